@@ -236,10 +236,10 @@ func hasEvidence(a *evidence.Attempt) bool {
 	return !a.ClocksDiffer && a.Readable > 0 && hasCalls
 }
 
-// Calibration of the confidence. A score times slope gives calibrated log-odds; slope was
-// fitted with families of agents held out, see docs/measured/filter.md. maxConfidence is the
-// highest confidence that is reported: the labelled attempts are too few to support an error
-// rate below one in a hundred.
+// Calibration of the confidence. slope converts a score to calibrated log-odds; it was fitted
+// with families of agents held out, see docs/measured/filter.md. maxConfidence is the highest
+// confidence that is reported: the labelled attempts are too few to support an error rate below
+// one in a hundred.
 //
 // doubtfulConfidence is the highest confidence of an agentic attempt whose agent has a
 // habits.Agent.Doubt: the log cannot distinguish the attempt from that of a program whose calls

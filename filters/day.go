@@ -227,7 +227,7 @@ var doubts = map[string]string{
 	habits.DoubtHabit:    "the agent's calls may not depend on results: the confidence is at most 0.8",
 }
 
-// DayTerms explains the second pass: it returns one term for each change that the agent's day
+// DayTerms returns, to explain the second pass, one term for each change that the agent's day
 // makes to the log-odds of an attempt, and one without odds for what limits the confidence.
 func DayTerms(o habits.Odds, a *habits.Agent) []Term {
 	var terms []Term

@@ -254,7 +254,7 @@ func (n *normaliser) openCall(id string) *arena.Call {
 	return first
 }
 
-// setUniqueIDs makes the ids of all calls different: it appends # and the call's index to an id
+// setUniqueIDs changes ids so that no two calls share one: it appends # and the call's index to an id
 // that is empty or that an earlier call has.
 func (n *normaliser) setUniqueIDs() {
 	used := make(map[string]bool, len(n.calls))

@@ -12,9 +12,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/calls"
 )
 
-// Act is a call whose arguments are normalised, so that two spellings of the same request
-// are equal: the order of keys, types, defaults and encoding do not matter. An empty field
-// means that the call does not set it.
+// Act is a call whose arguments are normalised, so that two spellings of the same request are
+// equal: the order of keys, types, defaults and encoding do not matter. An empty field means
+// that the call does not set it.
 type Act struct {
 	Tool Tool
 	// name is the hash of the tool's name, for tools that only the name identifies.
@@ -23,21 +23,23 @@ type Act struct {
 	Words []uint64
 	// IDs are the requested or recommended products, in order.
 	IDs []string
-	// specs are the queries of a search over one shop.
+	// specs are the words of each search that find_products_in_same_shop makes within one shop.
 	specs [][]uint64
 	Page  int
-	// Shop is the hash of the shop to search in.
+	// Shop is the hash of the shop to search in, 0 for all shops.
 	Shop uint64
 	// OtherArgs is a hash of all other arguments.
 	OtherArgs uint64
-	// Used marks a named call that a dispatch has carried out, Started one of which a
-	// dispatch has carried out a part.
+	// Used reports, for a call in a model's reply, that a logged request carried out all of it,
+	// Started that one carried out at least a part of it.
 	Used    bool
 	Started bool
 }
 
-// read sets a to a call of a tool with these arguments. encoded reports whether text
-// values are URL-encoded, as they are on the way to the proxy.
+// read sets a to a normalised call: r is the role of its tool, args are its arguments as JSON.
+// encoded reports whether text values are URL-encoded, as they are in the proxy's log.
+// Arguments that are no JSON object are ignored, as are those of an attempt beyond the limits
+// of scratch.
 func (a *Act) read(
 	s *scratch,
 	r Role,
@@ -58,7 +60,9 @@ func (a *Act) read(
 	}
 }
 
-// readArgument reads one argument of the shop's tools.
+// readArgument reads an argument by the names that the shop's own tools use. An argument of any
+// other name is added to the hash OtherArgs; for a tool that the shop does not have, it may
+// also be the query or the products.
 func (a *Act) readArgument(
 	s *scratch,
 	key string,
@@ -94,8 +98,9 @@ func (a *Act) readArgument(
 	}
 }
 
-// readByValue reads an argument of a tool that the shop does not have: a value of nothing
-// but ids names products, and the longest other text is the query.
+// readByValue reads an argument of a tool that the shop does not have. The value alone shows
+// what it is: the first value that consists of ids is the products, and the longest other text
+// is the query.
 func (a *Act) readByValue(s *scratch, v gjson.Result) {
 	start := len(s.ids)
 	ids := s.appendIDs(v, false)
@@ -118,15 +123,15 @@ func (a *Act) readByValue(s *scratch, v gjson.Result) {
 	}
 }
 
-// minID is the minimum length of a number that is a product and no count or price.
+// minID is the minimum number of digits of a product id; shorter numbers are counts or prices.
 const minID = 6
 
 func isNotID(id string) bool {
 	return len(id) < minID || strings.Trim(id, "0123456789") != ""
 }
 
-// readQueries reads the searches of find_products_in_same_shop, as JSON or as JSON in a
-// string.
+// readQueries reads the searches of find_products_in_same_shop into a.specs. v is a JSON list
+// of them, or such a list within a string.
 func (a *Act) readQueries(v gjson.Result) {
 	if v.Type == gjson.String {
 		v = gjson.Parse(v.Str)
@@ -141,10 +146,11 @@ func (a *Act) readQueries(v gjson.Result) {
 	})
 }
 
-// maxSpecs is the limit of the searches of one call; real ones have two to four.
+// maxSpecs is the maximum number of searches that are read from one call; real calls have two
+// to four.
 const maxSpecs = 32
 
-// valueText returns the text of a JSON string, the JSON of any other value.
+// valueText returns the text of a JSON string, or the JSON itself of any other value.
 func valueText(v gjson.Result) string {
 	if v.Type == gjson.String {
 		return v.Str
@@ -152,11 +158,12 @@ func valueText(v gjson.Result) string {
 	return v.Raw
 }
 
-// maxQuotings is how often clients URL-encode a value at most; most do it once or twice.
+// maxQuotings is the maximum number of layers of URL encoding that are removed from a value;
+// most clients encode once or twice.
 const maxQuotings = 3
 
-// unquote removes all URL encoding from a value. It returns values that are not encoded
-// unchanged.
+// unquote removes all layers of URL encoding from s, maxQuotings at most. It returns s
+// unchanged if encoded is false.
 func unquote(s string, encoded bool) string {
 	if !encoded {
 		return s
@@ -174,10 +181,12 @@ func unquote(s string, encoded bool) string {
 	return s
 }
 
-// maxIDs is the limit of the ids of one call; a page of the shop has ten.
+// maxIDs is the maximum number of product ids that are read from one argument or result; a page
+// of the shop has ten.
 const maxIDs = 256
 
-// appendIDs adds the ids of an argument to the scratch and returns them.
+// appendIDs appends the product ids in an argument to s.ids and returns those that it appended.
+// encoded reports whether the value is URL-encoded.
 func (s *scratch) appendIDs(v gjson.Result, encoded bool) []string {
 	if encoded {
 		v = gjson.Result{
@@ -190,9 +199,9 @@ func (s *scratch) appendIDs(v gjson.Result, encoded bool) []string {
 	return s.ids[start:len(s.ids):len(s.ids)]
 }
 
-// hashFilter returns a hash of the words of a filter that does not depend on their order
-// and separators: a list and a text with commas are equal. It returns 0 for "default" and
-// for no words.
+// hashFilter returns a hash of the words in the value of a search filter. Their order and
+// separators do not matter, so that a list and a text with commas are equal. It returns 0 for
+// "default" and for a value without words.
 func hashFilter(v gjson.Result, encoded bool) uint64 {
 	isSeparator := func(r rune) bool { return strings.ContainsRune(" ,[]\"", r) }
 	h := uint64(0)
@@ -204,14 +213,15 @@ func hashFilter(v gjson.Result, encoded bool) uint64 {
 	return h
 }
 
-// SameRequest reports whether two acts are equal in every argument.
+// SameRequest reports whether two calls have the same tool and the same arguments. Of the
+// searches within one shop, only their number is compared.
 func (a *Act) SameRequest(b *Act) bool {
 	return a.sameSubject(b) && a.Page == b.Page &&
 		a.Shop == b.Shop && a.OtherArgs == b.OtherArgs
 }
 
-// sameSubject reports whether two acts have the same tool, words and products. Their
-// filters may differ.
+// sameSubject reports whether two calls have the same tool, query words and products. Page,
+// shop and other filters may differ.
 func (a *Act) sameSubject(b *Act) bool {
 	return a.Tool == b.Tool && a.name == b.name &&
 		slices.Equal(a.Words, b.Words) && SameIDs(a.IDs, b.IDs) && len(a.specs) == len(b.specs)

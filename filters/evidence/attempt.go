@@ -1,6 +1,9 @@
-// Package evidence compares the dialogue of an attempt with the log of the proxy: which
-// reply of the model named each request to the shop, which results really came back, and
+// Package evidence compares the dialogue of an attempt with the log of the proxy: which reply
+// of the model asked for each request to the shop, which results really came from the shop, and
 // which parts of the dialogue or the log cannot be true.
+//
+// A dispatch is a request to the shop in the log, a claim a call of the dialogue. A reply names
+// a call if it contains the call in a form that can be read.
 package evidence
 
 import (
@@ -20,16 +23,17 @@ type Attempt struct {
 	Dialogue *arena.Dialogue
 	Log      ProxyLog
 	Claims   []Claim
-	// Links counts the dispatches by their link.
+	// Links counts the dispatches (logged requests to the shop) by their relation to the
+	// replies.
 	Links Links
-	// Offers counts the requests that stand in a reply among other calls which were not sent:
+	// Offers counts the requests that a reply contains among other calls which were not sent:
 	// the client chose from a list.
 	Offers int
 	// Inference counts the chat completions that may have returned text.
 	Inference int
-	// Readable counts the replies that can be read.
+	// Readable counts the replies of models in the log that can be read.
 	Readable int
-	// Cut counts the dispatches whose reply the log has in part only.
+	// Cut counts the dispatches that an unreadable reply of their turn may have asked for.
 	Cut int
 	// Lost counts the chat completions that the sandbox counted and the log lacks.
 	Lost int
@@ -72,11 +76,11 @@ type Attempt struct {
 	// query is the text of the request, cut to maxQuery bytes.
 	query   string
 	scratch *scratch
-	// unread are the texts of replies without the calls that were read in them, by reply.
+	// unread has, by reply, the texts of replies without the calls that were read in them.
 	unread map[int]*replyText
-	// tools are the names of toolNames, nil until they are asked for.
+	// tools are the names that toolNames returns, nil until its first call.
 	tools []string
-	// comparedWords counts the comparisons of words of requests and replies.
+	// comparedWords counts the comparisons of words in requests with words in replies.
 	comparedWords int
 	// searchedBytes counts the bytes of results that were searched for numbers and words.
 	searchedBytes int
@@ -84,15 +88,15 @@ type Attempt struct {
 	indexedTitles int
 }
 
-// maxQuery is the number of bytes of a request that are examined; real requests have a
-// thousand.
+// maxQuery is the maximum number of bytes of the customer's request that are examined; real
+// requests have a thousand.
 const maxQuery = 1 << 16
 
-// Examine returns the evidence of an attempt in a harness of these tools. Call Release
-// when it is no longer needed.
+// Examine compares the dialogue of an attempt with its log, in a harness of these tools. Call
+// Release when the result is no longer needed.
 //
-// The log's times are ignored if they contradict the model and a different clock of the
-// model server would explain every contradiction.
+// The log's times are ignored if they contradict the model's calls, and a different clock of
+// the model server would explain every contradiction.
 func Examine(t *arena.Trace, d *arena.Dialogue, tools Tools) *Attempt {
 	a := examine(t, d, tools, nil)
 	consistent := a.Unbound() == 0 && a.PrescientReplies == 0
@@ -115,8 +119,8 @@ func Examine(t *arena.Trace, d *arena.Dialogue, tools Tools) *Attempt {
 	return b
 }
 
-// examine returns the evidence of an attempt. replyTimes replace the times of the log's
-// replies unless they are nil.
+// examine computes the evidence of an attempt. If replyTimes is not nil, it replaces the times
+// of the replies in the log, in their order.
 func examine(
 	t *arena.Trace,
 	d *arena.Dialogue,
@@ -199,7 +203,7 @@ func (a *Attempt) Truncated() bool { return a.scratch.full }
 // Request returns the hashes of the words of the request.
 func (a *Attempt) Request() []uint64 { return a.scratch.request }
 
-// Fit returns the number of words of a title that the request contains.
+// Fit counts the words of a title that the customer's request contains.
 func (a *Attempt) Fit(title string) int {
 	n := 0
 	for word := range Words(title) {
@@ -210,15 +214,16 @@ func (a *Attempt) Fit(title string) int {
 	return n
 }
 
-// Unbound returns the number of dispatches that readable replies did not name.
+// Unbound counts the dispatches (logged requests to the shop) that no reply of their own turn
+// asked for: those linked as none, overridden, no inference or stale.
 func (a *Attempt) Unbound() int {
 	return a.Links[LinkNone] + a.Links[LinkOverride] + a.Links[LinkNoReply] + a.Links[LinkStale]
 }
 
-// LostRequests returns the requests without a named call that the replies which the log lacks
-// can have named, by their links. Since each lost reply belongs to one place between the
-// requests, it explains one run of requests after the same reply, and their repetitions. The
-// longest runs are returned, as many as there are lost replies.
+// LostRequests counts, by link, the requests without a reply that asked for them which replies
+// missing from the log may have asked for. Since a missing reply is at one position between the
+// requests, it explains one run of requests after the same logged reply, and repetitions of
+// them. The longest runs count, as many as replies are missing.
 func (a *Attempt) LostRequests() (links Links) {
 	if a.Lost == 0 {
 		return links
@@ -227,7 +232,7 @@ func (a *Attempt) LostRequests() (links Links) {
 		return d.Link == LinkNone || d.Link == LinkOverride || d.Link == LinkNoReply || d.Link == LinkStale
 	}
 	var runs [][]int // indexes of dispatches
-	after := -2      // the reply before the current run; no request has this one
+	after := -2      // the reply before the current run; -2 is that of no request
 	for i := range a.Log.Dispatches {
 		d := &a.Log.Dispatches[i]
 		if !isUnnamed(d) {
@@ -252,14 +257,14 @@ func (a *Attempt) LostRequests() (links Links) {
 	return links
 }
 
-// Richness returns the share of decided dispatches that the model named with their
-// arguments, NaN if no dispatch is decided.
+// Richness returns the share of dispatches that the model asked for with their arguments, among
+// those for which the log decides this. It returns NaN if there are none.
 func (a *Attempt) Richness() float64 {
 	bound := a.Links[LinkNamed] + a.Links[LinkLoose] + a.Links[LinkDerived]
 	return ratio(bound, bound+a.Unbound())
 }
 
-// ratio returns part / total, NaN if total is 0.
+// ratio returns part / total, or NaN if total is 0.
 func ratio(part, total int) float64 {
 	if total == 0 {
 		return math.NaN()
@@ -277,8 +282,10 @@ func (a *Attempt) LastRecommendation() int {
 	return -1
 }
 
-// Recommender returns the number, from 1, of the first reply that named a recommendation
-// of these products or of more; 0 if none did. Clients may shorten a recommendation.
+// Recommender returns the number, from 1, of the reply that asked for the recommendation c: the
+// first that recommends these products or more, since clients may shorten a recommendation,
+// else the last that contains the tool's name and all values as text. It returns 0 if there is
+// none.
 func (a *Attempt) Recommender(c *Claim) int {
 	recommends := func(named Act) bool {
 		return isRecommendationOf(&named, c.Act.IDs)
@@ -300,8 +307,9 @@ func (a *Attempt) Recommender(c *Claim) int {
 	return 0
 }
 
-// isRecommendationOf reports whether a named call recommends these products. A
-// recommendation of no products matches only a call that names none.
+// isRecommendationOf reports whether a call in a model's reply recommends all products of ids,
+// and possibly more. The call may be of an unknown tool if no dispatch carried it out. If ids
+// is empty, the call must be a recommendation without products.
 func isRecommendationOf(named *Act, ids []string) bool {
 	if len(ids) == 0 {
 		return named.Tool == ToolRecommend && len(named.IDs) == 0
@@ -310,9 +318,9 @@ func isRecommendationOf(named *Act, ids []string) bool {
 	return (named.Tool == ToolRecommend || unusedOther) && IsSubset(ids, named.IDs)
 }
 
-// FoundByClient reports whether a request that no reply named was the first to show a
-// recommended product: the client found the answer. It reports false if a reply that is
-// lost or cut can have named the request.
+// FoundByClient reports whether a request that no reply asked for was the first to show a
+// recommended product: the client found the answer. It is false if a reply is missing from the
+// log or cut, since that reply may have asked for the request.
 func (a *Attempt) FoundByClient() bool {
 	if a.Recommended == nil || a.Lost > 0 || a.Readable < len(a.Log.Replies) {
 		return false
@@ -329,8 +337,8 @@ func (a *Attempt) FoundByClient() bool {
 	})
 }
 
-// wasSubjectNamed reports whether a reply before a request named its tool with its words or
-// products: the client then changed a filter or the page only.
+// wasSubjectNamed reports whether a reply before a dispatch called its tool with its words and
+// products, so that the client changed only a filter or the page.
 func (a *Attempt) wasSubjectNamed(d *Dispatch) bool {
 	for i := range a.Log.Replies[:d.LastReply+1] {
 		if slices.ContainsFunc(a.Log.Replies[i].Named, func(named Act) bool {
@@ -342,8 +350,8 @@ func (a *Attempt) wasSubjectNamed(d *Dispatch) bool {
 	return false
 }
 
-// AnswerCut reports whether a reply after the last request, or the last reply, cannot be
-// read: it can have named the answer.
+// AnswerCut reports whether a reply after the last request to the shop, or the last reply,
+// cannot be read. That reply may contain the answer.
 func (a *Attempt) AnswerCut() bool {
 	first := len(a.Log.Replies) - 1
 	if n := len(a.Log.Dispatches); n > 0 {
@@ -354,8 +362,8 @@ func (a *Attempt) AnswerCut() bool {
 	})
 }
 
-// HasOtherRecommendation reports whether any reply named a recommendation of products.
-// If RecommendationNamed is false, these products differ from those of the dialogue.
+// HasOtherRecommendation reports whether any reply recommends products. If RecommendationNamed
+// is false, they differ from those that the dialogue recommends.
 func (a *Attempt) HasOtherRecommendation() bool {
 	recommends := func(named Act) bool {
 		return named.Tool == ToolRecommend && len(named.IDs) > 0
@@ -365,8 +373,8 @@ func (a *Attempt) HasOtherRecommendation() bool {
 	})
 }
 
-// ClientDecided reports whether the client, not the model, chose a request to the shop or
-// the answer: readable replies did not name it, or named another one.
+// ClientDecided reports whether the client, not the model, chose a request to the shop or the
+// answer: readable replies did not ask for it, or asked for another one.
 func (a *Attempt) ClientDecided() bool {
 	lastReply := len(a.Log.Replies) - 1
 	if a.Unbound()+a.Links[LinkUnknown]-a.Cut > 0 {
@@ -384,8 +392,8 @@ func (a *Attempt) ClientDecided() bool {
 	return noReplyAfter || a.HasOtherRecommendation() || !a.RecommendationMentioned
 }
 
-// countTokens returns the tokens of a dialogue, estimated as a quarter of its rendered
-// UTF-8 bytes, rounded up.
+// countTokens computes the approximate number of tokens of a dialogue, a quarter of the bytes of its
+// texts, calls and results, rounded up.
 func countTokens(d *arena.Dialogue) int {
 	n := 0
 	for i := range d.Turns {

@@ -11,18 +11,19 @@ import (
 type Claim struct {
 	Call *arena.Call
 	Act  Act
-	// Listing contains what the result shows. It is empty for product details that the
+	// Listing contains the products in the result. It is empty for product details that the
 	// proxy returned unchanged: their products are those of the call.
 	Listing
 	// Dispatch is the index of the first dispatch of this call, -1 if none.
 	Dispatch int
-	// Phantom reports whether no dispatch returned the result, Edited whether it differs
-	// from what was returned.
+	// Phantom reports whether no dispatch (logged request) returned the result, Edited whether
+	// the result differs from what was returned.
 	Phantom bool
 	Edited  bool
 }
 
-// readClaims returns the calls of the dialogue, MaxCalls at most.
+// readClaims reads the calls of the dialogue in order, MaxCalls at most. Nothing is compared
+// with the log yet.
 func readClaims(d *arena.Dialogue, s *scratch) []Claim {
 	claims := s.claims
 	for i := range d.Turns {
@@ -47,8 +48,9 @@ func readClaims(d *arena.Dialogue, s *scratch) []Claim {
 	return claims
 }
 
-// claimRelations are the relations by which a call of the dialogue claims a dispatch, the
-// strictest first.
+// claimRelations are the ways in which a call of the dialogue may match a dispatch (logged
+// request to the shop), the strictest first. matchClaims tries each for all calls before the
+// next.
 var claimRelations = [...]relation{
 	(*Act).SameRequest,
 	isRefiltered,
@@ -58,8 +60,8 @@ var claimRelations = [...]relation{
 	isSameTool,
 }
 
-// matchClaims assigns the dispatches to the calls of the dialogue and compares the results
-// of these calls with what the proxy returned.
+// matchClaims assigns the dispatches (logged requests to the shop) to the calls of the
+// dialogue, and compares the results of these calls with what the proxy returned.
 func (l *ProxyLog) matchClaims(claims []Claim, s *scratch) {
 	if !l.Present {
 		return
@@ -78,8 +80,9 @@ func (l *ProxyLog) matchClaims(claims []Claim, s *scratch) {
 	}
 }
 
-// claimDispatches assigns the unclaimed dispatches that are so related to claim i to it:
-// the first one, or all of them if the call needs several requests.
+// claimDispatches assigns to claims[i], a call of the dialogue, the dispatches that match it by
+// the relation and that no call has yet. It assigns only the first one, unless the tool needs
+// several requests.
 func (l *ProxyLog) claimDispatches(claims []Claim, i int, related relation) {
 	c := &claims[i]
 	if !c.Act.Tool.IsCatalogue() {
@@ -107,7 +110,9 @@ func (l *ProxyLog) claimDispatches(claims []Claim, i int, related relation) {
 	}
 }
 
-// compareResult sets whether the result of claim i is a phantom or edited.
+// compareResult sets Phantom and Edited of claims[i]: whether its result comes from no
+// dispatch, and whether it differs from what the proxy returned. It examines searches and
+// product details only.
 func (l *ProxyLog) compareResult(claims []Claim, i int, s *scratch) {
 	c := &claims[i]
 	if c.Act.Tool != ToolFind && c.Act.Tool != ToolView {
@@ -130,7 +135,8 @@ func (l *ProxyLog) compareResult(claims []Claim, i int, s *scratch) {
 }
 
 // isRemembered reports whether a call without a dispatch shows what an earlier dispatch
-// returned: the client caches answers.
+// returned, since clients cache answers: an equal call was dispatched before, or the details of
+// all its products were requested.
 func (l *ProxyLog) isRemembered(earlier []Claim, c *Claim) bool {
 	if slices.ContainsFunc(earlier, func(e Claim) bool {
 		return e.Dispatch >= 0 && e.Act.SameRequest(&c.Act)
@@ -145,8 +151,10 @@ func (l *ProxyLog) isRemembered(earlier []Claim, c *Claim) bool {
 	return c.Act.Tool == ToolView && !slices.ContainsFunc(c.Shown, wasNotViewed)
 }
 
-// isEdited reports whether the result of claim index differs from the answers of its
-// dispatches, and of the dispatches for any of its products, which the client may cache.
+// isEdited reports whether the result of c, which is claim index, contradicts the log. It is
+// compared with the answers to its own dispatches, to equal ones and to those for any of its
+// products, which the client may have cached. A contradiction in the last product does not
+// count if the client truncated the result.
 func (l *ProxyLog) isEdited(c *Claim, index int, s *scratch) bool {
 	s.candidates = s.candidates[:0]
 	sharesProduct := func(ids []string) bool {
@@ -177,15 +185,16 @@ func (l *ProxyLog) isEdited(c *Claim, index int, s *scratch) bool {
 	return false
 }
 
-// isTruncated reports whether the result is text that ends within a product: the client
-// limits what its model reads, so that the last product is incomplete.
+// isTruncated reports whether the result is no valid JSON, so that its last product is
+// incomplete: clients limit what their model reads.
 func (c *Claim) isTruncated() bool {
 	return !cursor.Valid(c.Call.Result.Text())
 }
 
-// isContradicted reports whether an answer of the dispatches is known and none contains
-// the product as the result shows it. Of a truncated answer only the ids are known: those
-// in the log, or those that were requested.
+// isContradicted reports whether the log shows that none of the dispatches returned the product
+// as the result of c shows it. It is false if there are no dispatches, or if the products of
+// one are not known. Of an answer that is not in the log only ids are compared: those that the
+// log kept of the answer, or those requested.
 func (c *Claim) isContradicted(id string, dispatches []*Dispatch) bool {
 	known := false
 	for _, d := range dispatches {

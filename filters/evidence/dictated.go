@@ -9,9 +9,9 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// countDictated returns the number of requests that the prompt of their reply dictates: the
-// newest messages to the model, those after its last answer, hold the call with its name and
-// all its values, as the reply then does. total counts the requests whose prompt the log has.
+// countDictated counts the requests that their prompt dictates: the messages to the model since
+// its last answer contain the call with the tool's name and all values, as the model's reply
+// then does. total counts the requests that a reply asked for whose prompt is in the log.
 func (a *Attempt) countDictated() (dictated, total int) {
 	for i := range a.Log.Dispatches {
 		d := &a.Log.Dispatches[i]
@@ -37,9 +37,9 @@ func (a *Attempt) countDictated() (dictated, total int) {
 	return dictated, total
 }
 
-// newestPrompt returns the text of the messages after the last answer of the model in the
-// body of a completion request, without results of tools and without the first system
-// message, which explains the tools to every model. It is empty if the log has no prompt.
+// newestPrompt returns the text of the user's messages since the model's last answer, from the
+// body of a completion request. Results of tools and system messages, which explain the tools
+// to every model, are left out. It is empty if the log has no prompt.
 func newestPrompt(body arena.Raw) string {
 	var newest []string
 	gjson.Get(string(body), "messages").ForEach(func(_, message gjson.Result) bool {
@@ -54,7 +54,7 @@ func newestPrompt(body arena.Raw) string {
 	return strings.Join(newest, "\n")
 }
 
-// textOf returns the text of a message's content: a string, or a list of parts.
+// textOf returns the text of a message's content, which is a string or a list of parts.
 func textOf(content gjson.Result) string {
 	if !content.IsArray() {
 		return content.Str

@@ -8,21 +8,22 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// Thresholds of replies that no server writes. fastest, in bytes a millisecond, is some
-// 5,000 tokens a second for one request, twice the speed of the fastest servers sold in
-// 2026. minWritten, in bytes, excludes short answers, whose time is all overhead.
+// Thresholds of replies that no model server can have written. fastest is the maximum speed, in
+// bytes a millisecond: some 5,000 tokens a second for one request, twice the speed of the
+// fastest servers sold in 2026. minWritten is the minimum length in bytes of a reply that is
+// judged, since the time of short answers is all overhead.
 const (
 	fastest    = 20
 	minWritten = 64
 )
 
-// minHurried is the minimum number of such replies: a single one may be a server's copy of
-// an answer.
+// minHurried is the minimum number of implausibly quick or dense replies that are evidence: a
+// single one may be a server's copy of an answer.
 const minHurried = 2
 
-// countForgeries returns the number of ways in which the replies of the log cannot be a
-// server's: all equally quick, quicker than any model writes, or of fewer tokens than
-// their text needs.
+// countForgeries counts the ways, 0 to 3, in which the replies of the log cannot be a server's:
+// all take the same time, several were quicker than any model writes, or several have more text
+// than their counted tokens can encode.
 func (a *Attempt) countForgeries() int {
 	n := 0
 	if a.hasEvenTimes() {
@@ -39,8 +40,8 @@ func (a *Attempt) countForgeries() int {
 	return n
 }
 
-// isHurried reports whether the reply was written quicker than any model writes. The time
-// of a stream may be that of its first piece only.
+// isHurried reports whether a reply was quicker than any model writes. It is false for streams,
+// since their time may be that of the first piece only, and for copies of earlier replies.
 func (r *Reply) isHurried() bool {
 	if !r.readable || r.Copied || r.streamed || r.size < minWritten {
 		return false
@@ -48,12 +49,14 @@ func (r *Reply) isHurried() bool {
 	return r.Call.DurationMS > 0 && float64(r.size) > fastest*r.Call.DurationMS
 }
 
-// minEven is the minimum number of replies that must take the same time for it to be no
-// chance: with whole milliseconds that is about one in a thousand for each.
+// minEven is the minimum number of replies that must all take the same time to be evidence.
+// With times in whole milliseconds, each further reply does so by chance in about one of a
+// thousand cases.
 const minEven = 3
 
-// hasEvenTimes reports whether all replies took the same time although their lengths
-// differ. Times in whole seconds are rounded and prove nothing.
+// hasEvenTimes reports whether all replies took exactly the same time although their lengths
+// differ. Times in whole seconds are rounded and prove nothing, so it is false for them and for
+// fewer than minEven replies.
 func (a *Attempt) hasEvenTimes() bool {
 	if len(a.Log.Replies) < minEven {
 		return false
@@ -75,13 +78,13 @@ func (a *Attempt) hasEvenTimes() bool {
 	return differ
 }
 
-// densest is the limit of characters a token, as the mean of a reply. Of 13,229 replies of
-// 64 characters and more, 5,471 of them real agents', none exceeds 5.8 by the tokenizers
-// o200k and cl100k.
+// densest is the highest plausible number of characters a token, as the mean of a reply. Of
+// 13,229 replies of 64 characters or more, 5,471 of them of real agents, none exceeds 5.8 by
+// the tokenizers o200k and cl100k.
 const densest = 8
 
-// exceedsTokens reports whether a reply has more characters, without blanks, than the
-// tokens that its server counted can encode.
+// exceedsTokens reports whether a reply has more characters, blanks excluded, than the tokens
+// that its server counted can encode. It is false if the server counted none.
 func (s *scratch) exceedsTokens(m *completion) bool {
 	limit := densest * int(m.tokens)
 	if limit <= 0 {
@@ -95,21 +98,24 @@ func (s *scratch) exceedsTokens(m *completion) bool {
 	return characters+s.argumentBytes > limit
 }
 
-// causality is the order of the replies by what they name, without regard to the clock.
+// causality is an order of the replies that results from the requests they ask for, without
+// regard to the log's times.
 type causality struct {
-	// replies are the times of the replies by this order.
+	// replies are invented times of the replies that have this order.
 	replies []span
-	// matched reports whether a readable reply names a dispatch.
+	// matched reports whether at least one readable reply asks for a dispatch.
 	matched bool
 	// clocksDiffer reports whether the log's times contradict the order.
 	clocksDiffer bool
 }
 
-// causalOrder places each reply just before the first dispatch that it names and no
-// earlier reply was placed at; a reply that names none just before the next reply. The
-// clocks differ if a reply was requested before the result that it follows, or after the
-// dispatch that it names. If only its end is too late, it was a stream, or the clocks
-// differ a little.
+// causalOrder orders the replies by the dispatches (logged requests) that they ask for. Each
+// reply is placed just before the first such dispatch after that of the previous reply; a reply
+// that asks for none is placed with the next reply.
+//
+// The clocks differ if, by the log, a reply was requested before the result that it follows, or
+// after the dispatch that it asks for. A reply that only ends too late does not count: it was a
+// stream, or the clocks differ a little.
 func (a *Attempt) causalOrder() causality {
 	c := causality{replies: make([]span, len(a.Log.Replies))}
 	next := 0
@@ -145,8 +151,8 @@ func (a *Attempt) causalOrder() causality {
 	return c
 }
 
-// isOutOfOrder reports whether a reply that belongs between dispatch j and the one before
-// it was not requested in that time.
+// isOutOfOrder reports whether, by the log's times, a reply was requested before dispatch j-1
+// ended or after dispatch j started, although it belongs between the two.
 func (a *Attempt) isOutOfOrder(reply, j int) bool {
 	start := a.Log.Replies[reply].Start
 	dispatches := a.Log.Dispatches
@@ -156,8 +162,9 @@ func (a *Attempt) isOutOfOrder(reply, j int) bool {
 	return j > 0 && start+a.Log.Slack < dispatches[j-1].End
 }
 
-// asksFor reports whether a reply names a dispatch, or contains its words if no reply
-// names any. An unreadable reply asks for it unless a later readable one does.
+// asksFor reports whether a reply contains a call that matches a dispatch or, if no reply of
+// the log has a call that can be read, contains the words of the dispatch. An unreadable reply
+// counts unless a later readable one asks for the dispatch.
 func (a *Attempt) asksFor(reply int, d *Dispatch) bool {
 	r := &a.Log.Replies[reply]
 	if !r.readable {

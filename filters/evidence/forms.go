@@ -10,18 +10,19 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// maxFrame is the maximum number of words of a frame: a tool, its argument, and another
-// argument with its value.
+// maxFrame is the maximum number of words of a frame, which are the words before a value that
+// make it a call: a tool, its argument, and another argument with its value.
 const maxFrame = 5
 
-// learnForms reads calls in a form of the author's own, such as search[lamp] and
-// open[123], <search>lamp</search>, find(text="lamp") or SEARCH: lamp. Only the author's
-// client parses such a form, so it is learnt from what the client sent: a frame of words
-// that precedes whatever a tool was asked for, and no other tool's.
+// learnForms reads calls in a notation of the agent's author, such as search[lamp] and
+// open[123], <search>lamp</search>, find(text="lamp") or SEARCH: lamp. Only the author's client
+// parses it, so the notation is inferred from the requests that were sent: each tool has a
+// frame, the same words before each of its values, which no other tool has.
 //
-// A single match may be a query of a program, so it needs all of the following. No reply
-// names a call in a known form. The newest reply before each dispatch contains it in the
-// frame of its tool. Two tools or more, one of which may end the attempt, have frames.
+// A single match may be a query that a program wrote, so all of the following are needed. No
+// reply has a call in a known form. The newest reply before each dispatch (logged request)
+// contains its values in the frame of its tool. At least two tools, one of which may end the
+// attempt, have frames.
 func (a *Attempt) learnForms() {
 	for depth := 1; depth <= maxFrame; depth++ {
 		if !a.Log.hasUnknownForm() || a.learnFrames(depth) {
@@ -30,9 +31,10 @@ func (a *Attempt) learnForms() {
 	}
 }
 
-// learnFrames reads the calls whose frames have this many words. It reports false if the
-// tools do not have one frame each. It reads nothing if the frames are those of a list
-// that the client chose from.
+// learnFrames tries frames (the words before a value that make it a call) of depth words. If
+// each tool has one of its own, it adds the calls to the replies. It reports false if the tools
+// do not have one frame each. It adds nothing, but reports true, if the frames are those of a
+// list of calls from which the client chose.
 func (a *Attempt) learnFrames(depth int) bool {
 	var known frames
 	for i := range a.Log.Dispatches {
@@ -78,8 +80,9 @@ func (a *Attempt) learnFrames(depth int) bool {
 	return true
 }
 
-// offersChoices reports whether a reply goes on in the frames of what was sent, after it
-// and at least as often as requests were sent: it is a list that the client chose from.
+// offersChoices reports whether a reply is a list of calls from which the client chose: after a
+// request that was sent, the reply has further calls in the notation of sent requests, at least
+// as many as it led to requests.
 func (a *Attempt) offersChoices(depth int) bool {
 	forms := map[string]bool{}
 	requests := map[int]int{} // requests by reply
@@ -104,8 +107,9 @@ func (a *Attempt) offersChoices(depth int) bool {
 	return false
 }
 
-// toolOf returns the tool of the dialogue that a dispatch was made for: product details
-// are also requested in order to match a product.
+// toolOf returns the tool of the dialogue's call that a dispatch was made for, which may differ
+// from the tool requested: product details are also requested in order to match a product.
+// Without such a call it is the dispatch's own tool.
 func (a *Attempt) toolOf(d *Dispatch) Tool {
 	if d.Claimed < 0 {
 		return d.Act.Tool
@@ -113,7 +117,8 @@ func (a *Attempt) toolOf(d *Dispatch) Tool {
 	return a.Claims[d.Claimed].Act.Tool
 }
 
-// asksToBuy reports whether a reply contains "buy", and the answer is the open product.
+// asksToBuy reports whether a reply contains "buy", and the answer is the product that the
+// dialogue opened last.
 func (a *Attempt) asksToBuy(reply int, answer *Claim) bool {
 	for i := range slices.Backward(a.Claims) {
 		if open := &a.Claims[i].Act; open.Tool == ToolView {
@@ -124,8 +129,9 @@ func (a *Attempt) asksToBuy(reply int, answer *Claim) bool {
 	return false
 }
 
-// mentions reports whether the last reply, or any reply after the last request, contains
-// the products of an answer, or the last one says to buy the open product.
+// mentions reports whether the last reply, or any reply after the last request to the shop,
+// contains the products of an answer in any form; or whether the last reply says to buy the
+// product that was opened last.
 func (a *Attempt) mentions(answer *Claim) bool {
 	last := len(a.Log.Replies) - 1
 	first := last
@@ -140,22 +146,23 @@ func (a *Attempt) mentions(answer *Claim) bool {
 	return last >= 0 && a.asksToBuy(last, answer)
 }
 
-// hasUnknownForm reports whether models answered, and none named a call in a known form,
-// though requests were sent.
+// hasUnknownForm reports whether the log has replies and requests to the shop, but no reply
+// contains a call in a form that can be read.
 func (l *ProxyLog) hasUnknownForm() bool {
 	return len(l.Replies) > 0 && len(l.Dispatches) > 0 &&
 		!slices.ContainsFunc(l.Replies, Reply.hasKnownForm)
 }
 
-// hasKnownForm reports whether a reply names any call in a known form.
+// hasKnownForm reports whether a reply contains a call in a form that can be read: of a known
+// tool, or with a query or products.
 func (r Reply) hasKnownForm() bool {
 	return slices.ContainsFunc(r.Named, func(n Act) bool {
 		return n.Tool != ToolOther || len(n.Words)+len(n.IDs) > 0
 	})
 }
 
-// addCall adds a call that the author's client parsed, unless the reply already names one
-// of its subject.
+// addCall adds req, which only the author's client can parse, to the calls of a reply. It adds
+// nothing if the reply already has a call of the same tool, words and products.
 func (r *Reply) addCall(req *Act) {
 	if slices.ContainsFunc(r.Named, func(n Act) bool {
 		return n.sameSubject(req)
@@ -166,11 +173,12 @@ func (r *Reply) addCall(req *Act) {
 	r.queue = append(r.queue, req.Tool)
 }
 
-// frames are the words that precede what each tool is asked for.
+// frames contains, by tool, the words that precede the value in each call of the tool, "" if
+// they are not known.
 type frames [ToolTerminate + 1]string
 
-// add sets the frame of a tool. It reports false if the frame is empty, the tool has
-// another one, or another tool has this one.
+// add sets the frame of a tool, the words before its values. It reports false if the frame is
+// empty, the tool already has another one, or another tool has the same one.
 func (f *frames) add(t Tool, frame string) bool {
 	for i, used := range f {
 		if used == "" {
@@ -191,22 +199,24 @@ func (f *frames) count() int {
 	})
 }
 
-// frame returns the words that precede the words or products of a request in a reply,
-// empty if the reply does not contain the request.
+// frame returns the words, depth at most, before the last occurrence of a request's words or
+// products in a reply. It is empty if the reply does not contain the request, or only within
+// prose.
 func (a *Attempt) frame(reply int, req *Act, depth int) string {
 	return a.lastFrame(reply, req, depth).words
 }
 
-// framedCall is a request in the text of a reply: the words of its frame, the frame as
-// written, and the text after the request.
+// framedCall is an occurrence of a request in the text of a reply: the words of the frame
+// before the request in lower case, the frame as written, and the text after the request.
 type framedCall struct {
 	words   string
 	written string
 	tail    string
 }
 
-// lastFrame returns the last frame of a request in a reply, since models think before they
-// act.
+// lastFrame finds the last occurrence of a request in a reply that has a frame of at most depth
+// words and is not within prose; models think before they act. All fields are empty if there is
+// none.
 func (a *Attempt) lastFrame(reply int, req *Act, depth int) framedCall {
 	var call framedCall
 	for before, after := range a.occurrences(reply, req, a.newestListFor(reply)) {
@@ -217,13 +227,15 @@ func (a *Attempt) lastFrame(reply int, req *Act, depth int) framedCall {
 	return call
 }
 
-// newestListFor returns the products of the newest list when a reply was requested.
+// newestListFor returns the products of the newest search result at the time when a reply was
+// requested from the model, nil if there is none.
 func (a *Attempt) newestListFor(reply int) []string {
 	return a.newestList(a.Log.Replies[reply].Start)
 }
 
-// replyMentions reports whether a reply contains the words or products of a call, one
-// after the other; products also by their numbers in the list.
+// replyMentions reports whether a reply contains the words or products of a call, one after the
+// other. In a reply without readable calls, products may also be given by their numbers in
+// list.
 func (a *Attempt) replyMentions(
 	reply int,
 	req *Act,
@@ -235,9 +247,10 @@ func (a *Attempt) replyMentions(
 	return false
 }
 
-// occurrences yields the text of a reply before and after each place with the words or
-// products of a request, one after the other. If there is none, and the reply names
-// nothing in a known form, it searches for the products' numbers in the list.
+// occurrences yields the text of a reply before and after each occurrence of the words or
+// products of a request, one after the other. If there is none, and the reply has no readable
+// call, it searches for the products' numbers in list, which a client may show to its model. It
+// yields nothing for overlong replies and requests.
 func (a *Attempt) occurrences(
 	reply int,
 	req *Act,
@@ -260,8 +273,8 @@ func (a *Attempt) occurrences(
 	}
 }
 
-// yieldOccurrences yields the text before and after each place with these words, and
-// reports whether there is any.
+// yieldOccurrences yields the text before and after each occurrence of these words one after
+// the other. It reports whether there is any.
 func yieldOccurrences(
 	text string,
 	words []uint64,
@@ -283,15 +296,16 @@ func yieldOccurrences(
 	return any
 }
 
-// maxCommandText is the number of bytes of a reply that are searched, twice what logs keep
-// of it. maxCommand is the limit of the words of a request; a longer one is prose.
+// maxCommandText is the maximum number of bytes of a reply that are searched, twice what logs
+// keep. maxCommand is the maximum number of words of a request that is searched for; a longer
+// one is prose.
 const (
 	maxCommandText = 4 << 10
 	maxCommand     = 32
 )
 
-// subjectOf returns the words or products of a call, as words. Products in the list are
-// replaced by their number in it.
+// subjectOf returns the hashes of the words and products of a call, in order. A product in list
+// is replaced by its number there, from 1. The result is valid until the next call.
 func (s *scratch) subjectOf(req *Act, list []string) []uint64 {
 	s.subject = append(s.subject[:0], req.Words...)
 	for _, id := range req.IDs {
@@ -303,8 +317,8 @@ func (s *scratch) subjectOf(req *Act, list []string) []uint64 {
 	return s.subject
 }
 
-// matchEnd returns the end of these words if text[start:] starts with them, with any
-// separators between them; else 0.
+// matchEnd returns the index in text after words, if text[start:] starts with them and nothing
+// but separators between them. Otherwise it returns 0.
 func matchEnd(text string, start int, words []uint64) int {
 	pos := start
 	for len(words) > 0 {
@@ -325,9 +339,10 @@ func matchEnd(text string, start int, words []uint64) int {
 	return pos
 }
 
-// frameOf returns the last words before a value, depth of them or fewer, in lower case and
-// as written. They are empty if prose continues before or after them. The frame as written
-// includes the character before it, which distinguishes a tag from its end.
+// frameOf returns the words before a value, depth at most, in lower case and as written. Both
+// are empty if the value is within prose: a further word precedes the frame or follows the
+// value after blanks only. The written text includes the character before it, which
+// distinguishes a tag from its end.
 func frameOf(before, after string, depth int) (words, written string) {
 	lead := before
 	for range depth {

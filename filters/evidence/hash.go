@@ -6,14 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// The hashes of the filter are FNV-1a over 64 bits. They identify words within one attempt
-// and habits within one day, and are part of a sample's version.
+// The hashes of the filter are FNV-1a over 64 bits. They identify words within one attempt and
+// habits within one day. Samples of attempts store them, so that another hash needs another
+// version of samples.
 const (
 	HashSeed = 14695981039346656037
 	fnvPrime = 1099511628211
 )
 
-// HashText returns the hash of a text, 0 for the empty text.
+// HashText returns the hash of a text, 0 for an empty text.
 func HashText(s string) uint64 {
 	if s == "" {
 		return 0
@@ -54,8 +55,8 @@ func Words(s string) iter.Seq[uint64] {
 	}
 }
 
-// NextWord returns the hash of the word at the start of s and its length in bytes, 0 if s
-// does not start with a word.
+// NextWord returns the hash and the length in bytes of the word at the start of s. The length
+// is 0 if s does not start with a word.
 func NextWord(s string) (h uint64, length int) {
 	h = HashSeed
 	for length < len(s) {
@@ -78,7 +79,8 @@ func NextWord(s string) (h uint64, length int) {
 	return h, length
 }
 
-// lowerASCII maps every ASCII letter and digit to its lower case, and all else to 0.
+// lowerASCII maps each ASCII letter and digit to its lower case, and every other ASCII
+// character to 0.
 var lowerASCII = func() (table [utf8.RuneSelf]byte) {
 	for c := range byte(utf8.RuneSelf) {
 		switch {

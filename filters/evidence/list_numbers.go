@@ -11,9 +11,9 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// resolveNumbers replaces list numbers by ids in what replies named: a client may number
-// the products of each list for its model. It replaces only numbers whose products were
-// then opened or recommended.
+// resolveNumbers replaces list numbers, such as 3 for the third product, by product ids in the
+// calls of replies, since a client may number each list for its model. It replaces only numbers
+// whose products were then opened or recommended.
 func (a *Attempt) resolveNumbers() {
 	for i := range a.Log.Replies {
 		r := &a.Log.Replies[i]
@@ -26,15 +26,17 @@ func (a *Attempt) resolveNumbers() {
 	}
 }
 
-// hasListNumbers reports whether all products of a call are list numbers.
+// hasListNumbers reports whether the tool of a call takes products, and all given ones are
+// numbers of a list, not ids.
 func hasListNumbers(act *Act) bool {
 	isNoNumber := func(id string) bool { return parseListNumber(id) < 0 }
 	return act.Tool.TakesProducts() && len(act.IDs) > 0 &&
 		!slices.ContainsFunc(act.IDs, isNoNumber)
 }
 
-// parseListNumber returns a number that is too short for an id, with or without a prefix
-// as in "#3" or "P12"; -1 if the text is none.
+// parseListNumber parses the number of a product in a list, with or without a prefix as in "#3"
+// or "P12". It returns -1 for any other text, such as a number of more than three digits, which
+// is an id.
 func parseListNumber(id string) int {
 	isPrefixRune := func(r rune) bool {
 		return unicode.IsLetter(r) || strings.ContainsRune("#_-[ ", r)
@@ -47,8 +49,9 @@ func parseListNumber(id string) int {
 	return int(n)
 }
 
-// numberedProducts returns the products of the list numbers of a call in the newest list
-// before this time. It returns nil if the call has no list numbers, or one is out of range.
+// numberedProducts returns the product ids that the list numbers of a call refer to, in the
+// newest search result before time. It returns nil if the call has no list numbers, or one is
+// out of range.
 func (a *Attempt) numberedProducts(named *Act, time float64) []string {
 	if !hasListNumbers(named) || !a.scratch.hasRoom() {
 		return nil
@@ -66,7 +69,8 @@ func (a *Attempt) numberedProducts(named *Act, time float64) []string {
 	return a.scratch.ids[start:len(a.scratch.ids):len(a.scratch.ids)]
 }
 
-// newestList returns the products of the newest search result before this time, nil if none.
+// newestList returns the product ids of the newest search result that ended before time, nil if
+// there is none.
 func (a *Attempt) newestList(time float64) []string {
 	var products []string
 	for i := range a.Log.Dispatches {
@@ -78,8 +82,8 @@ func (a *Attempt) newestList(time float64) []string {
 	return products
 }
 
-// wereChosen reports whether exactly these products were opened after this time, or
-// recommended in the end.
+// wereChosen reports whether one request after time opened exactly these products, or the last
+// recommendation has exactly them.
 func (a *Attempt) wereChosen(ids []string, time float64) bool {
 	if a.Recommended != nil && SameIDs(a.Recommended.Act.IDs, ids) {
 		return true
@@ -90,12 +94,12 @@ func (a *Attempt) wereChosen(ids []string, time float64) bool {
 	})
 }
 
-// searchKeys are the arguments of the shop's own search.
+// searchKeys are the names of the arguments of the shop's own search.
 var searchKeys = []string{"q", "query", "page", "price", "shop_id", "service", "sort"}
 
-// readCustomKeys reads the subject of a call whose arguments have names of the author's
-// own: the longest text of a search, the ids or list numbers of a tool that takes products.
-// It ignores the arguments of the shop's search, which are filters.
+// readCustomKeys reads the query or the products of a call whose author named the arguments:
+// the longest text of a search, or the ids of a tool that takes products, else its list
+// numbers. It ignores the arguments of the shop's own search, which are filters.
 func (a *Act) readCustomKeys(s *scratch, args arena.Raw) {
 	longest := 0
 	for key, v := range gjson.Parse(string(args)).ForEach {

@@ -9,7 +9,7 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// Listing contains the ids and titles of the products that a result shows, in its order.
+// Listing contains the ids and titles of the products in a result, in its order.
 type Listing struct {
 	Shown  []string
 	Titles []string
@@ -17,8 +17,9 @@ type Listing struct {
 
 const blanks = " \t\r\n"
 
-// readListing returns the products of a result of any shape. It searches for the keys
-// alone, by the colon after them, which is rarer in results than quotes and letters.
+// readListing finds the ids and titles of the products in a result of any shape. It does not
+// parse the JSON but searches for colons, which are rarer than quotes and letters, and reads
+// the key before and the value after each.
 func (s *scratch) readListing(result arena.Raw) Listing {
 	if !s.hasRoom() {
 		return Listing{}
@@ -51,8 +52,8 @@ func (s *scratch) readListing(result arena.Raw) Listing {
 	return l
 }
 
-// originalText returns a result as its tool wrote it; a client may have encoded it as a
-// string.
+// originalText returns a result as its tool wrote it: if a client encoded the result as a JSON
+// string, its content, otherwise the result unchanged.
 func originalText(result arena.Raw) string {
 	s := string(result)
 	if result.Kind() == arena.String && strings.Contains(s, `\"product_id\"`) {
@@ -61,7 +62,8 @@ func originalText(result arena.Raw) string {
 	return s
 }
 
-// columnFor returns the column of the key at the end of text, nil if it has none.
+// columnFor returns a pointer to the slice of l, ids or titles, that the JSON key at the end of
+// text belongs to; nil for any other key.
 func (l *Listing) columnFor(text string) *[]string {
 	for len(text) > 0 && strings.IndexByte(blanks, text[len(text)-1]) >= 0 {
 		text = text[:len(text)-1]
@@ -75,7 +77,7 @@ func (l *Listing) columnFor(text string) *[]string {
 	return nil
 }
 
-// filterShown returns the ids that shown or the text of a result contains.
+// filterShown returns those of ids that shown, or the text of result, contains.
 func (s *scratch) filterShown(ids, shown []string, result arena.Raw) []string {
 	start := len(s.ids)
 	for _, id := range ids {
@@ -86,7 +88,8 @@ func (s *scratch) filterShown(ids, shown []string, result arena.Raw) []string {
 	return s.ids[start:len(s.ids):len(s.ids)]
 }
 
-// cutScalar splits s after a JSON string without escapes, or a number, at its start.
+// cutScalar splits s after the JSON string or number at its start. The string must have no
+// escapes and is returned without quotes. Both results are empty if its end is missing.
 func cutScalar(s string) (value, tail string) {
 	if s == "" {
 		return "", ""
@@ -105,8 +108,9 @@ func cutScalar(s string) (value, tail string) {
 	return s[:end], s[end:]
 }
 
-// isSameProduct reports whether both results contain the product with the same title and
-// price. A field or product that claimed lacks does not count.
+// isSameProduct reports whether the proxy's result, returned, contains the product with the
+// title and price that the dialogue's result, claimed, shows. A title, price or product that
+// claimed lacks does not count as a difference.
 func isSameProduct(returned, claimed arena.Raw, id string) bool {
 	a := findProduct(returned, id)
 	b := findProduct(claimed, id)
@@ -123,7 +127,8 @@ func isSameProduct(returned, claimed arena.Raw, id string) bool {
 	return true
 }
 
-// isSameValue compares two values as numbers if one of them is a number, else as text.
+// isSameValue reports whether two JSON values are equal: as numbers if one of them is a number,
+// else as text.
 func isSameValue(x, y gjson.Result) bool {
 	if x.Type == gjson.Number || y.Type == gjson.Number {
 		return x.Float() == y.Float()
@@ -131,8 +136,8 @@ func isSameValue(x, y gjson.Result) bool {
 	return x.String() == y.String()
 }
 
-// findProduct returns the product of this id in a result, which does not exist if the
-// result does not contain it.
+// findProduct returns the product with this id in a result, whatever the result's shape. If
+// there is none, Exists of the returned value is false.
 func findProduct(result arena.Raw, id string) gjson.Result {
 	v := gjson.Parse(string(result))
 	if v.Type == gjson.String {

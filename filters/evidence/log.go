@@ -8,52 +8,57 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// Dispatch is one request to the shop that the proxy answered, with the evidence for who
-// decided it.
+// Dispatch is one request to the shop that the proxy logged, with the evidence for who decided
+// it: the model or its client.
 type Dispatch struct {
 	Call *arena.ProxyCall
 	Act  Act
 	span
-	// Claimed is the index of the claim of this dispatch, -1 if none. verbatim reports
-	// whether the claim's result is the answer, byte for byte.
+	// Claimed is the index of the dialogue's call that the dispatch was made for, -1 if there
+	// is none. verbatim reports whether the result of that call is the answer, byte for byte.
 	Claimed  int
 	verbatim bool
-	// LastReply is the index of the last reply before it, Reply that of the reply that
-	// named it; -1 if none.
+	// LastReply is the index of the last reply before the dispatch, Reply that of the reply
+	// that asked for it; -1 if there is none.
 	LastReply int
 	Reply     int
-	// firstReply is the index of the first reply since the request before, -1 if none.
+	// firstReply is the index of the first reply after the previous dispatch, -1 if there is
+	// none.
 	firstReply int
-	// Shortened reports whether the named search has words that the client left out.
+	// Shortened reports whether the dispatch is a search of which the client left out words that
+	// the model wrote.
 	Shortened bool
-	// cut reports whether a reply that can have named the dispatch cannot be read.
+	// cut reports whether a reply that may have asked for the dispatch cannot be read.
 	cut  bool
 	Link Link
-	// products are those that it returned. unrecorded reports whether neither the log
-	// nor the dialogue has them.
+	// products are those that the dispatch returned. unrecorded reports whether neither the log
+	// nor the dialogue contains them.
 	products   []string
 	unrecorded bool
 }
 
-// span is the start and end of an entry in Unix milliseconds; both are the entry's index
-// in the log if entries have no time.
+// span is the start and end of a log entry in Unix milliseconds. If entries have no time, both
+// are the index of the entry in the log.
 type span struct{ Start, End float64 }
 
-// Link is the relation of a dispatch to the inference before it.
+// Link classifies a dispatch (a request to the shop in the log) by whether a reply of the model
+// before it asked for it.
 type Link uint8
 
-// The links of a dispatch. Only named, loose and derived bind the dispatch to a model's own
-// text. Unknown means that the log truncated the reply that would decide.
+// The links of a dispatch. The turn of a dispatch is the replies since the previous dispatch; a
+// reply names a call if it contains the call. Only named, loose and derived show that the model
+// asked for the dispatch. Unknown means that the reply which would decide was not recorded in
+// full, or is in a form that cannot be read.
 const (
-	LinkNone     Link = iota // readable replies before it, none names it
+	LinkNone     Link = iota // replies before it can be read, none names it
 	LinkNamed                // named with these arguments by a reply of its own turn
 	LinkLoose                // named, but the client removed a filter or changed another
-	LinkDerived              // follows from a named call that needs several requests
-	LinkRetry                // repeats a dispatch that was named
+	LinkDerived              // one of several requests that carry out a named call
+	LinkRetry                // repeats an earlier dispatch that was named
 	LinkStale                // named by a reply of an earlier turn
 	LinkOverride             // the tool was named, with other arguments
 	LinkUnknown              // the reply before it cannot be read
-	LinkNoReply              // no inference before it
+	LinkNoReply              // no reply before it
 )
 
 var linkNames = [...]string{
@@ -74,31 +79,33 @@ type Links [len(linkNames)]int
 // String returns the name of the link in explanations.
 func (k Link) String() string { return linkNames[k] }
 
-// ProxyLog is the evidence of the proxy about one attempt, in the order of time.
+// ProxyLog is the proxy's log of one attempt, in the order of time.
 type ProxyLog struct {
 	Dispatches []Dispatch
 	Replies    []Reply
-	// Slack is the tolerance of comparisons of times, in milliseconds: for rounding, and
-	// for durations measured on another clock than time stamps; 0 if entries have no times.
+	// Slack is the tolerance in milliseconds when times are compared: for rounding, and for
+	// durations measured on another clock than time stamps. It is 0 if entries have no times.
 	Slack float64
 	// Requested counts the chat completions, answered or not.
 	Requested int
 	// mute counts calls to models that return no text, such as embeddings.
 	mute int
-	// silent reports whether models were called, but the log has no entry of it.
+	// silent reports whether models were called, but the log has no entry of these calls.
 	silent bool
 	// Present reports whether the source has such a log at all.
 	Present bool
 }
 
-// Slack of logs whose stamps have milliseconds, and of logs with whole seconds.
+// Slack in milliseconds of logs whose time stamps have milliseconds, and of logs with whole
+// seconds. Slack is the tolerance when times are compared.
 const (
 	slackMilliseconds = 10
 	slackSeconds      = 1000
 )
 
-// readLog reads the proxy's calls in the order in which they finished, without diagnostic
-// entries. replyTimes replace the times of the replies unless they are nil.
+// readLog reads the proxy's log of an attempt, without diagnostic entries, in the order in
+// which calls finished. If replyTimes is not nil, it replaces the times of the replies, in
+// their order.
 func readLog(t *arena.Trace, s *scratch, replyTimes []span) ProxyLog {
 	entries, timed := s.collectEntries(t)
 	l := ProxyLog{Present: len(entries) > 0, Slack: slackMilliseconds}
@@ -151,7 +158,8 @@ func readLog(t *arena.Trace, s *scratch, replyTimes []span) ProxyLog {
 	return l
 }
 
-// count adds an entry to the log's counts and returns the size of its reply.
+// count adds a log entry to the counts of l. It returns the length of the entry's response in
+// bytes if the entry is a completion of a model, else 0.
 func (l *ProxyLog) count(e *entry) int {
 	if e.mute {
 		l.mute++
@@ -163,9 +171,9 @@ func (l *ProxyLog) count(e *entry) int {
 	return len(e.Response)
 }
 
-// inferences returns the number of chat completions that may have returned text, by the
-// log and by the sandbox's count. If the log has as many as were counted, those that failed
-// returned nothing.
+// inferences returns the number of chat completions that may have returned text. counted is the
+// sandbox's count of calls to models. If the log has at least as many completions, only
+// answered ones count; otherwise those that the log lacks count too.
 func (l *ProxyLog) inferences(counted int) int {
 	if l.Requested >= counted {
 		return len(l.Replies)
@@ -173,12 +181,13 @@ func (l *ProxyLog) inferences(counted int) int {
 	return max(l.Requested, counted-l.mute)
 }
 
-// endLength is the number of bytes at the end of a reply that distinguish it from another
-// one of its id: what was written last and, if the server counts them, the tokens.
+// endLength is the number of bytes at the end of a reply that are hashed. They distinguish it
+// from another reply of the same id: they contain what was written last and, if the server
+// counts them, the tokens.
 const endLength = 128
 
-// ReplyHashes returns hashes of the replies by id, length and end, and the time of the first
-// reply in Unix milliseconds. Replies whose ids do not identify them have no hash.
+// ReplyHashes returns a hash of each reply by its id, length and end, and the time of the first
+// reply in Unix milliseconds. A reply whose id does not identify it has no hash.
 func (l *ProxyLog) ReplyHashes() (hashes []uint64, begin int64) {
 	if len(l.Replies) == 0 {
 		return nil, 0
@@ -202,32 +211,33 @@ func (l *ProxyLog) ReplyHashes() (hashes []uint64, begin int64) {
 
 func isAnswered(c *arena.ProxyCall) bool { return c.Status == 200 }
 
-// entry is a call of the log, classified by its path.
+// entry is a call in the log, classified by the path of its URL.
 type entry struct {
 	*arena.ProxyCall
-	// inference reports whether it is a chat or text completion, mute whether it is a call
-	// of a model that returns no text, so that no tool can be named in it, whether or not
-	// the sandbox counts it. Other calls of the model server, such as its list of models,
-	// are neither.
+	// inference reports whether the call is a chat or text completion. mute reports whether it
+	// calls a model that returns no text, so that the model cannot ask for a tool, whether or
+	// not the sandbox counts it. Other calls of the model server, such as for its list of
+	// models, are neither.
 	inference bool
 	mute      bool
 	role      Role
 }
 
-// Endpoint returns the last part of a path.
+// Endpoint returns the last part of a URL path, without the query.
 func Endpoint(path string) string {
 	path, _, _ = strings.Cut(path, "?")
 	path = strings.TrimRight(path, "/")
 	return path[strings.LastIndexByte(path, '/')+1:]
 }
 
-// MaxCalls is the limit of the calls that are examined of one attempt, in its log and in
+// MaxCalls is the maximum number of calls that are examined of one attempt, in its log and in
 // its dialogue. Harnesses end after 25 to 30 steps; an attempt with more than MaxCalls only
 // costs time, and is rejected.
 const MaxCalls = 1024
 
-// collectEntries returns the entries that are evidence in the order of time, or in their
-// own order if one has no time.
+// collectEntries returns the log entries of a trace, MaxCalls at most and without diagnostic
+// ones. They are in the order of time if all have a time, which timed reports, else in their
+// recorded order.
 func (s *scratch) collectEntries(t *arena.Trace) (entries []entry, timed bool) {
 	entries = s.entries
 	timed = true

@@ -7,10 +7,11 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// linkDispatches sets the link of each dispatch: the reply that named it, if any. A reply
-// can only name what starts after the reply ended. The replies since the previous dispatch
-// are the turn of a dispatch. A reply of an earlier turn is stale: a program works off an
-// old plan while it asks the model for other things.
+// linkDispatches sets the link of each dispatch (logged request to the shop): whether a reply
+// of the model asked for it. A reply can only ask for what starts after the reply ended. The
+// replies since the previous dispatch are the turn of a dispatch. If only a reply of an earlier
+// turn asked for it, its link is stale: programs work off an old plan while they ask the model
+// for other things.
 func (l *ProxyLog) linkDispatches() {
 	l.discardCopies()
 	l.discardForeign()
@@ -40,8 +41,8 @@ func (l *ProxyLog) linkDispatches() {
 	}
 }
 
-// discardCopies removes the named calls of replies that the log has twice: with an id that
-// an earlier reply has, or with the same text if the server gives every reply the same id.
+// discardCopies discards the calls of replies that the log contains twice: those with the id of
+// an earlier reply or, if the server gives all replies one id, with its text as well.
 func (l *ProxyLog) discardCopies() {
 	constant := l.hasConstantID()
 	for i := range l.Replies {
@@ -60,8 +61,8 @@ func (l *ProxyLog) discardCopies() {
 	}
 }
 
-// discardForeign removes the named calls of replies that are not the proxy's: with a nonce
-// of another reply, or without one if other replies have a valid one.
+// discardForeign discards the calls of replies that are not the proxy's: those with the nonce
+// of another reply, or without a nonce if other replies have a valid one.
 func (l *ProxyLog) discardForeign() {
 	hasValid := slices.ContainsFunc(l.Replies, func(r Reply) bool {
 		return r.Call.Nonce == NonceValid
@@ -80,7 +81,8 @@ func (l *ProxyLog) discardForeign() {
 	}
 }
 
-// discard removes what a reply says, so that it names no dispatch.
+// discard removes the calls and the text of a reply, so that it is no evidence for any
+// dispatch.
 func (r *Reply) discard() {
 	r.Named = nil
 	r.queue = nil
@@ -89,8 +91,8 @@ func (r *Reply) discard() {
 	r.toolCalls = ""
 }
 
-// hasConstantID reports whether all replies, two or more, have the same id: some servers
-// give every reply the same one.
+// hasConstantID reports whether the log has at least two replies and all have the same id, as
+// some servers give them.
 func (l *ProxyLog) hasConstantID() bool {
 	if len(l.Replies) < 2 {
 		return false
@@ -101,7 +103,8 @@ func (l *ProxyLog) hasConstantID() bool {
 	return !slices.ContainsFunc(l.Replies, differs)
 }
 
-// lastReplyBefore returns the index of the last reply that ended before start, -1 if none.
+// lastReplyBefore returns the index of the last reply that ended before start, with a tolerance
+// of Slack; -1 if there is none.
 func (l *ProxyLog) lastReplyBefore(start float64) int {
 	last := -1
 	for i := range l.Replies {
@@ -112,7 +115,9 @@ func (l *ProxyLog) lastReplyBefore(start float64) int {
 	return last
 }
 
-// linkDispatch sets the link of dispatch i, whose turn has the replies first to last.
+// linkDispatch sets the link of dispatch i: the strictest way in which the replies first to
+// last, which are those since the previous dispatch, asked for it; or else that an earlier
+// reply did, or none.
 func (l *ProxyLog) linkDispatch(i, first, last int) {
 	d := &l.Dispatches[i]
 	for _, r := range linkRelations {
@@ -145,8 +150,9 @@ func (l *ProxyLog) linkDispatch(i, first, last int) {
 	}
 }
 
-// useNamed finds a named call that is so related to d in the replies first to last, the
-// newest first, and marks it as used. again includes the calls that are used already.
+// useNamed finds, in the replies first to last, the newest call that is related to d, and marks
+// it as used. It reports whether there is one. Calls that an earlier dispatch used are skipped
+// unless again is true.
 func (l *ProxyLog) useNamed(
 	d *Dispatch,
 	first, last int,
@@ -168,8 +174,8 @@ func (l *ProxyLog) useNamed(
 	return false
 }
 
-// takePart removes the products of req from a named call that names more of them, and
-// reports whether any remain: a client opens them one by one.
+// takePart removes the products of req from a call that has more products, since clients open
+// them one by one. It reports whether products remain to be opened.
 func takePart(named, req *Act) bool {
 	takesSome := named.Tool == ToolView || named.Tool == ToolOther
 	if !takesSome || len(req.IDs) >= len(named.IDs) {
@@ -180,8 +186,9 @@ func takePart(named, req *Act) bool {
 	return len(named.IDs) > 0
 }
 
-// useMerged finds several named calls whose products one dispatch requests together, and
-// marks them as used. Each product must be named in this turn.
+// useMerged handles a dispatch that requests the products of several calls together. If calls
+// in the replies first to last have all its products, it marks these calls as used and reports
+// true.
 func (l *ProxyLog) useMerged(d *Dispatch, first, last int) bool {
 	if d.Act.Tool != ToolView || len(d.Act.IDs) < 2 {
 		return false
@@ -211,12 +218,13 @@ func (l *ProxyLog) useMerged(d *Dispatch, first, last int) bool {
 	return true
 }
 
-// maxRetries is how many dispatches ago the first try of a retry can be; the client of the
-// sandbox tries at most ten times.
+// maxRetries is the maximum distance, in dispatches, from a request to its retry; the client of
+// the sandbox tries at most ten times.
 const maxRetries = 10
 
-// linkRetry sets the reply of dispatch i to that of an earlier equal one, if any, and
-// reports whether a reply named that one.
+// linkRetry finds the newest earlier dispatch that is equal to dispatch i, at most maxRetries
+// before it, and copies its reply. It reports whether a reply of the model asked for that
+// dispatch.
 func (l *ProxyLog) linkRetry(i int) bool {
 	d := &l.Dispatches[i]
 	for j := i - 1; j >= 0 && j >= i-maxRetries; j-- {
@@ -229,11 +237,11 @@ func (l *ProxyLog) linkRetry(i int) bool {
 	return false
 }
 
-// isBound reports whether the model's own text named the dispatch.
+// isBound reports whether the link shows that the model asked for the dispatch.
 func (k Link) isBound() bool { return k == LinkNamed || k == LinkLoose || k == LinkDerived }
 
-// RichnessV1 returns the subnet's first definition of richness: the share of dispatches
-// whose tool the immediately preceding inference named, the named tools being a queue. It
+// RichnessV1 returns the subnet's first definition of richness: the share of dispatches whose
+// tool the last reply before them called. Each call of a reply counts once, in order. It
 // returns NaN if there is no dispatch.
 func (l *ProxyLog) RichnessV1() float64 {
 	counted := 0

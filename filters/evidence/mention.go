@@ -17,53 +17,52 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// mention is how much of a request stands in the text of a reply, whatever the syntax.
+// mention is how much of a request the text of a reply contains, in any syntax.
 type mention uint8
 
 const (
-	// mentionNone: neither the tool's name nor any value of an argument.
+	// mentionNone means neither the tool's name nor any distinct value of an argument.
 	mentionNone mention = iota
-	// mentionPart: the tool's name, or a value of an argument, but not both in full.
+	// mentionPart means the tool's name, or a distinct value of an argument, but not the whole call.
 	mentionPart
-	// mentionWhole: the tool's name and every value of every argument.
+	// mentionWhole means the tool's name and every value of every argument, written as a call.
 	mentionWhole
 )
 
-// maxReplyText is the number of bytes of a reply in which requests are looked for. Proxies
-// keep 2,000 to 64,000 characters of a reply.
+// maxReplyText is the maximum number of bytes of a reply that are searched for requests.
+// Proxies keep 2,000 to 64,000 characters of a reply.
 const maxReplyText = 64 << 10
 
-// maxComparedWords is the limit of the comparisons of words of one attempt; real attempts
-// need a hundredth of it. What exceeds it is not read, so that it counts for nothing.
+// maxComparedWords is the maximum number of comparisons of words for one attempt; real attempts
+// need a hundredth of it. Beyond it, searches find nothing and links are unknown.
 const maxComparedWords = 1 << 24
 
-// replyText is the part of a reply in which a call may stand that no reader of calls
-// recognised: its text without the calls that were read, as written and with its escapes
-// undone.
+// replyText is the text of a reply prepared for a search for calls that no parser recognised:
+// without the calls that were read, as written and with escapes decoded.
 type replyText struct {
 	versions []textVersion
-	// calls are the calls that were read, as written: a request may have the values of a call
-	// under other keys.
+	// calls are the texts of the calls that were read, since a request may have the values of
+	// such a call under other keys.
 	calls []textVersion
-	// cut reports whether the reply is longer than what is searched.
+	// cut reports whether the reply is longer than the part that is searched.
 	cut bool
 }
 
-// textVersion is a text and its words.
+// textVersion is a text, its lower case, and its words with their positions.
 type textVersion struct {
 	text  string
 	lower string
 	words []wordAt
 }
 
-// wordAt is the hash of a word and where the word starts and ends in its text.
+// wordAt is the hash of a word and the byte offsets of its start and end in the text.
 type wordAt struct {
 	hash       uint64
 	start, end int
 }
 
-// unreadText returns the text of a reply without the calls that were read in it. The result
-// is kept until the next reply is asked for.
+// unreadText returns the text of a reply in which calls may remain unrecognised: without the
+// calls that were read. It keeps the result for later calls.
 func (a *Attempt) unreadText(reply int) *replyText {
 	if t, ok := a.unread[reply]; ok {
 		return t
@@ -97,8 +96,8 @@ func (a *Attempt) unreadText(reply int) *replyText {
 	return t
 }
 
-// appendVersions appends a text and, where that differs, the text with its escapes undone
-// once and twice, since a call may be quoted within a string of another.
+// appendVersions appends a text and, where they differ, the text with its escapes decoded once
+// and twice, since a call may be quoted within a string of another.
 func appendVersions(versions []textVersion, text string) []textVersion {
 	for range 3 {
 		versions = append(versions, newVersion(text))
@@ -111,8 +110,8 @@ func appendVersions(versions []textVersion, text string) []textVersion {
 	return versions
 }
 
-// newVersion returns a text with its words. The text in lower case has the same offsets, so
-// that a text whose length changes with its case stays as it is.
+// newVersion splits a text into words. Offsets in lower must be those in text, so lower is the
+// text unchanged if its length would change.
 func newVersion(text string) textVersion {
 	v := textVersion{text: text, lower: strings.ToLower(text)}
 	if len(v.lower) != len(text) {
@@ -128,8 +127,8 @@ func newVersion(text string) textVersion {
 	return v
 }
 
-// unescape undoes what writers do to a text within JSON, Python, XML, HTML or a URL: one
-// level of backslashes, entities and percent signs. What is no escape stays as it is.
+// unescape decodes one level of the escapes of JSON, Python, XML, HTML and URLs: backslashes,
+// entities and percent signs. Anything else is unchanged.
 func unescape(text string) string {
 	if strings.IndexByte(text, '&') >= 0 {
 		text = html.UnescapeString(text)
@@ -170,8 +169,10 @@ func unescape(text string) string {
 	return b.String()
 }
 
-// appendCodePoint appends the character of an escape, which is text[0] and this many
-// hexadecimal digits, and returns the length of the escape. It joins a surrogate pair.
+// appendCodePoint appends the character of an escape sequence to b and returns the number of
+// bytes read. text starts with the letter u, x or U, which as many hexadecimal digits as given
+// follow. A surrogate pair is one character. Of an invalid escape, only the letter is read and
+// appended.
 func appendCodePoint(b *strings.Builder, text string, digits int) int {
 	if len(text) <= digits {
 		b.WriteByte(text[0])
@@ -195,23 +196,23 @@ func appendCodePoint(b *strings.Builder, text string, digits int) int {
 	return length
 }
 
-// value is one value of an argument.
+// value is one value of a request's arguments, as words.
 type value struct {
 	words []uint64
-	// distinct reports whether the value is unlikely in a text that is not about the call:
-	// it has two words or more, or is a word or number of minDistinct characters.
+	// distinct reports whether a text that is not about the call is unlikely to contain the
+	// value: it has two words or more, or at least minDistinct characters.
 	distinct bool
 }
 
-// minDistinct is the number of characters from which a single word or number is distinct:
-// counts, pages, units and "true" are shorter.
+// minDistinct is the minimum number of characters of a single word or number that is evidence
+// of a call: counts, pages, units and "true" are shorter or excluded.
 const minDistinct = 5
 
-// maxValues is the limit of the values of one request that are looked for.
+// maxValues is the maximum number of values of one request that are searched for.
 const maxValues = 64
 
-// addArguments adds the keys and values of arguments, at any depth. encoded reports whether
-// texts are URL-encoded, as they are on the way to the proxy.
+// addArguments adds the keys and values of a call's arguments to r, at any depth of the JSON.
+// encoded reports whether texts are URL-encoded, as they are in the proxy's log.
 func (r *request) addArguments(v gjson.Result, encoded bool, depth int) {
 	if depth > calls.MaxDepth || v.Type == gjson.Null {
 		return
@@ -246,18 +247,20 @@ func newValue(text string) value {
 	return v
 }
 
-// occurrence is how much of a request stands in a version of a text, and where.
+// occurrence is how much of a request one version of a text contains, and at which position.
 type occurrence struct {
 	mention mention
-	// name is the offset of the tool's name, -1 if it does not occur. lead is what stands
-	// before the name in its line where it is called.
+	// name is the offset of the tool's name, -1 if the text does not contain it. lead is the
+	// text before the name in its line, where the name is called.
 	name    int
 	lead    string
 	version *textVersion
 }
 
-// findMention returns how much of a request stands in a reply. A part counts only if no
-// reader of calls recognised the text around it.
+// findMention returns how much of a request a reply contains. A part counts only outside of the
+// calls that were read. A whole request counts as a part if the reply lists more such calls
+// than were sent, so that the client chose. A reply that is too long to be searched to its end
+// contains a part at least.
 func (a *Attempt) findMention(reply int, r *request) mention {
 	best := mentionNone
 	t := a.unreadText(reply)
@@ -283,8 +286,8 @@ func (a *Attempt) findMention(reply int, r *request) mention {
 	return best
 }
 
-// requestsAfter returns the number of requests that were sent after a reply and before the
-// next one, at least one.
+// requestsAfter counts the requests to the shop between a reply and the next one. It returns at
+// least 1.
 func (a *Attempt) requestsAfter(reply int) int {
 	n := slicesx.CountFunc(a.Log.Dispatches, func(d *Dispatch) bool {
 		return d.LastReply == reply
@@ -292,7 +295,8 @@ func (a *Attempt) requestsAfter(reply int) int {
 	return max(n, 1)
 }
 
-// toolNames returns the names of the tools that the trace declares or calls, in lower case.
+// toolNames returns the names of all tools of the attempt, in lower case: those of the harness,
+// of the log, and those that the trace declares or calls.
 func (a *Attempt) toolNames() []string {
 	if a.tools != nil {
 		return a.tools
@@ -319,17 +323,17 @@ func (a *Attempt) toolNames() []string {
 	return a.tools
 }
 
-// request is what is looked for in replies: the names of a tool, and the keys and values of
-// its arguments.
+// request is a call to search for in the text of replies: the names of its tool, and the keys
+// and values of its arguments.
 type request struct {
 	names  []string
 	keys   []uint64
 	values []value
 }
 
-// mentionIn returns how much of a request stands in one version of a text. The values may
-// stand before or after the tool's name, in any order. A name or a value within a sentence
-// is spoken of, not called, so that it makes a part of the request only.
+// mentionIn returns how much of a request one version of a text contains. Values may precede or
+// follow the tool's name, in any order. A name or value within a sentence is prose and no call,
+// so that it makes the request a part only.
 func (a *Attempt) mentionIn(v *textVersion, r *request) occurrence {
 	o := occurrence{name: -1, version: v}
 	isCalled := false
@@ -364,11 +368,12 @@ func (a *Attempt) mentionIn(v *textVersion, r *request) occurrence {
 	return o
 }
 
-// maxLead is the number of bytes before a tool's name that distinguish a list of calls.
+// maxLead is the maximum number of bytes before a tool's name that are compared to recognise a
+// list of calls.
 const maxLead = 16
 
-// leadOf returns what stands before an offset in its line, maxLead bytes at most, with all
-// digits alike: the numbers of a list differ.
+// leadOf returns the text before offset at in its line, maxLead bytes at most. All digits are
+// replaced by 0, so that numbered items of a list are equal.
 func (v *textVersion) leadOf(at int) string {
 	lead := v.text[max(0, at-maxLead):at]
 	lead = lead[strings.LastIndexByte(lead, '\n')+1:]
@@ -380,8 +385,8 @@ func (v *textVersion) leadOf(at int) string {
 	}, lead)
 }
 
-// countCalls returns the number of calls that stand in a text as the found one does: the
-// names of any tools after the same lead.
+// countCalls counts the calls in a text that look like the found one: the name of any tool
+// after the same text in its line.
 func (a *Attempt) countCalls(o *occurrence) int {
 	n := 0
 	for _, name := range a.toolNames() {
@@ -394,8 +399,8 @@ func (a *Attempt) countCalls(o *occurrence) int {
 	return n
 }
 
-// isName reports whether the tool's name between these offsets is called: as a function is,
-// or not within a sentence.
+// isName reports whether the tool's name at these offsets is a call, not a word of a sentence:
+// a parenthesis follows it, or no prose is around it.
 func (v *textVersion) isName(start, end int, r *request) bool {
 	if strings.HasPrefix(v.text[end:], "(") {
 		return true
@@ -403,8 +408,8 @@ func (v *textVersion) isName(start, end int, r *request) bool {
 	return v.wordBefore(start) == "" && v.isDelimitedAfter(end, r)
 }
 
-// isValue reports whether the words between these offsets are a value of their own: neither
-// before nor after them does a sentence go on in their line.
+// isValue reports whether the words at these offsets are a value of their own: no sentence
+// continues before or after them in their line.
 func (v *textVersion) isValue(start, end int, r *request) bool {
 	if !v.isDelimitedAfter(end, r) {
 		return false
@@ -413,8 +418,8 @@ func (v *textVersion) isValue(start, end int, r *request) bool {
 	return word == "" || r.isKeyOrName(word)
 }
 
-// isDelimitedAfter reports whether the line ends after an offset, or goes on with a sign, a
-// key or a value of the request.
+// isDelimitedAfter reports whether no prose follows the offset end: the next thing in its line
+// is a sign, the end, or a key, tool name or value of the request.
 func (v *textVersion) isDelimitedAfter(end int, r *request) bool {
 	next := strings.TrimLeft(v.text[end:], " \t")
 	word := next[:len(next)-len(strings.TrimLeftFunc(next, isWordRune))]
@@ -425,7 +430,7 @@ func (v *textVersion) isDelimitedAfter(end int, r *request) bool {
 	return slices.ContainsFunc(r.values, func(value value) bool { return value.words[0] == first })
 }
 
-// wordBefore returns the word before an offset if only blanks are between them.
+// wordBefore returns the word before an offset if only blanks are between them, else "".
 func (v *textVersion) wordBefore(start int) string {
 	before := strings.TrimRight(v.text[:start], " \t")
 	return before[len(strings.TrimRightFunc(before, isWordRune)):]
@@ -437,8 +442,8 @@ func (r *request) isKeyOrName(word string) bool {
 	})
 }
 
-// isFenced reports whether the words between these offsets are the only value of a request
-// and a whole fenced block in a programming language: code that the model wrote to be run.
+// isFenced reports whether the words at these offsets are the only value of a request and fill
+// a fenced block with a programming language: code that the model wrote to be run.
 func (v *textVersion) isFenced(start, end int, r *request) bool {
 	const fence = "```"
 	open := strings.LastIndex(v.text[:start], fence)
@@ -451,7 +456,7 @@ func (v *textVersion) isFenced(start, end int, r *request) bool {
 
 func isSeparatorButFence(r rune) bool { return r != '`' && isSeparator(r) }
 
-// tokens yields the offsets at which a name stands in a text as a token of its own.
+// tokens yields the offsets of a name in a text where it is not a part of a longer word.
 func tokens(text, name string) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for start := 0; name != ""; {
@@ -471,8 +476,8 @@ func tokens(text, name string) iter.Seq[int] {
 	}
 }
 
-// wordsIn yields the offsets in a text of the start and the end of these words one after the
-// other.
+// wordsIn yields the start and end offset of each occurrence of these words, one after the
+// other, in a text. It stops after maxComparedWords comparisons.
 func (a *Attempt) wordsIn(v *textVersion, words []uint64) iter.Seq2[int, int] {
 	return func(yield func(start, end int) bool) {
 		for i := 0; i+len(words) <= len(v.words); i++ {
@@ -491,11 +496,11 @@ func (a *Attempt) wordsIn(v *textVersion, words []uint64) iter.Seq2[int, int] {
 	}
 }
 
-// linkByWords sets the link of requests that no reader of calls found in a reply. A request is
-// named if the tool's name and every value of its arguments stand in a reply of its turn,
-// in whatever syntax; or in an earlier reply of another model, which a team asked. Its link
-// is unknown if a part of it stands in the newest reply, since that may be a call in a form
-// that is not read.
+// linkByWords searches the text of replies for requests that were found in no call, and sets
+// their links. The link is named if a reply of the request's turn contains the tool's name and
+// every value, in any syntax, or an earlier reply of another model does, as in a team of
+// models. It is unknown if the newest reply contains a part, which may be a call in a form that
+// cannot be read.
 func (a *Attempt) linkByWords() {
 	for i := range a.Log.Dispatches {
 		d := &a.Log.Dispatches[i]
@@ -528,8 +533,8 @@ func (a *Attempt) linkByWords() {
 	}
 }
 
-// requestOf returns what is looked for in replies of a request that was sent. Its names are
-// those of the endpoint and of the call in the dialogue which the request was made for.
+// requestOf returns the tool names, keys and values of a dispatch, to be searched for in
+// replies. The names are those of its URL and of the dialogue's call that it was made for.
 func (a *Attempt) requestOf(d *Dispatch) *request {
 	r := &request{names: []string{Endpoint(d.Call.Path)}}
 	if d.Claimed >= 0 {
@@ -543,22 +548,23 @@ func (a *Attempt) requestOf(d *Dispatch) *request {
 	return r
 }
 
-// Passage is a part of a reply in which a request was looked for. Found reports whether it
-// is the tool's name or a value of the request.
+// Passage is a part of the text of a reply. Found reports whether the part is the tool's name
+// or a value of the request that was searched for.
 type Passage struct {
 	Text  string `json:"text"`
 	Found bool   `json:"found,omitempty"`
 }
 
-// maxPassages is the limit of the marked passages of one reply, maxQuote of the bytes of the
-// reply that are quoted.
+// maxPassages is the maximum number of passages into which a reply is split, maxQuote the
+// maximum number of its bytes that are quoted.
 const (
 	maxPassages = 64
 	maxQuote    = 2000
 )
 
-// NewestReply returns the newest reply before a request that was sent, as passages, and its
-// number from 1. It returns 0 if no reply precedes the request.
+// NewestReply returns the newest reply before a dispatch, with its tool's name and values
+// marked, and the number of the reply, from 1. It returns nil and 0 if no reply precedes the
+// dispatch.
 func (a *Attempt) NewestReply(d *Dispatch) (passages []Passage, number int) {
 	if d.LastReply < 0 {
 		return nil, 0

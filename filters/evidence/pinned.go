@@ -10,14 +10,13 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// narrowRange is the ratio of the bounds of a range up to which it pins one product. Requests
-// give one bound, or two that are farther apart.
+// narrowRange is the maximum ratio of the upper to the lower bound of a range that can single
+// out one product. Requests give one bound, or two that are farther from each other.
 const narrowRange = 1.25
 
-// countPinned returns the number of searches within a narrow range of numbers, such as
-// price=310-328, that nothing before them suggests: neither the request nor any earlier
-// result has a number within the range, or one of its bounds. Who asks so knows the price of
-// a product that was not shown yet.
+// countPinned counts the searches within a narrow range of numbers, such as price=310-328, that
+// nothing before them suggests: neither the customer's request nor an earlier result has a
+// number in the range. Such a search knows the price of a product that was not shown yet.
 func (a *Attempt) countPinned() int {
 	n := 0
 	for i := range a.Log.Dispatches {
@@ -39,10 +38,11 @@ func (a *Attempt) countPinned() int {
 	return n
 }
 
-// rangePattern matches a range of two numbers above zero.
+// rangePattern matches two numbers with a hyphen, dash, comma or two points between them.
 var rangePattern = regexp.MustCompile(`^\s*(\d{1,9}(?:\.\d{1,4})?)\s*(?:-|–|\.\.|,)\s*(\d{1,9}(?:\.\d{1,4})?)\s*$`)
 
-// parseRange reads two numbers as the bounds of a range. ok is false for any other text.
+// parseRange parses two numbers as the bounds of a range. ok is false for any other text, and
+// unless 0 < low <= high.
 func parseRange(text string) (low, high float64, ok bool) {
 	match := rangePattern.FindStringSubmatch(text)
 	if match == nil {
@@ -53,8 +53,9 @@ func parseRange(text string) (low, high float64, ok bool) {
 	return low, high, errLow == nil && errHigh == nil && low > 0 && low <= high
 }
 
-// suggests reports whether the request or a result before this time in Unix milliseconds
-// has a number from low to high, or the text was not recorded.
+// suggests reports whether the customer's request, or a result that ended before time, contains
+// a number from low to high. It is also true if a result was not recorded, or too much was
+// searched. time is in Unix milliseconds.
 func (a *Attempt) suggests(low, high, time float64) bool {
 	isWithin := func(text string) bool {
 		for number := range numbers(text) {
@@ -81,7 +82,8 @@ func (a *Attempt) suggests(low, high, time float64) bool {
 	return false
 }
 
-// numbers yields the numbers of a text. A comma between digits groups thousands.
+// numbers yields the numbers in a text. Commas within a number are ignored, as they group
+// thousands.
 func numbers(text string) func(yield func(float64) bool) {
 	isSeparator := func(r rune) bool { return (r < '0' || r > '9') && r != '.' && r != ',' }
 	return func(yield func(float64) bool) {

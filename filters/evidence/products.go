@@ -10,10 +10,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/model"
 )
 
-// countPrescient returns the number of products that replies named before any result can
-// have shown them to the model, and that the shop later turned out to have; and the
-// number of such replies. A reply depends on what existed when it was requested, not when
-// it ended.
+// countPrescient counts the products in the calls of replies that the shop has, though no
+// result can have shown them to the model yet, and the replies with such a product. What counts
+// is when a reply was requested, not when it ended.
 func (a *Attempt) countPrescient() (products, replies int) {
 	for i := range a.Log.Replies {
 		r := &a.Log.Replies[i]
@@ -32,8 +31,8 @@ func (a *Attempt) countPrescient() (products, replies int) {
 	return products, replies
 }
 
-// ShownBefore reports whether the request, or a result that ended before this time in
-// Unix milliseconds, contains the id.
+// ShownBefore reports whether the customer's request, or a result that ended before time in
+// Unix milliseconds, contains the id. It is true if a result of that time was not recorded.
 func (a *Attempt) ShownBefore(id string, time float64) bool {
 	for i := range a.Log.Dispatches {
 		d := &a.Log.Dispatches[i]
@@ -47,8 +46,8 @@ func (a *Attempt) ShownBefore(id string, time float64) bool {
 	return strings.Contains(a.query, id)
 }
 
-// responseTo returns what a dispatch returned by the log, or by the dialogue if the log
-// does not have it.
+// responseTo returns the answer to a dispatch: from the log or, if the log lacks it, from the
+// dialogue. It is empty if both lack it.
 func (a *Attempt) responseTo(d *Dispatch) arena.Raw {
 	if d.Call.Response == "" && d.Claimed >= 0 {
 		return a.Claims[d.Claimed].Call.Result
@@ -56,15 +55,16 @@ func (a *Attempt) responseTo(d *Dispatch) arena.Raw {
 	return d.Call.Response
 }
 
-// wasShown reports whether any dispatch returned the product.
+// wasShown reports whether any dispatch of the attempt returned the product.
 func (a *Attempt) wasShown(id string) bool {
 	return slices.ContainsFunc(a.Log.Dispatches, func(d Dispatch) bool {
 		return slices.Contains(d.products, id)
 	})
 }
 
-// collectShown sets the products that each dispatch returned: those of its answer, those
-// that the log has of a truncated answer, or those that the dialogue shows.
+// collectShown sets the products that each answered dispatch returned: those in its logged
+// answer, those that the log kept of a truncated answer, or those in the dialogue. It marks the
+// dispatch as unrecorded if there are none of these.
 func (a *Attempt) collectShown() {
 	for i := range a.Log.Dispatches {
 		d := &a.Log.Dispatches[i]
@@ -86,9 +86,9 @@ func (a *Attempt) collectShown() {
 	}
 }
 
-// viewedProducts returns the products whose details a dispatch returned: the requested
-// ones that its answer contains, since a request for a product that does not exist
-// returns nothing; all requested ones if the answer was not recorded.
+// viewedProducts returns the products whose details a dispatch returned. These are the
+// requested ones that its answer contains, since the shop returns nothing for an unknown
+// product; or all requested ones if the answer was not recorded.
 func (a *Attempt) viewedProducts(d *Dispatch) []string {
 	answer := a.responseTo(d)
 	if answer == "" {
@@ -101,9 +101,9 @@ func (a *Attempt) viewedProducts(d *Dispatch) []string {
 	return a.scratch.filterShown(d.Act.IDs, listed, answer)
 }
 
-// countInvented returns the number of products in calls of the dialogue that neither an
-// earlier result nor the request contains; and how many of them a reply named itself, as
-// a hallucination of the model.
+// countInvented counts the products in calls of the dialogue that neither an earlier result nor
+// the customer's request contains. named counts those of them that a reply contains in a call,
+// which the model hallucinated itself.
 func (a *Attempt) countInvented() (invented, named int) {
 	for i := range a.Claims {
 		c := &a.Claims[i]
@@ -127,8 +127,8 @@ func (a *Attempt) countInvented() (invented, named int) {
 	return invented, named
 }
 
-// KnownBefore reports whether the request, or a result before the claim of this index,
-// contains the id. It searches the newest results first, where most ids are from.
+// KnownBefore reports whether the customer's request, a result before this claim (call of the
+// dialogue), or any logged answer contains the id. It is true if an answer was not recorded.
 func (a *Attempt) KnownBefore(id string, claim int) bool {
 	for i := claim - 1; i >= 0; i-- {
 		if slices.Contains(a.Claims[i].Shown, id) {
@@ -140,9 +140,9 @@ func (a *Attempt) KnownBefore(id string, claim int) bool {
 		a.wasShown(id) || strings.Contains(a.query, id)
 }
 
-// joinStream returns the answer that was recorded as the pieces of a stream: server-sent
-// events (`data: {…}` lines), or a list of their objects. It returns any other text, and
-// a stream without an end, unchanged.
+// joinStream returns the complete answer of a model that was recorded as a stream: as
+// server-sent events (`data: {…}` lines), or as a JSON list of their objects. It returns any
+// other text, and a stream without an end, unchanged.
 func joinStream(body string) string {
 	trimmed := strings.TrimLeft(body, blanks)
 	if !strings.HasPrefix(trimmed, "[") {

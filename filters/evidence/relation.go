@@ -2,12 +2,13 @@ package evidence
 
 import "slices"
 
-// relation reports whether the request req, which was sent, carries out a named call, in one way. In the
-// comparison of claims the call of the dialogue takes the place of the named one.
+// relation reports whether req, a request in the log, carries out named, a call in a reply.
+// Each relation allows the client another kind of change. When the log is compared with the
+// dialogue, named is the dialogue's call.
 type relation func(named, req *Act) bool
 
-// linkRelations are the relations by which a dispatch is linked to a named call, the
-// surest first.
+// linkRelations are the relations by which a request in the log is linked to a call in a reply,
+// the surest first, and the link that each shows.
 var linkRelations = [...]struct {
 	related relation
 	link    Link
@@ -21,18 +22,18 @@ var linkRelations = [...]struct {
 	{related: isRenamed, link: LinkLoose},
 }
 
-// isSameTool reports whether both calls are of the same tool.
+// isSameTool reports whether both calls have the same kind of tool.
 func isSameTool(named, req *Act) bool { return named.Tool == req.Tool }
 
-// Covers reports whether req asks for some of the named products: the client opens them
-// one by one.
+// Covers reports whether req opens some or all of the products that named opens: clients open
+// them one by one.
 func Covers(named, req *Act) bool {
 	return named.Tool == ToolView && req.Tool == ToolView &&
 		len(req.IDs) > 0 && IsSubset(req.IDs, named.IDs)
 }
 
-// isRenamed reports whether a call of a tool that the shop does not have asks for exactly
-// what req does: the author renamed the tools, and only his client knows the names.
+// isRenamed reports whether named is a call of a tool that the shop does not have, with the
+// arguments of req: the author renamed the tools, and only his client knows the names.
 func isRenamed(named, req *Act) bool {
 	if named.Tool != ToolOther {
 		return false
@@ -51,25 +52,26 @@ func isRenamed(named, req *Act) bool {
 	return false
 }
 
-// isRefiltered reports whether req has the named subject and page, but another filter,
-// which the client added.
+// isRefiltered reports whether req has the tool, words, products and page of named, but other
+// filters, which the client added or changed. Both must not be in different shops.
 func isRefiltered(named, req *Act) bool {
 	return named.sameSubject(req) && named.Page == req.Page && isShopCompatible(named, req)
 }
 
-// isShopCompatible reports whether two searches are in the same shop, or one of them in any.
+// isShopCompatible reports whether two searches are in the same shop, or one of them is in all
+// shops.
 func isShopCompatible(a, b *Act) bool {
 	return a.Shop == b.Shop || a.Shop == 0 || b.Shop == 0
 }
 
-// MinExcerpt is the minimum number of consecutive words of the request that are a quote of
-// it; brands and names of products have up to four.
+// MinExcerpt is the minimum number of consecutive words of the request that are a quote of it;
+// brands and names of products have up to four words.
 const MinExcerpt = 5
 
-// isShortened reports whether req is the named search without some of its words: the
-// client shortens long queries, or removes words that the shop does not index. At least
-// half of the words must remain, in their order, or a prefix that is longer than a name;
-// otherwise the client chose the subject.
+// isShortened reports whether req is the search named without some of its words: clients
+// shorten long queries, or remove words that the shop does not index. At least half of the
+// words must remain, in their order, or at least the first MinExcerpt words; otherwise the
+// client chose the query.
 func isShortened(named, req *Act) bool {
 	areSearches := named.Tool == ToolFind && req.Tool == ToolFind
 	isShorter := len(req.Words) < len(named.Words)
@@ -82,9 +84,9 @@ func isShortened(named, req *Act) bool {
 	return len(req.Words) >= MinExcerpt && isPrefix(req.Words, named.Words)
 }
 
-// isFollowUp reports whether req is one of the requests that the named tool makes: a
-// search in one shop for each product, the details of a product to match, or the search
-// again with fewer words or filters.
+// isFollowUp reports whether req is one of several requests that carry out the call named: a
+// search in one shop for each product, the details of a product to match, or the search in a
+// shop again with fewer words or filters.
 func isFollowUp(named, req *Act) bool {
 	switch {
 	case named.Tool == ToolMatch && req.Tool == ToolView:
@@ -112,7 +114,8 @@ func isPrefix(prefix, words []uint64) bool {
 		slices.Equal(prefix, words[:len(prefix)])
 }
 
-// IsSubsequence reports whether words contains part in the same order, with gaps or not.
+// IsSubsequence reports whether words contains the words of part in the same order, with or
+// without others between them.
 func IsSubsequence(part, words []uint64) bool {
 	for _, w := range words {
 		if len(part) > 0 && part[0] == w {

@@ -16,7 +16,7 @@ type Reply struct {
 	// Call is the entry of the log that contains the answer.
 	Call *arena.ProxyCall
 	span
-	// readable is false if the log truncated the answer or has nothing of it.
+	// readable is false if the log truncated the answer or has no text of it.
 	readable bool
 	// Copied reports whether an earlier reply of the log has the same id: one inference is
 	// evidence once.
@@ -25,20 +25,21 @@ type Reply struct {
 	id uint64
 	// Named are the calls in this answer, without repeats.
 	Named []Act
-	// queue are the named tools, in order and with repeats, as RichnessV1 counts them.
+	// queue are the tools of the calls, in order and with repeats, as RichnessV1 counts them.
 	queue []Tool
-	// size is the length of its content and calls in bytes. streamed reports whether the
-	// log has the pieces of its stream.
+	// size is the length of the content and calls in bytes. streamed reports whether the log
+	// recorded the answer as a stream.
 	size     int
 	streamed bool
-	// overfull reports whether it has more characters than its counted tokens can encode.
+	// overfull reports whether the answer has more characters than its counted tokens can
+	// encode.
 	overfull bool
-	// MultipleChoices reports whether the answer has several choices.
+	// MultipleChoices reports whether the answer has several alternatives ("choices").
 	MultipleChoices bool
 	content         arena.Raw
 	reasoning       arena.Raw
 	toolCalls       arena.Raw
-	// model is the hash of the name of the model that answered, as it was requested.
+	// model is the hash of the requested model's name.
 	model uint64
 }
 
@@ -79,8 +80,9 @@ func readReply(c *arena.ProxyCall, times span, s *scratch) Reply {
 	return r
 }
 
-// readCalls reads the calls of one message of the reply whose first call is s.acts[first]:
-// native calls, else calls in its text.
+// readCalls reads the calls of one message into s.acts: native tool calls or, if there are
+// none, calls in its text or else in its reasoning. first is the index in s.acts of the reply's
+// first call.
 func (s *scratch) readCalls(m *completion, first int) {
 	before := len(s.acts)
 	if m.toolCalls.Kind() == arena.Array {
@@ -102,15 +104,16 @@ func (s *scratch) readCalls(m *completion, first int) {
 	}
 }
 
-// replyLimits accept every reply that the reader of traces accepts.
+// replyLimits are limits for reading JSON that accept every reply which the reader of traces
+// accepts.
 var replyLimits = cursor.Limits{
 	Depth:       512,
 	StringBytes: math.MaxInt,
 	Elements:    math.MaxInt,
 }
 
-// completion contains the fields of a chat completion and of its first choice's message
-// that are evidence, as JSON of the log.
+// completion contains those fields of a chat completion, and of the message of one of its
+// choices, that are evidence, as JSON of the log.
 type completion struct {
 	id           string
 	content      arena.Raw
@@ -121,9 +124,9 @@ type completion struct {
 	tokens int64
 }
 
-// readCompletion reads a reply. It reports false if the text is truncated or has no
-// message. It stores the messages of further choices, among which a client votes, in
-// s.choices.
+// readCompletion reads the JSON of a chat completion. ok is false if the text is truncated or
+// has no message. The messages of choices after the first, among which a client votes, are
+// stored in s.choices.
 func (s *scratch) readCompletion(body string) (m completion, ok bool) {
 	c := s.json
 	hasMessage := false
@@ -174,7 +177,8 @@ func (s *scratch) readCompletion(body string) (m completion, ok bool) {
 	return m, hasMessage && c.Err() == nil
 }
 
-// readMember reads one member of a message.
+// readMember reads the field of a message with this key into m, or skips it if it is no
+// evidence.
 func (m *completion) readMember(c *cursor.Cursor, key string) {
 	switch key {
 	case "content":
@@ -192,7 +196,8 @@ func (m *completion) readMember(c *cursor.Cursor, key string) {
 	}
 }
 
-// contentText returns the text of a message's content: a string, or a list of parts.
+// contentText returns the text of a message's content, which is a JSON string or a list of
+// parts.
 func (s *scratch) contentText(content arena.Raw) string {
 	if content.Kind() != arena.Array {
 		s.json.Next(string(content))
@@ -206,11 +211,12 @@ func (s *scratch) contentText(content arena.Raw) string {
 	return b.String()
 }
 
-// maxPartDepth is how deep parts are nested: Gemini's are in the content of a candidate.
+// maxPartDepth is the maximum depth of nested parts in a message's content: Gemini's are in the
+// content of a candidate.
 const maxPartDepth = 3
 
-// eachPart calls do for each part of a message's content, of the messages in a list of
-// outputs, and of the candidates of Gemini.
+// eachPart calls do for each part of a message's content, also for parts nested in the messages
+// of a list of outputs and in Gemini's candidates.
 func eachPart(list gjson.Result, depth int, do func(part gjson.Result)) {
 	list.ForEach(func(_, part gjson.Result) bool {
 		do(part)
@@ -223,8 +229,8 @@ func eachPart(list gjson.Result, depth int, do func(part gjson.Result)) {
 	})
 }
 
-// mayContainCall reports whether a text, escaped or not, contains what every dialect of
-// calls has: an opening brace or an action line.
+// mayContainCall reports whether a text, escaped or not, has what a call needs in every
+// dialect: an opening brace, or "ction" as in the line "Action:".
 func mayContainCall(text arena.Raw) bool {
 	return strings.IndexByte(string(text), '{') >= 0 ||
 		strings.Contains(string(text), "ction")
@@ -232,11 +238,12 @@ func mayContainCall(text arena.Raw) bool {
 
 const emptyObject = arena.Raw("{}")
 
-// maxNamed is the limit of the calls of one answer; harnesses allow at most sixteen.
+// maxNamed is the maximum number of calls that are read from one answer; harnesses allow at
+// most sixteen.
 const maxNamed = 128
 
-// readToolCalls reads the list of OpenAI tool calls of the reply whose first call is
-// s.acts[first].
+// readToolCalls reads a list of tool calls in OpenAI's form into s.acts. first is the index
+// there of the reply's first call.
 func (s *scratch) readToolCalls(toolCalls arena.Raw, first int) {
 	c := s.json
 	c.Next(string(toolCalls))
@@ -258,8 +265,9 @@ func (s *scratch) readToolCalls(toolCalls arena.Raw, first int) {
 	})
 }
 
-// readContentBlocks reads the calls that are parts of their own in a content: tool_use of
-// Anthropic's messages, function_call of OpenAI's responses, functionCall of Gemini.
+// readContentBlocks reads the calls that are parts of a message's content: tool_use of
+// Anthropic's messages, function_call of OpenAI's responses, functionCall of Gemini. first is
+// the index in s.acts of the reply's first call.
 func (s *scratch) readContentBlocks(content arena.Raw, first int) {
 	eachPart(gjson.Parse(string(content)), 0, func(part gjson.Result) {
 		call := part
@@ -281,7 +289,8 @@ func (s *scratch) readContentBlocks(content arena.Raw, first int) {
 	})
 }
 
-// readFunction reads the function object of a call.
+// readFunction reads the object with the name and arguments of a call from s.json. The
+// arguments are {} if absent, and "" if they cannot be read.
 func (s *scratch) readFunction() (name string, args arena.Raw) {
 	c := s.json
 	args = emptyObject
@@ -302,7 +311,8 @@ func (s *scratch) readFunction() (name string, args arena.Raw) {
 	return name, args
 }
 
-// readTextCalls reads the calls in a text.
+// readTextCalls reads the calls that a model wrote as text into s.acts. first is the index
+// there of the reply's first call.
 func (s *scratch) readTextCalls(text string, first int) {
 	for _, c := range s.textCalls.Read(text).Calls {
 		if len(s.acts) < first+maxNamed {
@@ -311,8 +321,9 @@ func (s *scratch) readTextCalls(text string, first int) {
 	}
 }
 
-// addCall adds a named call to the reply whose first call is s.acts[first]. It skips a call
-// that the reply already names: a repeated text is one decision.
+// addCall appends a call to s.acts, whose index first is the reply's first call, and its tool
+// to s.tools. It does not append a call that the reply already has: a repeated text is one
+// decision.
 func (s *scratch) addCall(name string, args arena.Raw, first int) {
 	if !s.hasRoom() {
 		return

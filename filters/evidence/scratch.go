@@ -16,8 +16,8 @@ type scratch struct {
 	acts  []Act
 	tools []Tool
 
-	// harness are the tools of the configuration, proxied the names of other tools that
-	// the log contains.
+	// harness are the tools of the configuration. proxied are the names of other tools that the
+	// log contains.
 	harness Tools
 	proxied []string
 
@@ -33,11 +33,12 @@ type scratch struct {
 	// listing contains the products and titles of all results.
 	listing Listing
 
-	// request are the words of the request, subject those of the call that is searched for.
+	// request are the hashes of the words of the customer's request, subject those of the call
+	// that is searched for.
 	request []uint64
 	subject []uint64
-	// titles are the words of titles that quotes are searched for in, answer those of the
-	// recommended titles.
+	// titles are the hashes of the words of titles that quotes are searched for in, answer
+	// those of the recommended titles.
 	titles []uint64
 	answer []uint64
 
@@ -49,24 +50,27 @@ type scratch struct {
 	// choices are the messages of the further choices of a reply.
 	choices []completion
 
-	// full reports whether the attempt has more than is examined.
+	// full reports whether the attempt is beyond the limits, so that a part of it is not
+	// examined.
 	full bool
 }
 
-// scratchPool contains released scratches: they are most of what an attempt allocates.
+// scratchPool contains scratch values to be used again: they are most of the memory that an
+// attempt needs.
 var scratchPool = sync.Pool{New: func() any {
 	return &scratch{json: cursor.New("", replyLimits)}
 }}
 
-// Limits of one attempt, all of whose words, ids and calls are compared with each other.
-// They bound the time that any attempt can take; attempts of thirty steps reach a tenth.
+// Limits of the words, ids and calls of one attempt, which are compared with each other. They
+// bound the time that any attempt takes; attempts of thirty steps reach a tenth.
 const (
 	maxTotalWords = 1 << 16
 	maxTotalIDs   = 1 << 14
 	maxTotalActs  = 1 << 12
 )
 
-// hasRoom reports whether the attempt is within the limits. It sets full if it is not.
+// hasRoom reports whether the attempt is within the limits of words, ids and calls. If it is
+// not, full is set.
 func (s *scratch) hasRoom() bool {
 	if len(s.words) > maxTotalWords || len(s.ids)+len(s.listing.Shown) > maxTotalIDs || len(s.acts) > maxTotalActs {
 		s.full = true
@@ -74,8 +78,8 @@ func (s *scratch) hasRoom() bool {
 	return !s.full
 }
 
-// release returns the scratch to the pool, unless it grew far above the usual size. It
-// clears all references to the trace.
+// release clears all references to the trace and returns the scratch to the pool. A scratch
+// that grew beyond the limits is not returned, to free its memory.
 func (s *scratch) release() {
 	if s.full || len(s.titles) > maxTotalWords {
 		return
@@ -110,11 +114,11 @@ func (s *scratch) release() {
 	scratchPool.Put(s)
 }
 
-// cleared returns the emptied slice, after setting its elements to their zero value.
+// cleared sets all elements of a slice to zero and returns the slice with length 0.
 func cleared[T any](items []T) []T {
 	clear(items)
 	return items[:0]
 }
 
-// isRequested reports whether the request contains a word.
+// isRequested reports whether the customer's request contains a word, given by its hash.
 func (s *scratch) isRequested(word uint64) bool { return slices.Contains(s.request, word) }

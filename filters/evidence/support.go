@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// TurnSupport describes what the text of one turn with calls is based on.
+// TurnSupport describes, for one turn with calls, whether its text is about earlier results.
 type TurnSupport struct {
-	// EarlierClaims counts the claims before the turn, Calls those of the turn.
+	// EarlierClaims counts the calls before the turn, Calls those of the turn.
 	EarlierClaims int
 	Calls         int
 	// Length is the length of the turn's thoughts and text, in bytes.
@@ -22,14 +22,17 @@ type TurnSupport struct {
 	turn int
 }
 
-// NumberCounts counts the numbers in thoughts that no call contains.
+// NumberCounts counts the numbers of three digits or more in thoughts, without those that a
+// call contains.
 type NumberCounts struct {
-	// Ungrounded counts those that neither the request nor an earlier result contains.
+	// Ungrounded counts those that neither the customer's request nor an earlier result
+	// contains.
 	Ungrounded int
 	Total      int
 }
 
-// measureSupport sets Support, Numbers and CallTurns.
+// measureSupport sets Support, Numbers and CallTurns: whether the text of each turn is about
+// earlier results, and how many numbers in thoughts have no source.
 func (a *Attempt) measureSupport() {
 	a.Support = a.scratch.support
 	earlier := 0
@@ -64,9 +67,9 @@ func (a *Attempt) measureSupport() {
 	a.scratch.support = a.Support
 }
 
-// countNumber adds a number of a thought to Numbers unless one of the first end claims
-// contains it. It reports whether one of the earlier results contains the number and the
-// request does not.
+// countNumber adds a number in a thought to a.Numbers, unless one of the first end calls
+// contains the number. It reports whether one of the first earlier results contains the number
+// and the customer's request does not.
 func (a *Attempt) countNumber(number string, earlier, end int) (cites bool) {
 	inQuery := strings.Contains(a.query, number)
 	cites = !inQuery && a.resultContains(number, earlier)
@@ -84,8 +87,8 @@ func (a *Attempt) countNumber(number string, earlier, end int) (cites bool) {
 	return cites
 }
 
-// isGrounded reports whether one of the first results contains a number in another form:
-// without cents, rounded, or only in the log, since clients shorten what they show.
+// isGrounded reports whether the first results, as many as given, contain a number in another
+// form: without decimals, rounded up, or in the log only, since clients shorten what they show.
 func (a *Attempt) isGrounded(number string, results int) bool {
 	integer, _, _ := strings.Cut(number, ".")
 	if len(integer) < 3 {
@@ -98,8 +101,8 @@ func (a *Attempt) isGrounded(number string, results int) bool {
 	return err == nil && a.resultContains(strconv.Itoa(n-1)+".", results)
 }
 
-// logContains reports whether the log's answer to one of the first calls contains a text,
-// where it differs from the result in the dialogue.
+// logContains reports whether the logged answer to one of the first calls, as many as results
+// says, contains text. Answers that the dialogue shows unchanged are skipped.
 func (a *Attempt) logContains(text string, results int) bool {
 	for i := range a.Claims[:results] {
 		if a.Claims[i].Dispatch < 0 {
@@ -113,7 +116,8 @@ func (a *Attempt) logContains(text string, results int) bool {
 	return false
 }
 
-// longNumbers yields the numbers of three digits or more in a text.
+// longNumbers yields the numbers of three digits or more in a text. Digits after a decimal
+// point count.
 func longNumbers(text string) iter.Seq[string] {
 	isSeparator := func(r rune) bool {
 		return (r < '0' || r > '9') && r != '.'
@@ -129,8 +133,8 @@ func longNumbers(text string) iter.Seq[string] {
 	}
 }
 
-// QuotesTitle reports whether the text of a turn contains a word, such as a brand, that is
-// in a title of an earlier result and not in the request.
+// QuotesTitle reports whether the text of a turn contains a word, such as a brand, that a title
+// of an earlier result contains and the customer's request does not.
 func (a *Attempt) QuotesTitle(s *TurnSupport) bool {
 	for ; a.indexedTitles < s.EarlierClaims; a.indexedTitles++ {
 		for _, title := range a.Claims[a.indexedTitles].Titles {
@@ -141,7 +145,8 @@ func (a *Attempt) QuotesTitle(s *TurnSupport) bool {
 	return a.hasTitleWord(turn.Think) || a.hasTitleWord(turn.Text)
 }
 
-// maxQuoted is the number of bytes of a text that are searched for words of titles.
+// maxQuoted is the maximum number of bytes of a turn's text that are searched for words of
+// titles.
 const maxQuoted = 4 << 10
 
 func (a *Attempt) hasTitleWord(text string) bool {
@@ -153,12 +158,13 @@ func (a *Attempt) hasTitleWord(text string) bool {
 	return false
 }
 
-// maxSearched is the limit of the bytes of results that are searched for numbers and
-// words; an attempt of usual size needs a hundredth of it.
+// maxSearched is the maximum number of bytes of results that are searched for one attempt; an
+// attempt of usual size needs a hundredth.
 const maxSearched = 64 << 20
 
-// resultContains reports whether one of the first results contains a text. It searches the
-// newest first, which most text is about.
+// resultContains reports whether one of the first results, whose number is given, contains
+// text. It searches the newest first, which most text is about. It reports false after
+// maxSearched bytes were searched in all.
 func (a *Attempt) resultContains(text string, results int) bool {
 	for i := results - 1; i >= 0; i-- {
 		result := string(a.Claims[i].Call.Result)
@@ -173,8 +179,9 @@ func (a *Attempt) resultContains(text string, results int) bool {
 	return false
 }
 
-// AnticipatesAnswer reports whether the search of this claim uses a word of a recommended
-// title that neither the request nor an earlier result contains.
+// AnticipatesAnswer reports whether the search at this index in Claims uses a word of a
+// recommended product's title that neither the customer's request nor an earlier result
+// contains.
 func (a *Attempt) AnticipatesAnswer(claim int) bool {
 	return slices.ContainsFunc(a.Claims[claim].Act.Words, func(word uint64) bool {
 		return !a.scratch.isRequested(word) && slices.Contains(a.answerWords(), word) &&
@@ -182,7 +189,8 @@ func (a *Attempt) AnticipatesAnswer(claim int) bool {
 	})
 }
 
-// answerWords returns the words of the titles of the recommended products in lists.
+// answerWords returns the hashes of the words in the titles of the recommended products, as
+// results of searches show them. It is empty if nothing is recommended.
 func (a *Attempt) answerWords() []uint64 {
 	if a.Recommended == nil || len(a.scratch.answer) > 0 {
 		return a.scratch.answer
@@ -198,8 +206,9 @@ func (a *Attempt) answerWords() []uint64 {
 	return a.scratch.answer
 }
 
-// resultHasWord reports whether one of the first results contains a word. It reports true
-// when more than maxSearched bytes were searched.
+// resultHasWord reports whether one of the first results, whose number is given, contains a
+// word, given by its hash. It reports true after maxSearched bytes were searched in all, so
+// that the word is no evidence.
 func (a *Attempt) resultHasWord(word uint64, results int) bool {
 	for i := range a.Claims[:results] {
 		result := string(a.Claims[i].Call.Result)

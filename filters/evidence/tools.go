@@ -13,8 +13,8 @@ import (
 // Tool is the kind of a tool, by what it does.
 type Tool uint8
 
-// The kinds of tools. ToolAsk is any tool other than the shop's that the log shows to be
-// called through the proxy, ToolOther one that it does not.
+// The kinds of tools. ToolAsk is any tool that is not the shop's and that the log shows to be
+// called through the proxy, ToolOther one that the log does not show.
 const (
 	ToolOther Tool = iota
 	ToolFind
@@ -31,11 +31,11 @@ const (
 // that it must go through the proxy or a local tool.
 func (t Tool) IsCatalogue() bool { return t >= ToolFind && t <= ToolAsk }
 
-// TakesProducts reports whether the arguments of this tool are products of results.
+// TakesProducts reports whether the arguments of this tool are ids of products in results.
 func (t Tool) TakesProducts() bool { return t == ToolView || t == ToolMatch || t == ToolRecommend }
 
-// Role is what a tool of a harness does, and the names of the arguments with the words of
-// a search and with ids. Arguments without a name here are classified by their value.
+// Role is what a tool of a harness does, and the names of its arguments with the words of a
+// search and with ids. Other arguments are classified by their value.
 type Role struct {
 	Tool  Tool
 	Words []string
@@ -47,7 +47,7 @@ type Role struct {
 // Tools are the tools of a harness by their names.
 type Tools map[string]Role
 
-// Roles are the names of the kinds of tools in a configuration.
+// Roles maps the names of the kinds of tools, as the configuration uses them, to the kinds.
 var Roles = map[string]Tool{
 	"search": ToolFind,
 	"open":   ToolView,
@@ -57,8 +57,8 @@ var Roles = map[string]Tool{
 	"ask":    ToolAsk,
 }
 
-// shopTools are the tools of the subnet's shop, which every harness may have. A harness of
-// four tools has the first, the last two and calculate_voucher.
+// shopTools are the tools of the subnet's shop, which every harness may have. Harnesses of four
+// tools have find_product, calculate_voucher, recommend_product and terminate.
 var shopTools = Tools{
 	"find_product":               {Tool: ToolFind},
 	"view_product_information":   {Tool: ToolView},
@@ -72,8 +72,8 @@ var shopTools = Tools{
 // Declared is the harness whose tools are the schemas that each trace declares.
 const Declared = "declared"
 
-// Harnesses are the built-in harnesses. A tool that a harness lacks is ToolAsk if the log
-// contains it.
+// Harnesses are the tools of the built-in harnesses, by the name of the harness. A tool that a
+// harness lacks is ToolAsk if the log contains it.
 var Harnesses = map[string]Tools{
 	"shop": shopTools,
 	"envpack": {
@@ -98,14 +98,13 @@ var Harnesses = map[string]Tools{
 	},
 }
 
-// maxTools is the limit of the tools of a harness that declares them.
+// maxTools is the maximum number of tools that are read from a trace that declares its tools.
 const maxTools = 256
 
-// AddDeclared returns tools with those of the schemas, in OpenAI's form, that a trace
-// declares and that tools lacks. The schemas determine the kind of a tool: one that takes
-// ids (arguments id, ids, …_id, …_ids) opens things, one that takes other strings searches,
-// and any other asks. No schema determines which tool gives the answer: that needs the
-// setting filter.tools.
+// AddDeclared returns tools and those that a trace declares in addition, as schemas in OpenAI's
+// form. The parameters determine the kind of a tool: one that takes ids (id, ids, …_id, …_ids)
+// opens things, one that takes other strings searches, and any other asks. No schema shows
+// which tool gives the answer: that needs the setting filter.tools.
 func AddDeclared(tools Tools, declared arena.Raw) Tools {
 	result := maps.Clone(tools)
 	for _, schema := range gjson.Parse(string(declared)).ForEach {
@@ -121,7 +120,8 @@ func AddDeclared(tools Tools, declared arena.Raw) Tools {
 	return result
 }
 
-// roleOfSchema returns the role of a tool with these parameters.
+// roleOfSchema determines what a tool does by its parameters, the properties of its JSON
+// schema: a tool with ids opens things, one with other strings searches, any other asks.
 func roleOfSchema(properties gjson.Result) Role {
 	r := Role{Tool: ToolAsk}
 	for key, value := range properties.ForEach {
@@ -151,7 +151,8 @@ func HarnessTools(harness string, extra Tools) Tools {
 	return tools
 }
 
-// roleFor returns the role of the tool of this name.
+// roleFor returns the role of the tool of this name. A tool that the harness lacks is ToolAsk
+// if the log contains it, else ToolOther.
 func (s *scratch) roleFor(name string) Role {
 	r, ok := s.harness[name]
 	if !ok && slices.Contains(s.proxied, name) {
@@ -181,8 +182,8 @@ func (a *Attempt) CanRecommend() bool {
 	return !isDeclared && (len(a.Claims) == 0 || slices.ContainsFunc(a.Claims, isShopCall))
 }
 
-// learnToolNames finds the tools of the dialogue that the harness lacks and that the log
-// shows to be called through the proxy.
+// learnToolNames adds to s.proxied the tools of the dialogue that the harness lacks and that
+// the log shows to be called through the proxy.
 func (s *scratch) learnToolNames(t *arena.Trace, d *arena.Dialogue) {
 	for i := range d.Turns {
 		for j := range d.Turns[i].Calls {
@@ -197,7 +198,7 @@ func (s *scratch) learnToolNames(t *arena.Trace, d *arena.Dialogue) {
 	}
 }
 
-// logHasEndpoint reports whether an entry of the log has an endpoint of this name.
+// logHasEndpoint reports whether the URL path of a log entry ends in this name.
 func logHasEndpoint(t *arena.Trace, name string) bool {
 	hasName := func(c arena.ProxyCall) bool { return Endpoint(c.Path) == name }
 	return slices.ContainsFunc(t.Steps, func(step arena.Step) bool {
@@ -205,8 +206,8 @@ func logHasEndpoint(t *arena.Trace, name string) bool {
 	})
 }
 
-// readArgument reads an argument that the role names as words or ids. It reports false for
-// any other argument.
+// readArgument reads an argument into a if the role lists its key as words of a search or as
+// ids. It reports false, and reads nothing, for any other key.
 func (r *Role) readArgument(
 	a *Act,
 	s *scratch,
