@@ -6,48 +6,50 @@ import (
 	"slices"
 )
 
-// Agent contains what one agent's day shows.
+// Agent contains what the attempts of one agent in a day show together.
 type Agent struct {
 	Attempts int `json:"attempts"`
-	// Adaptivity is how far the agent's calls depend on results, 0 to 1. Known is false if
-	// the day is too short to estimate it.
+	// Adaptivity is how far the agent's calls depend on results, 0 to 1. Known is false if the
+	// day has too few attempts to estimate it.
 	Adaptivity Estimate `json:"adaptivity"`
 	Known      bool     `json:"known,omitempty"`
-	// Scripted counts the attempts that the log decides, and those of them that a program
-	// made.
+	// Scripted counts the attempts whose log decides who made the calls, and those of them that
+	// a program made.
 	Scripted Ratio `json:"scripted"`
 	// Fixed is the certainty of each habit, in the order of All. Verdicts on the agent's
 	// attempts need only the exported fields and the attempts' Odds.
 	Fixed []Estimate `json:"fixed"`
-	// NamesRequests reports whether the model named nearly all requests of the day that the log
-	// decides. Those that it leaves undecided then count as named.
+	// NamesRequests reports whether the model asked for nearly all requests of the day for
+	// which the log decides this. The undecided requests then count as the model's.
 	NamesRequests bool `json:"names_requests,omitempty"`
-	// Doubt is why the agentic attempts of the agent are not certain, one of the Doubt
-	// constants; "" if nothing speaks against them.
+	// Doubt is the reason why the agentic attempts of the agent are not certain, one of the
+	// Doubt constants; "" if there is none.
 	Doubt string `json:"doubt,omitempty"`
 
 	ratios []Ratio
 	modes  []Ratio
-	// index is that of the attempts of all agents of the day.
+	// index is the index of the attempts of all agents in the day.
 	index Index
 	name  string
-	// firstShared counts the dialogues that other agents have, too, and those of them that
-	// this agent had first.
+	// firstShared counts the attempts whose dialogue another agent has as well, and those of
+	// them whose dialogue this agent had first.
 	firstShared Ratio
 }
 
-// minAgreeing is the minimum number of attempts of a day that must agree before they are
-// evidence about others: twelve of twelve have a lower bound of 0.76.
+// minAgreeing is the minimum number of cases of an agent's day, such as attempts, that are
+// evidence about its other cases if they agree. If twelve of twelve agree, the lower bound of
+// the share is 0.76.
 const minAgreeing = 12
 
-// IsAgentic reports whether, by the log, the model wrote the calls in nearly all attempts
-// of the day.
+// IsAgentic reports whether the log shows that the model decided the calls in nearly all
+// attempts of the day: of at least minAgreeing decided attempts, at most one in 20 is a
+// program's.
 func (a *Agent) IsAgentic() bool {
 	return a.Scripted.Whole >= minAgreeing && a.Scripted.Share() <= 0.05
 }
 
-// The reasons why the day of an agent does not tell its model from a program whose calls a
-// model repeats.
+// The reasons why the day of an agent does not distinguish its model from a program whose calls
+// a model repeats.
 const (
 	DoubtShortDay = "short_day"         // the day is too short to show habits
 	DoubtPlain    = "plain_tools"       // attempts of one size use the same tools in the same order
@@ -56,12 +58,12 @@ const (
 	DoubtLoosened = "loosened_searches" // the client leaves out words of nearly all searches
 )
 
-// minScripted is the number of attempts of a day that a program made from which the others are in
-// doubt. One or two may be a fault of the client.
+// minScripted is the minimum number of attempts of a day that a program made for the agent's other
+// attempts to be in doubt. One or two may be a fault of the client.
 const minScripted = 3
 
-// doubt returns why the agentic attempts of the agent are not certain, "" if nothing speaks
-// against them.
+// doubt returns the reason why the agentic attempts of the agent are not certain, one of the
+// Doubt constants; "" if there is none.
 func (a *Agent) doubt() string {
 	if !a.Known {
 		return DoubtShortDay
@@ -92,9 +94,9 @@ func (e Estimate) String() string {
 	return fmt.Sprintf("%.2f (%.2f-%.2f)", e.Point, e.Low, e.High)
 }
 
-// NewAgent measures the day of the agent of this name. The order of its samples does not
-// matter. index is that of all agents of the day. A day of fewer than minAttempts shows no
-// habit.
+// NewAgent computes what the samples of the named agent's attempts show together; their order
+// does not matter. index covers the attempts of all agents in the day. With fewer than
+// minAttempts samples, no habit is found.
 func NewAgent(name string, samples []*Sample, index Index, minAttempts int) *Agent {
 	a := &Agent{
 		Attempts:   len(samples),
@@ -133,20 +135,21 @@ func NewAgent(name string, samples []*Sample, index Index, minAttempts int) *Age
 	return a
 }
 
-// Limit is the certainty above which a habit counts.
+// Limit is the certainty above which a habit changes the axis of the agent's attempts.
 const Limit = 0.5
 
-// Decides reports whether a habit is certain enough to make the agent's attempts unknown:
-// the lower end of its interval is above Limit.
+// Decides reports whether a habit is certain enough to make the agent's agentic attempts
+// unknown: the lower end of its interval is above Limit.
 func (e Estimate) Decides() bool { return e.Low > Limit }
 
-// linearRamp returns 0 up to lo, 1 from hi on, and interpolates between them.
+// linearRamp maps x to a number from 0 to 1: 0 up to lo, 1 from hi on, and linear between them.
 func linearRamp(x, lo, hi float64) float64 {
 	return math.Min(math.Max((x-lo)/(hi-lo), 0), 1)
 }
 
-// ramp returns the certainty of a habit that the share measures: 0 up to lo, 1 from hi on.
-// It returns 0 if nothing was counted.
+// ramp converts the share r to the certainty of a habit: 0 up to lo, 1 from hi on, and linear
+// between them. The ends of the share's 95 % interval are converted in the same way. All are 0
+// if r counts no cases.
 func (r Ratio) ramp(lo, hi float64) Estimate {
 	if r.Whole == 0 {
 		return Estimate{}
@@ -159,8 +162,10 @@ func (r Ratio) ramp(lo, hi float64) Estimate {
 	}
 }
 
-// neverBroken returns the certainty that a habit has no exception: 1 for none, 0 for 4 % of
-// exceptions or more. The lower end grows with the cases, up to a dozen.
+// neverBroken computes the certainty that a habit has no exceptions. r counts the cases that
+// follow the habit. The certainty is 1 without exceptions and falls to 0 at 4 % of exceptions.
+// Its lower end is reduced in proportion for fewer than 12 cases. All are 0 if r counts no
+// cases.
 func (r Ratio) neverBroken() Estimate {
 	if r.Whole == 0 {
 		return Estimate{}
@@ -173,7 +178,7 @@ func (r Ratio) neverBroken() Estimate {
 	}
 }
 
-// complement returns 1 - e.
+// complement returns 1 - e, with the ends of the interval swapped.
 func (e Estimate) complement() Estimate {
 	return Estimate{1 - e.High, 1 - e.Point, 1 - e.Low}
 }

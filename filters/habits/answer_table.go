@@ -2,6 +2,8 @@ package habits
 
 import "github.com/trajectory-arena/arena/filters/evidence"
 
+// answerTable proves that the agent's program knows the answers: more than 0.3 of at least 20
+// searches use a word of the answer's title before the request or a result contains the word.
 // Honest agents reach 0.10.
 var answerTable = Proof{
 	Check: "answer_table_v1", Reason: "answer_table", Odds: -8,
@@ -13,6 +15,8 @@ var answerTable = Proof{
 	},
 }
 
+// answerSearches counts searches, and those that use a word of a recommended product's title
+// which neither the request nor an earlier result contains.
 var answerSearches = &Count{
 	Name: "searches with words of an answer that nothing held",
 	ratio: func(a *evidence.Attempt) Ratio {

@@ -8,7 +8,9 @@ import (
 	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
-// Honest agents reach 0.07. An agent that invents products, too, invents both.
+// replayedText proves that thoughts were written for another dialogue: many numbers in them
+// have no source, while the products in calls do have one. An agent whose model invents
+// products invents numbers as well. Honest agents reach a share of 0.07 of such numbers.
 var replayedText = Proof{
 	Check: "replayed_text_v1", Reason: "replayed_text", Odds: -8,
 	Doc: "Over the agent's day thoughts give numbers that stood nowhere before, about products that the shop did show.",
@@ -20,6 +22,8 @@ var replayedText = Proof{
 	},
 }
 
+// ungroundedNumbers counts the numbers in thoughts, and those that neither the request nor an
+// earlier result contains.
 var ungroundedNumbers = &Count{
 	Name: "numbers in thoughts that stood nowhere before",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -27,6 +31,8 @@ var ungroundedNumbers = &Count{
 	},
 }
 
+// unseenProducts counts the products in calls, and those that neither the request nor an
+// earlier result contains.
 var unseenProducts = &Count{
 	Name: "products in calls that nothing had shown",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -40,8 +46,9 @@ var unseenProducts = &Count{
 	},
 }
 
-// An agent is one program all day: what it does if the log can decide, it does if the log
-// has nothing to read.
+// scriptedAgent is evidence against an attempt whose log decides nothing: a program made nearly
+// all other attempts of the agent's day. An agent is one program all day, so this attempt is
+// the program's as well.
 var scriptedAgent = Proof{
 	Check: "scripted_agent_v1", Reason: "scripted_agent", Odds: -3,
 	Doc: "The attempt's log holds nothing to read, and a program made nearly all other attempts of the agent's day.",
@@ -51,8 +58,9 @@ var scriptedAgent = Proof{
 	},
 }
 
-// No model invents an id of ten digits that the shop has: one is hardly chance and two of a
-// day are none.
+// toldAnswers proves that the agent's program knew products before the shop showed them. No
+// model invents an id of ten digits that the shop has: one such id in a day is hardly chance,
+// and two are none.
 var toldAnswers = Proof{
 	Check: "told_answers_v2", Reason: "told_answers", Odds: -8,
 	Doc: "The answer was known before the shop showed it: a recommended product that no result of the attempt held was found by others, or made-up products of the agent's day turned out to be real.",
@@ -66,6 +74,8 @@ var toldAnswers = Proof{
 	},
 }
 
+// prescientAttempts counts attempts, and those in which a reply has a product in a call before
+// the shop showed it.
 var prescientAttempts = &Count{
 	Name: "attempts in which a reply named a product before the shop showed it",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -75,11 +85,12 @@ var prescientAttempts = &Count{
 	},
 }
 
-// maxTaken is the limit of the products of one recommendation; requests ask for three or
-// four at most.
+// maxTaken is the maximum number of products that are read from one recommendation; requests
+// ask for three or four at most.
 const maxTaken = 8
 
-// addAnswer adds the recommended products, by whether a result contained them.
+// addAnswer adds the hashes of the recommended products to s: to Taken if a result or the
+// request contains the product, else to Unseen. It adds maxTaken products at most.
 func (s *Sample) addAnswer(a *evidence.Attempt) {
 	if a.Recommended == nil {
 		return
@@ -94,15 +105,16 @@ func (s *Sample) addAnswer(a *evidence.Attempt) {
 	}
 }
 
-// Index contains what the attempts of all agents of a day have in common, by hashes. Its
-// maps have no pointers, since a season has millions of replies.
+// Index contains what attempts of all agents in a day can have in common, by hashes: products,
+// replies and dialogues. Its maps have no pointers, since a season has millions of replies.
 type Index struct {
-	// products are those that the shop showed and an agent recommended. They distinguish
-	// an id that a model invented from one that it was given.
+	// products are the recommended products that the shop had shown. They distinguish an id
+	// that a model invented from one that it was given.
 	products map[uint64]bool
-	// replies are the times, in Unix milliseconds, at which each reply first appeared.
+	// replies maps each reply to the earliest start of an attempt that has it, in Unix
+	// milliseconds.
 	replies map[uint64]int64
-	// dialogues are the origins of the dialogues.
+	// dialogues maps each dialogue to its first appearance.
 	dialogues map[uint64]origin
 }
 
@@ -115,7 +127,7 @@ func NewIndex() Index {
 	}
 }
 
-// Add adds an attempt of an agent.
+// Add adds an attempt of an agent to the index.
 func (x Index) Add(s *Sample, agent string) {
 	for _, id := range s.Taken {
 		x.products[id] = true
@@ -134,10 +146,10 @@ func (x Index) Add(s *Sample, agent string) {
 	}
 }
 
-// A second list item follows a first. An agent that numbers its steps begins with one, an
-// agent that numbers its tools gives each tool one number. If the first calls of one tool
-// have several numbers, they were picked from lists that no reply contains, so another
-// author wrote these lists.
+// unseenMenu casts doubt on an agent whose first calls were picked from lists that the log does
+// not contain, so that another author wrote them: the calls of one tool have several numbers.
+// An agent that numbers its steps begins with one, an agent that numbers its tools gives each
+// tool one number, and a second list item follows a first.
 var unseenMenu = Proof{
 	Check: "unseen_menu_v1", Reason: "unseen_menu",
 	Doc: "Over the agent's day first calls stand under changing numbers or letters, of lists that no reply holds.",
@@ -149,8 +161,9 @@ var unseenMenu = Proof{
 	},
 }
 
-// menuLabels reads the number or letter before the first call of the first reply. If a
-// reply before the first call was rejected, steps may begin with two, so there is no mark.
+// menuLabels reads the number or letter before the first call of an attempt, in its first
+// reply. It reads none if the first call follows a later reply, since a rejected reply may
+// precede it and steps may begin with two.
 var menuLabels = &Count{
 	Name: "first calls under the commonest number or letter of their tool",
 	marks: func(a *evidence.Attempt) []Mark {
@@ -171,5 +184,6 @@ var menuLabels = &Count{
 	},
 }
 
-// menuLabel matches a number or letter at the start of a line, after one word at most.
+// menuLabel matches a single digit or a letter from A to H at the start of a line, possibly
+// after one word, such as "2." or "Option B)".
 var menuLabel = regexp.MustCompile(`^\W*(?:[A-Za-z]+\W+)?(\d|[A-H])[:.)\]]`)

@@ -6,6 +6,8 @@ import (
 	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
+// deafThinking is the habit of taking products after text that mentions nothing of the results,
+// while no call shows that results were read.
 var deafThinking = Habit{
 	Check: "deaf_thinking_v2", Reason: "deaf_thinking",
 	Doc: "Over the agent's day products are taken after many words, none of them about results, and no call shows that results were read.",
@@ -19,10 +21,11 @@ var deafThinking = Habit{
 	},
 }
 
-// readsResults reports whether the calls of the day depend on results. The agent cites
-// results, as models that think do in a quarter of their turns. Or it takes products from
-// below the top that fit better than those that it passed over: dice take worse ones,
-// since lists are ordered by fit (0.18 to 0.51), and fixed plans take none there.
+// readsResults reports whether the agent's day shows that it reads results. It does if at least
+// a fifth of the turns after a result cite one; models do in a quarter. It also does if
+// products taken from below the top of a list mostly fit the request better than those above.
+// Random choices take worse ones (0.18 to 0.51 are better), since lists are ordered by fit, and
+// fixed plans take the top ones.
 func readsResults(a *Agent) bool {
 	cited := citingTurns.Total(a)
 	if cited.Whole > 0 && cited.Share() >= 0.2 {
@@ -32,6 +35,8 @@ func readsResults(a *Agent) bool {
 	return better.Whole >= 18 && better.Share() > 0.525
 }
 
+// citingTurns counts turns with calls after a result, and those whose text has a number of a
+// result.
 var citingTurns = &Count{
 	Name: "turns after a result that cite results",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -43,9 +48,12 @@ var citingTurns = &Count{
 	},
 }
 
-// minThought is the minimum length, in bytes, of a text that can be about something.
+// minThought is the minimum length in bytes of a turn's text for the text to be about
+// something.
 const minThought = 24
 
+// choicesAfterText counts turns that open, match or recommend products after a text of at least
+// minThought bytes, and those whose text mentions a number or a title of a result.
 var choicesAfterText = &Count{
 	Name: "products taken after words about results",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -64,6 +72,8 @@ var choicesAfterText = &Count{
 	},
 }
 
+// betterFits counts opened or recommended products from below the top of a list, and those that
+// fit the request better than the products above which were not chosen.
 var betterFits = &Count{
 	Name: "products from below the top that fit better",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -83,8 +93,9 @@ var betterFits = &Count{
 	},
 }
 
-// latestList returns the latest search before a claim that shows the product, and its rank
-// there; nil if none does.
+// latestList returns the latest search before a claim (a call of the dialogue) that shows the
+// product, and the product's index in the search's results. It returns nil and 0 if there is
+// none.
 func latestList(
 	a *evidence.Attempt,
 	claim int,
@@ -102,8 +113,10 @@ func latestList(
 	return nil, 0
 }
 
-// compareFit counts whether the product at this rank of a list fits the request better
-// than the products above it that were not chosen, on average. Equal fits do not count.
+// compareFit adds one case to r: whether the product at index rank of a list fits the request
+// better than the average of the products above it that were not chosen. The fit is the number
+// of words that title and request share. It adds nothing if the fits are equal or all products
+// above were chosen.
 func compareFit(
 	a *evidence.Attempt,
 	r *Ratio,

@@ -7,7 +7,9 @@ import (
 	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
-// The minimum of three: dependence on results in any one of them is adaptivity.
+// fixedHabit is the habit of calling tools without regard to results. Its certainty is the
+// minimum of three, since dependence on results in any one of them is adaptivity: the order of
+// tools, the products opened, and the product recommended.
 var fixedHabit = Habit{
 	Check: "fixed_habit_v4", Reason: "fixed_habit",
 	Doc: "Over the agent's day nothing depends on results: one course of tools, always the first products of a list, the first of them recommended.",
@@ -18,6 +20,8 @@ var fixedHabit = Habit{
 	},
 }
 
+// fixedPlan is the habit of searching for words that are put together in one way, or taken from
+// the request in its order, whatever the results are.
 var fixedPlan = Habit{
 	Check: "fixed_plan_v5", Reason: "fixed_plan",
 	Doc: "Over the agent's day searches are put together in one way, or are cut out of the request in its order, whatever came back; and the course of tools is one, or never anything is opened but the first of a list.",
@@ -34,6 +38,8 @@ var fixedPlan = Habit{
 	},
 }
 
+// rankOrderViews counts calls that open products after a search, and those that open the first
+// ones of a list.
 var rankOrderViews = &Count{
 	Name: "openings in rank order",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -51,8 +57,9 @@ var rankOrderViews = &Count{
 	},
 }
 
-// An agent that compares recommends another product than the first shown one in at least a
-// quarter of the cases.
+// firstRecommended counts recommended products that a search shows, and those that are first in
+// a list, or recommended with all others at its top. An agent that compares recommends another
+// product in at least a quarter of the cases.
 var firstRecommended = &Count{
 	Name: "the first product recommended",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -73,13 +80,14 @@ var firstRecommended = &Count{
 	},
 }
 
-// isOpening reports whether a claim opens or matches products.
+// isOpening reports whether a claim (a call of the dialogue) opens products or matches them
+// against the request.
 func isOpening(c *evidence.Claim) bool {
 	return c.Act.Tool == evidence.ToolView || c.Act.Tool == evidence.ToolMatch
 }
 
-// isListedFirst reports whether any search before the claim shows the product, and whether
-// any shows it first.
+// isListedFirst reports whether any search before a claim (a call of the dialogue, by its
+// index) shows the product, and whether any shows it first.
 func isListedFirst(
 	a *evidence.Attempt,
 	claim int,
@@ -100,9 +108,10 @@ func isListedFirst(
 	return shown, false
 }
 
-// areFirst reports whether ids are, in any order, the first len(ids) results of a search
-// before the claim, and whether any search before it has results. Order does not count
-// since a program could shuffle the ids at no cost.
+// areFirst reports whether ids are, in any order, the first len(ids) results of a search before
+// a claim (a call of the dialogue, by its index). hasList reports whether any search before the
+// claim has results. The order of ids does not matter since a program could shuffle them at no
+// cost.
 func areFirst(
 	a *evidence.Attempt,
 	claim int,
@@ -121,9 +130,9 @@ func areFirst(
 	return false, hasList
 }
 
-// fixedCourse returns the certainty that the agent follows one course whatever the
-// results: one sequence of tools, or one sequence of requests to the shop that opens as
-// many products each time. Models stay below three quarters, programs reach one.
+// fixedCourse returns the certainty that the agent calls its tools in the same way whatever the
+// results are: always the same sequence of tools, or the same sequence of requests to the shop
+// and the same number of products opened. Models stay below 0.75, programs reach 1.
 func fixedCourse(a *Agent) Estimate {
 	tools := toolSequences.Total(a).ramp(0.3, 1)
 	requests := requestSequences.Total(a).ramp(0.3, 1)
@@ -131,16 +140,19 @@ func fixedCourse(a *Agent) Estimate {
 	return maxEstimate(tools, minEstimate(requests, breadths))
 }
 
-// plainShare is the share of attempts from which the tools of an agent are plain. Real agents
-// with tools to choose from reach 0.8.
+// plainShare is the minimum share of attempts with the most frequent sequence of tools from
+// which an agent has plain tools. Real agents with several tools to choose from reach 0.8.
 const plainShare = 0.95
 
-// hasPlainTools reports whether the attempts of one size use the same tools in the same order.
+// hasPlainTools reports whether nearly all attempts of the same size use the same tools in the
+// same order. The size is that of hashSize.
 func hasPlainTools(a *Agent) bool {
 	r := toolSequences.Total(a)
 	return r.Whole > 0 && r.Share() >= plainShare
 }
 
+// toolSequences counts attempts of equal size, and those with the most frequent sequence of
+// tools of their size. The size is that of hashSize.
 var toolSequences = &Count{
 	Name: "the commonest tools for the size",
 	marks: func(a *evidence.Attempt) []Mark {
@@ -152,8 +164,10 @@ var toolSequences = &Count{
 	},
 }
 
-// Requests with a voucher need the calculator, for a model as for a program. The first tool
-// is chosen before there is any result, so it is part of the group.
+// requestSequences counts attempts of equal size (see hashSize) and equal first tool, and those
+// with the most frequent sequence of tools. The voucher calculator is left out, since a request
+// with a voucher needs it, whoever makes the calls. The first tool is chosen before there is a
+// result, so it shows nothing.
 var requestSequences = &Count{
 	Name: "the commonest requests for the size",
 	marks: func(a *evidence.Attempt) []Mark {
@@ -172,8 +186,9 @@ var requestSequences = &Count{
 	},
 }
 
-// The mark's value is the number of products that the attempt opens each time, 0 if it
-// varies. Whoever opens all products of a list had no choice, which does not count.
+// viewBreadths counts attempts that open products of a list, and those that open the most
+// frequent number of products, the same each time. An attempt that varies the number has the
+// value 0. Calls that open all products of a list do not count, since they had no choice.
 var viewBreadths = &Count{
 	Name: "attempts that open as many each time",
 	marks: func(a *evidence.Attempt) []Mark {
@@ -198,8 +213,9 @@ var viewBreadths = &Count{
 	},
 }
 
-// listOfOpening returns the latest search before a claim that shows all products that the
-// claim opens, nil if none or if the claim opens nothing.
+// listOfOpening returns the latest search before a claim (a call of the dialogue, by its index)
+// that shows all products which the claim opens. It returns nil if there is none, or if the
+// claim opens nothing.
 func listOfOpening(a *evidence.Attempt, claim int) *evidence.Claim {
 	c := &a.Claims[claim]
 	if !isOpening(c) {
@@ -214,8 +230,9 @@ func listOfOpening(a *evidence.Attempt, claim int) *evidence.Claim {
 	return nil
 }
 
-// hashSize returns a hash of the size of a request: the number of recommended products,
-// and whether the first search found nothing, since even a fixed program stops then.
+// hashSize returns a hash of the size of an attempt: the number of recommended products, and
+// whether the first search found nothing. Only attempts of the same size are compared, since
+// even a fixed program stops when it finds nothing.
 func hashSize(a *evidence.Attempt) uint64 {
 	products := 0
 	foundNothing := uint64(0)
@@ -236,7 +253,8 @@ func hashSize(a *evidence.Attempt) uint64 {
 	return evidence.Mix(uint64(products), foundNothing)
 }
 
-// hashSequence returns a hash of the sequence of the tools that count.
+// hashSequence returns a hash of the tools of all calls in order, without the tools for which
+// counts is false.
 func hashSequence(a *evidence.Attempt, counts func(evidence.Tool) bool) uint64 {
 	h := uint64(0)
 	for i := range a.Claims {
@@ -247,10 +265,12 @@ func hashSequence(a *evidence.Attempt, counts func(evidence.Tool) bool) uint64 {
 	return evidence.Mix(h, 1)
 }
 
-// maxForms is the limit of the stored searches of one attempt; attempts have some five.
+// maxForms is the maximum number of searches of one attempt whose form is stored; attempts have
+// some five.
 const maxForms = 16
 
-// Models order the same kinds of words in another way in at least one search of ten (0.08
+// searchForms counts searches of at least two parts, and those that order the same kinds of
+// words in the most frequent way. Models use another order in at least one search of ten (0.08
 // to 0.25 on every day measured), so a dozen searches without an exception are evidence.
 var searchForms = &Count{
 	Name: "searches put together in one way",
@@ -269,8 +289,8 @@ var searchForms = &Count{
 	},
 }
 
-// orderedSearches counts the searches that are words of the request in its order: what a
-// program cuts out of a request.
+// orderedSearches counts searches of two words or more, and those that are words of the request
+// in its order, as a program takes them.
 var orderedSearches = &Count{
 	Name: "searches with words of the request in its order",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -285,14 +305,14 @@ var orderedSearches = &Count{
 	},
 }
 
-// searchForm returns a mark of the kinds of words of the request that a search uses (the
-// group) and of their order (the value). parts is their number.
+// searchForm describes how a search is put together from words of the request. m has a hash of
+// the kinds of words as its group and a hash of their order as its value. parts is the number
+// of parts of the search.
 //
-// The kind of a word is the last word before it in the request that the search omits, and
-// the distance to it: "brand" before a brand, "of" before a material, "a" before the
-// product or, with the brand between, two words before it. A word that follows the previous
-// one in the request, too, belongs to its part. All words that the request does not contain
-// are of one kind.
+// A part is a run of words that are consecutive in the request too. Its kind is the last word
+// before it in the request that the search omits, and the distance to that word: "brand" before
+// a brand, "of" before a material, "a" before the product or, with the brand between, two words
+// before it. All words that the request does not contain, and its first word, are of one kind.
 func searchForm(request, words []uint64) (m Mark, parts int) {
 	order := uint64(evidence.HashSeed)
 	kinds := uint64(0)

@@ -23,7 +23,7 @@ var Proofs = []Proof{
 	unseenMenu,
 }
 
-// ratioCounts are the counts of cases, in the order of Sample.Tallies.
+// ratioCounts are the counts of cases with a property, in the order of Sample.Tallies.
 var ratioCounts = []*Count{
 	answerSearches,
 	citingTurns,
@@ -41,8 +41,8 @@ var ratioCounts = []*Count{
 	shortenedSearches,
 }
 
-// modeCounts are the counts of cases that follow the mode of their group, in the order of
-// Sample.Marks.
+// modeCounts are the counts of cases with the most frequent value of their group, in the order
+// of Sample.Marks.
 var modeCounts = []*Count{
 	toolSequences,
 	requestSequences,

@@ -6,10 +6,10 @@ import (
 	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
-// An honest client sends what the model wrote. If it does not in many attempts of a day, a
-// program influenced the others, too, even though their logs do not show it: it may have
-// overruled one call and dictated another. Validators reject calls in fewer attempts. A
-// model that drafts every call anew looks like one that is overruled.
+// mixedDay casts doubt on all attempts of an agent if, in many of them, the client did not send
+// what the model wrote. A program influenced the others as well then, even though their logs do
+// not show it: it may have overruled one call and dictated another. Validators reject calls in
+// fewer attempts. A model that drafts every call anew looks like one that is overruled.
 var mixedDay = Proof{
 	Check: "mixed_day_v1", Reason: "mixed_day",
 	Doc: "In two of five attempts of the agent's day and more something was sent or answered that no model wrote, or calls that the model wrote were turned down, or chosen from lists.",
@@ -23,6 +23,9 @@ var mixedDay = Proof{
 	},
 }
 
+// mixedAttempts counts attempts with requests and replies, and those in which the client chose
+// the calls or rejected those of the model. An attempt that lacks a part of its log counts only
+// if it is one of the latter.
 var mixedAttempts = &Count{
 	Name: "attempts with something sent that no model wrote, or calls turned down",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -39,6 +42,8 @@ var mixedAttempts = &Count{
 	},
 }
 
+// firstCallsSent counts replies with several calls of which only the first or only the last was
+// sent, and those of which it was the first.
 var firstCallsSent = &Count{
 	Name: "lists of which the first call was sent, not the last",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -57,14 +62,16 @@ var firstCallsSent = &Count{
 	},
 }
 
-// loosensSearches reports whether the client left out words of nearly all searches that the model
-// named. A client that shortens long searches does so, and a program that chooses what is searched
-// for.
+// loosensSearches reports whether the client left out words of more than 0.8 of the searches
+// that the model asked for. A client that shortens long searches does so, and a program that
+// chooses what is searched for.
 func loosensSearches(a *Agent) bool {
 	r := shortenedSearches.Total(a)
 	return r.Whole >= minAgreeing && r.Share() > 0.8
 }
 
+// shortenedSearches counts the searches that the model asked for, and those of which the client
+// left out words.
 var shortenedSearches = &Count{
 	Name: "searches of which the client left out words",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -80,8 +87,8 @@ var shortenedSearches = &Count{
 	},
 }
 
-// namedRequests counts the requests that a reply named, of those that the log decides. What
-// it leaves undecided in a day is like the rest.
+// namedRequests counts the requests for which the log decides whether a reply asked for them,
+// and those for which one did. The undecided requests of a day are presumably like these.
 var namedRequests = &Count{
 	Name: "requests that a reply named",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -90,15 +97,15 @@ var namedRequests = &Count{
 	},
 }
 
-// namesRequests reports whether the model named nearly all requests of the day that the log
-// decides, and they are many.
+// namesRequests reports whether the model asked for at least 0.95 of the day's requests for
+// which the log decides this, and there are at least minAgreeing of them.
 func namesRequests(a *Agent) bool {
 	r := namedRequests.Total(a)
 	return r.Whole >= minAgreeing && r.Share() >= 0.95
 }
 
-// sendsFromMiddle reports whether the client sent only one call of a reply that names
-// several, neither the first nor the last one.
+// sendsFromMiddle reports whether any reply has several calls of which the client sent only
+// one, neither the first nor the last.
 func sendsFromMiddle(a *evidence.Attempt) bool {
 	for i := range a.Log.Replies {
 		reply := &a.Log.Replies[i]
@@ -109,10 +116,10 @@ func sendsFromMiddle(a *evidence.Attempt) bool {
 	return false
 }
 
-// soleCallSent returns the index of the call that was sent if a reply names several calls
-// and only one was sent, else -1. Clients that send one call a turn send the first one,
-// models that weigh several end with the one that they mean, so a client that does both
-// chooses. Several choices are not a list.
+// soleCallSent returns the index of the only call of a reply that the client sent, if the reply
+// has several calls; else -1. A client that sends one call a turn sends the first; a model that
+// considers several writes the one that it means last. So a client that does both chooses.
+// Alternative answers of one reply are not such a list.
 func soleCallSent(a *evidence.Attempt, reply *evidence.Reply) int {
 	if reply.MultipleChoices || len(reply.Named) < 2 {
 		return -1
@@ -131,10 +138,10 @@ func soleCallSent(a *evidence.Attempt, reply *evidence.Reply) int {
 	return sole
 }
 
-// isOftenRejected reports whether the client rejected replies more often than one for every
-// four requests. A rejected reply does not count if its call equals another one that was
-// sent, as votes do. Validators reject fewer. The last reply does not count, since an
-// attempt may end before its call is sent.
+// isOftenRejected reports whether the client rejected more than one reply for every four
+// requests to the shop. A reply that was not rejected and repeats the first call of an earlier
+// one, as in votes, offsets one that was rejected. The last reply does not count, since an
+// attempt may end before its call is sent. Validators reject fewer.
 func isOftenRejected(a *evidence.Attempt) bool {
 	rejected := 0
 	for i := range a.Log.Replies[:len(a.Log.Replies)-1] {
@@ -172,8 +179,8 @@ func isRejected(a *evidence.Attempt, r *evidence.Reply) bool {
 	return true
 }
 
-// wasSent reports whether a dispatch requested a named call or a part of it, or a call of
-// the dialogue equals it.
+// wasSent reports whether a call of a reply was sent: a dispatch (logged request) requested it
+// or a part of it, or a call of the dialogue is equal to it.
 func wasSent(a *evidence.Attempt, named *evidence.Act) bool {
 	if named.Used || named.Started {
 		return true

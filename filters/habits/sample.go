@@ -11,8 +11,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// Sample contains what the second pass needs of one attempt: counts and hashes, no text,
-// at most a few kilobytes. The names of its fields are part of its version.
+// Sample contains what the second pass, over an agent's day, needs of one attempt: counts and
+// hashes, no text, at most a few kilobytes. The names of its fields are part of its version.
 type Sample struct {
 	_ struct{} `cbor:",toarray"`
 	// Score is the log-odds of the first pass. Evidence reports whether the score decides.
@@ -20,41 +20,43 @@ type Sample struct {
 	Open     Open
 	Evidence bool
 	Axis     arena.Axis
-	// Silent reports whether the attempt has a log that does not decide, or leaves so much
-	// undecided that it may be the model's.
+	// Silent reports whether the attempt has a log that does not decide who made the calls, or
+	// leaves so much undecided that the model may have.
 	Silent bool
-	// Tallies and Marks are what the attempt adds to each count, in the order of
-	// ratioCounts and modeCounts.
+	// Tallies and Marks are the attempt's part of each count, in the order of ratioCounts and
+	// modeCounts.
 	Tallies []Ratio
 	Marks   [][]Mark
-	// Taken are hashes of the recommended products that results contained, Unseen of those
-	// that no result contained, at most maxTaken of each. Invented counts the products that
-	// replies named although no result contained them.
+	// Taken are hashes of the recommended products that results contained, Unseen of those that
+	// no result contained, at most maxTaken in all. Invented counts the products in calls that
+	// no earlier result contained and that a reply of the model has.
 	Taken    []uint64
 	Unseen   []uint64
 	Invented int
-	// Replies are hashes of the log's replies. Begun is when the first of them arrived, in
-	// Unix milliseconds. Dialogue is a hash of the thoughts and calls.
+	// Replies are hashes of the log's replies. Begun is the time at which the first reply
+	// arrived, in Unix milliseconds. Dialogue is a hash of the thoughts and calls, 0 if they do
+	// not identify an author.
 	Replies  []uint64
 	Begun    int64
 	Dialogue uint64
 }
 
-// Open is how far the undecided part of a log could raise the log-odds that the model made
-// the calls, and how far it could lower them. Neither is negative.
+// Open is by how much the undecided part of a log could raise (Rise) or lower (Fall) the
+// log-odds that the model made the calls. Neither is negative.
 type Open struct {
 	_    struct{} `cbor:",toarray"`
 	Rise float64  `json:"rise,omitempty"`
 	Fall float64  `json:"fall,omitempty"`
 }
 
-// couldTurn reports whether the undecided part could turn the verdict of a score.
+// couldTurn reports whether the undecided part of the log could bring the score to 0 or change
+// its sign, and so change the axis.
 func (o Open) couldTurn(score float64) bool {
 	return score <= 0 && score+o.Rise >= 0 || score >= 0 && score-o.Fall <= 0
 }
 
-// SampleOf returns the sample of an attempt. score, open, decides and axis are the result of the
-// first pass.
+// SampleOf returns the sample of an attempt. score, open, decides and axis are the results of
+// the first pass.
 func SampleOf(
 	a *evidence.Attempt,
 	score float64,
@@ -92,7 +94,7 @@ type Ratio struct {
 	Whole int
 }
 
-// Share returns Part / Whole, NaN if nothing was counted.
+// Share returns Part / Whole, or NaN if nothing was counted.
 func (r Ratio) Share() float64 {
 	if r.Whole == 0 {
 		return math.NaN()
@@ -100,14 +102,13 @@ func (r Ratio) Share() float64 {
 	return float64(r.Part) / float64(r.Whole)
 }
 
-// Interval returns the 95 % interval of the share (Wilson 1927), 0 to 1 if nothing was
-// counted.
+// Interval returns the 95 % interval of the share (Wilson 1927): 0 to 1 if nothing was counted.
 func (r Ratio) Interval() (lo, hi float64) {
 	w := stats.Wilson(r.Part, r.Whole)
 	return w.Low, w.High
 }
 
-// add counts one case.
+// add counts one case, and adds it to Part if isPart is true.
 func (r *Ratio) add(isPart bool) {
 	r.Whole++
 	if isPart {
@@ -115,8 +116,9 @@ func (r *Ratio) add(isPart bool) {
 	}
 }
 
-// Mark is the way in which one case was done, as a hash. Cases of the same group can be
-// compared. Value is 0 if the case was done in no particular way.
+// Mark describes one case, such as a search, by two hashes. Only cases of the same Group are
+// compared; the share of the most frequent Value in a group is counted. Value is 0 if the case
+// has no value to compare.
 type Mark struct {
 	_     struct{} `cbor:",toarray"`
 	Group uint64
