@@ -1,7 +1,7 @@
-// Package contest holds what the packages below it share. They recompute what
-// subnets with contests publish, from their files: distillation by lowest KL
-// (package distil), locked rounds with gates (evolai), and the consensus that pays
-// all of them (yuma). They run no validator.
+// Package contest has types that the packages below it share. They recompute what subnets with
+// contests publish, from their files: distillation by lowest KL (package distil), rounds in
+// which models are locked before they are evaluated (evolai), and the consensus that pays all
+// of them (yuma). They run no validator.
 package contest
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// Figure is a statistic with its 95 % interval and its sample size. In JSON a
-// number that is not finite is null or a string, as for Number.
+// Figure is a statistic with its 95 % interval and its sample size. See Number for values in
+// JSON that are not finite.
 type Figure struct {
 	Value Number `json:"value" parquet:"value"`
 	Low   Number `json:"low" parquet:"low"`
@@ -26,14 +26,14 @@ func NewFigure(value float64, i stats.Interval, n int) Figure {
 	return Figure{Number(value), Number(i.Low), Number(i.High), n}
 }
 
-// Mean returns the mean of values with Student's interval.
+// Mean computes the mean of values with its 95 % interval by Student's t.
 func Mean(values []float64) Figure {
 	mean := stats.Mean(values)
 	interval := stats.T95(mean, stats.ClusteredSE(values), len(values))
 	return NewFigure(mean, interval, len(values))
 }
 
-// Rate returns count/n with Wilson's interval.
+// Rate computes the share count/n with its 95 % interval by Wilson.
 func Rate(count, n int) Figure {
 	return NewFigure(float64(count)/float64(n), stats.Wilson(count, n), n)
 }
@@ -66,15 +66,15 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	}
 }
 
-// Network checks that all lines of an input are of one network: results of a test
-// network are not valid for the main one.
+// Network checks that all lines of an input are of one network: results of a test network are
+// not valid for the main one. The zero value is ready to use.
 type Network struct {
 	name string
 	seen bool
 }
 
-// Add adds the network of a line. It returns an error if it differs from that of
-// the lines before it.
+// Add records the network of a line. It returns an error if the network differs from that of
+// the lines before.
 func (n *Network) Add(name string) error {
 	if n.seen && n.name != name {
 		return fmt.Errorf("networks %q and %q in one input: give one at a time", n.name, name)

@@ -10,7 +10,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// Correlation is the rank correlation of KL with a benchmark.
+// Correlation is the rank correlation of models' KL with their scores on a benchmark.
 type Correlation struct {
 	Benchmark string `json:"benchmark"`
 	// Spearman is -1 if every model with a lower KL has a higher score.
@@ -61,7 +61,8 @@ func Correlate(rounds []*Round, scores []Score) []Correlation {
 	return correlations
 }
 
-// relativeKLs returns, for each model, the ratios of its KL to the king's.
+// relativeKLs returns, for each model, its KL divided by the king's, once for each round in
+// which the model counts. Rounds whose king has no positive KL are left out.
 func relativeKLs(rounds []*Round) map[string][]float64 {
 	kls := map[string][]float64{}
 	for _, r := range rounds {

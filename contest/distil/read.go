@@ -19,19 +19,20 @@ type Student struct {
 	Model string
 	UID   string
 	// Status is the published one: scored, early_stopped, fraud_vram or empty.
-	Status  string
+	Status string
+	// Stopped reports whether the validator stopped the student's run early.
 	Stopped bool
 	// Published is the published KL, NaN if there is none.
 	Published float64
-	// KLs are the KLs of the prompts, in the round's order. A student that was stopped
-	// has those of the first ones. Positions are the numbers of tokens of each prompt,
-	// nil if the file does not have them.
+	// KLs are the KLs of the prompts, in the round's order. A student that was stopped has
+	// those of the first prompts only. Positions are the numbers of tokens of each prompt, nil
+	// if the file does not have them.
 	KLs       []float64
 	Positions []float64
 	// Extremes are the minimum and maximum KL over the positions of each prompt, nil
 	// if the file does not have them.
 	Extremes [][2]float64
-	// Axes are those of the composite score, 0 to 1; most files have none.
+	// Axes are the parts of the composite score by name, 0 to 1; most files have none.
 	Axes map[string]float64
 	// Parameters, Vocabulary and Hash are zero if the file does not have them.
 	Parameters float64
@@ -42,13 +43,14 @@ type Student struct {
 // Eval is one result file of the validator.
 type Eval struct {
 	Teacher string
-	// Vocabulary is the teacher's, 0 if the file does not have it.
+	// Vocabulary is the size of the teacher's vocabulary, 0 if the file does not have it.
 	Vocabulary int
 	// Students are sorted by the order of their runs, the king first.
 	Students []Student
 }
 
-// maxEvalBytes bounds a result file; the largest of March and April 2026 has 111 KB.
+// maxEvalBytes is the maximum size of a result file; the largest of March and April 2026 has
+// 111 KB.
 const maxEvalBytes = 64 << 20
 
 // ReadEval reads a result file as Python writes it, with Infinity and NaN as
@@ -129,8 +131,8 @@ func parseStudent(model string, v python.Value) (Student, error) {
 	return s, nil
 }
 
-// addPrompt adds one element of kl_per_prompt: a number, or, until 31 March 2026, an
-// object.
+// addPrompt adds the result of one prompt, an element of kl_per_prompt: a number or, until 31
+// March 2026, an object with the KL and its extremes.
 func (s *Student) addPrompt(v python.Value) error {
 	kl := v
 	if v.Kind == python.Dict {
@@ -151,9 +153,8 @@ func (s *Student) addPrompt(v python.Value) error {
 	return nil
 }
 
-// Mean returns the student's KL as the validator computes it: the mean over
-// positions if the file has their numbers, else over prompts. It is NaN without
-// prompts.
+// Mean computes the student's KL as the validator does: the mean over positions if the file has
+// their numbers, else over prompts. It is NaN if there are no prompts.
 func (s *Student) Mean() float64 {
 	if s.Positions == nil {
 		return stats.Mean(s.KLs)
@@ -167,7 +168,7 @@ func (s *Student) Mean() float64 {
 	return sum / n
 }
 
-// text returns the string at key, empty if there is none.
+// text returns the string at key of a Python dict, "" if there is none.
 func text(v python.Value, key string) string {
 	if s, _ := v.Get(key); s.Kind == python.Str {
 		return s.Text
@@ -175,7 +176,7 @@ func text(v python.Value, key string) string {
 	return ""
 }
 
-// number returns the number at key, missing if there is none.
+// number returns the number at key of a Python dict, or missing if there is none.
 func number(v python.Value, key string, missing float64) float64 {
 	n, _ := v.Get(key)
 	if f, ok := n.Float64(); ok {

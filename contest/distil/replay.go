@@ -14,22 +14,22 @@ import (
 type Report struct {
 	Network string   `json:"network,omitempty"`
 	Rounds  []Replay `json:"rounds"`
-	// Known is the number of rounds with a known published king, Agreed the rate of
-	// those in which the rule gives this king, Explained the number of those in which
-	// it does not and the files explain why.
+	// Known counts the rounds whose published king is known. Agreed is the share of them in
+	// which the rule gives this king, Explained the number of those in which it does not and
+	// the files explain why.
 	Known     int            `json:"decisions_known"`
 	Agreed    contest.Figure `json:"agreed"`
 	Explained int            `json:"explained"`
 	Flags     []Flag         `json:"flags"`
-	// Means is the number of students with a finite published mean, MeansEqual the
-	// number of those for which it is the mean of their prompts.
+	// Means counts the students with a finite published mean, MeansEqual those of them whose
+	// published mean is that of their prompts.
 	Means      int `json:"published_means"`
 	MeansEqual int `json:"published_means_equal"`
-	// Stops is the number of students that the validator stopped early, StopsEqual the
-	// number of those that the published rule stops at the same prompt.
+	// Stops counts the students that the validator stopped early, StopsEqual those of them that
+	// the published rule stops at the same prompt.
 	Stops      int `json:"stops"`
 	StopsEqual int `json:"stops_equal"`
-	// Benchmarks are rank correlations with KL, nil without scores.
+	// Benchmarks are the rank correlations of KL with benchmarks, nil if no scores are given.
 	Benchmarks []Correlation `json:"benchmarks,omitempty"`
 }
 
@@ -40,8 +40,8 @@ type Replay struct {
 	Rule     string `json:"rule,omitempty"`
 	Prompts  int    `json:"prompts"`
 	Students int    `json:"students"`
-	// King is the model of the king before the round, Winner that of the king after it
-	// by the rule.
+	// King is the model of the king before the round, Winner the model that is king after it by
+	// the rule.
 	King   string         `json:"king"`
 	KingKL contest.Number `json:"king_kl"`
 	Winner string         `json:"winner,omitempty"`
@@ -51,27 +51,27 @@ type Replay struct {
 	// Stability is the share of bootstrap samples of the prompts in which the rule has
 	// the same winner.
 	Stability contest.Figure `json:"holds"`
-	// Published is the uid of the king that follows from later rounds, Evidence how:
-	// named, rescored, among, or none.
+	// Published is the uid of the king after the round that follows from later files. Evidence
+	// is how: named, rescored, among (one of several), or none.
 	Published string `json:"published,omitempty"`
 	Evidence  string `json:"evidence"`
 	// Outcome is agrees, explained, unexplained or unknown.
 	Outcome string `json:"outcome"`
-	// Why are the explanations in the files: stale score, polluted file, forged vector,
-	// copy.
+	// Why are explanations in the files for another published king: stale score, polluted file,
+	// forged vector, copy.
 	Why []string `json:"why,omitempty"`
-	// Unchecked are the limits for which the file has no data.
+	// Unchecked are the limits that cannot be checked since the file lacks the data.
 	Unchecked []string  `json:"unchecked,omitempty"`
 	Verdicts  []Verdict `json:"verdicts,omitempty"`
 }
 
-// resamples is the number of bootstrap samples of a decision. Its stability is known
-// to 3 points.
+// resamples is the number of bootstrap samples of one round, which determine the stability of
+// its decision to 3 percentage points.
 const resamples = 1000
 
-// ReplayAll returns the recomputed decisions of rounds, in order. states are the
-// validator's scores after each block; without them the published king is known only
-// if the next round names it.
+// ReplayAll recomputes the decisions of rounds, in order. states are the validator's scores
+// after each block; without them the published king is known only if the next round names its
+// king.
 func ReplayAll(rounds []*Round, states []State) *Report {
 	report := &Report{Network: rounds[0].Network}
 	seen := map[int64]bool{}
@@ -107,7 +107,8 @@ func ReplayAll(rounds []*Round, states []State) *Report {
 	return report
 }
 
-// audit compares published means and stops with the prompts of a round.
+// audit counts, for the students of a round, whether published means and early stops follow
+// from the KLs of the prompts.
 func (r *Report) audit(round *Round) {
 	king := round.king()
 	for i := range round.Eval.Students {
@@ -128,8 +129,8 @@ func (r *Report) audit(round *Round) {
 	}
 }
 
-// meanRounding is the rounding error of a published mean, which later files round to
-// six decimals.
+// meanRounding is the maximum difference between a published and a computed mean that is
+// rounding: later files round to six decimals.
 const meanRounding = 1.1e-6
 
 func (r *Round) replay(flags []Flag) Replay {
@@ -168,9 +169,9 @@ func (r *Round) replay(flags []Flag) Replay {
 	return p
 }
 
-// stability returns the rate of bootstrap samples of the prompts in which the rule
-// has the same winner. The axes of a composite are not resampled: no file has their
-// items.
+// stability returns the share of bootstrap samples of the round's prompts in which the rule has
+// the same winner. Only KLs are resampled, not the axes of a composite score, since no file has
+// their items.
 func (r *Round) stability(
 	king *Student,
 	winner string,
@@ -199,7 +200,8 @@ func (r *Round) stability(
 	return contest.Rate(equal, resamples)
 }
 
-// resample returns the student with the prompts at the positions of order.
+// resample returns a copy of the student with the prompts at the indexes in order, which may
+// repeat.
 func (s *Student) resample(order []int) Student {
 	c := *s
 	c.KLs = make([]float64, len(order))
@@ -213,8 +215,9 @@ func (s *Student) resample(order []int) Student {
 	return c
 }
 
-// addPublished sets the published king and, if it is not the rule's, what explains
-// it.
+// addPublished sets the published king of the round and how it is known. It compares that king
+// with the rule's winner and, if they differ, adds explanations from the files. later are the
+// rounds after r.
 func (p *Replay) addPublished(
 	r *Round,
 	flags []Flag,
@@ -255,10 +258,13 @@ func (p *Replay) addPublished(
 	}
 }
 
-// nextKing returns the uids that may have been king after the first of states, and
-// how this is known. The king is evaluated in each round, so that the next state in
-// which an old score changes has the king's among the changed ones. States that only
-// add scores, or have those of this round's file, are of rounds in the same file.
+// nextKing returns the uids of the students of which one was king after the first of states,
+// and how that is known: named by a later round, rescored (the only changed score), or among
+// several changed scores.
+//
+// The king is evaluated in each round, so the next state in which an old score changes shows
+// the king's score among the changed ones. States that only add scores, or whose changed scores
+// are in this round's file, are still of this round.
 func nextKing(
 	r *Round,
 	later []*Round,
@@ -288,7 +294,8 @@ func nextKing(
 	return nil, "none"
 }
 
-// hasScore reports whether the student with this uid has this score in the file.
+// hasScore reports whether the file's student with this uid has this score as its mean KL, up
+// to rounding.
 func (e *Eval) hasScore(uid string, score float64) bool {
 	for i := range e.Students {
 		s := &e.Students[i]
@@ -299,9 +306,9 @@ func (e *Eval) hasScore(uid string, score float64) bool {
 	return false
 }
 
-// explain returns explanations for a published king, one of uids, that is not the
-// rule's winner. scores are the validator's scores after the round, nil if they are
-// unknown.
+// explain returns the explanations in the files for a published king, one of uids, other than
+// the rule's winner. It is empty if there are none. scores are the validator's scores after the
+// round, nil if they are unknown.
 func explain(
 	r *Round,
 	flags []Flag,

@@ -9,12 +9,13 @@ import (
 	"github.com/trajectory-arena/arena/internal/jsonl"
 )
 
-// Round is one evaluation with its king and rule: a line of a rounds file.
+// Round is one evaluation of students with the king before it and the rule in force: a line of
+// a rounds file.
 type Round struct {
 	ID      string `json:"eval"`
 	Network string `json:"network"`
-	// File is the path of the result file, relative to the rounds file, UIDs the uids
-	// of its models.
+	// File is the path of the result file, relative to the rounds file. UIDs maps its models to
+	// their uids.
 	File string         `json:"file"`
 	UIDs map[string]uid `json:"uid_of_model"`
 	// Block is 0 if it is unknown.
@@ -27,7 +28,7 @@ type Round struct {
 	Eval *Eval `json:"-"`
 }
 
-// uid is a uid, which is text in some files and a number in others.
+// uid is the number of a miner as text. Some files have it as text, others as a number.
 type uid string
 
 func (u *uid) UnmarshalJSON(b []byte) error {
@@ -38,9 +39,8 @@ func (u *uid) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// ReadRounds reads a file of rounds, one JSON object a line, {eval, block, file,
-// king_uid_before, king_model, uid_of_model, rule_in_force, network}, and their
-// result files.
+// ReadRounds reads a file of rounds and their result files. Each line is a JSON object {eval,
+// block, file, king_uid_before, king_model, uid_of_model, rule_in_force, network}.
 func ReadRounds(path string) ([]*Round, error) {
 	var rounds []*Round
 	var network contest.Network
@@ -57,7 +57,8 @@ func ReadRounds(path string) ([]*Round, error) {
 	return rounds, err
 }
 
-// readEval reads the result file in dir and sets the uids of its students.
+// readEval reads the round's result file, relative to dir, and sets the uids of its students.
+// It returns an error if the file is outside of dir or the rule is invalid.
 func (r *Round) readEval(dir string) (err error) {
 	if !filepath.IsLocal(r.File) {
 		return fmt.Errorf("file %q does not lie beside the rounds", r.File)
@@ -72,7 +73,7 @@ func (r *Round) readEval(dir string) (err error) {
 	return r.Rule.check()
 }
 
-// State is the validator's record after a block: the score of each uid.
+// State is the validator's record after a block: the KL of each uid.
 type State struct {
 	Block  int64
 	Scores map[string]float64
@@ -92,8 +93,9 @@ func ReadStates(path string) ([]State, error) {
 	return states, err
 }
 
-// king returns the student with the king's uid, or else with the king's model, or
-// else the first one, since the king runs first. It returns nil if there are none.
+// king returns the student that was king before the round: the one with the king's uid, else
+// with the king's model, else the first one, since the king runs first. It returns nil if there
+// are no students.
 func (r *Round) king() *Student {
 	students := r.Eval.Students
 	if len(students) == 0 {

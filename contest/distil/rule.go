@@ -10,25 +10,27 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// The kinds of rules, in the order in which the subnet had them.
+// The kinds of rules by which a challenger replaces the king, in the order in which the subnet
+// had them.
 const (
 	Relative  = "relative"
 	PairedT   = "paired_t"
 	Composite = "composite"
 )
 
-// Rule decides whether a challenger becomes king.
+// Rule decides whether a challenger replaces the king.
 type Rule struct {
 	Kind string `json:"kind"`
-	// Epsilon is the share by which a challenger's KL must be below the king's
-	// (relative), 0 to 1.
+	// Epsilon is the share by which a challenger's KL must be below the king's, 0 to 1. It is
+	// for rules of kind relative.
 	Epsilon float64 `json:"epsilon,omitempty"`
-	// Alpha is the level of the one-sided paired t-test, Margin the share of the king's
-	// KL by which the challenger must be better, MinPairs the minimum number of prompts.
+	// Alpha is the level of the one-sided paired t-test. MinPairs is the minimum number of
+	// prompts that both models have. Both are for kind paired_t. Margin is the share by which
+	// the challenger must be better than the king, for kinds paired_t and composite.
 	Alpha    float64 `json:"alpha,omitempty"`
 	Margin   float64 `json:"margin,omitempty"`
 	MinPairs int     `json:"min_pairs,omitempty"`
-	// Weights are those of the axes (composite), nil for equal weights.
+	// Weights are the weights of the axes of the composite score, nil for equal weights.
 	Weights map[string]float64 `json:"weights,omitempty"`
 }
 
@@ -54,8 +56,8 @@ func (r *Rule) String() string {
 	}
 }
 
-// check returns an error if the kind or a parameter of the rule is invalid. A nil
-// rule is valid.
+// check returns an error if the kind or a parameter of the rule is invalid. A nil rule is
+// valid.
 func (r *Rule) check() error {
 	if r == nil {
 		return nil
@@ -79,16 +81,18 @@ func (r *Rule) check() error {
 type Verdict struct {
 	Model string `json:"model" parquet:"model"`
 	UID   string `json:"uid,omitempty" parquet:"uid"`
-	// Lead is the king's KL minus the challenger's, over the prompts of both.
+	// Lead is the mean of the king's KL minus the challenger's, over the prompts that both
+	// have.
 	Lead contest.Figure `json:"lead" parquet:"lead"`
 	// Relative is the share by which the challenger's KL is below the king's.
 	Relative contest.Number `json:"relative" parquet:"relative"`
-	// P is the p-value of the one-sided paired t-test with the rule's margin.
+	// P is the p-value of the one-sided paired t-test that the challenger is better than the
+	// king by the rule's margin.
 	P contest.Number `json:"p" parquet:"p"`
 	// Composite is the composite score, NaN if the files have no axes.
 	Composite contest.Number `json:"composite" parquet:"composite"`
 	Passes    bool           `json:"passes" parquet:"passes"`
-	// Excluded is the reason why the challenger does not count, empty if it does.
+	// Excluded is the reason why the challenger does not count, empty if it counts.
 	Excluded string `json:"out,omitempty" parquet:"out"`
 }
 
@@ -105,7 +109,7 @@ func (r *Rule) verdict(king, c *Student, excluded string) Verdict {
 	}
 }
 
-// passes reports whether a challenger meets the rule against the king.
+// passes reports whether the challenger c is enough better than the king for the rule.
 func (r *Rule) passes(king, c *Student) bool {
 	switch r.Kind {
 	case Relative:
@@ -118,8 +122,9 @@ func (r *Rule) passes(king, c *Student) bool {
 	}
 }
 
-// leads returns (1-margin) times the king's KL minus the challenger's, for each
-// prompt that both have.
+// leads returns, for each prompt that both students have, (1-margin) times the king's KL minus
+// the challenger's. A positive value means that the challenger is better by more than the
+// margin.
 func leads(king, c *Student, margin float64) []float64 {
 	d := make([]float64, min(len(king.KLs), len(c.KLs)))
 	for i := range d {
@@ -128,8 +133,9 @@ func leads(king, c *Student, margin float64) []float64 {
 	return d
 }
 
-// composite returns 0.75 of the mean of the three worst axes plus 0.25 of the
-// weighted mean of all, NaN without axes.
+// composite computes the composite score of the student: 0.75 times the mean of the three worst
+// axes plus 0.25 times the weighted mean of all axes with a positive weight. It is NaN if there
+// are none.
 func (s *Student) composite(weights map[string]float64) float64 {
 	var values []float64
 	sum := 0.0
@@ -153,8 +159,8 @@ func (s *Student) composite(weights map[string]float64) float64 {
 	return float64(0.75*stats.Mean(values[:min(3, len(values))])) + 0.25*sum/total
 }
 
-// isBetter reports whether challenger a ranks before b: by lower KL, or by higher
-// composite.
+// isBetter reports whether challenger a is ranked above b: by a higher composite score if the
+// rule is composite, else by a lower KL.
 func (r *Rule) isBetter(a, b *Student) bool {
 	if r.Kind == Composite {
 		return a.composite(r.Weights) > b.composite(r.Weights)
@@ -162,8 +168,8 @@ func (r *Rule) isBetter(a, b *Student) bool {
 	return a.Mean() < b.Mean()
 }
 
-// decide returns the king after a round. excluded has the models of the students
-// that do not count.
+// decide returns the student that is king after a round: the best challenger that passes the
+// rule, or the king. The keys of excluded are the models that do not count.
 func (r *Rule) decide(
 	king *Student,
 	students []Student,
@@ -182,9 +188,9 @@ func (r *Rule) decide(
 	return winner
 }
 
-// stopPrompt returns the number of prompts after which the validator's rule stops a
-// challenger: at least 7, when the challenger's mean minus 1.96 standard errors is
-// above the king's mean over the same prompts. It returns 0 if it does not stop it.
+// stopPrompt returns the number of prompts, at least 7, after which the validator stops a
+// challenger: the first number for which the challenger's mean KL minus 1.96 standard errors is
+// above the king's mean over the same prompts. It returns 0 if there is none.
 func stopPrompt(king, c *Student) int {
 	for n := 7; n <= min(len(king.KLs), len(c.KLs)); n++ {
 		mean := stats.Mean(c.KLs[:n])

@@ -8,40 +8,44 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// Simulated is the simulated rate at which a rule crowns challengers with a known
-// true KL.
+// Simulated is the rate at which a rule accepts challengers with a known true KL, by
+// simulation.
 type Simulated struct {
 	Rule    string `json:"rule"`
 	Prompts int    `json:"prompts"`
-	// Better is the share by which the challengers' true KL is below the king's. At 0
-	// the rates are those of false dethronings, above they are the rule's power.
+	// Better is the share by which the challengers' true KL is below the king's. If it is 0,
+	// the rates are those of false dethronings, otherwise they are the power of the rule.
 	Better float64 `json:"better"`
-	// Challenger is the rate of challengers that pass, Round that of rounds of five in
-	// which one passes. N is the number of simulated rounds; the intervals are over
-	// the real rounds that the noise is drawn from.
+	// Challenger is the rate of challengers that pass, Round the rate of rounds of five
+	// challengers in which at least one passes. N is the number of simulated challengers or
+	// rounds. The intervals treat the real rounds, from which the noise is taken, as the
+	// independent samples.
 	Challenger contest.Figure `json:"per_challenger"`
 	Round      contest.Figure `json:"per_round"`
-	// FromRounds and FromPairs are the numbers of real rounds and pairs of the noise.
+	// FromRounds and FromPairs are the numbers of real rounds and of pairs of king and
+	// challenger from which the noise is taken.
 	FromRounds int `json:"from_rounds"`
 	FromPairs  int `json:"from_pairs"`
 }
 
-// challengers is the number of challengers of a simulated round: the median of the
-// published rounds with a rule.
+// challengers is the number of challengers of a simulated round: the median of the published
+// rounds whose rule is known.
 const challengers = 5
 
-// noise is the noise of one real round: the king's KLs and, for each honest
-// challenger, its leads over the king minus their mean, on the same prompts.
+// noise is how KLs vary between the prompts of one real round: the king's KLs and, for each
+// honest challenger, the king's KL minus the challenger's on each prompt, minus the mean of
+// these differences.
 type noise struct {
 	king       []float64
 	deviations [][]float64
 }
 
-// minPrompts is the minimum number of common prompts of a pair.
+// minPrompts is the minimum number of prompts that king and challenger share for their
+// differences to be used as noise.
 const minPrompts = 40
 
-// collectNoise returns the noise of all rounds with a king and an honest challenger
-// that have KLs on all prompts.
+// collectNoise collects the noise of all rounds in which an honest challenger has a KL on each
+// prompt of the king, minPrompts or more. A block counts once.
 func collectNoise(rounds []*Round) []noise {
 	var out []noise
 	seen := map[int64]bool{}
@@ -75,10 +79,9 @@ func collectNoise(rounds []*Round) []noise {
 	return out
 }
 
-// Simulate simulates rounds with the noise of real ones: for each rule, number of
-// prompts and share by which challengers are better than the king, each real round
-// is simulated the given number of times. Composite rules are omitted: no published
-// file has their axes by item.
+// Simulate simulates rounds with the noise of real ones. For each rule, number of prompts and
+// share by which challengers are better than the king, it simulates each real round the given
+// number of times. It omits composite rules, since no published file has axes by item.
 func Simulate(
 	rounds []*Round,
 	rules []Rule,
@@ -137,7 +140,8 @@ func (r *Rule) simulate(
 	return s
 }
 
-// simulateRound simulates one round and returns the number of challengers that pass.
+// simulateRound simulates one round of challengers whose true KL is lower than the king's by
+// the share better. It returns the number of challengers that pass.
 func (n *noise) simulateRound(
 	r *Rule,
 	random *rand.Rand, //nolint:forbidigo // the simulation has its own seed
@@ -165,7 +169,8 @@ func (n *noise) simulateRound(
 	return passed
 }
 
-// clusteredRate returns the mean rate with an interval over the real rounds.
+// clusteredRate computes the mean of the rates of real rounds, each of the given number of
+// samples, with a 95 % interval that treats the rounds as the independent samples.
 func clusteredRate(rates []float64, samples int) contest.Figure {
 	mean := stats.Mean(rates)
 	n := len(rates) * samples

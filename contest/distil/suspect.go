@@ -6,25 +6,26 @@ import (
 	"slices"
 )
 
-// The limits of the subnet.
+// The subnet's limits of a student: the maximum number of parameters, and the maximum KL in
+// nats.
 const (
 	maxParameters = 5.25e9
 	maxKL         = 2.0
 )
 
-// Flag is evidence that a student's run was not honest, or a limit that it exceeds.
+// Flag is evidence that a student's run was not honest, or that it exceeds a limit.
 type Flag struct {
 	Round string `json:"round"`
 	Model string `json:"model"`
 	UID   string `json:"uid,omitempty"`
-	// Kind is forged, copy, size, vocabulary, kl or published.
+	// Kind is forged, copy, size, vocabulary, kl or published (the validator's own status).
 	Kind string `json:"kind"`
 	Why  string `json:"why"`
 }
 
-// suspects returns the flags of the students of a round, at most one each. They
-// follow from numbers only, never from names, except for a status that the
-// validator published. The first of equal students is the original.
+// suspects returns the flags of the students of a round, at most one each. They follow from
+// numbers, never from names, and from the status that the validator published. Of equal
+// students, the first is the original.
 func (e *Eval) suspects(round string) []Flag {
 	var flags []Flag
 	for i := range e.Students {
@@ -35,8 +36,8 @@ func (e *Eval) suspects(round string) []Flag {
 	return flags
 }
 
-// suspect returns the kind and the reason of the flag of student i, empty if it has
-// none.
+// suspect returns the kind of the flag of student i and its reason, both empty if the student
+// has none.
 func (e *Eval) suspect(i int) (kind, reason string) {
 	s := &e.Students[i]
 	switch {
@@ -60,16 +61,16 @@ func (e *Eval) suspect(i int) (kind, reason string) {
 	return "", ""
 }
 
-// isConstant reports whether at least three prompts have exactly the same KL.
+// isConstant reports whether there are at least three KLs and all are exactly equal.
 func isConstant(kls []float64) bool {
 	return len(kls) > 2 && !slices.ContainsFunc(kls, func(v float64) bool {
 		return v != kls[0]
 	})
 }
 
-// copyEvidence returns how a student equals an earlier one, empty if it does not: by
-// its hash, the KLs of two prompts or more, or the minimum and maximum KL over one
-// prompt's positions. docs/decisions/20261123-contest.md has the rate of such
+// copyEvidence returns what shows that a student is a copy of an earlier one, empty if nothing
+// does: the same hash, the same KLs on at least two prompts, or the same minimum and maximum KL
+// over the positions of a prompt. docs/decisions/20261123-contest.md has the rate of such
 // coincidences between different students.
 func (s *Student) copyEvidence(earlier *Student) string {
 	if s.Hash != "" && s.Hash == earlier.Hash {
@@ -90,10 +91,12 @@ func (s *Student) copyEvidence(earlier *Student) string {
 	return ""
 }
 
-// minPositions is the number of positions from which extremes distinguish models.
+// minPositions is the minimum number of positions of a prompt for which equal minimum and
+// maximum KLs are evidence of a copy.
 const minPositions = 100
 
-// exclusions returns, for each student that does not count, the reason by model.
+// exclusions returns the reasons, by model, why students of a round do not count: no prompts,
+// stopped early, or the kind of a flag.
 func (e *Eval) exclusions(flags []Flag) map[string]string {
 	reasons := map[string]string{}
 	for i := range e.Students {

@@ -7,10 +7,11 @@ type Event struct {
 	Epoch int64  `json:"epoch"`
 	Event string `json:"event"`
 	UID   int64  `json:"uid"`
-	// Block is the time of the event, 0 if only the file's order has it.
+	// Block is the time of the event as a block number, 0 if only the order of the file shows
+	// it.
 	Block    int64  `json:"block"`
 	Revision string `json:"revision"`
-	// Seed is that of the set that is published or evaluated.
+	// Seed is the seed of the set of rows that is published or evaluated.
 	Seed string `json:"seed"`
 	// Set is the evaluated set, current or next; empty means next.
 	Set string `json:"set"`
@@ -24,21 +25,21 @@ type Violation struct {
 	Why   string `json:"why"`
 }
 
-// order is the state of the rounds so far. Every revision must be locked before the
-// seed of the next set is published, and evaluated after it. The next set of one
+// order checks that events are in the order of a round. Every revision must be locked before
+// the seed of the next set of rows is published, and evaluated after that. The next set of one
 // epoch is the current set of the following one.
 type order struct {
 	epoch   int64
 	block   int64
-	seed    string           // of this epoch's next set
-	current string           // the seed of the epoch before
+	seed    string           // of the epoch's next set, "" until it is published
+	current string           // of the current set, "" if unknown
 	locked  map[int64]string // revisions by uid
 
 	evaluated map[[2]string]bool // by uid and set
 }
 
-// add adds an event. It returns the reason why the order forbids it, empty if it is
-// allowed.
+// add applies an event to the state of the rounds. It returns the reason why the order forbids
+// the event, "" if it is allowed.
 func (o *order) add(e *Event) string {
 	if o.locked == nil || e.Epoch > o.epoch {
 		current := o.seed

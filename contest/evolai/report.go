@@ -15,7 +15,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// Report is the content of a log and the result of its check.
+// Report is the result of checking a validator's log.
 type Report struct {
 	Network string `json:"network,omitempty"`
 	Gates   []Gate `json:"gates"`
@@ -23,22 +23,21 @@ type Report struct {
 	Reproduced contest.Figure `json:"gates_reproduced"`
 	Events     int            `json:"events"`
 	Violations []Violation    `json:"violations"`
-	// Averages is the number of averages whose previous value is in the file,
-	// AveragesEqual the number of those that follow from it.
+	// Averages counts the printed averages whose previous value is in the file, AveragesEqual
+	// those of them that follow from it.
 	Averages      int `json:"averages"`
 	AveragesEqual int `json:"averages_equal"`
-	// Flows is the number of lines with a flow and ten rounds of averages in the file,
-	// FlowsEqual the number of those whose flow follows from either set.
+	// Flows counts the lines with a flow and at least ten rounds of averages in the file,
+	// FlowsEqual those of them whose flow follows from the averages of one set.
 	Flows      int `json:"flows"`
 	FlowsEqual int `json:"flows_equal"`
-	// Noise is the standard deviation of the KL on one set, as a share, from models
-	// that were measured on two sets of rows. The interval assumes a normal
-	// distribution.
+	// Noise is the standard deviation of the KL on one set of rows, as a share of the KL, from
+	// models that were measured on two sets. The interval assumes a normal distribution.
 	Noise  contest.Figure `json:"noise_of_one_set"`
 	Quests []QuestResult  `json:"side_quests,omitempty"`
 }
 
-// QuestResult is the side quests of a sample and the number of those solved.
+// QuestResult has the side quests of a sample and the number of them that were solved.
 type QuestResult struct {
 	UID    int64   `json:"uid"`
 	Sample int     `json:"sample"`
@@ -46,7 +45,7 @@ type QuestResult struct {
 	Solved int     `json:"solved"`
 }
 
-// questAnswers is a line with the answers to the side quests of a sample.
+// questAnswers is a line of the log with a model's answers to the side quests of a sample.
 type questAnswers struct {
 	UID     int64    `json:"uid"`
 	Hash    string   `json:"block_hash"`
@@ -54,7 +53,7 @@ type questAnswers struct {
 	Answers []string `json:"answers"`
 }
 
-// Limits far above real ones: a sample has two quests.
+// Limits of the input, far above real values: a sample has two quests.
 const (
 	maxLine   = 1 << 20 // bytes
 	maxQuests = 64
@@ -84,7 +83,7 @@ type log struct {
 	ratios   []float64 // logarithms of the ratio of KL between sets
 }
 
-// series is one model's average on one set.
+// series identifies a moving average: that of one model on the current or the next set of rows.
 type series struct {
 	track string
 	uid   int64
@@ -183,13 +182,13 @@ func (l *log) addGate(text []byte) error {
 	return nil
 }
 
-// flowSlack is the maximum error of a flow from the rounding of printed averages,
-// whose steps are small.
+// flowSlack is the maximum difference between a printed and a computed flow that is rounding:
+// averages are printed rounded, and their steps are small.
 const flowSlack = 0.01
 
-// addAverage compares a printed average with the one that follows from the previous
-// average and the new value. It returns the printed averages of the series so far,
-// nil if the line has none.
+// addAverage counts whether a printed average follows from the previous one of its series and
+// the new value. It returns all printed averages of the series so far, nil if the line lacks
+// the value or the average.
 func (l *log) addAverage(s series, value, printed *float64) []float64 {
 	if value == nil || printed == nil {
 		return nil
@@ -221,8 +220,8 @@ func (l *log) finish() (*Report, error) {
 	return r, nil
 }
 
-// noise returns the standard deviation of one set's KL from logarithms of ratios of
-// two sets.
+// noise computes the standard deviation of the KL on one set, as a share, from the logarithms
+// of the ratios of KLs on two sets. It is NaN for fewer than two ratios.
 func noise(ratios []float64) contest.Figure {
 	n := float64(len(ratios))
 	if n < 2 {

@@ -11,10 +11,10 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// The forms of KL. FormFull is exact and needs the whole vocabulary in both files.
-// FormBound is a lower bound. The two others are those of subnet 97: over the
-// teacher's 128 likeliest tokens, and, in later rounds, over the tokens among the 20
-// likeliest of both.
+// The forms in which KL is computed. FormFull is exact and needs the whole vocabulary in both
+// files. FormBound is a lower bound. The two others are those of subnet 97: over the teacher's
+// 128 likeliest tokens, and, in later rounds, over the tokens that are among the 20 likeliest
+// of both.
 const (
 	FormFull   = "full"
 	FormBound  = "bound"
@@ -22,9 +22,9 @@ const (
 	FormTop20  = "top20"
 )
 
-// forms are the forms in the order of a report. blind describes what a form
-// ignores, kl returns its value at a position, unseen the student's probability of
-// the tokens that it ignores; both are NaN if they are unknown.
+// forms are the forms of KL in the order of a report. blind describes what the form ignores. kl
+// returns its value at a position, and unseen the student's probability of the tokens that it
+// ignores; both are NaN if they are unknown.
 var forms = []struct {
 	name, blind string
 	kl, unseen  func(*Position) float64
@@ -56,30 +56,29 @@ type Report struct {
 	Network    string `json:"network,omitempty"`
 	Vocabulary int    `json:"vocabulary,omitempty"`
 	Positions  int    `json:"positions"`
-	// Uncomparable is the number of positions of two runs that were skipped: those
-	// after the first token that the models sampled differently, and those of a
-	// rollout that one run lacks.
+	// Uncomparable counts the skipped positions of two runs: those after the first token that
+	// the models sampled differently, and those of a rollout that one run lacks.
 	Uncomparable int      `json:"positions_apart,omitempty"`
 	Forms        []Form   `json:"forms"`
 	Prompts      []Prompt `json:"prompts"`
-	// ByPosition has the KL of every position in every form, for tables.
+	// ByPosition has the KL at each position in each form, for tables.
 	ByPosition []Position `json:"-"`
 
-	// finished is the last rollout of two runs without more positions to compare,
-	// counted from 1.
+	// finished is the number, from 1, of the last rollout of two runs whose further positions
+	// cannot be compared.
 	finished int64
 }
 
-// Form is KL in one form over all prompts.
+// Form is the KL in one form over all prompts.
 type Form struct {
 	Name string `json:"form"`
-	// PerPrompt is the mean of the prompts' means, the score of subnet 97.
+	// PerPrompt is the mean of the prompts' mean KLs, which is the score of subnet 97.
 	PerPrompt contest.Figure `json:"per_prompt"`
 	// PerPosition is the mean over all positions.
 	PerPosition contest.Number `json:"per_position"`
 	Measured    int            `json:"measured"`
-	// Infinite is the number of positions in which a token of the teacher is
-	// impossible for the student, Skipped the number of those without a value.
+	// Infinite counts the positions in which a token of the teacher is impossible for the
+	// student, Skipped those without a value.
 	Infinite int `json:"infinite"`
 	Skipped  int `json:"skipped"`
 	// Unseen is the student's mean probability of the tokens that the form ignores.
@@ -87,7 +86,7 @@ type Form struct {
 	Blind  string         `json:"blind_to"`
 }
 
-// Prompt is KL over the positions of one prompt, in the first form.
+// Prompt is the KL over the positions of one prompt, in the first form of the report.
 type Prompt struct {
 	Prompt    string         `json:"prompt" parquet:"prompt"`
 	Positions int            `json:"positions" parquet:"positions"`
@@ -97,7 +96,7 @@ type Prompt struct {
 	Max       contest.Number `json:"max" parquet:"max"`
 }
 
-// Position is KL at one position in every form, NaN if a form has no value.
+// Position is the KL at one position in every form, NaN if a form has no value.
 type Position struct {
 	Prompt   string  `parquet:"prompt"`
 	Position int     `parquet:"position"`
@@ -114,9 +113,9 @@ type Position struct {
 // ErrMismatch is returned, wrapped, for two files of different positions.
 var ErrMismatch = errors.New("teacher and student do not match")
 
-// Compare compares a student with a teacher whose positions are in the same order.
-// vocabulary is the size of the tokenizer, the limit of token ids; 0 means that of
-// the files.
+// Compare computes the KL of a student from a teacher. Both must have the same positions in the
+// same order. vocabulary is the size of the tokenizer, the limit of token ids; 0 means that it
+// is taken from the files.
 func Compare(teacher, student iter.Seq2[*Row, error], vocabulary int) (*Report, error) {
 	a := newStream("teacher", teacher)
 	defer a.stop()
@@ -146,7 +145,8 @@ func Compare(teacher, student iter.Seq2[*Row, error], vocabulary int) (*Report, 
 	}
 }
 
-// add adds a position of the teacher and the student.
+// add compares the rows of the teacher and the student for one position and adds the result. It
+// returns an error if they differ in prompt, position, network or vocabulary.
 func (r *Report) add(t, s *Row) error {
 	switch {
 	case t.Prompt != s.Prompt || t.Position != s.Position:
@@ -167,7 +167,8 @@ func (r *Report) add(t, s *Row) error {
 	return nil
 }
 
-// comparePosition returns the KL of one position in every form.
+// comparePosition computes the KL at one position in every form. t is the teacher's row, s the
+// student's.
 func comparePosition(t, s *Row) Position {
 	p := Position{
 		Prompt:    t.Prompt,
@@ -194,7 +195,7 @@ func comparePosition(t, s *Row) Position {
 	return p
 }
 
-// unseen returns the probability of the tokens of a row that are not in support.
+// unseen returns the total probability of all tokens that are not in support, by row r.
 func unseen(r *Row, support []Token) float64 {
 	p := 1.0
 	for _, t := range support {
@@ -205,8 +206,8 @@ func unseen(r *Row, support []Token) float64 {
 	return max(0, p)
 }
 
-// checkVocabulary checks a row against the size of the vocabulary, which it sets if
-// it is unknown.
+// checkVocabulary returns an error if a row has a token outside of the vocabulary, or another
+// number of tokens. If the size of the vocabulary is unknown, it is set to that of the row.
 func (r *Report) checkVocabulary(row *Row) error {
 	if row.Full != nil {
 		r.Vocabulary = cmp.Or(r.Vocabulary, len(row.Full))
@@ -223,8 +224,8 @@ func (r *Report) checkVocabulary(row *Row) error {
 	return nil
 }
 
-// summarise sets the forms and prompts. A form without a value at any position is
-// omitted.
+// summarise sets the statistics of the report from its positions. Forms without a value at any
+// position are omitted.
 func (r *Report) summarise() error {
 	r.Positions = len(r.ByPosition)
 	if r.Positions == 0 {
@@ -249,7 +250,8 @@ func (r *Report) summarise() error {
 	return nil
 }
 
-// prompts returns the statistics of each prompt in the form of kl.
+// prompts computes the statistics of each prompt from the values that kl returns for its
+// positions.
 func (r *Report) prompts(kl func(*Position) float64) []Prompt {
 	var prompts []Prompt
 	var values []float64
@@ -292,7 +294,8 @@ func meanOfPrompts(prompts []Prompt) contest.Figure {
 	return contest.Mean(means)
 }
 
-// addPositions sets the figures over positions.
+// addPositions sets the statistics of the form over all positions. kl and unseen return its
+// value and its ignored probability at a position.
 func (f *Form) addPositions(positions []Position, kl, unseen func(*Position) float64) {
 	sum := 0.0
 	sumUnseen := 0.0

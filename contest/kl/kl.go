@@ -50,7 +50,8 @@ func Full(teacher, student []float64) float64 {
 	return max(0, sum)
 }
 
-// term returns p log(p/q) for log-probabilities.
+// term returns the term of one token in a KL, p log(p/q), given the logarithms t = log p and s
+// = log q. It is 0 if p is 0.
 func term(t, s float64) float64 {
 	p := math.Exp(t)
 	if p == 0 {
@@ -59,19 +60,19 @@ func term(t, s float64) float64 {
 	return p * (t - s)
 }
 
-// rounding is the error of the total probability of one position if servers report
+// rounding is the maximum error of the total probability of one position if servers report
 // log-probabilities in single precision.
 const rounding = 1e-6
 
-// Bound returns the lowest value that KL(teacher || student) can have for the tokens
-// in the rows. Tokens in both rows are compared one by one; the teacher's other
-// tokens are one bucket, for which the student has at most the probability that its
-// row leaves; all remaining tokens are another bucket. Merging tokens never raises
-// KL, so the bound is never above it.
+// Bound computes the lowest value that KL(teacher || student) can have if only the tokens in
+// the rows are known. Tokens in both rows are compared one by one. The teacher's other tokens
+// are treated as one, for which the student has at most the probability that its row leaves;
+// all remaining tokens are treated as another. Merging tokens never raises KL, so the bound is
+// never above the true value.
 func Bound(teacher, student *Row) float64 {
 	sum := 0.0
-	shared := 0.0          // the teacher's probability of tokens in both rows
-	sharedByStudent := 0.0 // the student's
+	shared := 0.0          // the teacher's probability of the tokens in both rows
+	sharedByStudent := 0.0 // the student's probability of these tokens
 	teacherOnly := 0.0
 	for id, t := range teacher.tokens() {
 		p := math.Exp(t)
@@ -93,8 +94,9 @@ func Bound(teacher, student *Row) float64 {
 	))
 }
 
-// minBuckets returns the minimum of a log(a/u) + b log(b/(total-u)) over 0 < u <=
-// limit.
+// minBuckets returns the minimum of a log(a/u) + b log(b/(total-u)) over 0 < u <= limit: the
+// least KL of two groups of tokens with the teacher's probabilities a and b, if the student
+// divides total between them and gives the first at most limit.
 func minBuckets(a, b, total, limit float64) float64 {
 	if a == 0 {
 		return bucket(b, total)
@@ -106,7 +108,8 @@ func minBuckets(a, b, total, limit float64) float64 {
 	return bucket(a, limit) + bucket(b, max(rounding, total-limit))
 }
 
-// bucket returns p log(p/q).
+// bucket returns the term of a group of tokens in a KL, p log(p/q), for the probabilities p of
+// the teacher and q of the student. It is 0 if p is 0.
 func bucket(p, q float64) float64 {
 	if p <= 0 {
 		return 0
@@ -114,8 +117,8 @@ func bucket(p, q float64) float64 {
 	return p * math.Log(p/q)
 }
 
-// Supported returns KL over those of the teacher's tokens that the student's row
-// has, both renormalised over them. It is NaN if there are none.
+// Supported computes KL over those of the teacher's tokens that are in the student's row, after
+// both are normalised to total probability 1 over these tokens. It is NaN if there are none.
 func Supported(teacher []Token, student *Row) float64 {
 	var t, s []float64
 	for _, token := range teacher {
@@ -136,8 +139,8 @@ func Supported(teacher []Token, student *Row) float64 {
 	return Full(t, s)
 }
 
-// Top returns a row of the k likeliest tokens of r, likeliest first, equal ones in
-// the order of r.
+// Top returns a row of the k likeliest tokens of r, the likeliest first. Equally likely ones
+// are in the order of r.
 func Top(r *Row, k int) *Row {
 	top := make([]Token, 0, k+1)
 	for id, v := range r.tokens() {

@@ -18,20 +18,20 @@ import (
 	"github.com/trajectory-arena/arena/internal/array"
 )
 
-// Row is a model's distribution at one position.
+// Row is a model's distribution of the next token at one position.
 type Row struct {
 	Prompt   string
 	Position int
 	Network  string
-	// Full holds the log-probabilities of all tokens, Top those of some. One of them
-	// is nil.
+	// Full contains the log-probabilities of all tokens by their id, Top those of some tokens.
+	// One of them is nil.
 	Full []float64
 	Top  []Token
-	// Sampled is nil if the file is no run of `arena eval`.
+	// Sampled is what a run of `arena eval` recorded, nil for any other file.
 	Sampled *Sampled
 }
 
-// tokens returns an iterator over the ids and log-probabilities of the row.
+// tokens yields the ids and log-probabilities of the row's tokens.
 func (r *Row) tokens() iter.Seq2[int, float64] {
 	if r.Full != nil {
 		return slices.All(r.Full)
@@ -45,8 +45,8 @@ func (r *Row) tokens() iter.Seq2[int, float64] {
 	}
 }
 
-// logP returns the log-probability of a token. ok is false if the row does not have
-// it.
+// logP returns the log-probability of the token with this id. ok is false if the row does not
+// have the token.
 func (r *Row) logP(id int) (logP float64, ok bool) {
 	if r.Full != nil {
 		return r.Full[id], true
@@ -60,7 +60,7 @@ func (r *Row) logP(id int) (logP float64, ok bool) {
 	return r.Top[i].LogP, true
 }
 
-// totalProbability returns the sum of the probabilities of a row's tokens.
+// totalProbability returns the sum of the probabilities of the row's tokens.
 func totalProbability(r *Row) float64 {
 	sum := 0.0
 	for _, logP := range r.tokens() {
@@ -69,13 +69,13 @@ func totalProbability(r *Row) float64 {
 	return sum
 }
 
-// maxLine bounds a line: 64 MiB hold 2 million numbers of 24 characters.
+// maxLine is the maximum length of a line in bytes: 64 MiB hold 2 million numbers of 24
+// characters.
 const maxLine = 64 << 20
 
-// Rows returns an iterator over the positions of a file, in order. Files that end
-// in .npy and .safetensors are arrays of logits or log-probabilities, folders are
-// runs of `arena eval` with their tokens, all others are JSON lines. A row is valid
-// until the next one is read.
+// Rows yields the positions of a file, in order. Files that end in .npy and .safetensors are
+// arrays of logits or log-probabilities, folders are runs of `arena eval` with their tokens,
+// all others are JSON lines. A row is valid until the next one is read.
 func Rows(path string) iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
 		err := read(path, func(r *Row) bool {
@@ -115,9 +115,8 @@ func read(path string, yield func(*Row) bool) error {
 	return nil
 }
 
-// readArray yields the positions of an array, which is one prompt. Of an array with
-// three dimensions each index of the first is a prompt. more is false if yield ended
-// the loop.
+// readArray yields the positions of an array. A matrix is one prompt; of an array with three
+// dimensions, each index of the first is a prompt. more is false if yield ended the loop.
 func readArray(a *array.Array, yield func(*Row) bool) (more bool, err error) {
 	positions := a.Rows
 	n := len(a.Shape)
@@ -164,7 +163,7 @@ func readLines(r io.Reader, yield func(*Row) bool) error {
 	return nil
 }
 
-// line is one position in JSON. The prompt is a text or a number.
+// line is the JSON of one position. The prompt is a text or a number.
 type line struct {
 	Prompt   any                 `json:"prompt"`
 	Position int                 `json:"position"`
@@ -201,7 +200,7 @@ func parse(text []byte) (*Row, error) {
 	return row, nil
 }
 
-// fromLogits returns the log-probabilities of logits. Null is an impossible token.
+// fromLogits converts logits to log-probabilities. A null is an impossible token.
 func fromLogits(logits []*float64) ([]float64, error) {
 	if len(logits) == 0 || len(logits) > array.MaxColumns {
 		return nil, fmt.Errorf("%w: of %d tokens", ErrValues, len(logits))
@@ -216,8 +215,9 @@ func fromLogits(logits []*float64) ([]float64, error) {
 	return out, LogSoftmax(out)
 }
 
-// fromLogProbs returns log-probabilities of the full vocabulary. Those of a part of
-// it are an error: normalising them would hide the missing probability.
+// fromLogProbs returns the log-probabilities of the full vocabulary. It returns an error if the
+// probabilities do not add up to 1, such as those of some tokens: normalising them would hide
+// the missing probability.
 func fromLogProbs(values []*float64) ([]float64, error) {
 	sum := 0.0
 	for _, v := range values {
@@ -231,7 +231,7 @@ func fromLogProbs(values []*float64) ([]float64, error) {
 	return fromLogits(values)
 }
 
-// tokens returns the tokens of top.
+// tokens parses the pairs of id and log-probability in top.
 func (l *line) tokens() ([]Token, error) {
 	tokens := make([]Token, 0, len(l.Top))
 	for _, pair := range l.Top {
@@ -251,7 +251,7 @@ func (l *line) tokens() ([]Token, error) {
 	return tokens, checkTokens(tokens)
 }
 
-// checkTokens returns an error unless all tokens are different and their total
+// checkTokens returns an error unless there are tokens, all are different, and their total
 // probability is at most 1.
 func checkTokens(tokens []Token) error {
 	seen := map[int]bool{}

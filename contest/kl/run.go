@@ -15,11 +15,12 @@ import (
 	"github.com/trajectory-arena/arena/internal/footer"
 )
 
-// Sampled is what a run of `arena eval` records of a position. Two models that
-// sampled different tokens at a position continue from different texts.
+// Sampled is what a run of `arena eval` recorded at a position. Two models that sampled
+// different tokens at a position continue from different texts, so that later positions cannot
+// be compared.
 type Sampled struct {
 	Rollout int64
-	// Prompt is the token ids that the model was given before the reply. It is nil
+	// Prompt is the ids of the tokens that the model was given before the reply. It is nil
 	// after the first position of a reply, and if the server did not report it.
 	Prompt []int32
 	// Token is the sampled token.
@@ -57,8 +58,7 @@ func readRun(dir string, yield func(*Row) bool) error {
 	return nil
 }
 
-// readReply yields a row for each token of a reply. more is false if yield ended
-// the loop.
+// readReply yields a row for each token of a reply. more is false if yield ended the loop.
 func readReply(r *evaluation.TokensRow, yield func(*Row) bool) (more bool, err error) {
 	if len(r.LogProbs)+len(r.IDs) == 0 {
 		return true, nil // an empty reply
@@ -91,7 +91,7 @@ func readReply(r *evaluation.TokensRow, yield func(*Row) bool) (more bool, err e
 	return true, nil
 }
 
-// stream reads the rows of the teacher or the student.
+// stream reads the rows of one file, the teacher's or the student's, one by one.
 type stream struct {
 	name string
 	pull func() (*Row, error, bool)
@@ -115,8 +115,8 @@ func (s *stream) next() {
 	}
 }
 
-// rollout returns the current row's rollout, counted from 1. At the end it returns
-// the largest number.
+// rollout returns the number, from 1, of the current row's rollout. At the end of the stream it
+// returns the largest number.
 func (s *stream) rollout() int64 {
 	if s.row == nil {
 		return math.MaxInt64
@@ -124,15 +124,15 @@ func (s *stream) rollout() int64 {
 	return s.row.Sampled.Rollout + 1
 }
 
-// mayBeRun reports whether the stream may be a run: it is at its end, or at a
-// position of a run.
+// mayBeRun reports whether the stream may be a run of `arena eval`: it is at its end, or its
+// current row is of a run.
 func (s *stream) mayBeRun() bool {
 	return s.row == nil || s.row.Sampled != nil
 }
 
-// align advances two runs to the next position at which both models have read the
-// same text. It counts the positions that it skips. Files of other kinds have the
-// same positions and need no alignment.
+// align moves the streams of two runs forward to the next position at which both models have
+// read the same text, and counts the skipped positions. It does nothing for files of other
+// kinds, which have the same positions.
 func (r *Report) align(a, b *stream) {
 	for a.err == nil && b.err == nil && a.mayBeRun() && b.mayBeRun() {
 		if a.row == nil && b.row == nil {
@@ -158,7 +158,7 @@ func (r *Report) align(a, b *stream) {
 	}
 }
 
-// promptsDiffer reports whether two prompts are known and differ.
+// promptsDiffer reports whether both prompts, as token ids, are known and they differ.
 func promptsDiffer(a, b []int32) bool {
 	return len(a) > 0 && len(b) > 0 && !slices.Equal(a, b)
 }

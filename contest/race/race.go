@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Document holds the answers of the public API for one race: the race, its seed
-// commitment, its validators' variance, and the runs of its agents.
+// Document contains the answers of the subnet's public API for one race: the race, the
+// commitment to its seed, the variance of its validators, and the runs of its agents.
 type Document struct {
 	Detail     detail     `json:"detail"`
 	Commitment Commitment `json:"seed_commitment"`
@@ -18,7 +18,8 @@ type Document struct {
 	Runs       []run      `json:"runs"`
 }
 
-// detail is the answer for the race itself.
+// detail is the API's answer about the race itself: its winner, and the scores of the agents
+// that qualified.
 type detail struct {
 	Race struct {
 		ID          string     `json:"race_id"`
@@ -39,7 +40,8 @@ type detail struct {
 	} `json:"qualifiers"`
 }
 
-// Commitment is the record of a race's seed. Fields that are not revealed are empty.
+// Commitment is the published record of how a race's seed was chosen. Fields that are not
+// revealed yet are empty.
 type Commitment struct {
 	RaceID       string    `json:"race_id"`
 	SecretSHA256 string    `json:"secret_sha256"`
@@ -59,11 +61,12 @@ type Commitment struct {
 	} `json:"rejected_attempts"`
 }
 
-// variance is the service's answer on its validators.
+// variance is the API's answer about how much validators differ in their scores of the same
+// agents.
 type variance struct {
 	Pairs int      `json:"n_pairs"`
 	Mean  *float64 `json:"mean_spread"`
-	// Validators are the service's figures for each validator.
+	// Validators are the published figures of each validator.
 	Validators []struct {
 		Hotkey string  `json:"validator_hotkey"`
 		Pairs  int     `json:"pairs_evaluated"`
@@ -72,7 +75,7 @@ type variance struct {
 	} `json:"validators"`
 }
 
-// run is one run of an agent.
+// run is one run of an agent on one validator, with its score.
 type run struct {
 	Agent     string   `json:"agent_version_id"`
 	Validator string   `json:"validator_hotkey"`
@@ -82,10 +85,10 @@ type run struct {
 	Score     *float64 `json:"validator_score"`
 }
 
-// ErrNoRace is returned for a text that is no document of a race.
+// ErrNoRace is returned for JSON that does not describe a race.
 var ErrNoRace = errors.New("no race: the file holds detail, seed_commitment, validator_variance and runs")
 
-// Parse parses a document.
+// Parse parses the JSON of a document.
 func Parse(text []byte) (*Document, error) {
 	var d Document
 	if err := json.Unmarshal(text, &d); err != nil {
@@ -100,7 +103,7 @@ func Parse(text []byte) (*Document, error) {
 // Finding is the result of one check.
 type Finding struct {
 	Check string `json:"check"`
-	// State is ok, wrong, or unknown if the check is not possible.
+	// State is ok, wrong, or unknown if the document lacks what the check needs.
 	State  string `json:"state"`
 	Detail string `json:"detail,omitempty"`
 }
@@ -112,7 +115,7 @@ const (
 	Unknown = "unknown"
 )
 
-// newFinding returns a finding with state OK or Wrong.
+// newFinding returns a finding whose state is OK if ok is true, else Wrong.
 func newFinding(check string, ok bool, detail string) Finding {
 	if ok {
 		return Finding{check, OK, detail}
@@ -125,11 +128,11 @@ type Report struct {
 	Race      string     `json:"race"`
 	Findings  []Finding  `json:"findings"`
 	Standings *Standings `json:"standings"`
-	// Validators are those with at least two agents that other validators scored too.
+	// Validators are those with at least two agents that other validators scored as well.
 	Validators []Validator `json:"validators,omitempty"`
 }
 
-// Verify checks a document.
+// Verify runs all checks of a document.
 func Verify(d *Document) *Report {
 	c := &d.Commitment
 	r := &Report{

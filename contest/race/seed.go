@@ -12,8 +12,9 @@ import (
 	"github.com/cloudflare/circl/sign/bls"
 )
 
-// The beacon of the seeds: drand's quicknet, unchained signatures in G1
-// (bls-unchained-g1-rfc9380), a round every three seconds.
+// The public source of randomness for seeds: drand's quicknet, which publishes a signature
+// every three seconds (unchained, in G1: bls-unchained-g1-rfc9380). quicknet is the hash of its
+// chain; the key is in hex, the genesis in Unix seconds, the period in seconds.
 const (
 	quicknet        = "52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971"
 	quicknetKey     = "83cf0f2896adee7eb8b5f01fcad3912212c437e0073e911fb90022d3e760183c8c4b450b6a0a6c3ac6a5776a2d1064510d1fec758c921cc22b0e17e63aaf4bcb5ed66304de9cf809bd274ca73bab4af5a6e9c76a4bc09e76eae8991ef5ece45a"
@@ -21,8 +22,9 @@ const (
 	quicknetPeriod  = 3
 )
 
-// checkTiming checks that the secret was committed before the beacon's round, and
-// that the round is that of the rule.
+// checkTiming checks that the drand round is quicknet's and has the recorded time, that the
+// secret was committed before it, and that it is the first round Offset seconds or more after
+// closes, when qualifying closed. The last check is not possible if closes is nil.
 func (c *Commitment) checkTiming(closes *time.Time) []Finding {
 	roundTime := time.Unix(quicknetGenesis+int64(c.Round-1)*quicknetPeriod, 0).UTC() //nolint:gosec // a round beyond int64 is another time than any
 	findings := []Finding{
@@ -48,8 +50,8 @@ func (c *Commitment) checkTiming(closes *time.Time) []Finding {
 	return append(findings, newFinding("round_by_rule", isFirst, detail))
 }
 
-// checkBeacon checks that the signature is that of quicknet for the round, and the
-// randomness its hash.
+// checkBeacon checks that the recorded signature is quicknet's for the recorded round, and that
+// the randomness is the hash of the signature.
 func (c *Commitment) checkBeacon() []Finding {
 	if c.Signature == "" {
 		return []Finding{{"beacon", Unknown, "not recorded yet"}}
@@ -70,8 +72,8 @@ func (c *Commitment) checkBeacon() []Finding {
 	}
 }
 
-// isSignedBy reports whether the signature is that of an unchained G1 beacon with
-// this key for the round.
+// isSignedBy reports whether the signature for the round is that of a drand network with this
+// public key in hex, whose signatures are unchained and in G1.
 func isSignedBy(key string, round uint64, signature []byte) bool {
 	text, err := hex.DecodeString(key)
 	if err != nil {
@@ -85,11 +87,12 @@ func isSignedBy(key string, round uint64, signature []byte) bool {
 	return bls.Verify(&public, message[:], signature)
 }
 
-// encoding is one way to convert a published hex string to bytes: the docs do not
-// define whether its text or its value is hashed.
+// encoding is one way to convert a published hex string to the bytes that are hashed. The
+// subnet's docs do not define whether the string's text or its value is meant, so that checks
+// try both.
 type encoding struct {
 	name string
-	// decode returns nil for a string that is not hex.
+	// decode returns the bytes of s, nil if the encoding needs hex and s is not hex.
 	decode func(s string) []byte
 }
 
@@ -106,13 +109,13 @@ var encodings = []encoding{
 	}},
 }
 
-// hasHash reports whether hash is the hex sha256 of b.
+// hasHash reports whether hash is the SHA-256 of b in hex.
 func hasHash(b []byte, hash string) bool {
 	sum := sha256.Sum256(b)
 	return strings.EqualFold(hex.EncodeToString(sum[:]), hash)
 }
 
-// checkSecret checks that the revealed secret is the committed one.
+// checkSecret checks that the SHA-256 of the revealed secret is the one that was committed.
 func (c *Commitment) checkSecret() Finding {
 	if c.Secret == "" {
 		return Finding{"secret", Unknown, "not revealed yet"}
@@ -126,7 +129,8 @@ func (c *Commitment) checkSecret() Finding {
 	return Finding{"secret", Wrong, "its sha256 is another, as raw bytes and as text"}
 }
 
-// checkSeed checks that the world's seed follows from secret and beacon.
+// checkSeed checks that the seed of the race's worlds is the SHA-256 of the secret followed by
+// the beacon's randomness.
 func (c *Commitment) checkSeed() Finding {
 	if c.WorldSeed == "" || c.Secret == "" {
 		return Finding{"world_seed", Unknown, "not revealed yet"}
@@ -143,8 +147,8 @@ func (c *Commitment) checkSeed() Finding {
 	return Finding{"world_seed", Wrong, "no sha256 of secret and randomness, as raw bytes or as text"}
 }
 
-// checkAttempts checks that the rejected attempts are listed without a gap, each with
-// its reason.
+// checkAttempts checks that the rejected attempts to draw a seed are numbered from 0 without a
+// gap, each with its reason.
 func (c *Commitment) checkAttempts() Finding {
 	if !c.Revealed {
 		return Finding{"rejected_attempts", Unknown, "not revealed yet"}

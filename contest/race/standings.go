@@ -13,11 +13,11 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// Standings are the agents of a race by their pooled score.
+// Standings are the agents of a race, ordered by their pooled score.
 type Standings struct {
-	// Spread is the standard deviation of one agent's score over Basis: races, or
-	// validators if no agent has run two races. Freedom is its degrees of freedom; if
-	// it is 0 there are no intervals.
+	// Spread is the standard deviation of one agent's score between races, or between
+	// validators if no agent has run two races; Basis names which. Freedom is its degrees of
+	// freedom; if it is 0 there are no intervals.
 	Spread  float64 `json:"spread"`
 	Basis   string  `json:"of"`
 	Freedom int     `json:"freedom"`
@@ -35,13 +35,12 @@ type Agent struct {
 	ID    string  `json:"agent_version_id"`
 	Name  string  `json:"name,omitempty"`
 	Score float64 `json:"weighted_score"`
-	// Races is the number of races of the window that it ran, Runs the number of its
-	// included runs of this race.
+	// Races counts the races of the agent's window, Runs its included runs of this race.
 	Races int `json:"races"`
 	Runs  int `json:"runs"`
 	// Interval is the 95 % t interval of the score, nil if the spread is unknown.
 	Interval *stats.Interval `json:"interval,omitempty"`
-	// Best is the probability that its true score is the highest, 0 to 1, nil if the
+	// Best is the probability that the agent's true score is the highest, 0 to 1, nil if the
 	// spread is unknown.
 	Best   *float64 `json:"p_best,omitempty"`
 	Winner bool     `json:"winner"`
@@ -88,16 +87,16 @@ func (d *Document) standings() *Standings {
 	return s
 }
 
-// scoredRuns returns the runs that count in the race: they succeeded and have a
-// score.
+// scoredRuns returns the runs that count in this race: those that are included, succeeded and
+// have a score.
 func (d *Document) scoredRuns() []run {
 	return slices.DeleteFunc(slices.Clone(d.Runs), func(r run) bool {
 		return !r.Included || r.Status != "SUCCESS" || r.Score == nil || r.RaceID != d.Detail.Race.ID
 	})
 }
 
-// pooledSD returns the pooled standard deviation within groups and its degrees of
-// freedom.
+// pooledSD computes the pooled standard deviation within groups and its degrees of freedom.
+// Both are 0 if no group has two values.
 func pooledSD(groups [][]float64) (sd float64, freedom int) {
 	sum := 0.0
 	for _, g := range groups {
@@ -112,7 +111,8 @@ func pooledSD(groups [][]float64) (sd float64, freedom int) {
 	return math.Sqrt(sum / float64(freedom)), freedom
 }
 
-// addIntervals sets Interval and Best of each agent if the spread is known.
+// addIntervals sets Interval and Best of each agent. It sets none if the spread is unknown or
+// 0, or if any agent has no race or run to count.
 func (s *Standings) addIntervals() {
 	hasNone := func(a Agent) bool { return s.observations(&a) == 0 }
 	if s.Freedom == 0 || s.Spread == 0 || slices.ContainsFunc(s.Agents, hasNone) {
@@ -127,7 +127,8 @@ func (s *Standings) addIntervals() {
 	}
 }
 
-// observations returns the number of races or runs of an agent's score.
+// observations returns the number of races, or of runs if the spread is that between
+// validators, on which an agent's score is based.
 func (s *Standings) observations(a *Agent) int {
 	if s.Basis == basisRaces {
 		return a.Races
@@ -139,8 +140,8 @@ func (s *Standings) standardError(a *Agent) float64 {
 	return s.Spread / math.Sqrt(float64(s.observations(a)))
 }
 
-// bestProbability returns the probability that agent i has the highest true score,
-// with normal and independent errors. It integrates over the agent's true score.
+// bestProbability computes the probability that agent i has the highest true score, assuming
+// normal and independent errors. It integrates numerically over the agent's true score.
 func (s *Standings) bestProbability(i int) float64 {
 	const steps, reach = 2000, 8
 	p := 0.0
@@ -165,8 +166,8 @@ func (s *Standings) bestProbability(i int) float64 {
 	return min(p, 1)
 }
 
-// checkWinner checks that the race's winner has the highest score and that this is
-// the winner's published score.
+// checkWinner checks that the published winner has the highest score of all qualified agents,
+// and that the published winning score is equal to it.
 func (d *Document) checkWinner() Finding {
 	id := d.Detail.Race.Winner
 	if id == "" {
@@ -188,8 +189,8 @@ func (d *Document) checkWinner() Finding {
 	return newFinding("winner", ok, fmt.Sprintf("%.4f, the highest is %.4f", winner, highest))
 }
 
-// Validator is the mean difference of one validator's scores from those of its
-// peers, with the 95 % t interval over the agents that both scored.
+// Validator is the mean difference between one validator's scores and those of the others, with
+// its 95 % t interval over the agents that both scored.
 type Validator struct {
 	Hotkey   string         `json:"validator_hotkey"`
 	Agents   int            `json:"agents"`
@@ -197,8 +198,8 @@ type Validator struct {
 	Interval stats.Interval `json:"interval"`
 }
 
-// biases returns the published figures of validators with at least two agents and
-// their intervals, the largest first.
+// biases returns the published mean difference of each validator with at least two agents, and
+// its interval, the largest difference first.
 func (d *Document) biases() []Validator {
 	var validators []Validator
 	for _, v := range d.Variance.Validators {
@@ -217,8 +218,8 @@ func (d *Document) biases() []Validator {
 	return validators
 }
 
-// checkVariance compares the published variance of validators with that of the runs,
-// if there are any.
+// checkVariance compares the published variance between validators with the one that the runs
+// show. It is unknown if the document has no runs or no variance.
 func (d *Document) checkVariance() Finding {
 	if len(d.Runs) == 0 || d.Variance.Mean == nil {
 		return Finding{"validator_variance", Unknown, "no runs, or no published variance"}

@@ -19,12 +19,12 @@ import (
 	"github.com/trajectory-arena/arena/internal/footer"
 )
 
-// maxBytes bounds a file: 4,096 nodes have 4,096 weights of 16 bytes each.
+// maxBytes is the maximum size of a file: 4,096 nodes have 4,096 weights of 16 bytes each.
 const maxBytes = 256 << 20
 
-// Read returns the epochs of a file in order. JSON is one epoch, or one a line: {id,
-// network, stake: [...], weights: [[[uid, weight], …] or [weight, …], …]}. CSV and
-// Parquet are one epoch in rows of uid, stake, target and weight; a node without
+// Read reads the epochs of a file in order. A JSON file has one epoch, or one a line: {id,
+// network, stake: [...], weights: [[[uid, weight], …] or [weight, …], …]}. A CSV or Parquet
+// file has one epoch, with a row for each weight: uid, stake, target and weight. A node without
 // weights has one row with an empty target.
 func Read(path string) ([]*Epoch, error) {
 	f, err := os.Open(path)
@@ -54,8 +54,8 @@ func Read(path string) ([]*Epoch, error) {
 	return epochs, nil
 }
 
-// jsonEpoch is an Epoch in JSON. Published files have the rows as validators set
-// them and, if the chain omitted some, the rows that counted.
+// jsonEpoch is an Epoch in JSON. Published files have the weights as validators set them
+// (Weights) and, if the chain omitted some, those that counted (Counted).
 type jsonEpoch struct {
 	ID      string            `json:"id"`
 	Network json.RawMessage   `json:"network"`
@@ -118,7 +118,8 @@ func parse(text []byte) (*Epoch, error) {
 	return e, e.Check()
 }
 
-// parseRow parses [[uid, weight], …], or a weight for each node.
+// parseRow parses the weights of one node: pairs of uid and weight, [[uid, weight], …], or a
+// list with a weight for each node.
 func parseRow(text []byte) (row []Weight, err error) {
 	var dense []float64
 	if json.Unmarshal(text, &dense) == nil {
@@ -140,7 +141,8 @@ func parseRow(text []byte) (row []Weight, err error) {
 	return row, nil
 }
 
-// entry is one row of a table.
+// entry is one row of a CSV or Parquet table: the weight of node UID for node Target. Target
+// and Weight are nil if the node has no weights.
 type entry struct {
 	UID    int64    `parquet:"uid"`
 	Stake  float64  `parquet:"stake"`
@@ -220,7 +222,8 @@ func readParquet(r io.ReaderAt, size int64) ([]*Epoch, error) {
 	return []*Epoch{e}, e.Check()
 }
 
-// add adds one row of a table.
+// add adds one row of a table to the epoch. It returns an error if the uid is out of range, or
+// the node has another stake in an earlier row.
 func (e *Epoch) add(row *entry) error {
 	if row.UID < 0 || row.UID >= MaxNodes {
 		return fmt.Errorf("uid %d of at most %d nodes", row.UID, MaxNodes)

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Series computes epochs in order. An epoch starts with the bonds of the one before
-// if the ids of both differ in their final number only (name-1, name-2).
+// Series computes the results of epochs in order. An epoch starts with the bonds of the epoch
+// before if the ids of both differ only in their final number (name-1, name-2).
 func Series(epochs []*Epoch, r Rules) []*Result {
 	results := make([]*Result, len(epochs))
 	for i, e := range epochs {
@@ -22,7 +22,8 @@ func Series(epochs []*Epoch, r Rules) []*Result {
 	return results
 }
 
-// seriesName returns an id without its final number, empty if it has none.
+// seriesName returns an epoch's id without its final number and the hyphen before it, "" if the
+// id has none.
 func seriesName(id string) string {
 	i := strings.LastIndexByte(id, '-')
 	if _, err := strconv.Atoi(id[i+1:]); err != nil || i < 0 {
@@ -31,7 +32,7 @@ func seriesName(id string) string {
 	return id[:i]
 }
 
-// Change replaces the weights of one validator.
+// Change replaces all weights of one validator.
 type Change struct {
 	Validator int
 	Row       []Weight
@@ -55,7 +56,8 @@ func ParseChange(text string) (c Change, err error) {
 	return c, nil
 }
 
-// WithChanges returns a copy of the epoch with changes.
+// WithChanges returns a copy of the epoch with the changes. It returns an error if the result
+// is invalid.
 func (e *Epoch) WithChanges(changes []Change) (*Epoch, error) {
 	changed := *e
 	changed.Weights = append([][]Weight(nil), e.Weights...)
@@ -68,7 +70,8 @@ func (e *Epoch) WithChanges(changes []Change) (*Epoch, error) {
 	return &changed, changed.Check()
 }
 
-// Largest returns the n nodes with the highest emission, or all if there are fewer.
+// Largest returns the n nodes with the highest emission, highest first, or all if there are
+// fewer.
 func (r *Result) Largest(n int) []Node {
 	nodes := slices.Clone(r.Nodes)
 	slices.SortStableFunc(nodes, func(a, b Node) int {

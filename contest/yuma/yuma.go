@@ -22,13 +22,13 @@ type Weight struct {
 	Weight float64
 }
 
-// Epoch is one subnet at one block.
+// Epoch is the state of one subnet at one block, from which consensus is computed.
 type Epoch struct {
 	ID      string
 	Network string
 	// Stake is the stake of each node, in any unit.
 	Stake []float64
-	// Weights is the row of each node, nil if it sets none.
+	// Weights contains the weights that each node sets, nil if it sets none.
 	Weights [][]Weight
 }
 
@@ -43,23 +43,24 @@ type Rules struct {
 // DefaultRules returns the chain's defaults.
 func DefaultRules() Rules { return Rules{Kappa: 0.5, BondAlpha: 0.1} }
 
-// Bonds are indexed by validator and node. Each column adds up to 1, or to 0.
+// Bonds are the shares that validators have in nodes, indexed by validator and node. The bonds
+// in each node add up to 1, or to 0.
 type Bonds [][]float64
 
 // Node is the result of an epoch for one node. Shares add up to 1 over all nodes.
 type Node struct {
 	UID int `json:"uid" parquet:"uid"`
-	// Stake is its share of the total stake.
+	// Stake is the node's share of the total stake.
 	Stake float64 `json:"stake" parquet:"stake"`
-	// Rank is the sum of its clipped weights times stake, Trust its ratio to the sum
-	// before clipping.
+	// Rank is the sum of the weights that validators set for the node, after clipping and times
+	// their stake. Trust is Rank divided by the same sum before clipping.
 	Rank  float64 `json:"rank" parquet:"rank"`
 	Trust float64 `json:"trust" parquet:"trust"`
-	// Consensus is the largest weight that validators with a share kappa of the stake
-	// agree on.
+	// Consensus is the largest weight that validators with at least the share kappa of the
+	// stake set for the node.
 	Consensus float64 `json:"consensus" parquet:"consensus"`
 	Incentive float64 `json:"incentive" parquet:"incentive"`
-	// ValidatorTrust is the sum of its row after clipping.
+	// ValidatorTrust is the sum of the weights that the node itself sets, after clipping.
 	ValidatorTrust float64 `json:"validator_trust" parquet:"validator_trust"`
 	Dividends      float64 `json:"dividends" parquet:"dividends"`
 	// Emission is the mean of incentive and dividends.
@@ -70,14 +71,13 @@ type Node struct {
 type Result struct {
 	ID    string `json:"id,omitempty"`
 	Nodes []Node `json:"nodes"`
-	// Validators is the number of nodes with weights, StakeShare their share of the
-	// stake.
+	// Validators counts the nodes that set weights. StakeShare is their share of the stake.
 	Validators int     `json:"validators"`
 	StakeShare float64 `json:"stake_share_of_validators"`
-	// Clipped is the share of stake-weighted weight that consensus clips.
+	// Clipped is the share of all weight, times stake, that consensus clips.
 	Clipped float64 `json:"clipped"`
 	Bonds   Bonds   `json:"-"`
-	// Weights are the rows after normalisation and clipping.
+	// Weights are the weights of each node after normalisation and clipping.
 	Weights [][]Weight `json:"-"`
 }
 
@@ -113,8 +113,8 @@ func (e *Epoch) Check() error {
 // isWeight reports whether w is a finite number of at least 0.
 func isWeight(w float64) bool { return w >= 0 && !math.IsInf(w, 0) }
 
-// Compute computes one epoch from the bonds of the one before, nil if there is none.
-// The epoch must pass Check.
+// Compute computes the result of one epoch. previous are the bonds of the epoch before, nil if
+// there is none. The epoch must pass Check.
 func Compute(e *Epoch, r Rules, previous Bonds) *Result {
 	n := len(e.Stake)
 	stake := normalised(e.Stake)
@@ -160,7 +160,8 @@ func Compute(e *Epoch, r Rules, previous Bonds) *Result {
 	return res
 }
 
-// pay sets the incentive, dividends and emission of each node.
+// pay sets the incentive, dividends and emission of each node. incentive and stake are the
+// nodes' shares of the total.
 func (r *Result) pay(incentive, stake []float64) {
 	dividends := r.Bonds.dividends(incentive)
 	emission := normalised(floats.AddTo(make([]float64, len(stake)), incentive, dividends))
@@ -175,8 +176,8 @@ func (r *Result) pay(incentive, stake []float64) {
 	}
 }
 
-// normalisedRows returns the weights that count: a node's weight for itself does
-// not, and each row adds up to 1.
+// normalisedRows returns the weights of each node, divided by their sum. A node's weight for
+// itself does not count.
 func (e *Epoch) normalisedRows() [][]Weight {
 	rows := make([][]Weight, len(e.Weights))
 	for i, row := range e.Weights {
@@ -195,11 +196,11 @@ func (e *Epoch) normalisedRows() [][]Weight {
 	return rows
 }
 
-// rounding is the rounding error of a sum of shares.
+// rounding is the maximum rounding error of a sum of shares.
 const rounding = 1e-12
 
-// medians returns for each node the largest weight that validators with at least a
-// share kappa of the stake give it, 0 if too little stake gives it any.
+// medians returns, for each node, the largest weight that validators with at least the share
+// kappa of the stake set for it. It is 0 if validators with less stake than that set a weight.
 func medians(
 	stake []float64,
 	rows [][]Weight,
@@ -232,8 +233,9 @@ func medians(
 	return out
 }
 
-// updateBonds returns the moving average of the previous bonds and those that stake
-// and weights buy in this epoch.
+// updateBonds computes the bonds after an epoch: the moving average of the previous bonds and
+// of those that result from stake and weights. alpha is the share of the new ones. The result
+// is the new ones if there are no previous ones, or they are of another number of nodes.
 func updateBonds(
 	stake []float64,
 	clipped [][]Weight,
@@ -261,7 +263,7 @@ func updateBonds(
 	return bonds
 }
 
-// normalise divides each column by its sum, unless that is 0.
+// normalise divides the bonds in each node by their sum, unless that is 0.
 func (b Bonds) normalise() {
 	totals := make([]float64, len(b))
 	for _, row := range b {
@@ -276,7 +278,8 @@ func (b Bonds) normalise() {
 	}
 }
 
-// dividends returns each validator's share of the incentive that its bonds earn.
+// dividends returns each validator's share of all dividends: the incentive of the nodes in
+// which it has bonds, times these bonds. The shares add up to 1, or to 0.
 func (b Bonds) dividends(incentive []float64) []float64 {
 	out := make([]float64, len(b))
 	for i, row := range b {
@@ -287,7 +290,7 @@ func (b Bonds) dividends(incentive []float64) []float64 {
 	return normalised(out)
 }
 
-// normalised returns values divided by their sum, or zeros if that is 0.
+// normalised returns values divided by their sum, or zeros if the sum is 0.
 func normalised(values []float64) []float64 {
 	out := make([]float64, len(values))
 	total := floats.Sum(values)
@@ -297,7 +300,7 @@ func normalised(values []float64) []float64 {
 	return out
 }
 
-// ratio returns part/total, 0 if total is 0.
+// ratio returns part / total, or 0 if total is 0.
 func ratio(part, total float64) float64 {
 	if total == 0 {
 		return 0
