@@ -217,7 +217,7 @@ const proof = -6
 
 // logOdds returns the sum of the odds of all rules: positive for the model, negative for a
 // program. decides is false, so that the axis is unknown, if the attempt has no dialogue, or if
-// no reply is evidence and the score is above proof.
+// no reply of the model is usable evidence and the score is above the constant proof (-6).
 func logOdds(a *evidence.Attempt) (score float64, decides bool) {
 	if !a.Trace.HasDialogue || len(a.Dialogue.Turns) == 0 {
 		return 0, false

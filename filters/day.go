@@ -157,9 +157,9 @@ func surestHabit(a *habits.Agent) *habits.Habit {
 	return surest
 }
 
-// dayVerdicts returns one verdict for each habit and each proof of the agent's day. They reject
-// the attempt only if the second pass changed its axis from before to after: a habit if after
-// is unknown, a proof if it applies to the attempt.
+// dayVerdicts returns one verdict for each habit and each proof of the agent's day. Verdicts
+// reject the attempt only if the second pass changed its axis from before to after. Then
+// certain habits reject it if after is unknown, and proofs if they apply to it.
 func dayVerdicts(
 	o habits.Odds,
 	a *habits.Agent,

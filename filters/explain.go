@@ -109,8 +109,8 @@ func explainCall(a *evidence.Attempt, c *evidence.Claim) Row {
 	return r
 }
 
-// quote sets Newest and Passages of a row whose dispatch no reply asked for: the newest reply
-// before it, as evidence to read.
+// quote adds the text of the newest reply before the row's dispatch (logged request), if no
+// reply asked for the dispatch, so that a person can check this.
 func (r *Row) quote(a *evidence.Attempt, d *evidence.Dispatch) {
 	if r.NamedBy == 0 {
 		r.Passages, r.Newest = a.NewestReply(d)

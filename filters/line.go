@@ -15,7 +15,7 @@ import (
 // evidence.Attempt.Richness.
 const featureRichness = "richness_args"
 
-// featureCount is the number of features of an attempt.
+// featureCount is the number of features that describe an attempt in the public output.
 const featureCount = 23
 
 // features returns the numbers that describe an attempt in the public output, in the order of

@@ -105,7 +105,8 @@ func (n *normaliser) addAgent(i int, s *arena.Step) {
 	}
 }
 
-// addTurn adds a turn. The calls that were added since the previous turn belong to it.
+// addTurn appends a turn to the dialogue. The calls that were added since the previous turn
+// belong to the new one.
 func (n *normaliser) addTurn(t arena.Turn) {
 	n.turns = append(n.turns, t)
 	n.ends = append(n.ends, len(n.calls))
@@ -267,7 +268,7 @@ func (n *normaliser) setUniqueIDs() {
 	}
 }
 
-// assignCalls sets the Calls of each turn to the turn's part of the collected calls.
+// assignCalls sets the Calls of each turn, which are consecutive in the slice of all calls.
 func (n *normaliser) assignCalls() {
 	start := 0
 	for i, end := range n.ends {

@@ -44,8 +44,9 @@ type noise struct {
 // differences to be used as noise.
 const minPrompts = 40
 
-// collectNoise collects the noise of all rounds in which an honest challenger has a KL on each
-// prompt of the king, minPrompts or more. A block counts once.
+// collectNoise collects the noise (how KLs vary between prompts) of all rounds in which an
+// honest challenger has a KL on each prompt of the king, minPrompts or more. Of several rounds
+// of one block, only the first counts.
 func collectNoise(rounds []*Round) []noise {
 	var out []noise
 	seen := map[int64]bool{}

@@ -195,7 +195,8 @@ func comparePosition(t, s *Row) Position {
 	return p
 }
 
-// unseen returns the total probability of all tokens that are not in support, by row r.
+// unseen returns the student's probability of all tokens that are not in support: 1 minus the
+// probabilities of those that are, by row r.
 func unseen(r *Row, support []Token) float64 {
 	p := 1.0
 	for _, t := range support {

@@ -167,7 +167,7 @@ func (s *Standings) bestProbability(i int) float64 {
 }
 
 // checkWinner checks that the published winner has the highest score of all qualified agents,
-// and that the published winning score is equal to it.
+// and that the published winning score, if any, is equal to that score.
 func (d *Document) checkWinner() Finding {
 	id := d.Detail.Race.Winner
 	if id == "" {

@@ -285,9 +285,9 @@ func containsAny(s string, words []string) bool {
 	})
 }
 
-// cutSentence splits text after its first sentence, which ends before a line break, an
-// exclamation or question mark, or a point that a space or the end of the text follows. The
-// mark is in neither part.
+// cutSentence splits text after its first sentence. A sentence ends at a line break, an
+// exclamation or question mark, or a full stop before a space or the end of the text. The mark
+// itself is in neither part.
 func cutSentence(text string) (sentence, tail string) {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {

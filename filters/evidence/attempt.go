@@ -308,8 +308,8 @@ func (a *Attempt) Recommender(c *Claim) int {
 }
 
 // isRecommendationOf reports whether a call in a model's reply recommends all products of ids,
-// and possibly more. The call may be of an unknown tool if no dispatch carried it out. If ids
-// is empty, the call must be a recommendation without products.
+// and possibly more. A call of an unknown tool counts too, unless a logged request carried it
+// out. If ids is empty, the call must be a recommendation without products.
 func isRecommendationOf(named *Act, ids []string) bool {
 	if len(ids) == 0 {
 		return named.Tool == ToolRecommend && len(named.IDs) == 0
@@ -337,8 +337,8 @@ func (a *Attempt) FoundByClient() bool {
 	})
 }
 
-// wasSubjectNamed reports whether a reply before a dispatch called its tool with its words and
-// products, so that the client changed only a filter or the page.
+// wasSubjectNamed reports whether a reply before a logged request called its tool with its
+// words and products, so that the client changed only a filter or the page.
 func (a *Attempt) wasSubjectNamed(d *Dispatch) bool {
 	for i := range a.Log.Replies[:d.LastReply+1] {
 		if slices.ContainsFunc(a.Log.Replies[i].Named, func(named Act) bool {

@@ -80,9 +80,9 @@ func (l *ProxyLog) matchClaims(claims []Claim, s *scratch) {
 	}
 }
 
-// claimDispatches assigns to claims[i], a call of the dialogue, the dispatches that match it by
-// the relation and that no call has yet. It assigns only the first one, unless the tool needs
-// several requests.
+// claimDispatches assigns to claims[i], a call of the dialogue, the dispatches (logged
+// requests) that match it by the relation and that no call has yet. It assigns only the first
+// one, unless the tool needs several requests.
 func (l *ProxyLog) claimDispatches(claims []Claim, i int, related relation) {
 	c := &claims[i]
 	if !c.Act.Tool.IsCatalogue() {
@@ -110,9 +110,9 @@ func (l *ProxyLog) claimDispatches(claims []Claim, i int, related relation) {
 	}
 }
 
-// compareResult sets Phantom and Edited of claims[i]: whether its result comes from no
-// dispatch, and whether it differs from what the proxy returned. It examines searches and
-// product details only.
+// compareResult sets Phantom and Edited of claims[i], a call of the dialogue: whether its
+// result is of no logged request, and whether the result differs from what the proxy returned.
+// It examines searches and product details only.
 func (l *ProxyLog) compareResult(claims []Claim, i int, s *scratch) {
 	c := &claims[i]
 	if c.Act.Tool != ToolFind && c.Act.Tool != ToolView {
@@ -134,9 +134,9 @@ func (l *ProxyLog) compareResult(claims []Claim, i int, s *scratch) {
 	c.Edited = l.isEdited(c, i, s)
 }
 
-// isRemembered reports whether a call without a dispatch shows what an earlier dispatch
-// returned, since clients cache answers: an equal call was dispatched before, or the details of
-// all its products were requested.
+// isRemembered reports whether a call without a logged request of its own can show a cached
+// answer: an equal call before it was logged, or the details of all products that it shows were
+// requested.
 func (l *ProxyLog) isRemembered(earlier []Claim, c *Claim) bool {
 	if slices.ContainsFunc(earlier, func(e Claim) bool {
 		return e.Dispatch >= 0 && e.Act.SameRequest(&c.Act)
@@ -151,10 +151,10 @@ func (l *ProxyLog) isRemembered(earlier []Claim, c *Claim) bool {
 	return c.Act.Tool == ToolView && !slices.ContainsFunc(c.Shown, wasNotViewed)
 }
 
-// isEdited reports whether the result of c, which is claim index, contradicts the log. It is
-// compared with the answers to its own dispatches, to equal ones and to those for any of its
-// products, which the client may have cached. A contradiction in the last product does not
-// count if the client truncated the result.
+// isEdited reports whether the result of c, the call with this index in the dialogue,
+// contradicts the log. The result is compared with the answers to the call's own requests, to
+// equal ones and to those for any of its products, which the client may have cached. A
+// contradiction in the last product does not count if the client truncated the result.
 func (l *ProxyLog) isEdited(c *Claim, index int, s *scratch) bool {
 	s.candidates = s.candidates[:0]
 	sharesProduct := func(ids []string) bool {
@@ -191,10 +191,10 @@ func (c *Claim) isTruncated() bool {
 	return !cursor.Valid(c.Call.Result.Text())
 }
 
-// isContradicted reports whether the log shows that none of the dispatches returned the product
-// as the result of c shows it. It is false if there are no dispatches, or if the products of
-// one are not known. Of an answer that is not in the log only ids are compared: those that the
-// log kept of the answer, or those requested.
+// isContradicted reports whether the log shows that none of these logged requests returned the
+// product as the result of c shows it. It is false if there are no requests, or if the products
+// of one are not known. Of an answer that is not in the log only ids are compared: those that
+// the log kept of the answer, or those requested.
 func (c *Claim) isContradicted(id string, dispatches []*Dispatch) bool {
 	known := false
 	for _, d := range dispatches {

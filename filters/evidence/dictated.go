@@ -9,9 +9,10 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// countDictated counts the requests that their prompt dictates: the messages to the model since
-// its last answer contain the call with the tool's name and all values, as the model's reply
-// then does. total counts the requests that a reply asked for whose prompt is in the log.
+// countDictated counts the requests to the shop that the prompt of their reply dictates: the
+// messages to the model since its last answer contain the tool's name and all values, as the
+// model's reply then does. total counts the requests that a reply with a logged prompt asked
+// for.
 func (a *Attempt) countDictated() (dictated, total int) {
 	for i := range a.Log.Dispatches {
 		d := &a.Log.Dispatches[i]

@@ -151,8 +151,9 @@ func (a *Attempt) causalOrder() causality {
 	return c
 }
 
-// isOutOfOrder reports whether, by the log's times, a reply was requested before dispatch j-1
-// ended or after dispatch j started, although it belongs between the two.
+// isOutOfOrder reports whether the log's times contradict that a reply was requested between
+// the logged requests j-1 and j: the model was asked before the former ended, or after the
+// latter started.
 func (a *Attempt) isOutOfOrder(reply, j int) bool {
 	start := a.Log.Replies[reply].Start
 	dispatches := a.Log.Dispatches
@@ -162,9 +163,9 @@ func (a *Attempt) isOutOfOrder(reply, j int) bool {
 	return j > 0 && start+a.Log.Slack < dispatches[j-1].End
 }
 
-// asksFor reports whether a reply contains a call that matches a dispatch or, if no reply of
-// the log has a call that can be read, contains the words of the dispatch. An unreadable reply
-// counts unless a later readable one asks for the dispatch.
+// asksFor reports whether a reply contains a call that matches a logged request or, if no reply
+// of the log has a call that can be read, contains the words of the request. An unreadable
+// reply counts unless a later readable one asks for the request.
 func (a *Attempt) asksFor(reply int, d *Dispatch) bool {
 	r := &a.Log.Replies[reply]
 	if !r.readable {

@@ -80,9 +80,9 @@ func (a *Attempt) learnFrames(depth int) bool {
 	return true
 }
 
-// offersChoices reports whether a reply is a list of calls from which the client chose: after a
-// request that was sent, the reply has further calls in the notation of sent requests, at least
-// as many as it led to requests.
+// offersChoices reports whether the client chose from a list of calls in a reply: after a
+// request that was sent, the reply has further calls in the same notation, at least as many as
+// requests were sent after this reply.
 func (a *Attempt) offersChoices(depth int) bool {
 	forms := map[string]bool{}
 	requests := map[int]int{} // requests by reply
@@ -107,9 +107,9 @@ func (a *Attempt) offersChoices(depth int) bool {
 	return false
 }
 
-// toolOf returns the tool of the dialogue's call that a dispatch was made for, which may differ
-// from the tool requested: product details are also requested in order to match a product.
-// Without such a call it is the dispatch's own tool.
+// toolOf returns the tool of the dialogue's call that a logged request was made for. It may
+// differ from the tool requested: product details are also requested in order to match a
+// product. Without such a call it is the tool requested.
 func (a *Attempt) toolOf(d *Dispatch) Tool {
 	if d.Claimed < 0 {
 		return d.Act.Tool

@@ -81,8 +81,8 @@ func (l *ProxyLog) discardForeign() {
 	}
 }
 
-// discard removes the calls and the text of a reply, so that it is no evidence for any
-// dispatch.
+// discard removes the calls and the text of a reply, so that it is evidence for no logged
+// request.
 func (r *Reply) discard() {
 	r.Named = nil
 	r.queue = nil
@@ -115,9 +115,9 @@ func (l *ProxyLog) lastReplyBefore(start float64) int {
 	return last
 }
 
-// linkDispatch sets the link of dispatch i: the strictest way in which the replies first to
-// last, which are those since the previous dispatch, asked for it; or else that an earlier
-// reply did, or none.
+// linkDispatch sets the link of dispatch i (a logged request): the strictest way in which the
+// replies first to last, which are those since the previous dispatch, asked for it. If none
+// did, the link is that an earlier reply did, that one called its tool otherwise, or none.
 func (l *ProxyLog) linkDispatch(i, first, last int) {
 	d := &l.Dispatches[i]
 	for _, r := range linkRelations {
@@ -150,9 +150,9 @@ func (l *ProxyLog) linkDispatch(i, first, last int) {
 	}
 }
 
-// useNamed finds, in the replies first to last, the newest call that is related to d, and marks
-// it as used. It reports whether there is one. Calls that an earlier dispatch used are skipped
-// unless again is true.
+// useNamed finds, in the replies first to last, the newest call that is related to the logged
+// request d, and marks the call as used. It reports whether there is one. Calls that an earlier
+// request used are skipped unless again is true.
 func (l *ProxyLog) useNamed(
 	d *Dispatch,
 	first, last int,
@@ -186,8 +186,8 @@ func takePart(named, req *Act) bool {
 	return len(named.IDs) > 0
 }
 
-// useMerged handles a dispatch that requests the products of several calls together. If calls
-// in the replies first to last have all its products, it marks these calls as used and reports
+// useMerged handles a logged request for the products of several calls together. If calls in
+// the replies first to last have all its products, it marks these calls as used and reports
 // true.
 func (l *ProxyLog) useMerged(d *Dispatch, first, last int) bool {
 	if d.Act.Tool != ToolView || len(d.Act.IDs) < 2 {
@@ -218,13 +218,13 @@ func (l *ProxyLog) useMerged(d *Dispatch, first, last int) bool {
 	return true
 }
 
-// maxRetries is the maximum distance, in dispatches, from a request to its retry; the client of
-// the sandbox tries at most ten times.
+// maxRetries is the maximum number of logged requests from a request to its retry; the client
+// of the sandbox tries at most ten times.
 const maxRetries = 10
 
-// linkRetry finds the newest earlier dispatch that is equal to dispatch i, at most maxRetries
-// before it, and copies its reply. It reports whether a reply of the model asked for that
-// dispatch.
+// linkRetry finds the newest earlier request that is equal to logged request i, at most
+// maxRetries before it, and copies its reply. It reports whether a reply of the model asked for
+// that earlier request.
 func (l *ProxyLog) linkRetry(i int) bool {
 	d := &l.Dispatches[i]
 	for j := i - 1; j >= 0 && j >= i-maxRetries; j-- {
@@ -237,7 +237,7 @@ func (l *ProxyLog) linkRetry(i int) bool {
 	return false
 }
 
-// isBound reports whether the link shows that the model asked for the dispatch.
+// isBound reports whether the link shows that the model asked for the logged request.
 func (k Link) isBound() bool { return k == LinkNamed || k == LinkLoose || k == LinkDerived }
 
 // RichnessV1 returns the subnet's first definition of richness: the share of dispatches whose

@@ -170,9 +170,9 @@ func unescape(text string) string {
 }
 
 // appendCodePoint appends the character of an escape sequence to b and returns the number of
-// bytes read. text starts with the letter u, x or U, which as many hexadecimal digits as given
-// follow. A surrogate pair is one character. Of an invalid escape, only the letter is read and
-// appended.
+// bytes read. text starts with the letter of the escape (u, x or U), and digits is the number
+// of hexadecimal digits after the letter. A surrogate pair is one character. Of an invalid
+// escape, only the letter is read and appended.
 func appendCodePoint(b *strings.Builder, text string, digits int) int {
 	if len(text) <= digits {
 		b.WriteByte(text[0])
@@ -196,7 +196,7 @@ func appendCodePoint(b *strings.Builder, text string, digits int) int {
 	return length
 }
 
-// value is one value of a request's arguments, as words.
+// value is one value of a request's arguments, as the hashes of its words.
 type value struct {
 	words []uint64
 	// distinct reports whether a text that is not about the call is unlikely to contain the
@@ -418,8 +418,8 @@ func (v *textVersion) isValue(start, end int, r *request) bool {
 	return word == "" || r.isKeyOrName(word)
 }
 
-// isDelimitedAfter reports whether no prose follows the offset end: the next thing in its line
-// is a sign, the end, or a key, tool name or value of the request.
+// isDelimitedAfter reports whether no prose follows the offset end: the line ends there, or
+// continues with a punctuation mark or a key, tool name or value of the request.
 func (v *textVersion) isDelimitedAfter(end int, r *request) bool {
 	next := strings.TrimLeft(v.text[end:], " \t")
 	word := next[:len(next)-len(strings.TrimLeftFunc(next, isWordRune))]
@@ -533,7 +533,7 @@ func (a *Attempt) linkByWords() {
 	}
 }
 
-// requestOf returns the tool names, keys and values of a dispatch, to be searched for in
+// requestOf returns the tool names, keys and values of a logged request, to be searched for in
 // replies. The names are those of its URL and of the dialogue's call that it was made for.
 func (a *Attempt) requestOf(d *Dispatch) *request {
 	r := &request{names: []string{Endpoint(d.Call.Path)}}

@@ -54,8 +54,8 @@ func parseRange(text string) (low, high float64, ok bool) {
 }
 
 // suggests reports whether the customer's request, or a result that ended before time, contains
-// a number from low to high. It is also true if a result was not recorded, or too much was
-// searched. time is in Unix milliseconds.
+// a number from low to high. It is also true if a result was not recorded, or more than
+// maxSearched bytes were searched. time is in Unix milliseconds.
 func (a *Attempt) suggests(low, high, time float64) bool {
 	isWithin := func(text string) bool {
 		for number := range numbers(text) {

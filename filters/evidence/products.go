@@ -46,8 +46,8 @@ func (a *Attempt) ShownBefore(id string, time float64) bool {
 	return strings.Contains(a.query, id)
 }
 
-// responseTo returns the answer to a dispatch: from the log or, if the log lacks it, from the
-// dialogue. It is empty if both lack it.
+// responseTo returns the answer to a logged request to the shop: from the log or, if the log
+// lacks it, from the dialogue. It is empty if both lack it.
 func (a *Attempt) responseTo(d *Dispatch) arena.Raw {
 	if d.Call.Response == "" && d.Claimed >= 0 {
 		return a.Claims[d.Claimed].Call.Result
@@ -55,16 +55,16 @@ func (a *Attempt) responseTo(d *Dispatch) arena.Raw {
 	return d.Call.Response
 }
 
-// wasShown reports whether any dispatch of the attempt returned the product.
+// wasShown reports whether any logged request of the attempt returned the product.
 func (a *Attempt) wasShown(id string) bool {
 	return slices.ContainsFunc(a.Log.Dispatches, func(d Dispatch) bool {
 		return slices.Contains(d.products, id)
 	})
 }
 
-// collectShown sets the products that each answered dispatch returned: those in its logged
-// answer, those that the log kept of a truncated answer, or those in the dialogue. It marks the
-// dispatch as unrecorded if there are none of these.
+// collectShown sets the products that each answered dispatch (logged request) returned: those
+// in its logged answer, those that the log kept of a truncated answer, or those in the
+// dialogue. It marks the dispatch as unrecorded if there are none of these.
 func (a *Attempt) collectShown() {
 	for i := range a.Log.Dispatches {
 		d := &a.Log.Dispatches[i]
@@ -86,7 +86,7 @@ func (a *Attempt) collectShown() {
 	}
 }
 
-// viewedProducts returns the products whose details a dispatch returned. These are the
+// viewedProducts returns the products whose details a logged request returned. These are the
 // requested ones that its answer contains, since the shop returns nothing for an unknown
 // product; or all requested ones if the answer was not recorded.
 func (a *Attempt) viewedProducts(d *Dispatch) []string {

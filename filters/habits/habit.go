@@ -61,8 +61,8 @@ func (a *Agent) Odds(s *Sample) Odds {
 	return o
 }
 
-// minGroundingCases is the minimum number of cases, such as numbers or searches, of which a
-// share without a source is evidence.
+// minGroundingCases is the minimum number of cases, such as searches or numbers in thoughts, of
+// which the share without a source in request or results is evidence.
 const minGroundingCases = 20
 
 // canDecide reports whether a proof may judge an attempt by its agent's day: the attempt's own

@@ -23,9 +23,9 @@ var mixedDay = Proof{
 	},
 }
 
-// mixedAttempts counts attempts with requests and replies, and those in which the client chose
-// the calls or rejected those of the model. An attempt that lacks a part of its log counts only
-// if it is one of the latter.
+// mixedAttempts counts attempts whose log has requests and replies, and those of them in which
+// the client chose the calls or rejected those of the model. An attempt whose log lacks replies
+// counts only if the client did so in the rest.
 var mixedAttempts = &Count{
 	Name: "attempts with something sent that no model wrote, or calls turned down",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -63,8 +63,8 @@ var firstCallsSent = &Count{
 }
 
 // loosensSearches reports whether the client left out words of more than 0.8 of the searches
-// that the model asked for. A client that shortens long searches does so, and a program that
-// chooses what is searched for.
+// that the model asked for, minAgreeing or more. A client that shortens long searches does so,
+// and a program that chooses what is searched for.
 func loosensSearches(a *Agent) bool {
 	r := shortenedSearches.Total(a)
 	return r.Whole >= minAgreeing && r.Share() > 0.8

@@ -125,8 +125,8 @@ func nextTag(s string) (before, tag string, k kind, after string) {
 }
 
 // tagName reads `<name>` or `</name>` at the start of s, in any case and with blanks around the
-// name. It returns the name in lower case, with the slash, and the length of the tag in bytes.
-// Both are empty if there is no tag of at most 24 bytes.
+// name. It returns the name in lower case, with the slash, and the length of the tag in bytes:
+// "" and 0 if there is no tag of at most 24 bytes.
 func tagName(s string) (name string, end int) {
 	const longest = 24
 	stop := strings.IndexByte(s[:min(len(s), longest)], '>')

@@ -86,9 +86,9 @@ func (m *mender) value(depth int) bool {
 	}
 }
 
-// list writes an object or a list whose closing bracket is given; item reads one of its items.
-// It reports whether all of it was complete. If not, it drops the doubtful item and closes the
-// bracket.
+// list writes an object or a list whose closing bracket is given; the function item reads one
+// of its items. It reports whether all of it was complete. If not, it drops the incomplete item
+// and closes the bracket.
 func (m *mender) list(
 	closing byte,
 	depth int,
