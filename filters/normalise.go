@@ -255,8 +255,8 @@ func (n *normaliser) openCall(id string) *arena.Call {
 	return first
 }
 
-// setUniqueIDs changes ids so that no two calls share one: it appends # and the call's index to an id
-// that is empty or that an earlier call has.
+// setUniqueIDs appends # and the call's index to each id that is empty or that an earlier call
+// has, so that ids identify calls.
 func (n *normaliser) setUniqueIDs() {
 	used := make(map[string]bool, len(n.calls))
 	for i := range n.calls {
