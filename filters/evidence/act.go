@@ -37,9 +37,9 @@ type Act struct {
 }
 
 // read sets a to a normalised call: r is the role of its tool, args are its arguments as JSON.
-// encoded reports whether text values are URL-encoded, as they are in the proxy's log.
-// Arguments that are no JSON object are ignored, as are those of an attempt beyond the limits
-// of scratch.
+// encoded reports whether text values are URL-encoded, as they are in the proxy's log. The
+// arguments are not read if they are no JSON object, or if the attempt has more words, ids or calls
+// than are examined.
 func (a *Act) read(
 	s *scratch,
 	r Role,
@@ -98,9 +98,9 @@ func (a *Act) readArgument(
 	}
 }
 
-// readByValue reads an argument of a tool that the shop does not have. The value alone shows
-// what it is: the first value that consists of ids is the products, and the longest other text
-// is the query.
+// readByValue reads an argument of a tool that the shop does not have, whose name therefore says
+// nothing. The first value that consists of product ids sets a.IDs; of other texts, the one with
+// the most words sets a.Words.
 func (a *Act) readByValue(s *scratch, v gjson.Result) {
 	start := len(s.ids)
 	ids := s.appendIDs(v, false)

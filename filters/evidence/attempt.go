@@ -307,9 +307,9 @@ func (a *Attempt) Recommender(c *Claim) int {
 	return 0
 }
 
-// isRecommendationOf reports whether a call in a model's reply recommends all products of ids,
-// and possibly more. A call of an unknown tool counts too, unless a logged request carried it
-// out. If ids is empty, the call must be a recommendation without products.
+// isRecommendationOf reports whether a call in a model's reply recommends all products of ids, and
+// possibly more. A call of an unknown tool counts too, unless a logged request carried it out. If
+// ids is empty, the call must recommend no products.
 func isRecommendationOf(named *Act, ids []string) bool {
 	if len(ids) == 0 {
 		return named.Tool == ToolRecommend && len(named.IDs) == 0
@@ -392,8 +392,8 @@ func (a *Attempt) ClientDecided() bool {
 	return noReplyAfter || a.HasOtherRecommendation() || !a.RecommendationMentioned
 }
 
-// countTokens computes the approximate number of tokens of a dialogue, a quarter of the bytes of its
-// texts, calls and results, rounded up.
+// countTokens computes the approximate number of tokens of a dialogue: a quarter of the bytes of
+// its texts, calls and results, rounded up.
 func countTokens(d *arena.Dialogue) int {
 	n := 0
 	for i := range d.Turns {

@@ -80,9 +80,9 @@ func (l *ProxyLog) matchClaims(claims []Claim, s *scratch) {
 	}
 }
 
-// claimDispatches assigns to claims[i], a call of the dialogue, the dispatches (logged
-// requests) that match it by the relation and that no call has yet. It assigns only the first
-// one, unless the tool needs several requests.
+// claimDispatches assigns to claims[i], a call of the dialogue, the dispatches (logged requests)
+// that carry it out by the criterion related and that no call has yet. It assigns only the first
+// one, unless the call's tool needs several requests.
 func (l *ProxyLog) claimDispatches(claims []Claim, i int, related relation) {
 	c := &claims[i]
 	if !c.Act.Tool.IsCatalogue() {
@@ -110,9 +110,9 @@ func (l *ProxyLog) claimDispatches(claims []Claim, i int, related relation) {
 	}
 }
 
-// compareResult sets Phantom and Edited of claims[i], a call of the dialogue: whether its
-// result is of no logged request, and whether the result differs from what the proxy returned.
-// It examines searches and product details only.
+// compareResult sets Phantom of claims[i], a call of the dialogue, if no logged request returned
+// its result, and Edited if the result differs from what the proxy returned. It examines searches
+// and product details only.
 func (l *ProxyLog) compareResult(claims []Claim, i int, s *scratch) {
 	c := &claims[i]
 	if c.Act.Tool != ToolFind && c.Act.Tool != ToolView {

@@ -17,8 +17,8 @@ const (
 	minWritten = 64
 )
 
-// minHurried is the minimum number of implausibly quick or dense replies that are evidence: a
-// single one may be a server's copy of an answer.
+// minHurried is the minimum number of replies that came too quickly, or have too much text for
+// their tokens, to be evidence of forgery: a single one may be an answer that the server cached.
 const minHurried = 2
 
 // countForgeries counts the ways, 0 to 3, in which the replies of the log cannot be a server's:
@@ -78,13 +78,14 @@ func (a *Attempt) hasEvenTimes() bool {
 	return differ
 }
 
-// densest is the highest plausible number of characters a token, as the mean of a reply. Of
-// 13,229 replies of 64 characters or more, 5,471 of them of real agents, none exceeds 5.8 by
-// the tokenizers o200k and cl100k.
+// densest is the highest plausible number of characters per token in a reply. Of 13,229 replies of
+// 64 characters or more, 5,471 of them of real agents, none exceeds 5.8 by the tokenizers o200k and
+// cl100k.
 const densest = 8
 
-// exceedsTokens reports whether a reply has more characters, blanks excluded, than the tokens
-// that its server counted can encode. It is false if the server counted none.
+// exceedsTokens reports whether a reply has more characters, blanks excluded, than the tokens that
+// its server counted can encode, at densest characters per token. It is false if the server counted
+// none.
 func (s *scratch) exceedsTokens(m *completion) bool {
 	limit := densest * int(m.tokens)
 	if limit <= 0 {
@@ -101,7 +102,7 @@ func (s *scratch) exceedsTokens(m *completion) bool {
 // causality is an order of the replies that results from the requests they ask for, without
 // regard to the log's times.
 type causality struct {
-	// replies are invented times of the replies that have this order.
+	// replies are times that put the replies into this order; they are not the log's.
 	replies []span
 	// matched reports whether at least one readable reply asks for a dispatch.
 	matched bool
@@ -151,9 +152,9 @@ func (a *Attempt) causalOrder() causality {
 	return c
 }
 
-// isOutOfOrder reports whether the log's times contradict that a reply was requested between
-// the logged requests j-1 and j: the model was asked before the former ended, or after the
-// latter started.
+// isOutOfOrder reports whether, by the log's times, a reply was not requested between the logged
+// requests j-1 and j to the shop: the model was asked before the former ended, or after the latter
+// started.
 func (a *Attempt) isOutOfOrder(reply, j int) bool {
 	start := a.Log.Replies[reply].Start
 	dispatches := a.Log.Dispatches
@@ -163,9 +164,9 @@ func (a *Attempt) isOutOfOrder(reply, j int) bool {
 	return j > 0 && start+a.Log.Slack < dispatches[j-1].End
 }
 
-// asksFor reports whether a reply contains a call that matches a logged request or, if no reply
-// of the log has a call that can be read, contains the words of the request. An unreadable
-// reply counts unless a later readable one asks for the request.
+// asksFor reports whether a reply contains a call that matches a logged request. If no reply of the
+// log has a call that can be read, the reply need only contain the words of the request. An
+// unreadable reply counts unless a later readable one asks for the request.
 func (a *Attempt) asksFor(reply int, d *Dispatch) bool {
 	r := &a.Log.Replies[reply]
 	if !r.readable {

@@ -10,8 +10,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// maxFrame is the maximum number of words of a frame, which are the words before a value that
-// make it a call: a tool, its argument, and another argument with its value.
+// maxFrame is the maximum number of words of a frame, the text before a value that shows it to be a
+// call, such as "search" in search[lamp]. Five are a tool, its argument, and another argument with
+// its value.
 const maxFrame = 5
 
 // learnForms reads calls in a notation of the agent's author, such as search[lamp] and
@@ -31,10 +32,11 @@ func (a *Attempt) learnForms() {
 	}
 }
 
-// learnFrames tries frames (the words before a value that make it a call) of depth words. If
-// each tool has one of its own, it adds the calls to the replies. It reports false if the tools
-// do not have one frame each. It adds nothing, but reports true, if the frames are those of a
-// list of calls from which the client chose.
+// learnFrames finds the calls that have depth words (a frame) before their value and adds them to
+// the replies. It reports false, and adds nothing, unless each request has a frame in the newest
+// reply before it, each tool has one frame of its own, and at least two tools have one. It adds
+// nothing, but reports true, if the frames are those of a list of calls from which the client
+// chose.
 func (a *Attempt) learnFrames(depth int) bool {
 	var known frames
 	for i := range a.Log.Dispatches {
@@ -206,17 +208,18 @@ func (a *Attempt) frame(reply int, req *Act, depth int) string {
 	return a.lastFrame(reply, req, depth).words
 }
 
-// framedCall is an occurrence of a request in the text of a reply: the words of the frame
-// before the request in lower case, the frame as written, and the text after the request.
+// framedCall is an occurrence of a request in the text of a reply. words are the words before the
+// request (the frame) in lower case, written is the frame as it is written, and tail is the text
+// after the request.
 type framedCall struct {
 	words   string
 	written string
 	tail    string
 }
 
-// lastFrame finds the last occurrence of a request in a reply that has a frame of at most depth
-// words and is not within prose; models think before they act. All fields are empty if there is
-// none.
+// lastFrame finds the last occurrence of a request in a reply that has a frame (at most depth
+// words) before it and is not within prose. The last one counts since models think before they act.
+// All fields are empty if there is none.
 func (a *Attempt) lastFrame(reply int, req *Act, depth int) framedCall {
 	var call framedCall
 	for before, after := range a.occurrences(reply, req, a.newestListFor(reply)) {

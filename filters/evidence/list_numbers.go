@@ -26,8 +26,8 @@ func (a *Attempt) resolveNumbers() {
 	}
 }
 
-// hasListNumbers reports whether the tool of a call takes products, and all given ones are
-// numbers of a list, not ids.
+// hasListNumbers reports whether the tool of a call takes products, and each product in its
+// arguments is a number in a list, such as 3 for the third, not an id.
 func hasListNumbers(act *Act) bool {
 	isNoNumber := func(id string) bool { return parseListNumber(id) < 0 }
 	return act.Tool.TakesProducts() && len(act.IDs) > 0 &&
@@ -49,9 +49,9 @@ func parseListNumber(id string) int {
 	return int(n)
 }
 
-// numberedProducts returns the product ids that the list numbers of a call refer to, in the
-// newest search result before time. It returns nil if the call has no list numbers, or one is
-// out of range.
+// numberedProducts returns the product ids that the list numbers of a call refer to, in the newest
+// search result before time (Unix milliseconds). It returns nil if the call has no list numbers, or
+// one is out of range.
 func (a *Attempt) numberedProducts(named *Act, time float64) []string {
 	if !hasListNumbers(named) || !a.scratch.hasRoom() {
 		return nil
@@ -69,8 +69,8 @@ func (a *Attempt) numberedProducts(named *Act, time float64) []string {
 	return a.scratch.ids[start:len(a.scratch.ids):len(a.scratch.ids)]
 }
 
-// newestList returns the product ids of the newest search result that ended before time, nil if
-// there is none.
+// newestList returns the product ids of the newest search result that ended before time, in Unix
+// milliseconds; nil if there is none.
 func (a *Attempt) newestList(time float64) []string {
 	var products []string
 	for i := range a.Log.Dispatches {
@@ -82,8 +82,8 @@ func (a *Attempt) newestList(time float64) []string {
 	return products
 }
 
-// wereChosen reports whether one request after time opened exactly these products, or the last
-// recommendation has exactly them.
+// wereChosen reports whether one request after time, in Unix milliseconds, opened exactly these
+// products, or the last recommendation has exactly these products.
 func (a *Attempt) wereChosen(ids []string, time float64) bool {
 	if a.Recommended != nil && SameIDs(a.Recommended.Act.IDs, ids) {
 		return true

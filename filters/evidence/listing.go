@@ -17,8 +17,8 @@ type Listing struct {
 
 const blanks = " \t\r\n"
 
-// readListing finds the ids and titles of the products in a result of any shape. It does not
-// parse the JSON but searches for colons, which are rarer than quotes and letters, and reads
+// readListing finds the ids and titles of the products in a result of any shape. It does not parse
+// the JSON: for speed it searches for colons, which are rarer than quotes and letters, and reads
 // the key before and the value after each.
 func (s *scratch) readListing(result arena.Raw) Listing {
 	if !s.hasRoom() {
@@ -62,8 +62,8 @@ func originalText(result arena.Raw) string {
 	return s
 }
 
-// columnFor returns a pointer to the slice of l, ids or titles, that the JSON key at the end of
-// text belongs to; nil for any other key.
+// columnFor returns the address of l.Shown if text ends with the JSON key product_id, of l.Titles
+// if it ends with a key that ends in "title", and nil for any other key.
 func (l *Listing) columnFor(text string) *[]string {
 	for len(text) > 0 && strings.IndexByte(blanks, text[len(text)-1]) >= 0 {
 		text = text[:len(text)-1]
@@ -88,8 +88,8 @@ func (s *scratch) filterShown(ids, shown []string, result arena.Raw) []string {
 	return s.ids[start:len(s.ids):len(s.ids)]
 }
 
-// cutScalar splits s after the JSON string or number at its start. The string must have no
-// escapes and is returned without quotes. Both results are empty if its end is missing.
+// cutScalar splits s after the JSON string or number at its start. A string is returned without
+// quotes, and must have no escapes. Both results are empty if a string has no closing quote.
 func cutScalar(s string) (value, tail string) {
 	if s == "" {
 		return "", ""
@@ -108,9 +108,9 @@ func cutScalar(s string) (value, tail string) {
 	return s[:end], s[end:]
 }
 
-// isSameProduct reports whether the proxy's result, returned, contains the product with the
-// title and price that the dialogue's result, claimed, shows. A title, price or product that
-// claimed lacks does not count as a difference.
+// isSameProduct reports whether the proxy's result, returned, contains the product with the title
+// and price that the dialogue's result, claimed, shows. A title or price that only one of them has,
+// and a product that claimed lacks, do not count as a difference.
 func isSameProduct(returned, claimed arena.Raw, id string) bool {
 	a := findProduct(returned, id)
 	b := findProduct(claimed, id)

@@ -115,9 +115,10 @@ func (l *ProxyLog) lastReplyBefore(start float64) int {
 	return last
 }
 
-// linkDispatch sets the link of dispatch i (a logged request): the strictest way in which the
-// replies first to last, which are those since the previous dispatch, asked for it. If none
-// did, the link is that an earlier reply did, that one called its tool otherwise, or none.
+// linkDispatch sets the link of dispatch i (a logged request): by which relation the replies first
+// to last, which are those since the previous dispatch, asked for it, or that it is a retry. Else
+// the link is unknown if one of these replies cannot be read, stale if an earlier reply asked for
+// it, overridden if they called its tool with other arguments, or none.
 func (l *ProxyLog) linkDispatch(i, first, last int) {
 	d := &l.Dispatches[i]
 	for _, r := range linkRelations {
@@ -174,8 +175,8 @@ func (l *ProxyLog) useNamed(
 	return false
 }
 
-// takePart removes the products of req from a call that has more products, since clients open
-// them one by one. It reports whether products remain to be opened.
+// takePart removes the products of req from the call named if that has more, since clients open
+// products one by one. It reports whether products remain to be opened.
 func takePart(named, req *Act) bool {
 	takesSome := named.Tool == ToolView || named.Tool == ToolOther
 	if !takesSome || len(req.IDs) >= len(named.IDs) {
@@ -237,7 +238,8 @@ func (l *ProxyLog) linkRetry(i int) bool {
 	return false
 }
 
-// isBound reports whether the link shows that the model asked for the logged request.
+// isBound reports whether the link shows that the model asked for the logged request: named, loose
+// or derived.
 func (k Link) isBound() bool { return k == LinkNamed || k == LinkLoose || k == LinkDerived }
 
 // RichnessV1 returns the subnet's first definition of richness: the share of dispatches whose

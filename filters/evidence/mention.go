@@ -25,7 +25,8 @@ const (
 	mentionNone mention = iota
 	// mentionPart means the tool's name, or a distinct value of an argument, but not the whole call.
 	mentionPart
-	// mentionWhole means the tool's name and every value of every argument, written as a call.
+	// mentionWhole means the tool's name and every value of every argument, written as a call or in
+	// a block of code.
 	mentionWhole
 )
 
@@ -37,8 +38,8 @@ const maxReplyText = 64 << 10
 // need a hundredth of it. Beyond it, searches find nothing and links are unknown.
 const maxComparedWords = 1 << 24
 
-// replyText is the text of a reply prepared for a search for calls that no parser recognised:
-// without the calls that were read, as written and with escapes decoded.
+// replyText is the text of a reply prepared for the search for calls that no parser recognised.
+// versions are the text without the calls that were read, as written and with escapes decoded.
 type replyText struct {
 	versions []textVersion
 	// calls are the texts of the calls that were read, since a request may have the values of
@@ -61,8 +62,8 @@ type wordAt struct {
 	start, end int
 }
 
-// unreadText returns the text of a reply in which calls may remain unrecognised: without the
-// calls that were read. It keeps the result for later calls.
+// unreadText returns the text of a reply without the calls that were read, since the remaining text
+// may contain calls that no parser recognised. It caches the result.
 func (a *Attempt) unreadText(reply int) *replyText {
 	if t, ok := a.unread[reply]; ok {
 		return t
@@ -385,8 +386,8 @@ func (v *textVersion) leadOf(at int) string {
 	}, lead)
 }
 
-// countCalls counts the calls in a text that look like the found one: the name of any tool
-// after the same text in its line.
+// countCalls counts the calls in a text that look like the call at o: the name of any tool after
+// the same beginning of the line.
 func (a *Attempt) countCalls(o *occurrence) int {
 	n := 0
 	for _, name := range a.toolNames() {
@@ -399,8 +400,9 @@ func (a *Attempt) countCalls(o *occurrence) int {
 	return n
 }
 
-// isName reports whether the tool's name at these offsets is a call, not a word of a sentence:
-// a parenthesis follows it, or no prose is around it.
+// isName reports whether the tool's name at these offsets is a call, not a word of a sentence: a
+// parenthesis follows it, or no word is next to it. A key, a tool name or a value of the request
+// may follow it.
 func (v *textVersion) isName(start, end int, r *request) bool {
 	if strings.HasPrefix(v.text[end:], "(") {
 		return true

@@ -84,9 +84,9 @@ func isShortened(named, req *Act) bool {
 	return len(req.Words) >= MinExcerpt && isPrefix(req.Words, named.Words)
 }
 
-// isFollowUp reports whether req is one of several requests that carry out the call named: a
-// search in one shop for each product, the details of a product to match, or the search in a
-// shop again with fewer words or filters.
+// isFollowUp reports whether req is one of several requests that carry out the call named: one
+// search in a shop for each product, the details of a product to match, or a search in one shop
+// again with fewer words or filters.
 func isFollowUp(named, req *Act) bool {
 	switch {
 	case named.Tool == ToolMatch && req.Tool == ToolView:

@@ -67,9 +67,9 @@ func (a *Attempt) measureSupport() {
 	a.scratch.support = a.Support
 }
 
-// countNumber adds a number in a thought to a.Numbers, unless one of the first end calls
-// contains the number. It reports whether one of the first earlier results contains the number
-// and the customer's request does not.
+// countNumber adds a number in a thought to a.Numbers, unless the arguments of one of the first end
+// calls contain it. It reports whether the number is in one of the results of the first earlier
+// calls and not in the customer's request.
 func (a *Attempt) countNumber(number string, earlier, end int) (cites bool) {
 	inQuery := strings.Contains(a.query, number)
 	cites = !inQuery && a.resultContains(number, earlier)
@@ -87,8 +87,9 @@ func (a *Attempt) countNumber(number string, earlier, end int) (cites bool) {
 	return cites
 }
 
-// isGrounded reports whether the first results, as many as given, contain a number in another
-// form: without decimals, rounded up, or in the log only, since clients shorten what they show.
+// isGrounded reports whether the results of the first calls contain a number in another form:
+// without decimals, rounded up, or in the log only, since clients shorten what they show. The
+// argument results is the number of these calls.
 func (a *Attempt) isGrounded(number string, results int) bool {
 	integer, _, _ := strings.Cut(number, ".")
 	if len(integer) < 3 {
@@ -101,8 +102,9 @@ func (a *Attempt) isGrounded(number string, results int) bool {
 	return err == nil && a.resultContains(strconv.Itoa(n-1)+".", results)
 }
 
-// logContains reports whether the logged answer to one of the first calls, as many as results
-// says, contains text. Answers that the dialogue shows unchanged are skipped.
+// logContains reports whether the logged answer to one of the first calls of the dialogue contains
+// text. The argument results is the number of these calls. Answers that the dialogue shows
+// unchanged are skipped.
 func (a *Attempt) logContains(text string, results int) bool {
 	for i := range a.Claims[:results] {
 		if a.Claims[i].Dispatch < 0 {
@@ -162,9 +164,9 @@ func (a *Attempt) hasTitleWord(text string) bool {
 // attempt of usual size needs a hundredth.
 const maxSearched = 64 << 20
 
-// resultContains reports whether one of the first results, whose number is given, contains
-// text. It searches the newest first, which most text is about. It reports false after
-// maxSearched bytes were searched in all.
+// resultContains reports whether the result of one of the first calls of the dialogue contains
+// text. The argument results is the number of these calls. It searches the newest first, which most
+// text is about, and reports false after maxSearched bytes were searched in all.
 func (a *Attempt) resultContains(text string, results int) bool {
 	for i := results - 1; i >= 0; i-- {
 		result := string(a.Claims[i].Call.Result)
@@ -206,9 +208,9 @@ func (a *Attempt) answerWords() []uint64 {
 	return a.scratch.answer
 }
 
-// resultHasWord reports whether one of the first results, whose number is given, contains a
-// word, given by its hash. It reports true after maxSearched bytes were searched in all, so
-// that the word is no evidence.
+// resultHasWord reports whether the result of one of the first calls of the dialogue contains the
+// word with this hash. The argument results is the number of these calls. It reports true after
+// maxSearched bytes were searched in all, so that the word is no evidence.
 func (a *Attempt) resultHasWord(word uint64, results int) bool {
 	for i := range a.Claims[:results] {
 		result := string(a.Claims[i].Call.Result)
