@@ -9,8 +9,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// rule is one test for who decided the calls of an attempt. The odds of all rules are added: a
-// positive sum means the model (agentic), a negative one a program (scripted).
+// rule is one test for who decided the calls of an attempt, the model or a program. Each rule adds
+// to the log-odds; a positive sum means the model (agentic), a negative one a program (scripted).
 type rule struct {
 	name string
 	// reason is the stable code of an attempt that this rule shows to be scripted, doc a
@@ -116,9 +116,9 @@ func namedOdds(a *evidence.Attempt) float64 {
 
 func unnamedOdds(a *evidence.Attempt) float64 { return linkOdds(a.Links) }
 
-// linkOdds returns the odds of the requests that no reply asked for. links counts requests by
-// their link to the replies: -2.5 for each that no reply asked for, -1 for each that only an
-// earlier one asked for.
+// linkOdds returns the log-odds, 0 or less, that requests without a reply of their own contribute:
+// -2.5 for each that no reply asked for, and -1 for each that only a reply of an earlier turn asked
+// for. links counts requests by their link to the replies.
 func linkOdds(links evidence.Links) float64 {
 	unnamed := links[evidence.LinkNone] + links[evidence.LinkOverride] + links[evidence.LinkNoReply]
 	return float64(-2.5*float64(unnamed)) - float64(links[evidence.LinkStale])
@@ -211,7 +211,7 @@ func forgedOdds(a *evidence.Attempt) float64 {
 	return oddsIf(a.Forged > 0, -8)
 }
 
-// proof is the score at or below which an attempt is scripted even if no reply of the model can
+// proof is the log-odds at or below which an attempt is scripted even if no reply of the model can
 // be read.
 const proof = -6
 

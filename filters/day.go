@@ -109,13 +109,14 @@ func (f *Filter) Revise(
 	return s
 }
 
-// pooledOdds is added to a positive score of an attempt if nearly all attempts of the agent's
-// day are agentic. It offsets the low certainty of an attempt with few calls.
+// pooledOdds is added to an attempt's log-odds, if they are positive and nearly all attempts of the
+// agent's day are agentic. It offsets the low certainty of an attempt with few calls.
 const pooledOdds = 2
 
 // revisedOdds returns the log-odds of an attempt after both passes, and whether they decide its
-// axis. The score of the first pass counts as 0 if it did not decide. A proof with odds always
-// decides; a proof without odds leaves a positive score undecided.
+// axis (agentic or scripted). The log-odds of the first pass count as 0 if they decided nothing. A
+// proof from the agent's day that has odds always decides; one without odds leaves positive
+// log-odds undecided.
 func revisedOdds(o habits.Odds, a *habits.Agent) (score float64, decides bool) {
 	if o.Evidence {
 		score = o.Score
@@ -157,9 +158,10 @@ func surestHabit(a *habits.Agent) *habits.Habit {
 	return surest
 }
 
-// dayVerdicts returns one verdict for each habit and each proof of the agent's day. Verdicts
-// reject the attempt only if the second pass changed its axis from before to after. Then
-// certain habits reject it if after is unknown, and proofs if they apply to it.
+// dayVerdicts returns one verdict for each habit and each proof of the agent's day. A verdict can
+// reject the attempt only if before and after, the axes before and after the second pass, differ: a
+// habit rejects it if the habit is certain and after is unknown, a proof if it applies to the
+// attempt.
 func dayVerdicts(
 	o habits.Odds,
 	a *habits.Agent,
@@ -195,9 +197,9 @@ func dayVerdicts(
 	return verdicts
 }
 
-// mergeReasons combines the reasons to reject an attempt after the second pass. The reasons of
-// the new axis are first, then those of the day's verdicts that reject the attempt, unless the
-// axis is accepted, then the earlier reasons other than those of the old axis.
+// mergeReasons lists the reasons to reject an attempt after the second pass: those of its new axis,
+// then, if there are any, those of the day's verdicts that reject it, then the earlier reasons that
+// are not about the axis.
 func mergeReasons(
 	axis []string,
 	day []arena.Verdict,

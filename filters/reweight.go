@@ -133,7 +133,7 @@ func (r problemRewards) add(s *Scored) {
 	r[s.Problem] = sums
 }
 
-// sum returns the sum of the rewards of problems by Measures[k].
+// sum returns the sum of the rewards of the given problems by the measure Measures[k].
 func (r problemRewards) sum(problems []string, k int) float64 {
 	sum := 0.0
 	for _, p := range problems {
@@ -142,8 +142,8 @@ func (r problemRewards) sum(problems []string, k int) float64 {
 	return sum
 }
 
-// shareOf returns the part of total that r has, over problems and by Measures[k]. It returns 0
-// if total is 0.
+// shareOf returns the share of the reward in total that r has, counting the given problems and the
+// measure Measures[k] only. It returns 0 if that reward is 0.
 func (r problemRewards) shareOf(total problemRewards, problems []string, k int) float64 {
 	sum := total.sum(problems, k)
 	if sum <= 0 {
@@ -152,9 +152,10 @@ func (r problemRewards) shareOf(total problemRewards, problems []string, k int) 
 	return r.sum(problems, k) / sum
 }
 
-// gain returns the share of all reward that r has by Measures[k] minus its share by success
-// alone, with a 95 % interval. It treats problems as independent and linearises the two ratios.
-// The interval is -1 to 1 if there is one problem; all results are 0 if total is 0.
+// gain returns the agent's share of all reward by the measure Measures[k] minus its share by
+// success alone, with a 95 % interval. r has the agent's rewards, total those of all agents. It
+// treats problems as independent and linearises the two ratios. The interval is -1 to 1 if there is
+// one problem; all results are 0 if total is 0.
 func (r problemRewards) gain(
 	total problemRewards,
 	problems []string,

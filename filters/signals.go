@@ -19,7 +19,8 @@ func RankScore(s *arena.Structure) float64 {
 		float64(0.15*feature(s, "reformulations", 0))
 }
 
-// feature returns the value of the feature of this name, or missing if s does not have it.
+// feature returns the value of the feature of this name, or the argument missing if s has no such
+// feature.
 func feature(s *arena.Structure, name string, missing float64) float64 {
 	for _, f := range s.Features {
 		if f.Name == name {
@@ -29,8 +30,8 @@ func feature(s *arena.Structure, name string, missing float64) float64 {
 	return missing
 }
 
-// depth returns 1 - 1/(1 + n/8), where n is the number of turns with thoughts plus the number
-// of calls. More thoughts and calls bring it closer to 1.
+// depth measures how much an attempt thinks and acts: 1 - 1/(1 + n/8), where n is the number of
+// turns with thoughts plus the number of calls. It grows from 0 towards 1.
 func depth(a *evidence.Attempt) float64 {
 	thinking := slicesx.CountFunc(a.Dialogue.Turns, func(t *arena.Turn) bool {
 		return t.Think != ""

@@ -169,9 +169,9 @@ func (r *Round) replay(flags []Flag) Replay {
 	return p
 }
 
-// stability returns the share of bootstrap samples of the round's prompts in which the rule has
-// the same winner. Only KLs are resampled, not the axes of a composite score, since no file has
-// their items.
+// stability returns the share of bootstrap samples of the round's prompts in which the rule selects
+// the same winner as with all prompts. Only KLs are resampled, not the axes of a composite score,
+// since no file has the axes by item.
 func (r *Round) stability(
 	king *Student,
 	winner string,
@@ -200,8 +200,8 @@ func (r *Round) stability(
 	return contest.Rate(equal, resamples)
 }
 
-// resample returns a copy of the student with the prompts at the indexes in order, which may
-// repeat.
+// resample returns a copy of the student whose prompts are chosen by index: order lists the
+// indexes, which may repeat.
 func (s *Student) resample(order []int) Student {
 	c := *s
 	c.KLs = make([]float64, len(order))

@@ -199,8 +199,9 @@ func (e *Epoch) normalisedRows() [][]Weight {
 // rounding is the maximum rounding error of a sum of shares.
 const rounding = 1e-12
 
-// medians returns, for each node, the largest weight that validators with at least the share
-// kappa of the stake set for it. It is 0 if validators with less stake than that set a weight.
+// medians returns, for each node, the largest weight that validators with at least the share kappa
+// of the stake reach or exceed. It is 0 if the validators that set a weight for the node have less
+// stake than that.
 func medians(
 	stake []float64,
 	rows [][]Weight,
@@ -233,9 +234,9 @@ func medians(
 	return out
 }
 
-// updateBonds computes the bonds after an epoch: the moving average of the previous bonds and
-// of those that result from stake and weights. alpha is the share of the new ones. The result
-// is the new ones if there are no previous ones, or they are of another number of nodes.
+// updateBonds computes the bonds after an epoch: the moving average of the previous bonds, and of
+// the new bonds that result from stake and weights. alpha is the share of the new bonds. It returns
+// only the new bonds if there are no previous ones, or if those are of another number of nodes.
 func updateBonds(
 	stake []float64,
 	clipped [][]Weight,

@@ -205,10 +205,10 @@ func countJudgeOrders(a *evidence.Attempt, _ int) (value, limit float64) {
 	return float64(countOrders(strings.Join(texts, "\n"))), 0
 }
 
-// countOrders counts the sentences that try to influence the grader of the text. They mention a
-// judge together with a grade to give, contain the key of the judge's reply, or instruct the
-// reader to ignore earlier instructions. A single word of either kind is ordinary ("the rating
-// is 4.9", "give me a minute").
+// countOrders counts the sentences of text that try to influence its grader. They mention a judge
+// together with a grade to give, contain the key of the judge's reply, or instruct the reader to
+// ignore earlier instructions. One such word alone is ordinary ("the rating is 4.9", "give me a
+// minute").
 func countOrders(text string) int {
 	text = strings.ToLower(text)
 	if !containsAny(text, stems) {

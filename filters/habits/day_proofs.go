@@ -22,8 +22,8 @@ var replayedText = Proof{
 	},
 }
 
-// ungroundedNumbers counts the numbers in thoughts, and those that neither the request nor an
-// earlier result contains.
+// ungroundedNumbers counts the numbers of three digits or more in thoughts, and those that neither
+// the request nor an earlier result contains.
 var ungroundedNumbers = &Count{
 	Name: "numbers in thoughts that stood nowhere before",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -74,8 +74,8 @@ var toldAnswers = Proof{
 	},
 }
 
-// prescientAttempts counts attempts, and those in which a reply has a product in a call before
-// the shop showed it.
+// prescientAttempts counts attempts, and those in which a reply calls a tool with the id of a
+// product before the shop showed the product.
 var prescientAttempts = &Count{
 	Name: "attempts in which a reply named a product before the shop showed it",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -146,10 +146,10 @@ func (x Index) Add(s *Sample, agent string) {
 	}
 }
 
-// unseenMenu casts doubt on an agent whose first calls were picked from lists that the log does
-// not contain, so that another author wrote them: the calls of one tool have several numbers.
-// An agent that numbers its steps begins with one, an agent that numbers its tools gives each
-// tool one number, and a second list item follows a first.
+// unseenMenu casts doubt on an agent whose first calls seem to be picked from lists that the log
+// does not contain, so that another author wrote the lists. The sign is that first calls of the
+// same tool are labelled with several numbers or letters. Other agents do not cause it: steps are
+// numbered from one, numbered tools keep their number, and a second item of a list follows a first.
 var unseenMenu = Proof{
 	Check: "unseen_menu_v1", Reason: "unseen_menu",
 	Doc: "Over the agent's day first calls stand under changing numbers or letters, of lists that no reply holds.",
@@ -161,9 +161,9 @@ var unseenMenu = Proof{
 	},
 }
 
-// menuLabels reads the number or letter before the first call of an attempt, in its first
-// reply. It reads none if the first call follows a later reply, since a rejected reply may
-// precede it and steps may begin with two.
+// menuLabels finds the number or letter, such as "2." or "B)", on the line of the first reply that
+// contains the attempt's first call. Equal tools are compared. There is none if a later reply
+// precedes the first call, since steps may then begin with two.
 var menuLabels = &Count{
 	Name: "first calls under the commonest number or letter of their tool",
 	marks: func(a *evidence.Attempt) []Mark {

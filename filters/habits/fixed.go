@@ -20,8 +20,9 @@ var fixedHabit = Habit{
 	},
 }
 
-// fixedPlan is the habit of searching for words that are put together in one way, or taken from
-// the request in its order, whatever the results are.
+// fixedPlan is the habit of putting searches together in one way, or of taking their words from the
+// request in its order, whatever the results are, while the order of tools or the choice of
+// products to open is fixed too.
 var fixedPlan = Habit{
 	Check: "fixed_plan_v5", Reason: "fixed_plan",
 	Doc: "Over the agent's day searches are put together in one way, or are cut out of the request in its order, whatever came back; and the course of tools is one, or never anything is opened but the first of a list.",
@@ -39,7 +40,7 @@ var fixedPlan = Habit{
 }
 
 // rankOrderViews counts calls that open products after a search, and those that open the first
-// ones of a list.
+// products of the search's results.
 var rankOrderViews = &Count{
 	Name: "openings in rank order",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -57,9 +58,9 @@ var rankOrderViews = &Count{
 	},
 }
 
-// firstRecommended counts recommended products that a search shows, and those that are first in
-// a list, or recommended with all others at its top. An agent that compares recommends another
-// product in at least a quarter of the cases.
+// firstRecommended counts recommended products that a search shows, and those that are the first
+// result of a search or recommended together with all results above them. An agent that compares
+// products recommends another one in at least a quarter of the cases.
 var firstRecommended = &Count{
 	Name: "the first product recommended",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -140,8 +141,9 @@ func fixedCourse(a *Agent) Estimate {
 	return maxEstimate(tools, minEstimate(requests, breadths))
 }
 
-// plainShare is the minimum share of attempts with the most frequent sequence of tools from
-// which an agent has plain tools. Real agents with several tools to choose from reach 0.8.
+// plainShare is the share of attempts with the most frequent sequence of tools from which all
+// attempts count as alike in hasPlainTools. Real agents with several tools to choose from reach
+// 0.8.
 const plainShare = 0.95
 
 // hasPlainTools reports whether nearly all attempts of the same size use the same tools in the
@@ -186,9 +188,9 @@ var requestSequences = &Count{
 	},
 }
 
-// viewBreadths counts attempts that open products of a list, and those that open the most
-// frequent number of products, the same each time. An attempt that varies the number has the
-// value 0. Calls that open all products of a list do not count, since they had no choice.
+// viewBreadths compares how many products of a list each attempt opens with one call. It counts
+// attempts, and those that use the day's most frequent number in all their calls. Calls that open
+// all products of a list do not count, since they had no choice.
 var viewBreadths = &Count{
 	Name: "attempts that open as many each time",
 	marks: func(a *evidence.Attempt) []Mark {

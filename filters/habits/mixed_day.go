@@ -7,9 +7,10 @@ import (
 )
 
 // mixedDay casts doubt on all attempts of an agent if, in many of them, the client did not send
-// what the model wrote. A program influenced the others as well then, even though their logs do
-// not show it: it may have overruled one call and dictated another. Validators reject calls in
-// fewer attempts. A model that drafts every call anew looks like one that is overruled.
+// what the model wrote. A program then influenced the other attempts as well, even though their
+// logs do not show it: it may have overruled one call and dictated another. Clients that only
+// validate calls do so in fewer attempts. A model that drafts every call anew looks like one that
+// is overruled.
 var mixedDay = Proof{
 	Check: "mixed_day_v1", Reason: "mixed_day",
 	Doc: "In two of five attempts of the agent's day and more something was sent or answered that no model wrote, or calls that the model wrote were turned down, or chosen from lists.",
@@ -23,9 +24,9 @@ var mixedDay = Proof{
 	},
 }
 
-// mixedAttempts counts attempts whose log has requests and replies, and those of them in which
-// the client chose the calls or rejected those of the model. An attempt whose log lacks replies
-// counts only if the client did so in the rest.
+// mixedAttempts counts attempts whose log has requests and replies, and those of them in which the
+// client chose the calls or rejected those of the model. An attempt with missing or unreadable
+// replies counts only if the other replies show that the client did so.
 var mixedAttempts = &Count{
 	Name: "attempts with something sent that no model wrote, or calls turned down",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -42,8 +43,8 @@ var mixedAttempts = &Count{
 	},
 }
 
-// firstCallsSent counts replies with several calls of which only the first or only the last was
-// sent, and those of which it was the first.
+// firstCallsSent counts replies with several calls of which the client sent only the first or only
+// the last, and those of which it sent the first.
 var firstCallsSent = &Count{
 	Name: "lists of which the first call was sent, not the last",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -62,9 +63,9 @@ var firstCallsSent = &Count{
 	},
 }
 
-// loosensSearches reports whether the client left out words of more than 0.8 of the searches
-// that the model asked for, minAgreeing or more. A client that shortens long searches does so,
-// and a program that chooses what is searched for.
+// loosensSearches reports whether the client left out words of more than 0.8 of the searches that
+// the model asked for, if there are at least minAgreeing (12). Such a client either shortens long
+// searches or chooses itself what is searched for.
 func loosensSearches(a *Agent) bool {
 	r := shortenedSearches.Total(a)
 	return r.Whole >= minAgreeing && r.Share() > 0.8
@@ -97,8 +98,8 @@ var namedRequests = &Count{
 	},
 }
 
-// namesRequests reports whether the model asked for at least 0.95 of the day's requests for
-// which the log decides this, and there are at least minAgreeing of them.
+// namesRequests reports whether the model asked for at least 0.95 of those of the day's requests
+// for which the log shows who asked, and whether there are at least minAgreeing (12) of them.
 func namesRequests(a *Agent) bool {
 	r := namedRequests.Total(a)
 	return r.Whole >= minAgreeing && r.Share() >= 0.95
@@ -116,10 +117,10 @@ func sendsFromMiddle(a *evidence.Attempt) bool {
 	return false
 }
 
-// soleCallSent returns the index of the only call of a reply that the client sent, if the reply
-// has several calls; else -1. A client that sends one call a turn sends the first; a model that
-// considers several writes the one that it means last. So a client that does both chooses.
-// Alternative answers of one reply are not such a list.
+// soleCallSent returns the index of the only call of a reply that the client sent, or -1 if the
+// reply has fewer than two calls or the client sent none or several. It ignores replies with
+// alternative answers. Clients that send one call per reply send either always the first or, as the
+// model's final choice, always the last; a client that does both chooses.
 func soleCallSent(a *evidence.Attempt, reply *evidence.Reply) int {
 	if reply.MultipleChoices || len(reply.Named) < 2 {
 		return -1
@@ -138,10 +139,10 @@ func soleCallSent(a *evidence.Attempt, reply *evidence.Reply) int {
 	return sole
 }
 
-// isOftenRejected reports whether the client rejected more than one reply for every four
-// requests to the shop. A reply that was not rejected and repeats the first call of an earlier
-// one, as in votes, offsets one that was rejected. The last reply does not count, since an
-// attempt may end before its call is sent. Validators reject fewer.
+// isOftenRejected reports whether the client rejected more than one reply for every four requests
+// to the shop. A reply that was carried out and begins with the same call as an earlier reply, as
+// in votes, offsets one rejection. The last reply does not count, since an attempt may end before
+// its calls are sent. Clients that only validate calls reject fewer.
 func isOftenRejected(a *evidence.Attempt) bool {
 	rejected := 0
 	for i := range a.Log.Replies[:len(a.Log.Replies)-1] {
@@ -162,9 +163,9 @@ func isOftenRejected(a *evidence.Attempt) bool {
 	return 4*rejected > len(a.Log.Dispatches)
 }
 
-// isRejected reports whether the client could have carried out every call of a reply, a
-// recommendation included, and carried out none, before or after. Clients ask the model again
-// for what they cannot send.
+// isRejected reports whether the client carried out no call of a reply, neither before nor after
+// it, though all of them were possible: calls to the shop or recommendations, of products that the
+// model had been shown. Clients ask the model again for what they cannot send.
 func isRejected(a *evidence.Attempt, r *evidence.Reply) bool {
 	wasUnknown := func(id string) bool {
 		return !a.ShownBefore(id, r.Start)

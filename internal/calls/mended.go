@@ -72,7 +72,7 @@ const MaxDepth = 64
 // fits a training context.
 const MaxText = 256 << 10
 
-// maxBlocks is the maximum depth of thinking blocks with calls within each other.
+// maxBlocks is the maximum depth to which thinking blocks with calls in them may be nested.
 const maxBlocks = 8
 
 // Mended reads one message in any of the dialects in which models write calls, and splits it

@@ -10,9 +10,9 @@ import (
 	plaintext "github.com/trajectory-arena/arena/internal/text"
 )
 
-// react reads a text with lines that start with Thought, Action, Action Input, Observation or
-// Final Answer, and reports whether it is in this dialect: one of its lines starts with
-// "Action:".
+// react reads the calls of a text in the ReAct dialect, whose lines start with Thought, Action,
+// Action Input, Observation or Final Answer. It reports whether the text is in this dialect: one of
+// its lines starts with "Action:".
 func (r *Reader) react(text string) bool {
 	if !hasLine(text, "action") {
 		return false
@@ -88,8 +88,8 @@ func hasLine(text, label string) bool {
 	return false
 }
 
-// inline reads an action that contains its input, `name({...})`, `name[{...}]` or `name{...}`.
-// It reports whether the action has this form.
+// inline reads a ReAct action that contains its input, `name({...})`, `name[{...}]` or `name{...}`,
+// and adds the call. It reports whether the action has this form.
 func (r *Reader) inline(action string) bool {
 	open := strings.IndexAny(action, "([{")
 	if open <= 0 {
