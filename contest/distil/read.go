@@ -176,7 +176,7 @@ func text(v python.Value, key string) string {
 	return ""
 }
 
-// number returns the number at key of a Python dict, or missing if there is none.
+// number returns the number at key of a Python dict, or the argument missing if there is none.
 func number(v python.Value, key string, missing float64) float64 {
 	n, _ := v.Get(key)
 	if f, ok := n.Float64(); ok {

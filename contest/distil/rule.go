@@ -134,8 +134,8 @@ func leads(king, c *Student, margin float64) []float64 {
 }
 
 // composite computes the composite score of the student: 0.75 times the mean of the three worst
-// axes plus 0.25 times the weighted mean of all axes with a positive weight. It is NaN if there
-// are none.
+// axes plus 0.25 times the weighted mean of all axes with a positive weight. It is NaN if no axis
+// has a positive weight.
 func (s *Student) composite(weights map[string]float64) float64 {
 	var values []float64
 	sum := 0.0

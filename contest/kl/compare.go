@@ -207,8 +207,9 @@ func unseen(r *Row, support []Token) float64 {
 	return max(0, p)
 }
 
-// checkVocabulary returns an error if a row has a token outside of the vocabulary, or another
-// number of tokens. If the size of the vocabulary is unknown, it is set to that of the row.
+// checkVocabulary returns an error if a row has a token id outside of the vocabulary, or if it has
+// all tokens but not as many as the vocabulary. If the size of the vocabulary is unknown, the first
+// row with all tokens sets it.
 func (r *Report) checkVocabulary(row *Row) error {
 	if row.Full != nil {
 		r.Vocabulary = cmp.Or(r.Vocabulary, len(row.Full))

@@ -116,7 +116,7 @@ func (s *stream) next() {
 }
 
 // rollout returns the number, from 1, of the current row's rollout. At the end of the stream it
-// returns the largest number.
+// returns the largest int64, so that the other stream is behind.
 func (s *stream) rollout() int64 {
 	if s.row == nil {
 		return math.MaxInt64
@@ -130,9 +130,9 @@ func (s *stream) mayBeRun() bool {
 	return s.row == nil || s.row.Sampled != nil
 }
 
-// align moves the streams of two runs forward to the next position at which both models have
-// read the same text, and counts the skipped positions. It does nothing for files of other
-// kinds, which have the same positions.
+// align skips positions of two runs of `arena eval` until both models have read the same text
+// before the position, and counts the skipped ones. It does nothing for files of other kinds, since
+// these must have the same positions.
 func (r *Report) align(a, b *stream) {
 	for a.err == nil && b.err == nil && a.mayBeRun() && b.mayBeRun() {
 		if a.row == nil && b.row == nil {

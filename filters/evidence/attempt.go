@@ -119,8 +119,8 @@ func Examine(t *arena.Trace, d *arena.Dialogue, tools Tools) *Attempt {
 	return b
 }
 
-// examine computes the evidence of an attempt. If replyTimes is not nil, it replaces the times
-// of the replies in the log, in their order.
+// examine computes the evidence of an attempt. The times in replyTimes, one for each reply of the
+// log, are used in place of the log's own; nil means the log's own.
 func examine(
 	t *arena.Trace,
 	d *arena.Dialogue,

@@ -134,9 +134,9 @@ func (l *ProxyLog) compareResult(claims []Claim, i int, s *scratch) {
 	c.Edited = l.isEdited(c, i, s)
 }
 
-// isRemembered reports whether a call without a logged request of its own can show a cached
-// answer: an equal call before it was logged, or the details of all products that it shows were
-// requested.
+// isRemembered reports whether the client may have had the result of a call from its cache, since
+// the call has no logged request of its own. That is so if an earlier call with a logged request is
+// equal, or if the log has requests for the details of all products that the result shows.
 func (l *ProxyLog) isRemembered(earlier []Claim, c *Claim) bool {
 	if slices.ContainsFunc(earlier, func(e Claim) bool {
 		return e.Dispatch >= 0 && e.Act.SameRequest(&c.Act)

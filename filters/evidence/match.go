@@ -115,10 +115,10 @@ func (l *ProxyLog) lastReplyBefore(start float64) int {
 	return last
 }
 
-// linkDispatch sets the link of dispatch i (a logged request): by which relation the replies first
-// to last, which are those since the previous dispatch, asked for it, or that it is a retry. Else
-// the link is unknown if one of these replies cannot be read, stale if an earlier reply asked for
-// it, overridden if they called its tool with other arguments, or none.
+// linkDispatch sets the link of dispatch i (a logged request): how the replies first to last, which
+// are those since the previous dispatch, asked for it. If they did not, it is a retry of an earlier
+// request, unknown if one of these replies cannot be read, stale if an earlier reply asked for it,
+// overridden if they called its tool with other arguments, else none.
 func (l *ProxyLog) linkDispatch(i, first, last int) {
 	d := &l.Dispatches[i]
 	for _, r := range linkRelations {

@@ -248,7 +248,8 @@ func newValue(text string) value {
 	return v
 }
 
-// occurrence is how much of a request one version of a text contains, and at which position.
+// occurrence is the result of searching one version of a reply's text for a request: how much of
+// the request the text contains, and at which position.
 type occurrence struct {
 	mention mention
 	// name is the offset of the tool's name, -1 if the text does not contain it. lead is the

@@ -10,9 +10,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/model"
 )
 
-// countPrescient counts the products in the calls of replies that the shop has, though no
-// result can have shown them to the model yet, and the replies with such a product. What counts
-// is when a reply was requested, not when it ended.
+// countPrescient counts the products that replies use in calls before any result can have shown
+// them to the model, though the shop later returns them, and the replies with such a product. What
+// counts is when a reply was requested, not when it ended.
 func (a *Attempt) countPrescient() (products, replies int) {
 	for i := range a.Log.Replies {
 		r := &a.Log.Replies[i]

@@ -242,8 +242,8 @@ const emptyObject = arena.Raw("{}")
 // most sixteen.
 const maxNamed = 128
 
-// readToolCalls reads a list of tool calls in OpenAI's form into s.acts. first is the index
-// there of the reply's first call.
+// readToolCalls reads a list of tool calls in OpenAI's form into s.acts. The calls of the current
+// reply are those from s.acts[first] on.
 func (s *scratch) readToolCalls(toolCalls arena.Raw, first int) {
 	c := s.json
 	c.Next(string(toolCalls))
@@ -311,8 +311,8 @@ func (s *scratch) readFunction() (name string, args arena.Raw) {
 	return name, args
 }
 
-// readTextCalls reads the calls that a model wrote as text into s.acts. first is the index
-// there of the reply's first call.
+// readTextCalls reads the calls that a model wrote as text into s.acts. The calls of the current
+// reply are those from s.acts[first] on.
 func (s *scratch) readTextCalls(text string, first int) {
 	for _, c := range s.textCalls.Read(text).Calls {
 		if len(s.acts) < first+maxNamed {
@@ -321,9 +321,9 @@ func (s *scratch) readTextCalls(text string, first int) {
 	}
 }
 
-// addCall appends a call to s.acts, whose index first is the reply's first call, and its tool
-// to s.tools. It does not append a call that the reply already has: a repeated text is one
-// decision.
+// addCall appends a call to s.acts, and its tool to s.tools. The calls of the current reply are
+// those from s.acts[first] on. A call that the reply already has is not appended again, since a
+// repeated text is one decision.
 func (s *scratch) addCall(name string, args arena.Raw, first int) {
 	if !s.hasRoom() {
 		return

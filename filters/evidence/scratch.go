@@ -114,7 +114,7 @@ func (s *scratch) release() {
 	scratchPool.Put(s)
 }
 
-// cleared sets all elements of a slice to zero and returns the slice with length 0.
+// cleared sets all elements of a slice to their zero value and returns the slice with length 0.
 func cleared[T any](items []T) []T {
 	clear(items)
 	return items[:0]

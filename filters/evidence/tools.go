@@ -182,8 +182,8 @@ func (a *Attempt) CanRecommend() bool {
 	return !isDeclared && (len(a.Claims) == 0 || slices.ContainsFunc(a.Claims, isShopCall))
 }
 
-// learnToolNames adds to s.proxied the tools of the dialogue that the harness lacks and that
-// the log shows to be called through the proxy.
+// learnToolNames adds to s.proxied the names of tools in the dialogue that the harness lacks, but
+// that the log shows to be called through the proxy.
 func (s *scratch) learnToolNames(t *arena.Trace, d *arena.Dialogue) {
 	for i := range d.Turns {
 		for j := range d.Turns[i].Calls {

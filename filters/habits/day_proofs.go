@@ -161,9 +161,9 @@ var unseenMenu = Proof{
 	},
 }
 
-// menuLabels finds the number or letter, such as "2." or "B)", on the line of the first reply that
-// contains the attempt's first call. Equal tools are compared. There is none if a later reply
-// precedes the first call, since steps may then begin with two.
+// menuLabels has, for each attempt, the number or letter, such as "2." or "B)", before its first
+// call in its first reply. Only first calls of the same tool are compared. An attempt whose first
+// call follows a later reply has no label, since steps may then begin with two.
 var menuLabels = &Count{
 	Name: "first calls under the commonest number or letter of their tool",
 	marks: func(a *evidence.Attempt) []Mark {

@@ -141,20 +141,20 @@ func fixedCourse(a *Agent) Estimate {
 	return maxEstimate(tools, minEstimate(requests, breadths))
 }
 
-// plainShare is the share of attempts with the most frequent sequence of tools from which all
-// attempts count as alike in hasPlainTools. Real agents with several tools to choose from reach
-// 0.8.
+// plainShare is the minimum share of attempts with the most frequent sequence of tools for
+// hasPlainTools to report true. Real agents with several tools to choose from reach 0.8.
 const plainShare = 0.95
 
-// hasPlainTools reports whether nearly all attempts of the same size use the same tools in the
-// same order. The size is that of hashSize.
+// hasPlainTools reports whether at least plainShare (0.95) of the attempts use the same tools in
+// the same order as the others of their size, by hashSize.
 func hasPlainTools(a *Agent) bool {
 	r := toolSequences.Total(a)
 	return r.Whole > 0 && r.Share() >= plainShare
 }
 
-// toolSequences counts attempts of equal size, and those with the most frequent sequence of
-// tools of their size. The size is that of hashSize.
+// toolSequences counts attempts, and those with the most frequent sequence of tools among the
+// attempts of the same size. Attempts have the same size if hashSize is equal: by the number of
+// recommended products and whether the first search found anything.
 var toolSequences = &Count{
 	Name: "the commonest tools for the size",
 	marks: func(a *evidence.Attempt) []Mark {
@@ -255,8 +255,8 @@ func hashSize(a *evidence.Attempt) uint64 {
 	return evidence.Mix(uint64(products), foundNothing)
 }
 
-// hashSequence returns a hash of the tools of all calls in order, without the tools for which
-// counts is false.
+// hashSequence returns a hash of the tools of all calls in order. Tools for which the function
+// counts returns false are left out.
 func hashSequence(a *evidence.Attempt, counts func(evidence.Tool) bool) uint64 {
 	h := uint64(0)
 	for i := range a.Claims {

@@ -93,9 +93,9 @@ func (c *Count) Total(a *Agent) Ratio {
 	return a.ratios[slices.Index(ratioCounts, c)]
 }
 
-// modeRatio counts the cases whose value is the most frequent one of their group, of all cases.
-// The cases are the marks at index position of the samples. Groups of one case are left out,
-// and the value 0 is never the most frequent.
+// modeRatio counts cases, and those whose value is the most frequent one of their group. The cases
+// are the marks that the samples store at index position, for one Count. Groups of one case are
+// left out, and the value 0 is never the most frequent.
 func modeRatio(samples []*Sample, position int) Ratio {
 	groups := map[uint64]map[uint64]int{}
 	for _, s := range samples {

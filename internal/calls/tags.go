@@ -57,8 +57,9 @@ func (r *Reader) untagged(text string) bool {
 	return !r.skipCalls && (r.react(text) || r.fences(text) || r.bare(text))
 }
 
-// element reads the content of a tag that was just opened, whose name and kind are given, and
-// returns the text after the element. cutClose defines where an unclosed element ends.
+// element adds the content of a tag that was just opened to the reading: to its thinking, calls,
+// results or text, by the kind k of the tag. It returns the text after the element. cutClose
+// defines where an unclosed element ends.
 func (r *Reader) element(tag string, k kind, after string) string {
 	body, remaining, closed := cutClose(after, tag, k)
 	switch k {
