@@ -39,19 +39,19 @@ func TestTrainingPageMatchesBlocks(t *testing.T) {
 
 const head = `# Training
 
-What to paste into each trainer, by profile; ` + "`arena list profiles NAME`" + ` prints the same. The card of every corpus has these blocks
-with the names of its configs and a length computed from its longest row. By default trainers truncate at 1,024 (TRL, verl) or 2,048
-tokens (LLaMA-Factory), most of them silently, and prompts alone are longer.
+This page has code to copy for each trainer, by [export profile](profiles.md); ` + "`arena list profiles NAME`" + ` prints the code of one profile. The
+dataset card of every corpus contains this code with the corpus's own config names and a maximum length computed from its longest row. By default
+trainers truncate rows at 1,024 tokens (TRL, verl) or 2,048 tokens (LLaMA-Factory), most of them silently, and prompts alone are longer.
 
-Every corpus has a ` + "`chat_template.jinja`" + `. Many models' own templates drop the reasoning of earlier turns, or all of it;
-` + "`arena export --preflight`" + ` prints what a template keeps. Blocks for TRL call ` + "`training_check.py`" + `, which is in the corpus too, before
-the first step. It reports as errors: rows that were dropped or cut, loss masks that are empty, full or without the stop
-token, dropout in a policy that generates, and a reference model with another template.
+Every corpus contains a ` + "`chat_template.jinja`" + `, because many models' own chat templates drop some or all of the reasoning.
+` + "`arena export --preflight`" + ` prints what a template keeps. The code for TRL calls ` + "`training_check.py`" + `, a file of the corpus, before
+the first training step. The check ends the training with an error if rows were dropped or cut, if a loss mask is empty, full or without the stop
+token, if a policy that generates has dropout, or if the reference model has another template.
 
 ## The loop
 
-` + "`recipes/loop.py`" + ` evaluates a small model, makes the data of a stage, trains, and evaluates again, in a generated shop: one command for
-all stages ([how](../recipes/README.md)). [measured/loop.md](measured/loop.md) has the results, with two seeds, and what they cannot show.
+` + "`recipes/loop.py`" + ` evaluates a small model in a generated shop, makes the data of a training stage, trains the model and evaluates it again
+([how](../recipes/README.md)). [measured/loop.md](measured/loop.md) has the results of two seeds and their limits.
 `
 
 // TestLengthFitsEveryRow checks that no block cuts a row, although real vocabularies give
