@@ -23,10 +23,9 @@ const reasonsHead = `# The reasons for which a record or a row is left out
 
 Written from the code by ` + "`go test . -run ReasonsPage -update`" + `.
 
-Funnels, reports, ledgers and the commands' last words count by these words, which stay as they are. A stage is where the
-word is given: a step of a build or import, an export, a mixture, a recipe. A check of the filter is told in the sentence of
-its catalogue; one that rejects nothing by itself names how a scripted attempt was made. What to do begins with "none" where
-nothing is to be done; keys are those of [configuration.md](configuration.md), with their default.
+All counts of records and rows that a command leaves out use the fixed words in the first column. The column *stage* names the steps of a build or import, and the other
+commands, that use the word. If a check of the filter rejects nothing by itself, its word describes how a scripted attempt was made. The column
+*what to do* begins with "none" if the data needs no change; keys are those of [configuration.md](configuration.md), with their default.
 
 | reason | stage | meaning | what to do |
 |---|---|---|---|

@@ -16,17 +16,16 @@ const sourcesHead = `# What other tools write, and what of it is kept
 Written from the readers by ` + "`go test . -run SourcesPage -update`" + `; ` + "`arena list formats`" + ` shows the table as well.
 A sample of each is in traces/testdata/formats.
 
-Files are told apart by their content. Messages, calls, answers and reasoning are kept of all; images and other parts that
-are no text leave an attempt out (` + "`non_text_content`" + `). What else a source holds and no trace has a place for is
-counted by the words below: import puts them under lost into a row's metadata and onto the card.
+The program recognises a format by the content of a file. From every format it keeps messages, calls, tool results and reasoning. An attempt with images
+or other parts that are not text becomes no row (` + "`non_text_content`" + `). The words below count what else a source contains and a trace cannot
+represent. ` + "`arena import`" + ` lists these words under ` + "`lost`" + ` in a row's metadata and on the dataset card.
 
-Every reader was held against files that the tool itself wrote, or the types of its package: turns, calls, results and
-reasoning came out as they went in. ` + "`.ci/interop formats`" + ` repeats it. Four were held once: tau2-bench's results, verifiers
-0.1.14's, the 22 trajectories in SWE-agent's repository (230 turns, 44 calls, 44 results, every text equal), and 80 files that
-Claude Code 1.0.24 to 2.1.114 wrote and others published (878 turns, 905 calls, 905 results, 153 thoughts, every text equal; 53
-of the files are subagents').
+Each reader was tested with files that the tool itself wrote, or with the types of its package: all turns, calls, results and
+reasoning were equal. ` + "`.ci/interop formats`" + ` repeats most of these tests. The readers of tau2-bench's and verifiers 0.1.14's results,
+SWE-agent and Claude Code were tested once. The 22 trajectories in SWE-agent's repository have 230 turns, 44 calls and 44 results. The 80 published files of
+Claude Code 1.0.24 to 2.1.114, 53 of them by subagents, have 878 turns, 905 calls, 905 results and 153 thoughts.
 
-One shape follows published keys alone: ToolACE's rows, which are read as ` + "`sharegpt`" + `. They lie on the Hub, and what made them is
+The reader of ToolACE's rows, which are read as ` + "`sharegpt`" + `, follows the keys of the published data set, because the program that wrote the rows is
 not published.
 
 | format | written by | kept beside the messages |

@@ -18,17 +18,17 @@ const head = `<!-- Written from environment/reward by its test with -update. -->
 
 # Rewards
 
-What ` + "`arena env serve` and `arena env reward`" + ` pay. A component is a part times its weight in the preset, and the
-reward is the sum of the components, in this order. A preset of your own is a file with a line such as ` + "`success: 1`" + `
-for each part that is to count: ` + "`--reward FILE`" + `.
+` + "`arena env serve` and `arena env reward`" + ` pay a trainer's rollouts by the components below. A component is a part times the part's weight in the preset, and the
+reward is the sum of the components, in the order of the table. ` + "`--reward FILE`" + ` names a preset of your own: a file with a line such as
+` + "`success: 1`" + ` for each part that counts.
 
-Nothing but a success is paid as long as no tool has shown a wanted product. A failure of the environment is no reward:
+As long as no tool has returned a requested product, only a success is paid. A failure of the environment gives no reward:
 the sample is masked (` + "`mask_sample`, `failure_kind`" + `), or the request fails with status 503.
 
 `
 
 const flags = `
-Flags change no reward. ` + "`/verify`" + ` says each as ` + "`flag_NAME`" + `; watch how often they come.
+Flags mark suspicious rollouts and do not change the reward. The endpoint ` + "`/verify`" + ` returns each flag as ` + "`flag_NAME`" + `; watch how often flags occur.
 
 | flag | |
 |---|---|

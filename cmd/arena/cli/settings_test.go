@@ -23,14 +23,14 @@ const configurationHead = `# The configuration of a build
 
 Written from the code by ` + "`go test ./cmd/arena/cli -run ConfigurationPage -update`" + `.
 
-` + "`arena build`, `stage`, `filter` and `recipe` take these keys from a YAML file (`--config FILE`) and one by one (`--set key=value`" + `,
-which goes before the file; flags go before both). An unknown key is an error that names the nearest one. The manifest of a
-corpus holds the configuration that made it, and that JSON is such a file. Which judge, step judge and embeddings of titles measured
-the attempts is chosen by flags alone; the manifest records it beside the configuration, under ` + "`instruments`" + `. The models of ` + "`--judge llm`" + ` are configured apart:
+` + "`arena build`, `stage`, `filter` and `recipe` take these keys from a YAML file (`--config FILE`) and one by one from `--set key=value`" + `.
+A key of ` + "`--set`" + ` overrides the file, and other flags override both. An unknown key is an error, and the message names the nearest known key. The manifest of a
+corpus contains the configuration as JSON, which ` + "`--config`" + ` accepts too. Only flags choose the judge, the step judge and the embeddings of titles;
+the manifest records this choice under ` + "`instruments`" + `. The models of ` + "`--judge llm`" + ` have their own configuration:
 [judges-llm.md](judges-llm.md).
 
-Reach says what a change makes a second run do again: every block (reading, filter, scores, judge, guard), or only the corpus
-(ranking and writing: no attempt is judged again), or nothing.
+The column *reach* shows what a second run repeats after a change of the key. With ` + "`block`" + ` it repeats every block: reading, filter, scores, judge and guard. With
+` + "`corpus`" + ` it repeats only ranking and writing, and judges no attempt again. With ` + "`none`" + ` it repeats nothing.
 
 | key | default | reach | meaning |
 |---|---|---|---|
