@@ -213,8 +213,7 @@ func hashFilter(v gjson.Result, encoded bool) uint64 {
 	return h
 }
 
-// SameRequest reports whether two calls have the same tool and the same arguments. Of the
-// searches within one shop, only their number is compared.
+// SameRequest reports whether two calls have the same tool and the same arguments.
 func (a *Act) SameRequest(b *Act) bool {
 	return a.sameSubject(b) && a.Page == b.Page &&
 		a.Shop == b.Shop && a.OtherArgs == b.OtherArgs
@@ -224,7 +223,8 @@ func (a *Act) SameRequest(b *Act) bool {
 // shop and other filters may differ.
 func (a *Act) sameSubject(b *Act) bool {
 	return a.Tool == b.Tool && a.name == b.name &&
-		slices.Equal(a.Words, b.Words) && SameIDs(a.IDs, b.IDs) && len(a.specs) == len(b.specs)
+		slices.Equal(a.Words, b.Words) && SameIDs(a.IDs, b.IDs) &&
+		slices.EqualFunc(a.specs, b.specs, slices.Equal)
 }
 
 // SameIDs reports whether a and b contain the same ids, in any order.
