@@ -127,6 +127,16 @@ func TestDocsSentences(t *testing.T) {
 	}
 }
 
+// TestDocsHaveNoMarksOfAMerge finds what a merge with conflicts left in a page.
+func TestDocsHaveNoMarksOfAMerge(t *testing.T) {
+	t.Parallel()
+	for path, page := range prosePages(t) {
+		if strings.Contains(page, "<<<<<<< ") || strings.Contains(page, ">>>>>>> ") {
+			t.Errorf("%s has the marks of a merge", path)
+		}
+	}
+}
+
 // TestDocsLength checks the words of all explanations and how-tos: README,
 // CONTRIBUTING and docs without decisions, measurements and generated pages.
 func TestDocsLength(t *testing.T) {
