@@ -10,7 +10,13 @@ const (
 	JudgeRefused  JudgeOutcome = "refused"  // the judge refused to answer
 	JudgeUnparsed JudgeOutcome = "unparsed" // the judge's answer cannot be read
 	JudgeFailed   JudgeOutcome = "failed"   // the judge could not be reached
+	// JudgeUnsaid is no failure: the judge was not asked, because no reply of the log holds
+	// the thinking, so that a program wrote it.
+	JudgeUnsaid JudgeOutcome = "thinking_unsaid"
 )
+
+// IsAsked reports whether a judge was asked.
+func (o JudgeOutcome) IsAsked() bool { return o != "" && o != JudgeUnsaid }
 
 // Judgement is one judge's answer on the reasoning of one attempt.
 type Judgement struct {

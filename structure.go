@@ -51,6 +51,11 @@ type Structure struct {
 	// log lacks what they are computed from (a dispatch, or a nonce).
 	RichnessV1 *float64
 	RichnessV2 *float64
+	// ThinkingUnsaid is the share of the thinking that stands in no reply of the log, 0 to 1;
+	// nil if the log cannot tell. ThinkingStripped reports whether that is so much that the
+	// thinking is not the model's: no row holds it, and no judge grades it.
+	ThinkingUnsaid   *float64
+	ThinkingStripped bool
 	// Features are the measured values behind the verdict, in catalogue order.
 	Features []Feature
 }

@@ -97,6 +97,9 @@ func funnelSection(funnel []Stage) string {
 			FormatCounts(s.Dropped),
 		)
 	})
+	if n := funnel[len(funnel)-1].Stripped; n > 0 {
+		text += fmt.Sprintf("\n%d of the attempts that the last stage let out have no thinking in their rows, because no model said it (`thinking_unsaid`); manifest.json counts them at every stage.\n", n)
+	}
 	if s := funnel[0]; s.Unreadable > 0 {
 		text += fmt.Sprintf("\nAt worst %.2f %% of the records were lost in reading: %d could not be read, and %d files ended early, whose loss is not known and counts as much as was read of them.\n",
 			100*s.Unreadable, s.Failed, s.CutFiles)

@@ -107,6 +107,9 @@ type Stage struct {
 	// the number of those files. Only the reading stage has both.
 	Unreadable float64 `json:"unreadable,omitempty"`
 	CutFiles   int64   `json:"files_ended_early,omitempty"`
+	// Stripped counts the records of Out whose rows have no thinking, because no model said
+	// it.
+	Stripped int64 `json:"thinking_stripped,omitempty"`
 }
 
 // FileEntry describes a file of the corpus. Only shards have Config, Profile and Split.

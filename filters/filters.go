@@ -45,7 +45,11 @@ func (f *Filter) Check(t *arena.Trace, d *arena.Dialogue) (arena.Structure, habi
 	s.RichnessV2 = stats.FiniteOrNil(a.Log.RichnessV2())
 	sample := habits.SampleOf(a, score, open, decides, s.Axis)
 	f.addVerdicts(&s, a)
-	s.Features = features(a, score)
+	unsaid := a.MeasureUnsaid()
+	thinking := newThinking(unsaid)
+	s.ThinkingUnsaid = thinking.Unsaid
+	s.ThinkingStripped = thinking.IsForeign
+	s.Features = features(a, score, unsaid.Share())
 	return s, sample
 }
 

@@ -15,12 +15,16 @@ import (
 // evidence.Attempt.Richness.
 const featureRichness = "richness_args"
 
+// featureUnsaid is the name of the share of an attempt's thinking that no reply of the log contains.
+const featureUnsaid = "thinking_unsaid"
+
 // featureCount is the number of features that describe an attempt in the public output.
-const featureCount = 23
+const featureCount = 24
 
 // features returns the numbers that describe an attempt in the public output, in the order of
-// its format. score is the log-odds of the first pass. A number that cannot be measured is NaN.
-func features(a *evidence.Attempt, score float64) []arena.Feature {
+// its format. score is the log-odds of the first pass, and unsaid is the share of the thinking that
+// no reply of the log contains. A number that cannot be measured is NaN.
+func features(a *evidence.Attempt, score, unsaid float64) []arena.Feature {
 	list := append(make([]arena.Feature, 0, featureCount),
 		arena.Feature{Name: "log_odds", Value: score},
 		arena.Feature{Name: featureRichness, Value: a.Richness()},
@@ -38,6 +42,7 @@ func features(a *evidence.Attempt, score float64) []arena.Feature {
 		arena.Feature{Name: "reformulations", Value: reformulations(a.Claims)},
 		arena.Feature{Name: "verified", Value: verified(a)},
 		arena.Feature{Name: "regular", Value: regular(a.Claims)},
+		arena.Feature{Name: featureUnsaid, Value: unsaid},
 	)
 }
 
@@ -103,7 +108,7 @@ func AppendLine(
 	}
 	dst = appendPointer(append(dst, `],"richness_v1":`...), s.RichnessV1)
 	dst = appendPointer(append(dst, `,"richness_v2":`...), s.RichnessV2)
-	dst = append(dst, `,"features":{`...)
+	dst = fmt.Appendf(dst, `,"thinking_stripped":%t,"features":{`, s.ThinkingStripped)
 	for i, f := range s.Features {
 		if i > 0 {
 			dst = append(dst, ',')

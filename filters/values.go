@@ -3,6 +3,7 @@ package filters
 import (
 	"encoding/binary"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -84,5 +85,5 @@ func ValueNames() string {
 var emptyFeatures = sync.OnceValue(func() []arena.Feature {
 	a := evidence.Examine(&arena.Trace{}, &arena.Dialogue{}, nil)
 	defer a.Release()
-	return features(a, 0)
+	return features(a, 0, math.NaN())
 })

@@ -57,6 +57,7 @@ func (g *grouper) decision(pos ref, x *block.Entry) choose.Decision {
 	s := g.revised(pos, x)
 	d := g.stageDecision(x, &s)
 	d.Axis = s.Axis
+	d.Stripped = s.ThinkingStripped
 	return d
 }
 
@@ -182,7 +183,12 @@ func (g *grouper) decideEntry(
 		if selected {
 			in.candidates = append(in.candidates, *c)
 		} else if d.IsKept() {
-			d = choose.Decision{Stage: stageRank, Reason: reasonUnselected, Axis: d.Axis}
+			d = choose.Decision{
+				Stage:    stageRank,
+				Reason:   reasonUnselected,
+				Axis:     d.Axis,
+				Stripped: d.Stripped,
+			}
 		}
 	}
 	in.decisions = append(in.decisions, d)

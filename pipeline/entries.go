@@ -67,6 +67,7 @@ type traits struct {
 	success     bool
 	scored      bool
 	leak        bool
+	stripped    bool
 }
 
 func newEntrySummary(pos ref, x *block.Entry) *entrySummary {
@@ -91,6 +92,7 @@ func newEntrySummary(pos ref, x *block.Entry) *entrySummary {
 			success:     x.Outcome.Success,
 			scored:      x.Outcome.Scored(),
 			leak:        x.Leak.Drop,
+			stripped:    x.Structure.ThinkingStripped,
 		}),
 		started:    math.MaxInt64,
 		confidence: x.Structure.Confidence,
@@ -126,7 +128,11 @@ func (e *entrySummary) restore(x *block.Entry) {
 		RunID:        e.run.Value(),
 		HasDialogue:  t.hasDialogue,
 	}
-	x.Structure = arena.Structure{Axis: t.axis, Confidence: e.confidence}
+	x.Structure = arena.Structure{
+		Axis:             t.axis,
+		Confidence:       e.confidence,
+		ThinkingStripped: t.stripped,
+	}
 	if t.reasons != "" {
 		x.Structure.Reasons = strings.Split(t.reasons, "\n")
 	}

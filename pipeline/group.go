@@ -107,7 +107,7 @@ func (g *grouper) sumWeights() {
 		if !e.traits.Value().hasDialogue || g.attempts[g.filterDay.CountedCopy[e.id]] != e {
 			continue
 		}
-		if g.weights.runs != nil {
+		if g.weights.runs != nil && e.traits.Value().judged != arena.JudgeUnsaid {
 			run := e.run.Value()
 			g.weights.runs[run] = g.weights.runs[run].Add(e.score)
 		}

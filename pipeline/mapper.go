@@ -13,6 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/guard/minhash"
 	"github.com/trajectory-arena/arena/internal/digest"
+	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/frames"
 	"github.com/trajectory-arena/arena/judges/probe"
 	"github.com/trajectory-arena/arena/pipeline/block"
@@ -107,13 +108,13 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, *bl
 	isUsable := usable(s.filter, &structure, rec.Outcome.Success)
 	needsGrade := isUsable && rec.Outcome.Scored() || !s.Instruments.Judge.Sparing
 	if t.HasDialogue && needsGrade {
-		if rec.Judgement, err = s.Judge.Judge(ctx, t, &rec.Dialogue); err != nil {
+		if rec.Judgement, err = m.judge(ctx, &rec); err != nil {
 			return nil, nil, err
 		}
 	}
 	entry := newEntry(&rec, problem)
 	entry.Sample = sample
-	if rec.Judgement.Outcome != "" && probe.IsSampled(t.ID, s.Config.Judge.ProbeEvery) {
+	if rec.Judgement.Outcome.IsAsked() && probe.IsSampled(t.ID, s.Config.Judge.ProbeEvery) {
 		if entry.Shifts, err = probe.MeasureFrom(ctx, s.Judge.Judge, &rec.Judgement, t, &rec.Dialogue); err != nil {
 			return nil, nil, err
 		}
@@ -122,8 +123,21 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, *bl
 		return entry, nil, nil
 	}
 	entry.Rank = filters.RankScore(&structure)
+	if structure.ThinkingStripped {
+		rec.Dialogue = filters.WithoutThinking(&rec.Dialogue)
+	}
 	draft, err := m.render(ctx, &rec, problem, entry)
 	return entry, draft, err
+}
+
+// judge returns the judge's answer on an attempt. The judge is not asked about thinking that
+// no model said.
+func (m *mapper) judge(ctx context.Context, rec *arena.Record) (arena.Judgement, error) {
+	s := m.session
+	if rec.Structure.ThinkingStripped {
+		return judges.Unsaid(s.Instruments.Judge.Name, *rec.Structure.ThinkingUnsaid), nil
+	}
+	return s.Judge.Judge(ctx, rec.Trace, &rec.Dialogue)
 }
 
 // usable reports whether an attempt may become a row: the filter keeps it, or it is unsuccessful
@@ -250,14 +264,15 @@ func (m *mapper) findLeak(c guard.Candidate, problem int) guard.Finding {
 
 // judgeSteps returns the step judge's verdicts on an attempt, one for each message of the model,
 // and stores the judge's answer in entry. It returns nil if config steps is not configured, if the
-// guard drops the attempt, or if the judge gave no answer.
+// guard drops the attempt, if no model wrote its thinking, or if the judge gave no answer.
 func (m *mapper) judgeSteps(
 	ctx context.Context,
 	rec *arena.Record,
 	entry *block.Entry,
 ) ([]arena.StepVerdict, error) {
 	s := m.session
-	if !s.Config.Steps || s.StepJudge == nil || entry.Leak.Drop {
+	isUnasked := entry.Leak.Drop || rec.Structure.ThinkingStripped
+	if !s.Config.Steps || s.StepJudge == nil || isUnasked {
 		return nil, nil
 	}
 	j, err := s.StepJudge.Steps(ctx, rec.Trace, &rec.Dialogue)

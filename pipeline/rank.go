@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges/multiplier"
@@ -64,6 +65,7 @@ func (g *grouper) rankProblem(problem int, candidates []candidate) selection {
 		stored := &g.inputs[c.entry.Input].decisions[c.entry.Entry]
 		d := out.add(&c, &sft)
 		d.Axis = stored.Axis
+		d.Stripped = stored.Stripped
 		d.Place = place
 		d.Better = c.row.Better
 		d.Similarity = c.row.Similarity
@@ -141,6 +143,9 @@ func (w *weights) factor(x *block.Entry) *float64 {
 	if x.Outcome.Ruling != nil {
 		return new(1.0)
 	}
+	if x.Judgement.Outcome == arena.JudgeUnsaid {
+		return w.config.Ungradable(w.framed[x.Agent])
+	}
 	return w.config.Factor(
 		x.Score,
 		w.runs[x.RunID],
@@ -152,7 +157,8 @@ func (w *weights) factor(x *block.Entry) *float64 {
 // judge gave no grade, it returns the mean grade of the attempt's run, or nil if the configuration
 // excludes such attempts or the run has no grade.
 func (w *weights) quality(x *block.Entry) *float64 {
-	if x.Score != nil || w.config.Unscored == multiplier.Excluded {
+	isUnsaid := x.Judgement.Outcome == arena.JudgeUnsaid
+	if x.Score != nil || isUnsaid || w.config.Unscored == multiplier.Excluded {
 		return x.Score
 	}
 	return w.runs[x.Attempt.RunID].Mean()

@@ -64,17 +64,21 @@ const (
 // Verdict is a row of tables/verdicts.parquet: the verdict of the structural filter on an
 // attempt.
 type Verdict struct {
-	TraceID      string         `parquet:"trace_id"`
-	RecordSHA256 string         `parquet:"record_sha256"`
-	Keep         bool           `parquet:"keep"`
-	Axis         string         `parquet:"axis"`
-	Confidence   float64        `parquet:"confidence"`
-	Adaptivity   *float64       `parquet:"adaptivity,optional"`
-	Reasons      []string       `parquet:"reasons,list"`
-	RichnessV1   *float64       `parquet:"richness_v1,optional"`
-	RichnessV2   *float64       `parquet:"richness_v2,optional"`
-	Checks       []CheckVerdict `parquet:"checks,list"`
-	Features     []Feature      `parquet:"features,list"`
+	TraceID      string   `parquet:"trace_id"`
+	RecordSHA256 string   `parquet:"record_sha256"`
+	Keep         bool     `parquet:"keep"`
+	Axis         string   `parquet:"axis"`
+	Confidence   float64  `parquet:"confidence"`
+	Adaptivity   *float64 `parquet:"adaptivity,optional"`
+	Reasons      []string `parquet:"reasons,list"`
+	RichnessV1   *float64 `parquet:"richness_v1,optional"`
+	RichnessV2   *float64 `parquet:"richness_v2,optional"`
+	// ThinkingUnsaid is the share of the thinking that stands in no reply of the log, nil if
+	// the log cannot tell. Rows of an attempt with ThinkingStripped have no thinking.
+	ThinkingUnsaid   *float64       `parquet:"thinking_unsaid,optional"`
+	ThinkingStripped bool           `parquet:"thinking_stripped"`
+	Checks           []CheckVerdict `parquet:"checks,list"`
+	Features         []Feature      `parquet:"features,list"`
 }
 
 // CheckVerdict is the result of one check of a Verdict.
@@ -202,6 +206,10 @@ func NewVerdict(a *Attempt, s *arena.Structure) *Verdict {
 		Reasons:      s.Reasons,
 		RichnessV1:   s.RichnessV1,
 		RichnessV2:   s.RichnessV2,
+
+		ThinkingUnsaid:   s.ThinkingUnsaid,
+		ThinkingStripped: s.ThinkingStripped,
+
 		Checks: slicesx.Map(s.Verdicts, func(v arena.Verdict) CheckVerdict {
 			return CheckVerdict{
 				Check:  v.Check,

@@ -50,6 +50,9 @@ type scratch struct {
 	// choices are the messages of the further choices of a reply.
 	choices []completion
 
+	// thoughts looks for the dialogue's thinking in the replies.
+	thoughts thoughtMatcher
+
 	// full reports whether the attempt is beyond the limits, so that a part of it is not
 	// examined.
 	full bool
@@ -110,6 +113,8 @@ func (s *scratch) release() {
 
 		json:    s.json,
 		choices: cleared(s.choices[:cap(s.choices)]),
+
+		thoughts: s.thoughts.emptied(),
 	}
 	scratchPool.Put(s)
 }

@@ -140,6 +140,13 @@ func (c Config) Factor(score *float64, run Quality, framed bool) *float64 {
 	return &m
 }
 
+// Ungradable returns the weight of an attempt whose thinking no model said: that of a score
+// of 0, whatever its run is worth. A program cannot gain by it, and the model's calls stay.
+func (c Config) Ungradable(framed bool) *float64 {
+	c.Per = Attempt
+	return c.Factor(new(0.0), Quality{}, framed)
+}
+
 // factor returns what the multiplier of an attempt is multiplied by if its agent's day is flagged:
 // 1, 0.5 or 0.
 func (f Frames) factor() float64 {

@@ -89,7 +89,7 @@ func (w *Writer) Add(x *Entry, d *Draft) error {
 
 // isUnscored reports whether a judge was asked and gave no answer.
 func isUnscored(j *arena.Judgement) bool {
-	return j.Outcome != arena.JudgeScored && j.Outcome != ""
+	return j.Outcome.IsAsked() && j.Outcome != arena.JudgeScored
 }
 
 func (w *Writer) addBody(x *Entry, d *Draft) error {

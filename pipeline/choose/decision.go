@@ -47,6 +47,8 @@ type Decision struct {
 	// Axis is the filter's verdict on who made the calls, after its second pass over all attempts
 	// of the agent.
 	Axis arena.Axis `json:"a,omitempty"`
+	// Stripped reports whether a row of the record has no thinking, because no model said it.
+	Stripped bool `json:"u,omitempty"`
 }
 
 // IsKept reports whether no stage took the record out.
@@ -103,7 +105,24 @@ func Funnel(stages []string, decisions []Decision) ([]corpus.Stage, error) {
 		}
 		out[i].Out = remaining
 	}
+	countStripped(out, decisions)
 	return out, corpus.CheckFunnel(out)
+}
+
+// countStripped counts at each stage the records without their thinking that it let out.
+func countStripped(funnel []corpus.Stage, decisions []Decision) {
+	for i := range decisions {
+		d := &decisions[i]
+		if !d.Stripped {
+			continue
+		}
+		for k := range funnel {
+			if funnel[k].Name == d.Stage {
+				break
+			}
+			funnel[k].Stripped++
+		}
+	}
 }
 
 // PrintFunnel writes a funnel to w as a table for people, with the reasons of
@@ -123,6 +142,12 @@ func PrintFunnel(w io.Writer, funnel []corpus.Stage) {
 		fmt.Fprintln(tw, strings.Join(columns, "\t"))
 	}
 	_ = tw.Flush() // a closed terminal does not fail the run
+	if len(funnel) == 0 {
+		return
+	}
+	if n := funnel[len(funnel)-1].Stripped; n > 0 {
+		fmt.Fprintf(w, "%s of the last stage's attempts have no thinking in their rows: no reply of the log holds it (thinking_unsaid)\n", thousands(n))
+	}
 }
 
 func formatReasons(counts ...map[string]int64) string {

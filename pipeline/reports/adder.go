@@ -30,6 +30,7 @@ type Adder struct {
 	outcomes map[arena.JudgeOutcome]int
 	doubts   map[arena.JudgeDoubt]int
 	subnet   subnet
+	thinking Thinking
 }
 
 // NewAdder returns an Adder that adds the guard's findings to g.
@@ -52,6 +53,12 @@ func (a *Adder) Add(x *block.Entry, d choose.Decision) {
 		keptRows = 1
 		l := a.lengths[d.Split]
 		a.lengths[d.Split] = Lengths{d.Split, append(l.Steps, int(x.NSteps)), append(l.Tokens, x.Body.Tokens)}
+	}
+	if x.HasDialogue {
+		a.thinking.Read.add(&x.Structure)
+		if d.IsKept() {
+			a.thinking.Kept.add(&x.Structure)
+		}
 	}
 	a.addToAgent(x, d.Axis, keptRows)
 	a.subnet.add(x)
@@ -169,10 +176,10 @@ type Replies struct {
 	StepsUnscored int `json:"steps_unscored,omitempty"`
 }
 
-// Count counts the answers on an attempt. The outcome of a judge that was not asked is empty.
+// Count counts the answers on an attempt of the judges that were asked.
 func (r *Replies) Count(judgement, steps arena.JudgeOutcome) {
 	count := func(judged, unscored *int, o arena.JudgeOutcome) {
-		if o == "" {
+		if !o.IsAsked() {
 			return
 		}
 		*judged++
@@ -213,6 +220,7 @@ func (a *Adder) Judges(
 	for _, score := range slices.Sorted(maps.Keys(a.levels)) {
 		r.Levels = append(r.Levels, a.levels[score])
 	}
+	r.Thinking = a.thinking
 	r.Steps = a.steps
 	if r.Steps != nil {
 		r.Steps.Judge = stepJudge

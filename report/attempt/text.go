@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters/evidence"
 	"github.com/trajectory-arena/arena/internal/text"
 )
@@ -86,6 +87,9 @@ func (l *Ledger) filtered(p *printer, a *Argument) {
 	}
 	p.line("filter    ", "keep %t; axis %s, confidence %.2f; adaptivity %s; richness v1 %s, v2 %s", v.Keep, v.Axis, v.Confidence,
 		number(v.Adaptivity), number(v.RichnessV1), number(v.RichnessV2))
+	if v.ThinkingUnsaid != nil {
+		p.line("          ", "thinking that stands in no reply of the log: %s%s", number(v.ThinkingUnsaid), a.stripped())
+	}
 	if a.Unknown != "" {
 		p.line("          ", "why unknown: %s", a.Unknown)
 	}
@@ -110,6 +114,14 @@ func (l *Ledger) filtered(p *printer, a *Argument) {
 	for _, o := range a.Story.Odds {
 		p.line(fmt.Sprintf("  %+6.2f  ", o.Odds), "%s: %s", o.Rule, o.Why)
 	}
+}
+
+// stripped returns what follows from thinking that no model said, or "".
+func (a *Argument) stripped() string {
+	if !a.Verdict.ThinkingStripped {
+		return ""
+	}
+	return "; no model said it, so that rows have no thinking and no judge grades it"
 }
 
 func scored(p *printer, a *Argument) {
@@ -167,6 +179,9 @@ func judged(p *printer, a *Argument) {
 		number(j.Score),
 		number(j.Multiplier),
 	)
+	if j.Outcome == string(arena.JudgeUnsaid) {
+		p.line("          ", "%s", a.Detail)
+	}
 	for i, g := range a.Gates {
 		why := ""
 		if g.State == GateFailed {

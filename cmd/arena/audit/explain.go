@@ -145,7 +145,7 @@ func (d *judgeDay) explain(ctx context.Context, days []string) error {
 
 func (d *judgeDay) walk(ctx context.Context, t *arena.Trace) (string, error) {
 	dialogue := filters.Normalise(t)
-	j, err := d.Judge.Judge(ctx, t, &dialogue)
+	j, err := d.judgeAttempt(ctx, t, &dialogue)
 	if err != nil {
 		return "", err
 	}

@@ -131,8 +131,10 @@ func (f *judgeFlags) judge(
 
 type judgeTally struct {
 	attempts int
-	// empty counts attempts without a dialogue, which is no failure of the judge.
+	// empty counts attempts without a dialogue, and unsaid attempts whose thinking no model wrote.
+	// Neither is a failure of the judge.
 	empty    int
+	unsaid   int
 	outcomes map[arena.JudgeOutcome]int
 	// doubts counts scores whose quotations are wrong.
 	doubts map[arena.JudgeDoubt]int
@@ -146,6 +148,10 @@ func (t *judgeTally) count(j *judged) {
 	t.attempts++
 	for _, s := range j.Steps {
 		t.needs[s.Need]++
+	}
+	if j.Outcome == arena.JudgeUnsaid {
+		t.unsaid++
+		return
 	}
 	if !j.judgeable {
 		t.empty++
@@ -162,12 +168,15 @@ func (t *judgeTally) count(j *judged) {
 }
 
 func (t *judgeTally) unscored() int {
-	return t.attempts - t.empty - t.outcomes[arena.JudgeScored]
+	return t.attempts - t.empty - t.unsaid - t.outcomes[arena.JudgeScored]
 }
 
 func (t *judgeTally) print(w io.Writer) {
 	fmt.Fprintf(w, "%d attempts: %d scored, %d refused, %d unparsed, %d failed, %d without a dialogue\n", t.attempts,
 		t.outcomes[arena.JudgeScored], t.outcomes[arena.JudgeRefused], t.outcomes[arena.JudgeUnparsed], t.outcomes[arena.JudgeFailed], t.empty)
+	if t.unsaid > 0 {
+		fmt.Fprintf(w, "%d not judged: their thinking stands in no reply of the log (%s)\n", t.unsaid, arena.JudgeUnsaid)
+	}
 	if len(t.needs) > 0 {
 		fmt.Fprintf(
 			w,
@@ -186,7 +195,7 @@ func (t *judgeTally) print(w io.Writer) {
 }
 
 func (t *judgeTally) verdict(maxUnscored float64) error {
-	judged := t.attempts - t.empty
+	judged := t.attempts - t.empty - t.unsaid
 	const again = "run the same command again: only what is missing will be asked"
 	switch {
 	case t.attempts == 0:
@@ -212,6 +221,9 @@ func (d *judgeDay) predict(ctx context.Context, days []string) error {
 	err := d.attempts(ctx, days, func(t *arena.Trace) error {
 		attempts++
 		dialogue := filters.Normalise(t)
+		if filters.MeasureThinking(t, &dialogue).IsForeign {
+			return nil // it will not be asked about
+		}
 		return total.Add(t, &dialogue)
 	})
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/internal/inorder"
 	"github.com/trajectory-arena/arena/internal/slicesx"
+	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/judgements"
 	"github.com/trajectory-arena/arena/judges/ledger"
 	"github.com/trajectory-arena/arena/judges/llm"
@@ -118,10 +119,10 @@ func (d *judgeDay) one(ctx context.Context, t *arena.Trace) (*judged, error) {
 	j := &judged{}
 	if d.flags.steps {
 		j.judgeable = llm.HasSteps(&dialogue)
-		j.StepJudgement, j.stopped = d.Steps.Steps(ctx, t, &dialogue)
+		j.StepJudgement, j.stopped = d.judgeSteps(ctx, t, &dialogue)
 	} else {
 		j.judgeable = llm.Judgeable(t, &dialogue)
-		j.Judgement, j.stopped = d.Judge.Judge(ctx, t, &dialogue)
+		j.Judgement, j.stopped = d.judgeAttempt(ctx, t, &dialogue)
 	}
 	if j.stopped != nil && !leavesRest(j.stopped) {
 		return nil, j.stopped
@@ -132,6 +133,32 @@ func (d *judgeDay) one(ctx context.Context, t *arena.Trace) (*judged, error) {
 	}
 	j.line = append([]byte(cli.WithoutSecrets(string(line))), '\n')
 	return j, nil
+}
+
+// judgeAttempt returns the judge's answer on an attempt. The judge is not asked about
+// thinking that no model said.
+func (d *judgeDay) judgeAttempt(
+	ctx context.Context,
+	t *arena.Trace,
+	dialogue *arena.Dialogue,
+) (arena.Judgement, error) {
+	if thinking := filters.MeasureThinking(t, dialogue); thinking.IsForeign {
+		return judges.Unsaid(d.Is.Name, *thinking.Unsaid), nil
+	}
+	return d.Judge.Judge(ctx, t, dialogue)
+}
+
+// judgeSteps returns the answer of the judge of steps on an attempt, as judgeAttempt does.
+func (d *judgeDay) judgeSteps(
+	ctx context.Context,
+	t *arena.Trace,
+	dialogue *arena.Dialogue,
+) (arena.StepJudgement, error) {
+	if thinking := filters.MeasureThinking(t, dialogue); thinking.IsForeign {
+		unasked := judges.Unsaid(d.StepsIs.Name, *thinking.Unsaid)
+		return arena.StepJudgement{Judgement: unasked}, nil
+	}
+	return d.Steps.Steps(ctx, t, dialogue)
 }
 
 // leavesRest reports whether err means that the budget or the time for requests is used up, so that
@@ -176,6 +203,10 @@ func (d *judgeDay) sample(
 	err := d.attempts(ctx, days, func(t *arena.Trace) error {
 		if !t.HasDialogue {
 			return nil
+		}
+		dialogue := filters.Normalise(t)
+		if filters.MeasureThinking(t, &dialogue).IsForeign {
+			return nil // no judge is asked about it
 		}
 		if sample = append(sample, t); len(sample) >= 2*n {
 			sample = lowest(sample, n)

@@ -99,6 +99,7 @@
     }, others = (g("reasons") || "").split(" ").filter((w) => w && w !== g("reason") && !fires.some((c) => c.reason === w));
     return [el("p", { class: fate === "kept" ? "fate kept" : "fate" }, el("strong", {}, why), fate === "kept" ? "" : [el("br"), meaning, remedy ? [el("br"), el("span.note", {}, `What to do: ${remedy}`)] : ""]),
       el("dl.facts", {}, [["axis", `${g("axis") || "not asked"}, confidence ${number(g("confidence"), 3)}`], ["adaptivity of the agent's day", number(g("adaptivity"), 3)], ["richness", `v1 ${number(g("richness_v1"), 3)}, v2 ${number(g("richness_v2"), 3)}`],
+        ["thinking that stands in no reply", `${number(g("thinking_unsaid"), 3)}${g("thinking_stripped") ? ": no model said it, so that rows have no thinking and no judge grades it" : ""}`],
         ["agent", day.agent(row) ? link([day.k, "agent", day.agent(row)], {}, day.agent(row)) : "–"], ["status", `${g("status")}, ${number(g("n_steps"))} steps, ${number(g("n_tool_calls"))} calls, ${number(g("seconds"))} s`]].map(([k, v]) => [el("dt", {}, k), el("dd", {}, v)])),
       a.unknown ? el("p.note", {}, `Why unknown: ${a.unknown}.`) : null, others.length ? el("ul", {}, others.map((w) => el("li", {}, el("strong", {}, w), `: ${arena.meant(day.reasons[w]).slice(0, 1)}`))) : null,
       fires.length ? arena.table("Checks that fire", ["check", "reason", "meaning", "what was measured"], fires.sort((x, y) => (y.reason === g("reason")) - (x.reason === g("reason"))).map((c) => [c.name, c.reason, known(c).doc, measured(c)])) : el("p", {}, "No check drops it by itself."),
@@ -116,7 +117,7 @@
 
   function judged(day, row, a) {
     if (!a.gates) return el("p", {}, "Not judged.");
-    return [el("p", {}, `${day.get("judge", row)}: ${day.get("judge_outcome", row)}, grade ${number(day.get("judge_score", row))}, factor ${number(day.get("judge_multiplier", row))}.`),
+    return [el("p", {}, `${day.get("judge", row)}: ${day.get("judge_outcome", row)}, grade ${number(day.get("judge_score", row))}, factor ${number(day.get("judge_multiplier", row))}.${day.get("judge_outcome", row) === "thinking_unsaid" ? ` ${arena.sentence(a.detail || "")}` : ""}`),
       el("ol.gates", {}, a.gates.map((g) => el("li", {}, el("strong", { class: g.state === "passed" ? "good" : g.state === "failed" ? "bad" : "" }, `${g.name}: ${g.state}`),
         g.state === "failed" ? ` ${a.detail || ""}` : "", (g.passages || []).map((p) => el("blockquote", {}, `step ${p.step}: ${p.quote}`)))))];
   }

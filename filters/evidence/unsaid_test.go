@@ -1,0 +1,128 @@
+package evidence_test
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters/evidence"
+)
+
+const (
+	said   = "The red lamp costs 19.99, so I prefer it to the blue one."
+	unsaid = "Comparing both sellers, the second is clearly the better bargain."
+)
+
+// chat returns a reply of a model server with a message of this content.
+func chat(content string) string {
+	b, err := json.Marshal(map[string]any{"choices": []any{
+		map[string]any{"message": map[string]any{"role": "assistant", "content": content}},
+	}})
+	if err != nil {
+		panic(err) // texts can always be encoded
+	}
+	return string(b)
+}
+
+// measure returns what is unsaid of a thought in an attempt whose log has these replies.
+func measure(think string, replies ...string) evidence.Unsaid {
+	t := &arena.Trace{InferenceTotal: len(replies), HasDialogue: true}
+	step := arena.Step{}
+	for i, body := range replies {
+		step.Proxy = append(step.Proxy, arena.ProxyCall{
+			Path:     "/inference/chat/completions",
+			Status:   200,
+			AtMS:     int64(1000 * (i + 1)),
+			Response: arena.Raw(body),
+		})
+	}
+	t.Steps = []arena.Step{step}
+	return measureTrace(t, think)
+}
+
+func measureTrace(t *arena.Trace, think string) evidence.Unsaid {
+	d := &arena.Dialogue{Turns: []arena.Turn{{Think: think}}}
+	a := evidence.Examine(t, d, nil)
+	defer a.Release()
+	return a.MeasureUnsaid()
+}
+
+// TestThinkingIsFoundHoweverItIsWritten holds that neither markup nor escapes, nor what a
+// client does to the ends of a thought, hide that a model said it.
+func TestThinkingIsFoundHoweverItIsWritten(t *testing.T) {
+	t.Parallel()
+	arguments, _ := json.Marshal(map[string]string{"thought": "First:\n" + said})
+	quoted, _ := json.Marshal(map[string]string{"call": string(arguments)})
+	for name, c := range map[string]struct{ think, reply string }{
+		"as it is":         {said, chat("Hm. " + said + " Next.")},
+		"case and markup":  {strings.ToUpper(said), chat("**" + strings.ReplaceAll(said, " ", "\n") + "**")},
+		"a tag":            {said, chat("<think>" + said + "</think>")},
+		"after a line end": {said, chat("First:\n" + said)},
+		"reasoning":        {said, `{"choices":[{"message":{"content":"","reasoning_content":"` + said + `"}}]}`},
+		"a second choice":  {said, `{"choices":[{"message":{"content":"no"}},{"message":{"content":"` + said + `"}}]}`},
+		"arguments":        {said, `{"choices":[{"message":{"content":null,"tool_calls":[{"function":{"name":"think","arguments":` + string(arena.Quote(string(arguments))) + `}}]}}]}`},
+		"a quoted call":    {said, chat(string(quoted))},
+		"blocks":           {said, `{"content":[{"type":"thinking","thinking":"` + said + `"},{"type":"text","text":"go"}]}`},
+		"a stream":         {said, string(arena.Quote("data: {\"choices\":[{\"delta\":{\"content\":\"The red lamp costs 19.99, so I \"}}]}\n\ndata: {\"choices\":[{\"delta\":{\"content\":\"prefer it to the blue one.\"}}]}\n\ndata: [DONE]\n"))},
+		"a label":          {"[Step 3] " + said, chat(said)},
+		"cut in a word":    {said[:len(said)-5], chat(said)},
+		"cut with points":  {said[:len(said)-5] + "...", chat(said)},
+		"no blanks":        {"红色的台灯价格是十九块九毛九比蓝色的那一盏便宜所以我选择红色的这一盏。", chat("好。红色的台灯价格是十九块九毛九比蓝色的那一盏便宜所以我选择红色的这一盏。")},
+	} {
+		if u := measure(c.think, c.reply); u.Sentences != 1 || u.Missing != 0 {
+			t.Errorf("%s: %+v", name, u)
+		}
+	}
+}
+
+// TestThinkingThatNoModelSaid holds that a thought counts as unsaid whatever else the log
+// holds of it.
+func TestThinkingThatNoModelSaid(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ think, reply string }{
+		"another thought":   {unsaid, chat(said)},
+		"other words":       {"The red lamp is 19.99, therefore I like it more than the blue one.", chat(said)},
+		"over two replies":  {said, chat(said[:25]) + "|" + chat(said[25:])},
+		"only in a prompt":  {said, `{"prompt":"` + said + `","choices":[{"message":{"content":"ok"}}]}`},
+		"a longer sentence": {strings.TrimSuffix(said, ".") + " of the other shop.", chat(said)},
+	} {
+		if u := measure(c.think, strings.Split(c.reply, "|")...); u.Sentences != 1 || u.Missing != 1 {
+			t.Errorf("%s: %+v", name, u)
+		}
+	}
+	if share := measure(said+" "+unsaid, chat(said)).Share(); share != 0.5 {
+		t.Errorf("one of two sentences: %v", share)
+	}
+}
+
+// TestWhatTheLogCannotTell holds that a log with a gap accuses nobody.
+func TestWhatTheLogCannotTell(t *testing.T) {
+	t.Parallel()
+	cut := chat(unsaid)[:40]
+	whole := arena.ProxyCall{
+		Path:     "/inference/chat/completions",
+		Status:   200,
+		AtMS:     1000,
+		Response: arena.Raw(chat("ok")),
+	}
+	marked := whole
+	marked.Truncated = true
+	for name, u := range map[string]evidence.Unsaid{
+		"no reply":          measure(unsaid),
+		"a cut reply":       measure(unsaid, chat("ok"), cut),
+		"a reply cut mark":  measureTrace(&arena.Trace{InferenceTotal: 1, Steps: []arena.Step{{Proxy: []arena.ProxyCall{marked}}}}, unsaid),
+		"a lost reply":      measureTrace(&arena.Trace{InferenceTotal: 2, Steps: []arena.Step{{Proxy: []arena.ProxyCall{whole}}}}, unsaid),
+		"no thinking":       measure("", chat("ok")),
+		"nothing but words": measure("Ok. Next. Go on now.", chat("fine")),
+	} {
+		if u != (evidence.Unsaid{}) || !math.IsNaN(u.Share()) {
+			t.Errorf("%s: %+v", name, u)
+		}
+	}
+	known := measureTrace(&arena.Trace{InferenceTotal: 1, Steps: []arena.Step{{Proxy: []arena.ProxyCall{whole}}}}, unsaid)
+	if known.Missing != 1 {
+		t.Errorf("the same log without a gap: %+v", known)
+	}
+}

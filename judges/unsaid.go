@@ -1,0 +1,18 @@
+package judges
+
+import (
+	"fmt"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// Unsaid returns the judgement of an attempt about which a judge is not asked, because
+// thinking that stands in no reply of the log was written by a program. share is the part of
+// the thinking that no reply holds, 0 to 1.
+func Unsaid(judge string, share float64) arena.Judgement {
+	return arena.Judgement{
+		Judge:   judge,
+		Outcome: arena.JudgeUnsaid,
+		Detail:  fmt.Sprintf("%.3g %% of the thinking stands in no reply of the log: no model said it, so there is nothing to grade", 100*share),
+	}
+}

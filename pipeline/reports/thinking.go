@@ -1,0 +1,49 @@
+package reports
+
+import (
+	"fmt"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// Thinking says how many attempts have thinking that a model said, as far as their logs can
+// tell.
+type Thinking struct {
+	// Read counts the attempts with a dialogue, Kept those of them that are rows of config
+	// sft.
+	Read ThinkingCounts `json:"read"`
+	Kept ThinkingCounts `json:"kept"`
+}
+
+// ThinkingCounts counts attempts by whose their thinking is.
+type ThinkingCounts struct {
+	Attempts int `json:"attempts"`
+	// Unsaid counts those whose thinking stands in no reply of the log: their rows have no
+	// thinking, and they have no grade. Unmeasured counts those whose log cannot tell.
+	Unsaid     int `json:"thinking_unsaid"`
+	Unmeasured int `json:"unmeasured"`
+}
+
+func (c *ThinkingCounts) add(s *arena.Structure) {
+	c.Attempts++
+	if s.ThinkingUnsaid == nil {
+		c.Unmeasured++
+	}
+	if s.ThinkingStripped {
+		c.Unsaid++
+	}
+}
+
+// text returns the text of the dataset card.
+func (t *Thinking) text() string {
+	k := t.Kept
+	return fmt.Sprintf(
+		"\nOnly what a model said is graded and stays. Of the %d attempts in config sft, %d lost their thinking and have no grade, because it stands in no reply of their log (thinking_unsaid; %d of all %d with a dialogue). The log of %d (%.1f %%) cannot tell: it has no thinking to look for, no replies, or not all of them whole.\n",
+		k.Attempts,
+		k.Unsaid,
+		t.Read.Unsaid,
+		t.Read.Attempts,
+		k.Unmeasured,
+		100*float64(k.Unmeasured)/float64(max(k.Attempts, 1)),
+	)
+}
