@@ -7,12 +7,10 @@ type JudgeOutcome string
 // The outcomes of a judgement.
 const (
 	JudgeScored   JudgeOutcome = "scored"
-	JudgeRefused  JudgeOutcome = "refused"  // the judge refused to answer
-	JudgeUnparsed JudgeOutcome = "unparsed" // the judge's answer cannot be read
-	JudgeFailed   JudgeOutcome = "failed"   // the judge could not be reached
-	// JudgeUnsaid is no failure: the judge was not asked, because no reply of the log holds
-	// the thinking, so that a program wrote it.
-	JudgeUnsaid JudgeOutcome = "thinking_unsaid"
+	JudgeRefused  JudgeOutcome = "refused"         // the judge refused to answer
+	JudgeUnparsed JudgeOutcome = "unparsed"        // the judge's answer cannot be read
+	JudgeFailed   JudgeOutcome = "failed"          // the judge could not be reached
+	JudgeUnsaid   JudgeOutcome = "thinking_unsaid" // no reply of the log holds the thinking: the judge was not asked, and rows of the attempt have no thinking
 )
 
 // IsAsked reports whether a judge was asked.

@@ -39,7 +39,7 @@ var reasonConstants = []struct{ stage, folder, constants, prefix string }{
 	{"read, filter", "traces/formats", `^veto`, ""},
 	{"read, filter", "internal/calls", `^Fault[A-Z]`, ""},
 	{"filter", "filters", `^Reason[A-Z]`, ""},
-	{"judge", ".", `^Judge(Refused|Unparsed|Failed) `, ""},
+	{"judge", ".", `^Judge(Refused|Unparsed|Failed|Unsaid) `, ""},
 	{"guard", "guard", `^Tier[A-Z]`, "leak_"},
 	{"build", "pipeline", `^reason[A-Z]`, ""},
 	{"rank, mix", "pipeline/choose", `^Reason[A-Z]`, ""},

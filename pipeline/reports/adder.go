@@ -54,12 +54,7 @@ func (a *Adder) Add(x *block.Entry, d choose.Decision) {
 		l := a.lengths[d.Split]
 		a.lengths[d.Split] = Lengths{d.Split, append(l.Steps, int(x.NSteps)), append(l.Tokens, x.Body.Tokens)}
 	}
-	if x.HasDialogue {
-		a.thinking.Read.add(&x.Structure)
-		if d.IsKept() {
-			a.thinking.Kept.add(&x.Structure)
-		}
-	}
+	a.thinking.add(x, d.IsKept())
 	a.addToAgent(x, d.Axis, keptRows)
 	a.subnet.add(x)
 	for _, s := range x.Shifts {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/pipeline/block"
 )
 
 // Thinking says how many attempts have thinking that a model said, as far as their logs can
@@ -22,6 +23,17 @@ type ThinkingCounts struct {
 	// thinking, and they have no grade. Unmeasured counts those whose log cannot tell.
 	Unsaid     int `json:"thinking_unsaid"`
 	Unmeasured int `json:"unmeasured"`
+}
+
+// add counts an attempt if it has a dialogue.
+func (t *Thinking) add(x *block.Entry, isKept bool) {
+	if !x.HasDialogue {
+		return
+	}
+	t.Read.add(&x.Structure)
+	if isKept {
+		t.Kept.add(&x.Structure)
+	}
 }
 
 func (c *ThinkingCounts) add(s *arena.Structure) {

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
+)
+
+// swappedRun is a run of the committed day whose attempts a model made and solved. swapped is
+// a word that stands in every thought that a program then writes into it.
+const (
+	swappedRun = "2d733bd5-c2da-405d-a0ea-b87767e31b7e"
+	swapped    = "zwieback"
+)
+
+// swapThinking replaces the thinking of an attempt, whose calls and log stay.
+func swapThinking(line string) string {
+	var record map[string]any
+	if json.Unmarshal([]byte(line), &record) != nil {
+		return line
+	}
+	steps, _ := record["dialogue"].([]any)
+	for _, step := range steps {
+		completion := step.(map[string]any)["completion"].(map[string]any)
+		message, ok := completion["message"].(map[string]any)
+		if !ok {
+			continue
+		}
+		message["think"] = "The " + swapped + " results show two sellers. I weigh one " + swapped + " against the other."
+		completion["content"] = ""
+	}
+	b, err := json.Marshal(record)
+	if err != nil {
+		panic(err) // it was JSON before
+	}
+	return string(b) + "\n"
+}
+
+// dayWithSwappedThinking returns the committed day with a program's thoughts in one run.
+func dayWithSwappedThinking(t *testing.T) string {
+	t.Helper()
+	day := t.TempDir()
+	if err := os.CopyFS(day, os.DirFS(testDay)); err != nil {
+		t.Fatal(err)
+	}
+	if err := rewrite(filepath.Join(day, "traces", "run="+swappedRun, "output.jsonl.gz"), swapThinking); err != nil {
+		t.Fatal(err)
+	}
+	return day
+}
+
+// textsOf returns all values of the Parquet files below a folder, and its other files.
+func textsOf(t *testing.T, dir string) string {
+	t.Helper()
+	var all strings.Builder
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		if filepath.Ext(path) != ".parquet" {
+			b, err := os.ReadFile(path)
+			all.Write(b)
+			return err
+		}
+		return writeValues(&all, path)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.String()
+}
+
+func writeValues(w io.Writer, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r := parquet.NewReader(f)
+	defer r.Close()
+	buffer := make([]parquet.Row, 16)
+	for {
+		n, err := r.ReadRows(buffer)
+		for _, row := range buffer[:n] {
+			for _, value := range row {
+				_, _ = io.WriteString(w, value.String()+"\n") // a Builder takes all
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// TestThinkingThatNoModelSaidReachesNoRow builds a day in which a program wrote the thoughts
+// of one run around the model's own calls.
+func TestThinkingThatNoModelSaidReachesNoRow(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	day, out, exports := dayWithSwappedThinking(t), filepath.Join(dir, "out"), filepath.Join(dir, "exports")
+	words := must(t, cli.ExitOK, "build", day, "-o", out, "--steps")
+	if !strings.Contains(words, "have no thinking in their rows: no reply of the log holds it (thinking_unsaid)") {
+		t.Errorf("the funnel does not tell it:\n%s", words)
+	}
+	must(t, cli.ExitOK, "verify", out)
+	must(t, cli.ExitOK, "export", out, "--profile", "all", "-o", exports)
+	for _, folder := range []string{filepath.Join(out, "data"), exports} {
+		if strings.Contains(textsOf(t, folder), swapped) {
+			t.Errorf("%s holds a thought that no model said", folder)
+		}
+	}
+
+	stays := checkSwappedRows(t, out)
+	checkSwappedLedger(t, out)
+	m, err := corpus.ReadManifest(corpus.Disk{}, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := m.Funnel[len(m.Funnel)-1]
+	if stays == 0 || last.Stripped != int64(stays) {
+		t.Errorf("%d attempts stay without their thinking, and the funnel counts %d", stays, last.Stripped)
+	}
+	card, err := os.ReadFile(filepath.Join(out, "README.md"))
+	if err != nil || !strings.Contains(string(card), "18 of all") || !strings.Contains(string(card), "cannot tell") {
+		t.Errorf("the card does not say how many attempts lost their thinking: %v", err)
+	}
+}
+
+// checkSwappedRows checks that rows of the swapped run have neither thinking nor grade, and
+// those of other runs both. It returns the number of the former.
+func checkSwappedRows(t *testing.T, out string) (stays int) {
+	t.Helper()
+	shards, err := filepath.Glob(filepath.Join(out, "data", "sft", "*.parquet"))
+	if err != nil || len(shards) == 0 {
+		t.Fatal(shards, err)
+	}
+	for _, path := range shards {
+		err := corpus.ReadRows(corpus.Disk{}, path, func(row *rows.SFT) error {
+			thinks := strings.Contains(strings.Join(row.Messages, "\n"), `"reasoning_content"`)
+			isSwapped := strings.HasPrefix(row.SessionID, swappedRun)
+			if thinks == isSwapped || (row.JudgeScore == nil) != isSwapped {
+				t.Errorf("%s: thinks %t, grade %v", row.SessionID, thinks, row.JudgeScore)
+			}
+			if isSwapped {
+				stays++
+				if row.JudgeMultiplier == nil || *row.JudgeMultiplier != 0.3 || row.Reward != 0.3 {
+					t.Errorf("%s: multiplier %v, reward %v", row.SessionID, row.JudgeMultiplier, row.Reward)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return stays
+}
+
+// checkSwappedLedger checks what the tables say of the swapped run.
+func checkSwappedLedger(t *testing.T, out string) {
+	t.Helper()
+	table := func(name string) string { return filepath.Join(out, "tables", name+".parquet") }
+	err := corpus.ReadRows(corpus.Disk{}, table("verdicts"), func(v *rows.Verdict) error {
+		isRight := v.Axis == "agentic" && v.ThinkingStripped && v.ThinkingUnsaid != nil && *v.ThinkingUnsaid == 1
+		if strings.HasPrefix(v.TraceID, swappedRun) && !isRight {
+			t.Errorf("%s: axis %s, stripped %t", v.TraceID, v.Axis, v.ThinkingStripped)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	err = corpus.ReadRows(corpus.Disk{}, table("judgements"), func(j *rows.Judgement) error {
+		if !strings.HasPrefix(j.TraceID, swappedRun) {
+			return nil
+		}
+		asked++
+		if j.Outcome != "thinking_unsaid" || j.Score != nil || j.Detail == "" {
+			t.Errorf("%s: outcome %s, score %v", j.TraceID, j.Outcome, j.Score)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if asked != 18 {
+		t.Errorf("%d judgements of 18 attempts: the judge of steps is not asked either", asked)
+	}
+}
+
+// TestJudgesAreNotAskedAboutThinkingThatNoModelSaid holds for arena judge what holds for a
+// build.
+func TestJudgesAreNotAskedAboutThinkingThatNoModelSaid(t *testing.T) {
+	t.Parallel()
+	day := dayWithSwappedThinking(t)
+	run := filepath.Join(day, "traces", "run="+swappedRun)
+	for _, args := range [][]string{{"judge", run}, {"judge", run, "--steps"}} {
+		lines := filepath.Join(t.TempDir(), "lines.jsonl")
+		words := must(t, cli.ExitOK, append(args, "-o", lines)...)
+		b, err := os.ReadFile(lines)
+		if n := strings.Count(string(b), `"outcome":"thinking_unsaid"`); err != nil || n != 18 {
+			t.Errorf("%v: %d of 18 attempts, %v", args, n, err)
+		}
+		if !strings.Contains(words, "18 not judged: their thinking stands in no reply of the log (thinking_unsaid)") {
+			t.Errorf("%v says\n%s", args, words)
+		}
+	}
+}
