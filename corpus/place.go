@@ -92,8 +92,8 @@ func shardPath(s Stream, i, n int, ext string) string {
 	}
 }
 
-// schemas returns the fingerprints of the Parquet schemas by config or table. The key "rows" has
-// SchemaVersion instead.
+// schemas returns a map from the name of each config and table to the fingerprint of its Parquet
+// schema. One more key, "rows", has as its value SchemaVersion, the version of the row types.
 func schemas(shards []placed) map[string]string {
 	out := map[string]string{"rows": SchemaVersion}
 	for _, s := range shards {

@@ -127,8 +127,8 @@ func (g *grouper) sumWeights() {
 	}
 }
 
-// revised returns the filter's result for an attempt, revised by the habits of its agent over all
-// attempts.
+// revised returns the filter's result for an attempt after the second pass, which takes into account
+// how the agent behaved in all its attempts of the day.
 func (g *grouper) revised(pos ref, x *block.Entry) arena.Structure {
 	return g.session.filter.Revise(
 		x.Structure,

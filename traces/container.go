@@ -48,9 +48,10 @@ func (r *reader) openContainer(stored io.ReadCloser) (containerReader, *io.Secti
 	return nil, nil
 }
 
-// readContainer reads a binary file with the function read, and then emits the sessions whose
-// lines were among the records. If the file is damaged, the records before the damage are
-// emitted, and then a fault.
+// readContainer reads a binary file with the function read, which emits the records of the file.
+// Records that are single lines of a session, for example one message each, are joined, and the
+// sessions are emitted after the last record. If the file is damaged, the records before the damage
+// are emitted, and then a fault.
 func (r *reader) readContainer(read containerReader, src *io.SectionReader) error {
 	r.decode = newDecoder(r.opt.Limits)
 	r.text = &content{stored: &countingReader{}}

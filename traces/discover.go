@@ -140,7 +140,7 @@ func discoverGlob(pattern string, notFound error) ([]Input, error) {
 	return inputs, nil
 }
 
-// walk collects the input files below one folder.
+// walk is the state of a search for the input files below one folder.
 type walk struct {
 	// root is the path of the folder as the user wrote it, title its base name.
 	root   string

@@ -206,9 +206,9 @@ func (r *reader) consumeRecord(n, line int, d decoded, err error) error {
 	return r.emitTrace(d, line, hex.EncodeToString(sum))
 }
 
-// emitParts emits the traces of a record with several attempts. The checksum of each is that of
-// its part of the record. If the file has no other record, their numbers from 1 replace the
-// line.
+// emitParts emits one trace for each attempt of a record that contains several attempts. The
+// checksum of a trace covers only its own part of the record. The traces have the line number of
+// the record, or the numbers 1, 2, 3 and so on if the file has no other record.
 func (r *reader) emitParts(d decoded, line int) error {
 	isOnlyRecord := d.isOnlyRecord
 	for i, part := range append([]decoded{d}, d.siblings...) {

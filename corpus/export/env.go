@@ -23,8 +23,8 @@ const profileEnv = "env"
 //go:embed assets/arena_env.py assets/trl_env.py assets/verl_env.py
 var envFiles embed.FS
 
-// envSink writes the rows of profile env as JSON lines. It stores the tools of the first row,
-// which are written to files of their own.
+// envSink is the writer of profile env, whose rows are JSON lines. The envSink keeps the tools of
+// the first row. When the train split is closed, these tools are written to files of their own.
 type envSink struct {
 	lineSink
 	split string

@@ -68,7 +68,8 @@ type row struct {
 	unfit *chat.Unfit
 }
 
-// source returns a pointer to the row of the corpus, of the type of its profile.
+// source returns the one of r's fields sft, pref, kto and rl that is set: a pointer to the row as it is
+// in the corpus.
 func (r *row) source() interface{ Length() rows.Length } {
 	switch {
 	case r.sft != nil:
@@ -82,8 +83,8 @@ func (r *row) source() interface{ Length() rows.Length } {
 	}
 }
 
-// job exports one profile to a part, the folder of its files. Its methods must not be called
-// concurrently.
+// job is the export of one profile. The job writes its files to a folder of its own, called a part.
+// Its methods must not be called concurrently.
 type job struct {
 	feed    *feed
 	profile Profile

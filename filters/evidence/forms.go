@@ -307,8 +307,9 @@ const (
 	maxCommand     = 32
 )
 
-// subjectOf returns the hashes of the words and products of a call, in order. A product in list
-// is replaced by its number there, from 1. The result is valid until the next call.
+// subjectOf returns the hashes of a tool call's words, followed by the hashes of its product ids.
+// For an id that is in list, the position in list, counted from 1, is hashed instead of the id. The
+// next use of subjectOf overwrites the returned slice.
 func (s *scratch) subjectOf(req *Act, list []string) []uint64 {
 	s.subject = append(s.subject[:0], req.Words...)
 	for _, id := range req.IDs {

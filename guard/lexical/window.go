@@ -56,7 +56,8 @@ func (x *Index) window(
 	return p.slice(start, end)
 }
 
-// bestStart returns the start index of the size consecutive values with the highest sum.
+// bestStart returns the index at which the window with the highest sum begins. A window has as many
+// consecutive values as the parameter size says. The first of several equal windows is taken.
 func bestStart(value []float64, size int) (start int) {
 	sum := 0.0
 	best := -1.0

@@ -109,7 +109,7 @@ func (r *Reader) say(words string) { r.Text = text.Join(r.Text, "\n", strings.Tr
 
 // nextTag finds the first opening tag in s whose name is known. It returns the text before the
 // tag, its name and kind, and the text after it. Closing tags are skipped. If there is no such
-// tag, before is s and k is words.
+// tag, before is s, k is the constant words, and the other results are empty.
 func nextTag(s string) (before, tag string, k kind, after string) {
 	for start := 0; ; {
 		i := strings.IndexByte(s[start:], '<')

@@ -82,8 +82,8 @@ var (
 	errDeep  = errors.New("is nested too deeply")
 )
 
-// walk checks the structure of one value that is encoded in Thrift's compact protocol, as a Parquet
-// footer is, without storing the value.
+// walk is the state of a check of one value that is encoded in Thrift's compact protocol, such as a
+// Parquet footer. Only the structure is checked; the value is not stored.
 type walk struct {
 	remaining *bytes.Reader
 	r         thrift.Reader

@@ -113,9 +113,9 @@ func (r *reading) isCauseNext(i int) bool {
 	return next.length() <= 2*maxConclusion && next.classes&(cause|seenWord|graderWord) == cause
 }
 
-// prefers reports whether sentence i chooses one candidate or ranks it above another, and does not
-// call both equal. If it names a single candidate, a fault alone is not enough, since that chooses
-// no other.
+// prefers reports whether sentence i chooses a candidate or ranks a candidate above another one. A
+// sentence that calls the candidates equal does not. A sentence that names a single candidate and
+// only rejects it does not either, since the sentence chooses no other candidate.
 func (r *reading) prefers(i int) bool {
 	const refused = contrastWord | requireWord
 	const caused = rejectWord | causeWord

@@ -60,8 +60,8 @@ func clip(s string) string {
 // span is a half-open range of bytes, or of indexes of a slice.
 type span struct{ start, end int32 }
 
-// quote returns at most maxQuote bytes of a sentence. If the evidence would not be among the first,
-// the quote begins maxQuote/2 bytes before it.
+// quote returns at most maxQuote bytes of a sentence: the first ones, if these contain the evidence.
+// Otherwise the quotation begins maxQuote/2 bytes before the evidence, but not before the sentence.
 func quote(text string, sentence, evidence span) string {
 	start := sentence.start
 	if sentence.end-start > maxQuote && evidence.end-start > maxQuote {

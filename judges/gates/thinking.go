@@ -164,8 +164,9 @@ func (r *reading) datumEvidence(s *sentence, datum *cite) *finding {
 	return r.evidence(s.span, datum.span, "names "+datum.kind.String()+" that an earlier result holds")
 }
 
-// evidence returns the finding of a passed gate. It quotes the byte range text of the passage; if
-// that is too long, the part around core.
+// evidence returns the finding of a passed gate, with a quotation of the sentence in the byte range
+// text. A sentence that is too long is quoted from a place before core, the byte range that passes
+// the gate.
 func (r *reading) evidence(text, core span, detail string) *finding {
 	return &finding{
 		passed: true,

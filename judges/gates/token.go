@@ -7,8 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// scanNext reads the word, figure or sign at byte i, adds its token and marks, and returns the byte
-// offset after it.
+// scanNext reads the word, number, white space or sign at byte i and returns the byte offset after
+// it. Words and numbers are added to the tokens, and entries of the lexicon that begin there are
+// added to p.marks.
 func (p *passage) scanNext(x *factIndex, i int) int {
 	c := p.folded[i]
 	switch {

@@ -46,7 +46,8 @@ func attributePairs(v value) []pair {
 	return pairs
 }
 
-// skuPairs returns a pair for each member of v, an object of numbers, strings and the like.
+// skuPairs returns the options of one variant of a product: for each member of the object v, its name
+// and the hash of its value. A value that is a list or an object raises an error.
 func skuPairs(v value) []pair {
 	return slicesx.Map(items(v), func(item python.Item) pair {
 		return pair{item.Key, hash(item.Value)}

@@ -22,8 +22,9 @@ type callAnswer struct {
 	terminates bool
 }
 
-// call runs a tool call and adds it to the counts of the result. If the search server does not
-// answer, it sets toolFault.
+// call runs a tool call, adds it to the counts of p.result, and returns the call with its answer. A
+// malformed call is not run, and its answer is an error text. If the search server does not
+// respond, p.toolFault is set.
 func (p *play) call(c dialect.Call) callAnswer {
 	if c.Malformed != "" {
 		p.result.MalformedCalls++

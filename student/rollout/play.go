@@ -180,8 +180,9 @@ func (p *play) processReply(h received) Stop {
 	return p.continueOrStop(h.reply, s, readable, StopMalformed)
 }
 
-// continueOrStop adds a reply and its results to the conversation and returns "". If it is the last
-// of maxMalformed consecutive replies without content, it returns stop instead.
+// continueOrStop adds a reply and the results of its tool calls to the conversation and returns "".
+// If the reply is the maxMalformed-th consecutive reply without content, nothing is added, and the
+// value of the parameter stop is returned.
 func (p *play) continueOrStop(
 	r model.Reply,
 	s step,

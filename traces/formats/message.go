@@ -191,7 +191,7 @@ func (r *reader) content(v gjson.Result) content {
 	return content{}
 }
 
-// contentParts collects the parts of a message's content by kind.
+// contentParts holds the parts of one message's content, sorted by kind. Method readPart adds a part.
 type contentParts struct {
 	texts, thoughts []string
 	calls           []arena.ToolCall

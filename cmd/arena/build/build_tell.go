@@ -50,8 +50,9 @@ func printRows(
 	fmt.Fprintln(w)
 }
 
-// printFunnel prints the counts of records by stage if the build ended with a summary, because too
-// little was left for a corpus. It returns err with the hint that finished work is kept.
+// printFunnel prints the counts of records by stage if s is not nil. A build that fails because too
+// few attempts are left for a corpus has such a summary. printFunnel always returns err, with the
+// hint that finished work is kept.
 func (f *buildFlags) printFunnel(s *pipeline.Summary, err error) error {
 	if s != nil {
 		cli.Warn(f.streams.Err, s.CutFiles, s.Collisions)

@@ -38,9 +38,9 @@ func (s *Streams) Local(ctx context.Context, names []string) (paths []string, er
 	return paths, nil
 }
 
-// fetchCopy downloads a folder of a bucket into dir and returns the path of the copy. The copy
-// keeps the folder's name, which contains the ids of a day. If the URL is no folder, it downloads
-// the file at the URL.
+// fetchCopy downloads the folder at a bucket's URL into dir and returns the path of the copy. The
+// copy has the name of the folder, since ids are read from that name later. If the bucket has no
+// such folder, fetchCopy downloads the file at the URL.
 func fetchCopy(ctx context.Context, name, dir string) (string, error) {
 	base, err := bucket.Base(name)
 	if err != nil {
