@@ -112,8 +112,7 @@ func convertKTOTurns(r *row) ([]rows.KTO, error) {
 // rules, such as product and price.
 const profileAxes = "axes"
 
-// reasonNoAxes reports that the ledger, the tables of the corpus, has no score of the attempt.
-const reasonNoAxes = "not_scored"
+const reasonNoAxes = "not_scored" // the ledger (the tables of the corpus) has no score of the attempt
 
 // openAxes opens a sink that combines each row of profile kto with the attempt's scores from the
 // ledger, the tables of the corpus. A published corpus has no ledger, so all of its rows are

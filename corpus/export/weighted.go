@@ -16,9 +16,7 @@ import (
 // profileWeighted is the profile of attempts with a weight for each row and for each turn.
 const profileWeighted = "sft_weighted"
 
-// reasonNoTurn reports that a judge found no step of the attempt needed, so that no turn has
-// weight 1.
-const reasonNoTurn = "no_turn_trains"
+const reasonNoTurn = "no_turn_trains" // a judge found no step of the attempt needed, so that no turn has weight 1
 
 // maxWeight is the maximum weight of a row, where the mean is 1. It is also the maximum of each
 // factor that a row's groups contribute to its weight.

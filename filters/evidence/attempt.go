@@ -26,9 +26,6 @@ type Attempt struct {
 	// Links counts the dispatches (logged requests to the shop) by their relation to the
 	// replies.
 	Links Links
-	// Offers counts the requests that a reply contains among other calls which were not sent:
-	// the client chose from a list.
-	Offers int
 	// Inference counts the chat completions that may have returned text.
 	Inference int
 	// Readable counts the replies of models in the log that can be read.

@@ -85,9 +85,9 @@ func (a *Attempt) suggests(low, high, time float64) bool {
 // numbers yields the numbers in a text. Commas within a number are ignored, as they group
 // thousands.
 func numbers(text string) func(yield func(float64) bool) {
-	isSeparator := func(r rune) bool { return (r < '0' || r > '9') && r != '.' && r != ',' }
+	isOutsideNumber := func(r rune) bool { return (r < '0' || r > '9') && r != '.' && r != ',' }
 	return func(yield func(float64) bool) {
-		for part := range strings.FieldsFuncSeq(text, isSeparator) {
+		for part := range strings.FieldsFuncSeq(text, isOutsideNumber) {
 			part = strings.ReplaceAll(strings.Trim(part, ".,"), ",", "")
 			number, err := strconv.ParseFloat(part, 64)
 			if err == nil && !yield(number) {

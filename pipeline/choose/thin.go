@@ -42,7 +42,7 @@ func Key(text string) string {
 const (
 	ReasonCopy  = "copied_row"     // a better row has the same text
 	ReasonNear  = "near_duplicate" // a better row of the same request has nearly the same text
-	ReasonAgent = "agent_cap"      // the agent already has PerAgent rows
+	ReasonAgent = "agent_cap"      // the agent already has the maximum number of rows
 )
 
 // Thinner decides which rows to keep when they are offered best first. It keeps

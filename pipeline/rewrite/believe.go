@@ -86,8 +86,7 @@ func sourceReason(datum string, remaining []arena.Turn, problem *arena.Problem) 
 	return reasonInvented
 }
 
-// reasonOrders is the filter's reason for a text that gives orders to its reader, such as a judge.
-const reasonOrders = "orders_the_judge"
+const reasonOrders = "orders_the_judge" // the text gives orders to its reader, such as a judge
 
 // rewritableReasons are the filter's reasons that do not exclude an attempt from being rewritten:
 // those about who made the calls, about texts that are replaced, and about results that the shop

@@ -1,0 +1,214 @@
+package evidence
+
+import (
+	"html"
+	"iter"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/calls"
+)
+
+// maxReplyText is the maximum number of bytes of a reply that are searched for requests.
+// Proxies keep 2,000 to 64,000 characters of a reply.
+const maxReplyText = 64 << 10
+
+// replyText is the text of a reply prepared for the search for calls that no parser recognised.
+// versions are the text without the calls that were read, as written and with escapes decoded.
+type replyText struct {
+	versions []textVersion
+	// calls are the texts of the calls that were read, since a request may have the values of
+	// such a call under other keys.
+	calls []textVersion
+	// cut reports whether the reply is longer than the part that is searched.
+	cut bool
+}
+
+// textVersion is a text, its lower case, and its words with their positions.
+type textVersion struct {
+	text  string
+	lower string
+	words []wordAt
+}
+
+// wordAt is the hash of a word and the byte offsets of its start and end in the text.
+type wordAt struct {
+	hash       uint64
+	start, end int
+}
+
+// unreadText returns the text of a reply without the calls that were read, since the remaining text
+// may contain calls that no parser recognised. It caches the result.
+func (a *Attempt) unreadText(reply int) *replyText {
+	if t, ok := a.unread[reply]; ok {
+		return t
+	}
+	r := &a.Log.Replies[reply]
+	t := &replyText{}
+	for _, raw := range [...]arena.Raw{r.content, r.reasoning} {
+		text := a.scratch.contentText(raw)
+		if text == "" {
+			continue
+		}
+		if len(text) > maxReplyText {
+			t.cut = true
+			text = text[:maxReplyText]
+		}
+		if mayContainCall(raw) {
+			if reading := calls.Mended(text); len(reading.Calls) > 0 && len(reading.Faults) == 0 {
+				t.calls = appendVersions(t.calls, text)
+				text = reading.Think + "\n" + reading.Text
+			}
+		}
+		t.versions = appendVersions(t.versions, text)
+	}
+	if r.toolCalls != "" {
+		t.calls = appendVersions(t.calls, string(r.toolCalls[:min(len(r.toolCalls), maxReplyText)]))
+	}
+	if a.unread == nil {
+		a.unread = map[int]*replyText{}
+	}
+	a.unread[reply] = t
+	return t
+}
+
+// appendVersions appends a text and, where they differ, the text with its escapes decoded once
+// and twice, since a call may be quoted within a string of another.
+func appendVersions(versions []textVersion, text string) []textVersion {
+	for range 3 {
+		versions = append(versions, newVersion(text))
+		plain := unescape(text)
+		if plain == text {
+			break
+		}
+		text = plain
+	}
+	return versions
+}
+
+// newVersion splits a text into words. Offsets in lower must be those in text, so lower is the
+// text unchanged if its length would change.
+func newVersion(text string) textVersion {
+	v := textVersion{text: text, lower: strings.ToLower(text)}
+	if len(v.lower) != len(text) {
+		v.lower = text
+	}
+	for i := 0; i < len(text); {
+		word, n := NextWord(text[i:])
+		if n > 0 {
+			v.words = append(v.words, wordAt{word, i, i + n})
+		}
+		i += max(n, 1)
+	}
+	return v
+}
+
+// unescape decodes one level of the escapes of JSON, Python, XML, HTML and URLs: backslashes,
+// entities and percent signs. Anything else is unchanged.
+func unescape(text string) string {
+	if strings.IndexByte(text, '&') >= 0 {
+		text = html.UnescapeString(text)
+	}
+	if strings.IndexByte(text, '%') >= 0 {
+		if decoded, err := url.PathUnescape(text); err == nil && utf8.ValidString(decoded) {
+			text = decoded
+		}
+	}
+	if strings.IndexByte(text, '\\') < 0 {
+		return text
+	}
+
+	var b strings.Builder
+	for text != "" {
+		i := strings.IndexByte(text, '\\')
+		if i < 0 || i+1 == len(text) {
+			b.WriteString(text)
+			break
+		}
+		b.WriteString(text[:i])
+		text = text[i+1:]
+		switch text[0] {
+		case 'n', 'r':
+			b.WriteByte('\n')
+			text = text[1:]
+		case 't', 'f', 'b', '\n': // a backslash before a line break folds the line
+			b.WriteByte(' ')
+			text = text[1:]
+		case 'u', 'x', 'U':
+			digits := map[byte]int{'u': 4, 'x': 2, 'U': 8}[text[0]]
+			text = text[appendCodePoint(&b, text, digits):]
+		default: // a quote, a slash or a backslash stands for itself
+			b.WriteByte(text[0])
+			text = text[1:]
+		}
+	}
+	return b.String()
+}
+
+// appendCodePoint appends the character of an escape sequence to b and returns the number of
+// bytes read. text starts with the letter of the escape (u, x or U), and digits is the number
+// of hexadecimal digits after the letter. A surrogate pair is one character. Of an invalid
+// escape, only the letter is read and appended.
+func appendCodePoint(b *strings.Builder, text string, digits int) int {
+	if len(text) <= digits {
+		b.WriteByte(text[0])
+		return 1
+	}
+	n, err := strconv.ParseUint(text[1:1+digits], 16, 32)
+	if err != nil {
+		b.WriteByte(text[0])
+		return 1
+	}
+	length := 1 + digits
+	const highSurrogate, lowSurrogate = 0xD800, 0xDC00
+	if n >= highSurrogate && n < lowSurrogate && strings.HasPrefix(text[length:], `\u`) && len(text) >= length+6 {
+		low, err := strconv.ParseUint(text[length+2:length+6], 16, 32)
+		if err == nil && low >= lowSurrogate && low < 0xE000 {
+			n = (n-highSurrogate)<<10 + (low - lowSurrogate) + 0x10000
+			length += 6
+		}
+	}
+	b.WriteRune(rune(n))
+	return length
+}
+
+// maxLead is the maximum number of bytes before a tool's name that are compared to recognise a
+// list of calls.
+const maxLead = 16
+
+// leadOf returns the text before offset at in its line, maxLead bytes at most. All digits are
+// replaced by 0, so that numbered items of a list are equal.
+func (v *textVersion) leadOf(at int) string {
+	lead := v.text[max(0, at-maxLead):at]
+	lead = lead[strings.LastIndexByte(lead, '\n')+1:]
+	return strings.Map(func(r rune) rune {
+		if unicode.IsDigit(r) {
+			return '0'
+		}
+		return r
+	}, lead)
+}
+
+// tokens yields the offsets of a name in a text where it is not a part of a longer word.
+func tokens(text, name string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for start := 0; name != ""; {
+			i := strings.Index(text[start:], name)
+			if i < 0 {
+				return
+			}
+			i += start
+			start = i + len(name)
+			before, _ := utf8.DecodeLastRuneInString(text[:i])
+			after, _ := utf8.DecodeRuneInString(text[start:])
+			isToken := (i == 0 || isSeparator(before)) && (start == len(text) || isSeparator(after))
+			if isToken && !yield(i) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package evidence
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/calls"
+	"github.com/trajectory-arena/arena/internal/slicesx"
+)
+
+// request is a call to search for in the text of replies: the names of its tool in lower case, and
+// the keys and values of its arguments.
+type request struct {
+	names  []string
+	keys   []uint64
+	values []value
+}
+
+// requestOf returns the tool names, keys and values of a logged request, to be searched for in
+// replies. The names are those of its URL and of the dialogue's call that it was made for.
+func (a *Attempt) requestOf(d *Dispatch) *request {
+	r := &request{names: []string{strings.ToLower(Endpoint(d.Call.Path))}}
+	if d.Claimed >= 0 {
+		name := strings.ToLower(ToolName(a.Claims[d.Claimed].Call.Name))
+		r.names = slicesx.AppendUnique(r.names, name)
+	}
+	for _, raw := range [...]arena.Raw{d.Call.Params, d.Call.Body} {
+		r.addArguments(gjson.Parse(string(raw)), true, 0)
+	}
+	return r
+}
+
+// value is one value of a request's arguments, as the hashes of its words.
+type value struct {
+	words []uint64
+	// distinct reports whether a text that is not about the call is unlikely to contain the
+	// value: it has two words or more, or at least minDistinct characters.
+	distinct bool
+}
+
+// minDistinct is the minimum number of characters of a single word or number that is evidence
+// of a call: counts, pages, units and "true" are shorter or excluded.
+const minDistinct = 5
+
+// maxValues is the maximum number of values of one request that are searched for.
+const maxValues = 64
+
+// addArguments adds the keys and values of a call's arguments to r, at any depth of the JSON.
+// encoded reports whether texts are URL-encoded, as they are in the proxy's log.
+func (r *request) addArguments(v gjson.Result, encoded bool, depth int) {
+	if depth > calls.MaxDepth || v.Type == gjson.Null {
+		return
+	}
+	if v.Type == gjson.JSON {
+		v.ForEach(func(key, item gjson.Result) bool {
+			if key.Type == gjson.String {
+				r.keys = append(r.keys, HashText(strings.ToLower(key.Str)))
+			}
+			r.addArguments(item, encoded, depth+1)
+			return len(r.values) < maxValues
+		})
+		return
+	}
+
+	text := unquote(valueText(v), encoded && v.Type == gjson.String)
+	ids := calls.AppendIDs(nil, gjson.Result{Type: gjson.String, Str: text}, maxIDs)
+	if len(ids) < 2 || slices.ContainsFunc(ids, isNotID) {
+		ids = []string{text}
+	}
+	for _, text := range ids {
+		if one := newValue(text); len(one.words) > 0 {
+			r.values = append(r.values, one)
+		}
+	}
+}
+
+func newValue(text string) value {
+	v := value{words: AppendWords(nil, text)}
+	isBool := text == "true" || text == "false"
+	v.distinct = len(v.words) > 1 || len(v.words) == 1 && utf8.RuneCountInString(text) >= minDistinct && !isBool
+	return v
+}
+
+// toolNames returns the names of all tools of the attempt, in lower case: those of the harness,
+// of the log, and those that the trace declares or calls.
+func (a *Attempt) toolNames() []string {
+	if a.tools != nil {
+		return a.tools
+	}
+	add := func(name string) {
+		if name != "" && len(a.tools) < maxTools {
+			a.tools = slicesx.AppendUnique(a.tools, strings.ToLower(ToolName(name)))
+		}
+	}
+	for i := range a.Log.Dispatches {
+		add(Endpoint(a.Log.Dispatches[i].Call.Path))
+	}
+	for i := range a.Claims {
+		add(a.Claims[i].Call.Name)
+	}
+	for _, schema := range gjson.Parse(string(a.Trace.Tools)).ForEach {
+		add(schema.Get("name").String())
+		add(schema.Get("function.name").String())
+	}
+	for name := range a.scratch.harness {
+		add(name)
+	}
+	slices.Sort(a.tools)
+	return a.tools
+}
+
+func (r *request) isKeyOrName(word string) bool {
+	return slices.Contains(r.keys, HashText(strings.ToLower(word))) || slices.ContainsFunc(r.names, func(name string) bool {
+		return strings.EqualFold(name, word)
+	})
+}
