@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -125,7 +126,7 @@ func TestThinkingThatNoModelSaidReachesNoRow(t *testing.T) {
 	}
 
 	stays := checkSwappedRows(t, out)
-	checkSwappedLedger(t, out)
+	stripped := checkSwappedLedger(t, out)
 	m, err := corpus.ReadManifest(corpus.Disk{}, out)
 	if err != nil {
 		t.Fatal(err)
@@ -135,8 +136,9 @@ func TestThinkingThatNoModelSaidReachesNoRow(t *testing.T) {
 		t.Errorf("%d attempts stay without their thinking, and the funnel counts %d", stays, last.Stripped)
 	}
 	card, err := os.ReadFile(filepath.Join(out, "README.md"))
-	if err != nil || !strings.Contains(string(card), "18 of all") || !strings.Contains(string(card), "cannot tell") {
-		t.Errorf("the card does not say how many attempts lost their thinking: %v", err)
+	count := fmt.Sprintf("%d of all", stripped)
+	if err != nil || !strings.Contains(string(card), count) || !strings.Contains(string(card), "cannot tell") {
+		t.Errorf("the card does not say that %d attempts lost their thinking: %v", stripped, err)
 	}
 }
 
@@ -170,11 +172,15 @@ func checkSwappedRows(t *testing.T, out string) (stays int) {
 	return stays
 }
 
-// checkSwappedLedger checks what the tables say of the swapped run.
-func checkSwappedLedger(t *testing.T, out string) {
+// checkSwappedLedger checks what the tables say of the swapped run. It returns the number of
+// attempts of the whole day that lost their thinking.
+func checkSwappedLedger(t *testing.T, out string) (stripped int) {
 	t.Helper()
 	table := func(name string) string { return filepath.Join(out, "tables", name+".parquet") }
 	err := corpus.ReadRows(corpus.Disk{}, table("verdicts"), func(v *rows.Verdict) error {
+		if v.ThinkingStripped {
+			stripped++
+		}
 		isRight := v.Axis == "agentic" && v.ThinkingStripped && v.ThinkingUnsaid != nil && *v.ThinkingUnsaid == 1
 		if strings.HasPrefix(v.TraceID, swappedRun) && !isRight {
 			t.Errorf("%s: axis %s, stripped %t", v.TraceID, v.Axis, v.ThinkingStripped)
@@ -201,6 +207,7 @@ func checkSwappedLedger(t *testing.T, out string) {
 	if asked != 18 {
 		t.Errorf("%d judgements of 18 attempts: the judge of steps is not asked either", asked)
 	}
+	return stripped
 }
 
 // TestJudgesAreNotAskedAboutThinkingThatNoModelSaid holds for arena judge what holds for a
