@@ -33,6 +33,12 @@ func (l *Labelled) probability() float64 {
 	return 0.5
 }
 
+// isCapped reports whether the filter limited its confidence because the log of the agent's day
+// cannot tell a model from a program whose calls a model repeats.
+func (l *Labelled) isCapped() bool {
+	return l.Axis == arena.AxisAgentic && l.Confidence == doubtfulConfidence
+}
+
 // label returns the true label as a number: 1 for agentic, 0 for scripted.
 func (l *Labelled) label() float64 {
 	if l.Agentic {
@@ -90,7 +96,15 @@ type Bin struct {
 type Calibration struct {
 	Total    Confusion
 	Families []Confusion
-	Bins     []Bin
+	// Bins is the reliability table of the answers whose confidence is an estimate. Capped is the
+	// row of the attempts that are called agentic at the limit for doubtful agents, Unknown that
+	// of the answer unknown.
+	Bins    []Bin
+	Capped  Bin
+	Unknown Bin
+	// Error is the expected calibration error: the mean difference of claimed and true
+	// probability over Bins, weighted by attempts. It is NaN if Bins are empty.
+	Error float64
 	// Brier is the mean squared difference between probability and label (1 or 0); 0 is best.
 	Brier float64
 }
@@ -98,8 +112,10 @@ type Calibration struct {
 // Calibrate compares the filter's answers with the true labels, in total and by family.
 func Calibrate(answers []Labelled) Calibration {
 	c := Calibration{
-		Total: *newConfusion("all"),
-		Bins:  newBins(answers),
+		Total:   *newConfusion("all"),
+		Bins:    newBins(answers),
+		Capped:  Bin{Low: doubtfulConfidence, High: doubtfulConfidence},
+		Unknown: Bin{Low: 0.5, High: 0.5},
 	}
 	families := map[string]*Confusion{}
 	for i := range answers {
@@ -110,7 +126,16 @@ func Calibrate(answers []Labelled) Calibration {
 		families[l.Family].add(l)
 		c.Total.add(l)
 		c.Brier += math.Pow(l.probability()-l.label(), 2) / float64(len(answers))
+		switch {
+		case l.isCapped():
+			c.Capped.add(l)
+		case l.Axis == arena.AxisUnknown:
+			c.Unknown.add(l)
+		}
 	}
+	c.Capped.average()
+	c.Unknown.average()
+	c.Error = calibrationError(c.Bins)
 	for _, f := range families {
 		c.Families = append(c.Families, *f)
 	}
@@ -124,8 +149,35 @@ func Calibrate(answers []Labelled) Calibration {
 // of the last bin.
 var binEdges = []float64{0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 1}
 
-// newBins computes the reliability table of answers: it groups them by their probability of
-// being agentic and compares the mean of each group with the share that is labelled agentic.
+func (b *Bin) add(l *Labelled) {
+	b.N++
+	b.Claimed += l.probability()
+	b.True += l.label()
+}
+
+// average converts the sums of probabilities and labels of a bin to means.
+func (b *Bin) average() {
+	if b.N > 0 {
+		b.Claimed /= float64(b.N)
+		b.True /= float64(b.N)
+	}
+}
+
+// calibrationError returns the mean difference of claimed and true probability over the bins,
+// weighted by attempts; NaN if the bins are empty.
+func calibrationError(bins []Bin) float64 {
+	sum := 0.0
+	n := 0
+	for _, b := range bins {
+		sum += math.Abs(b.Claimed-b.True) * float64(b.N)
+		n += b.N
+	}
+	return sum / float64(n)
+}
+
+// newBins computes the reliability table of the answers that are neither capped nor unknown: it
+// groups them by their probability of being agentic and compares the mean of each group with the
+// share that is labelled agentic.
 func newBins(answers []Labelled) []Bin {
 	bins := make([]Bin, len(binEdges)-1)
 	for i := range bins {
@@ -139,18 +191,14 @@ func newBins(answers []Labelled) []Bin {
 		return cmp.Or(cmp.Compare(edge, p), -1)
 	}
 	for i := range answers {
-		p := answers[i].probability()
-		n, _ := slices.BinarySearchFunc(inner, p, compareEdge)
-		b := &bins[n]
-		b.N++
-		b.Claimed += p
-		b.True += answers[i].label()
+		if answers[i].isCapped() || answers[i].Axis == arena.AxisUnknown {
+			continue
+		}
+		n, _ := slices.BinarySearchFunc(inner, answers[i].probability(), compareEdge)
+		bins[n].add(&answers[i])
 	}
 	for i := range bins {
-		if n := float64(bins[i].N); n > 0 {
-			bins[i].Claimed /= n
-			bins[i].True /= n
-		}
+		bins[i].average()
 	}
 	return bins
 }

@@ -40,6 +40,10 @@ type Explanation struct {
 	Replies []*arena.ProxyCall
 }
 
+// noPrompts says, in explanations, which programs a log without prompts cannot tell from a model.
+const noPrompts = "the log keeps no prompts, and the confidence does not cover two kinds of programs that then look like " +
+	"a model: one that draws its calls as a model would and has a model write each, and one that dictates only the answer"
+
 // Explain returns the evidence behind the first pass of one attempt.
 func (f *Filter) Explain(t *arena.Trace, d *arena.Dialogue) Explanation {
 	a := f.examine(t, d)
@@ -57,6 +61,9 @@ func (f *Filter) Explain(t *arena.Trace, d *arena.Dialogue) Explanation {
 			})
 		}
 	}
+	if a.Prompted == 0 && a.Links[evidence.LinkNamed] > 0 {
+		e.Terms = append(e.Terms, Term{Rule: "no_prompts", Why: noPrompts})
+	}
 	return e
 }
 
@@ -72,7 +79,7 @@ func explainCalls(a *evidence.Attempt) []Row {
 		if d.Claimed < 0 {
 			r := Row{
 				NamedBy:  d.Reply + 1,
-				Link:     d.Link.String() + ", not in the dialogue",
+				Link:     linkText(d) + ", not in the dialogue",
 				Dispatch: d.Call,
 			}
 			r.quote(a, d)
@@ -88,7 +95,7 @@ func explainCall(a *evidence.Attempt, c *evidence.Claim) Row {
 	case c.Dispatch >= 0:
 		d := &a.Log.Dispatches[c.Dispatch]
 		r.NamedBy = d.Reply + 1
-		r.Link = d.Link.String()
+		r.Link = linkText(d)
 		r.Dispatch = d.Call
 		r.quote(a, d)
 		if c.Edited {
@@ -107,6 +114,14 @@ func explainCall(a *evidence.Attempt, c *evidence.Claim) Row {
 		r.Link = link.String()
 	}
 	return r
+}
+
+// linkText returns the link of a dispatch, and that the client chose the dispatch if it did.
+func linkText(d *evidence.Dispatch) string {
+	if d.Chosen {
+		return d.Link.String() + ", chosen from several calls"
+	}
+	return d.Link.String()
 }
 
 // quote adds the text of the newest reply before the row's dispatch (logged request), if no

@@ -16,13 +16,21 @@ func TestCalibrate(t *testing.T) {
 		{Family: "x", Agentic: true, Axis: arena.AxisScripted, Confidence: 0.6},
 		{Family: "y", Agentic: false, Axis: arena.AxisScripted, Confidence: 0.8},
 		{Family: "y", Agentic: false, Axis: arena.AxisUnknown, Confidence: 0.5},
+		{Family: "y", Agentic: false, Axis: arena.AxisAgentic, Confidence: 0.8},
 	})
 	if c.Total.Agentic[arena.AxisAgentic] != 1 || c.Total.Agentic[arena.AxisScripted] != 1 || c.Total.Scripted[arena.AxisScripted] != 1 || c.Total.Agentic[arena.AxisUnknown]+c.Total.Scripted[arena.AxisUnknown] != 1 || c.Total.Correct() != 2 {
 		t.Errorf("total %+v", c.Total)
 	}
-	// (0.1² + 0.6² + 0.2² + 0.5²) / 4
-	if math.Abs(c.Brier-0.165) > 1e-12 {
-		t.Errorf("Brier = %v, want 0.165", c.Brier)
+	// (0.1² + 0.6² + 0.2² + 0.5² + 0.8²) / 5
+	if math.Abs(c.Brier-0.26) > 1e-12 {
+		t.Errorf("Brier = %v, want 0.26", c.Brier)
+	}
+	if c.Capped.N != 1 || c.Capped.True != 0 || c.Unknown.N != 1 {
+		t.Errorf("capped %+v, unknown %+v: want one attempt each", c.Capped, c.Unknown)
+	}
+	// The bins hold 0.9 (agentic), 0.4 (agentic) and 0.2 (scripted).
+	if want := (0.1 + 0.6 + 0.2) / 3; math.Abs(c.Error-want) > 1e-12 {
+		t.Errorf("error %v without capped and unknown answers, want %v", c.Error, want)
 	}
 	if len(c.Families) != 2 || c.Families[0].Family != "x" {
 		t.Errorf("families %+v", c.Families)

@@ -156,6 +156,7 @@ func examine(
 	a.resolveNumbers()
 	a.Log.linkDispatches()
 	a.linkByWords()
+	a.Log.linkChoices()
 	for i := range a.Log.Dispatches {
 		d := &a.Log.Dispatches[i]
 		a.Links[d.Link]++

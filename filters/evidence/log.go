@@ -28,6 +28,8 @@ type Dispatch struct {
 	// Shortened reports whether the dispatch is a search of which the client left out words that
 	// the model wrote.
 	Shortened bool
+	// Chosen reports whether the client chose the dispatch from several calls of one reply.
+	Chosen bool
 	// cut reports whether a reply that may have asked for the dispatch cannot be read.
 	cut  bool
 	Link Link

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"runtime"
 	"text/tabwriter"
 
@@ -173,21 +174,25 @@ func printCalibration(w io.Writer, c *filters.Calibration) error {
 		agentic[arena.AxisAgentic]+agentic[arena.AxisScripted]+agentic[arena.AxisUnknown],
 	)
 	fmt.Fprintf(t, "Brier score\t%.4f\t\t\n", c.Brier)
-	fmt.Fprintln(t, "\nprobability\tattempts\tclaimed\ttrue\t")
+	fmt.Fprintf(t, "expected calibration error\t%.4f\t\t\n", c.Error)
+
+	fmt.Fprintln(t, "\nprobability of agentic\tattempts\tclaimed\ttrue\t95 %\t")
 	for _, b := range c.Bins {
-		if b.N > 0 {
-			fmt.Fprintf(
-				t,
-				"%.2f-%.2f\t%d\t%.3f\t%.3f\t\n",
-				b.Low,
-				b.High,
-				b.N,
-				b.Claimed,
-				b.True,
-			)
-		}
+		printBin(t, fmt.Sprintf("%.2f-%.2f", b.Low, b.High), &b)
 	}
+	printBin(t, fmt.Sprintf("agentic, capped at %.2f", c.Capped.High), &c.Capped)
+	printBin(t, "unknown", &c.Unknown)
 	return t.Flush()
+}
+
+// printBin prints a row of the reliability table, unless the row is empty.
+func printBin(w io.Writer, name string, b *filters.Bin) {
+	if b.N == 0 {
+		return
+	}
+	agentic := habits.Ratio{Part: int(math.Round(b.True * float64(b.N))), Whole: b.N}
+	lo, hi := agentic.Interval()
+	fmt.Fprintf(w, "%s\t%d\t%.3f\t%.3f\t%.3f-%.3f\t\n", name, b.N, b.Claimed, b.True, lo, hi)
 }
 
 func share(w io.Writer, name string, part, total int) {
