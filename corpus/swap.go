@@ -147,11 +147,11 @@ func Swap(fsys FS, src, dst string) error {
 	return fsys.RemoveAll(previous)
 }
 
-// ErrBusy reports that another process works in the same folder.
-var ErrBusy = errors.New("another run works in this folder")
+// ErrBusy reports that another process writes the same file or folder.
+var ErrBusy = errors.New("another run is writing it")
 
-// Lock locks the building of a corpus at dir until release is called, because two
-// processes would remove each other's parts. The lock file is in the parent of dir. release
+// Lock locks the writing of the corpus or other output at dir until release is called, because
+// two processes would remove each other's parts. The lock file is in the parent of dir. release
 // removes it, and the parents that Lock created if they are empty. The lock ends with the
 // process at the latest.
 func Lock(dir string) (release func(), err error) { return lockSibling(dir, "lock") }

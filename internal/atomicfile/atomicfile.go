@@ -38,6 +38,16 @@ func CreateIn(folder, path string) (*File, error) {
 	return &File{f, path}, nil
 }
 
+// CreateAt creates the file for path under the name temporary, which must be on the same volume.
+// It replaces what a killed process left there, so the caller must be the only writer of path.
+func CreateAt(temporary, path string) (*File, error) {
+	f, err := os.OpenFile(temporary, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o666)
+	if err != nil {
+		return nil, withPath(path, err)
+	}
+	return &File{f, path}, nil
+}
+
 // unusedName returns the path of a file that does not exist in folder. The file is not created by
 // os.CreateTemp, since only its owner could then read it.
 func unusedName(folder string) (string, error) {

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard/minhash"
 	"github.com/trajectory-arena/arena/guard/rows"
 	"github.com/trajectory-arena/arena/internal/digest"
@@ -85,15 +86,36 @@ func (f *dedupFlags) run(
 		return err
 	}
 	cli.GrowHeap(fewTextsGrowth)
-	today := &minhash.Index{}
-	err = cli.WriteWhole(s, f.out, func(w io.Writer) error {
-		return f.cluster(ctx, s, w, files, today)
-	})
-	if err != nil || f.index == "" {
+	if f.index == "" {
+		return cli.WriteWhole(s, f.out, func(w io.Writer) error {
+			return f.cluster(ctx, s, w, files, nil)
+		})
+	}
+
+	release, err := corpus.Lock(f.index)
+	if err != nil {
 		return err
 	}
-	// Only at the end, so that a failed run that is repeated does not find its own texts.
-	return today.Append(f.index)
+	defer release()
+	stored, err := minhash.ReadIndexFile(f.index)
+	if err != nil {
+		return cli.Failed(err, "start a new index: give another file to --index")
+	}
+	index := &dedupIndex{stored: stored}
+	err = cli.WriteWhole(s, f.out, func(w io.Writer) error {
+		return f.cluster(ctx, s, w, files, index)
+	})
+	if err != nil {
+		return err
+	}
+	// Only at the end, so that the index holds nothing of a run whose output was lost.
+	return stored.Append(&index.today)
+}
+
+// dedupIndex is the index of earlier runs, and the documents of this one.
+type dedupIndex struct {
+	stored *minhash.IndexFile
+	today  minhash.Index
 }
 
 func (f *dedupFlags) cluster(
@@ -101,7 +123,7 @@ func (f *dedupFlags) cluster(
 	s *cli.Streams,
 	w io.Writer,
 	files []string,
-	today *minhash.Index,
+	index *dedupIndex,
 ) error {
 	progress := cli.Verbosity{Quiet: f.quiet}.Progress(s)
 	defer progress.Done()
@@ -124,8 +146,8 @@ func (f *dedupFlags) cluster(
 		return err
 	}
 	lines := dedupLines(ids, texts, groups)
-	if f.index != "" {
-		if err = f.joinIndex(texts, lines, options, today); err != nil {
+	if index != nil {
+		if err = index.join(texts, lines, options); err != nil {
 			return err
 		}
 	}
@@ -264,25 +286,23 @@ func dedupLines(ids, texts []string, groups []minhash.Group) []dedupLine {
 	return lines
 }
 
-// joinIndex finds texts that are near-duplicates of texts of earlier runs, in the index file. It
-// changes the line of such a text: the text gets the cluster of the earlier one and represents no
-// cluster. The signatures of all texts are added to today, for later runs.
-func (f *dedupFlags) joinIndex(
+// join finds texts that are near-duplicates of texts of earlier runs. It changes the line of such
+// a text: the text gets the cluster of the earlier one and represents no cluster. The signatures
+// of all texts become those of today.
+func (x *dedupIndex) join(
 	texts []string,
 	lines []dedupLine,
 	o minhash.Options,
-	today *minhash.Index,
 ) error {
-	merged := &minhash.Index{}
-	if _, err := os.Stat(f.index); err == nil {
-		if merged, err = minhash.ReadIndex(f.index); err != nil {
-			return cli.Failed(err, "an index of another version cannot be used: start a new one")
-		}
-	}
-	earlier := len(merged.Names)
+	signatures := make([]minhash.Packed, len(texts))
 	for i, t := range texts {
 		sig := minhash.Sign(t)
-		merged.Add(lines[i].Cluster, sig.Pack())
+		signatures[i] = sig.Pack()
+	}
+	merged := x.stored.Before(signatures)
+	earlier := len(merged.Names)
+	for i := range signatures {
+		merged.Add(lines[i].Cluster, signatures[i])
 	}
 	c, err := merged.Cluster(o)
 	if err != nil {
@@ -290,14 +310,14 @@ func (f *dedupFlags) joinIndex(
 	}
 	for i := range lines {
 		if root := int(c.Root[earlier+i]); root < earlier {
-			similarity := merged.Signatures[root].Similarity(&merged.Signatures[earlier+i])
+			similarity := merged.Signatures[root].Similarity(&signatures[i])
 			lines[i] = dedupLine{
 				ID:      lines[i].ID,
 				Cluster: cli.WithoutSecrets(merged.Names[root]),
 				Jaccard: &similarity,
 			}
 		}
-		today.Add(lines[i].Cluster, merged.Signatures[earlier+i])
+		x.today.Add(lines[i].Cluster, signatures[i])
 	}
 	return nil
 }

@@ -28,10 +28,14 @@ func WriteWhole(s *Streams, path string, write func(io.Writer) error) error {
 		err = writeBuffered(f, write)
 		return errors.Join(err, f.Close())
 	}
-	f, err := atomicfile.Create(path)
+	release, f, err := createWhole(path)
+	if errors.Is(err, corpus.ErrBusy) {
+		return fmt.Errorf("write %s: %w", path, corpus.ErrBusy)
+	}
 	if err != nil {
 		return Failed(fmt.Errorf("create %s: %w", path, cause(err)), "the folder of -o must exist and take new files")
 	}
+	defer release()
 	if err := writeBuffered(f, write); err != nil {
 		return errors.Join(err, f.Drop())
 	}
@@ -39,6 +43,25 @@ func WriteWhole(s *Streams, path string, write func(io.Writer) error) error {
 		return fmt.Errorf("write %s: %w", path, cause(err))
 	}
 	return nil
+}
+
+// createWhole locks the output file at path and creates its temporary file, which replaces the one
+// that a killed run left behind. The error is corpus.ErrBusy, wrapped, if another process writes
+// the same output.
+func createWhole(path string) (release func(), f *atomicfile.File, err error) {
+	if _, err = os.Stat(filepath.Dir(path)); err != nil {
+		return nil, nil, err // corpus.Lock would create the folder
+	}
+	release, err = corpus.Lock(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err = atomicfile.CreateAt(corpus.SiblingPath(path, "new"), path)
+	if err != nil {
+		release()
+		return nil, nil, err
+	}
+	return release, f, nil
 }
 
 // WriteText writes text to a file with WriteWhole.
@@ -50,10 +73,19 @@ func WriteText(s *Streams, path, text string) error {
 }
 
 // WriteFolder writes a folder completely or not at all: write fills a folder next to it,
-// which then replaces it.
+// which then replaces it. The error is corpus.ErrBusy, wrapped, if another process writes the same
+// folder.
 func WriteFolder(path string, write func(dir string) error) error {
+	release, err := corpus.Lock(path)
+	if errors.Is(err, corpus.ErrBusy) {
+		return fmt.Errorf("write %s: %w", path, corpus.ErrBusy)
+	}
+	if err != nil {
+		return err
+	}
+	defer release()
 	part := corpus.SiblingPath(path, "part")
-	err := corpus.ResetDir(corpus.Disk{}, part)
+	err = corpus.ResetDir(corpus.Disk{}, part)
 	if err == nil {
 		err = write(part)
 	}
