@@ -9,11 +9,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
@@ -31,12 +34,20 @@ func writers(built, other, day string) map[string][]string {
 		"appeal":  {"view", built, "--appeal", "5c98a2f5-25a1-40ef-ac1c-752d7ee5e25c/6ad2567c-3159-426f-a625-b7b1e77d8f9d"},
 		"drift":   {"drift", built, "--against", other},
 		"dedup":   {"dedup", filepath.Join(filepath.Dir(day), "leak", "texts.jsonl")},
+		"filter":  {"filter", day, "-q"},
+		"score":   {"score", day, "-q"},
+		"judge":   {"judge", day, "-q"},
+		"leak":    {"leak", filepath.Join(filepath.Dir(day), "leak", "texts.jsonl"), "--held-out", filepath.Join(day, "problems.jsonl"), "-q"},
 	}
 	if !longtest.Tests {
-		maps.DeleteFunc(all, func(name string, _ []string) bool { return name != "import" && name != "export" })
+		maps.DeleteFunc(all, func(name string, _ []string) bool { return !slices.Contains([]string{"import", "export", "filter"}, name) })
 	}
 	return all
 }
+
+// fitsOnASmallDisk are the writers whose output is smaller than the disk of
+// TestAWriterOnAFullDiskSaysSo.
+var fitsOnASmallDisk = []string{"sample", "drift", "dedup", "leak"}
 
 // corpora builds two corpora of the sample day, the second with the tag long, without
 // which no writer reads it.
@@ -118,10 +129,34 @@ func TestAKilledWriterLeavesAllOrNothing(t *testing.T) {
 		if b, err := to("killed").CombinedOutput(); err != nil || contents(t, killed) != whole {
 			t.Errorf("%s: after kills: %v, or another result\n%s", name, err, b)
 		}
-		left, err := filepath.Glob(filepath.Join(dir, "[^.]*"))
+		left, err := os.ReadDir(dir)
 		if err != nil || len(left) > 2 {
 			t.Errorf("%s: beside what it wrote are left %q: %v", name, left, err)
 		}
+	}
+}
+
+// TestASecondWriterIsRefused runs each command while another process writes its output: it fails,
+// says why, and writes nothing. Afterwards the same command succeeds.
+func TestASecondWriterIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, args := range writers(corpora(t, program(t))) {
+		dir := t.TempDir()
+		out := filepath.Join(dir, "out")
+		args = append(args, "-o", out)
+		release, err := corpus.Lock(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		code, _, words := arenaRun(args...)
+		if code != cli.ExitFailure || !strings.Contains(words, "another run is writing it") || !strings.Contains(words, "hint: wait for it") {
+			t.Errorf("%s: exit %d\n%s", name, code, words)
+		}
+		if _, err := os.Stat(out); err == nil {
+			t.Errorf("%s: it wrote its output beside the other process", name)
+		}
+		release()
+		must(t, cli.ExitOK, args...)
 	}
 }
 
@@ -146,7 +181,7 @@ func TestAWriterOnAFullDiskSaysSo(t *testing.T) {
 		out := filepath.Join(disk, name)
 		said, err := exec.Command(arena, append(args, "-o", out)...).CombinedOutput()
 		if err == nil {
-			if name != "sample" && name != "drift" && name != "dedup" {
+			if !slices.Contains(fitsOnASmallDisk, name) {
 				t.Errorf("%s fits on the disk", name)
 			}
 		} else if text := string(said); !strings.Contains(text, "no space left on device") || !strings.Contains(text, "hint: ") {

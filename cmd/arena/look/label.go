@@ -96,7 +96,7 @@ func (f *labelFlags) draw(
 		return cli.WriteText(f.streams, filepath.Join(dir, sampleFile), lines.String())
 	})
 	if err != nil {
-		return cli.Failed(err, "give -o a folder that can be made")
+		return cli.DefaultHint(err, "give -o a folder that can be made")
 	}
 	fmt.Fprintf(
 		f.streams.Err,
