@@ -178,7 +178,8 @@ func countsHold(t *testing.T, shard string) {
 	t.Helper()
 	err := corpus.ReadRows(corpus.Disk{}, shard, func(r *rows.SFT) error {
 		ms, err := chat.Decode(r.Messages)
-		if n := rows.CountTokens(rows.Bytes4{}, ms, r.Tools); int64(n) != r.NTokens {
+		n, countErr := rows.CountTokens(rows.Bytes4{}, ms, r.Tools)
+		if countErr != nil || int64(n) != r.NTokens {
 			t.Errorf("%s has %d tokens and says %d", r.SessionID, n, r.NTokens)
 		}
 		return err

@@ -29,14 +29,17 @@ const (
 // Remote is a search server over HTTP.
 type Remote struct {
 	base   string
+	token  string
 	client *http.Client
 	wait   time.Duration
 	busy   time.Duration
 }
 
-// NewRemote returns the server at base, the URL before "/find_product".
-func NewRemote(base string) *Remote {
+// NewRemote returns the server at base, the URL before "/find_product". token is the bearer token
+// that requests carry, or empty.
+func NewRemote(base, token string) *Remote {
 	return &Remote{
+		token:  token,
 		base:   strings.TrimRight(base, "/"),
 		client: webclient.New(remoteTimeout, maxResponseBytes),
 		wait:   remoteWait,
@@ -72,6 +75,9 @@ func (r *Remote) send(ctx context.Context, url string) (v python.Value, status i
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return v, 0, fmt.Errorf("ask search server: %w", err)
+	}
+	if r.token != "" {
+		req.Header.Set("Authorization", "Bearer "+r.token)
 	}
 	res, err := r.client.Do(req)
 	if err != nil {

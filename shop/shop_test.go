@@ -119,7 +119,7 @@ func TestServerAnswersLikeTheTools(t *testing.T) {
 		t.Fatal(err)
 	}
 	local := NewTools(Local{c, SubnetRules}, SubnetRules, allTools)
-	r := NewRemote(server.URL)
+	r := NewRemote(server.URL, "")
 	r.wait, r.busy = 0, 0
 	remote := NewTools(r, SubnetRules, allTools)
 	for line := range strings.Lines(string(calls)) {

@@ -40,7 +40,9 @@ func writers(built, other, day string) map[string][]string {
 		"leak":    {"leak", filepath.Join(filepath.Dir(day), "leak", "texts.jsonl"), "--held-out", filepath.Join(day, "problems.jsonl"), "-q"},
 	}
 	if !longtest.Tests {
-		maps.DeleteFunc(all, func(name string, _ []string) bool { return !slices.Contains([]string{"import", "export", "filter"}, name) })
+		maps.DeleteFunc(all, func(name string, _ []string) bool {
+			return !slices.Contains([]string{"import", "export", "filter"}, name)
+		})
 	}
 	return all
 }

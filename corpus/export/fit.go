@@ -74,11 +74,11 @@ func (f *fitter) fit(r *row) error {
 	}
 	r.messages = ms
 	if counter := f.counterFor(r.sft); counter != nil {
-		r.sft.NTokens = int64(rows.CountTokens(
-			counter,
-			chat.Unescape(ms),
-			r.sft.Tools,
-		))
+		n, err := rows.CountTokens(counter, chat.Unescape(ms), r.sft.Tools)
+		if err != nil {
+			return err
+		}
+		r.sft.NTokens = int64(n)
 		r.sft.TokenCounter = counter.Name()
 	}
 	if f.opt.MaxTokens > 0 && r.sft.NTokens > f.opt.MaxTokens {

@@ -75,7 +75,10 @@ func convertPrefTurns(r *row) ([]rows.Pref, error) {
 	return []rows.Pref{p}, nil
 }
 
-func turnTokens(turn []rows.Msg) int64 { return int64(rows.Bytes4{}.Count(turn[0].Content)) }
+func turnTokens(turn []rows.Msg) int64 {
+	n, _ := rows.Bytes4{}.Count(turn[0].Content) // the error is always nil
+	return int64(n)
+}
 
 // convertKTOTurns converts a preference pair of attempts to two rows of single turns, one wanted
 // and one unwanted: those at which the attempts first take different actions.

@@ -72,11 +72,11 @@ func NewSFT(rec *arena.Record, f *Facts) (row SFT, ms []chat.Message, err error)
 // after redaction. encoded are the same messages as JSON.
 func (f *Facts) countTokens(ms []chat.Message, encoded, tools []string) (int, error) {
 	if f.Redact == nil {
-		return CountTokens(f.Counter, ms, tools), nil
+		return CountTokens(f.Counter, ms, tools)
 	}
 	redacted := slicesx.Map(encoded, f.Redact)
 	if slices.Equal(redacted, encoded) {
-		return CountTokens(f.Counter, ms, tools), nil
+		return CountTokens(f.Counter, ms, tools)
 	}
 	return Recount(f.Counter, redacted, tools)
 }

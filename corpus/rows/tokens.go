@@ -69,7 +69,7 @@ type Counter interface {
 	// Name returns the counter's stable name, such as "bytes4".
 	Name() string
 	// Count returns the number of tokens, never negative.
-	Count(text string) int
+	Count(text string) (int, error)
 }
 
 // Bytes4 estimates one token for every four bytes, rounded up. It is the counter if no
@@ -80,16 +80,16 @@ type Bytes4 struct{}
 // Name returns "bytes4".
 func (Bytes4) Name() string { return "bytes4" }
 
-// Count returns a quarter of the text's UTF-8 bytes, rounded up.
-func (Bytes4) Count(text string) int { return (len(text) + 3) / 4 }
+// Count returns a quarter of the text's UTF-8 bytes, rounded up. The error is always nil.
+func (Bytes4) Count(text string) (int, error) { return (len(text) + 3) / 4, nil }
 
 // CountTokens counts the tokens of an attempt in text form, with the tools in the system
 // turn and a newline between turns.
-func CountTokens(c Counter, ms []chat.Message, tools []string) int {
+func CountTokens(c Counter, ms []chat.Message, tools []string) (int, error) {
 	turns := chat.Text(ms, tools)
 	if _, ok := c.(Bytes4); ok {
 		newlines := max(0, len(turns)-1)
-		return int(estimate(contentBytes(turns) + newlines).Tokens)
+		return int(estimate(contentBytes(turns) + newlines).Tokens), nil
 	}
 	contents := slicesx.Map(turns, func(t Msg) string { return t.Content })
 	return c.Count(strings.Join(contents, "\n"))
@@ -101,5 +101,5 @@ func Recount(c Counter, encoded, tools []string) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("count tokens of what is published: %w", err)
 	}
-	return CountTokens(c, ms, tools), nil
+	return CountTokens(c, ms, tools)
 }

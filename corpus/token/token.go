@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/dlclark/regexp2"
 	"golang.org/x/text/unicode/norm"
@@ -174,11 +175,19 @@ func (t *Tokenizer) addPreTokenizer(p *component) (byteLevel bool, err error) {
 	}
 }
 
+// ErrSlow is returned, wrapped, if a pattern of the tokenizer takes too long for a text.
+var ErrSlow = errors.New("count tokens: a pattern of tokenizer.json is too slow")
+
+// matchTimeout is the maximum time for one match of a tokenizer's pattern, which takes microseconds.
+// A pattern of a stranger's file can take years.
+const matchTimeout = 2 * time.Second
+
 func (t *Tokenizer) addSplit(expr string) error {
 	re, err := regexp2.Compile(expr, regexp2.RE2|regexp2.Unicode)
 	if err != nil {
 		return fmt.Errorf("read tokenizer: split %q: %w", expr, err)
 	}
+	re.MatchTimeout = matchTimeout
 	t.splits = append(t.splits, re)
 	return nil
 }
@@ -207,23 +216,28 @@ func (t *Tokenizer) Clone() *Tokenizer {
 func (t *Tokenizer) Name() string { return t.name }
 
 // Count returns the number of tokens of a text, without those that a model adds at
-// its start or end.
-func (t *Tokenizer) Count(text string) int {
+// its start or end. The error names a pattern of the tokenizer that takes too long for the text.
+func (t *Tokenizer) Count(text string) (int, error) {
 	if t.added == nil {
 		return t.countPlain(text)
 	}
-	n := 0
+	total := 0
 	end := 0
 	for _, m := range t.added.FindAllStringIndex(text, -1) {
-		n += t.countPlain(text[end:m[0]]) + 1
+		n, err := t.countPlain(text[end:m[0]])
+		if err != nil {
+			return 0, err
+		}
+		total += n + 1
 		end = m[1]
 	}
-	return n + t.countPlain(text[end:])
+	n, err := t.countPlain(text[end:])
+	return total + n, err
 }
 
 // countPlain returns the number of tokens of a text that contains none of the special tokens in
 // t.added.
-func (t *Tokenizer) countPlain(text string) int {
+func (t *Tokenizer) countPlain(text string) (int, error) {
 	if t.nfc {
 		text = norm.NFC.String(text)
 	}
@@ -232,20 +246,36 @@ func (t *Tokenizer) countPlain(text string) int {
 
 // countSplit splits text by the first pattern, each resulting part by the second and so on, and
 // returns the total number of tokens of the parts. The text between two matches is a part too.
-func (t *Tokenizer) countSplit(text string, splits []*regexp2.Regexp) int {
+func (t *Tokenizer) countSplit(text string, splits []*regexp2.Regexp) (int, error) {
 	if text == "" {
-		return 0
+		return 0, nil
 	}
 	if len(splits) == 0 {
-		return t.countWord(text)
+		return t.countWord(text), nil
 	}
-	n := 0
+	total := 0
 	end := 0
 	runes := []rune(text)
-	for m, err := splits[0].FindRunesMatch(runes); m != nil && err == nil; m, err = splits[0].FindNextMatch(m) {
-		n += t.countSplit(string(runes[end:m.Index]), splits[1:])
-		end = m.Index + m.Length
-		n += t.countSplit(string(runes[m.Index:end]), splits[1:])
+	count := func(part []rune) error {
+		n, err := t.countSplit(string(part), splits[1:])
+		total += n
+		return err
 	}
-	return n + t.countSplit(string(runes[end:]), splits[1:])
+	m, err := splits[0].FindRunesMatch(runes)
+	for m != nil && err == nil {
+		start := m.Index
+		if err = count(runes[end:start]); err != nil {
+			return 0, err
+		}
+		end = start + m.Length
+		if err = count(runes[start:end]); err != nil {
+			return 0, err
+		}
+		m, err = splits[0].FindNextMatch(m)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("%w: %q takes more than %v for a text of %d bytes", ErrSlow, splits[0], matchTimeout, len(text))
+	}
+	err = count(runes[end:])
+	return total, err
 }

@@ -40,8 +40,8 @@ func TestCountMatchesReference(t *testing.T) {
 	tok := smallTokenizer(t)
 	for range 2 { // the second time from the cache
 		for _, w := range want {
-			if got := tok.Count(w.Text); got != w.Tokens {
-				t.Errorf("%q: %d tokens, the reference has %d", w.Text, got, w.Tokens)
+			if got, err := tok.Count(w.Text); got != w.Tokens || err != nil {
+				t.Errorf("%q: %d tokens, the reference has %d; %v", w.Text, got, w.Tokens, err)
 			}
 		}
 	}
@@ -74,13 +74,16 @@ func FuzzCountIsBounded(f *testing.F) {
 	f.Add("<|im_start|>\xff\xfe é\u0301")
 	tok := smallTokenizer(f)
 	f.Fuzz(func(t *testing.T, text string) {
-		n := tok.Count(text)
+		n, err := tok.Count(text)
+		if err != nil {
+			t.Fatal(err)
+		}
 		limit := 3 * len(text) // an invalid byte becomes the three bytes of U+FFFD
 		if n > limit || n < 0 {
 			t.Fatalf("%d tokens of %d bytes", n, len(text))
 		}
-		if second := tok.Count(text); second != n {
-			t.Fatalf("%d, then %d", n, second)
+		if second, err := tok.Count(text); second != n || err != nil {
+			t.Fatalf("%d, then %d, %v", n, second, err)
 		}
 	})
 }
@@ -91,7 +94,9 @@ func BenchmarkCount(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		tok.Count(text)
+		if _, err := tok.Count(text); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 
@@ -115,8 +120,23 @@ func TestLongWordIsMergedInLinearTime(t *testing.T) {
 		strings.Repeat("€", long):   3 * long, // nor here
 		strings.Repeat("aac", long): 2 * long, // aa, c
 	} {
-		if got := tok.Count(word); got != want {
-			t.Errorf("%.12q, %d bytes: %d tokens, want %d", word, len(word), got, want)
+		if got, err := tok.Count(word); got != want || err != nil {
+			t.Errorf("%.12q, %d bytes: %d tokens, want %d; %v", word, len(word), got, want, err)
 		}
+	}
+}
+
+// TestSlowPatternIsAnError holds that a pattern which takes years for a text is named after
+// seconds, and gives no count.
+func TestSlowPatternIsAnError(t *testing.T) {
+	t.Parallel()
+	tok, err := token.Parse("x", []byte(`{"model":{"type":"BPE"},"pre_tokenizer":{"type":"Sequence","pretokenizers":[`+
+		`{"type":"Split","behavior":"Isolated","pattern":{"Regex":"(\\p{L}+\\s?)+$"}},{"type":"ByteLevel","use_regex":false}]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := tok.Count(strings.Repeat("words ", 20) + "1")
+	if err == nil || !strings.Contains(err.Error(), `"(\\p{L}+\\s?)+$"`) || n != 0 {
+		t.Errorf("%d tokens, %v: want an error that names the pattern", n, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/token"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges/llm"
 	"github.com/trajectory-arena/arena/pipeline"
@@ -42,6 +43,7 @@ var known = []struct {
 	{corpus.ErrNotCorpus, ExitFailure, "give -o a new folder, an empty one, or that of a corpus to replace"},
 	{corpus.ErrUnlisted, ExitFailure, "move it out of the folder, or give another -o"},
 	{corpus.ErrBusy, ExitFailure, "wait for it, or give another -o or --work"},
+	{token.ErrSlow, ExitFailure, "give the tokenizer.json that the model's publisher distributes"},
 	{corpus.ErrDamaged, ExitFailure, "a file of the corpus is damaged or missing: `arena verify` lists all that is broken; build or copy it again"},
 	{finish.ErrBroken, ExitFailure, "`arena verify` lists all that is broken; build or copy it again"},
 	{pipeline.ErrInput, ExitFailure, "check the file: it must be there, readable and as docs/formats.md describes it (--help lists the flags)"},

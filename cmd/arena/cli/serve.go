@@ -2,33 +2,67 @@ package cli
 
 import (
 	"context"
+	"crypto/subtle"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"os"
+	"strings"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena/internal/webclient"
 )
 
-// Serve serves h at an address until ctx ends, and then lets requests finish for a short
-// time. what names the service for people. A loopback address is served by ToLocalhost.
-func Serve(
+// Door is where a command serves HTTP, and the token that requests must carry.
+type Door struct {
+	listen   string
+	tokenEnv string
+}
+
+// Add adds --listen and --token-env, with their defaults.
+func (d *Door) Add(c *cobra.Command, listen, tokenEnv string) {
+	c.Flags().StringVar(&d.listen, "listen", listen, "address to listen on; port 0 takes a free one. Others than loopback need a token")
+	c.Flags().StringVar(&d.tokenEnv, "token-env", tokenEnv, "environment variable with the token that every request must carry")
+}
+
+// Token returns the token that requests must carry, from the environment variable of --token-env.
+// It is an error if there is none and other machines can connect.
+func (d *Door) Token() (string, error) {
+	token := os.Getenv(d.tokenEnv)
+	if _, _, err := net.SplitHostPort(d.listen); err != nil {
+		return "", Usage(err, "--listen is an address and a port, such as 127.0.0.1:8090")
+	}
+	if token == "" && !webclient.Local(d.listen) {
+		return "", Usage(
+			fmt.Errorf("%s can be asked from other machines, and there is no token", d.listen),
+			"set "+d.tokenEnv+", or listen on 127.0.0.1",
+		)
+	}
+	return token, nil
+}
+
+// Serve serves h at the address of the door until ctx ends, and then lets requests finish for a
+// short time. what names the service for people. A loopback address is served by toLocalhost. h
+// checks the token, for which WithToken is enough.
+func (d *Door) Serve(
 	ctx context.Context,
 	s *Streams,
-	listen, what string,
+	what string,
 	h http.Handler,
 ) error {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", d.listen)
 	if err != nil {
-		return Failed(fmt.Errorf("listen on %s: %w", listen, err), "another address: --listen 127.0.0.1:0")
+		return Failed(fmt.Errorf("listen on %s: %w", d.listen, err), "another address: --listen 127.0.0.1:0")
 	}
 	if webclient.Local(l.Addr().String()) {
-		h = ToLocalhost(h)
+		h = toLocalhost(h)
 	}
 	const graceTime = 5 * time.Second
 	server := boundedServer(h)
-	fmt.Fprintf(s.Err, "%s on http://%s (Ctrl-C ends it)\n", what, l.Addr())
+	fmt.Fprintf(s.Err, "%s on http://%s (Ctrl-C ends it)\n", what, d.address(l.Addr()))
 	ended := make(chan error, 1)
 	context.AfterFunc(ctx, func() {
 		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), graceTime)
@@ -41,9 +75,41 @@ func Serve(
 	return <-ended
 }
 
-// ToLocalhost returns a handler that rejects requests whose host is not the local one. The page of
+// address returns the host of --listen as the user typed it, since the listener has [::] for
+// 0.0.0.0, with the port on which the listener is.
+func (d *Door) address(listening net.Addr) string {
+	host, _, err := net.SplitHostPort(d.listen)
+	_, port, portErr := net.SplitHostPort(listening.String())
+	if host == "" || errors.Join(err, portErr) != nil {
+		return listening.String()
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// WithToken returns a handler that answers requests without the token with status 401. Requests
+// carry the token as a bearer token or, from a browser, as the password of HTTP's basic
+// authentication. It returns h itself if token is empty.
+func WithToken(h http.Handler, token string) http.Handler {
+	if token == "" {
+		return h
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		given := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if _, password, ok := r.BasicAuth(); ok {
+			given = password
+		}
+		if subtle.ConstantTimeCompare([]byte(given), []byte(token)) != 1 {
+			w.Header().Set("WWW-Authenticate", `Basic realm="arena: the token is the password"`)
+			http.Error(w, "the token is missing or another one", http.StatusUnauthorized)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// toLocalhost returns a handler that rejects requests whose host is not the local one. The page of
 // another site could send such requests through a browser.
-func ToLocalhost(h http.Handler) http.Handler {
+func toLocalhost(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !webclient.Local(r.Host) {
 			http.Error(w, "this server answers to localhost alone", http.StatusForbidden)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -43,9 +44,52 @@ func TestAnotherSitesPageIsRefused(t *testing.T) {
 		r := httptest.NewRequest(http.MethodGet, "/health", nil)
 		r.Host = host
 		w := httptest.NewRecorder()
-		ToLocalhost(ok).ServeHTTP(w, r)
+		toLocalhost(ok).ServeHTTP(w, r)
 		if w.Code != want {
 			t.Errorf("host %s: %d, want %d", host, w.Code, want)
+		}
+	}
+}
+
+func TestRequestsNeedTheToken(t *testing.T) {
+	t.Parallel()
+	ok := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
+	guarded := WithToken(ok, "secret")
+	tests := []struct {
+		name  string
+		carry func(r *http.Request)
+		want  int
+	}{
+		{"no token", func(*http.Request) {}, http.StatusUnauthorized},
+		{"a local host in the header", func(r *http.Request) { r.Host = "localhost" }, http.StatusUnauthorized},
+		{"bearer", func(r *http.Request) { r.Header.Set("Authorization", "Bearer secret") }, http.StatusOK},
+		{"another bearer", func(r *http.Request) { r.Header.Set("Authorization", "Bearer secrets") }, http.StatusUnauthorized},
+		{"password", func(r *http.Request) { r.SetBasicAuth("anyone", "secret") }, http.StatusOK},
+		{"another password", func(r *http.Request) { r.SetBasicAuth("secret", "") }, http.StatusUnauthorized},
+	}
+	for _, test := range tests {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		test.carry(r)
+		w := httptest.NewRecorder()
+		guarded.ServeHTTP(w, r)
+		if w.Code != test.want {
+			t.Errorf("%s: %d, want %d", test.name, w.Code, test.want)
+		}
+	}
+}
+
+// TestTheAddressIsPrintedAsTyped holds that a user can ask the printed address.
+func TestTheAddressIsPrintedAsTyped(t *testing.T) {
+	t.Parallel()
+	for listen, want := range map[string]string{
+		"0.0.0.0:0":   "0.0.0.0:80",
+		"127.0.0.1:0": "127.0.0.1:80",
+		"[::1]:0":     "[::1]:80",
+		":0":          "[::]:80",
+	} {
+		d := Door{listen: listen}
+		if got := d.address(&net.TCPAddr{IP: net.IPv6unspecified, Port: 80}); got != want {
+			t.Errorf("%s: printed as %s, want %s", listen, got, want)
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"runtime"
 	"strings"
@@ -18,7 +17,6 @@ import (
 	"github.com/trajectory-arena/arena/environment"
 	"github.com/trajectory-arena/arena/environment/gym"
 	"github.com/trajectory-arena/arena/internal/model"
-	"github.com/trajectory-arena/arena/internal/webclient"
 	"github.com/trajectory-arena/arena/shop"
 	"github.com/trajectory-arena/arena/student/dialect"
 	"github.com/trajectory-arena/arena/student/rollout"
@@ -31,9 +29,8 @@ type envFlags struct {
 	limits           environment.Limits
 	problems, record string
 	harness, search  string
-	listen           string
 	failures         gym.FailureStyle
-	tokenEnv         string
+	door             cli.Door
 	maxSteps         int
 }
 
@@ -66,8 +63,7 @@ func (f *envFlags) add(c *cobra.Command) {
 	)
 	fl.StringVar(&f.search, "search", "", "URL of a real search server to use instead of the catalogue's own search")
 	fl.StringVar(&f.record, "record", "", "folder of a day that keeps every paid episode as a trace that build reads")
-	fl.StringVar(&f.listen, "listen", "127.0.0.1:8090", "address to listen on; port 0 takes a free one. Others than loopback need a token")
-	fl.StringVar(&f.tokenEnv, "token-env", "ARENA_ENV_TOKEN", "environment variable with the token that every request must carry")
+	f.door.Add(c, "127.0.0.1:8090", "ARENA_ENV_TOKEN")
 	cli.Choice(
 		c,
 		&f.failures,
@@ -90,7 +86,7 @@ const spare = 256 << 20
 
 func (f *envFlags) run(ctx context.Context, s *cli.Streams) (err error) {
 	defer runtime.KeepAlive(make([]byte, spare))
-	token, err := f.token()
+	token, err := f.door.Token()
 	if err != nil {
 		return err
 	}
@@ -131,26 +127,10 @@ func (f *envFlags) run(ctx context.Context, s *cli.Streams) (err error) {
 		len(e.Refused),
 		local.Catalog.Len(),
 	)
-	return cli.Serve(ctx, s, f.listen, words, gym.Handler(e, gym.Options{
+	return f.door.Serve(ctx, s, words, gym.Handler(e, gym.Options{
 		Failures: f.failures,
 		Token:    token,
 	}))
-}
-
-// token returns the token that requests must carry, from the environment variable of --token-env.
-// It is an error if there is none and other machines can connect.
-func (f *envFlags) token() (string, error) {
-	token := os.Getenv(f.tokenEnv)
-	if _, _, err := net.SplitHostPort(f.listen); err != nil {
-		return "", cli.Usage(err, "--listen is an address and a port, such as 127.0.0.1:8090")
-	}
-	if token == "" && !webclient.Local(f.listen) {
-		return "", cli.Usage(
-			fmt.Errorf("%s can be asked from other machines, and there is no token", f.listen),
-			"set "+f.tokenEnv+", or listen on 127.0.0.1",
-		)
-	}
-	return token, nil
 }
 
 func (f *envFlags) fill(e *environment.Environment, local shop.Local) (err error) {
@@ -182,7 +162,7 @@ func (f *envFlags) newPlayer(h arena.Harness, local shop.Local) *rollout.Environ
 		ToolNames: toolNames(h), Rules: local.Rules, Server: local, Request: arena.Raw(`{"model":"env"}`), Has: local.Catalog.Has,
 	}
 	if f.search != "" {
-		p.Server = shop.NewRemote(f.search)
+		p.Server = shop.NewRemote(f.search, os.Getenv(shopTokenEnv))
 	}
 	return p
 }

@@ -143,7 +143,7 @@ func (f *Flags) environment(
 		Rules: local.Rules, Server: local, Request: `{"model":` + arena.Quote(spec.Model) + "}", Has: local.Catalog.Has,
 	}
 	if f.Played.Search != "" {
-		e.Server = shop.NewRemote(f.Played.Search)
+		e.Server = shop.NewRemote(f.Played.Search, os.Getenv(shopTokenEnv))
 		e.Tape = true
 	}
 	return e

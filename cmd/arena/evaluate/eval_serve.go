@@ -107,7 +107,7 @@ func (f *Flags) checkSearchServer(ctx context.Context) error {
 		Key:   "page",
 		Value: python.String("1"),
 	})
-	_, status, _ := shop.NewRemote(f.Played.Search).Get(ctx, path, question)
+	_, status, _ := shop.NewRemote(f.Played.Search, os.Getenv(shopTokenEnv)).Get(ctx, path, question)
 	if status < http.StatusBadRequest || status >= http.StatusInternalServerError || status == http.StatusTooManyRequests {
 		return nil
 	}

@@ -68,21 +68,29 @@ func (f *catalogFlags) open(ctx context.Context) (shop.Local, error) {
 	}, nil
 }
 
+// shopTokenEnv is the environment variable with the token of a search server: arena shop serve
+// wants it, and the commands that ask a search server send it.
+const shopTokenEnv = "ARENA_SHOP_TOKEN"
+
 func newShopServe(s *cli.Streams) *cobra.Command {
 	var f catalogFlags
-	var listen string
+	var door cli.Door
 	c := cli.Command("serve --catalog F", "Serve the search over HTTP, a drop-in for the subnet's server", cli.NumArgs(0, 0),
 		func(c *cobra.Command, _ []string) error {
+			token, err := door.Token()
+			if err != nil {
+				return err
+			}
 			local, err := f.open(c.Context())
 			if err != nil {
 				return err
 			}
 			words := fmt.Sprintf("%d products", local.Catalog.Len())
-			err = cli.Serve(c.Context(), s, listen, words, shop.Handler(local))
+			err = door.Serve(c.Context(), s, words, cli.WithToken(shop.Handler(local), token))
 			return errors.Join(err, local.Catalog.Close())
 		})
 	f.add(c)
-	c.Flags().StringVar(&listen, "listen", "127.0.0.1:5632", "address to listen on; port 0 takes a free one")
+	door.Add(c, "127.0.0.1:5632", shopTokenEnv)
 	return c
 }
 
@@ -175,7 +183,7 @@ func openTools(
 	names, _ := shop.ToolNames(shop.Profiles()[0]) // it is one of them
 	if remote != "" {
 		return shop.NewTools(
-				shop.NewRemote(remote),
+				shop.NewRemote(remote, os.Getenv(shopTokenEnv)),
 				searchRules[f.rules],
 				names,
 			), func() error {

@@ -28,7 +28,8 @@ import (
 
 type viewFlags struct {
 	out     string
-	listen  string
+	door    cli.Door
+	token   string
 	dropped int
 	workers int
 	public  bool
@@ -46,7 +47,7 @@ func NewView(s *cli.Streams) *cobra.Command {
 			return f.run(c.Context(), args)
 		})
 	c.Flags().StringVarP(&f.out, "output", "o", "", "folder to write the pages to, instead of serving them")
-	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:0", "address to serve at")
+	f.door.Add(c, "127.0.0.1:0", "ARENA_VIEW_TOKEN")
 	c.Flags().IntVar(&f.dropped, "traces", 20, "attempts with their dialogue of each reason, in pages that are written")
 	c.Flags().BoolVar(&f.public, "public", false, "pages that may be shown outside: nothing protected, no agent under embargo")
 	c.Flags().StringVar(&f.appeal, "appeal", "", "write one attempt, RUN/PROBLEM, as one page that may be shown outside")
@@ -58,9 +59,14 @@ func NewView(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-func (f *viewFlags) run(ctx context.Context, args []string) error {
+func (f *viewFlags) run(ctx context.Context, args []string) (err error) {
 	f.public = f.public || f.appeal != ""
-	if err := f.outside(); err != nil {
+	if f.out == "" && f.appeal == "" {
+		if f.token, err = f.door.Token(); err != nil {
+			return err
+		}
+	}
+	if err = f.outside(); err != nil {
 		return err
 	}
 	if f.dropped < 0 {
@@ -209,13 +215,7 @@ func (f *viewFlags) serve(ctx context.Context, pages *site.Site) error {
 			_, _ = pages.File(ctx, fmt.Sprintf("data/%d/day.js", k))
 		}() // every page asks for it
 	}
-	return cli.Serve(
-		ctx,
-		f.streams,
-		f.listen,
-		"pages",
-		cli.ToLocalhost(handler(pages)),
-	)
+	return f.door.Serve(ctx, f.streams, "pages", cli.WithToken(handler(pages), f.token))
 }
 
 func handler(pages *site.Site) http.Handler {
