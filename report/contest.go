@@ -123,6 +123,7 @@ func KLPage(names []string, reports []*kl.Report) *Page {
 func KingsPage(
 	r *distil.Report,
 	simulated []distil.Simulated,
+	axes []distil.SimulatedAxes,
 	lacking string,
 ) *Page {
 	p := &Page{Summary: fmt.Sprintf("%d rounds.", len(r.Rounds)), Numbers: []Number{
@@ -134,10 +135,25 @@ func KingsPage(
 		p.Numbers = append(p.Numbers, Number{"rank correlation of KL with " + b.Benchmark, b.Spearman.String(), ""})
 	}
 	p.Sections = append(p.Sections, roundsSection(r), flagsSection(r))
-	if simulated != nil {
+	if simulated != nil || axes != nil {
 		p.Sections = append(p.Sections, chances(simulated, lacking))
 	}
+	if axes != nil {
+		p.Sections = append(p.Sections, axesChances(axes))
+	}
 	return p
+}
+
+func axesChances(simulated []distil.SimulatedAxes) Section {
+	s := Section{
+		Heading: "What the newest composite rule does by chance",
+		Note:    fmt.Sprintf("Better 0: false dethronings. Each item of an axis passes by chance, with the axes of %d kings; intervals of the simulation.", simulated[0].FromKings),
+		Columns: []string{"margin", "items an axis", "better", "a challenger passes", "a round of five has a new king"},
+	}
+	for _, x := range simulated {
+		s.row(fmt.Sprintf("%g %%", 100*x.Margin), x.Items, fmt.Sprintf("%g %%", 100*x.Better), x.Challenger, x.Round)
+	}
+	return s
 }
 
 func roundsSection(r *distil.Report) Section {
@@ -162,7 +178,7 @@ func roundsSection(r *distil.Report) Section {
 			holds,
 			x.Published,
 			x.Outcome,
-			strings.Join(x.Why, "; "),
+			strings.Join(slices.Concat(x.Why, x.Refused), "; "),
 		)
 	}
 	return rounds

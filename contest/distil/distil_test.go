@@ -1,6 +1,7 @@
 package distil
 
 import (
+	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
@@ -120,7 +121,7 @@ func TestPublishedRounds(t *testing.T) {
 func TestSimulatedRates(t *testing.T) {
 	t.Parallel()
 	rounds, _ := replayed(t, real, "score_series.jsonl")
-	all, err := Simulate(rounds, Eras, []int{40, 100, 300}, []float64{0, 0.05}, 40)
+	all, err := Simulate(rounds, []Rule{kl, tTest, margin, composite}, []int{40, 100, 300}, []float64{0, 0.05}, 40)
 	if err != nil || len(all) != 18 {
 		t.Fatalf("%d rates: %v", len(all), err)
 	}
@@ -136,19 +137,27 @@ func TestSimulatedRates(t *testing.T) {
 		}
 		return one[0]
 	}
-	if s := test(Eras[1], 300, 0); s.Challenger.Low > 0.05 || s.Challenger.High < 0.05 {
+	if s := test(tTest, 300, 0); s.Challenger.Low > 0.05 || s.Challenger.High < 0.05 {
 		t.Errorf("a t-test at 0.05 crowns %v", s.Challenger)
 	}
-	if a, b := test(Eras[0], 40, 0), test(Eras[2], 100, 0); a.Round.Low < b.Round.High {
+	if a, b := test(kl, 40, 0), test(margin, 100, 0); a.Round.Low < b.Round.High {
 		t.Errorf("1 %% at 40 prompts dethrones falsely in %v rounds, t-test with margin at 100 in %v", a.Round, b.Round)
 	}
-	if a, b := test(Eras[2], 100, 0.05), test(Eras[2], 300, 0.05); a.Challenger.Value > b.Challenger.Value {
+	if a, b := test(margin, 100, 0.05), test(margin, 300, 0.05); a.Challenger.Value > b.Challenger.Value {
 		t.Errorf("power falls with prompts: %v, %v", a.Challenger, b.Challenger)
 	}
-	if s := test(Eras[2], 40, 0.05); s.Challenger.Value != 0 {
+	if s := test(margin, 40, 0.05); s.Challenger.Value != 0 {
 		t.Errorf("40 prompts are below the least: %v", s.Challenger)
 	}
 }
+
+// The rules of four versions that differ in kind; composite has equal weights and no floor.
+var (
+	kl        = Versions[0].Rule
+	tTest     = Versions[1].Rule
+	margin    = Versions[5].Rule
+	composite = Rule{Kind: Composite, Margin: 0.05, Bottom: 0.75, Worst: 3}
+)
 
 // student is a scored one with these KLs.
 func student(model string, kls ...float64) Student {
@@ -175,22 +184,22 @@ func TestRules(t *testing.T) {
 		far        Student
 		want       string
 	}{
-		{Eras[0], king, near, far, "far"},
-		{Eras[1], king, near, student("far", far.KLs[:1]...), "near"},
-		{Eras[2], king, near, far, "far"},
-		{Eras[2], king, near, student("far", far.KLs[:99]...), "king"},
+		{kl, king, near, far, "far"},
+		{tTest, king, near, student("far", far.KLs[:1]...), "near"},
+		{margin, king, near, far, "far"},
+		{margin, king, near, student("far", far.KLs[:99]...), "king"},
 		{Rule{Kind: Relative, Epsilon: 0.5}, king, near, far, "king"},
-		{Eras[3], axes(king, 0.5, 0.5, 0.5, 0.5), axes(near, 0.5, 0.5, 0.5, 0.6), axes(far, 0.53, 0.53, 0.53, 0.53), "far"},
-		{Rule{Kind: Composite, Margin: 0.05, Weights: map[string]float64{"d": 1}}, axes(king, 0.5, 0.5, 0.5, 0.5),
+		{composite, axes(king, 0.5, 0.5, 0.5, 0.5), axes(near, 0.5, 0.5, 0.5, 0.6), axes(far, 0.53, 0.53, 0.53, 0.53), "far"},
+		{Rule{Kind: Composite, Margin: 0.05, Bottom: 0.75, Worst: 3, Weights: map[string]float64{"d": 1}}, axes(king, 0.5, 0.5, 0.5, 0.5),
 			axes(near, 0.1, 0.1, 0.1, 0.9), axes(far, 1, 1, 1, 0.5), "near"},
-		{Eras[3], king, near, far, "king"},
+		{composite, king, near, far, "king"},
 	} {
 		if got := c.rule.decide(&c.king, []Student{c.king, c.near, c.far}, nil); got.Model != c.want {
 			t.Errorf("%s: %s is king, want %s", c.rule.String(), got.Model, c.want)
 		}
 	}
-	composite := axes(king, 0.2, 0.4, 0.6, 1)
-	if got := composite.composite(nil); math.Abs(got-(0.75*0.4+0.25*0.55)) > 1e-12 {
+	four := axes(king, 0.2, 0.4, 0.6, 1)
+	if got := composite.composite(&four); math.Abs(got-0.4375) > 1e-12 {
 		t.Errorf("composite %v", got)
 	}
 }
@@ -247,7 +256,7 @@ func TestReadRejectsInvalidFiles(t *testing.T) {
 	if _, err := ReadScores(write("b.jsonl", `{"model":"a"}`)); err == nil {
 		t.Error("a result may have no benchmark")
 	}
-	if _, err := Simulate([]*Round{{Eval: &Eval{}}}, Eras, []int{40}, []float64{0}, 1); err == nil {
+	if _, err := Simulate([]*Round{{Eval: &Eval{}}}, []Rule{kl}, []int{40}, []float64{0}, 1); err == nil {
 		t.Error("noise from nothing")
 	}
 	rounds, err := ReadRounds(write("rounds.jsonl", `{"eval":"x","file":"e.json","block":5,"rule_in_force":{"kind":"relative"}}`))
@@ -289,11 +298,138 @@ func FuzzParseEval(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for i := range Eras {
-			r := ReplayAll([]*Round{{ID: "x", Block: 1, Rule: &Eras[i], Eval: e}}, []State{{Block: 1}, {Block: 2}})
+		for i := range Versions {
+			r := ReplayAll([]*Round{{ID: "x", Block: 1, Rule: &Versions[i].Rule, Eval: e}}, []State{{Block: 1}, {Block: 2}})
 			if len(r.Rounds) > 0 && r.Rounds[0].Winner == "" {
 				t.Fatal("nobody is king")
 			}
 		}
 	})
+}
+
+// TestFloors asks the rules of two versions about challengers with a low axis or few axes. The
+// challenger's score is always good enough.
+func TestFloors(t *testing.T) {
+	t.Parallel()
+	axes := func(model string, n int, lowest, others float64) *Student {
+		s := student(model)
+		s.Axes = map[string]float64{"a": lowest}
+		for i := range n - 1 {
+			s.Axes[string(rune('b'+i))] = others
+		}
+		return &s
+	}
+	newest, err := Named("2026-05-16")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := *newest
+	closed.Weights = nil
+	open := closed
+	open.MinAxes, open.SparsePasses = 3, true
+	for _, c := range []struct {
+		name       string
+		rule       *Rule
+		king       *Student
+		challenger *Student
+		refused    string
+	}{
+		{"good", &closed, axes("k", 6, 0.4, 0.4), axes("c", 6, 0.5, 0.9), ""},
+		{"lopsided", &closed, axes("k", 6, 0.4, 0.4), axes("c", 6, 0.1, 0.99), "axis a is 0.1, the floor is 0.2"},
+		{"on the floor", &closed, axes("k", 6, 0.4, 0.4), axes("c", 6, 0.2, 0.9), ""},
+		{"three axes", &closed, axes("k", 6, 0.4, 0.4), axes("c", 3, 0.9, 0.9), "the challenger has 3 axes, the rule needs 5"},
+		{"king of four", &closed, axes("k", 4, 0.4, 0.4), axes("c", 6, 0.9, 0.9), "the king has 4 axes, the rule needs 5"},
+		{"open, king of one", &open, axes("k", 1, 0.4, 0.4), axes("c", 6, 0.9, 0.9), ""},
+		{"open, two axes", &open, axes("k", 6, 0.4, 0.4), axes("c", 2, 0.1, 1.9), ""},
+		{"open, lopsided", &open, axes("k", 6, 0.4, 0.4), axes("c", 6, 0.1, 0.99), "axis a is 0.1, the floor is 0.2"},
+	} {
+		v := c.rule.verdict(c.king, c.challenger, "")
+		if v.Refused != c.refused || v.Passes != (c.refused == "") {
+			t.Errorf("%s: passes %v, refused %q, want %q", c.name, v.Passes, v.Refused, c.refused)
+		}
+	}
+}
+
+// TestVersions reads rules by name and by date, and checks the defaults of a composite rule.
+func TestVersions(t *testing.T) {
+	t.Parallel()
+	for i := 1; i < len(Versions); i++ {
+		if !Versions[i].Since.After(Versions[i-1].Since) || Versions[i].Rule.check() != nil {
+			t.Errorf("version %s", Versions[i].Name)
+		}
+	}
+	for text, want := range map[string]string{
+		`"2026-04-02"`:                       "paired t-test at 0.05",
+		`{"kind":"composite","margin":0.05}`: "composite (0.75 of the 3 worst axes) above the king's by 5 %, no axis below 0.2, at least 5 axes",
+		`{"kind":"composite","margin":0.1,"floor":0,"min_axes":0}`:   "composite (0.75 of the 3 worst axes) above the king's by 10 %",
+		`{"kind":"relative","epsilon":0.01,"also":"something else"}`: "KL below the king's by 1 %",
+	} {
+		var r Rule
+		if err := json.Unmarshal([]byte(text), &r); err != nil || r.String() != want {
+			t.Errorf("%s: %s, %v", text, r.String(), err)
+		}
+	}
+	if err := json.Unmarshal([]byte(`"2026-01-01"`), new(Rule)); err == nil || !strings.Contains(err.Error(), "2026-05-16") {
+		t.Errorf("%v", err)
+	}
+	for seconds, want := range map[int64]string{0: "", 1774820000: "", 1775000000: Relative, 1775171922: PairedT, 1779000000: Composite} {
+		r, from := ruleAt(seconds)
+		if (r == nil) != (want == "") || r != nil && (r.Kind != want || from != "date") {
+			t.Errorf("%d: %+v %s", seconds, r, from)
+		}
+	}
+}
+
+// TestPublishedRoundsByDate decides the published rounds by their dates alone. One round is
+// dated six minutes before the first rule's commit.
+func TestPublishedRoundsByDate(t *testing.T) {
+	t.Parallel()
+	rounds, _ := replayed(t, real, "score_series.jsonl")
+	states, err := ReadStates(real + "score_series.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	undated := 0
+	for _, r := range rounds {
+		if r.Rule == nil {
+			continue
+		}
+		said := r.Rule.String()
+		r.Rule, r.RuleFrom = ruleAt(r.Committed)
+		if r.Rule == nil {
+			undated++
+			continue
+		}
+		if r.Rule.String() != said {
+			t.Errorf("round %s: by date %s, said %s", r.ID, r.Rule.String(), said)
+		}
+	}
+	r := ReplayAll(rounds, states)
+	if undated != 1 || r.Known != 23 || r.Explained != 4 || math.Abs(float64(r.Agreed.Value)-19./23) > 1e-9 {
+		t.Errorf("%d undated; %d known, %v agree, %d explained", undated, r.Known, r.Agreed, r.Explained)
+	}
+}
+
+// TestSimulateAxes checks that false dethronings fall with the margin and with the number of
+// items, and that a better challenger passes more often.
+func TestSimulateAxes(t *testing.T) {
+	t.Parallel()
+	king := student("king")
+	king.Axes = map[string]float64{}
+	for i := range 11 {
+		king.Axes[string(rune('a'+i))] = 0.5
+	}
+	rounds := []*Round{{Eval: &Eval{Students: []Student{king}}}}
+	all := SimulateAxes(rounds, []float64{0.03, 0.1}, []int{8, 128}, []float64{0, 0.2}, 400)
+	if len(all) != 8 {
+		t.Fatalf("%d rates", len(all))
+	}
+	for _, pair := range [][2]int{{4, 0}, {2, 0}, {0, 1}, {2, 3}} {
+		if low, high := all[pair[0]], all[pair[1]]; low.Challenger.Value >= high.Challenger.Value {
+			t.Errorf("%+v, %+v", low, high)
+		}
+	}
+	if SimulateAxes([]*Round{{Eval: &Eval{Students: []Student{student("bare")}}}}, nil, nil, nil, 1) != nil {
+		t.Error("simulated without axes")
+	}
 }

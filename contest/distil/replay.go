@@ -35,9 +35,11 @@ type Report struct {
 
 // Replay is the recomputed decision of one round.
 type Replay struct {
-	ID       string `json:"round"`
-	Block    int64  `json:"block,omitempty"`
-	Rule     string `json:"rule,omitempty"`
+	ID    string `json:"round"`
+	Block int64  `json:"block,omitempty"`
+	Rule  string `json:"rule,omitempty"`
+	// RuleFrom is how the rule is known: said in the rounds file, or by its date.
+	RuleFrom string `json:"rule_from,omitempty"`
 	Prompts  int    `json:"prompts"`
 	Students int    `json:"students"`
 	// King is the model of the king before the round, Winner the model that is king after it by
@@ -60,6 +62,9 @@ type Replay struct {
 	// Why are explanations in the files for another published king: stale score, polluted file,
 	// forged vector, copy.
 	Why []string `json:"why,omitempty"`
+	// Refused are the challengers with a score or KL that is good enough, which the rule refuses
+	// for an axis or for the number of axes, each with the reason.
+	Refused []string `json:"refused,omitempty"`
 	// Unchecked are the limits that cannot be checked since the file lacks the data.
 	Unchecked []string  `json:"unchecked,omitempty"`
 	Verdicts  []Verdict `json:"verdicts,omitempty"`
@@ -151,12 +156,17 @@ func (r *Round) replay(flags []Flag) Replay {
 	}
 	winner := r.Rule.decide(king, r.Eval.Students, excluded)
 	p.Rule = r.Rule.String()
+	p.RuleFrom = r.RuleFrom
 	p.Winner = winner.Model
 	p.WinnerUID = winner.UID
 	p.Crowned = winner != king
 	for i := range r.Eval.Students {
 		if c := &r.Eval.Students[i]; c.Model != king.Model {
-			p.Verdicts = append(p.Verdicts, r.Rule.verdict(king, c, excluded[c.Model]))
+			v := r.Rule.verdict(king, c, excluded[c.Model])
+			p.Verdicts = append(p.Verdicts, v)
+			if v.Refused != "" && v.Excluded == "" {
+				p.Refused = append(p.Refused, c.Model+" is refused: "+v.Refused)
+			}
 		}
 	}
 	p.Stability = r.stability(king, winner.Model, excluded)

@@ -23,9 +23,13 @@ type Round struct {
 	// KingUID and KingModel are those of the king before the round, empty if unknown.
 	KingUID   uid    `json:"king_uid_before"`
 	KingModel string `json:"king_model"`
-	// Rule is nil if it is unknown.
-	Rule *Rule `json:"rule_in_force"`
-	Eval *Eval `json:"-"`
+	// Rule is the rule in force: the one that the file says, else that of Committed, the time of
+	// the round in seconds since 1970. It is nil if neither is known.
+	Rule      *Rule `json:"rule_in_force"`
+	Committed int64 `json:"commit_time"`
+	// RuleFrom is "said" or "date", empty if the rule is unknown.
+	RuleFrom string `json:"-"`
+	Eval     *Eval  `json:"-"`
 }
 
 // uid is the number of a miner as text. Some files have it as text, others as a number.
@@ -69,6 +73,10 @@ func (r *Round) readEval(dir string) (err error) {
 	for i := range r.Eval.Students {
 		s := &r.Eval.Students[i]
 		s.UID = string(r.UIDs[s.Model])
+	}
+	r.RuleFrom = "said"
+	if r.Rule == nil {
+		r.Rule, r.RuleFrom = ruleAt(r.Committed)
 	}
 	return r.Rule.check()
 }

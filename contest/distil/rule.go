@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena/contest"
+	"github.com/trajectory-arena/arena/internal/python"
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
@@ -32,28 +33,36 @@ type Rule struct {
 	MinPairs int     `json:"min_pairs,omitempty"`
 	// Weights are the weights of the axes of the composite score, nil for equal weights.
 	Weights map[string]float64 `json:"weights,omitempty"`
-}
-
-// Eras are the rules that subnet 97 had in turn, with their parameters.
-var Eras = []Rule{
-	{Kind: Relative, Epsilon: 0.01},
-	{Kind: PairedT, Alpha: 0.05},
-	{Kind: PairedT, Alpha: 0.03, Margin: 0.03, MinPairs: 100},
-	{Kind: Composite, Margin: 0.05},
+	// Bottom is the share of the composite score that the mean of the Worst lowest axes has, 0
+	// to 1. The rest is the weighted mean of all axes.
+	Bottom float64 `json:"bottom,omitempty"`
+	Worst  int     `json:"worst,omitempty"`
+	// Floor is the value below which no axis of a challenger may be, 0 for no floor.
+	Floor float64 `json:"floor,omitempty"`
+	// MinAxes is the minimum number of axes of king and challenger. A round with fewer axes has
+	// no new king, unless SparsePasses says that the floor is then ignored.
+	MinAxes      int  `json:"min_axes,omitempty"`
+	SparsePasses bool `json:"sparse_passes,omitempty"`
 }
 
 // String returns the rule with its parameters.
 func (r *Rule) String() string {
+	text := fmt.Sprintf("paired t-test at %g", r.Alpha)
 	switch {
 	case r.Kind == Relative:
-		return fmt.Sprintf("KL below the king's by %g %%", 100*r.Epsilon)
+		text = fmt.Sprintf("KL below the king's by %g %%", 100*r.Epsilon)
 	case r.Kind == Composite:
-		return fmt.Sprintf("composite above the king's by %g %%", 100*r.Margin)
-	case r.Margin == 0 && r.MinPairs == 0:
-		return fmt.Sprintf("paired t-test at %g", r.Alpha)
-	default:
-		return fmt.Sprintf("paired t-test at %g, margin %g %%, at least %d prompts", r.Alpha, 100*r.Margin, r.MinPairs)
+		text = fmt.Sprintf("composite (%g of the %d worst axes) above the king's by %g %%", r.Bottom, r.Worst, 100*r.Margin)
+	case r.Margin > 0 || r.MinPairs > 0:
+		text += fmt.Sprintf(", margin %g %%, at least %d prompts", 100*r.Margin, r.MinPairs)
 	}
+	if r.Floor > 0 {
+		text += fmt.Sprintf(", no axis below %g", r.Floor)
+	}
+	if r.MinAxes > 0 && !r.SparsePasses {
+		text += fmt.Sprintf(", at least %d axes", r.MinAxes)
+	}
+	return text
 }
 
 // check returns an error if the kind or a parameter of the rule is invalid. A nil rule is
@@ -67,12 +76,12 @@ func (r *Rule) check() error {
 	case Relative:
 		ok = r.Epsilon >= 0 && r.Epsilon < 1
 	case Composite:
-		ok = r.Margin >= 0
+		ok = r.Margin >= 0 && r.Bottom >= 0 && r.Bottom <= 1 && r.Worst > 0
 	case PairedT:
 		ok = r.Alpha > 0 && r.Alpha < 1 && r.Margin >= 0 && r.Margin < 1
 	}
 	if !ok {
-		return fmt.Errorf("rule %+v: kinds are relative (epsilon), paired_t (alpha, margin, min_pairs) and composite (margin, weights)", *r)
+		return fmt.Errorf("rule %+v: kinds are relative (epsilon), paired_t (alpha, margin, min_pairs) and composite (margin, weights, bottom, worst, floor, min_axes)", *r)
 	}
 	return nil
 }
@@ -92,25 +101,63 @@ type Verdict struct {
 	// Composite is the composite score, NaN if the files have no axes.
 	Composite contest.Number `json:"composite" parquet:"composite"`
 	Passes    bool           `json:"passes" parquet:"passes"`
+	// Refused is the reason why the rule refuses a challenger whose score or KL is good enough,
+	// empty if there is none.
+	Refused string `json:"refused,omitempty" parquet:"refused"`
 	// Excluded is the reason why the challenger does not count, empty if it counts.
 	Excluded string `json:"out,omitempty" parquet:"out"`
 }
 
 func (r *Rule) verdict(king, c *Student, excluded string) Verdict {
-	return Verdict{
+	v := Verdict{
 		Model:     c.Model,
 		UID:       c.UID,
 		Lead:      contest.Mean(leads(king, c, 0)),
 		Relative:  contest.Number(1 - c.Mean()/king.Mean()),
 		P:         contest.Number(stats.PairedT(leads(king, c, r.Margin))),
-		Composite: contest.Number(c.composite(r.Weights)),
+		Composite: contest.Number(r.composite(c)),
 		Passes:    r.passes(king, c),
 		Excluded:  excluded,
 	}
+	if r.isAhead(king, c) {
+		v.Refused = r.refusal(king, c)
+	}
+	return v
 }
 
-// passes reports whether the challenger c is enough better than the king for the rule.
+// passes reports whether the challenger c replaces the king by the rule.
 func (r *Rule) passes(king, c *Student) bool {
+	return r.isAhead(king, c) && r.refusal(king, c) == ""
+}
+
+// refusal returns the reason why the rule refuses a challenger, whatever its score or KL is:
+// too few axes of one of both, or an axis below the floor. It is empty if there is none.
+func (r *Rule) refusal(king, c *Student) string {
+	if r.Floor == 0 && r.MinAxes == 0 {
+		return ""
+	}
+	axes := r.axes(c)
+	n := len(axes)
+	kings := len(r.axes(king))
+	switch {
+	case r.SparsePasses && n < r.MinAxes:
+		return ""
+	case n < r.MinAxes:
+		return fmt.Sprintf("the challenger has %d axes, the rule needs %d", n, r.MinAxes)
+	case !r.SparsePasses && kings < r.MinAxes:
+		return fmt.Sprintf("the king has %d axes, the rule needs %d", kings, r.MinAxes)
+	}
+	for _, a := range axes {
+		if a.value < r.Floor {
+			return fmt.Sprintf("axis %s is %.4g, the floor is %g", a.name, a.value, r.Floor)
+		}
+	}
+	return ""
+}
+
+// isAhead reports whether the challenger c is enough better than the king for the rule, in KL or
+// in the composite score.
+func (r *Rule) isAhead(king, c *Student) bool {
 	switch r.Kind {
 	case Relative:
 		return c.Mean() < (1-r.Epsilon)*king.Mean()
@@ -118,7 +165,7 @@ func (r *Rule) passes(king, c *Student) bool {
 		d := leads(king, c, r.Margin)
 		return len(d) >= max(2, r.MinPairs) && stats.Mean(d) > 0 && stats.PairedT(d) < r.Alpha
 	default:
-		return c.composite(r.Weights) >= (1+r.Margin)*king.composite(r.Weights)
+		return r.composite(c) >= r.composite(king)*(1+r.Margin)
 	}
 }
 
@@ -133,37 +180,52 @@ func leads(king, c *Student, margin float64) []float64 {
 	return d
 }
 
-// composite computes the composite score of the student: 0.75 times the mean of the three worst
-// axes plus 0.25 times the weighted mean of all axes with a positive weight. It is NaN if no axis
-// has a positive weight.
-func (s *Student) composite(weights map[string]float64) float64 {
+// axis is one axis of a student with its weight in the composite score.
+type axis struct {
+	name          string
+	value, weight float64
+}
+
+// axes returns the axes of a student that have a positive weight in the rule, sorted by name.
+func (r *Rule) axes(s *Student) []axis {
+	var out []axis
+	for _, name := range slices.Sorted(maps.Keys(s.Axes)) { // a sum of floats depends on its order
+		w := 1.0
+		if r.Weights != nil {
+			w = r.Weights[name]
+		}
+		if w > 0 {
+			out = append(out, axis{name, s.Axes[name], w})
+		}
+	}
+	return out
+}
+
+// composite computes the composite score of a student, to four decimals as the subnet does: the
+// rule's share of the mean of the worst axes, and the weighted mean of all axes. It is NaN if no
+// axis has a positive weight.
+func (r *Rule) composite(s *Student) float64 {
 	var values []float64
 	sum := 0.0
 	total := 0.0
-	for _, name := range slices.Sorted(maps.Keys(s.Axes)) { // a sum of floats depends on its order
-		v := s.Axes[name]
-		w := 1.0
-		if weights != nil {
-			w = weights[name]
-		}
-		if w > 0 {
-			values = append(values, v)
-			sum += float64(w * v)
-			total += w
-		}
+	for _, a := range r.axes(s) {
+		values = append(values, a.value)
+		sum += float64(a.weight * a.value)
+		total += a.weight
 	}
 	if len(values) == 0 {
 		return math.NaN()
 	}
 	slices.Sort(values)
-	return float64(0.75*stats.Mean(values[:min(3, len(values))])) + 0.25*sum/total
+	worst := stats.Mean(values[:min(r.Worst, len(values))])
+	return python.Round(float64(r.Bottom*worst)+float64((1-r.Bottom)*sum/total), 4)
 }
 
 // isBetter reports whether challenger a is ranked above b: by a higher composite score if the
 // rule is composite, else by a lower KL.
 func (r *Rule) isBetter(a, b *Student) bool {
 	if r.Kind == Composite {
-		return a.composite(r.Weights) > b.composite(r.Weights)
+		return r.composite(a) > r.composite(b)
 	}
 	return a.Mean() < b.Mean()
 }

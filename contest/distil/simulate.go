@@ -96,7 +96,7 @@ func Simulate(
 	}
 	var out []Simulated
 	for _, rule := range rules {
-		if rule.Kind == Composite {
+		if rule.Kind == Composite || rule.Floor > 0 {
 			continue
 		}
 		for _, n := range prompts {

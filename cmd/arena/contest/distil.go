@@ -7,6 +7,7 @@ import (
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/contest/distil"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/report"
 )
 
@@ -19,12 +20,17 @@ type distilFlags struct {
 
 type replayed struct {
 	*distil.Report
-	Simulated []distil.Simulated `json:"simulated,omitempty"`
+	Simulated []distil.Simulated     `json:"simulated,omitempty"`
+	Axes      []distil.SimulatedAxes `json:"simulated_axes,omitempty"`
 	// NotSimulated states which rule could not be simulated, and why.
 	NotSimulated string `json:"not_simulated,omitempty"`
 }
 
-const notSimulated = "The composite is not simulated: no published file has its axes item by item."
+// The reasons why a kind of rule is not simulated.
+const (
+	noAxes  = "The composite is not simulated: no king of these files has five axes."
+	noNoise = "The rules by KL are not simulated: they need two rounds with a king and an honest challenger on the same 40 prompts."
+)
 
 // challenged is the result of one challenger in one round, as a row of the Parquet table.
 type challenged struct {
@@ -54,6 +60,10 @@ func newDistil(s *cli.Streams) *cobra.Command {
 // simulation is then a tenth of the error that results from the number of rounds.
 const times = 200
 
+// axesTimes is the number of times that each king's axes are simulated. It makes the error of a
+// rate at most 0.011.
+const axesTimes = 2000
+
 func (f *distilFlags) run(s *cli.Streams, path string) error {
 	rounds, err := distil.ReadRounds(path)
 	if err != nil {
@@ -72,7 +82,7 @@ func (f *distilFlags) run(s *cli.Streams, path string) error {
 	if err = table(s, f.parquet, challengers(r.Report)); err != nil {
 		return err
 	}
-	if err = f.write(s, r, report.KingsPage(r.Report, r.Simulated, r.NotSimulated)); err != nil {
+	if err = f.write(s, r, report.KingsPage(r.Report, r.Simulated, r.Axes, r.NotSimulated)); err != nil {
 		return err
 	}
 	return unexplained(r.Report)
@@ -89,19 +99,21 @@ func (f *distilFlags) more(r *replayed, rounds []*distil.Round) error {
 	if !f.simulate {
 		return nil
 	}
-	var err error
-	r.NotSimulated = notSimulated
-	r.Simulated, err = distil.Simulate(
-		rounds,
-		distil.Eras,
-		[]int{40, 100, 300},
-		[]float64{0, 0.01, 0.03, 0.05},
-		times,
-	)
-	if err != nil {
-		return cli.Failed(err, "--simulate needs two rounds or more with such a pair")
+	better := []float64{0, 0.01, 0.03, 0.05}
+	rules := slicesx.Map(distil.Versions, func(v distil.Version) distil.Rule {
+		return v.Rule
+	})
+	r.Axes = distil.SimulateAxes(rounds, []float64{0, 0.03, 0.05, 0.1}, []int{16, 64, 256}, []float64{0, 0.1}, axesTimes)
+	if r.Axes == nil {
+		r.NotSimulated = noAxes
 	}
-	return nil
+	var err error
+	r.Simulated, err = distil.Simulate(rounds, rules, []int{40, 100, 300}, better, times)
+	if err != nil && r.Axes != nil {
+		r.NotSimulated = noNoise
+		err = nil
+	}
+	return cli.DefaultHint(err, "--simulate needs two rounds or more with such a pair, or kings with axes")
 }
 
 func challengers(r *distil.Report) (rows []challenged) {
