@@ -12,13 +12,24 @@ import sys
 import numpy as np
 
 KAPPA, ALPHA = 0.5, 0.1
+LOW, HIGH, STEEP = 0.7, 0.9, 10
+RULES = {"yuma": [], "yuma3": ["--yuma3"], "liquid": ["--yuma3", "--liquid-alpha"]}
 
 
 def share(part, whole):
     return np.divide(part, whole, out=np.zeros_like(part), where=whole != 0)
 
 
-def epoch(stake, weights, bonds):
+def bonds3(rule, clipped, consensus, bonds):
+    old = np.zeros_like(clipped) if bonds is None else bonds
+    alpha = ALPHA
+    if rule == "liquid" and consensus.any():
+        away = np.where(clipped >= old, clipped - consensus, old - clipped).clip(0, 1)
+        alpha = LOW + (HIGH - LOW) / (1 + np.exp(-STEEP * (away - 0.5)))
+    return np.minimum(1, (1 - alpha) * old + alpha * clipped)
+
+
+def epoch(rule, stake, weights, bonds):
     n = len(stake)
     s = stake / stake.sum()
     w = weights * (1 - np.eye(n))
@@ -32,12 +43,16 @@ def epoch(stake, weights, bonds):
     clipped = np.minimum(w, consensus)
     ranks = s @ clipped
     incentive = share(ranks, ranks.sum(keepdims=True))
-    now = s[:, None] * clipped
-    now = share(now, now.sum(axis=0, keepdims=True))
-    if bonds is not None:
-        now = ALPHA * now + (1 - ALPHA) * bonds
+    if rule == "yuma":
+        now = s[:, None] * clipped
         now = share(now, now.sum(axis=0, keepdims=True))
-    dividends = now @ incentive
+        if bonds is not None:
+            now = ALPHA * now + (1 - ALPHA) * bonds
+            now = share(now, now.sum(axis=0, keepdims=True))
+        dividends = now @ incentive
+    else:
+        now = bonds3(rule, clipped, consensus, bonds)
+        dividends = s * (share(now, now.sum(axis=0, keepdims=True)) @ incentive)
     dividends = share(dividends, dividends.sum(keepdims=True))
     earned = incentive + dividends
     emission = earned / earned.sum() if earned.sum() else s
@@ -62,21 +77,22 @@ def read(path):
         return [json.loads(line) for line in text.splitlines() if line.strip()]
 
 
-def check(arena, path):
-    got = json.loads(subprocess.run([arena, "contest", "yuma", path, "--json"], check=True, capture_output=True).stdout)
+def check(arena, path, rule):
+    got = json.loads(subprocess.run([arena, "contest", "yuma", path, "--json", *RULES[rule]], check=True, capture_output=True).stdout)
     worst, bonds, before = 0.0, None, None
     epochs = read(path)
     assert len(got) == len(epochs), path
     for e, result in zip(epochs, got):
         name = e.get("id", "").rpartition("-")[0]
         rows = e.get("weights_after_self_and_outdated_removed") or e["weights"]
-        bonds, want = epoch(np.array(e["stake"], float), dense(rows, len(e["stake"])), bonds if name and name == before else None)
+        bonds, want = epoch(rule, np.array(e["stake"], float), dense(rows, len(e["stake"])), bonds if name and name == before else None)
         before = name
         for key, values in want.items():
             worst = max(worst, np.abs(values - [node[key] for node in result["nodes"]]).max())
     assert worst <= 1e-9, f"{path}: off by {worst}"
-    print(f"{path}: {len(epochs)} epochs, off by {worst:.1e} at most")
+    print(f"{path}: {rule}, {len(epochs)} epochs, off by {worst:.1e} at most")
 
 
 for path in sys.argv[2:]:
-    check(sys.argv[1], path)
+    for rule in RULES:
+        check(sys.argv[1], path, rule)

@@ -281,7 +281,7 @@ func questsSection(r *evolai.Report) Section {
 // WeightsPage renders the nodes with the largest dividends of each epoch, and the flow of
 // stake and weights in the last one. changed are the epochs with other weights, or nil.
 func WeightsPage(results, changed []*yuma.Result) *Page {
-	p := &Page{Summary: fmt.Sprintf("%d epochs.", len(results))}
+	p := &Page{Summary: fmt.Sprintf("%d epochs. %s.", len(results), results[0].Rule)}
 	for i, r := range results {
 		s := Section{Heading: fmt.Sprintf("Epoch %d %s", i+1, r.ID), Columns: []string{"uid", "stake", "consensus", "trust", "incentive", "validator trust", "dividends", "emission"},
 			Note: fmt.Sprintf(
@@ -315,6 +315,9 @@ func WeightsPage(results, changed []*yuma.Result) *Page {
 		}
 		p.Sections = append(p.Sections, s)
 	}
+	if changed != nil {
+		p.Sections = append(p.Sections, changesSection(results, changed))
+	}
 	flows := Section{
 		Heading: "Weight flows of the last epoch",
 		Note:    "Stake times clipped weight, the largest first.",
@@ -323,6 +326,24 @@ func WeightsPage(results, changed []*yuma.Result) *Page {
 	flows.addLargest(results[len(results)-1])
 	p.Sections = append(p.Sections, flows)
 	return p
+}
+
+// changesSection renders the dividends of each validator of the last epoch, with the weights of
+// the file and with the changed ones.
+func changesSection(results, changed []*yuma.Result) Section {
+	s := Section{
+		Heading: "Dividends of the last epoch by validator",
+		Columns: []string{"validator", "stake", "dividends", "if changed", "difference"},
+	}
+	before := results[len(results)-1]
+	after := changed[len(changed)-1]
+	for i, n := range before.Nodes {
+		other := after.Nodes[i].Dividends
+		if n.Dividends+other > 0 {
+			s.row(n.UID, share4(n.Stake), share4(n.Dividends), share4(other), fmt.Sprintf("%+.4f", other-n.Dividends))
+		}
+	}
+	return s
 }
 
 func (s *Section) addLargest(r *yuma.Result) {

@@ -1,7 +1,7 @@
 // Package yuma computes Bittensor's Yuma consensus from stake and weights:
 // consensus, incentive, dividends, bonds and emission. The rules are those of the
-// chain in 2024 and 2025 (opentensor/subtensor, epoch without liquid alpha);
-// docs/decisions/20261123-contest.md lists the differences.
+// chain on 30 June 2026 (opentensor/subtensor): Yuma, Yuma 3, and Yuma 3 with liquid
+// alpha; docs/decisions/20261123-contest.md lists the differences.
 package yuma
 
 import (
@@ -32,19 +32,8 @@ type Epoch struct {
 	Weights [][]Weight
 }
 
-// Rules are the parameters of a subnet.
-type Rules struct {
-	// Kappa is the share of stake needed for consensus, 0 to 1.
-	Kappa float64
-	// BondAlpha is the share of the bonds that one epoch renews, 0 to 1.
-	BondAlpha float64
-}
-
-// DefaultRules returns the chain's defaults.
-func DefaultRules() Rules { return Rules{Kappa: 0.5, BondAlpha: 0.1} }
-
 // Bonds are the shares that validators have in nodes, indexed by validator and node. The bonds
-// in each node add up to 1, or to 0.
+// in each node add up to 1, or to 0. By Yuma 3 each bond is from 0 to 1 by itself.
 type Bonds [][]float64
 
 // Node is the result of an epoch for one node. Shares add up to 1 over all nodes.
@@ -69,7 +58,9 @@ type Node struct {
 
 // Result is the result of one epoch.
 type Result struct {
-	ID    string `json:"id,omitempty"`
+	ID string `json:"id,omitempty"`
+	// Rule is the rule of the bonds, with its parameters.
+	Rule  string `json:"rule"`
 	Nodes []Node `json:"nodes"`
 	// Validators counts the nodes that set weights. StakeShare is their share of the stake.
 	Validators int     `json:"validators"`
@@ -121,6 +112,7 @@ func Compute(e *Epoch, r Rules, previous Bonds) *Result {
 	rows := e.normalisedRows()
 	res := &Result{
 		ID:      e.ID,
+		Rule:    r.String(),
 		Nodes:   make([]Node, n),
 		Weights: make([][]Weight, n),
 	}
@@ -155,15 +147,16 @@ func Compute(e *Epoch, r Rules, previous Bonds) *Result {
 	if total := floats.Sum(unclipped); total > 0 {
 		res.Clipped = 1 - floats.Sum(ranks)/total
 	}
-	res.Bonds = updateBonds(stake, res.Weights, r.BondAlpha, previous)
-	res.pay(normalised(ranks), stake)
+	incentive := normalised(ranks)
+	bonds, dividends := r.bonds(res, rows, stake, incentive, previous)
+	res.Bonds = bonds
+	res.pay(incentive, dividends, stake)
 	return res
 }
 
-// pay sets the incentive, dividends and emission of each node. incentive and stake are the
+// pay sets the incentive, dividends and emission of each node. All three arguments are the
 // nodes' shares of the total.
-func (r *Result) pay(incentive, stake []float64) {
-	dividends := r.Bonds.dividends(incentive)
+func (r *Result) pay(incentive, dividends, stake []float64) {
 	emission := normalised(floats.AddTo(make([]float64, len(stake)), incentive, dividends))
 	if floats.Sum(emission) == 0 { // without incentive and dividends emission is by stake
 		emission = stake
@@ -232,63 +225,6 @@ func medians(
 		}
 	}
 	return out
-}
-
-// updateBonds computes the bonds after an epoch: the moving average of the previous bonds, and of
-// the new bonds that result from stake and weights. alpha is the share of the new bonds. It returns
-// only the new bonds if there are no previous ones, or if those are of another number of nodes.
-func updateBonds(
-	stake []float64,
-	clipped [][]Weight,
-	alpha float64,
-	previous Bonds,
-) Bonds {
-	n := len(stake)
-	bonds := make(Bonds, n)
-	for i, row := range clipped {
-		bonds[i] = make([]float64, n)
-		for _, w := range row {
-			bonds[i][w.Target] = stake[i] * w.Weight
-		}
-	}
-	bonds.normalise()
-	if len(previous) != n {
-		return bonds
-	}
-	for i := range bonds {
-		for j := range bonds[i] {
-			bonds[i][j] = float64(alpha*bonds[i][j]) + float64((1-alpha)*previous[i][j])
-		}
-	}
-	bonds.normalise()
-	return bonds
-}
-
-// normalise divides the bonds in each node by their sum, unless that is 0.
-func (b Bonds) normalise() {
-	totals := make([]float64, len(b))
-	for _, row := range b {
-		for j, v := range row {
-			totals[j] += v
-		}
-	}
-	for _, row := range b {
-		for j := range row {
-			row[j] = ratio(row[j], totals[j])
-		}
-	}
-}
-
-// dividends returns each validator's share of all dividends: the incentive of the nodes in
-// which it has bonds, times these bonds. The shares add up to 1, or to 0.
-func (b Bonds) dividends(incentive []float64) []float64 {
-	out := make([]float64, len(b))
-	for i, row := range b {
-		for j, v := range row {
-			out[i] += float64(v * incentive[j])
-		}
-	}
-	return normalised(out)
 }
 
 // normalised returns values divided by their sum, or zeros if the sum is 0.

@@ -331,3 +331,81 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestYuma3 computes the dividends of two scenarios by the parameters that the tests of the
+// chain (opentensor/subtensor, 30 June 2026) use, and compares them with the figures of these
+// tests, which have four decimals. In the first, three validators move from node 3 to node 4,
+// the largest one first. In the second, without liquid alpha, one validator leaves for one epoch.
+func TestYuma3(t *testing.T) {
+	t.Parallel()
+	const parameters = `{"kappa":32767,"bonds_moving_avg":975000,"bonds_penalty":0,"liquid_alpha_enabled":%t,
+		"alpha_low":6553,"alpha_high":19660,"alpha_sigmoid_steepness":1000,"yuma_version":3}`
+	for _, c := range []struct {
+		liquid bool
+		stake  []float64
+		// votes has, for each epoch, the node for which each validator sets its weight.
+		votes [][3]int
+		want  [][3]float64
+	}{
+		{
+			true, []float64{8, 1, 1, 0, 0},
+			[][3]int{{3, 3, 3}, {4, 3, 3}, {4, 4, 3}, {4, 4, 4}, {4, 4, 4}, {4, 4, 4}},
+			[][3]float64{{0.8, 0.1, 0.1}, {1, 0, 0}, {0.9382, 0.0618, 0}, {0.8819, 0.0773, 0.0407}, {0.8564, 0.0844, 0.0592}, {0.8418, 0.0884, 0.0697}},
+		},
+		{
+			false, []float64{33, 33, 34, 0, 0},
+			[][3]int{{3, 3, 3}, {3, 3, 3}, {3, 3, 4}, {3, 3, 3}, {3, 3, 3}, {3, 3, 3}},
+			[][3]float64{{0.33, 0.33, 0.34}, {0.33, 0.33, 0.34}, {0.3734, 0.3734, 0.2532}, {0.3611, 0.3611, 0.2779}, {0.3541, 0.3541, 0.2919}, {0.3495, 0.3495, 0.3009}},
+		},
+	} {
+		r, err := ParseRules(fmt.Appendf(nil, parameters, c.liquid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var epochs []*Epoch
+		for i, votes := range c.votes {
+			e := &Epoch{ID: fmt.Sprintf("x-%d", i+1), Stake: c.stake, Weights: make([][]Weight, 5)}
+			for v, node := range votes {
+				e.Weights[v] = []Weight{{node, 1}}
+			}
+			epochs = append(epochs, e)
+		}
+		for i, result := range Series(epochs, r) {
+			for v, want := range c.want[i] {
+				if got := result.Nodes[v].Dividends; math.Abs(got-want) > 1e-4 {
+					t.Errorf("%s, epoch %d, validator %d: %.5f, want %.4f", r, i+1, v, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestBondsPenalty: with penalty 0 a validator's weight above the consensus counts for its bond.
+func TestBondsPenalty(t *testing.T) {
+	t.Parallel()
+	e := &Epoch{Stake: []float64{6, 4, 0, 0}, Weights: [][]Weight{{{2, 1}}, {{2, 1}, {3, 1}}, nil, nil}}
+	for penalty, want := range map[float64]float64{0: 1, 1: 0} {
+		r := DefaultRules()
+		r.BondsPenalty = penalty
+		near(t, "bond in 3", Compute(e, r, nil).Bonds[1][3], want)
+	}
+}
+
+func TestParseRules(t *testing.T) {
+	t.Parallel()
+	r, err := ParseRules([]byte(`{"kappa":32767,"bonds_moving_avg":900000,"unknown":[1]}`))
+	if err != nil || math.Abs(r.BondAlpha-0.1) > 1e-12 || math.Abs(r.Kappa-0.5) > 1e-4 || r.Yuma3 {
+		t.Errorf("%+v %v", r, err)
+	}
+	for text, want := range map[string]string{
+		`{"kappa":0.5}`:                       "as the chain does",
+		`{"bonds_penalty":70000}`:             "0 to 65535",
+		`{"alpha_low":60000,"alpha_high":10}`: "is above alpha_high",
+		`{"alpha_low":60000}`:                 "is above alpha_high",
+		`[]`:                                  "read hyperparameters",
+	} {
+		if _, err := ParseRules([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package contest
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -12,8 +13,9 @@ import (
 
 type yumaFlags struct {
 	outputs
-	rules yuma.Rules
-	set   []string
+	rules  yuma.Rules
+	subnet string
+	set    []string
 }
 
 type consensus struct {
@@ -30,15 +32,39 @@ type paid struct {
 func newYuma(s *cli.Streams) *cobra.Command {
 	f := yumaFlags{rules: yuma.DefaultRules()}
 	c := cli.Command("yuma FILE", "Compute Yuma consensus from stake and weights", cli.NumArgs(1, 1),
-		func(_ *cobra.Command, paths []string) error {
+		func(c *cobra.Command, paths []string) error {
+			if err := f.readSubnet(c); err != nil {
+				return err
+			}
 			return f.run(s, paths[0])
 		})
+	cli.File(c, &f.subnet, "subnet", "the subnet's hyperparameters as the chain gives them, one JSON object: kappa, bonds_moving_avg, bonds_penalty, liquid_alpha_enabled, alpha_low, alpha_high, alpha_sigmoid_steepness, yuma_version")
+	c.Flags().BoolVar(&f.rules.Yuma3, "yuma3", false, "compute bonds and dividends by Yuma 3, as subnets with Yuma3On")
+	c.Flags().BoolVar(&f.rules.LiquidAlpha, "liquid-alpha", false, "renew each bond by its own share, which the chain does with Yuma 3 only")
 	cli.Share(c, &f.rules.Kappa, "kappa", "share of stake that consensus takes")
 	cli.Share(c, &f.rules.BondAlpha, "bond-alpha", "share of the bonds that one epoch renews")
 	c.Flags().StringArrayVar(&f.set, "set", nil, "put a validator's weights in place of its own: 3:7=1,5=0.5; again for more")
 	f.flags(c, "a node of an epoch")
 	cli.ReadsFiles(c)
 	return c
+}
+
+// readSubnet replaces the rules by those of --subnet. It returns an error if another flag sets a
+// rule as well.
+func (f *yumaFlags) readSubnet(c *cobra.Command) error {
+	if f.subnet == "" {
+		return nil
+	}
+	for _, name := range []string{"yuma3", "liquid-alpha", "kappa", "bond-alpha"} {
+		if c.Flags().Changed(name) {
+			return cli.Usage(fmt.Errorf("--subnet and --%s both set a rule", name), "give one of them")
+		}
+	}
+	text, err := os.ReadFile(f.subnet)
+	if err == nil {
+		f.rules, err = yuma.ParseRules(text)
+	}
+	return cli.DefaultHint(err, "--subnet has the hyperparameters in the chain's units")
 }
 
 func (f *yumaFlags) run(s *cli.Streams, path string) error {
