@@ -1,5 +1,6 @@
 // Package race checks what the subnet publishes of a race: the seed of its worlds,
-// the variance of its validators, and the confidence in its winner.
+// the variance of its validators, the times of its agents, and the confidence in its
+// winner.
 package race
 
 import (
@@ -16,6 +17,10 @@ type Document struct {
 	Commitment Commitment `json:"seed_commitment"`
 	Variance   variance   `json:"validator_variance"`
 	Runs       []run      `json:"runs"`
+	// Versions are the agent versions of the race, History the races before it. Documents that
+	// were saved by older versions of arena have neither.
+	Versions []Version `json:"agent_versions"`
+	History  []past    `json:"history"`
 }
 
 // detail is the API's answer about the race itself: its winner, and the scores of the agents
@@ -23,13 +28,17 @@ type Document struct {
 type detail struct {
 	Race struct {
 		ID          string     `json:"race_id"`
+		Number      *int       `json:"race_number"`
 		Closes      *time.Time `json:"qualifying_closes_at"`
+		Started     *time.Time `json:"race_started_at"`
+		Completed   *time.Time `json:"race_completed_at"`
 		Winner      string     `json:"winner_agent_version_id"`
 		WinnerScore *float64   `json:"winner_score"`
 	} `json:"race"`
 	Qualifiers []struct {
 		Agent    string   `json:"agent_version_id"`
 		Name     string   `json:"agent_name"`
+		Type     string   `json:"qualification_type"`
 		Score    *float64 `json:"race_score"`
 		Weighted *float64 `json:"weighted_score"`
 		Window   []struct {
@@ -77,6 +86,7 @@ type variance struct {
 
 // run is one run of an agent on one validator, with its score.
 type run struct {
+	ID        string   `json:"eval_run_id"`
 	Agent     string   `json:"agent_version_id"`
 	Validator string   `json:"validator_hotkey"`
 	RaceID    string   `json:"race_id"`
@@ -152,6 +162,7 @@ func Verify(d *Document) *Report {
 		d.checkVariance(),
 		d.checkWinner(),
 	)
+	r.Findings = append(r.Findings, d.checkSchedule()...)
 	return r
 }
 

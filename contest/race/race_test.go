@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"math"
 	"strings"
 	"testing"
@@ -71,7 +72,8 @@ func honest(t *testing.T, raw bool) *Document {
 	r := rounds[0]
 	doc := map[string]any{
 		"detail": map[string]any{
-			"race": map[string]any{"race_id": "r", "qualifying_closes_at": time.Unix(1692806300, 0).UTC(), "winner_agent_version_id": "a", "winner_score": 0.7},
+			"race": map[string]any{"race_id": "r", "race_number": 7, "qualifying_closes_at": time.Unix(1692806300, 0).UTC(),
+				"race_started_at": time.Unix(1692807000, 0).UTC(), "race_completed_at": time.Unix(1692810000, 0).UTC(), "winner_agent_version_id": "a", "winner_score": 0.7},
 			"qualifiers": []map[string]any{
 				qualifier("a", 0.7, 0.70, 0.02, -0.02, 0.03), qualifier("b", 0.6, 0.69, 0.05, 0.01), qualifier("c", 0.3, 0.30, 0.01)},
 		},
@@ -82,6 +84,8 @@ func honest(t *testing.T, raw bool) *Document {
 			"rejected_attempts": []map[string]any{{"attempt": 0, "reason": "too easy"}, {"attempt": 1, "reason": "too hard"}}},
 		"validator_variance": map[string]any{"n_pairs": 2, "mean_spread": 0.03, "validators": []map[string]any{{"validator_hotkey": "v", "pairs_evaluated": 2, "mean_delta_vs_peers": 0.01, "std_dev": 0.01}}},
 		"runs":               []map[string]any{aRun("a", "v", 0.7), aRun("a", "w", 0.72), aRun("b", "v", 0.6), aRun("b", "w", 0.64), aRun("c", "v", 0.3)},
+		"agent_versions":     []map[string]any{aVersion("a", "h1", 1692600000), aVersion("b", "h2", 1692700000), aVersion("c", "h2", 1692743200)},
+		"history":            []map[string]any{{"race_id": "q", "race_number": 6, "race_completed_at": time.Unix(1692720000, 0).UTC(), "winner_agent_version_id": "a"}, {"race_id": "r", "race_number": 7, "race_completed_at": time.Unix(1692810000, 0).UTC()}},
 	}
 	text, err := json.Marshal(doc)
 	if err != nil {
@@ -99,11 +103,18 @@ func qualifier(id string, score, weighted float64, deltas ...float64) map[string
 	for _, d := range deltas {
 		window = append(window, map[string]any{"raw_score": 0.5 + d, "delta": d, "is_seed": false})
 	}
-	return map[string]any{"agent_version_id": id, "race_score": score, "weighted_score": weighted, "window": window}
+	kind := map[bool]string{true: "INCUMBENT", false: "SCORED"}[id == "a"]
+	return map[string]any{"agent_version_id": id, "qualification_type": kind, "race_score": score, "weighted_score": weighted, "window": window}
+}
+
+// aVersion is submitted at a time in seconds. Its code becomes public on the Thursday after the
+// race of Wednesday, 23 August 2023.
+func aVersion(id, hotkey string, submitted int64) map[string]any {
+	return map[string]any{"agent_version_id": id, "miner_hotkey": hotkey, "submitted_at": time.Unix(submitted, 0).UTC(), "code_available_at": "2023-08-24T00:00:00Z"}
 }
 
 func aRun(agent, validator string, score float64) map[string]any {
-	return map[string]any{"agent_version_id": agent, "validator_hotkey": validator, "race_id": "r", "status": "SUCCESS", "is_included": true, "validator_score": score}
+	return map[string]any{"agent_version_id": agent, "eval_run_id": agent + "-" + validator, "validator_hotkey": validator, "race_id": "r", "status": "SUCCESS", "is_included": true, "validator_score": score}
 }
 
 func TestVerifyHonestRace(t *testing.T) {
@@ -127,6 +138,12 @@ func TestVerifyHonestRace(t *testing.T) {
 func TestVerifyDetectsEveryChange(t *testing.T) {
 	t.Parallel()
 	for check, plant := range map[string]func(*Document){
+		"phases":                  func(d *Document) { d.Detail.Race.Started = new(d.Detail.Race.Closes.Add(-time.Second)) },
+		"submitted_in_time":       func(d *Document) { d.Versions[2].Submitted = new(d.Detail.Race.Closes.Add(time.Second)) },
+		"cooldown":                func(d *Document) { d.Versions[2].Submitted = new(d.Versions[1].Submitted.Add(cooldown - time.Second)) },
+		"promotion_day":           func(d *Document) { d.History[0].Completed = new(d.Detail.Race.Completed.Add(-time.Hour)) },
+		"promoted":                func(d *Document) { d.History[0].Winner = "b" },
+		"embargo":                 func(d *Document) { d.Versions[0].Available = new(d.Detail.Race.Completed.Add(time.Hour)) },
 		"secret":                  func(d *Document) { d.Commitment.Secret = strings.Repeat("ab", 32) },
 		"beacon":                  func(d *Document) { d.Commitment.Signature = rounds[1].signature },
 		"randomness":              func(d *Document) { d.Commitment.Randomness = rounds[1].randomness },
@@ -203,4 +220,55 @@ func FuzzParse(f *testing.F) {
 			Verify(d)
 		}
 	})
+}
+
+func TestNextWeekday(t *testing.T) {
+	t.Parallel()
+	for day, want := range map[string]string{"2023-08-23": "2023-08-24", "2023-08-25": "2023-08-28", "2023-08-26": "2023-08-28", "2023-08-27": "2023-08-28"} {
+		at, err := time.Parse(time.DateOnly, day)
+		if got := nextWeekday(at.Add(23 * time.Hour)).Format(time.DateOnly); err != nil || got != want {
+			t.Errorf("after %s comes %s, want %s", day, got, want)
+		}
+	}
+}
+
+// TestScheduleUnknown verifies a document without the times of agents and without a history.
+func TestScheduleUnknown(t *testing.T) {
+	t.Parallel()
+	d := honest(t, true)
+	d.Versions = nil
+	d.History = nil
+	d.Detail.Race.Completed = nil
+	for _, f := range d.checkSchedule() {
+		if f.State != Unknown {
+			t.Errorf("%+v", f)
+		}
+	}
+}
+
+func TestCheckCorpus(t *testing.T) {
+	t.Parallel()
+	d := honest(t, true)
+	whole := map[string]int{"a-v": 2, "a-w": 1, "b-v": 1, "b-w": 1, "c-v": 1}
+	for _, c := range []struct {
+		name     string
+		change   func(attempts map[string]int)
+		own, all string
+	}{
+		{"whole", func(map[string]int) {}, OK, OK},
+		{"another run", func(a map[string]int) { a["x"] = 1 }, Wrong, OK},
+		{"a lost run", func(a map[string]int) { delete(a, "b-w") }, OK, Wrong},
+		{"nothing", func(a map[string]int) { clear(a) }, Wrong, Wrong},
+	} {
+		attempts := maps.Clone(whole)
+		c.change(attempts)
+		found := d.CheckCorpus(attempts)
+		if found[0].State != c.own || found[1].State != c.all {
+			t.Errorf("%s: %+v", c.name, found)
+		}
+	}
+	d.Runs = nil
+	if found := d.CheckCorpus(whole); found[0].State != Unknown {
+		t.Errorf("%+v", found)
+	}
 }

@@ -278,8 +278,8 @@ func (c *Client) suiteProblems(ctx context.Context, id int) (lines []json.RawMes
 }
 
 // RaceDocument downloads all data of the API about a race as one JSON document with the members
-// detail, seed_commitment, validator_variance and runs. It sends four requests and one for each
-// agent.
+// detail, seed_commitment, validator_variance, runs, agent_versions and history. It sends five
+// requests and two for each agent.
 func (c *Client) RaceDocument(ctx context.Context, id string) ([]byte, error) {
 	doc := map[string]any{}
 	paths := map[string]string{
@@ -298,9 +298,37 @@ func (c *Client) RaceDocument(ctx context.Context, id string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if doc["agent_versions"], err = c.versions(ctx, runs); err != nil {
+		return nil, err
+	}
+	var history struct {
+		Races json.RawMessage `json:"races"`
+	}
+	if err = c.get(ctx, "races/history?limit=100", &history); err != nil {
+		return nil, fmt.Errorf("ask for the history of races: %w", err)
+	}
+	doc["history"] = history.Races
 	originals := slicesx.Map(runs, func(r run) json.RawMessage {
 		return r.original
 	})
 	doc["runs"] = append([]json.RawMessage{}, originals...)
 	return asjson.Indented(doc, " "), nil
+}
+
+// versions returns what the API says of each agent version that has a run.
+func (c *Client) versions(ctx context.Context, runs []run) ([]json.RawMessage, error) {
+	all := []json.RawMessage{}
+	seen := map[string]bool{}
+	for _, r := range runs {
+		if seen[r.Agent] {
+			continue
+		}
+		seen[r.Agent] = true
+		var version json.RawMessage
+		if err := c.get(ctx, "agent-versions/"+url.PathEscape(r.Agent), &version); err != nil {
+			return nil, fmt.Errorf("ask for agent version %s: %w", r.Agent, err)
+		}
+		all = append(all, version)
+	}
+	return all, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -13,6 +14,8 @@ import (
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/contest/race"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/internal/atomicfile"
 	"github.com/trajectory-arena/arena/internal/webclient"
 	"github.com/trajectory-arena/arena/report"
@@ -24,6 +27,7 @@ type raceFlags struct {
 	source string
 	save   string
 	base   string
+	corpus string
 }
 
 // maxRace limits the size in bytes of the document about a race. Real ones have some hundred
@@ -45,6 +49,7 @@ func newRaceVerify(s *cli.Streams) *cobra.Command {
 	c.Flags().StringVar(&f.save, "save", "", "also write what the API answered")
 	c.Flags().StringVar(&f.base, "api", "https://api.oroagents.com", "address of the API, without a path")
 	f.flags(c, "")
+	c.Flags().StringVar(&f.corpus, "corpus", "", "also check that a corpus is of this race: each attempt of a run of the race, and no run lost")
 	cli.Replaces(c, "save")
 	return c
 }
@@ -66,6 +71,13 @@ func (f *raceFlags) run(
 		return cli.Failed(err, "--help says what the file holds")
 	}
 	r := race.Verify(d)
+	if f.corpus != "" {
+		attempts, err := countAttempts(f.corpus)
+		if err != nil {
+			return cli.Failed(err, "--corpus is a folder that arena build wrote")
+		}
+		r.Findings = append(r.Findings, d.CheckCorpus(attempts)...)
+	}
 	err = f.write(s, r, report.RacePage(r))
 	if err == nil && r.CountWrong() > 0 {
 		err = cli.Failed(fmt.Errorf("%d things do not hold", r.CountWrong()), "each stands above with what was found")
@@ -95,4 +107,15 @@ func (f *raceFlags) document(ctx context.Context, args []string) ([]byte, error)
 		err = atomicfile.WriteFile(f.save, text)
 	}
 	return text, err
+}
+
+// countAttempts returns the number of attempts of each run in a corpus's ledger.
+func countAttempts(dir string) (map[string]int, error) {
+	attempts := map[string]int{}
+	path := filepath.Join(dir, "tables", "attempts.parquet")
+	err := corpus.ReadRows(corpus.Disk{}, path, func(a *rows.Attempt) error {
+		attempts[a.RunID]++
+		return nil
+	})
+	return attempts, err
 }
