@@ -2,6 +2,7 @@ package guard
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -81,9 +82,8 @@ const (
 // fewer runs has to be repeated whole.
 const minGrams = 4
 
-// check returns a finding to drop the row if a text repeats most runs of a protected request.
-// Otherwise it returns the zero Finding.
-func (x *ngramIndex) check(text string, bank []Entry) Finding {
+// count returns how many of the runs of each protected request a text has.
+func (x *ngramIndex) count(text string) map[int32]int {
 	found := map[int32]int{}
 	seen := map[uint64]bool{}
 	for _, gram := range grams(text) {
@@ -96,7 +96,24 @@ func (x *ngramIndex) check(text string, bank []Entry) Finding {
 			found[i]++
 		}
 	}
+	return found
+}
 
+// whole returns the indices of the protected requests all of whose runs a text has.
+func (x *ngramIndex) whole(text string) (entries []int) {
+	for i, n := range x.count(text) {
+		if n == x.grams[i] {
+			entries = append(entries, int(i))
+		}
+	}
+	slices.Sort(entries)
+	return entries
+}
+
+// check returns a finding to drop the row if a text repeats most runs of a protected request.
+// Otherwise it returns the zero Finding.
+func (x *ngramIndex) check(text string, bank []Entry) Finding {
+	found := x.count(text)
 	best := int32(-1)
 	bestShare := 0.0
 	for i, n := range found {

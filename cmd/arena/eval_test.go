@@ -159,7 +159,20 @@ func TestCompareCommand(t *testing.T) {
 		t.Errorf("%v", c)
 	}
 	leak := filepath.Join(dir, "leak.jsonl")
-	lines := `{"id":"row1","match":"p3","drop":true}` + "\n" + `{"id":"row2","match":"p0","drop":false}` + "\n" + `{"id":"row3","match":null,"drop":false}` + "\np1\n"
+	for _, other := range []string{"problem,answer\np77,1\n", `{"id":"row","match":"p99","drop":true,"problems":["p99"]}`, `{"id":"row","match":null,"drop":false}`} {
+		if err := os.WriteFile(leak, []byte(other), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		code, out, words := arenaRun("compare", filepath.Join(dir, "a"), filepath.Join(dir, "b"), "--trained-on", leak)
+		if code != cli.ExitUsage || out != "" || !strings.Contains(words, "none of the 4 evaluated ones is among them") {
+			t.Errorf("a list of other problems is no evidence: exit %d: %s%s", code, out, words)
+		}
+		code, _, words = arenaRun("eval", "--endpoint", "http://127.0.0.1:1", "--model", "m", "--problems", problems, "--catalog", catalog, "--trained-on", leak, "-o", filepath.Join(dir, "none"))
+		if code != cli.ExitUsage || !strings.Contains(words, "none of the 4 evaluated ones is among them") {
+			t.Errorf("eval: exit %d: %s", code, words)
+		}
+	}
+	lines := `{"id":"row1","match":"p3","drop":true,"problems":["p3","p1"]}` + "\n" + `{"id":"row2","match":"p0","drop":false}` + "\n" + `{"id":"row3","match":null,"drop":false}` + "\n"
 	if err := os.WriteFile(leak, []byte(lines), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -44,6 +44,15 @@ type Comparison struct {
 	ByContamination map[string]*Part `json:"by_contamination,omitempty"`
 	ARun            *Run             `json:"a_run"`
 	BRun            *Run             `json:"b_run"`
+
+	shared pairing
+}
+
+// Compared returns the ids of the problems that both runs were scored on.
+func (c Comparison) Compared() []string {
+	return slicesx.Map(c.shared, func(p pair) string {
+		return p.ID
+	})
 }
 
 // Part compares two runs on problems that both were scored on. Each problem counts by its rate over
@@ -165,7 +174,7 @@ func compare(a, b *Run, o Options) (Comparison, error) {
 		return Comparison{}, fmt.Errorf("compare %s with %s: %w: no problem was scored in both", a.Name, b.Name, ErrIncomparable)
 	}
 	c := Comparison{
-		A: a.Name, B: b.Name, ACoverage: a.Summary.Coverage, BCoverage: b.Summary.Coverage, Differs: differs, ARun: a, BRun: b,
+		shared: shared, A: a.Name, B: b.Name, ACoverage: a.Summary.Coverage, BCoverage: b.Summary.Coverage, Differs: differs, ARun: a, BRun: b,
 		Won: []Problem{}, Lost: []Problem{}, ByCategory: split(shared, func(p pair) string {
 			return p.Category
 		}),

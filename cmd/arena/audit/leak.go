@@ -80,8 +80,13 @@ func (f *leakFlags) run(
 	if err = g.Canary(); err != nil {
 		return err
 	}
+	members, err := g.Members(ctx)
+	if err != nil {
+		return err
+	}
 	scan := &leakScan{
 		guard:    g,
+		members:  members,
 		report:   guard.NewReport(g),
 		stdin:    s.In,
 		workers:  f.workers,

@@ -12,10 +12,12 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/guard/rows"
 	"github.com/trajectory-arena/arena/internal/digest"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 type leakScan struct {
 	guard    *guard.Guard
+	members  *guard.Members
 	tier     *guard.EmbeddingTier
 	report   *guard.Report
 	stdin    io.Reader
@@ -36,6 +38,8 @@ type leakLine struct {
 	Score      float64 `json:"score"`
 	Tier       *string `json:"tier"`
 	Evidence   string  `json:"evidence"`
+	// Problems are all protected problems that a row to be dropped belongs to, Match first.
+	Problems []string `json:"problems"`
 }
 
 func (l *leakScan) paths(
@@ -164,13 +168,18 @@ func (l *leakScan) flush(ctx context.Context, out *json.Encoder) error {
 	}
 	for i, c := range l.batch {
 		f := findings[i]
-		l.report.Add(c.ID, f)
 		if f.Drop && f.Same {
 			l.onlySame++
 		}
+		problems := l.members.Problems(c, f)
+		if len(problems) > 0 {
+			f.Match = problems[0]
+		}
+		l.report.Add(c.ID, f)
 		err := out.Encode(leakLine{
 			ID: cli.WithoutSecrets(c.ID), TextSHA256: digest.SHA256([]byte(c.Text)), Match: orNull(cli.WithoutSecrets(f.Match)), Drop: f.Drop, Same: f.Same,
 			Score: f.Score, Tier: orNull(string(f.Tier)), Evidence: cli.WithoutSecrets(f.Evidence),
+			Problems: append([]string{}, slicesx.Map(problems, cli.WithoutSecrets)...),
 		})
 		if err != nil {
 			return err

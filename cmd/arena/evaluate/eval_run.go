@@ -2,11 +2,8 @@ package evaluate
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"strings"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
@@ -104,8 +101,11 @@ func (f *Flags) prepare(problems student.Problems, local shop.Local) (*student.R
 		Spec: spec, Problems: problems, Environment: environment, Scorer: outcome.New(local.Catalog, titles),
 		AtOnce: f.Asked.Concurrency * max(1, len(f.Asked.URLs)), RetryInfra: f.retryInfra, Folder: f.Out,
 	}
-	run.Contaminated, err = readIDs(f.trainedOn)
-	return run, err
+	run.Contaminated, err = readTrainedOn(f.trainedOn)
+	if err != nil {
+		return nil, err
+	}
+	return run, checkTrainedOn(run.Contaminated, problems.IDs)
 }
 
 // rescoreSpec reads the spec of the run in folder and replaces what scores depend on (problems,
@@ -210,41 +210,6 @@ func (f *Flags) playServed(
 		err = cli.Failed(fmt.Errorf("evaluate: the run is not finished: %w", err), "start the server again, then "+goOn)
 	}
 	return summary, err
-}
-
-const trainedOnUsage = "file of problems that the model was trained on, reported apart: ids, one a line, or what arena leak wrote of its training data"
-
-// readIDs reads the IDs of problems from a file with one ID a line, or with the output of arena
-// leak. Of the latter it reads the protected problem of each dropped row. It returns nil for an
-// empty path.
-func readIDs(path string) (map[string]bool, error) {
-	if path == "" {
-		return nil, nil
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, cli.Failed(fmt.Errorf("read problem ids: %w", err), "--trained-on names a text file, one id a line")
-	}
-	ids := map[string]bool{}
-	for line := range strings.Lines(string(text)) {
-		id := strings.TrimSpace(line)
-		if strings.HasPrefix(id, "{") {
-			var stored struct {
-				Match string
-				Drop  bool
-			}
-			if err := json.Unmarshal([]byte(id), &stored); err != nil {
-				return nil, cli.Failed(fmt.Errorf("read problem ids: %w", err), "--trained-on takes ids or the lines of `arena leak`")
-			}
-			if id = ""; stored.Drop {
-				id = stored.Match
-			}
-		}
-		if id != "" {
-			ids[id] = true
-		}
-	}
-	return ids, nil
 }
 
 func (f *Flags) report(s *cli.Streams, m *evaluation.Summary) error {

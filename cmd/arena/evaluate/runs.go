@@ -20,12 +20,17 @@ func NewCompare(s *cli.Streams) *cobra.Command {
 	var trainedOn string
 	c := cli.Command("compare RUN RUN…", "Test whether runs differ", cli.NumArgs(2, cli.AnyNumber),
 		func(_ *cobra.Command, args []string) (err error) {
-			if o.Contaminated, err = readIDs(trainedOn); err != nil {
+			if o.Contaminated, err = readTrainedOn(trainedOn); err != nil {
 				return err
 			}
 			comparisons, err := comparison.Compare(args, o)
 			if err != nil {
 				return cli.DefaultHint(err, "a run is a folder that `arena eval` finished")
+			}
+			for _, c := range comparisons {
+				if err := checkTrainedOn(o.Contaminated, c.Compared()); err != nil {
+					return err
+				}
 			}
 			return cli.WriteWhole(s, "-", func(w io.Writer) error {
 				return printComparisons(w, comparisons, asJSON)
