@@ -31,7 +31,7 @@ func (r *Run) finish(ctx context.Context, f *folder) (*evaluation.Summary, error
 	if err != nil {
 		return nil, err
 	}
-	t := newTally(r.Contaminated)
+	t := newTally(r.Contaminated, r.Spec.Dialect.SendsTools())
 	err = r.each(ctx, f, func(key journal.Key, result *rollout.Result) error {
 		result, bad := withoutSecrets(result, r.runID(key.Sample))
 		if bad != nil {

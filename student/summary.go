@@ -15,8 +15,11 @@ import (
 // Table returns a summary as a few lines for people, the result first. If nothing was scored, it
 // returns the reasons instead.
 func Table(s *evaluation.Summary) string {
-	if s.Scored == 0 {
-		return fmt.Sprintf("no result     nothing was scored: %d of %d rollouts are infra\n%s", s.InfraErrors, s.Samples, infra(s))
+	switch {
+	case s.Scored == 0:
+		return fmt.Sprintf("no result     nothing was scored: %d of %d rollouts are infra\n%s%s", s.InfraErrors, s.Samples, infra(s), unparsed(s))
+	case s.NoRate != "":
+		return fmt.Sprintf("no result     %s\n%sstops         %s\nlabels        %s\n%s", s.NoRate, unparsed(s), counts(s.Stops), counts(s.Labels), infra(s))
 	}
 	var b strings.Builder
 	fmt.Fprintf(
@@ -63,9 +66,18 @@ func Table(s *evaluation.Summary) string {
 		counts(s.Titles),
 		counts(s.Stops),
 		counts(s.Labels),
-		infra(s),
+		infra(s)+unparsed(s),
 	)
 	return b.String()
+}
+
+// unparsed returns a line for each form of calls that nobody parsed.
+func unparsed(s *evaluation.Summary) (lines string) {
+	for _, form := range slices.Sorted(maps.Keys(s.Unparsed)) {
+		u := s.Unparsed[form]
+		lines += fmt.Sprintf("unparsed      %d of %d rollouts hold calls in the form %s that nobody parsed; %s\n", u.Rollouts, s.Samples, form, u.ParsedBy)
+	}
+	return lines
 }
 
 func infra(s *evaluation.Summary) (lines string) {

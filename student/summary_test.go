@@ -13,7 +13,7 @@ import (
 // problem no rate; a mean says of how many rollouts it is.
 func TestWhatNobodyKnowsIsNull(t *testing.T) {
 	t.Parallel()
-	tally := newTally(map[string]bool{})
+	tally := newTally(map[string]bool{}, true)
 	won, lost, quality, success, failure := true, false, 0.5, rollout.LabelSuccess, rollout.LabelTruncated
 	tally.add(&rollout.Result{ProblemID: "p", Outcome: rollout.Scored, Success: &won, Label: &success, Quality: &quality, Axes: map[string]float64{"rule": 1}})
 	tally.add(&rollout.Result{ProblemID: "p", Outcome: rollout.Scored, Success: &lost, Label: &failure})
@@ -53,6 +53,34 @@ func TestProblemsThatCannotBeScored(t *testing.T) {
 		_, err := ReadProblems(path)
 		if why == "" && err != nil || why != "" && (err == nil || !strings.Contains(err.Error(), why)) {
 			t.Errorf("%s: %v", problem, err)
+		}
+	}
+}
+
+// TestTooManyUnparsedCallsAreNoRate: up to one rollout in five, calls that nobody parsed are named;
+// above, the summary has no rate, unless the prompt alone describes how calls are written.
+func TestTooManyUnparsedCallsAreNoRate(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		unparsed     int
+		serverParses bool
+		rate         bool
+	}{{0, true, true}, {2, true, true}, {3, true, false}, {10, true, false}, {10, false, true}} {
+		tally := newTally(nil, c.serverParses)
+		lost, label := false, rollout.LabelNoToolCall
+		for i := range 10 {
+			r := &rollout.Result{ProblemID: string(rune('a' + i)), Outcome: rollout.Scored, Success: &lost, Label: &label}
+			if i < c.unparsed {
+				r.UnparsedForm = "glm45"
+			}
+			tally.add(r)
+			tally.endProblem()
+		}
+		s := tally.summary()
+		words := Table(s)
+		named := strings.Contains(words, "hold calls in the form glm45 that nobody parsed; vLLM: --enable-auto-tool-choice --tool-call-parser glm45")
+		if (s.ASRScored != nil) != c.rate || (s.NoRate == "") != c.rate || strings.Contains(words, "success rate") != c.rate || named != (c.unparsed > 0) || c.rate == (len(s.Pass) == 0) {
+			t.Errorf("%+v: rate %v, %q\n%s", c, s.ASRScored, s.NoRate, words)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/stats"
 	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/student/dialect"
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
@@ -14,6 +15,8 @@ import (
 // problems.
 type tally struct {
 	contaminated map[string]bool
+	// serverParses reports whether the server, and not only the dialect, reads calls.
+	serverParses bool
 	s            evaluation.Summary
 	// problem is the problem whose results are being added.
 	problem         ProblemResult
@@ -35,15 +38,16 @@ func (r *ratio) add(gained, tries float64) {
 	r.tries[last] += tries
 }
 
-func newTally(contaminated map[string]bool) *tally {
+func newTally(contaminated map[string]bool, serverParses bool) *tally {
 	t := &tally{
 		contaminated: contaminated,
+		serverParses: serverParses,
 		parts:        map[*evaluation.Part]*ratio{},
 		pass:         map[string][]float64{},
 		axes:         map[string]*ratio{},
 	}
 	t.s = evaluation.Summary{
-		ByCategory: map[string]*evaluation.Part{}, Stops: map[string]int{}, Labels: map[string]int{}, Infra: map[string]int{}, InfraWords: map[string]string{}, Titles: map[string]int{},
+		ByCategory: map[string]*evaluation.Part{}, Stops: map[string]int{}, Labels: map[string]int{}, Unparsed: map[string]evaluation.Unparsed{}, Infra: map[string]int{}, InfraWords: map[string]string{}, Titles: map[string]int{},
 		Axes: map[string]float64{}, AxisRollouts: map[string]int{}, Axes95: map[string][2]float64{}, Pass: map[string]evaluation.PassRate{},
 	}
 	if contaminated != nil {
@@ -73,6 +77,10 @@ func (t *tally) add(r *rollout.Result) {
 	t.unseen.add(float64(r.UnseenIDs), float64(r.Turns))
 	s.Cached += r.Cached
 	s.Tokens.Add(r.Tokens)
+	if r.UnparsedForm != "" {
+		u := s.Unparsed[r.UnparsedForm]
+		s.Unparsed[r.UnparsedForm] = evaluation.Unparsed{Rollouts: u.Rollouts + 1, ParsedBy: dialect.ParsedBy(r.UnparsedForm)}
+	}
 	if r.Outcome == rollout.Infra {
 		if s.Infra[*r.Infra]++; s.Infra[*r.Infra] == 1 && r.InfraWords != "" {
 			s.InfraWords[*r.Infra] = r.InfraWords
@@ -150,20 +158,16 @@ func (t *tally) addPart(p *evaluation.Part) {
 
 func (t *tally) summary() *evaluation.Summary {
 	s := &t.s
+	if n := s.UnparsedRollouts(); t.serverParses && float64(n) > maxUnparsed*float64(s.Samples) {
+		s.NoRate = fmt.Sprintf("%d of %d rollouts hold calls that nobody parsed", n, s.Samples)
+	}
 	for p, scored := range t.parts {
 		p.Coverage = float64(p.Scored) / float64(p.Samples)
-		if p.Scored == 0 {
-			continue
+		if p.Scored > 0 && s.NoRate == "" {
+			setRates(p, scored)
 		}
-		p.ASRAll, p.ASRScored = rateOf(p.Successes, p.Samples), rateOf(p.Successes, p.Scored)
-		perProblem := float64(p.Samples) / float64(p.Problems)
-		rates := slicesx.Map(scored.gained, func(wins float64) float64 {
-			return wins / perProblem
-		})
-		p.SEClustered = stats.FiniteOrNil(stats.ClusteredSE(rates))
-		p.SEScored, p.Clustered95 = scored.share()
 	}
-	if s.Scored > 0 {
+	if s.Scored > 0 && s.NoRate == "" {
 		for name, values := range t.pass {
 			s.Pass[name] = passRate(values, s.Samples/s.Problems)
 		}
@@ -179,10 +183,28 @@ func (t *tally) summary() *evaluation.Summary {
 	if mean, _ := stats.Ratio(t.quality.gained, t.quality.tries); s.Judged > 0 {
 		s.Quality = &mean
 		_, s.Quality95 = t.quality.share()
-		s.Final = stats.FiniteOrNil(outcome.FinalScore(*s.ASRAll, mean))
+		if s.ASRAll != nil {
+			s.Final = stats.FiniteOrNil(outcome.FinalScore(*s.ASRAll, mean))
+		}
 	}
 	return s
 }
+
+// setRates sets the rates of a part and their intervals from the successes and the scored rollouts of
+// each problem.
+func setRates(p *evaluation.Part, scored *ratio) {
+	p.ASRAll, p.ASRScored = rateOf(p.Successes, p.Samples), rateOf(p.Successes, p.Scored)
+	perProblem := float64(p.Samples) / float64(p.Problems)
+	rates := slicesx.Map(scored.gained, func(wins float64) float64 {
+		return wins / perProblem
+	})
+	p.SEClustered = stats.FiniteOrNil(stats.ClusteredSE(rates))
+	p.SEScored, p.Clustered95 = scored.share()
+}
+
+// maxUnparsed is the maximum share of rollouts with a call that nobody parsed. Above it the summary
+// has no rate: it would be that of the server and not of the model.
+const maxUnparsed = 0.2
 
 func rateOf(a, b int) *float64 { return stats.FiniteOrNil(float64(a) / float64(b)) }
 

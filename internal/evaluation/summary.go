@@ -30,6 +30,13 @@ type Summary struct {
 	// InfraWords holds the message of the first rollout of each reason of Infra.
 	InfraWords map[string]string `json:"infra_words,omitempty"`
 
+	// Unparsed describes, by form, the calls in replies that neither the server nor the dialect has
+	// read.
+	Unparsed map[string]Unparsed `json:"unparsed_calls,omitempty"`
+	// NoRate is the reason why the summary has no rate although rollouts were scored; empty if it has
+	// one.
+	NoRate string `json:"no_rate,omitempty"`
+
 	Counts
 	Turns int `json:"turns"`
 	// UnseenPerTurn is UnseenIDs / Turns.
@@ -64,6 +71,21 @@ type Summary struct {
 	Tokens         Tokens `json:"tokens"`
 	// Cached is the part of Tokens.Prompt that the servers had in their caches.
 	Cached int64 `json:"-"`
+}
+
+// Unparsed counts the rollouts that hold a call in a form that nobody parsed. ParsedBy is what has
+// to be done so that it is.
+type Unparsed struct {
+	Rollouts int    `json:"rollouts"`
+	ParsedBy string `json:"parsed_by"`
+}
+
+// UnparsedRollouts returns the number of rollouts that hold a call that nobody parsed.
+func (s *Summary) UnparsedRollouts() (n int) {
+	for _, u := range s.Unparsed {
+		n += u.Rollouts
+	}
+	return n
 }
 
 // Counts counts the actions of a student, in one rollout or in all of a run.

@@ -144,6 +144,9 @@ func Compare(folders []string, o Options) (comparisons []Comparison, _ error) {
 				o.MinCoverage,
 			)
 		}
+		if r.Summary.NoRate != "" {
+			return nil, fmt.Errorf("compare %s: %w: %s", r.Name, ErrCoverage, r.Summary.NoRate)
+		}
 		if i == 0 {
 			base = r
 			continue

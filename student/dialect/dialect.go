@@ -109,7 +109,9 @@ func thinking(content string) (think, remaining string) {
 func native(c model.Call) Call {
 	out := Call{ID: c.ID, Name: c.Function.Name}
 	var err error
-	if out.Arguments, err = python.Loads(c.Function.Arguments); err != nil {
+	if isEmpty(c.Function.Arguments) {
+		out.Arguments = python.DictOf()
+	} else if out.Arguments, err = python.Loads(c.Function.Arguments); err != nil {
 		out.Malformed, out.Arguments = err.Error(), python.String(c.Function.Arguments)
 	} else if out.Arguments.Kind != python.Dict {
 		out.Malformed = notAnObject(out.Arguments)
@@ -118,6 +120,13 @@ func native(c model.Call) Call {
 		out.ID = shop.CallID(out.Name, out.Arguments)
 	}
 	return out
+}
+
+// isEmpty reports whether arguments are those of a call without any: servers and models write them
+// as an empty text or null.
+func isEmpty(arguments string) bool {
+	arguments = strings.TrimSpace(arguments)
+	return arguments == "" || arguments == "null"
 }
 
 func notAnObject(v python.Value) string {
@@ -187,6 +196,9 @@ func object(v python.Value, d Dialect) Call {
 	}
 	for _, k := range keys[d] {
 		if arguments, ok := v.Get(k); ok {
+			if arguments.Kind == python.None || arguments.Kind == python.Str && isEmpty(arguments.Text) {
+				arguments = python.DictOf()
+			}
 			c := Call{
 				ID:        shop.CallID(name.Text, arguments),
 				Name:      name.Text,
@@ -196,6 +208,14 @@ func object(v python.Value, d Dialect) Call {
 				c.Malformed = notAnObject(arguments)
 			}
 			return c
+		}
+	}
+	if len(v.Dict) == 1 {
+		arguments := python.DictOf()
+		return Call{
+			ID:        shop.CallID(name.Text, arguments),
+			Name:      name.Text,
+			Arguments: arguments,
 		}
 	}
 	return malformed(python.Dumps(v), "a call needs "+strings.Join(keys[d], " or "))

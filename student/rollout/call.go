@@ -157,6 +157,8 @@ func (p *play) respond(r model.Reply, s step) {
 		if a.call.Malformed != "" { // vLLM refuses conversations with arguments that are no object
 			text := python.String(m.ToolCalls[i].Function.Arguments)
 			m.ToolCalls[i].Function.Arguments = python.Dumps(python.DictOf(item("malformed", text)))
+		} else if len(a.call.Arguments.Dict) == 0 { // an empty text is refused, too
+			m.ToolCalls[i].Function.Arguments = "{}"
 		}
 	}
 	p.addMessage(m)

@@ -37,6 +37,9 @@ type play struct {
 	toolFault *model.Fault
 	// emptyReplies counts consecutive replies without content or without a readable call.
 	emptyReplies int
+	// prompt is the number of tokens of the last prompt, reasoned that of the replies with reasoning,
+	// which a chat template may leave out of later prompts.
+	prompt, reasoned int64
 	// callTexts holds the calls so far as text, in order. seenCalls holds the same texts.
 	callTexts []string
 	seenCalls map[string]bool
@@ -149,6 +152,9 @@ func (p *play) processReply(h received) Stop {
 	p.result.Turns++
 	p.addUsage(h.reply.Usage)
 	turn := dialect.Read(h.reply, p.env.Dialect)
+	if p.result.UnparsedForm == "" {
+		p.result.UnparsedForm = dialect.Unparsed(h.reply, turn)
+	}
 	s := step{
 		turn:    turn,
 		body:    h.body,
@@ -165,7 +171,7 @@ func (p *play) processReply(h received) Stop {
 	hasText := turn.Text != "" || turn.Think != ""
 	p.lastLabel = replyLabel(h.reply, turn, readable)
 	switch {
-	case !readable && p.truncatedByContext(h.reply):
+	case p.promptShrank(h.reply, turn), !readable && p.truncatedByContext(h.reply):
 		p.lastLabel = LabelOverflow
 		return StopOverflow
 	case len(turn.Calls) == 0 && p.env.NoCall == Continue:
@@ -208,6 +214,22 @@ func (p *play) truncatedByContext(r model.Reply) bool {
 		return false
 	}
 	return r.Usage.Prompt+r.Usage.Completion >= p.env.Context
+}
+
+// promptShrank reports whether the prompt of a reply has fewer tokens than that of the reply before,
+// although the conversation grew: the server has cut the conversation without a word. Chat
+// templates may leave out the reasoning of earlier replies, so as many tokens as those replies have
+// may be missing.
+func (p *play) promptShrank(r model.Reply, t dialect.Turn) bool {
+	if r.Usage == nil || r.Usage.Prompt == 0 {
+		return false
+	}
+	shrank := r.Usage.Prompt < p.prompt-p.reasoned
+	p.prompt = r.Usage.Prompt
+	if t.Think != "" {
+		p.reasoned += r.Usage.Completion
+	}
+	return shrank
 }
 
 func (p *play) addUsage(u *model.Usage) {

@@ -30,8 +30,11 @@ type Result struct {
 	// Infra is the reason code of an infrastructure error.
 	Infra *string `json:"infra" parquet:"infra,optional"`
 	// InfraWords is the server's message, clipped and without secrets.
-	InfraWords  string   `json:"infra_words,omitempty" parquet:"-"`
-	Recommended []string `json:"recommended" parquet:"recommended,list"`
+	InfraWords string `json:"infra_words,omitempty" parquet:"-"`
+	// UnparsedForm is the form of the first call in a reply that neither the server nor the
+	// dialect has read; empty if there is none.
+	UnparsedForm string   `json:"unparsed_form,omitempty" parquet:"-"`
+	Recommended  []string `json:"recommended" parquet:"recommended,list"`
 	evaluation.Counts
 	// Score has the keys of a score line; SetScore sets it.
 	Score  json.RawMessage   `json:"score" parquet:"-"`

@@ -220,6 +220,9 @@ func (f *Flags) report(s *cli.Streams, m *evaluation.Summary) error {
 		}
 		fmt.Fprintf(s.Err, "pages         arena view %s\nlog           inspect view --log-dir %s\n", f.Out, f.Out)
 	}
+	if m.NoRate != "" {
+		return cli.Limit(errors.New(m.NoRate), "summary.json names their forms under unparsed_calls; mend the server and begin the run in another folder")
+	}
 	if m.Coverage < f.coverage {
 		return cli.Limit(fmt.Errorf(
 			"only %d of %d rollouts were scored: coverage %.4f is below %.4f",

@@ -78,6 +78,8 @@
     const part = (name, parts) => parts && Object.keys(parts).length ? arena.table(`${name}; intervals by problem`, ["", "problems", "scored", "solved", "success rate"], Object.entries(parts).map(([k, p]) => [k, p.problems, p.scored, p.successes, spanned(p.asr_scored, p.wilson95_by_problem)])) : null;
     const pass = Object.entries(s).filter(([k]) => /^pass[@^]/.test(k)).map(([k, p]) => [k, spanned(p.mean, p.ci95), p.problems]);
     return [el("h1", {}, `${run.name}: ${run.spec.model ?? ""} on ${s.problems} problems`), el("p", {}, `${s.samples} rollouts, of which ${s.scored} were scored and ${s.infra_errors} had no answer from the server.`),
+      s.no_rate ? el("p.bad", {}, `No rate: ${s.no_rate}.`) : null,
+      s.unparsed_calls ? arena.table("Calls that nobody parsed", ["form", "rollouts", "what reads it"], Object.entries(s.unparsed_calls).map(([k, u]) => [k, u.rollouts, u.parsed_by])) : null,
       el("dl.facts", {}, [["success rate", spanned(s.asr_scored, s.wilson95_by_problem)], ["with what was not scored as failed", number(s.asr_all, 4)], ["coverage", number(s.coverage, 4)], ["agentic quality", s.quality === undefined || s.quality === null ? "unknown" : number(s.quality, 4)]].map(([k, v]) => [el("dt", {}, k), el("dd", {}, v)])),
       part("By category", s.by_category), part("By contamination", s.by_contamination),
       pass.length ? arena.table("At least one of k samples solves it (@), all do (^)", ["", "mean", "problems"], pass) : null,

@@ -1,0 +1,232 @@
+package dialect
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/trajectory-arena/arena/internal/calls"
+	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/internal/python"
+	"github.com/trajectory-arena/arena/internal/slicesx"
+	"github.com/trajectory-arena/arena/shop"
+)
+
+// form is a way of writing calls that some model server reads if it is told to.
+type form struct {
+	name string
+	// sign matches a text in this form.
+	sign *regexp.Regexp
+	// vllm and sglang are the values of --tool-call-parser with which these servers read the form,
+	// empty if they have none.
+	vllm, sglang string
+}
+
+// formSigns are the known forms, each before those whose sign its texts have, too: the name, the
+// sign, and the parsers of vLLM and SGLang.
+var formSigns = [][4]string{
+	{"deepseek_dsml", `<｜DSML｜`, "deepseek_v32", "deepseekv32"},
+	{"deepseek_v3", `function<｜tool▁sep｜>`, "deepseek_v3", "deepseekv3"},
+	{"deepseek_v31", `<｜tool▁(?:call▁begin|sep)｜>`, "deepseek_v31", "deepseekv31"},
+	{"step3", `<steptml:invoke|<｜tool_calls?_begin｜>`, "step3", "step3"},
+	{"harmony", `<\|channel\|>|<\|constrain\|>|\bto=functions\.`, "openai", "gpt-oss"},
+	{"kimi_k2", `<\|tool_calls?_(?:section_)?begin\|>`, "kimi_k2", "kimi_k2"},
+	{"glm45", `<arg_key>`, "glm45", "glm45"},
+	{"seed_oss", `<seed:tool_call>`, "seed_oss", ""},
+	{"minimax_m2", `<minimax:tool_call>`, "minimax_m2", "minimax-m2"},
+	{"longcat", `<longcat_tool_call>`, "longcat", ""},
+	{"qwen3_coder", `<function=[^>]*>\s*(?:<parameter=|</function>)`, "qwen3_coder", "qwen3_coder"},
+	{"llama_function_tag", `<function=`, "", ""},
+	{"mistral", `\[TOOL_CALLS\]|\[ARGS\]`, "mistral", "mistral"},
+	{"llama3_json", `<\|python_tag\|>`, "llama3_json", "llama3"},
+	{"granite", `<\|tool_call\|>|<tool_call>\s*\[\s*<`, "granite", ""},
+	{"lfm2", `<\|tool_call_start\|>`, "lfm2", "lfm2"},
+	{"internlm", `<\|action_start\|>|<\|plugin\|>`, "internlm", "interns1"},
+	{"phi4_mini", `\bfunctools\s*\[`, "phi4_mini_json", ""},
+	{"functiongemma", `<start_function_call>`, "functiongemma", ""},
+	{"gemma4", `<\|tool_call>`, "gemma4", "gemma4"},
+	{"cohere", `<\|START_ACTION\|>`, "cohere_command4", "cohere_command4"},
+	{"gigachat", `<\|(?:function_call|role_sep)\|>|function call<`, "gigachat3", "gigachat3"},
+	{"apertus", `<\|tools_prefix\|>`, "apertus", "apertus2509"},
+	{"hunyuan", `<tool_calls>`, "hunyuan_a13b (jamba for Jamba)", "hunyuan"},
+	{"invoke_tags", `<invoke\b`, "minicpm5", "minicpm5"},
+	{"tool_code", "```tool_code", "", ""},
+	{"hermes", `<tool_call>\s*\{`, "hermes", "qwen"},
+	{"oro", `<tool_call>\s*\[`, "", ""},
+	{"json_in_tags", `<(?:function_call|toolcall|tool_call|function_calls)>\s*[\[{]`, "", ""},
+	{"react", `(?mi)^[\s*]*action[\s*]*:`, "", ""},
+	{"fenced_json", "```(?:json)?\\s*[\\[{]", "xlam", ""},
+	{"json_parameters", `^\s*[\[{][\s\S]*"parameters"\s*:`, "llama3_json", "llama3"},
+	{"json", `[\[{]\s*"`, "xlam", ""},
+	{"pythonic", `\[\s*\w+\(`, "pythonic", "pythonic"},
+	{"python", `\w\(`, "", ""},
+	{"tags", `<`, "", ""},
+}
+
+var forms = sync.OnceValue(func() []form {
+	return slicesx.Map(formSigns, func(f [4]string) form {
+		return form{f[0], regexp.MustCompile(f[1]), f[2], f[3]}
+	})
+})
+
+// otherForm is the form of calls that have none of the known signs.
+const otherForm = "other"
+
+// callSign matches the name of a tool where a call has it: as a value in an object, before
+// arguments in brackets, in or behind a tag or a special token, after the word "Action", or before
+// an object. Prose names tools, too, but without these signs.
+var callSign = sync.OnceValue(func() *regexp.Regexp {
+	names, _ := shop.ToolNames(shop.Profiles()[0]) // it is one of them
+	name := `(?:` + strings.Join(names, "|") + `)\b`
+	return regexp.MustCompile(strings.Join([]string{
+		`\{[^{}]{0,80}["']` + name + `["']`,
+		`\b` + name + `\(\s*(?:\)|\w+\s*[=:]|["'\[{])`,
+		`<[^<>]{0,60}\b` + name + `[^<>]{0,20}>`,
+		`(?:[|｜]>|<[^<>]{0,40}(?:call|tool|function|invoke|action)[^<>]{0,40}>|\[TOOL_CALLS\])\s*(?:[\w.=: ]{0,40}\b)?` + name,
+		`(?mi)^[\s*]*action[\s*]*:[\s*` + "`" + `]*` + name,
+		`\b` + name + "[\\s:`*]*(?:```\\w*\\s*)?\\{",
+	}, "|"))
+})
+
+// jsonForms are the forms that consist of plain JSON. If the JSON is invalid, the model is to blame
+// and not a missing parser.
+var jsonForms = []string{"hermes", "oro", "json_in_tags", "fenced_json", "json_parameters", "json", "react"}
+
+// Unparsed returns the name of the form of a call in a reply that neither the server nor the
+// dialect has read. It returns "" if the reply has none, if a call of the reply was read, or if the
+// reply was cut.
+func Unparsed(r model.Reply, t Turn) string {
+	read := slices.ContainsFunc(t.Calls, func(c Call) bool {
+		return c.Malformed == "" && !isDecorated(c.Name)
+	})
+	switch {
+	case read || r.Finish == "length":
+		return ""
+	case t.Native:
+		return misread(t.Calls)
+	}
+	text := r.Content
+	inThought := ""
+	if strings.TrimSpace(text) == "" {
+		text = r.Reasoning
+		inThought = " in the reasoning"
+	}
+	if name := formOf(text[:min(len(text), calls.MaxText)]); name != "" {
+		return name + inThought
+	}
+	return ""
+}
+
+// formOf returns the form of the calls in a text, "" if the text has none.
+func formOf(text string) string {
+	if !callSign().MatchString(text) {
+		return ""
+	}
+	i := slices.IndexFunc(forms(), func(f form) bool {
+		return f.sign.MatchString(text)
+	})
+	if i < 0 {
+		return otherForm
+	}
+	name := forms()[i].name
+	if slices.Contains(jsonForms, name) && !isIntact(text) {
+		return ""
+	}
+	return name
+}
+
+// isIntact reports whether the calls of a text are in JSON that needs no repair.
+func isIntact(text string) bool {
+	reading := calls.Mended(text)
+	broken := []string{calls.RepairQuotes, calls.RepairCommas, calls.RepairLiterals, calls.RepairKeys, calls.RepairControl, calls.RepairClosers}
+	return len(reading.Calls) > 0 && len(reading.Faults) == 0 && !slices.ContainsFunc(broken, func(word string) bool {
+		return slices.Contains(reading.Repairs, word)
+	})
+}
+
+// The forms of calls that a server has read, but not as the model wrote them.
+const (
+	twiceEncoded  = "arguments_encoded_twice"
+	textAfter     = "text_after_arguments"
+	decoratedName = "decorated_name"
+)
+
+// misread returns the form of native calls of which none can be run, although each has one obvious
+// meaning: the server's parser left something of the form in name or arguments.
+func misread(list []Call) string {
+	for _, c := range list {
+		switch {
+		case c.Malformed == "":
+			return decoratedName
+		case c.Arguments.Kind != python.Str:
+		case isEncodedObject(c.Arguments.Text):
+			return twiceEncoded
+		case strings.HasPrefix(strings.TrimSpace(c.Arguments.Text), "{") && calls.ArgumentsIn(objectIn(c.Arguments.Text)) != "":
+			return textAfter
+		}
+	}
+	return ""
+}
+
+// isEncodedObject reports whether a text is a JSON object, also within a JSON string.
+func isEncodedObject(text string) bool {
+	v, err := python.Loads(text)
+	if err == nil && v.Kind == python.Str {
+		v, err = python.Loads(v.Text)
+	}
+	return err == nil && v.Kind == python.Dict
+}
+
+// objectIn returns the longest part of a text, from its start, that ends with a closing brace and
+// is a JSON object. It returns "-" if there is none.
+func objectIn(text string) string {
+	for end := strings.LastIndexByte(text, '}'); end > 0; end = strings.LastIndexByte(text[:end], '}') {
+		if v, err := python.Loads(text[:end+1]); err == nil && v.Kind == python.Dict {
+			return text[:end+1]
+		}
+	}
+	return "-"
+}
+
+// isDecorated reports whether a name is no tool's and has the name of a tool in it.
+func isDecorated(name string) bool {
+	names, _ := shop.ToolNames(shop.Profiles()[0]) // it is one of them
+	return !slices.Contains(names, name) && slices.ContainsFunc(names, func(tool string) bool {
+		return strings.Contains(name, tool)
+	})
+}
+
+// ParsedBy returns what has to be done so that calls of a form are read.
+func ParsedBy(name string) string {
+	const inPrompt = "have tools written into the prompt: --dialect hermes"
+	name, _, inThought := strings.Cut(name, " ")
+	if inThought {
+		return "the server's reasoning parser takes the calls: start the server with another one, or without"
+	}
+	i := slices.IndexFunc(forms(), func(f form) bool { return f.name == name })
+	switch {
+	case slices.Contains([]string{twiceEncoded, textAfter, decoratedName}, name):
+		return "the server's tool parser is another form's, or faulty: start the server with the model's own, or " + inPrompt
+	case name == "hermes" || name == "oro":
+		return joinFlags(forms()[max(i, 0)]) + "--dialect auto reads whole tags"
+	case i < 0:
+		return inPrompt
+	}
+	return joinFlags(forms()[i]) + inPrompt
+}
+
+// joinFlags returns the flags of the servers that read a form, each with the word "or" after it.
+func joinFlags(f form) string {
+	flags := ""
+	if f.vllm != "" {
+		flags += "vLLM: --enable-auto-tool-choice --tool-call-parser " + f.vllm + ", or "
+	}
+	if f.sglang != "" {
+		flags += "SGLang: --tool-call-parser " + f.sglang + ", or "
+	}
+	if flags != "" {
+		flags += "llama.cpp: --jinja, or "
+	}
+	return flags
+}
