@@ -52,6 +52,9 @@ type Spec struct {
 	Search      string `json:"search"`
 	Rules       string `json:"rules"`
 
+	// OverflowWords are the configured words of a server for a prompt that is too long.
+	OverflowWords []string `json:"overflow_words,omitempty"`
+
 	// NoCall is what follows a reply without a call, PromptForm the form of the
 	// conversation.
 	NoCall     rollout.NoCall     `json:"no_call"`

@@ -189,9 +189,13 @@ func conversationAffinity(b Body) uint64 {
 // Config.Patience.
 var ErrUnreachable = errors.New("no server answers")
 
+// ErrAccount is in the chain of an error if a server refuses the key or the account, so that it
+// would refuse every other request.
+var ErrAccount = errors.New("the server refuses the key or the account")
+
 // Chat sends a request for the next reply of a conversation until it is answered. raw is the body
 // of the reply, or of the refusal if the error is a *Fault. Other errors are ctx's, or
-// have ErrUnreachable in their chain: then the request may be asked again.
+// have ErrUnreachable or ErrAccount in their chain: then the request may be asked again.
 func (p *Pool) Chat(ctx context.Context, body Body) (reply Reply, raw []byte, err error) {
 	a, err := p.Ask(ctx, Request{
 		Path:     chatPath,
@@ -212,6 +216,8 @@ func (p *Pool) Chat(ctx context.Context, body Body) (reply Reply, raw []byte, er
 		err = ctx.Err()
 	case p.config.Patience > 0 && failed && fault.Reason == reasonServerDown:
 		err = fmt.Errorf("%w: %s", ErrUnreachable, fault.Detail)
+	case p.config.Patience > 0 && failed && fault.Kind == Auth:
+		err = fmt.Errorf("%w: %s", ErrAccount, fault)
 	}
 	return Reply{}, a.Body, err
 }

@@ -55,8 +55,14 @@ type Fault struct {
 	RetryAfter time.Duration
 	// Detail is the server's message, clipped, without secrets and control characters.
 	Detail string
-	// Overflow reports whether the prompt is longer than the model's context.
-	Overflow bool
+	// Overflow reports whether the prompt is longer than the model's context. Length reports whether
+	// the server speaks of tokens, length or context: after the first turn of a conversation this
+	// means the same.
+	Overflow, Length bool
+	// RefusedOutput reports whether the server could not parse what the model has written.
+	RefusedOutput bool
+	// away reports whether the server behind a router is away or overloaded.
+	away bool
 	// overload reports whether the server has too many requests.
 	overload bool
 	// timedOut reports whether the try used all of its time.
@@ -75,8 +81,15 @@ func (f *Fault) Error() string {
 // Unreachable reports whether no connection could be made.
 func (f *Fault) Unreachable() bool { return f.unreachable || f.Reason == reasonServerDown }
 
+// Waits reports whether the server may be ready soon: it cannot be reached, a router has none behind
+// it, or it limits the rate of requests.
+func (f *Fault) Waits() bool { return f.away || f.Unreachable() }
+
 // isTemporary reports whether another try of the request may succeed.
 func (f *Fault) isTemporary() bool {
+	if f.Overflow || f.RefusedOutput {
+		return false
+	}
 	return f.Kind == Limited || f.Kind == Server || f.Kind == Network || f.Kind == Unreadable
 }
 
@@ -102,8 +115,6 @@ func kindOf(status int) Kind {
 	switch {
 	case status == 0:
 		return Network
-	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		return Auth
 	case status == http.StatusTooManyRequests:
 		return Limited
 	case status == http.StatusNotFound:
@@ -130,6 +141,9 @@ func (p *Pool) replyFault(
 	status := res.StatusCode
 	// Routers answer 200 before their own server fails, and report its status in the body.
 	inBody := int(gjson.GetBytes(body, "error.code").Int())
+	if inBody == 0 {
+		inBody = int(gjson.GetBytes(body, "choices.0.error.code").Int())
+	}
 	if status == http.StatusOK && inBody >= 400 && inBody <= 599 {
 		status = inBody
 	}
@@ -147,7 +161,14 @@ func (p *Pool) replyFault(
 	}
 	f.Detail = p.secrets.printable(f.Detail)
 	f.overload = status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable || status == statusOverloaded
-	f.Overflow = status >= 400 && status < 500 && status != http.StatusTooManyRequests && mentionsOverflow(body)
+	f.away = isAway(status)
+	f.RefusedOutput = isRefusedOutput(status, body)
+	f.Overflow = !f.RefusedOutput && (mentionsOverflow(status, body) || p.config.saysOverflow(status, body))
+	f.Length = f.Overflow || !f.RefusedOutput && mentionsLength(status, body)
+	if isRefusedAccount(status, body) {
+		f.Kind = Auth
+		f.away = false
+	}
 	if f.Kind == Limited || f.Kind == Server {
 		f.RetryAfter, _ = webclient.RetryAfter(res.Header, p.config.Now())
 		if longest := p.config.LongestPause; longest > 0 {
@@ -173,6 +194,7 @@ func (p *Pool) transportFault(
 	var netErr net.Error
 	var op *net.OpError
 	f.unreachable = errors.As(err, &op) && op.Op == "dial"
+	f.away = f.Reason == "connection" && status == 0
 	tryTimedOut := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil
 	switch {
 	case tryTimedOut, errors.As(err, &netErr) && netErr.Timeout():

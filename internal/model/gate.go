@@ -21,6 +21,8 @@ type gate struct {
 	servers  []*server
 	// waiting holds a *waiter for each request that waits for a server.
 	waiting *list.List
+	// answered is the time of the last answer of any server.
+	answered time.Time
 	// wake runs admit when the pause of a server is over.
 	wake *time.Timer
 }
@@ -143,6 +145,7 @@ func (g *gate) leave(t slot, f *Fault) {
 	t.busy--
 	switch {
 	case f == nil:
+		g.answered = now
 		t.resetMisses()
 		t.increase()
 	case f.Kind == Withdrawn:
@@ -242,6 +245,22 @@ func (g *gate) choose(avoid *server, affinity uint64) (best *server, wait time.D
 
 // reasonServerDown is the fault's Reason if no connection to any server can be made.
 const reasonServerDown = "server_down"
+
+// endOfPatience returns the fault of a request that has waited since a time for a server that is
+// away. If no server has answered any request since then, all are down; otherwise the fault is that
+// of this request alone.
+func (g *gate) endOfPatience(f *Fault, since time.Time) *Fault {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.answered.After(since) {
+		return f
+	}
+	return &Fault{
+		Kind:   Network,
+		Reason: reasonServerDown,
+		Detail: "no answer for " + g.patience.String() + ": " + f.Error(),
+	}
+}
 
 // hasOtherHealthy reports whether a healthy server other than s exists.
 func (g *gate) hasOtherHealthy(s *server) bool {

@@ -43,9 +43,13 @@ type Config struct {
 	// LongestPause bounds the pauses that servers ask for. 0 means no bound; a request
 	// whose deadline is earlier fails at once.
 	LongestPause time.Duration
-	// Patience is how long to wait for servers that refuse connections. Tries during that
-	// time are not counted. 0 means ten seconds in which tries are counted.
+	// Patience is how long to wait for servers that refuse connections, are away behind a router,
+	// reset connections, or limit the rate of requests. Tries during that time are not counted. 0
+	// means ten seconds in which tries are counted.
 	Patience time.Duration
+	// OverflowWords are further words with which the servers report a prompt that is longer than the
+	// model's context.
+	OverflowWords []string
 	// Breaker configures when a server without replies is set aside.
 	Breaker Breaker
 	// Transport replaces that of net/http unless it is nil.
@@ -153,6 +157,7 @@ type Answer struct {
 func (p *Pool) Ask(ctx context.Context, r Request) (Answer, error) {
 	pauses := p.config.backoff()
 	var failed *server
+	var away time.Time // since when the request is waiting for a server that is away
 	tries := 0
 	for {
 		a, tried, fault, err := p.try(ctx, r, failed)
@@ -160,11 +165,18 @@ func (p *Pool) Ask(ctx context.Context, r Request) (Answer, error) {
 			return a, err
 		}
 		failed = tried
+		if away.IsZero() {
+			away = p.config.Now()
+		}
+		waits := fault.away && p.config.Patience > 0
+		if waits && p.config.Now().Sub(away) >= p.config.Patience {
+			return a, p.gate.endOfPatience(fault, away)
+		}
 
 		// A try without a connection counts only if no other server is left and there is
 		// no patience to wait for one: nobody has seen the request.
 		lastResort := p.config.Patience == 0 && !p.gate.hasOtherHealthy(failed)
-		if !fault.unreachable || lastResort {
+		if !waits && (!fault.unreachable || lastResort) {
 			tries++
 		}
 		if !fault.isTemporary() || tries > p.config.Retries {

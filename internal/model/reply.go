@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -33,9 +32,6 @@ type Reply struct {
 // Usage holds the server's token counts. Cached is the part of Prompt that the server
 // reports as cached.
 type Usage struct{ Prompt, Cached, Completion int64 }
-
-// Call is a tool call with its arguments as the model wrote them. The type of go-openai
-// omits empty arguments, which servers then refuse.
 
 // Call is a tool call with its arguments as the model wrote them. The type of go-openai omits empty
 // arguments, and servers then refuse the call.
@@ -114,8 +110,19 @@ func ReadTurn(body []byte) (Reply, error) {
 		err = errors.New("read reply: no choice with a message")
 	case r.Finish == "abort" || r.Finish == "error":
 		err = fmt.Errorf("read reply: the server broke it off (finish_reason %s)", r.Finish)
+	case r.isUnwritten(gjson.GetBytes(body, "usage.completion_tokens")):
+		err = errors.New("read reply: the model wrote nothing and has no finish_reason")
+	case len(r.Calls) == 0 && isStatusText(r.Content):
+		err = errors.New("read reply: the text is the error of a gateway: " + r.Content)
 	}
 	return r, err
+}
+
+// isUnwritten reports whether a reply has no content at all, no reason of its end, and no token by the
+// server's own count.
+func (r Reply) isUnwritten(tokens gjson.Result) bool {
+	isEmpty := r.Content == "" && r.Reasoning == "" && r.Refusal == "" && len(r.Calls) == 0
+	return isEmpty && r.Finish == "" && tokens.Type == gjson.Number && tokens.Num == 0
 }
 
 // JoinText returns a text, or the joined texts of a list of parts.
@@ -171,34 +178,4 @@ func newCall(id string, function gjson.Result) Call {
 			Arguments: text,
 		},
 	}
-}
-
-// overflowPhrases are the phrases with which servers report a prompt that is longer than the
-// model's context.
-var overflowPhrases = []string{
-	"context_length_exceeded", "exceed_context_size", "maximum context length", "context length", "context window", "context size",
-	"prompt is too long", "input is too long", "too many tokens", "max_model_len", "max_seq_len", "longer than the maximum model length",
-	"tokens + `max_new_tokens` must be", "exceeds the maximum number of tokens", "maximum number of tokens allowed", "prompt too long",
-	"reduce the length of the messages", "longer than the model", "`inputs` must have less than", "exceeds maximum allowed token size",
-	"exceeds the maximum allowed length",
-}
-
-// mentionsOverflow reports whether the body of a refusal means that the prompt is longer than the
-// model's context.
-func mentionsOverflow(body []byte) bool { return containsAny(overflowPhrases, body) }
-
-// replyLimitPhrases are the phrases with which servers mention the tokens that are reserved for the
-// reply.
-var replyLimitPhrases = []string{"max_tokens", "max_completion_tokens", "max_new_tokens", "completion"}
-
-// MentionsReplyLimit reports whether the body of a refusal mentions the tokens reserved
-// for the reply. Then the prompt alone may not be too long.
-func MentionsReplyLimit(body []byte) bool { return containsAny(replyLimitPhrases, body) }
-
-// containsAny reports whether body contains any of the phrases, which are in lower case.
-func containsAny(phrases []string, body []byte) bool {
-	s := strings.ToLower(string(body))
-	return slices.ContainsFunc(phrases, func(phrase string) bool {
-		return strings.Contains(s, phrase)
-	})
 }

@@ -132,7 +132,7 @@ func TestOverflowIsRecognized(t *testing.T) {
 		`{"error":{"message":"unknown parameter min_p"}}`:                            false,
 		``: false,
 	} {
-		if got := mentionsOverflow([]byte(body)); got != want {
+		if got := mentionsOverflow(400, []byte(body)); got != want {
 			t.Errorf("%s: %v", body, got)
 		}
 	}

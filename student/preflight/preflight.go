@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -90,11 +89,10 @@ func Ask(ctx context.Context, q Question) (Server, error) {
 	return s, err
 }
 
-// loads reports whether err means that the server may be ready soon: it cannot be reached, answers
-// with status 503, or limits the rate of requests.
+// loads reports whether err means that the server may be ready soon.
 func (q Question) loads(err error) bool {
 	fault, is := errors.AsType[*model.Fault](err)
-	return is && (fault.Unreachable() || fault.Status == http.StatusServiceUnavailable || fault.Kind == model.Limited)
+	return is && fault.Waits()
 }
 
 // greetings are the messages that test a server. If it refuses one, the next is tried, since the
@@ -157,7 +155,7 @@ var hints = []struct{ word, hint string }{
 func (q Question) hint(fault *model.Fault, id telemetry.Identity) string {
 	switch {
 	case fault.Kind == model.Auth:
-		return "put the server's key into the environment: --api-key-env names its variable"
+		return "put the server's key into the environment (--api-key-env names its variable), or pay the account"
 	case fault.Overflow:
 		return "system prompt and tools alone do not fit: start the server with a longer context (vLLM: --max-model-len, SGLang: --context-length, llama.cpp: -c)"
 	case fault.Kind == model.Missing && len(id.Models) > 0 && !slices.Contains(id.Models, q.Model):

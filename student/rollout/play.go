@@ -113,7 +113,7 @@ func (p *play) nextReply(ctx context.Context, m Model) (h received, fault *model
 func (p *play) askModel(ctx context.Context, m Model) (h received, err error) {
 	h.reply, h.body, err = m.Chat(ctx, p.env.Template.Request(p.messages, p.task.Seed))
 	fault, failed := errors.AsType[*model.Fault](err)
-	if !failed || !fault.Overflow || !model.MentionsReplyLimit(h.body) {
+	if !failed || !p.isOverflow(fault) || !model.MentionsReplyLimit(h.body) {
 		return h, err
 	}
 	request := p.env.Template.WithoutLimit(p.messages, p.task.Seed)
@@ -121,7 +121,7 @@ func (p *play) askModel(ctx context.Context, m Model) (h received, err error) {
 		return h, err
 	}
 	reply, body, retryErr := m.Chat(ctx, request)
-	if fault, failed := errors.AsType[*model.Fault](retryErr); failed && !fault.Overflow {
+	if fault, failed := errors.AsType[*model.Fault](retryErr); failed && !p.isOverflow(fault) {
 		needsLimit := fault.Reason == "http_400" || fault.Reason == "http_422"
 		if needsLimit { // this refusal says nothing about the prompt: return the first
 			return h, err
@@ -130,13 +130,22 @@ func (p *play) askModel(ctx context.Context, m Model) (h received, err error) {
 	return received{reply: reply, body: body}, retryErr
 }
 
+// isOverflow reports whether a fault means that the prompt is longer than the model's context: the
+// server says so or, after it has answered earlier turns, speaks of tokens, length or context.
+func (p *play) isOverflow(f *model.Fault) bool { return f.Overflow || f.Length && p.result.Turns > 0 }
+
 // fail ends a rollout whose last request got no answer, and returns its result. A context overflow
-// is a failure of the model. Any other fault is an infrastructure error, and the rollout is not
-// scored.
+// and a reply that the server could not parse are failures of the model. Any other fault is an
+// infrastructure error, and the rollout is not scored.
 func (p *play) fail(fault *model.Fault) (*Result, error) {
-	if fault.Overflow {
+	switch {
+	case p.isOverflow(fault):
 		p.result.Stop = StopOverflow
 		p.lastLabel = LabelOverflow
+		return p.finish()
+	case fault.RefusedOutput:
+		p.result.Stop = StopMalformed
+		p.lastLabel = LabelMalformedCall
 		return p.finish()
 	}
 	p.result.Outcome = Infra

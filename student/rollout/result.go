@@ -137,6 +137,8 @@ func replyLabel(r model.Reply, t dialect.Turn, readable bool) Label {
 		return LabelTruncated
 	case readable:
 		return ""
+	case strings.Contains(strings.ToLower(r.Finish), "malformed"): // of Gemini
+		return LabelMalformedCall
 	case r.Refusal != "" || r.Finish == "content_filter" || plaintext.Refuses(t.Text):
 		return LabelRefusal
 	case len(t.Calls) > 0:

@@ -178,8 +178,9 @@ func (f *Flags) addServing(c *cobra.Command) {
 	fl.IntVar(&f.Asked.Concurrency, "concurrency", 32, "requests at once per endpoint at most; as many rollouts are played at a time, for each endpoint")
 	fl.IntVar(&f.Asked.Retries, "retries", 5, "tries after the first")
 	fl.BoolVar(&f.retryInfra, "retry-infra", false, "ask again for the rollouts that an earlier command gave up as infra")
+	fl.StringArrayVar(&f.Played.OverflowWords, "overflow-words", nil, "words with which the server refuses a prompt that is too long, if it has words of its own; may be repeated")
 	fl.DurationVar(&f.Asked.Timeout, "timeout", 5*time.Minute, "time for one request")
-	fl.DurationVar(&f.Asked.Patience, "wait-for-server", 10*time.Minute, "time for which a server is waited for that is not there; then the run stays unfinished")
+	fl.DurationVar(&f.Asked.Patience, "wait-for-server", 10*time.Minute, "time for which a server is waited for that is not there, is away behind a router, or limits the rate of requests")
 }
 
 // sampling checks the flags for the sampling of replies, and stores the parameters of the chat
@@ -244,6 +245,7 @@ func (f *Flags) endpointConfig() model.Config {
 	if n := f.Played.Sampling.MaxTokens; n != nil {
 		tokens = *n
 	}
+	c.OverflowWords = f.Played.OverflowWords
 	c.Key, c.LongestPause, c.Now = os.Getenv(f.keyEnv), time.Minute, time.Now
 	c.MaxReply, c.Patience = f.Played.Keep.MaxReply(tokens), max(c.Patience, time.Nanosecond)
 	return c

@@ -206,6 +206,8 @@ func (f *Flags) playServed(
 	const goOn = "run the same command again: finished rollouts are kept"
 	if cause := context.Cause(ctx); err != nil && errors.Is(cause, serve.ErrEnded) {
 		err = cli.Failed(fmt.Errorf("evaluate: %w", cause), goOn)
+	} else if errors.Is(err, model.ErrAccount) {
+		err = cli.Failed(fmt.Errorf("evaluate: the run is not finished: %w", err), "renew the key (--api-key-env names its variable) or pay the account, then "+goOn)
 	} else if errors.Is(err, model.ErrUnreachable) {
 		err = cli.Failed(fmt.Errorf("evaluate: the run is not finished: %w", err), "start the server again, then "+goOn)
 	}

@@ -1,0 +1,137 @@
+package model
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/trajectory-arena/arena/internal/slicesx"
+)
+
+// overflowPhrases are the phrases with which servers report a prompt that is longer than the
+// model's context.
+var overflowPhrases = []string{
+	"context_length_exceeded", "exceed_context_size", "maximum context length", "context length", "context window", "context size",
+	"prompt is too long", "input is too long", "too many tokens", "max_model_len", "max_seq_len", "longer than the maximum model length",
+	"tokens + `max_new_tokens` must be", "exceeds the maximum number of tokens", "maximum number of tokens allowed", "prompt too long",
+	"reduce the length of the messages", "longer than the model", "`inputs` must have less than", "exceeds maximum allowed token size",
+	"exceeds the maximum allowed length",
+}
+
+// mentionsOverflow reports whether the body of a refusal means that the prompt is longer than the
+// model's context, in words that no other refusal has.
+func mentionsOverflow(status int, body []byte) bool {
+	isRefusal := status >= 400 && status <= 500 && status != http.StatusTooManyRequests
+	return isRefusal && containsAny(overflowPhrases, body) && !rateWords.Match(body)
+}
+
+// sizeWords match what servers say of a prompt that is too long. otherSizes match refusals that
+// speak of lengths, tokens and contexts of other kinds.
+var (
+	sizeWords  = regexp.MustCompile(`(?i)tokens?\b|\b(?:max_)?(?:length|context|prompt|input)\b|\btoo (?:long|large)\b|seq_?len|n_ctx|num_ctx`)
+	otherSizes = regexp.MustCompile(`(?i)\b(?:tool_call_|call[ _])?ids?\b|characters|string too long|context (?:deadline|cancel)|(?:unexpected|invalid|expired|missing) token|(?:api|access|auth\w*|bearer|refresh|csrf|security|jwt|signature)[ _-]?token|token (?:is |has |was )?(?:expired|invalid|missing|revoked)|content-length|time[d -]*out|temperature|top_[kp]|entity too large|payload too large|arguments|template|schema|role`)
+	rateWords  = regexp.MustCompile(`(?i)rate.?limit|per (?:minute|second|hour|day)|\b[TR]P[MDS]\b|quota|too many requests`)
+)
+
+// mentionsLength reports whether the body of a refusal speaks of tokens, of length or of the
+// context. After earlier turns of the same conversation were accepted, such a refusal means that
+// the prompt has become too long. Refusals for the rate of requests do not count.
+func mentionsLength(status int, body []byte) bool {
+	switch status {
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusInternalServerError:
+		return sizeWords.Match(body) && !otherSizes.Match(body) && !rateWords.Match(body)
+	}
+	return false
+}
+
+// spentWords match refusals for lack of money or quota, which no waiting mends. laterWords match
+// those of them that name a time from which requests are accepted again.
+var (
+	spentWords = regexp.MustCompile(`(?i)insufficient[_ ](?:user_)?(?:quota|balance|credits?|funds)|exceeded your current quota|billing[_ ](?:hard_limit|not_active)|credit balance|out of credits?|no credits|arrear|balance is too low|payment required|account.{0,20}suspended`)
+	laterWords = regexp.MustCompile(`(?i)retry in|retrydelay|try again in`)
+)
+
+// isRefusedAccount reports whether a server refuses the key or the account of a request: it refuses
+// all others, too. A server that refuses the text of one request with status 403 says so.
+func isRefusedAccount(status int, body []byte) bool {
+	switch status {
+	case http.StatusUnauthorized, http.StatusPaymentRequired:
+		return true
+	case http.StatusForbidden:
+		return !containsAny([]string{"moderation", "flagged", "content policy", "content_policy", "content filter"}, body)
+	case http.StatusBadRequest, http.StatusTooManyRequests:
+		return spentWords.Match(body) && !laterWords.Match(body)
+	}
+	return false
+}
+
+// refusedOutput matches refusals by a server that could not parse what the model wrote.
+var (
+	refusedOutput = regexp.MustCompile(`(?i)tool_use_failed|failed_generation|failed to call a function|malformed_function_call|(?:fail(?:ed|ure)|error|unable|could not|cannot)[^"{}]{0,20} pars(?:e|ing)[^"{}]{0,20} (?:tool|function|input at|output|generat|model|response)|invalid tool call`)
+	refusedInput  = regexp.MustCompile(`(?i)messages|arguments as json|tool_call_id|request body`)
+)
+
+// isRefusedOutput reports whether a server refuses what the model itself has just written.
+func isRefusedOutput(status int, body []byte) bool {
+	switch status {
+	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError:
+		return refusedOutput.Match(body) && !refusedInput.Match(body)
+	}
+	return false
+}
+
+// isAway reports whether a status means that the server behind a router is away or overloaded:
+// nothing is wrong with the request, and waiting helps.
+func isAway(status int) bool {
+	const firstOfProxy, lastOfProxy = 520, 527 // of Cloudflare
+	switch status {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout, statusOverloaded:
+		return true
+	}
+	return status >= firstOfProxy && status <= lastOfProxy
+}
+
+// statusInText matches the status line of an HTTP error, such as "503 Service Unavailable".
+var statusInText = regexp.MustCompile(`\b[45]\d\d[ :-]+[A-Z][A-Za-z -]+`)
+
+// isStatusText reports whether a text is the error of a gateway that was returned as the model's
+// reply: it is short and contains an HTTP status with its standard name.
+func isStatusText(text string) bool {
+	const longest = 300
+	if len(text) > longest {
+		return false
+	}
+	for _, words := range statusInText.FindAllString(text, -1) {
+		status, _ := strconv.Atoi(words[:3])
+		name := http.StatusText(status)
+		if name != "" && strings.HasPrefix(strings.TrimLeft(words[3:], " :-"), name) {
+			return true
+		}
+	}
+	return false
+}
+
+// replyLimitPhrases are the phrases with which servers mention the tokens that are reserved for the
+// reply.
+var replyLimitPhrases = []string{"max_tokens", "max_completion_tokens", "max_new_tokens", "completion"}
+
+// MentionsReplyLimit reports whether the body of a refusal mentions the tokens reserved
+// for the reply. Then the prompt alone may not be too long.
+func MentionsReplyLimit(body []byte) bool { return containsAny(replyLimitPhrases, body) }
+
+// containsAny reports whether body contains any of the phrases, which are in lower case.
+func containsAny(phrases []string, body []byte) bool {
+	s := strings.ToLower(string(body))
+	return slices.ContainsFunc(phrases, func(phrase string) bool {
+		return strings.Contains(s, phrase)
+	})
+}
+
+// saysOverflow reports whether the body of a refusal has the configured words for a prompt that is
+// too long.
+func (c Config) saysOverflow(status int, body []byte) bool {
+	words := slicesx.Map(c.OverflowWords, strings.ToLower)
+	return status >= 400 && containsAny(words, body)
+}
