@@ -49,7 +49,7 @@ type JudgeInstrument struct {
 func DefaultInstruments() Instruments {
 	return Instruments{
 		Titles:    TitlesInstrument{Source: arena.TitlesVectors},
-		Judge:     JudgeInstrument{InstrumentID: InstrumentID{Name: "gates_v2"}},
+		Judge:     JudgeInstrument{InstrumentID: InstrumentID{Name: "gates_v3"}},
 		StepJudge: InstrumentID{Name: steps.Name},
 	}
 }

@@ -44,7 +44,7 @@ func TestAgreesWithSharedLabels(t *testing.T) {
 // sets are the labelled cases of testdata, each with the goods that it is about.
 var sets = [][2]string{
 	{"cases", "world"}, {"second", "world"}, {"third", "world"}, {"fourth", "world"}, {"fifth", "markets"}, {"sixth", "markets"}, {"seventh", "markets"},
-	{"eighth", "errands"}, {"ninth", "errands"}, {"tenth", "errands"}, {"eleventh", "errands"}, {"twelfth", "studio"},
+	{"eighth", "errands"}, {"ninth", "errands"}, {"tenth", "errands"}, {"eleventh", "errands"}, {"twelfth", "studio"}, {"thirteenth", "studio"}, {"fourteenth", "errands"}, {"fifteenth", "studio"},
 }
 
 func casesOf(t *testing.T, set [2]string) []labelled {

@@ -26,12 +26,15 @@ const (
 	// citeUnknown is the kind of an invented id or price, which is neither in an earlier result nor
 	// in the request.
 	citeUnknown
+	// citeOrdinal is the kind of a word such as "the second" or "the former" that points at a
+	// product, and is no datum.
+	citeOrdinal
 )
 
 // String returns the kind in the words of a finding's detail, such as "a product id".
 func (k citeKind) String() string {
 	return [...]string{
-		"a product id", "a shop id", "a price or figure", "a brand", "a model or measure", "an attribute value", "something",
+		"a product id", "a shop id", "a price or figure", "a brand", "a model or measure", "an attribute value", "something", "a place in a list",
 	}[k]
 }
 
@@ -44,7 +47,8 @@ type cite struct {
 	// or -1 if the cite is not exactly one token.
 	sentence int
 	token    int
-	// product is an index of factIndex.products, or -1 if the cite is no product id.
+	// product is an index of factIndex.products: the product with this id, the only one with this
+	// price, or the one with this title or place. It is -1 if there is none.
 	product int32
 	// inRequest is set if the customer's own text has the same word or figure.
 	inRequest bool
@@ -53,6 +57,11 @@ type cite struct {
 // namesProduct reports whether the cite (a mention of returned data) is the id or the brand of a
 // product.
 func (c *cite) namesProduct() bool { return c.kind == citeID || c.kind == citeBrand }
+
+// pointsAt reports whether the cite is the price or the place in a list of one product only.
+func (c *cite) pointsAt() bool {
+	return c.product >= 0 && (c.kind == citePrice || c.kind == citeOrdinal)
+}
 
 // reading is one passage, the thinking of one turn, with the cites (mentions of returned data)
 // found in it.
@@ -83,12 +92,13 @@ func (r *reading) findCites() {
 				r.cites = append(r.cites, c)
 			}
 		}
-		r.citeValues(i)
+		r.citeMarks(i)
 	}
 	for _, n := range r.spelled {
 		r.citeSpelled(n)
 	}
 	r.citeUnspacedBrands()
+	r.dropInTitles()
 	slices.SortStableFunc(r.cites, func(a, b cite) int {
 		return a.sentence - b.sentence
 	})
@@ -138,6 +148,7 @@ func (r *reading) citeBrand(t *token, c *cite) bool {
 	}
 	c.kind = citeBrand
 	c.inRequest = r.index.inRequest(r.folded[t.start:t.end])
+	r.citeTitle(c)
 	return true
 }
 
@@ -177,11 +188,14 @@ func (r *reading) citeRequestWord(t *token, c *cite) bool {
 	return c.inRequest
 }
 
-// citeValues appends to r.cites the colours, materials, styles and services of a sentence that an
-// earlier result contains. The word lists map their names in 17 languages to the word that tools
-// return.
-func (r *reading) citeValues(sentence int) {
+// citeMarks appends to r.cites the products that a sentence names by a place in a list, and the
+// colours, materials, styles and services of the sentence that an earlier result contains. The word
+// lists map the names of these values in 18 languages to the word that tools return.
+func (r *reading) citeMarks(sentence int) {
 	for _, m := range r.sentenceMarks(sentence) {
+		if m.ordinal != 0 {
+			r.citeOrdinal(sentence, &m)
+		}
 		if m.concept == 0 {
 			continue
 		}
@@ -212,6 +226,7 @@ func (r *reading) findDatum(sentence int) (strong, weak *cite) {
 			continue
 		}
 		switch c.kind {
+		case citeOrdinal:
 		case citePrice, citeBrand, citeCode:
 			return c, weak
 		case citeID, citeShop:

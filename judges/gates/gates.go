@@ -15,7 +15,7 @@ import (
 
 // Name is the judge's versioned name. A change of any rule or word list that
 // may change a score is a new version.
-const Name = "gates_v2"
+const Name = "gates_v3"
 
 // Names are the names of gates 1 to 4, in order.
 var Names = [...]string{"inference", "remark on results", "datum", "reasoned choice"}
@@ -90,7 +90,7 @@ const (
 	frameValue  = 'v'
 	// unframed are the classes of words that a frame leaves out, since any sentence may have them
 	// anywhere.
-	unframed = commonWord | thoughtWord | bigWord
+	unframed = commonWord | thoughtWord | bigWord | negationWord | onlyWord | lessWord | moreWord | thanWord | labelWord
 )
 
 // Frame returns the frame of a passage, one byte for each figure, attribute value or other word of

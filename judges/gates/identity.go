@@ -86,9 +86,12 @@ func (r *reading) citePartialID(t *token, c *cite) bool {
 			matches++
 		}
 	}
+	if matches == 0 || matches > 1 && !marked {
+		return false
+	}
 	c.kind = citeID
 	c.product = last
-	return matches == 1 || matches > 1 && marked
+	return true
 }
 
 // citeSpelled appends a number in words to r.cites, as a price, if an earlier result contains the
@@ -138,6 +141,7 @@ func (r *reading) citeAmount(t *token, c *cite) bool {
 		}
 		if fact.first() < r.step {
 			c.kind = citePrice
+			c.product = r.onlyWithPrice(cents)
 			return true
 		}
 	}

@@ -27,6 +27,14 @@ type factIndex struct {
 	byID map[string]int32
 	// results is the number of results read.
 	results int32
+	// lists has an item for each result, and listed the products of all results in their order, as
+	// indexes of products.
+	lists  []list
+	listed []int32
+	// watched is the number of words that products record, and found the bits of those in the
+	// object that is being read.
+	watched int
+	found   uint64
 	// lengths has, by first byte, a bit for each length of the words added. Most words of results
 	// match none of them and are not looked up.
 	lengths [256]uint64
@@ -63,6 +71,8 @@ type wordFact struct {
 	inRequest bool
 	// unlisted is set if no entry of the word lists begins with the word.
 	unlisted bool
+	// bit is the word's bit in product.values; 0 if products do not record the word.
+	bit uint64
 }
 
 // firstInText returns the step of the first result that has the word as an attribute value, inside
@@ -88,6 +98,8 @@ type product struct {
 	// results has a bit for each of the first 64 results. The bit is set if the product is in the
 	// result.
 	results uint64
+	// values has the bits of the words (see watch) that a result has for the product.
+	values uint64
 	// kind caches the result of reading.kindWords; it is nil before the first call.
 	kind []int32
 }
@@ -136,6 +148,8 @@ func (x *factIndex) release() {
 		amounts:       x.amounts[:0],
 		roundings:     x.roundings[:0],
 		products:      x.products[:0],
+		lists:         x.lists[:0],
+		listed:        x.listed[:0],
 		byID:          x.byID,
 		tokens:        x.tokens[:0],
 		marks:         x.marks[:0],
@@ -196,12 +210,22 @@ func (x *factIndex) addAmount(cents int64) int32 {
 	return slot
 }
 
+// watch adds a word to those that products record, at most 64 of them. slot is the word's index in
+// x.words.
+func (x *factIndex) watch(slot int32) {
+	if fact := &x.words[slot]; fact.bit == 0 && x.watched < 64 {
+		fact.bit = 1 << x.watched
+		x.watched++
+	}
+}
+
 // record records that a result of the given step has a word, in lower case, in role r. The first
 // step stays recorded, and a word that was not added is ignored.
 func (x *factIndex) record(word string, r role, step int32) {
 	if slot, ok := x.slots[word]; ok {
-		first := &x.words[slot].first[r]
-		*first = min(*first, step)
+		fact := &x.words[slot]
+		fact.first[r] = min(fact.first[r], step)
+		x.found |= fact.bit
 	}
 }
 
@@ -249,13 +273,34 @@ func (x *factIndex) recordRounded(cents int64, step int32) {
 	}
 }
 
+// list is one result of the given step. Its products begin at index start of factIndex.listed.
+type list struct {
+	step, start int32
+}
+
+// lastList returns the products, as indexes of x.products, of the last result before a step that has
+// at least two of them.
+func (x *factIndex) lastList(step int32) []int32 {
+	end := int32(len(x.listed))
+	for i := len(x.lists) - 1; i >= 0; i-- {
+		l := x.lists[i]
+		if l.step < step && end-l.start > 1 {
+			return x.listed[l.start:end]
+		}
+		end = l.start
+	}
+	return nil
+}
+
 // addProduct adds a product of one result to x.products, at most maxProducts of them. If the
 // product is there already, it adds the result and the properties that were missing.
 func (x *factIndex) addProduct(p product) {
 	id := strings.ToLower(p.id)
 	if i, ok := x.byID[id]; ok {
+		x.listed = append(x.listed, i)
 		known := &x.products[i]
 		known.results |= p.results
+		known.values |= p.values
 		known.title = cmp.Or(known.title, p.title)
 		known.brand = cmp.Or(known.brand, p.brand)
 		known.cents = cmp.Or(known.cents, p.cents)
@@ -265,5 +310,6 @@ func (x *factIndex) addProduct(p product) {
 		return
 	}
 	x.byID[id] = int32(len(x.products))
+	x.listed = append(x.listed, int32(len(x.products)))
 	x.products = append(x.products, p)
 }

@@ -12,7 +12,8 @@ import (
 // lexiconFiles are the word lists, one file for each language, with lines of the form "class:
 // entry, entry". An entry is a word, a phrase, or with a final * the beginning of a word. In
 // values.txt a line begins with a word that tools return, and its entries are other words for the
-// same value. numbers.txt has number words.
+// same value. In ordinals.txt a line begins with a place in a list, and its entries are words for
+// that place. numbers.txt has number words.
 //
 //go:embed lexicon/*.txt
 var lexiconFiles embed.FS
@@ -47,6 +48,12 @@ const (
 	checkWord                      // finds out more: verify, compare
 	thoughtWord                    // names thinking itself: reasoning, decisions
 	bigWord                        // a number word of a hundred or more
+	negationWord                   // negates the word after it: not, isn't
+	onlyWord                       // nothing else does: only, sole
+	lessWord                       // of two figures the first is lower: cheaper, below
+	moreWord                       // of two figures the first is higher: dearer, above
+	thanWord                       // what follows is compared with: than
+	labelWord                      // a mark of the listing and not of the product: its number
 )
 
 // classNames maps the names of classes in the word lists to the classes.
@@ -54,15 +61,17 @@ var classNames = map[string]class{
 	"result": resultWord, "eval": evalWord, "verdict": verdictWord, "see": seeWord,
 	"count": countWord, "deictic": deicticWord, "plan": planWord, "require": requireWord,
 	"act": actWord, "prefer": preferWord, "choose": chooseWord, "reject": rejectWord,
-	"compare": compareWord, "cheaper": compareWord | cheapWord, "cause": causeWord, "contrast": contrastWord,
+	"compare": compareWord, "cheaper": compareWord | cheapWord | lessWord, "cause": causeWord, "contrast": contrastWord,
 	"ground": groundWord, "seen": seenWord, "grader": graderWord,
 	"common": commonWord, "money": moneyWord, "even": evenWord, "check": checkWord, "thought": thoughtWord,
+	"negation": negationWord, "only": onlyWord, "less": lessWord, "more": moreWord, "than": thanWord, "label": labelWord,
 }
 
 // Names of the files that are not the word list of a language.
 const (
-	valuesFile  = "values.txt"
-	numbersFile = "numbers.txt"
+	valuesFile   = "values.txt"
+	ordinalsFile = "ordinals.txt"
+	numbersFile  = "numbers.txt"
 )
 
 // keyLength is the number of bytes at the beginning of an entry by which the entry is looked up.
@@ -92,11 +101,12 @@ type entry struct {
 	meaning
 }
 
-// meaning is what the word lists state of a word: its classes, and the number of the attribute
-// value that it is a word for, 0 for no value.
+// meaning is what the word lists state of a word: its classes, the number of the attribute value
+// that it is a word for, 0 for no value, and the place in a list that it points at, 0 for no place.
 type meaning struct {
 	class   class
 	concept uint8
+	ordinal uint8
 }
 
 var words = sync.OnceValue(loadLexicon)
@@ -111,7 +121,7 @@ func loadLexicon() *lexicon {
 	for _, f := range files {
 		if f.Name() != numbersFile {
 			text, _ := lexiconFiles.ReadFile("lexicon/" + f.Name())
-			l.readLines(string(text), f.Name() == valuesFile)
+			l.readLines(string(text), f.Name())
 		}
 	}
 	// Only text with a number word of a hundred or more is searched for spelled
@@ -129,17 +139,20 @@ func loadLexicon() *lexicon {
 	return l
 }
 
-func (l *lexicon) readLines(text string, values bool) {
+func (l *lexicon) readLines(text, file string) {
 	for line := range strings.Lines(text) {
 		name, entries, ok := strings.Cut(strings.TrimSpace(line), ": ")
 		if !ok || strings.HasPrefix(name, "#") {
 			continue
 		}
 		m := meaning{class: classNames[name]}
-		if values {
+		switch file {
+		case valuesFile:
 			l.values = append(l.values, name)
 			m = meaning{concept: uint8(len(l.values) - 1)}
 			l.add(name, m)
+		case ordinalsFile:
+			m = meaning{ordinal: name[0] - '0'}
 		}
 		for item := range strings.SplitSeq(entries, ", ") {
 			for word := range strings.FieldsFuncSeq(fold(item), func(r rune) bool { return !unicode.IsLetter(r) }) {
@@ -169,6 +182,7 @@ func (l *lexicon) add(text string, m meaning) {
 	}
 	list[i].class |= m.class
 	list[i].concept = max(list[i].concept, m.concept)
+	list[i].ordinal = max(list[i].ordinal, m.ordinal)
 }
 
 // mark is the byte range of a lexicon entry in a text, with the entry's meaning.

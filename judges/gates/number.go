@@ -45,18 +45,14 @@ func readUnspaced(text string, i int) number {
 	}
 	units, _ := strconv.ParseInt(text[i:end], 10, 64) // at most maxDigits digits
 	decimals := int64(0)
-	for n.plain || n.count == 0 {
+	for {
 		value, size := digitsAfterMark(text, n.end)
 		groups := n.digits <= 3 || !n.plain
 		if size == 3 && groups && n.digits < maxDigits-3 {
-			if n.plain {
-				n.add(units*100 + value/10)
-			}
 			units = units*1000 + value
 			n.digits += 3
 			n.end += 4
 			n.plain = false
-			n.count = 0
 			continue
 		}
 		if size == 1 || size == 2 {

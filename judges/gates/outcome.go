@@ -71,14 +71,10 @@ func (r *reading) namedAgain(i int, a, b *candidate) *candidate {
 // mentions reports whether a cite (a mention of returned data) is the id or the brand of a
 // candidate.
 func (r *reading) mentions(c *cite, candidate *candidate) bool {
-	switch c.kind {
-	case citeID:
-		return c.product >= 0 && slices.Contains(candidate.products, c.product)
-	case citeBrand:
-		return candidate.brand != "" && r.folded[c.start:c.end] == candidate.brand
-	case citeShop, citePrice, citeCode, citeValue, citeUnknown:
+	if c.product >= 0 {
+		return c.kind != citePrice && slices.Contains(candidate.products, c.product)
 	}
-	return false
+	return c.kind == citeBrand && candidate.brand != "" && r.folded[c.start:c.end] == candidate.brand
 }
 
 // isOutcome reports whether candidate a was recommended, is a rival of candidate b, and with

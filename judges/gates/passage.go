@@ -118,7 +118,7 @@ func (p *passage) read(x *factIndex) {
 	classes := p.joinClasses()
 	for _, m := range p.marks {
 		if m.concept != 0 {
-			x.addWord(p.lexicon.values[m.concept])
+			x.watch(x.addWord(p.lexicon.values[m.concept]))
 		}
 	}
 	if classes&bigWord != 0 || p.hasBigPart {
@@ -179,8 +179,12 @@ func (p *passage) joinClasses() class {
 	var union class
 	for i := range p.sentences {
 		s := &p.sentences[i]
-		for _, m := range p.sentenceMarks(i) {
+		marks := p.sentenceMarks(i)
+		for _, m := range marks {
 			s.classes |= m.class
+		}
+		if s.classes&(negationWord|labelWord) != 0 && s.classes&(preferWord|compareWord|chooseWord) != 0 {
+			p.dropNegated(s, marks)
 		}
 		union |= s.classes
 	}

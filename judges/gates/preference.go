@@ -36,10 +36,10 @@ func (r *reading) reasonedChoice(a, b *candidate) (choice span, ok bool) {
 		if !a.isNear(i) || !b.isNear(i) {
 			continue
 		}
-		if !r.prefers(i) && !r.concludes(i) {
+		if !r.prefers(i) && !r.concludes(i) && !r.isHeldAgainst(i, a, b) {
 			continue
 		}
-		if r.statesReason(i, true) && r.compares(i, a, b) && r.leadToOutcome(a, b, i, i) {
+		if r.statesReason(i, i, a, b) && r.compares(i, a, b) && r.leadToOutcome(a, b, i, i) {
 			return r.sentences[i].span, true
 		}
 		if r.isCauseNext(i) && r.leadToOutcome(a, b, i, i+1) {
@@ -47,7 +47,7 @@ func (r *reading) reasonedChoice(a, b *candidate) (choice span, ok bool) {
 		}
 		last := min(i+maxDistance, len(r.sentences)-1)
 		for k := max(0, i-maxDistance); k <= last; k++ {
-			if k != i && r.statesReason(k, false) && r.leadToOutcome(a, b, i, k) {
+			if k != i && r.statesReason(k, i, a, b) && r.leadToOutcome(a, b, i, k) {
 				return r.join(i, k), true
 			}
 		}
@@ -72,6 +72,23 @@ func (r *reading) compares(i int, a, b *candidate) bool {
 	})
 }
 
+// isHeldAgainst reports whether sentence i holds a or b against the request, which prefers the one
+// that meets it, or names both and the amount that one of them saves. A plan to look at a value that
+// the customer wants does not.
+func (r *reading) isHeldAgainst(i int, a, b *candidate) bool {
+	if slices.Contains(a.sentences, i) && slices.Contains(b.sentences, i) && r.statesDifference(i, a, b) {
+		return true
+	}
+	classes := r.sentences[i].classes
+	if classes&(requireWord|onlyWord) == 0 || classes&evenWord != 0 {
+		return false
+	}
+	if classes&planWord != 0 && classes&(contrastWord|rejectWord) == 0 {
+		return false
+	}
+	return r.meetsRequest(i, i, a, b)
+}
+
 // join returns the byte range from sentence i to sentence k, in either order.
 func (r *reading) join(i, k int) span {
 	return span{r.sentences[min(i, k)].start, r.sentences[max(i, k)].end}
@@ -89,15 +106,18 @@ func (c *candidate) isNear(i int) bool {
 const maxConclusion = 5
 
 // concludes reports whether sentence i has at most maxConclusion tokens and names one candidate,
-// while the four sentences before it name candidates at least twice. In any language this is a
-// conclusion.
+// while the four sentences before it name candidates at least twice, or once if it has a word for a
+// cause. In any language this is a conclusion.
 func (r *reading) concludes(i int) bool {
-	if r.sentences[i].length() > maxConclusion {
+	if r.sentences[i].length() > maxConclusion || r.sentences[i].classes&checkWord != 0 {
 		return false
 	}
 	before := 0
 	for k := max(0, i-maxDistance); k < i; k++ {
 		before += r.countNamed(k)
+	}
+	if r.sentences[i].classes&causeWord != 0 {
+		before++
 	}
 	return r.countNamed(i) == 1 && before > 1
 }
@@ -118,7 +138,7 @@ func (r *reading) isCauseNext(i int) bool {
 // only rejects it does not either, since the sentence chooses no other candidate.
 func (r *reading) prefers(i int) bool {
 	const refused = contrastWord | requireWord
-	const caused = rejectWord | causeWord
+	const denied = rejectWord | negationWord
 
 	s := &r.sentences[i]
 	chooses := s.classes&chooseWord != 0
@@ -130,13 +150,16 @@ func (r *reading) prefers(i int) bool {
 	if chooses || hasSign || r.opensWithCause(i) {
 		return true
 	}
+	if s.classes&onlyWord != 0 && r.countNamed(i) > 0 && s.classes&planWord == 0 {
+		return true
+	}
 	if s.classes&refused == refused {
 		return r.countNamed(i) > 1 || s.classes&planWord == 0
 	}
 	if r.countNamed(i) > 1 {
 		return s.classes&(preferWord|rejectWord) != 0 || r.concludesFromCause(i)
 	}
-	return s.classes&planWord == 0 && (s.classes&preferWord != 0 || s.classes&caused == caused)
+	return s.classes&planWord == 0 && (s.classes&preferWord != 0 || s.classes&causeWord != 0 && s.classes&denied != 0)
 }
 
 // concludesFromCause reports whether sentence i has a word for a cause right before the id or brand
@@ -155,21 +178,25 @@ func (r *reading) concludesFromCause(i int) bool {
 	return false
 }
 
-// opensWithCause reports whether sentence i begins with the id or brand of a candidate and has a
-// word for a cause right after it, as in "612…, because". In any language this implies a choice.
+// opensWithCause reports whether sentence i begins with a candidate and has a word for a cause right
+// after it, or a colon and a comparison, as in "612…, because" and "The former: cheaper". In any
+// language this implies a choice.
 func (r *reading) opensWithCause(i int) bool {
 	tokens := r.sentenceTokens(i)
 	if len(tokens) == 0 {
 		return false
 	}
 	for _, c := range r.sentenceCites(i) {
-		if !c.namesProduct() || c.start > tokens[0].start {
+		if !c.namesProduct() && !c.pointsAt() || c.start > tokens[0].start {
 			continue
 		}
 		for _, m := range r.sentenceMarks(i) {
 			if m.class&causeWord != 0 && m.start >= c.end && m.start <= c.end+2 {
 				return true
 			}
+		}
+		if strings.HasPrefix(r.text[c.end:], ":") && r.sentences[i].classes&(compareWord|contrastWord) != 0 {
+			return true
 		}
 	}
 	return false
@@ -178,7 +205,11 @@ func (r *reading) opensWithCause(i int) bool {
 // countNamed counts the ids and brands in sentence i. If the sentence has more than one word that
 // points at a candidate ("the former …, the latter …"), the number of these counts if it is higher.
 func (r *reading) countNamed(i int) int {
-	named := slicesx.CountFunc(r.sentenceCites(i), (*cite).namesProduct)
+	cites := r.sentenceCites(i)
+	named := slicesx.CountFunc(cites, (*cite).namesProduct)
+	if named < 2 {
+		named = max(named, r.countProducts(cites))
+	}
 	pointers := slicesx.CountFunc(r.sentenceMarks(i), func(m *mark) bool {
 		return m.class&deicticWord != 0
 	})
@@ -186,6 +217,17 @@ func (r *reading) countNamed(i int) int {
 		return max(named, pointers)
 	}
 	return named
+}
+
+// countProducts counts the different products that cites name or point at.
+func (r *reading) countProducts(cites []cite) int {
+	var products []int32
+	for i := range cites {
+		if c := &cites[i]; c.product >= 0 {
+			products = slicesx.AppendUnique(products, c.product)
+		}
+	}
+	return len(products)
 }
 
 // isAboutCandidates reports whether sentence i refers to a candidate: it names one, quotes a
@@ -202,7 +244,7 @@ func (r *reading) isAboutCandidates(i int) bool {
 		return true
 	}
 	isNamed := func(c cite) bool {
-		return c.namesProduct() || c.kind == citePrice
+		return c.namesProduct() || c.kind == citePrice || c.pointsAt()
 	}
 	return slices.ContainsFunc(r.sentenceCites(i), isNamed)
 }
@@ -213,7 +255,18 @@ func (r *reading) isAboutCandidates(i int) bool {
 // support is enough. A returned price is a reason if it is compared with another figure, or if the
 // sentence of the preference links it by a cause, a refusal or a contrast. That a product was
 // listed twice or first is no reason.
-func (r *reading) statesReason(i int, samePreference bool) bool {
+func (r *reading) statesReason(i, preference int, a, b *candidate) bool {
+	samePreference := i == preference
+	isTrue, isFalse := r.compareFigures(i)
+	if isFalse || r.isFalseValue(i, a, b) {
+		return false
+	}
+	if r.addressesGrader(i) {
+		return false
+	}
+	if isTrue || r.statesDifference(i, a, b) || r.meetsRequest(i, preference, a, b) {
+		return true
+	}
 	if !r.isAboutCandidates(i) {
 		return false
 	}
@@ -227,7 +280,10 @@ func (r *reading) statesReason(i int, samePreference bool) bool {
 	if hasGround && (linked || samePreference) {
 		return true
 	}
-	return hasPrice && (linked && samePreference || r.comparesFigures(i))
+	if !hasPrice || r.isDearer(i, a, b) {
+		return false
+	}
+	return linked && samePreference || r.comparesFigures(i) || (linked || s.classes&preferWord != 0) && r.isCheaper(i, a, b)
 }
 
 // comparesFigures reports whether a sentence has a comparison sign after a figure: "61 > 50", "feli
@@ -263,7 +319,7 @@ func (r *reading) citedGrounds(i int) (hasValue, hasPrice bool) {
 			hasValue = hasValue || r.isProperty(&c)
 		case citePrice:
 			hasPrice = true
-		case citeID, citeShop, citeUnknown:
+		case citeID, citeShop, citeUnknown, citeOrdinal:
 		}
 	}
 	return hasValue, hasPrice

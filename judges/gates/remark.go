@@ -62,7 +62,7 @@ func (r *reading) remarksOn(c cite) bool {
 		return !c.inRequest
 	case citeUnknown:
 		return !r.isBareID(&c)
-	case citePrice, citeBrand, citeCode, citeValue:
+	case citePrice, citeBrand, citeCode, citeValue, citeOrdinal:
 	}
 	return false
 }

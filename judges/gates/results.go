@@ -55,6 +55,8 @@ func readResults(d *arena.Dialogue, x *factIndex, end int32) {
 				r.resultBit = 1 << x.results
 			}
 			x.results++
+			x.lists = append(x.lists, list{step, int32(len(x.listed))})
+			x.found = 0
 			if call.Name == "calculate_voucher" {
 				r.echo = string(call.Arguments)
 			}
@@ -134,19 +136,24 @@ func (r *resultReader) readObject(
 	depth int,
 ) {
 	var p product
+	found := r.index.found
+	r.index.found = 0
 	v.Object(func(key string) {
 		r.readValue(v, parseKey(key), &p, depth)
 	})
 	if p.id == "" {
 		outer.brand = cmp.Or(outer.brand, p.brand)
+		r.index.found |= found
 		return
 	}
 	r.addProduct(p)
+	r.index.found = found
 }
 
 func (r *resultReader) addProduct(p product) {
 	p.step = r.step
 	p.results = r.resultBit
+	p.values = r.index.found
 	r.index.record(strings.ToLower(p.id), roleID, r.step)
 	if p.brand != "" {
 		first, _, _ := strings.Cut(p.brand, " ")

@@ -27,18 +27,27 @@ const (
 	maxOfBrand = 16
 )
 
-// candidates returns the products that the passage names by id or abbreviated id, and the brands
-// that it names. The brand of a product that the passage also names by id is no second candidate.
+// candidates returns the products that the passage names by id, abbreviated id, title, place in a
+// list or a price that no other product has, and the brands that it names. A place names a product
+// only if the passage also has a datum: "the first is better" is about anything. The brand of a product that the passage also names by id is no second candidate.
 func (r *reading) candidates() []candidate {
 	var candidates []candidate
+	hasDatum := slices.ContainsFunc(r.cites, func(c cite) bool {
+		return !c.inRequest && c.kind < citeUnknown
+	})
 	for i := range r.cites {
-		if c := &r.cites[i]; c.kind == citeID && c.product >= 0 {
+		c := &r.cites[i]
+		isVague := c.kind == citeOrdinal && !hasDatum
+		if c.product >= 0 && !isVague {
 			candidates = addCandidate(candidates, candidate{product: c.product}, c.sentence)
 		}
 	}
 	for i := range r.cites {
 		c := &r.cites[i]
-		if c.kind != citeBrand || c.inRequest && !r.namesOffer(c) {
+		if c.kind != citeBrand || c.product >= 0 {
+			continue
+		}
+		if c.inRequest && !r.namesOffer(c) {
 			continue
 		}
 		brand := r.folded[c.start:c.end]

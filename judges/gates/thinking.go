@@ -32,9 +32,15 @@ func (x *factIndex) load(t *arena.Trace, d *arena.Dialogue) ([]passage, *evaluat
 		return nil, nil
 	}
 	// Thinking that repeats the customer's words and figures does not analyse results.
+	mentioned := len(x.words)
 	x.addRequest(t.Query)
 	for i := range d.Turns {
 		x.addRequest(d.Turns[i].User)
+	}
+	for slot := range x.words[:mentioned] {
+		if x.words[slot].inRequest {
+			x.watch(int32(slot))
+		}
 	}
 	readResults(d, x, passages[len(passages)-1].step)
 	e := &evaluator{

@@ -27,8 +27,8 @@ func TestLinesAreAsPromised(t *testing.T) {
 				`"tokens":{"prompt":2000,"completion":50},"cost_usd":0.0021,"cached":true,"detail":"G4: no <preference>"}`,
 		},
 		"none": {
-			arena.Judgement{Judge: "gates_v2", Outcome: arena.JudgeFailed, CostUSD: &nan},
-			`{"eval_run_id":"r","problem_id":"p","judge":"gates_v2","outcome":"failed","score":null,"gates":null,"spans":[],"doubt":null,` +
+			arena.Judgement{Judge: "gates_v3", Outcome: arena.JudgeFailed, CostUSD: &nan},
+			`{"eval_run_id":"r","problem_id":"p","judge":"gates_v3","outcome":"failed","score":null,"gates":null,"spans":[],"doubt":null,` +
 				`"model":null,"prompt_sha256":null,"tokens":{"prompt":0,"completion":0},"cost_usd":null,"cached":false,"detail":null}`,
 		},
 	}
