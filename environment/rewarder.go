@@ -10,6 +10,8 @@ import (
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/internal/calls"
 	"github.com/trajectory-arena/arena/judges"
+	"github.com/trajectory-arena/arena/judges/frames"
+	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/judges/outcome"
 )
 
@@ -21,6 +23,9 @@ type Rewarder struct {
 	// Judge grades the reasoning; nil for no judge.
 	Judge   judges.Judge
 	Weights reward.Weights
+	// Frames holds the passages of earlier episodes; nil if frames are not counted, since
+	// the rewards then depend on the order of the episodes.
+	Frames *frames.Window
 	// Teachers are the calls of solved attempts by problem id; nil if none.
 	Teachers map[string][]arena.Call
 }
@@ -127,14 +132,26 @@ func (w *Rewarder) judge(ctx context.Context, a *reward.Attempt) (Verdict, error
 		Score:    outcome.AppendScores(nil, o.Scores),
 		Unscored: o.Error,
 	}
+	isFrame := false
 	if w.Judge != nil && a.Trace.HasDialogue {
 		j, err := w.Judge.Judge(ctx, a.Trace, a.Dialogue)
 		if err != nil {
 			return v, fmt.Errorf("judge the reasoning: %w", err)
 		}
 		a.Quality = j.Score
+		isFrame = w.Frames != nil && w.Frames.IsFrame(a.Trace.ProblemID, frames.DecidingPassage(&j))
+	}
+	if isFrame {
+		a.Quality = new(multiplier.Silent)
 	}
 	v.Quality = a.Quality
 	v.Reward = w.Weights.Reward(a)
+	if isFrame {
+		v.Reward.Flags = append(v.Reward.Flags, FlagFramed)
+	}
 	return v, nil
 }
+
+// FlagFramed is the flag of an episode whose deciding passage fills a frame that many of the recent
+// episodes at other problems fill, too. Its reasoning is paid as silence.
+const FlagFramed = "framed_thought"

@@ -28,7 +28,7 @@ the sample is masked (` + "`mask_sample`, `failure_kind`" + `), or the request f
 `
 
 const flags = `
-Flags mark suspicious rollouts and do not change the reward. The endpoint ` + "`/verify`" + ` returns each flag as ` + "`flag_NAME`" + `; watch how often flags occur.
+Flags mark suspicious rollouts; only ` + "`framed_thought`" + ` changes the reward. The endpoint ` + "`/verify`" + ` returns each flag as ` + "`flag_NAME`" + `; watch how often flags occur.
 
 | flag | |
 |---|---|
@@ -37,6 +37,7 @@ Flags mark suspicious rollouts and do not change the reward. The endpoint ` + "`
 | ` + "`order_to_judge`" + ` | words to whoever grades |
 | ` + "`call_only_in_thought`" + ` | a recommendation in the thinking that was never made |
 | ` + "`other_calls_than_made`" + ` | the model's account of the episode holds other calls than were made: these are paid, without a thought |
+| ` + "`framed_thought`" + ` | the thought that decides the grade fills a frame of a quarter of the recent episodes at other problems, five or more (served episodes only): its reasoning is paid as silence |
 `
 
 // TestRewardsPageIsWhatIsPaid holds docs/rewards.md to the parts and presets.

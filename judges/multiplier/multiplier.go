@@ -32,7 +32,7 @@ const (
 // frames (judges/frames).
 type Frames string
 
-// The factor of a flagged attempt is kept, halved, or 0.
+// The factor of a flagged attempt is kept, halved but not below that of silence, or 0.
 const (
 	KeepFrames  Frames = "keep"
 	HalveFrames Frames = "halve"
@@ -47,15 +47,16 @@ type Config struct {
 	// their run.
 	Unscored Unscored `json:"unscored" yaml:"unscored"`
 	// Frames is the treatment of the factors of an agent's day whose deciding passages
-	// are one frame filled again and again: keep, halve or void.
+	// are one frame filled again and again: keep, halve (but not below the factor of an
+	// attempt that says nothing) or void.
 	Frames        Frames `json:"frames" yaml:"frames"`
 	outcome.Scale `yaml:",inline"`
 }
 
 // Defaults returns weights by attempt on the subnet's scale: training rows are single
 // attempts, and a run's mean would reward its weakest with its strongest. A flagged
-// day is halved: a made comparison then earns 0.5, less than the 0.5625 of an attempt
-// that the second gate stops, and a day flagged by mistake keeps half.
+// day is halved, to no less than the factor of silence: a made comparison then earns the
+// 0.5625 of an attempt that says nothing, and an honest remark never less.
 func Defaults() Config {
 	return Config{
 		Per:      Attempt,
@@ -135,9 +136,24 @@ func (c Config) Factor(score *float64, run Quality, framed bool) *float64 {
 	}
 	m := c.Multiplier(*q)
 	if framed {
-		m *= c.Frames.factor()
+		m = c.framed(m)
 	}
 	return &m
+}
+
+// Silent is the grade of an attempt whose thinking says nothing of the results.
+const Silent = 0.3
+
+// framed returns the factor of an attempt with factor m if its agent's day is flagged.
+func (c Config) framed(m float64) float64 {
+	switch c.Frames {
+	case HalveFrames:
+		return min(m, max(m/2, c.Multiplier(Silent)))
+	case VoidFrames:
+		return 0
+	case KeepFrames:
+	}
+	return m
 }
 
 // Ungradable returns the weight of an attempt whose thinking no model said: that of a score
@@ -145,17 +161,4 @@ func (c Config) Factor(score *float64, run Quality, framed bool) *float64 {
 func (c Config) Ungradable(framed bool) *float64 {
 	c.Per = Attempt
 	return c.Factor(new(0.0), Quality{}, framed)
-}
-
-// factor returns what the multiplier of an attempt is multiplied by if its agent's day is flagged:
-// 1, 0.5 or 0.
-func (f Frames) factor() float64 {
-	switch f {
-	case KeepFrames:
-		return 1
-	case HalveFrames:
-		return 0.5
-	case VoidFrames:
-	}
-	return 0
 }

@@ -46,7 +46,9 @@ func TestFactors(t *testing.T) {
 		"another ceiling":               {gentle, p(0.5), run, 1, false},
 		"scored, in a run without mean": {perRun, p(0.3), multiplier.Quality{}, math.NaN(), false},
 		"framed, kept":                  {kept, p(0.9), run, 1, true},
-		"framed, halved":                {multiplier.Defaults(), p(0.9), run, 0.5, true},
+		"framed, halved":                {multiplier.Defaults(), p(0.9), run, 0.5625, true},
+		"framed remark, as silence":     {multiplier.Defaults(), p(0.5), run, 0.5625, true},
+		"framed, below silence":         {multiplier.Defaults(), p(0.1), run, 0.3875, true},
 		"framed, void":                  {void, p(0.9), run, 0, true},
 		"not framed":                    {void, p(0.9), run, 1, false},
 	} {

@@ -17,6 +17,7 @@ import (
 	"github.com/trajectory-arena/arena/environment"
 	"github.com/trajectory-arena/arena/environment/gym"
 	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/judges/frames"
 	"github.com/trajectory-arena/arena/shop"
 	"github.com/trajectory-arena/arena/student/dialect"
 	"github.com/trajectory-arena/arena/student/rollout"
@@ -140,6 +141,7 @@ func (f *envFlags) fill(e *environment.Environment, local shop.Local) (err error
 	if e.Rewarder, err = f.pay.payer(e.Problems.All, local.Catalog); err != nil {
 		return err
 	}
+	e.Rewarder.Frames = &frames.Window{}
 	if e.Rewarder.Teachers, err = f.guard.teachers(); err != nil {
 		return err
 	}
