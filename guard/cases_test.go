@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/trajectory-arena/arena/guard/rows"
 )
 
@@ -50,6 +52,32 @@ func TestCasesOfAnExaminer(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestNearMissesOfAnExaminer holds requests in which one constraint is another one: of those whose
+// other words are verbatim at most 1 % are called the same, of the reworded ones at most 5 %.
+func TestNearMissesOfAnExaminer(t *testing.T) {
+	t.Parallel()
+	g, c := newTestGuard(t, publicBank(t)), newTally()
+	err := rows.Each(filepath.Join(conformance(t), "../cases/guard/reworded.jsonl"), func(row rows.Row) error {
+		candidate, err := ReadCandidate(row)
+		if err != nil {
+			return err
+		}
+		kind := gjson.Get(row.JSON, "kind").Str
+		if gjson.Get(row.JSON, "same").Bool() {
+			kind = "reworded"
+		}
+		c.add(kind, "", g.Check(candidate))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.print(t)
+	c.atLeast(t, "dropped", c.drop, "reworded", 0.71)
+	c.atMost(t, "called the same", c.same, "near_verbatim", 0.01)
+	c.atMost(t, "called the same", c.same, "near_reworded", 0.05)
 }
 
 // readEntries reads the problems of files of ShoppingBench, those whose line keep accepts.

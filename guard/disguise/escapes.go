@@ -95,7 +95,7 @@ var quotedEscape = regexp.MustCompile(`=[0-9a-fA-F]{2}`)
 // undoQuotedPrintable returns a text with the encoding of e-mails undone: an equals sign and two
 // hexadecimal digits for a byte, and lines that end in an equals sign joined.
 func undoQuotedPrintable(text string) string {
-	if strings.Count(text, "=") < minEscapes {
+	if strings.Count(text, "=") < minEscapes || len(quotedEscape.FindAllString(text, minEscapes)) < minEscapes {
 		return text
 	}
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "=\r\n", ""), "=\n", "")

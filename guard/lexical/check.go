@@ -146,7 +146,7 @@ func (x *Index) matchProfiles(
 	}
 	s := x.scratch.Get().(*scratch)
 	defer x.scratch.Put(s)
-	return match(x.bases[number].profile, newProfile(parse(text, nil), s.reader(x.vocabulary)))
+	return match(x.bases[number].profile, newProfile(x.parse(text, nil), s.reader(x.vocabulary)))
 }
 
 // maxChanceMatches is the maximum expected number of requests that share, by chance, as many and as

@@ -21,7 +21,7 @@ const (
 // which a text differs from a protected request. It returns "" if no constraint differs.
 func contradiction(b, p *profile, f features) string {
 	checks := [...]func(b, p *profile, template float64) string{
-		numberDifference, serviceDifference, classDifference, wordDifference, nounDifference,
+		numberDifference, serviceDifference, classDifference, wordDifference, nounDifference, replacedInCopy,
 	}
 	for _, check := range checks {
 		if difference := check(b, p, f[template]); difference != "" {
@@ -123,16 +123,19 @@ func classDifference(b, p *profile, template float64) string {
 // still count as asking for the same.
 const maxChangedWords = 1
 
-// wordDifference describes, for a copy of the request (template of at least copyTemplate), the
-// content words that were replaced, or more than maxChangedWords that were omitted or added: a
-// single one proves little ("grey condition"). It returns "" if there is no such difference or the
-// text is no copy.
+// wordDifference describes the content words of the request that the text replaced. In a copy of the
+// request (template of at least copyTemplate), these are all words that only one of the two has, and
+// more than maxChangedWords that were only omitted or added count as well: a single one proves
+// little ("grey condition"). In other wordings a word counts if a distinctive word is missing and it is the
+// only one that the text has beyond the request, so that it stands in the place of the missing one. A text with more
+// such words tells a story or uses other words throughout. It returns "" if there is no difference.
 func wordDifference(b, p *profile, template float64) string {
-	if template < copyTemplate {
-		return ""
-	}
 	missing := missingWords(b, p, template)
 	extra := missingWords(p, b, template)
+	isOneOther := slices.ContainsFunc(missing, isDistinctive) && isOneWord(p.wishesBeyond(b))
+	if template < copyTemplate && !isOneOther {
+		return ""
+	}
 	switch {
 	case len(missing) > 0 && len(extra) > 0:
 		return fmt.Sprintf("%q became %q", joinWords(missing), joinWords(extra))
@@ -144,11 +147,36 @@ func wordDifference(b, p *profile, template float64) string {
 	return ""
 }
 
+// isDistinctive reports whether a word of the request is at least as rare among the requests as an
+// unknown word is taken to be: "source" says little in a bank of lamps.
+func isDistinctive(w *word) bool { return w.weight >= weightUnknown }
+
+// wishesBeyond returns the content words of the text that are similar to no content word of the
+// request. It leaves out words that the text negates.
+func (p *profile) wishesBeyond(b *profile) (out []*word) {
+	for i, w := range p.words {
+		isContent := w != nil && w.content && !p.tokens[i].isField
+		if isContent && !b.hasMeaning(w, nil) && !p.isNegated(i) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// isOneWord reports whether the list has one word, once or several times.
+func isOneWord(words []*word) bool {
+	if len(words) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(words, func(w *word) bool { return w.hash != words[0].hash })
+}
+
 // nounDifference describes a product of the request that the text replaced by another one:
 // "stainless steel kitchen tools", "stainless steel soap dishes". It searches for a phrase of the
-// text that shares a word with a phrase of the request, ends with another noun, and contains all
-// words that the request lacks. It returns "" if there is no such phrase, as in most texts by
-// another author.
+// text that ends with another noun. Either this phrase shares a word with a phrase of the request
+// and contains all words that the request lacks, or it has all words before the noun in common with
+// a phrase of the request. It returns "" if there is no such phrase, as in most texts by another
+// author.
 func nounDifference(b, p *profile, _ float64) string {
 	newWords := missingWords(p, b, 0)
 	if len(newWords) == 0 {
@@ -157,17 +185,31 @@ func nounDifference(b, p *profile, _ float64) string {
 	textPhrases := p.phrases()
 	for _, phrase := range b.phrases() {
 		last := len(phrase) - 1
-		if last == 0 || p.hasMeaning(phrase[last], nil) {
+		if last == 0 {
 			continue
 		}
+		isNounElsewhere := p.hasMeaning(phrase[last], nil)
 		for _, other := range textPhrases {
 			noun := other[len(other)-1]
-			if slices.Contains(newWords, noun) && isSubset(newWords, other) && haveSimilar(phrase[:last], other) {
+			if !slices.Contains(newWords, noun) {
+				continue
+			}
+			isOnlyNew := !isNounElsewhere && isSubset(newWords, other) && haveSimilar(phrase[:last], other)
+			if isOnlyNew || last >= minModifiers && haveSameModifiers(phrase, other) {
 				return fmt.Sprintf("%q became %q", phrase[last].text, noun.text)
 			}
 		}
 	}
 	return ""
+}
+
+// minModifiers is the minimum number of words before a noun that identify the product.
+const minModifiers = 2
+
+// haveSameModifiers reports whether two phrases are similar word by word, except for the last ones.
+func haveSameModifiers(a, b []*word) bool {
+	last := len(a) - 1
+	return len(b) == len(a) && slices.EqualFunc(a[:last], b[:last], areSimilar)
 }
 
 // isSubset reports whether every word of a is in b, and a has no more words than b.
@@ -257,7 +299,13 @@ func areSimilar(a, b *word) bool {
 	if shareElement(a.synonyms, b.synonyms) || shareElement(a.classes, b.classes) {
 		return true
 	}
-	return sharePrefix(a.stem, b.stem)
+	return sharePrefix(a.stem, b.stem) || isInflected(a.text, b.text) || isInflected(b.text, a.text)
+}
+
+// isInflected reports whether w is the long enough word base with an ending: "wired", "wire". The
+// stems of the two may differ, since stem removes endings without a look at what it leaves.
+func isInflected(w, base string) bool {
+	return len(base) >= minPrefix && strings.HasPrefix(w, base)
 }
 
 func shareElement[T comparable](a, b []T) bool {

@@ -31,6 +31,7 @@ type Index struct {
 	totals   []float32 // total weight of the words, numbers and delivery terms of each base
 	services []uint8   // bit set of the delivery terms of each base
 	longest  int       // number of tokens of the longest base
+	hasPesos bool      // whether a request has an amount in pesos
 	scratch  sync.Pool
 }
 
@@ -64,6 +65,7 @@ func New(bank []Request) *Index {
 			x.entry = append(x.entry, i)
 		}
 	}
+	x.hasPesos = slices.ContainsFunc(bank, func(r Request) bool { return namesPesos(r.Text) })
 	parsed := x.readBank(bank)
 	x.postings = make([][]int32, len(x.vocabulary.stems))
 	read := (&scratch{words: map[string]*word{}}).reader(x.vocabulary)
@@ -97,7 +99,7 @@ func (x *Index) readBank(bank []Request) [][]token {
 	var df []int
 	parsed := make([][]token, len(x.entry))
 	for i, e := range x.entry {
-		parsed[i] = slices.Clone(parse(bank[e].Text, nil))
+		parsed[i] = slices.Clone(x.parse(bank[e].Text, nil))
 		for _, s := range uniqueStems(newProfile(parsed[i], read)) {
 			id := x.vocabulary.add(s)
 			for int(id) >= len(df) {

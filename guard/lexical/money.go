@@ -1,6 +1,9 @@
 package lexical
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // money is the unit of an amount that was converted from another currency to pesos at the rate of
 // the lexicon. Amounts that are written in pesos have no unit.
@@ -59,6 +62,27 @@ func joinMoney(tokens []token) []token {
 		case isAfter:
 			out[last].convert(t.text)
 			out[last].end = t.end
+		}
+	}
+	return out
+}
+
+// namesPesos reports whether an amount in Philippine pesos occurs in the text.
+func namesPesos(text string) bool {
+	return slices.ContainsFunc(scan(foldText(text), nil), func(t token) bool { return isCurrency(t.text) })
+}
+
+// parse parses a text. Amounts in other currencies are converted to pesos only if the bank has
+// amounts in pesos: elsewhere "$100" is compared as written.
+func (x *Index) parse(text string, out []token) []token {
+	out = parse(text, out)
+	if x.hasPesos {
+		return out
+	}
+	for i := range out {
+		if out[i].unit == money {
+			out[i].value = out[i].written
+			out[i].unit = ""
 		}
 	}
 	return out

@@ -11,6 +11,7 @@ import (
 // bound (at least, at most). It reuses the memory of out.
 func parse(text string, out []token) []token {
 	out = scan(foldText(text), out)
+	out = joinLetters(out)
 	out = removeMarkers(out)
 	out = replacePhrases(out)
 	out = joinNumerals(out)
@@ -21,6 +22,41 @@ func parse(text string, out []token) []token {
 	return slices.DeleteFunc(out, func(t token) bool {
 		return isCurrency(t.text) || strings.HasPrefix(t.text, "@")
 	})
+}
+
+// minSpelled is the minimum number of letters in a row that spell a word: "x l r".
+const minSpelled = 3
+
+// joinLetters joins letters that are spelled one by one, as speech is written down, to one word.
+func joinLetters(tokens []token) []token {
+	out := tokens[:0]
+	for i := 0; i < len(tokens); {
+		n := countLetters(tokens[i:])
+		if n < minSpelled {
+			n = 1
+		}
+		t := tokens[i]
+		for _, letter := range tokens[i+1 : i+n] {
+			t.text += letter.text
+			t.end = letter.end
+		}
+		out = append(out, t)
+		i += n
+	}
+	return out
+}
+
+// countLetters returns the number of single letters at the start of tokens with only white space
+// between them.
+func countLetters(tokens []token) int {
+	n := 0
+	for n < len(tokens) && len(tokens[n].text) == 1 {
+		if n > 0 && tokens[n].before != ' ' {
+			break
+		}
+		n++
+	}
+	return n
 }
 
 // maxMarker is the largest number that can be the marker of a list item, such as 3 in "3)".

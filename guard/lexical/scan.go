@@ -22,6 +22,8 @@ type token struct {
 	before byte
 	// direction is the kind of bound that a number expresses, undirected for a word.
 	direction direction
+	// isField reports that the word is the name of a field, as in {"name": value} and name=value.
+	isField bool
 }
 
 func (t *token) isNumber() bool { return t.text == "" }
@@ -91,9 +93,24 @@ func (s *scanner) sign(c byte) {
 			s.before = ' '
 		}
 	case s.before != '\n' || c == '(':
+		s.markField(c)
 		s.before = c
 	}
 	s.pos++
+}
+
+// markField marks the last word as the name of a field if the sign c at the current position follows
+// a name: "=" directly, or a colon after its closing quote.
+func (s *scanner) markField(c byte) {
+	if len(s.out) == 0 || s.pos == 0 {
+		return
+	}
+	last := &s.out[len(s.out)-1]
+	isAfterWord := last.end == s.pos && c == '='
+	isAfterQuote := last.end == s.pos-1 && c == ':' && s.text[s.pos-1] == '"'
+	if isAfterWord || isAfterQuote {
+		last.isField = true
+	}
 }
 
 func (s *scanner) emit(t token) {
@@ -171,21 +188,21 @@ func (s *scanner) isDigitAt(i int) bool {
 }
 
 // groupFollows reports whether the separator c at the current position separates thousands: exactly
-// three digits follow it. A point separates them only if the number so far has at most seven bytes
-// and does not start with 0, and no k follows: 2.692k is 2,692.
+// three digits follow it, and at most three are before it. A point separates them only if the number
+// so far has at most seven bytes and does not start with 0, and no k follows: 2.692k is 2,692.
 func (s *scanner) groupFollows(start int, c byte) bool {
 	if c != ',' && c != '\'' && c != '.' {
 		return false
 	}
-	for i := 1; i <= 3; i++ {
-		if !s.isDigitAt(s.pos + i) {
-			return false
-		}
-	}
-	if s.isDigitAt(s.pos + 4) {
+	if !s.isGroupAt(s.pos+1) || s.pos-start > 3 && isDigit(s.text[s.pos-4]) {
 		return false
 	}
 	return c != '.' || s.text[start] != '0' && s.pos-start <= 7 && !s.isThousandsAt(s.pos+4)
+}
+
+// isGroupAt reports whether exactly three digits are at i.
+func (s *scanner) isGroupAt(i int) bool {
+	return s.isDigitAt(i) && s.isDigitAt(i+1) && s.isDigitAt(i+2) && !s.isDigitAt(i+3)
 }
 
 // isThousandsAt reports whether the byte at i is a k that means thousands: no letter follows it.

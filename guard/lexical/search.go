@@ -156,7 +156,7 @@ func (c comparison) isBetterThan(o comparison) bool {
 // score, and the profile of the full text. ok is false if the text has too little in common with
 // every request to be compared.
 func (x *Index) search(text string, s *scratch) (best comparison, full *profile, ok bool) {
-	s.tokens = parse(text, s.tokens)
+	s.tokens = x.parse(text, s.tokens)
 	full = newTokenProfile(s.tokens, s.reader(x.vocabulary))
 	best.score = math.Inf(-1)
 	for _, p := range x.chunks(full) {

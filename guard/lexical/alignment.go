@@ -1,0 +1,103 @@
+package lexical
+
+import (
+	"fmt"
+	"slices"
+)
+
+// replacedInCopy describes a word that stands in a copy of the request (template of at least
+// copyTemplate) in the place of another one, between words that both texts have. It ignores words
+// that occur elsewhere in the other text. A letter can stand in the place of a letter: "U neck" is
+// not "V neck". It returns "" if there is no such word.
+func replacedInCopy(b, p *profile, template float64) string {
+	if template < copyTemplate {
+		return ""
+	}
+	for _, gap := range differences(b, p) {
+		removed := b.lackedBy(p, gap.base)
+		added := p.lackedBy(b, gap.text)
+		isWord := len(removed) > 0 && slices.ContainsFunc(added, isContent)
+		isOtherLetter := slices.ContainsFunc(removed, isLetter) && slices.ContainsFunc(added, isLetter)
+		if isWord || isOtherLetter {
+			return fmt.Sprintf("%q became %q", joinWords(removed), joinWords(added))
+		}
+	}
+	return ""
+}
+
+// span is a range of tokens: start up to but not including end.
+type span struct{ start, end int }
+
+// difference is a place at which a request and a text differ: the tokens of each between two
+// tokens that both have.
+type difference struct{ base, text span }
+
+// differences returns the places between the tokens of a longest common subsequence of a request and
+// a text.
+func differences(b, p *profile) (out []difference) {
+	n := len(b.tokens)
+	m := len(p.tokens)
+	// length[i*(m+1)+j] is the length of the longest common subsequence of b.tokens[i:] and p.tokens[j:].
+	length := make([]int, (n+1)*(m+1))
+	for i := n - 1; i >= 0; i-- {
+		for j := m - 1; j >= 0; j-- {
+			longest := max(length[(i+1)*(m+1)+j], length[i*(m+1)+j+1])
+			if b.isSameToken(i, p, j) {
+				longest = max(longest, length[(i+1)*(m+1)+j+1]+1)
+			}
+			length[i*(m+1)+j] = longest
+		}
+	}
+
+	var last difference
+	i := 0
+	j := 0
+	for i < n && j < m {
+		switch {
+		case b.isSameToken(i, p, j) && length[i*(m+1)+j] == length[(i+1)*(m+1)+j+1]+1:
+			out = append(out, difference{span{last.base.end, i}, span{last.text.end, j}})
+			i++
+			j++
+			last = difference{span{i, i}, span{j, j}}
+		case length[(i+1)*(m+1)+j] >= length[i*(m+1)+j+1]:
+			i++
+		default:
+			j++
+		}
+	}
+	return append(out, difference{span{last.base.end, n}, span{last.text.end, m}})
+}
+
+// isSameToken reports whether a's token i and b's token j are equal or similar words, or may be the
+// same amount.
+func (a *profile) isSameToken(i int, b *profile, j int) bool {
+	v := a.words[i]
+	w := b.words[j]
+	if v == nil || w == nil {
+		return v == w && a.tokens[i].value == b.tokens[j].value
+	}
+	return v.text == w.text || areSimilar(v, w)
+}
+
+// lackedBy returns the words in a range of p's tokens that no word of other is equal or similar to.
+func (p *profile) lackedBy(other *profile, tokens span) (out []*word) {
+	for i := tokens.start; i < tokens.end; i++ {
+		w := p.words[i]
+		if w == nil {
+			continue
+		}
+		isThere := false
+		for _, o := range other.words {
+			isThere = isThere || o != nil && (o.text == w.text || areSimilar(w, o))
+		}
+		if !isThere {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+func isContent(w *word) bool { return w.content }
+
+// isLetter reports whether w is a letter other than "a" and "i", which are words.
+func isLetter(w *word) bool { return len(w.text) == 1 && w.text != "a" && w.text != "i" }

@@ -1,0 +1,50 @@
+package guard
+
+import "testing"
+
+// TestSameMeansTheSame: who asks for the same agrees in the thing itself and in its constraints. A
+// word that the lexicon does not know contradicts the request if it stands in the place of another.
+func TestSameMeansTheSame(t *testing.T) {
+	t.Parallel()
+	g := newTestGuard(t, []Entry{
+		{ID: "saddle", Text: "Looking for a touring bicycle saddle by velmora with a gel core, for seatposts of 27 mm, priced from 310 to 640 PHP."},
+		{ID: "cable", Text: "Looking for a braided usb charging cable with q-lock connector, 2 meters long, above 95 pesos."},
+		{ID: "stool", Text: "Looking for a folding camp stool in the stool only option, with LazMall perks like guaranteed authenticity."},
+		{ID: "strainer", Text: "Show me unisex toddler aprons that cost over 61 PHP."},
+	})
+	for text, same := range map[string]bool{
+		// The words of the request, and one word or letter in the place of another.
+		"Looking for a touring bicycle saddle by velmora with a gel core, for seatposts of 27 mm, priced from 310 to 640 PHP":  true,
+		"Looking for a touring bicycle saddle by kestrun with a gel core, for seatposts of 27 mm, priced from 310 to 640 PHP.": false,
+		"Looking for a touring bicycle saddle by velmora with a foam core, for seatposts of 27 mm, priced from 310 to 640.":    false,
+		"Looking for a braided usb charging cable with z-lock connector, 2 meters long, above 95 pesos.":                       false,
+		"Looking for a folding camp stool in the stool with bag option, with LazMall perks like guaranteed authenticity.":      false,
+		// The request in few words of another order.
+		"velmora bicycle saddle for touring, gel core, 27 mm seatpost, 310-640":                                         true,
+		"kestrun bicycle saddle for touring, gel core, 27 mm seatpost, 310-640":                                         false,
+		`{"item":"bicycle saddle","use":"touring","maker":"velmora","core":"gel","seatpost_mm":27,"min":310,"max":640}`: true,
+		`{"item":"bicycle saddle","use":"touring","maker":"kestrun","core":"gel","seatpost_mm":27,"min":310,"max":640}`: false,
+		"GET /search?q=toddler+apron&gender=unisex&price_gt=61&cur=PHP":                                                 true,
+		"GET /search?q=toddler+bibs&gender=unisex&price_gt=61&cur=PHP":                                                  false,
+		// A story with the thing exchanged, whose name occurs elsewhere.
+		"My old stool went overboard when we moved the boat, so now only a folding camp hammock will do, LazMall perks such as guaranteed authenticity please": false,
+	} {
+		if f := g.Check(Candidate{Text: text}); f.Same != same {
+			t.Errorf("%q: same is %v: %s", text, f.Same, f.Evidence)
+		}
+	}
+}
+
+// TestAmountsOfTheBanksCurrency: a bank without pesos holds amounts in its own currency, which are
+// compared as written.
+func TestAmountsOfTheBanksCurrency(t *testing.T) {
+	t.Parallel()
+	g := newTestGuard(t, []Entry{{ID: "flight", Text: "You are guest 6136. You change a one stop flight to a nonstop flight from OSL to LIS, in economy, and pay a fee of up to $100."}})
+	text := "These nonstop flights leave from GVA in economy: one at 07:30 for $149, one at 09:30 for $107."
+	if f := g.Check(Candidate{Text: text}); f.Drop {
+		t.Errorf("dropped: %s", f.Evidence)
+	}
+	if f := g.Check(Candidate{Text: "I am guest 6136: a nonstop flight from OSL to LIS instead of one stop, economy, for a fee of at most 100 dollars."}); !f.Drop {
+		t.Errorf("not dropped: score %.2f", f.Score)
+	}
+}
