@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/trajectory-arena/arena/contest"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
@@ -22,13 +23,16 @@ const (
 	FormTop20  = "top20"
 )
 
-// forms are the forms of KL in the order of a report. blind describes what the form ignores. kl
-// returns its value at a position, and unseen the student's probability of the tokens that it
-// ignores; both are NaN if they are unknown.
-var forms = []struct {
+// form is one form of KL. blind describes what the form ignores. kl returns its value at a
+// position, and unseen the student's probability of the tokens that it ignores; both are NaN if
+// they are unknown.
+type form struct {
 	name, blind string
 	kl, unseen  func(*Position) float64
-}{
+}
+
+// forms are the forms of KL in the order of a report.
+var forms = []form{
 	{
 		FormFull, "nothing",
 		func(p *Position) float64 { return p.KL },
@@ -108,6 +112,25 @@ type Position struct {
 	// form ignores.
 	Unseen128 float64 `parquet:"unseen128"`
 	Unseen20  float64 `parquet:"unseen20"`
+	// Overlap20 is the share of the teacher's 20 likeliest tokens that are among the student's.
+	Overlap20 float64 `parquet:"overlap20"`
+}
+
+// Forms returns the names of all forms.
+func Forms() []string {
+	return slicesx.Map(forms, func(f form) string {
+		return f.name
+	})
+}
+
+// ByPrompt returns the KL of each prompt in one form.
+func (r *Report) ByPrompt(name string) []Prompt {
+	for _, f := range forms {
+		if f.name == name {
+			return r.prompts(f.kl)
+		}
+	}
+	return nil
 }
 
 // ErrMismatch is returned, wrapped, for two files of different positions.
@@ -192,7 +215,19 @@ func comparePosition(t, s *Row) Position {
 	}
 	p.Top20 = Supported(t20.Top, s20)
 	p.Unseen20 = unseen(s20, t20.Top)
+	p.Overlap20 = overlap(t20.Top, s20)
 	return p
+}
+
+// overlap returns the share of tokens that are in the row.
+func overlap(tokens []Token, r *Row) float64 {
+	both := 0
+	for _, t := range tokens {
+		if _, ok := r.logP(t.ID); ok {
+			both++
+		}
+	}
+	return float64(both) / float64(len(tokens))
 }
 
 // unseen returns the student's probability of all tokens that are not in support: 1 minus the

@@ -31,6 +31,19 @@ type Row struct {
 	Sampled *Sampled
 }
 
+// NewRow returns the likeliest tokens at one position. It returns an error unless they are part
+// of a distribution.
+func NewRow(prompt string, position int, top []Token) (*Row, error) {
+	if err := checkTokens(top); err != nil {
+		return nil, fmt.Errorf("prompt %q, position %d: %w", prompt, position, err)
+	}
+	return &Row{
+		Prompt:   prompt,
+		Position: position,
+		Top:      top,
+	}, nil
+}
+
 // tokens yields the ids and log-probabilities of the row's tokens.
 func (r *Row) tokens() iter.Seq2[int, float64] {
 	if r.Full != nil {

@@ -29,6 +29,8 @@ type filterFlags struct {
 	reweight  bool
 	problems  []string
 	catalogs  []string
+	yuma      string
+	miners    string
 	settings  cli.Settings
 }
 
@@ -47,6 +49,8 @@ func NewFilter(s *cli.Streams) *cobra.Command {
 	c.Flags().BoolVar(&f.reweight, "reweight", false, "print the leaderboard under the planned reweighting by richness")
 	cli.Files(c, &f.problems, "problems", "problems for --reweight, instead of the day's problems.jsonl")
 	cli.Files(c, &f.catalogs, "catalog", "catalogue for --reweight, instead of the day's catalog.jsonl")
+	cli.File(c, &f.yuma, "yuma", "stake and weights of a subnet (arena contest yuma): also print what --reweight would pay through Yuma")
+	cli.File(c, &f.miners, "miners", "the nodes of agents for --yuma, a JSON object {agent: uid} (default: the nodes without stake)")
 	return c
 }
 
@@ -67,6 +71,9 @@ func (f *filterFlags) run(
 	}
 	if modes > 1 {
 		return cli.Usage(errors.New("--explain, --calibrate and --reweight exclude each other"), "give one of them")
+	}
+	if f.yuma != "" && !f.reweight {
+		return cli.Usage(errors.New("--yuma is for --reweight"), "give both")
 	}
 	day := &filterDay{
 		flags:  f,

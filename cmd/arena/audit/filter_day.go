@@ -164,7 +164,10 @@ func (d *filterDay) reweight(
 		}
 	}
 	b := filters.Reweight(scored)
-	return printLeaderboard(w, &b)
+	if err = printLeaderboard(w, &b); err != nil {
+		return err
+	}
+	return d.flags.pay(w, &b)
 }
 
 // outcomes opens the problems and catalogues of the days and changes d so that read also scores

@@ -27,6 +27,7 @@ func NewContest(s *cli.Streams) *cobra.Command {
 		newDistil(s),
 		newEvolai(s),
 		newYuma(s),
+		newRun(s),
 	)
 }
 

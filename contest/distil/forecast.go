@@ -1,0 +1,182 @@
+package distil
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/trajectory-arena/arena/contest"
+	"github.com/trajectory-arena/arena/internal/stats"
+)
+
+// Forecast says how likely a challenger takes the crown.
+type Forecast struct {
+	Model string `json:"model"`
+	// Better is the probability that the challenger's true KL is below the king's by the rule's
+	// margin, from Student's t of the prompts' differences. It is NaN for one prompt.
+	Better contest.Number `json:"p_better_by_margin"`
+	// Crown is the share of rounds with as many prompts, drawn from the measured ones, in which
+	// the rule crowns the challenger. The interval is over draws of the measured prompts.
+	Crown contest.Figure `json:"p_crown"`
+}
+
+// WhatIf is the share of rounds that crown a challenger with another margin or number of
+// prompts.
+type WhatIf struct {
+	Model   string         `json:"model"`
+	Margin  float64        `json:"margin"`
+	Prompts int            `json:"prompts"`
+	Crown   contest.Number `json:"p_crown"`
+}
+
+// Decision is the decision of a rule in one round.
+type Decision struct {
+	Winner   string    `json:"winner"`
+	Crowned  bool      `json:"crowned"`
+	Verdicts []Verdict `json:"verdicts"`
+	// Holds is the share of draws of the prompts in which the rule has the same winner.
+	Holds     contest.Number `json:"holds"`
+	Forecasts []Forecast     `json:"forecasts"`
+	WhatIfs   []WhatIf       `json:"what_if"`
+}
+
+// The numbers of draws: of rounds, which make the error of a rate at most 0.01; of outer and
+// inner rounds for an interval; and of rounds for each what-if.
+const (
+	crownDraws  = 10_000
+	outerDraws  = 200
+	innerDraws  = 200
+	whatIfDraws = 10_000
+)
+
+// The margins and numbers of prompts of what-ifs.
+var (
+	whatIfMargins = []float64{0, 0.01, 0.03, 0.05}
+	whatIfPrompts = []int{40, 100, 300}
+)
+
+// WithMargin returns the rule with another margin.
+func (r *Rule) WithMargin(margin float64) Rule {
+	changed := *r
+	if r.Kind == Relative {
+		changed.Epsilon = margin
+	} else {
+		changed.Margin = margin
+	}
+	return changed
+}
+
+// margin returns the share by which a challenger must be better.
+func (r *Rule) margin() float64 {
+	if r.Kind == Relative {
+		return r.Epsilon
+	}
+	return r.Margin
+}
+
+// Decide decides a round of students that have a KL on each prompt, and forecasts further rounds
+// of the same models. king is the index of the king.
+func (r *Rule) Decide(king int, students []Student) Decision {
+	k := &students[king]
+	winner := r.decide(k, students, nil)
+	d := Decision{Winner: winner.Model, Crowned: winner != k}
+	draws := newDraws(k, students)
+	rates := draws.crowns(r, nil, len(k.KLs), crownDraws)
+	d.Holds = contest.Number(rates[winner.Model])
+	intervals := draws.intervals(r)
+	for i := range students {
+		c := &students[i]
+		if i == king {
+			continue
+		}
+		d.Verdicts = append(d.Verdicts, r.verdict(k, c, ""))
+		d.Forecasts = append(d.Forecasts, Forecast{
+			Model:  c.Model,
+			Better: contest.Number(1 - stats.PairedT(leads(k, c, r.margin()))),
+			Crown:  contest.NewFigure(rates[c.Model], intervals[c.Model], len(k.KLs)),
+		})
+	}
+	d.WhatIfs = draws.whatIfs(r)
+	return d
+}
+
+// draws draws rounds from the prompts of a measured one.
+type draws struct {
+	king     *Student
+	students []Student
+	random   *rand.Rand //nolint:forbidigo // seeded: the same numbers every time
+}
+
+func newDraws(king *Student, students []Student) *draws {
+	return &draws{king, students, rand.New(rand.NewPCG(4, uint64(len(king.KLs))))} //nolint:forbidigo // as above
+}
+
+// crowns returns, by model, the share of drawn rounds that a rule gives to it. The prompts of a
+// round are drawn from base, indexes of measured prompts; nil means all of them.
+func (d *draws) crowns(r *Rule, base []int, prompts, times int) map[string]float64 {
+	if base == nil {
+		base = make([]int, len(d.king.KLs))
+		for i := range base {
+			base[i] = i
+		}
+	}
+	won := map[string]int{}
+	order := make([]int, prompts)
+	sample := make([]Student, len(d.students))
+	for range times {
+		for i := range order {
+			order[i] = base[d.random.IntN(len(base))]
+		}
+		king := d.king.resample(order)
+		for i := range d.students {
+			sample[i] = d.students[i].resample(order)
+		}
+		won[r.decide(&king, sample, nil).Model]++
+	}
+	shares := map[string]float64{}
+	for name, n := range won {
+		shares[name] = float64(n) / float64(times)
+	}
+	return shares
+}
+
+// intervals returns, by model, the 95 % interval of the share of rounds that the rule gives to
+// it: the middle of the shares that other measured prompts would have given.
+func (d *draws) intervals(r *Rule) map[string]stats.Interval {
+	n := len(d.king.KLs)
+	shares := map[string][]float64{}
+	base := make([]int, n)
+	for range outerDraws {
+		for i := range base {
+			base[i] = d.random.IntN(n)
+		}
+		won := d.crowns(r, base, n, innerDraws)
+		for i := range d.students {
+			name := d.students[i].Model
+			shares[name] = append(shares[name], won[name])
+		}
+	}
+	out := map[string]stats.Interval{}
+	for name, s := range shares {
+		slices.Sort(s)
+		cut := int(math.Round(0.025 * outerDraws))
+		out[name] = stats.Interval{Low: s[cut], High: s[outerDraws-1-cut]}
+	}
+	return out
+}
+
+func (d *draws) whatIfs(r *Rule) []WhatIf {
+	var out []WhatIf
+	for _, margin := range whatIfMargins {
+		changed := r.WithMargin(margin)
+		for _, n := range whatIfPrompts {
+			won := d.crowns(&changed, nil, n, whatIfDraws)
+			for i := range d.students {
+				if c := &d.students[i]; c.Model != d.king.Model {
+					out = append(out, WhatIf{c.Model, margin, n, contest.Number(won[c.Model])})
+				}
+			}
+		}
+	}
+	return out
+}

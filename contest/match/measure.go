@@ -1,0 +1,95 @@
+package match
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+
+	"github.com/trajectory-arena/arena/contest"
+	"github.com/trajectory-arena/arena/contest/kl"
+)
+
+// Measured is the KL of one student in all forms.
+type Measured struct {
+	Student string `json:"student"`
+	// KL is the mean over prompts in the form that decides.
+	KL contest.Figure `json:"kl"`
+	// Hidden has, for each form, the share of the KL that the form does not see.
+	Hidden  []Hidden    `json:"hidden"`
+	Forms   []kl.Form   `json:"forms"`
+	Prompts []kl.Prompt `json:"prompts"`
+
+	report *kl.Report
+}
+
+// Hidden is the share of a KL that one form does not see. If Bound is true, only a lower bound of
+// the KL is known, and the share is this or more.
+type Hidden struct {
+	Form  string         `json:"form"`
+	Share contest.Number `json:"share"`
+	Bound bool           `json:"bound,omitempty"`
+}
+
+// rows yields a model's distributions on rows: the recorded ones, which scoreAll asked for.
+func (a *asker) rows(ctx context.Context, m *Model, rows []row) iter.Seq2[*kl.Row, error] {
+	return func(yield func(*kl.Row, error) bool) {
+		for i := range rows {
+			got, err := a.score(ctx, m, &rows[i])
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for position, top := range got.Top {
+				tokens := make([]kl.Token, len(top))
+				for k, t := range top {
+					tokens[k] = kl.Token{ID: t.ID, LogP: t.LogP}
+				}
+				row, err := kl.NewRow(rows[i].name, position, tokens)
+				if !yield(row, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// measure compares a student with the teacher and summarises the form that decides.
+func measure(name, form string, teacher, student iter.Seq2[*kl.Row, error]) (Measured, error) {
+	r, err := kl.Compare(teacher, student, 0)
+	if err != nil {
+		return Measured{}, fmt.Errorf("student %q: %w", name, err)
+	}
+	m := Measured{
+		Student: name,
+		Forms:   r.Forms,
+		Prompts: r.ByPrompt(form),
+		report:  r,
+	}
+	for _, f := range r.Forms {
+		if f.Name == form {
+			m.KL = f.PerPrompt
+		}
+	}
+	if m.KL.N == 0 {
+		return m, fmt.Errorf("student %q: form %s has no value: full and top128 need dumps of the whole vocabulary", name, form)
+	}
+	m.addHidden()
+	return m, nil
+}
+
+// addHidden sets the share of the KL that each form hides. The KL is the full one or, if that is
+// unknown, its lower bound.
+func (m *Measured) addHidden() {
+	best := m.Forms[0] // full before bound
+	for _, f := range m.Forms[1:] {
+		if f.Name == kl.FormBound {
+			continue
+		}
+		share := math.NaN()
+		if best.PerPosition > 0 {
+			share = max(0, 1-float64(f.PerPosition/best.PerPosition))
+		}
+		m.Hidden = append(m.Hidden, Hidden{f.Name, contest.Number(share), best.Name == kl.FormBound})
+	}
+}

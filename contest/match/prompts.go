@@ -1,0 +1,106 @@
+package match
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	"github.com/trajectory-arena/arena/internal/jsonl"
+)
+
+// line is one line of the file of prompts.
+type line struct {
+	Text   string `json:"text"`
+	Prompt string `json:"prompt"`
+	Query  string `json:"query"`
+}
+
+// drawn is a text that was drawn. Its rank is the hash that decides.
+type drawn struct {
+	text string
+	rank [sha256.Size]byte
+}
+
+// draw returns n different texts of a file, those whose hash with the seed is lowest, in the
+// order of the hashes. The order of the lines is of no consequence.
+func draw(path, seed string, n int) ([]string, error) {
+	var all []drawn
+	seen := map[string]bool{}
+	err := jsonl.Each(path, func(l line) error {
+		text := cmp.Or(l.Text, l.Prompt, l.Query)
+		if text == "" {
+			return fmt.Errorf("a prompt is {text}, {prompt} or {query}")
+		}
+		if !seen[text] {
+			seen[text] = true
+			all = append(all, drawn{text, sha256.Sum256([]byte(seed + "\x00" + text))})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(all) < n {
+		return nil, fmt.Errorf("%s has %d different prompts, draw is %d", path, len(all), n)
+	}
+	slices.SortFunc(all, func(a, b drawn) int {
+		return slices.Compare(a.rank[:], b.rank[:])
+	})
+	texts := make([]string, n)
+	for i := range texts {
+		texts[i] = all[i].text
+	}
+	return texts, nil
+}
+
+// row is a prompt with the teacher's continuation, as the ids of their tokens.
+type row struct {
+	name              string
+	text              string
+	prompt, continued []int
+}
+
+// continueAll returns the teacher's continuation of each text. Texts that the teacher continues
+// by nothing are left out; the second result is their number.
+func (a *asker) continueAll(ctx context.Context, texts []string) ([]row, int, error) {
+	rows := make([]row, len(texts))
+	err := a.each(ctx, len(texts), func(ctx context.Context, i int) error {
+		got, err := a.ask(ctx, &a.config.Teacher, completion{
+			Prompt:    texts[i],
+			MaxTokens: a.config.MaxTokens,
+			IDs:       true,
+		})
+		if err == nil {
+			rows[i] = row{fmt.Sprintf("%.12x", sha256.Sum256([]byte(texts[i]))), texts[i], got.Prompt, got.IDs}
+		}
+		return err
+	})
+	kept := slices.DeleteFunc(rows, func(r row) bool {
+		return len(r.continued) == 0
+	})
+	if err == nil && len(kept) == 0 {
+		err = fmt.Errorf("the teacher continued none of %d prompts", len(texts))
+	}
+	return kept, len(texts) - len(kept), err
+}
+
+// score returns a model's distributions at the positions of the teacher's continuation.
+func (a *asker) score(ctx context.Context, m *Model, r *row) (*answer, error) {
+	return a.ask(ctx, m, completion{
+		Prompt:    slices.Concat(r.prompt, r.continued),
+		MaxTokens: 1,
+		Top:       a.config.Top,
+		IDs:       true,
+		Start:     len(r.prompt),
+	})
+}
+
+// scoreAll collects the distributions of each model on each row, which are then recorded.
+func (a *asker) scoreAll(ctx context.Context, models []*Model, rows []row) error {
+	return a.each(ctx, len(models)*len(rows), func(ctx context.Context, i int) error {
+		_, err := a.score(ctx, models[i/len(rows)], &rows[i%len(rows)])
+		return err
+	})
+}

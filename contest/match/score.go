@@ -1,0 +1,223 @@
+package match
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/trajectory-arena/arena/contest/evolai"
+	"github.com/trajectory-arena/arena/internal/atomicfile"
+	"github.com/trajectory-arena/arena/internal/stats"
+)
+
+// score runs a round of subnet 47: it locks the revisions, draws both sets, measures and scores.
+func (r *Result) score(ctx context.Context, dir string) error {
+	c := &r.Config
+	if err := c.lock(dir); err != nil {
+		return err
+	}
+	current, err := draw(c.Prompts, c.Seed, c.Draw)
+	if err != nil {
+		return err
+	}
+	next, err := draw(c.Prompts, c.NextSeed, c.Draw)
+	if err != nil {
+		return err
+	}
+	history, err := readHistory(c.History)
+	if err != nil {
+		return err
+	}
+	a, err := newAsker(c, dir)
+	if err != nil {
+		return err
+	}
+	measured, err := r.measureMiners(ctx, a, current, next)
+	r.Asked = a.asked.Load()
+	if err == nil {
+		r.Scores = evolai.Score(measured, history)
+	}
+	return errors.Join(err, a.close())
+}
+
+// lock records the revisions of the round before its sets are drawn. It returns an error if the
+// folder has a lock of other revisions.
+func (c *Config) lock(dir string) error {
+	revisions := map[int]string{}
+	for i := range c.Students {
+		revisions[c.Students[i].UID] = c.Students[i].Revision
+	}
+	path := filepath.Join(dir, LockFile)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		text, err = json.Marshal(revisions)
+		if err == nil {
+			err = atomicfile.WriteFile(path, text)
+		}
+		return err
+	}
+	locked := map[int]string{}
+	if err == nil {
+		err = json.Unmarshal(text, &locked)
+	}
+	if err == nil && !maps.Equal(locked, revisions) {
+		err = fmt.Errorf("%s: the round has locked other revisions: start another round in a new folder", path)
+	}
+	return err
+}
+
+func readHistory(paths []string) ([][]evolai.Scored, error) {
+	var history [][]evolai.Scored
+	for _, path := range paths {
+		r, err := readResult(path)
+		if err != nil {
+			return nil, err
+		}
+		history = append(history, r.Scores)
+	}
+	return history, nil
+}
+
+// measureMiners measures the models of a round. The KL on the current rows is that of
+// r.Students.
+func (r *Result) measureMiners(ctx context.Context, a *asker, current, next []string) ([]evolai.Measured, error) {
+	c := a.config
+	rows, empty, err := a.continueAll(ctx, current)
+	if err != nil {
+		return nil, err
+	}
+	r.Empty = empty
+	r.Prompts = len(rows)
+	nextRows, _, err := a.continueAll(ctx, next)
+	if err != nil {
+		return nil, err
+	}
+	if r.Students, err = a.measureAll(ctx, c.students(), rows); err != nil {
+		return nil, err
+	}
+	onNext, err := a.measureAll(ctx, c.students(), nextRows)
+	if err != nil {
+		return nil, err
+	}
+	measured := make([]evolai.Measured, len(c.Students))
+	for i := range c.Students {
+		s := &c.Students[i]
+		m := &measured[i]
+		m.Miner = s.Miner
+		m.KLCurrent = float64(r.Students[i].KL.Value)
+		m.KLNext = float64(onNext[i].KL.Value)
+		if err = a.measurePrevious(ctx, s, rows, m); err != nil {
+			return nil, err
+		}
+		if m.Thinking, m.Base, err = a.thinking(ctx, s, rows); err != nil {
+			return nil, err
+		}
+		if m.Solved, err = a.solve(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	return measured, nil
+}
+
+// measurePrevious measures the revision of the round before on the current rows.
+func (a *asker) measurePrevious(ctx context.Context, s *Model, rows []row, m *evolai.Measured) error {
+	if s.Previous == nil {
+		return nil
+	}
+	before, err := a.measureAll(ctx, []*Model{s.Previous}, rows)
+	if err != nil {
+		return err
+	}
+	m.PreviousKL = new(float64(before[0].KL.Value))
+	m.PreviousRevision = s.Previous.Revision
+	return nil
+}
+
+// The texts around a model's thinking, as Qwen3's template has them.
+const (
+	thinkOpen  = "<think>\n"
+	thinkClose = "\n</think>\n\n"
+)
+
+// thinking returns the mean log-probability that a model gives to the tokens of the reference's
+// continuation, behind its own thinking about the prompt and behind an empty thinking.
+func (a *asker) thinking(ctx context.Context, m *Model, rows []row) (with, without float64, err error) {
+	thought := make([]float64, len(rows))
+	empty := make([]float64, len(rows))
+	err = a.each(ctx, len(rows), func(ctx context.Context, i int) error {
+		got, err := a.ask(ctx, m, completion{
+			Prompt:    rows[i].text + thinkOpen,
+			MaxTokens: a.config.ThinkTokens,
+			Stop:      []string{"</think>"},
+			IDs:       true,
+		})
+		if err != nil {
+			return err
+		}
+		if thought[i], err = a.likelihood(ctx, m, &rows[i], thinkOpen+got.Text+thinkClose); err != nil {
+			return err
+		}
+		empty[i], err = a.likelihood(ctx, m, &rows[i], thinkOpen+thinkClose)
+		return err
+	})
+	return stats.Mean(thought), stats.Mean(empty), err
+}
+
+// likelihood returns the mean log-probability of the tokens of the reference's continuation,
+// behind the prompt and a text between both.
+func (a *asker) likelihood(ctx context.Context, m *Model, r *row, between string) (float64, error) {
+	prefix, err := a.ask(ctx, m, completion{
+		Prompt:    r.text + between,
+		MaxTokens: 1,
+		IDs:       true,
+	})
+	if err != nil {
+		return 0, err
+	}
+	got, err := a.ask(ctx, m, completion{
+		Prompt:    slices.Concat(prefix.Prompt, r.continued),
+		MaxTokens: 1,
+		Top:       1,
+		IDs:       true,
+		Start:     len(prefix.Prompt),
+	})
+	if err != nil {
+		return 0, err
+	}
+	return stats.Mean(got.Own), nil
+}
+
+// The side quests of a round: the number of samples, that of quests in a sample, and the tokens
+// of an answer.
+const (
+	questSamples = 10
+	questsEach   = 2
+	questTokens  = 64
+)
+
+// solve returns the share of the round's side quests that a model solves. All models have the
+// same quests.
+func (a *asker) solve(ctx context.Context, m *Model) (float64, error) {
+	var quests []evolai.Quest
+	for sample := range questSamples {
+		quests = append(quests, evolai.Quests(a.config.BlockHash, sample, questsEach)...)
+	}
+	solved := make([]float64, len(quests))
+	err := a.each(ctx, len(quests), func(ctx context.Context, i int) error {
+		got, err := a.ask(ctx, m, completion{
+			Prompt:    "What is " + quests[i].Expression + "? Answer with the whole number only.\nAnswer:",
+			MaxTokens: questTokens,
+			IDs:       true,
+		})
+		if err == nil && evolai.Answered(got.Text, quests[i]) {
+			solved[i] = 1
+		}
+		return err
+	})
+	return stats.Mean(solved), err
+}
