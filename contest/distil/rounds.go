@@ -1,6 +1,7 @@
 package distil
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -25,8 +26,9 @@ type Round struct {
 	KingModel string `json:"king_model"`
 	// Rule is the rule in force: the one that the file says, else that of Committed, the time of
 	// the round in seconds since 1970. It is nil if neither is known.
-	Rule      *Rule `json:"rule_in_force"`
-	Committed int64 `json:"commit_time"`
+	Rule      *Rule           `json:"-"`
+	Said      json.RawMessage `json:"rule_in_force"`
+	Committed int64           `json:"commit_time"`
 	// RuleFrom is "said" or "date", empty if the rule is unknown.
 	RuleFrom string `json:"-"`
 	Eval     *Eval  `json:"-"`
@@ -74,9 +76,13 @@ func (r *Round) readEval(dir string) (err error) {
 		s := &r.Eval.Students[i]
 		s.UID = string(r.UIDs[s.Model])
 	}
-	r.RuleFrom = "said"
-	if r.Rule == nil {
+	if len(r.Said) == 0 || string(r.Said) == "null" {
 		r.Rule, r.RuleFrom = ruleAt(r.Committed)
+		return nil
+	}
+	r.RuleFrom = "said"
+	if r.Rule, err = parseRule(r.Said); err != nil {
+		return err
 	}
 	return r.Rule.check()
 }

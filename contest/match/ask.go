@@ -16,6 +16,7 @@ import (
 	"github.com/tidwall/gjson"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/trajectory-arena/arena/contest/kl"
 	"github.com/trajectory-arena/arena/internal/journal"
 	"github.com/trajectory-arena/arena/internal/model"
 )
@@ -42,14 +43,8 @@ type answer struct {
 	Text   string `json:"text,omitempty"`
 	// Top has the likeliest tokens at each position from Start on, the likeliest first, and Own
 	// the log-probability of the prompt's token there.
-	Top [][]likely `json:"top,omitempty"`
-	Own []float64  `json:"own,omitempty"`
-}
-
-// likely is a token with its log-probability.
-type likely struct {
-	ID   int     `json:"i"`
-	LogP float64 `json:"p"`
+	Top [][]kl.Token `json:"top,omitempty"`
+	Own []float64    `json:"own,omitempty"`
 }
 
 // AnswersFile is the name of the file in the folder of a run that records all answers.
@@ -200,10 +195,10 @@ func parseIDs(list gjson.Result) ([]int, error) {
 
 // parsePosition parses the likeliest tokens at one position, at most k, and the log-probability
 // of the token that the prompt has there, nil if the server does not give it.
-func parsePosition(v gjson.Result, token, k int) (top []likely, own *float64) {
+func parsePosition(v gjson.Result, token, k int) (top []kl.Token, own *float64) {
 	ranks := map[int]int64{}
 	v.ForEach(func(id, data gjson.Result) bool {
-		t := likely{int(id.Int()), data.Get("logprob").Float()}
+		t := kl.Token{ID: int(id.Int()), LogP: data.Get("logprob").Float()}
 		if t.ID == token {
 			own = &t.LogP
 		}
@@ -214,7 +209,7 @@ func parsePosition(v gjson.Result, token, k int) (top []likely, own *float64) {
 		}
 		return true
 	})
-	slices.SortFunc(top, func(a, b likely) int {
+	slices.SortFunc(top, func(a, b kl.Token) int {
 		return cmp.Or(cmp.Compare(ranks[a.ID], ranks[b.ID]), cmp.Compare(a.ID, b.ID))
 	})
 	return top[:min(k, len(top))], own

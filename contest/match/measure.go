@@ -41,11 +41,7 @@ func (a *asker) rows(ctx context.Context, m *Model, rows []row) iter.Seq2[*kl.Ro
 				return
 			}
 			for position, top := range got.Top {
-				tokens := make([]kl.Token, len(top))
-				for k, t := range top {
-					tokens[k] = kl.Token{ID: t.ID, LogP: t.LogP}
-				}
-				row, err := kl.NewRow(rows[i].name, position, tokens)
+				row, err := kl.NewRow(rows[i].name, position, top)
 				if !yield(row, err) || err != nil {
 					return
 				}

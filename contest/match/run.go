@@ -194,23 +194,6 @@ func (r *Result) axes(i int, kingKL, ownKL float64) map[string]float64 {
 	return axes
 }
 
-// Row is the KL of one student on one prompt, as a row of a table.
-type Row struct {
-	Student string `parquet:"student"`
-	kl.Prompt
-}
-
-// Rows returns the table of the round's prompts.
-func (r *Result) Rows() []Row {
-	var rows []Row
-	for i := range r.Students {
-		for _, p := range r.Students[i].Prompts {
-			rows = append(rows, Row{r.Students[i].Student, p})
-		}
-	}
-	return rows
-}
-
 // readResult reads the result of an earlier round.
 func readResult(path string) (*Result, error) {
 	text, err := os.ReadFile(path)

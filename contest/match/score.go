@@ -150,20 +150,20 @@ func (a *asker) thinking(ctx context.Context, m *Model, rows []row) (with, witho
 	thought := make([]float64, len(rows))
 	empty := make([]float64, len(rows))
 	err = a.each(ctx, len(rows), func(ctx context.Context, i int) error {
-		got, err := a.ask(ctx, m, completion{
+		got, rowErr := a.ask(ctx, m, completion{
 			Prompt:    rows[i].text + thinkOpen,
 			MaxTokens: a.config.ThinkTokens,
 			Stop:      []string{"</think>"},
 			IDs:       true,
 		})
-		if err != nil {
-			return err
+		if rowErr != nil {
+			return rowErr
 		}
-		if thought[i], err = a.likelihood(ctx, m, &rows[i], thinkOpen+got.Text+thinkClose); err != nil {
-			return err
+		if thought[i], rowErr = a.likelihood(ctx, m, &rows[i], thinkOpen+got.Text+thinkClose); rowErr != nil {
+			return rowErr
 		}
-		empty[i], err = a.likelihood(ctx, m, &rows[i], thinkOpen+thinkClose)
-		return err
+		empty[i], rowErr = a.likelihood(ctx, m, &rows[i], thinkOpen+thinkClose)
+		return rowErr
 	})
 	return stats.Mean(thought), stats.Mean(empty), err
 }

@@ -30,7 +30,6 @@ type detail struct {
 		ID          string     `json:"race_id"`
 		Number      *int       `json:"race_number"`
 		Closes      *time.Time `json:"qualifying_closes_at"`
-		Started     *time.Time `json:"race_started_at"`
 		Completed   *time.Time `json:"race_completed_at"`
 		Winner      string     `json:"winner_agent_version_id"`
 		WinnerScore *float64   `json:"winner_score"`

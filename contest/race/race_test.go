@@ -73,7 +73,7 @@ func honest(t *testing.T, raw bool) *Document {
 	doc := map[string]any{
 		"detail": map[string]any{
 			"race": map[string]any{"race_id": "r", "race_number": 7, "qualifying_closes_at": time.Unix(1692806300, 0).UTC(),
-				"race_started_at": time.Unix(1692807000, 0).UTC(), "race_completed_at": time.Unix(1692810000, 0).UTC(), "winner_agent_version_id": "a", "winner_score": 0.7},
+				"race_completed_at": time.Unix(1692810000, 0).UTC(), "winner_agent_version_id": "a", "winner_score": 0.7},
 			"qualifiers": []map[string]any{
 				qualifier("a", 0.7, 0.70, 0.02, -0.02, 0.03), qualifier("b", 0.6, 0.69, 0.05, 0.01), qualifier("c", 0.3, 0.30, 0.01)},
 		},
@@ -138,8 +138,6 @@ func TestVerifyHonestRace(t *testing.T) {
 func TestVerifyDetectsEveryChange(t *testing.T) {
 	t.Parallel()
 	for check, plant := range map[string]func(*Document){
-		"phases":                  func(d *Document) { d.Detail.Race.Started = new(d.Detail.Race.Closes.Add(-time.Second)) },
-		"submitted_in_time":       func(d *Document) { d.Versions[2].Submitted = new(d.Detail.Race.Closes.Add(time.Second)) },
 		"cooldown":                func(d *Document) { d.Versions[2].Submitted = new(d.Versions[1].Submitted.Add(cooldown - time.Second)) },
 		"promotion_day":           func(d *Document) { d.History[0].Completed = new(d.Detail.Race.Completed.Add(-time.Hour)) },
 		"promoted":                func(d *Document) { d.History[0].Winner = "b" },

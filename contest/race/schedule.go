@@ -30,44 +30,11 @@ type past struct {
 // checkSchedule checks the race's times and those of its agents by the subnet's rules.
 func (d *Document) checkSchedule() []Finding {
 	return []Finding{
-		d.checkPhases(),
-		d.checkSubmissions(),
 		d.checkCooldown(),
 		d.checkPromotionDay(),
 		d.checkIncumbent(),
 		d.checkEmbargo(),
 	}
-}
-
-// checkPhases checks that qualifying closed before the race started, and that the race started
-// before it was completed.
-func (d *Document) checkPhases() Finding {
-	r := &d.Detail.Race
-	if r.Closes == nil || r.Started == nil || r.Completed == nil {
-		return Finding{"phases", Unknown, "the race lacks a time"}
-	}
-	ok := !r.Started.Before(*r.Closes) && !r.Completed.Before(*r.Started)
-	return newFinding("phases", ok, fmt.Sprintf("closed %s, started %s, completed %s", stamp(*r.Closes), stamp(*r.Started), stamp(*r.Completed)))
-}
-
-// checkSubmissions checks that every qualifier was submitted before qualifying closed.
-func (d *Document) checkSubmissions() Finding {
-	closes := d.Detail.Race.Closes
-	known := 0
-	for _, q := range d.Detail.Qualifiers {
-		v := d.version(q.Agent)
-		if v == nil || v.Submitted == nil || closes == nil {
-			continue
-		}
-		known++
-		if v.Submitted.After(*closes) {
-			return Finding{"submitted_in_time", Wrong, fmt.Sprintf("%s was submitted %s, qualifying closed %s", q.Agent, stamp(*v.Submitted), stamp(*closes))}
-		}
-	}
-	if known == 0 {
-		return Finding{"submitted_in_time", Unknown, "no submission has a time"}
-	}
-	return Finding{"submitted_in_time", OK, fmt.Sprintf("%d of %d qualifiers have a time", known, len(d.Detail.Qualifiers))}
 }
 
 // checkCooldown checks that the submissions of each hotkey are at least the cooldown apart.

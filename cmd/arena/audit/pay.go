@@ -15,118 +15,102 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// payouts is what Yuma pays if every validator of an epoch weights agents by their scores.
-type payouts struct {
-	// uids are the nodes of the standings, in their order.
-	uids []int
-	// validators are the nodes that set weights.
-	validators []int
-	results    [len(filters.Measures)]*yuma.Result
-}
-
-// newPayouts computes what the first epoch of a file pays for the leaderboard by each measure.
-// miners is a file that maps agents to uids; without it the agents have, in the order of their
-// names, the nodes without stake.
-func newPayouts(b *filters.Leaderboard, epochPath, miners string) (*payouts, error) {
-	epochs, err := yuma.Read(epochPath)
+// pay prints what Yuma pays in the first epoch of --yuma if every validator weights agents by
+// their scores, one column for each measure: the incentive of the agents and the dividends of the
+// validators, as shares of all.
+func (f *filterFlags) pay(w io.Writer, b *filters.Leaderboard) error {
+	if f.yuma == "" {
+		return nil
+	}
+	epochs, err := yuma.Read(f.yuma)
 	if err != nil {
-		return nil, err
+		return cli.Failed(fmt.Errorf("--yuma: %w", err), "`arena contest yuma --help` says what the file holds")
 	}
-	p := &payouts{}
 	epoch := epochs[0]
-	if p.uids, err = minerUIDs(b, epoch, miners); err != nil {
-		return nil, err
+	uids, err := f.minerUIDs(b, epoch)
+	if err != nil {
+		return cli.Failed(err, "--miners maps agents to uids; without it each agent needs a node without stake")
 	}
-	for i, row := range epoch.Weights {
-		if len(row) > 0 {
-			p.validators = append(p.validators, i)
-		}
+	results, err := f.payouts(b, epoch, uids)
+	if err != nil {
+		return err
 	}
-	for k := range filters.Measures {
-		var row []yuma.Weight
-		for i := range b.Standings {
-			row = append(row, yuma.Weight{Target: p.uids[i], Weight: b.Standings[i].Scores[k]})
-		}
-		var changes []yuma.Change
-		for _, v := range p.validators {
-			changes = append(changes, yuma.Change{Validator: v, Row: row})
-		}
-		changed, err := epoch.WithChanges(changes)
-		if err != nil {
-			return nil, err
-		}
-		p.results[k] = yuma.Compute(changed, yuma.DefaultRules(), nil)
-	}
-	return p, nil
-}
-
-// minerUIDs returns the node of each agent of the leaderboard.
-func minerUIDs(b *filters.Leaderboard, e *yuma.Epoch, path string) ([]int, error) {
-	byName := map[string]int{}
-	if path != "" {
-		content, err := os.ReadFile(path)
-		if err == nil {
-			err = json.Unmarshal(content, &byName)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-	} else {
-		var names []string
-		for i := range b.Standings {
-			names = append(names, b.Standings[i].Agent)
-		}
-		slices.Sort(names)
-		for uid, stake := range e.Stake {
-			if stake == 0 && len(byName) < len(names) {
-				byName[names[len(byName)]] = uid
-			}
-		}
-	}
-	uids := make([]int, len(b.Standings))
-	for i := range b.Standings {
-		uid, ok := byName[b.Standings[i].Agent]
-		if !ok {
-			return nil, fmt.Errorf("agent %q has no node: --miners maps agents to uids, and without it each needs a node without stake", b.Standings[i].Agent)
-		}
-		uids[i] = uid
-	}
-	return uids, nil
-}
-
-// print writes the incentive of each agent and the dividends of each validator by each measure,
-// as shares of all incentive and of all dividends.
-func (p *payouts) print(w io.Writer, b *filters.Leaderboard) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t)
-	fmt.Fprintf(t, "What the next epoch pays if every validator weights agents by score. %s.\n", p.results[0].Rule)
+	fmt.Fprintf(t, "\nWhat the next epoch pays if every validator weights agents by score. %s.\n", results[0].Rule)
 	fmt.Fprintf(t, "uid\tincentive of\t%s\t\n", strings.Join(filters.Measures[:], "\t"))
-	for i, uid := range p.uids {
+	for i, uid := range uids {
 		fmt.Fprintf(t, "%d\t%s\t", uid, text.Line(b.Standings[i].Agent))
-		for _, r := range p.results {
+		for _, r := range results {
 			fmt.Fprintf(t, "%.4f\t", r.Nodes[uid].Incentive)
 		}
 		fmt.Fprintln(t)
 	}
 	fmt.Fprintf(t, "uid\tdividends of\t%s\t\n", strings.Join(filters.Measures[:], "\t"))
-	for _, uid := range p.validators {
-		fmt.Fprintf(t, "%d\tvalidator\t", uid)
-		for _, r := range p.results {
-			fmt.Fprintf(t, "%.4f\t", r.Nodes[uid].Dividends)
+	for v, own := range epoch.Weights {
+		if len(own) == 0 {
+			continue
+		}
+		fmt.Fprintf(t, "%d\tvalidator\t", v)
+		for _, r := range results {
+			fmt.Fprintf(t, "%.4f\t", r.Nodes[v].Dividends)
 		}
 		fmt.Fprintln(t)
 	}
 	return t.Flush()
 }
 
-// pay prints what Yuma pays for the leaderboard, if --yuma is given.
-func (f *filterFlags) pay(w io.Writer, b *filters.Leaderboard) error {
-	if f.yuma == "" {
-		return nil
+// payouts computes the epoch by each measure. uids are the nodes of the agents.
+func (f *filterFlags) payouts(
+	b *filters.Leaderboard,
+	epoch *yuma.Epoch,
+	uids []int,
+) ([]*yuma.Result, error) {
+	var results []*yuma.Result
+	for k := range filters.Measures {
+		row := make([]yuma.Weight, len(uids))
+		for i, uid := range uids {
+			row[i] = yuma.Weight{Target: uid, Weight: b.Standings[i].Scores[k]}
+		}
+		changed := *epoch
+		changed.Weights = slices.Clone(epoch.Weights)
+		for v, own := range epoch.Weights {
+			if len(own) > 0 {
+				changed.Weights[v] = row
+			}
+		}
+		if err := changed.Check(); err != nil {
+			return nil, cli.Failed(fmt.Errorf("--miners: %w", err), "give each agent a node of its own")
+		}
+		results = append(results, yuma.Compute(&changed, yuma.DefaultRules(), nil))
 	}
-	p, err := newPayouts(b, f.yuma, f.miners)
-	if err != nil {
-		return cli.Failed(fmt.Errorf("--yuma: %w", err), "`arena contest yuma --help` says what the file holds")
+	return results, nil
+}
+
+// minerUIDs returns the node of each agent of the leaderboard: by --miners, else the nodes without
+// stake, for the agents in the order of their ranks.
+func (f *filterFlags) minerUIDs(b *filters.Leaderboard, e *yuma.Epoch) ([]int, error) {
+	byName := map[string]int{}
+	if f.miners != "" {
+		content, err := os.ReadFile(f.miners)
+		if err == nil {
+			err = json.Unmarshal(content, &byName)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.miners, err)
+		}
 	}
-	return p.print(w, b)
+	for uid, stake := range e.Stake {
+		if n := len(byName); f.miners == "" && stake == 0 && n < len(b.Standings) {
+			byName[b.Standings[n].Agent] = uid
+		}
+	}
+	uids := make([]int, len(b.Standings))
+	for i := range b.Standings {
+		uid, ok := byName[b.Standings[i].Agent]
+		if !ok {
+			return nil, fmt.Errorf("agent %q has no node", b.Standings[i].Agent)
+		}
+		uids[i] = uid
+	}
+	return uids, nil
 }

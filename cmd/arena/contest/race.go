@@ -72,9 +72,9 @@ func (f *raceFlags) run(
 	}
 	r := race.Verify(d)
 	if f.corpus != "" {
-		attempts, err := countAttempts(f.corpus)
-		if err != nil {
-			return cli.Failed(err, "--corpus is a folder that arena build wrote")
+		attempts, readErr := countAttempts(f.corpus)
+		if readErr != nil {
+			return cli.Failed(readErr, "--corpus is a folder that arena build wrote")
 		}
 		r.Findings = append(r.Findings, d.CheckCorpus(attempts)...)
 	}

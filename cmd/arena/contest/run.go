@@ -19,9 +19,6 @@ type runFlags struct {
 	dir  string
 }
 
-// promptsFile is the name of the table of prompts in the folder of a run.
-const promptsFile = "prompts.parquet"
-
 func newRun(s *cli.Streams) *cobra.Command {
 	f := runFlags{}
 	c := cli.Command("run CONTEST.yaml -o RUN", "Run a round between your own models, to a decision or weights", cli.NumArgs(1, 1),
@@ -60,9 +57,6 @@ func (f *runFlags) run(ctx context.Context, s *cli.Streams, path string) error {
 	r, err := match.Run(ctx, &config, f.dir)
 	if err != nil {
 		return cli.DefaultHint(err, "run the same command again: answers that were recorded are not asked again")
-	}
-	if err = table(s, filepath.Join(f.dir, promptsFile), r.Rows()); err != nil {
-		return err
 	}
 	if config.Teacher.Dump == "" {
 		fmt.Fprintf(s.Err, "%d requests were sent; all answers are in %s\n", r.Asked, filepath.Join(f.dir, match.AnswersFile))
