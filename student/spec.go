@@ -52,6 +52,8 @@ type Spec struct {
 	Search      string `json:"search"`
 	Rules       string `json:"rules"`
 
+	// Headers are the names of the headers that are sent besides the key.
+	Headers []string `json:"headers,omitempty"`
 	// OverflowWords are the configured words of a server for a prompt that is too long.
 	OverflowWords []string `json:"overflow_words,omitempty"`
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/text"
@@ -20,7 +22,9 @@ type Template struct {
 	// last message and limit.
 	head, tail []byte
 	// limit is the field max_tokens, nil if it is not sent.
-	limit       []byte
+	limit []byte
+	// limitField is the name of the field in limit.
+	limitField  string
 	streaming   bool
 	withoutSeed bool
 }
@@ -35,9 +39,11 @@ func NewTemplate(model, system string, sampling Sampling, tools []arena.Raw) *Te
 	t := &Template{
 		head: bytes.TrimSuffix(prefix, []byte("]}")),
 		tail: []byte{']'},
+
+		limitField: usualLimit,
 	}
 	if n := sampling.MaxTokens; n != nil {
-		t.limit = strconv.AppendInt([]byte(`,"max_tokens":`), int64(*n), 10)
+		t.limit = t.limitOf(int64(*n))
 	}
 	if len(tools) > 0 {
 		t.tail = append(t.tail, `,"tools":[`...)
@@ -50,13 +56,27 @@ func NewTemplate(model, system string, sampling Sampling, tools []arena.Raw) *Te
 		t.tail = append(t.tail, ']')
 	}
 
+	extra := sampling.Extra
 	sampling.MaxTokens = nil
-	object := asjson.Bytes(sampling)
-	if fields := object[1 : len(object)-1]; len(fields) > 0 {
-		t.tail = append(t.tail, ',')
-		t.tail = append(t.tail, fields...)
+	sampling.Extra = nil
+	for _, object := range [][]byte{asjson.Bytes(sampling), extra} {
+		fields := bytes.TrimSpace(bytes.TrimSuffix(bytes.TrimPrefix(bytes.TrimSpace(object), []byte("{")), []byte("}")))
+		if len(fields) > 0 {
+			t.tail = append(t.tail, ',')
+			t.tail = append(t.tail, fields...)
+		}
 	}
 	return t
+}
+
+// CompletionLimit returns a copy of the template that limits a reply by the field
+// max_completion_tokens, for servers that refuse max_tokens.
+func (t Template) CompletionLimit() *Template {
+	t.limitField = completionLimit
+	if t.limit != nil {
+		t.limit = bytes.Replace(t.limit, []byte(usualLimit), []byte(completionLimit), 1)
+	}
+	return &t
 }
 
 // Streaming returns a copy of the template that asks for streamed replies.
@@ -90,7 +110,18 @@ func (t *Template) WithoutLimit(c Conversation, seed int64) Body {
 
 // SingleToken returns the request with a reply limit of one token.
 func (t *Template) SingleToken(c Conversation, seed int64) Body {
-	return t.request(c, []byte(`,"max_tokens":1`), seed)
+	return t.request(c, t.limitOf(1), seed)
+}
+
+// The fields that limit the tokens of a reply: the usual one, and that of newer models of OpenAI.
+const (
+	usualLimit      = "max_tokens"
+	completionLimit = "max_completion_tokens"
+)
+
+// limitOf returns the field that limits a reply to n tokens, with a comma before it.
+func (t *Template) limitOf(n int64) []byte {
+	return strconv.AppendInt([]byte(`,"`+t.limitField+`":`), n, 10)
 }
 
 func (t *Template) request(c Conversation, limit []byte, seed int64) Body {
@@ -110,9 +141,6 @@ func (t *Template) request(c Conversation, limit []byte, seed int64) Body {
 type Turn struct {
 	Role    string `json:"role"`
 	Content string `json:"content"`
-	// Reasoning is sent back only if the server returned it as a field of its own.
-	Reasoning string `json:"reasoning_content,omitempty"`
-	ToolCalls []Call `json:"tool_calls,omitempty"`
 	// CallID is the id of the call that a tool message answers.
 	CallID string `json:"tool_call_id,omitempty"`
 }
@@ -131,6 +159,41 @@ func (c Conversation) Append(m Turn) Conversation {
 	return c
 }
 
+// AppendReply returns the conversation with a reply of the model added. calls replace the calls of the
+// reply, of which they are a copy with other ids or arguments; nil if none are sent back. The method
+// may reuse c's memory.
+func (c Conversation) AppendReply(r Reply, calls []Call, returned Returned) Conversation {
+	message := gjson.Parse(r.message)
+	if r.message == "" {
+		message = gjson.ParseBytes(asjson.Bytes(Turn{Content: r.Content}))
+	}
+	c.later = append(c.later, ',')
+	c.later = appendReply(c.later, message, calls, returned)
+	return c
+}
+
+// Returning returns the conversation with only those fields of its replies that returned selects.
+func (c Conversation) Returning(returned Returned) Conversation {
+	if len(c.later) == 0 {
+		return c
+	}
+	var later []byte
+	for _, message := range gjson.Parse("[" + string(c.later[1:]) + "]").ForEach {
+		later = append(later, ',')
+		if message.Get("role").Str == "assistant" {
+			later = appendReply(later, message, calls(message), returned)
+		} else {
+			later = append(later, message.Raw...)
+		}
+	}
+	return Conversation{first: c.first, later: later}
+}
+
+// Equal reports whether two conversations are sent as the same bytes.
+func (c Conversation) Equal(o Conversation) bool {
+	return bytes.Equal(c.first, o.first) && bytes.Equal(c.later, o.later)
+}
+
 // Sampling holds the sampling parameters of a request. Fields that are nil or empty are
 // not sent, so that the server's defaults apply.
 type Sampling struct {
@@ -139,8 +202,33 @@ type Sampling struct {
 	TopK        *int     `json:"top_k,omitempty"`
 	MinP        *float64 `json:"min_p,omitempty"`
 	MaxTokens   *int     `json:"max_tokens,omitempty"`
+	// The penalties lower the probability of tokens that were used before.
+	PresencePenalty   *float64 `json:"presence_penalty,omitempty"`
+	FrequencyPenalty  *float64 `json:"frequency_penalty,omitempty"`
+	RepetitionPenalty *float64 `json:"repetition_penalty,omitempty"`
+	// Effort is the effort of reasoning in the server's words, such as low.
+	Effort string `json:"reasoning_effort,omitempty"`
 	// TemplateKwargs is chat_template_kwargs, a JSON object.
 	TemplateKwargs json.RawMessage `json:"chat_template_kwargs,omitempty"`
+	// Extra is a JSON object whose fields are added to every request.
+	Extra json.RawMessage `json:"extra_body,omitempty"`
+}
+
+// checkExtra returns an error if Extra is no object, or has a field that the request already has or
+// that the rest of the program depends on.
+func (s Sampling) checkExtra() error {
+	extra := s.Extra
+	if extra == nil {
+		return nil
+	}
+	s.Extra = nil
+	set := gjson.ParseBytes(asjson.Bytes(s))
+	reserved := []string{"model", "messages", "tools", "n", "stream", "stream_options", "seed", "logprobs", "top_logprobs", "return_token_ids"}
+	var bad wrong.List
+	for name := range gjson.ParseBytes(extra).ForEach {
+		bad.Unless(!set.Get(name.Str).Exists() && !slices.Contains(reserved, name.Str), "extra body: %s is a field that the request has already", name.Str)
+	}
+	return bad.Err()
 }
 
 // Validate returns all errors of s, joined: values that no server accepts. Values that
@@ -167,5 +255,6 @@ func (s Sampling) Validate() error {
 		"max_tokens %s leaves no room for a reply",
 		text.Optional(s.MaxTokens, "%d", ""),
 	)
+	bad = append(bad, s.checkExtra())
 	return bad.Err()
 }

@@ -27,6 +27,8 @@ type Reply struct {
 	Usage *Usage
 	// Model is the model that the server reports to have used.
 	Model string
+	// message is the JSON of the message, which is sent back with the conversation.
+	message string
 }
 
 // Usage holds the server's token counts. Cached is the part of Prompt that the server
@@ -86,17 +88,38 @@ func Read(body []byte) (Reply, error) {
 		Usage: usage(completion.Get("usage")),
 		Model: completion.Get("model").String(),
 	}
-	choice := completion.Get("choices.0")
+	choice := choiceOf(completion)
 	if !choice.IsObject() {
 		return r, errors.New("read reply: no completion in it")
 	}
 	message := choice.Get("message")
+	r.message = message.Raw
 	r.Content = JoinText(message.Get("content"))
 	r.Reasoning = reasoning(message)
 	r.Refusal = JoinText(message.Get("refusal"))
 	r.Finish = choice.Get("finish_reason").String()
 	r.Calls = calls(message)
 	return r, nil
+}
+
+// choiceOf returns the choice of a completion that holds the reply: the first with calls, which some
+// gateways return beside the text, or else that with the index 0, or else the first.
+func choiceOf(completion gjson.Result) gjson.Result {
+	choices := completion.Get("choices").Array()
+	if len(choices) < 2 {
+		return completion.Get("choices.0")
+	}
+	for _, choice := range choices {
+		if len(calls(choice.Get("message"))) > 0 {
+			return choice
+		}
+	}
+	for _, choice := range choices {
+		if index := choice.Get("index"); index.Exists() && index.Int() == 0 {
+			return choice
+		}
+	}
+	return choices[0]
 }
 
 // ReadTurn parses a chat completion that must have a message and be complete. The model
@@ -106,7 +129,7 @@ func ReadTurn(body []byte) (Reply, error) {
 	r, err := Read(body)
 	switch {
 	case err != nil:
-	case !gjson.GetBytes(body, "choices.0.message").IsObject():
+	case !strings.HasPrefix(r.message, "{"):
 		err = errors.New("read reply: no choice with a message")
 	case r.Finish == "abort" || r.Finish == "error":
 		err = fmt.Errorf("read reply: the server broke it off (finish_reason %s)", r.Finish)
@@ -150,7 +173,11 @@ const MaxCalls = 256
 // calls returns the tool calls of a message, at most MaxCalls+1. If it has none, the call in the
 // older field function_call is returned, which has no id.
 func calls(message gjson.Result) (calls []Call) {
-	if list := message.Get("tool_calls"); list.IsArray() {
+	list := message.Get("tool_calls")
+	if list.IsObject() { // a single call, without its list
+		return []Call{newCall(list.Get("id").String(), list.Get("function"))}
+	}
+	if list.IsArray() {
 		list.ForEach(func(_, c gjson.Result) bool {
 			calls = append(calls, newCall(c.Get("id").String(), c.Get("function")))
 			return len(calls) <= MaxCalls

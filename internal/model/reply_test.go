@@ -6,8 +6,10 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/trajectory-arena/arena"
 )
@@ -34,7 +36,7 @@ func TestReadRepliesOfManyServers(t *testing.T) {
 	} {
 		want.Finish = "stop"
 		got, err := ReadTurn([]byte(`{"choices":[{"finish_reason":"stop","message":` + body + `}]}`))
-		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Reply{})); diff != "" || err != nil {
 			t.Errorf("%s: %v\n%s", body, err, diff)
 		}
 	}
@@ -149,8 +151,14 @@ func FuzzReadTurnCanBeSentBack(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if c := (Conversation{}).Append(Turn{Role: "assistant", Content: r.Content, Reasoning: r.Reasoning, ToolCalls: r.Calls}); !json.Valid(c.first[1:]) {
-			t.Fatalf("%s", c.first)
+		for returned := range OnlyStandard + 1 {
+			c := Conversation{}.AppendReply(r, r.Calls, returned)
+			if !json.Valid(c.later[1:]) || !utf8.Valid(c.later) {
+				t.Fatalf("%s", c.later)
+			}
+			if again := c.Returning(returned); len(r.Calls) <= MaxCalls && !again.Equal(c) {
+				t.Fatalf("%s\n%s", c.later, again.later)
+			}
 		}
 	})
 }
@@ -172,7 +180,7 @@ func TestStreamedCallsAreJoined(t *testing.T) {
 	want := Reply{Reasoning: "hm", Finish: "tool_calls", Usage: &Usage{Prompt: 3, Completion: 4}, Calls: []Call{
 		{"a", "function", Function{"find_product", `{"q":1}`}}, {"b", "function", Function{"terminate", "{}"}},
 	}}
-	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Reply{})); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}
 }

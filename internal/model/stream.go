@@ -9,7 +9,9 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/cursor"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // eventStream matches the start of a stream of server-sent events: the first field of an event, or
@@ -47,18 +49,86 @@ func JoinStream(body []byte) []byte {
 
 // chunkSum joins the chunks of a streamed reply.
 type chunkSum struct {
-	content, reasoning, refusal strings.Builder
-	calls                       []streamedCall
-	id, model, finish           string
-	usage, prompt               json.RawMessage
+	content, refusal strings.Builder
+	calls            []*streamedCall
+	// byIndex has the last call of each index.
+	byIndex           map[int64]*streamedCall
+	id, model, finish string
+	usage, prompt     json.RawMessage
+	// others holds the other fields of the message, such as the reasoning.
+	others fields
 	// logprobs and tokens hold the elements of these lists, each preceded by a comma.
 	logprobs, tokens bytes.Buffer
 	done             bool
 }
 
+// fields holds the joined values of fields that come in pieces, in the order in which they began.
+type fields struct {
+	names  []string
+	values map[string]*field
+}
+
+// field is the joined value of a field: a text, the elements of a list, each preceded by a comma, or
+// any other value.
+type field struct {
+	text  strings.Builder
+	list  bytes.Buffer
+	other json.RawMessage
+}
+
+// add joins a piece to a field: texts and lists are appended, and any other value replaces the one
+// before.
+func (f *fields) add(name string, piece gjson.Result) {
+	v := f.values[name]
+	if v == nil {
+		if f.values == nil {
+			f.values = map[string]*field{}
+		}
+		v = &field{}
+		f.names = append(f.names, name)
+		f.values[name] = v
+	}
+	switch {
+	case piece.Type == gjson.String:
+		v.text.WriteString(piece.Str)
+	case piece.IsArray():
+		appendElements(&v.list, piece)
+	default:
+		v.other = json.RawMessage(piece.Raw)
+	}
+}
+
+// json returns the value as JSON.
+func (v *field) json() json.RawMessage {
+	switch {
+	case v.list.Len() > 0:
+		return json.RawMessage("[" + string(v.list.Bytes()[1:]) + "]")
+	case v.other != nil:
+		return v.other
+	}
+	return asjson.Bytes(v.text.String())
+}
+
+// addAll adds the fields of an object that appendReply does not write itself.
+func (f *fields) addAll(object gjson.Result) {
+	for key, value := range object.ForEach {
+		if AsItCame.returns(key.Str, value) && key.Str != "refusal" {
+			f.add(key.Str, value)
+		}
+	}
+}
+
+// into adds the fields to an object.
+func (f *fields) into(object map[string]any) {
+	for _, name := range f.names {
+		object[name] = f.values[name].json()
+	}
+}
+
 type streamedCall struct {
-	id, name  string
-	arguments strings.Builder
+	id, name         string
+	arguments        strings.Builder
+	others, function fields
 }
 
 // add adds a chunk of the reply, in JSON. It returns false if the chunk is invalid or an error
@@ -81,10 +151,16 @@ func (s *chunkSum) add(data string) bool {
 	appendElements(&s.tokens, choice.Get("token_ids"))
 	delta := choice.Get("delta")
 	s.content.WriteString(delta.Get("content").String())
-	s.reasoning.WriteString(reasoning(delta))
+	s.others.addAll(delta)
 	s.refusal.WriteString(delta.Get("refusal").String())
 	s.finish = cmp.Or(choice.Get("finish_reason").String(), s.finish)
-	return s.addCalls(delta.Get("tool_calls").Array())
+	if single := delta.Get("function_call"); single.IsObject() {
+		s.addPiece(gjson.Parse(`{"function":` + single.Raw + "}"))
+	}
+	for _, piece := range delta.Get("tool_calls").Array() {
+		s.addPiece(piece)
+	}
+	return true
 }
 
 // appendElements writes the elements of a JSON list to b, each preceded by a comma.
@@ -94,27 +170,59 @@ func appendElements(b *bytes.Buffer, list gjson.Result) {
 	}
 }
 
-// maxStreamedCalls is the maximum number of calls in a streamed reply, in which the server chooses
-// the indices.
-const maxStreamedCalls = 1 << 16
+// addPiece adds a piece of a tool call to the call that it belongs to.
+func (s *chunkSum) addPiece(piece gjson.Result) {
+	c := s.callOf(piece)
+	c.id = cmp.Or(c.id, piece.Get("id").String())
+	c.addName(piece.Get("function.name").String())
+	c.arguments.WriteString(piece.Get("function.arguments").String())
+	c.others.addAll(piece)
+	c.function.addAll(piece.Get("function"))
+}
 
-// addCalls adds parts of tool calls to the calls with their indices. It returns false if an index
-// is invalid.
-func (s *chunkSum) addCalls(pieces []gjson.Result) bool {
-	for _, piece := range pieces {
-		n := piece.Get("index").Int()
-		if n < 0 || n > int64(len(s.calls)) || n >= maxStreamedCalls {
-			return false
-		}
-		if n == int64(len(s.calls)) {
-			s.calls = append(s.calls, streamedCall{})
-		}
-		c := &s.calls[n]
-		c.id += piece.Get("id").String()
-		c.name += piece.Get("function.name").String()
-		c.arguments.WriteString(piece.Get("function.arguments").String())
+// callOf returns the call that a piece belongs to, which may be a new one. The id decides: servers
+// give the same index to several calls, begin with 1, or give none. A piece without an id belongs to
+// the last call of its index, or to the last call, unless it names a tool after complete arguments.
+func (s *chunkSum) callOf(piece gjson.Result) *streamedCall {
+	index := piece.Get("index")
+	id := piece.Get("id").String()
+	var c *streamedCall
+	switch {
+	case index.Exists():
+		c = s.byIndex[index.Int()]
+	case len(s.calls) > 0:
+		c = s.calls[len(s.calls)-1]
 	}
-	return true
+	for _, known := range s.calls {
+		if id != "" && known.id == id {
+			c = known
+		}
+	}
+	isOther := c == nil || id != "" && c.id != "" && c.id != id
+	if !isOther && id == "" && piece.Get("function.name").String() != "" {
+		isOther = piece.Get("function.arguments").String() != "" && gjson.Parse(c.arguments.String()).IsObject() && gjson.Valid(c.arguments.String())
+	}
+	if isOther {
+		c = &streamedCall{}
+	}
+	if isOther && len(s.calls) <= MaxCalls { // one more shows that there are too many
+		s.calls = append(s.calls, c)
+	}
+	if s.byIndex == nil {
+		s.byIndex = map[int64]*streamedCall{}
+	}
+	s.byIndex[index.Int()] = c
+	return c
+}
+
+// addName adds a piece of the tool's name. Some servers send the name in parts, others repeat all of
+// the name with each piece.
+func (c *streamedCall) addName(piece string) {
+	if strings.HasPrefix(piece, c.name) {
+		c.name = piece
+		return
+	}
+	c.name += piece
 }
 
 // completion returns the joined chunks as a chat completion.
@@ -123,26 +231,12 @@ func (s *chunkSum) completion() ([]byte, error) {
 		"role":    "assistant",
 		"content": s.content.String(),
 	}
-	if s.reasoning.Len() > 0 {
-		message["reasoning_content"] = s.reasoning.String()
-	}
 	if s.refusal.Len() > 0 {
 		message["refusal"] = s.refusal.String()
 	}
+	s.others.into(message)
 	if len(s.calls) > 0 {
-		calls := make([]Call, len(s.calls))
-		for i := range s.calls {
-			function := Function{
-				Name:      s.calls[i].name,
-				Arguments: s.calls[i].arguments.String(),
-			}
-			calls[i] = Call{
-				ID:       s.calls[i].id,
-				Type:     "function",
-				Function: function,
-			}
-		}
-		message["tool_calls"] = calls
+		message["tool_calls"] = slicesx.Map(s.calls, (*streamedCall).object)
 	}
 	choice := map[string]any{"message": message, "finish_reason": s.finish}
 	if b := s.logprobs.Bytes(); len(b) > 0 {
@@ -163,4 +257,20 @@ func (s *chunkSum) completion() ([]byte, error) {
 		completion["usage"] = s.usage
 	}
 	return json.Marshal(completion)
+}
+
+// object returns the joined call as an object in the format of OpenAI.
+func (c *streamedCall) object() map[string]any {
+	function := map[string]any{
+		"name":      c.name,
+		"arguments": c.arguments.String(),
+	}
+	c.function.into(function)
+	call := map[string]any{
+		"id":       c.id,
+		"type":     "function",
+		"function": function,
+	}
+	c.others.into(call)
+	return call
 }

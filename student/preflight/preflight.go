@@ -36,8 +36,11 @@ type Question struct {
 // Server is what a server replied.
 type Server struct {
 	telemetry.Identity
-	// Streamed reports whether the server answers only in streams.
-	Streamed bool
+	// Streamed reports whether the server answers only in streams, CompletionLimit whether it takes
+	// max_completion_tokens and not max_tokens.
+	Streamed, CompletionLimit bool
+	// Returned selects the fields of its replies that the server takes back.
+	Returned model.Returned
 }
 
 // Refusal is a server that will answer no request of the run.
@@ -66,19 +69,19 @@ const again = time.Second
 func Ask(ctx context.Context, q Question) (Server, error) {
 	patient, end := context.WithTimeout(ctx, q.Patience)
 	defer end()
-	streamed, err := q.reply(ctx)
+	w, err := q.reply(ctx)
 	for q.loads(err) && patient.Err() == nil {
 		if q.Waiting != nil {
 			q.Waiting(err.Error())
 			q.Waiting = nil
 		}
 		if webclient.Sleep(patient, again) == nil {
-			streamed, err = q.reply(ctx)
+			w, err = q.reply(ctx)
 		}
 	}
 	s := Server{
 		Identity: telemetry.Identity{Endpoint: model.PublicURL(q.Base)},
-		Streamed: streamed,
+		Streamed: w.streamed, CompletionLimit: w.completionLimit, Returned: w.returned,
 	}
 	if ctx.Err() == nil && !q.loads(err) { // one that is away is not asked for more
 		s.Identity = telemetry.Identify(ctx, q.Base, q.Key, q.Words)
@@ -100,40 +103,89 @@ func (q Question) loads(err error) bool {
 // model, after a timeout, or if the server cannot be reached.
 var greetings = []string{"Hello.", "Good morning.", "What can you do?"}
 
-func (q Question) reply(ctx context.Context) (streamed bool, err error) {
+func (q Question) reply(ctx context.Context) (way, error) {
+	var w way
+	var err error
 	for _, greeting := range greetings {
-		streamed, err = q.greet(ctx, greeting)
+		w, err = q.greet(ctx, greeting)
 		if fault, is := errors.AsType[*model.Fault](err); !is || fault.Kind == model.Auth || fault.Kind == model.Missing || fault.Reason == "timeout" || fault.Unreachable() {
 			break
 		}
 	}
-	return streamed, err
+	return w, err
+}
+
+// way is how a server has to be asked.
+type way struct {
+	streamed, completionLimit bool
+	returned                  model.Returned
+}
+
+// template returns the template of the run in this way.
+func (w way) template(t *model.Template) *model.Template {
+	if w.streamed {
+		t = t.Streaming()
+	}
+	if w.completionLimit {
+		t = t.CompletionLimit()
+	}
+	return t
 }
 
 // greet sends one message in a request for a single token. If the server rejects the parameter for
-// that limit, it repeats the request without it, and if the server answers only in streams, as a
-// stream. streamed reports whether the last request was for a stream.
-func (q Question) greet(ctx context.Context, greeting string) (streamed bool, err error) {
+// that limit, it repeats the request without it and then with the newer parameter, and if the server
+// answers only in streams, as a stream. It returns the way of the last request.
+func (q Question) greet(ctx context.Context, greeting string) (way, error) {
 	conversation := model.Conversation{}.Append(model.Turn{
 		Role:    "user",
 		Content: greeting,
 	})
-	for _, way := range []struct {
-		body     model.Body
+	var reply model.Reply
+	var last way
+	var err error
+	for _, try := range []struct {
+		way      way
 		word     string
-		streamed bool
+		anyLimit bool
 	}{
-		{q.Template.SingleToken(conversation, 0), "", false}, {q.Template.Request(conversation, 0), "max_", false}, {q.Template.Streaming().SingleToken(conversation, 0), "stream", true},
+		{}, {word: "max_", anyLimit: true}, {way: way{completionLimit: true}, word: "max_"},
+		{way: way{streamed: true}, word: "stream"}, {way: way{streamed: true, completionLimit: true}, word: "max_"},
 	} {
-		if way.word != "" && !refusedFor(err, way.word) {
+		if try.word != "" && !refusedFor(err, try.word) {
 			continue
 		}
-		streamed = way.streamed
-		if _, _, err = q.Pool.Chat(ctx, way.body); err == nil {
+		last = try.way
+		template := last.template(q.Template)
+		body := template.SingleToken(conversation, 0)
+		if try.anyLimit {
+			body = template.Request(conversation, 0)
+		}
+		if reply, _, err = q.Pool.Chat(ctx, body); err == nil {
+			last.returned = q.takesBack(ctx, template, conversation, reply)
 			break
 		}
 	}
-	return streamed, err
+	return last, err
+}
+
+// takesBack sends a reply back to its server with another message, and returns which of its fields
+// the server takes. It asks only if the reply has fields that are not in the format of OpenAI.
+func (q Question) takesBack(ctx context.Context, t *model.Template, c model.Conversation, r model.Reply) model.Returned {
+	second := c.AppendReply(r, nil, model.AsItCame).Append(model.Turn{
+		Role:    "user",
+		Content: "Go on.",
+	})
+	if second.Equal(second.Returning(model.OnlyStandard)) {
+		return model.AsItCame
+	}
+	for returned := model.AsItCame; returned <= model.OnlyStandard; returned++ {
+		_, _, err := q.Pool.Chat(ctx, t.SingleToken(second.Returning(returned), 0))
+		fault, refused := errors.AsType[*model.Fault](err)
+		if err == nil || !refused || fault.Kind != model.Rejected {
+			return returned
+		}
+	}
+	return model.AsItCame // the refusal is not about the fields
 }
 
 func refusedFor(err error, name string) bool {

@@ -138,30 +138,25 @@ func (p *play) respond(r model.Reply, s step) {
 		p.appendTranscript(s.taggedParts(s.observation())...)
 		return
 	}
-	m := model.Turn{
-		Role:      "assistant",
-		Content:   r.Content,
-		Reasoning: r.Reasoning,
-	}
 	if !s.turn.Native {
-		p.addMessage(m)
+		p.messages = p.messages.AppendReply(r, nil, p.returned)
 		p.addMessage(model.Turn{
 			Role:    "user",
 			Content: cmp.Or(s.observation(), reminder),
 		})
 		return
 	}
-	m.ToolCalls = slices.Clone(r.Calls)
+	sent := slices.Clone(r.Calls)
 	for i, a := range s.answers {
-		m.ToolCalls[i].ID = a.ID
+		sent[i].ID = a.ID
 		if a.call.Malformed != "" { // vLLM refuses conversations with arguments that are no object
-			text := python.String(m.ToolCalls[i].Function.Arguments)
-			m.ToolCalls[i].Function.Arguments = python.Dumps(python.DictOf(item("malformed", text)))
+			text := python.String(sent[i].Function.Arguments)
+			sent[i].Function.Arguments = python.Dumps(python.DictOf(item("malformed", text)))
 		} else if len(a.call.Arguments.Dict) == 0 { // an empty text is refused, too
-			m.ToolCalls[i].Function.Arguments = "{}"
+			sent[i].Function.Arguments = "{}"
 		}
 	}
-	p.addMessage(m)
+	p.messages = p.messages.AppendReply(r, sent, p.returned)
 	for _, a := range s.answers {
 		p.addMessage(model.Turn{
 			Role:    "tool",

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync/atomic"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/asjson"
@@ -44,6 +45,29 @@ type Environment struct {
 	Request arena.Raw
 	// Has reports whether the catalogue has a product id.
 	Has func(id string) bool
+	// Refused has the fields of replies that a server was found to refuse, as a model.Returned; nil
+	// if this is not remembered.
+	Refused *atomic.Int32
+	// Said is called when a server is found to refuse fields of its own replies; may be nil.
+	Said func(model.Returned)
+}
+
+func (e *Environment) refused() model.Returned {
+	if e.Refused == nil {
+		return model.AsItCame
+	}
+	return model.Returned(e.Refused.Load())
+}
+
+// Refuse records that a server takes no more of its replies back than returned selects.
+func (e *Environment) Refuse(returned model.Returned) {
+	if e.Refused == nil {
+		return
+	}
+	old := e.Refused.Load()
+	if old < int32(returned) && e.Refused.CompareAndSwap(old, int32(returned)) && e.Said != nil {
+		e.Said(returned)
+	}
 }
 
 // NoCall selects what follows a reply without a call.

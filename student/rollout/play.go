@@ -21,6 +21,8 @@ type play struct {
 	tools    *shop.Tools
 	tape     *tape
 	messages model.Conversation
+	// returned selects the fields of replies in messages.
+	returned model.Returned
 	// transcript holds the parts of the user message in the form History.
 	transcript []string
 	result     *Result
@@ -111,7 +113,7 @@ func (p *play) nextReply(ctx context.Context, m Model) (h received, fault *model
 // refusal mentions max_tokens, askModel sends the request without it, so that the server
 // uses the remaining space or shows that there is none.
 func (p *play) askModel(ctx context.Context, m Model) (h received, err error) {
-	h.reply, h.body, err = m.Chat(ctx, p.env.Template.Request(p.messages, p.task.Seed))
+	h, err = p.askReturning(ctx, m)
 	fault, failed := errors.AsType[*model.Fault](err)
 	if !failed || !p.isOverflow(fault) || !model.MentionsReplyLimit(h.body) {
 		return h, err
@@ -128,6 +130,44 @@ func (p *play) askModel(ctx context.Context, m Model) (h received, err error) {
 		}
 	}
 	return received{reply: reply, body: body}, retryErr
+}
+
+// askReturning returns the model's next reply. If the server refuses the conversation, the request is
+// sent without fields that replies brought and that other servers need. What a server was found to
+// refuse is left out of all later requests of the run.
+func (p *play) askReturning(ctx context.Context, m Model) (h received, err error) {
+	if known := p.env.refused(); known > p.returned {
+		p.returnLess(p.messages.Returning(known), known)
+	}
+	h.reply, h.body, err = m.Chat(ctx, p.env.Template.Request(p.messages, p.task.Seed))
+	for less := p.returned + 1; less <= model.OnlyStandard && p.isRefused(err); less++ {
+		shorter := p.messages.Returning(less)
+		if shorter.Equal(p.messages) {
+			continue
+		}
+		reply, body, again := m.Chat(ctx, p.env.Template.Request(shorter, p.task.Seed))
+		if p.isRefused(again) {
+			continue
+		}
+		p.returnLess(shorter, less)
+		if again == nil {
+			p.env.Refuse(less)
+		}
+		return received{reply: reply, body: body}, again
+	}
+	return h, err
+}
+
+// returnLess replaces the conversation by one that has fewer fields of earlier replies.
+func (p *play) returnLess(messages model.Conversation, returned model.Returned) {
+	p.messages = messages
+	p.returned = returned
+}
+
+// isRefused reports whether a server refuses a request for another reason than its length.
+func (p *play) isRefused(err error) bool {
+	fault, failed := errors.AsType[*model.Fault](err)
+	return failed && fault.Kind == model.Rejected && !p.isOverflow(fault) && !fault.RefusedOutput
 }
 
 // isOverflow reports whether a fault means that the prompt is longer than the model's context: the

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"slices"
@@ -61,7 +62,10 @@ type Flags struct {
 
 	keep           string
 	templateKwargs string
-	priceTable     prices.Table
+	extraBody      string
+	// headers has the name of an environment variable for each header.
+	headers    map[string]string
+	priceTable prices.Table
 	// bill is the cost of the run as text.
 	bill string
 }
@@ -163,6 +167,11 @@ func (f *Flags) addSampling(c *cobra.Command) {
 	cli.Number(c, &f.Played.Sampling.MaxTokens, "max-tokens", strconv.Atoi, "tokens per reply at most; the server's own where not given")
 	cli.Choice(c, &f.keep, "keep", []string{"tokens"}, "tokens: keep the ids and log-probabilities of every reply in tokens.parquet, as far as the server tells them")
 	fl.IntVar(&f.Played.Keep.Top, "top-logprobs", 0, "with --keep tokens also those of the likeliest tokens at each position, 0 to 20")
+	cli.Number(c, &f.Played.Sampling.PresencePenalty, "presence-penalty", number, "lowers the probability of tokens that were used; the server's own where not given")
+	cli.Number(c, &f.Played.Sampling.FrequencyPenalty, "frequency-penalty", number, "the same, by how often they were used")
+	cli.Number(c, &f.Played.Sampling.RepetitionPenalty, "repetition-penalty", number, "the same as a factor, for vLLM, SGLang and llama.cpp")
+	fl.StringVar(&f.Played.Sampling.Effort, "reasoning-effort", "", "effort of reasoning in the server's words, such as low or high")
+	fl.StringVar(&f.extraBody, "extra-body", "", "JSON object whose fields are added to every request")
 	fl.StringVar(&f.templateKwargs, "chat-template-kwargs", "", "JSON object for the server's chat template")
 }
 
@@ -170,6 +179,7 @@ func (f *Flags) addServing(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringArrayVar(&f.Asked.URLs, "endpoint", nil, "base URL ending in /v1; repeat it to balance over several servers")
 	fl.StringVar(&f.Played.Model, "model", "", "model name to ask for")
+	fl.StringToStringVar(&f.headers, "header", nil, "NAME=VARIABLE: send this header with the value of an environment variable; may be repeated")
 	fl.StringVar(&f.keyEnv, "api-key-env", "OPENAI_API_KEY", "environment variable that holds the key")
 	fl.StringVar(&f.serve, "serve", "", "command that serves the model: started first, waited for, and stopped at the end")
 	fl.DurationVar(&f.serveReady, "serve-timeout", 30*time.Minute, "time for the server of --serve to load its model")
@@ -187,6 +197,12 @@ func (f *Flags) addServing(c *cobra.Command) {
 // template. The server decides what is not given.
 func (f *Flags) sampling() error {
 	s := &f.Played.Sampling
+	if f.extraBody != "" {
+		if arena.Raw(f.extraBody).Kind() != arena.Object || !json.Valid([]byte(f.extraBody)) {
+			return cli.Usage(errors.New("--extra-body is no JSON object"), `such as {"tool_choice": "auto"}`)
+		}
+		s.Extra = []byte(f.extraBody)
+	}
 	if err := s.Validate(); err != nil {
 		return cli.Usage(err, "see `arena eval --help`")
 	}
@@ -236,7 +252,25 @@ func (f *Flags) check() error {
 	if outOfRange || keep.Top > 0 && !keep.Tokens {
 		return cli.Usage(fmt.Errorf("--keep %q with --top-logprobs %d", f.keep, keep.Top), "want --keep tokens, with 0 to 20 likely tokens a position")
 	}
+	if err := f.readHeaders(); err != nil {
+		return err
+	}
 	return f.sampling()
+}
+
+// readHeaders reads the values of the headers from the environment. The spec gets only their names.
+func (f *Flags) readHeaders() error {
+	f.Asked.Headers = map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(f.headers)) {
+		value := os.Getenv(f.headers[name])
+		if value == "" {
+			return cli.Usage(fmt.Errorf("--header %s: environment variable %s is not set", name, f.headers[name]), "name a variable that holds the header's value")
+		}
+		f.Asked.Headers[name] = value
+		f.Asked.Secrets = append(f.Asked.Secrets, value)
+		f.Played.Headers = append(f.Played.Headers, name)
+	}
+	return nil
 }
 
 func (f *Flags) endpointConfig() model.Config {

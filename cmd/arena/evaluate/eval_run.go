@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync/atomic"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
@@ -169,6 +170,10 @@ func (f *Flags) playRollouts(
 		return nil, err
 	}
 	run.Asker = pool
+	run.Environment.Refused = &atomic.Int32{}
+	run.Environment.Said = func(returned model.Returned) {
+		fmt.Fprintf(s.Err, "arena: the server refuses fields of its own replies, so in what is sent back %s\n", returned)
+	}
 	w := newEvalWatch(s, f, run, pool)
 	run.Progress = w.ended
 	if missing > 0 {

@@ -199,6 +199,10 @@ func settle(run *student.Run, s *preflight.Server) {
 	if s.Streamed {
 		e.Template = e.Template.Streaming()
 	}
+	if s.CompletionLimit {
+		e.Template = e.Template.CompletionLimit()
+	}
+	e.Refuse(s.Returned)
 	if n := s.MaxModelLen; n != nil && (e.Context == 0 || *n < e.Context) {
 		e.Context = *n
 	}
