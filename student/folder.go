@@ -70,8 +70,9 @@ type folder struct {
 }
 
 // openFolder opens and locks the folder of a run, which is created if it does not exist. If its
-// rollouts belong to another spec, it returns ErrChanged with the fields that differ.
-func openFolder(path string, spec Spec) (f *folder, err error) {
+// rollouts belong to another spec, and grows does not report that spec holds all of them, it returns
+// ErrChanged with the fields that differ. grows may be nil.
+func openFolder(path string, spec Spec, grows func(old, now Spec) (bool, error)) (f *folder, err error) {
 	if err = os.MkdirAll(path, 0o755); err != nil {
 		return nil, fmt.Errorf("open run: %w", err)
 	}
@@ -83,13 +84,19 @@ func openFolder(path string, spec Spec) (f *folder, err error) {
 		begun:       map[journal.Key][]journal.Entry{},
 		keepsTokens: spec.Keep.Tokens,
 	}
-	if err = f.claim(spec); err != nil {
+	old, err := f.claim(spec, grows)
+	if err != nil {
 		return nil, err
 	}
 	if f.unlock, err = journal.Lock(f.file(lockFile)); err != nil {
 		return nil, err
 	}
-	err = f.sweep()
+	if len(old.Differences(spec)) > 0 {
+		err = f.grow(spec)
+	}
+	if err == nil {
+		err = f.sweep()
+	}
 	if err == nil {
 		err = f.openJournals()
 	}
@@ -101,19 +108,24 @@ func openFolder(path string, spec Spec) (f *folder, err error) {
 
 func (f *folder) file(name string) string { return filepath.Join(f.path, name) }
 
-func (f *folder) claim(spec Spec) error {
+// claim checks that a run of spec may use the folder, and writes spec if the folder holds no
+// rollouts. It returns the spec of the rollouts in the folder, which is another one if the run is to
+// grow.
+func (f *folder) claim(spec Spec, grows func(old, now Spec) (bool, error)) (Spec, error) {
 	old, err := ReadSpec(f.path)
 	switch d := old.Differences(spec); {
 	case errors.Is(err, fs.ErrNotExist):
-		return f.begin(spec)
-	case err != nil:
-		return err
-	case len(d) > 0 && f.untouched():
-		return WriteJSON(f.file(specFile), spec)
-	case len(d) > 0:
-		return fmt.Errorf("open run: %w: %s", ErrChanged, strings.Join(d, "; "))
+		return spec, f.begin(spec)
+	case err != nil, len(d) == 0:
+		return spec, err
+	case f.untouched():
+		return spec, WriteJSON(f.file(specFile), spec)
+	case grows != nil:
+		if ok, err := grows(old, spec); ok || err != nil {
+			return old, err
+		}
 	}
-	return nil
+	return old, fmt.Errorf("open run: %w: %s", ErrChanged, strings.Join(old.Differences(spec), "; "))
 }
 
 // untouched reports whether the folder has no stored turn and no rollout. Its spec may then be

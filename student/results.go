@@ -45,8 +45,9 @@ func (p *ProblemResult) add(r *rollout.Result) {
 
 func (p *ProblemResult) flaky() bool { return p.Successes > 0 && p.Successes < p.Scored }
 
-// EachProblem reads the results of a finished run problem by problem, in order.
-func EachProblem(folder string, do func(*ProblemResult) error) error {
+// EachProblem reads the results of finished runs, pooled as by EachPooled, problem by problem, in
+// order.
+func EachProblem(folders []string, do func(*ProblemResult) error) error {
 	var p *ProblemResult
 	end := func() error {
 		if p == nil {
@@ -57,7 +58,7 @@ func EachProblem(folder string, do func(*ProblemResult) error) error {
 		p.Flaky = p.flaky()
 		return do(p)
 	}
-	err := EachResult(folder, func(r *rollout.Result) error {
+	err := EachPooled(folders, func(r *rollout.Result) error {
 		if p == nil || p.ProblemID != r.ProblemID {
 			if err := end(); err != nil {
 				return err
@@ -94,7 +95,7 @@ func (r *Run) Rescore(ctx context.Context) (*evaluation.Summary, error) {
 	}
 	now := r.Spec
 	now.Judge, now.Titles = old.Judge, old.Titles
-	f, err := openFolder(r.Folder, now)
+	f, err := openFolder(r.Folder, now, nil)
 	if err != nil {
 		return nil, err
 	}

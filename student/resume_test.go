@@ -243,7 +243,7 @@ func TestHalfWrittenFilesAreRemoved(t *testing.T) {
 	traces := filepath.Join(path, tracesFolder, "run=eval-0-s0")
 	reopen := func() {
 		t.Helper()
-		f, err := openFolder(path, Spec{})
+		f, err := openFolder(path, Spec{}, nil)
 		if err = errors.Join(err, os.MkdirAll(traces, 0o755)); err == nil {
 			err = f.close()
 		}
@@ -302,7 +302,7 @@ func TestEverySamplingIsTakenUpAgain(t *testing.T) {
 		}}
 		f := folder{path: t.TempDir()}
 		for range 2 {
-			if err := f.claim(spec); err != nil {
+			if _, err := f.claim(spec, nil); err != nil {
 				t.Errorf("chat_template_kwargs %s: %v", kwargs, err)
 			}
 		}
@@ -310,7 +310,7 @@ func TestEverySamplingIsTakenUpAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		spec.Sampling.TemplateKwargs = json.RawMessage(`{"other": 1}`)
-		if err := f.claim(spec); !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), "sampling") {
+		if _, err := f.claim(spec, nil); !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), "sampling") {
 			t.Errorf("changed from %s: %v", kwargs, err)
 		}
 	}
@@ -353,7 +353,7 @@ func TestDamagedSpecNamesTheWayOn(t *testing.T) {
 	if err := os.WriteFile(f.file(specFile), []byte(`{"model":`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.claim(Spec{}); err == nil || !strings.Contains(err.Error(), f.file(specFile)) || !strings.Contains(err.Error(), "in another folder") {
+	if _, err := f.claim(Spec{}, nil); err == nil || !strings.Contains(err.Error(), f.file(specFile)) || !strings.Contains(err.Error(), "in another folder") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -375,7 +375,7 @@ func TestRescoreThatIsRefusedChangesNothing(t *testing.T) {
 	}
 	run.Spec = played
 	run.Spec.Judge = "another"
-	f, err := openFolder(run.Folder, played)
+	f, err := openFolder(run.Folder, played, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

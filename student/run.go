@@ -63,7 +63,7 @@ func (r *Run) open() (*folder, error) {
 	if err := r.Spec.Validate(); err != nil {
 		return nil, fmt.Errorf("check spec: %w", err)
 	}
-	f, err := openFolder(r.Folder, r.Spec)
+	f, err := openFolder(r.Folder, r.Spec, r.Problems.grows)
 	if err != nil || !r.RetryInfra {
 		return f, err
 	}

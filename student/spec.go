@@ -138,6 +138,8 @@ type Problems struct {
 	IDs []string
 	// SHA256 is the hash of the file.
 	SHA256 string
+
+	path string
 }
 
 // maxProblemLine is the maximum size of one problem in bytes, including embeddings of titles.
@@ -151,7 +153,7 @@ func ReadProblems(path string) (Problems, error) {
 	if err != nil {
 		return Problems{}, fmt.Errorf("read problems: %w", err)
 	}
-	p := Problems{}
+	p := Problems{path: path}
 	if p.All, err = arena.ReadProblems(bytes.NewReader(text), maxProblemLine); err != nil {
 		return p, fmt.Errorf("read problems %s: %w", path, err)
 	}

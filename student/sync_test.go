@@ -34,7 +34,7 @@ func TestAFullDiskStopsTheRun(t *testing.T) {
 	}))
 	defer web.Close()
 	run := newRun(t, openShop(t), problemFile(t, []string{"one"}), web.URL, 1, filepath.Join(t.TempDir(), "run"))
-	f, err := openFolder(run.Folder, run.Spec)
+	f, err := openFolder(run.Folder, run.Spec, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

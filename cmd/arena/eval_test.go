@@ -184,6 +184,24 @@ func TestCompareCommand(t *testing.T) {
 	if code != cli.ExitOK || strings.Count(out, "\n") != 4 || !strings.Contains(out, `{"problem_id":"p2","category":"Product","samples":1,"scored":1,"successes":0,"rate":0,`) {
 		t.Errorf("exit %d: %s%s", code, out, words)
 	}
+	for _, name := range []string{"a2", "b2"} {
+		model, url := name[:1], scripted(t, func(q string, _ int64) bool { return q == "three" })
+		if code, _, words := arenaRun("eval", "--endpoint", url, "--model", model, "--problems", problems, "--catalog", catalog, "--seed", "1", "-q", "-o", filepath.Join(dir, name)); code != cli.ExitOK {
+			t.Fatalf("exit %d: %s", code, words)
+		}
+	}
+	pooled := func(a, b string) string { return filepath.Join(dir, a) + "," + filepath.Join(dir, b) }
+	code, out, words = arenaRun("compare", pooled("a", "a2"), pooled("b", "b2"), "--json")
+	if code != cli.ExitOK || json.Unmarshal([]byte(out), &c) != nil || c["a_mean"] != 0.25 || c["b_mean"] != 0.5 || c["mcnemar"] != nil {
+		t.Errorf("pooled: exit %d, %s %s", code, out, words)
+	}
+	code, out, _ = arenaRun("results", filepath.Join(dir, "b2"), filepath.Join(dir, "b"), "-o", "-")
+	if code != cli.ExitOK || !strings.HasPrefix(out, `{"problem_id":"p0","sample":0,"outcome":"scored","success":true`) || strings.Count(out, `"sample":1`) != 4 {
+		t.Errorf("results of two runs: exit %d: %s", code, out)
+	}
+	if code, _, words = arenaRun("results", filepath.Join(dir, "a"), filepath.Join(dir, "a"), "-o", "-"); code != cli.ExitUsage || !strings.Contains(words, "samples of the same seeds") {
+		t.Errorf("the same seeds: exit %d: %s", code, words)
+	}
 	if code, _, words = arenaRun("compare", filepath.Join(dir, "a")); code != cli.ExitUsage || !strings.Contains(words, "2 arguments or more") {
 		t.Errorf("one run: exit %d: %s", code, words)
 	}

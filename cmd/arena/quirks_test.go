@@ -60,7 +60,7 @@ func sends(status int, body string, when func(x *exchange) bool) func(*exchange)
 func onceAStep(x *exchange) bool { return x.first && x.odd && x.step >= 0 }
 func late(x *exchange) bool      { return x.odd && x.step == 2 }
 func played(x *exchange) bool    { return x.step >= 0 }
-func greeted(x *exchange) bool     { return x.step < 0 }
+func greeted(x *exchange) bool   { return x.step < 0 }
 
 // edits returns a change of a played reply.
 func edits(edit func(x *exchange)) func(*exchange) bool {

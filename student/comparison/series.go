@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -37,31 +38,66 @@ type Run struct {
 
 func read(folder string) (r *Run, err error) {
 	r = &Run{Name: filepath.ToSlash(filepath.Clean(folder))}
-	if r.spec, err = student.ReadSpec(folder); err != nil {
+	folders := pooled(folder)
+	if r.spec, err = student.ReadSpec(folders[0]); err != nil {
 		return nil, err
 	}
 	r.Model = r.spec.Model
-	err = student.EachProblem(folder, func(p *student.ProblemResult) error {
+	err = student.EachProblem(folders, func(p *student.ProblemResult) error {
 		r.problems = append(r.problems, p)
 		return nil
 	})
-	if err == nil {
-		err = corpus.ReadJSON(
-			corpus.Disk{},
-			filepath.Join(folder, student.SummaryFile),
-			maxReport,
-			&r.Summary,
-		)
-	}
 	if err != nil {
 		return nil, err
 	}
+	if len(folders) > 1 {
+		return r, r.pool(folders)
+	}
+	err = corpus.ReadJSON(
+		corpus.Disk{},
+		filepath.Join(folder, student.SummaryFile),
+		maxReport,
+		&r.Summary,
+	)
+	if err != nil {
+		return nil, err
+	}
+	return r, r.readAccount(folder)
+}
+
+// pooled returns the folders of a run that is given as folders with commas between them, or the
+// folder itself.
+func pooled(folder string) []string {
+	if _, err := os.Stat(folder); err == nil {
+		return []string{folder}
+	}
+	return strings.Split(folder, ",")
+}
+
+// pool sets the summary and the spec of a run that pools others. Its time and cost stay unknown.
+func (r *Run) pool(folders []string) error {
+	summary, err := student.PooledSummary(folders)
+	if err != nil {
+		return err
+	}
+	r.Summary = *summary
+	r.spec, _, err = student.PoolSpec(folders)
+	if err == nil {
+		err = r.readAccount(folders[0])
+	}
+	r.Seconds = 0
+	r.Cost = evaluation.Amount{}
+	return err
+}
+
+// readAccount reads the time and cost of a run, and the sampling parameters of its servers.
+func (r *Run) readAccount(folder string) error {
 	var account struct {
 		Servers []telemetry.Identity `json:"servers"`
 		Usage   telemetry.Usage      `json:"usage"`
 		Cost    evaluation.Cost      `json:"cost"`
 	}
-	err = corpus.ReadJSON(
+	err := corpus.ReadJSON(
 		corpus.Disk{},
 		filepath.Join(folder, student.TelemetryFile),
 		maxReport,
@@ -71,7 +107,7 @@ func read(folder string) (r *Run, err error) {
 		err = nil
 	}
 	r.Seconds, r.Cost, r.defaults = account.Usage.Seconds, account.Cost.Total, defaults(account.Servers)
-	return r, err
+	return err
 }
 
 // maxReport is the maximum size in bytes of a summary or telemetry file, far above what a run

@@ -50,6 +50,7 @@ var known = []struct {
 	{public.ErrFormats, ExitUsage, "publish the corpus that it was made from, and export the public one"},
 	{public.ErrExposed, ExitLimit, "nothing was published"},
 	{student.ErrChanged, ExitUsage, "take another folder with -o, or the inputs that this one was begun with"},
+	{student.ErrPool, ExitUsage, "pool runs of one setting: evaluate with --seed so that no two of them send the same seed"},
 	{student.ErrUnfinished, ExitFailure, "the command that began the run goes on with it"},
 	{comparison.ErrCoverage, ExitLimit, "finish the run with the same `arena eval` and --retry-infra, or lower --min-coverage"},
 	{comparison.ErrIncomparable, ExitUsage, "evaluate both in the same setting, or say --anyway"},

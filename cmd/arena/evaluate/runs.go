@@ -18,7 +18,7 @@ func NewCompare(s *cli.Streams) *cobra.Command {
 	o := comparison.Options{MinCoverage: usualCoverage}
 	var asJSON bool
 	var trainedOn string
-	c := cli.Command("compare RUN RUN…", "Test whether runs differ", cli.NumArgs(2, cli.AnyNumber),
+	c := cli.Command("compare RUN RUN…", "Test whether runs differ; RUN,RUN pools runs with other seeds", cli.NumArgs(2, cli.AnyNumber),
 		func(_ *cobra.Command, args []string) (err error) {
 			if o.Contaminated, err = readTrainedOn(trainedOn); err != nil {
 				return err
@@ -70,15 +70,15 @@ func printComparisons(
 func NewResults(s *cli.Streams) *cobra.Command {
 	var out string
 	var byProblem bool
-	c := cli.Command("results RUN -o F", "The rollouts of a run as lines", cli.NumArgs(1, 1), func(_ *cobra.Command, args []string) error {
+	c := cli.Command("results RUN… -o F", "The rollouts of runs as lines; runs with other seeds as one run", cli.NumArgs(1, cli.AnyNumber), func(_ *cobra.Command, args []string) error {
 		return cli.WriteWhole(s, out, func(w io.Writer) (err error) {
 			lines := json.NewEncoder(w)
 			if byProblem {
-				err = student.EachProblem(args[0], func(p *student.ProblemResult) error {
+				err = student.EachProblem(args, func(p *student.ProblemResult) error {
 					return lines.Encode(p)
 				})
 			} else {
-				err = student.EachResult(args[0], func(r *rollout.Result) error {
+				err = student.EachPooled(args, func(r *rollout.Result) error {
 					return lines.Encode(r)
 				})
 			}

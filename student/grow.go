@@ -1,0 +1,105 @@
+package student
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/trajectory-arena/arena/internal/digest"
+)
+
+// grows reports whether a run of spec now holds everything that a run of spec old holds: as many
+// samples or more of the same problems and perhaps others behind them, with all other settings
+// equal. Further words for an overflow only help to finish a run.
+func (p Problems) grows(old, now Spec) (bool, error) {
+	if old.Samples > now.Samples || old.Problems > now.Problems {
+		return false, nil
+	}
+	for _, words := range old.OverflowWords {
+		if !slices.Contains(now.OverflowWords, words) {
+			return false, nil
+		}
+	}
+	asNow := old
+	asNow.Samples, asNow.OverflowWords = now.Samples, now.OverflowWords
+	asNow.Problems, asNow.ProblemsSHA256 = now.Problems, now.ProblemsSHA256
+	if len(asNow.Differences(now)) > 0 {
+		return false, nil
+	}
+	return p.begin(old.Problems, old.ProblemsSHA256)
+}
+
+// begin reports whether the first n problems are the file with a hash. Problems of a JSON array begin
+// no other file.
+func (p Problems) begin(n int, sha256 string) (bool, error) {
+	if p.SHA256 == sha256 {
+		return true, nil
+	}
+	text, err := os.ReadFile(p.path)
+	if err != nil {
+		return false, fmt.Errorf("read problems: %w", err)
+	}
+	end := 0
+	for line := range bytes.Lines(text) {
+		if n == 0 {
+			break
+		}
+		end += len(line)
+		if len(bytes.TrimSpace(line)) > 0 {
+			n--
+		}
+	}
+	first := text[:end]
+	return slices.Contains([]string{digest.SHA256(first), digest.SHA256(bytes.TrimRight(first, "\r\n"))}, sha256), nil
+}
+
+// grow changes the folder to that of a larger run, and keeps its rollouts. The outputs, which are named
+// after the settings of the smaller run, are removed; a kill in between leaves a run that is
+// unfinished.
+func (f *folder) grow(spec Spec) error {
+	err := f.unfinish()
+	if err == nil {
+		err = os.RemoveAll(f.file(tracesFolder))
+	}
+	if err != nil {
+		return fmt.Errorf("let the run grow: %w", err)
+	}
+	return WriteJSON(f.file(specFile), spec)
+}
+
+// ErrPool is in the chain of the error for runs that cannot be pooled.
+var ErrPool = errors.New("the runs cannot be pooled")
+
+// PoolSpec returns the spec of a run that holds the samples of several finished runs, which may
+// differ in their seeds and numbers of samples only. Runs that sent the same seed hold the same
+// samples and are an error.
+func PoolSpec(folders []string) (pooled Spec, specs []Spec, err error) {
+	for i, folder := range folders {
+		s, err := ReadFinished(folder)
+		if err != nil {
+			return pooled, nil, err
+		}
+		for j, other := range specs {
+			same := s
+			same.Seed, same.Samples = other.Seed, other.Samples
+			if d := same.Differences(other); len(d) > 0 {
+				return pooled, nil, fmt.Errorf("%w: %s and %s differ in %s", ErrPool, folders[j], folder, strings.Join(d, "; "))
+			}
+			overlap := s.Seed < other.Seed+int64(other.Samples) && other.Seed < s.Seed+int64(s.Samples)
+			if overlap && !s.NoSeed {
+				return pooled, nil, fmt.Errorf("%w: %s and %s hold samples of the same seeds", ErrPool, folders[j], folder)
+			}
+		}
+		specs = append(specs, s)
+		if i == 0 {
+			pooled = s
+			continue
+		}
+		pooled.Seed = min(pooled.Seed, s.Seed)
+		pooled.Samples += s.Samples
+	}
+	return pooled, specs, nil
+}
