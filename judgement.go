@@ -29,7 +29,7 @@ type Judgement struct {
 	Gates []bool
 	// Spans point to the passage that passed or failed each gate.
 	Spans []Span
-	// Doubt is the fault of a model's quotes, or empty. It does not change the score.
+	// Doubt is the fault of a model's quotes, for which its answer is no grade, or empty.
 	Doubt JudgeDoubt
 	// Model and PromptSHA256 are empty for a judge without a model.
 	Model            string

@@ -29,6 +29,9 @@ type Client struct {
 	// plain reports whether schemas are left out: the server refused one, or the
 	// endpoint is configured so.
 	plain bool
+	// reasoning holds the models that refused max_tokens or temperature, as OpenAI's
+	// reasoning models do.
+	reasoning map[string]bool
 	// authFault is the server's refusal of the key; nothing is sent after it.
 	authFault *Fault
 }
@@ -79,14 +82,15 @@ func New(
 		endpoint:       e,
 		pool:           pool,
 		acceptedSchema: map[string]bool{},
+		reasoning:      map[string]bool{},
 		plain:          e.PlainText,
 	}, nil
 }
 
 // Chat sends a question once. It waits for the endpoint's limits and pauses first. The
-// first questions find out whether the server supports structured output: if it does
-// not, the error is a Schema fault and later questions do not ask for it. The error is a
-// *Fault or ctx's cause.
+// first questions find out whether the server supports structured output, and the
+// parameters of models that do not reason: if it does not, the error is a Schema fault and
+// later questions have another form. The error is a *Fault or ctx's cause.
 func (c *Client) Chat(ctx context.Context, q Question) (Exchange, error) {
 	c.mu.Lock()
 	schema := len(q.Schema) > 0 && !c.plain
@@ -98,6 +102,9 @@ func (c *Client) Chat(ctx context.Context, q Question) (Exchange, error) {
 	switch {
 	case failed && fault.Kind == Auth:
 		c.authFault = fault
+	case failed && fault.refusesParameter() && !c.reasoning[q.Model]:
+		c.reasoning[q.Model] = true
+		fault.Kind = Schema
 	case !schema:
 	case err == nil:
 		c.acceptedSchema[q.Model] = true
@@ -113,7 +120,10 @@ func (c *Client) ask(
 	q Question,
 	schema bool,
 ) (Exchange, error) {
-	body, err := c.body(q, schema)
+	c.mu.Lock()
+	reasoning := c.reasoning[q.Model]
+	c.mu.Unlock()
+	body, err := c.body(q, schema, reasoning)
 	if err != nil {
 		return Exchange{}, err
 	}
@@ -136,10 +146,10 @@ func (c *Client) ask(
 	return x, err
 }
 
-// body encodes a question as JSON, with the answer's schema if schema is set. Fields configured for
-// the question or its endpoint replace the generated ones; a nil value removes a field. Equal
-// questions have equal bytes.
-func (c *Client) body(q Question, schema bool) ([]byte, error) {
+// body encodes a question as JSON, with the answer's schema if schema is set, and with the
+// parameters of reasoning models if reasoning is set. Fields configured for the question or its
+// endpoint replace the generated ones; a nil value removes a field. Equal questions have equal bytes.
+func (c *Client) body(q Question, schema, reasoning bool) ([]byte, error) {
 	fields := map[string]any{"model": q.Model, "messages": q.Messages, "stream": false}
 	if schema {
 		fields["response_format"] = openai.ChatCompletionResponseFormat{
@@ -152,6 +162,11 @@ func (c *Client) body(q Question, schema bool) ([]byte, error) {
 		}
 	}
 	maps.Copy(fields, q.Params)
+	if limit, ok := fields[limitParameter]; reasoning && ok {
+		fields["max_completion_tokens"] = limit
+		delete(fields, limitParameter)
+		delete(fields, temperatureParameter)
+	}
 	maps.Copy(fields, c.endpoint.ExtraBody)
 	maps.DeleteFunc(fields, func(_ string, value any) bool {
 		return value == nil
@@ -159,6 +174,12 @@ func (c *Client) body(q Question, schema bool) ([]byte, error) {
 	body, err := json.Marshal(fields)
 	return body, wrong.Wrap("encode question", err)
 }
+
+// The parameters that reasoning models refuse.
+const (
+	limitParameter       = "max_tokens"
+	temperatureParameter = "temperature"
+)
 
 // skipReason returns why a question that is about to be sent must not be sent: its caller withdrew
 // it, or the server has refused the key. It returns nil if the question must be sent.

@@ -183,6 +183,28 @@ func TestRefusedSchemasCostOneRequest(t *testing.T) {
 	}
 }
 
+// TestReasoningModelsCostOneRequest holds that a model that refuses max_tokens is
+// asked with max_completion_tokens and without a temperature, and keeps its schema.
+func TestReasoningModelsCostOneRequest(t *testing.T) {
+	t.Parallel()
+	s := modeltest.New(t, modeltest.Sequence(modeltest.Reasoning(modeltest.Reply("well"))))
+	c := open(t, s, endpoint(s))
+	q := question()
+	q.Schema = json.RawMessage(`{}`)
+	q.Params["max_tokens"] = 7
+	var fault *model.Fault
+	if _, err := c.Chat(t.Context(), q); !errors.As(err, &fault) || fault.Kind != model.Schema {
+		t.Fatalf("got %v", err)
+	}
+	if _, err := c.Chat(t.Context(), q); err != nil {
+		t.Fatal(err)
+	}
+	last := s.Calls()[1]
+	if last.Body["max_completion_tokens"] != 7.0 || !last.Schema || last.Body["temperature"] != nil {
+		t.Errorf("asked with %v", last.Body)
+	}
+}
+
 func TestRetryAfterIsObeyed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -136,6 +136,6 @@ func (r Reply) Text() string {
 // body. It does not depend on the address and the secrets of the endpoint, nor on the
 // schema, which some servers refuse.
 func (c *Client) Key(q Question) (string, error) {
-	body, err := c.body(q, false)
+	body, err := c.body(q, false, false)
 	return digest.SHA256(body), err
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/sashabaranov/go-openai"
@@ -33,8 +34,8 @@ const (
 	Rejected Kind = "rejected"
 	// Missing: the server does not have the model.
 	Missing Kind = "missing"
-	// Schema: the server refused structured output. Ask again: later requests are sent
-	// without it.
+	// Schema: the server refused structured output or a parameter. Ask again: later
+	// requests are sent without it.
 	Schema Kind = "schema"
 	// Withdrawn: the caller withdrew the question before it was sent.
 	Withdrawn Kind = "unwanted"
@@ -84,6 +85,12 @@ func (f *Fault) Unreachable() bool { return f.unreachable || f.Reason == reasonS
 // Waits reports whether the server may be ready soon: it cannot be reached, a router has none behind
 // it, or it limits the rate of requests.
 func (f *Fault) Waits() bool { return f.away || f.Unreachable() }
+
+// refusesParameter reports whether the server refuses a parameter that reasoning models refuse.
+func (f *Fault) refusesParameter() bool {
+	namesParameter := strings.Contains(f.Detail, limitParameter) || strings.Contains(f.Detail, temperatureParameter)
+	return f.Kind == Rejected && namesParameter && strings.Contains(f.Detail, "support")
+}
 
 // isTemporary reports whether another try of the request may succeed.
 func (f *Fault) isTemporary() bool {

@@ -43,6 +43,9 @@ func (r *reading) grounding() Grounding {
 	g := Grounding{Turn: r.turn}
 	for i := range r.cites {
 		c := &r.cites[i]
+		if c.kind == citeOrdinal {
+			continue
+		}
 		text := clip(r.text[c.start:c.end])
 		if c.kind == citeUnknown {
 			g.Unsupported = slicesx.AppendUnique(g.Unsupported, text)

@@ -64,7 +64,7 @@ type line struct {
 	Score *float64 `json:"score"`
 	Gates []bool   `json:"gates"`
 	Spans []span   `json:"spans"`
-	// Doubt is what is wrong with the spans; null if nothing is.
+	// Doubt is the fault of the quotes for which an answer is no grade; null if there is none.
 	Doubt *arena.JudgeDoubt `json:"doubt"`
 	request
 }

@@ -110,6 +110,7 @@ func (j *Judge) ask(
 		order:      q.order,
 		voted:      voted,
 		unreadable: map[int]int{},
+		doubted:    map[int]bool{},
 		dropped:    map[int]bool{},
 	}
 	wait := backoff.ExponentialBackOff{
@@ -141,7 +142,7 @@ func (j *Judge) ask(
 			return v, err
 		}
 		last = v
-		pause := r.handleFailure(member, v.outcome, fault, &wait)
+		pause := r.handleFailure(member, &v, fault, &wait)
 		if pause == 0 || try == j.cfg.Tries {
 			continue
 		}
@@ -156,11 +157,14 @@ func (j *Judge) ask(
 // this question, or repeat the member. It returns the pause before the next request, which is 0 if
 // the next member can be asked at once.
 func (r *rotation) handleFailure(
-	member int, outcome arena.JudgeOutcome, fault *model.Fault, wait *backoff.ExponentialBackOff,
+	member int, v *verdict, fault *model.Fault, wait *backoff.ExponentialBackOff,
 ) time.Duration {
 	switch {
-	case outcome == arena.JudgeRefused:
+	case v.outcome == arena.JudgeRefused:
 		r.dropped[member] = true
+	case v.doubt != "":
+		r.dropped[member] = r.doubted[member]
+		r.doubted[member] = true
 	case fault == nil, fault.Kind == model.Unreadable:
 		r.panel.countUnreadable(member)
 		// Most models repeat themselves at temperature 0, so a question is not sent to

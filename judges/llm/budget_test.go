@@ -14,10 +14,11 @@ import (
 	"github.com/trajectory-arena/arena/judges/prices"
 )
 
-// varied answers as the prompt asks, with none to three quotes.
+// varied answers as the prompt asks, with two or three quotes.
 func varied() func(modeltest.Call) modeltest.Action {
 	return func(c modeltest.Call) modeltest.Action {
-		quotes := strings.TrimSuffix(strings.Repeat(`{"gate": 2, "step": 2, "quote": "the first lamp costs less"}, `, c.Number%4), ", ")
+		quotes := `{"gate": 1, "step": 0, "quote": "completion_tokens=55"}, {"gate": 2, "step": 2, "quote": "The first lamp costs"}`
+		quotes += strings.Repeat(`, {"gate": 2, "step": 2, "quote": "the second is wood"}`, c.Number%2)
 		return modeltest.Reply(`{"evidence": [` + quotes + `], "reasoning_quality": 0.5, "explanation": "Gate 3 failed: no datum is named"}`)
 	}
 }

@@ -97,10 +97,10 @@ func TestCassette(t *testing.T) {
 	}{
 		{0.7, "judge-a", "completion_tokens=55", 2236},
 		{0.9, "judge-a", "I prefer the first", 2236},
-		{0.3, "judge-b", "", 2236},
-		{0.5, "judge-b", "two lamps", 0}, // the server does not count
+		{0.3, "judge-b", "recorded outside the agent", 2236},
+		{0.5, "judge-b", "The first lamp", 0}, // the server does not count
 		{0.1, "judge-a", "", 5212 + 2140 + 2204},
-		{0.7, "judge-a", "", 2236 + 2236},
+		{0.7, "judge-a", "recorded outside the agent", 2236 + 2236},
 	} {
 		got, err := ask(t.Context(), j, i+1)
 		if err != nil || got.Outcome != arena.JudgeScored {

@@ -149,11 +149,11 @@ func (j *Judge) Judge(
 ) (arena.Judgement, error) {
 	v, err := j.judge(ctx, j.reasoning, t, d)
 	out := newJudgement(j.Name(), j.reasoning, v)
+	out.Doubt = v.doubt
 	if v.outcome == arena.JudgeScored {
 		out.Score = &v.Score
 		out.Gates = v.Gates()
 		out.Spans = v.Spans
-		out.Doubt = v.doubt
 	}
 	return out, err
 }

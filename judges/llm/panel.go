@@ -131,6 +131,8 @@ type rotation struct {
 	voted map[int]bool
 	// unreadable counts unreadable replies to this question by member.
 	unreadable map[int]int
+	// doubted are the members that answered this question once with faulty quotes.
+	doubted map[int]bool
 	// dropped are the members that are not asked again for this answer.
 	dropped map[int]bool
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"text/template/parse"
+	"unicode"
 
 	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/internal/model"
@@ -134,13 +135,34 @@ var toNewline = strings.NewReplacer(
 
 // quoteLines returns s with quoteMark before each line.
 func quoteLines(s string) string {
-	return quoteMark + strings.ReplaceAll(toNewline.Replace(s), "\n", "\n"+quoteMark)
+	return quoteMark + strings.ReplaceAll(toNewline.Replace(visible(s)), "\n", "\n"+quoteMark)
+}
+
+// visible returns s with every character that cannot be seen as its number, such as <U+200B>.
+// Instructions can hide in such characters.
+func visible(s string) string {
+	if !strings.ContainsFunc(s, isInvisible) {
+		return s
+	}
+	var b strings.Builder
+	for _, c := range s {
+		if isInvisible(c) {
+			fmt.Fprintf(&b, "<%U>", c)
+		} else {
+			b.WriteRune(c)
+		}
+	}
+	return b.String()
+}
+
+func isInvisible(c rune) bool {
+	return unicode.In(c, unicode.Cf, unicode.Co, unicode.Variation_Selector)
 }
 
 // firstLine returns the first n characters of s as one line, with blanks in place of line ends, and
 // cutMark at the end if there are more.
 func firstLine(s string, n int) string {
-	return strings.ReplaceAll(toNewline.Replace(cut(s, n)), "\n", " ")
+	return strings.ReplaceAll(toNewline.Replace(visible(cut(s, n))), "\n", " ")
 }
 
 // cut returns the first n characters of s, with cutMark at the end if there are more.

@@ -29,8 +29,9 @@ type question struct {
 	verdicts int
 }
 
-// parseReply parses a model's reply to the question. A reply on reasoning whose object is also in
-// the trace counts as unparsed: the agent wrote it there, and the model repeated it.
+// parseReply parses a model's reply to the question. A reply on reasoning counts as unparsed if its
+// object is also in the trace, since the agent wrote it there and the model repeated it, or if a
+// quote is missing or not in the trace, since the grade then has no evidence.
 func (q *question) parseReply(text string) (answer, arena.JudgeOutcome) {
 	a, outcome := q.parse(text, q.verdicts)
 	if outcome != arena.JudgeScored || q.perStep {
@@ -39,7 +40,9 @@ func (q *question) parseReply(text string) (answer, arena.JudgeOutcome) {
 	if reply.Echoes(text, q.trace) {
 		return answer{}, arena.JudgeUnparsed
 	}
-	a.doubt = a.Doubt(q.trace)
+	if doubt := a.Doubt(q.trace); doubt != "" {
+		return answer{doubt: doubt}, arena.JudgeUnparsed
+	}
 	return a, outcome
 }
 

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -169,26 +170,37 @@ func completionTokens(c *arena.ProxyCall) int64 {
 	return max(0, min(1e9, gjson.Get(string(c.Response), "usage.completion_tokens").Int()))
 }
 
+// plainName matches a method and path that say no more than which service was called. The agent
+// chooses the path, so any other is quoted like its other words.
+var plainName = regexp.MustCompile(`^[A-Z]{0,8}(?:/[A-Za-z0-9_.-]{1,40}){1,6}$`)
+
+// writeProxyCall writes a call as the log recorded it. What the agent sent with the call is quoted on
+// lines of its own.
 func writeProxyCall(b *strings.Builder, number int, c *arena.ProxyCall) {
-	fmt.Fprintf(
-		b,
-		"%d. %s %s",
-		number,
-		firstLine(c.Method, maxParams),
-		firstLine(c.Path, maxParams),
-	)
+	var sent []string
+	method := c.Method
+	path := c.Path
+	if !plainName.MatchString(method + path) {
+		sent = append(sent, method+" "+path)
+		method = "call"
+		path = "of another name"
+	}
 	if c.Params.Kind() == arena.Object && c.Params != "{}" {
-		fmt.Fprintf(b, " %s", firstLine(string(c.Params), maxParams))
+		sent = append(sent, string(c.Params))
 	}
 	if model := gjson.Get(string(c.Body), "model").String(); model != "" {
-		fmt.Fprintf(b, " model=%s", firstLine(model, maxParams))
+		sent = append(sent, "model="+model)
 	}
+	fmt.Fprintf(b, "%d. %s %s", number, method, path)
 	if n := completionTokens(c); n > 0 {
 		fmt.Fprintf(b, " completion_tokens=%d", n)
 	} else if strings.Contains(c.Path, inference) && c.Truncated && c.Length > 0 {
 		fmt.Fprintf(b, " completion_tokens not kept, reply of %d characters", c.Length)
 	}
 	fmt.Fprintf(b, " -> %d (%.0f ms)\n", c.Status, c.DurationMS)
+	for _, text := range sent {
+		fmt.Fprintf(b, "%s%s\n", quoteMark, firstLine(text, maxParams))
+	}
 	if len(c.ProductIDs) == 0 {
 		return
 	}

@@ -140,7 +140,7 @@ func (j *Judge) readExchange(
 		if v.outcome != arena.JudgeScored && isRefusal {
 			v.outcome = arena.JudgeRefused
 		}
-		e.Error = q.explain(v.outcome, r.Reply)
+		e.Error = q.explain(v, r.Reply)
 	}
 	e.Outcome = v.outcome
 	e.Total = e.Total.Plus(e.Tokens)
@@ -175,13 +175,17 @@ func (j *Judge) exchangeCost(e *ledger.Exchange, r model.Exchange) ledger.Spent 
 
 func estimateTokens(bytes int) int { return int(math.Ceil(float64(bytes) / bytesPerToken)) }
 
-// explain returns the reason why a reply with the given outcome has no answer, or "" if it has one.
-func (q question) explain(outcome arena.JudgeOutcome, r model.Reply) string {
+// explain returns the reason why a reply with the given verdict has no answer, or "" if it has one.
+func (q question) explain(v verdict, r model.Reply) string {
 	switch {
-	case outcome == arena.JudgeScored:
+	case v.outcome == arena.JudgeScored:
 		return ""
-	case outcome == arena.JudgeRefused:
+	case v.outcome == arena.JudgeRefused:
 		return "the model refused"
+	case v.doubt == arena.DoubtNoQuote:
+		return "the reply lacks the quote of a gate that it calls passed"
+	case v.doubt == arena.DoubtUnfound:
+		return "the reply quotes what the attempt does not hold"
 	case r.Text() == "":
 		return "the reply is empty"
 	case r.Finish == "length":

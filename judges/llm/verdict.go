@@ -51,6 +51,7 @@ func merge(verdicts []verdict, join func([]verdict) verdict) verdict {
 		}
 		if v.outcome != arena.JudgeScored {
 			merged.outcome = v.outcome
+			merged.doubt = v.doubt
 			merged.detail = v.detail
 		}
 	}

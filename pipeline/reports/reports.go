@@ -65,7 +65,7 @@ type Judges struct {
 	Coverage   float64     `json:"coverage"`
 	Multiplier Multiplier  `json:"multiplier"`
 	Levels     []LevelRate `json:"levels"`
-	// Outcomes counts the answers, and Doubts the grades with faulty quotes.
+	// Outcomes counts the answers, and Doubts those without a grade for faulty quotes.
 	Outcomes map[arena.JudgeOutcome]int `json:"outcomes"`
 	Doubts   map[arena.JudgeDoubt]int   `json:"doubts"`
 	// Agreement is the judge's agreement with labels or other judges, as measured by arena

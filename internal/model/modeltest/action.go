@@ -8,9 +8,14 @@ import (
 	"strings"
 )
 
-// Grade returns a reply of a judge with a score.
+// Grade returns a reply of a judge with a score, and a quote for each gate that it says was passed.
 func Grade(score float64) string {
-	return fmt.Sprintf(`{"evidence": [{"gate": 1, "step": 0, "quote": "completion_tokens=55"}], "reasoning_quality": %v, "explanation": "Gate failed: as scripted"}`, score)
+	quotes := make([]string, int(score*5)) // 0.1 passes no gate, 0.9 four
+	for i := range quotes {
+		quotes[i] = fmt.Sprintf(`{"gate": %d, "step": 0, "quote": "recorded outside the agent"}`, i+1)
+	}
+	const format = `{"evidence": [%s], "reasoning_quality": %v, "explanation": "Gate failed: as scripted"}`
+	return fmt.Sprintf(format, strings.Join(quotes, ", "), score)
 }
 
 // Reply returns an action that answers with a text.
@@ -123,6 +128,25 @@ func RefuseSchema(action Action) Action {
 			return
 		}
 		action(w, r, c)
+	}
+}
+
+// Reasoning returns an action that refuses max_tokens and a temperature, one after the other, in the
+// words of OpenAI's reasoning models, and otherwise runs another action.
+func Reasoning(action Action) Action {
+	return func(w http.ResponseWriter, r *http.Request, c Call) {
+		refuse := func(message string) {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = fmt.Fprintf(w, `{"error": {"message": %q, "type": "invalid_request_error", "code": "unsupported_parameter"}}`, message)
+		}
+		switch {
+		case c.Body["max_tokens"] != nil:
+			refuse("Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.")
+		case c.Body["temperature"] != nil:
+			refuse("Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is supported.")
+		default:
+			action(w, r, c)
+		}
 	}
 }
 
