@@ -77,11 +77,6 @@ func (f forest) find(i int) int {
 	return i
 }
 
-// separate reports whether the indices i and j are in different groups.
-func (f forest) separate(i, j int) bool {
-	return f.find(i) != f.find(j)
-}
-
 func (f forest) join(i, j int) {
 	a := f.find(i)
 	b := f.find(j)
@@ -93,7 +88,7 @@ func (f forest) join(i, j int) {
 // the other.
 func groupEntries(ctx context.Context, bank []Entry) (forest, error) {
 	groups := groupByKeys(bank, (*Entry).keys)
-	return groups, lexical.Join(ctx, lexicalRequests(bank), groups.separate, groups.join)
+	return groups, lexical.Join(ctx, lexicalRequests(bank), groups.find, groups.join)
 }
 
 // keys returns the strings that decide the group of a problem: its specification hash, its

@@ -129,3 +129,39 @@ func TestSpecHashDependsOnRewardOnly(t *testing.T) {
 		t.Error("a request without reward is not normalised")
 	}
 }
+
+// templated returns problems as a generator writes them: in three templates, with few goods, makers
+// and colours, so that many of them are near one another.
+func templated(n int) []arena.Problem {
+	r := rand.New(rand.NewPCG(5, 6))
+	pick := func(words ...string) string { return words[r.IntN(len(words))] }
+	out := make([]arena.Problem, n)
+	for i := range out {
+		thing := pick("fountain pen", "yoga block", "bicycle bell", "garden trowel", "desk lamp", "tool box", "phone case", "camp stove")
+		maker := pick("tisa", "gipu", "rebe", "festo", "oze") + pick("pas", "tai", "bopai", "sume", "kla") + pick("ne", "bu", "si", "dai")
+		ask := pick("Please find a %s by %s, made of %s, colour %s.", "I need a %s from %s in %s, %s one please", "Looking for a %s (brand %s), %s, shade %s")
+		out[i] = problem(fmt.Sprintf(ask, thing, maker, pick("rubber", "glass", "felt", "copper", "cork"), pick("amber", "coral", "teal", "navy", "rose")), fmt.Sprint(1_000_000+i))
+	}
+	return out
+}
+
+// TestProductsOfALargeClusterAreListedOnce: if each request of a cluster listed all of its products,
+// a cluster of thousands would have millions of them.
+func TestProductsOfALargeClusterAreListedOnce(t *testing.T) {
+	t.Parallel()
+	problems := templated(2000)
+	state, err := Split(t.Context(), clustered(t, problems), nil, Shares{Eval: 0.5}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	largest, entries, products := 0, state.Protected("bank"), 0
+	for _, c := range state.Clusters {
+		largest = max(largest, len(c.Problems))
+	}
+	for _, e := range entries {
+		products += len(e.ProductIDs)
+	}
+	if largest < 50 || products == 0 || products > len(problems) {
+		t.Errorf("%d protected requests list %d products; the largest cluster has %d problems", len(entries), products, largest)
+	}
+}

@@ -37,7 +37,7 @@ func TestClustersStopsWithContext(t *testing.T) {
 }
 
 func BenchmarkClusters(b *testing.B) {
-	for name, problems := range map[string][]arena.Problem{"alike": alikeProblems(4000), "strangers": things(4000)} {
+	for name, problems := range map[string][]arena.Problem{"alike": alikeProblems(4000), "strangers": things(4000), "templated": templated(4000), "templated, 16,000": templated(16000)} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				clustered(b, problems)

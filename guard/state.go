@@ -196,9 +196,9 @@ func (s *State) Protected(bank string) []Entry {
 }
 
 // ProtectedIn returns the entries of one protected pool that the caller does not
-// have from the problems themselves: one for each unknown request. A cluster
-// without unknown requests has one entry with its products if one of its
-// specifications is unknown.
+// have from the problems themselves: one for each unknown request, of which the
+// first has the cluster's products, titles and terms. A cluster without unknown
+// requests has one entry with its products if one of its specifications is unknown.
 func (s *State) ProtectedIn(
 	pool Pool,
 	bank string,
@@ -216,15 +216,17 @@ func (s *State) ProtectedIn(
 		if len(texts) == 0 && hasUnknown {
 			texts = []string{""}
 		}
-		for _, text := range texts {
+		for i, text := range texts {
 			e := Entry{
-				ID:         c.ID,
-				Bank:       bank,
-				Text:       text,
-				ProductIDs: c.ProductIDs,
-				Titles:     c.Titles,
-				Terms:      c.Terms,
-				Spec:       c.ID,
+				ID:   c.ID,
+				Bank: bank,
+				Text: text,
+				Spec: c.ID,
+			}
+			if i == 0 { // once, since a cluster of thousands has as many products
+				e.ProductIDs = c.ProductIDs
+				e.Titles = c.Titles
+				e.Terms = c.Terms
 			}
 			out = append(out, e)
 		}

@@ -74,7 +74,7 @@ func joinReworded(ctx context.Context, groups forest, parts []StateCluster, toda
 				continue
 			}
 			match, _ := strconv.Atoi(f.Match) // an ID that was set above
-			if groups.separate(i, owners[match]) {
+			if groups.find(i) != groups.find(owners[match]) {
 				changed = true
 				groups.join(i, owners[match])
 			}

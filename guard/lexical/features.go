@@ -31,20 +31,14 @@ type base struct {
 	tokens  int
 }
 
-// rounding is a margin above the floating-point error of a score. With it a comparison is not
+// rounding is a margin above the error of sums of weights with 24 bits. With it a comparison is not
 // skipped for a score that is below the limit by rounding alone.
-const rounding = 1e-6
+const rounding = 1e-4
 
-// features computes the measures of similarity between the request b and the text of p. It returns
-// ok = false if the score of the text is certain to be below minScore, and that of any part
-// (window) of the text below dropLogOdds. It then skips the measures template and swapped, which
-// can only lower a score. s.mark(b) must have been called before.
-func (x *Index) features(
-	b *base,
-	p *profile,
-	minScore float64,
-	s *scratch,
-) (f features, ok bool) {
+// features computes the measures of similarity between the request b and the text of p. s.mark(b)
+// must have been called before.
+func (x *Index) features(b *base, p *profile, s *scratch) features {
+	var f features
 	coverAll, coverDomain := s.fillNear(b, p)
 	matched := 0.0
 	found := 0.0
@@ -57,19 +51,22 @@ func (x *Index) features(
 	f[coverText] = coverDomain
 	f[numbers], _ = x.numberShare(b.profile, p)
 	f[numbersBack], _ = x.numberShare(p, b.profile)
-	differing := bits.OnesCount8(b.profile.services ^ p.services)
-	total := bits.OnesCount8(b.profile.services | p.services)
-	f[service] = ratio(float64(differing), float64(total))
-	if f.score()+rounding < minScore && f.bestWindow().score() < dropLogOdds {
-		return f, false
-	}
+	f[service] = serviceShare(b.profile, p)
 
 	basePairs := b.profile.wordPairs()
 	textPairs := p.wordPairs()
 	shorter := min(len(basePairs), len(textPairs))
 	f[template] = float64(countShared(basePairs, textPairs)) / math.Max(1, float64(shorter))
 	f[swapped] = f[template] * math.Min(1-f[coverBase], 1-coverAll)
-	return f, true
+	return f
+}
+
+// serviceShare returns the share of the delivery terms of a request and a text that only one of the
+// two has.
+func serviceShare(b, p *profile) float64 {
+	differing := bits.OnesCount8(b.services ^ p.services)
+	total := bits.OnesCount8(b.services | p.services)
+	return ratio(float64(differing), float64(total))
 }
 
 // ratio returns part/total, or 0 if total is not positive.
@@ -112,17 +109,24 @@ const numberPrior = 2.0
 // numberShare returns the share, by weight, of a's numbers that b has, and the count of a's numbers
 // that b lacks. numberPrior moves the share towards one half.
 func (x *Index) numberShare(a, b *profile) (share float64, missing int) {
-	hit := numberPrior / 2
-	total := numberPrior
+	shared, total, missing := x.sharedNumbers(a, b)
+	return shared / total, missing
+}
+
+// sharedNumbers returns the weight of a's numbers that b has, the weight of all of a's numbers, each
+// with that of the imaginary number, and the count of a's numbers that b lacks.
+func (x *Index) sharedNumbers(a, b *profile) (shared, total float64, missing int) {
+	shared = numberPrior / 2
+	total = numberPrior
 	for i, w := range x.numberWeights(a) {
 		total += w
 		if hasNumber(b.numbers, a.numbers[i]) {
-			hit += w
+			shared += w
 		} else {
 			missing++
 		}
 	}
-	return hit / total, missing
+	return shared, total, missing
 }
 
 func hasNumber(list []number, n number) bool {
@@ -168,18 +172,4 @@ func (f features) score() float64 {
 		sum += float64(detector[i] * v)
 	}
 	return sum
-}
-
-// bestWindow returns the features of the best part (window) of the text that is possible: one with
-// all that the text shares with the request and nothing else. No part of the text has a higher
-// score.
-func (f features) bestWindow() features {
-	return features{
-		coverBase:   f[coverBase],
-		coverText:   1,
-		numbers:     f[numbers],
-		hits:        f[hits],
-		numbersBack: 1,
-		windowed:    1,
-	}
 }

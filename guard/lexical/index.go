@@ -29,10 +29,12 @@ type Index struct {
 	postings [][]int32
 	holders  map[amount][]int32
 	totals   []float32 // total weight of the words, numbers and delivery terms of each base
-	services []uint8   // bit set of the delivery terms of each base
-	longest  int       // number of tokens of the longest base
-	hasPesos bool      // whether a request has an amount in pesos
-	scratch  sync.Pool
+	// wordTotals and numberTotals are the total weights of the words and of the numbers of each base.
+	wordTotals, numberTotals []float32
+	services                 []uint8 // bit set of the delivery terms of each base
+	longest                  int     // number of tokens of the longest base
+	hasPesos                 bool    // whether a request has an amount in pesos
+	scratch                  sync.Pool
 }
 
 // amount identifies a number in a map by its value, rounded to nine significant digits, and its
@@ -72,18 +74,25 @@ func New(bank []Request) *Index {
 	for _, tokens := range parsed {
 		x.addBase(newProfile(tokens, read))
 	}
-	x.totals = make([]float32, len(x.bases))
-	x.services = make([]uint8, len(x.bases))
-	for i, b := range x.bases {
-		services := b.profile.services
-		x.services[i] = services
-		x.totals[i] = float32(b.total) + weightService*float32(bits.OnesCount8(services))
-		// This also caches the weights before concurrent checks read them.
-		for _, w := range x.numberWeights(b.profile) {
-			x.totals[i] += float32(w)
-		}
-	}
+	x.computeTotals()
 	return x
+}
+
+// computeTotals computes the weights of each base. It also caches the weights of numbers before
+// concurrent checks read them.
+func (x *Index) computeTotals() {
+	for _, b := range x.bases {
+		numbers := float32(0)
+		for _, w := range x.numberWeights(b.profile) {
+			numbers += float32(w)
+		}
+		services := b.profile.services
+		x.services = append(x.services, services)
+		x.wordTotals = append(x.wordTotals, float32(b.total))
+		x.numberTotals = append(x.numberTotals, numbers)
+		total := float32(b.total) + weightService*float32(bits.OnesCount8(services))
+		x.totals = append(x.totals, total+numbers)
+	}
 }
 
 // weightService is the weight of a delivery term, such as free shipping, in the comparison of a

@@ -25,8 +25,6 @@ func (g groups) find(i int) int {
 	return i
 }
 
-func (g groups) separate(i, j int) bool { return g.find(i) != g.find(j) }
-
 func (g groups) join(i, j int) {
 	a, b := g.find(i), g.find(j)
 	g[max(a, b)] = min(a, b)
@@ -56,7 +54,7 @@ func TestJoinEqualsAllPairs(t *testing.T) {
 	t.Parallel()
 	bank := mixedBank(t)
 	got, want := newGroups(len(bank)), newGroups(len(bank))
-	if err := Join(t.Context(), bank, got.separate, got.join); err != nil {
+	if err := Join(t.Context(), bank, got.find, got.join); err != nil {
 		t.Fatal(err)
 	}
 	x := New(bank)

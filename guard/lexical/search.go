@@ -16,16 +16,29 @@ type scratch struct {
 	// no word is similar. touched lists the ids with another value than 0.
 	best    []float32
 	touched []int32
-	// cover holds, for each request of the index, the total weight of its words and numbers that
-	// the text has. bases lists the requests with a weight above 0.
-	cover []float32
-	bases []int32
+	// overlaps holds, for each request of the index, what the text of the last call of candidates
+	// has in common with it. bases lists the requests with a word or number in common, covered those
+	// of them that candidates returned.
+	overlaps []overlap
+	bases    []int32
+	covered  []int32
+	// textWeight is the weight of the words of that text that match a word of the bank.
+	textWeight float64
 	// slots holds, for each vocabulary id, the request with this word that was marked last, and the
 	// index of the word among its terms.
 	slots []slot
 	// near holds the similarity of each term of one request to the text, value the weight of each
 	// token of a text in the comparison with one request.
 	near, value []float64
+}
+
+// overlap is what a text has in common with a request (base): cover is the weight of its words and
+// numbers that the text has, words that of its words alone, found the sum of the similarities of
+// these words, and text the weight of the words of the text that the request has.
+type overlap struct {
+	cover, words, found, text float32
+	// last is the number of the last word of the text that was added to the field text, from 1.
+	last int32
 }
 
 // slot is the index that a word, known by its vocabulary id, has among the terms of a request
@@ -55,10 +68,10 @@ const maxCachedWords = 1 << 15
 
 func (x *Index) newScratch() *scratch {
 	return &scratch{
-		words: map[string]*word{},
-		best:  make([]float32, len(x.vocabulary.stems)),
-		cover: make([]float32, len(x.bases)),
-		slots: make([]slot, len(x.vocabulary.stems)),
+		words:    map[string]*word{},
+		best:     make([]float32, len(x.vocabulary.stems)),
+		overlaps: make([]overlap, len(x.bases)),
+		slots:    make([]slot, len(x.vocabulary.stems)),
 	}
 }
 
@@ -86,52 +99,129 @@ const minCover = 0.27
 
 // candidates returns the requests that are similar enough to a text for a full comparison, as
 // sorted indices in x.bases: the text has at least the share minCover of their words, numbers and
-// delivery terms.
+// delivery terms. The result is valid until the next call with s.
 func (x *Index) candidates(p *profile, s *scratch) []int32 {
+	for _, b := range s.bases {
+		s.overlaps[b] = overlap{}
+	}
 	s.bases = s.bases[:0]
 	s.touched = s.touched[:0]
-	for _, w := range p.distinct {
-		for _, m := range w.matches {
-			if s.best[m.id] == 0 {
-				s.touched = append(s.touched, m.id)
-			}
-			s.best[m.id] = max(s.best[m.id], m.sim)
-		}
+	s.textWeight = 0
+	for i, w := range p.distinct {
+		x.addWord(int32(i+1), w, s) //nolint:gosec // a text has fewer words
 	}
 	for _, id := range s.touched {
+		sim := s.best[id]
+		weight := float32(x.vocabulary.weight[id] * sim)
 		for _, b := range x.postings[id] {
-			s.addCover(b, float32(x.vocabulary.weight[id]*s.best[id]))
+			o := &s.overlaps[b]
+			o.cover += weight
+			o.words += weight
+			o.found += sim
 		}
 		s.best[id] = 0
 	}
 	for i, n := range p.numbers {
 		for _, b := range x.basesWith(n) {
-			s.addCover(b, float32(x.numberWeights(p)[i]))
+			o := &s.overlaps[b]
+			if o.cover == 0 {
+				s.bases = append(s.bases, b)
+			}
+			o.cover += float32(x.numberWeights(p)[i])
 		}
 	}
 	return x.filterCovered(p, s)
 }
 
-func (s *scratch) addCover(base int32, weight float32) {
-	if s.cover[base] == 0 {
-		s.bases = append(s.bases, base)
+// addWord adds a word of a text, the one with this number, to what the text has in common with each
+// request.
+func (x *Index) addWord(number int32, w *word, s *scratch) {
+	if len(w.matches) == 0 {
+		return
 	}
-	s.cover[base] += weight
+	s.textWeight += float64(w.weight)
+	most := float32(0)
+	for _, m := range w.matches {
+		most = max(most, m.sim)
+	}
+	for _, m := range w.matches {
+		if s.best[m.id] == 0 {
+			s.touched = append(s.touched, m.id)
+		}
+		s.best[m.id] = max(s.best[m.id], m.sim)
+		for _, b := range x.postings[m.id] {
+			o := &s.overlaps[b]
+			if o.last == number {
+				continue
+			}
+			if o.last == 0 {
+				s.bases = append(s.bases, b)
+			}
+			o.last = number
+			o.text += float32(w.weight * most)
+		}
+	}
 }
 
 // filterCovered returns the requests in s.bases, sorted, of whose words, numbers and delivery terms
-// the text has at least the share minCover by weight. It resets s.cover to 0 for the next text.
+// the text has at least the share minCover by weight.
 func (x *Index) filterCovered(p *profile, s *scratch) []int32 {
-	covered := s.bases[:0]
+	s.covered = s.covered[:0]
 	for _, b := range s.bases {
-		cover := s.cover[b] + weightService*float32(bits.OnesCount8(x.services[b]&p.services))
-		s.cover[b] = 0
+		cover := s.overlaps[b].cover + weightService*float32(bits.OnesCount8(x.services[b]&p.services))
 		if cover >= minCover*x.totals[b] {
-			covered = append(covered, b)
+			s.covered = append(s.covered, b)
 		}
 	}
-	slices.Sort(covered)
-	return covered
+	slices.Sort(s.covered)
+	return s.covered
+}
+
+// reaches reports whether the score of the request x.bases[number] in a comparison with the text p
+// may be at least minScore, or that with a part (window) of the text at least dropLogOdds. hasPart
+// reports the latter alone. candidates must have been called with p before.
+func (x *Index) reaches(number int32, p *profile, minScore float64, s *scratch) (ok, hasPart bool) {
+	// If all numbers were shared, without a look at the request itself.
+	limit := x.sharedWords(number, s)
+	most := float64(x.numberTotals[number])
+	if len(p.numbers) == 0 {
+		most = 0
+	}
+	limit[numbers] = (numberPrior/2 + most) / (numberPrior + float64(x.numberTotals[number]))
+	limit[numbersBack] = (numberPrior/2 + most) / (numberPrior + most)
+	if limit.score() < minScore && limit.bestPart(most).score() < dropLogOdds {
+		return false, false
+	}
+
+	b := x.bases[number].profile
+	limit[numbers], _ = x.numberShare(b, p)
+	shared, total, _ := x.sharedNumbers(p, b)
+	limit[numbersBack] = shared / total
+	limit[service] = serviceShare(b, p)
+	hasPart = limit.bestPart(shared-numberPrior/2).score() >= dropLogOdds
+	return hasPart || limit.score() >= minScore, hasPart
+}
+
+// sharedWords returns the measures of similarity of words between the request x.bases[number] and
+// the text of the last call of candidates, with a margin for rounding.
+func (x *Index) sharedWords(number int32, s *scratch) features {
+	o := &s.overlaps[number]
+	var f features
+	f[coverBase] = ratio(float64(o.words), float64(x.wordTotals[number])) + rounding
+	f[coverText] = ratio(float64(o.text), s.textWeight) + rounding
+	f[hits] = math.Log1p(float64(o.found)) + rounding
+	return f
+}
+
+// bestPart returns the features of the best part (window) of the text that is possible: one with all
+// that the text shares with the request, numbers of the given weight among that, and nothing else.
+// No part of the text has a higher score.
+func (f features) bestPart(sharedNumbers float64) features {
+	f[coverText] = 1
+	f[numbersBack] = (numberPrior/2 + sharedNumbers) / (numberPrior + sharedNumbers)
+	f[service] = 0
+	f[windowed] = 1
+	return f
 }
 
 // comparison is the result of comparing a protected request (base) with a text or with a part of
@@ -195,26 +285,27 @@ func (x *Index) chunks(p *profile) []*profile {
 // compare compares the request x.bases[number] with a text and, if the full text scores below
 // dropLogOdds, also with the most similar part of the text. It returns the better result. The score
 // is minus infinity if the full text cannot reach minScore and no part of it can reach dropLogOdds.
+// candidates must have been called with p before.
 func (x *Index) compare(
 	number int32,
 	p *profile,
 	minScore float64,
 	s *scratch,
 ) comparison {
-	b := x.bases[number]
-	s.mark(b)
-	f, ok := x.features(b, p, minScore, s)
 	best := comparison{
-		base:     number,
-		score:    math.Inf(-1),
-		part:     p,
-		features: f,
+		base:  number,
+		score: math.Inf(-1),
+		part:  p,
 	}
+	ok, hasPart := x.reaches(number, p, minScore, s)
 	if !ok {
 		return best
 	}
-	best.score = f.score()
-	if best.score >= dropLogOdds || f.bestWindow().score() < dropLogOdds {
+	b := x.bases[number]
+	s.mark(b)
+	best.features = x.features(b, p, s)
+	best.score = best.features.score()
+	if best.score >= dropLogOdds || !hasPart {
 		return best
 	}
 	if w := x.window(b, p, s); w != nil {
@@ -228,7 +319,7 @@ func (x *Index) compare(
 // compareWindow compares the request x.bases[number] with w, the profile of a part of a text.
 // s.mark must have been called with the request before.
 func (x *Index) compareWindow(number int32, w *profile, s *scratch) comparison {
-	f, _ := x.features(x.bases[number], w, math.Inf(-1), s)
+	f := x.features(x.bases[number], w, s)
 	f[windowed] = 1
 	return comparison{
 		base:     number,
