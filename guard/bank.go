@@ -36,8 +36,8 @@ type Entry struct {
 var ErrBank = errors.New("read protected bank")
 
 // ReadBank reads protected problems from path: a problems file or suite (an array or JSON lines),
-// JSON lines with id and text, query, problem or messages, a rotation file, a corpus's bank.json, a
-// corpus folder (the clusters that its bank.json protects), or a folder of such files. A bank
+// JSON lines with id and text, query, problem or messages, a rotation file, a frozen bank, a corpus's bank.json,
+// a corpus folder (the clusters that its bank.json protects), or a folder of such files. A bank
 // without problems is an error, and so is a row in an unknown format, since a guard that could not
 // read its bank must not let any row pass.
 func ReadBank(path string) ([]Entry, error) {
@@ -95,6 +95,9 @@ func readBankFile(path string) ([]Entry, error) {
 	content, schema, err := readSchema(path)
 	if err != nil {
 		return nil, err
+	}
+	if entries, isFrozen, frozenErr := readFrozen(content, schema); isFrozen {
+		return entries, frozenErr
 	}
 	if strings.HasPrefix(schema, rotationFamily) {
 		r, decodeErr := decodeRotation(content)

@@ -100,16 +100,28 @@ func CollectExclusions(sources []*Source, heldOut []string) (*Exclusions, error)
 // the source does not record it. The score cannot be computed again from the bank, which does not
 // record for which product of a cluster a request asks.
 func (s *Source) dropScore() (float64, error) {
+	leak, err := s.leakReport()
+	return leak.Threshold, err
+}
+
+// FrozenBanks returns the citations of the frozen banks that the corpus was guarded against.
+func (s *Source) FrozenBanks() ([]string, error) {
+	leak, err := s.leakReport()
+	return slicesx.FilterMap(leak.Banks, func(b guard.BankReport) (string, bool) {
+		return b.Bank, guard.IsCitation(b.Bank)
+	}), err
+}
+
+// leakReport returns the guard's part of reports/leak.json, the zero value if the corpus has no such
+// file.
+func (s *Source) leakReport() (guard.Report, error) {
 	const report = "reports/leak.json"
-	var leak struct {
-		Guard struct{ Threshold float64 }
+	var leak struct{ Guard guard.Report }
+	if !s.Has(report) {
+		return leak.Guard, nil
 	}
-	if s.Has(report) {
-		if err := corpus.ReadJSON(s.fs, s.Path(report), maxFileBytes, &leak); err != nil {
-			return 0, err
-		}
-	}
-	return leak.Guard.Threshold, nil
+	err := corpus.ReadJSON(s.fs, s.Path(report), maxFileBytes, &leak)
+	return leak.Guard, err
 }
 
 // ProtectedOnly returns the bank without its training clusters, which may be split

@@ -51,6 +51,7 @@ func NewLeak(s *cli.Streams) *cobra.Command {
 		"bank",
 		"Keep the protected bank's state: what is open, held out, never to be touched",
 		newBankAdd(s),
+		newBankFreeze(s),
 		newBankList(s),
 		newBankRotate(s),
 	))

@@ -1,10 +1,12 @@
 package audit
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -103,6 +105,36 @@ func (f *bankFlags) change(s *cli.Streams, move func(*guard.Rotation) ([]guard.R
 	}
 	fmt.Fprintf(s.Err, "arena: %d problems moved, %d in the bank\n", len(moved), len(r.Problems))
 	return nil
+}
+
+// newBankFreeze returns `arena leak bank freeze`, which writes a set of problems that can be cited.
+func newBankFreeze(s *cli.Streams) *cobra.Command {
+	var name, out string
+	version := 1
+	c := cli.Command("freeze --name NAME --version N FILES…", "Write a held-out set that can be cited: with a name, a version and a hash", cli.NumArgs(1, cli.AnyNumber), func(_ *cobra.Command, files []string) error {
+		bank, err := readBanks(files)
+		if err != nil {
+			return err
+		}
+		frozen, err := guard.Freeze(name, version, bank)
+		if err != nil {
+			return cli.Usage(err, "give --name and --version, as in --name held-out --version 3")
+		}
+		content := frozen.Encode()
+		if earlier, readErr := os.ReadFile(out); readErr == nil && !bytes.Equal(earlier, content) {
+			return cli.Failed(fmt.Errorf("%s has another content: a frozen bank is never replaced", out), "write the next version to another file")
+		}
+		if err := cli.WriteText(s, out, string(content)); err != nil {
+			return err
+		}
+		fmt.Fprintf(s.Err, "arena: %s: %d problems\n", frozen.Citation(), len(bank))
+		return nil
+	})
+	c.Flags().StringVar(&name, "name", "held-out", "name of the set: a to z, digits and hyphens")
+	c.Flags().IntVar(&version, "version", version, "version of the set, from 1")
+	cli.Out(c, &out)
+	cli.ReadsFiles(c)
+	return c
 }
 
 func newBankList(s *cli.Streams) *cobra.Command {

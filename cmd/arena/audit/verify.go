@@ -81,8 +81,13 @@ func verifyWhole(
 		if err == nil {
 			err = verifyTrain(ctx, s, name, source, heldOut, quiet)
 		}
-		if err == nil && !quiet {
-			tellVerified(s, name, source.Manifest)
+		if err != nil || quiet {
+			return err
+		}
+		tellVerified(s, name, source.Manifest)
+		frozen, err := source.FrozenBanks()
+		for _, citation := range frozen {
+			fmt.Fprintf(s.Err, "%s: guarded against %s\n", name, citation)
 		}
 		return err
 	})
