@@ -12,11 +12,11 @@ const module = "github.com/trajectory-arena/arena"
 // layer says how far from the data a top-level package is; a package may
 // import lower layers and its own subpackages, nothing beside them.
 var layer = map[string]int{
-	"": 0, "docs": 0, "internal": 1,
-	"traces": 2, "filters": 2, "judges": 2, "guard": 2, "shop": 2, "corpus": 2, "contest": 2,
-	"pipeline": 3, "student": 3, "report": 3,
-	"environment": 4,
-	"cmd":         5, "bench": 5,
+	"": 0, "docs": 0, "internal": 1, "domain": 2,
+	"traces": 3, "filters": 3, "judges": 3, "guard": 3, "shop": 3, "corpus": 3, "contest": 3,
+	"pipeline": 4, "student": 4, "report": 4,
+	"environment": 5,
+	"cmd":         6, "bench": 6,
 }
 
 func TestImportsGoOneWay(t *testing.T) {

@@ -66,9 +66,13 @@ const (
 	TitlesEndpoint TitleSource = "endpoint"
 )
 
-// Ruling is the result of the subnet's own verifier for an episode in an environment pack. It is
-// copied from the source and never computed again.
+// Ruling is the outcome that a source records: the result of the subnet's own verifier for an episode
+// in an environment pack, or the reward that the traces of another tool declare. It is copied from
+// the source and never computed again.
 type Ruling struct {
+	// Declared reports whether the outcome follows from a declared reward and is no verifier's
+	// result. Category, checks, flags and events are then empty.
+	Declared bool
 	// Score is the episode's reward, 0 to 1; nil if the verifier returned none.
 	Score *float64
 	// Success reports whether the request was met.
@@ -84,8 +88,8 @@ type Ruling struct {
 	// Ending is the end of the episode as the session recorded it, such as "completed"
 	// or "agent_error"; for a ledger without a session, its finish reason.
 	Ending string
-	// Void is the reason why the episode is no attempt of the agent: "environment_error" or
-	// "verifier_error". Such an episode has neither score nor success.
+	// Void is the reason why the outcome is unknown: "environment_error", "verifier_error",
+	// "infrastructure_error" or "undeclared_outcome". There is neither score nor success then.
 	Void string
 	// Events counts the changes of the world that the ledger records.
 	Events int

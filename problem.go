@@ -3,7 +3,10 @@ package arena
 // Problem is one shopping task with the specification it is graded by.
 type Problem struct {
 	// ID is the source's own problem_id, or empty: published suites have none.
-	ID       string
+	ID string
+	// Domain is the name of the domain of a problem that was read from its attempts. It is empty
+	// for problems of the shop and of environment packs.
+	Domain   string
 	Query    string
 	Category Category
 	// Rewards are the requested products, one for a product task.

@@ -29,6 +29,9 @@ type Trace struct {
 
 	// Query is the customer's request, verbatim.
 	Query string
+	// Task is the statement of the task if it is not the request: what a simulated customer
+	// was told. The model has not read it.
+	Task string
 	// HasDialogue is false if the source holds null instead of a dialogue: the
 	// attempt timed out or failed and there is nothing to judge.
 	HasDialogue bool
@@ -79,8 +82,9 @@ type Source struct {
 	FileSHA256 string
 	// Line counts from 1; 0 where the file is one attempt.
 	Line int
-	// Shape is the name of the file format, for people. Code must not depend on it:
-	// what follows from a format is in the fields below, which its reader sets.
+	// Shape is the name of the file format, for people. Code must not depend on it: what
+	// follows from a format is in the fields below, which its reader sets. Only package
+	// domain reads it, since a domain may list the formats of its traces.
 	Shape Shape
 	// HasProxyLog reports whether inference passed through the logging proxy and
 	// the source keeps its log, so that an empty log means no inference.

@@ -65,6 +65,8 @@ type Manifest struct {
 	Schemas map[string]string `json:"schemas"`
 	// Configuration is the complete configuration of the run.
 	Configuration json.RawMessage `json:"configuration"`
+	// Domains are the domains of the attempts of a build.
+	Domains []Domain `json:"domains,omitempty"`
 	// Instruments are the judges and embeddings that measured the attempts of a build.
 	Instruments json.RawMessage `json:"instruments,omitempty"`
 	// ConfigurationSHA256 is the hash of Configuration and Instruments.
@@ -74,6 +76,15 @@ type Manifest struct {
 	// Redaction is nil if texts were not redacted.
 	Redaction *Redaction  `json:"redaction,omitempty"`
 	Files     []FileEntry `json:"files"`
+}
+
+// Domain is a domain of attempts. SHA256 is the hash of its file. NotMeasured are the instruments
+// that were off, since they were not measured on the domain.
+type Domain struct {
+	Name        string   `json:"name"`
+	SHA256      string   `json:"sha256"`
+	Attempts    int64    `json:"attempts"`
+	NotMeasured []string `json:"not_measured,omitempty"`
 }
 
 // The kinds of inputs.
@@ -102,6 +113,9 @@ type Stage struct {
 	// Failures counts failures by reason; their sum is Failed.
 	Failures map[string]int64 `json:"failures"`
 	Dropped  map[string]int64 `json:"dropped"`
+	// NotMeasured counts the attempts that passed the stage although its instrument, which was
+	// not measured on their domain, was off.
+	NotMeasured int64 `json:"not_measured,omitempty"`
 	// Unreadable is the fraction of records that could not be read, 0 to 1. A file that
 	// ended early counts as having lost as many records as were read of it. CutFiles is
 	// the number of those files. Only the reading stage has both.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/filters/evidence"
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
@@ -54,10 +55,17 @@ type Tool struct {
 	IDs   []string `yaml:"ids,omitempty"`
 }
 
-// harnessTools returns the built-in tools of the configured harness and those of the setting
-// filter.tools, which replace built-in ones of the same name.
-func (c *Config) harnessTools() evidence.Tools {
+// harnessTools returns the built-in tools of the configured harness, those of a domain, and those of
+// the setting filter.tools. Tools of the latter replace others of the same name.
+func (c *Config) harnessTools(tools map[string]domain.Tool) evidence.Tools {
 	extra := evidence.Tools{}
+	for name, t := range tools {
+		extra[name] = evidence.Role{
+			Tool:  toolsOfRoles[t.Role],
+			Words: t.Words,
+			IDs:   t.IDs,
+		}
+	}
 	for name, t := range c.Tools {
 		extra[name] = evidence.Role{
 			Tool:  evidence.Roles[t.As],
@@ -66,6 +74,17 @@ func (c *Config) harnessTools() evidence.Tools {
 		}
 	}
 	return evidence.HarnessTools(c.Harness, extra)
+}
+
+// toolsOfRoles maps the roles of a domain's tools to the kinds of tools of the evidence.
+var toolsOfRoles = map[domain.Role]evidence.Tool{
+	domain.RoleSearch: evidence.ToolFind,
+	domain.RoleOpen:   evidence.ToolView,
+	domain.RoleMatch:  evidence.ToolMatch,
+	domain.RoleAct:    evidence.ToolAsk,
+	domain.RoleAsk:    evidence.ToolAsk,
+	domain.RoleCommit: evidence.ToolRecommend,
+	domain.RoleEnd:    evidence.ToolTerminate,
 }
 
 // Defaults returns the settings of the published recipe where it has them; the others are

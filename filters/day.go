@@ -99,7 +99,7 @@ func (f *Filter) Revise(
 	if s.Axis == arena.AxisAgentic && isDoubtful {
 		s.Confidence = min(s.Confidence, doubtfulConfidence)
 	}
-	if a.Known {
+	if a.Known && !f.hidesAdaptivity {
 		s.Adaptivity = &a.Adaptivity.Point
 	}
 	day := dayVerdicts(o, a, before, s.Axis)

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/filters/checks"
 	"github.com/trajectory-arena/arena/filters/evidence"
 	"github.com/trajectory-arena/arena/filters/habits"
@@ -20,6 +21,11 @@ import (
 type Filter struct {
 	cfg   Config
 	tools evidence.Tools
+	// limits are the limits of the checks.
+	limits checks.Limits
+	// hidesAdaptivity reports whether adaptivity was not measured on the attempts' domain, so
+	// that it is null and rejects no attempt.
+	hidesAdaptivity bool
 }
 
 // New returns a filter of this configuration, or an error with all that is wrong with it.
@@ -27,7 +33,36 @@ func New(cfg Config) (*Filter, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("set up the structural filter: %w", err)
 	}
-	return &Filter{cfg: cfg, tools: cfg.harnessTools()}, nil
+	return &Filter{
+		cfg:   cfg,
+		tools: cfg.harnessTools(nil),
+		limits: checks.Limits{
+			MaxTokens: cfg.MaxTokens,
+			CallTurns: 1,
+			Commit:    domain.Commit{AtMost: 1, Needed: true},
+		},
+	}, nil
+}
+
+// AdaptivityVersion is the version of the estimate of adaptivity.
+const AdaptivityVersion = "habits_v1"
+
+// For returns the filter for attempts of a domain. isLogged reports whether a gateway kept a log of
+// them, and measuresAdaptivity whether their adaptivity means anything. Attempts without a log are
+// kept or dropped as the domain says, with the axis unknown in both cases.
+func (f *Filter) For(d *domain.Domain, isLogged, measuresAdaptivity bool) *Filter {
+	out := *f
+	out.hidesAdaptivity = !measuresAdaptivity
+	if d.Outcome.From != domain.FromDeclared {
+		return &out
+	}
+	out.tools = f.cfg.harnessTools(d.Tools)
+	out.limits.Commit = d.Commit
+	out.limits.CallTurns = 0 // words alone may solve a task whose outcome is declared
+	if !isLogged && d.Unlogged == domain.UnloggedKeep {
+		out.cfg.Unknown = UnknownKeep
+	}
+	return &out
 }
 
 // Check returns the result of the first pass over an attempt: its axis, its verdicts and
@@ -117,7 +152,7 @@ func (f *Filter) addVerdicts(s *arena.Structure, a *evidence.Attempt) {
 	s.Verdicts = make([]arena.Verdict, 0, len(attemptChecks))
 	for i := range checks.All {
 		c := &checks.All[i]
-		value, limit := c.Measure(a, f.cfg.MaxTokens)
+		value, limit := c.Measure(a, f.limits)
 		s.Verdicts = append(s.Verdicts, newVerdict(
 			c.Name,
 			c.Reason,

@@ -30,6 +30,9 @@ const (
 	TierEmbedding  Tier = "embedding"  // has the meaning of a protected text, by its embedding
 )
 
+// RewordingsVersion is the version of the detector of reworded requests, the lexical tier.
+const RewordingsVersion = "lexical_v1"
+
 // Candidate is one row that may enter a corpus.
 type Candidate struct {
 	ID string

@@ -16,3 +16,12 @@ func Unsaid(judge string, share float64) arena.Judgement {
 		Detail:  fmt.Sprintf("%.3g %% of the thinking stands in no reply of the log: no model said it, so there is nothing to grade", 100*share),
 	}
 }
+
+// NotMeasured returns the judgement on an attempt of a domain on which a judge was not measured.
+func NotMeasured(judge string) arena.Judgement {
+	return arena.Judgement{
+		Judge:   judge,
+		Outcome: arena.JudgeNotMeasured,
+		Detail:  "the judge was not measured on the domain of the attempt",
+	}
+}

@@ -34,6 +34,7 @@ func (s *session) content(
 	instruments := s.Instruments.JSON()
 	m := corpus.Manifest{
 		Configuration:       config,
+		Domains:             s.manifestDomains(p),
 		Instruments:         instruments,
 		ConfigurationSHA256: finish.Digest(config, instruments),
 		Inputs:              s.manifestInputs(p),
@@ -110,51 +111,6 @@ func (s *session) manifestInputs(p *plan) []corpus.Input {
 	})
 	return out
 }
-
-func (s *session) card(
-	p *plan,
-	set *reports.Set,
-	pairs *corpus.PairSummary,
-) corpus.Card {
-	return corpus.Card{
-		Title:   "Shopping agent trajectories",
-		Tags:    finish.ShoppingTags,
-		Default: configSFT,
-		Sections: []corpus.Section{
-			{
-				Heading: "What this is",
-				Body:    set.Judges.Warning() + s.cardAbout(p),
-			},
-			{
-				Heading: "Held-out protection",
-				Body:    set.Leak.Text(s.Config.Guard.Shares, s.Config.Guard.Seed),
-			},
-			{Heading: "Judge", Body: set.Judges.Text(s.Config.MaxUnscored)},
-			pairs.Section(),
-			{Heading: "Lengths", Body: reports.LengthsText(set.Lengths)},
-			{Heading: "Agents", Body: set.Agents.Text()},
-			{Heading: "Known limits", Body: knownLimits},
-		},
-	}
-}
-
-func (s *session) cardAbout(p *plan) string {
-	read := p.Funnel[0].In
-	kept := p.Funnel[len(p.Funnel)-1].Out
-	sel := s.Config.Select
-	return fmt.Sprintf(`%d records were read, %d attempts are rows of config sft: attempts in which the model itself decided
-its tool calls, scored by the subnet's own rules, at most %d at one problem, best first. Rows are rendered with the
-system prompt and the tools of harness profile %s (sha256 %s); the prompts that the agents themselves used are not in
-their traces. reward is success times the judge's quality multiplier. Config rl has one row for every problem with the
-pass statistics of the day, pref has pairs of attempts at one problem, kto attempts with a label. Attempts that differ
-by less than an estimated Jaccard similarity of %.2g from a better one at the same problem were left out.`,
-		read, kept, sel.Top, s.Harness.Name, s.Harness.SHA256, sel.Near)
-}
-
-const knownLimits = `A judge's grade is correlational, not gold. Token counts are estimates (bytes4: a quarter of the
-rendered UTF-8 bytes, rounded up) until a tokenizer is given. Inference replies over 2,000 characters are not in the
-traces: where they are missing, the axis rests on their neighbours, at lower confidence. Text in traces was written by
-models and by sellers; it is data and may hold anything.`
 
 const (
 	// pairsName is the file in a part's folder that summarises the part's preference pairs.

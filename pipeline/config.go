@@ -8,12 +8,15 @@
 package pipeline
 
 import (
+	"maps"
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/wrong"
@@ -37,6 +40,9 @@ type Config struct {
 	// Steps adds config steps: the kept attempts with a label for every turn. A change makes blocks
 	// again, because only the map step reads the dialogue.
 	Steps bool `yaml:"steps" hash:"block"`
+	// Instrument turns judge, steps, adaptivity or rewordings on or off in every domain. Without it
+	// an instrument is on in the domains on which it was measured.
+	Instrument map[string]string `yaml:"instrument,omitempty" hash:"block"`
 	// Multiplier is the weight of the judge's grades in rewards.
 	Multiplier multiplier.Config `yaml:"multiplier" hash:"corpus"`
 	Select     SelectConfig      `yaml:"select" hash:"corpus"`
@@ -49,6 +55,12 @@ type Config struct {
 	// Workers is the number of inputs that are processed at once.
 	Workers int `yaml:"workers" hash:"none"`
 }
+
+// The values of Config.Instrument.
+const (
+	InstrumentOn  = "on"
+	InstrumentOff = "off"
+)
 
 // JudgeConfig is the configuration of the reasoning judge, which the flags choose.
 type JudgeConfig struct {
@@ -155,8 +167,17 @@ func (c Config) Validate() error {
 	bad.Unless(c.Redact.Secrets || !c.Redact.Hotkeys, "redact.hotkeys without redact.secrets: accounts alone cannot be taken out")
 	bad.Unless(c.MaxUnreadable >= 0 && c.MaxUnreadable <= 1, "max_unreadable is %v: want 0 to 1", c.MaxUnreadable)
 	bad.Unless(c.MaxUnscored >= 0 && c.MaxUnscored <= 1, "max_unscored is %v: want 0 to 1", c.MaxUnscored)
+	c.validateInstruments(&bad)
 	bad.Unless(c.Workers >= 1, "workers is %d: want at least 1", c.Workers)
 	return bad.Err()
+}
+
+func (c *Config) validateInstruments(bad *wrong.List) {
+	for _, name := range slices.Sorted(maps.Keys(c.Instrument)) {
+		value := c.Instrument[name]
+		bad.Unless(slices.Contains(domain.Instruments, name), "instrument.%s: want one of %s", name, strings.Join(domain.Instruments, ", "))
+		bad.Unless(value == InstrumentOn || value == InstrumentOff, "instrument.%s is %q: want on or off", name, value)
+	}
 }
 
 func (c *SelectConfig) validate(bad *wrong.List) {
@@ -177,11 +198,10 @@ func (c Config) JSON() []byte { return c.encode("block", "corpus") }
 func (c Config) encode(reach ...string) []byte {
 	fields := yaml.MapSlice{}
 	for f, v := range reflect.ValueOf(c).Fields() {
-		if slices.Contains(reach, f.Tag.Get("hash")) {
-			fields = append(fields, yaml.MapItem{
-				Key:   f.Tag.Get("yaml"),
-				Value: v.Interface(),
-			})
+		key, option, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		isOmitted := option == "omitempty" && v.IsZero()
+		if slices.Contains(reach, f.Tag.Get("hash")) && !isOmitted {
+			fields = append(fields, yaml.MapItem{Key: key, Value: v.Interface()})
 		}
 	}
 	b, err := yaml.MarshalWithOptions(fields, yaml.JSON())

@@ -13,6 +13,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/traces"
@@ -38,6 +39,9 @@ type Sources struct {
 	// Draft asks for a corpus to look at: it may be empty, and its days may have few
 	// problems or none, and lines that cannot be read.
 	Draft bool
+	// Domains are the domains among which the attempts are. If it is nil, they are the built-in
+	// ones.
+	Domains *domain.Set
 	// planned has the catalogues, by absolute path, that are identified by the hash of a plan and
 	// not read.
 	planned map[string]File

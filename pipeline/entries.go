@@ -63,6 +63,8 @@ type traits struct {
 	judged      arena.JudgeOutcome
 	stepJudged  arena.JudgeOutcome
 	leakTier    guard.Tier
+	domain      string
+	logged      bool
 	hasDialogue bool
 	success     bool
 	scored      bool
@@ -88,6 +90,8 @@ func newEntrySummary(pos ref, x *block.Entry) *entrySummary {
 			judged:      x.Judgement.Outcome,
 			stepJudged:  x.StepJudgement.Outcome,
 			leakTier:    x.Leak.Tier,
+			domain:      x.Domain,
+			logged:      x.Logged,
 			hasDialogue: a.HasDialogue,
 			success:     x.Outcome.Success,
 			scored:      x.Outcome.Scored(),
@@ -119,6 +123,8 @@ func (e *entrySummary) restore(x *block.Entry) {
 	x.File = int(e.file)
 	x.Fault = e.fault
 	x.Agent = e.agent.Value()
+	x.Domain = t.domain
+	x.Logged = t.logged
 	x.Problem = int(e.problem)
 	x.Score = e.score
 	x.Rank = e.rank

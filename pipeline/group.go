@@ -107,7 +107,7 @@ func (g *grouper) sumWeights() {
 		if !e.traits.Value().hasDialogue || g.attempts[g.filterDay.CountedCopy[e.id]] != e {
 			continue
 		}
-		if g.weights.runs != nil && e.traits.Value().judged != arena.JudgeUnsaid {
+		if g.weights.runs != nil && isGradable(e.traits.Value().judged) {
 			run := e.run.Value()
 			g.weights.runs[run] = g.weights.runs[run].Add(e.score)
 		}
@@ -130,9 +130,15 @@ func (g *grouper) sumWeights() {
 // revised returns the filter's result for an attempt after the second pass, which takes into account
 // how the agent behaved in all its attempts of the day.
 func (g *grouper) revised(pos ref, x *block.Entry) arena.Structure {
-	return g.session.filter.Revise(
+	return g.session.filterOf(x).Revise(
 		x.Structure,
 		g.inputs[pos.Input].odds[pos.Entry],
 		g.filterDay.Agents[x.Agent],
 	)
+}
+
+// isGradable reports whether an attempt with this outcome of its judgement counts in the mean of its
+// run: the judge was asked, or would have been.
+func isGradable(o arena.JudgeOutcome) bool {
+	return o != arena.JudgeUnsaid && o != arena.JudgeNotMeasured
 }

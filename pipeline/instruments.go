@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/multiplier"
@@ -17,6 +18,10 @@ type Instruments struct {
 	Titles    TitlesInstrument `json:"titles"`
 	Judge     JudgeInstrument  `json:"judge"`
 	StepJudge InstrumentID     `json:"step_judge"`
+	// JudgeChosen and StepsChosen report whether the user chose the judge or the step judge by a
+	// flag, so that it is on in every domain.
+	JudgeChosen bool `json:"-"`
+	StepsChosen bool `json:"-"`
 }
 
 // TitlesInstrument records how the titles of products are compared.
@@ -57,6 +62,11 @@ func DefaultInstruments() Instruments {
 // NewInstrumentID returns the ID of a judge.
 func NewInstrumentID(id judges.Identity) InstrumentID {
 	return InstrumentID{Name: id.Name, Settings: id.Settings}
+}
+
+// isChosen reports whether the user chose an instrument by a flag.
+func (i Instruments) isChosen(instrument string) bool {
+	return instrument == domain.Judge && i.JudgeChosen || instrument == domain.Steps && i.StepsChosen
 }
 
 // JSON returns the instruments as stored in manifests.

@@ -45,7 +45,7 @@ func (w *unitWriter) writeVerdicts(ctx context.Context) error {
 		if x.Fault != nil {
 			return nil
 		}
-		structure := s.filter.Revise(
+		structure := s.filterOf(x).Revise(
 			x.Structure,
 			w.plan.Odds[pos.Input][pos.Entry],
 			w.plan.Agents[x.Agent],

@@ -9,6 +9,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/guard/minhash"
@@ -97,27 +98,31 @@ func faultEntry(f *traces.Fault, file int) *block.Entry {
 // row will be made.
 func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, *block.Draft, error) {
 	s := m.session
-	rec := arena.Record{Trace: t, Dialogue: filters.Normalise(t)}
-	structure, sample := s.filter.Check(t, &rec.Dialogue)
-	rec.Structure = structure
-	problem := s.day.Problems.IndexOf(t)
-	var err error
-	if rec.Outcome, err = s.scorer.Score(ctx, t, s.day.Problems.Get(problem)); err != nil {
+	rec := arena.Record{Dialogue: filters.Normalise(t)}
+	d, err := s.domainOf(t, &rec.Dialogue)
+	if err != nil {
 		return nil, nil, err
 	}
-	isUsable := usable(s.filter, &structure, rec.Outcome.Success)
+	rec.Trace = d.Ruled(t)
+	filter := d.filter(t.Source.HasProxyLog)
+	structure, sample := filter.Check(rec.Trace, &rec.Dialogue)
+	rec.Structure = structure
+	problem := s.day.Problems.IndexOf(t)
+	if rec.Outcome, err = s.scorer.Score(ctx, rec.Trace, s.day.Problems.Get(problem)); err != nil {
+		return nil, nil, err
+	}
+	isUsable := usable(filter, &structure, rec.Outcome.Success)
 	needsGrade := isUsable && rec.Outcome.Scored() || !s.Instruments.Judge.Sparing
 	if t.HasDialogue && needsGrade {
-		if rec.Judgement, err = m.judge(ctx, &rec); err != nil {
+		if rec.Judgement, err = m.judge(ctx, d, &rec); err != nil {
 			return nil, nil, err
 		}
 	}
 	entry := newEntry(&rec, problem)
+	entry.Domain = d.Name
 	entry.Sample = sample
-	if rec.Judgement.Outcome.IsAsked() && probe.IsSampled(t.ID, s.Config.Judge.ProbeEvery) {
-		if entry.Shifts, err = probe.MeasureFrom(ctx, s.Judge.Judge, &rec.Judgement, t, &rec.Dialogue); err != nil {
-			return nil, nil, err
-		}
+	if entry.Shifts, err = m.probe(ctx, &rec); err != nil {
+		return nil, nil, err
 	}
 	if problem < 0 || !isUsable {
 		return entry, nil, nil
@@ -130,14 +135,27 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, *bl
 	return entry, draft, err
 }
 
-// judge returns the judge's answer on an attempt. The judge is not asked about thinking that
-// no model said.
-func (m *mapper) judge(ctx context.Context, rec *arena.Record) (arena.Judgement, error) {
+// judge returns the judge's answer on an attempt. The judge is not asked in a domain on which it was
+// not measured, nor about thinking that no model said.
+func (m *mapper) judge(ctx context.Context, d *runDomain, rec *arena.Record) (arena.Judgement, error) {
 	s := m.session
+	if !d.on[domain.Judge] {
+		return judges.NotMeasured(s.Instruments.Judge.Name), nil
+	}
 	if rec.Structure.ThinkingStripped {
 		return judges.Unsaid(s.Instruments.Judge.Name, *rec.Structure.ThinkingUnsaid), nil
 	}
 	return s.Judge.Judge(ctx, rec.Trace, &rec.Dialogue)
+}
+
+// probe measures how far the judge's grade of an attempt changes for reasons that should not matter.
+// It returns nil for an attempt that is not sampled or not graded.
+func (m *mapper) probe(ctx context.Context, rec *arena.Record) ([]probe.Shift, error) {
+	s := m.session
+	if !rec.Judgement.Outcome.IsAsked() || !probe.IsSampled(rec.Trace.ID, s.Config.Judge.ProbeEvery) {
+		return nil, nil
+	}
+	return probe.MeasureFrom(ctx, s.Judge.Judge, &rec.Judgement, rec.Trace, &rec.Dialogue)
 }
 
 // usable reports whether an attempt may become a row: the filter keeps it, or it is unsuccessful
@@ -154,6 +172,7 @@ func newEntry(rec *arena.Record, problem int) *block.Entry {
 	head := block.Head{
 		Attempt: attempt,
 		Agent:   filters.AgentOf(t.Agent, t.RunID),
+		Logged:  t.Source.HasProxyLog,
 		Query:   digest.SHA256([]byte(t.Query)),
 		Problem: problem,
 		Passage: frames.DecidingPassage(&rec.Judgement),
@@ -183,7 +202,7 @@ func (m *mapper) render(
 	s := m.session
 	facts := m.facts
 	facts.Category = s.day.Problems.All[problem].Category
-	row, messages, err := rows.NewSFT(withRuling(rec, &facts), &facts)
+	row, messages, err := rows.NewSFT(withRuling(rec, &facts, s.domains[entry.Domain]), &facts)
 	if unfit, ok := errors.AsType[*chat.Unfit](err); ok {
 		entry.Structure.Keep = false
 		entry.Structure.Reasons = slices.Insert(entry.Structure.Reasons, 0, unfit.Reason)
@@ -264,14 +283,16 @@ func (m *mapper) findLeak(c guard.Candidate, problem int) guard.Finding {
 
 // judgeSteps returns the step judge's verdicts on an attempt, one for each message of the model,
 // and stores the judge's answer in entry. It returns nil if config steps is not configured, if the
-// guard drops the attempt, if no model wrote its thinking, or if the judge gave no answer.
+// step judge was not measured on the attempt's domain, if the guard drops the attempt, if no model
+// wrote its thinking, or if the judge gave no answer.
 func (m *mapper) judgeSteps(
 	ctx context.Context,
 	rec *arena.Record,
 	entry *block.Entry,
 ) ([]arena.StepVerdict, error) {
 	s := m.session
-	isUnasked := entry.Leak.Drop || rec.Structure.ThinkingStripped
+	isMeasured := s.domains[entry.Domain].on[domain.Steps]
+	isUnasked := entry.Leak.Drop || rec.Structure.ThinkingStripped || !isMeasured
 	if !s.Config.Steps || s.StepJudge == nil || isUnasked {
 		return nil, nil
 	}

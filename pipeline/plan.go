@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/filters/habits"
@@ -32,6 +33,11 @@ type plan struct {
 	reports.Replies
 	// Decisions are by input, then by entry.
 	Decisions [][]choose.Decision `json:"fates"`
+	// Domains counts the attempts by domain.
+	Domains map[string]int64 `json:"domains"`
+	// NotMeasured counts the attempts that the judge would have graded if it had been measured on
+	// their domain.
+	NotMeasured int64 `json:"not_measured,omitempty"`
 	// Tallies count scored attempts and successes, by problem.
 	Tallies []rows.Tally `json:"tallies"`
 	// Runs are the qualities of the runs by their IDs, if factors depend on them.
@@ -136,6 +142,7 @@ func (g *grouper) plan(selections []selection) (*plan, error) {
 		Runs:    g.weights.runs,
 		Framed:  g.weights.framed,
 		Agents:  g.filterDay.Agents,
+		Domains: map[string]int64{},
 	}
 	for i := range g.inputs {
 		p.addInput(&g.inputs[i], len(g.session.inputs[i].files))
@@ -145,6 +152,7 @@ func (g *grouper) plan(selections []selection) (*plan, error) {
 	}
 	p.Funnel[0].Unreadable = p.Read.UnreadableShare()
 	p.Funnel[0].CutFiles = int64(p.Read.CutFiles)
+	p.Funnel[slices.Index(stages, stageJudge)].NotMeasured = p.NotMeasured
 	p.Units = g.units(selections)
 	return p, nil
 }
@@ -164,6 +172,10 @@ func (p *plan) addInput(in *groupedInput, files int) {
 		if in.decisions[n].Stage != stageRead {
 			p.addAttempt(e)
 		}
+		isUnmeasured := e.traits.Value().judged == arena.JudgeNotMeasured
+		if isUnmeasured && reaches(&in.decisions[n], stageJudge) {
+			p.NotMeasured++
+		}
 	}
 	records := make([]int64, files)
 	for n, summary := range summaries {
@@ -181,11 +193,17 @@ func (p *plan) addInput(in *groupedInput, files int) {
 	p.Records = append(p.Records, records)
 }
 
+// reaches reports whether no stage before this one dropped a record.
+func reaches(d *choose.Decision, stage string) bool {
+	return d.IsKept() || slices.Index(stages, d.Stage) >= slices.Index(stages, stage)
+}
+
 // addAttempt counts the judges' answers on an attempt, and the attempt among those at its problem.
 // The count of a problem includes every scored attempt, whether a model or a program decided its
 // calls, as the day's own statistics do.
 func (p *plan) addAttempt(e *entrySummary) {
 	t := e.traits.Value()
+	p.Domains[t.domain]++
 	p.Count(t.judged, t.stepJudged)
 	if e.problem < 0 || !t.scored {
 		return
@@ -229,12 +247,13 @@ func (g *grouper) units(selections []selection) []unit {
 }
 
 // trainableProblems returns the indexes of the problems that become rows of config rl in a split:
-// those that the guard does not drop.
+// those that the guard does not drop, of domains with an environment in which they can be played.
 func (g *grouper) trainableProblems(split string) []int {
 	var out []int
 	p := g.session.protection
+	problems := g.session.day.Problems.All
 	for i, pool := range p.Pools {
-		if splitOf(pool) == split && !p.Problems[i].Drop {
+		if splitOf(pool) == split && !p.Problems[i].Drop && problems[i].Domain == "" {
 			out = append(out, i)
 		}
 	}

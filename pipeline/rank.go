@@ -134,13 +134,13 @@ type weights struct {
 }
 
 // factor returns the factor, 0 to 1, by which an attempt's success is multiplied. It is 1 for an
-// attempt that the subnet's verifier scored. It returns nil if the attempt is left out because it
+// attempt that a verifier scored or whose judge was not measured. It returns nil if the attempt is left out because it
 // has no dialogue, or no grade where the configuration requires one.
 func (w *weights) factor(x *block.Entry) *float64 {
 	if !x.HasDialogue {
 		return nil
 	}
-	if x.Outcome.Ruling != nil {
+	if x.Outcome.Ruling != nil || x.Judgement.Outcome == arena.JudgeNotMeasured {
 		return new(1.0)
 	}
 	if x.Judgement.Outcome == arena.JudgeUnsaid {
@@ -157,8 +157,7 @@ func (w *weights) factor(x *block.Entry) *float64 {
 // judge gave no grade, it returns the mean grade of the attempt's run, or nil if the configuration
 // excludes such attempts or the run has no grade.
 func (w *weights) quality(x *block.Entry) *float64 {
-	isUnsaid := x.Judgement.Outcome == arena.JudgeUnsaid
-	if x.Score != nil || isUnsaid || w.config.Unscored == multiplier.Excluded {
+	if x.Score != nil || !isGradable(x.Judgement.Outcome) || w.config.Unscored == multiplier.Excluded {
 		return x.Score
 	}
 	return w.runs[x.Attempt.RunID].Mean()

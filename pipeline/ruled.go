@@ -14,20 +14,35 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/domain"
+	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/internal/digest"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// withRuling prepares an attempt that the subnet's verifier scored for rendering. It sets
-// facts.Harness to the tools of the trace and facts.Metadata to the verifier's ruling, and returns
-// a copy of the record with user messages merged into results. Other records are returned
+// withRuling prepares an attempt whose outcome the subnet's verifier found, or its source declares,
+// for rendering. It sets facts.Harness to the system prompt and tools of the trace, and
+// facts.Metadata to the verifier's ruling or to what is known of the source. An attempt that the
+// verifier scored is returned as a copy with user messages merged into results, all others
 // unchanged.
-func withRuling(rec *arena.Record, facts *rows.Facts) *arena.Record {
+func withRuling(rec *arena.Record, facts *rows.Facts, d *runDomain) *arena.Record {
 	r := rec.Trace.Ruling
 	if r == nil {
 		return rec
 	}
-	facts.Harness, _ = chat.SourceHarness(rec.Trace, &rec.Dialogue)
+	var derived []string
+	facts.Harness, derived = chat.SourceHarness(rec.Trace, &rec.Dialogue)
+	if r.Declared {
+		facts.Metadata = map[string]any{
+			"domain":          d.Name,
+			"shape":           rec.Trace.Source.Shape,
+			"declared_reward": rec.Trace.Declared,
+			"derived_tools":   derived,
+			"lost":            finish.Losses(rec.Trace, &rec.Dialogue),
+		}
+		return rec
+	}
 	facts.Metadata = map[string]any{
 		"contract":      rec.Trace.Source.Shape,
 		"pack":          rec.Trace.Agent.Suite,
@@ -74,33 +89,39 @@ func addToResult(t *arena.Turn, message string) bool {
 	return true
 }
 
-// task is a problem as the trace of an episode records it. Family is its category.
+// task is a problem as the traces of its attempts record it. Family is its category.
 type task struct {
 	ID     string `json:"problem_id"`
 	Query  string `json:"query"`
 	Family string `json:"category"`
+	// domain is the name of its domain, empty for environment packs.
+	domain string
+	// told is what a simulated customer was told, empty if the customer is real or the source
+	// does not have it.
+	told string
 }
 
 // defaultFamily is the category of problems whose episodes record none.
 const defaultFamily = "environment"
 
-// errNoRuling stops the reading of an input whose attempts were not scored by the subnet's
-// verifier, so that they record no problems.
-var errNoRuling = errors.New("no episode of an environment pack")
+// errNoRuling stops the reading of an input whose attempts neither have a verifier's verdict nor
+// declare their outcome, so that they record no problems.
+var errNoRuling = errors.New("no attempt with an outcome of its own")
 
 // deriveProblems adds the problems of days that have no problems file. It reads them from the
-// episodes, whose traces record ID, request and category. They count as a file of the run, since
-// blocks depend on them. It does nothing if the user named problems files.
+// attempts whose outcome a verifier found or the source declares: such traces record ID, request
+// and category. They count as a file of the run, since blocks depend on them. It does nothing if
+// the user named problems files.
 func (d *Day) deriveProblems(ctx context.Context, src Sources) error {
 	if len(src.Problems) > 0 {
 		return nil
 	}
-	tasks := map[string]task{}
+	tasks := tasks{}
 	for _, day := range src.Days {
 		if day == traces.Stdin || len(traces.SideFiles(day, traces.TablePattern("problems"))) > 0 {
 			continue
 		}
-		if err := readTasks(ctx, day, tasks); err != nil {
+		if err := tasks.read(ctx, day, src.Domains); err != nil {
 			return err
 		}
 	}
@@ -108,9 +129,10 @@ func (d *Day) deriveProblems(ctx context.Context, src Sources) error {
 		return nil
 	}
 	var text bytes.Buffer
-	for _, id := range slices.Sorted(maps.Keys(tasks)) {
-		if err := json.NewEncoder(&text).Encode(tasks[id]); err != nil {
-			return fmt.Errorf("write problem %q: %w", id, err)
+	keys := slices.Sorted(maps.Keys(tasks))
+	for _, key := range keys {
+		if err := json.NewEncoder(&text).Encode(tasks[key]); err != nil {
+			return fmt.Errorf("write problem %q: %w", key, err)
 		}
 	}
 	d.derived = len(tasks)
@@ -122,13 +144,19 @@ func (d *Day) deriveProblems(ctx context.Context, src Sources) error {
 	}})
 	problems, err := arena.ReadProblems(&text, maxProblem)
 	if err != nil {
-		return fmt.Errorf("read problems of episodes: %w", err)
+		return fmt.Errorf("read problems of attempts: %w", err)
 	}
-	return d.Problems.add("the episodes", problems)
+	for i, key := range keys {
+		problems[i].Domain = tasks[key].domain
+	}
+	return d.Problems.add("the attempts", problems)
 }
 
-// readTasks reads the traces of a day and adds the problem of each episode to tasks, by ID.
-func readTasks(ctx context.Context, day string, tasks map[string]task) error {
+// tasks are the problems that attempts record, by ID, or by request if the source has no IDs.
+type tasks map[string]*task
+
+// read reads the traces of a day and adds the problem of each attempt.
+func (s tasks) read(ctx context.Context, day string, domains *domain.Set) error {
 	inputs, err := traces.Discover(day)
 	if err != nil {
 		return err
@@ -139,10 +167,23 @@ func readTasks(ctx context.Context, day string, tasks map[string]task) error {
 			if item.Trace == nil {
 				return nil
 			}
-			if item.Trace.Ruling == nil {
+			dialogue := filters.Normalise(item.Trace)
+			d, err := domains.Find(item.Trace, &dialogue, domain.Base)
+			if err != nil {
+				return err
+			}
+			t := d.Ruled(item.Trace)
+			if t.Ruling == nil {
 				return errNoRuling
 			}
-			return addTask(tasks, item.Trace)
+			name := ""
+			if d.Outcome.From == domain.FromDeclared {
+				name = d.Name
+			}
+			if t.Ruling.Declared {
+				return s.addDeclared(t, name)
+			}
+			return s.addEpisode(t, name)
 		})
 		if err != nil && !errors.Is(err, errNoRuling) {
 			return err
@@ -151,24 +192,54 @@ func readTasks(ctx context.Context, day string, tasks map[string]task) error {
 	return nil
 }
 
-// addTask adds the problem of an episode to tasks. It returns an error if an earlier episode has
-// the same problem ID and another request.
-func addTask(tasks map[string]task, t *arena.Trace) error {
+// addEpisode adds the problem of an episode. It returns an error if an earlier episode has the same
+// problem ID and another request.
+func (s tasks) addEpisode(t *arena.Trace, domain string) error {
 	if t.ProblemID == "" {
 		return nil
 	}
-	earlier := tasks[t.ProblemID]
-	if earlier.Query != "" && t.Query != "" && earlier.Query != t.Query {
-		return fmt.Errorf("task_id %q stands for two requests: %q and %q; build their packs apart", t.ProblemID, earlier.Query, t.Query)
-	}
 	family := cmp.Or(t.Family, defaultFamily)
-	if earlier.ID != "" && earlier.Family != defaultFamily {
-		family = earlier.Family
+	q, ok := s[t.ProblemID]
+	if !ok {
+		s[t.ProblemID] = &task{ID: t.ProblemID, Query: t.Query, Family: family, domain: domain}
+		return nil
 	}
-	tasks[t.ProblemID] = task{
-		ID:     t.ProblemID,
-		Query:  cmp.Or(earlier.Query, t.Query),
-		Family: family,
+	if q.Query != "" && t.Query != "" && q.Query != t.Query {
+		return fmt.Errorf("task_id %q stands for two requests: %q and %q; build their packs apart", t.ProblemID, q.Query, t.Query)
+	}
+	q.Query = cmp.Or(q.Query, t.Query)
+	if q.Family == defaultFamily {
+		q.Family = family
+	}
+	return nil
+}
+
+// addDeclared adds the problem of an attempt whose source declares the outcome. Attempts with one ID
+// are at one problem, even if their requests differ, as those of simulated customers do. The text of
+// the problem is what the customer was told or else the first of the requests in the order of their
+// bytes. It returns an error if customers were told different things.
+func (s tasks) addDeclared(t *arena.Trace, domain string) error {
+	key := cmp.Or(t.ProblemID, "\x00"+t.Query)
+	if key == "\x00" {
+		return nil
+	}
+	q, ok := s[key]
+	if !ok {
+		s[key] = &task{
+			ID:     t.ProblemID,
+			Query:  cmp.Or(t.Task, t.Query),
+			Family: cmp.Or(t.Family, domain),
+			domain: domain,
+			told:   t.Task,
+		}
+		return nil
+	}
+	if q.told != t.Task {
+		return fmt.Errorf("task_id %q stands for two tasks: %.80q and %.80q; build their files apart", t.ProblemID, q.told, t.Task)
+	}
+	precedes := q.Query == "" || t.Query < q.Query
+	if t.Task == "" && t.Query != "" && precedes {
+		q.Query = t.Query
 	}
 	return nil
 }

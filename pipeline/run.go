@@ -8,6 +8,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/agreement"
@@ -22,7 +23,9 @@ type Run struct {
 	Config Config
 	// Instruments are recorded in the manifest.
 	Instruments Instruments
-	Sources     Sources
+	// Domains are the domains among which the attempts are.
+	Domains *domain.Set
+	Sources Sources
 	// Out is the folder of the corpus, and Work the folder of its blocks and parts.
 	Out  string
 	Work string

@@ -15,6 +15,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/corpus/where"
 	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/inorder"
 	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/pipeline/block"
@@ -32,6 +33,8 @@ type session struct {
 	earlier *finish.Source
 	inputs  []input
 	filter  *filters.Filter
+	// domains are the domains of the attempts by name.
+	domains map[string]*runDomain
 	// scorer is shared by all workers, so that each document is read once.
 	scorer *outcome.Scorer
 	where  *where.Expr
@@ -57,6 +60,7 @@ func (r *Run) openReadOnly(ctx context.Context, src Sources) (*session, error) {
 	if err := corpus.CheckReplaceable(r.FS, r.Out); err != nil {
 		return nil, err
 	}
+	src.Domains = r.Domains
 	day, err := OpenDay(ctx, src)
 	if err != nil {
 		return nil, err
@@ -105,6 +109,10 @@ func (s *session) load(ctx context.Context) error {
 }
 
 func (s *session) prepare(ctx context.Context) (err error) {
+	if s.filter, err = filters.New(s.Config.Filter); err != nil {
+		return err
+	}
+	s.domains = s.newDomains(s.filter)
 	if s.where, err = where.ParseOptional(s.Config.Select.Where); err != nil {
 		return err
 	}
@@ -129,8 +137,7 @@ func (s *session) prepare(ctx context.Context) (err error) {
 	if s.Config.Redact.Secrets {
 		s.redactor = redact.New(redact.Options{Hotkeys: s.Config.Redact.Hotkeys})
 	}
-	s.filter, err = filters.New(s.Config.Filter)
-	return err
+	return nil
 }
 
 // checkHeldOut checks that the run keeps out of training all that is kept out by the corpus of its
@@ -185,6 +192,8 @@ func (s *session) assignBlocks() {
 		s.Config.encode("block"),
 		s.Instruments.JSON(),
 		s.protection.State.Encode(),
+		[]byte(s.Domains.SHA256()),
+		asjson.Bytes([]bool{s.Instruments.JudgeChosen, s.Instruments.StepsChosen}),
 	}
 	for _, f := range s.day.Files {
 		parts = append(parts, []byte(f.Kind), []byte(f.SHA256))

@@ -18,6 +18,7 @@ import (
 type Terms struct {
 	Version       string          `json:"version"`
 	Harness       string          `json:"harness_sha256"`
+	Domains       string          `json:"domains_sha256"`
 	Configuration json.RawMessage `json:"configuration"`
 	Instruments   json.RawMessage `json:"instruments"`
 	Inputs        []TermsInput    `json:"inputs"`
@@ -55,6 +56,7 @@ func (s *session) terms() *Terms {
 	t := &Terms{
 		Version:       s.Version,
 		Harness:       s.Harness.SHA256,
+		Domains:       s.Domains.SHA256(),
 		Configuration: s.Config.JSON(),
 		Instruments:   s.Instruments.JSON(),
 	}
@@ -149,6 +151,9 @@ func (s *session) checkTerms() error {
 	want := s.Terms
 	if got.Version != want.Version || got.Harness != want.Harness {
 		return fmt.Errorf("%w: by program %.40q, not %.40q", ErrTerms, want.Version, got.Version)
+	}
+	if got.Domains != want.Domains {
+		return fmt.Errorf("%w: the domains are others", ErrTerms)
 	}
 	if !equalJSON(got.Configuration, want.Configuration) {
 		return fmt.Errorf("%w: the configuration is another one", ErrTerms)

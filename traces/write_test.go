@@ -113,6 +113,8 @@ func without(t arena.Trace, lost []convert.Loss) arena.Trace {
 			t.Agent = arena.Agent{}
 		case convert.LossVetoes:
 			t.Vetoes = nil
+		case convert.LossTask:
+			t.Task = ""
 		case convert.LossRuling:
 			t.Ruling, t.Family = nil, ""
 		default: // of its steps

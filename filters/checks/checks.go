@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/filters/evidence"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
@@ -26,15 +27,24 @@ type Check struct {
 	// Reason is the stable code of a rejection by this check.
 	Reason string
 
-	// Measure computes the value of an attempt and the limit. maxTokens is the configured
-	// maximum length of a dialogue.
-	Measure func(a *evidence.Attempt, maxTokens int) (value, limit float64)
+	// Measure computes the value of an attempt and the limit.
+	Measure func(a *evidence.Attempt, l Limits) (value, limit float64)
 	// Above reports whether values above the limit count against the attempt; otherwise values
 	// below it do.
 	Above bool
 	// Mistake reports whether a rejection shows a mistake of the model: the record is complete
 	// and honest, and an example of what not to do.
 	Mistake bool
+}
+
+// Limits are the limits that a configuration or a domain sets.
+type Limits struct {
+	// MaxTokens is the maximum length of a dialogue in tokens.
+	MaxTokens int
+	// CallTurns is the smallest number of turns that call a tool.
+	CallTurns int
+	// Commit limits the recommendations of an attempt.
+	Commit domain.Commit
 }
 
 // Fires reports whether a value counts against an attempt. NaN, which means that the value
@@ -132,20 +142,20 @@ func Mistake(reason string) bool {
 	})
 }
 
-func measureFinished(a *evidence.Attempt, _ int) (value, limit float64) {
+func measureFinished(a *evidence.Attempt, _ Limits) (value, limit float64) {
 	if a.Trace.Status == arena.StatusSuccess && a.Trace.HasDialogue {
 		return 1, 1
 	}
 	return 0, 1
 }
 
-func countCallTurns(a *evidence.Attempt, _ int) (value, limit float64) {
-	return float64(a.CallTurns), 1
+func countCallTurns(a *evidence.Attempt, l Limits) (value, limit float64) {
+	return float64(a.CallTurns), float64(l.CallTurns)
 }
 
 // countCalls returns the number of calls in the dialogue or of entries in the log, whichever is
 // larger. Counting stops at evidence.MaxCalls, one above the limit.
-func countCalls(a *evidence.Attempt, _ int) (value, limit float64) {
+func countCalls(a *evidence.Attempt, _ Limits) (value, limit float64) {
 	if a.Truncated() {
 		return evidence.MaxCalls, evidence.MaxCalls - 1
 	}
@@ -153,31 +163,37 @@ func countCalls(a *evidence.Attempt, _ int) (value, limit float64) {
 	return float64(max(len(a.Claims), logged)), evidence.MaxCalls - 1
 }
 
-func countUnanswered(a *evidence.Attempt, _ int) (value, limit float64) {
+func countUnanswered(a *evidence.Attempt, _ Limits) (value, limit float64) {
 	n := slicesx.CountFunc(a.Claims, func(c *evidence.Claim) bool {
 		return c.Call.Result.Kind() <= arena.Null
 	})
 	return float64(n), 0
 }
 
-// countRecommendations returns how far the number of recommendations is from one, and the limit
-// 0. The value is NaN, so that the check passes, if a verifier already graded the attempt, such
-// as an order in an environment pack, or if the harness has no tool that recommends.
-func countRecommendations(a *evidence.Attempt, _ int) (value, limit float64) {
+// countRecommendations returns by how many the number of recommendations is too large or too small,
+// and the limit 0. The value is NaN, so that the check passes, if a verifier already graded the
+// attempt, such as an order in an environment pack, or if the harness has no tool that recommends.
+func countRecommendations(a *evidence.Attempt, l Limits) (value, limit float64) {
 	if a.Trace.Ruling != nil || !a.CanRecommend() {
 		return math.NaN(), 0
 	}
 	n := slicesx.CountFunc(a.Claims, func(c *evidence.Claim) bool {
 		return c.Act.Tool == evidence.ToolRecommend
 	})
-	return math.Abs(float64(n - 1)), 0
+	switch {
+	case l.Commit.Needed && n == 0:
+		return 1, 0
+	case l.Commit.AtMost > 0 && n > l.Commit.AtMost:
+		return float64(n - l.Commit.AtMost), 0
+	}
+	return 0, 0
 }
 
-func countTokens(a *evidence.Attempt, maxTokens int) (value, limit float64) {
-	return float64(a.Tokens), float64(maxTokens)
+func countTokens(a *evidence.Attempt, l Limits) (value, limit float64) {
+	return float64(a.Tokens), float64(l.MaxTokens)
 }
 
-func measureEndsInThought(a *evidence.Attempt, _ int) (value, limit float64) {
+func measureEndsInThought(a *evidence.Attempt, _ Limits) (value, limit float64) {
 	turns := a.Dialogue.Turns
 	if len(turns) == 0 {
 		return 0, 0
@@ -189,11 +205,11 @@ func measureEndsInThought(a *evidence.Attempt, _ int) (value, limit float64) {
 	return 0, 0
 }
 
-func countInvented(a *evidence.Attempt, _ int) (value, limit float64) {
+func countInvented(a *evidence.Attempt, _ Limits) (value, limit float64) {
 	return float64(a.Invented), 0
 }
 
-func countJudgeOrders(a *evidence.Attempt, _ int) (value, limit float64) {
+func countJudgeOrders(a *evidence.Attempt, _ Limits) (value, limit float64) {
 	texts := make([]string, 0, 2*len(a.Dialogue.Turns))
 	for i := range a.Dialogue.Turns {
 		texts = append(

@@ -69,6 +69,10 @@ type Head struct {
 	rows.Attempt
 	// Agent is the filter's name for the attempt's agent.
 	Agent string
+	// Domain is the name of the attempt's domain, and Logged reports whether a gateway kept a log
+	// of the attempt.
+	Domain string
+	Logged bool
 	// Query is the sha256 of the request; the problem has its text.
 	Query string
 	// Problem is the index of the attempt's problem in the day's problems, -1 if

@@ -145,6 +145,11 @@ func PrintFunnel(w io.Writer, funnel []corpus.Stage) {
 	if len(funnel) == 0 {
 		return
 	}
+	for _, s := range funnel {
+		if s.NotMeasured > 0 {
+			fmt.Fprintf(w, "%s attempts passed stage %s without a grade, at weight 1: the instrument was not measured on their domain (not_measured)\n", thousands(s.NotMeasured), s.Name)
+		}
+	}
 	if n := funnel[len(funnel)-1].Stripped; n > 0 {
 		fmt.Fprintf(w, "%s of the last stage's attempts have no thinking in their rows: no reply of the log holds it (thinking_unsaid)\n", thousands(n))
 	}

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"slices"
 	"strings"
 
 	"golang.org/x/text/cases"
@@ -28,42 +27,6 @@ func requestCluster(query string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// The codes of the parts of a trace that its training row may lack. docs/profiles.md explains each.
-const (
-	lostSystemStep = "system_step"
-	lostEnding     = "ending"
-	lostTurnEnd    = "turn_end"
-)
-
-// losses returns the codes of the parts of a trace that its training row lacks, such as its ending.
-func losses(t *arena.Trace, d *arena.Dialogue) []string {
-	lost := append([]string{}, t.Lost...)
-	if slices.ContainsFunc(t.Steps, func(s arena.Step) bool { return s.Role == arena.RoleSystem }) {
-		lost = append(lost, lostSystemStep)
-	}
-	turns := d.Turns
-	for len(turns) > 0 && turns[len(turns)-1].User != "" {
-		turns = turns[:len(turns)-1]
-	}
-	hasResult := func(c arena.Call) bool {
-		return c.Result.Kind() != arena.Absent
-	}
-	endsInUser := len(turns) < len(d.Turns)
-	endsInResult := len(turns) > 0 && slices.ContainsFunc(turns[len(turns)-1].Calls, hasResult)
-	if endsInUser || endsInResult {
-		lost = append(lost, lostEnding)
-	}
-	previous := arena.Turn{User: t.Query}
-	for _, turn := range turns {
-		sameRole := (turn.User == "") == (previous.User == "")
-		if sameRole && len(previous.Calls) == 0 {
-			return append(lost, lostTurnEnd)
-		}
-		previous = turn
-	}
-	return lost
-}
-
 // newRow returns the ungraded training row of a trace, with the trace's own system prompt and
 // tools, and the codes of the parts that the row lacks. If the trace cannot be a row, the decision
 // has the reason.
@@ -79,7 +42,7 @@ func (m *Import) newRow(a *record, protection *finish.Protection) (row rows.SFT,
 			Reason: rec.Dialogue.Faults[0],
 		}, nil
 	}
-	lost = losses(t, &rec.Dialogue)
+	lost = finish.Losses(t, &rec.Dialogue)
 	row, messages, err := rows.NewSFT(&rec, m.facts(&rec, lost))
 	if unfit, ok := errors.AsType[*chat.Unfit](err); ok {
 		return row, nil, choose.Decision{Stage: stageRow, Reason: unfit.Reason}, nil

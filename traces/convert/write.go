@@ -64,6 +64,7 @@ const (
 	LossRuling          Loss = "ruling"
 	LossTurns           Loss = "turns"
 	LossArguments       Loss = "arguments"
+	LossTask            Loss = "task"
 )
 
 // Write returns a trace as JSON lines, each with a line feed, and the losses in the order
@@ -73,6 +74,7 @@ func Write(t *arena.Trace, f Format) (lines []byte, losses []Loss, err error) {
 	for _, loss := range t.Lost {
 		w.addLossIf(Loss(loss), true)
 	}
+	w.addLossIf(LossTask, t.Task != "")
 	switch f {
 	case ATIF:
 		err = w.writeLine(w.atif())

@@ -13,8 +13,8 @@ import (
 
 // The formats of rows with messages, which package traces recognises by their keys.
 var (
-	// OpenAI is a row with messages of OpenAI's API: rows of data sets, trajectories of
-	// tau-bench, prompts and predictions of ORO.
+	// OpenAI is a row with messages of OpenAI's API: rows of data sets, prompts and predictions
+	// of ORO.
 	OpenAI = Format{Name: "openai", read: func(r *reader, doc object) {
 		r.readRow(doc)
 	}}

@@ -72,7 +72,7 @@ type Format struct {
 }
 
 // Detectable lists the formats that Detect tries, in this order.
-var Detectable = []Format{sweAgent, inspectLog, verifiersResult, verifiersEpisode, tau2, exchange, claudeCode, spans}
+var Detectable = []Format{sweAgent, inspectLog, verifiersResult, verifiersEpisode, tau2, tauBench, exchange, claudeCode, spans}
 
 // Detect returns the format of a document, which must be a valid JSON object, or nil if
 // the document has none of the formats in Detectable.

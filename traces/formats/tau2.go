@@ -1,6 +1,8 @@
 package formats
 
 import (
+	"cmp"
+
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
@@ -21,10 +23,38 @@ var tau2 = Format{
 			r.readSimulation(doc, object{})
 			return
 		}
+		instructions := map[string]string{}
+		r.each(doc["tasks"], func(v gjson.Result) {
+			told := v.Get("user_scenario.instructions")
+			instructions[members(v).id("id")] = cmp.Or(told.Str, told.Raw)
+		})
 		r.each(doc["simulations"], func(v gjson.Result) {
 			r.begin(v.Raw)
 			r.readSimulation(members(v), doc.object("info"))
+			a := r.attempt()
+			a.Task = instructions[a.ProblemID]
 		})
+	},
+}
+
+// tauBench is the format of tau-bench: a row with the messages of one trial. The instruction of its
+// task is what the simulated customer was told.
+var tauBench = Format{
+	Name:     "tau_bench",
+	Writers:  "tau-bench results",
+	Retained: "reward, trial, the customer's instruction",
+	matches: func(doc object) bool {
+		return isMessageList(doc["traj"]) && doc["info"].Get("task").IsObject()
+	},
+	read: func(r *reader, doc object) {
+		r.isRow = true
+		a := r.begin("")
+		a.ProblemID = doc.id("task_id")
+		a.Trial = doc.id("trial")
+		a.Declared = doc.number("reward")
+		a.Task = r.text(doc["info"].Get("task.instruction"))
+		r.readMessages(doc["traj"])
+		r.addUnreadKeys(doc, "task_id", "trial", "reward", "info", "traj")
 	},
 }
 

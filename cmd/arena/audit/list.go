@@ -13,12 +13,18 @@ import (
 	"github.com/trajectory-arena/arena/corpus/export"
 	"github.com/trajectory-arena/arena/corpus/trainers"
 	"github.com/trajectory-arena/arena/docs"
+	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/traces/formats"
 )
 
 var catalogues = map[string]func(io.Writer){
+	"domains": func(w io.Writer) {
+		for _, d := range domain.Builtin() {
+			fmt.Fprintf(w, "%s\t%s\toutcome: %s\tmeasured: %s\n", d.Name, d.Title, d.Outcome.From, d.MeasuredText())
+		}
+	},
 	"filters": func(w io.Writer) {
 		for _, c := range filters.Catalogue() {
 			fmt.Fprintf(
@@ -57,8 +63,8 @@ var catalogues = map[string]func(io.Writer){
 
 // NewList returns `arena list`.
 func NewList(s *cli.Streams) *cobra.Command {
-	names := []string{"filters", "formats", "judges", "profiles", "reasons"}
-	c := cli.Command("list "+strings.Join(names, "|")+" [PROFILE]", "List checks, formats that are read, judges, export formats, or the reasons why rows are left out", cli.NumArgs(1, 2), func(_ *cobra.Command, args []string) error {
+	names := []string{"domains", "filters", "formats", "judges", "profiles", "reasons"}
+	c := cli.Command("list "+strings.Join(names, "|")+" [PROFILE]", "List domains, checks, formats that are read, judges, export formats, or the reasons why rows are left out", cli.NumArgs(1, 2), func(_ *cobra.Command, args []string) error {
 		list := catalogues[args[0]]
 		if list == nil {
 			return cli.Usage(fmt.Errorf("list %q", args[0]), "there are "+strings.Join(names, ", "))

@@ -16,6 +16,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/instrument"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/bucket"
+	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/pipeline/recipe"
 	"github.com/trajectory-arena/arena/shop"
@@ -38,6 +39,8 @@ type buildFlags struct {
 	// sources are the input files except the days, which are arguments.
 	sources  pipeline.Sources
 	reading  cli.Reading
+	// domain is the name or the file of the domain of all attempts, empty to recognise each.
+	domain   string
 	where    string
 	workers  int
 	force    bool
@@ -59,6 +62,7 @@ func (f *buildFlags) register(c *cobra.Command) {
 	c.Flags().StringVar(&f.work, "work", "", "folder of finished blocks, safe to delete (default CORPUS.work)")
 	c.Flags().StringVar(&f.where, "where", "", "only attempts for which this holds, such as 'judge_score >= 0.7 && n_steps <= 15'")
 	c.Flags().BoolVar(&f.steps, "steps", false, "write config steps too: kept attempts with a label for every turn")
+	c.Flags().StringVar(&f.domain, "domain", "", "domain of all attempts: a name of arena list domains, or a file (default: recognised for each attempt)")
 	cli.Jobs(c, &f.workers, "inputs worked on at once (default: workers of the configuration, else cores)")
 	f.noisy.Flags(c)
 	cli.Group(c, "What is read beside the traces:", func(c *cobra.Command) {
@@ -249,6 +253,9 @@ func (f *buildFlags) newRun(c *cobra.Command) (*pipeline.Run, error) {
 		Pages:   plots,
 		Replace: f.force,
 	}
+	if r.Domains, err = domain.NewSet(f.domain); err != nil {
+		return nil, cli.Usage(err, "`arena list domains` lists the built-in domains")
+	}
 	r.Sources = f.sources
 	r.Sources.Stdin, r.Sources.Spool = f.streams.In, r.Work
 	return r, f.equip(r, config.Harness)
@@ -263,6 +270,9 @@ func (f *buildFlags) setInstruments(r *pipeline.Run, o *instrument.Judges) {
 		Titles:    f.vectors.TitlesInstrument(),
 		Judge:     pipeline.JudgeInstrument{InstrumentID: pipeline.NewInstrumentID(o.Is)},
 		StepJudge: pipeline.NewInstrumentID(o.StepsIs),
+
+		JudgeChosen: o.Asks,
+		StepsChosen: o.StepsAsk,
 	}
 	r.Config.MaxUnscored = o.MaxUnscored
 	r.Config.Steps = r.Config.Steps || o.StepsAsk

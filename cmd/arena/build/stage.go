@@ -18,6 +18,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/bucket"
+	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/traces"
@@ -168,6 +169,9 @@ func (f *buildFlags) makePlan(
 	if p.Terms, err = r.Plan(c.Context()); err != nil {
 		return keepsWork(err)
 	}
+	if err = f.makeDomainAbsolute(c); err != nil {
+		return err
+	}
 	if p.Flags, err = cli.FlagArguments(c, notPlanned...); err != nil {
 		return err
 	}
@@ -183,6 +187,19 @@ func (f *buildFlags) makePlan(
 		e.SetIndent("", " ")
 		return e.Encode(p)
 	})
+}
+
+// makeDomainAbsolute sets the flag --domain to the full path if it names a file.
+func (f *buildFlags) makeDomainAbsolute(c *cobra.Command) error {
+	var builtin *domain.Set
+	if f.domain == "" || builtin.ByName(f.domain) != nil {
+		return nil
+	}
+	path, err := cli.Absolute(f.domain)
+	if err != nil {
+		return err
+	}
+	return c.Flags().Set("domain", path)
 }
 
 // checkPlannable returns an error for flags and days that a plan cannot store. It checks nothing

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trajectory-arena/arena/internal/strictyaml"
 	"github.com/trajectory-arena/arena/pipeline"
 )
 
@@ -121,7 +122,7 @@ func TestConfigurationOfAManifestIsAConfiguration(t *testing.T) {
 	config := pipeline.Defaults()
 	config.Select.Top, config.Reading.LineBytes, config.Guard.Shares.Eval = 7, 1<<20, 0.25
 	read := pipeline.Defaults()
-	if err := decodeStrict(config.JSON(), &read); err != nil || !reflect.DeepEqual(read, config) {
+	if err := strictyaml.Decode(config.JSON(), &read); err != nil || !reflect.DeepEqual(read, config) {
 		t.Errorf("read %+v, %v, want %+v", read, err, config)
 	}
 }

@@ -1,0 +1,158 @@
+// Package domain describes what the agents of an arena do, as far as a corpus depends on it: their
+// tools, where the outcome of an attempt is, and which instruments were measured on such attempts.
+// A domain is a YAML file; some are built in.
+package domain
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/trajectory-arena/arena/internal/digest"
+	"github.com/trajectory-arena/arena/internal/strictyaml"
+	"github.com/trajectory-arena/arena/internal/wrong"
+)
+
+// Domain is a kind of tasks with the tools that agents have for them.
+type Domain struct {
+	// Name identifies the domain in ledgers and manifests.
+	Name string `yaml:"name"`
+	// Title is the title of a dataset card, and Tags are tags of its own on the Hub.
+	Title string   `yaml:"title"`
+	Tags  []string `yaml:"tags"`
+	// Recognise says which attempts are of this domain.
+	Recognise Recognise `yaml:"recognise"`
+	// Tools are the tools of the agents by name.
+	Tools map[string]Tool `yaml:"tools"`
+	// Commit limits the calls that change the world for good.
+	Commit Commit `yaml:"commit"`
+	// Outcome says where the outcome of an attempt is.
+	Outcome Outcome `yaml:"outcome"`
+	// Unlogged decides on attempts of which no gateway kept a log, so that nothing shows who wrote
+	// their calls: keep or drop.
+	Unlogged string `yaml:"unlogged"`
+	// Measured has the figures of each instrument that was measured on this domain.
+	Measured map[string]Measurement `yaml:"measured"`
+
+	// SHA256 is the hash of the file.
+	SHA256 string `yaml:"-"`
+}
+
+// Recognise says which attempts are of a domain.
+type Recognise struct {
+	// Formats are formats of traces, as `arena list formats` names them.
+	Formats []string `yaml:"formats"`
+	// Tools are names of tools. At least two of them must be declared or called.
+	Tools []string `yaml:"tools"`
+}
+
+// Tool is what a tool does.
+type Tool struct {
+	Role Role `yaml:"role"`
+	// Words and IDs are the names of the arguments that are words of a search, and ids.
+	Words []string `yaml:"words"`
+	IDs   []string `yaml:"ids"`
+}
+
+// Role is the kind of a tool.
+type Role string
+
+// The kinds of tools.
+const (
+	RoleSearch Role = "search" // finds things by words
+	RoleOpen   Role = "open"   // shows one thing
+	RoleMatch  Role = "match"  // compares a thing with the request
+	RoleAct    Role = "act"    // changes the world
+	RoleAsk    Role = "ask"    // anything else
+	RoleCommit Role = "commit" // gives the answer, or makes the change that counts
+	RoleEnd    Role = "end"    // ends the attempt
+)
+
+// Roles are all kinds of tools.
+var Roles = []Role{RoleSearch, RoleOpen, RoleMatch, RoleAct, RoleAsk, RoleCommit, RoleEnd}
+
+// Commit limits the calls of tools with the role commit in one attempt.
+type Commit struct {
+	// AtMost is the largest number of such calls, 0 for any number.
+	AtMost int `yaml:"at_most"`
+	// Needed reports whether an attempt without such a call is faulty.
+	Needed bool `yaml:"needed"`
+}
+
+// Outcome says where the outcome of an attempt is.
+type Outcome struct {
+	// From is shop for the rules of the shop, verifier for the verdict in an episode of an
+	// environment pack, or declared for the reward that the source states.
+	From string `yaml:"from"`
+	// Pass is the smallest declared reward of a solved attempt.
+	Pass float64 `yaml:"pass"`
+	// AgentErrors are the recorded errors that are the agent's own, as patterns of path.Match in
+	// lower case. After any other error the outcome of a failed attempt is unknown.
+	AgentErrors []string `yaml:"agent_errors"`
+}
+
+// The sources of outcomes.
+const (
+	FromShop     = "shop"
+	FromVerifier = "verifier"
+	FromDeclared = "declared"
+)
+
+// The decisions on attempts without a gateway's log.
+const (
+	UnloggedKeep = "keep"
+	UnloggedDrop = "drop"
+)
+
+var namePattern = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,39}$`)
+
+// Parse reads a domain from YAML. The error for an unknown key names the key that is most similar.
+func Parse(text []byte) (*Domain, error) {
+	d := &Domain{SHA256: digest.SHA256(text)}
+	if err := strictyaml.Decode(text, d); err != nil {
+		if nearest := strictyaml.Nearest(err, "", d); nearest != "" {
+			err = fmt.Errorf("%w\ndid you mean %q?", err, nearest)
+		}
+		return nil, err
+	}
+	return d, d.validate()
+}
+
+// validate returns an error that lists everything that is wrong with the domain.
+func (d *Domain) validate() error {
+	var bad wrong.List
+	bad.Unless(namePattern.MatchString(d.Name), "name is %q: want lower-case letters, digits, - and _", d.Name)
+	bad.Unless(d.Title != "", "title is empty: it is the title of the dataset card")
+	bad.Unless(d.Unlogged == UnloggedKeep || d.Unlogged == UnloggedDrop, "unlogged is %q: want keep or drop", d.Unlogged)
+	d.Outcome.validate(&bad)
+	bad.Unless(d.Commit.AtMost >= 0, "commit.at_most is %d: want 1 or more, or 0 for any number", d.Commit.AtMost)
+	for _, name := range slices.Sorted(maps.Keys(d.Tools)) {
+		role := d.Tools[name].Role
+		bad.Unless(slices.Contains(Roles, role), "tools.%s.role is %q: want one of %s", name, role, join(Roles))
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Measured)) {
+		m := d.Measured[name]
+		m.validate(name, &bad)
+	}
+	return bad.Err()
+}
+
+func (o *Outcome) validate(bad *wrong.List) {
+	sources := []string{FromShop, FromVerifier, FromDeclared}
+	bad.Unless(slices.Contains(sources, o.From), "outcome.from is %q: want one of %s", o.From, join(sources))
+	for _, pattern := range o.AgentErrors {
+		_, err := path.Match(pattern, "")
+		bad.Unless(err == nil, "outcome.agent_errors has %q: want a pattern such as limit_*", pattern)
+	}
+}
+
+func join[T ~string](words []T) string {
+	texts := make([]string, len(words))
+	for i, w := range words {
+		texts[i] = string(w)
+	}
+	return strings.Join(texts, ", ")
+}

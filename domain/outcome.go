@@ -1,0 +1,61 @@
+package domain
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// The reasons why a declared outcome is unknown.
+const (
+	VoidUndeclared     = "undeclared_outcome"   // the source states no reward
+	VoidInfrastructure = "infrastructure_error" // the attempt ended in an error that is not the agent's
+)
+
+// Ruled returns the attempt with the outcome that its source declares as its ruling. It returns the
+// attempt unchanged if the attempt has a ruling, or if the outcomes of the domain are not declared.
+func (d *Domain) Ruled(t *arena.Trace) *arena.Trace {
+	if d.Outcome.From != FromDeclared || t.Ruling != nil {
+		return t
+	}
+	out := *t
+	out.Ruling = d.Outcome.ruling(t)
+	return &out
+}
+
+// ruling returns the outcome that the source of an attempt declares. What it does not declare is
+// unknown: the score is nil, and never 0.
+func (o *Outcome) ruling(t *arena.Trace) *arena.Ruling {
+	r := &arena.Ruling{Declared: true, Ending: ending(t)}
+	passes := t.Declared != nil && *t.Declared >= o.Pass
+	switch {
+	case !passes && t.Error != nil && !o.isAgentError(t.Error):
+		r.Void = VoidInfrastructure
+	case t.Declared == nil:
+		r.Void = VoidUndeclared
+	default:
+		r.Success = passes
+		r.Score = new(min(max(*t.Declared, 0), 1))
+	}
+	return r
+}
+
+// ending returns the type of the error that an attempt ended with, else its status.
+func ending(t *arena.Trace) string {
+	if t.Error != nil {
+		return cmp.Or(t.Error.Type, "error")
+	}
+	return strings.ToLower(string(t.Status))
+}
+
+// isAgentError reports whether an error is the agent's own.
+func (o *Outcome) isAgentError(e *arena.AttemptError) bool {
+	name := strings.ToLower(e.Type)
+	return slices.ContainsFunc(o.AgentErrors, func(pattern string) bool {
+		ok, _ := path.Match(pattern, name) // Parse has checked the patterns
+		return ok
+	})
+}

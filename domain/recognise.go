@@ -1,0 +1,102 @@
+package domain
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// minTools is the number of a domain's tools by which an attempt is recognised. One name, such as
+// search, is common to many domains.
+const minTools = 2
+
+// ErrSeveral reports that an attempt fits several domains equally well.
+var ErrSeveral = errors.New("an attempt fits several domains")
+
+// fit is how specifically an attempt fits a domain: by tools, which is more than by its format. The
+// zero value is no fit.
+type fit struct {
+	tools    int
+	isFormat bool
+}
+
+// better reports whether f is a more specific fit than g.
+func (f fit) better(g fit) bool {
+	if f.tools != g.tools {
+		return f.tools > g.tools
+	}
+	return f.isFormat && !g.isFormat
+}
+
+// Find returns the domain of an attempt. fallback is the domain of attempts that fit none. The error
+// wraps ErrSeveral.
+func (s *Set) Find(t *arena.Trace, d *arena.Dialogue, fallback string) (*Domain, error) {
+	if s != nil && s.forced != nil {
+		return s.forced, nil
+	}
+	names := toolNames(t, d)
+	best := s.ByName(fallback)
+	var bestFit fit
+	var tied *Domain
+	for _, candidate := range s.all() {
+		f := candidate.fit(t, names)
+		switch {
+		case f.better(bestFit):
+			best = candidate
+			bestFit = f
+			tied = nil
+		case f == bestFit && f != fit{}:
+			tied = candidate
+		}
+	}
+	if tied != nil {
+		return nil, fmt.Errorf("%w: %s is of %s and of %s by its tools", ErrSeveral, t.ID, best.Name, tied.Name)
+	}
+	return best, nil
+}
+
+func (d *Domain) fit(t *arena.Trace, tools []string) fit {
+	n := 0
+	for _, name := range tools {
+		if slices.Contains(d.Recognise.Tools, name) {
+			n++
+		}
+	}
+	if n < minTools {
+		n = 0
+	}
+	return fit{
+		tools:    n,
+		isFormat: slices.Contains(d.Recognise.Formats, string(t.Source.Shape)),
+	}
+}
+
+// toolNames returns the names of the tools that a trace declares or, if it declares none, of those
+// that its dialogue calls. Each name occurs once.
+func toolNames(t *arena.Trace, d *arena.Dialogue) []string {
+	var names []string
+	add := func(name string) {
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, schema := range gjson.Parse(string(t.Tools)).ForEach {
+		if f := schema.Get("function"); f.IsObject() {
+			schema = f
+		}
+		add(schema.Get("name").String())
+	}
+	if len(names) > 0 {
+		return names
+	}
+	for i := range d.Turns {
+		for j := range d.Turns[i].Calls {
+			add(d.Turns[i].Calls[j].Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,112 @@
+// Package strictyaml decodes YAML in which an unknown key is an error, and finds the known key that
+// was probably meant.
+package strictyaml
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/trajectory-arena/arena/internal/text"
+)
+
+// Decode decodes YAML into config, a pointer to a struct, and returns an error for an unknown
+// key. An empty file changes nothing, while the decoder by itself would clear config.
+func Decode(b []byte, config any) error {
+	var value any
+	if err := yaml.Unmarshal(b, &value); err == nil && value == nil {
+		return nil
+	}
+	err := yaml.NewDecoder(bytes.NewReader(b), yaml.Strict()).Decode(config)
+	if typeErr, ok := errors.AsType[*yaml.TypeError](err); ok && typeErr.Token != nil {
+		pos := typeErr.Token.Position
+		return fmt.Errorf(
+			"[%d:%d] %q is no %s",
+			pos.Line,
+			pos.Column,
+			typeErr.Token.Value,
+			kindOf(typeErr.DstType),
+		)
+	}
+	return err
+}
+
+func kindOf(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Int, reflect.Int64, reflect.Uint64:
+		return "whole number"
+	case reflect.Float64:
+		return "number"
+	case reflect.Bool:
+		return "true or false"
+	default:
+		return t.Kind().String()
+	}
+}
+
+// minTypos is the edit distance that a short key may have from the key that was meant.
+const minTypos = 2
+
+// Nearest returns the key of config, a pointer to a struct, that is most similar to the unknown key
+// which err of Decode is about. It returns "" if there is no similar key, and for any other error.
+// set is the whole key, such as "select.top", if it is known; of a key in a file only the last part
+// is.
+func Nearest(err error, set string, config any) string {
+	field, unknown := errors.AsType[*yaml.UnknownFieldError](err)
+	if !unknown {
+		return ""
+	}
+	name := field.Token.Value
+	nearest := ""
+	distance := 1 + max(minTypos, len(cmp.Or(set, name))/2)
+	section := set[:strings.LastIndexByte(set, '.')+1]
+	for _, key := range keys(reflect.TypeOf(config).Elem(), "") {
+		last := key[strings.LastIndexByte(key, '.')+1:]
+		d := text.Distance(cmp.Or(set, name), key)
+		switch {
+		case last == name:
+			d = 0
+		case set == "":
+			d = text.Distance(name, last)
+		}
+		isSibling := nearest == "" && section != "" && strings.HasPrefix(key, section)
+		if d < distance || isSibling {
+			nearest = key
+			distance = min(d, distance)
+		}
+	}
+	return nearest
+}
+
+// keys returns the YAML keys of a struct type. The key of a field in a nested struct, or in the
+// structs of a map, starts with the name of the struct or map and a dot.
+func keys(t reflect.Type, prefix string) (out []string) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		tag := f.Tag.Get("yaml")
+		if tag == "" {
+			tag = f.Tag.Get("json")
+		}
+		if tag == "" {
+			tag = strings.ToLower(f.Name)
+		}
+		name, option, _ := strings.Cut(tag, ",")
+		switch {
+		case option == "inline":
+			out = append(out, keys(f.Type, prefix)...)
+		case name == "-":
+		case f.Type.Kind() == reflect.Struct:
+			out = append(out, keys(f.Type, prefix+name+".")...)
+		case f.Type.Kind() == reflect.Map && f.Type.Elem().Kind() == reflect.Struct:
+			out = append(out, keys(f.Type.Elem(), prefix+name+".")...)
+		default:
+			out = append(out, prefix+name)
+		}
+	}
+	return out
+}

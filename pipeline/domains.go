@@ -1,0 +1,106 @@
+package pipeline
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/domain"
+	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/pipeline/block"
+)
+
+// runDomain is a domain with what is on for its attempts in a run.
+type runDomain struct {
+	*domain.Domain
+	// on has the instruments that are on.
+	on map[string]bool
+	// logged is the filter for attempts of which a gateway kept a log, and unlogged that for the
+	// others.
+	logged   *filters.Filter
+	unlogged *filters.Filter
+}
+
+// filter returns the filter for attempts of the domain. isLogged reports whether a gateway kept a
+// log of them.
+func (d *runDomain) filter(isLogged bool) *filters.Filter {
+	if isLogged {
+		return d.logged
+	}
+	return d.unlogged
+}
+
+// newDomains returns every domain that an attempt of the run can have, by name.
+func (r *Run) newDomains(base *filters.Filter) map[string]*runDomain {
+	out := map[string]*runDomain{}
+	for _, name := range r.Domains.Names() {
+		d := &runDomain{Domain: r.Domains.ByName(name), on: map[string]bool{}}
+		for instrument, version := range r.versions() {
+			d.on[instrument] = r.isOn(d.Domain, instrument, version)
+		}
+		adaptivity := d.on[domain.Adaptivity]
+		d.logged = base.For(d.Domain, true, adaptivity)
+		d.unlogged = base.For(d.Domain, false, adaptivity)
+		out[name] = d
+	}
+	return out
+}
+
+// versions returns the versions of the run's instruments by their names.
+func (r *Run) versions() map[string]string {
+	return map[string]string{
+		domain.Judge:      r.Instruments.Judge.Name,
+		domain.Steps:      r.Instruments.StepJudge.Name,
+		domain.Adaptivity: filters.AdaptivityVersion,
+		domain.Rewordings: guard.RewordingsVersion,
+	}
+}
+
+// isOn reports whether an instrument is on for attempts of a domain: by the configuration or a flag
+// if the user chose so, otherwise if it was measured on the domain.
+func (r *Run) isOn(d *domain.Domain, instrument, version string) bool {
+	switch r.Config.Instrument[instrument] {
+	case InstrumentOn:
+		return true
+	case InstrumentOff:
+		return false
+	}
+	return r.Instruments.isChosen(instrument) || d.On(instrument, version)
+}
+
+// domainOf returns the domain of an attempt. An attempt that fits none is of the shop if the day has
+// problems with a specification, and otherwise of the domain base.
+func (s *session) domainOf(t *arena.Trace, d *arena.Dialogue) (*runDomain, error) {
+	fallback := domain.Base
+	if len(s.day.Problems.All) > s.day.derived {
+		fallback = domain.Shop
+	}
+	found, err := s.Domains.Find(t, d, fallback)
+	if err != nil {
+		return nil, inputError{err}
+	}
+	return s.domains[found.Name], nil
+}
+
+// filterOf returns the filter for the attempt of an entry.
+func (s *session) filterOf(x *block.Entry) *filters.Filter {
+	return s.domains[x.Domain].filter(x.Logged)
+}
+
+// manifestDomains returns the domains of the attempts of a plan, in the order of their names.
+func (s *session) manifestDomains(p *plan) []corpus.Domain {
+	var out []corpus.Domain
+	for _, name := range slices.Sorted(maps.Keys(p.Domains)) {
+		d := s.domains[name]
+		entry := corpus.Domain{Name: name, SHA256: d.SHA256, Attempts: p.Domains[name]}
+		for _, instrument := range domain.Instruments {
+			if !d.on[instrument] {
+				entry.NotMeasured = append(entry.NotMeasured, instrument)
+			}
+		}
+		out = append(out, entry)
+	}
+	return out
+}

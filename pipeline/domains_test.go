@@ -1,0 +1,184 @@
+package pipeline_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/domain"
+	"github.com/trajectory-arena/arena/pipeline"
+	"github.com/trajectory-arena/arena/traces"
+)
+
+// goods make requests of which no two are alike.
+var goods = []string{
+	"kettle", "ladder", "violin", "tent", "globe", "saddle", "anvil", "canoe", "lantern", "compass", "easel", "harp",
+	"sledge", "telescope", "spindle", "trowel", "barometer", "hammock", "accordion", "sextant", "loom", "mortar", "kite", "bellows",
+}
+
+// trial is a row of messages as tau-bench writes it. Its reward is left out if it is empty.
+func trial(task, n int, reward, extra string) string {
+	thing := goods[task%len(goods)]
+	text := fmt.Sprintf(`{"task_id":%d,"trial":%d,"info":{"task":{"instruction":"You are customer %s_%d. You want to return the %s of order W%d because it is broken in way %d."}}%s,"traj":[{"role":"system","content":"Help the customers."},
+{"role":"user","content":"Hello %d, my %s is broken."},{"role":"assistant","content":null,"tool_calls":[{"id":"c","function":{"name":"get_order_details","arguments":"{\"order_id\":\"W%d\"}"}}]},{"role":"tool","tool_call_id":"c","content":"delivered"},
+{"role":"assistant","content":"The %s of order W%d goes back, said in way %d."}]`, task, n, thing, task, thing, 70+task, 31*task, extra, n, thing, 70+task, thing, 70+task, n*n+task)
+	if reward != "" {
+		text += `,"reward":` + reward
+	}
+	return text + "}\n"
+}
+
+// writeTrials writes two trials of each task: of each third task none is solved, and of the task
+// after it one trial has no reward.
+func writeTrials(t *testing.T, dir string) (solved int) {
+	t.Helper()
+	text := ""
+	for task := range goods {
+		rewards := []string{"1.0", "0.0"}
+		switch task % 3 {
+		case 0:
+			rewards[0] = "0.5"
+		case 1:
+			rewards[1] = ""
+			solved++
+		default:
+			solved++
+		}
+		for n, reward := range rewards {
+			text += trial(task, n, reward, "")
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "trials.jsonl"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return solved
+}
+
+func newForeignRun(t *testing.T, day, named string) *pipeline.Run {
+	t.Helper()
+	r := newRun(t, day, filepath.Join(t.TempDir(), "corpus"))
+	domains, err := domain.NewSet(named)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Domains = domains
+	return r
+}
+
+// TestDeclaredOutcomesBecomeACorpus builds traces of another tool without any file of problems: the
+// outcomes are the source's, what is unknown stays unknown, and no failed attempt is in sft.
+func TestDeclaredOutcomesBecomeACorpus(t *testing.T) {
+	t.Parallel()
+	day := t.TempDir()
+	solved := writeTrials(t, day)
+	r := newForeignRun(t, day, "")
+	build(t, r)
+	verified(t, r.Out)
+
+	got := map[string]int{}
+	successes := map[string]bool{}
+	for _, o := range readRows[rows.Outcome](t, r.Out, "tables/outcomes.parquet") {
+		successes[o.TraceID] = o.Success
+		switch {
+		case o.Success:
+			got["solved"]++
+		case o.Scored:
+			got["failed"]++
+		default:
+			got[o.Error]++
+			if o.Paid != nil {
+				t.Errorf("%s: an unknown outcome has the reward %v", o.TraceID, *o.Paid)
+			}
+		}
+	}
+	want := map[string]int{"solved": solved, "failed": 2*len(goods) - solved - 8, domain.VoidUndeclared: 8}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	for _, split := range []string{corpus.SplitTrain, corpus.SplitEval} {
+		for _, row := range readRows[rows.SFT](t, r.Out, "data/sft/"+split+"-00000-of-00001.parquet") {
+			if !successes[row.SessionID] || row.Reward != 1 || row.JudgeScore != nil || *row.JudgeMultiplier != 1 {
+				t.Errorf("row of sft: %s, solved %v, reward %v, grade %v", row.SessionID, successes[row.SessionID], row.Reward, row.JudgeScore)
+			}
+		}
+	}
+	for _, j := range readRows[rows.Judgement](t, r.Out, "tables/judgements.parquet") {
+		if j.Outcome != string(arena.JudgeNotMeasured) || j.Score != nil {
+			t.Errorf("%s: judgement %s with score %v", j.TraceID, j.Outcome, j.Score)
+		}
+	}
+	m, err := corpus.ReadManifest(corpus.Disk{}, r.Out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Domains) != 1 || m.Domains[0].Name != "service" || m.Domains[0].Attempts != int64(2*len(goods)) {
+		t.Errorf("domains of the manifest: %+v", m.Domains)
+	}
+}
+
+// TestBenchmarkIsItsOwnMeasure builds the 200 dialogues of tau-bench: their outcomes are the
+// benchmark's.
+func TestBenchmarkIsItsOwnMeasure(t *testing.T) {
+	t.Parallel()
+	day := "../../shared/data/real/tau-bench"
+	inputs, err := traces.Discover(day)
+	if err != nil {
+		t.Skip("no shared data")
+	}
+	solved := map[bool]int{}
+	if _, err = traces.Read(t.Context(), inputs[0], traces.Defaults(), func(item traces.Item) error {
+		solved[*item.Trace.Declared >= 1]++
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	r := newForeignRun(t, day, "")
+	build(t, r)
+	verified(t, r.Out)
+	got := map[bool]int{}
+	for _, o := range readRows[rows.Outcome](t, r.Out, "tables/outcomes.parquet") {
+		got[o.Success]++
+	}
+	if diff := cmp.Diff(solved, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestDomainIsAFile builds traces of a domain that no Go knows.
+func TestDomainIsAFile(t *testing.T) {
+	t.Parallel()
+	day := t.TempDir()
+	writeTrials(t, day)
+	file := filepath.Join(t.TempDir(), "repairs.yaml")
+	const text = "name: repairs\ntitle: Repair desk trajectories\noutcome: {from: declared, pass: 0.5}\nunlogged: keep\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := newForeignRun(t, day, file)
+	build(t, r)
+	solved := 0
+	for _, o := range readRows[rows.Outcome](t, r.Out, "tables/outcomes.parquet") {
+		if o.Success {
+			solved++
+		}
+	}
+	if solved != len(goods) {
+		t.Errorf("%d solved with the pass mark of the file, want %d", solved, len(goods))
+	}
+	card, err := os.ReadFile(filepath.Join(r.Out, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range []string{"# Repair desk trajectories", "| repairs | 48 |"} {
+		if !strings.Contains(string(card), word) {
+			t.Errorf("the card lacks %q", word)
+		}
+	}
+}
