@@ -162,9 +162,9 @@ func (c *Client) body(q Question, schema, reasoning bool) ([]byte, error) {
 		}
 	}
 	maps.Copy(fields, q.Params)
-	if limit, ok := fields[limitParameter]; reasoning && ok {
-		fields["max_completion_tokens"] = limit
-		delete(fields, limitParameter)
+	if limit, ok := fields[usualLimit]; reasoning && ok {
+		fields[completionLimit] = limit
+		delete(fields, usualLimit)
 		delete(fields, temperatureParameter)
 	}
 	maps.Copy(fields, c.endpoint.ExtraBody)
@@ -175,11 +175,9 @@ func (c *Client) body(q Question, schema, reasoning bool) ([]byte, error) {
 	return body, wrong.Wrap("encode question", err)
 }
 
-// The parameters that reasoning models refuse.
-const (
-	limitParameter       = "max_tokens"
-	temperatureParameter = "temperature"
-)
+
+// temperatureParameter is a parameter that reasoning models refuse, as they refuse usualLimit.
+const temperatureParameter = "temperature"
 
 // skipReason returns why a question that is about to be sent must not be sent: its caller withdrew
 // it, or the server has refused the key. It returns nil if the question must be sent.

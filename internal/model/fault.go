@@ -88,7 +88,7 @@ func (f *Fault) Waits() bool { return f.away || f.Unreachable() }
 
 // refusesParameter reports whether the server refuses a parameter that reasoning models refuse.
 func (f *Fault) refusesParameter() bool {
-	namesParameter := strings.Contains(f.Detail, limitParameter) || strings.Contains(f.Detail, temperatureParameter)
+	namesParameter := strings.Contains(f.Detail, usualLimit) || strings.Contains(f.Detail, temperatureParameter)
 	return f.Kind == Rejected && namesParameter && strings.Contains(f.Detail, "support")
 }
 
