@@ -175,7 +175,6 @@ func (c *Client) body(q Question, schema, reasoning bool) ([]byte, error) {
 	return body, wrong.Wrap("encode question", err)
 }
 
-
 // temperatureParameter is a parameter that reasoning models refuse, as they refuse usualLimit.
 const temperatureParameter = "temperature"
 

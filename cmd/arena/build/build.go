@@ -37,8 +37,8 @@ type buildFlags struct {
 	plan    string
 	shards  int
 	// sources are the input files except the days, which are arguments.
-	sources  pipeline.Sources
-	reading  cli.Reading
+	sources pipeline.Sources
+	reading cli.Reading
 	// domain is the name or the file of the domain of all attempts, empty to recognise each.
 	domain   string
 	where    string
