@@ -49,7 +49,7 @@ func newRaceVerify(s *cli.Streams) *cobra.Command {
 	c.Flags().StringVar(&f.save, "save", "", "also write what the API answered")
 	c.Flags().StringVar(&f.base, "api", "https://api.oroagents.com", "address of the API, without a path")
 	f.flags(c, "")
-	c.Flags().StringVar(&f.corpus, "corpus", "", "also check that a corpus is of this race: each attempt of a run of the race, and no run lost")
+	cli.File(c, &f.corpus, "corpus", "also check that a corpus is of this race: each attempt of a run of the race, and no run lost")
 	cli.Replaces(c, "save")
 	return c
 }

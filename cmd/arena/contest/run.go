@@ -27,7 +27,7 @@ func newRun(s *cli.Streams) *cobra.Command {
 		})
 	c.Flags().StringVarP(&f.dir, "out", "o", "", "folder of the run; the same command goes on with one that was interrupted")
 	c.Flags().BoolVar(&f.json, "json", false, "write JSON instead of tables")
-	cli.Stages(c, "out")
+	cli.Writes(c, "out")
 	cli.ReadsFiles(c)
 	return c
 }
