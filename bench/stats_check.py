@@ -17,6 +17,7 @@ from pathlib import Path
 
 from scipy.special import comb
 from scipy.stats import norm, t, ttest_1samp
+from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
@@ -59,16 +60,26 @@ def expected(case):
         "pass_hat": comb(wins, k, exact=True) / comb(samples, k, exact=True),
         "se": se,
         "paired": paired(means, se),
+        "grouped_se": grouped(means),
         "t95": list(ttest_1samp(means, 0).confidence_interval(0.95)) if se > 0 else [mean, mean],
         "clustered": clustered(mean, se, len(means)),
     }
 
 
 def paired(means, se):
-    """The t test, never surer than as many coins that all fall on one side."""
+    """The t test, never surer than a coin for each that differs, all on one side."""
     if not any(means):
         return 1
-    return min(1, max(ttest_1samp(means, 0).pvalue if se > 0 else 0, 2 ** (1 - len(means))))
+    return min(1, max(ttest_1samp(means, 0).pvalue if se > 0 else 0, 2 ** (1 - sum(x != 0 for x in means))))
+
+
+def grouped(means):
+    """The cluster-robust standard error of a mean, every two values being a group."""
+    groups = [i // 2 for i in range(len(means))]
+    if groups[-1] == 0 or len(set(means)) == 1:
+        return 0
+    model = OLS(means, [1.0] * len(means))
+    return float(model.fit(cov_type="cluster", cov_kwds={"groups": groups, "use_correction": True}).bse[0])
 
 
 def clustered(mean, se, problems):

@@ -32,6 +32,28 @@ func Clusters(ctx context.Context, problems []arena.Problem) ([]StateCluster, er
 	return mergeGroups(parts, groups), nil
 }
 
+// Groups returns the index of a group for each problem. Problems are in one group if they are in one
+// cluster, or if keys returns a common key for them. The only error is that of ctx.
+func Groups(ctx context.Context, problems []arena.Problem, keys func(*arena.Problem) []string) ([]int, error) {
+	bank := make([]Entry, len(problems))
+	for i, p := range problems {
+		bank[i] = NewEntry("", p, "")
+	}
+	groups, err := groupEntries(ctx, bank)
+	if err != nil {
+		return nil, fmt.Errorf("group problems: %w", err)
+	}
+	declared := groupByKeys(problems, keys)
+	for i := range problems {
+		groups.join(i, declared.find(i))
+	}
+	out := make([]int, len(problems))
+	for i := range out {
+		out[i] = groups.find(i)
+	}
+	return out, nil
+}
+
 // entryCluster returns the cluster of a single protected problem, without an ID and a pool.
 func entryCluster(e *Entry) StateCluster {
 	isEmpty := func(id string) bool { return id == "" }

@@ -31,7 +31,11 @@ func (r *Run) finish(ctx context.Context, f *folder) (*evaluation.Summary, error
 	if err != nil {
 		return nil, err
 	}
-	t := newTally(r.Contaminated, r.Spec.Dialect.SendsTools())
+	groups, err := r.Problems.Groups(ctx)
+	if err != nil {
+		return nil, errors.Join(err, w.drop())
+	}
+	t := newTally(r.Contaminated, r.Spec.Dialect.SendsTools(), groups)
 	err = r.each(ctx, f, func(key journal.Key, result *rollout.Result) error {
 		result, bad := withoutSecrets(result, r.runID(key.Sample))
 		if bad != nil {

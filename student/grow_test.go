@@ -144,8 +144,8 @@ func TestRunsOfOtherSeedsPool(t *testing.T) {
 	if !reflect.DeepEqual(collect(late, early), collect(all)) {
 		t.Errorf("pooled %v\nat once %v", collect(late, early), collect(all))
 	}
-	pooled, err := PooledSummary([]string{late, early})
-	one, err2 := PooledSummary([]string{all})
+	pooled, err := PooledSummary([]string{late, early}, nil)
+	one, err2 := PooledSummary([]string{all}, nil)
 	if err != nil || err2 != nil || Table(pooled) != Table(one) {
 		t.Errorf("%v %v\n%s\n%s", err, err2, Table(pooled), Table(one))
 	}

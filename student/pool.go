@@ -52,13 +52,14 @@ func EachPooled(folders []string, do func(*rollout.Result) error) error {
 	return nil
 }
 
-// PooledSummary returns the summary of finished runs as that of one run.
-func PooledSummary(folders []string) (*evaluation.Summary, error) {
+// PooledSummary returns the summary of finished runs as that of one run. groups are the groups of
+// their problems.
+func PooledSummary(folders []string, groups map[string]int) (*evaluation.Summary, error) {
 	spec, _, err := PoolSpec(folders)
 	if err != nil {
 		return nil, err
 	}
-	t := newTally(nil, spec.Dialect.SendsTools())
+	t := newTally(nil, spec.Dialect.SendsTools(), groups)
 	err = EachPooled(folders, func(r *rollout.Result) error {
 		r.SetScore(r.Score)
 		t.add(r)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -34,10 +35,8 @@ func Table(s *evaluation.Summary) string {
 		fmt.Fprintf(&b, " (%.4f with those as not solved)", *s.ASRAll)
 	}
 	b.WriteByte('\n')
-	for _, k := range slices.Sorted(maps.Keys(s.Pass)) {
-		rate := s.Pass[k]
-		fmt.Fprintf(&b, "%-13s %s\n", k, sure95(&rate.Mean, rate.CI95))
-	}
+	b.WriteString(independence(s))
+	b.WriteString(passRates(s))
 	for _, c := range slices.Sorted(maps.Keys(s.ByCategory)) {
 		p := s.ByCategory[c]
 		fmt.Fprintf(
@@ -69,6 +68,39 @@ func Table(s *evaluation.Summary) string {
 		infra(s)+unparsed(s),
 	)
 	return b.String()
+}
+
+// passRates returns a line for each pass rate.
+func passRates(s *evaluation.Summary) (lines string) {
+	note := ""
+	if s.InfraErrors > 0 {
+		note = ", infra as not solved"
+	}
+	for _, k := range slices.Sorted(maps.Keys(s.Pass)) {
+		rate := s.Pass[k]
+		lines += fmt.Sprintf("%-13s %s%s\n", k, sure95(&rate.Mean, rate.CI95), note)
+	}
+	return lines
+}
+
+// independence returns the lines on what the interval of the rate depends on: groups of problems, and
+// how much of the variance more problems or more samples would remove.
+func independence(s *evaluation.Summary) (lines string) {
+	if s.Groups > 0 {
+		lines = fmt.Sprintf("groups        %d of the %d problems; intervals are by group\n", s.Groups, s.Problems)
+	}
+	if s.Between == nil || s.Within == nil {
+		return lines
+	}
+	samples := float64(s.Scored) / float64(s.Problems)
+	now := *s.Between + *s.Within/samples
+	if now == 0 {
+		return lines
+	}
+	moreProblems := math.Sqrt(0.5)
+	moreSamples := math.Sqrt((*s.Between + *s.Within/(2*samples)) / now)
+	return lines + fmt.Sprintf("variance      %.4f between problems, %.4f within; twice the problems narrow the interval to %.0f %%, twice the samples to %.0f %%\n",
+		*s.Between, *s.Within, 100*moreProblems, 100*moreSamples)
 }
 
 // unparsed returns a line for each form of calls that nobody parsed.

@@ -13,7 +13,7 @@ import (
 // problem no rate; a mean says of how many rollouts it is.
 func TestWhatNobodyKnowsIsNull(t *testing.T) {
 	t.Parallel()
-	tally := newTally(map[string]bool{}, true)
+	tally := newTally(map[string]bool{}, true, nil)
 	won, lost, quality, success, failure := true, false, 0.5, rollout.LabelSuccess, rollout.LabelTruncated
 	tally.add(&rollout.Result{ProblemID: "p", Outcome: rollout.Scored, Success: &won, Label: &success, Quality: &quality, Axes: map[string]float64{"rule": 1}})
 	tally.add(&rollout.Result{ProblemID: "p", Outcome: rollout.Scored, Success: &lost, Label: &failure})
@@ -66,7 +66,7 @@ func TestTooManyUnparsedCallsAreNoRate(t *testing.T) {
 		serverParses bool
 		rate         bool
 	}{{0, true, true}, {2, true, true}, {3, true, false}, {10, true, false}, {10, false, true}} {
-		tally := newTally(nil, c.serverParses)
+		tally := newTally(nil, c.serverParses, nil)
 		lost, label := false, rollout.LabelNoToolCall
 		for i := range 10 {
 			r := &rollout.Result{ProblemID: string(rune('a' + i)), Outcome: rollout.Scored, Success: &lost, Label: &label}

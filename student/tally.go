@@ -17,20 +17,34 @@ type tally struct {
 	contaminated map[string]bool
 	// serverParses reports whether the server, and not only the dialect, reads calls.
 	serverParses bool
+	groups       groups
 	s            evaluation.Summary
 	// problem is the problem whose results are being added.
 	problem         ProblemResult
 	parts           map[*evaluation.Part]*ratio
-	pass            map[string][]float64
+	pass            map[string]*ratio
 	axes            map[string]*ratio
 	quality, unseen ratio
 }
 
 // ratio holds a rate as two numbers for each problem: the sum gained, such as successes, and the
-// number of tries.
-type ratio struct{ gained, tries []float64 }
+// number of tries. ids are the problems.
+type ratio struct {
+	gained, tries []float64
+	ids           []string
+}
 
-func (r *ratio) begin() { r.gained, r.tries = append(r.gained, 0), append(r.tries, 0) }
+func (r *ratio) begin(id string) {
+	r.gained = append(r.gained, 0)
+	r.tries = append(r.tries, 0)
+	r.ids = append(r.ids, id)
+}
+
+// byGroup returns the ratio with one entry for each group of problems.
+func (r *ratio) byGroup(g groups) *ratio {
+	list := g.of(r.ids)
+	return &ratio{gained: stats.SumByGroup(r.gained, list), tries: stats.SumByGroup(r.tries, list)}
+}
 
 func (r *ratio) add(gained, tries float64) {
 	last := len(r.tries) - 1
@@ -38,12 +52,13 @@ func (r *ratio) add(gained, tries float64) {
 	r.tries[last] += tries
 }
 
-func newTally(contaminated map[string]bool, serverParses bool) *tally {
+func newTally(contaminated map[string]bool, serverParses bool, g groups) *tally {
 	t := &tally{
 		contaminated: contaminated,
 		serverParses: serverParses,
+		groups:       g,
 		parts:        map[*evaluation.Part]*ratio{},
-		pass:         map[string][]float64{},
+		pass:         map[string]*ratio{},
 		axes:         map[string]*ratio{},
 	}
 	t.s = evaluation.Summary{
@@ -64,10 +79,10 @@ func (t *tally) add(r *rollout.Result) {
 	s := &t.s
 	if t.problem.Samples == 0 { // the next problem
 		t.problem = ProblemResult{ProblemID: r.ProblemID, Category: r.Category}
-		t.unseen.begin()
-		t.quality.begin()
+		t.unseen.begin(r.ProblemID)
+		t.quality.begin(r.ProblemID)
 		for _, axis := range t.axes {
-			axis.begin()
+			axis.begin(r.ProblemID)
 		}
 	}
 	t.problem.add(r)
@@ -107,7 +122,7 @@ func (t *tally) addScored(r *rollout.Result) {
 	for axis, v := range r.Axes {
 		if t.axes[axis] == nil { // the problems before have none of it
 			t.axes[axis] = &ratio{}
-			t.axes[axis].begin()
+			t.axes[axis].begin(r.ProblemID)
 		}
 		t.axes[axis].add(v, 1)
 		t.s.AxisRollouts[axis]++
@@ -128,8 +143,8 @@ func (t *tally) endProblem() {
 		}
 		name := fmt.Sprintf("pass@%d", k)
 		hat := fmt.Sprintf("pass^%d", k)
-		t.pass[name] = append(t.pass[name], stats.PassAtK(p.Samples, p.Successes, k))
-		t.pass[hat] = append(t.pass[hat], stats.PassHatK(p.Samples, p.Successes, k))
+		t.addPass(name, stats.PassAtK(p.Samples, p.Successes, k))
+		t.addPass(hat, stats.PassHatK(p.Samples, p.Successes, k))
 	}
 	t.addPart(&s.Part)
 	category := string(p.Category)
@@ -143,6 +158,14 @@ func (t *tally) endProblem() {
 	t.problem = ProblemResult{}
 }
 
+func (t *tally) addPass(name string, value float64) {
+	if t.pass[name] == nil {
+		t.pass[name] = &ratio{}
+	}
+	t.pass[name].begin(t.problem.ProblemID)
+	t.pass[name].add(value, 1)
+}
+
 func (t *tally) addPart(p *evaluation.Part) {
 	p.Problems++
 	p.Samples += t.problem.Samples
@@ -152,7 +175,7 @@ func (t *tally) addPart(p *evaluation.Part) {
 	if t.parts[p] == nil {
 		t.parts[p] = &ratio{}
 	}
-	t.parts[p].begin()
+	t.parts[p].begin(t.problem.ProblemID)
 	t.parts[p].add(float64(t.problem.Successes), float64(t.problem.Scored))
 }
 
@@ -164,25 +187,25 @@ func (t *tally) summary() *evaluation.Summary {
 	for p, scored := range t.parts {
 		p.Coverage = float64(p.Scored) / float64(p.Samples)
 		if p.Scored > 0 && s.NoRate == "" {
-			setRates(p, scored)
+			t.setRates(p, scored)
 		}
 	}
 	if s.Scored > 0 && s.NoRate == "" {
 		for name, values := range t.pass {
-			s.Pass[name] = passRate(values, s.Samples/s.Problems)
+			s.Pass[name] = t.passRate(values, s.Samples/s.Problems)
 		}
 	}
 	for axis, r := range t.axes {
 		mean, _ := stats.Ratio(r.gained, r.tries)
 		s.Axes[axis] = mean
-		if _, interval := r.share(); interval != nil {
+		if _, interval := r.byGroup(t.groups).share(); interval != nil {
 			s.Axes95[axis] = *interval
 		}
 	}
-	s.UnseenPerTurn, s.UnseenPerTurn95 = rateOf(s.UnseenIDs, s.Turns), t.unseen.count()
+	s.UnseenPerTurn, s.UnseenPerTurn95 = rateOf(s.UnseenIDs, s.Turns), t.unseen.byGroup(t.groups).count()
 	if mean, _ := stats.Ratio(t.quality.gained, t.quality.tries); s.Judged > 0 {
 		s.Quality = &mean
-		_, s.Quality95 = t.quality.share()
+		_, s.Quality95 = t.quality.byGroup(t.groups).share()
 		if s.ASRAll != nil {
 			s.Final = stats.FiniteOrNil(outcome.FinalScore(*s.ASRAll, mean))
 		}
@@ -192,14 +215,19 @@ func (t *tally) summary() *evaluation.Summary {
 
 // setRates sets the rates of a part and their intervals from the successes and the scored rollouts of
 // each problem.
-func setRates(p *evaluation.Part, scored *ratio) {
+func (t *tally) setRates(p *evaluation.Part, scored *ratio) {
 	p.ASRAll, p.ASRScored = rateOf(p.Successes, p.Samples), rateOf(p.Successes, p.Scored)
 	perProblem := float64(p.Samples) / float64(p.Problems)
 	rates := slicesx.Map(scored.gained, func(wins float64) float64 {
 		return wins / perProblem
 	})
-	p.SEClustered = stats.FiniteOrNil(stats.ClusteredSE(rates))
-	p.SEScored, p.Clustered95 = scored.share()
+	se, groups := stats.GroupedSE(rates, t.groups.of(scored.ids))
+	p.SEClustered = stats.FiniteOrNil(se)
+	p.SEScored, p.Clustered95 = scored.byGroup(t.groups).share()
+	if groups < p.Problems {
+		p.Groups = groups
+	}
+	p.Between, p.Within = variances(stats.Components(scored.gained, scored.tries))
 }
 
 // maxUnparsed is the maximum share of rollouts with a call that nobody parsed. Above it the summary
@@ -212,17 +240,18 @@ func rateOf(a, b int) *float64 { return stats.FiniteOrNil(float64(a) / float64(b
 // samples.
 var passAt = []int{1, 2, 4, 8}
 
-func passRate(values []float64, samples int) evaluation.PassRate {
+// variances returns the variances between and within problems, nil if they are unknown.
+func variances(between, within float64) (*float64, *float64) {
+	return stats.FiniteOrNil(between), stats.FiniteOrNil(within)
+}
+
+func (t *tally) passRate(values *ratio, samples int) evaluation.PassRate {
 	r := evaluation.PassRate{
-		Mean:     stats.Mean(values),
-		Problems: len(values),
+		Mean:     stats.Mean(values.gained),
+		Problems: len(values.gained),
 	}
-	r.SE, r.CI95 = sure(
-		r.Mean,
-		stats.ClusteredSE(values),
-		len(values),
-		len(values)*samples,
-	)
+	se, groups := stats.GroupedSE(values.gained, t.groups.of(values.ids))
+	r.SE, r.CI95 = sure(r.Mean, se, groups, len(values.gained)*samples)
 	return r
 }
 

@@ -126,6 +126,8 @@ type PassRate struct {
 // scored, intervals for fewer than two problems.
 type Part struct {
 	Problems int `json:"problems"`
+	// Groups counts the groups of problems, if there are fewer of them: all intervals are by group.
+	Groups int `json:"groups,omitempty"`
 	// Samples counts rollouts of all problems: Scored + InfraErrors.
 	Samples     int `json:"samples"`
 	Scored      int `json:"scored"`
@@ -142,6 +144,10 @@ type Part struct {
 	// SEScored is the standard error of ASRScored, Clustered95 its interval.
 	SEScored    *float64    `json:"se_scored_by_problem"`
 	Clustered95 *[2]float64 `json:"wilson95_by_problem"`
+	// Between is the variance of success between problems, Within that between samples of one
+	// problem; both are left out without a second sample.
+	Between *float64 `json:"variance_between_problems,omitempty"`
+	Within  *float64 `json:"variance_within_problems,omitempty"`
 }
 
 // Tokens holds token counts as reported by the server; null if it reports none.

@@ -90,7 +90,94 @@ func (w *world) pair(difference float64) Paired {
 		p := w.difficulties.Rand()
 		a[i], b[i] = float64(w.wins(p))/float64(w.samples), float64(w.wins(p+share*(1-p)))/float64(w.samples)
 	}
-	return NewPaired(a, b, float64(w.samples), float64(w.samples))
+	return NewPaired(a, b, float64(w.samples), float64(w.samples), nil)
+}
+
+// grouped draws rates at problems of which groups of the given size have one difficulty, or, for
+// every problem with chance 1-alike, one of its own. b differs from a by group, and on average not.
+func (w *world) grouped(size int, alike float64) (a, b []float64, groups []int) {
+	var p, q float64
+	for i := range w.problems {
+		if i%size == 0 || w.random.Float64() >= alike {
+			p, q = w.difficulties.Rand(), w.difficulties.Rand()
+		}
+		a = append(a, float64(w.wins(p))/float64(w.samples))
+		b = append(b, float64(w.wins(q))/float64(w.samples))
+		groups = append(groups, i/size)
+	}
+	return a, b, groups
+}
+
+// TestGroupsAreTheUnit: where problems of a group are alike, intervals and tests by group hold, and
+// those by problem do not.
+func TestGroupsAreTheUnit(t *testing.T) {
+	if !longtest.Tests {
+		t.Skip("simulations of thousands of runs: go test -tags long")
+	}
+	t.Parallel()
+	for _, size := range []int{2, 3} {
+		for _, alike := range []float64{1, 0.7} {
+			w := design{120, 4, 0.5, 0.5}.world()
+			covers, alone, wrong, wrongAlone, difference := 0, 0, 0, 0, 0
+			for range *simulations {
+				a, b, groups := w.grouped(size, alike)
+				se, n := GroupedSE(a, groups)
+				if ClusteredWilson(Mean(a), se, n, w.problems*w.samples).holds(w.truth()) {
+					covers++
+				}
+				if ClusteredWilson(Mean(a), ClusteredSE(a), w.problems, w.problems*w.samples).holds(w.truth()) {
+					alone++
+				}
+				p := NewPaired(a, b, float64(w.samples), float64(w.samples), groups)
+				if p.P() <= 0.05 {
+					wrong++
+				}
+				if p.Interval().holds(0) {
+					difference++
+				}
+				if NewPaired(a, b, float64(w.samples), float64(w.samples), nil).P() <= 0.05 {
+					wrongAlone++
+				}
+			}
+			name := fmt.Sprintf("groups of %d, %.0f %% alike", size, 100*alike)
+			t.Logf("| %s | %.3f | %.3f | %.3f | %.3f | %.3f |", name, share(covers), share(alone), share(difference), share(wrong), share(wrongAlone))
+			within(t, name+" rate", share(covers), 0.94, 0.96)
+			within(t, name+" difference", share(difference), 0.94, 0.96)
+			within(t, name+" type I", share(wrong), 0.03, 0.06)
+			if share(alone) > 0.93 || share(wrongAlone) < 0.07 {
+				t.Errorf("%s: by problem the interval holds in %.3f and the test errs in %.3f: this world has no groups", name, share(alone), share(wrongAlone))
+			}
+		}
+	}
+}
+
+// TestSelectedBestIsCovered: the interval of the best of five equal students holds the truth.
+func TestSelectedBestIsCovered(t *testing.T) {
+	if !longtest.Tests {
+		t.Skip("simulations of thousands of runs: go test -tags long")
+	}
+	t.Parallel()
+	const students = 5
+	w := design{75, 4, 2, 3}.world()
+	covers, naive := 0, 0
+	for range *simulations {
+		best, bestSE := -1.0, 0.0
+		for range students {
+			rates, _ := w.rates(w.design)
+			if mean := Mean(rates); mean > best {
+				best, bestSE = mean, ClusteredSE(rates)
+			}
+		}
+		n := w.problems * w.samples
+		if SelectedWilson(best, bestSE, w.problems, n, students).holds(w.truth()) {
+			covers++
+		}
+		if ClusteredWilson(best, bestSE, w.problems, n).holds(w.truth()) {
+			naive++
+		}
+	}
+	t.Logf("best of %d: %.3f, without the selection %.3f", students, share(covers), share(naive))
+	within(t, "best of five", share(covers), 0.95, 1)
 }
 
 // passTruth is the true mean of pass@k.

@@ -40,9 +40,13 @@ func Wilson(successes, n int) Interval {
 
 // WilsonRate returns the 95 % score interval of a rate p over n trials. n need not be
 // an integer.
-func WilsonRate(p, n float64) Interval {
-	centre := (p + Z95*Z95/(2*n)) / (1 + Z95*Z95/n)
-	half := float64(Z95 / (1 + Z95*Z95/n) * math.Sqrt(float64(p*(1-p)/n)+Z95*Z95/(4*n*n)))
+func WilsonRate(p, n float64) Interval { return scoreInterval(p, n, Z95) }
+
+// scoreInterval returns the score interval of a rate p over n trials for the quantile z of the normal
+// distribution.
+func scoreInterval(p, n, z float64) Interval {
+	centre := (p + z*z/(2*n)) / (1 + z*z/n)
+	half := float64(z / (1 + z*z/n) * math.Sqrt(float64(p*(1-p)/n)+z*z/(4*n*n)))
 	interval := Interval{max(0, centre-half), min(1, centre+half)}
 	if p == 0 {
 		interval.Low = 0
@@ -153,13 +157,25 @@ func t95(n int) float64 {
 // samples. Unlike rate ± t se, the interval stays within 0 and 1. If no sample succeeds,
 // or all do, each problem counts as one trial, so that the interval still has a width.
 func ClusteredWilson(rate, se float64, problems, samples int) Interval {
-	t := t95(problems)
-	if math.IsNaN(t) {
+	return SelectedWilson(rate, se, problems, samples, 1)
+}
+
+// SelectedWilson returns the interval of ClusteredWilson for the best of several rates: at the level
+// at which the intervals of all of them hold together in 95 % of cases (Bonferroni), so that it does
+// not matter which one was selected.
+func SelectedWilson(rate, se float64, problems, samples, rates int) Interval {
+	if problems < 2 {
 		return Interval{0, 1}
 	}
+	tail := 1 - 0.025/float64(rates)
+	z := distuv.UnitNormal.Quantile(tail)
+	if rates == 1 {
+		z = Z95
+	}
+	t := studentsT(problems).Quantile(tail)
 	trials := float64(problems)
 	if spread := rate * (1 - rate); spread > 0 {
 		trials = min(float64(samples), spread/(se*se))
 	}
-	return WilsonRate(rate, trials*(Z95/t)*(Z95/t))
+	return scoreInterval(rate, trials*(z/t)*(z/t), z)
 }

@@ -33,6 +33,9 @@ type numbers struct {
 	// T95 and Paired are of Means as differences: interval and p-value.
 	T95    [2]float64 `json:"t95"`
 	Paired float64    `json:"paired"`
+	// GroupedSE is the standard error of Means as differences, of which every two are a group; 0 for
+	// one group.
+	GroupedSE float64 `json:"grouped_se"`
 	// Clustered is the clustered Wilson interval of Means.
 	Clustered [2]float64 `json:"clustered"`
 }
@@ -81,7 +84,14 @@ func compute(t table) numbers {
 	}
 	mean, problems := Mean(t.Means), len(t.Means)
 	interval := T95(mean, n.SE, problems)
-	n.Paired = NewPaired(make([]float64, problems), t.Means, samplesOfMeans, samplesOfMeans).P()
+	groups := make([]int, problems)
+	for i := range groups {
+		groups[i] = i / 2
+	}
+	n.Paired = NewPaired(make([]float64, problems), t.Means, samplesOfMeans, samplesOfMeans, nil).P()
+	if p := NewPaired(make([]float64, problems), t.Means, samplesOfMeans, samplesOfMeans, groups); p.SE > 0 {
+		n.GroupedSE = p.SE
+	}
 	n.T95 = [2]float64{interval.Low, interval.High}
 	interval = ClusteredWilson(mean, n.SE, problems, samplesOfMeans*problems)
 	n.Clustered = [2]float64{interval.Low, interval.High}

@@ -91,13 +91,16 @@ func ranks(values []float64) []float64 {
 
 // Paired compares two students on the problems on which both were scored. Its
 // interval, test, power and smallest detectable difference all use one statistic: the
-// mean difference by problem divided by its clustered standard error, which is compared
-// with Student's t-distribution.
+// mean difference by problem divided by its standard error over groups of problems, which is
+// compared with Student's t-distribution.
 type Paired struct {
 	Problems int
+	// Groups counts the groups of problems that depend on each other, Differing those of them in
+	// which the students differ.
+	Groups, Differing int
 	// A and B are the means over problems, Difference is B - A.
 	A, B, Difference float64
-	// SE is the standard error of Difference: NaN for fewer than two problems, 0 if the
+	// SE is the standard error of Difference: NaN for fewer than two groups, 0 if the
 	// difference is the same for all problems.
 	SE float64
 	// samplesPerProblem is the harmonic mean of the samples per problem of A and B.
@@ -105,45 +108,67 @@ type Paired struct {
 }
 
 // NewPaired returns the comparison of students a and b. a and b have one mean per
-// problem, samplesA and samplesB are the average number of samples per problem.
-func NewPaired(a, b []float64, samplesA, samplesB float64) Paired {
+// problem, samplesA and samplesB are the average number of samples per problem. groups has the
+// group of each problem; nil means that each is a group of its own.
+func NewPaired(a, b []float64, samplesA, samplesB float64, groups []int) Paired {
 	deltas := make([]float64, len(a))
+	differs := make([]float64, len(a))
 	for i := range a {
 		deltas[i] = b[i] - a[i]
+		if a[i] != b[i] {
+			differs[i] = 1
+		}
 	}
-	return Paired{
+	p := Paired{
 		Problems:          len(a),
 		A:                 Mean(a),
 		B:                 Mean(b),
 		Difference:        Mean(deltas),
-		SE:                ClusteredSE(deltas),
 		samplesPerProblem: 2 / (1/samplesA + 1/samplesB),
 	}
+	p.SE, p.Groups = GroupedSE(deltas, groups)
+	for _, count := range SumByGroup(differs, groups) {
+		p.Differing += int(min(1, count))
+	}
+	return p
 }
 
-// Interval returns the 95 % interval of Difference. Its ends are NaN if SE is 0 or NaN.
+// Interval returns the 95 % interval of Difference. Its ends are NaN if SE is 0 or NaN. Where P is
+// that of the sign test, the standard error is taken that gives this P, so that the interval agrees
+// with the test.
 func (p Paired) Interval() Interval {
 	if !(p.SE > 0) {
 		return Interval{math.NaN(), math.NaN()}
 	}
-	return T95(p.Difference, p.SE, p.Problems)
+	se := p.SE
+	if p.signP() > p.tP() {
+		se = math.Abs(p.Difference) / studentsT(p.Groups).Quantile(1-p.signP()/2)
+	}
+	i := T95(p.Difference, se, p.Groups)
+	return Interval{max(-1, i.Low), min(1, i.High)}
 }
 
 // P returns the two-sided p-value of the hypothesis of no difference. It is at least the
-// p-value of a sign test in which all problems agree, 2^(1-Problems).
+// p-value of a sign test in which all groups that differ agree, 2^(1-Differing).
 func (p Paired) P() float64 {
 	if p.Difference == 0 || math.IsNaN(p.SE) {
 		return 1
 	}
-	t := math.Abs(p.Difference) / p.SE
-	return min(1, max(2*studentsT(p.Problems).Survival(t), math.Exp2(float64(1-p.Problems))))
+	return min(1, max(p.tP(), p.signP()))
 }
+
+// tP returns the p-value of Student's test, signP the smallest one of a sign test.
+func (p Paired) tP() float64 {
+	return 2 * studentsT(p.Groups).Survival(math.Abs(p.Difference)/p.SE)
+}
+
+func (p Paired) signP() float64 { return math.Exp2(float64(1 - p.Differing)) }
 
 // Power returns the probability that P is at most 5 % if the true difference has the
 // given size and b solves the same share of every problem's failures of a. It is NaN if
 // SE is 0 or NaN.
 func (p Paired) Power(difference float64) float64 {
-	return studentsT(p.Problems).CDF(difference/p.alternativeSE(difference) - t95(p.Problems))
+	return studentsT(p.Groups).CDF(difference/p.alternativeSE(difference) - t95(p.Groups))
 }
 
 // MDE80 returns the minimum detectable effect, the smallest true difference with a Power
@@ -152,7 +177,7 @@ func (p Paired) MDE80() float64 {
 	if !(p.SE > 0) {
 		return math.NaN()
 	}
-	quantiles := t95(p.Problems) + studentsT(p.Problems).Quantile(0.8)
+	quantiles := t95(p.Groups) + studentsT(p.Groups).Quantile(0.8)
 	effect := quantiles * p.SE
 	for range 50 { // the fixed point converges: each step is a fraction of the last
 		effect = quantiles * p.alternativeSE(effect)
@@ -191,5 +216,5 @@ func (p Paired) Equivalent(margin float64) float64 {
 	if !(p.SE > 0) {
 		return math.NaN()
 	}
-	return studentsT(p.Problems).Survival((margin - math.Abs(p.Difference)) / p.SE)
+	return studentsT(p.Groups).Survival((margin - math.Abs(p.Difference)) / p.SE)
 }

@@ -32,6 +32,9 @@ type Comparison struct {
 	// Equivalence is the test of whether the difference is within a margin; null if no margin was
 	// set.
 	Equivalence *Equivalence `json:"equivalence,omitempty"`
+	// PassAt compares pass@k on the problems of which both runs have k scored samples, by name such
+	// as "pass@4".
+	PassAt map[string]*Part `json:"pass_at,omitempty"`
 	// Won are the problems that b solves more often than a, Lost less often.
 	Won  []Problem `json:"won"`
 	Lost []Problem `json:"lost"`
@@ -59,21 +62,23 @@ func (c Comparison) Compared() []string {
 // scored samples. SEClustered, CI95 and MDE80 are null if the problems cannot show them, for
 // example if there is only one.
 type Part struct {
-	Problems int     `json:"problems"`
-	AMean    float64 `json:"a_mean"`
-	BMean    float64 `json:"b_mean"`
+	Problems int `json:"problems"`
+	// Groups counts the groups of problems, if there are fewer of them.
+	Groups int     `json:"groups,omitempty"`
+	AMean  float64 `json:"a_mean"`
+	BMean  float64 `json:"b_mean"`
 	// Difference is b - a, SEClustered its standard error over problems.
 	Difference  float64     `json:"difference"`
 	SEClustered *float64    `json:"se_clustered"`
 	CI95        *[2]float64 `json:"ci95"`
 	// P is the p-value of the paired test over all scored samples, clustered by problem. HolmP is P
 	// adjusted for the tests made at the same time, by Holm's method: separately for the totals,
-	// the categories and the contamination parts.
+	// the categories, the contamination parts and pass@k.
 	P     float64 `json:"p"`
 	HolmP float64 `json:"holm_p"`
 	// MDE80 is the true difference that this test detects with a probability of 80 %.
 	MDE80 *float64 `json:"mde80"`
-	// Differing counts the problems whose rates differ.
+	// Differing counts the problems whose rates differ. The exact test counts them, or their groups.
 	Differing int `json:"differing_problems"`
 }
 
@@ -178,13 +183,27 @@ func compare(a, b *Run, o Options) (Comparison, error) {
 	}
 	c := Comparison{
 		shared: shared, A: a.Name, B: b.Name, ACoverage: a.Summary.Coverage, BCoverage: b.Summary.Coverage, Differs: differs, ARun: a, BRun: b,
-		Won: []Problem{}, Lost: []Problem{}, ByCategory: split(shared, func(p pair) string {
+		Won: []Problem{}, Lost: []Problem{}, ByCategory: split(shared, a.groups, func(p pair) string {
 			return p.Category
-		}),
+		}), PassAt: passAt(shared, a.groups),
 	}
-	total := shared.paired()
+	total := shared.paired(a.groups)
 	c.Part = part(shared, total)
 	c.certainty(total, o.Margin)
+	c.addDiffering(shared)
+	if a.spec.Samples == 1 && b.spec.Samples == 1 && total.Groups == total.Problems {
+		c.McNemar = &McNemar{len(c.Lost), len(c.Won), stats.McNemar(len(c.Lost), len(c.Won))}
+	}
+	if o.Contaminated != nil {
+		c.ByContamination = split(shared, a.groups, func(p pair) string {
+			return evaluation.ContaminationPart(o.Contaminated[p.ID])
+		})
+	}
+	return c, nil
+}
+
+// addDiffering adds the problems on which the runs differ to Won and Lost.
+func (c *Comparison) addDiffering(shared pairing) {
 	for _, p := range shared {
 		if p.B > p.A {
 			c.Won = append(c.Won, p.Problem)
@@ -192,15 +211,6 @@ func compare(a, b *Run, o Options) (Comparison, error) {
 			c.Lost = append(c.Lost, p.Problem)
 		}
 	}
-	if a.spec.Samples == 1 && b.spec.Samples == 1 {
-		c.McNemar = &McNemar{len(c.Lost), len(c.Won), stats.McNemar(len(c.Lost), len(c.Won))}
-	}
-	if o.Contaminated != nil {
-		c.ByContamination = split(shared, func(p pair) string {
-			return evaluation.ContaminationPart(o.Contaminated[p.ID])
-		})
-	}
-	return c, nil
 }
 
 func (c *Comparison) certainty(total stats.Paired, margin float64) {
@@ -220,8 +230,11 @@ func (c *Comparison) certainty(total stats.Paired, margin float64) {
 
 type pair struct {
 	Problem
-	samplesA, samplesB int
+	a, b tries
 }
+
+// tries are the successes and the scored samples of a run at one problem.
+type tries struct{ won, scored int }
 
 type pairing []pair
 
@@ -235,28 +248,57 @@ func pairs(a, b *Run) pairing {
 		if y == nil || x.Rate == nil || y.Rate == nil {
 			return pair{}, false
 		}
-		return pair{Problem{x.ProblemID, string(x.Category), *x.Rate, *y.Rate}, x.Scored, y.Scored}, true
+		return pair{Problem{x.ProblemID, string(x.Category), *x.Rate, *y.Rate}, tries{x.Successes, x.Scored}, tries{y.Successes, y.Scored}}, true
 	})
 }
 
-func (pairs pairing) paired() stats.Paired {
-	a := make([]float64, len(pairs))
-	b := make([]float64, len(pairs))
+func (pairs pairing) paired(groups map[string]int) stats.Paired {
 	samplesA := 0
 	samplesB := 0
-	for i, p := range pairs {
-		a[i] = p.A
-		b[i] = p.B
-		samplesA, samplesB = samplesA+p.samplesA, samplesB+p.samplesB
+	for _, p := range pairs {
+		samplesA += p.a.scored
+		samplesB += p.b.scored
 	}
 	n := float64(len(pairs))
-	return stats.NewPaired(a, b, float64(samplesA)/n, float64(samplesB)/n)
+	a := slicesx.Map(pairs, func(p pair) float64 { return p.A })
+	b := slicesx.Map(pairs, func(p pair) float64 { return p.B })
+	return stats.NewPaired(a, b, float64(samplesA)/n, float64(samplesB)/n, pairs.groupsOf(groups))
+}
+
+// groupsOf returns the group of each problem, nil if each is a group of its own.
+func (pairs pairing) groupsOf(groups map[string]int) []int {
+	if groups == nil {
+		return nil
+	}
+	return slicesx.Map(pairs, func(p pair) int {
+		return groups[p.ID]
+	})
+}
+
+// passAt compares pass@k for the values of k of a summary from 2 on.
+func passAt(pairs pairing, groups map[string]int) map[string]*Part {
+	parts := map[string]*Part{}
+	for _, k := range []int{2, 4, 8} {
+		enough := slicesx.FilterMap(pairs, func(p pair) (pair, bool) {
+			at := p
+			at.A = stats.PassAtK(p.a.scored, p.a.won, k)
+			at.B = stats.PassAtK(p.b.scored, p.b.won, k)
+			return at, min(p.a.scored, p.b.scored) >= k
+		})
+		if len(enough) > 0 {
+			parts[fmt.Sprintf("pass@%d", k)] = new(part(enough, pairing(enough).paired(groups)))
+		}
+	}
+	return parts
 }
 
 func part(pairs pairing, total stats.Paired) Part {
 	p := Part{
 		Problems: total.Problems, AMean: total.A, BMean: total.B, Difference: total.Difference, SEClustered: stats.FiniteOrNil(total.SE),
 		P: total.P(), MDE80: stats.FiniteOrNil(total.MDE80()),
+	}
+	if total.Groups < total.Problems {
+		p.Groups = total.Groups
 	}
 	if i := total.Interval(); stats.FiniteOrNil(i.Low) != nil {
 		p.CI95 = &[2]float64{i.Low, i.High}
@@ -267,24 +309,25 @@ func part(pairs pairing, total stats.Paired) Part {
 	return p
 }
 
-func split(shared pairing, key func(pair) string) map[string]*Part {
-	groups := map[string]pairing{}
+func split(shared pairing, groups map[string]int, key func(pair) string) map[string]*Part {
+	kinds := map[string]pairing{}
 	parts := map[string]*Part{}
 	for _, p := range shared {
-		groups[key(p)] = append(groups[key(p)], p)
+		kinds[key(p)] = append(kinds[key(p)], p)
 	}
-	for name, group := range groups {
-		parts[name] = new(part(group, group.paired()))
+	for name, kind := range kinds {
+		parts[name] = new(part(kind, kind.paired(groups)))
 	}
 	return parts
 }
 
 func adjust(comparisons []Comparison) {
-	var families [3][]*Part
+	var families [4][]*Part
 	for i := range comparisons {
 		families[0] = append(families[0], &comparisons[i].Part)
 		families[1] = append(families[1], sorted(comparisons[i].ByCategory)...)
 		families[2] = append(families[2], sorted(comparisons[i].ByContamination)...)
+		families[3] = append(families[3], sorted(comparisons[i].PassAt)...)
 	}
 	for _, family := range families {
 		p := slicesx.Map(family, func(c *Part) float64 {

@@ -2,6 +2,7 @@ package comparison
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -32,6 +33,7 @@ type Run struct {
 	Cost    evaluation.Amount `json:"cost"`
 
 	spec     student.Spec
+	groups   map[string]int
 	defaults string
 	problems []*student.ProblemResult
 }
@@ -43,6 +45,9 @@ func read(folder string) (r *Run, err error) {
 		return nil, err
 	}
 	r.Model = r.spec.Model
+	if r.groups, err = student.ReadGroups(context.Background(), folders[0]); err != nil {
+		return nil, err
+	}
 	err = student.EachProblem(folders, func(p *student.ProblemResult) error {
 		r.problems = append(r.problems, p)
 		return nil
@@ -76,7 +81,7 @@ func pooled(folder string) []string {
 
 // pool sets the summary and the spec of a run that pools others. Its time and cost stay unknown.
 func (r *Run) pool(folders []string) error {
-	summary, err := student.PooledSummary(folders)
+	summary, err := student.PooledSummary(folders, r.groups)
 	if err != nil {
 		return err
 	}
@@ -169,7 +174,31 @@ func WriteSeries(w io.Writer, comparisons []Comparison) error {
 				r.cost(),
 			}), "\t"))
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	return writeBest(w, rows)
+}
+
+// writeBest writes which of several runs has the highest rate, with an interval that holds although
+// that run was selected.
+func writeBest(w io.Writer, rows []*Run) error {
+	best := rows[0]
+	for _, r := range rows {
+		if r.Summary.ASRScored == nil || r.Summary.SEScored == nil {
+			return nil
+		}
+		if *r.Summary.ASRScored > *best.Summary.ASRScored {
+			best = r
+		}
+	}
+	if len(rows) < 3 {
+		return nil
+	}
+	s := &best.Summary
+	i := stats.SelectedWilson(*s.ASRScored, *s.SEScored, cmp.Or(s.Groups, s.Problems), s.Scored, len(rows))
+	_, err := fmt.Fprintf(w, "best of %d: %s, %.4f (95 %% with the selection: %.4f to %.4f)\n", len(rows), best.Name, *s.ASRScored, i.Low, i.High)
+	return err
 }
 
 func (r *Run) passes(names []string) (cells []string) {
@@ -223,7 +252,7 @@ func (c Comparison) String() string {
 	fmt.Fprintf(&b, "%s against %s: %s\n", c.B, c.A, c.Part)
 	fmt.Fprintf(
 		&b,
-		"  rates of scored rollouts: %s %.4f (coverage %.4f), %s %.4f (coverage %.4f)\n",
+		"  means by problem, of scored rollouts: %s %.4f (coverage %.4f), %s %.4f (coverage %.4f)\n",
 		c.A,
 		c.AMean,
 		c.ACoverage,
@@ -251,6 +280,7 @@ func (c Comparison) String() string {
 		)
 	}
 	c.writeShown(&b)
+	c.writeParts(&b, "", c.PassAt)
 	c.writeParts(&b, "category ", c.ByCategory)
 	c.writeParts(&b, "", c.ByContamination)
 	for _, d := range c.Differs {
@@ -303,6 +333,9 @@ func (p Part) String() string {
 		return fmt.Sprintf("no problem of %d differs", p.Problems)
 	}
 	s := fmt.Sprintf("difference %+.4f on %d problems", p.Difference, p.Problems)
+	if p.Groups > 0 {
+		s += fmt.Sprintf(" in %d groups", p.Groups)
+	}
 	if p.CI95 != nil {
 		s += fmt.Sprintf(" (95 %%: %+.4f to %+.4f)", p.CI95[0], p.CI95[1])
 	}
