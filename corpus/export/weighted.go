@@ -2,11 +2,15 @@ package export
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
@@ -25,6 +29,8 @@ const maxWeight = 4
 // balance computes the weights of the rows of a split, so that frequent agents, categories and
 // difficulties do not dominate.
 type balance struct {
+	// usesGrade is set if the corpus's report on its judge says that the grade predicts outcomes.
+	usesGrade bool
 	// needed maps a session to whether a judge found each of its steps needed, from config steps.
 	// difficulty maps a problem to its difficulty, from config rl. They are empty if the corpus
 	// lacks the config.
@@ -52,6 +58,11 @@ func openWeighted(j *job, split string) (sink, error) {
 		groupRows:  map[group]int{},
 		kindGroups: map[string]int{},
 	}
+	usesGrade, err := predictsOutcomes(j.feed)
+	if err != nil {
+		return nil, err
+	}
+	b.usesGrade = usesGrade
 	if err := b.readLabels(j.feed, split); err != nil {
 		return nil, err
 	}
@@ -63,6 +74,19 @@ func openWeighted(j *job, split string) (sink, error) {
 		j.count.Effective = b.sum * b.sum / b.squares
 	}
 	return openRows(profileWeighted, b.convert)(j, split)
+}
+
+// maxReport is the maximum number of bytes of the report on the judge.
+const maxReport = 64 << 20
+
+// predictsOutcomes reports whether the corpus has a report on its judge which says that the grade
+// predicts outcomes (predicts.earned). A corpus of several sources has no such report.
+func predictsOutcomes(f *feed) (bool, error) {
+	b, err := corpus.ReadFile(f.fs, filepath.Join(f.dir, "reports", "judges.json"), maxReport)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return gjson.GetBytes(b, "predicts.earned").Bool(), err
 }
 
 // readLabels reads the judge's verdicts on steps and the difficulties of problems from other
@@ -158,11 +182,11 @@ func (b *balance) sumWeights(attempts []attempt) {
 
 // rawWeight returns the weight of an attempt before it is scaled and limited. It is the product
 // of: one over the number of turns, so that long attempts do not count more; the multiplier from
-// the judge's grade, if there is one; and a factor for each kind of group, at most maxWeight, by
+// the judge's grade, if there is one and grades predict outcomes; and a factor for each kind of group, at most maxWeight, by
 // which the groups of a kind have equal total weights.
 func (b *balance) rawWeight(a *attempt) float64 {
 	w := 1 / float64(max(1, a.NSteps))
-	if a.JudgeMultiplier != nil {
+	if a.JudgeMultiplier != nil && b.usesGrade {
 		w *= *a.JudgeMultiplier
 	}
 	for _, g := range b.groups(a) {
@@ -213,7 +237,7 @@ func weightSections(counts []Count) []corpus.Section {
 		if c.Effective == 0 || c.Split != corpus.SplitTrain {
 			continue
 		}
-		body := fmt.Sprintf("Config `%s`: %d rows, drawn by their weights, tell as much as %.0f of equal weight (effective sample size). A weight is one over the turns, times the grade's factor, times what makes agents' owners, categories and difficulties count alike; the mean is 1 before weights are bounded by %d.",
+		body := fmt.Sprintf("Config `%s`: %d rows, drawn by their weights, tell as much as %.0f of equal weight (effective sample size). A weight is one over the turns, times the grade's factor if grades predict outcomes (reports/judges.json), times what makes agents' owners, categories and difficulties count alike; the mean is 1 before weights are bounded by %d.",
 			c.Profile, c.Rows, c.Effective, maxWeight)
 		sections = append(sections, corpus.Section{Heading: "Weights", Body: body})
 	}

@@ -3,6 +3,7 @@ package export_test
 import (
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,6 +43,13 @@ func TestWeightsBalanceGroups(t *testing.T) {
 	source, out := filepath.Join(root, "corpus"), filepath.Join(root, "out")
 	ok(t, corpus.Assemble(t.Context(), corpus.Disk{}, source, corpus.Assembly{Parts: []string{filepath.Join(root, "part")}, Manifest: corpus.Manifest{Configuration: []byte("{}")}}))
 	weighted, _, _ := export.ByName("sft_weighted")
+	unearned, err := export.Run(t.Context(), corpus.Disk{}, source, out+"-unearned", []export.Profile{weighted}, &export.Options{}, 1)
+	ok(t, err)
+	if unearned[0].Effective != 3 { // weights 1, 1 and 3, limited by nothing: the grade has no part
+		t.Errorf("grades that predict nothing: effective %v", unearned[0].Effective)
+	}
+	ok(t, os.MkdirAll(filepath.Join(source, "reports"), 0o750))
+	ok(t, os.WriteFile(filepath.Join(source, "reports", "judges.json"), []byte(`{"predicts":{"earned":true}}`), 0o600))
 	counts, err := export.Run(t.Context(), corpus.Disk{}, source, out, []export.Profile{weighted}, &export.Options{}, 1)
 	ok(t, err)
 

@@ -11,6 +11,7 @@ import (
 	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/slicesx"
+	"github.com/trajectory-arena/arena/internal/stats"
 	"github.com/trajectory-arena/arena/judges/frames"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/judges/probe"
@@ -31,6 +32,7 @@ type Adder struct {
 	doubts   map[arena.JudgeDoubt]int
 	subnet   subnet
 	thinking Thinking
+	graded   []stats.Graded
 }
 
 // NewAdder returns an Adder that adds the guard's findings to g.
@@ -57,6 +59,7 @@ func (a *Adder) Add(x *block.Entry, d choose.Decision) {
 	a.thinking.add(x, d.IsKept())
 	a.addToAgent(x, d.Axis, keptRows)
 	a.subnet.add(x)
+	a.addGraded(x)
 	for _, s := range x.Shifts {
 		a.shifts[s.Probe] = append(a.shifts[s.Probe], s)
 	}
@@ -216,6 +219,7 @@ func (a *Adder) Judges(
 		r.Levels = append(r.Levels, a.levels[score])
 	}
 	r.Thinking = a.thinking
+	r.Predicts = newPrediction(a.graded)
 	r.Steps = a.steps
 	if r.Steps != nil {
 		r.Steps.Judge = stepJudge

@@ -79,6 +79,8 @@ type Judges struct {
 	Probes *Probes `json:"probes"`
 	// Frames has the similarity of the passages that decided the grades of each agent.
 	Frames []frames.Flag `json:"frames"`
+	// Predicts is what the grades say of the outcomes.
+	Predicts Prediction `json:"predicts"`
 	// Thinking says whose the thinking of the attempts is.
 	Thinking Thinking `json:"thinking"`
 	// Steps is the report on the step judge, nil if steps were not judged.

@@ -149,7 +149,7 @@ func (r *Judges) Text(maxUnscored float64) string {
 		text += fmt.Sprintf("\n%d answers could not be read and %d were refusals. Of the former, %d lack the quote of a gate that they say was passed, and %d quote what the attempt does not hold.\n",
 			r.Outcomes[arena.JudgeUnparsed], r.Outcomes[arena.JudgeRefused], r.Doubts[arena.DoubtNoQuote], r.Doubts[arena.DoubtUnfound])
 	}
-	return text + r.Thinking.text() + framesText(r.Frames, r.Multiplier.Frames) + agreementText(r.Agreement) + subnetText(r.Subnet) + r.Probes.text() + r.Steps.text()
+	return text + r.Predicts.text() + r.Thinking.text() + framesText(r.Frames, r.Multiplier.Frames) + agreementText(r.Agreement) + subnetText(r.Subnet) + r.Probes.text() + r.Steps.text()
 }
 
 func framesText(flags []frames.Flag, weigh multiplier.Frames) string {
