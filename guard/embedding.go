@@ -56,7 +56,7 @@ func NewEmbeddingTier(
 		return nil, errors.New("embed the bank: no protected problem has a text")
 	}
 	var err error
-	if t.vectors, err = embed(ctx, e, texts); err != nil {
+	if t.vectors, err = embedTexts(ctx, e, texts); err != nil {
 		return nil, fmt.Errorf("embed the bank: %w", err)
 	}
 	t.threshold = t.unrelatedThreshold()
@@ -114,7 +114,7 @@ func (t *EmbeddingTier) Check(
 	if len(texts) == 0 || t.down != nil || t.guard.config.SameOnly {
 		return ctx.Err()
 	}
-	vectors, err := embed(ctx, t.embedder, texts)
+	vectors, err := embedTexts(ctx, t.embedder, texts)
 	if err != nil {
 		t.down = err
 		if t.Required && ctx.Err() == nil {
@@ -184,8 +184,8 @@ func (t *EmbeddingTier) judge(text string, vector []float32, f *Finding) {
 	}
 }
 
-// embed returns the embedding of each text, in order, scaled to length 1.
-func embed(
+// embedTexts returns the embedding of each text, in order, scaled to length 1.
+func embedTexts(
 	ctx context.Context,
 	e *model.Embedder,
 	texts []string,

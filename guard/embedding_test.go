@@ -142,7 +142,7 @@ func TestEmbedderRetriesAndRejectsInvalidVectors(t *testing.T) {
 	} {
 		var calls atomic.Int64
 		e := newTestEmbedder(t, vectorServer(t, &calls, c.fault))
-		v, err := embed(t.Context(), e, []string{"one thing", "two things"})
+		v, err := embedTexts(t.Context(), e, []string{"one thing", "two things"})
 		if c.fails != (err != nil) {
 			t.Errorf("%s: error %v", name, err)
 		}

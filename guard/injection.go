@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -93,7 +94,9 @@ const maxPlanted = 200
 // Injection measures the recall of the guard by kind of change. It checks requests of the bank,
 // sampled by a hash of seed, in changed forms. A request is detected if the guard drops its changed
 // form.
-func (g *Guard) Injection(seed uint64) InjectionReport { return g.inject(seed, plants()) }
+func (g *Guard) Injection(seed uint64) InjectionReport {
+	return g.inject(seed, slices.Concat(plants(), formPlants()))
+}
 
 func (g *Guard) inject(seed uint64, kinds []plant) InjectionReport {
 	r := InjectionReport{Seed: seed}

@@ -29,9 +29,24 @@ type Report struct {
 	Curve      []CurvePoint     `json:"threshold_curve"`
 	Dropped    []DroppedRow     `json:"dropped"`
 	Injection  *InjectionReport `json:"injection,omitempty"`
-	// FalseDrops is the estimate of harmless rows that the lexical tier drops.
-	FalseDrops FalseDrops `json:"false_drops"`
+	// FalseDrops is the estimate of harmless rows that the lexical tier drops, Honest the result of
+	// checking the project's own honest requests.
+	FalseDrops FalseDrops    `json:"false_drops"`
+	Honest     *HonestReport `json:"honest,omitempty"`
+	// NearestKept are the kept rows that are nearest to a protected request, for a person to read.
+	NearestKept []KeptRow `json:"nearest_kept"`
 }
+
+// KeptRow is a row that was not dropped, with the protected request that is nearest to it.
+type KeptRow struct {
+	ID      string  `json:"id"`
+	HeldOut string  `json:"held_out"`
+	Bank    string  `json:"bank"`
+	Score   float64 `json:"score"`
+}
+
+// maxNearest is the number of kept rows that a report lists.
+const maxNearest = 20
 
 // BankReport counts the rows whose nearest protected problem is in one bank.
 type BankReport struct {
@@ -66,7 +81,7 @@ type DroppedRow struct {
 // NewReport returns an empty report on g's banks. The report for a nil Guard has
 // none.
 func NewReport(g *Guard) *Report {
-	r := &Report{Schema: ReportSchema}
+	r := &Report{Schema: ReportSchema, NearestKept: []KeptRow{}}
 	if g == nil {
 		return r
 	}
@@ -123,6 +138,19 @@ func (r *Report) Add(id string, f Finding) {
 		r.Dropped = append(r.Dropped, DroppedRow{id, f.Match, f.Bank, f.Tier, f.Score, f.Same, f.Evidence})
 	case f.Match != "":
 		r.bank(f.Bank).addKept(id, f.Score)
+		r.addNearest(KeptRow{id, f.Match, f.Bank, f.Score})
+	}
+}
+
+// addNearest inserts a row into the list of the nearest kept rows if it is one of them. Of rows with
+// equal scores, those with the lower ids are listed.
+func (r *Report) addNearest(row KeptRow) {
+	i, _ := slices.BinarySearchFunc(r.NearestKept, row, func(a, b KeptRow) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.ID, b.ID))
+	})
+	if i < maxNearest {
+		r.NearestKept = slices.Insert(r.NearestKept, i, row)
+		r.NearestKept = r.NearestKept[:min(len(r.NearestKept), maxNearest)]
 	}
 }
 

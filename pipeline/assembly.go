@@ -144,6 +144,7 @@ func (s *session) makeReports(
 ) (*reports.Set, error) {
 	guardReport := guard.NewReport(s.protection.Guard(corpus.SplitTrain))
 	guardReport.Injection = &s.protection.Injection
+	guardReport.Honest = &s.protection.Honest
 	guardReport.NotRun = s.protection.NotRun
 	if s.protection.Tiers != nil {
 		guardReport.Ran = s.protection.Tiers

@@ -18,6 +18,8 @@ import (
 type Measurements struct {
 	// Injection is the result of planting protected requests for the train guard.
 	Injection guard.InjectionReport `json:"injection"`
+	// Honest is the result of checking the project's honest requests by the train guard.
+	Honest guard.HonestReport `json:"honest"`
 	// Train and Eval are the honest rows that the guards of the splits would drop.
 	Train guard.FalseDrops `json:"train"`
 	Eval  guard.FalseDrops `json:"eval"`
@@ -81,6 +83,7 @@ func NewProtection(entries ProtectedEntries, c guard.Config, seed uint64) (*Prot
 		return nil, err
 	}
 	p.Injection = p.train.Injection(seed)
+	p.Honest = p.train.Honest()
 	p.Train = p.train.FalseDrops()
 	p.Eval = p.eval.FalseDrops()
 	if err := p.Canary(); err != nil {

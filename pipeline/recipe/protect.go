@@ -66,6 +66,7 @@ func newProtection(sources []*finish.Source, heldOut []string) (*protection, err
 		Guard:      guard.NewReport(p.Guard(corpus.SplitTrain)),
 	}
 	p.proof.Guard.Injection = &p.Injection
+	p.proof.Guard.Honest = &p.Honest
 	for _, c := range bank.Clusters {
 		p.proof.Clusters[c.Pool]++
 	}

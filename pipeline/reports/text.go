@@ -42,6 +42,7 @@ train, %d (%d) in eval, %d (%d) never touched; problems that say the same count 
 		fmt.Fprintf(&b, "A tier that was asked for did not run (%s).\n\n", corpus.EscapeCell(r.Guard.NotRun))
 	}
 	b.WriteString(falseDropsText(&r.Guard.FalseDrops))
+	b.WriteString(honestText(r.Guard.Honest))
 	return b.String() + findingsText(r.Guard) + "\nProtected requests were planted in other clothes, and found (a build with a recall below its floor fails):\n\n" +
 		corpus.Table("kind | planted: | found: | recall: | 95 % interval | floor:", r.Guard.Injection.Kinds, func(k guard.InjectionRecall) string {
 			return fmt.Sprintf(
@@ -54,7 +55,7 @@ train, %d (%d) in eval, %d (%d) never touched; problems that say the same count 
 				k.High,
 				k.Floor,
 			)
-		})
+		}) + nearestText(r.Guard)
 }
 
 // attemptsText returns the sentence of the card on how many attempts were compared with protected
@@ -83,6 +84,28 @@ func falseDropsText(f *guard.FalseDrops) string {
 	}
 	return fmt.Sprintf("Honest rows lost: about %.1f %% (%.1f to %.1f at 95 %%), were they like these problems: %d of %d protected requests would be dropped for another that they do not repeat%s (guard.max_false; guard.same_only keeps near misses).\n\n",
 		100*f.Share, 100*f.Low, 100*f.High, f.Dropped, f.Held, raised)
+}
+
+// honestText returns the sentence of the card on how many of the project's honest requests the guard
+// drops. It is empty if this was not measured.
+func honestText(h *guard.HonestReport) string {
+	if h == nil || h.Requests == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Of %d honest requests that were written for the project and ask for none of these problems, the guard drops %d: %.1f %% (%.1f to %.1f at 95 %%), %d of them as the same.\n\n",
+		h.Requests, h.Dropped, 100*h.Share, 100*h.Low, 100*h.High, h.Same)
+}
+
+// nearestText returns the table of the card on the kept attempts that are nearest to a protected
+// request. It is empty if no attempt resembles one.
+func nearestText(g *guard.Report) string {
+	if len(g.NearestKept) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\nThe %d kept attempts nearest to a protected request, for a person to read (`arena explain CORPUS ID`):\n\n", len(g.NearestKept)) +
+		corpus.Table("attempt | nearest: | score:", g.NearestKept, func(row guard.KeptRow) string {
+			return fmt.Sprintf("%s | %s | %.3f", corpus.EscapeCell(row.ID), corpus.EscapeCell(row.HeldOut), row.Score)
+		})
 }
 
 // findingsText returns the tables of the card on the guard's findings: by bank and tier, and the
