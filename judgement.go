@@ -6,12 +6,12 @@ type JudgeOutcome string
 
 // The outcomes of a judgement.
 const (
-	JudgeScored   JudgeOutcome = "scored"
-	JudgeRefused  JudgeOutcome = "refused"         // the judge refused to answer
-	JudgeUnparsed JudgeOutcome = "unparsed"        // the judge's answer cannot be read
-	JudgeFailed   JudgeOutcome = "failed"          // the judge could not be reached
-	JudgeUnsaid   JudgeOutcome = "thinking_unsaid" // no reply of the log holds the thinking: the judge was not asked, and rows of the attempt have no thinking
-	JudgeNotMeasured JudgeOutcome = "not_measured" // the judge was not measured on the domain of the attempt, so that it was not asked
+	JudgeScored      JudgeOutcome = "scored"
+	JudgeRefused     JudgeOutcome = "refused"         // the judge refused to answer
+	JudgeUnparsed    JudgeOutcome = "unparsed"        // the judge's answer cannot be read
+	JudgeFailed      JudgeOutcome = "failed"          // the judge could not be reached
+	JudgeUnsaid      JudgeOutcome = "thinking_unsaid" // no reply of the log holds the thinking: the judge was not asked, and rows of the attempt have no thinking
+	JudgeNotMeasured JudgeOutcome = "not_measured"    // the judge was not measured on the domain of the attempt, so that it was not asked
 )
 
 // IsAsked reports whether a judge was asked.

@@ -6,7 +6,10 @@ type Problem struct {
 	ID string
 	// Domain is the name of the domain of a problem that was read from its attempts. It is empty
 	// for problems of the shop and of environment packs.
-	Domain   string
+	Domain string
+	// Literal reports whether the guard compares the request word for word only, since its
+	// detector of reworded requests was not measured on the domain.
+	Literal  bool
 	Query    string
 	Category Category
 	// Rewards are the requested products, one for a product task.

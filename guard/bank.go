@@ -30,6 +30,9 @@ type Entry struct {
 	// Spec is the hash of the specification that grades the problem, empty if the source has no
 	// reward.
 	Spec string `json:"spec,omitempty"`
+	// Literal reports whether Text is compared word for word only: the detector of reworded
+	// requests was not measured on the domain of the problem.
+	Literal bool `json:"literal,omitempty"`
 }
 
 // ErrBank is returned, wrapped, for a bank that cannot be read.

@@ -62,6 +62,7 @@ func entryCluster(e *Entry) StateCluster {
 		ProductIDs: slices.DeleteFunc(slices.Clone(e.ProductIDs), isEmpty),
 		Titles:     e.Titles,
 		Terms:      e.Terms,
+		Literal:    e.Literal,
 	}
 	if text := strings.ToValidUTF8(e.Text, "\ufffd"); normalised(text) != "" {
 		c.Texts = []string{text}

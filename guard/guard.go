@@ -154,8 +154,13 @@ func New(bank []Entry, cfg Config) (*Guard, error) {
 	return g, nil
 }
 
+// lexicalRequests returns the requests of a bank for the detector of reworded requests. The request
+// of a literal entry is empty, so that no text is a rewording of it.
 func lexicalRequests(bank []Entry) []lexical.Request {
 	return slicesx.Map(bank, func(e Entry) lexical.Request {
+		if e.Literal {
+			return lexical.Request{}
+		}
 		return lexical.Request{
 			Text:  disguise.Plain(e.Text),
 			Terms: slices.Concat(e.Titles, e.Terms),
@@ -365,6 +370,8 @@ func NewEntry(bank string, p arena.Problem, id string) Entry {
 		Bank: bank,
 		Text: p.Query,
 		Spec: SpecHash(p),
+
+		Literal: p.Literal,
 	}
 	for _, r := range p.Rewards {
 		e.ProductIDs = append(e.ProductIDs, r.ProductID)

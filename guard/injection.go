@@ -44,6 +44,9 @@ type plant struct {
 	change func(text string) string
 	split  func(text string) []string
 	floor  float64
+	// rewords reports whether only the detector of reworded requests can find the change, so that
+	// literal requests are not planted.
+	rewords bool
 }
 
 // candidate returns the row in which a changed text is checked.
@@ -75,11 +78,11 @@ func plants() []plant {
 	return []plant{
 		{kind: verbatim, change: func(t string) string { return t }, floor: floorCertain},
 		{kind: "white_space", change: widenSpace, floor: floorCertain},
-		{kind: "reordered", change: reorder, floor: floorScored},
-		{kind: "rewrapped", change: rewrap, floor: floorScored},
-		{kind: "units", change: changeUnits, floor: floorScored},
-		{kind: "synonyms", change: synonyms.Replace, floor: floorScored},
-		{kind: "translated", change: translate, floor: floorNone},
+		{kind: "reordered", change: reorder, floor: floorScored, rewords: true},
+		{kind: "rewrapped", change: rewrap, floor: floorScored, rewords: true},
+		{kind: "units", change: changeUnits, floor: floorScored, rewords: true},
+		{kind: "synonyms", change: synonyms.Replace, floor: floorScored, rewords: true},
+		{kind: "translated", change: translate, floor: floorNone, rewords: true},
 		{kind: "percent_encoded", change: percentEncode, floor: floorCertain},
 		{kind: "split_in_two", change: markSplit, split: splitInto(2), floor: floorCertain},
 		{kind: "split_in_three", change: markSplit, split: splitInto(3), floor: floorCertain},
@@ -105,6 +108,9 @@ func (g *Guard) inject(seed uint64, kinds []plant) InjectionReport {
 		k := InjectionRecall{Kind: p.kind, Floor: p.floor}
 		for _, i := range sample {
 			e := &g.bank[i]
+			if p.rewords && e.Literal {
+				continue
+			}
 			if text := p.change(e.Text); text != e.Text || p.kind == verbatim {
 				k.count(e.ID, g.Check(p.candidate(text)).Drop)
 			}

@@ -21,8 +21,10 @@ type Report struct {
 	Rows   int          `json:"rows"`
 	Banks  []BankReport `json:"banks"`
 	// Ran are the tiers that ran. NotRun is the reason why a requested one did not.
-	Ran    []Tier `json:"tiers_run"`
-	NotRun string `json:"tiers_not_run,omitempty"`
+	Ran []Tier `json:"tiers_run"`
+	// Literal is the number of problems whose requests were compared word for word only.
+	Literal int    `json:"literal_problems,omitempty"`
+	NotRun  string `json:"tiers_not_run,omitempty"`
 	// Unreadable is the number of rows whose request the lexical tier could not read.
 	Unreadable int              `json:"beyond_lexical"`
 	Threshold  float64          `json:"threshold"`
@@ -85,7 +87,11 @@ func NewReport(g *Guard) *Report {
 	if g == nil {
 		return r
 	}
-	r.Ran = []Tier{TierSpec, TierExact, TierNormalised, TierNgram, TierLexical}
+	r.Ran = []Tier{TierSpec, TierExact, TierNormalised, TierNgram}
+	r.Literal = slicesx.CountFunc(g.bank, func(e *Entry) bool { return e.Literal })
+	if r.Literal < len(g.bank) {
+		r.Ran = append(r.Ran, TierLexical)
+	}
 	r.Threshold = g.config.Drop
 	r.FalseDrops = g.falseDrops
 	for _, e := range g.bank {
@@ -240,7 +246,9 @@ func (g *Guard) estimateFalseDrops(configured bool) {
 // requests of all unrelated problems. It returns the score of each with the most similar request, 0
 // if that request asks for the same, and the number of entries that have a request.
 func (g *Guard) leaveOneOutScores() (scores []float64, problems int) {
-	sample := g.sample(0, math.MaxInt)
+	sample := slices.DeleteFunc(g.sample(0, math.MaxInt), func(i int) bool {
+		return g.bank[i].Literal
+	})
 	for _, i := range sample[:min(len(sample), maxHeld)] {
 		f := g.index().lexical.CheckLeaveOneOut(i, func(j int) bool {
 			return g.areRelated(i, j)

@@ -49,6 +49,8 @@ type StateCluster struct {
 	Titles  []string `json:"titles,omitempty"`
 	Terms   []string `json:"terms,omitempty"`
 	HeldOut []string `json:"held_out,omitempty"`
+	// Literal reports whether its texts are compared word for word only.
+	Literal bool `json:"literal,omitempty"`
 	// Released are the ids of its problems that were held out in the past.
 	Released []string `json:"released,omitempty"`
 
@@ -218,10 +220,11 @@ func (s *State) ProtectedIn(
 		}
 		for i, text := range texts {
 			e := Entry{
-				ID:   c.ID,
-				Bank: bank,
-				Text: text,
-				Spec: c.ID,
+				ID:      c.ID,
+				Bank:    bank,
+				Text:    text,
+				Spec:    c.ID,
+				Literal: c.Literal,
 			}
 			if i == 0 { // once, since a cluster of thousands has as many products
 				e.ProductIDs = c.ProductIDs

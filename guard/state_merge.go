@@ -49,8 +49,9 @@ func joinReworded(ctx context.Context, groups forest, parts []StateCluster, toda
 		}
 		for _, text := range c.Texts {
 			bank = append(bank, Entry{
-				ID:   strconv.Itoa(len(owners)),
-				Text: text,
+				ID:      strconv.Itoa(len(owners)),
+				Text:    text,
+				Literal: c.Literal,
 			})
 			owners = append(owners, i)
 		}
@@ -99,7 +100,7 @@ func mergeGroups(parts []StateCluster, groups forest) []StateCluster {
 	for i, part := range parts {
 		root := groups.find(i)
 		if byRoot[root] == nil {
-			byRoot[root] = &StateCluster{ProductIDs: []string{}}
+			byRoot[root] = &StateCluster{ProductIDs: []string{}, Literal: true}
 		}
 		byRoot[root].add(&part)
 	}
@@ -118,7 +119,7 @@ func mergeGroups(parts []StateCluster, groups forest) []StateCluster {
 }
 
 // add appends the lists of part to those of c, without sorting them, and gives c the more protected
-// of the two pools.
+// of the two pools. c stays literal if part is.
 func (c *StateCluster) add(part *StateCluster) {
 	c.Problems = append(c.Problems, part.Problems...)
 	c.ProductIDs = append(c.ProductIDs, part.ProductIDs...)
@@ -127,6 +128,7 @@ func (c *StateCluster) add(part *StateCluster) {
 	c.Terms = append(c.Terms, part.Terms...)
 	c.HeldOut = append(c.HeldOut, part.HeldOut...)
 	c.Released = append(c.Released, part.Released...)
+	c.Literal = c.Literal && part.Literal
 	if part.Pool == "" {
 		return
 	}

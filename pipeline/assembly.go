@@ -181,7 +181,7 @@ func (s *session) makeReports(
 	leak.Guard = guardReport
 	return &reports.Set{
 		Funnel:  p.Funnel,
-		Agents:  adder.Agents(p.Agents),
+		Agents:  adder.Agents(s.measuredAgents(p)),
 		Judges:  s.judgesReport(p, adder),
 		Lengths: adder.Lengths(),
 		Leak:    *leak,
@@ -228,6 +228,7 @@ func (p *Protection) leakReport() (*reports.Leak, error) {
 			pools[id] = c.Pool
 		}
 	}
+	r.HasProducts = len(pools) > 0
 	if len(r.SharedProducts) > 0 {
 		return nil, fmt.Errorf("audit the split: %d products are in clusters of different pools, the first is %s", len(r.SharedProducts), r.SharedProducts[0])
 	}

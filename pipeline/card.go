@@ -29,11 +29,11 @@ func (s *session) card(
 	if d.Outcome.From == domain.FromShop {
 		card.Sections = []corpus.Section{{
 			Heading: "What this is",
-			Body:    set.Judges.Warning() + s.shopAbout(p),
+			Body:    set.Judges.Warning(len(set.Agents.Agents)) + s.shopAbout(p),
 		}}
 	} else {
 		card.Sections = []corpus.Section{
-			{Heading: "What this is", Body: set.Judges.Warning() + s.about(p)},
+			{Heading: "What this is", Body: set.Judges.Warning(len(set.Agents.Agents)) + s.about(p)},
 			{Heading: "Domains", Body: s.domainsText(p)},
 		}
 	}

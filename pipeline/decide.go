@@ -88,7 +88,8 @@ func (g *grouper) isSelected(pos ref, d choose.Decision) (bool, error) {
 			&x.Judgement,
 			g.weights.factor(x),
 		),
-		Leak: leakRow(x),
+		Leak:     leakRow(x),
+		Declared: s.declaredRow(x),
 	}
 	return s.where.Match(line.Values())
 }

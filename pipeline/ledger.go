@@ -6,6 +6,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
@@ -16,7 +17,11 @@ import (
 func (w *unitWriter) writeTables(ctx context.Context) error {
 	ledger := finish.NewLedger(w.part)
 	places := finish.NewTable[rows.Place](w.part, finish.TablePlaces)
+	var declared finish.OptionalTable[rows.Declared]
 	set, err := w.session.makeReports(ctx, w.plan, func(_ ref, x *block.Entry, d choose.Decision) error {
+		if err := declared.Add(w.part, finish.TableDeclared, w.session.declaredRow(x)); err != nil {
+			return err
+		}
 		if err := w.addToLedger(ledger, x); err != nil || d.Place == 0 {
 			return err
 		}
@@ -35,7 +40,7 @@ func (w *unitWriter) writeTables(ctx context.Context) error {
 		return err
 	}
 	w.reports = set
-	return finish.FirstError(ledger.Close, places.Close)
+	return finish.FirstError(ledger.Close, places.Close, declared.Close)
 }
 
 func (w *unitWriter) writeVerdicts(ctx context.Context) error {
@@ -83,6 +88,20 @@ func (w *unitWriter) addToLedger(l *finish.Ledger, x *block.Entry) error {
 		return l.Leaks.Add(leak)
 	}
 	return nil
+}
+
+// declaredRow returns the row of table declared on an attempt, nil if its domain takes no declared
+// outcomes.
+func (s *session) declaredRow(x *block.Entry) *rows.Declared {
+	if x.Fault != nil || s.domains[x.Domain].Outcome.From != domain.FromDeclared {
+		return nil
+	}
+	return &rows.Declared{
+		TraceID:      x.TraceID,
+		RecordSHA256: x.RecordSHA256,
+		Domain:       x.Domain,
+		Reward:       x.Reward,
+	}
 }
 
 // leakRow returns the guard's finding on an attempt as a row of table leaks. It returns nil if the

@@ -173,6 +173,7 @@ func newEntry(rec *arena.Record, problem int) *block.Entry {
 		Attempt: attempt,
 		Agent:   filters.AgentOf(t.Agent, t.RunID),
 		Logged:  t.Source.HasProxyLog,
+		Reward:  t.Declared,
 		Query:   digest.SHA256([]byte(t.Query)),
 		Problem: problem,
 		Passage: frames.DecidingPassage(&rec.Judgement),

@@ -14,6 +14,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/corpus/where"
+	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/inorder"
@@ -113,6 +114,10 @@ func (s *session) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	s.domains = s.newDomains(s.filter)
+	for i := range s.day.Problems.All {
+		p := &s.day.Problems.All[i]
+		p.Literal = p.Domain != "" && !s.domains[p.Domain].on[domain.Rewordings]
+	}
 	if s.where, err = where.ParseOptional(s.Config.Select.Where); err != nil {
 		return err
 	}

@@ -31,6 +31,8 @@ type Summary struct {
 	CutFiles []string
 	// Collisions counts attempts with the ID of another attempt of other content.
 	Collisions int64
+	// Failed is the number of rows of an import whose source calls the attempt unsolved.
+	Failed int64
 	// Top is the maximum number of rows at one problem, 0 if it left out none.
 	Top int
 	// Withdrawn counts the attempts that earlier versions of the corpus train on and that

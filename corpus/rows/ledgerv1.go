@@ -181,6 +181,16 @@ type Place struct {
 	Similarity *float64 `parquet:"similarity,optional"`
 }
 
+// Declared is a row of tables/declared.parquet: what the source of an attempt of another tool states.
+type Declared struct {
+	TraceID      string `parquet:"trace_id"`
+	RecordSHA256 string `parquet:"record_sha256"`
+	// Domain is the name of the attempt's domain.
+	Domain string `parquet:"domain"`
+	// Reward is the reward as the source states it, on any scale; null if it states none.
+	Reward *float64 `parquet:"reward,optional"`
+}
+
 // Provenance is a row of tables/provenance.parquet of a mixture: the source of a row.
 type Provenance struct {
 	Config string `parquet:"config"`

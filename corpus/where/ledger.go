@@ -26,6 +26,7 @@ type Line struct {
 	Judgement *rows.Judgement
 	Leak      *rows.Leak
 	Place     *rows.Place
+	Declared  *rows.Declared
 	// packed are the verdict's checks and features, encoded and compressed with the dictionary
 	// words to a tenth of their memory.
 	packed []byte
@@ -70,16 +71,27 @@ func Read(fsys corpus.FS, dir string, measured bool) ([]*Line, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = join(r, "leaks",
+	return r.lines, r.joinOptional()
+}
+
+// joinOptional joins the tables that exist only in some corpora.
+func (r *reader) joinOptional() error {
+	err := join(r, "leaks",
 		func(x *rows.Leak) (id, record string) { return x.ID, "" },
 		func(l *Line) **rows.Leak { return &l.Leak })
 	if err = optional(err); err != nil {
-		return nil, err
+		return err
 	}
 	err = join(r, "places",
 		func(p *rows.Place) (id, record string) { return p.TraceID, p.RecordSHA256 },
 		func(l *Line) **rows.Place { return &l.Place })
-	return r.lines, optional(err)
+	if err = optional(err); err != nil {
+		return err
+	}
+	err = join(r, "declared",
+		func(d *rows.Declared) (id, record string) { return d.TraceID, d.RecordSHA256 },
+		func(l *Line) **rows.Declared { return &l.Declared })
+	return optional(err)
 }
 
 // reader reads the ledger, the tables of a corpus about all attempts, and joins their rows by

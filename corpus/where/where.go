@@ -42,13 +42,13 @@ func (c Column) Kind() string {
 
 // parts returns pointers to the rows of a line, one for each table of the ledger, some of them
 // nil. Column.part is an index in this list.
-func (l *Line) parts() [6]any {
-	return [...]any{l.Attempt, l.Verdict, l.Outcome, l.Judgement, l.Leak, l.Place}
+func (l *Line) parts() [7]any {
+	return [...]any{l.Attempt, l.Verdict, l.Outcome, l.Judgement, l.Leak, l.Place, l.Declared}
 }
 
 // prefixes are put before the names of the columns of some tables, by index in Line.parts: judge_
 // for judgements and leak_ for leaks.
-var prefixes = [6]string{3: "judge_", 4: "leak_"}
+var prefixes = [7]string{3: "judge_", 4: "leak_"}
 
 // columns returns all columns of the ledger that expressions may use. If two tables have a column
 // with the same name, the first is used.

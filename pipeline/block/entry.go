@@ -73,6 +73,8 @@ type Head struct {
 	// of the attempt.
 	Domain string
 	Logged bool
+	// Reward is the reward that the source declares, nil if it declares none.
+	Reward *float64
 	// Query is the sha256 of the request; the problem has its text.
 	Query string
 	// Problem is the index of the attempt's problem in the day's problems, -1 if

@@ -123,6 +123,8 @@ const (
 	TableLeaks      = "leaks"
 	// TablePlaces is written by builds only, since only they rank attempts.
 	TablePlaces = "places"
+	// TableDeclared is written only if attempts are of domains whose outcomes are declared.
+	TableDeclared = "declared"
 )
 
 // Ledger writes the tables of the ledger except verdicts and places.
@@ -156,4 +158,29 @@ func (l *Ledger) Close() error {
 // NewTable creates one table in a part.
 func NewTable[T any](p *corpus.Part, name string) *corpus.Shards[T] {
 	return corpus.NewShards[T](p, corpus.Stream{Table: name})
+}
+
+// OptionalTable is a table that is written only if it has a row.
+type OptionalTable[T any] struct {
+	shards *corpus.Shards[T]
+}
+
+// Add adds a row to the table, which it creates in a part under a name if the row is the first. It
+// does nothing if row is nil.
+func (o *OptionalTable[T]) Add(p *corpus.Part, name string, row *T) error {
+	if row == nil {
+		return nil
+	}
+	if o.shards == nil {
+		o.shards = NewTable[T](p, name)
+	}
+	return o.shards.Add(row)
+}
+
+// Close closes the table if it has a row.
+func (o *OptionalTable[T]) Close() error {
+	if o.shards == nil {
+		return nil
+	}
+	return o.shards.Close()
 }

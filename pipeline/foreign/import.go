@@ -10,6 +10,8 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/corpus/where"
+	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/inorder"
@@ -27,6 +29,10 @@ type Import struct {
 	// HeldOut are files of problems that no row may contain. If there are none, the rows
 	// are unguarded and the card says so.
 	HeldOut []string
+	// Domains are the domains among which the attempts are; nil for the built-in ones.
+	Domains *domain.Set
+	// Where selects the attempts that become rows, nil to select all.
+	Where *where.Expr
 	// MaxUnreadable is the maximum share of unreadable records, 0 to 1.
 	MaxUnreadable float64
 	// Workers is the number of records that are processed at once, at least 1. The corpus
@@ -56,9 +62,13 @@ type writer struct {
 	*Import
 	rows      *corpus.Shards[rows.SFT]
 	ledger    *finish.Ledger
+	declared  finish.OptionalTable[rows.Declared]
+	part      *corpus.Part
 	decisions []choose.Decision
 	// lost counts the rows by the part of their trace that they lack.
-	lost     map[string]int64
+	lost map[string]int64
+	// failed counts the rows of attempts that their source calls unsolved.
+	failed   int64
 	clusters map[string]bool
 }
 
@@ -82,12 +92,9 @@ func (m *Import) write(ctx context.Context, work string) (*pipeline.Summary, err
 	if err != nil {
 		return nil, err
 	}
-	protection := &finish.Protection{}
-	if exclusions.Bank != nil {
-		entries := finish.ProtectedInBank(exclusions.Bank, exclusions.HeldOut)
-		if protection, err = finish.NewProtection(entries, guard.Config{}, 0); err != nil {
-			return nil, err
-		}
+	protection, err := protect(exclusions)
+	if err != nil {
+		return nil, err
 	}
 	part, err := m.NewPart(work)
 	if err != nil {
@@ -97,6 +104,7 @@ func (m *Import) write(ctx context.Context, work string) (*pipeline.Summary, err
 		Import:   m,
 		rows:     corpus.NewShards[rows.SFT](part, stream),
 		ledger:   finish.NewLedger(part),
+		part:     part,
 		lost:     map[string]int64{},
 		clusters: map[string]bool{},
 	}
@@ -115,10 +123,18 @@ func (m *Import) write(ctx context.Context, work string) (*pipeline.Summary, err
 		return nil, err
 	}
 	verdicts := finish.NewTable[rows.Verdict](part, finish.TableVerdicts) // empty: nothing was judged
-	if err = finish.FirstError(w.rows.Close, w.ledger.Close, verdicts.Close, part.Close); err != nil {
+	if err = finish.FirstError(w.rows.Close, w.ledger.Close, w.declared.Close, verdicts.Close, part.Close); err != nil {
 		return nil, err
 	}
 	return w.assemble(ctx, work, r, exclusions)
+}
+
+// protect returns the guard against everything that is held out. It finds nothing if nothing is.
+func protect(x *finish.Exclusions) (*finish.Protection, error) {
+	if x.Bank == nil {
+		return &finish.Protection{}, nil
+	}
+	return finish.NewProtection(finish.ProtectedInBank(x.Bank, x.HeldOut), guard.Config{}, 0)
 }
 
 var stream = corpus.Stream{
@@ -134,7 +150,13 @@ func (w *writer) add(s *imported) error {
 	for _, code := range s.lost {
 		w.lost[code]++
 	}
+	if err := w.declared.Add(w.part, finish.TableDeclared, s.declared); err != nil {
+		return err
+	}
 	if s.row != nil {
+		if s.outcome != nil && s.outcome.Scored && !s.outcome.Success {
+			w.failed++
+		}
 		w.clusters[s.attempt.Cluster] = true
 		if err := w.rows.AddCleaned(s.row); err != nil {
 			return err
@@ -159,6 +181,7 @@ func (w *writer) assemble(
 	s := &pipeline.Summary{
 		Funnel:     counts,
 		Lost:       w.lost,
+		Failed:     w.failed,
 		Refused:    r.refused,
 		CutFiles:   r.cut,
 		Collisions: r.collisions,
@@ -231,7 +254,7 @@ func (w *writer) card(bank *guard.State) corpus.Card {
 	return corpus.Card{
 		Title: "Imported trajectories", Tags: finish.Tags, Default: stream.Config,
 		Sections: []corpus.Section{
-			{Heading: "What this is", Body: importAbout},
+			{Heading: "What this is", Body: importAbout + w.failedText()},
 			{
 				Heading: "What rows lack of their traces",
 				Body:    cmp.Or(corpus.FormatCounts(w.lost), "Nothing.") + "\n\ndocs/profiles.md says what each word means; a row's own are in its metadata under lost.",
@@ -239,6 +262,14 @@ func (w *writer) card(bank *guard.State) corpus.Card {
 			{Heading: "Held-out protection", Body: guarded},
 		},
 	}
+}
+
+// failedText returns the sentence of the card on the rows of unsolved attempts, empty if there are none.
+func (w *writer) failedText() string {
+	if w.failed == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" **%d rows are attempts that their source calls unsolved**; a build trains on none of them.", w.failed)
 }
 
 const importAbout = `Trajectories that other tools recorded, each with the system prompt and the tools of its own source,

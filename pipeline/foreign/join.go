@@ -17,6 +17,8 @@ const (
 	reasonJoined  = "joined_prompt"             // the prompt is in the row of its answer
 	reasonAlone   = "answer_without_prompt"     // the prompt that it answers is missing
 	reasonSeveral = "answer_to_several_prompts" // several prompts have its ID
+
+	reasonUnselected = "not_selected" // --where does not select it
 )
 
 func isAgentStep(s arena.Step) bool { return s.Role == arena.RoleAgent }

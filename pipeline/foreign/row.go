@@ -14,6 +14,8 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/corpus/where"
+	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
@@ -30,12 +32,11 @@ func requestCluster(query string) string {
 // newRow returns the ungraded training row of a trace, with the trace's own system prompt and
 // tools, and the codes of the parts that the row lacks. If the trace cannot be a row, the decision
 // has the reason.
-func (m *Import) newRow(a *record, protection *finish.Protection) (row rows.SFT, lost []string, d choose.Decision, err error) {
+func (m *Import) newRow(a *record, rec *arena.Record, protection *finish.Protection) (row rows.SFT, lost []string, d choose.Decision, err error) {
 	t := a.trace
 	if reason := cmp.Or(append([]string{a.reason}, t.Vetoes...)...); reason != "" {
 		return row, nil, choose.Decision{Stage: stageRead, Reason: reason}, nil
 	}
-	rec := arena.Record{Trace: t, Dialogue: filters.Normalise(t)}
 	if len(rec.Dialogue.Faults) > 0 {
 		return row, nil, choose.Decision{
 			Stage:  stageRead,
@@ -43,7 +44,7 @@ func (m *Import) newRow(a *record, protection *finish.Protection) (row rows.SFT,
 		}, nil
 	}
 	lost = finish.Losses(t, &rec.Dialogue)
-	row, messages, err := rows.NewSFT(&rec, m.facts(&rec, lost))
+	row, messages, err := rows.NewSFT(rec, m.facts(rec, lost))
 	if unfit, ok := errors.AsType[*chat.Unfit](err); ok {
 		return row, nil, choose.Decision{Stage: stageRow, Reason: unfit.Reason}, nil
 	}
@@ -84,6 +85,9 @@ func (m *Import) facts(rec *arena.Record, lost []string) *rows.Facts {
 type imported struct {
 	decision choose.Decision
 	attempt  *rows.Attempt
+	// declared and outcome are nil if the attempt's domain takes no declared outcomes.
+	declared *rows.Declared
+	outcome  *rows.Outcome
 	// row is nil if the record is not a row.
 	row *corpus.Cleaned[rows.SFT]
 	// lost are the codes of the parts of the trace that the row lacks.
@@ -106,16 +110,72 @@ func (m *Import) process(a record, protection *finish.Protection) (*imported, er
 		}
 		return &imported{decision: d, attempt: attempt}, nil
 	}
-	row, lost, d, err := m.newRow(&a, protection)
+	rec := arena.Record{Trace: a.trace, Dialogue: filters.Normalise(a.trace)}
+	row, lost, d, err := m.newRow(&a, &rec, protection)
 	if err != nil {
 		return nil, err
 	}
-	out := &imported{decision: d, lost: lost}
+	out := &imported{attempt: newAttempt(a.trace, &row, d)}
+	if err = m.addDeclared(out, &rec); err != nil {
+		return nil, err
+	}
 	if d.IsKept() {
+		if d, err = m.selected(out); err != nil {
+			return nil, err
+		}
+	}
+	out.decision = d
+	out.attempt = newAttempt(a.trace, &row, d)
+	if d.IsKept() {
+		out.lost = lost
 		out.row, err = corpus.CleanSFT(&row, m.Redact, rows.Bytes4{})
 	}
-	out.attempt = newAttempt(a.trace, &row, d)
 	return out, err
+}
+
+// addDeclared adds the domain of an attempt, and the outcome that its source declares, to out. It
+// does nothing if the outcomes of the domain are not declared.
+func (m *Import) addDeclared(out *imported, rec *arena.Record) error {
+	t := rec.Trace
+	d, err := m.Domains.Find(t, &rec.Dialogue, domain.Base)
+	if err != nil {
+		return err
+	}
+	r := d.Ruled(t).Ruling
+	if r == nil || !r.Declared {
+		return nil
+	}
+	out.declared = &rows.Declared{
+		TraceID:      t.ID,
+		RecordSHA256: t.RecordSHA256,
+		Domain:       d.Name,
+		Reward:       t.Declared,
+	}
+	out.outcome = &rows.Outcome{
+		TraceID:      t.ID,
+		RecordSHA256: t.RecordSHA256,
+		Scored:       r.Score != nil,
+		Error:        r.Void,
+		Success:      r.Success,
+		Paid:         r.Score,
+		Ending:       r.Ending,
+	}
+	return nil
+}
+
+// selected returns the decision on an attempt that may be a row: the expression Where keeps or drops
+// it.
+func (m *Import) selected(out *imported) (choose.Decision, error) {
+	kept := choose.Decision{Split: corpus.SplitTrain}
+	if m.Where == nil {
+		return kept, nil
+	}
+	line := &where.Line{Attempt: out.attempt, Outcome: out.outcome, Declared: out.declared}
+	ok, err := m.Where.Match(line.Values())
+	if ok || err != nil {
+		return kept, err
+	}
+	return choose.Decision{Stage: stageRow, Reason: reasonUnselected}, nil
 }
 
 // newAttempt returns the row of table attempts on a trace. row is the training row; it is empty if

@@ -135,6 +135,8 @@ type Leak struct {
 	// one fails.
 	SharedProducts []string `json:"products_in_two_pools"`
 	Canary         string   `json:"canary"`
+	// HasProducts reports whether problems ask for products.
+	HasProducts bool `json:"-"`
 	// Guard has the counts by bank and tier, the evidence for every dropped attempt, and the
 	// recall on planted requests.
 	Guard *guard.Report `json:"guard"`

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,10 +20,46 @@ import (
 // Text returns the text of the dataset card. shares and seed are the parameters of the split.
 func (r *Leak) Text(shares guard.Shares, seed uint64) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `All problems that share a product or a request form one cluster, and a cluster is in one pool only: %d clusters (%d problems) in
-train, %d (%d) in eval, %d (%d) never touched; problems that say the same count once (shares %.3g eval, %.3g never-touch, seed %d; pinned in bank.json). No product is gold in two pools.
-`, r.Clusters[guard.PoolTrain], r.Problems[guard.PoolTrain], r.Clusters[guard.PoolEval], r.Problems[guard.PoolEval],
-		r.Clusters[guard.PoolNeverTouch], r.Problems[guard.PoolNeverTouch], shares.Eval, shares.NeverTouch, seed)
+	b.WriteString(r.splitText(shares, seed))
+	b.WriteString(r.attemptsText())
+	b.WriteString(r.tiersText())
+	b.WriteString(falseDropsText(&r.Guard.FalseDrops))
+	b.WriteString(honestText(r.Guard.Honest))
+	b.WriteString(findingsText(r.Guard))
+	b.WriteString("\nProtected requests were planted in other clothes, and found (a build with a recall below its floor fails):\n\n")
+	kinds := slices.Clone(r.Guard.Injection.Kinds)
+	if r.Guard.Literal > 0 {
+		kinds = slices.DeleteFunc(kinds, func(k guard.InjectionRecall) bool { return k.Planted == 0 })
+	}
+	b.WriteString(corpus.Table("kind | planted: | found: | recall: | 95 % interval | floor:", kinds, func(k guard.InjectionRecall) string {
+		return fmt.Sprintf(
+			"%s | %d | %d | %.3f | %.3f to %.3f | %.2f",
+			k.Kind,
+			k.Planted,
+			k.Found,
+			k.Recall,
+			k.Low,
+			k.High,
+			k.Floor,
+		)
+	}))
+	b.WriteString(nearestText(r.Guard))
+	return b.String()
+}
+
+// splitText returns the paragraph of the card on the pools of the problems.
+func (r *Leak) splitText(shares guard.Shares, seed uint64) string {
+	var b strings.Builder
+	shared := "a product or a request"
+	audit := " No product is gold in two pools."
+	if !r.HasProducts {
+		shared = "a request"
+		audit = ""
+	}
+	fmt.Fprintf(&b, `All problems that share %s form one cluster, and a cluster is in one pool only: %d clusters (%d problems) in
+train, %d (%d) in eval, %d (%d) never touched; problems that say the same count once (shares %.3g eval, %.3g never-touch, seed %d; pinned in bank.json).%s
+`, shared, r.Clusters[guard.PoolTrain], r.Problems[guard.PoolTrain], r.Clusters[guard.PoolEval], r.Problems[guard.PoolEval],
+		r.Clusters[guard.PoolNeverTouch], r.Problems[guard.PoolNeverTouch], shares.Eval, shares.NeverTouch, seed, audit)
 	if n := r.Clusters[guard.PoolHeldOut]; n > 0 {
 		fmt.Fprintf(&b, "%d more clusters (%d problems) are held out: those of held-out files of this run and of the runs before it, each with all that share a product or a request with one; they are in no split.\n", n, r.Problems[guard.PoolHeldOut])
 	}
@@ -34,28 +71,23 @@ train, %d (%d) in eval, %d (%d) never touched; problems that say the same count 
 			corpus.EscapeCell(strings.Join(r.Released, ", ")),
 		)
 	}
-	b.WriteString(r.attemptsText())
-	if !slices.Contains(r.Guard.Ran, guard.TierEmbedding) {
+	return b.String()
+}
+
+// tiersText returns the paragraphs of the card on what the tiers of the guard can find.
+func (r *Leak) tiersText() string {
+	var b strings.Builder
+	if n := r.Guard.Literal; n > 0 {
+		fmt.Fprintf(&b, "Of the protected problems %d are of domains on which the detector of reworded requests was not measured (not_measured). They are found by their words: exactly, normalised, and by runs of eight words, also over several messages.\n\n", n)
+	}
+	hasLexical := slices.Contains(r.Guard.Ran, guard.TierLexical)
+	if hasLexical && !slices.Contains(r.Guard.Ran, guard.TierEmbedding) {
 		b.WriteString("The lexical tier reads English. Of Spanish, German, Indonesian, Tagalog and Chinese it knows some 270 words, of other languages numbers and names: it found 14 of 29 translations by other hands, some by their numbers alone. No embedding tier ran, which adds what its model reads (--embeddings URL --embeddings-for guard).\n\n")
 	}
 	if r.Guard.NotRun != "" {
 		fmt.Fprintf(&b, "A tier that was asked for did not run (%s).\n\n", corpus.EscapeCell(r.Guard.NotRun))
 	}
-	b.WriteString(falseDropsText(&r.Guard.FalseDrops))
-	b.WriteString(honestText(r.Guard.Honest))
-	return b.String() + findingsText(r.Guard) + "\nProtected requests were planted in other clothes, and found (a build with a recall below its floor fails):\n\n" +
-		corpus.Table("kind | planted: | found: | recall: | 95 % interval | floor:", r.Guard.Injection.Kinds, func(k guard.InjectionRecall) string {
-			return fmt.Sprintf(
-				"%s | %d | %d | %.3f | %.3f to %.3f | %.2f",
-				k.Kind,
-				k.Planted,
-				k.Found,
-				k.Recall,
-				k.Low,
-				k.High,
-				k.Floor,
-			)
-		}) + nearestText(r.Guard)
+	return b.String()
 }
 
 // attemptsText returns the sentence of the card on how many attempts were compared with protected
@@ -68,7 +100,11 @@ func (r *Leak) attemptsText() string {
 	} else if r.Outside > 0 {
 		fmt.Fprintf(&b, " (%d of them from held-out files)", r.Outside)
 	}
-	fmt.Fprintf(&b, "; %d were dropped, of which the funnel counts those that no stage before it had dropped; %d could not be read by the lexical tier. The planted canaries were caught.\n\n", len(r.Guard.Dropped), r.Guard.Unreadable)
+	fmt.Fprintf(&b, "; %d were dropped, of which the funnel counts those that no stage before it had dropped", len(r.Guard.Dropped))
+	if slices.Contains(r.Guard.Ran, guard.TierLexical) {
+		fmt.Fprintf(&b, "; %d could not be read by the lexical tier", r.Guard.Unreadable)
+	}
+	b.WriteString(". The planted canaries were caught.\n\n")
 	return b.String()
 }
 
@@ -121,7 +157,13 @@ func findingsText(g *guard.Report) string {
 		thresholds += fmt.Sprintf(" | %.3f:", point.Threshold)
 		drops += fmt.Sprintf(" | %d", point.Rows)
 	}
-	return fmt.Sprintf("Attempts found, and dropped, by bank and tier; kept are those that look like a protected problem and stay below the threshold of %.3f.\n\n", g.Threshold) +
+	intro := "Attempts found, and dropped, by bank and tier.\n\n"
+	curve := ""
+	if slices.Contains(g.Ran, guard.TierLexical) {
+		intro = fmt.Sprintf("Attempts found, and dropped, by bank and tier; kept are those that look like a protected problem and stay below the threshold of %.3f.\n\n", g.Threshold)
+		curve = " Another threshold would drop:\n\n" + corpus.Table(thresholds, []string{drops}, func(row string) string { return row })
+	}
+	return intro +
 		corpus.Table("bank | problems: | "+tiers+"kept: | nearest kept:", g.Banks, func(part guard.BankReport) string {
 			counts := ""
 			for _, tier := range g.Ran {
@@ -135,8 +177,20 @@ func findingsText(g *guard.Report) string {
 				part.Kept,
 				part.Nearest,
 			)
-		}) + "\nreports/leak.json has every dropped attempt with the problem, the score and the words and numbers that agree. Another threshold would drop:\n\n" +
-		corpus.Table(thresholds, []string{drops}, func(row string) string { return row })
+		}) + "\nreports/leak.json has every dropped attempt with the problem, the score and the words and numbers that agree." + cmp.Or(curve, "\n")
+}
+
+// minAgents is the number of agents from which a constant grade shows that a judge measures nothing.
+const minAgents = 10
+
+// constantText returns a warning if the judge gave all attempts of many agents one grade. Agents
+// differ, so that such a judge measures nothing.
+func (r *Judges) constantText(agents int) string {
+	if len(r.Levels) != 1 || agents < minAgents {
+		return ""
+	}
+	l := r.Levels[0]
+	return fmt.Sprintf("**The judge gave one grade, %.1f, to all %d attempts of %d agents: it measured nothing here.** Use no grade of this corpus.\n\n", l.Score, l.Attempts, agents)
 }
 
 // Lifted returns a description of the probes that raise the judge's grades too often, empty if there
@@ -148,12 +202,14 @@ func (r *Judges) Lifted() string {
 	return probe.LiftWarning(r.Probes.Probes)
 }
 
-// Warning returns the first sentence of the card if Lifted returns one.
-func (r *Judges) Warning() string {
+// Warning returns the first sentences of the card if grades may mislead, otherwise "". agents is the
+// number of agents whose attempts were read.
+func (r *Judges) Warning(agents int) string {
+	constant := r.constantText(agents)
 	if lifted := r.Lifted(); lifted != "" {
-		return "**Warning: " + corpus.EscapeCell(lifted) + ".**\n\n"
+		return constant + "**Warning: " + corpus.EscapeCell(lifted) + ".**\n\n"
 	}
-	return ""
+	return constant
 }
 
 // Text returns the text of the dataset card. maxUnscored is the maximum share of attempts without a
@@ -168,6 +224,9 @@ func (r *Judges) Text(maxUnscored float64) string {
 	text += corpus.Table("score: | attempts: | kept:", r.Levels, func(l LevelRate) string {
 		return fmt.Sprintf("%.1f | %d | %d", l.Score, l.Attempts, l.Kept)
 	})
+	if n := r.Outcomes[arena.JudgeNotMeasured]; n > 0 {
+		text += fmt.Sprintf("\n%d more attempts are of domains on which the judge was not measured (not_measured): they have no grade, and a success of theirs weighs 1.\n", n)
+	}
 	if r.Outcomes[arena.JudgeUnparsed]+r.Outcomes[arena.JudgeRefused]+len(r.Doubts) > 0 {
 		text += fmt.Sprintf("\n%d answers could not be read and %d were refusals. Of the former, %d lack the quote of a gate that they say was passed, and %d quote what the attempt does not hold.\n",
 			r.Outcomes[arena.JudgeUnparsed], r.Outcomes[arena.JudgeRefused], r.Doubts[arena.DoubtNoQuote], r.Doubts[arena.DoubtUnfound])

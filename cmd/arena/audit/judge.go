@@ -17,6 +17,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/cmd/arena/instrument"
+	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/ledger"
@@ -30,6 +31,7 @@ type judgeFlags struct {
 	probe   int
 	explain string
 	labels  string
+	domain  string
 	steps   bool
 }
 
@@ -58,6 +60,7 @@ func NewJudge(s *cli.Streams) *cobra.Command {
 	c.Flags().StringVar(&f.explain, "explain", "", "take one grade apart: the walk through the gates, with the passages; the ID is RUN/PROBLEM")
 	cli.File(c, &f.labels, "labels", "with --explain: labels or judge lines; where they differ is told")
 	c.Flags().BoolVar(&f.steps, "steps", false, "judge each step instead: by what it brought to the product recommended, or by --judge llm")
+	c.Flags().StringVar(&f.domain, "domain", "", "domain of all attempts: a name of arena list domains, or a file (default: recognised for each attempt)")
 	f.choice.LLM.Settings.Flags(c)
 	f.choice.LLM.Add(c)
 	return c
@@ -90,6 +93,10 @@ func (f *judgeFlags) judge(
 	if judge, _ := judges.ByFlag(f.choice.Name); judge.AsksModels {
 		f.choice.Steps = f.choice.Name // models label steps too
 	}
+	domains, err := domain.NewSet(f.domain)
+	if err != nil {
+		return cli.Usage(err, "`arena list domains` lists the built-in domains")
+	}
 	opened, err := f.choice.Open(s.Err)
 	if err != nil {
 		return err
@@ -112,6 +119,7 @@ func (f *judgeFlags) judge(
 			Limits:   traces.DefaultLimits(),
 		},
 		flags:    f,
+		domains:  domains,
 		progress: f.Noisy.Progress(s),
 		Judges:   opened,
 	}
@@ -131,11 +139,13 @@ func (f *judgeFlags) judge(
 
 type judgeTally struct {
 	attempts int
-	// empty counts attempts without a dialogue, and unsaid attempts whose thinking no model wrote.
-	// Neither is a failure of the judge.
-	empty    int
-	unsaid   int
-	outcomes map[arena.JudgeOutcome]int
+	// empty counts attempts without a dialogue, unsaid attempts whose thinking no model wrote, and
+	// notMeasured attempts of domains on which the judge was not measured. None is a failure of
+	// the judge.
+	empty       int
+	unsaid      int
+	notMeasured int
+	outcomes    map[arena.JudgeOutcome]int
 	// doubts counts scores whose quotations are wrong.
 	doubts map[arena.JudgeDoubt]int
 	needs  map[arena.Need]int
@@ -149,9 +159,14 @@ func (t *judgeTally) count(j *judged) {
 	for _, s := range j.Steps {
 		t.needs[s.Need]++
 	}
-	if j.Outcome == arena.JudgeUnsaid {
+	switch j.Outcome {
+	case arena.JudgeUnsaid:
 		t.unsaid++
 		return
+	case arena.JudgeNotMeasured:
+		t.notMeasured++
+		return
+	case arena.JudgeScored, arena.JudgeRefused, arena.JudgeUnparsed, arena.JudgeFailed:
 	}
 	if !j.judgeable {
 		t.empty++
@@ -168,7 +183,7 @@ func (t *judgeTally) count(j *judged) {
 }
 
 func (t *judgeTally) unscored() int {
-	return t.attempts - t.empty - t.unsaid - t.outcomes[arena.JudgeScored]
+	return t.attempts - t.empty - t.unsaid - t.notMeasured - t.outcomes[arena.JudgeScored]
 }
 
 func (t *judgeTally) print(w io.Writer) {
@@ -176,6 +191,9 @@ func (t *judgeTally) print(w io.Writer) {
 		t.outcomes[arena.JudgeScored], t.outcomes[arena.JudgeRefused], t.outcomes[arena.JudgeUnparsed], t.outcomes[arena.JudgeFailed], t.empty)
 	if t.unsaid > 0 {
 		fmt.Fprintf(w, "%d not judged: their thinking stands in no reply of the log (%s)\n", t.unsaid, arena.JudgeUnsaid)
+	}
+	if t.notMeasured > 0 {
+		fmt.Fprintf(w, "%d not judged: the judge was not measured on their domain (%s); --domain shop judges them as attempts of the shop\n", t.notMeasured, arena.JudgeNotMeasured)
 	}
 	if len(t.needs) > 0 {
 		fmt.Fprintf(

@@ -12,6 +12,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/cmd/arena/instrument"
+	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/internal/inorder"
 	"github.com/trajectory-arena/arena/internal/slicesx"
@@ -28,6 +29,7 @@ type judgeDay struct {
 	cli.Scan
 	*instrument.Judges
 	flags    *judgeFlags
+	domains  *domain.Set
 	progress *cli.Display
 }
 
@@ -117,10 +119,17 @@ func (d *judgeDay) one(ctx context.Context, t *arena.Trace) (*judged, error) {
 	defer d.progress.Attempt()
 	dialogue := filters.Normalise(t)
 	j := &judged{}
-	if d.flags.steps {
+	isMeasured, err := d.isMeasured(t, &dialogue)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case !isMeasured:
+		j.Judgement = judges.NotMeasured(d.identity().Name)
+	case d.flags.steps:
 		j.judgeable = llm.HasSteps(&dialogue)
 		j.StepJudgement, j.stopped = d.judgeSteps(ctx, t, &dialogue)
-	} else {
+	default:
 		j.judgeable = llm.Judgeable(t, &dialogue)
 		j.Judgement, j.stopped = d.judgeAttempt(ctx, t, &dialogue)
 	}
@@ -133,6 +142,31 @@ func (d *judgeDay) one(ctx context.Context, t *arena.Trace) (*judged, error) {
 	}
 	j.line = append([]byte(cli.WithoutSecrets(string(line))), '\n')
 	return j, nil
+}
+
+// identity returns the judge of attempts or, with --steps, that of steps.
+func (d *judgeDay) identity() judges.Identity {
+	if d.flags.steps {
+		return d.StepsIs
+	}
+	return d.Is
+}
+
+// isMeasured reports whether the judge was measured on the domain of an attempt. Models are asked in
+// every domain, since the user chose them.
+func (d *judgeDay) isMeasured(t *arena.Trace, dialogue *arena.Dialogue) (bool, error) {
+	if d.Asks {
+		return true, nil
+	}
+	found, err := d.domains.Find(t, dialogue, domain.Base)
+	if err != nil {
+		return false, err
+	}
+	instrument := domain.Judge
+	if d.flags.steps {
+		instrument = domain.Steps
+	}
+	return found.On(instrument, d.identity().Name), nil
 }
 
 // judgeAttempt returns the judge's answer on an attempt. The judge is not asked about

@@ -12,6 +12,7 @@ import (
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/corpus/redact"
+	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/foreign"
@@ -23,6 +24,8 @@ type importFlags struct {
 	reading cli.Reading
 	// unguarded is set by a user who states that no problems are held out.
 	unguarded bool
+	where     string
+	domain    string
 	asIs      bool
 	quiet     bool
 }
@@ -38,6 +41,8 @@ func NewImport(s *cli.Streams) *cobra.Command {
 	f.reading.Register(c)
 	cli.Files(c, &f.HeldOut, "held-out", "problems that no row may ask for: a file, a suite, a folder of banks, or a corpus (what its bank.json protects); may be repeated")
 	c.Flags().BoolVar(&f.unguarded, "unguarded", false, "write a corpus although no problems are held out; its card says so")
+	c.Flags().StringVar(&f.where, "where", "", "only attempts for which this holds, such as 'reward >= 1'")
+	c.Flags().StringVar(&f.domain, "domain", "", "domain of all attempts: a name of arena list domains, or a file (default: recognised for each attempt)")
 	c.Flags().BoolVar(&f.asIs, "as-is", false, "leave secrets, addresses and card numbers in the texts")
 	cli.Jobs(c, &f.Workers, "records worked on at once")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no counts")
@@ -55,6 +60,13 @@ func (f *importFlags) run(
 	}
 	if (len(f.HeldOut) > 0) == f.unguarded {
 		return cli.Usage(errors.New("nothing is held out"), "give --held-out FILE with the problems that no row may ask for, or else --unguarded")
+	}
+	var err error
+	if f.Where, err = cli.ParseWhere(f.where); err != nil {
+		return err
+	}
+	if f.Domains, err = domain.NewSet(f.domain); err != nil {
+		return cli.Usage(err, "`arena list domains` lists the built-in domains")
 	}
 	cli.LimitHeap(cli.HeapLimit)
 	return f.target.Make(c.Context(), s, func(target finish.Target) error {
@@ -86,6 +98,9 @@ func (f *importFlags) write(
 		choose.PrintFunnel(s.Err, summary.Funnel)
 		for _, word := range slices.Sorted(maps.Keys(summary.Lost)) {
 			fmt.Fprintf(s.Err, "lost: %s in %d\n", word, summary.Lost[word])
+		}
+		if summary.Failed > 0 {
+			fmt.Fprintf(s.Err, "warning: %d rows are attempts that their source calls unsolved: --where 'success' leaves them out\n", summary.Failed)
 		}
 		for _, named := range slices.Sorted(maps.Keys(summary.Refused)) {
 			fmt.Fprintf(s.Err, "refused: %s in %d\n", named, summary.Refused[named])
