@@ -109,6 +109,9 @@ const (
 
 var namePattern = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,39}$`)
 
+// IsName reports whether a domain may have this name.
+func IsName(name string) bool { return namePattern.MatchString(name) }
+
 // Parse reads a domain from YAML. The error for an unknown key names the key that is most similar.
 func Parse(text []byte) (*Domain, error) {
 	d := &Domain{SHA256: digest.SHA256(text)}

@@ -136,6 +136,18 @@ func (k *InjectionRecall) count(id string, detected bool) {
 	}
 }
 
+// Reworded returns how many requests were planted in a reworded form that the detector of reworded
+// requests should find, and how many of them were found.
+func (r InjectionReport) Reworded() (found, planted int) {
+	for i, p := range plants() {
+		if p.rewords && p.floor > 0 && i < len(r.Kinds) {
+			found += r.Kinds[i].Found
+			planted += r.Kinds[i].Planted
+		}
+	}
+	return found, planted
+}
+
 // ErrRecall is returned if the guard detects fewer planted requests than its
 // floor.
 var ErrRecall = errors.New("the guard finds too few planted requests")

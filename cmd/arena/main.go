@@ -93,6 +93,7 @@ func addCommands(root *cobra.Command, s *cli.Streams) {
 		audit.NewAgreement(s),
 		audit.NewLeak(s),
 		audit.NewDedup(s),
+		audit.NewDomain(s),
 	)
 	group(
 		root,

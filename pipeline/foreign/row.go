@@ -134,9 +134,12 @@ func (m *Import) process(a record, protection *finish.Protection) (*imported, er
 }
 
 // addDeclared adds the domain of an attempt, and the outcome that its source declares, to out. It
-// does nothing if the outcomes of the domain are not declared.
+// does nothing if the source states no reward, or if the outcomes of the domain are not declared.
 func (m *Import) addDeclared(out *imported, rec *arena.Record) error {
 	t := rec.Trace
+	if t.Declared == nil {
+		return nil
+	}
 	d, err := m.Domains.Find(t, &rec.Dialogue, domain.Base)
 	if err != nil {
 		return err

@@ -1,0 +1,172 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/domain"
+	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/internal/digest"
+	"github.com/trajectory-arena/arena/judges"
+	"github.com/trajectory-arena/arena/pipeline/survey"
+	"github.com/trajectory-arena/arena/traces"
+)
+
+// NewDomain returns `arena domain`.
+func NewDomain(s *cli.Streams) *cobra.Command {
+	return cli.Family("domain init|check", "Describe what your agents do, and measure what works on their attempts",
+		newDomainInit(s), newDomainCheck(s))
+}
+
+type domainFlags struct {
+	cli.DayFlags
+	name   string
+	labels string
+}
+
+func newDomainInit(s *cli.Streams) *cobra.Command {
+	f := domainFlags{}
+	c := cli.Command("init TRACES… -o DOMAIN.yaml", "Propose a domain from traces: tools, rewards and errors that were seen", cli.NumArgs(1, cli.AnyNumber),
+		func(c *cobra.Command, days []string) error {
+			return f.propose(c.Context(), s, days)
+		})
+	f.Register(c, 1, "workers")
+	c.Flags().StringVar(&f.name, "name", "own", "name of the domain")
+	f.Noisy.Flags(c)
+	return c
+}
+
+func (f *domainFlags) propose(ctx context.Context, s *cli.Streams, days []string) error {
+	if !domain.IsName(f.name) {
+		return cli.Usage(fmt.Errorf("--name is %q", f.name), "give lower-case letters, digits, - and _")
+	}
+	counts := survey.New()
+	scan, _, err := f.scan(ctx, s, days, func(_ context.Context, t *arena.Trace) error {
+		dialogue := filters.Normalise(t)
+		counts.Add(t, &dialogue)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err = scan.Report(counts.Attempts(), ""); err != nil {
+		return err
+	}
+	return scan.Write(func(w io.Writer) error {
+		_, err := w.Write(counts.Propose(f.name))
+		return err
+	})
+}
+
+// scan calls visit for every attempt of the days, one after the other. It also returns a hash of the
+// inputs.
+func (f *domainFlags) scan(
+	ctx context.Context,
+	s *cli.Streams,
+	days []string,
+	visit func(context.Context, *arena.Trace) error,
+) (scan *cli.Scan, sum string, err error) {
+	f.Workers = 1
+	scan = &cli.Scan{
+		DayFlags: &f.DayFlags,
+		Name:     "domain",
+		Streams:  s,
+		Limits:   traces.DefaultLimits(),
+	}
+	inputs, err := s.DayInputs(ctx, days)
+	if err != nil {
+		return nil, "", err
+	}
+	var sums []string
+	for i := range inputs {
+		if err = inputs[i].Hash(ctx); err != nil {
+			return nil, "", err
+		}
+		sums = append(sums, inputs[i].SHA256)
+	}
+	_, err = cli.ScanAttempts(ctx, scan, inputs, func(ctx context.Context, t *arena.Trace) (struct{}, error) {
+		return struct{}{}, visit(ctx, t)
+	})
+	return scan, digest.SHA256([]byte(strings.Join(sums, "\n"))), err
+}
+
+func newDomainCheck(s *cli.Streams) *cobra.Command {
+	f := domainFlags{}
+	c := cli.Command("check DOMAIN.yaml TRACES… [--labels L]", "Measure each instrument on traces, and write the figures into the domain's file", cli.NumArgs(2, cli.AnyNumber),
+		func(c *cobra.Command, args []string) error {
+			return f.check(c.Context(), s, args[0], args[1:])
+		})
+	f.Reading.Register(c)
+	cli.File(c, &f.labels, "labels", "grades that people gave, as arena label score writes them: the judge is measured by them, and not by the outcomes")
+	f.Noisy.Flags(c)
+	cli.ReadsDays(c)
+	return c
+}
+
+func (f *domainFlags) check(ctx context.Context, s *cli.Streams, file string, days []string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return cli.Usage(fmt.Errorf("read domain: %w", err), "`arena domain init TRACES -o DOMAIN.yaml` proposes one")
+	}
+	d, err := domain.Parse(text)
+	if err != nil {
+		return cli.Usage(fmt.Errorf("read domain %s: %w", file, err), "docs/domains.md lists the keys")
+	}
+	gates, _ := judges.ByFlag("gates")
+	c := survey.Check{Domain: d}
+	if c.Judge, c.JudgeIs, err = gates.Open(nil); err != nil {
+		return err
+	}
+	if f.labels != "" {
+		labels, labelsErr := readRatings(f.labels, "labels")
+		if labelsErr != nil {
+			return labelsErr
+		}
+		c.Labels = &labels
+	}
+	_, sum, err := f.scan(ctx, s, days, func(ctx context.Context, t *arena.Trace) error {
+		dialogue := filters.Normalise(t)
+		return c.Add(ctx, t, &dialogue)
+	})
+	if err != nil {
+		return err
+	}
+	results, err := c.Results("traces "+sum[:12], time.Now().UTC().Format(time.DateOnly))
+	if err != nil {
+		return err
+	}
+	measured := survey.Write(text, results)
+	checked, err := domain.Parse(measured)
+	if err != nil {
+		return errors.Join(errors.New("the figures do not fit into the file"), err)
+	}
+	printResults(s.Out, checked, results)
+	return cli.WriteWhole(s, file, func(w io.Writer) error {
+		_, err := w.Write(measured)
+		return err
+	})
+}
+
+// printResults prints what was measured, and which instruments are on by it.
+func printResults(w io.Writer, d *domain.Domain, results []survey.Result) {
+	for _, r := range results {
+		if r.Measurement == nil {
+			fmt.Fprintf(w, "%s\toff\tnot measured: %s\n", r.Instrument, r.Why)
+			continue
+		}
+		state := "off"
+		if d.On(r.Instrument, r.Measurement.Version) {
+			state = "on"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", r.Instrument, state, r.Measurement)
+	}
+}

@@ -1,0 +1,220 @@
+// Package survey reads the traces of agents to propose a domain for them, and to measure which
+// instruments work on the attempts of a domain.
+package survey
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/domain"
+	"github.com/trajectory-arena/arena/internal/slicesx"
+	"github.com/trajectory-arena/arena/internal/text"
+)
+
+// Survey counts what the traces of one domain have.
+type Survey struct {
+	attempts int
+	// named counts the attempts with the id of their task, and logged those with a gateway's log.
+	named, logged int
+	formats       map[string]int
+	tools         map[string]*tool
+	// rewards counts attempts by the reward that they declare, and errors by the error that they
+	// ended with.
+	rewards map[float64]int
+	errors  map[string]int
+}
+
+// tool is what is known of a tool.
+type tool struct {
+	// attempts counts the attempts that call the tool.
+	attempts   int
+	words, ids map[string]bool
+}
+
+// New returns a survey of no attempts.
+func New() *Survey {
+	return &Survey{
+		formats: map[string]int{},
+		tools:   map[string]*tool{},
+		rewards: map[float64]int{},
+		errors:  map[string]int{},
+	}
+}
+
+// Attempts returns the number of attempts that were added.
+func (s *Survey) Attempts() int { return s.attempts }
+
+// Add counts an attempt.
+func (s *Survey) Add(t *arena.Trace, d *arena.Dialogue) {
+	s.attempts++
+	s.formats[string(t.Source.Shape)]++
+	if t.ProblemID != "" {
+		s.named++
+	}
+	if t.Source.HasProxyLog {
+		s.logged++
+	}
+	if t.Declared != nil {
+		s.rewards[*t.Declared]++
+	}
+	if t.Error != nil {
+		s.errors[cmp.Or(text.Line(t.Error.Type), "error")]++
+	}
+	called := map[string]bool{}
+	for i := range d.Turns {
+		for j := range d.Turns[i].Calls {
+			s.addCall(&d.Turns[i].Calls[j], called)
+		}
+	}
+}
+
+// maxTools and maxArguments limit the number of tools, and of arguments of a tool, that are counted.
+const (
+	maxTools     = 256
+	maxArguments = 32
+)
+
+// addCall counts a call. called has the tools that the attempt called before.
+func (s *Survey) addCall(c *arena.Call, called map[string]bool) {
+	t := s.tools[c.Name]
+	if t == nil {
+		if len(s.tools) == maxTools {
+			return
+		}
+		t = &tool{words: map[string]bool{}, ids: map[string]bool{}}
+		s.tools[c.Name] = t
+	}
+	if !called[c.Name] {
+		called[c.Name] = true
+		t.attempts++
+	}
+	for key, value := range gjson.Parse(string(c.Arguments)).ForEach {
+		name := key.Str
+		switch {
+		case len(t.words)+len(t.ids) >= maxArguments:
+		case isID(name):
+			t.ids[name] = true
+		case value.Type == gjson.String:
+			t.words[name] = true
+		}
+	}
+}
+
+// isID reports whether an argument takes ids, by its name: id, ids, or one that ends in _id or _ids.
+func isID(name string) bool {
+	singular := strings.TrimSuffix(strings.ToLower(name), "s")
+	return singular == "id" || strings.HasSuffix(singular, "_id")
+}
+
+// Verbs with which the names of tools begin that change the world, and names of tools that end an
+// attempt.
+var (
+	actingVerbs = []string{
+		"add", "book", "buy", "cancel", "change", "create", "delete", "edit", "exchange", "insert", "modify", "move", "order", "place",
+		"refund", "remove", "renew", "replace", "return", "run", "send", "set", "update", "waive", "write",
+	}
+	endingNames = []string{"done", "end", "exit", "finish", "submit", "terminate", "transfer_to_human", "transfer_to_human_agents"}
+)
+
+// role returns what a tool seems to do, by its name and its arguments.
+func (t *tool) role(name string) domain.Role {
+	verb, _, _ := strings.Cut(strings.ToLower(name), "_")
+	switch {
+	case slices.Contains(endingNames, strings.ToLower(name)):
+		return domain.RoleEnd
+	case slices.Contains(actingVerbs, verb):
+		return domain.RoleAct
+	case len(t.ids) > 0:
+		return domain.RoleOpen
+	case len(t.words) > 0:
+		return domain.RoleSearch
+	}
+	return domain.RoleAsk
+}
+
+// maxRecognised is the number of the most frequent tools that a proposal recognises a domain by.
+const maxRecognised = 24
+
+// Propose returns a domain as YAML, with comments that have the counts behind each proposal.
+func (s *Survey) Propose(name string) []byte {
+	var b strings.Builder
+	title := strings.ToUpper(name[:1]) + name[1:]
+	fmt.Fprintf(&b, "# Proposed from %d attempts; correct what is wrong. docs/domains.md explains the keys.\n", s.attempts)
+	fmt.Fprintf(&b, "name: %s\ntitle: %s agent trajectories\n", name, title)
+	fmt.Fprintf(&b, "# formats: %s; %d attempts have the id of their task, %d the log of a gateway\n", counted(s.formats), s.named, s.logged)
+	tools := slices.SortedFunc(maps.Keys(s.tools), func(x, y string) int {
+		return cmp.Or(cmp.Compare(s.tools[y].attempts, s.tools[x].attempts), strings.Compare(x, y))
+	})
+	tools = slices.DeleteFunc(tools, func(name string) bool { return !isPlain(name) })
+	if len(tools) > 0 {
+		fmt.Fprintf(&b, "recognise:\n  tools: [%s]\ntools:\n", strings.Join(tools[:min(len(tools), maxRecognised)], ", "))
+	}
+	for _, name := range tools {
+		t := s.tools[name]
+		fmt.Fprintf(&b, "  %s: {role: %s%s%s} # in %d attempts\n", name, t.role(name), list("words", t.words), list("ids", t.ids), t.attempts)
+	}
+	b.WriteString(s.outcome())
+	b.WriteString("unlogged: keep\n")
+	return []byte(b.String())
+}
+
+// outcome returns the key outcome of a proposal.
+func (s *Survey) outcome() string {
+	var b strings.Builder
+	stated := 0
+	rewards := slices.Sorted(maps.Keys(s.rewards))
+	for _, n := range s.rewards {
+		stated += n
+	}
+	fmt.Fprintf(&b, "# rewards: stated by %d of %d attempts", stated, s.attempts)
+	const shown = 8
+	if len(rewards) <= shown {
+		for _, r := range rewards {
+			fmt.Fprintf(&b, ", %g in %d", r, s.rewards[r])
+		}
+	} else {
+		fmt.Fprintf(&b, ", from %g to %g", rewards[0], rewards[len(rewards)-1])
+	}
+	if len(s.errors) > 0 {
+		fmt.Fprintf(&b, "\n# errors: %s; list in agent_errors those that are the agent's own", counted(s.errors))
+	}
+	pass := 1.0
+	if len(rewards) > 0 && rewards[len(rewards)-1] > 1 {
+		pass = rewards[len(rewards)-1]
+	}
+	fmt.Fprintf(&b, "\noutcome:\n  from: declared\n  pass: %g\n  agent_errors: []\n", pass)
+	return b.String()
+}
+
+// isPlain reports whether a name of a tool or an argument can be a key of YAML without quotes.
+func isPlain(name string) bool {
+	isOther := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_'
+	}
+	return name != "" && (name[0] < '0' || name[0] > '9') && !strings.ContainsFunc(name, isOther)
+}
+
+// list returns a key of a tool with the names of arguments, "" if there are none.
+func list(key string, names map[string]bool) string {
+	plain := slices.DeleteFunc(slices.Sorted(maps.Keys(names)), func(name string) bool { return !isPlain(name) })
+	if len(plain) == 0 {
+		return ""
+	}
+	return ", " + key + ": [" + strings.Join(plain, ", ") + "]"
+}
+
+// counted returns the keys of a map with their counts, the most frequent first.
+func counted(counts map[string]int) string {
+	keys := slices.SortedFunc(maps.Keys(counts), func(x, y string) int {
+		return cmp.Or(cmp.Compare(counts[y], counts[x]), strings.Compare(x, y))
+	})
+	return strings.Join(slicesx.Map(keys, func(k string) string {
+		return fmt.Sprintf("%s %d", k, counts[k])
+	}), ", ")
+}

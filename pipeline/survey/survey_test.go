@@ -1,0 +1,71 @@
+package survey
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/domain"
+)
+
+// TestEveryProposalIsADomain proposes a domain from hostile names: what is proposed can be read.
+func TestEveryProposalIsADomain(t *testing.T) {
+	t.Parallel()
+	s := New()
+	n := 7.5
+	for _, name := range []string{"book_room", "find", "a: b", "x\n  y: {role: act}", "", "#", "9lives", strings.Repeat("n", 300)} {
+		call := arena.Call{Name: name, Arguments: `{"room_id":1,"q":"x","k: v":"z","ids":["a"]}`}
+		s.Add(&arena.Trace{Declared: &n, Error: &arena.AttemptError{Type: "a\nb: c"}}, &arena.Dialogue{Turns: []arena.Turn{{Calls: []arena.Call{call}}}})
+	}
+	d, err := domain.Parse(s.Propose("inn"))
+	if err != nil {
+		t.Fatalf("%v in:\n%s", err, s.Propose("inn"))
+	}
+	if d.Tools["book_room"].Role != domain.RoleAct || d.Tools["find"].Role != domain.RoleOpen || len(d.Tools) != 3 || d.Outcome.Pass != 7.5 {
+		t.Errorf("tools %+v, pass mark %v", d.Tools, d.Outcome.Pass)
+	}
+}
+
+// TestFiguresAreReplacedAndAllElseStays writes figures into a file twice.
+func TestFiguresAreReplacedAndAllElseStays(t *testing.T) {
+	t.Parallel()
+	const file = "# mine\nname: inn\ntitle: Inns\nmeasured:\n  judge: {version: old, figure: auc, value: 0.9, n: 1}\n\n# the outcome\noutcome: {from: declared, pass: 1}\nunlogged: keep\n"
+	results := []Result{
+		{Instrument: domain.Judge, Measurement: &domain.Measurement{Version: "j_v1", Figure: "auc", Value: 0.7, Low: 0.6, High: 0.8, N: 90, On: "traces", Date: "2026-11-28"}},
+		{Instrument: domain.Steps, Why: "no labels"},
+	}
+	once := Write([]byte(file), results)
+	if twice := Write(once, results); string(twice) != string(once) {
+		t.Errorf("written twice:\n%s\nonce:\n%s", twice, once)
+	}
+	d, err := domain.Parse(once)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !d.On(domain.Judge, "j_v1") || len(d.Measured) != 1 {
+		t.Errorf("measured %+v", d.Measured)
+	}
+	for _, kept := range []string{"# mine\n", "# the outcome\n", "unlogged: keep\n"} {
+		if !strings.Contains(string(once), kept) {
+			t.Errorf("the file lost %q:\n%s", kept, once)
+		}
+	}
+}
+
+func TestAreaUnderCurve(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		solved, failed []float64
+		want           float64
+	}{
+		{[]float64{0.9, 0.9}, []float64{0.1}, 1},
+		{[]float64{0.3, 0.3}, []float64{0.3, 0.3, 0.3}, 0.5},
+		{[]float64{0.1}, []float64{0.9}, 0},
+		{[]float64{0.9, 0.1}, []float64{0.5}, 0.5},
+	} {
+		auc, interval := areaUnderCurve(tt.solved, tt.failed)
+		if auc != tt.want || interval.Low > auc || interval.High < auc {
+			t.Errorf("%v against %v: %v, %+v, want %v", tt.solved, tt.failed, auc, interval, tt.want)
+		}
+	}
+}
