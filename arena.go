@@ -33,6 +33,8 @@ type Turn struct {
 	Think string
 	Text  string
 	Calls []Call
+	// Masked reports whether the author of the source took the turn out of training.
+	Masked bool
 	// Repairs are the codes of the repairs that reading this turn took.
 	Repairs []string
 }

@@ -35,7 +35,7 @@ not published.
 const lostHead = `
 | lost | what |
 |---|---|
-| ` + "`unread:KEY`" + ` | text under a key of a message, a row or a document that no reader knows |
+| ` + "`unread:KEY`" + ` | a value at this path of keys that no reader has read; ` + "`unread:…`" + ` stands for more than 20, and for a key that may be a secret |
 `
 
 // TestSourcesPageNamesEveryFormat holds docs/sources.md to the readers of package

@@ -133,6 +133,8 @@ type Step struct {
 	// Proxy holds the calls that the proxy filed under this step, in its order.
 	// A call's time is the moment it finished.
 	Proxy []ProxyCall
+	// Masked reports whether the author of the source took the agent's message out of training.
+	Masked bool
 	// LLMCalls is the number of inference calls that made this step, 0 if a program
 	// made it; nil if the source has no count (only ATIF has, in llm_call_count).
 	LLMCalls *int

@@ -83,6 +83,8 @@ func (n *normaliser) addAgent(i int, s *arena.Step) {
 		Step:  i,
 		Think: s.Think,
 		Text:  s.Response,
+
+		Masked: s.Masked,
 	}
 	first := len(n.calls)
 	if len(s.Calls) > 0 {

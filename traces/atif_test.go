@@ -18,14 +18,13 @@ import (
 func TestEveryVersionOfATIFIsRead(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{ // by run, which is the session where there is one
-		"boat-0": `When does the last boat leave? | agent "" timetable {"day":"today"} -> "18:40 and 21:15" | agent "At 21:15."`,
-		"boat-1": `[You sell boat tickets.] Two tickets, please. | agent "Two tickets are 14."`,
-		"boat-2": `Is the boat there? | system "The horn was heard.\none long tone" | agent "Yes, it has just come in."`,
-		"boat-3": `Does the boat take bicycles? | agent "It does."`,
-		"boat-4": `How deep is the harbour? | agent "I ask the diver." ask_diver {} -> "four fathoms" | agent "Four fathoms."`,
-		"boat-5": `Say hello to the other boat. | agent "" sound_horn {"times":2} -> "they answered" | agent "They greet back." with tools`,
-		"boat-5b": `Say hello to the other boat. | agent "They greet back." | user "And now good-bye." | agent "Done."` +
-			` but copied_context`,
+		"boat-0":  `When does the last boat leave? | agent "" timetable {"day":"today"} -> "18:40 and 21:15" | agent "At 21:15."`,
+		"boat-1":  `[You sell boat tickets.] Two tickets, please. | agent "Two tickets are 14."`,
+		"boat-2":  `Is the boat there? | system "The horn was heard.\none long tone" | agent "Yes, it has just come in."`,
+		"boat-3":  `Does the boat take bicycles? | agent "It does."`,
+		"boat-4":  `How deep is the harbour? | agent "I ask the diver." ask_diver {} -> "four fathoms" | agent "Four fathoms."`,
+		"boat-5":  `Say hello to the other boat. | agent "" sound_horn {"times":2} -> "they answered" | agent "They greet back." with tools`,
+		"boat-5b": `Say hello to the other boat. | agent "They greet back." | user "And now good-bye." | agent "Done."`,
 		"boat-6":  `Read me the sign: ` + "\n" + `the one at pier two. | agent "" read_sign {"pier":2} -> "No swimming \nafter dark" | agent "No swimming after dark."`,
 		"boat-6b": `Which boat is this? | agent "The red one." but non_text_content`,
 		"stdin":   `Is there room for a cart? | agent "" by 0 room {"for":"cart"} -> "yes" | agent "There is." by 2`,

@@ -94,6 +94,8 @@ func (d *decoder) readTranscript(t *arena.Trace, list arena.Raw) error {
 	inner := &decoder{
 		c:      cursor.New(string(list), limits),
 		limits: limits,
+
+		logPath: "inference_transcript.calls",
 	}
 	inner.c.Array(inner.proxyCall)
 	assignInferences(t, inner.parts.proxy)
@@ -102,5 +104,6 @@ func (d *decoder) readTranscript(t *arena.Trace, list arena.Raw) error {
 	if inner.c.LoneSurrogate() {
 		d.nestedSurrogate = true
 	}
+	t.Lost = append(t.Lost, inner.unread.Words()...)
 	return inner.c.End()
 }

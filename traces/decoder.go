@@ -20,6 +20,10 @@ type decoder struct {
 	parts  parts
 	// repairs are the vetoes for the repairs without which the record could not be read.
 	repairs []string
+	// unread has the values of the record that have no place in a trace of the sandbox.
+	unread formats.Unread
+	// logPath is the key path of the log of calls.
+	logPath string
 	// nestedElements is the number of list elements in the record's transcript of inference
 	// calls, which has a cursor of its own.
 	nestedElements int
@@ -51,6 +55,8 @@ func newDecoder(l Limits) *decoder {
 	return &decoder{
 		c:      cursor.New("", l.cursor()),
 		limits: l.cursor(),
+
+		logPath: "dialogue.extra_info.proxy_calls",
 	}
 }
 
@@ -111,6 +117,7 @@ func (d *decoded) setRecord(recordBytes int, repairs []string) {
 // text decodes a record that is valid UTF-8. The strings of the trace share the memory of text.
 func (d *decoder) text(text string) (decoded, error) {
 	d.repairs = nil
+	d.unread = formats.Unread{}
 	d.parts.problemID = ""
 	d.nestedElements = 0
 	d.nestedSurrogate = false
@@ -229,6 +236,7 @@ func (d *decoder) list() (decoded, error) {
 		return decoded{}, err
 	}
 	t.ProblemID = d.parts.problemID
+	t.Lost = d.unread.Words()
 	return decoded{trace: t}, nil
 }
 
@@ -248,6 +256,9 @@ func (d *decoder) messages(source arena.Source) (decoded, error) {
 	}
 	return d.attempts(&formats.OpenAI, doc)
 }
+
+// skip skips the member name of the object at path, which has no place in a trace of the sandbox.
+func (d *decoder) skip(path, name string) { d.unread.Add(path, name, d.c.Raw()) }
 
 // notATrace returns the error for a record that is no attempt: a syntax error if it is not valid
 // JSON, otherwise a *damage with the reason NotATrace and this detail.

@@ -84,7 +84,7 @@ func (d *decoder) step(t *arena.Trace) {
 			d.parts.proxy = d.parts.proxy[:start.proxy]
 			extra = d.extraInfo()
 		default:
-			c.Skip()
+			d.skip("dialogue", key)
 		}
 	})
 	s.Raw = c.Since(mark)
@@ -113,7 +113,7 @@ func (d *decoder) completion(s *arena.Step) {
 			d.parts.calls = d.parts.calls[:start]
 			d.message(s)
 		default:
-			c.Skip()
+			d.skip("dialogue.completion", key)
 		}
 	})
 }
@@ -137,7 +137,7 @@ func (d *decoder) message(s *arena.Step) {
 				s.Typed = d.toolCall() && s.Typed
 			})
 		default:
-			c.Skip()
+			d.skip("dialogue.completion.message", key)
 		}
 		s.Typed = s.Typed && ok
 	})
@@ -164,7 +164,7 @@ func (d *decoder) toolCall() (typed bool) {
 			call.Result = c.Raw()
 		default:
 			isUnusual = true
-			c.Skip()
+			d.skip("dialogue.completion.message.tool_call", key)
 		}
 	})
 	if isObject {
@@ -201,7 +201,7 @@ func (d *decoder) extraInfo() extraInfo {
 			d.parts.proxy = d.parts.proxy[:start]
 			c.Array(d.proxyCall)
 		default:
-			c.Skip()
+			d.skip("dialogue.extra_info", key)
 		}
 	})
 	return e
@@ -243,7 +243,7 @@ func (d *decoder) proxyCall() {
 		case "nonce_status":
 			call.Nonce, _ = c.String()
 		default:
-			c.Skip()
+			d.skip(d.logPath, key)
 		}
 	})
 	if isObject {

@@ -109,7 +109,7 @@ func (e *envelope) readField(key string) {
 	case "schema_version":
 		e.schema, _ = c.String()
 	default:
-		c.Skip()
+		d.skip("", key)
 	}
 }
 
@@ -122,6 +122,7 @@ func (e *envelope) trace() (*arena.Trace, error) {
 	switch e.t.Status {
 	case arena.StatusSuccess, arena.StatusFailed, arena.StatusTimedOut:
 		e.t.ProblemID = cmp.Or(e.t.ProblemID, e.d.parts.problemID)
+		e.t.Lost = e.d.unread.Words()
 		return e.t, nil
 	default:
 		detail := fmt.Sprintf("status of %d characters is none of the sandbox's", len(e.t.Status))
@@ -179,7 +180,7 @@ func (d *decoder) attemptError() *arena.AttemptError {
 			case "message":
 				e.Message, _ = c.String()
 			default:
-				c.Skip()
+				d.skip("error", key)
 			}
 		})
 		return e

@@ -108,7 +108,16 @@ func zippedLog(tb testing.TB, doc string) string {
 		add(fmt.Sprintf("samples/%d_epoch_1.json", i), sample.Raw)
 	}
 	add("summaries.json", "[]")
-	add("header.json", doc)
+	header := map[string]json.RawMessage{}
+	if err := json.Unmarshal([]byte(doc), &header); err != nil {
+		tb.Fatal(err)
+	}
+	delete(header, "samples")
+	text, err := json.Marshal(header)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	add("header.json", string(text))
 	if err := z.Close(); err != nil {
 		tb.Fatal(err)
 	}

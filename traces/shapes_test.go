@@ -20,7 +20,7 @@ func TestEnvelopeIsReadWhole(t *testing.T) {
 		Source:       arena.Source{FileSHA256: got.Source.FileSHA256, Line: 1, Shape: "envelope", HasProxyLog: true},
 		RecordSHA256: got.RecordSHA256, Bytes: len(line("p-1")),
 		Status: arena.StatusSuccess, Seconds: 3.25, InferenceTotal: 2, InferenceFailures: 1,
-		Query: `A kettle, "steel".`, HasDialogue: true,
+		Query: `A kettle, "steel".`, HasDialogue: true, Lost: []string{"unread:dialogue.extra_info.execution_time"},
 		Steps: []arena.Step{
 			{
 				Number: 1, Think: "look", Response: "one moment", Reasoning: "kettles", Typed: true,

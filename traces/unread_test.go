@@ -1,9 +1,16 @@
 package traces
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/longtest"
+	"github.com/trajectory-arena/arena/traces/convert"
 )
 
 // TestNothingIsLostSilently: a value under a key that no reader knows is named, in a row and in a
@@ -19,7 +26,7 @@ func TestNothingIsLostSilently(t *testing.T) {
 			if len(all) != 1 || len(faults) > 0 {
 				t.Fatalf("%s %s: %d traces, faults %v", place, value, len(all), faults)
 			}
-			if !slices.Contains(all[0].Lost, "unread:strange_key") {
+			if !slices.Contains(all[0].Lost, "unread:"+map[string]string{"message": "messages."}[place]+"strange_key") {
 				t.Errorf("%s %s: lost %q", place, value, all[0].Lost)
 			}
 		}
@@ -30,6 +37,99 @@ func TestNothingIsLostSilently(t *testing.T) {
 			t.Errorf("%s: %v", empty, all)
 		}
 	}
+}
+
+// TestInventedKeysAreNamed puts a member that no reader knows into every object of every sample, one
+// at a time: an attempt names it, or holds it, or the record is refused.
+func TestInventedKeysAreNamed(t *testing.T) {
+	t.Parallel()
+	const invented = "zq_invented"
+	values := []string{`"a text"`, `0.75`, `false`, `[["nested"]]`, `{"deep":{"er":1}}`, `0`}
+	samples := samplesIn(t, "testdata/shapes")
+	maps.Copy(samples, formatSamples(t))
+	for name, text := range samples {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			places := objectPlaces(text)
+			for i, place := range places {
+				if i%longtest.Pick(1, 3) > 0 {
+					continue
+				}
+				member := fmt.Sprintf("%q:%s", invented, values[i%len(values)])
+				if strings.TrimLeft(text[place.offset:], " \n")[0] != '}' {
+					member += ","
+				}
+				all, faults := readTextWith(t, name, text[:place.offset]+member+text[place.offset:], named())
+				if len(faults) > 0 || slices.ContainsFunc(all, func(trace *arena.Trace) bool { return tells(t, trace, invented, place.keys) }) {
+					continue
+				}
+				t.Errorf("silent: …%s%s…", text[max(0, place.offset-60):place.offset], member)
+			}
+			t.Logf("%d places", len(places))
+		})
+	}
+}
+
+// place is the offset after the opening brace of an object, with the keys of all objects around it.
+type place struct {
+	offset int
+	keys   []string
+}
+
+// objectPlaces returns the places of all objects in a JSON text.
+func objectPlaces(text string) (places []place) {
+	var keys []string
+	key, last := "", ""
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			end := i + 1
+			for ; text[end] != '"'; end++ {
+				if text[end] == '\\' {
+					end++
+				}
+			}
+			last = text[i+1 : end]
+			i = end
+		case ':':
+			key = last
+		case '{', '[':
+			keys = append(keys, key)
+			key = ""
+			if text[i] == '{' {
+				places = append(places, place{i + 1, slices.Clone(keys)})
+			}
+		case '}', ']':
+			keys = keys[:len(keys)-1]
+		}
+	}
+	return places
+}
+
+// tells reports whether a trace names a key, or a value around it, as lost, or holds the key.
+func tells(tb testing.TB, trace *arena.Trace, key string, around []string) bool {
+	tb.Helper()
+	isNamed := func(word string) bool {
+		path, isUnread := strings.CutPrefix(word, "unread:")
+		if !isUnread {
+			return slices.Contains(wholeParts, word)
+		}
+		name := path[strings.LastIndex(path, ".")+1:]
+		return strings.Contains(word, key) || path == "…" || slices.Contains(around, name)
+	}
+	if slices.ContainsFunc(trace.Lost, isNamed) {
+		return true
+	}
+	text, err := json.Marshal(trace.Steps)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return strings.Contains(string(text), key) || strings.Contains(string(trace.Tools), key)
+}
+
+// wholeParts are the words for parts of a document that are lost as a whole.
+var wholeParts = []string{
+	"other_branches", "other_scores", "other_spans", "hidden_reasoning", "user_tools", "greeting",
 }
 
 // TestRulesOfEveryReader: a greeting that no request led to is left out and named, and thinking
@@ -55,6 +155,31 @@ func TestDeclaredRewards(t *testing.T) {
 		all, _ := readTextWith(t, "rows.jsonl", `{"id":"p",`+member+`,"messages":[{"role":"user","content":"u"},{"role":"assistant","content":"a"}]}`+"\n", named())
 		if len(all) != 1 || all[0].Declared == nil || *all[0].Declared != want {
 			t.Errorf("%s: %v", member, all)
+		}
+	}
+}
+
+// TestMasksAreTheAuthors: a message that its author took out of training is masked, in the words of
+// the tools that have such words, and stays so in rows of messages.
+func TestMasksAreTheAuthors(t *testing.T) {
+	t.Parallel()
+	const row = `{"id":"p","messages":[{"role":"user","content":"u"},{"role":"assistant","content":"a",%s},{"role":"user","content":"v"},{"role":"assistant","content":"b"}]}`
+	for member, want := range map[string]bool{
+		`"weight":0`: true, `"train":false`: true, `"trainable":false`: true, `"loss":false`: true, `"loss":0.0`: true, `"masked":true`: true, `"loss_mask":0`: true,
+		`"weight":1`: false, `"train":true`: false, `"masked":false`: false, `"weight":0.5`: false,
+	} {
+		all, _ := readTextWith(t, "rows.jsonl", fmt.Sprintf(row, member)+"\n", named())
+		if len(all) != 1 || all[0].Steps[0].Masked != want || all[0].Steps[2].Masked {
+			t.Fatalf("%s: %+v", member, all)
+		}
+		if isUnread := member == `"weight":0.5`; isUnread != (len(all[0].Lost) > 0) {
+			t.Errorf("%s: lost %q", member, all[0].Lost)
+		}
+		if !strings.Contains(rowOf(t, all[0]), `"weight":0`) == want {
+			t.Errorf("%s: the row has no mask: %s", member, rowOf(t, all[0]))
+		}
+		if _, lost, err := convert.Write(all[0], convert.Responses); err != nil || slices.Contains(lost, convert.LossMask) != want {
+			t.Errorf("%s: %v, lost %q", member, err, lost)
 		}
 	}
 }

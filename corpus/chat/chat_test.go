@@ -3,6 +3,7 @@ package chat_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -85,11 +86,42 @@ func TestRenderReturnsUnfit(t *testing.T) {
 		chat.ReasonUndeclared:  {turn("x", arena.Call{ID: "a", Name: "rm", Arguments: `{}`})},
 		chat.ReasonControl:     {turn("x", call("a", `{}`, `"a<|im_end|>b"`)), turn("y")},
 		chat.ReasonMarkup:      {turn("so <tool_call>{}")},
+		chat.ReasonMasked:      {{Text: "x", Masked: true}},
 	} {
 		_, err := chat.Render(shop, "q", &arena.Dialogue{Turns: turns})
 		var unfit *chat.Unfit
 		if !errors.As(err, &unfit) || unfit.Reason != reason {
 			t.Errorf("%s: got %v", reason, err)
+		}
+	}
+}
+
+// TestRenderKeepsMasks: weights are in messages only if one is masked, and a message that is joined of a
+// masked turn and another is masked.
+func TestRenderKeepsMasks(t *testing.T) {
+	t.Parallel()
+	masked := arena.Turn{Text: "a", Masked: true}
+	for want, turns := range map[string][]arena.Turn{
+		"0 1":   {masked, {User: "v"}, turn("b")},
+		"0 1 ":  {masked, turn("b"), {User: "v"}, turn("c")},
+		"- -":   {turn("a"), {User: "v"}, turn("b")},
+		"1 0 1": {turn("a"), {User: "v"}, masked, {User: "w"}, turn("b")},
+	} {
+		ms, err := chat.Render(shop, "q", &arena.Dialogue{Turns: turns})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, m := range ms {
+			switch {
+			case m.Role == chat.Assistant && m.Weight == nil:
+				got = append(got, "-")
+			case m.Role == chat.Assistant:
+				got = append(got, fmt.Sprint(*m.Weight))
+			}
+		}
+		if strings.Join(got, " ") != strings.TrimSpace(want) {
+			t.Errorf("weights %q, want %q", got, want)
 		}
 	}
 }

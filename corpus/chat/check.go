@@ -39,6 +39,8 @@ const (
 	ReasonID = "repeated_call_id"
 	// ReasonArguments: arguments are not a JSON object.
 	ReasonArguments = "arguments_not_object"
+	// ReasonMasked: the author of the data took every turn of the model out of training.
+	ReasonMasked = "masked"
 	// ReasonInfinite: arguments contain a number beyond a float64, such as 1e400,
 	// which loaders read as infinity or reject.
 	ReasonInfinite = "infinite_number"

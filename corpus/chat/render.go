@@ -1,7 +1,9 @@
 package chat
 
 import (
+	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -19,6 +21,8 @@ import (
 //     them.
 //   - Everything after the last assistant turn is omitted, results of its calls
 //     included, so that a row ends with a turn to learn.
+//   - If a turn is masked, assistant messages have weights. A message is masked if one of
+//     its turns is.
 //   - A null argument is omitted if the tool's schema does not allow null. The tool
 //     treats both alike.
 //
@@ -47,7 +51,34 @@ func Render(
 	if err := Check(out, schema); err != nil {
 		return nil, err
 	}
-	return out, nil
+	return out, setWeights(out)
+}
+
+// setWeights sets the weight of the assistant messages that are in the loss if another is masked. The
+// error is an *Unfit if all are masked.
+func setWeights(messages []Message) error {
+	if !HasMask(messages) {
+		return nil
+	}
+	hasTurn := false
+	for i := range messages {
+		if m := &messages[i]; m.Role == Assistant && m.Weight == nil {
+			m.Weight = new(1)
+			hasTurn = true
+		}
+	}
+	if !hasTurn {
+		return &Unfit{Reason: ReasonMasked}
+	}
+	return nil
+}
+
+// IsMasked reports whether a message has the weight 0.
+func (m *Message) IsMasked() bool { return m.Weight != nil && *m.Weight == 0 }
+
+// HasMask reports whether one of the messages is masked.
+func HasMask(messages []Message) bool {
+	return slices.ContainsFunc(messages, func(m Message) bool { return m.IsMasked() })
 }
 
 // schemas caches the Schema of each harness by the harness's hash. A corpus has few harnesses but
@@ -80,6 +111,9 @@ func appendTurn(
 		Role:      Assistant,
 		Content:   validUTF8(t.Text),
 		Reasoning: validUTF8(t.Think),
+	}
+	if t.Masked {
+		m.Weight = new(0)
 	}
 	results := make([]Message, 0, len(t.Calls))
 	for _, c := range t.Calls {
@@ -114,6 +148,7 @@ func appendMerged(out []Message, m Message) []Message {
 	last.Content = plaintext.Join(last.Content, "\n\n", m.Content)
 	last.Reasoning = plaintext.Join(last.Reasoning, "\n\n", m.Reasoning)
 	last.Calls = m.Calls
+	last.Weight = cmp.Or(last.Weight, m.Weight)
 	return out
 }
 

@@ -216,6 +216,32 @@ func TestSplitTurnsWeighsTheLastTurn(t *testing.T) {
 	}
 }
 
+// TestMaskedTurnsStayOut: a turn that its author masked trains in no profile: it has no row of its own
+// and the weight 0, and a profile without a place for that leaves the attempt out.
+func TestMaskedTurnsStayOut(t *testing.T) {
+	t.Parallel()
+	masked := conversation(`{"any":1}`, `"x"`)
+	masked.Turns[0].Masked = true
+	out := exported(t, corpusOf(t, []arena.Dialogue{masked, conversation(`{"any":2}`, `"y"`)}), 1)
+	turns := readRows[rows.SFT](t, filepath.Join(out, "data/sft_turns/train-00000-of-00001.parquet"))
+	if len(turns) != 5 {
+		t.Errorf("%d rows of five turns and a masked one", len(turns))
+	}
+	weighted := readRows[rows.Weighted](t, filepath.Join(out, "data/sft_weighted/train-00000-of-00001.parquet"))
+	if len(weighted) != 2 || !slices.Equal(weighted[0].Train, []bool{false, true, true}) {
+		t.Errorf("weighted rows %+v", weighted)
+	}
+	whole := readRows[rows.SFT](t, filepath.Join(out, "data/hf-json/train-00000-of-00001.parquet"))
+	if len(whole) != 2 || !strings.Contains(strings.Join(whole[0].Messages, ""), `"weight": 0`) && !strings.Contains(strings.Join(whole[0].Messages, ""), `"weight":0`) {
+		t.Errorf("rows %+v", whole)
+	}
+	for _, profile := range []string{"text"} {
+		if texts := readRows[rows.Text](t, filepath.Join(out, "data", profile, "train-00000-of-00001.parquet")); len(texts) != 1 {
+			t.Errorf("%s: %d rows", profile, len(texts))
+		}
+	}
+}
+
 // TestUnfitRowsAreDroppedFromOneProfile checks that a row that one profile cannot contain is counted there
 // and stays in the others.
 func TestUnfitRowsAreDroppedFromOneProfile(t *testing.T) {

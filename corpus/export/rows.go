@@ -119,7 +119,21 @@ func attemptColumns(s *rows.SFT) rows.AttemptColumns {
 	}
 }
 
+// checkMask returns a *chat.Unfit if a turn of the model is masked, for profiles that have no place
+// for a mask.
+func (r *row) checkMask() error {
+	if chat.HasMask(r.messages) {
+		return &chat.Unfit{Reason: reasonMaskLost}
+	}
+	return nil
+}
+
+const reasonMaskLost = "mask_lost" // the format has no place for a turn that is taken out of training
+
 func convertText(r *row) ([]rows.Text, error) {
+	if err := r.checkMask(); err != nil {
+		return nil, err
+	}
 	ms := chat.Text(chat.Unescape(r.messages), r.sft.Tools)
 	return []rows.Text{{
 		Messages:       ms,
@@ -129,6 +143,9 @@ func convertText(r *row) ([]rows.Text, error) {
 }
 
 func convertVerlSFT(r *row) ([]rows.VerlSFT, error) {
+	if err := r.checkMask(); err != nil {
+		return nil, err
+	}
 	hasReasoning := slices.ContainsFunc(r.messages, func(m chat.Message) bool {
 		return m.Reasoning != ""
 	})
@@ -163,7 +180,7 @@ func convertPrompts(r *row) ([]rows.Prompts, error) {
 	}}, nil
 }
 
-// splitTurns converts an attempt to a row for each assistant turn, whose last message is that
+// splitTurns converts an attempt to a row for each assistant turn that is not masked, whose last message is that
 // turn. As in a chat template, earlier turns have no reasoning. An earlier turn of reasoning
 // alone would be empty, so there are no rows after it. Rows share the texts of their common
 // messages to save memory.
@@ -175,13 +192,15 @@ func splitTurns(r *row) ([]rows.SFT, error) {
 			history = append(history, r.sft.Messages[i])
 			continue
 		}
-		last, err := encodeWeighted(m, 1)
-		if err != nil {
-			return nil, err
+		if !m.IsMasked() {
+			last, err := encodeWeighted(m, 1)
+			if err != nil {
+				return nil, err
+			}
+			turn := *r.sft
+			turn.Messages = slices.Concat(history, []string{last})
+			out = append(out, turn)
 		}
-		turn := *r.sft
-		turn.Messages = slices.Concat(history, []string{last})
-		out = append(out, turn)
 		m.Reasoning = ""
 		if m.Content == "" && len(m.Calls) == 0 {
 			return out, nil

@@ -23,6 +23,9 @@ const (
 // reasoning and the calls as JSON, so other text of the turn is moved into the reasoning. Several
 // calls, and several results, become JSON lists.
 func convertShareGPT(r *row) ([]rows.ShareGPT, error) {
+	if err := r.checkMask(); err != nil {
+		return nil, err
+	}
 	out := rows.ShareGPT{
 		Tools:          jsonList(r.sft.Tools),
 		AttemptColumns: attemptColumns(r.sft),

@@ -199,8 +199,8 @@ func (b *balance) weight(a *attempt) float64 {
 	return math.Min(maxWeight, b.scale*b.rawWeight(a))
 }
 
-// convert returns the row with its weight. Turns that a judge found unneeded have weight 0 in the
-// messages, all others 1. The error is a *chat.Unfit if no turn has weight 1.
+// convert returns the row with its weight. Turns that a judge found unneeded, or that the author of
+// the data masked, have weight 0 in the messages, all others 1. The error is a *chat.Unfit if no turn has weight 1.
 func (b *balance) convert(r *row) ([]rows.Weighted, error) {
 	weight := b.weight(&attempt{r.sft.Scalars, r.sft.ProblemID})
 	out := rows.Weighted{Weight: weight, SFT: *r.sft}
@@ -211,7 +211,7 @@ func (b *balance) convert(r *row) ([]rows.Weighted, error) {
 			continue
 		}
 		turn := len(out.Train)
-		trains := turn >= len(needed) || needed[turn]
+		trains := (turn >= len(needed) || needed[turn]) && !m.IsMasked()
 		out.Train = append(out.Train, trains)
 		turnWeight := 0
 		if trains {

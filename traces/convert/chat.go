@@ -31,6 +31,7 @@ type (
 		Calls     []chatCall `json:"tool_calls,omitempty"`
 		CallID    string     `json:"tool_call_id,omitempty"`
 		Name      string     `json:"name,omitempty"`
+		Weight    *int       `json:"weight,omitempty"`
 
 		unixMS *int64 // the time of the step, for sessions; nil if unknown
 	}
@@ -91,6 +92,15 @@ func (w *writer) hasOutcome() bool {
 	return t.HasDialogue != slices.ContainsFunc(t.Steps, isAgent)
 }
 
+// weight returns the weight of a message that is masked, nil for any other.
+func (w *writer) weight(s *arena.Step) *int {
+	w.addLossIf(LossMask, s.Masked && !w.hasMasks)
+	if !s.Masked || !w.hasMasks {
+		return nil
+	}
+	return new(0)
+}
+
 // stepMessages converts step i of the trace to messages: one for the step and one for each
 // result of its calls.
 func (w *writer) stepMessages(i int) []chatMessage {
@@ -113,6 +123,7 @@ func (w *writer) stepMessages(i int) []chatMessage {
 		Reasoning: cmp.Or(s.Reasoning, s.Think),
 		unixMS:    parseUnixMS(s.Timestamp),
 	}}
+	messages[0].Weight = w.weight(s)
 	used := map[string]bool{}
 	for j, call := range s.Calls {
 		id := call.ID
@@ -133,13 +144,12 @@ func (w *writer) stepMessages(i int) []chatMessage {
 		})
 		if call.Result != "" {
 			w.addLossIf(LossResultKind, call.Result.Kind() != arena.String)
-			result := chatMessage{
+			messages = append(messages, chatMessage{
 				Role:    "tool",
 				Content: call.Result.Text(),
 				CallID:  id,
 				Name:    call.Name,
-			}
-			messages = append(messages, result)
+			})
 		}
 	}
 	return messages

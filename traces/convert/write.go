@@ -65,12 +65,13 @@ const (
 	LossTurns           Loss = "turns"
 	LossArguments       Loss = "arguments"
 	LossTask            Loss = "task"
+	LossMask            Loss = "mask"
 )
 
 // Write returns a trace as JSON lines, each with a line feed, and the losses in the order
 // in which they occur. The same trace always gives the same bytes.
 func Write(t *arena.Trace, f Format) (lines []byte, losses []Loss, err error) {
-	w := writer{t: t}
+	w := writer{t: t, hasMasks: f == OpenAI}
 	for _, loss := range t.Lost {
 		w.addLossIf(Loss(loss), true)
 	}
@@ -107,6 +108,8 @@ type writer struct {
 	losses []Loss
 	// callIDs has the ids of all calls of the trace. It is nil before the first new id.
 	callIDs map[string]bool
+	// hasMasks reports whether the format has a place for a message that is out of training.
+	hasMasks bool
 }
 
 func (w *writer) writeLine(v any) error {

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/trajectory-arena/arena"
 )
 
@@ -16,27 +14,28 @@ import (
 // writes them and under extra.arena as this project does.
 var ATIF = Format{Name: "atif", Typed: true, read: readATIF}
 
-func readATIF(r *reader, doc object) {
-	kind := arena.Raw(doc["steps"].Raw).Kind()
+func readATIF(r *reader, doc *value) {
+	kind := arena.Raw(doc.get("steps").json.Raw).Kind()
 	if kind != arena.Array {
 		r.err = &NoMessages{Name: "steps", Kind: kind}
 		return
 	}
 	a := r.begin("")
 	agent := doc.object("agent")
+	doc.get("schema_version").raw() // by which the format was recognised
 	a.Session = doc.id("session_id")
-	a.Model = r.text(agent["model_name"])
-	a.Tools = toolDefinitions(agent["tool_definitions"])
-	r.each(doc["steps"], func(v gjson.Result) {
-		r.readATIFStep(members(v))
+	a.Model = r.text(agent.get("model_name"))
+	a.Tools = toolDefinitions(agent.get("tool_definitions"))
+	r.each(doc.get("steps"), func(v *value) {
+		r.readATIFStep(v)
 	})
 
-	for _, extra := range []object{doc.object("final_metrics").object("extra"), doc.object("extra")} {
+	for _, extra := range []*value{doc.object("final_metrics").object("extra"), doc.object("extra")} {
 		r.readATIFExtra(extra.object("oro"))
 		r.readATIFExtra(extra.object("arena"))
 	}
 	if a.hasDialogue == nil && a.Agent.VersionID == "" {
-		a.Agent.VersionID = agentVersion(r.text(agent["name"]), agent.id("version"))
+		a.Agent.VersionID = agentVersion(r.text(agent.get("name")), agent.id("version"))
 	}
 }
 
@@ -55,7 +54,7 @@ func agentVersion(name, version string) string {
 
 // readATIFExtra reads the fields of a trace that ATIF has no keys for. The subnet and this
 // project write them under "extra". They replace values that were read before.
-func (r *reader) readATIFExtra(extra object) {
+func (r *reader) readATIFExtra(extra *value) {
 	a := r.attempt()
 	a.RunID = cmp.Or(extra.id("eval_run_id"), a.RunID)
 	a.ProblemID = cmp.Or(extra.id("problem_id"), a.ProblemID)
@@ -68,15 +67,16 @@ func (r *reader) readATIFExtra(extra object) {
 	setIfPresent(&a.Seconds, extra.number("execution_time"))
 	setIfPresent(&a.InferenceTotal, extra.count("inference_total"))
 	setIfPresent(&a.InferenceFailures, extra.count("inference_failure_count"))
-	a.Error = cmp.Or(r.parseError(extra["error"]), a.Error)
-	a.request = cmp.Or(r.text(extra["query"]), a.request)
-	switch status := arena.Status(r.text(extra["status"])); status {
+	a.Error = cmp.Or(r.parseError(extra.get("error")), a.Error)
+	a.request = cmp.Or(r.text(extra.get("query")), a.request)
+	switch status := arena.Status(r.text(extra.get("status"))); status {
 	case arena.StatusSuccess, arena.StatusFailed, arena.StatusTimedOut:
-		isNull := extra["dialogue"].Exists() && extra["dialogue"].Type == gjson.Null
+		dialogue := extra.get("dialogue")
+		isNull := dialogue.exists() && !dialogue.isPresent()
 		a.Status = status
 		a.hasDialogue = new(!isNull)
 	}
-	r.each(extra["vetoes"], func(v gjson.Result) {
+	r.each(extra.get("vetoes"), func(v *value) {
 		a.DeclaredVetoes = append(a.DeclaredVetoes, r.text(v))
 	})
 }
@@ -84,35 +84,34 @@ func (r *reader) readATIFExtra(extra object) {
 // readATIFStep adds a step of an ATIF document to the messages of the attempt. The results in a
 // step are those of the step's own calls if the agent wrote it. In any other step they become
 // part of the text.
-func (r *reader) readATIFStep(m object) {
+func (r *reader) readATIFStep(m *value) {
 	a := r.attempt()
-	a.Model = cmp.Or(a.Model, r.text(m["model_name"]))
-	text := r.content(m["message"]).text
-	results := r.readATIFResults(m.object("observation")["results"])
-	source := r.text(m["source"])
+	a.Model = cmp.Or(a.Model, r.text(m.get("model_name")))
+	text := r.content(m.get("message")).text
+	results := r.readATIFResults(m.object("observation").get("results"))
+	source := r.text(m.get("source"))
+	isCopied := m.get("is_copied_context").isTrue()
 	if source != "agent" {
 		r.addATIFText(source, text, results)
 		return
 	}
 
-	if m["is_copied_context"].Type == gjson.True {
-		a.hasCopiedContext = true
-	}
+	a.hasCopiedContext = a.hasCopiedContext || isCopied
 	step := arena.Step{
 		Content:   text,
-		Reasoning: r.text(m["reasoning_content"]),
-		Timestamp: unixMilliseconds(m["timestamp"]),
+		Reasoning: r.text(m.get("reasoning_content")),
+		Timestamp: unixMilliseconds(m.get("timestamp")),
 		LLMCalls:  m.count("llm_call_count"),
+		Masked:    isCopied,
 	}
-	r.each(m["tool_calls"], func(v gjson.Result) {
-		if !v.IsObject() {
+	r.each(m.get("tool_calls"), func(v *value) {
+		if !v.isObject() {
 			return
 		}
-		c := members(v)
 		step.Calls = append(step.Calls, arena.ToolCall{
-			ID:        c.id("tool_call_id"),
-			Name:      r.text(c["function_name"]),
-			Arguments: arena.Raw(c["arguments"].Raw),
+			ID:        v.id("tool_call_id"),
+			Name:      r.text(v.get("function_name")),
+			Arguments: v.get("arguments").raw(),
 		})
 	})
 	unmatched := matchResults(step.Calls, results)
@@ -140,18 +139,17 @@ func (r *reader) addATIFText(source, text string, results []message) {
 }
 
 // readATIFResults returns the tool results in a list, without those that have no content.
-func (r *reader) readATIFResults(list gjson.Result) []message {
+func (r *reader) readATIFResults(list *value) []message {
 	var results []message
-	r.each(list, func(v gjson.Result) {
-		o := members(v)
-		result := JoinTextParts(arena.Raw(o["content"].Raw))
+	r.each(list, func(v *value) {
+		result := v.get("content").joinedText()
 		if result.Kind() == arena.Array && strings.Contains(string(result), `"image"`) {
 			r.attempt().hasNonText = true
 		}
 		if result.Kind() > arena.Null {
 			results = append(results, message{
 				role:   toolRole,
-				callID: o.id("source_call_id"),
+				callID: v.id("source_call_id"),
 				result: result,
 			})
 		}
@@ -182,11 +180,11 @@ func matchResults(calls []arena.ToolCall, results []message) []message {
 
 // unixMilliseconds converts an ISO 8601 time, with or without a time zone, to Unix milliseconds.
 // It returns any other value as it is written.
-func unixMilliseconds(v gjson.Result) arena.Raw {
+func unixMilliseconds(v *value) arena.Raw {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999"} {
-		if t, err := time.Parse(layout, v.Str); err == nil {
+		if t, err := time.Parse(layout, v.str()); err == nil {
 			return arena.Raw(strconv.FormatInt(t.UnixMilli(), 10))
 		}
 	}
-	return arena.Raw(v.Raw)
+	return v.raw()
 }

@@ -55,6 +55,8 @@ type Attempt struct {
 	DeclaredVetoes []string
 
 	messages []message
+	// own are the values of the document that belong to this attempt alone.
+	own []*value
 	// prompt has the system messages at the start, which are joined to the system prompt.
 	prompt []string
 	// hasRequest is set if the next user message is not the customer's request, because there
@@ -66,6 +68,9 @@ type Attempt struct {
 	hasDialogue *bool
 	// hasNonText reports whether images or other parts without text were left out.
 	hasNonText bool
+	// hasUnreadPart reports whether a call, a result or a part of a kind that is not read was left
+	// out.
+	hasUnreadPart bool
 	// hasCopiedContext reports whether steps repeat an earlier trajectory.
 	hasCopiedContext bool
 	// ledgerMismatch reports whether the verdict is on another ledger (log of an episode) than
@@ -88,16 +93,24 @@ func NewTrace(source arena.Source) arena.Trace {
 // Vetoes (reasons not to train on a trace) for messages that a Trace cannot represent exactly.
 const (
 	vetoNonText   = "non_text_content"      // a message holds images or other content that is no text
+	vetoUnread    = "unread_part"           // a call, a result or a part of a message is of a kind that is not read
 	vetoUnmatched = "unmatched_tool_result" // a tool result answers no call
 	vetoRole      = "unknown_role"          // a message has a role that is not known
 	vetoOpenTurn  = "agent_before_user"     // the agent speaks before the customer
-	vetoCopied    = "copied_context"        // steps repeat the context of an earlier trajectory
+	vetoCopied    = "copied_context"        // all steps of the agent repeat an earlier trajectory
 )
 
 // Vetoes lists the vetoes that the readers of this package set.
 var Vetoes = []string{
-	vetoNonText, vetoUnmatched, vetoRole, vetoOpenTurn, vetoCopied, vetoEnvironment, vetoVerifier, vetoWorld,
+	vetoNonText, vetoUnread, vetoUnmatched, vetoRole, vetoOpenTurn, vetoCopied, vetoEnvironment, vetoVerifier, vetoWorld,
 	vetoDefect, vetoLeakage, vetoExploit, vetoLedger,
+}
+
+// addLoss records the code of something in the source that the trace has no field for, once.
+func (a *Attempt) addLoss(reason string) {
+	if !slices.Contains(a.Lost, reason) {
+		a.Lost = append(a.Lost, reason)
+	}
 }
 
 // finish fills in the trace from the collected messages: system prompt, request, steps, vetoes
@@ -125,7 +138,10 @@ func (a *Attempt) finish(source arena.Source) {
 	if a.hasNonText {
 		a.Veto(vetoNonText)
 	}
-	if a.hasCopiedContext {
+	if a.hasUnreadPart {
+		a.Veto(vetoUnread)
+	}
+	if a.hasCopiedContext && !slices.ContainsFunc(a.Steps, isOwnStep) {
 		a.Veto(vetoCopied)
 	}
 	if a.ledgerMismatch {
@@ -133,6 +149,9 @@ func (a *Attempt) finish(source arena.Source) {
 	}
 	a.applyVerdict()
 }
+
+// isOwnStep reports whether the agent wrote a step in this trajectory and not in an earlier one.
+func isOwnStep(s arena.Step) bool { return s.Role == arena.RoleAgent && !s.Masked }
 
 // removeGreeting removes texts of the agent before the customer's first message, and records them as
 // a loss: no request led to them. Without a message of the customer nothing is removed.
@@ -150,9 +169,7 @@ func (a *Attempt) removeGreeting() {
 	}
 	kept := slices.DeleteFunc(slices.Clone(before), isGreeting)
 	a.messages = append(kept, a.messages[first:]...)
-	if !slices.Contains(a.Lost, lostGreeting) {
-		a.Lost = append(a.Lost, lostGreeting)
-	}
+	a.addLoss(lostGreeting)
 }
 
 // splitLoneThinking moves the text before a closing think tag without an opening one to the

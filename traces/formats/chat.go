@@ -15,11 +15,11 @@ import (
 var (
 	// OpenAI is a row with messages of OpenAI's API: rows of data sets, prompts and predictions
 	// of ORO.
-	OpenAI = Format{Name: "openai", read: func(r *reader, doc object) {
+	OpenAI = Format{Name: "openai", read: func(r *reader, doc *value) {
 		r.readRow(doc)
 	}}
 	// ShareGPT is a row with messages that name their sender under "from".
-	ShareGPT = Format{Name: "sharegpt", read: func(r *reader, doc object) {
+	ShareGPT = Format{Name: "sharegpt", read: func(r *reader, doc *value) {
 		r.isShareGPT = true
 		r.readRow(doc)
 	}}
@@ -28,41 +28,39 @@ var (
 	Graded = Format{Name: "openai", read: readGraded}
 )
 
-func readGraded(r *reader, doc object) {
+func readGraded(r *reader, doc *value) {
 	a := r.begin("")
 	a.ProblemID = doc.id("name")
-	a.Query = r.text(doc["query"])
+	a.Query = r.text(doc.get("query"))
 	a.Declared = doc.object("grade").number("score")
 	setIfPresent(&a.Seconds, doc.number("latency_seconds"))
 	sample := doc.object("sample")
 	r.addStep(arena.Step{
-		Content: r.text(sample["assistant_text"]),
-		Calls:   r.calls(sample["output_tools"]),
+		Content: r.text(sample.get("assistant_text")),
+		Calls:   r.calls(sample.get("output_tools")),
 	})
 }
 
 // readRow reads a row of a data set: a list of messages, a prediction, or both. A prediction is
 // the text (raw_text) and the calls (tool_calls) of a model's next message.
-func (r *reader) readRow(row object) {
+func (r *reader) readRow(row *value) {
 	r.isRow = true
 	r.readRowFields(row)
 
 	messages := row.first("messages", "conversations", "traj", "trajectory")
-	if list := unpack(messages); list.IsArray() {
+	if list := messages.unpack(); list.isArray() {
 		r.readMessages(list)
 	} else {
 		r.err = &NoMessages{
 			Name: "messages",
-			Kind: arena.Raw(messages.Raw).Kind(),
+			Kind: arena.Raw(messages.json.Raw).Kind(),
 		}
 	}
 
-	_, hasText := row["raw_text"]
-	_, hasCalls := row["tool_calls"]
-	if hasText || hasCalls {
+	if row.get("raw_text").exists() || row.get("tool_calls").exists() {
 		r.addStep(arena.Step{
-			Content: r.text(row["raw_text"]),
-			Calls:   r.calls(row["tool_calls"]),
+			Content: r.text(row.get("raw_text")),
+			Calls:   r.calls(row.get("tool_calls")),
 		})
 		r.err = nil
 	}
@@ -70,7 +68,7 @@ func (r *reader) readRow(row object) {
 
 // readRowFields adds an attempt with the fields of a row other than its messages, such as ids,
 // model, tools and reward.
-func (r *reader) readRowFields(row object) {
+func (r *reader) readRowFields(row *value) {
 	a := r.begin("")
 	a.ProblemID = row.firstID("problem_id", "task_id", "instance_id", "id")
 	a.RunID = row.id("eval_run_id")
@@ -79,37 +77,30 @@ func (r *reader) readRowFields(row object) {
 	a.Trial = row.id("trial")
 	a.Model = r.text(row.first("model", "model_name"))
 	a.System = r.text(row.first("system", "system_prompt"))
-	a.Query = r.text(row["query"])
+	a.Query = r.text(row.get("query"))
 	a.Tools = toolDefinitions(row.first("tools", "functions"))
 	a.Declared = declaredReward(row)
 	// The reward column of this project's rows is 0 if there was no reward; the metadata
 	// has null then.
-	reward := unpack(row["metadata"]).Get("declared_reward")
-	if reward.Exists() && reward.Type == gjson.Null {
+	reward := row.get("metadata").unpack().get("declared_reward")
+	if reward.exists() && !reward.isPresent() {
 		a.Declared = nil
 	}
-	r.setError(exitError(r.text(row["exit_status"])))
-	r.setError(r.parseError(row["error"]))
-	r.addUnreadKeys(row, rowKeys...)
-}
-
-// rowKeys are the columns of a row that are read, here or where its messages are.
-var rowKeys = []string{
-	"problem_id", "task_id", "instance_id", "id", "eval_run_id", "session_id", "trial", "model", "model_name",
-	"system", "system_prompt", "query", "tools", "functions", "reward", "resolved", "target", "score", "success",
-	"metadata", "exit_status", "error", "messages", "conversations", "traj", "trajectory", "raw_text", "tool_calls",
+	r.setError(exitError(r.text(row.get("exit_status"))))
+	r.setError(r.parseError(row.get("error")))
 }
 
 // declaredReward returns the reward that a row declares, nil if it declares none: a number, a number
 // in a text, or a boolean, 1 for true and 0 for false.
-func declaredReward(row object) *float64 {
+func declaredReward(row *value) *float64 {
 	for _, key := range []string{"reward", "resolved", "target", "score", "success"} {
-		v := row[key]
-		switch v.Type {
+		v := row.get(key)
+		switch v.kind() {
 		case gjson.Number, gjson.True, gjson.False:
 			return row.number(key)
 		case gjson.String:
-			if n, err := strconv.ParseFloat(strings.TrimSpace(v.Str), 64); err == nil && !math.IsNaN(n) && !math.IsInf(n, 0) {
+			if n, err := strconv.ParseFloat(strings.TrimSpace(v.json.Str), 64); err == nil && !math.IsNaN(n) && !math.IsInf(n, 0) {
+				v.isRead = true
 				return &n
 			}
 		case gjson.JSON, gjson.Null:
@@ -120,14 +111,14 @@ func declaredReward(row object) *float64 {
 
 // parseError converts v to an error: an object with type and message, or only a message. It
 // returns nil for any other value.
-func (r *reader) parseError(v gjson.Result) *arena.AttemptError {
+func (r *reader) parseError(v *value) *arena.AttemptError {
 	switch {
-	case v.Type == gjson.String:
+	case v.isString():
 		return &arena.AttemptError{Message: r.text(v)}
-	case v.IsObject():
+	case v.isObject():
 		return &arena.AttemptError{
-			Type:    r.text(v.Get("type")),
-			Message: r.text(v.Get("message")),
+			Type:    r.text(v.get("type")),
+			Message: r.text(v.get("message")),
 		}
 	default:
 		return nil
@@ -150,19 +141,17 @@ func (r *reader) splitShareGPTCalls(turn string) (text string, calls []arena.Too
 	if !cursor.Valid(turn[start:]) {
 		return turn, nil
 	}
-	return strings.TrimRight(turn[:start], "\r\n"), r.calls(gjson.Parse(turn[start:]))
+	return strings.TrimRight(turn[:start], "\r\n"), r.calls(r.parse(turn[start:]))
 }
 
 // shoppingBenchResults returns the tool results in a list of ShoppingBench's observations.
-func (r *reader) shoppingBenchResults(list gjson.Result) []message {
+func (r *reader) shoppingBenchResults(list *value) []message {
 	var results []message
-	r.each(list, func(v gjson.Result) {
-		o := members(v)
-		result := arena.Raw(o.first("results", "result").Raw)
+	r.each(list, func(v *value) {
 		results = append(results, message{
 			role:   toolRole,
-			callID: o.id("tool_call_id"),
-			result: result,
+			callID: v.id("tool_call_id"),
+			result: v.first("results", "result").raw(),
 		})
 	})
 	return results

@@ -5,19 +5,17 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/tidwall/gjson"
 )
 
 // SessionKey returns the key of the session of which a document is one line, or "" if the
 // document is not a line of a session. The lines of a file with one key form the document
 // {"session":[line, …]}.
 func SessionKey(doc string) string {
-	top := members(gjson.Parse(doc))
+	top := parse(doc)
 	switch {
-	case top["resourceSpans"].IsArray():
+	case top.get("resourceSpans").isArray(), top.get("resourceLogs").isArray():
 		return "otlp"
-	case isSpan(top):
+	case isSpan(top) && traceID(top) != "":
 		return "span " + traceID(top)
 	case isClaudeCodeLine(top):
 		return "claude"
@@ -25,9 +23,9 @@ func SessionKey(doc string) string {
 	return ""
 }
 
-func isClaudeCodeLine(line object) bool {
-	isEntry := line["sessionId"].Type == gjson.String && line["type"].Exists()
-	return isEntry || line["type"].Str == "file-history-snapshot" || line["leafUuid"].Exists()
+func isClaudeCodeLine(line *value) bool {
+	isEntry := line.get("sessionId").isString() && line.get("type").exists()
+	return isEntry || line.get("type").str() == "file-history-snapshot" || line.get("leafUuid").exists()
 }
 
 // claudeCode is the format of a session of Claude Code, which has a line for each part of a
@@ -36,9 +34,9 @@ var claudeCode = Format{
 	Name:     "claude_code",
 	Writers:  "Claude Code sessions (~/.claude/projects, .jsonl)",
 	Retained: "model, session",
-	matches: func(doc object) bool {
-		session := doc["session"]
-		return session.Get("#(sessionId).sessionId").Exists() && !session.Get("0.resourceSpans").Exists()
+	matches: func(doc *value) bool {
+		session := doc.get("session")
+		return session.peek("#(sessionId).sessionId").Exists() && !session.peek("0.resourceSpans").Exists()
 	},
 	read: readClaudeCode,
 }
@@ -46,18 +44,18 @@ var claudeCode = Format{
 // readClaudeCode reads a session as a tree of lines. Each root begins a conversation, since /clear
 // and a compaction begin anew. Of a conversation the branch is read that ends in its newest line:
 // other branches were taken back.
-func readClaudeCode(r *reader, doc object) {
-	session := doc["session"]
-	isSubagent := !session.Get("#(isSidechain==false)").Exists()
+func readClaudeCode(r *reader, doc *value) {
+	session := doc.get("session")
+	isSubagent := !session.peek("#(isSidechain==false)").Exists()
 	var lines []claudeLine
 	skipsBranch := false
-	r.each(session, func(v gjson.Result) {
-		line := claudeLine{object: members(v), raw: v.Raw}
-		if line.object["isSidechain"].Bool() && !isSubagent {
+	r.each(session, func(v *value) {
+		if v.get("isSidechain").isTrue() && !isSubagent {
 			skipsBranch = true
+			v.raw()
 			return
 		}
-		lines = append(lines, line)
+		lines = append(lines, claudeLine{value: v})
 	})
 
 	conversations := claudeConversations(lines)
@@ -68,7 +66,7 @@ func readClaudeCode(r *reader, doc object) {
 		}
 		c := claudeSession{
 			r:          r,
-			attempt:    r.begin(part),
+			attempt:    r.begin(part, conversation.values()...),
 			isSubagent: isSubagent,
 		}
 		if skipsBranch || conversation.hasOthers {
@@ -78,7 +76,7 @@ func readClaudeCode(r *reader, doc object) {
 			r.addLoss(lostRepeated)
 		}
 		for _, line := range conversation.lines {
-			c.readLine(line.object)
+			c.readLine(line.value)
 		}
 		if i > 0 {
 			c.attempt.Session += "-" + strconv.Itoa(i+1)
@@ -102,7 +100,7 @@ type claudeSession struct {
 // syntheticModel is the model of texts that the program itself wrote, such as an error of the API.
 const syntheticModel = "<synthetic>"
 
-func (c *claudeSession) readLine(line object) {
+func (c *claudeSession) readLine(line *value) {
 	a := c.attempt
 	if id := line.id("sessionId"); id != "" {
 		a.Session = id
@@ -110,21 +108,24 @@ func (c *claudeSession) readLine(line object) {
 	if agent := line.id("agentId"); c.isSubagent && agent != "" {
 		a.Session = line.id("sessionId") + "-" + agent
 	}
-	if line["type"].Str == "attachment" {
+	if line.get("type").str() == "attachment" {
 		c.r.addLoss(lostAttachment)
+		line.raw()
 	}
 
 	m := line.object("message")
 	switch {
-	case len(m) == 0 || line["isMeta"].Bool():
+	case m.isEmpty() || line.get("isMeta").isTrue():
 		return
-	case m["model"].Str == syntheticModel:
+	case m.get("model").str() == syntheticModel:
 		c.r.addLoss(lostSynthetic)
+		m.raw()
 		return
-	case strings.HasPrefix(m["content"].Str, "<command-name>"), strings.HasPrefix(m["content"].Str, "<local-command-"):
+	case isClientCommand(m.get("content").json.Str):
 		c.r.addLoss(lostCommands)
+		m.raw()
 		return
-	case line["isCompactSummary"].Bool():
+	case line.get("isCompactSummary").isTrue():
 		c.r.addLoss(lostContext)
 	}
 
@@ -144,6 +145,11 @@ func (c *claudeSession) readLine(line object) {
 		c.replyID = id
 		c.reply = before
 	}
+}
+
+// isClientCommand reports whether a text is a command to the client, or the output of one.
+func isClientCommand(text string) bool {
+	return strings.HasPrefix(text, "<command-name>") || strings.HasPrefix(text, "<local-command-")
 }
 
 // mergeLastMessage moves the text, reasoning and calls of the last message to the end of the

@@ -4,14 +4,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/tidwall/gjson"
 )
 
 // claudeLine is one line of a session of Claude Code.
 type claudeLine struct {
-	object
-	raw string
+	*value
 	// root is the index of the line in which the conversation of this line begins, parent that
 	// of the line before it in its branch, -1 if none.
 	root, parent int
@@ -29,9 +26,18 @@ type claudeConversation struct {
 func (c *claudeConversation) text() string {
 	raw := make([]string, len(c.lines))
 	for i := range c.lines {
-		raw[i] = c.lines[i].raw
+		raw[i] = c.lines[i].json.Raw
 	}
 	return "[" + strings.Join(raw, ",") + "]"
+}
+
+// values returns the lines of the branch as values of the document.
+func (c *claudeConversation) values() []*value {
+	values := make([]*value, len(c.lines))
+	for i := range c.lines {
+		values[i] = c.lines[i].value
+	}
+	return values
 }
 
 // claudeConversations splits the lines of a session into conversations, in the order in which they
@@ -44,7 +50,7 @@ func claudeConversations(lines []claudeLine) []claudeConversation {
 	for root := range lines {
 		if lines[root].root == root {
 			c := t.conversation(root)
-			hasMessage := func(l claudeLine) bool { return l.object["message"].Exists() }
+			hasMessage := func(l claudeLine) bool { return l.get("message").exists() }
 			if slices.ContainsFunc(c.lines, hasMessage) || len(lines) == 1 {
 				conversations = append(conversations, c)
 			}
@@ -88,8 +94,8 @@ func (t *claudeTree) link() {
 			continue
 		}
 		t.byID[id] = i
-		key := strings.Join([]string{line.parentKey(), line.id("timestamp"), line.object["message"].Raw}, "\n")
-		if first, ok := seen[key]; ok && line.object["message"].Exists() {
+		key := strings.Join([]string{line.parentKey(), line.id("timestamp"), line.get("message").json.Raw}, "\n")
+		if first, ok := seen[key]; ok && line.get("message").exists() {
 			t.copyOf[i] = first
 			line.root = t.lines[first].root
 			continue
@@ -112,7 +118,7 @@ func (l *claudeLine) parentKey() string {
 func (t *claudeTree) conversation(root int) claudeConversation {
 	newest := root
 	for i := range t.lines {
-		if t.lines[i].root == root && t.copyOf[i] == i && t.lines[i].object["message"].Exists() {
+		if t.lines[i].root == root && t.copyOf[i] == i && t.lines[i].get("message").exists() {
 			newest = i
 		}
 	}
@@ -121,13 +127,13 @@ func (t *claudeTree) conversation(root int) claudeConversation {
 	calls := map[string]bool{}
 	add := func(i int) {
 		inBranch[i] = true
-		message := t.lines[i].object.object("message")
+		message := t.lines[i].object("message")
 		if id := message.id("id"); id != "" {
 			replies[id] = true
 		}
-		for _, part := range message["content"].ForEach {
-			if part.Get("type").Str == "tool_use" {
-				calls[part.Get("id").Str] = true
+		for part := range message.get("content").elements() {
+			if part.get("type").str() == "tool_use" {
+				calls[part.get("id").str()] = true
 			}
 		}
 	}
@@ -143,9 +149,11 @@ func (t *claudeTree) conversation(root int) claudeConversation {
 			continue
 		case t.copyOf[i] != i:
 			c.hasRepeated = true
+			line.raw()
 			continue
 		case !inBranch[i] && !line.belongsTo(replies, calls):
-			c.hasOthers = c.hasOthers || line.object["message"].Exists()
+			c.hasOthers = c.hasOthers || line.get("message").exists()
+			line.raw()
 			continue
 		case !inBranch[i]:
 			add(i)
@@ -158,18 +166,18 @@ func (t *claudeTree) conversation(root int) claudeConversation {
 // belongsTo reports whether a line is a part of one of these replies, or holds nothing but results
 // of these calls.
 func (l *claudeLine) belongsTo(replies, calls map[string]bool) bool {
-	message := l.object.object("message")
+	message := l.object("message")
 	if replies[message.id("id")] {
 		return true
 	}
-	parts := message["content"]
-	if !parts.IsArray() || len(parts.Array()) == 0 {
+	parts := message.get("content")
+	if !parts.isArray() || isEmptyValue(parts.json) {
 		return false
 	}
-	isAnswer := true
-	parts.ForEach(func(_, part gjson.Result) bool {
-		isAnswer = part.Get("type").Str == "tool_result" && calls[part.Get("tool_use_id").Str]
-		return isAnswer
-	})
-	return isAnswer
+	for part := range parts.elements() {
+		if part.get("type").str() != "tool_result" || !calls[part.get("tool_use_id").str()] {
+			return false
+		}
+	}
+	return true
 }

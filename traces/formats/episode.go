@@ -3,8 +3,6 @@ package formats
 import (
 	"cmp"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/trajectory-arena/arena"
 )
 
@@ -24,48 +22,48 @@ var (
 	Feedback = Format{Name: "feedback", Typed: true, read: readFeedback}
 )
 
-func readEpisode(r *reader, doc object) {
+func readEpisode(r *reader, doc *value) {
 	episode := doc.object("episode")
 	r.readEpisodeFields(episode)
-	r.readTurns(episode["call_trace"], r.readTraceTurn)
+	r.readTurns(episode.get("call_trace"), r.readTraceTurn)
 	r.readLedgerOf(episode)
-	if calls := doc.object("inference_transcript")["calls"]; calls.IsArray() {
-		r.attempt().Transcript = arena.Raw(calls.Raw)
+	if calls := doc.object("inference_transcript").get("calls"); calls.isArray() {
+		r.attempt().Transcript = calls.raw()
 	}
 }
 
-func readLedger(r *reader, doc object) {
+func readLedger(r *reader, doc *value) {
 	r.readEpisodeFields(doc)
 	a := r.attempt()
-	a.request = cmp.Or(r.text(doc["query"]), a.request)
-	a.Tools = cmp.Or(toolDefinitions(doc["tools"]), a.Tools)
-	if doc["ledger_format"].Exists() {
+	a.request = cmp.Or(r.text(doc.get("query")), a.request)
+	a.Tools = cmp.Or(toolDefinitions(doc.get("tools")), a.Tools)
+	if doc.get("ledger_format").exists() {
 		r.readWorldLedger(doc, doc.object("verdict"))
 	} else {
 		r.readLedgerOf(doc)
 	}
 }
 
-func readFeedback(r *reader, doc object) {
+func readFeedback(r *reader, doc *value) {
 	a := r.begin("")
 	a.hasRequest = true
 	a.Session = doc.id("episode_result_id")
 	a.ProblemID = doc.id("task_id")
-	a.Family = r.text(doc["family"])
-	a.request = r.text(doc["query"])
+	a.Family = r.text(doc.get("family"))
+	a.request = r.text(doc.get("query"))
 
 	v := r.readVerdict(doc, doc)
 	v.correct = doc.number("passed")
-	v.Category = r.text(doc["failure_category"])
-	if doc["termination_code"].Str == "infrastructure_error" {
+	v.Category = r.text(doc.get("failure_category"))
+	if doc.get("termination_code").str() == "infrastructure_error" {
 		v.environmentFailed = true
 	}
-	r.readTurns(doc["interaction"], r.readFeedbackTurn)
+	r.readTurns(doc.get("interaction"), r.readFeedbackTurn)
 }
 
 // readEpisodeFields adds an attempt with the fields of an episode other than its steps: ids,
 // request, tools, time and verdict.
-func (r *reader) readEpisodeFields(episode object) {
+func (r *reader) readEpisodeFields(episode *value) {
 	a := r.begin("")
 	a.hasRequest = true
 	a.RunID = episode.id("evaluation_run_id")
@@ -73,51 +71,49 @@ func (r *reader) readEpisodeFields(episode object) {
 	a.Session = episode.id("session_id")
 	a.Agent.VersionID = episode.id("agent_version_id")
 	a.Agent.Suite = episode.id("pack_sha256")
-	a.Family = r.text(episode["family"])
+	a.Family = r.text(episode.get("family"))
 	view := episode.object("bootstrap").object("policy_view")
-	a.request = r.text(view["query"])
-	a.Tools = toolDefinitions(view["tools"])
+	a.request = r.text(view.get("query"))
+	a.Tools = toolDefinitions(view.get("tools"))
 	setIfPresent(&a.Seconds, episode.number("wall_seconds"))
 	r.readEpisodeVerdict(episode)
 }
 
 // readTurns calls readTurn for each element of a list of steps. If the value is no list, it
 // records that the attempt has no dialogue.
-func (r *reader) readTurns(list gjson.Result, readTurn func(object)) {
-	r.attempt().hasDialogue = new(list.IsArray())
-	if list.IsArray() {
-		r.each(list, func(v gjson.Result) {
-			readTurn(members(v))
+func (r *reader) readTurns(list *value, readTurn func(*value)) {
+	r.attempt().hasDialogue = new(list.isArray())
+	if list.isArray() {
+		r.each(list, func(v *value) {
+			readTurn(v)
 		})
 	}
 }
 
 // readTraceTurn reads one element of an episode's call_trace: the agent's calls, their results,
 // and the simulated shopper's message after them.
-func (r *reader) readTraceTurn(turn object) {
+func (r *reader) readTraceTurn(turn *value) {
 	request := turn.object("request")
 	response := turn.object("response")
 
 	var step arena.Step
 	setIfPresent(&step.Number, request.count("turn"))
-	r.each(request["calls"], func(v gjson.Result) {
-		c := members(v)
-		action := c.object("action")
+	r.each(request.get("calls"), func(v *value) {
+		action := v.object("action")
 		step.Calls = append(step.Calls, arena.ToolCall{
-			ID:        c.id("call_id"),
-			Name:      r.text(action["name"]),
-			Arguments: arena.Raw(action["args"].Raw),
+			ID:        v.id("call_id"),
+			Name:      r.text(action.get("name")),
+			Arguments: action.get("args").raw(),
 		})
 	})
 	r.addStep(step)
 
-	r.each(response["calls"], func(v gjson.Result) {
-		c := members(v)
-		r.addResult(c.id("call_id"), arena.Raw(c["observation"].Raw))
+	r.each(response.get("calls"), func(v *value) {
+		r.addResult(v.id("call_id"), v.get("observation").raw())
 	})
-	reply := response["user_message"]
-	if reply.IsObject() {
-		reply = reply.Get("content")
+	reply := response.get("user_message")
+	if reply.isObject() {
+		reply = reply.get("content")
 	}
 	r.addShopperMessage(reply)
 }
@@ -125,18 +121,17 @@ func (r *reader) readTraceTurn(turn object) {
 // readFeedbackTurn reads one element of a feedback's interaction: the agent's calls with their
 // results, the agent's message, and the simulated shopper's message after it. A call without a
 // result gets its error code as the result.
-func (r *reader) readFeedbackTurn(turn object) {
-	step := arena.Step{Response: r.text(turn["message"])}
+func (r *reader) readFeedbackTurn(turn *value) {
+	step := arena.Step{Response: r.text(turn.get("message"))}
 	setIfPresent(&step.Number, turn.count("turn"))
-	r.each(turn["calls"], func(v gjson.Result) {
-		c := members(v)
+	r.each(turn.get("calls"), func(v *value) {
 		call := arena.ToolCall{
-			ID:        c.id("call_id"),
-			Name:      r.text(c["tool_name"]),
-			Arguments: arena.Raw(c["args"].Raw),
-			Result:    arena.Raw(c["observation"].Raw),
+			ID:        v.id("call_id"),
+			Name:      r.text(v.get("tool_name")),
+			Arguments: v.get("args").raw(),
+			Result:    v.get("observation").raw(),
 		}
-		code := r.text(c["error_code"])
+		code := r.text(v.get("error_code"))
 		if code != "" && call.Result.Kind() <= arena.Null {
 			call.Result = `{"error":` + arena.Quote(code) + `}`
 		}
@@ -145,10 +140,10 @@ func (r *reader) readFeedbackTurn(turn object) {
 	if len(step.Calls) > 0 || step.Response != "" {
 		r.addStep(step)
 	}
-	r.addShopperMessage(turn["shopper_message"])
+	r.addShopperMessage(turn.get("shopper_message"))
 }
 
-func (r *reader) addShopperMessage(v gjson.Result) {
+func (r *reader) addShopperMessage(v *value) {
 	if text := r.text(v); text != "" {
 		r.addText(userRole, text)
 	}

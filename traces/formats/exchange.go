@@ -2,6 +2,7 @@ package formats
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -9,63 +10,170 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// exchange is the format of a request to a model and the response, which may be missing.
+// exchange is the format of a request to a model and the response. Either may be missing, as in the
+// files of batches.
 var exchange = Format{
 	Name:     "exchange",
 	Retained: "tools, model, reward, ending",
-	Writers:  "OpenAI Responses API, Anthropic Messages, logs of proxies (request, response), NeMo-Gym rollouts",
-	matches:  isExchange,
-	read:     readExchange,
+	Writers: "OpenAI Responses API and its items, Anthropic Messages, Gemini's contents, batches of these, " +
+		"logs of proxies (request, response, body), NeMo-Gym rollouts",
+	matches: isExchange,
+	read:    readExchange,
 }
 
-func isExchange(doc object) bool {
+func isExchange(doc *value) bool {
 	request := requestOf(doc)
-	if !isRequest(request) {
+	hasRequest := isRequest(request)
+	hasBatchID := doc.first("custom_id", "key").isPresent()
+	if isResponse(responseOf(doc)) && (hasRequest || hasBatchID) {
+		return true
+	}
+	if !hasRequest {
 		return false
 	}
-	return doc["response"].IsObject() || request["input"].IsArray() || hasAnthropicPart(request["messages"])
+	list := request.first("messages")
+	return hasBatchID || doc.get("response").isObject() || request.get("input").isArray() ||
+		request.get("contents").isArray() || hasAnthropicPart(list) || hasItem(list)
 }
 
-func readExchange(r *reader, doc object) {
+// requestOf returns the request to the model in a document, or the document itself if it has no
+// member that is one.
+func requestOf(doc *value) *value {
+	for _, name := range []string{"responses_create_params", "request", "params", "body"} {
+		request := doc.object(name)
+		if body := request.object("body"); isRequest(body) {
+			return body
+		}
+		if isRequest(request) {
+			return request
+		}
+	}
+	return doc
+}
+
+// responseOf returns the response of the model in a document, or the document itself if it has no
+// member that is one.
+func responseOf(doc *value) *value {
+	response := doc.object("response")
+	candidates := []*value{response.object("body"), response, doc.object("result").object("message")}
+	for _, candidate := range candidates {
+		if isResponse(candidate) {
+			return candidate
+		}
+	}
+	if !response.isEmpty() {
+		return response
+	}
+	return doc
+}
+
+// isRequest reports whether an object is a request to a model: it has a list of messages, contents of
+// Gemini's API, or an input of the Responses API.
+func isRequest(request *value) bool {
+	input := request.get("input")
+	isItem := input.peek("0.role").Exists() || input.peek("0.type").Exists()
+	switch {
+	case hasMessages(request.get("messages")), request.peek("contents.0.parts").IsArray():
+		return true
+	case input.isArray():
+		return isItem || isEmptyValue(input.json)
+	}
+	return input.isString()
+}
+
+// hasMessages reports whether v is a list that begins with a message or an item of the Responses API.
+func hasMessages(v *value) bool { return v.isMessageList() || isItemKind(v.peek("0.type").Str) }
+
+// isResponse reports whether an object is the response of a model.
+func isResponse(response *value) bool {
+	isMessage := rolesByName[response.get("role").json.Str] == agentRole && response.get("content").isArray()
+	hasItems := response.get("output").isArray() && response.peek("output.0.type").Exists()
+	return isMessage || hasItems || response.peek("choices.0.message").IsObject() ||
+		response.peek("candidates.0.content").IsObject()
+}
+
+func readExchange(r *reader, doc *value) {
 	a := r.begin("")
 	request := requestOf(doc)
-	response := doc.object("response")
+	response := responseOf(doc)
 	a.Tools = toolDefinitions(request.first("tools"))
-	a.Model = response.id("model")
-	if a.Model == "" {
-		a.Model = request.id("model")
-	}
-	a.ProblemID = doc.id("problem_id", "task_id", "id", "_ng_task_index")
+	a.Model = firstIDText(response.first("model", "modelVersion"), request.get("model"))
+	a.ProblemID = doc.id("problem_id", "task_id", "custom_id", "key", "id", "_ng_task_index")
 	a.Trial = doc.id("_ng_rollout_index")
 	a.RunID = doc.id("eval_run_id")
 	a.Declared = doc.number("reward", "score")
 
-	if text := r.content(request.first("instructions", "system")).text; text != "" {
+	r.readRequest(request)
+	r.readResponse(response)
+	r.setError(r.responseError(response))
+	// A response repeats parameters of the request.
+	for _, m := range response.open() {
+		if response != request && m.json.Raw == request.get(m.name).json.Raw {
+			m.raw()
+		}
+	}
+}
+
+func (r *reader) readRequest(request *value) {
+	system := request.first("instructions", "system", "systemInstruction", "system_instruction")
+	if parts := system.get("parts"); parts.exists() {
+		system = parts
+	}
+	if text := r.content(system).text; text != "" {
 		r.addText(systemRole, text)
 	}
-	if text := r.text(request["input"]); text != "" {
+	if text := r.text(request.get("input")); text != "" {
 		r.addText(userRole, text)
 	}
-	r.readItems(request["input"])
-	r.readMessages(request["messages"])
-	r.readItems(response["output"])
-	r.each(response["choices"], func(v gjson.Result) {
-		r.readMessage(members(v.Get("message")))
+	r.readItems(request.get("input"))
+	if messages := request.get("messages"); hasItem(messages) {
+		r.readItems(messages)
+	} else {
+		r.readMessages(messages)
+	}
+	r.each(request.get("contents"), func(v *value) {
+		before := len(r.attempt().messages)
+		r.readMessage(v)
+		if added := r.attempt().messages[before:]; !v.get("role").exists() {
+			added[0].role = userRole
+		}
 	})
-	if rolesByName[response["role"].Str] == agentRole {
+}
+
+func (r *reader) readResponse(response *value) {
+	r.readItems(response.get("output"))
+	r.readFirst(response.get("choices"), "message")
+	r.readFirst(response.get("candidates"), "content")
+	if rolesByName[response.get("role").str()] == agentRole {
 		r.readMessage(response)
 	}
-	r.setError(r.responseError(response))
-	r.addUnreadKeys(doc, "instructions", "input", "system", "eval_run_id", "request", "response", "responses_create_params",
-		"messages", "tools", "reward", "score")
+}
+
+// readFirst reads the message under a name in the first element of a list of alternatives, and
+// records others as a loss.
+func (r *reader) readFirst(list *value, name string) {
+	isFirst := true
+	r.each(list, func(v *value) {
+		if !isFirst {
+			r.addLoss(lostBranches)
+			v.raw()
+			return
+		}
+		isFirst = false
+		before := len(r.attempt().messages)
+		r.readMessage(v.get(name))
+		if added := r.attempt().messages[before:]; added[0].role == otherRole {
+			added[0].role = agentRole
+		}
+	})
 }
 
 // responseError returns the error in a model's response, or the reason why the response is
 // incomplete. It returns nil for a complete response.
-func (r *reader) responseError(response object) *arena.AttemptError {
-	reason := r.text(response.object("incomplete_details")["reason"])
-	if failure := response.object("error"); len(failure) > 0 {
-		reason = cmp.Or(r.text(failure["message"]), reason, "error")
+func (r *reader) responseError(response *value) *arena.AttemptError {
+	reason := r.text(response.object("incomplete_details").get("reason"))
+	if failure := response.object("error"); !failure.isEmpty() {
+		reason = cmp.Or(r.text(failure.get("message")), reason, "error")
 	}
 	if reason == "" {
 		return nil
@@ -73,32 +181,20 @@ func (r *reader) responseError(response object) *arena.AttemptError {
 	return &arena.AttemptError{Message: reason}
 }
 
-// requestOf returns the request to the model in a document: the object under
-// responses_create_params or request, or the document itself if it has neither.
-func requestOf(doc object) object {
-	for _, name := range []string{"responses_create_params", "request"} {
-		if o := doc.object(name); len(o) > 0 {
-			return o
-		}
-	}
-	return doc
-}
+// maxDetectionParts is the maximum number of messages and parts that are examined to recognise an
+// API. Lists of Anthropic's API nearly always have a part of such a type in their first messages.
+const maxDetectionParts = 200
 
-// maxAnthropicParts is the maximum number of message parts that hasAnthropicPart examines. Lists
-// of Anthropic's API nearly always have a part of such a type in their first messages.
-const maxAnthropicParts = 200
-
-// hasAnthropicPart reports whether one of the first maxAnthropicParts parts of messages has a
+// hasAnthropicPart reports whether one of the first maxDetectionParts parts of messages has a
 // type that only Anthropic's API has, such as tool_use.
-func hasAnthropicPart(list gjson.Result) bool {
+func hasAnthropicPart(list *value) bool {
 	found := false
-	remaining := maxAnthropicParts
-	unpack(list).ForEach(func(_, m gjson.Result) bool {
+	remaining := maxDetectionParts
+	list.unpack().json.ForEach(func(_, m gjson.Result) bool {
 		m.Get("content").ForEach(func(_, part gjson.Result) bool {
-			switch part.Get("type").Str {
-			case "tool_use", "tool_result", "thinking", "redacted_thinking":
-				found = true
-			}
+			kind := part.Get("type").Str
+			found = strings.HasSuffix(kind, "tool_use") || strings.HasSuffix(kind, "tool_result") ||
+				kind == "thinking" || kind == "redacted_thinking"
 			remaining--
 			return !found && remaining > 0
 		})
@@ -107,109 +203,170 @@ func hasAnthropicPart(list gjson.Result) bool {
 	return found
 }
 
-// isRequest reports whether an object is a request to a model: it has a list of messages, or an
-// input of the Responses API.
-func isRequest(request object) bool {
-	input := request["input"]
-	if isMessageList(request["messages"]) || input.Type == gjson.String || input.Raw == "[]" {
-		return true
-	}
-	item := input.Get("0")
-	return input.IsArray() && (item.Get("role").Exists() || item.Get("type").Exists())
+// hasItem reports whether one of the first maxDetectionParts elements of a list is an item of the
+// Responses API that is no message.
+func hasItem(list *value) bool {
+	found := false
+	remaining := maxDetectionParts
+	list.unpack().json.ForEach(func(_, m gjson.Result) bool {
+		found = !m.Get("role").Exists() && isItemKind(m.Get("type").Str)
+		remaining--
+		return !found && remaining > 0
+	})
+	return found
 }
+
+func isItemKind(kind string) bool {
+	return kind == "reasoning" || isCallItem(kind) || isOutputItem(kind)
+}
+
+// isCallItem reports whether an item of the Responses API is a call, by the client or by the
+// provider.
+func isCallItem(kind string) bool { return strings.HasSuffix(kind, "_call") }
+
+// isOutputItem reports whether an item of the Responses API is the result of a call of the client.
+func isOutputItem(kind string) bool { return strings.HasSuffix(kind, "_output") }
 
 // readItems reads a list of items of the Responses API. Successive items that the model wrote
 // (reasoning, text, calls) become one step, because they are from one response.
-func (r *reader) readItems(list gjson.Result) {
-	var turn *arena.Step
-	flush := func() {
-		if turn != nil {
-			r.addStep(*turn)
-		}
-		turn = nil
-	}
-	r.each(list, func(v gjson.Result) {
-		if v.IsArray() { // the items of one step
-			flush()
+func (r *reader) readItems(list *value) {
+	t := itemTurn{r: r}
+	r.each(list, func(v *value) {
+		if v.isArray() { // the items of one step
+			t.flush()
 			r.readItems(v)
 			return
 		}
-		item := members(v)
-		step, startsTurn, ok := r.modelItem(item)
-		if !ok {
-			flush()
-			r.readOtherItem(item)
-			return
-		}
-		if startsTurn && !isReasoningOnly(turn) {
-			flush()
-		}
-		isHidden := item["type"].Str == "reasoning" && step.Reasoning == ""
-		if !isHidden {
-			turn = mergeStep(turn, step)
-		}
+		t.read(v)
 	})
-	flush()
+	t.flush()
 }
 
-// isReasoningOnly reports whether the step turn has neither text nor calls yet, so that the
-// model's text may be added to it. It is true for nil.
-func isReasoningOnly(turn *arena.Step) bool {
-	return turn == nil || turn.Content == "" && len(turn.Calls) == 0
+// itemTurn joins items of the Responses API to the steps of the model.
+type itemTurn struct {
+	r *reader
+	// step is the current step, nil if there is none.
+	step *arena.Step
 }
 
-// modelItem converts an item of the Responses API to a step. ok is false if the model did not
-// write the item. startsTurn is set for reasoning and text, which start a new step if the
-// current one already has text or calls.
-func (r *reader) modelItem(item object) (step arena.Step, startsTurn, ok bool) {
-	kind := item["type"].Str
+func (t *itemTurn) flush() {
+	if t.step != nil {
+		t.r.addStep(*t.step)
+	}
+	t.step = nil
+}
+
+func (t *itemTurn) read(item *value) {
+	kind := item.get("type").str()
+	isMessage := kind == "" || kind == "message"
 	switch {
-	case kind == "function_call", kind == "custom_tool_call":
-		step.Calls = []arena.ToolCall{{
-			ID:        item.id("call_id", "id"),
-			Name:      item.id("name"),
-			Arguments: arena.Raw(item.first("arguments", "input").Raw),
-		}}
-		return step, false, true
 	case kind == "reasoning":
-		summary := r.content(item["summary"]).text
-		step.Reasoning = cmp.Or(r.content(item["content"]).text, summary)
-		if step.Reasoning == "" && item["encrypted_content"].Type == gjson.String {
+		if s := t.r.reasoningItem(item); s.Reasoning != "" {
+			t.add(s)
+		}
+	case isCallItem(kind):
+		if t.step == nil {
+			t.step = &arena.Step{}
+		}
+		t.step.Calls = append(t.step.Calls, t.r.callItem(item, kind))
+	case isMessage && rolesByName[item.get("role").str()] == agentRole:
+		c := t.r.content(item.get("content"))
+		s := c.step()
+		s.Reasoning = cmp.Or(s.Reasoning, t.r.text(item.get("reasoning_content")))
+		s.Calls = append(s.Calls, t.r.calls(item.get("tool_calls"))...)
+		readMask(item, &s)
+		t.add(s)
+	case isOutputItem(kind):
+		t.flush()
+		t.r.addResult(item.id("call_id", "id"), t.r.itemResult(item.get("output")))
+	case item.get("role").exists():
+		t.flush()
+		t.r.readMessage(item)
+	case kind == "mcp_list_tools": // says nothing that the model wrote
+	default:
+		t.flush()
+		t.r.attempt().hasUnreadPart = true
+	}
+}
+
+// add adds reasoning or a text to the current step. It starts a new step if the current one already
+// has text or calls.
+func (t *itemTurn) add(s arena.Step) {
+	if t.step != nil && (t.step.Content != "" || len(t.step.Calls) > 0) {
+		t.flush()
+	}
+	if t.step != nil {
+		s.Reasoning = strings.Trim(t.step.Reasoning+"\n"+s.Reasoning, "\n")
+	}
+	t.step = &s
+}
+
+func (r *reader) reasoningItem(item *value) arena.Step {
+	summary := r.content(item.get("summary")).text
+	text := cmp.Or(r.content(item.get("content")).text, summary)
+	if encrypted := item.get("encrypted_content"); encrypted.isString() {
+		encrypted.raw()
+		if text == "" {
 			r.addLoss(lostReasoning)
 		}
-		return step, true, true
-	case rolesByName[item["role"].Str] == agentRole && (kind == "" || kind == "message"):
-		c := r.content(item["content"])
-		step = c.step()
-		step.Reasoning = cmp.Or(step.Reasoning, r.text(item["reasoning_content"]))
-		step.Calls = append(step.Calls, r.calls(item["tool_calls"])...)
-		return step, true, true
 	}
-	return step, false, false
+	return arena.Step{Reasoning: text}
 }
 
-// mergeStep adds the text, reasoning and calls of s to turn and returns turn, or s if turn is
-// nil. It keeps the text of turn if both have one.
-func mergeStep(turn *arena.Step, s arena.Step) *arena.Step {
-	if turn == nil {
-		return &s
+// callItem converts an item that is a call. The result of a tool that the provider runs is in the
+// same item.
+func (r *reader) callItem(item *value, kind string) arena.ToolCall {
+	call := arena.ToolCall{
+		ID:        item.id("call_id", "id"),
+		Name:      item.id("name"),
+		Arguments: itemArguments(item, kind),
 	}
-	turn.Content = cmp.Or(turn.Content, s.Content)
-	turn.Reasoning = strings.Trim(turn.Reasoning+"\n"+s.Reasoning, "\n")
-	turn.Calls = append(turn.Calls, s.Calls...)
-	return turn
+	if call.Name == "" {
+		call.Name = strings.TrimSuffix(kind, "_call")
+	}
+	if kind == "image_generation_call" {
+		r.attempt().hasNonText = true
+	}
+	output := item.first("output", "outputs", "results", "result")
+	if failure := item.get("error"); failure.isPresent() && !output.isPresent() {
+		r.addLoss(lostResultError)
+		output = failure
+	}
+	if output.isPresent() {
+		call.Result = r.itemResult(output)
+	}
+	return call
 }
 
-// readOtherItem reads an item of the Responses API that the model did not write: a tool result
-// or a message of another role. It records any other item as a loss.
-func (r *reader) readOtherItem(item object) {
-	kind := item["type"].Str
-	switch {
-	case kind == "function_call_output", kind == "custom_tool_call_output":
-		r.addResult(item.id("call_id"), r.result(item["output"]))
-	case item["role"].Exists():
-		r.readMessage(item)
-	default: // a search or another call that the provider made itself
-		r.addLoss(lostProviderItem)
+// itemResult converts the result in an item. A screenshot is no text.
+func (r *reader) itemResult(output *value) arena.Raw {
+	kind := output.peek("type").Str
+	if isMediaKind(kind) || kind == "computer_screenshot" {
+		r.attempt().hasNonText = true
 	}
+	return r.result(output)
+}
+
+// itemFields are the members of a call that are no arguments of the tool.
+var itemFields = []string{
+	"id", "type", "status", "call_id", "name", "output", "outputs", "results", "result", "error",
+	"server_label", "container_id", "namespace", "caller",
+}
+
+// itemArguments returns the arguments of a call. A call of a tool of the provider has none of the usual
+// names for them; then its members are the arguments.
+func itemArguments(item *value, kind string) arena.Raw {
+	if kind == "custom_tool_call" {
+		return textArguments(item.get("input"))
+	}
+	if v := item.first("arguments", "input", "action", "operation"); v.isPresent() {
+		return v.raw()
+	}
+	var fields []string
+	for _, m := range item.open() {
+		if !slices.Contains(itemFields, m.name) {
+			fields = append(fields, string(arena.Quote(m.name)+":"+m.raw()))
+		}
+	}
+	return arena.Raw("{" + strings.Join(fields, ",") + "}")
 }

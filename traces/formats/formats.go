@@ -9,8 +9,6 @@ package formats
 import (
 	"errors"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/trajectory-arena/arena"
 )
 
@@ -35,22 +33,22 @@ const LostNumber = lostNumber
 
 // Codes for content of a source that a Trace has no field for, in addition to "unread:KEY".
 const (
-	lostBranches     = "other_branches"        // what was said beside the branch or conversation that is read, as by subagents
-	lostNumber       = "not_a_number"          // a number that JSON does not have, such as NaN; it is read as unknown
-	lostRepeated     = "repeated_lines"        // lines of a session that were written twice
-	lostSynthetic    = "synthetic_reply"       // a text that the program wrote in the place of a reply, such as an error of the API
-	lostCommands     = "client_command"        // commands to the client, with their output
-	lostContext      = "context_replaced"      // the conversation before a compaction; its summary is read as the request
-	lostAttachment   = "attachment"            // an attachment that the model saw
-	lostGreeting     = "greeting"              // a first message of the agent that no model wrote
-	lostUserTools    = "user_tools"            // calls of the simulated user's own tools, with their answers
-	lostReasoning    = "hidden_reasoning"      // reasoning that the provider keeps encrypted
-	lostScores       = "other_scores"          // scores beside the one that is the reward
-	lostParseError   = "parse_error"           // why a call could not be read by the tool that recorded it
-	lostProviderItem = "provider_item"         // a search or another call that the provider made itself, with what came of it
-	lostResultError  = "result_error"          // that a tool's answer is an error; its words are kept
-	lostScore        = "score"                 // a score that is no number
-	lostSteps        = "steps_outside_history" // steps that SWE-agent took and that its history does not hold
+	lostBranches    = "other_branches"        // what was said beside the branch or conversation that is read, as by subagents
+	lostNumber      = "not_a_number"          // a number that JSON does not have, such as NaN; it is read as unknown
+	lostRepeated    = "repeated_lines"        // lines of a session that were written twice
+	lostSynthetic   = "synthetic_reply"       // a text that the program wrote in the place of a reply, such as an error of the API
+	lostCommands    = "client_command"        // commands to the client, with their output
+	lostContext     = "context_replaced"      // the conversation before a compaction; its summary is read as the request
+	lostAttachment  = "attachment"            // an attachment that the model saw
+	lostGreeting    = "greeting"              // a first message of the agent that no model wrote
+	lostUserTools   = "user_tools"            // calls of the simulated user's own tools, with their answers
+	lostReasoning   = "hidden_reasoning"      // reasoning that the provider keeps encrypted
+	lostScores      = "other_scores"          // scores beside the one that is the reward
+	lostParseError  = "parse_error"           // why a call could not be read by the tool that recorded it
+	lostSpans       = "other_spans"           // spans of tools and agents, and calls whose conversation the call that is read repeats
+	lostResultError = "result_error"          // that a tool's answer is an error; its words are kept
+	lostScore       = "score"                 // a score that is no number
+	lostSteps       = "steps_outside_history" // steps that SWE-agent took and that its history does not hold
 )
 
 // Format is a trace format with its reader.
@@ -67,8 +65,8 @@ type Format struct {
 
 	// matches reports whether a document has the format. It is nil for a format that is not
 	// in Detectable.
-	matches func(doc object) bool
-	read    func(r *reader, doc object)
+	matches func(doc *value) bool
+	read    func(r *reader, doc *value)
 }
 
 // Detectable lists the formats that Detect tries, in this order.
@@ -77,7 +75,7 @@ var Detectable = []Format{sweAgent, inspectLog, verifiersResult, verifiersEpisod
 // Detect returns the format of a document, which must be a valid JSON object, or nil if
 // the document has none of the formats in Detectable.
 func Detect(doc string) *Format {
-	top := members(gjson.Parse(doc))
+	top := parse(doc)
 	for i := range Detectable {
 		if Detectable[i].matches(top) {
 			return &Detectable[i]
@@ -91,7 +89,8 @@ func Detect(doc string) *Format {
 // *NoMessages.
 func (f *Format) Read(doc string, limit int) ([]Attempt, error) {
 	r := &reader{remaining: limit}
-	f.read(r, members(gjson.Parse(doc)))
+	top := parse(doc)
+	f.read(r, top)
 	if r.remaining < 0 {
 		return nil, ErrTooMany
 	}
@@ -99,6 +98,7 @@ func (f *Format) Read(doc string, limit int) ([]Attempt, error) {
 		return nil, r.err
 	}
 
+	r.nameUnread(top)
 	source := arena.Source{Shape: f.Name, TextArguments: !f.Typed}
 	for i := range r.attempts {
 		r.attempts[i].finish(source)

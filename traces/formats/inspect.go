@@ -1,11 +1,10 @@
 package formats
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strings"
-
-	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
 )
@@ -16,13 +15,13 @@ var inspectLog = Format{
 	Name:     "inspect",
 	Writers:  "inspect_ai logs (.eval, .json)",
 	Retained: "tools, model, the first score as reward, error or limit, seconds",
-	matches: func(doc object) bool {
-		_, hasSamples := doc["samples"]
-		return doc["eval"].IsObject() && (hasSamples || doc["status"].Type == gjson.String)
+	matches: func(doc *value) bool {
+		hasSamples := doc.get("samples").exists()
+		return doc.get("eval").isObject() && (hasSamples || doc.get("status").isString())
 	},
-	read: func(r *reader, doc object) {
+	read: func(r *reader, doc *value) {
 		spec := doc.object("eval")
-		r.each(doc["samples"], func(v gjson.Result) {
+		r.each(doc.get("samples"), func(v *value) {
 			r.readSample(v, spec)
 		})
 	},
@@ -31,9 +30,8 @@ var inspectLog = Format{
 // noModel is the model name in inspect_ai's log of an evaluation without a model.
 const noModel = "none/none"
 
-func (r *reader) readSample(v gjson.Result, spec object) {
-	a := r.begin(v.Raw)
-	sample := members(v)
+func (r *reader) readSample(sample, spec *value) {
+	a := r.begin(sample.json.Raw, sample)
 	a.Model = sample.object("output").id("model")
 	if a.Model == "" {
 		a.Model = spec.id("model")
@@ -56,11 +54,11 @@ func (r *reader) readSample(v gjson.Result, spec object) {
 	a.Tools = sampleTools(sample, metadata)
 
 	r.readSampleMessages(sample)
-	r.readSampleScores(sample["scores"])
-	if failure := sample.object("error"); len(failure) > 0 {
-		r.setError(&arena.AttemptError{Message: r.text(failure["message"])})
+	r.readSampleScores(sample.get("scores"))
+	if failure := sample.object("error"); !failure.isEmpty() {
+		r.setError(&arena.AttemptError{Message: r.text(failure.get("message"))})
 	}
-	if limit := r.text(sample.object("limit")["type"]); limit != "" {
+	if limit := r.text(sample.object("limit").get("type")); limit != "" {
 		r.setError(&arena.AttemptError{Type: "limit_" + limit})
 		if limit == "time" || limit == "working" {
 			a.Status = arena.StatusTimedOut
@@ -70,11 +68,11 @@ func (r *reader) readSample(v gjson.Result, spec object) {
 
 // sampleTools returns the tool definitions of the last model call that has any, or else those in
 // the metadata of the sample.
-func sampleTools(sample, metadata object) arena.Raw {
-	tools := toolDefinitions(metadata["tools"])
-	for _, event := range sample["events"].ForEach {
-		if event.Get("event").Str == "model" {
-			tools = cmp.Or(toolDefinitions(event.Get("tools")), tools)
+func sampleTools(sample, metadata *value) arena.Raw {
+	tools := toolDefinitions(metadata.get("tools"))
+	for event := range sample.get("events").elements() {
+		if event.get("event").str() == "model" {
+			tools = cmp.Or(toolDefinitions(event.get("tools")), tools)
 		}
 	}
 	return tools
@@ -82,13 +80,13 @@ func sampleTools(sample, metadata object) arena.Raw {
 
 // readSampleMessages reads the messages of a sample. If the content of a message is the name of
 // an attachment, it reads the attachment instead.
-func (r *reader) readSampleMessages(sample object) {
+func (r *reader) readSampleMessages(sample *value) {
 	attachments := sample.object("attachments")
-	r.each(sample["messages"], func(v gjson.Result) {
-		m := members(v)
-		if name, ok := strings.CutPrefix(m["content"].Str, "attachment://"); ok {
-			if attachment, ok := attachments[name]; ok {
-				m["content"] = attachment
+	r.each(sample.get("messages"), func(m *value) {
+		body := m.get("content")
+		if name, ok := strings.CutPrefix(body.json.Str, "attachment://"); ok {
+			if attachment := attachments.get(name); attachment.exists() {
+				body.replaceBy(attachment)
 			}
 		}
 		r.readMessage(m)
@@ -101,35 +99,33 @@ var letterScores = map[string]float64{"C": 1, "P": 0.5, "I": 0, "N": 0}
 
 // readSampleScores sets the declared reward of the attempt to the first score, which is a number
 // or a letter grade. It records other scores as a loss.
-func (r *reader) readSampleScores(scores gjson.Result) {
-	if len(members(unpack(scores))) > 1 {
-		r.addLoss(lostScores)
+func (r *reader) readSampleScores(scores *value) {
+	first := &value{}
+	if all := scores.unpack().open(); len(all) > 0 {
+		first = all[0].get("value")
+		for _, other := range all[1:] {
+			r.addLoss(lostScores)
+			other.raw()
+		}
 	}
-	var first gjson.Result
-	scores.ForEach(func(_, score gjson.Result) bool {
-		first = score.Get("value")
-		return false
-	})
 	a := r.attempt()
-	if score, ok := letterScores[first.Str]; ok && first.Type == gjson.String {
+	if score, ok := letterScores[first.str()]; ok {
 		a.Declared = &score
 		return
 	}
-	a.Declared = object{"score": first}.number("score")
-	if first.Exists() && a.Declared == nil {
+	a.Declared = first.float()
+	if first.exists() && a.Declared == nil {
 		r.addLoss(lostScore)
+		first.raw()
 	}
 }
 
-// InspectSample returns a sample of a zipped log of inspect_ai as a document, with the log's
-// description of the evaluation ("eval"), which is in the header.
+// InspectSample returns a sample of a zipped log of inspect_ai as a document, with what the header says
+// about the log.
 func InspectSample(header, sample []byte) []byte {
-	spec := cmp.Or(gjson.GetBytes(header, "eval").Raw, "{}")
-	return slices.Concat(
-		[]byte(`{"eval":`),
-		[]byte(spec),
-		[]byte(`,"samples":[`),
-		sample,
-		[]byte("]}"),
-	)
+	fields, isObject := bytes.CutSuffix(bytes.TrimSpace(header), []byte("}"))
+	if !isObject {
+		fields = []byte(`{"eval":{}`)
+	}
+	return slices.Concat(fields, []byte(`,"samples":[`), sample, []byte("]}"))
 }

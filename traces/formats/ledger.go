@@ -12,16 +12,16 @@ import (
 
 // readLedgerOf reads the ledger (log) of an episode. If the episode has a call trace, only the
 // finish reason and the number of events are read. Otherwise the ledger also supplies the steps.
-func (r *reader) readLedgerOf(episode object) {
-	ledger := episode["ledger"]
+func (r *reader) readLedgerOf(episode *value) {
+	ledger := episode.get("ledger")
 	switch {
-	case ledger.IsArray(): // runtimes 1 and 2
+	case ledger.isArray(): // runtimes 1 and 2
 		needsSteps := r.beginLedger()
-		r.each(ledger, func(v gjson.Result) {
-			r.readLedgerEntry(members(v), needsSteps)
+		r.each(ledger, func(v *value) {
+			r.readLedgerEntry(v, needsSteps)
 		})
-	case ledger.IsObject():
-		r.readWorldLedger(members(ledger), episode.object("verdict"))
+	case ledger.isObject():
+		r.readWorldLedger(ledger, episode.object("verdict"))
 	}
 }
 
@@ -40,11 +40,11 @@ func (r *reader) beginLedger() (needsSteps bool) {
 
 // readLedgerEntry reads an entry of an episode's log (ledger) by runtime 1 or 2: the finish
 // reason or an event, and, if needsSteps is set, also messages, calls and results.
-func (r *reader) readLedgerEntry(entry object, needsSteps bool) {
-	kind := entry["kind"].Str
+func (r *reader) readLedgerEntry(entry *value, needsSteps bool) {
+	kind := entry.get("kind").str()
 	payload := entry.object("payload")
 	v := &r.attempt().verdict
-	if reason := r.text(payload["outcome"]); reason != "" {
+	if reason := r.text(payload.get("outcome")); reason != "" {
 		v.finishReason = reason
 	}
 	if strings.Contains(kind, "event") {
@@ -57,46 +57,46 @@ func (r *reader) readLedgerEntry(entry object, needsSteps bool) {
 	switch kind {
 	case "model_action":
 		call := arena.ToolCall{
-			Name:      r.text(payload["name"]),
-			Arguments: arena.Raw(payload["args"].Raw),
+			Name:      r.text(payload.get("name")),
+			Arguments: payload.get("args").raw(),
 		}
 		r.addStep(arena.Step{Calls: []arena.ToolCall{call}})
 	case "model_message":
-		r.addStep(arena.Step{Response: r.text(payload["content"])})
+		r.addStep(arena.Step{Response: r.text(payload.get("content"))})
 	case "observation":
-		r.addResult("", arena.Raw(entry["payload"].Raw))
+		r.addResult("", entry.get("payload").raw())
 	case "user_message":
-		r.addShopperMessage(payload["content"])
+		r.addShopperMessage(payload.get("content"))
 	}
 }
 
 // readWorldLedger reads the log (ledger) of an episode by runtime 4. If the verdict has a
 // checksum of the ledger, it records whether the task, the pack or a checksum in the verdict
 // differs from that of the ledger.
-func (r *reader) readWorldLedger(ledger, verdict object) {
+func (r *reader) readWorldLedger(ledger, verdict *value) {
 	w := worldLedger{r: r, needsSteps: r.beginLedger()}
-	r.each(ledger["episode"], func(v gjson.Result) {
-		w.readRecord(members(v))
+	r.each(ledger.get("episode"), func(v *value) {
+		w.readRecord(v)
 	})
 
 	a := r.attempt()
 	a.ProblemID = cmp.Or(a.ProblemID, w.task)
 	a.Agent.Suite = cmp.Or(a.Agent.Suite, w.pack)
 
-	ledgerSum := r.text(verdict["ledger_sha256"])
-	gradingSum := r.text(verdict["grading_sha256"])
+	ledgerSum := r.text(verdict.get("ledger_sha256"))
+	gradingSum := r.text(verdict.get("grading_sha256"))
 	if ledgerSum == "" {
 		return
 	}
 	a.ledgerMismatch = verdict.id("task_id") != w.task ||
 		verdict.id("pack_id") != w.pack ||
-		!hasDigest(ledger["episode"], ledgerSum) ||
-		gradingSum != "" && !hasDigest(ledger["grading"], gradingSum)
+		!hasDigest(ledger.get("episode"), ledgerSum) ||
+		gradingSum != "" && !hasDigest(ledger.get("grading"), gradingSum)
 }
 
 // hasDigest reports whether the canonical form of the JSON value v has this SHA-256.
-func hasDigest(v gjson.Result, sha256 string) bool {
-	sum, err := canonical.Digest(v.Raw)
+func hasDigest(v *value, sha256 string) bool {
+	sum, err := canonical.Digest(v.json.Raw)
 	return err == nil && sum == sha256
 }
 
@@ -110,16 +110,16 @@ type worldLedger struct {
 	replies []string
 }
 
-func (w *worldLedger) readRecord(record object) {
+func (w *worldLedger) readRecord(record *value) {
 	a := w.r.attempt()
 	w.task = cmp.Or(record.id("task_id"), w.task)
 	w.pack = cmp.Or(record.id("pack_id"), w.pack)
 	a.Session = cmp.Or(record.id("episode_nonce"), a.Session)
-	switch kind := record["kind"].Str; kind {
+	switch kind := record.get("kind").str(); kind {
 	case "event":
 		a.verdict.Events++
 	case "finish":
-		a.verdict.finishReason = w.r.text(record["reason"])
+		a.verdict.finishReason = w.r.text(record.get("reason"))
 	default:
 		if w.needsSteps {
 			w.readMessage(kind, record)
@@ -127,34 +127,34 @@ func (w *worldLedger) readRecord(record object) {
 	}
 }
 
-func (w *worldLedger) readMessage(kind string, record object) {
-	observation := record["observation"]
+func (w *worldLedger) readMessage(kind string, record *value) {
+	observation := record.get("observation")
 	switch kind {
 	case "start": // the observation before the first action
-		text := arena.Raw(observation.Raw).Text()
-		if text != "" && observation.Type != gjson.Null {
+		text := observation.raw().Text()
+		if text != "" && observation.isPresent() {
 			w.r.addText(userRole, text)
 		}
 	case "action":
 		call := arena.ToolCall{
 			ID:        record.id("step"),
-			Name:      w.r.text(record["tool"]),
-			Arguments: arena.Raw(record["args"].Raw),
+			Name:      w.r.text(record.get("tool")),
+			Arguments: record.get("args").raw(),
 		}
 		w.r.addStep(arena.Step{Calls: []arena.ToolCall{call}})
 	case "reply":
-		w.replies = append(w.replies, w.r.text(record["text"]))
+		w.replies = append(w.replies, w.r.text(record.get("text")))
 	case "observation":
-		w.r.addResult(record.id("step"), arena.Raw(observation.Raw))
+		w.r.addResult(record.id("step"), observation.raw())
 		w.addReplies(observation)
 	}
 }
 
 // addReplies adds the collected messages of the simulated shopper, except those that are
 // repeated in the observation.
-func (w *worldLedger) addReplies(observation gjson.Result) {
+func (w *worldLedger) addReplies(observation *value) {
 	for _, text := range w.replies {
-		if text != "" && !containsText(observation, text) {
+		if text != "" && !containsText(observation.json, text) {
 			w.r.addText(userRole, text)
 		}
 	}

@@ -9,14 +9,6 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// messageKeys are the keys of a message whose values are read. Values under other keys are recorded
-// as a loss.
-var messageKeys = []string{
-	"role", "from", "content", "value", "text", "parts", "system_prompt", "reasoning_content", "reasoning",
-	"thinking", "think", "response", "function", "error", "tool_calls", "tool_call", "function_call", "obs",
-	"tool_call_ids", "reasoning_details",
-}
-
 var rolesByName = map[string]role{
 	"system":        systemRole,
 	"developer":     systemRole,
@@ -35,58 +27,64 @@ var rolesByName = map[string]role{
 
 // readMessages reads a list of messages of any API. A message may be JSON in a string, as in the
 // columns of tables.
-func (r *reader) readMessages(list gjson.Result) {
-	r.each(list, func(v gjson.Result) {
-		v = unpack(v)
-		if v.Type == gjson.String {
+func (r *reader) readMessages(list *value) {
+	r.each(list, func(v *value) {
+		v = v.unpack()
+		if v.isString() {
 			r.err = &NoMessages{Name: "messages", Kind: arena.Array}
 		}
-		r.readMessage(members(v))
+		r.readMessage(v)
 	})
 }
 
 // readMessage reads a message of any API. Its content may be a text or a list of parts, of which
 // some may be calls and results.
-func (r *reader) readMessage(m object) {
-	name := cmp.Or(m["role"].Str, m["from"].Str)
+func (r *reader) readMessage(m *value) {
+	if fields := m.get("kwargs"); fields.isObject() { // as in LangChain
+		m = fields
+	}
+	name := m.first("role", "from").str()
+	if kind := m.get("type"); name == "" && rolesByName[kind.json.Str] != otherRole {
+		name = kind.str()
+	}
 	author := rolesByName[name]
 	if author == toolRole && r.isShareGPT && m.id("tool_call_id") == "" {
 		author = observationRole
 	}
-	value := m.first("content", "value", "text", "parts", "system_prompt")
-	c := r.content(value)
-	c.results = append(c.results, r.shoppingBenchResults(m["obs"])...)
+	body := m.filled("content", "value", "text", "parts", "system_prompt", "refusal")
+	segments := r.segments(body)
+	last := len(segments) - 1
+	c := segments[last]
+	c.results = append(c.results, r.shoppingBenchResults(m.get("obs"))...)
 
 	switch author {
 	case agentRole:
+		for i := range segments[:last] {
+			r.addStep(segments[i].step())
+			r.addResults(segments[i].results)
+		}
 		r.readAgentMessage(m, name, &c)
 	case toolRole, observationRole:
 		if len(c.results) == 0 {
-			r.readToolMessage(author, m, value, c.text)
+			r.readToolMessage(author, m, body, c.text)
 		}
 	case otherRole, systemRole, userRole:
+		c = joined(segments)
 		if c.text != "" || len(c.results) == 0 {
 			r.addText(author, c.text)
 		}
 	}
-	for _, result := range c.results {
-		r.addMessage(result)
-	}
-	r.addUnreadKeys(m, messageKeys...)
+	r.addResults(c.results)
 }
 
-func (r *reader) readAgentMessage(m object, roleName string, c *content) {
+func (r *reader) readAgentMessage(m *value, roleName string, c *content) {
 	step := c.step()
-	for _, key := range []string{"reasoning_content", "reasoning", "thinking"} {
-		step.Reasoning = cmp.Or(step.Reasoning, r.text(m[key]))
-	}
-	if details := reasoningDetails(m["reasoning_details"]); step.Reasoning == "" {
-		step.Reasoning = details
-	}
-	step.Think = r.text(m["think"])
-	step.Response = r.text(m["response"])
+	r.readReasoning(m, &step)
+	readMask(m, &step)
+	step.Think = r.text(m.get("think"))
+	step.Response = r.text(m.get("response"))
 	for _, key := range []string{"tool_calls", "tool_call", "function_call"} {
-		step.Calls = append(step.Calls, r.calls(m[key])...)
+		step.Calls = append(step.Calls, r.calls(m.get(key))...)
 	}
 	if roleName == "function_call" {
 		step.Content, step.Calls = r.splitShareGPTCalls(step.Content)
@@ -94,10 +92,57 @@ func (r *reader) readAgentMessage(m object, roleName string, c *content) {
 	r.addStep(step)
 }
 
+// masks are the members by which data sets take a message out of training, with the value that does. A
+// member named mask is none of them: some write it for what is in the loss, others for what is not.
+var masks = []struct {
+	name  string
+	value float64
+}{
+	{"weight", 0},
+	{"train", 0},
+	{"trainable", 0},
+	{"training", 0},
+	{"loss", 0},
+	{"loss_mask", 0},
+	{"loss_weight", 0},
+	{"masked", 1},
+}
+
+// readMask reads whether the author of a data set took a message out of training. A value other than 0
+// and 1 is left unread.
+func readMask(m *value, step *arena.Step) {
+	for _, mask := range masks {
+		v := m.get(mask.name)
+		n := v.json.Float()
+		isSwitch := v.isBool() || v.isNumber()
+		if isSwitch && (n == 0 || n == 1) {
+			v.isRead = true
+			step.Masked = step.Masked || n == mask.value
+		}
+	}
+}
+
+// readReasoning reads the reasoning of a message, which servers write under several names, some of
+// them under two at once.
+func (r *reader) readReasoning(m *value, step *arena.Step) {
+	isFirst := func(text string) bool {
+		return step.Reasoning == "" || step.Reasoning == text
+	}
+	for _, key := range []string{"reasoning_content", "reasoning", "thinking"} {
+		if v := m.get(key); isFirst(v.json.Str) {
+			step.Reasoning = cmp.Or(r.text(v), step.Reasoning)
+		}
+	}
+	if details := m.get("reasoning_details"); isFirst(reasoningDetails(details)) {
+		step.Reasoning = reasoningDetails(details)
+		details.raw()
+	}
+}
+
 // reasoningDetails returns the texts and summaries in a list of reasoning, as OpenRouter writes it.
-func reasoningDetails(list gjson.Result) string {
+func reasoningDetails(list *value) string {
 	var texts []string
-	for _, detail := range list.ForEach {
+	for _, detail := range list.json.ForEach {
 		if text := cmp.Or(detail.Get("text").Str, detail.Get("summary").Str); text != "" {
 			texts = append(texts, text)
 		}
@@ -109,24 +154,28 @@ func reasoningDetails(list gjson.Result) string {
 // result. That the result is an error is recorded as a loss.
 func (r *reader) readToolMessage(
 	sender role,
-	m object,
-	value gjson.Result,
+	m *value,
+	body *value,
 	text string,
 ) {
 	result := message{role: sender, name: m.id("name", "function")}
 	if r.isRow {
 		result.callID = m.id("tool_call_id")
-		result.result = JoinTextParts(arena.Raw(value.Raw))
+		result.result = body.joinedText()
 		r.addMessage(result)
 		return
 	}
 
 	failure := m.object("error")
-	if len(failure) > 0 || m["error"].Type == gjson.True {
+	if !failure.isEmpty() || m.get("error").isTrue() {
 		r.addLoss(lostResultError)
 	}
-	result.callID = cmp.Or(m.id("tool_call_id", "call_id", "id"), m["tool_call_ids"].Get("0").Str)
-	result.result = arena.Quote(cmp.Or(text, r.text(failure["message"])))
+	result.callID = m.id("tool_call_id", "call_id", "id")
+	if ids := m.get("tool_call_ids"); result.callID == "" {
+		result.callID = ids.peek("0").Str
+		ids.raw()
+	}
+	result.result = arena.Quote(cmp.Or(text, r.text(failure.get("message"))))
 	r.addMessage(result)
 }
 
@@ -150,147 +199,4 @@ func JoinTextParts(raw arena.Raw) arena.Raw {
 		return raw
 	}
 	return arena.Quote(strings.Join(texts, "\n"))
-}
-
-// content is the content of a message by kind.
-type content struct {
-	text, reasoning string
-	calls           []arena.ToolCall
-	results         []message
-}
-
-func (c *content) step() arena.Step {
-	return arena.Step{
-		Content:   c.text,
-		Reasoning: c.reasoning,
-		Calls:     c.calls,
-	}
-}
-
-// content reads the content of a message: a text, or a list of parts of any API. It leaves out
-// any other value, and sets hasNonText of the attempt.
-func (r *reader) content(v gjson.Result) content {
-	switch {
-	case v.IsArray():
-		var p contentParts
-		r.each(v, func(part gjson.Result) {
-			r.readPart(part, &p)
-		})
-		return content{
-			text:      strings.Join(p.texts, "\n"),
-			reasoning: strings.Join(p.thoughts, "\n"),
-			calls:     p.calls,
-			results:   p.results,
-		}
-	case v.Type == gjson.String:
-		return content{text: r.text(v)}
-	}
-	if v.Exists() && v.Type != gjson.Null {
-		r.attempt().hasNonText = true
-	}
-	return content{}
-}
-
-// contentParts holds the parts of one message's content, sorted by kind. Method readPart adds a part.
-type contentParts struct {
-	texts, thoughts []string
-	calls           []arena.ToolCall
-	results         []message
-}
-
-func (r *reader) readPart(v gjson.Result, c *contentParts) {
-	part := members(v)
-	switch part["type"].Str {
-	case "text", "input_text", "output_text", "summary_text", "reasoning_text", "refusal", "":
-		text := part.first("text", "content", "refusal")
-		if v.Type == gjson.String {
-			text = v
-		}
-		if text.Type != gjson.String {
-			r.attempt().hasNonText = true
-		}
-		c.texts = append(c.texts, r.text(text))
-	case "thinking", "reasoning":
-		c.thoughts = append(c.thoughts, r.thought(part))
-	case "redacted_thinking":
-		r.addLoss(lostReasoning)
-	case "tool_use", "tool_call":
-		c.calls = append(c.calls, r.call(part))
-	case "tool_result", "tool_call_response":
-		if part["is_error"].Bool() {
-			r.addLoss(lostResultError)
-		}
-		c.results = append(c.results, message{
-			role:   toolRole,
-			callID: part.id("tool_use_id", "id", "tool_call_id"),
-			result: r.result(part.first("content", "response", "result")),
-		})
-	default:
-		r.attempt().hasNonText = true
-	}
-}
-
-// thought returns the model's reasoning in a part of a message, or the summary if the reasoning
-// is redacted.
-func (r *reader) thought(part object) string {
-	if !part["redacted"].Bool() {
-		return r.text(part.first("thinking", "reasoning", "text", "content"))
-	}
-	if part["summary"].Type != gjson.String {
-		r.addLoss(lostReasoning)
-	}
-	return r.text(part["summary"])
-}
-
-// result converts the result of a tool to JSON: a list of parts to their text, null and a
-// missing value to `""`. Any other value is unchanged.
-func (r *reader) result(v gjson.Result) arena.Raw {
-	switch {
-	case v.IsArray() && v.Get("0.type").Str != "":
-		return arena.Quote(r.content(v).text)
-	case !v.Exists() || v.Type == gjson.Null:
-		return `""`
-	default:
-		r.text(v) // records half of a surrogate pair
-		return arena.Raw(v.Raw)
-	}
-}
-
-// calls returns the tool calls in a list, or a slice with the one call that v is. They may be
-// JSON in a string.
-func (r *reader) calls(v gjson.Result) []arena.ToolCall {
-	v = unpack(v)
-	if v.IsObject() && !v.Get("0").Exists() {
-		return []arena.ToolCall{r.call(members(v))}
-	}
-	var calls []arena.ToolCall
-	r.each(v, func(element gjson.Result) {
-		element = unpack(element)
-		if element.IsObject() {
-			calls = append(calls, r.call(members(element)))
-		}
-	})
-	return calls
-}
-
-// call converts a tool call of any API. OpenAI's calls have name and arguments in an object
-// "function", those of other APIs do not.
-func (r *reader) call(c object) arena.ToolCall {
-	c = expandDots(c)
-	if inner := expandDots(c.object("tool_call")); len(inner) > 0 { // as in OpenInference
-		c = inner
-	}
-	function := c
-	if f := c["function"]; f.IsObject() {
-		function = members(f)
-	}
-	if r.text(c["parse_error"]) != "" {
-		r.addLoss(lostParseError)
-	}
-	return arena.ToolCall{
-		ID:        c.id("id", "call_id", "tool_call_id", "tool_use_id"),
-		Name:      function.id("name", "function", "tool_name"),
-		Arguments: arena.Raw(function.first("arguments", "input", "args", "parameters").Raw),
-		Result:    arena.Raw(c["result"].Raw),
-	}
 }

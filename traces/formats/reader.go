@@ -2,12 +2,7 @@ package formats
 
 import (
 	"cmp"
-	"maps"
-	"regexp"
-	"slices"
 	"strings"
-
-	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
 )
@@ -24,13 +19,22 @@ type reader struct {
 }
 
 // begin adds an attempt and returns a pointer to it, which is valid until the next call. part is
-// the text of the attempt within the document, empty if the document has no other attempt.
-func (r *reader) begin(part string) *Attempt {
+// the text of the attempt within the document, empty if the document has no other attempt. own are the
+// values of the document that belong to this attempt alone.
+func (r *reader) begin(part string, own ...*value) *Attempt {
 	r.attempts = append(r.attempts, Attempt{
 		Trace: NewTrace(arena.Source{}),
 		Part:  part,
+		own:   own,
 	})
 	return r.attempt()
+}
+
+// parse returns the JSON value in a text of the attempt.
+func (r *reader) parse(text string) *value {
+	v := parse(text)
+	r.attempt().own = append(r.attempt().own, v)
+	return v
 }
 
 // attempt returns the attempt that was added last.
@@ -38,27 +42,24 @@ func (r *reader) attempt() *Attempt { return &r.attempts[len(r.attempts)-1] }
 
 // each calls visit for the elements of a list until the document's limit of messages, calls and
 // parts is exceeded.
-func (r *reader) each(list gjson.Result, visit func(v gjson.Result)) {
-	visitList(list, func(v gjson.Result) bool {
+func (r *reader) each(list *value, visit func(v *value)) {
+	for v := range list.elements() {
 		r.remaining--
 		if r.remaining < 0 {
-			return false
+			return
 		}
 		visit(v)
-		return r.remaining >= 0
-	})
+	}
 }
 
 // text returns v if it is a string, and otherwise "". If the string was written with half of a
 // surrogate pair, which gjson replaces by U+FFFD, it sets HasLoneSurrogate of the attempt.
-func (r *reader) text(v gjson.Result) string {
-	if v.Type != gjson.String {
-		return ""
-	}
-	if strings.ContainsRune(v.Str, '\uFFFD') && !writesReplacement(v.Raw) {
+func (r *reader) text(v *value) string {
+	text := v.str()
+	if strings.ContainsRune(text, '\uFFFD') && !writesReplacement(v.json.Raw) {
 		r.attempt().HasLoneSurrogate = true
 	}
-	return v.Str
+	return text
 }
 
 // writesReplacement reports whether U+FFFD is written in the JSON text raw, plain or escaped. If
@@ -70,87 +71,54 @@ func writesReplacement(raw string) bool {
 // addLoss records the code of something in the source that the trace has no field for, once for
 // each attempt.
 func (r *reader) addLoss(reason string) {
-	a := r.attempt()
-	if !slices.Contains(a.Lost, reason) {
-		a.Lost = append(a.Lost, reason)
-	}
-}
-
-// maxUnreadKeys is the number of losses of an attempt after which addUnreadKeys records no more.
-const maxUnreadKeys = 20
-
-var plainKey = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,39}$`)
-
-// ignoredKeys are keys whose value addUnreadKeys does not record, because it is not part of the
-// conversation or is read elsewhere.
-var ignoredKeys = []string{
-	"id", "type", "object", "uuid", "source", "model", "name", "agent", "timestamp", "created_at",
-	"finish_reason", "stop_reason", "status", "problem_id", "task_id", "example_id", "task", "message_type",
-	"tool_call_id", "call_id", "requestor",
-}
-
-// addUnreadKeys records a loss for each value of o whose key is neither known nor in ignoredKeys:
-// a text, a number, a boolean, or a list or object that is not empty. The loss has the key, or "…"
-// for a key that does not look like a name and may be a secret.
-func (r *reader) addUnreadKeys(o object, known ...string) {
-	for _, name := range slices.Sorted(maps.Keys(o)) {
-		v := o[name]
-		if isEmptyValue(v) || slices.Contains(known, name) || slices.Contains(ignoredKeys, name) {
-			continue
-		}
-		if !plainKey.MatchString(name) {
-			name = "…"
-		}
-		if len(r.attempt().Lost) < maxUnreadKeys {
-			r.addLoss("unread:" + name)
-		}
-	}
-}
-
-// isEmptyValue reports whether a value is null, an empty text, or a list or object without content.
-func isEmptyValue(v gjson.Result) bool {
-	switch v.Type {
-	case gjson.Null:
-		return true
-	case gjson.String:
-		return v.Str == ""
-	case gjson.JSON:
-		content := strings.Join(strings.Fields(v.Raw), "")
-		return content == "[]" || content == "{}"
-	case gjson.False, gjson.Number, gjson.True:
-	}
-	return false
+	r.attempt().addLoss(reason)
 }
 
 // toolDefinitions returns a list of tool definitions as a JSON array. The list, and each
-// definition, may be JSON in a string. Definitions of Anthropic's API get OpenAI's form. The
-// result is "" if v is no list.
-func toolDefinitions(v gjson.Result) arena.Raw {
-	v = unpack(v)
-	if !v.IsArray() {
+// definition, may be JSON in a string. Definitions of Anthropic's and Gemini's API get OpenAI's form.
+// The result is "" if v is no list.
+func toolDefinitions(v *value) arena.Raw {
+	v = v.unpack()
+	first := v.element(0)
+	if !v.isArray() && !first.exists() {
 		return ""
 	}
-	if v.Get("0").Type != gjson.String && !v.Get("0.input_schema").Exists() {
-		return arena.Raw(v.Raw)
+	isUsual := first.isObject() && !isForeignDefinition(first) && !first.get("functionDeclarations").exists()
+	if v.isArray() && (isUsual || !first.exists()) {
+		return v.raw()
 	}
 	var definitions []string
-	for _, definition := range v.ForEach {
-		definition = unpack(definition)
-		if schema := definition.Get("input_schema"); schema.Exists() {
-			definitions = append(definitions, anthropicDefinition(definition, schema))
-		} else {
-			definitions = append(definitions, definition.Raw)
+	for definition := range v.elements() {
+		definition = definition.unpack()
+		if declarations := definition.get("functionDeclarations"); declarations.isArray() {
+			for declaration := range declarations.elements() {
+				definitions = append(definitions, usualDefinition(declaration))
+			}
+			continue
 		}
+		definitions = append(definitions, usualDefinition(definition))
 	}
 	return arena.Raw("[" + strings.Join(definitions, ",") + "]")
 }
 
-// anthropicDefinition converts a tool definition of Anthropic's API to OpenAI's form. schema is
-// its input_schema.
-func anthropicDefinition(definition, schema gjson.Result) string {
-	name := cmp.Or(definition.Get("name").Raw, `""`)
-	description := cmp.Or(definition.Get("description").Raw, `""`)
-	return `{"name":` + name + `,"description":` + description + `,"parameters":` + schema.Raw + `}`
+// schemaOf returns the schema of a tool's arguments in a definition of another form than OpenAI's.
+func schemaOf(definition *value) *value {
+	if text := definition.get("parameters"); text.isString() {
+		return text.unpack()
+	}
+	return definition.first("input_schema", "parametersJsonSchema")
+}
+
+func isForeignDefinition(definition *value) bool { return schemaOf(definition).isObject() }
+
+// usualDefinition returns a tool definition in OpenAI's form.
+func usualDefinition(definition *value) string {
+	if !isForeignDefinition(definition) {
+		return string(definition.raw())
+	}
+	name := cmp.Or(definition.get("name").raw(), `""`)
+	description := cmp.Or(definition.get("description").raw(), `""`)
+	return string(`{"name":` + name + `,"description":` + description + `,"parameters":` + schemaOf(definition).raw() + `}`)
 }
 
 func (r *reader) addMessage(m message) {
@@ -158,11 +126,23 @@ func (r *reader) addMessage(m message) {
 	a.messages = append(a.messages, m)
 }
 
+// lastMessage returns the message that was added last.
+func (r *reader) lastMessage() *message {
+	a := r.attempt()
+	return &a.messages[len(a.messages)-1]
+}
+
 func (r *reader) addText(sender role, text string) {
 	r.addMessage(message{
 		role: sender,
 		step: arena.Step{Content: text},
 	})
+}
+
+func (r *reader) addResults(results []message) {
+	for _, result := range results {
+		r.addMessage(result)
+	}
 }
 
 func (r *reader) addStep(step arena.Step) {

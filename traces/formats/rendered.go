@@ -3,19 +3,17 @@ package formats
 import (
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // Rendered is a rollout of ShoppingBench whose prompt and output are each one text, with role
 // names and tags between the messages.
-var Rendered = Format{Name: "openai", read: func(r *reader, doc object) {
+var Rendered = Format{Name: "openai", read: func(r *reader, doc *value) {
 	a := r.begin("")
 	a.Declared = doc.number("reward", "score")
-	r.readRenderedPrompt(r.text(doc["input"]))
-	r.readRenderedOutput(r.text(doc["output"]))
+	r.readRenderedPrompt(r.text(doc.get("input")))
+	r.readRenderedOutput(r.text(doc.get("output")))
 }}
 
 // readRenderedPrompt splits a prompt, which is one text, into the system prompt and the
@@ -66,7 +64,7 @@ func (r *reader) taggedCalls(text string) []arena.ToolCall {
 		}
 		body, next, _ := strings.Cut(tail, "</tool_call>")
 		if cursor.Valid(body) {
-			calls = append(calls, r.calls(gjson.Parse(body))...)
+			calls = append(calls, r.calls(r.parse(body))...)
 		}
 		text = next
 	}
@@ -77,7 +75,7 @@ func (r *reader) taggedCalls(text string) []arena.ToolCall {
 func (r *reader) addRenderedResults(observation string) {
 	var results []message
 	if cursor.Valid(observation) {
-		results = r.shoppingBenchResults(gjson.Parse(observation))
+		results = r.shoppingBenchResults(r.parse(observation))
 	}
 	if len(results) == 0 && observation != "" {
 		results = []message{{result: arena.Quote(observation)}}

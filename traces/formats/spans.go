@@ -14,54 +14,73 @@ import (
 // longest call is read.
 var spans = Format{
 	Name:     "spans",
-	Retained: "tools, model, error",
-	Writers:  "OpenTelemetry GenAI spans (OTLP/JSON), OpenInference (Phoenix exports), Langfuse's SDK and exports",
-	matches:  hasSpans,
-	read:     readSpans,
+	Retained: "tools, model, error, reward",
+	Writers: "OpenTelemetry GenAI spans and events (OTLP/JSON, console), OpenInference (Phoenix exports), Langfuse's SDK and " +
+		"exports, LangSmith runs, MLflow traces, Weave calls, agent-lightning spans",
+	matches: hasSpans,
+	read:    readSpans,
 }
 
-func hasSpans(doc object) bool {
-	first := doc["session"].Get("0")
-	if doc["observations"].IsArray() || first.Get("resourceSpans").Exists() {
+func hasSpans(doc *value) bool {
+	first := doc.get("session").element(0)
+	isOTLP := first.get("resourceSpans").exists() || first.get("resourceLogs").exists()
+	if doc.get("observations").isArray() || isOTLP || isSpan(first) || isSpan(doc) {
 		return true
 	}
-	return isSpan(members(first)) || isSpan(members(doc["data"].Get("0")))
+	data := doc.get("data")
+	return isSpan(data.element(0)) || isSpan(data.get("spans").element(0))
 }
 
-func readSpans(r *reader, doc object) {
+func readSpans(r *reader, doc *value) {
 	var ids []string // in the order of the first calls
-	longest := map[string]*span{}
+	traces := map[string]*spanTrace{}
 	r.eachSpan(doc, func(s *span) {
-		previous := longest[s.traceID]
-		if previous == nil {
+		if traces[s.traceID] == nil {
 			ids = append(ids, s.traceID)
-			longest[s.traceID] = s
-			return
+			traces[s.traceID] = &spanTrace{}
 		}
-		hasOthers := previous.hasOtherConversation || s.firstUserMessage() != previous.firstUserMessage()
-		if !previous.isLongerThan(s) {
-			longest[s.traceID] = s
-		}
-		longest[s.traceID].hasOtherConversation = hasOthers
+		traces[s.traceID].add(s)
 	})
 	for _, id := range ids {
-		r.readSpan(longest[id])
+		if t := traces[id]; t.longest != nil {
+			r.readSpanTrace(t)
+		}
 	}
 }
 
-// span is the record of one model call, with the messages of its input and output.
+// spanTrace has the spans with one trace id.
+type spanTrace struct {
+	spans   []*span
+	longest *span
+	// hasOtherConversation reports whether the first user message of a call differs from that of
+	// another.
+	hasOtherConversation bool
+}
+
+func (t *spanTrace) add(s *span) {
+	t.spans = append(t.spans, s)
+	if s.inputMessages == 0 {
+		return
+	}
+	if t.longest != nil && s.firstUserMessage() != t.longest.firstUserMessage() {
+		t.hasOtherConversation = true
+	}
+	if t.longest == nil || !t.longest.isLongerThan(s) {
+		t.longest = s
+	}
+}
+
+// span is the record of one model call, with the messages of its input and output, or of something
+// else, without input.
 type span struct {
 	traceID, start string
-	raw            string
-	top            object
+	top            *value
+	attributes     *value
 	// genAI has the attributes of OpenTelemetry's GenAI conventions, llm those of OpenInference.
-	genAI, llm    object
-	input, output gjson.Result
+	genAI, llm    *value
+	input, output *value
 	// inputMessages is the number of messages in input.
 	inputMessages int
-	// hasOtherConversation reports whether a call with the same trace id has another first
-	// user message.
-	hasOtherConversation bool
 }
 
 // isLongerThan reports whether s has more input messages than other, or as many and a later
@@ -77,188 +96,284 @@ func (s *span) isLongerThan(other *span) bool {
 // conversation. If there is none, it returns the last message.
 func (s *span) firstUserMessage() string {
 	text := ""
-	visitList(s.input, func(m gjson.Result) bool {
-		if inner := m.Get("message"); inner.IsObject() {
+	for m := range messagesIn(s.input).elements() {
+		if inner := m.get("message"); inner.isObject() {
 			m = inner
 		}
-		text = m.Raw
-		return rolesByName[m.Get("role").Str] != userRole
-	})
+		text = m.json.Raw
+		if rolesByName[m.get("role").json.Str] == userRole {
+			break
+		}
+	}
 	return text
 }
 
-func isSpan(o object) bool {
-	o = expandDots(o)
-	isObservation := o["traceId"].Exists() && o["type"].Type == gjson.String && o["startTime"].Exists()
-	return isObservation || len(o.object("attributes")) > 0 && traceID(o) != ""
+// isSpan reports whether an object is the record of a call by one of the tools that are read.
+func isSpan(o *value) bool {
+	o = o.expandDots()
+	attributes := o.object("attributes").expandDots()
+	hasCall := attributes.get("gen_ai").exists() || attributes.get("llm").exists()
+	hasID := traceID(o) != ""
+	isObservation := o.get("traceId").exists() && o.get("type").isString() && o.get("startTime").exists()
+	isRun := hasID && o.get("inputs").exists() && (o.get("run_type").exists() || o.get("op_name").exists())
+	return isObservation || isRun || hasCall || hasID && !attributes.isEmpty()
 }
 
-func traceID(span object) string {
-	span = expandDots(span)
-	if id := span.object("context").id("trace_id"); id != "" {
-		return id
-	}
-	return span.id("traceId", "trace_id")
+func traceID(span *value) string {
+	span = span.expandDots()
+	return firstIDText(span.object("context").get("trace_id"), span.first("traceId", "trace_id"))
 }
 
-// eachSpan calls visit for each model call in a document, which is a list of spans or has them
-// nested as in OTLP. It skips spans without input messages.
-func (r *reader) eachSpan(doc object, visit func(*span)) {
-	visitSpan := func(v gjson.Result) {
-		s := newSpan(expandDots(members(v)))
-		if s.inputMessages > 0 {
-			s.raw = v.Raw
-			visit(s)
-		}
+// eachSpan calls visit for each span and each event of a document, which is one span, a list of
+// spans, or has them nested as in OTLP.
+func (r *reader) eachSpan(doc *value, visit func(*span)) {
+	visitSpan := func(v *value) { visit(newSpan(v)) }
+	list := doc.first("observations", "session", "data")
+	if spans := list.get("spans"); spans.exists() {
+		list = spans
 	}
-	r.each(doc.first("observations", "session", "data"), func(v gjson.Result) {
-		resources := v.Get("resourceSpans")
-		if !resources.Exists() {
+	if !list.exists() {
+		visitSpan(doc)
+	}
+	log := eventLog{byID: map[string]*span{}, events: map[*span][]string{}}
+	r.each(list, func(v *value) {
+		isOTLP := v.get("resourceSpans").exists() || v.get("resourceLogs").exists()
+		if !isOTLP {
 			visitSpan(v)
 			return
 		}
-		r.each(resources, func(resource gjson.Result) {
-			r.each(resource.Get("scopeSpans"), func(scope gjson.Result) {
-				r.each(scope.Get("spans"), visitSpan)
-			})
+		r.eachNested(v, []string{"resourceSpans", "scopeSpans", "spans"}, visitSpan)
+		r.eachNested(v, []string{"resourceLogs", "scopeLogs", "logRecords"}, func(record *value) {
+			if !log.add(record) {
+				visitSpan(record)
+			}
 		})
+	})
+	log.visit(visit)
+}
+
+// eachNested calls visit for the elements of the innermost of nested lists, whose names are from the
+// outermost to the innermost.
+func (r *reader) eachNested(v *value, names []string, visit func(*value)) {
+	r.each(v.get(names[0]), func(element *value) {
+		if len(names) == 1 {
+			visit(element)
+			return
+		}
+		r.eachNested(element, names[1:], visit)
 	})
 }
 
 // newSpan finds the messages of a span, which have different keys in OpenTelemetry's GenAI
-// conventions, their older versions, OpenInference and Langfuse.
-func newSpan(top object) *span {
+// conventions, their older versions, OpenInference, and the tools with formats of their own.
+func newSpan(v *value) *span {
+	top := v.expandDots()
 	s := &span{
 		traceID: traceID(top),
-		start:   top.id("startTimeUnixNano", "start_time", "startTime"),
-		top:     top,
+		start:   top.id("startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime", "started_at", "sequence_id"),
+		top:     v,
 	}
-	attributes := expandDots(top.object("attributes"))
-	if list := top["attributes"]; list.IsArray() {
-		attributes = expandDots(otlpAttributes(list))
-	}
+	s.attributes = attributesOf(top)
+	details := operationDetails(top)
+	mlflow := s.attributes.object("mlflow")
+	s.genAI = s.attributes.object("gen_ai")
+	s.llm = s.attributes.object("llm")
 	// Langfuse's SDK records under attributes what its server exports at the top.
-	if observation := attributes.object("langfuse").object("observation"); len(observation) > 0 {
-		top["input"] = observation["input"]
-		top["output"] = observation["output"]
-		top["model"] = observation.object("model")["name"]
-	}
-	s.genAI = attributes.object("gen_ai")
-	s.llm = attributes.object("llm")
+	observation := s.attributes.object("langfuse").object("observation")
 	s.input = firstPresent(
-		s.genAI.object("input")["messages"],
-		s.genAI["prompt"],
-		s.llm["input_messages"],
-		top.object("input")["messages"],
-		unpack(top["input"]),
-	)
+		s.genAI.object("input").get("messages"),
+		details.object("input").get("messages"),
+		s.genAI.get("prompt"),
+		s.llm.get("input_messages"),
+		mlflow.get("spanInputs"),
+		observation.get("input"),
+		top.get("inputs"),
+		top.get("input"),
+	).unpack()
 	s.output = firstPresent(
-		s.genAI.object("output")["messages"],
-		s.genAI["completion"],
-		s.llm["output_messages"],
-		unpack(top["output"]),
+		s.genAI.object("output").get("messages"),
+		details.object("output").get("messages"),
+		s.genAI.get("completion"),
+		s.llm.get("output_messages"),
+		mlflow.get("spanOutputs"),
+		observation.get("output"),
+		top.get("outputs"),
+		top.get("output"),
 	)
-	s.inputMessages = countMessages(s.input)
+	s.inputMessages = countMessages(messagesIn(s.input))
+	if s.inputMessages == 0 {
+		s.readEvents(top.get("events"))
+	}
 	return s
 }
 
-// firstPresent returns the first value that exists and is not null. If there is none, Exists of
+// firstPresent returns the first value that exists and is not null. If there is none, exists of
 // the result is false.
-func firstPresent(values ...gjson.Result) gjson.Result {
+func firstPresent(values ...*value) *value {
 	for _, v := range values {
-		if v.Exists() && v.Type != gjson.Null {
+		if v.isPresent() {
 			return v
 		}
 	}
-	return gjson.Result{}
+	return &value{}
+}
+
+// messagesIn returns the list of messages in the input of a span, which is the list or a request.
+// LangChain writes a list of lists.
+func messagesIn(input *value) *value {
+	list := input
+	if messages := input.first("messages", "contents", "input"); messages.isPresent() {
+		list = messages.unpack()
+	}
+	if list.peek("0").IsArray() {
+		return list.element(0)
+	}
+	return list
 }
 
 // countMessages counts the messages in a list. It returns 0 if an element has no role, because
 // the list is then no list of messages.
-func countMessages(list gjson.Result) int {
+func countMessages(list *value) int {
 	n := 0
-	visitList(list, func(m gjson.Result) bool {
-		hasRole := m.Get("role").Exists() || m.Get("message.role").Exists() || m.Get(`message\.role`).Exists()
-		if !hasRole {
-			n = 0
-			return false
+	for m := range list.elements() {
+		kind := m.peek("type").Str
+		hasRole := m.peek("role").Exists() || m.peek("message.role").Exists() || m.peek(`message\.role`).Exists()
+		if !hasRole && !m.peek("kwargs").IsObject() && !isItemKind(kind) && rolesByName[kind] == otherRole {
+			return 0
 		}
 		n++
-		return true
-	})
+	}
 	return n
 }
 
-// otlpAttributes converts the attributes of a span in OTLP, a list of keys with typed values, to
-// an object.
-func otlpAttributes(list gjson.Result) object {
-	attributes := object{}
-	for _, v := range list.ForEach {
-		v.Get("value").ForEach(func(_, value gjson.Result) bool {
-			attributes[v.Get("key").Str] = value
-			return false
-		})
+func (r *reader) readSpanTrace(t *spanTrace) {
+	s := t.longest
+	own := []*value{s.input, s.output}
+	for _, other := range t.spans {
+		own = append(own, other.top)
 	}
-	return attributes
+	a := r.begin(s.top.json.Raw, own...)
+	a.Session = s.traceID
+	if t.hasOtherConversation {
+		r.addLoss(lostBranches)
+	}
+	for _, other := range t.spans {
+		if reward := other.reward(); reward != nil {
+			if a.Declared != nil {
+				r.addLoss(lostScores)
+			}
+			a.Declared = reward
+		}
+		if other != s {
+			r.addLoss(lostSpans)
+			other.top.raw()
+		}
+	}
+	r.readSpan(s)
 }
 
 func (r *reader) readSpan(s *span) {
-	a := r.begin(s.raw)
-	a.Session = s.traceID
+	a := r.attempt()
+	top := s.top.expandDots()
 	a.Model = s.model()
-	if s.hasOtherConversation {
-		r.addLoss(lostBranches)
-	}
-
-	if text := r.content(unpack(s.genAI["system_instructions"])).text; text != "" {
+	if text := r.content(s.genAI.get("system_instructions").unpack()).text; text != "" {
 		r.addText(systemRole, text)
 	}
-	r.readSpanMessages(s.input)
-	r.readSpanMessages(s.output)
+	if messages := messagesIn(s.input); isRequest(s.input) {
+		r.readRequest(s.input)
+	} else {
+		r.readSpanMessages(messages)
+	}
+	r.readSpanOutput(s.output)
 
 	a.Tools = s.tools()
-	status := s.top.id("status_message", "statusMessage")
-	status = cmp.Or(status, s.top.object("status").id("message", "description"))
+	status := firstIDText(
+		top.first("status_message", "statusMessage", "error", "exception"),
+		top.object("status").first("message", "description"),
+	)
 	if status != "" {
 		r.setError(&arena.AttemptError{Message: status})
 	}
 }
 
+// reward returns the reward that a span of agent-lightning records, or nil.
+func (s *span) reward() *float64 {
+	rewards := s.attributes.object("agentlightning").object("reward")
+	if reward := rewards.object("0").number("value"); reward != nil {
+		return reward
+	}
+	task := s.attributes.object("agentops").object("task").object("output")
+	if task.get("type").str() == "reward" {
+		return task.number("value")
+	}
+	return s.attributes.number("reward")
+}
+
 func (s *span) model() string {
-	if model := s.genAI.object("request").id("model"); model != "" {
-		return model
-	}
-	if model := s.llm.id("model_name"); model != "" {
-		return model
-	}
-	return s.top.id("model")
+	extra := s.top.object("extra")
+	return firstIDText(
+		s.genAI.object("request").get("model"),
+		s.llm.get("model_name"),
+		s.attributes.object("langfuse").object("observation").object("model").get("name"),
+		s.top.expandDots().get("model"),
+		s.input.get("model"),
+		extra.object("metadata").get("ls_model_name"),
+		extra.object("invocation_params").get("model"),
+	)
 }
 
 func (s *span) tools() arena.Raw {
-	if tools := toolDefinitions(s.genAI.object("tool")["definitions"]); tools != "" {
+	if tools := openInferenceTools(s.llm.get("tools")); tools != "" {
 		return tools
 	}
-	if tools := openInferenceTools(s.llm["tools"]); tools != "" {
-		return tools
+	for _, list := range []*value{
+		s.genAI.object("tool").get("definitions"),
+		s.attributes.object("mlflow").object("chat").get("tools"),
+		s.llm.object("request").get("functions"),
+		s.input.get("tools"),
+		s.top.object("extra").object("invocation_params").get("tools"),
+	} {
+		if tools := toolDefinitions(list); tools != "" {
+			return tools
+		}
 	}
-	return toolDefinitions(s.top.object("input")["tools"])
+	return ""
+}
+
+// readSpanOutput reads the output of a span: a response of a model's API, LangChain's generations,
+// or messages.
+func (r *reader) readSpanOutput(output *value) {
+	unpacked := output.unpack()
+	generation := unpacked.get("generations").element(0)
+	switch {
+	case generation.isArray():
+		r.readFirst(generation, "message")
+	case generation.exists():
+		r.readFirst(unpacked.get("generations"), "message")
+	case isResponse(unpacked) && !unpacked.get("role").exists():
+		r.readResponse(unpacked)
+	default:
+		r.readSpanMessages(output)
+	}
 }
 
 // readSpanMessages reads the input or output of a span: a list of messages, one message, or a
 // text, which the model wrote. An element of the list may have its message under "message".
-func (r *reader) readSpanMessages(v gjson.Result) {
-	unpacked := unpack(v)
-	if m := members(unpacked); m["role"].Exists() {
-		r.readMessage(m)
+func (r *reader) readSpanMessages(v *value) {
+	unpacked := v.unpack()
+	if unpacked.get("role").exists() || unpacked.get("kwargs").isObject() {
+		r.readMessage(unpacked)
 		return
 	}
-	if text := r.text(v); text != "" && !unpacked.IsArray() {
-		r.addText(agentRole, text)
+	if unpacked.isString() {
+		if text := r.text(v); text != "" {
+			r.addText(agentRole, text)
+		}
 		return
 	}
-	r.each(v, func(element gjson.Result) {
-		m := expandDots(members(element))
-		if inner := expandDots(m.object("message")); len(inner) > 0 {
+	r.each(v, func(element *value) {
+		m := element.expandDots()
+		if inner := m.object("message").expandDots(); !inner.isEmpty() {
 			m = inner
 		}
 		r.readMessage(m)
@@ -267,17 +382,98 @@ func (r *reader) readSpanMessages(v gjson.Result) {
 
 // openInferenceTools returns OpenInference's tool definitions, each of which is JSON in a
 // string, as a JSON array. It returns "" if there are none.
-func openInferenceTools(list gjson.Result) arena.Raw {
+func openInferenceTools(list *value) arena.Raw {
 	var definitions []string
-	visitList(list, func(v gjson.Result) bool {
-		definition := unpack(expandDots(members(v)).object("tool")["json_schema"])
-		if definition.IsObject() {
-			definitions = append(definitions, definition.Raw)
+	for v := range list.elements() {
+		definition := v.expandDots().object("tool").object("json_schema")
+		if definition.isObject() {
+			definitions = append(definitions, string(definition.raw()))
 		}
-		return true
-	})
+	}
 	if definitions == nil {
 		return ""
 	}
 	return arena.Raw("[" + strings.Join(definitions, ",") + "]")
+}
+
+// attributesOf returns the attributes of a span or an event as nested objects.
+func attributesOf(span *value) *value {
+	if list := span.get("attributes"); list.isArray() {
+		return otlpAttributes(list).expandDots()
+	}
+	return span.object("attributes").expandDots()
+}
+
+// otlpAttributes converts the attributes of a span in OTLP, a list of keys with typed values, to
+// an object, which is read in place of the list.
+func otlpAttributes(list *value) *value {
+	if list.parts == nil || list.parts.unpacked == nil {
+		var text strings.Builder
+		writeOTLPMembers(&text, list.json)
+		list.parts = &parts{unpacked: parse(text.String())}
+	}
+	return list.parts.unpacked
+}
+
+// writeOTLPMembers writes a list of keys with typed values as a JSON object.
+func writeOTLPMembers(text *strings.Builder, list gjson.Result) {
+	separator := "{"
+	write := func(key string, v gjson.Result) {
+		text.WriteString(separator + key + ":")
+		writeOTLPValue(text, v)
+		separator = ","
+	}
+	for _, attribute := range list.ForEach {
+		for name, v := range attribute.ForEach {
+			switch name.Str {
+			case "key":
+			case "value":
+				write(cmp.Or(attribute.Get("key").Raw, `""`), v)
+			default:
+				write(name.Raw, v)
+			}
+		}
+	}
+	text.WriteString(strings.TrimPrefix(separator, ",") + "}")
+}
+
+// writeOTLPValue writes a typed value of OTLP as JSON. It writes any other value unchanged.
+func writeOTLPValue(text *strings.Builder, typed gjson.Result) {
+	kind, v := onlyMember(typed)
+	name, values := onlyMember(v)
+	switch {
+	case kind == "kvlistValue" && name == "values":
+		writeOTLPMembers(text, values)
+	case kind == "arrayValue" && name == "values":
+		separator := "["
+		for _, element := range values.ForEach {
+			text.WriteString(separator)
+			writeOTLPValue(text, element)
+			separator = ","
+		}
+		text.WriteString(strings.TrimPrefix(separator, ",") + "]")
+	case kind == "arrayValue" && v.Raw == "{}":
+		text.WriteString("[]")
+	case strings.HasSuffix(kind, "Value"):
+		text.WriteString(v.Raw)
+	default:
+		text.WriteString(typed.Raw)
+	}
+}
+
+// onlyMember returns the name and the value of the member of an object that has one member. The name
+// is "" for any other value.
+func onlyMember(v gjson.Result) (name string, value gjson.Result) {
+	n := 0
+	if v.IsObject() {
+		for key, member := range v.ForEach {
+			name = key.Str
+			value = member
+			n++
+		}
+	}
+	if n != 1 {
+		return "", gjson.Result{}
+	}
+	return name, value
 }

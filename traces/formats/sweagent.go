@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
@@ -17,51 +15,50 @@ var sweAgent = Format{
 	Name:     "swe_agent",
 	Writers:  "SWE-agent and mini-swe-agent (.traj)",
 	Retained: "model, exit status",
-	matches: func(doc object) bool {
-		isMini := strings.HasPrefix(doc["trajectory_format"].Str, "mini-swe-agent")
-		return isMini || isMessageList(unpack(doc["history"]))
+	matches: func(doc *value) bool {
+		isMini := strings.HasPrefix(doc.get("trajectory_format").str(), "mini-swe-agent")
+		return isMini || doc.get("history").unpack().isMessageList()
 	},
 	read: readSWEAgent,
 }
 
-func readSWEAgent(r *reader, doc object) {
+func readSWEAgent(r *reader, doc *value) {
 	a := r.begin("")
 	info := doc.object("info")
 	replay := doc.object("replay_config")
-	configured := r.text(info.object("config").object("model")["model_name"])
-	a.Model = cmp.Or(r.text(replay.object("agent").object("model")["name"]), configured)
+	configured := r.text(info.object("config").object("model").get("model_name"))
+	a.Model = cmp.Or(r.text(replay.object("agent").object("model").get("name")), configured)
 	a.ProblemID = replay.object("problem_statement").id("id")
 	if a.ProblemID == "" {
 		a.ProblemID = doc.id("instance_id")
 	}
 
 	r.each(doc.first("history", "messages"), r.readSWEMessage)
-	r.setError(exitError(r.text(info["exit_status"])))
-	r.addUnreadKeys(info, "exit_status", "swe_agent_hash", "swe_agent_version",
-		"swe_rex_version", "swe_rex_hash", "mini_version")
+	r.setError(exitError(r.text(info.get("exit_status"))))
 
 	turns := slicesx.CountFunc(a.messages, func(m *message) bool {
 		return m.role == agentRole
 	})
-	if int(doc["trajectory"].Get("#").Int()) > turns {
+	if int(doc.get("trajectory").peek("#").Int()) > turns {
 		r.addLoss(lostSteps)
 	}
 }
 
-func (r *reader) readSWEMessage(v gjson.Result) {
-	m := members(v)
+func (r *reader) readSWEMessage(m *value) {
 	// The content repeats thought and action.
-	for _, key := range []string{"thought", "action", "agent", "message_type", "extra"} {
-		delete(m, key)
+	for _, key := range []string{"thought", "action", "agent", "message_type"} {
+		m.get(key).raw()
 	}
 	switch {
-	case m["is_demo"].Bool():
-		r.addText(systemRole, r.content(m["content"]).text)
-	case m["role"].Str == "exit": // info has the same status
-	case m["output"].IsArray():
-		r.readItems(m["output"])
-	case m["type"].Str == "function_call_output":
-		r.readOtherItem(m)
+	case m.get("is_demo").isTrue():
+		m.get("role").raw()
+		r.addText(systemRole, r.content(m.get("content")).text)
+	case m.get("role").str() == "exit": // info has the same status
+	case m.get("output").isArray():
+		r.readItems(m.get("output"))
+	case isOutputItem(m.get("type").json.Str):
+		t := itemTurn{r: r}
+		t.read(m)
 	default:
 		r.readMessage(m)
 	}

@@ -3,8 +3,6 @@ package formats
 import (
 	"cmp"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/trajectory-arena/arena"
 )
 
@@ -13,24 +11,24 @@ var tau2 = Format{
 	Name:     "tau2",
 	Writers:  "tau2-bench results and simulations",
 	Retained: "policy, model, reward, ending, seconds",
-	matches: func(doc object) bool {
-		isSimulation := doc["reward_info"].IsObject() && isMessageList(doc["messages"])
-		return isSimulation || doc["simulations"].IsArray()
+	matches: func(doc *value) bool {
+		isSimulation := doc.get("reward_info").isObject() && doc.get("messages").isMessageList()
+		return isSimulation || doc.get("simulations").isArray()
 	},
-	read: func(r *reader, doc object) {
-		if !doc["simulations"].IsArray() {
+	read: func(r *reader, doc *value) {
+		if !doc.get("simulations").isArray() {
 			r.begin("")
-			r.readSimulation(doc, object{})
+			r.readSimulation(doc, &value{})
 			return
 		}
 		instructions := map[string]string{}
-		r.each(doc["tasks"], func(v gjson.Result) {
-			told := v.Get("user_scenario.instructions")
-			instructions[members(v).id("id")] = cmp.Or(told.Str, told.Raw)
+		r.each(doc.get("tasks"), func(v *value) {
+			told := v.object("user_scenario").get("instructions")
+			instructions[v.id("id")] = cmp.Or(told.str(), string(told.raw()))
 		})
-		r.each(doc["simulations"], func(v gjson.Result) {
-			r.begin(v.Raw)
-			r.readSimulation(members(v), doc.object("info"))
+		r.each(doc.get("simulations"), func(v *value) {
+			r.begin(v.json.Raw, v)
+			r.readSimulation(v, doc.object("info"))
 			a := r.attempt()
 			a.Task = instructions[a.ProblemID]
 		})
@@ -43,39 +41,38 @@ var tauBench = Format{
 	Name:     "tau_bench",
 	Writers:  "tau-bench results",
 	Retained: "reward, trial, the customer's instruction",
-	matches: func(doc object) bool {
-		return isMessageList(doc["traj"]) && doc["info"].Get("task").IsObject()
+	matches: func(doc *value) bool {
+		return doc.get("traj").isMessageList() && doc.object("info").get("task").isObject()
 	},
-	read: func(r *reader, doc object) {
+	read: func(r *reader, doc *value) {
 		r.isRow = true
 		a := r.begin("")
 		a.ProblemID = doc.id("task_id")
 		a.Trial = doc.id("trial")
 		a.Declared = doc.number("reward")
-		a.Task = r.text(doc["info"].Get("task.instruction"))
-		r.readMessages(doc["traj"])
-		r.addUnreadKeys(doc, "task_id", "trial", "reward", "info", "traj")
+		a.Task = r.text(doc.object("info").object("task").get("instruction"))
+		r.readMessages(doc.get("traj"))
 	},
 }
 
-func (r *reader) readSimulation(sim, info object) {
+func (r *reader) readSimulation(sim, info *value) {
 	a := r.attempt()
 	a.ProblemID = sim.id("task_id")
 	a.Trial = sim.id("trial")
 	a.Declared = sim.object("reward_info").number("reward")
 	setIfPresent(&a.Seconds, sim.number("duration"))
-	a.Model = r.text(info.object("agent_info")["llm"])
-	if policy := r.text(info.object("environment_info")["policy"]); policy != "" {
+	a.Model = r.text(info.object("agent_info").get("llm"))
+	if policy := r.text(info.object("environment_info").get("policy")); policy != "" {
 		r.addText(systemRole, policy)
 	}
 
 	isFirst := true
-	r.each(sim["messages"], func(v gjson.Result) {
+	r.each(sim.get("messages"), func(v *value) {
 		r.readTau2Message(v, isFirst)
 		isFirst = false
 	})
 
-	switch reason := r.text(sim["termination_reason"]); reason {
+	switch reason := r.text(sim.get("termination_reason")); reason {
 	case "", "user_stop", "agent_stop":
 	case "timeout":
 		r.setError(&arena.AttemptError{Type: reason})
@@ -88,21 +85,25 @@ func (r *reader) readSimulation(sim, info object) {
 // readTau2Message reads a message of a simulation. It leaves out the agent's greeting, which is
 // the first message, and the simulated user's tool calls with their results, and records them as
 // losses.
-func (r *reader) readTau2Message(v gjson.Result, isFirst bool) {
-	m := members(v)
-	role := rolesByName[m["role"].Str]
+func (r *reader) readTau2Message(m *value, isFirst bool) {
+	role := rolesByName[m.get("role").str()]
 	isGreeting := isFirst && role == agentRole
-	isUserTool := m["requestor"].Str == "user" || role == userRole && m["tool_calls"].IsArray()
+	isUserTool := m.get("requestor").str() == "user" || role == userRole && m.get("tool_calls").isArray()
 	if isGreeting {
 		r.addLoss(lostGreeting)
+		m.raw()
 	}
 	if isUserTool {
 		r.addLoss(lostUserTools)
+		m.raw()
 	}
 	if isGreeting || isUserTool {
 		return
 	}
 	// The messages of tau2-bench have no reasoning; the raw response has it.
-	m["reasoning_content"] = v.Get("raw_data.choices.0.message.reasoning_content")
+	reply := m.object("raw_data").get("choices").element(0).object("message")
 	r.readMessage(m)
+	if reasoning := r.text(reply.get("reasoning_content")); reasoning != "" {
+		r.lastMessage().step.Reasoning = reasoning
+	}
 }

@@ -2,11 +2,7 @@ package formats
 
 import (
 	"cmp"
-	"maps"
-	"slices"
 	"strings"
-
-	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
 )
@@ -29,22 +25,22 @@ type verdict struct {
 
 // readEpisodeVerdict reads the verdict of an episode with its flags, and its checks by whether
 // they passed.
-func (r *reader) readEpisodeVerdict(episode object) {
+func (r *reader) readEpisodeVerdict(episode *value) {
 	fields := episode.object("verdict")
 	v := r.readVerdict(episode, fields)
-	v.present = episode["verdict"].IsObject()
+	v.present = episode.get("verdict").isObject()
 	v.correct = fields.number("correct")
-	v.Category = r.text(fields["category"])
-	r.each(fields["flags"], func(flag gjson.Result) {
+	v.Category = r.text(fields.get("category"))
+	r.each(fields.get("flags"), func(flag *value) {
 		v.Flags = append(v.Flags, r.text(flag))
 	})
 
 	checks := fields.object("checks")
-	for _, name := range slices.Sorted(maps.Keys(checks)) {
-		check := checks[name]
-		if check.Type == gjson.True {
+	for _, name := range checks.names() {
+		check := checks.get(name)
+		if check.isTrue() {
 			v.Passed = append(v.Passed, name)
-		} else if check.IsBool() {
+		} else if check.isBool() {
 			v.Failed = append(v.Failed, name)
 		}
 	}
@@ -52,18 +48,22 @@ func (r *reader) readEpisodeVerdict(episode object) {
 
 // readVerdict reads the score from fields, and the ending and the errors from session. It
 // returns the verdict of the current attempt, in which it stores them.
-func (r *reader) readVerdict(session, fields object) *verdict {
+func (r *reader) readVerdict(session, fields *value) *verdict {
 	v := &r.attempt().verdict
 	v.Score = fields.number("paid_reward", "score")
-	v.Ending = r.text(session["outcome"])
-	v.environmentFailed = isError(session["environment_error"])
-	v.verifierFailed = isError(session["verifier_error"])
+	v.Ending = r.text(session.get("outcome"))
+	v.environmentFailed = isError(session.get("environment_error"))
+	v.verifierFailed = isError(session.get("verifier_error"))
 	return v
 }
 
 // isError reports whether v records an error: it is true, a string or an object.
-func isError(v gjson.Result) bool {
-	return v.Type == gjson.True || v.Type == gjson.String || v.IsObject()
+func isError(v *value) bool {
+	isError := v.isTrue() || v.isString() || v.isObject()
+	if isError {
+		v.raw()
+	}
+	return isError
 }
 
 // Vetoes (reasons not to train on a trace) that follow from the outcome of an episode.

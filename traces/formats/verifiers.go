@@ -3,8 +3,6 @@ package formats
 import (
 	"slices"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/trajectory-arena/arena"
 )
 
@@ -14,26 +12,26 @@ var verifiersResult = Format{
 	Name:     "verifiers",
 	Writers:  "verifiers and prime-rl results (prompt, completion)",
 	Retained: "tools, reward, error",
-	matches: func(doc object) bool {
-		hasPrompt := doc["prompt"].Type == gjson.String || isMessageList(unpack(doc["prompt"]))
-		return hasPrompt && isMessageList(unpack(doc["completion"]))
+	matches: func(doc *value) bool {
+		hasPrompt := doc.get("prompt").isString() || doc.get("prompt").unpack().isMessageList()
+		return hasPrompt && doc.get("completion").unpack().isMessageList()
 	},
 	read: readVerifiersResult,
 }
 
-func readVerifiersResult(r *reader, doc object) {
+func readVerifiersResult(r *reader, doc *value) {
 	a := r.begin("")
 	a.ProblemID = doc.id("problem_id", "example_id", "id")
 	a.Trial = doc.id("rollout_id")
 	a.Tools = toolDefinitions(doc.first("tools", "tool_defs", "oai_tools"))
 	a.Model = doc.id("model")
 	a.Declared = doc.number("reward")
-	if text := r.text(doc["prompt"]); text != "" && !unpack(doc["prompt"]).IsArray() {
+	if prompt := doc.get("prompt").unpack(); prompt.isArray() {
+		r.readMessages(prompt)
+	} else if text := r.text(prompt); text != "" {
 		r.addText(userRole, text)
 	}
-	r.readMessages(doc["prompt"])
-	r.readMessages(doc["completion"])
-	r.addUnreadKeys(doc, "prompt", "completion", "reward", "tools", "error")
+	r.readMessages(doc.get("completion"))
 }
 
 // verifiersEpisode is the format of a line in traces.jsonl of verifiers 0.4 and later. The
@@ -43,19 +41,18 @@ var verifiersEpisode = Format{
 	Name:     "verifiers_episode",
 	Writers:  "verifiers >= 0.4 and prime-rl (traces.jsonl)",
 	Retained: "tools, model, weighted reward, errors",
-	matches: func(doc object) bool {
-		return doc["traces"].IsArray() && doc["task"].IsObject() && doc["env"].IsObject()
+	matches: func(doc *value) bool {
+		return doc.get("traces").isArray() && doc.get("task").isObject() && doc.get("env").isObject()
 	},
-	read: func(r *reader, doc object) {
-		r.each(doc["traces"], func(v gjson.Result) {
+	read: func(r *reader, doc *value) {
+		r.each(doc.get("traces"), func(v *value) {
 			r.readVerifiersTrace(v, doc)
 		})
 	},
 }
 
-func (r *reader) readVerifiersTrace(v gjson.Result, doc object) {
-	a := r.begin(v.Raw)
-	trace := members(v)
+func (r *reader) readVerifiersTrace(trace, doc *value) {
+	a := r.begin(trace.json.Raw, trace)
 	task := trace.object("task")
 	a.ProblemID = task.object("data").id("id", "example_id")
 	if a.ProblemID == "" {
@@ -63,43 +60,50 @@ func (r *reader) readVerifiersTrace(v gjson.Result, doc object) {
 	}
 	a.RunID = doc.object("run").id("id")
 	a.Trial = trace.id("id")
-	a.Model = r.text(v.Get("agent.config.model"))
-	a.Tools = toolDefinitions(trace["tools"])
-	a.Declared = weightedReward(trace["rewards"])
+	a.Model = r.text(trace.object("agent").object("config").get("model"))
+	a.Tools = toolDefinitions(trace.get("tools"))
+	a.Declared = weightedReward(trace.get("rewards"))
 
-	var nodes []gjson.Result
-	r.each(trace["nodes"], func(v gjson.Result) {
+	var nodes []*value
+	r.each(trace.get("nodes"), func(v *value) {
 		nodes = append(nodes, v)
 	})
 	path := lastBranch(nodes)
 	if len(path) < len(nodes) {
 		r.addLoss(lostBranches)
+		for i, node := range nodes {
+			if !slices.Contains(path, i) {
+				node.raw()
+			}
+		}
 	}
 	for _, i := range path {
-		r.readMessage(members(nodes[i].Get("message")))
+		r.readMessage(nodes[i].get("message"))
 	}
 
-	if failure := trace["errors"].Get("@reverse.0"); failure.Exists() {
+	r.each(trace.get("errors"), func(failure *value) {
 		r.setError(&arena.AttemptError{
-			Type:    r.text(failure.Get("type")),
-			Message: r.text(failure.Get("message")),
+			Type:    r.text(failure.get("type")),
+			Message: r.text(failure.get("message")),
 		})
-	}
-	if trace["is_timeout"].Bool() {
+	})
+	if trace.get("is_timeout").isTrue() {
 		a.Status = arena.StatusTimedOut
 	}
 }
 
 // weightedReward returns the sum of all rewards, each score times its weight. It returns nil if
 // no element is an object.
-func weightedReward(rewards gjson.Result) *float64 {
+func weightedReward(rewards *value) *float64 {
 	sum := 0.0
 	hasReward := false
-	for _, reward := range rewards.ForEach {
-		sum += float64(reward.Get("score").Float() * reward.Get("weight").Float())
-		if reward.IsObject() {
-			hasReward = true
+	for _, reward := range rewards.children() {
+		score := reward.number("score")
+		weight := reward.number("weight")
+		if score != nil && weight != nil {
+			sum += float64(*score * *weight)
 		}
+		hasReward = hasReward || reward.isObject()
 	}
 	if !hasReward {
 		return nil
@@ -109,16 +113,15 @@ func weightedReward(rewards gjson.Result) *float64 {
 
 // lastBranch returns the indices of the nodes on the path from the root to the last node. The
 // path starts later if the parent of a node does not precede the node.
-func lastBranch(nodes []gjson.Result) []int {
+func lastBranch(nodes []*value) []int {
 	var path []int
 	for i := len(nodes) - 1; i >= 0; {
 		path = append(path, i)
-		value := nodes[i].Get("parent")
-		parent := int(value.Int())
-		if value.Type != gjson.Number || parent >= i {
+		parent := nodes[i].count("parent")
+		if parent == nil || *parent >= i {
 			break
 		}
-		i = parent
+		i = *parent
 	}
 	slices.Reverse(path)
 	return path

@@ -1,0 +1,301 @@
+package formats
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// content is the content of a message by kind.
+type content struct {
+	texts, thoughts []string
+	calls           []arena.ToolCall
+	results         []message
+	// text has the texts, joined.
+	text string
+}
+
+func (c *content) step() arena.Step {
+	return arena.Step{
+		Content:   c.text,
+		Reasoning: strings.Join(c.thoughts, "\n"),
+		Calls:     c.calls,
+	}
+}
+
+// joined returns the contents as one.
+func joined(all []content) content {
+	var sum content
+	for i := range all {
+		sum.texts = append(sum.texts, all[i].texts...)
+		sum.thoughts = append(sum.thoughts, all[i].thoughts...)
+		sum.calls = append(sum.calls, all[i].calls...)
+		sum.results = append(sum.results, all[i].results...)
+	}
+	sum.text = strings.Join(sum.texts, "\n")
+	return sum
+}
+
+// content reads the content of a message as one: a text, or a list of parts of any API.
+func (r *reader) content(v *value) content { return joined(r.segments(v)) }
+
+// segments reads the content of a message. Each result ends a segment, since what follows was written
+// after the result: tools that a provider runs have their calls and results in one message. There
+// is at least one segment. Any value other than a text or a list is left out, which sets hasNonText of
+// the attempt.
+func (r *reader) segments(v *value) []content {
+	all := []content{{}}
+	switch {
+	case v.isArray():
+		r.each(v, func(part *value) {
+			c := &all[len(all)-1]
+			if len(c.results) > 0 && !isResultKind(partKind(part)) {
+				all = append(all, content{})
+				c = &all[len(all)-1]
+			}
+			r.readPart(part, c)
+		})
+	case v.isString():
+		all[0].texts = []string{r.text(v)}
+	case v.isPresent():
+		r.attempt().hasNonText = true
+	}
+	for i := range all {
+		all[i].text = strings.Join(all[i].texts, "\n")
+	}
+	return all
+}
+
+// keyedParts are the members by which Gemini's API tells the kind of a part, which has no type.
+var keyedParts = []struct{ key, kind string }{
+	{"functionCall", "tool_call"},
+	{"function_call", "tool_call"},
+	{"executableCode", "tool_call"},
+	{"executable_code", "tool_call"},
+	{"functionResponse", "tool_result"},
+	{"function_response", "tool_result"},
+	{"codeExecutionResult", "tool_result"},
+	{"code_execution_result", "tool_result"},
+	{"inlineData", "file"},
+	{"inline_data", "file"},
+	{"fileData", "file"},
+	{"file_data", "file"},
+}
+
+// partKind returns the kind of a part of a message.
+func partKind(part *value) string {
+	if kind := part.get("type"); kind.isPresent() {
+		return strings.ReplaceAll(kind.str(), "-", "_")
+	}
+	for _, keyed := range keyedParts {
+		if part.get(keyed.key).isObject() {
+			return keyed.kind
+		}
+	}
+	return ""
+}
+
+// partBody returns the object that holds the fields of a part, and the name of its kind if that is
+// the key of the object.
+func partBody(part *value) (body *value, key string) {
+	if !part.get("type").isPresent() {
+		for _, keyed := range keyedParts {
+			if inner := part.get(keyed.key); inner.isObject() {
+				return inner, keyed.key
+			}
+		}
+	}
+	return part, ""
+}
+
+var textKinds = []string{
+	"text", "input_text", "output_text", "summary_text", "reasoning_text", "refusal", "",
+}
+
+// mediaKinds are the kinds of content that is no text.
+var mediaKinds = []string{"image", "audio", "video", "file", "document", "media", "container_upload", "blob", "uri"}
+
+func isMediaKind(kind string) bool {
+	return slices.ContainsFunc(mediaKinds, func(media string) bool {
+		return strings.Contains(kind, media)
+	})
+}
+
+// isCallKind reports whether a part is a call of a tool, by the client or by the provider.
+func isCallKind(kind string) bool {
+	return strings.HasSuffix(kind, "tool_use") || kind == "tool_call"
+}
+
+// isResultKind reports whether a part is the result of a call, by the client or by the provider.
+func isResultKind(kind string) bool {
+	return strings.HasSuffix(kind, "tool_result") || kind == "tool_call_response"
+}
+
+func (r *reader) readPart(v *value, c *content) {
+	kind := partKind(v)
+	part, key := partBody(v)
+	switch {
+	case slices.Contains(textKinds, kind):
+		r.readTextPart(v, c)
+	case kind == "thinking", kind == "reasoning":
+		c.thoughts = append(c.thoughts, r.thought(part))
+	case kind == "redacted_thinking":
+		r.addLoss(lostReasoning)
+		part.raw()
+	case isCallKind(kind):
+		call := r.call(part)
+		if call.Name == "" && key != "" {
+			call.Name = key
+			call.Arguments = part.raw()
+		}
+		c.calls = append(c.calls, call)
+	case isResultKind(kind):
+		c.results = append(c.results, r.resultPart(part))
+	case isMediaKind(kind):
+		r.attempt().hasNonText = true
+	default:
+		r.attempt().hasUnreadPart = true
+	}
+}
+
+// readTextPart reads a part with a text, which may be a thought, or a part that is a string.
+func (r *reader) readTextPart(v *value, c *content) {
+	text := v
+	if !v.isString() {
+		text = v.first("text", "content", "refusal")
+	}
+	if !text.isString() {
+		r.attempt().hasNonText = true
+	}
+	if v.get("thought").isTrue() {
+		c.thoughts = append(c.thoughts, r.text(text))
+		return
+	}
+	c.texts = append(c.texts, r.text(text))
+}
+
+func (r *reader) resultPart(part *value) message {
+	if part.get("is_error").isTrue() {
+		r.addLoss(lostResultError)
+	}
+	body := part.first("content", "response", "result", "output")
+	if part.get("outcome").isString() { // as of code that Gemini's API runs
+		body = part
+	}
+	return message{
+		role:   toolRole,
+		callID: part.id("tool_use_id", "id", "tool_call_id", "toolCallId"),
+		name:   part.id("name", "toolName"),
+		result: r.result(body),
+	}
+}
+
+// thought returns the model's reasoning in a part of a message, or the summary if the reasoning
+// is redacted.
+func (r *reader) thought(part *value) string {
+	if !part.get("redacted").isTrue() {
+		return r.text(part.first("thinking", "reasoning", "text", "content"))
+	}
+	if !part.get("summary").isString() {
+		r.addLoss(lostReasoning)
+		part.raw()
+	}
+	return r.text(part.get("summary"))
+}
+
+// result converts the result of a tool to JSON: a list of text parts to their text, null and a
+// missing value to `""`. Any other value is unchanged.
+func (r *reader) result(v *value) arena.Raw {
+	if !v.isPresent() {
+		return `""`
+	}
+	if !v.isArray() || v.peek("0.type").Type != gjson.String {
+		r.text(v) // records half of a surrogate pair
+		return v.raw()
+	}
+	hasMedia := false
+	hasOther := false
+	for _, part := range v.json.ForEach {
+		kind := part.Get("type").Str
+		hasMedia = hasMedia || isMediaKind(kind)
+		hasOther = hasOther || !slices.Contains(textKinds, kind)
+	}
+	if hasOther && !hasMedia {
+		return v.raw()
+	}
+	return arena.Quote(r.content(v).text)
+}
+
+// joinedText returns the text of a list of text parts as a JSON string, and any other value as it is
+// written.
+func (v *value) joinedText() arena.Raw {
+	raw := arena.Raw(v.json.Raw)
+	joined := JoinTextParts(raw)
+	if joined == raw {
+		return v.raw()
+	}
+	for part := range v.elements() {
+		part.get("type").str()
+		part.get("text").str()
+	}
+	return joined
+}
+
+// calls returns the tool calls in a list, or a slice with the one call that v is. They may be
+// JSON in a string.
+func (r *reader) calls(v *value) []arena.ToolCall {
+	v = v.unpack()
+	if v.isObject() && !v.get("0").exists() {
+		return []arena.ToolCall{r.call(v)}
+	}
+	var calls []arena.ToolCall
+	r.each(v, func(element *value) {
+		element = element.unpack()
+		if element.isObject() {
+			calls = append(calls, r.call(element))
+		} else if element.isPresent() {
+			r.attempt().hasUnreadPart = true
+		}
+	})
+	return calls
+}
+
+// call converts a tool call of any API. OpenAI's calls have name and arguments in an object
+// "function" or "custom", those of other APIs do not.
+func (r *reader) call(c *value) arena.ToolCall {
+	c = c.expandDots()
+	if inner := c.object("tool_call").expandDots(); !inner.isEmpty() { // as in OpenInference
+		c = inner
+	}
+	function := c
+	arguments := []string{"arguments", "input", "args", "parameters"}
+	if f := c.get("function"); f.isObject() {
+		function = f
+	}
+	call := arena.ToolCall{
+		ID:     c.id("id", "call_id", "tool_call_id", "tool_use_id", "toolCallId"),
+		Result: c.get("result").raw(),
+	}
+	if r.text(c.get("parse_error")) != "" {
+		r.addLoss(lostParseError)
+	}
+	if custom := c.get("custom"); custom.isObject() {
+		call.Name = custom.id("name")
+		call.Arguments = textArguments(custom.get("input"))
+		return call
+	}
+	call.Name = function.id("name", "function", "tool_name", "toolName")
+	call.Arguments = function.first(arguments...).raw()
+	return call
+}
+
+// textArguments returns the arguments of a call whose tool takes one plain text.
+func textArguments(text *value) arena.Raw {
+	if !text.isString() {
+		return text.raw()
+	}
+	return `{"input":` + text.raw() + "}"
+}
