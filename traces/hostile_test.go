@@ -1,6 +1,7 @@
 package traces
 
 import (
+	"archive/tar"
 	"bytes"
 	"context"
 	"errors"
@@ -32,6 +33,20 @@ func packed(tb testing.TB, text string) string {
 	z := gzip.NewWriter(&b)
 	_, err := z.Write([]byte(text))
 	if err = errors.Join(err, z.Close()); err != nil {
+		tb.Fatal(err)
+	}
+	return b.String()
+}
+
+func tarOf(tb testing.TB, text string) string {
+	tb.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	err := w.WriteHeader(&tar.Header{Name: "a.jsonl", Mode: 0o600, Size: int64(len(text)), Format: tar.FormatPAX})
+	if err == nil {
+		_, err = w.Write([]byte(text))
+	}
+	if err = errors.Join(err, w.Close()); err != nil {
 		tb.Fatal(err)
 	}
 	return b.String()
@@ -102,6 +117,10 @@ func TestHostileInput(t *testing.T) {
 		"truncated zstd":          {squeezed(t, line("a")+"\n"+noise(200_000))[:150_000], 1, "line_too_long truncated_zstd"},
 		"Parquet":                 {"PAR1\n\n\nPAR1", 0, "corrupt_columns"},
 		"xz":                      {"\xfd7zXZ\x00\n\n\x01", 0, "not_a_trace"},
+		"UTF-16":                  {"\xff\xfe{\x00}\x00", 0, "not_a_trace"},
+		"tar":                     {tarOf(t, line("a")), 0, "not_a_trace"},
+		"tar in gzip":             {packed(t, tarOf(t, line("a"))), 0, "not_a_trace"},
+		"tar in zstd":             {squeezed(t, tarOf(t, line("a"))), 0, "not_a_trace"},
 		"unknown schema":          {`{"schema_version":"ATIF-v2.0","steps":[]}`, 0, "unsupported_schema"},
 		"later episode":           {`{"schema_version":"oro.environment_episode.v2","episode":{}}`, 0, "unsupported_schema"},
 		"steps no array":          {`{"schema_version":"ATIF-v1.7","steps":{}}`, 0, "wrong_type"},

@@ -74,7 +74,8 @@ func openContent(stored io.Reader, limits Limits) (*content, error) {
 	}
 	switch {
 	case binaryFormat(magic) != "":
-		c.text = failingReader{&damage{NotATrace, "a file of " + binaryFormat(magic)}}
+		c.text = foreignFile(magic)
+		return c, nil
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
 		c.truncated = TruncatedGzip
 		c.corrupt = CorruptGzip
@@ -94,16 +95,42 @@ func openContent(stored io.Reader, limits Limits) (*content, error) {
 		c.close = z.Close
 	default:
 		c.text = buffered
+		return c, nil
+	}
+	if _, isDamaged := c.text.(failingReader); isDamaged {
+		return c, nil
+	}
+	unpacked := bufio.NewReader(c.text)
+	magic, _ = unpacked.Peek(maxMagicBytes) // an error comes again from Read
+	c.text = unpacked
+	if binaryFormat(magic) != "" {
+		c.text = foreignFile(magic)
 	}
 	return c, nil
 }
 
+// foreignFile returns a reader that fails with the name of the format of a file that is no text.
+func foreignFile(magic []byte) io.Reader {
+	return failingReader{&damage{NotATrace, "a file of " + binaryFormat(magic)}}
+}
+
+// A tar archive has tarMagic at tarOffset.
+const (
+	tarMagic  = "ustar"
+	tarOffset = 257
+)
+
 // maxMagicBytes is the number of bytes at the start of a file by which its format is recognised.
-const maxMagicBytes = 6
+const maxMagicBytes = tarOffset + len(tarMagic)
+
+const utf16 = "UTF-16: convert it to UTF-8 first"
 
 // binaryFormat returns the name of a file format that is no text, by the first bytes of the
 // file, or "". Such a file becomes one fault and not one for each line.
 func binaryFormat(magic []byte) string {
+	if len(magic) == maxMagicBytes && string(magic[tarOffset:]) == tarMagic {
+		return "tar: unpack it first"
+	}
 	for _, format := range []struct{ magic, name string }{
 		{"PAR1", "Parquet"},
 		{"ARRO", "Arrow"},
@@ -112,6 +139,8 @@ func binaryFormat(magic []byte) string {
 		{"PK\x03\x04", "zip"},
 		{"\x89PNG", "PNG"},
 		{"SQLite", "SQLite"},
+		{"\xff\xfe", utf16},
+		{"\xfe\xff", utf16},
 	} {
 		if bytes.HasPrefix(magic, []byte(format.magic)) {
 			return format.name
@@ -133,6 +162,9 @@ func (c *content) Read(p []byte) (int, error) {
 	n, err := c.text.Read(p)
 	c.textBytes += int64(n)
 	isCompressed := c.corrupt != ""
+	if _, isNamed := errors.AsType[*damage](err); isNamed {
+		return n, err
+	}
 	switch {
 	case err != nil && (c.stored.err != nil || !isCompressed):
 		return n, err

@@ -26,6 +26,8 @@ import (
 type Import struct {
 	Inputs []traces.Input
 	RunID  string
+	// Limits are those for reading the inputs. The zero value stands for traces.DefaultLimits.
+	Limits traces.Limits
 	// HeldOut are files of problems that no row may contain. If there are none, the rows
 	// are unguarded and the card says so.
 	HeldOut []string

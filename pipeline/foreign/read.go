@@ -49,8 +49,10 @@ func (r *reader) read(ctx context.Context, emit func(record, int64) error) error
 	slices.SortStableFunc(inputs, func(a, b traces.Input) int {
 		return cmp.Or(strings.Compare(a.SHA256, b.SHA256), strings.Compare(a.MetaSHA256, b.MetaSHA256))
 	})
-	options := traces.Defaults()
-	options.RunID = r.RunID
+	options := traces.Options{Limits: r.Limits, RunID: r.RunID}
+	if options.Limits == (traces.Limits{}) {
+		options.Limits = traces.DefaultLimits()
+	}
 	for i, in := range inputs {
 		r.report(pipeline.Event{
 			Stage: stageRead,

@@ -2,6 +2,7 @@ package formats
 
 import (
 	"cmp"
+	"regexp"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -76,9 +77,12 @@ type span struct {
 	traceID, start string
 	top            *value
 	attributes     *value
-	// genAI has the attributes of OpenTelemetry's GenAI conventions, llm those of OpenInference.
-	genAI, llm    *value
-	input, output *value
+	// genAI has the attributes of OpenTelemetry's GenAI conventions, details those of the event that has
+	// the messages, llm those of OpenInference.
+	genAI, details, llm *value
+	input, output       *value
+	// sources are the values of the document of which the span consists.
+	sources []*value
 	// inputMessages is the number of messages in input.
 	inputMessages int
 }
@@ -97,11 +101,11 @@ func (s *span) isLongerThan(other *span) bool {
 func (s *span) firstUserMessage() string {
 	text := ""
 	for m := range messagesIn(s.input).elements() {
-		if inner := m.get("message"); inner.isObject() {
+		if inner := m.first("message", "kwargs"); inner.isObject() {
 			m = inner
 		}
 		text = m.json.Raw
-		if rolesByName[m.get("role").json.Str] == userRole {
+		if rolesByName[m.first("role", "type").json.Str] == userRole {
 			break
 		}
 	}
@@ -119,8 +123,13 @@ func isSpan(o *value) bool {
 	return isObservation || isRun || hasCall || hasID && !attributes.isEmpty()
 }
 
+// traceID returns the id that all calls of an attempt have: that of the trace, or that of the rollout and
+// its attempt, which agent-lightning may record in several traces.
 func traceID(span *value) string {
 	span = span.expandDots()
+	if rollout := span.id("rollout_id"); rollout != "" {
+		return rollout + "/" + span.id("attempt_id")
+	}
 	return firstIDText(span.object("context").get("trace_id"), span.first("traceId", "trace_id"))
 }
 
@@ -172,9 +181,10 @@ func newSpan(v *value) *span {
 		traceID: traceID(top),
 		start:   top.id("startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime", "started_at", "sequence_id"),
 		top:     v,
+		sources: []*value{v},
 	}
 	s.attributes = attributesOf(top)
-	details := operationDetails(top)
+	s.details = operationDetails(top)
 	mlflow := s.attributes.object("mlflow")
 	s.genAI = s.attributes.object("gen_ai")
 	s.llm = s.attributes.object("llm")
@@ -182,7 +192,7 @@ func newSpan(v *value) *span {
 	observation := s.attributes.object("langfuse").object("observation")
 	s.input = firstPresent(
 		s.genAI.object("input").get("messages"),
-		details.object("input").get("messages"),
+		s.details.object("input").get("messages"),
 		s.genAI.get("prompt"),
 		s.llm.get("input_messages"),
 		mlflow.get("spanInputs"),
@@ -192,7 +202,7 @@ func newSpan(v *value) *span {
 	).unpack()
 	s.output = firstPresent(
 		s.genAI.object("output").get("messages"),
-		details.object("output").get("messages"),
+		s.details.object("output").get("messages"),
 		s.genAI.get("completion"),
 		s.llm.get("output_messages"),
 		mlflow.get("spanOutputs"),
@@ -248,9 +258,9 @@ func countMessages(list *value) int {
 
 func (r *reader) readSpanTrace(t *spanTrace) {
 	s := t.longest
-	own := []*value{s.input, s.output}
+	var own []*value
 	for _, other := range t.spans {
-		own = append(own, other.top)
+		own = append(own, other.sources...)
 	}
 	a := r.begin(s.top.json.Raw, own...)
 	a.Session = s.traceID
@@ -266,7 +276,9 @@ func (r *reader) readSpanTrace(t *spanTrace) {
 		}
 		if other != s {
 			r.addLoss(lostSpans)
-			other.top.raw()
+			for _, source := range other.sources {
+				source.raw()
+			}
 		}
 	}
 	r.readSpan(s)
@@ -276,7 +288,8 @@ func (r *reader) readSpan(s *span) {
 	a := r.attempt()
 	top := s.top.expandDots()
 	a.Model = s.model()
-	if text := r.content(s.genAI.get("system_instructions").unpack()).text; text != "" {
+	system := firstPresent(s.genAI.get("system_instructions"), s.details.get("system_instructions"))
+	if text := r.content(system.unpack()).text; text != "" {
 		r.addText(systemRole, text)
 	}
 	if messages := messagesIn(s.input); isRequest(s.input) {
@@ -313,6 +326,7 @@ func (s *span) model() string {
 	extra := s.top.object("extra")
 	return firstIDText(
 		s.genAI.object("request").get("model"),
+		s.details.object("request").get("model"),
 		s.llm.get("model_name"),
 		s.attributes.object("langfuse").object("observation").object("model").get("name"),
 		s.top.expandDots().get("model"),
@@ -328,6 +342,7 @@ func (s *span) tools() arena.Raw {
 	}
 	for _, list := range []*value{
 		s.genAI.object("tool").get("definitions"),
+		s.details.object("tool").get("definitions"),
 		s.attributes.object("mlflow").object("chat").get("tools"),
 		s.llm.object("request").get("functions"),
 		s.input.get("tools"),
@@ -454,12 +469,17 @@ func writeOTLPValue(text *strings.Builder, typed gjson.Result) {
 		text.WriteString(strings.TrimPrefix(separator, ",") + "]")
 	case kind == "arrayValue" && v.Raw == "{}":
 		text.WriteString("[]")
+	case kind == "intValue" && intText.MatchString(v.Str):
+		text.WriteString(v.Str)
 	case strings.HasSuffix(kind, "Value"):
 		text.WriteString(v.Raw)
 	default:
 		text.WriteString(typed.Raw)
 	}
 }
+
+// intText matches an integer, which OTLP writes as a string.
+var intText = regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`)
 
 // onlyMember returns the name and the value of the member of an object that has one member. The name
 // is "" for any other value.
@@ -476,4 +496,133 @@ func onlyMember(v gjson.Result) (name string, value gjson.Result) {
 		return "", gjson.Result{}
 	}
 	return name, value
+}
+
+// detailsEvent is the name of the event that has the messages of a call in OpenTelemetry's GenAI
+// conventions.
+const detailsEvent = "gen_ai.client.inference.operation.details"
+
+// operationDetails returns the GenAI attributes of the event of a span that has the messages of the
+// call.
+func operationDetails(span *value) *value {
+	details := &value{}
+	for event := range span.get("events").elements() {
+		if event.peek("name").Str == detailsEvent {
+			event.get("name").raw()
+			details = attributesOf(event).object("gen_ai")
+		}
+	}
+	return details
+}
+
+// messageEvents are the events of older versions of the conventions, one for each message, with the
+// role of the message.
+var messageEvents = map[string]string{
+	"gen_ai.system.message":    "system",
+	"gen_ai.user.message":      "user",
+	"gen_ai.assistant.message": "assistant",
+	"gen_ai.tool.message":      "tool",
+	"gen_ai.choice":            "assistant",
+}
+
+// readEvents sets the messages of a span from its events.
+func (s *span) readEvents(events *value) {
+	var texts []string
+	for event := range events.elements() {
+		if text := eventMessage(event); text != "" {
+			texts = append(texts, text)
+		}
+	}
+	if texts != nil {
+		s.setEvents(texts)
+	}
+}
+
+// eventMessage returns the message of an event as JSON, or "" if the event has none.
+func eventMessage(event *value) string {
+	attributes := attributesOf(event)
+	name := firstIDText(event.first("name", "eventName", "event_name"), attributes.object("event").get("name"))
+	role, ok := messageEvents[name]
+	if !ok {
+		return ""
+	}
+	body := attributes.object("gen_ai").object("event").object("content")
+	if logged := event.get("body"); logged.isPresent() {
+		body = otlpBody(logged)
+	}
+	if body.isEmpty() {
+		body = attributes
+	}
+	if message := body.object("message"); !message.isEmpty() {
+		body = message
+	}
+	if body.isEmpty() {
+		return ""
+	}
+	return `{"role":"` + role + `",` + strings.TrimPrefix(string(body.raw()), "{")
+}
+
+// otlpBody returns the body of an event in the log of OTLP.
+func otlpBody(v *value) *value {
+	isTyped := v.peek("kvlistValue").Exists() || v.peek("stringValue").Exists()
+	if !isTyped {
+		return v.unpack()
+	}
+	if v.parts == nil || v.parts.unpacked == nil {
+		var text strings.Builder
+		writeOTLPValue(&text, v.json)
+		v.parts = &parts{unpacked: parse(text.String())}
+	}
+	return v.parts.unpacked.unpack()
+}
+
+// eventLog collects the messages of calls, of which each is an event of its own in a log.
+type eventLog struct {
+	calls  []*span
+	byID   map[string]*span
+	events map[*span][]string
+}
+
+// add adds the message of an event to the call that the event belongs to. It returns false if the
+// event has no message.
+func (l *eventLog) add(record *value) bool {
+	text := eventMessage(record)
+	if text == "" {
+		return false
+	}
+	id := traceID(record)
+	key := id + "/" + record.id("spanId", "span_id")
+	if l.byID[key] == nil {
+		s := &span{
+			traceID:    id,
+			start:      record.id("timeUnixNano"),
+			attributes: &value{},
+			genAI:      &value{},
+			details:    &value{},
+			llm:        &value{},
+			output:     &value{},
+		}
+		l.byID[key] = s
+		l.calls = append(l.calls, s)
+	}
+	s := l.byID[key]
+	s.sources = append(s.sources, record)
+	l.events[s] = append(l.events[s], text)
+	return true
+}
+
+// visit calls visit for each call, in the order in which they begin.
+func (l *eventLog) visit(visit func(*span)) {
+	for _, s := range l.calls {
+		s.setEvents(l.events[s])
+		s.top = s.input
+		visit(s)
+	}
+}
+
+// setEvents sets the messages of a span to those of its events.
+func (s *span) setEvents(texts []string) {
+	s.input = parse("[" + strings.Join(texts, ",") + "]")
+	s.inputMessages = len(texts)
+	s.sources = append(s.sources, s.input)
 }

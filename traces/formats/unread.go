@@ -72,7 +72,7 @@ func (u *Unread) visit(v *value, path string) {
 	case v.isRead, u.isOwned[v]:
 	case v.parts != nil && v.parts.unpacked != nil:
 		u.visit(v.parts.unpacked, path)
-	case v.parts == nil, v.isArray() && !v.parts.isComplete:
+	case v.parts == nil, v.isArray() && v.peek("#").Int() > int64(len(v.parts.elements)):
 		if !isEmptyValue(v.json) {
 			u.add(path)
 		}
@@ -128,7 +128,7 @@ func isEnvelope(name string, v gjson.Result) bool {
 
 // usualWords are the kinds and endings that a message, a call or a reply has as a rule.
 var usualWords = []string{
-	"message", "text", "function", "response", "chat.completion", "completed", "stop", "tool_calls", "end_turn", "tool_use",
+	"message", "text", "function", "custom", "response", "chat.completion", "completed", "stop", "tool_calls", "end_turn", "tool_use",
 }
 
 // isEmptyValue reports whether a value is null, an empty text, or a list or object without content.

@@ -29,10 +29,11 @@ type value struct {
 
 // parts holds the parts of a list or an object.
 type parts struct {
-	members  []member
+	members []member
+	// elements are those elements of a list that were visited.
 	elements []*value
-	// isComplete is set if members or elements has all parts.
-	isComplete bool
+	// isOpen is set if members has all members of an object.
+	isOpen bool
 	// unpacked is what is read in place of the value: what a string contains as JSON, or an object
 	// whose names have no dots.
 	unpacked *value
@@ -49,7 +50,7 @@ func parse(text string) *value { return &value{json: gjson.Parse(text)} }
 // newObject returns an object with these members, which keep the record of what was read of them.
 func newObject(members map[string]*value) *value {
 	o := parse("{}")
-	o.parts = &parts{isComplete: true}
+	o.parts = &parts{isOpen: true}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		o.parts.members = append(o.parts.members, member{name, members[name]})
 	}
@@ -98,8 +99,8 @@ func (v *value) open() []member {
 	if v.parts == nil {
 		v.parts = &parts{}
 	}
-	if !v.parts.isComplete {
-		v.parts.isComplete = true
+	if !v.parts.isOpen {
+		v.parts.isOpen = true
 		for name, part := range v.json.ForEach {
 			v.parts.members = append(v.parts.members, member{name.Str, &value{json: part}})
 		}
@@ -283,7 +284,6 @@ func (v *value) arrayElements(yield func(*value) bool) {
 		}
 		i++
 	}
-	v.parts.isComplete = true
 }
 
 // children returns the members of an object or the elements of a list.

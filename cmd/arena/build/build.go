@@ -322,6 +322,7 @@ func (f *buildFlags) configuration(c *cobra.Command) (pipeline.Config, error) {
 	}
 	config.Guard.SameOnly = config.Guard.SameOnly || f.sameOnly
 	config.RunID = cmp.Or(f.reading.RunID, config.RunID)
+	config.Reading = f.reading.Limit(config.Reading)
 	if c.Flags().Changed("max-unreadable") {
 		config.MaxUnreadable = f.reading.MaxUnreadable
 	}

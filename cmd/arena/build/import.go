@@ -16,6 +16,7 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/foreign"
+	"github.com/trajectory-arena/arena/traces"
 )
 
 type importFlags struct {
@@ -88,6 +89,7 @@ func (f *importFlags) write(
 		f.Redact = redact.New(redact.Options{})
 	}
 	progress := cli.Verbosity{Quiet: f.quiet}.Progress(s)
+	f.Limits = f.reading.Limit(traces.DefaultLimits())
 	f.RunID, f.MaxUnreadable, f.Progress = f.reading.RunID, f.reading.MaxUnreadable, progress.Event
 	summary, err := f.Run(ctx)
 	progress.Done()

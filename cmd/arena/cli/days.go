@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -97,7 +98,7 @@ func (d *Scan) Write(write func(io.Writer) error) error {
 
 // Options returns the options by which attempts are read.
 func (d *Scan) Options() traces.Options {
-	return traces.Options{Limits: d.Limits, RunID: d.Reading.RunID}
+	return traces.Options{Limits: d.Reading.Limit(d.Limits), RunID: d.Reading.RunID}
 }
 
 // Report prints a summary of n attempts, and returns an error if there are none.
@@ -117,6 +118,17 @@ type Reading struct {
 	RunID string
 	// MaxUnreadable is the share of records that may be unreadable, 0 to 1.
 	MaxUnreadable float64
+	// maxRecord is the maximum size of a record in MiB, 0 for the configured one.
+	maxRecord int64
+}
+
+// Limit returns limits with the maximum size of a record that the user has set.
+func (f *Reading) Limit(limits traces.Limits) traces.Limits {
+	if f.maxRecord > 0 {
+		limits.LineBytes = f.maxRecord << 20
+		limits.StringBytes = max(limits.StringBytes, int(limits.LineBytes))
+	}
+	return limits
 }
 
 // Register adds the flags. It rejects an empty run id, which a script with an unset variable
@@ -127,6 +139,13 @@ func (f *Reading) Register(c *cobra.Command) {
 			return errors.New("a run needs a name")
 		}
 		return nil
+	})
+	c.Flags().Func("max-record", "maximum size of a record in `MiB`, at most 1024 (default 64): memory is about three times as much", func(text string) (err error) {
+		f.maxRecord, err = strconv.ParseInt(text, 10, 64)
+		if err == nil && (f.maxRecord < 1 || f.maxRecord > 1024) {
+			return errors.New("want 1 to 1024")
+		}
+		return err
 	})
 	f.MaxUnreadable = traces.DefaultMaxUnreadable
 	Share(c, &f.MaxUnreadable, "max-unreadable", "share of records that may be unreadable; beyond it the exit code is 3")

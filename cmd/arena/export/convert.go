@@ -103,6 +103,7 @@ func (c *conversion) run(
 func (c *conversion) each(ctx context.Context, write func(t *arena.Trace, text []byte) error) error {
 	opt := traces.Defaults()
 	opt.RunID = c.reading.RunID
+	opt.Limits = c.reading.Limit(opt.Limits)
 	for i := range c.inputs {
 		var notRead cli.Unread
 		err := notRead.Read(ctx, &c.inputs[i], opt, func(t *arena.Trace) error {
