@@ -23,7 +23,13 @@ represent. ` + "`arena import`" + ` lists these words under ` + "`lost`" + ` in 
 Each reader was tested with files that the tool itself wrote, or with the types of its package: all turns, calls, results and
 reasoning were equal. ` + "`.ci/interop formats`" + ` repeats most of these tests. The readers of tau2-bench's and verifiers 0.1.14's results,
 SWE-agent and Claude Code were tested once. The 22 trajectories in SWE-agent's repository have 230 turns, 44 calls and 44 results. The 80 published files of
-Claude Code 1.0.24 to 2.1.114, 53 of them by subagents, have 878 turns, 905 calls, 905 results and 153 thoughts.
+Claude Code 1.0.24 to 2.1.114, 53 of them by subagents, have 878 turns, 905 calls, 905 results and 153 thoughts. The two sessions in Pi's
+repository have 910 turns, 845 calls, 821 results and 50 thoughts, by a counter that was written apart. The readers of Codex, Gemini CLI, OpenHands,
+opencode and of Claude Code's output follow the types that those programs publish, and read no real file but ten events of OpenHands' SDK.
+
+A session is a tree. The branch that ends in the newest line is an attempt. What was taken back is counted. A summary that replaced the conversation
+begins another attempt, whose session id begins with that of the first; the messages that the program kept stand in both, masked in the second. A subagent's conversation is an
+attempt of its own. If nobody but the provider knows the summary, the attempt after it becomes no row (` + "`hidden_context`" + `).
 
 The reader of ToolACE's rows, which are read as ` + "`sharegpt`" + `, follows the keys of the published data set, because the program that wrote the rows is
 not published.

@@ -38,7 +38,11 @@ func (d *decoder) attempts(f *formats.Format, doc string) (decoded, error) {
 		return decoded{}, err
 	}
 	if len(attempts) == 0 {
-		return decoded{}, &damage{NotATrace, string(f.Name) + " without an attempt in it"}
+		detail := string(f.Name) + " without an attempt in it"
+		if f.Whole != "" {
+			detail += "; " + f.Whole
+		}
+		return decoded{}, &damage{NotATrace, detail}
 	}
 
 	results := make([]decoded, len(attempts))

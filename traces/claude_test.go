@@ -65,7 +65,7 @@ func TestClaudeSessionsAreTrees(t *testing.T) {
 				`{"uuid":"3","parentUuid":null,"logicalParentUuid":"2","sessionId":"s","isSidechain":false,"type":"system","subtype":"compact_boundary"}`,
 				claudeLine("4", "3", claudeUser("summary"), `,"isCompactSummary":true`), claudeLine("5", "4", claudeReply("m2", "fine"), ""),
 			},
-			want: []string{"hello|hi", "summary|fine"}, lost: []string{"", "context_replaced|unread:logicalParentUuid|unread:subtype"},
+			want: []string{"hello|hi", "summary|fine"}, lost: []string{"", "context_replaced|unread:logicalParentUuid"},
 		},
 		"the program writes an error": {
 			lines: []string{

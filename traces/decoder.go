@@ -161,9 +161,11 @@ func (d *decoder) object() (decoded, error) {
 		}
 	}
 	if e.schema != "" && e.keys.hasAny(stepKeys) {
-		return decoded{}, &damage{UnsupportedSchema, "schema_version " + quotableWord(e.schema)}
+		detail := "schema_version " + quotableWord(e.schema) + "; write an older version, or report it at " + reportAddress
+		return decoded{}, &damage{UnsupportedSchema, detail}
 	}
-	return decoded{}, &damage{NotATrace, "object with the keys " + e.firstKeys()}
+	detail := "object with the keys " + e.firstKeys() + "; " + guess(d.c.Source())
+	return decoded{}, &damage{NotATrace, detail}
 }
 
 // shape is a file format of JSON objects other than envelopes, with the schema or the keys by

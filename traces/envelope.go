@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"regexp"
-	"strings"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/traces/formats"
@@ -133,14 +132,23 @@ func (e *envelope) trace() (*arena.Trace, error) {
 // maxQuotedKeys is the number of keys in the error message for an object of no known format.
 const maxQuotedKeys = 8
 
+// maxKeyBytes is the length of an error message's list of keys after which no key is added.
+const maxKeyBytes = 120
+
 // firstKeys returns the first keys of the object, separated by commas, for an error message. A
 // key that may be a secret is replaced by "…".
 func (e *envelope) firstKeys() string {
-	names := make([]string, e.nFirst)
-	for i := range names {
-		names[i] = quotableWord(e.firstNames[i])
+	list := ""
+	for i := range e.nFirst {
+		if len(list) > maxKeyBytes {
+			return list + ", …"
+		}
+		if i > 0 {
+			list += ", "
+		}
+		list += quotableWord(e.firstNames[i])
 	}
-	return strings.Join(names, ", ")
+	return list
 }
 
 // quotableWord returns word, a key or schema name, if it looks like an identifier. Any other

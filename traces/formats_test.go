@@ -299,7 +299,7 @@ func TestRolloutsAndLogsKeepEveryMessage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if slices.Contains(lost, convert.LossTurns) || slices.Contains(lost, convert.LossArguments) || slices.Contains(trace.Vetoes, "unknown_role") {
+			if slices.Contains(lost, convert.LossTurns) || slices.Contains(lost, convert.LossArguments) || slices.Contains(lost, convert.LossMask) || slices.Contains(trace.Vetoes, "unknown_role") {
 				continue
 			}
 			prefix, _, suffix := format.Delimiters()

@@ -143,9 +143,6 @@ func FuzzWrittenTracesAreRead(f *testing.F) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if format == convert.STS {
-					continue
-				}
 				back := readBytes(t, bytes.NewReader(text), Defaults())
 				if len(back) != 1 || back[0].Trace == nil {
 					t.Fatalf("%s gives %+v\n%s", format, back[0].Fault, text)

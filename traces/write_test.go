@@ -70,7 +70,7 @@ var spelled = cmp.Transformer("compact", func(r arena.Raw) string {
 // the tag long it is every shape of ours and a third of the real traces.
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
-	for _, format := range []convert.Format{convert.ATIF, convert.OpenAI} {
+	for _, format := range []convert.Format{convert.ATIF, convert.OpenAI, convert.STS} {
 		for _, before := range everyShape(t) {
 			text, lost, err := convert.Write(before, format)
 			if err != nil {

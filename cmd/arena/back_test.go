@@ -34,7 +34,7 @@ func TestACorpusComesBackFromEveryFormat(t *testing.T) {
 	if err := os.CopyFS(in("parquet"), os.DirFS(filepath.Join(in("corpus"), "data", "sft"))); err != nil {
 		t.Fatal(err)
 	}
-	for _, format := range []string{"parquet", "inspect", "openai", "atif", "responses"} {
+	for _, format := range []string{"parquet", "inspect", "openai", "atif", "responses", "sts"} {
 		if format != "parquet" {
 			run("convert", in("corpus"), "--to", format, "-o", in(format), "-q")
 		}

@@ -253,15 +253,16 @@ func (s *stsSink) writeSession(out *corpus.Lines, r *row) error {
 // start, or i if start is nil, because the viewer sorts by time and rows have no times of
 // messages.
 func stsMessage(m *chat.Message, i int, start *int64) sts.Message {
+	now := int64(i)
+	if start != nil {
+		now += *start
+	}
 	out := sts.Message{
 		Role:      m.Role,
 		Content:   m.Content,
 		Reasoning: m.Reasoning,
 		CallID:    m.CallID,
-		Timestamp: int64(i),
-	}
-	if start != nil {
-		out.Timestamp += *start
+		Timestamp: &now,
 	}
 	for _, c := range m.Calls {
 		f := sts.Function{

@@ -2,12 +2,20 @@
 // file of lines, the header first.
 package sts
 
-// Header is the first line of a session file.
+import "encoding/json"
+
+// Header is the first line of a session file. The format ignores keys of a header that it does not
+// know; the last ones here are read by this project alone.
 type Header struct {
-	Type    string `json:"type"`
-	Harness string `json:"harness"`
-	ID      string `json:"id"`
-	Name    string `json:"name"`
+	Type      string          `json:"type"`
+	Harness   string          `json:"harness"`
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	RunID     string          `json:"eval_run_id,omitempty"`
+	ProblemID string          `json:"problem_id,omitempty"`
+	Model     string          `json:"model,omitempty"`
+	Reward    *float64        `json:"reward,omitempty"`
+	Tools     json.RawMessage `json:"tools,omitempty"`
 }
 
 // Line is any other line of a session file.
@@ -16,14 +24,15 @@ type Line struct {
 	Message Message `json:"message"`
 }
 
-// Message is one message. The viewer orders messages by Timestamp, in Unix milliseconds.
+// Message is one message. Timestamp is in Unix milliseconds, nil if unknown; the viewer orders
+// messages by their times.
 type Message struct {
 	Role      string `json:"role"`
 	Content   string `json:"content"`
 	Reasoning string `json:"reasoningContent,omitempty"`
 	Calls     []Call `json:"toolCalls,omitempty"`
 	CallID    string `json:"toolCallId,omitempty"`
-	Timestamp int64  `json:"timestamp"`
+	Timestamp *int64 `json:"timestamp,omitempty"`
 	Model     string `json:"model,omitempty"`
 }
 

@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/sts"
@@ -33,7 +32,8 @@ type (
 		Name      string     `json:"name,omitempty"`
 		Weight    *int       `json:"weight,omitempty"`
 
-		unixMS *int64 // the time of the step, for sessions; nil if unknown
+		// step is the step of which the message has the text, nil if it has none.
+		step *arena.Step
 	}
 	chatCall struct {
 		ID       string       `json:"id"`
@@ -69,7 +69,7 @@ func (w *writer) openAI() chatRow {
 	})
 	for i := range t.Steps {
 		s := &t.Steps[i]
-		w.addLossIf(LossStepMeta, s.Timestamp != "" || s.LLMCalls != nil || s.Number != i+1)
+		w.addLossIf(LossStepMeta, s.Timestamp != "" && !w.keepsTimes || s.LLMCalls != nil || s.Number != i+1)
 		for _, call := range s.Calls {
 			w.addLossIf(LossArgumentsKind, call.Arguments != "" && call.Arguments.Kind() != arena.String)
 		}
@@ -112,7 +112,7 @@ func (w *writer) stepMessages(i int) []chatMessage {
 		return []chatMessage{{
 			Role:    sourceNames[s.Role],
 			Content: s.Content,
-			unixMS:  parseUnixMS(s.Timestamp),
+			step:    s,
 		}}
 	}
 
@@ -121,7 +121,7 @@ func (w *writer) stepMessages(i int) []chatMessage {
 		Role:      "assistant",
 		Content:   cmp.Or(s.Response, s.Content),
 		Reasoning: cmp.Or(s.Reasoning, s.Think),
-		unixMS:    parseUnixMS(s.Timestamp),
+		step:      s,
 	}}
 	messages[0].Weight = w.weight(s)
 	used := map[string]bool{}
@@ -175,38 +175,68 @@ func (w *writer) newCallID(prefix string) string {
 }
 
 // session converts the trace to the lines of a session for the Hub's trace viewer: the header,
-// then the messages. The viewer sorts messages by time. Each message therefore has the time of
-// its step, or one millisecond more than the message before it if that is later. Times are
-// counted from the start of the run.
+// then the messages. The header has what a row of messages has beside them.
 func (w *writer) session() []any {
-	w.addLossIf(LossTools, w.t.Tools != "")
-	w.addLossIf(LossOutcome, w.t.Declared != nil)
+	w.keepsTimes = true
 	row := w.openAI()
 	header := sts.Header{
-		Type:    "session",
-		Harness: "arena",
-		ID:      w.t.ID,
-		Name:    cmp.Or(w.t.ProblemID, w.t.ID),
+		Type:      "session",
+		Harness:   "arena",
+		ID:        w.t.ID,
+		Name:      cmp.Or(w.t.ProblemID, w.t.ID),
+		RunID:     row.RunID,
+		ProblemID: row.ProblemID,
+		Model:     row.Model,
+		Reward:    row.Reward,
+		Tools:     row.Tools,
 	}
 	lines := []any{header}
-	now := int64(0)
-	if start, err := time.Parse(time.RFC3339, w.t.Agent.StartedAt); err == nil {
-		now = start.UnixMilli()
-	}
-	for _, m := range row.Messages {
-		now++
-		if m.unixMS != nil {
-			now = max(now, *m.unixMS)
-		}
+	times := w.sessionTimes(row.Messages)
+	for i, m := range row.Messages {
 		lines = append(lines, sts.Line{
 			Type:    "message",
-			Message: w.sessionMessage(m, now),
+			Message: w.sessionMessage(m, times[i]),
 		})
 	}
 	return lines
 }
 
-func (w *writer) sessionMessage(m chatMessage, unixMS int64) sts.Message {
+// sessionTimes returns the times of messages in Unix milliseconds. The viewer orders messages by
+// their times, so that all have one or none has: if any step of the trace has a time, a message
+// without one, or with an earlier one than the message before it, gets one millisecond more than
+// that message. A changed time of a step is recorded as a loss.
+func (w *writer) sessionTimes(messages []chatMessage) []*int64 {
+	times := make([]*int64, len(messages))
+	hasTime := func(m chatMessage) bool { return m.unixMS() != nil }
+	first := slices.IndexFunc(messages, hasTime)
+	now := int64(0)
+	if first >= 0 {
+		now = *messages[first].unixMS() - int64(first) - 1
+	}
+	for i, m := range messages {
+		written := arena.Raw("")
+		if first >= 0 {
+			now++
+			if known := m.unixMS(); known != nil {
+				now = max(now, *known)
+			}
+			times[i] = new(now)
+			written = arena.Raw(strconv.FormatInt(now, 10))
+		}
+		w.addLossIf(LossStepMeta, m.step != nil && m.step.Timestamp != written)
+	}
+	return times
+}
+
+// unixMS returns the time of the message's step in Unix milliseconds, nil if it is unknown.
+func (m *chatMessage) unixMS() *int64 {
+	if m.step == nil {
+		return nil
+	}
+	return parseUnixMS(m.step.Timestamp)
+}
+
+func (w *writer) sessionMessage(m chatMessage, unixMS *int64) sts.Message {
 	out := sts.Message{
 		Role:      m.Role,
 		Content:   m.Content,

@@ -60,7 +60,6 @@ const (
 	LossStepMeta        Loss = "step_meta"
 	LossSplitMessage    Loss = "split_message"
 	LossCallID          Loss = "call_id"
-	LossTools           Loss = "tools"
 	LossRuling          Loss = "ruling"
 	LossTurns           Loss = "turns"
 	LossArguments       Loss = "arguments"
@@ -110,6 +109,8 @@ type writer struct {
 	callIDs map[string]bool
 	// hasMasks reports whether the format has a place for a message that is out of training.
 	hasMasks bool
+	// keepsTimes reports whether the format has a place for the times of steps.
+	keepsTimes bool
 }
 
 func (w *writer) writeLine(v any) error {

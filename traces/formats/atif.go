@@ -99,7 +99,7 @@ func (r *reader) readATIFStep(m *value) {
 	a.hasCopiedContext = a.hasCopiedContext || isCopied
 	step := arena.Step{
 		Content:   text,
-		Reasoning: r.text(m.get("reasoning_content")),
+		Reasoning: r.reasoning(m.get("reasoning_content")),
 		Timestamp: unixMilliseconds(m.get("timestamp")),
 		LLMCalls:  m.count("llm_call_count"),
 		Masked:    isCopied,
@@ -115,6 +115,9 @@ func (r *reader) readATIFStep(m *value) {
 		})
 	})
 	unmatched := matchResults(step.Calls, results)
+	if len(results) == 1 && len(unmatched) == 1 {
+		unmatched[0].role = observationRole // the step holds all results of its calls
+	}
 	r.addStep(step)
 	for _, result := range unmatched {
 		r.addMessage(result)

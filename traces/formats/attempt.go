@@ -37,6 +37,8 @@ type message struct {
 	// tool (both empty if unknown), and the value.
 	callID, name string
 	result       arena.Raw
+	// isOnly reports whether a result is the only one of all calls before it.
+	isOnly bool
 }
 
 // Attempt is one attempt of a document. Its trace has no ids and no source line yet.
@@ -73,6 +75,8 @@ type Attempt struct {
 	hasUnreadPart bool
 	// hasCopiedContext reports whether steps repeat an earlier trajectory.
 	hasCopiedContext bool
+	// hasHiddenContext reports whether the model saw something that the source does not hold.
+	hasHiddenContext bool
 	// ledgerMismatch reports whether the verdict is on another ledger (log of an episode) than
 	// that of the document.
 	ledgerMismatch bool
@@ -98,11 +102,13 @@ const (
 	vetoRole      = "unknown_role"          // a message has a role that is not known
 	vetoOpenTurn  = "agent_before_user"     // the agent speaks before the customer
 	vetoCopied    = "copied_context"        // all steps of the agent repeat an earlier trajectory
+	vetoHidden    = "hidden_context"        // the model saw a summary or calls that the source does not hold
 )
 
 // Vetoes lists the vetoes that the readers of this package set.
 var Vetoes = []string{
-	vetoNonText, vetoUnread, vetoUnmatched, vetoRole, vetoOpenTurn, vetoCopied, vetoEnvironment, vetoVerifier, vetoWorld,
+	vetoNonText, vetoUnread, vetoUnmatched, vetoRole, vetoOpenTurn, vetoCopied, vetoHidden, vetoEnvironment, vetoVerifier,
+	vetoWorld,
 	vetoDefect, vetoLeakage, vetoExploit, vetoLedger,
 }
 
@@ -118,6 +124,7 @@ func (a *Attempt) addLoss(reason string) {
 func (a *Attempt) finish(source arena.Source) {
 	a.Source = source
 	a.removeGreeting()
+	a.markOnlyResults()
 	for i := range a.messages {
 		splitLoneThinking(&a.messages[i].step)
 		a.appendMessage(&a.messages[i])
@@ -143,6 +150,9 @@ func (a *Attempt) finish(source arena.Source) {
 	}
 	if a.hasCopiedContext && !slices.ContainsFunc(a.Steps, isOwnStep) {
 		a.Veto(vetoCopied)
+	}
+	if a.hasHiddenContext {
+		a.Veto(vetoHidden)
 	}
 	if a.ledgerMismatch {
 		a.Veto(vetoLedger)
@@ -172,6 +182,38 @@ func (a *Attempt) removeGreeting() {
 	a.addLoss(lostGreeting)
 }
 
+// markOnlyResults marks each result that is the only one after a turn, and does not name its call. A
+// result after which the conversation ends is not marked, since other results may be missing, unless
+// the format says that the result is that of all calls.
+func (a *Attempt) markOnlyResults() {
+	for i := 0; i+1 < len(a.messages); i++ {
+		result := &a.messages[i+1]
+		if a.messages[i].role != agentRole || !result.isResult() || result.callID != "" || result.name != "" {
+			continue
+		}
+		isLast := i+2 == len(a.messages)
+		isFollowed := !isLast && a.messages[i+2].isResult()
+		result.isOnly = !isFollowed && (!isLast || result.role == observationRole)
+	}
+}
+
+func (m *message) isResult() bool { return m.role == toolRole || m.role == observationRole }
+
+// shareResult sets the result of the last open call of the last step, and an empty result of the open
+// calls before it: a terminal shows one screen after a batch of commands.
+func (a *Attempt) shareResult(result arena.Raw) {
+	var last *arena.ToolCall
+	calls := a.Steps[len(a.Steps)-1].Calls
+	for i := range calls {
+		if calls[i].Result == "" {
+			calls[i].Result = `""`
+			last = &calls[i]
+		}
+	}
+	last.Result = result
+	a.addLoss(lostShared)
+}
+
 // splitLoneThinking moves the text before a closing think tag without an opening one to the
 // reasoning: templates write the opening tag into the prompt.
 func splitLoneThinking(s *arena.Step) {
@@ -188,16 +230,19 @@ func splitLoneThinking(s *arena.Step) {
 // system prompt, and the first user message is the customer's request; neither becomes a step.
 func (a *Attempt) appendMessage(m *message) {
 	text := m.step.Content
+	step := arena.Step{Content: text, Timestamp: m.step.Timestamp}
 	switch m.role {
 	case systemRole:
 		if a.hasRequest || len(a.Steps) > 0 {
-			a.appendStep(arena.Step{Role: arena.RoleSystem, Content: text})
+			step.Role = arena.RoleSystem
+			a.appendStep(step)
 		} else if text != "" || a.prompt != nil {
 			a.prompt = append(a.prompt, text)
 		}
 	case userRole:
 		if a.hasRequest {
-			a.appendStep(arena.Step{Role: arena.RoleUser, Content: text})
+			step.Role = arena.RoleUser
+			a.appendStep(step)
 			return
 		}
 		a.hasRequest = true
@@ -210,12 +255,17 @@ func (a *Attempt) appendMessage(m *message) {
 		m.step.Role = arena.RoleAgent
 		a.appendStep(m.step)
 	case toolRole:
+		if m.isOnly && a.countUnanswered() > 1 {
+			a.appendObservation(m)
+			return
+		}
 		a.appendResult(m.callID, m.name, m.result)
 	case observationRole:
 		a.appendObservation(m)
 	case otherRole:
 		a.Veto(vetoRole)
-		a.appendStep(arena.Step{Role: arena.RoleSystem, Content: text})
+		step.Role = arena.RoleSystem
+		a.appendStep(step)
 	}
 }
 
@@ -274,6 +324,10 @@ func (a *Attempt) appendObservation(m *message) {
 			}
 			return
 		}
+	}
+	if m.isOnly && unanswered > 1 {
+		a.shareResult(m.result)
+		return
 	}
 	a.appendResult(m.callID, m.name, m.result)
 }

@@ -3,8 +3,9 @@ package formats
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/trajectory-arena/arena"
 )
 
 // SessionKey returns the key of the session of which a document is one line, or "" if the
@@ -19,6 +20,16 @@ func SessionKey(doc string) string {
 		return "span " + traceID(top)
 	case isClaudeCodeLine(top):
 		return "claude"
+	case isStreamLine(top):
+		return "stream"
+	case isCodexLine(top):
+		return "codex"
+	case isPiLine(top):
+		return "pi"
+	case isGeminiLine(top):
+		return "gemini"
+	case isOpenHandsEvent(top):
+		return "openhands"
 	}
 	return ""
 }
@@ -28,60 +39,130 @@ func isClaudeCodeLine(line *value) bool {
 	return isEntry || line.get("type").str() == "file-history-snapshot" || line.get("leafUuid").exists()
 }
 
+// isStreamLine reports whether a line is one of the stream that Claude Code writes to its output.
+func isStreamLine(line *value) bool {
+	if !line.get("session_id").isString() {
+		return false
+	}
+	switch line.get("type").str() {
+	case "assistant", "user":
+		return line.get("message").isObject()
+	case "system", "result":
+		return line.get("subtype").isString()
+	}
+	return line.get("uuid").isString() && line.get("type").isString()
+}
+
 // claudeCode is the format of a session of Claude Code, which has a line for each part of a
-// message. The lines of a subagent are read only if the file has no others.
+// message.
 var claudeCode = Format{
 	Name:     "claude_code",
-	Writers:  "Claude Code sessions (~/.claude/projects, .jsonl)",
+	Writers:  "Claude Code sessions (~/.claude/projects, .jsonl) and its output (--output-format stream-json)",
 	Retained: "model, session",
 	matches: func(doc *value) bool {
 		session := doc.get("session")
-		return session.peek("#(sessionId).sessionId").Exists() && !session.peek("0.resourceSpans").Exists()
+		first := session.element(0)
+		return session.peek("#(sessionId).sessionId").Exists() && !first.get("resourceSpans").exists() || isStreamLine(first)
 	},
 	read: readClaudeCode,
 }
 
 // readClaudeCode reads a session as a tree of lines. Each root begins a conversation, since /clear
-// and a compaction begin anew. Of a conversation the branch is read that ends in its newest line:
-// other branches were taken back.
+// and a compaction begin anew, and a subagent has lines of its own. Of a conversation the branch is
+// read that ends in its newest line: other branches were taken back.
 func readClaudeCode(r *reader, doc *value) {
-	session := doc.get("session")
-	isSubagent := !session.peek("#(isSidechain==false)").Exists()
-	var lines []claudeLine
-	skipsBranch := false
-	r.each(session, func(v *value) {
-		if v.get("isSidechain").isTrue() && !isSubagent {
-			skipsBranch = true
-			v.raw()
-			return
-		}
-		lines = append(lines, claudeLine{value: v})
-	})
-
-	conversations := claudeConversations(lines)
-	for i, conversation := range conversations {
-		part := ""
-		if len(conversations) > 1 {
-			part = conversation.text()
-		}
-		c := claudeSession{
-			r:          r,
-			attempt:    r.begin(part, conversation.values()...),
-			isSubagent: isSubagent,
-		}
-		if skipsBranch || conversation.hasOthers {
-			r.addLoss(lostBranches)
-		}
-		if conversation.hasRepeated {
-			r.addLoss(lostRepeated)
-		}
-		for _, line := range conversation.lines {
-			c.readLine(line.value)
-		}
-		if i > 0 {
-			c.attempt.Session += "-" + strconv.Itoa(i+1)
-		}
+	lines := r.sessionLines(doc.get("session"))
+	var conversations []conversation
+	if len(lines) > 0 && isStreamLine(lines[0].value) {
+		conversations = streamConversations(lines)
+	} else {
+		conversations = claudeConversations(lines)
 	}
+	r.readConversations(conversations, func(c *conversation) {
+		s := claudeSession{r: r, attempt: r.attempt()}
+		for i := range c.lines {
+			s.readLine(c.lines[i].value)
+		}
+	})
+}
+
+// claudeConversations returns the conversations of a session, those of subagents last.
+func claudeConversations(lines []sessionLine) []conversation {
+	var mainLines, subagents []sessionLine
+	known := map[string]bool{}
+	for i := range lines {
+		line := &lines[i]
+		line.placeClaude()
+		if !line.value.get("isSidechain").isTrue() {
+			mainLines = append(mainLines, *line)
+			continue
+		}
+		// The first line of a subagent may name a line of the main conversation as its parent.
+		if !known[line.parentID] {
+			line.parentID = ""
+		}
+		known[line.id] = true
+		subagents = append(subagents, *line)
+	}
+	if !slices.ContainsFunc(mainLines, func(l sessionLine) bool { return l.isTurn }) && len(subagents) > 0 {
+		return branches(subagents)
+	}
+	return append(branches(mainLines), branches(subagents)...)
+}
+
+// placeClaude sets the place of a line of Claude Code in the tree. A line that repeats an earlier
+// one, after the same parent and at the same time, is a copy: a resumed session is written again.
+func (l *sessionLine) placeClaude() {
+	l.id = l.value.id("uuid")
+	l.parentID = l.value.id("parentUuid")
+	l.isTurn = l.value.get("message").exists()
+	if !l.isTurn {
+		return
+	}
+	l.copyKey = l.value.id("timestamp") + "\n" + l.peek("message").Raw
+	l.placeReply()
+}
+
+// placeReply sets the ids of the reply, calls and answers of a line with a message of Anthropic's API.
+func (l *sessionLine) placeReply() {
+	l.reply = l.peek("message.id").Str
+	hasOther := false
+	for _, part := range l.peek("message.content").ForEach {
+		switch part.Get("type").Str {
+		case "tool_use":
+			l.calls = append(l.calls, part.Get("id").Str)
+		case "tool_result":
+			l.answers = append(l.answers, part.Get("tool_use_id").Str)
+			continue
+		}
+		hasOther = true
+	}
+	if hasOther {
+		l.answers = nil
+	}
+}
+
+// streamConversations splits the lines of a stream: each subagent, which the id of the call names
+// that began it, has a conversation, and each session and each compaction begins another.
+func streamConversations(lines []sessionLine) []conversation {
+	var conversations []conversation
+	current := map[string]int{}
+	for i := range lines {
+		line := &lines[i]
+		key := line.value.id("session_id") + "\n" + line.value.id("parent_tool_use_id")
+		index, ok := current[key]
+		isBoundary := line.value.get("subtype").str() == "compact_boundary"
+		if !ok || isBoundary {
+			index = len(conversations)
+			current[key] = index
+			conversations = append(conversations, conversation{isContinued: isBoundary})
+		}
+		conversations[index].lines = append(conversations[index].lines, *line)
+	}
+	return slices.DeleteFunc(conversations, func(c conversation) bool {
+		isMessage := func(l sessionLine) bool { return l.value.get("message").isObject() }
+		return len(conversations) > 1 && !slices.ContainsFunc(c.lines, isMessage)
+	})
 }
 
 // claudeSession joins the lines of a conversation of Claude Code, each a part of a message, into
@@ -89,28 +170,22 @@ func readClaudeCode(r *reader, doc *value) {
 type claudeSession struct {
 	r       *reader
 	attempt *Attempt
-	// isSubagent reports whether the file has only lines of a subagent.
-	isSubagent bool
-	// replyID is the id of the model's last message, reply the index of the message with its
-	// first part.
-	replyID string
-	reply   int
+	replies replyParts
 }
 
 // syntheticModel is the model of texts that the program itself wrote, such as an error of the API.
 const syntheticModel = "<synthetic>"
 
 func (c *claudeSession) readLine(line *value) {
-	a := c.attempt
-	if id := line.id("sessionId"); id != "" {
-		a.Session = id
-	}
-	if agent := line.id("agentId"); c.isSubagent && agent != "" {
-		a.Session = line.id("sessionId") + "-" + agent
-	}
-	if line.get("type").str() == "attachment" {
+	c.readIDs(line)
+	switch {
+	case line.get("type").str() == "attachment":
 		c.r.addLoss(lostAttachment)
 		line.raw()
+	case line.get("subtype").str() == "compact_boundary" && line.get("session_id").exists():
+		c.attempt.hasHiddenContext = true // the stream has no summary
+	case line.get("type").str() == "result":
+		c.r.readStreamResult(line)
 	}
 
 	m := line.object("message")
@@ -129,27 +204,66 @@ func (c *claudeSession) readLine(line *value) {
 		c.r.addLoss(lostContext)
 	}
 
-	before := len(a.messages)
+	before := len(c.attempt.messages)
 	c.r.readMessage(m)
-	a.Model = cmp.Or(m.id("model"), a.Model)
-
-	id := m.id("id")
-	added := a.messages[before:]
-	if id != "" && id == c.replyID && len(added) == 1 {
-		mergeLastMessage(a, c.reply)
-		return
-	}
-	// Results do not end a reply: they are recorded while it is still being written.
-	isNotResult := func(m message) bool { return m.role != toolRole }
-	if slices.ContainsFunc(added, isNotResult) {
-		c.replyID = id
-		c.reply = before
-	}
+	c.attempt.Model = cmp.Or(m.id("model"), c.attempt.Model)
+	c.replies.join(c.attempt, before, m.id("id"))
 }
 
 // isClientCommand reports whether a text is a command to the client, or the output of one.
 func isClientCommand(text string) bool {
 	return strings.HasPrefix(text, "<command-name>") || strings.HasPrefix(text, "<local-command-")
+}
+
+// readIDs sets the session id of the attempt. That of a subagent names the subagent too.
+func (c *claudeSession) readIDs(line *value) {
+	session := line.id("sessionId", "session_id")
+	if session == "" {
+		return
+	}
+	agent := line.id("parent_tool_use_id")
+	if line.get("isSidechain").isTrue() {
+		agent = line.id("agentId")
+	}
+	if agent != "" {
+		session += "-" + agent
+	}
+	c.attempt.Session = session
+}
+
+// readStreamResult reads the last line of a stream, which repeats the model's last text and says
+// whether the session ended with an error.
+func (r *reader) readStreamResult(line *value) {
+	if line.get("is_error").isTrue() {
+		r.setError(&arena.AttemptError{
+			Type:    line.id("subtype"),
+			Message: r.text(line.get("result")),
+		})
+	}
+}
+
+// replyParts joins messages that are parts of one reply of the model.
+type replyParts struct {
+	// id is the id of the model's last message, first the index of the message with its first
+	// part.
+	id    string
+	first int
+}
+
+// join moves the message that was added after the first before messages to the first part of the
+// reply with this id, if the attempt has it. Results do not end a reply: they are recorded while it
+// is still being written.
+func (p *replyParts) join(a *Attempt, before int, id string) {
+	added := a.messages[before:]
+	if id != "" && id == p.id && len(added) == 1 {
+		mergeLastMessage(a, p.first)
+		return
+	}
+	isNotResult := func(m message) bool { return m.role != toolRole }
+	if slices.ContainsFunc(added, isNotResult) {
+		p.id = id
+		p.first = before
+	}
 }
 
 // mergeLastMessage moves the text, reasoning and calls of the last message to the end of the

@@ -126,7 +126,7 @@ func isMediaKind(kind string) bool {
 
 // isCallKind reports whether a part is a call of a tool, by the client or by the provider.
 func isCallKind(kind string) bool {
-	return strings.HasSuffix(kind, "tool_use") || kind == "tool_call"
+	return strings.HasSuffix(kind, "tool_use") || kind == "tool_call" || kind == "toolCall"
 }
 
 // isResultKind reports whether a part is the result of a call, by the client or by the provider.

@@ -42,12 +42,14 @@ const (
 	lostAttachment  = "attachment"            // an attachment that the model saw
 	lostGreeting    = "greeting"              // a first message of the agent that no model wrote
 	lostUserTools   = "user_tools"            // calls of the simulated user's own tools, with their answers
+	lostEvents      = "program_events"        // what a program recorded of itself beside the conversation
 	lostReasoning   = "hidden_reasoning"      // reasoning that the provider keeps encrypted
 	lostScores      = "other_scores"          // scores beside the one that is the reward
 	lostParseError  = "parse_error"           // why a call could not be read by the tool that recorded it
 	lostSpans       = "other_spans"           // spans of tools and agents, and calls whose conversation the call that is read repeats
 	lostResultError = "result_error"          // that a tool's answer is an error; its words are kept
 	lostScore       = "score"                 // a score that is no number
+	lostShared      = "shared_result"         // that one result answers several calls; it stands at the last of them
 	lostSteps       = "steps_outside_history" // steps that SWE-agent took and that its history does not hold
 )
 
@@ -59,6 +61,9 @@ type Format struct {
 	Writers string
 	// Retained lists what a trace keeps of a document beside messages, calls and results.
 	Retained string
+	// Whole says how to make a document with an attempt of one that is only a part of an attempt.
+	// It is empty for a format whose documents are whole.
+	Whole string
 	// Typed reports whether the arguments of calls are JSON values. Otherwise they may be
 	// JSON in a string.
 	Typed bool
@@ -70,7 +75,10 @@ type Format struct {
 }
 
 // Detectable lists the formats that Detect tries, in this order.
-var Detectable = []Format{sweAgent, inspectLog, verifiersResult, verifiersEpisode, tau2, tauBench, exchange, claudeCode, spans}
+var Detectable = []Format{
+	sweAgent, inspectLog, verifiersResult, verifiersEpisode, tau2, tauBench, geminiCLI, openCode, openHands, exchange,
+	claudeCode, codex, sessionTrace, pi, spans,
+}
 
 // Detect returns the format of a document, which must be a valid JSON object, or nil if
 // the document has none of the formats in Detectable.

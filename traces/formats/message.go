@@ -125,29 +125,70 @@ func readMask(m *value, step *arena.Step) {
 // readReasoning reads the reasoning of a message, which servers write under several names, some of
 // them under two at once.
 func (r *reader) readReasoning(m *value, step *arena.Step) {
-	isFirst := func(text string) bool {
-		return step.Reasoning == "" || step.Reasoning == text
-	}
-	for _, key := range []string{"reasoning_content", "reasoning", "thinking"} {
-		if v := m.get(key); isFirst(v.json.Str) {
-			step.Reasoning = cmp.Or(r.text(v), step.Reasoning)
+	for _, key := range []string{"reasoning_content", "reasoning", "thinking", "reasoning_details"} {
+		if !m.get(key).isPresent() {
+			continue
 		}
-	}
-	if details := m.get("reasoning_details"); isFirst(reasoningDetails(details)) {
-		step.Reasoning = reasoningDetails(details)
-		details.raw()
+		text := reasoningText(m.get(key))
+		if step.Reasoning == "" || step.Reasoning == text || text == "" {
+			step.Reasoning = cmp.Or(step.Reasoning, r.reasoning(m.get(key)))
+		}
 	}
 }
 
-// reasoningDetails returns the texts and summaries in a list of reasoning, as OpenRouter writes it.
-func reasoningDetails(list *value) string {
-	var texts []string
-	for _, detail := range list.json.ForEach {
-		if text := cmp.Or(detail.Get("text").Str, detail.Get("summary").Str); text != "" {
-			texts = append(texts, text)
+// reasoning returns the model's reasoning: a text, or the texts and summaries in a list or an object.
+// Reasoning of which there is only an encrypted form is recorded as a loss.
+func (r *reader) reasoning(v *value) string {
+	if v.isString() {
+		return r.text(v)
+	}
+	if hasHidden(v) {
+		r.addLoss(lostReasoning)
+	}
+	text := reasoningText(v)
+	if v.isPresent() {
+		v.raw()
+	}
+	return text
+}
+
+// reasoningText returns the texts of reasoning without a record that they were read.
+func reasoningText(v *value) string { return strings.Join(reasoningTexts(v.json), "\n") }
+
+func reasoningTexts(v gjson.Result) []string {
+	switch {
+	case v.Type == gjson.String && v.Str != "":
+		return []string{v.Str}
+	case v.IsArray():
+		var texts []string
+		for _, element := range v.ForEach {
+			texts = append(texts, reasoningTexts(element)...)
+		}
+		return texts
+	case v.IsObject():
+		return reasoningTexts(reasoningOf(v))
+	}
+	return nil
+}
+
+// reasoningOf returns the reasoning in an element of a list.
+func reasoningOf(element gjson.Result) gjson.Result {
+	for _, name := range []string{"text", "thinking", "reasoning", "summary", "content"} {
+		if v := element.Get(name); v.Exists() && v.Type != gjson.Null {
+			return v
 		}
 	}
-	return strings.Join(texts, "\n")
+	return gjson.Result{}
+}
+
+// hasHidden reports whether reasoning has an element that only the provider can read.
+func hasHidden(v *value) bool {
+	hidden := false
+	for _, element := range v.json.ForEach {
+		isHidden := element.Get("data").Exists() || element.Get("encrypted_content").Exists()
+		hidden = hidden || isHidden && !reasoningOf(element).Exists()
+	}
+	return hidden
 }
 
 // readToolMessage adds a message that is one tool result. The text of an error replaces an empty

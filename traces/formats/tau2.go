@@ -66,11 +66,7 @@ func (r *reader) readSimulation(sim, info *value) {
 		r.addText(systemRole, policy)
 	}
 
-	isFirst := true
-	r.each(sim.get("messages"), func(v *value) {
-		r.readTau2Message(v, isFirst)
-		isFirst = false
-	})
+	r.each(sim.get("messages"), r.readTau2Message)
 
 	switch reason := r.text(sim.get("termination_reason")); reason {
 	case "", "user_stop", "agent_stop":
@@ -82,22 +78,14 @@ func (r *reader) readSimulation(sim, info *value) {
 	}
 }
 
-// readTau2Message reads a message of a simulation. It leaves out the agent's greeting, which is
-// the first message, and the simulated user's tool calls with their results, and records them as
-// losses.
-func (r *reader) readTau2Message(m *value, isFirst bool) {
+// readTau2Message reads a message of a simulation. It leaves out the simulated user's tool calls with
+// their results, and records them as a loss.
+func (r *reader) readTau2Message(m *value) {
 	role := rolesByName[m.get("role").str()]
-	isGreeting := isFirst && role == agentRole
 	isUserTool := m.get("requestor").str() == "user" || role == userRole && m.get("tool_calls").isArray()
-	if isGreeting {
-		r.addLoss(lostGreeting)
-		m.raw()
-	}
 	if isUserTool {
 		r.addLoss(lostUserTools)
 		m.raw()
-	}
-	if isGreeting || isUserTool {
 		return
 	}
 	// The messages of tau2-bench have no reasoning; the raw response has it.

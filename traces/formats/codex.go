@@ -1,0 +1,255 @@
+package formats
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// codex is the format of a session of Codex, which has a line for each item of the Responses API
+// and for what the program did. Before version 0.44 the items stand in the lines themselves, and
+// before the program was written in Rust the session is one document.
+var codex = Format{
+	Name:     "codex",
+	Writers:  "Codex sessions (~/.codex/sessions, rollout-*.jsonl)",
+	Retained: "model, session",
+	Whole:    "it may be of a version that is not read, or only a part of a session",
+	matches: func(doc *value) bool {
+		return isCodexLine(doc.get("session").element(0)) || doc.get("session").isObject() && doc.get("items").isArray()
+	},
+	read: readCodex,
+}
+
+func isCodexLine(line *value) bool {
+	if line.get("payload").isObject() {
+		kind := line.get("type")
+		return kind.str() == "session_meta" || kind.str() == "response_item" || kind.isString() && line.get("timestamp").exists()
+	}
+	isHeader := line.get("instructions").exists() && line.get("timestamp").exists() && line.get("id").exists() && len(line.names()) <= 4
+	return isHeader || line.get("record_type").str() == "state" || isResponsesItem(line)
+}
+
+// isResponsesItem reports whether a line is an item of the Responses API, as in older sessions.
+func isResponsesItem(line *value) bool {
+	switch line.get("type").str() {
+	case "message":
+		return line.get("role").exists() && line.get("content").isArray()
+	case "reasoning":
+		return line.get("summary").isArray()
+	case "function_call", "function_call_output", "local_shell_call", "custom_tool_call", "custom_tool_call_output":
+		return line.get("call_id").exists()
+	}
+	return line.get("type").str() == "web_search_call" && line.get("action").isObject()
+}
+
+func readCodex(r *reader, doc *value) {
+	list := doc.get("session")
+	var lines []sessionLine
+	if list.isObject() {
+		lines = append(lines, sessionLine{value: list})
+		list = doc.get("items")
+	}
+	lines = append(lines, r.sessionLines(list)...)
+	s := codexSession{conversations: []conversation{{}}}
+	for i := range lines {
+		lines[i].unwrapCodex()
+		s.add(lines[i])
+	}
+	if !s.isKnown {
+		return // of a version that is not read
+	}
+	r.readConversations(s.conversations, r.readCodexLines)
+}
+
+// unwrapCodex sets the kind of a line. A line of an older session is its content.
+func (l *sessionLine) unwrapCodex() {
+	switch {
+	case l.get("payload").isObject():
+		l.kind = l.get("type").str()
+	case l.get("type").exists():
+		l.kind = "response_item"
+	case !l.get("record_type").exists():
+		l.kind = "session_meta"
+	}
+}
+
+// payload returns the content of a line of Codex.
+func (l *sessionLine) payload() *value {
+	if payload := l.get("payload"); payload.isObject() {
+		return payload
+	}
+	return l.value
+}
+
+// codexSession splits the lines of a file into conversations.
+type codexSession struct {
+	conversations []conversation
+	// header has the header of the session and the newest settings of a turn.
+	header [2]sessionLine
+	// turns are the indices of the lines in the last conversation that begin a turn.
+	turns    []int
+	hasItems bool
+	// isKnown reports whether a line has a kind that holds something of the conversation.
+	isKnown bool
+}
+
+// add adds a line to the last conversation. A header after items begins another session. A
+// compaction begins another conversation of the session, since a summary takes the place of what was
+// said. Turns that were taken back are left out.
+func (s *codexSession) add(line sessionLine) {
+	c := &s.conversations[len(s.conversations)-1]
+	switch line.kind {
+	case "session_meta":
+		if s.hasItems {
+			s.begin(conversation{})
+			s.hasItems = false
+		}
+		if !s.hasItems && s.header[0].kind == "" {
+			s.header[0] = line
+		}
+	case "turn_context":
+		s.header[1] = line
+	case "compacted":
+		isUnknown := func(l sessionLine) bool { return l.kind == "" }
+		header := slices.DeleteFunc(slices.Clone(s.header[:]), isUnknown)
+		s.begin(conversation{isContinued: true, lines: header})
+	case "event_msg":
+		if payload := line.payload(); payload.peek("type").Str == "thread_rolled_back" {
+			n := int(min(max(payload.peek("num_turns").Float(), 0), float64(len(s.turns))))
+			s.rollBack(c, n)
+		}
+	case "response_item":
+		s.hasItems = true
+		if payload := line.payload(); payload.peek("role").Str == "user" && !isCodexContext(payload) {
+			s.turns = append(s.turns, len(c.lines))
+		}
+	}
+	s.isKnown = s.isKnown || s.hasItems || s.header[0].kind != ""
+	c = &s.conversations[len(s.conversations)-1]
+	c.lines = append(c.lines, line)
+}
+
+func (s *codexSession) begin(c conversation) {
+	s.conversations = append(s.conversations, c)
+	s.turns = nil
+	if !c.isContinued {
+		s.header = [2]sessionLine{}
+	}
+}
+
+// rollBack removes the last n turns of a conversation, each of which begins with the user's message.
+func (s *codexSession) rollBack(c *conversation, n int) {
+	if n == 0 {
+		return
+	}
+	first := len(s.turns) - n
+	for i := range c.lines[s.turns[first]:] {
+		c.lines[s.turns[first]+i].leaveOut()
+	}
+	c.lines = c.lines[:s.turns[first]]
+	c.hasOthers = true
+	s.turns = s.turns[:first]
+}
+
+// codexContexts are the beginnings of messages of the user that the program wrote.
+var codexContexts = []string{
+	"<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<turn_aborted>", "<skill>",
+	"<subagent_notification>", "<INSTRUCTIONS>",
+}
+
+// isCodexContext reports whether an item is a message of the user that the program wrote, such as
+// the folder in which it runs.
+func isCodexContext(item *value) bool {
+	text := item.peek("content.0.text").Str
+	return slices.ContainsFunc(codexContexts, func(beginning string) bool {
+		return strings.HasPrefix(strings.TrimSpace(text), beginning)
+	})
+}
+
+// readCodexLines reads the lines of a conversation. What the program wrote in the user's name is a
+// message of the system. The lines of kind event_msg repeat what other lines say.
+func (r *reader) readCodexLines(c *conversation) {
+	a := r.attempt()
+	items := itemTurn{r: r}
+	for i := range c.lines {
+		line := &c.lines[i]
+		content := line.payload()
+		switch line.kind {
+		case "session_meta":
+			if a.Session == "" {
+				a.Session = content.id("id", "session_id")
+				r.addSystem(r.text(content.object("base_instructions").get("text")))
+				r.addSystem(r.text(content.get("instructions")))
+			}
+		case "turn_context":
+			a.Model = cmp.Or(r.text(content.get("model")), a.Model)
+		case "compacted":
+			r.readCodexSummary(content, &items)
+		case "inter_agent_communication":
+			items.flush()
+			r.addText(userRole, r.content(content.get("content")).text)
+		case "response_item":
+			r.readCodexItem(content, &items)
+		case "event_msg", "world_state", "inter_agent_communication_metadata", "":
+			r.leaveEvent(line.value)
+		default:
+			r.addUnreadKind(line.kind)
+			line.raw()
+		}
+	}
+	items.flush()
+}
+
+// readCodexItem reads an item, as a message of the system if the program wrote it.
+func (r *reader) readCodexItem(item *value, items *itemTurn) {
+	if item.peek("role").Str == "user" && isCodexContext(item) {
+		items.flush()
+		r.addText(systemRole, r.content(item.get("content")).text)
+		return
+	}
+	items.read(item)
+}
+
+// readCodexSummary reads what takes the place of the conversation before a compaction: a list of
+// items, or a text in older sessions. If the provider keeps the list encrypted, nobody else knows what
+// the model saw.
+func (r *reader) readCodexSummary(compacted *value, items *itemTurn) {
+	list := compacted.get("replacement_history")
+	if !list.isArray() {
+		r.addText(userRole, r.text(compacted.get("message")))
+		return
+	}
+	r.each(list, func(item *value) {
+		switch item.get("type").str() {
+		case "compaction", "compaction_summary", "context_compaction":
+			r.attempt().hasHiddenContext = true
+			item.raw()
+		default:
+			r.readCodexItem(item, items)
+		}
+	})
+}
+
+// addUnreadKind records a loss for a line of a kind that no reader knows.
+func (r *reader) addUnreadKind(kind string) {
+	if !plainName.MatchString(kind) {
+		kind = hiddenName
+	}
+	r.addLoss("unread:" + kind)
+}
+
+// addSystem adds a text to the system prompt, if there is one.
+func (r *reader) addSystem(text string) {
+	if text != "" {
+		r.addText(systemRole, text)
+	}
+}
+
+// setFailure records that the attempt failed with this message, if there is one.
+func (r *reader) setFailure(kind, message string) {
+	if kind+message != "" {
+		r.setError(&arena.AttemptError{Type: kind, Message: message})
+	}
+}

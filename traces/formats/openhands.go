@@ -1,0 +1,363 @@
+package formats
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// openHands is the format of OpenHands' events: actions and observations of versions before 1, and
+// the events of its SDK. They stand in lines, in a list, or under "history" in a result of an
+// evaluation.
+var openHands = Format{
+	Name:     "openhands",
+	Writers:  "OpenHands events, trajectories and evaluations (output.jsonl), before and since version 1",
+	Retained: "tools, model, resolved as reward, error",
+	Whole:    "one event is no attempt: join the events of the conversation, as by jq -c . events/*.json",
+	matches: func(doc *value) bool {
+		first := doc.get("history").element(0)
+		if first.isArray() { // a pair of an action and its observation
+			first = first.element(0)
+		}
+		return isOpenHandsEvent(first) || isOpenHandsEvent(doc.get("session").element(0))
+	},
+	read: readOpenHands,
+}
+
+func isOpenHandsEvent(o *value) bool {
+	if !o.get("source").isString() && o.get("action").str() != "system" {
+		return false
+	}
+	isAction := o.get("action").isString() && o.get("args").isObject()
+	isObservation := o.get("observation").isString() && o.get("content").exists() && o.get("extras").exists()
+	isEvent := o.get("kind").isString() && o.get("id").isString() && o.get("timestamp").exists()
+	return isAction || isObservation || isEvent
+}
+
+func readOpenHands(r *reader, doc *value) {
+	var events []sessionLine
+	list := doc.get("session")
+	if !list.exists() {
+		list = doc.get("history")
+	}
+	for _, line := range r.sessionLines(list) {
+		if line.isArray() { // a pair
+			events = append(events, r.sessionLines(line.value)...)
+			continue
+		}
+		events = append(events, line)
+	}
+	if len(events) == 1 {
+		return
+	}
+	for i := range events {
+		events[i].id = events[i].value.id("id")
+	}
+	conversations := r.openHandsConversations(events)
+	r.readConversations(conversations, func(c *conversation) {
+		s := openHandsSession{r: r, a: r.attempt(), calls: map[string]string{}}
+		r.readLines(c.lines, func(l *sessionLine) { s.readEvent(l.value) })
+		if doc.get("history").exists() {
+			s.readResult(doc, c, c == &conversations[0])
+		}
+	})
+}
+
+// openHandsConversations splits events at each condensation, which replaces some events by a
+// summary, and gives the events of a delegate a conversation of their own.
+func (r *reader) openHandsConversations(events []sessionLine) []conversation {
+	conversations := []conversation{{}}
+	stack := []int{0} // the conversations that have begun and not ended, the last one in front
+	for _, event := range events {
+		top := stack[len(stack)-1]
+		if event.value.get("observation").str() == "delegate" && len(stack) > 1 {
+			stack = stack[:len(stack)-1]
+			top = stack[len(stack)-1]
+		}
+		if isCondensation(event.value) {
+			r.remaining -= len(conversations[top].lines)
+			if r.remaining < 0 {
+				break
+			}
+			rest := r.condensed(conversations[top].lines, event)
+			stack[len(stack)-1] = len(conversations)
+			conversations = append(conversations, conversation{
+				lines:       rest,
+				isContinued: true,
+				isDelegate:  conversations[top].isDelegate,
+			})
+			continue
+		}
+		conversations[top].lines = append(conversations[top].lines, event)
+		if event.value.get("action").str() == "delegate" {
+			stack = append(stack, len(conversations))
+			conversations = append(conversations, conversation{isDelegate: true})
+		}
+	}
+	return slices.DeleteFunc(conversations, func(c conversation) bool {
+		return len(conversations) > 1 && len(c.lines) == 0
+	})
+}
+
+func isCondensation(event *value) bool {
+	return event.get("action").str() == "condensation" || event.get("kind").str() == "Condensation"
+}
+
+// condensed returns the events that the model sees after a condensation: without those that the
+// condensation forgets, and with its summary.
+func (r *reader) condensed(events []sessionLine, condensation sessionLine) []sessionLine {
+	args := condensation.value
+	if args.get("args").isObject() {
+		args = args.object("args")
+	}
+	forgotten := map[string]bool{}
+	for id := range args.get("forgotten_event_ids").elements() {
+		forgotten[id.idText()] = true
+	}
+	first := args.count("forgotten_events_start_id")
+	last := args.count("forgotten_events_end_id")
+	var kept []sessionLine
+	for _, event := range events {
+		number := event.count("id")
+		isInRange := first != nil && last != nil && number != nil && *number >= *first && *number <= *last
+		if !forgotten[event.id] && !isInRange {
+			event.isCopied = true
+			kept = append(kept, event)
+		}
+	}
+	if text := args.get("summary"); text.isString() {
+		offset := args.count("summary_offset")
+		at := len(kept)
+		if offset != nil {
+			at = min(*offset, at)
+		}
+		summary := newObject(map[string]*value{"summary": text})
+		summary.json = condensation.json
+		kept = slices.Insert(kept, at, sessionLine{value: summary})
+	}
+	return kept
+}
+
+// openHandsSession reads the events of a conversation.
+type openHandsSession struct {
+	r       *reader
+	a       *Attempt
+	replies replyParts
+	// reply is the text of the last reply that an action kept.
+	reply string
+	// calls maps the id of an action without a call of the model's API to the id of its call.
+	calls map[string]string
+}
+
+func (s *openHandsSession) readEvent(e *value) {
+	switch {
+	case e.get("kind").exists():
+		s.readSDKEvent(e)
+	case e.get("action").exists():
+		s.readAction(e)
+	case e.get("observation").exists():
+		s.readObservation(e)
+	case e.get("summary").exists():
+		s.r.addText(userRole, s.r.text(e.get("summary")))
+	}
+}
+
+// readAction reads an action of versions before 1. If the program kept the reply of the model, the
+// reply is read, once for all actions in it; else the action becomes a call of its name.
+func (s *openHandsSession) readAction(e *value) {
+	args := e.object("args")
+	metadata := e.object("tool_call_metadata")
+	kind := e.get("action").str()
+	switch {
+	case kind == "system":
+		s.r.addSystem(s.r.text(args.get("content")))
+		s.a.Tools = cmp.Or(toolDefinitions(args.get("tools")), s.a.Tools)
+	case !metadata.isEmpty():
+		s.readReply(metadata.object("model_response"))
+		metadata.markRead("function_name", "tool_call_id", "total_calls_in_response")
+	case kind == "message" && e.get("source").str() == "user":
+		s.r.addText(userRole, s.r.text(args.get("content")))
+		if images := args.get("image_urls"); images.isPresent() && !isEmptyValue(images.json) {
+			s.a.hasNonText = true
+		}
+	case kind == "message":
+		s.r.addStep(arena.Step{Content: s.r.text(args.get("content")), Timestamp: unixMilliseconds(e.get("timestamp"))})
+	case slices.Contains(openHandsStates, kind):
+		s.r.leaveEvent(e)
+	case e.get("source").str() == "user":
+		s.r.addLoss(lostCommands)
+		e.raw()
+	case e.get("source").str() == "agent":
+		id := "action-" + e.id("id")
+		s.calls[e.id("id")] = id
+		s.r.addStep(arena.Step{
+			Content:   s.r.text(args.get("thought")),
+			Timestamp: unixMilliseconds(e.get("timestamp")),
+			Calls:     []arena.ToolCall{{ID: id, Name: kind, Arguments: withoutMember(e.get("args"), "thought")}},
+		})
+	}
+}
+
+// openHandsStates are the actions and observations with which the program drives itself.
+var openHandsStates = []string{
+	"change_agent_state", "agent_state_changed", "null", "start", "pause", "resume", "stop", "recall",
+	"condensation_request",
+}
+
+// readReply reads the reply of the model from which an action was made, unless an earlier action was
+// made from the same reply.
+func (s *openHandsSession) readReply(response *value) {
+	id := response.id("id")
+	if id != "" && id == s.replies.id {
+		if response.json.Raw == s.reply {
+			response.raw()
+		}
+		return
+	}
+	s.reply = response.json.Raw
+	s.replies.id = id
+	s.a.Model = cmp.Or(s.r.text(response.get("model")), s.a.Model)
+	s.r.readMessage(response.get("choices").element(0).get("message"))
+}
+
+func (s *openHandsSession) readObservation(e *value) {
+	kind := e.get("observation").str()
+	call := cmp.Or(e.object("tool_call_metadata").id("tool_call_id"), s.calls[e.id("cause")])
+	switch {
+	case call != "":
+		s.r.addResult(call, s.r.result(e.get("content")))
+	case kind == "recall":
+		s.r.addLoss(lostAttachment)
+		e.raw()
+	case slices.Contains(openHandsStates, kind), e.get("content").str() == "":
+		s.r.leaveEvent(e)
+	default:
+		s.r.addText(userRole, s.r.text(e.get("content")))
+	}
+}
+
+// readSDKEvent reads an event of the SDK. Actions of one reply of the model are one turn.
+func (s *openHandsSession) readSDKEvent(e *value) {
+	r, a := s.r, s.a
+	before := len(a.messages)
+	switch kind := e.get("kind").str(); kind {
+	case "SystemPromptEvent":
+		r.addSystem(r.text(e.object("system_prompt").get("text")))
+		r.addSystem(r.text(e.object("dynamic_context").get("text")))
+		if e.peek("tools.0.function").Exists() {
+			a.Tools = toolDefinitions(e.get("tools"))
+		}
+	case "MessageEvent":
+		s.readSDKMessage(e)
+	case "ActionEvent":
+		r.addStep(r.sdkStep(e))
+		e.markRead("tool_name", "tool_call_id") // which the call has
+		s.replies.join(a, before, e.id("llm_response_id"))
+	case "ObservationEvent":
+		s.readSDKResult(e)
+	case "AgentErrorEvent":
+		r.addLoss(lostResultError)
+		r.addResult(e.id("tool_call_id"), arena.Quote(r.text(e.get("error"))))
+	case "UserRejectObservation":
+		r.addResult(e.id("tool_call_id"), arena.Quote("Action rejected: "+r.text(e.get("rejection_reason"))))
+	case "ConversationErrorEvent":
+		r.setFailure(r.text(e.get("code")), r.text(e.get("detail")))
+	case "ACPToolCallEvent":
+		a.hasHiddenContext = true // the calls of another program, of which this is the display
+	default:
+		if !slices.Contains(sdkStates, kind) {
+			r.addUnreadKind(kind)
+		}
+		r.leaveEvent(e)
+	}
+}
+
+// sdkStep returns the turn of an action, or the part of a turn.
+func (r *reader) sdkStep(action *value) arena.Step {
+	step := arena.Step{
+		Content:   r.content(action.get("thought")).text,
+		Reasoning: r.reasoning(action.get("reasoning_content")),
+		Calls:     []arena.ToolCall{r.call(action.object("tool_call"))},
+		Timestamp: unixMilliseconds(action.get("timestamp")),
+	}
+	if step.Reasoning == "" {
+		step.Reasoning = r.reasoning(action.get("thinking_blocks"))
+	}
+	if step.Reasoning == "" {
+		step.Reasoning = r.content(action.object("responses_reasoning_item").get("summary")).text
+	}
+	return step
+}
+
+// sdkStates are the events with which the SDK drives itself.
+var sdkStates = []string{
+	"ConversationStateUpdateEvent", "CondensationRequest", "CondensationSummaryEvent", "PauseEvent", "TokenEvent",
+	"LLMCompletionLogEvent", "StreamingDeltaEvent", "HookExecutionEvent",
+}
+
+func (s *openHandsSession) readSDKMessage(e *value) {
+	m := e.object("llm_message")
+	before := len(s.a.messages)
+	s.r.readMessage(m)
+	extended := s.r.content(e.get("extended_content")).text
+	if len(s.a.messages) == before {
+		return
+	}
+	last := &s.a.messages[len(s.a.messages)-1].step
+	last.Content = strings.Trim(last.Content+"\n"+extended, "\n")
+	last.Timestamp = unixMilliseconds(e.get("timestamp"))
+	if m.get("role").str() == "assistant" && last.Reasoning == "" {
+		last.Reasoning = s.r.reasoning(m.get("thinking_blocks"))
+	}
+}
+
+func (s *openHandsSession) readSDKResult(e *value) {
+	observation := e.object("observation")
+	var result arena.Raw
+	if observation.get("content").exists() {
+		result = s.r.result(observation.get("content"))
+	} else {
+		result = observation.raw()
+	}
+	if extended := s.r.content(e.get("extended_content")).text; extended != "" {
+		result = arena.Quote(result.Text() + "\n" + extended)
+	}
+	if observation.get("is_error").isTrue() {
+		s.r.addLoss(lostResultError)
+	}
+	s.r.addResult(e.id("tool_call_id"), result)
+}
+
+// readResult reads what an evaluation says of an attempt beside its history. The problem is that of
+// the first conversation alone, because an id names one attempt.
+func (s *openHandsSession) readResult(doc *value, c *conversation, isFirst bool) {
+	a := s.a
+	a.Session = doc.id("instance_id")
+	if isFirst {
+		a.ProblemID = a.Session
+	}
+	llm := doc.object("metadata").first("llm_config", "llm")
+	a.Model = cmp.Or(a.Model, s.r.text(llm.get("model")))
+	if c.isDelegate {
+		return
+	}
+	test := doc.object("test_result")
+	for _, o := range []*value{doc.object("report"), test, test.object("report")} {
+		a.Declared = cmp.Or(o.number("resolved"), a.Declared)
+	}
+	s.r.setFailure("", s.r.text(doc.get("error")))
+}
+
+// withoutMember returns the JSON text of an object without the member of this name.
+func withoutMember(o *value, name string) arena.Raw {
+	var kept []string
+	for key, member := range o.json.ForEach {
+		if key.Str != name {
+			kept = append(kept, key.Raw+":"+member.Raw)
+		}
+	}
+	o.raw()
+	return arena.Raw("{" + strings.Join(kept, ",") + "}")
+}

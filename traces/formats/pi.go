@@ -1,0 +1,241 @@
+package formats
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Sessions of Pi and session traces of the Hub have a header and a line for each message. The lines
+// of Pi are a tree; those of the Hub's format have no ids.
+var (
+	pi = Format{
+		Name:     "pi",
+		Writers:  "Pi sessions (~/.pi/agent/sessions, .jsonl), also those of OpenClaw and Droid",
+		Retained: "model, session",
+		Typed:    true,
+		matches: func(doc *value) bool {
+			return isPiLine(doc.get("session").element(0))
+		},
+		read: readPi,
+	}
+	sessionTrace = Format{
+		Name:     "sts",
+		Writers:  "the Hub's session traces (STS), also as this program writes them",
+		Retained: "tools, model, reward, session",
+		matches: func(doc *value) bool {
+			header := doc.get("session").element(0)
+			return isPiLine(header) && header.get("harness").exists() && !header.get("version").exists() && !doc.get("session").peek("1.id").Exists()
+		},
+		read: readPi,
+	}
+)
+
+func isPiLine(line *value) bool {
+	switch line.get("type").str() {
+	case "session", "session_start":
+		return line.get("id").isString()
+	case "message":
+		return line.peek("message.role").Exists()
+	case "model_change", "thinking_level_change", "compaction", "branch_summary", "custom", "custom_message", "label", "session_info":
+		return line.get("timestamp").exists() && !line.get("role").exists()
+	}
+	isEntry := line.get("id").isString() && line.get("parentId").exists() && line.get("timestamp").exists()
+	return isEntry && line.get("type").isString() && !line.get("data").exists()
+}
+
+// readPi reads each session of a file. A header begins a session, and is the root of its tree.
+func readPi(r *reader, doc *value) {
+	var conversations []conversation
+	var lines []sessionLine
+	flush := func() {
+		for _, c := range branches(lines) {
+			if lines[0].kind == piHeader && c.lines[0].kind != piHeader {
+				c.lines = slices.Insert(c.lines, 0, lines[0])
+			}
+			conversations = append(conversations, r.compactions(c)...)
+		}
+		lines = nil
+	}
+	for _, line := range r.sessionLines(doc.get("session")) {
+		line.kind = line.value.get("type").str()
+		line.id = line.value.id("id")
+		line.parentID = line.value.id("parentId")
+		line.isTurn = true
+		switch {
+		case line.kind == "session_start", line.kind == piHeader:
+			flush()
+			line.kind = piHeader
+			line.isTurn = false
+		case line.parentID == "" && line.id != "" && len(lines) > 0:
+			line.parentID = lines[0].id
+		}
+		lines = append(lines, line)
+	}
+	flush()
+	r.readConversations(conversations, func(c *conversation) {
+		s := piSession{r: r, a: r.attempt()}
+		r.readLines(c.lines, s.readLine)
+		r.setFailure(s.ending, s.failure)
+	})
+}
+
+const (
+	piHeader     = "session"
+	piCompaction = "compaction"
+)
+
+// compactions splits the branch of a session at its compactions. The part after one begins with the
+// summary, and with the messages before it that the program kept.
+func (r *reader) compactions(c conversation) []conversation {
+	parts := []conversation{{hasOthers: c.hasOthers, hasRepeated: c.hasRepeated}}
+	for i := range c.lines {
+		line := &c.lines[i]
+		last := &parts[len(parts)-1]
+		if line.kind != piCompaction {
+			last.lines = append(last.lines, *line)
+			continue
+		}
+		next := conversation{isContinued: true}
+		if c.lines[0].kind == piHeader {
+			next.lines = append(next.lines, c.lines[0])
+		}
+		next.lines = append(next.lines, *line)
+		kept := keptLines(c.lines[:i], line.value)
+		r.remaining -= i
+		if r.remaining < 0 {
+			return parts
+		}
+		next.lines = append(next.lines, kept...)
+		parts = append(parts, next)
+	}
+	return parts
+}
+
+// keptLines returns the lines before a compaction that the model still saw after it. The compaction
+// names the first of them by its id, or in the oldest sessions by its index in the file.
+func keptLines(lines []sessionLine, compaction *value) []sessionLine {
+	first := compaction.id("firstKeptEntryId")
+	index := compaction.count("firstKeptEntryIndex")
+	var kept []sessionLine
+	for i := range lines {
+		isFirst := first != "" && lines[i].id == first || first == "" && index != nil && *index == i
+		if (isFirst || kept != nil) && lines[i].kind != piCompaction {
+			kept = append(kept, lines[i])
+			kept[len(kept)-1].isCopied = true
+		}
+	}
+	return kept
+}
+
+// piSession reads the lines of a conversation.
+type piSession struct {
+	r *reader
+	a *Attempt
+	// ending and failure say why the last message of the model ended with an error.
+	ending, failure string
+}
+
+func (s *piSession) readLine(line *sessionLine) {
+	r := s.r
+	switch line.kind {
+	case piHeader:
+		s.readHeader(line.value)
+	case "message":
+		s.readMessage(line.object("message"))
+	case piCompaction, "branch_summary":
+		r.addText(userRole, r.text(line.get("summary")))
+	case "custom_message":
+		r.addText(userRole, r.content(line.get("content")).text)
+	case "model_change":
+		s.a.Model = cmp.Or(r.text(line.get("modelId")), s.a.Model)
+	case "thinking_level_change", "custom", "label", "session_info":
+		r.leaveEvent(line.value)
+	default:
+		r.addUnreadKind(line.kind)
+		line.raw()
+	}
+}
+
+// readHeader reads the header of a session. The keys of this project's own rows are those that it
+// writes into the header of a session trace, where other keys are allowed.
+func (s *piSession) readHeader(header *value) {
+	a := s.a
+	a.Session = header.id("id")
+	a.RunID = header.id("eval_run_id")
+	a.ProblemID = header.id("problem_id")
+	if a.ProblemID != "" {
+		a.Session = strings.TrimSuffix(a.Session, "/"+a.ProblemID)
+	}
+	a.Model = s.r.text(header.first("model", "modelId"))
+	a.Tools = toolDefinitions(header.get("tools"))
+	a.Declared = header.number("reward")
+}
+
+// piNames maps keys of a message of Pi or of a session trace to those of OpenAI's API.
+var piNames = map[string]string{
+	"toolCalls": "tool_calls", "toolCallId": "tool_call_id", "toolName": "name", "reasoningContent": "reasoning_content",
+	"stopReason": "stop_reason",
+}
+
+// renamed returns an object whose members have other names.
+func (v *value) renamed(names map[string]string) *value {
+	members := map[string]*value{}
+	for _, name := range v.names() {
+		members[cmp.Or(names[name], name)] = v.get(name)
+	}
+	return newObject(members)
+}
+
+func (s *piSession) readMessage(m *value) {
+	r, a := s.r, s.a
+	m = m.renamed(piNames)
+	before := len(a.messages)
+	switch m.get("role").str() {
+	case "bashExecution":
+		s.readShell(m)
+	case "branchSummary", "compactionSummary":
+		r.addText(userRole, r.text(m.get("summary")))
+	case "custom", "hookMessage":
+		r.addText(userRole, r.content(m.get("content")).text)
+	case "toolResult":
+		if m.get("isError").isTrue() {
+			r.addLoss(lostResultError)
+		}
+		r.addMessage(message{
+			role:   toolRole,
+			callID: m.id("tool_call_id"),
+			result: r.result(m.get("content")),
+		})
+		m.get("name").raw() // the call has it
+	default:
+		s.readTurn(m)
+	}
+	if len(a.messages) > before {
+		a.messages[before].step.Timestamp = m.get("timestamp").raw()
+	}
+}
+
+// readTurn reads a message of the user, of the system or of the model. A message of the model that
+// is nothing but an error is no turn.
+func (s *piSession) readTurn(m *value) {
+	s.failure = s.r.text(m.get("errorMessage"))
+	s.ending = ""
+	if s.failure != "" {
+		s.ending = m.id("stop_reason")
+		if isEmptyValue(m.get("content").json) {
+			return
+		}
+	}
+	s.a.Model = cmp.Or(s.r.text(m.get("model")), s.a.Model)
+	s.r.readMessage(m)
+}
+
+// readShell reads a command that the user ran, with its output. The model sees both as a message of
+// the user, unless the user kept them from it.
+func (s *piSession) readShell(m *value) {
+	s.r.addLoss(lostCommands)
+	if !m.get("excludeFromContext").isTrue() {
+		s.r.addText(userRole, "Ran `"+s.r.text(m.get("command"))+"`\n"+s.r.text(m.get("output")))
+	}
+}

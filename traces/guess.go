@@ -1,0 +1,98 @@
+package traces
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// reportAddress is where users report a format that is not read.
+const reportAddress = "https://github.com/trajectory-arena/arena/issues"
+
+// likeness is a kind of document that is not read, known by keys that all its documents have.
+type likeness struct {
+	name string
+	// keys are paths of gjson. All of them exist in a document of this kind.
+	keys []string
+	// version is the path of the version of the format or its program, empty if there is none.
+	version string
+	// advice says what to do, empty if there is nothing to do but to report the document.
+	advice string
+}
+
+// likenesses lists kinds of documents in the order in which they are compared with a record: a kind
+// stands before those of which it has all the keys.
+var likenesses = []likeness{
+	{name: "a Codex session of another version", keys: []string{"timestamp", "type", "payload"}, version: "payload.cli_version"},
+	{name: "a session of Copilot CLI", keys: []string{"type", "data", "id", "timestamp"}, version: "data.copilotVersion"},
+	{name: "an OpenHands event of another version", keys: []string{"kind", "source", "timestamp"}, advice: joinEvents},
+	{name: "an OpenHands event of another version", keys: []string{"action", "args"}, advice: joinEvents},
+	{name: "an OpenHands event of another version", keys: []string{"observation", "extras"}, advice: joinEvents},
+	{name: "the state of an OpenHands conversation", keys: []string{"agent", "workspace", "execution_status"}, advice: joinEvents},
+	{name: "one part of an opencode session", keys: []string{"sessionID", "messageID"}, advice: "give what opencode export writes"},
+	{name: "one message of an opencode session", keys: []string{"sessionID", "role"}, advice: "give what opencode export writes"},
+	{name: "the head of an opencode session", keys: []string{"projectID", "directory"}, version: "version", advice: "give what opencode export writes"},
+	{name: "the output of Gemini CLI or Droid as a stream", keys: []string{"type", "timestamp", "session_id"}, advice: "give the session file instead"},
+	{name: "the output of Gemini CLI as a stream", keys: []string{"type", "timestamp", "tool_id"}, advice: "give the session file instead"},
+	{name: "a conversation of Antigravity", keys: []string{"step_index", "source", "status"}},
+	{name: "a session of Cursor", keys: []string{"role", "message"}},
+	{name: "a session of Kimi CLI", keys: []string{"type", "protocol_version"}, version: "protocol_version"},
+	{name: "a summary of a session of Grok", keys: []string{"session_summary", "current_model_id"}},
+	{name: "a run of LangSmith", keys: []string{"run_type", "inputs"}, advice: openTelemetry},
+	{name: "a trace of MLflow", keys: []string{"info.trace_id", "data.spans"}, advice: openTelemetry},
+	{name: "a call of Weave", keys: []string{"op_name", "trace_id"}, advice: openTelemetry},
+	{name: "a span of OpenAI's Agents SDK", keys: []string{"trace_id", "span_data"}, advice: openTelemetry},
+	{name: "events of NeMo Agent Toolkit (ATOF)", keys: []string{"atof_version"}, version: "atof_version", advice: "export ATIF"},
+	{name: "messages of pydantic-ai", keys: []string{"kind", "parts"}},
+	{name: "messages of LangChain", keys: []string{"lc", "kwargs"}},
+	{name: "messages of LangChain", keys: []string{"type", "data.content"}},
+	{name: "a message of AutoGen", keys: []string{"source", "content", "models_usage"}},
+	{name: "a response of the Chat Completions API without its request", keys: []string{"object", "choices"}, advice: `write {"request": …, "response": …}`},
+	{name: "an answer to SWE-bench", keys: []string{"instance_id", "model_patch"}, advice: "give the trajectories: a patch holds no conversation"},
+	{name: "pairs of a preference", keys: []string{"chosen", "rejected"}, advice: "give the conversations with their tool calls"},
+	{name: "rows of prompts and answers", keys: []string{"instruction", "output"}, advice: oneRow},
+	{name: "rows of prompts and answers", keys: []string{"prompt", "completion"}, advice: oneRow},
+	{name: "messages, one a line", keys: []string{"role", "content"}, advice: oneRow},
+	{name: "messages that have their author under type, as of Grok", keys: []string{"type", "content"}, advice: oneRow},
+	{name: "rows of text", keys: []string{"text"}, advice: oneRow},
+}
+
+const (
+	joinEvents    = "join the events of the conversation: jq -c . events/*.json"
+	openTelemetry = "export it as OpenTelemetry GenAI spans"
+	oneRow        = `write each conversation as {"messages": […]} on one line`
+)
+
+// guess returns in words which kind of document a record may be, by its keys, and what to do. A
+// record of no known kind gets the address alone.
+func guess(record string) string {
+	for i := range likenesses {
+		l := &likenesses[i]
+		if !l.matches(record) {
+			continue
+		}
+		words := "it looks like " + l.name + " (" + strings.Join(l.keys, ", ")
+		if version := gjson.Get(record, l.version).String(); l.version != "" && plainVersion.MatchString(version) {
+			words += ", version " + version
+		}
+		words += "): "
+		if l.advice != "" {
+			words += l.advice + ", or "
+		}
+		return words + "report it at " + reportAddress
+	}
+	return "no format with these keys is known: report it at " + reportAddress
+}
+
+// plainVersion matches versions. Any other text may be a secret, and is not repeated.
+var plainVersion = regexp.MustCompile(`^v?[0-9]{1,5}(\.[0-9]{1,5}){0,3}$`)
+
+func (l *likeness) matches(record string) bool {
+	for _, value := range gjson.GetMany(record, l.keys...) {
+		if !value.Exists() {
+			return false
+		}
+	}
+	return true
+}

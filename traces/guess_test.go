@@ -1,0 +1,69 @@
+package traces
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+)
+
+// TestARefusalGuesses: what is not read is refused with the kind of document that it looks like, the
+// keys that show it, the version, and where to report it; nothing else of the document is repeated.
+func TestARefusalGuesses(t *testing.T) {
+	t.Parallel()
+	const secret = "AKIA7EXAMPLE42SECRET"
+	seen := map[string]bool{}
+	for _, l := range likenesses {
+		doc := "{}"
+		for _, key := range l.keys {
+			var nested any = secret
+			parts := strings.Split(key, ".")
+			for i := len(parts) - 1; i > 0; i-- {
+				nested = map[string]any{parts[i]: nested}
+			}
+			doc = merged(t, doc, parts[0], nested)
+		}
+		all, faults := readText(t, "x.json", doc)
+		if len(all) != 0 || len(faults) != 1 {
+			t.Errorf("%s: %d attempts, faults %+v of %s", l.name, len(all), faults, doc)
+			continue
+		}
+		detail := faults[0].Detail
+		if !strings.Contains(detail, l.name+" ("+strings.Join(l.keys, ", ")) || !strings.Contains(detail, reportAddress) || strings.Contains(detail, secret) {
+			t.Errorf("%s: %s", l.name, detail)
+		}
+		if seen[strings.Join(l.keys, " ")] {
+			t.Errorf("%s stands twice", l.keys)
+		}
+		seen[strings.Join(l.keys, " ")] = true
+	}
+	for doc, want := range map[string]string{
+		`{"type":"metadata","protocol_version":"1.4"}`:            "a session of Kimi CLI (type, protocol_version, version 1.4)",
+		`{"type":"metadata","protocol_version":"` + secret + `"}`: "a session of Kimi CLI (type, protocol_version)",
+		`{"hello":1}`: "no format with these keys is known: report it at " + reportAddress,
+		`{"schema_version":"ATIF-v1.8","steps":[]}`:                                         "write an older version, or report it at " + reportAddress,
+		`{"kind":"MessageEvent","id":"a","timestamp":"t","source":"user","llm_message":{}}`: "one event is no attempt: join the events",
+		`{"timestamp":"t","type":"a_new_kind","payload":{}}`:                                "codex without an attempt in it; it may be of a version that is not read",
+	} {
+		_, faults := readText(t, "x.json", doc)
+		if len(faults) != 1 || !strings.Contains(faults[0].Detail, want) {
+			t.Errorf("%s: %+v", doc, faults)
+		}
+	}
+}
+
+// merged returns a document with another member, or with another member in an object that it has.
+func merged(t *testing.T, doc, key string, value any) string {
+	t.Helper()
+	o, ok := gjson.Parse(doc).Value().(map[string]any)
+	if !ok {
+		t.Fatal(doc)
+	}
+	o[key] = value
+	text, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
