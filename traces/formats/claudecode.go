@@ -61,7 +61,7 @@ var claudeCode = Format{
 	Retained: "model, session",
 	matches: func(doc *value) bool {
 		session := doc.get("session")
-		first := session.element(0)
+		first := session.firstElement()
 		return session.peek("#(sessionId).sessionId").Exists() && !first.get("resourceSpans").exists() || isStreamLine(first)
 	},
 	read: readClaudeCode,

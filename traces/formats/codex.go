@@ -17,7 +17,7 @@ var codex = Format{
 	Retained: "model, session",
 	Whole:    "it may be of a version that is not read, or only a part of a session",
 	matches: func(doc *value) bool {
-		return isCodexLine(doc.get("session").element(0)) || doc.get("session").isObject() && doc.get("items").isArray()
+		return isCodexLine(doc.get("session").firstElement()) || doc.get("session").isObject() && doc.get("items").isArray()
 	},
 	read: readCodex,
 }

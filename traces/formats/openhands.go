@@ -17,11 +17,11 @@ var openHands = Format{
 	Retained: "tools, model, resolved as reward, error",
 	Whole:    "one event is no attempt: join the events of the conversation, as by jq -c . events/*.json",
 	matches: func(doc *value) bool {
-		first := doc.get("history").element(0)
+		first := doc.get("history").firstElement()
 		if first.isArray() { // a pair of an action and its observation
-			first = first.element(0)
+			first = first.firstElement()
 		}
-		return isOpenHandsEvent(first) || isOpenHandsEvent(doc.get("session").element(0))
+		return isOpenHandsEvent(first) || isOpenHandsEvent(doc.get("session").firstElement())
 	},
 	read: readOpenHands,
 }
@@ -219,7 +219,7 @@ func (s *openHandsSession) readReply(response *value) {
 	s.reply = response.json.Raw
 	s.replies.id = id
 	s.a.Model = cmp.Or(s.r.text(response.get("model")), s.a.Model)
-	s.r.readMessage(response.get("choices").element(0).get("message"))
+	s.r.readMessage(response.get("choices").firstElement().get("message"))
 }
 
 func (s *openHandsSession) readObservation(e *value) {

@@ -15,7 +15,7 @@ var (
 		Retained: "model, session",
 		Typed:    true,
 		matches: func(doc *value) bool {
-			return isPiLine(doc.get("session").element(0))
+			return isPiLine(doc.get("session").firstElement())
 		},
 		read: readPi,
 	}
@@ -24,7 +24,7 @@ var (
 		Writers:  "the Hub's session traces (STS), also as this program writes them",
 		Retained: "tools, model, reward, session",
 		matches: func(doc *value) bool {
-			header := doc.get("session").element(0)
+			header := doc.get("session").firstElement()
 			return isPiLine(header) && header.get("harness").exists() && !header.get("version").exists() && !doc.get("session").peek("1.id").Exists()
 		},
 		read: readPi,

@@ -79,7 +79,7 @@ func (r *reader) addLoss(reason string) {
 // The result is "" if v is no list.
 func toolDefinitions(v *value) arena.Raw {
 	v = v.unpack()
-	first := v.element(0)
+	first := v.firstElement()
 	if !v.isArray() && !first.exists() {
 		return ""
 	}

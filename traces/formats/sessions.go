@@ -16,7 +16,7 @@ var geminiCLI = Format{
 	Retained: "model, session",
 	Typed:    true,
 	matches: func(doc *value) bool {
-		return isGeminiHeader(doc) && doc.get("messages").isArray() || isGeminiLine(doc.get("session").element(0))
+		return isGeminiHeader(doc) && doc.get("messages").isArray() || isGeminiLine(doc.get("session").firstElement())
 	},
 	read: readGeminiCLI,
 }
@@ -219,7 +219,7 @@ var openCode = Format{
 	Retained: "model, session, error",
 	Typed:    true,
 	matches: func(doc *value) bool {
-		first := doc.get("messages").element(0)
+		first := doc.get("messages").firstElement()
 		return doc.get("info").isObject() && first.get("info").isObject() && first.get("parts").isArray()
 	},
 	read: readOpenCode,

@@ -23,13 +23,13 @@ var spans = Format{
 }
 
 func hasSpans(doc *value) bool {
-	first := doc.get("session").element(0)
+	first := doc.get("session").firstElement()
 	isOTLP := first.get("resourceSpans").exists() || first.get("resourceLogs").exists()
 	if doc.get("observations").isArray() || isOTLP || isSpan(first) || isSpan(doc) {
 		return true
 	}
 	data := doc.get("data")
-	return isSpan(data.element(0)) || isSpan(data.get("spans").element(0))
+	return isSpan(data.firstElement()) || isSpan(data.get("spans").firstElement())
 }
 
 func readSpans(r *reader, doc *value) {
@@ -236,7 +236,7 @@ func messagesIn(input *value) *value {
 		list = messages.unpack()
 	}
 	if list.peek("0").IsArray() {
-		return list.element(0)
+		return list.firstElement()
 	}
 	return list
 }
@@ -359,7 +359,7 @@ func (s *span) tools() arena.Raw {
 // or messages.
 func (r *reader) readSpanOutput(output *value) {
 	unpacked := output.unpack()
-	generation := unpacked.get("generations").element(0)
+	generation := unpacked.get("generations").firstElement()
 	switch {
 	case generation.isArray():
 		r.readFirst(generation, "message")

@@ -89,7 +89,7 @@ func (r *reader) readTau2Message(m *value) {
 		return
 	}
 	// The messages of tau2-bench have no reasoning; the raw response has it.
-	reply := m.object("raw_data").get("choices").element(0).object("message")
+	reply := m.object("raw_data").get("choices").firstElement().object("message")
 	r.readMessage(m)
 	if reasoning := r.text(reply.get("reasoning_content")); reasoning != "" {
 		r.lastMessage().step.Reasoning = reasoning

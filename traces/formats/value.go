@@ -298,13 +298,10 @@ func (v *value) children() []*value {
 	return children
 }
 
-// element returns the element of a list with this index, from 0.
-func (v *value) element(index int) *value {
+// firstElement returns the first element of a list.
+func (v *value) firstElement() *value {
 	for element := range v.elements() {
-		if index == 0 {
-			return element
-		}
-		index--
+		return element
 	}
 	return &value{}
 }
