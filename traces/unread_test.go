@@ -188,3 +188,27 @@ func TestMasksAreTheAuthors(t *testing.T) {
 		}
 	}
 }
+
+// TestHarmonyIsSplit: a text in the format of gpt-oss is reasoning, calls and text; a text that is only
+// like it stays whole.
+func TestHarmonyIsSplit(t *testing.T) {
+	t.Parallel()
+	for content, want := range map[string]string{
+		"<|channel|>analysis<|message|>Small lamps.<|end|><|start|>assistant<|channel|>commentary to=functions.find <|constrain|>json<|message|>{\"q\":\"lamp\"}<|call|>": `"Small lamps." "" find "{\"q\":\"lamp\"}"`,
+		"<|start|>assistant to=functions.find<|channel|>commentary<|message|>{}<|call|>":                                                                                  `"" "" find "{}"`,
+		"<|channel|>analysis<|message|>Fits.<|end|><|start|>assistant<|channel|>final<|message|>Lamp 17.<|return|>":                                                       `"Fits." "Lamp 17."`,
+		"<|channel|>final<|message|>cut":          `"" "cut"`,
+		"says <|channel|> and nothing else":       `"" "says <|channel|> and nothing else"`,
+		"<|channel|>final<|message|>a<|end|> <b>": `"" "<|channel|>final<|message|>a<|end|> <b>"`,
+	} {
+		trace := one(t, `{"messages":[{"role":"user","content":"u"},{"role":"assistant","content":`+string(arena.Quote(content))+`}]}`)
+		s := trace.Steps[0]
+		got := fmt.Sprintf("%q %q", s.Reasoning, s.Content)
+		for _, c := range s.Calls {
+			got += fmt.Sprintf(" %s %q", c.Name, c.Arguments.Text())
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", content, got, want)
+		}
+	}
+}

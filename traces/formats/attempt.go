@@ -3,6 +3,7 @@ package formats
 import (
 	"cmp"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -127,6 +128,7 @@ func (a *Attempt) finish(source arena.Source) {
 	a.markOnlyResults()
 	for i := range a.messages {
 		splitLoneThinking(&a.messages[i].step)
+		splitHarmony(&a.messages[i].step)
 		a.appendMessage(&a.messages[i])
 	}
 	a.System = cmp.Or(strings.Join(a.prompt, "\n\n"), a.System)
@@ -224,6 +226,43 @@ func splitLoneThinking(s *arena.Step) {
 	}
 	s.Reasoning = strings.TrimSpace(thinking)
 	s.Content = strings.TrimSpace(text)
+}
+
+// Parts of a message in the format of gpt-oss (harmony): its header, which may name the tool that the
+// message calls, and its text up to the token that ends it.
+var (
+	harmonyMessage = regexp.MustCompile(`(?s)^\s*((?:<\|start\|>)?[^<]*<\|channel\|>[^<]*(?:<\|constrain\|>[^<]*)?)<\|message\|>(.*?)(?:<\|(?:end|call|return)\|>|$)`)
+	harmonyTool    = regexp.MustCompile(`\bto=(?:functions\.)?([A-Za-z0-9_.-]+)`)
+)
+
+// splitHarmony splits a text of messages in the format of gpt-oss: those of the channel analysis are the
+// reasoning, those to a tool are calls, all others are the text. A text with anything else stays as it
+// is.
+func splitHarmony(s *arena.Step) {
+	if !strings.Contains(s.Content, "<|channel|>") || s.Reasoning != "" || len(s.Calls) > 0 {
+		return
+	}
+	split := *s
+	var thoughts, texts []string
+	for rest := s.Content; strings.TrimSpace(rest) != ""; {
+		parts := harmonyMessage.FindStringSubmatch(rest)
+		if parts == nil {
+			return
+		}
+		rest = rest[len(parts[0]):]
+		tool := harmonyTool.FindStringSubmatch(parts[1])
+		switch {
+		case tool != nil:
+			split.Calls = append(split.Calls, arena.ToolCall{Name: tool[1], Arguments: arena.Quote(parts[2])})
+		case strings.Contains(parts[1], "<|channel|>analysis"):
+			thoughts = append(thoughts, parts[2])
+		default:
+			texts = append(texts, parts[2])
+		}
+	}
+	split.Reasoning = strings.Join(thoughts, "\n")
+	split.Content = strings.Join(texts, "\n")
+	*s = split
 }
 
 // appendMessage adds a message to the steps. The system messages before all others form the
