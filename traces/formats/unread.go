@@ -52,6 +52,8 @@ type Unread struct {
 	// isOwned has the values that are not visited.
 	isOwned map[*value]bool
 	paths   []string
+	// added are the paths and names of Add.
+	added [][2]string
 }
 
 // Words returns the codes of the losses, "unread:" with a path, in order.
@@ -62,7 +64,12 @@ func (u *Unread) Words() []string {
 
 // Add adds the member name of the object at path, unless its value says nothing.
 func (u *Unread) Add(path, name string, v arena.Raw) {
+	key := [2]string{path, name}
+	if len(u.paths) > maxUnread || slices.Contains(u.added, key) {
+		return
+	}
 	if value := gjson.Parse(string(v)); !isEmptyValue(value) && !isEnvelope(name, value) {
+		u.added = append(u.added, key)
 		u.add(joinPath(path, name))
 	}
 }
