@@ -84,6 +84,9 @@ var ruledFormats = map[string]func(turns []turn) string{
 	"tau2": func(turns []turn) string {
 		return jsonLines(m{"id": "u", "task_id": "0", "reward_info": m{}, "messages": chat(turns)})
 	},
+	"tau_bench": func(turns []turn) string {
+		return jsonLines(m{"task_id": 1, "reward": 1.0, "info": m{"task": m{"instruction": "i"}}, "traj": chat(turns)})
+	},
 	"exchange": func(turns []turn) string {
 		return jsonLines(m{"request": m{"messages": chat(turns)}, "response": m{"model": "m"}})
 	},
@@ -264,37 +267,37 @@ func TestRulesOfEveryReader(t *testing.T) {
 	}{
 		"a greeting that no request led to": {
 			turns: []turn{{role: "assistant", text: "Hello!"}, user, done},
-			want:  "user u|assistant done", lost: "greeting", formats: 17,
+			want:  "user u|assistant done", lost: "greeting", formats: 18,
 		},
 		"thinking whose opening tag stood in the prompt": {
 			turns: []turn{user, {role: "assistant", text: "hm</think>\n\na"}},
-			want:  "user u|assistant (hm) a", formats: 17,
+			want:  "user u|assistant (hm) a", formats: 18,
 		},
 		"one screen for a batch of commands": {
 			turns: []turn{user, {role: "assistant", calls: []string{"1", "2"}}, {role: "tool", text: "screen"}, done},
-			want:  "user u|assistant 1 2|tool 1 |tool 2 screen|assistant done", lost: "shared_result", formats: 14,
+			want:  "user u|assistant 1 2|tool 1 |tool 2 screen|assistant done", lost: "shared_result", formats: 15,
 		},
 		"a result for each of two calls, without ids": {
 			turns: []turn{user, {role: "assistant", calls: []string{"1", "2"}}, {role: "tool", text: "a"}, {role: "tool", text: "b"}, done},
-			want:  "user u|assistant 1 2|tool 1 a|tool 2 b|assistant done", formats: 14,
+			want:  "user u|assistant 1 2|tool 1 a|tool 2 b|assistant done", formats: 15,
 		},
 		"ids that begin anew in each turn": {
 			turns: []turn{
 				user, {role: "assistant", calls: []string{"1"}}, {role: "tool", text: "a", answers: "1"},
 				{role: "assistant", calls: []string{"1"}}, {role: "tool", text: "b", answers: "1"}, done,
 			},
-			want: "user u|assistant 1|tool 1 a|assistant 1|tool 1 b|assistant done", formats: 15,
+			want: "user u|assistant 1|tool 1 a|assistant 1|tool 1 b|assistant done", formats: 16,
 		},
 		"one id for two calls of a turn": {
 			turns: []turn{
 				user, {role: "assistant", calls: []string{"1", "1"}}, {role: "tool", text: "a", answers: "1"},
 				{role: "tool", text: "b", answers: "1"}, done,
 			},
-			want: "user u|assistant 1 -|tool 1 a|tool - b|assistant done", formats: 14,
+			want: "user u|assistant 1 -|tool 1 a|tool - b|assistant done", formats: 15,
 		},
 		"reasoning in a list": {
 			turns: []turn{user, {role: "assistant", text: "a", reasoning: []any{m{"type": "text", "text": "r"}, m{"type": "summary", "summary": "s"}, m{"type": "encrypted", "data": "A"}}}},
-			want:  "user u|assistant (r\ns) a", lost: "hidden_reasoning", formats: 11,
+			want:  "user u|assistant (r\ns) a", lost: "hidden_reasoning", formats: 12,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
