@@ -29,9 +29,18 @@ func assignment(names ...string) string {
 	return `(?i)\A(?:` + quoted(names) + `)[a-z0-9_-]{0,20}\\?["']?\s{0,3}(?:=>|:=|=|:|is)\s{0,3}\\?["']?([^\s"',;<>{}()\[\]\\]{8,200})`
 }
 
+// assignedBytes are the bytes of an assigned value.
+var assignedBytes = except(" \t\n\r\f\"',;<>{}()[]\\")
+
 var keyNames = []string{"seed", "private", "mnemonic", "coldkey", "ciphertext"}
 
 var phoneNames = []string{"phone", "telephone", "tel", "mobile", "cell", "whatsapp", "fax", "call me at", "text me at"}
+
+// loginBefore matches the words before a password in a netrc file.
+var loginBefore = regexp.MustCompile(`(?i)login\s+\S+\s+password\s+$`)
+
+// signatureBytes are the bytes of a signature in a link.
+var signatureBytes = alphanumeric.with("%+/=_~-")
 
 const assignedKind = "assigned-secret"
 
@@ -47,7 +56,7 @@ const privateKey = `-----BEGIN[ A-Z0-9_-]{0,80}PRIVATE KEY[^-]{0,40}-----`
 // accounts) and home-folder where the options exclude them. They are applied after the rules of
 // gitleaks. If two rules match the same text, the earlier one names the finding.
 func ownRules(opt Options) (out []rule) {
-	rules := slices.Concat(credentialRules(), tokenRules(), personRules(), walletRules())
+	rules := slices.Concat(credentialRules(), configurationRules(), tokenRules(), personRules(), walletRules())
 	for _, r := range rules {
 		off := r.kind == "hotkey" && !opt.Hotkeys
 		isOwn := r.kind == "home-folder" && opt.Homes
@@ -90,20 +99,54 @@ func credentialRules() []ownRule {
 			kind:     assignedKind,
 			keywords: passwordNames,
 			anchored: true,
+			rest:     assignedBytes,
 			valid:    mixed,
 		}, assignment(passwordNames...)},
 		{rule{
 			kind:     assignedKind,
 			keywords: secretNames,
 			anchored: true,
+			rest:     assignedBytes,
 			valid:    noName,
 		}, assignment(secretNames...)},
 		{rule{
 			kind:     assignedKind,
 			keywords: []string{"_key"},
 			anchored: true,
+			rest:     assignedBytes,
 			valid:    random,
 		}, assignment("_key")},
+	}
+}
+
+// configurationRules returns the rules for secrets in the configuration files of kubectl, netrc and
+// docker, and in codes for wireless networks.
+func configurationRules() []ownRule {
+	return []ownRule{
+		{rule{
+			kind:     assignedKind,
+			keywords: []string{"client-key-data"},
+			anchored: true,
+			rest:     assignedBytes,
+		}, `(?i)\Aclient-key-data["']?\s{0,3}:\s{0,3}["']?([a-z0-9+/=]{16,200})`},
+		{rule{
+			kind:     assignedKind,
+			keywords: []string{"password"},
+			anchored: true,
+			isOther:  func(before string) bool { return !loginBefore.MatchString(before) },
+			rest:     assignedBytes,
+		}, `(?i)\Apassword\s+([^\s"',;<>{}()\[\]\\]{4,200})`},
+		{rule{
+			kind:     assignedKind,
+			keywords: []string{`"auth"`},
+			anchored: true,
+			rest:     tokenBytes,
+			valid:    isAuthorization,
+		}, `(?i)\A"auth"\s{0,3}:\s{0,3}"([a-z0-9+/=]{12,200})`},
+		{rule{
+			kind:     "wifi-password",
+			keywords: []string{"wifi:"},
+		}, `(?i)\bwifi:(?:[a-z]:[^;"\s]{0,64};){0,3}?p:((?:[^;"\\]|\\.){4,64})`},
 	}
 }
 
@@ -115,6 +158,7 @@ func tokenRules() []ownRule {
 			keywords: slicesx.Map(prefixes, strings.ToLower),
 			follows:  near(tokenBytes, 16, 0),
 			valid:    mixed,
+			rest:     tokenBytes,
 		}, `\b((?:` + quoted(prefixes) + `)[A-Za-z0-9_\-./+=]{15,499}[A-Za-z0-9_\-/+=])`},
 		{rule{kind: "token", keywords: []string{"wandb login"}}, `(?i)wandb login\s(?:--?[a-z-]{1,20}\s){0,4}([0-9a-f]{40})`},
 		{rule{
@@ -131,7 +175,13 @@ func tokenRules() []ownRule {
 			kind:     "signed-url",
 			keywords: []string{"sig="},
 			valid:    mixed,
+			rest:     signatureBytes,
 		}, `[?&;](?i:sig)=([A-Za-z0-9%+/=_-]{40,100})`},
+		{rule{
+			kind:     "signed-url",
+			keywords: []string{"signature=", "policy=", "goog-credential="},
+			rest:     signatureBytes,
+		}, `(?i)[?&;](?:x-(?:goog|amz)-(?:signature|credential)|signature|policy)=([a-z0-9%+/=_~-]{16,100})`},
 		{rule{
 			kind:     "cookie",
 			keywords: []string{"cookie"},
@@ -139,10 +189,22 @@ func tokenRules() []ownRule {
 			follows:  isAssigned,
 			valid:    hasSession,
 		}, `(?i)cookie["']?\s{0,3}[:=]\s{0,3}["']?((?:[^\s=;,"'<>]+=[^\s;"'<>]*;\s?)*[^\s=;,"'<>]+=[^\s;"'<>]*)`},
+		{rule{
+			kind:     "webhook",
+			keywords: []string{"hooks.slack.com/", "webhook.office.com/", "hooks.zapier.com/", "maker.ifttt.com/"},
+			anchored: true,
+			rest:     tokenBytes,
+		}, `(?i)\A(?:hooks\.slack\.com/[a-z]{1,12}|webhook\.office\.com/webhookb2|hooks\.zapier\.com/hooks/catch|maker\.ifttt\.com/trigger/[^/\s]{1,60}/(?:json/)?with/key)/([a-z0-9@/_-]{8,200})`},
 		{rule{kind: "webhook", keywords: []string{"/api/webhooks/"}}, `(?i)/api/webhooks/([0-9]{15,22}/[a-z0-9_-]{40,100})`},
 		{rule{kind: "telegram-bot-token", keywords: []string{":aa"}}, `(?:\b|bot)([0-9]{8,12}:AA[A-Za-z0-9_-]{30,40})`},
 	}
 }
+
+// orderBefore matches what names the number after it as that of an order, not of a card.
+var orderBefore = regexp.MustCompile(`(?i)(?:order|invoice|tracking|parcel|shipment|reference|ref|transaction|ticket|booking|receipt)[ _-]?(?:number|no|nr|id|num)?[."']{0,2}\s{0,3}(?:[:#=]|is|was)?\s{0,3}["'#]?$`)
+
+// numberBefore matches the end of a number or word that goes on with the digits after it.
+var numberBefore = regexp.MustCompile(`[0-9A-Za-z.,+/-]$|[0-9][ -]$`)
 
 // personRules returns the rules for what identifies a person or a machine: e-mail and IP
 // addresses, card, account and telephone numbers, and names of home folders.
@@ -154,9 +216,10 @@ func personRules() []ownRule {
 			follows:  near(hostBytes, len("a.bc"), 0),
 		}, `[\pL\pN._%+-]{1,64}@[\pL\pN-]{1,63}(?:\.[\pL\pN-]{1,63}){0,5}\.\pL{2,24}`},
 		{rule{
-			kind:  cardKind,
-			spans: numbersWith(shortestCard, 0),
-			valid: isCard,
+			kind:    cardKind,
+			spans:   numbersWith(shortestCard, 0),
+			valid:   isCard,
+			isOther: orderBefore.MatchString,
 		}, `(?:^|[^0-9A-Za-z.])([2-6][0-9]{3}(?:[ -]?[0-9]{4}){2}[ -]?[0-9]{3,4}|3[47][0-9]{2}[ -][0-9]{6}[ -][0-9]{5})(?:$|[^0-9A-Za-z])`},
 		{rule{kind: "iban", spans: accounts, valid: isIBAN}, `\b([A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?)\b`},
 		{rule{
@@ -164,6 +227,12 @@ func personRules() []ownRule {
 			keywords: []string{"+"},
 			valid:    isPhone,
 		}, `(?:^|[^0-9A-Za-z+)])(\+[1-9][0-9]{0,3}(?:[ .-]?(?:\([0-9]{1,6}\)|[0-9]{1,12})){1,6})(?:$|[^0-9A-Za-z])`},
+		{rule{
+			kind:     "phone",
+			keywords: []string{"09"},
+			anchored: true,
+			isOther:  numberBefore.MatchString,
+		}, `\A(09[0-9]{2}[ -]?[0-9]{3}[ -]?[0-9]{4})(?:$|[^0-9A-Za-z])`},
 		{rule{
 			kind:     "phone",
 			keywords: phoneNames,

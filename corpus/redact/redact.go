@@ -16,7 +16,7 @@ import (
 )
 
 // Rules is the version of the rules: that of gitleaks and that of this package.
-const Rules = "gitleaks v8.30.1 and arena.redact.v4"
+const Rules = "gitleaks v8.30.1 and arena.redact.v5"
 
 // Options select what is found in addition to secrets and addresses.
 type Options struct {

@@ -64,6 +64,11 @@ type rule struct {
 	entropy float64
 	// valid reports whether a match is a secret; nil accepts all.
 	valid func(string) bool
+	// rest are the bytes with which a secret goes on that is longer than the expression: a secret
+	// ends where its bytes end. The zero value is none.
+	rest charset
+	// isOther, unless nil, reports whether the text before a secret tells that it is something else.
+	isOther func(before string) bool
 }
 
 // sharedRules returns the rules of gitleaks that search content. It omits rules for file names;
@@ -163,13 +168,30 @@ func (r *rule) within(
 	for _, m := range r.re().FindAllStringSubmatchIndex(text[w.start:w.end], -1) {
 		start, end := r.secret(m)
 		s := span{w.start + start, w.start + end}
+		s.end = r.endOfRun(text, s.end)
 		secret := text[s.start:s.end]
 		isValid := r.valid == nil || r.valid(secret)
+		if r.isOther != nil && r.isOther(text[max(0, s.start-reachBack):s.start]) {
+			continue
+		}
 		if secret != "" && isValid && entropy(secret) >= r.entropy {
 			out = append(out, Finding{r.kind, s.start, s.end})
 		}
 	}
 	return out
+}
+
+// endOfRun returns the end of the bytes with which a secret goes on at an index. A full stop at their
+// end belongs to the sentence.
+func (r *rule) endOfRun(text string, index int) int {
+	end := index
+	for end < len(text) && r.rest[text[end]] {
+		end++
+	}
+	for end > index && text[end-1] == '.' {
+		end--
+	}
+	return end
 }
 
 func (r *rule) secret(m []int) (start, end int) {

@@ -17,7 +17,8 @@ const shortestRun = 32
 func (h *hits) sample(text string) {
 	end := 0
 	for i := sampleStride - 1; i < len(text); i += sampleStride {
-		if i < end {
+		if i < end { // a phrase may be joined by hyphens, underscores or dots to one sequence
+			h.phraseNear(text, i)
 			continue
 		}
 		index := i
@@ -33,6 +34,7 @@ func (h *hits) sample(text string) {
 			if end = s.end; telling(text, s) {
 				h.runs = append(h.runs, s)
 			}
+			h.phraseNear(text, index)
 		case i >= h.phrased && listed(text, s):
 			h.phraseAt(text, s)
 		}

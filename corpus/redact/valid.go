@@ -91,11 +91,13 @@ func noName(s string) bool {
 }
 
 // random reports whether a value looks randomly generated: it has at least 16 bytes, three digits
-// and an entropy of 3 bits per byte, and either letters of both cases or only hexadecimal digits.
+// and an entropy of 3 bits per byte, and either letters of both cases or a stretch of 16 letters of
+// one case and digits without a sign between them, as no name of words and numbers has.
 func random(s string) bool {
 	const shortest, fewestDigits, leastEntropy = 16, 3, 3
 	cased := s != strings.ToLower(s) && s != strings.ToUpper(s)
-	return len(s) >= shortest && digitsIn(s) >= fewestDigits && (cased || hexadecimal.row(s, 0, len(s), 0)) && entropy(s) >= leastEntropy
+	isRandom := cased || len(stretches(s, &alphanumeric, shortest)) > 0
+	return len(s) >= shortest && digitsIn(s) >= fewestDigits && isRandom && entropy(s) >= leastEntropy
 }
 
 // isPhone reports whether s has as many digits as a telephone number: 9 to 15 if it begins with a

@@ -36,6 +36,13 @@ func (h *hits) phraseAt(text string, word span) {
 	h.phrases = append(h.phrases, phrasesOf(text, words)...)
 }
 
+// phraseNear records the mnemonic phrases around an index of a long sequence of characters.
+func (h *hits) phraseNear(text string, index int) {
+	if w := wordAt(text, index); index >= h.phrased && listed(text, w) {
+		h.phraseAt(text, w)
+	}
+}
+
 func phrases(_ string, h *hits) []span { return h.phrases }
 
 // wordsAround returns the longest sequence of words of the BIP-39 list that contains the given
