@@ -16,6 +16,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/trajectory-arena/arena/corpus/shard"
+	"github.com/trajectory-arena/arena/internal/digest"
 )
 
 // OpenParquet opens a Parquet file, calls use with it and closes it. A broken file is an
@@ -142,6 +143,20 @@ func printRows(file *shard.File, head int, out io.Writer) error {
 		return nil
 	}
 	return err
+}
+
+// ErrEdited is returned for a file of a corpus whose content is not the one that the manifest lists.
+var ErrEdited = errors.New("file has another sha256 than the manifest says: it was edited")
+
+// CheckFile returns ErrEdited, wrapped, if the manifest lists the file with another hash than that of
+// content.
+func (m *Manifest) CheckFile(path string, content []byte) error {
+	for _, f := range m.Files {
+		if f.Path == path && f.SHA256 != digest.SHA256(content) {
+			return fmt.Errorf("check %s: %w", path, ErrEdited)
+		}
+	}
+	return nil
 }
 
 // GuardInputs returns the inputs that rows were checked against: held-out files and banks.

@@ -161,7 +161,7 @@ func RefusedProblems(known *finish.Exclusions, p student.Problems) (map[string]s
 			continue
 		}
 		if f := protection.Check(corpus.SplitTrain, candidate); f.Drop {
-			refused[candidate.ID] = fmt.Sprintf("it is taken for a protected problem: %s", f.Evidence)
+			refused[candidate.ID] = fmt.Sprintf("it is taken for a protected problem (tier %s)", f.Tier)
 		}
 	}
 	return refused, nil

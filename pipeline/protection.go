@@ -1,11 +1,14 @@
 package pipeline
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/trajectory-arena/arena/corpus"
@@ -213,7 +216,14 @@ func (d *Day) readBank(path string) (state *guard.State, err error) {
 		return guard.HoldOut(nil), nil
 	}
 	err = d.readFile(kindBank, path, func(r io.Reader) (int, error) {
-		if state, err = guard.ReadState(r); err != nil {
+		content, readErr := io.ReadAll(io.LimitReader(r, maxBankBytes))
+		if readErr == nil {
+			readErr = checkBank(path, content)
+		}
+		if readErr != nil {
+			return 0, readErr
+		}
+		if state, err = guard.ReadState(bytes.NewReader(content)); err != nil {
 			return 0, err
 		}
 		return len(state.Clusters), nil
@@ -222,6 +232,21 @@ func (d *Day) readBank(path string) (state *guard.State, err error) {
 		return nil, inputError{err}
 	}
 	return state, nil
+}
+
+// maxBankBytes is the maximum number of bytes of a bank that are read, more than the largest valid one
+// has.
+const maxBankBytes = 65 << 20
+
+// checkBank returns an error if the bank of a corpus has another hash than the corpus's manifest says.
+// A bank outside a corpus passes.
+func checkBank(path string, content []byte) error {
+	var m corpus.Manifest
+	b, err := os.ReadFile(filepath.Join(filepath.Dir(path), corpus.ManifestName))
+	if err != nil || json.Unmarshal(b, &m) != nil {
+		return nil //nolint:nilerr // the folder is no corpus
+	}
+	return m.CheckFile(filepath.Base(path), content)
 }
 
 // readHeldOut reads the files of problems that must be held out of training, and adds the files to

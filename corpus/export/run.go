@@ -99,6 +99,15 @@ var exportLimits = corpus.Limits{
 // maxFileBytes is the maximum size in bytes of a manifest.json or bank.json that is read.
 const maxFileBytes = 256 << 20
 
+// readBank returns the content of the bank of a corpus. It returns an error if the bank was edited.
+func readBank(fsys corpus.FS, source string, m *corpus.Manifest) ([]byte, error) {
+	b, err := corpus.ReadFile(fsys, filepath.Join(source, corpus.BankName), maxFileBytes)
+	if err != nil {
+		return nil, err
+	}
+	return b, m.CheckFile(corpus.BankName, b)
+}
+
 // assemble creates the exported corpus in dir from the finished parts of its profiles. It copies
 // bank.json from source, the corpus that was exported.
 func assemble(
@@ -123,12 +132,7 @@ func assemble(
 		return f.Path == corpus.BankName
 	})
 	if hasBank {
-		extra[corpus.BankName], err = corpus.ReadFile(
-			fsys,
-			filepath.Join(source, corpus.BankName),
-			maxFileBytes,
-		)
-		if err != nil {
+		if extra[corpus.BankName], err = readBank(fsys, source, m); err != nil {
 			return err
 		}
 	}

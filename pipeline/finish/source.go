@@ -72,6 +72,9 @@ func (s *Source) Bank() (*guard.State, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err = s.Manifest.CheckFile(corpus.BankName, b); err != nil {
+		return nil, fmt.Errorf("read bank of %s: %w", s.Dir, err)
+	}
 	bank, err := guard.ReadState(bytes.NewReader(b))
 	if err != nil {
 		return nil, fmt.Errorf("read bank of %s: %w", s.Dir, err)
