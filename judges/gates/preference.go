@@ -42,7 +42,7 @@ func (r *reading) reasonedChoice(a, b *candidate) (choice span, ok bool) {
 		if r.statesReason(i, i, a, b) && r.compares(i, a, b) && r.leadToOutcome(a, b, i, i) {
 			return r.sentences[i].span, true
 		}
-		if r.isCauseNext(i) && r.leadToOutcome(a, b, i, i+1) {
+		if r.isCauseNext(i, a, b) && r.leadToOutcome(a, b, i, i+1) {
 			return r.join(i, i+1), true
 		}
 		last := min(i+maxDistance, len(r.sentences)-1)
@@ -124,9 +124,10 @@ func (r *reading) concludes(i int) bool {
 
 // isCauseNext reports whether the sentence after sentence i has at most ten tokens, a word for a
 // cause and a word for what supports it, as in "because of the price".
-func (r *reading) isCauseNext(i int) bool {
+// A sentence that the data contradict states no cause.
+func (r *reading) isCauseNext(i int, a, b *candidate) bool {
 	const cause = causeWord | groundWord
-	if i+1 >= len(r.sentences) {
+	if i+1 >= len(r.sentences) || r.isFalse(i+1, a, b) {
 		return false
 	}
 	next := &r.sentences[i+1]
@@ -257,10 +258,10 @@ func (r *reading) isAboutCandidates(i int) bool {
 // listed twice or first is no reason.
 func (r *reading) statesReason(i, preference int, a, b *candidate) bool {
 	samePreference := i == preference
-	isTrue, isFalse := r.compareFigures(i)
-	if isFalse || r.isFalseValue(i, a, b) {
+	if r.isFalse(i, a, b) {
 		return false
 	}
+	isTrue, _ := r.compareFigures(i)
 	if r.addressesGrader(i) {
 		return false
 	}

@@ -99,8 +99,12 @@ func (r *reading) commonWords(title string, c *cite) (count int, end int32) {
 }
 
 // citeOrdinal appends to r.cites the product that a word such as "the second" points at: of the last
-// two products that the passage names before, or else of the last list of results.
+// two products that the passage names before, or else of the last list of results. In a sentence to
+// a grader such a word points at nothing.
 func (r *reading) citeOrdinal(sentence int, m *mark) {
+	if r.sentences[sentence].classes&graderWord != 0 {
+		return
+	}
 	var named []int32
 	for _, c := range r.cites {
 		if c.product >= 0 && c.end <= m.start && c.kind != citePrice && c.kind != citeOrdinal {
@@ -325,6 +329,12 @@ func (r *reading) namesPrice(i int, p *product) bool {
 		}
 	}
 	return false
+}
+
+// isFalse reports whether the data contradict sentence i about a and b.
+func (r *reading) isFalse(i int, a, b *candidate) bool {
+	_, isFalse := r.compareFigures(i)
+	return isFalse || r.isFalseValue(i, a, b)
 }
 
 // compareFigures reports whether sentence i says of a figure or candidate that it is lower or higher
