@@ -146,6 +146,11 @@ func (c *Client) ask(
 	return x, err
 }
 
+// Body returns the request for a question as JSON, in the form that is sent first.
+func (c *Client) Body(q Question) ([]byte, error) {
+	return c.body(q, len(q.Schema) > 0 && !c.endpoint.PlainText, false)
+}
+
 // body encodes a question as JSON, with the answer's schema if schema is set, and with the
 // parameters of reasoning models if reasoning is set. Fields configured for the question or its
 // endpoint replace the generated ones; a nil value removes a field. Equal questions have equal bytes.

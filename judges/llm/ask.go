@@ -53,6 +53,9 @@ func (j *Judge) answerOnce(
 	if ok || err != nil {
 		return v, err
 	}
+	if j.options.Batch != nil {
+		return j.batched(q)
+	}
 	v, err = j.ask(ctx, q, voted)
 	if err == nil && v.outcome != arena.JudgeScored {
 		repeated := v

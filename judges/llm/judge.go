@@ -16,6 +16,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/judges/batch"
 	"github.com/trajectory-arena/arena/judges/ledger"
 	"github.com/trajectory-arena/arena/judges/prices"
 )
@@ -49,6 +50,9 @@ type Options struct {
 	// exchanges of the ledger with this payer count as spent. It is empty for a
 	// budget of this judge alone.
 	Payer string
+	// Batch is the folder of a batch, which then answers instead of the servers; nil
+	// for none.
+	Batch *batch.Folder
 }
 
 // Judge is an LLM judge. Its methods are safe for use by several goroutines.

@@ -13,6 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/text"
+	"github.com/trajectory-arena/arena/judges/batch"
 	"github.com/trajectory-arena/arena/judges/ledger"
 	"github.com/trajectory-arena/arena/judges/llm"
 	"github.com/trajectory-arena/arena/judges/prices"
@@ -34,6 +35,7 @@ type LLMFlags struct {
 	models       []string
 	Ledger       string
 	prices       string
+	batch        string
 	budgetUSD    float64
 	budgetTokens int
 	// flags are the flags that only --judge llm has. There are none in arena eval.
@@ -65,6 +67,7 @@ func (f *LLMFlags) Add(c *cobra.Command) {
 	flags.StringArrayVar(&f.models, "model", nil, "model to ask; again for more")
 	flags.StringVar(&f.Ledger, "ledger", "judge-ledger", "folder that keeps every exchange")
 	flags.StringVar(&f.prices, "prices", "", "YAML file, model: {prompt: USD, completion: USD} per million tokens")
+	flags.StringVar(&f.batch, "batch", "", "folder of batch files: write what is to be asked as requests-*.jsonl, and read the provider's results from the other *.jsonl files")
 	flags.Float64Var(&f.budgetUSD, "budget-usd", 0, "dollars that this run may spend")
 	flags.IntVar(&f.budgetTokens, "budget-tokens", 0, "tokens that this run may spend")
 	flags.Float64Var(&f.maxUnscored, "max-unscored", f.usualUnscored, "share of attempts that may stay without a score")
@@ -72,7 +75,7 @@ func (f *LLMFlags) Add(c *cobra.Command) {
 		c.Flags().AddFlagSet(flags)
 	})
 	cli.Reads(c, "prices")
-	cli.Writes(c, "ledger")
+	cli.Writes(c, "ledger", "batch")
 }
 
 // IsSet reports whether any flag on models is set. A limit on missing answers makes sense
@@ -165,7 +168,9 @@ type Models struct {
 	Judge  *llm.Judge
 	Ledger *ledger.Ledger
 	Folder string
-	words  io.Writer
+	// batch is the folder of --batch, nil for none.
+	batch *batch.Folder
+	words io.Writer
 }
 
 // Open opens the judge of the flags. Warnings are written to words.
@@ -181,16 +186,24 @@ func (f *LLMFlags) Open(words io.Writer) (*Models, error) {
 	if err != nil {
 		return nil, cli.Failed(err, "a ledger is a folder of the *.jsonl files that arena wrote; move other files away")
 	}
+	var files *batch.Folder
+	if f.batch != "" {
+		if files, err = batch.Open(f.batch); err != nil {
+			err = cli.Failed(err, "--batch is a folder of the files that arena wrote and of the results that the provider returned, as they are")
+			return nil, errors.Join(err, l.Close())
+		}
+	}
 	j, err := llm.New(cfg, l, llm.Options{
 		Prices: table,
 		Now:    time.Now,
 		Payer:  f.Payer,
+		Batch:  files,
 	})
 	if err != nil {
 		err = cli.Usage(err, "`arena judge --help` lists what can be said about models")
 		return nil, errors.Join(err, l.Close())
 	}
-	return &Models{cfg, j, l, f.Ledger, words}, nil
+	return &Models{cfg, j, l, f.Ledger, files, words}, nil
 }
 
 // Close closes the judge and its ledger, and warns of endpoints that refused their key.
@@ -199,7 +212,19 @@ func (m *Models) Close() error {
 		fmt.Fprintf(m.words, "warning: endpoint %s did not accept its key any more; other models stood in for its own from there on\n", name)
 	}
 	m.Judge.Close()
-	return m.Ledger.Close()
+	return errors.Join(m.closeBatch(), m.Ledger.Close())
+}
+
+// closeBatch writes the new requests of the batch and tells where they are.
+func (m *Models) closeBatch() error {
+	if m.batch == nil {
+		return nil
+	}
+	path, requests, err := m.batch.Close()
+	if err == nil && requests > 0 {
+		fmt.Fprintf(m.words, "%d requests in %s: upload the file as a batch, put its result and error files into the same folder, and run the command again\n", requests, path)
+	}
+	return err
 }
 
 // Dollars formats a cost, which is nil if a price is unknown.
