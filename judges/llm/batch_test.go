@@ -24,9 +24,9 @@ func (noNetwork) RoundTrip(*http.Request) (*http.Response, error) {
 	return nil, errors.New("a batch sends nothing")
 }
 
-// round judges n attempts from the folder of a batch, and returns the scores and
+// round judges five attempts from the folder of a batch, and returns the scores and
 // the lines of the new file of requests.
-func round(t *testing.T, ledgerDir, dir string, n int) (scored int, requests []string) {
+func round(t *testing.T, ledgerDir, dir string) (scored int, requests []string) {
 	t.Helper()
 	l, err := ledger.Open(ledgerDir)
 	if err != nil {
@@ -44,10 +44,10 @@ func round(t *testing.T, ledgerDir, dir string, n int) (scored int, requests []s
 		t.Fatal(err)
 	}
 	defer j.Close()
-	for i := range n {
-		got, err := ask(t.Context(), j, i+1)
-		if err != nil {
-			t.Fatal(err)
+	for i := range 5 {
+		got, askErr := ask(t.Context(), j, i+1)
+		if askErr != nil {
+			t.Fatal(askErr)
 		}
 		if got.Outcome == arena.JudgeScored {
 			scored++
@@ -101,30 +101,30 @@ func answer(t *testing.T, dir, name string, requests []string, reply func(i int)
 func TestABatchIsAskedOnce(t *testing.T) {
 	t.Parallel()
 	dir, ledgerDir := t.TempDir(), t.TempDir()
-	scored, first := round(t, ledgerDir, dir, 5)
+	scored, first := round(t, ledgerDir, dir)
 	if scored != 0 || len(first) != 5 || !strings.Contains(first[0], `"response_format"`) || !strings.Contains(first[0], `"url":"/v1/chat/completions"`) {
 		t.Fatalf("%d scored, %d requests: %s", scored, len(first), first)
 	}
-	if scored, again := round(t, ledgerDir, dir, 5); scored != 0 || again != nil {
-		t.Errorf("asked again before the answers: %d scored, %q", scored, again)
+	if n, again := round(t, ledgerDir, dir); n != 0 || again != nil {
+		t.Errorf("asked again before the answers: %d scored, %q", n, again)
 	}
 	doubted := `{"evidence": [], "reasoning_quality": 0.7, "explanation": "Gate 4 failed"}`
 	answer(t, dir, "results.jsonl", first, func(i int) string {
 		return []string{modeltest.Grade(0.5), "", doubted, modeltest.Grade(0.9), modeltest.Grade(0.1)}[i]
 	})
-	if scored, _ := round(t, ledgerDir, t.TempDir(), 5); scored != 0 {
-		t.Errorf("%d scored without the results", scored)
+	if n, _ := round(t, ledgerDir, t.TempDir()); n != 0 {
+		t.Errorf("%d scored without the results", n)
 	}
 	// A run that is killed has collected some answers and written no requests.
-	scored, second := round(t, ledgerDir, dir, 5)
+	scored, second := round(t, ledgerDir, dir)
 	if scored != 3 || len(second) != 2 {
 		t.Fatalf("%d scored, %d requests again", scored, len(second))
 	}
 	answer(t, dir, "results-2.jsonl", second, func(int) string { return modeltest.Grade(0.3) })
-	if scored, third := round(t, ledgerDir, dir, 5); scored != 5 || third != nil {
-		t.Errorf("%d scored, %q", scored, third)
+	if n, third := round(t, ledgerDir, dir); n != 5 || third != nil {
+		t.Errorf("%d scored, %q", n, third)
 	}
-	if scored, third := round(t, ledgerDir, t.TempDir(), 5); scored != 5 || third != nil {
-		t.Errorf("from the ledger alone: %d scored, %q", scored, third)
+	if n, third := round(t, ledgerDir, t.TempDir()); n != 5 || third != nil {
+		t.Errorf("from the ledger alone: %d scored, %q", n, third)
 	}
 }
