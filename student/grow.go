@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -68,6 +71,61 @@ func (f *folder) grow(spec Spec) error {
 		return fmt.Errorf("let the run grow: %w", err)
 	}
 	return WriteJSON(f.file(specFile), spec)
+}
+
+// CopyRun copies what decides the outputs of a finished run, its settings, turns and rollouts, to a
+// folder that does not exist or is empty. It does nothing if both are the same folder.
+func CopyRun(from, to string) error {
+	same, err := sameFolder(from, to)
+	if same || err != nil {
+		return err
+	}
+	if _, err := ReadFinished(from); err != nil {
+		return err
+	}
+	if entries, err := os.ReadDir(to); err == nil && len(entries) > 0 {
+		return fmt.Errorf("copy run: %s is not empty", to)
+	}
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		return fmt.Errorf("copy run: %w", err)
+	}
+	for _, name := range []string{turnsFile, rolloutsFile, ServersFile, TelemetrySeries, TelemetryFile, specFile} {
+		err := copyFile(filepath.Join(from, name), filepath.Join(to, name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // a run scored again may have no telemetry
+			return fmt.Errorf("copy run: %w", err)
+		}
+	}
+	return nil
+}
+
+// sameFolder reports whether two paths name one folder. A path that does not exist is no other's.
+func sameFolder(a, b string) (bool, error) {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false, fmt.Errorf("read run: %w", err)
+	}
+	y, err := os.Stat(b)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(x, y), err
+}
+
+func copyFile(from, to string) (err error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		err = errors.Join(err, in.Close())
+	}()
+	const ownerOnly = 0o600 // journals hold requests and replies unredacted
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, ownerOnly)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Sync(), out.Close())
 }
 
 // ErrPool is in the chain of the error for runs that cannot be pooled.

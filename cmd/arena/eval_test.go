@@ -126,6 +126,24 @@ func TestEvalCommand(t *testing.T) {
 	if again := runPage(t, run); again != page {
 		t.Errorf("rescore changed the page: %s", again)
 	}
+	if !strings.Contains(page, `"problems":[{"problem_id":"p0","query":"one","reward":{"product_id":"700"`) {
+		t.Errorf("the page lacks requests and wanted products: %s", page)
+	}
+
+	other := filepath.Join(t.TempDir(), "other")
+	rescore := []string{"eval", "--rescore", run, "--problems", problems, "--catalog", catalog, "-q", "--min-coverage", "0", "--judge", "none", "-o", other}
+	if code, _, words = arenaRun(rescore...); code != cli.ExitOK {
+		t.Errorf("rescore into another folder: exit %d: %s", code, words)
+	}
+	if again, err := os.ReadFile(filepath.Join(run, "summary.json")); err != nil || !bytes.Equal(again, b) {
+		t.Errorf("rescore into another folder changed the run: %v", err)
+	}
+	if there, err := os.ReadFile(filepath.Join(other, "summary.json")); err != nil || bytes.Equal(there, b) || !strings.Contains(string(there), `"judged": 0,`) {
+		t.Errorf("the other folder: %v %s", err, there)
+	}
+	if code, _, words = arenaRun("eval", "--rescore", run, "--problems", problems, "--catalog", catalog, "-o", filepath.Dir(run)); code == cli.ExitOK || !strings.Contains(words, "is not empty") {
+		t.Errorf("rescore into a folder with files: exit %d: %s", code, words)
+	}
 }
 
 // runPage is the data of a run's page, without what its server and clock told.
@@ -194,6 +212,10 @@ func TestCompareCommand(t *testing.T) {
 	code, out, words = arenaRun("compare", pooled("a", "a2"), pooled("b", "b2"), "--json")
 	if code != cli.ExitOK || json.Unmarshal([]byte(out), &c) != nil || c["a_mean"] != 0.25 || c["b_mean"] != 0.5 || c["mcnemar"] != nil {
 		t.Errorf("pooled: exit %d, %s %s", code, out, words)
+	}
+	code, out, words = arenaRun("compare", filepath.Join(dir, "a"), filepath.Join(dir, "b"), filepath.Join(dir, "a"), "--series")
+	if code != cli.ExitOK || strings.Count(out, "against") != 2 || !strings.HasPrefix(out, "  1 |") || strings.Count(out, "|\n") != 0 || !strings.Contains(out, "best of 3: ") {
+		t.Errorf("series: exit %d, %s %s", code, out, words)
 	}
 	code, out, _ = arenaRun("results", filepath.Join(dir, "b2"), filepath.Join(dir, "b"), "-o", "-")
 	if code != cli.ExitOK || !strings.HasPrefix(out, `{"problem_id":"p0","sample":0,"outcome":"scored","success":true`) || strings.Count(out, `"sample":1`) != 4 {

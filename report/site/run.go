@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/asjson"
 )
 
 // Run is the folder of a finished evaluation.
@@ -37,6 +38,7 @@ type run struct {
 	Spec      json.RawMessage   `json:"spec"`
 	Summary   json.RawMessage   `json:"summary"`
 	Results   []json.RawMessage `json:"results"`
+	Problems  []json.RawMessage `json:"problems"`
 	Telemetry json.RawMessage   `json:"telemetry"`
 	Moments   []json.RawMessage `json:"moments"`
 }
@@ -76,6 +78,9 @@ func (r *Run) read() (*run, error) {
 	if out.Results, err = r.readLines("results.jsonl"); err != nil {
 		return nil, err
 	}
+	if out.Problems, err = r.readProblems(); err != nil {
+		return nil, err
+	}
 	out.Moments, err = r.readLines("telemetry.jsonl")
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
@@ -86,6 +91,27 @@ func (r *Run) read() (*run, error) {
 	}
 	out.Moments = out.Moments[:len(out.Moments)/every]
 	return out, err
+}
+
+// readProblems returns the request, the wanted products and their titles of each problem. It returns
+// none for a run without its problems.
+func (r *Run) readProblems() ([]json.RawMessage, error) {
+	lines, err := r.readLines("problems.jsonl")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for i, line := range lines {
+		var p struct {
+			ID     string          `json:"problem_id"`
+			Query  string          `json:"query"`
+			Reward json.RawMessage `json:"reward"`
+		}
+		if err := json.Unmarshal(line, &p); err != nil {
+			return nil, fmt.Errorf("read problems of %s: %w", r.Dir, err)
+		}
+		lines[i] = asjson.Bytes(p)
+	}
+	return lines, err
 }
 
 // readLines returns the lines of a file that are valid JSON. It skips others, since a process may

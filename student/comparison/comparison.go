@@ -117,6 +117,8 @@ type Options struct {
 	Anyway bool
 	// MinCoverage is the share of the rollouts of each run that must be scored.
 	MinCoverage float64
+	// Series compares each run with the one before instead of the first.
+	Series bool
 	// Margin is the difference that does not matter; 0 means no equivalence test.
 	Margin float64
 	// Contaminated, if not nil, holds problems to compare separately.
@@ -130,7 +132,7 @@ var (
 	ErrCoverage     = errors.New("too little was scored")
 )
 
-// Compare compares the first run with each of the others.
+// Compare compares the first run with each of the others or, for a series, each with the next.
 func Compare(folders []string, o Options) (comparisons []Comparison, _ error) {
 	var base *Run
 	for i, folder := range folders {
@@ -161,6 +163,9 @@ func Compare(folders []string, o Options) (comparisons []Comparison, _ error) {
 			return nil, err
 		}
 		comparisons = append(comparisons, c)
+		if o.Series {
+			base = r
+		}
 	}
 	adjust(comparisons)
 	return comparisons, nil

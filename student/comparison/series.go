@@ -147,11 +147,9 @@ func defaults(servers []telemetry.Identity) string {
 	return cmp.Or(strings.Join(settings, " and "), unknown)
 }
 
-// WriteSeries writes the runs of comparisons with one base as a table, for people.
+// WriteSeries writes the runs of comparisons as a table, for people.
 func WriteSeries(w io.Writer, comparisons []Comparison) error {
-	rows := append([]*Run{comparisons[0].ARun}, slicesx.Map(comparisons, func(c Comparison) *Run {
-		return c.BRun
-	})...)
+	rows := series(comparisons)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	rates := slicesx.FilterMap(slices.Sorted(maps.Keys(rows[0].Summary.Pass)), func(name string) (string, bool) {
 		return name, strings.HasPrefix(name, "pass@")
@@ -199,6 +197,40 @@ func writeBest(w io.Writer, rows []*Run) error {
 	i := stats.SelectedWilson(*s.ASRScored, *s.SEScored, cmp.Or(s.Groups, s.Problems), s.Scored, len(rows))
 	_, err := fmt.Fprintf(w, "best of %d: %s, %.4f (95 %% with the selection: %.4f to %.4f)\n", len(rows), best.Name, *s.ASRScored, i.Low, i.High)
 	return err
+}
+
+// Curve returns the rates of a series of runs as a curve for people: a line for each run, with its
+// interval on an axis from 0 to 1.
+func Curve(comparisons []Comparison) string {
+	const width = 50
+	var b strings.Builder
+	for i, r := range series(comparisons) {
+		s := &r.Summary
+		if s.ASRScored == nil {
+			continue
+		}
+		axis := []byte(strings.Repeat(" ", width+1))
+		if s.Clustered95 != nil {
+			for x := int(s.Clustered95[0] * width); x <= int(s.Clustered95[1]*width); x++ {
+				axis[x] = '-'
+			}
+		}
+		axis[int(*s.ASRScored*width)] = 'o'
+		fmt.Fprintf(&b, "%3d |%s| %.4f %s\n", i+1, axis, *s.ASRScored, r.Name)
+	}
+	return b.String() + "\n"
+}
+
+// series returns the runs of comparisons, each once.
+func series(comparisons []Comparison) (runs []*Run) {
+	for _, c := range comparisons {
+		for _, r := range []*Run{c.ARun, c.BRun} {
+			if !slices.Contains(runs, r) {
+				runs = append(runs, r)
+			}
+		}
+	}
+	return runs
 }
 
 func (r *Run) passes(names []string) (cells []string) {

@@ -89,7 +89,7 @@ func (f *Flags) addTask(c *cobra.Command) {
 	fl := c.Flags()
 	cli.File(c, &f.Problems, "problems", "problems: JSON lines, or one JSON array")
 	fl.StringVarP(&f.Out, "output", "o", "", "run folder")
-	fl.StringVar(&f.rescore, "rescore", "", "score the rollouts of this run again, without the model")
+	fl.StringVar(&f.rescore, "rescore", "", "score the rollouts of this run again, without the model: in its folder, or with -o in a copy")
 	f.Judge.LLM = instrument.DefaultLLMFlags()
 	fl.StringVar(
 		&f.Judge.Name,
@@ -222,7 +222,7 @@ func (f *Flags) sampling() error {
 }
 
 func (f *Flags) check() error {
-	if f.rescore != "" {
+	if f.Out == "" {
 		f.Out = f.rescore
 	}
 	missing := func(what, flag string) error {

@@ -70,7 +70,9 @@ func (f *Flags) judged(
 		return nil, err
 	}
 	if f.rescore != "" {
-		summary, err = run.Rescore(ctx)
+		if err = student.CopyRun(f.rescore, f.Out); err == nil {
+			summary, err = run.Rescore(ctx)
+		}
 	} else {
 		summary, err = f.playRollouts(ctx, s, run)
 	}

@@ -33,11 +33,15 @@ func NewCompare(s *cli.Streams) *cobra.Command {
 				}
 			}
 			return cli.WriteWhole(s, "-", func(w io.Writer) error {
+				if o.Series && !asJSON {
+					fmt.Fprint(w, comparison.Curve(comparisons))
+				}
 				return printComparisons(w, comparisons, asJSON)
 			})
 		})
 	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a comparison")
 	c.Flags().BoolVar(&o.Anyway, "anyway", false, "compare runs that differ, on the problems they share; says in what they differ")
+	c.Flags().BoolVar(&o.Series, "series", false, "the runs are a series, such as checkpoints: compare each with the next, and draw the curve")
 	cli.Share(c, &o.MinCoverage, "min-coverage", "share of each run's rollouts that must be scored")
 	cli.Share(c, &o.Margin, "margin", "difference that does not matter: test whether the runs are equal within it")
 	cli.File(c, &trainedOn, "trained-on", trainedOnUsage)

@@ -93,7 +93,21 @@
   function problems(run) {
     const by = new Map();
     for (const r of run.results) { const p = by.get(r.problem_id) || [0, 0]; by.set(r.problem_id, [p[0] + (r.success === true), p[1] + 1]); }
-    return arena.table("Problems, those solved by some samples first", ["problem", "solved"], [...by].sort((a, b) => Math.abs(a[1][0] / a[1][1] - 0.5) - Math.abs(b[1][0] / b[1][1] - 0.5)).map(([id, [won, n]]) => [rollouts(run, { problem_id: "=" + id }, id), arena.rated(won, n)]));
+    return arena.table("Problems, those solved by some samples first", ["request", "solved"], [...by].sort((a, b) => Math.abs(a[1][0] / a[1][1] - 0.5) - Math.abs(b[1][0] / b[1][1] - 0.5)).map(([id, [won, n]]) => [rollouts(run, { problem_id: "=" + id }, request(run, id)), arena.rated(won, n)]));
+  }
+
+  // problem finds a problem of a run, and request its words: an id says nothing to people.
+  const problem = (run, id) => (run.problems || []).find((p) => p.problem_id === id);
+  const request = (run, id) => { const words = problem(run, id)?.query || id; return words.length > 120 ? words.slice(0, 120) + "…" : words; };
+
+  // wanted shows what the request asked for beside what was recommended, and which wishes were missed.
+  function wanted(run, r) {
+    const p = problem(run, r.problem_id);
+    if (!p || !p.reward) return null;
+    const rewards = [p.reward].flat(), given = r.recommended || [];
+    const rows = rewards.map((w, i) => [w.product_id ?? "any", [w.title].flat().filter(Boolean).join(" / "), given[i] ?? "none", given.includes(w.product_id) ? "yes" : "no"]);
+    const missed = Object.entries(r.score || {}).filter(([, v]) => typeof v === "number" && v < 1).map(([k]) => k);
+    return [el("p", {}, p.query || ""), arena.table("Wanted and recommended", ["wanted", "title", "recommended", "same"], rows), missed.length ? el("p.bad", {}, `Wishes that were missed: ${missed.join(", ")}.`) : null];
   }
 
   page("rollouts", (run, path, view) => {
@@ -114,6 +128,7 @@
     const r = run.results[row], t = await arena.load(`${run.k}/talk/${row}`);
     const others = run.results.map((x, i) => [x, i]).filter(([x, i]) => x.problem_id === r.problem_id && i !== row);
     return [el("p", { class: r.success ? "fate kept" : "fate" }, `${run.name}, ${r.problem_id}, sample ${r.sample}: `, el("strong", {}, r.success ? "solved" : r.infra || r.label || "not solved"), `; stop ${r.stop}, ${number(r.turns)} replies.`),
+      wanted(run, r),
       r.score ? arena.table("Axes of the outcome", ["axis", "score"], Object.entries(r.score)) : null,
       others.length ? el("p", {}, "Beside: ", others.map(([x, i]) => [link([run.k, "pair", row, run.k, i], {}, `sample ${x.sample}${x.success ? ", solved" : ""}`), " "])) : null,
       (t.messages || []).filter((m) => m.role !== "system").map(said)];
