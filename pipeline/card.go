@@ -80,7 +80,7 @@ func (s *session) judgesText(p *plan, set *reports.Set) string {
 	if s.isOnFor(p, domain.Judge) {
 		return set.Judges.Text(s.Config.MaxUnscored)
 	}
-	return fmt.Sprintf("No attempt was graded: judge %s was not measured on these domains (not_measured). Columns of grades are null, and the weight of every success is 1.\n", s.Instruments.Judge.Name)
+	return fmt.Sprintf("No attempt was graded: judge %s was not measured on these domains (not_measured). Columns of grades are null, and the weight of every success is 1.\n", s.Instruments.Judge.Name) + set.Judges.SubnetText()
 }
 
 func (s *session) about(p *plan) string {

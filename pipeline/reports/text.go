@@ -231,8 +231,12 @@ func (r *Judges) Text(maxUnscored float64) string {
 		text += fmt.Sprintf("\n%d answers could not be read and %d were refusals. Of the former, %d lack the quote of a gate that they say was passed, and %d quote what the attempt does not hold.\n",
 			r.Outcomes[arena.JudgeUnparsed], r.Outcomes[arena.JudgeRefused], r.Doubts[arena.DoubtNoQuote], r.Doubts[arena.DoubtUnfound])
 	}
-	return text + r.Predicts.text() + r.Thinking.text() + framesText(r.Frames, r.Multiplier.Frames) + agreementText(r.Agreement) + subnetText(r.Subnet) + r.Probes.text() + r.Steps.text()
+	return text + r.Predicts.text() + r.Thinking.text() + framesText(r.Frames, r.Multiplier.Frames) + agreementText(r.Agreement) + r.SubnetText() + r.Probes.text() + r.Steps.text()
 }
+
+// SubnetText returns the text of the dataset card on how far the build agrees with the subnet's own
+// figures, empty if the runs have none.
+func (r *Judges) SubnetText() string { return subnetText(r.Subnet) }
 
 func framesText(flags []frames.Flag, weigh multiplier.Frames) string {
 	flagged := slices.DeleteFunc(slices.Clone(flags), func(f frames.Flag) bool {
