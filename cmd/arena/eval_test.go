@@ -181,7 +181,7 @@ func TestCompareCommand(t *testing.T) {
 		if err := os.WriteFile(leak, []byte(other), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		code, out, words := arenaRun("compare", filepath.Join(dir, "a"), filepath.Join(dir, "b"), "--trained-on", leak)
+		code, out, words = arenaRun("compare", filepath.Join(dir, "a"), filepath.Join(dir, "b"), "--trained-on", leak)
 		if code != cli.ExitUsage || out != "" || !strings.Contains(words, "none of the 4 evaluated ones is among them") {
 			t.Errorf("a list of other problems is no evidence: exit %d: %s%s", code, out, words)
 		}
@@ -204,7 +204,7 @@ func TestCompareCommand(t *testing.T) {
 	}
 	for _, name := range []string{"a2", "b2"} {
 		model, url := name[:1], scripted(t, func(q string, _ int64) bool { return q == "three" })
-		if code, _, words := arenaRun("eval", "--endpoint", url, "--model", model, "--problems", problems, "--catalog", catalog, "--seed", "1", "-q", "-o", filepath.Join(dir, name)); code != cli.ExitOK {
+		if code, _, words = arenaRun("eval", "--endpoint", url, "--model", model, "--problems", problems, "--catalog", catalog, "--seed", "1", "-q", "-o", filepath.Join(dir, name)); code != cli.ExitOK {
 			t.Fatalf("exit %d: %s", code, words)
 		}
 	}

@@ -91,10 +91,10 @@ func returnQuirks() []quirk {
 	signed := eachCall(func(_ int, c map[string]any) {
 		c["extra_content"] = map[string]any{"google": map[string]any{"thought_signature": "c2ln"}}
 	})
-	wants := func(role, path string) func(*exchange) bool {
+	wants := func(path string) func(*exchange) bool {
 		return sends(400, `{"error":{"message":"a field is missing"}}`, func(x *exchange) bool {
 			for _, m := range x.body.Get("messages").Array() {
-				if m.Get("role").Str == role && !m.Get(path).Exists() {
+				if m.Get("role").Str == "assistant" && !m.Get(path).Exists() {
 					return true
 				}
 			}
@@ -109,17 +109,17 @@ func returnQuirks() []quirk {
 	}
 	const unsupported = "property 'x' is unsupported"
 	return []quirk{
-		{name: "wants_signature", change: both(wants("assistant", "tool_calls.0.extra_content.google.thought_signature"), signed)},
-		{name: "wants_reasoning_content", change: both(wants("assistant", "reasoning_content"), reasons("reasoning_content"))},
-		{name: "wants_reasoning", change: both(wants("assistant", "reasoning"), reasons("reasoning"))},
-		{name: "wants_details", change: both(wants("assistant", "reasoning_details.0.signature"), edits(func(x *exchange) {
+		{name: "wants_signature", change: both(wants("tool_calls.0.extra_content.google.thought_signature"), signed)},
+		{name: "wants_reasoning_content", change: both(wants("reasoning_content"), reasons("reasoning_content"))},
+		{name: "wants_reasoning", change: both(wants("reasoning"), reasons("reasoning"))},
+		{name: "wants_details", change: both(wants("reasoning_details.0.signature"), edits(func(x *exchange) {
 			x.message["reasoning_details"] = []any{map[string]any{"signature": "s"}}
 		}))},
 		{name: "wants_null_content", change: both(refuses(`messages.#(content=="")#`, "text content blocks must be non-empty"), edits(func(x *exchange) { x.message["content"] = nil }))},
 		{name: "refuses_reasoning_content", change: both(refuses(`messages.#.reasoning_content`, unsupported), reasons("reasoning_content"))},
 		{name: "refuses_reasoning", change: both(refuses(`messages.#.reasoning`, unsupported), reasons("reasoning"))},
 		{name: "refuses_reasoning_at_once", change: both(refuses(`messages.#.reasoning_content`, unsupported), greets("reasoning_content"))},
-		{name: "refuses_reasoning_wants_signature", change: both(refuses(`messages.#.reasoning_content`, unsupported), wants("assistant", "tool_calls.0.extra_content"), reasons("reasoning_content"), signed)},
+		{name: "refuses_reasoning_wants_signature", change: both(refuses(`messages.#.reasoning_content`, unsupported), wants("tool_calls.0.extra_content"), reasons("reasoning_content"), signed)},
 		{name: "refuses_unknown", change: both(refuses(`messages.#.annotations`, unsupported), edits(func(x *exchange) { x.message["annotations"] = []any{1} }))},
 		{name: "refuses_parts", change: both(refuses(`messages.#.content.0.type`, unsupported), edits(func(x *exchange) {
 			x.message["content"] = []any{map[string]any{"type": "text", "text": x.text}}

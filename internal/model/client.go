@@ -240,7 +240,7 @@ func (p *Pool) Chat(ctx context.Context, body Body) (reply Reply, raw []byte, er
 	case p.config.Patience > 0 && failed && fault.Reason == reasonServerDown:
 		err = fmt.Errorf("%w: %s", ErrUnreachable, fault.Detail)
 	case p.config.Patience > 0 && failed && fault.Kind == Auth:
-		err = fmt.Errorf("%w: %s", ErrAccount, fault)
+		err = fmt.Errorf("%w: %s", ErrAccount, fault.Error())
 	}
 	return Reply{}, a.Body, err
 }

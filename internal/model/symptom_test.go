@@ -92,7 +92,7 @@ func TestRepliesThatAreNone(t *testing.T) {
 func TestPatienceBySymptom(t *testing.T) {
 	t.Parallel()
 	const unreachable, account = "unreachable", "account"
-	begun := func(s time.Time) time.Duration { return time.Since(s) } //nolint:forbidigo // virtual
+	begun := func(s time.Time) time.Duration { return time.Since(s) }
 	for _, c := range []struct {
 		name string
 		// status is that of request n at a time since the start.

@@ -106,7 +106,7 @@ func (r *Run) readProblems() ([]json.RawMessage, error) {
 			Query  string          `json:"query"`
 			Reward json.RawMessage `json:"reward"`
 		}
-		if err := json.Unmarshal(line, &p); err != nil {
+		if err = json.Unmarshal(line, &p); err != nil {
 			return nil, fmt.Errorf("read problems of %s: %w", r.Dir, err)
 		}
 		lines[i] = asjson.Bytes(p)

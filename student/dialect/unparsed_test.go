@@ -136,7 +136,7 @@ func spoken(t *testing.T, path string) (texts []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close()
 	unpacked, err := gzip.NewReader(f)
 	if err != nil {
 		t.Fatal(err)
