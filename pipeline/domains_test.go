@@ -13,6 +13,10 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/domain"
+	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/judges/gates"
+	"github.com/trajectory-arena/arena/judges/steps"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/traces"
 )
@@ -179,6 +183,29 @@ func TestDomainIsAFile(t *testing.T) {
 	for _, word := range []string{"# Repair desk trajectories", "| repairs | 48 |"} {
 		if !strings.Contains(string(card), word) {
 			t.Errorf("the card lacks %q", word)
+		}
+	}
+}
+
+// TestBuiltInDomainsMeasureTheseVersions holds that a new version of an instrument is measured again
+// on every domain that had measured it: else the instrument is silently off there.
+func TestBuiltInDomainsMeasureTheseVersions(t *testing.T) {
+	t.Parallel()
+	versions := map[string]string{
+		domain.Judge:      gates.Name,
+		domain.Steps:      steps.Name,
+		domain.Adaptivity: filters.AdaptivityVersion,
+		domain.Rewordings: guard.RewordingsVersion,
+	}
+	set, err := domain.NewSet("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range set.Names() {
+		for instrument, m := range set.ByName(name).Measured {
+			if m.Version != versions[instrument] {
+				t.Errorf("%s measures %s %s, this program has %s", name, instrument, m.Version, versions[instrument])
+			}
 		}
 	}
 }
