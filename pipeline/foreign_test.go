@@ -56,7 +56,7 @@ func TestImportAccountsForEveryRecord(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(map[string]int64{"ending": 2, "system_step": 1}, s.Lost); diff != "" {
+	if diff := cmp.Diff(map[string]int64{"ending": 2, "system_step": 1, "unread:info.task.user_id": 1}, s.Lost); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -201,7 +201,6 @@ func (p *Pool) transportFault(
 	var netErr net.Error
 	var op *net.OpError
 	f.unreachable = errors.As(err, &op) && op.Op == "dial"
-	f.away = f.Reason == "connection" && status == 0
 	tryTimedOut := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil
 	switch {
 	case tryTimedOut, errors.As(err, &netErr) && netErr.Timeout():
@@ -213,6 +212,9 @@ func (p *Pool) transportFault(
 	case status == http.StatusOK:
 		f.Reason = "unreadable"
 	}
+	// A connection that broke off before any reply is a server that restarts. One that gives no
+	// reply in time is not waited for: it would take the time-out again.
+	f.away = f.Reason == "connection" && status == 0
 	return f
 }
 
