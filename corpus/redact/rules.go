@@ -165,11 +165,15 @@ func (r *rule) within(
 	text string,
 	w span,
 ) []Finding {
+	run := 0 // the end of the run of the match before
 	for _, m := range r.re().FindAllStringSubmatchIndex(text[w.start:w.end], -1) {
 		start, end := r.secret(m)
 		s := span{w.start + start, w.start + end}
-		s.end = r.endOfRun(text, s.end)
-		secret := text[s.start:s.end]
+		if s.end > run {
+			run = r.endOfRun(text, s.end)
+		}
+		s.end = run
+		secret := text[s.start:min(s.end, s.start+maxChecked)]
 		isValid := r.valid == nil || r.valid(secret)
 		if r.isOther != nil && r.isOther(text[max(0, s.start-reachBack):s.start]) {
 			continue
@@ -180,6 +184,11 @@ func (r *rule) within(
 	}
 	return out
 }
+
+// maxChecked is the maximum number of bytes by which a secret is told from other values. Many
+// matches may be in one long run, each of which would otherwise be checked to the end of the run. It
+// is a multiple of four, so that the part is base64 if the whole is.
+const maxChecked = 1024
 
 // endOfRun returns the end of the bytes with which a secret goes on at an index. A full stop at their
 // end belongs to the sentence.
