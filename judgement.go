@@ -27,6 +27,9 @@ type Judgement struct {
 	Outcome JudgeOutcome
 	// Score is 0.1, 0.3, 0.5, 0.7 or 0.9; nil unless Outcome is scored.
 	Score *float64
+	// Expected is the mean of the scores by the probabilities that a model's tokens have; nil if the
+	// server gave none.
+	Expected *float64
 	// Gates has a result for each gate; all after the first failed one are false.
 	// Nil if the judge does not report gates.
 	Gates []bool

@@ -5,7 +5,7 @@ type Problem struct {
 	// ID is the source's own problem_id, or empty: published suites have none.
 	ID string
 	// Domain is the name of the domain of a problem that was read from its attempts. It is empty
-	// for problems of the shop and of environment packs.
+	// for problems of the shop.
 	Domain string
 	// Literal reports whether the guard compares the request word for word only, since its
 	// detector of reworded requests was not measured on the domain.

@@ -1,9 +1,11 @@
 """Makes a model in the form of Qwen3 that writes thoughts and tool calls, in the folder
-given: python callingmodel.py FOLDER CATALOG. Nothing is downloaded and nothing trained:
+given: python callingmodel.py FOLDER CATALOG [EXPORT]. Nothing is downloaded and nothing trained:
 whatever it reads, each token depends on the one before alone, by weights that are
 written down here. So it knows nothing and still does all that a server must handle:
-thinking, good and broken calls, ends."""
+thinking, good and broken calls, ends. With EXPORT its tokenizer has the words and the chat
+template of that corpus, whose rows then have as many tokens as by a real one."""
 
+import glob
 import json
 import sys
 
@@ -11,6 +13,8 @@ import torch
 from tinymodel import SPECIAL, TEMPLATE, words
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
+
+LONGEST = 32768  # tokens
 
 
 def call(name, **arguments):
@@ -32,27 +36,39 @@ def chains(product):
     return follows
 
 
-def tokenizer(follows):
+def rows(export):
+    import pyarrow.parquet
+
+    for path in glob.glob(export + "/data/text/*.parquet"):
+        for row in pyarrow.parquet.read_table(path).to_pylist():
+            yield from (m["content"] for m in row["messages"])
+
+
+def tokenizer(follows, export):
     raw = Tokenizer(models.BPE())
     raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     raw.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    raw.train_from_iterator([words], trainers.BpeTrainer(vocab_size=600, special_tokens=SPECIAL, initial_alphabet=alphabet))
+    template, texts, size = TEMPLATE, [words], 600
+    if export:
+        with open(export + "/chat_template.jinja", encoding="utf-8") as file:
+            template, texts, size = file.read(), rows(export), 2000
+    raw.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=size, special_tokens=SPECIAL, initial_alphabet=alphabet))
     raw.add_tokens([AddedToken(text, normalized=False) for text in follows if text != "\n"])
     return PreTrainedTokenizerFast(
-        tokenizer_object=raw, eos_token="<|im_end|>", pad_token="<|endoftext|>", chat_template=TEMPLATE, model_max_length=16384
+        tokenizer_object=raw, eos_token="<|im_end|>", pad_token="<|endoftext|>", chat_template=template, model_max_length=LONGEST
     )
 
 
-def main(folder, catalog):
+def main(folder, catalog, export=""):
     torch.manual_seed(1)
     with open(catalog) as lines:
         follows = chains(str(json.loads(lines.readline())["product_id"]))
-    tok = tokenizer(follows)
+    tok = tokenizer(follows, export)
     number = lambda text: tok.encode(text, add_special_tokens=False)[0]  # noqa: E731
     config = Qwen3Config(
         vocab_size=len(tok), hidden_size=128, intermediate_size=128, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=2,
-        head_dim=64, max_position_embeddings=16384, eos_token_id=tok.eos_token_id, pad_token_id=tok.pad_token_id, tie_word_embeddings=False,
+        head_dim=64, max_position_embeddings=LONGEST, eos_token_id=tok.eos_token_id, pad_token_id=tok.pad_token_id, tie_word_embeddings=False,
     )
     model = Qwen3ForCausalLM(config)
     with torch.no_grad():

@@ -1,7 +1,7 @@
-// Package contest has types that the packages below it share. They recompute what subnets with
-// contests publish, from their files: distillation by lowest KL (package distil), rounds in
-// which models are locked before they are evaluated (evolai), and the consensus that pays all
-// of them (yuma). They run no validator.
+// Package contest has the types that its subpackages share. They recompute, from published
+// files, what subnets with contests publish: distillation by lowest KL (package distil), rounds
+// in which models are locked before they are evaluated (evolai), and the consensus that pays
+// miners (yuma). They do not run a validator.
 package contest
 
 import (
@@ -21,7 +21,7 @@ type Figure struct {
 	N     int    `json:"n" parquet:"n"`
 }
 
-// NewFigure returns a value with its interval over n observations.
+// NewFigure returns the statistic value with its interval over n observations.
 func NewFigure(value float64, i stats.Interval, n int) Figure {
 	return Figure{Number(value), Number(i.Low), Number(i.High), n}
 }
@@ -38,7 +38,7 @@ func Rate(count, n int) Figure {
 	return NewFigure(float64(count)/float64(n), stats.Wilson(count, n), n)
 }
 
-// String returns the value with its interval.
+// String returns the value with its interval and sample size.
 func (f Figure) String() string {
 	return fmt.Sprintf(
 		"%.6g (95 %% %.4g to %.4g, n %d)",
@@ -49,7 +49,7 @@ func (f Figure) String() string {
 	)
 }
 
-// Number is a float64. In JSON infinity is a string and NaN is null.
+// Number is a float64. In JSON, an infinite Number is a string and NaN is null.
 type Number float64
 
 // MarshalJSON returns the number as JSON. It implements json.Marshaler.
@@ -66,15 +66,14 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	}
 }
 
-// Network checks that all lines of an input are of one network: results of a test network are
-// not valid for the main one. The zero value is ready to use.
+// Network checks that all lines of an input are of the same network, since results of a test
+// network do not count on the main one. The zero value is ready to use.
 type Network struct {
 	name string
 	seen bool
 }
 
-// Add records the network of a line. It returns an error if the network differs from that of
-// the lines before.
+// Add records the network of a line. It returns an error if an earlier line has another network.
 func (n *Network) Add(name string) error {
 	if n.seen && n.name != name {
 		return fmt.Errorf("networks %q and %q in one input: give one at a time", n.name, name)

@@ -16,26 +16,26 @@ import (
 	"github.com/trajectory-arena/arena/corpus/trainers"
 )
 
-// Assembly describes a corpus to assemble.
+// Assembly is the description of a corpus to assemble.
 type Assembly struct {
 	// Parts are the folders of finished parts, in the order of the shards.
 	Parts []string
-	// Extra are the files beside shards and tables, by path in the corpus.
+	// Extra are the files other than shards and tables, by their path in the corpus.
 	Extra map[string][]byte
-	// Manifest lacks Version, Schemas and Files, which Assemble sets.
+	// Manifest is the manifest without Version, Schemas and Files, which Assemble sets.
 	Manifest Manifest
 	Card     Card
-	// Move reports whether the shards are moved out of the parts' folders instead of copied.
-	// These folders must then be on the volume of the corpus, and are incomplete afterwards.
+	// Move reports whether shards are moved from the folders of the parts instead of copied. The
+	// folders must then be on the volume of the corpus. They are incomplete afterwards.
 	Move bool
-	// Redact redacts the extra files and the card. With it, Assemble also scans every shard whose
-	// rows no redactor has processed, and returns an error for a secret in one. Nil leaves texts
-	// unchanged.
+	// Redact redacts the extra files and the card. Assemble also scans every shard whose rows
+	// were not redacted when they were written, and returns an error for a secret in one. A nil
+	// Redact leaves texts unchanged.
 	Redact *redact.Redactor
 }
 
-// ErrDamagedPart reports that a file of a part is missing or its content is not what the part's
-// list records, so that the part must be written again.
+// ErrDamagedPart is returned if a file of a part is missing, or its content differs from the
+// record in the part's list. The part must then be written again.
 var ErrDamagedPart = errors.New("it is not what was written there")
 
 // Assemble assembles a corpus in a sibling folder of dir and moves it to dir when it is
@@ -58,7 +58,7 @@ func Assemble(ctx context.Context, fsys FS, dir string, a Assembly) error {
 }
 
 // assembler writes the files of one corpus to dir, a temporary folder that becomes the corpus at
-// the end. It collects the entries of the written files for the manifest.
+// the end. It collects the manifest entries of the written files.
 type assembler struct {
 	fs     FS
 	dir    string
@@ -108,7 +108,7 @@ func (w *assembler) build(ctx context.Context, a *Assembly) error {
 }
 
 // addFiles writes files, which maps paths in the corpus to contents, and adds an entry for each
-// of them to the manifest's list. Contents are redacted first, unless r is nil.
+// file to the manifest's list. Contents are redacted first, unless r is nil.
 func (w *assembler) addFiles(files map[string][]byte, r *redact.Redactor) error {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if !filepath.IsLocal(filepath.FromSlash(name)) {
@@ -173,8 +173,8 @@ func (w *assembler) checkSecrets(
 	return r.Left("configuration", string(m.Configuration))
 }
 
-// writeManifest writes manifest.json after it has synced all folders to disk, since the presence
-// of the manifest means that the corpus is complete.
+// writeManifest syncs all folders to disk and then writes manifest.json. The presence of the
+// manifest means that the corpus is complete.
 func (w *assembler) writeManifest(m *Manifest) error {
 	b, err := EncodeReport(m)
 	if err != nil {
@@ -191,8 +191,8 @@ func (w *assembler) writeManifest(m *Manifest) error {
 	return w.fs.SyncDir(w.dir)
 }
 
-// folders returns the folders that contain files and all parents of these folders, up to "." for
-// the corpus itself. The list is sorted and has no duplicates.
+// folders returns the folders that contain files and all their parents, up to "." for the corpus
+// itself. The list is sorted and has no duplicates.
 func folders(files []FileEntry) []string {
 	out := []string{"."}
 	for _, f := range files {

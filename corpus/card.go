@@ -21,6 +21,8 @@ type Card struct {
 	// NoLicense.
 	License string
 	Tags    []string
+	// Authors are those whose texts the rows hold, nil for models, tools and people.
+	Authors []string
 	// Default is the config that loaders use if none is named.
 	Default string
 	// Sections follow the overview, in order, as Markdown.
@@ -90,7 +92,7 @@ func (c *Card) render(
 	b.WriteString("---\n")
 	b.WriteString(c.frontMatter(splits))
 	b.WriteString("---\n\n# " + c.Title + "\n")
-	b.WriteString(licenceSection(c.License))
+	b.WriteString(c.licenceSection())
 	b.WriteString(configsSection(splits))
 	for _, s := range c.Sections {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n", s.Heading, strings.TrimSpace(s.Body))

@@ -10,7 +10,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// Front is the front matter of a card.
+// Front is the YAML front matter of a dataset card.
 type Front struct {
 	License string `yaml:"license"`
 	Configs []struct {
@@ -38,13 +38,13 @@ func ReadCard(fsys FS, dir string) ([]byte, error) {
 	return ReadFile(fsys, filepath.Join(dir, CardName), maxCardBytes)
 }
 
-// maxNested is the maximum number of tokens in a card's front matter that may start a list or map
-// inside another one. A card needs none, and the YAML parser takes quadratic time in the depth of
+// maxNested is the maximum number of tokens in a card's front matter that may start a nested
+// list or map. Cards need none, and the YAML parser takes quadratic time in the depth of
 // nesting.
 const maxNested = 1000
 
-// ParseFront parses the front matter of a card from any source. The result is empty if
-// the card has none.
+// ParseFront parses the front matter of a dataset card. It returns an empty Front if the card
+// has none.
 func ParseFront(b []byte) (*Front, error) {
 	afterStart, hasStart := bytes.CutPrefix(b, []byte("---\n"))
 	front, _, hasEnd := bytes.Cut(afterStart, []byte("\n---"))
@@ -62,14 +62,14 @@ func ParseFront(b []byte) (*Front, error) {
 	return f, yaml.Unmarshal(front, f)
 }
 
-// fileSections are the headings of a card's sections that describe its files. SourceSection omits
-// them, since a corpus derived from the rows has other files.
+// fileSections are the headings of the sections of a card that describe files. SourceSection
+// leaves them out, since a derived corpus has other files.
 var fileSections = []string{"Configs", "Columns", "Provenance", "Loading", "Training", "Publishing", "Licence", "Checksums", "Plots"}
 
 // SourceSection returns a section for the card of a corpus whose rows are copied from the corpus
-// in dir. The section contains all sections of the source's card that describe rows, such as how
-// they were selected, guarded and judged. license is the licence of the source, NoLicense if its
-// card has none.
+// in dir. It contains the sections of the source's card that describe rows, such as how they
+// were selected, guarded and judged. license is the licence of the source, NoLicense if its card
+// has none.
 func SourceSection(fsys FS, dir string) (section Section, license string, err error) {
 	card, err := ReadCard(fsys, dir)
 	if err != nil {

@@ -168,48 +168,76 @@ var buildUses = map[string]string{
 // loadingSection returns the card's section with Python code that loads each config. uses maps
 // further profiles to the trainers that load them. bench/interop/check_load.py runs the code.
 func loadingSection(splits []split, uses map[string]string) string {
-	text := "\n## Loading\n\nRun in this folder; from elsewhere put its path, or its name on the Hub, in place of `os.getcwd()`. Training says what a trainer needs beside it. Polars reads JSON values as bytes: `pl.element().cast(pl.String)` in `list.eval` makes text of them.\n"
+	text := "\n## Loading\n\nRun in this folder; from elsewhere put its path, or its name on the Hub, in place of `os.getcwd()`. Training says what a trainer needs beside it.\n"
 	for _, group := range groupByConfig(splits) {
 		use := cmp.Or(uses[group[0].Profile], buildUses[group[0].Profile])
 		text += fmt.Sprintf("\n```python\n# %s\nimport os\n\nfrom datasets import load_dataset\n\nrows = load_dataset(os.getcwd(), %q, split=%q)\n```\n",
 			use, group[0].Config, group[0].Split)
+		if group[0].Profile == ProfileHFJSON {
+			text += fmt.Sprintf(polarsBlock, group[0].Config, group[0].Split)
+		}
 	}
 	return text
 }
 
-func licenceSection(name string) string {
-	if name == NoLicense {
-		return "\n## Licence\n\nNo terms were named when this was written (`--license`). The rows hold texts of models, of sellers and of customers: who publishes them must have the right to, and says under what licence.\n"
+// polarsBlock is the card's code that loads a split of a config of JSON values with Polars, which
+// does not decode the JSON type of Parquet.
+const polarsBlock = "\n```python\n# Polars reads JSON values as bytes: this makes text of them\nimport polars as pl\n\ntext = pl.element().cast(pl.String)\nrows = pl.read_parquet(\"data/%s/%s-*.parquet\").with_columns(\n    pl.col(\"messages\", \"tools\").list.eval(text), pl.col(\"metadata\").cast(pl.String))\n```\n"
+
+// usualAuthors are those whose texts the rows of most domains hold.
+var usualAuthors = []string{"models", "tools", "people"}
+
+func (c *Card) licenceSection() string {
+	if c.License != NoLicense {
+		return fmt.Sprintf("\n## Licence\n\n`%s`, as named when this was written.\n", c.License)
 	}
-	return fmt.Sprintf("\n## Licence\n\n`%s`, as named when this was written.\n", name)
+	authors := c.Authors
+	if len(authors) == 0 {
+		authors = usualAuthors
+	}
+	last := len(authors) - 1
+	texts := "texts of " + authors[last]
+	if last > 0 {
+		texts = "texts of " + strings.Join(authors[:last], ", of ") + " and of " + authors[last]
+	}
+	return "\n## Licence\n\nNo terms were named when this was written (`--license`). The rows hold " + texts + ": who publishes them must have the right to, and says under what licence.\n"
 }
 
 // publishingSection is the card's warning that the corpus must not be published, for a corpus
 // that contains bank.json.
 const publishingSection = "\n## Publishing\n\nThis folder is the private half: bank.json, the eval split, reports and tables name what is protected. `arena publish` makes of it a corpus that may leave the house, and uploads that.\n"
 
-// trainRows returns a description of each config that has a train split: its profile and the
-// number of tokens of its longest row. It is sorted by config.
+// trainRows returns a description of each config that has a train split. It is sorted by config.
 func trainRows(shards []placed) []trainers.Rows {
-	longest := map[string]trainers.Rows{} // by config
+	byConfig := map[string]*trainers.Rows{}
 	for _, s := range shards {
-		if s.Config == "" || s.Split != SplitTrain {
+		if s.Config == "" {
 			continue
 		}
-		r, ok := longest[s.Config]
+		r, ok := byConfig[s.Config]
 		if !ok {
-			r = trainers.Rows{Profile: s.Profile, Config: s.Config}
+			r = &trainers.Rows{Profile: s.Profile, Config: s.Config}
+			byConfig[s.Config] = r
+		}
+		switch s.Split {
+		case SplitTrain:
+			r.Train += s.Rows
+		case SplitEval:
+			r.HasEval = true
 		}
 		if s.Longest.Tokens > r.Longest {
 			r.Longest = s.Longest.Tokens
 			r.Counter = s.Longest.Counter
 		}
-		longest[s.Config] = r
 	}
-	configs := slices.Sorted(maps.Keys(longest))
-	return slicesx.Map(configs, func(config string) trainers.Rows {
-		return longest[config]
-	})
+
+	var all []trainers.Rows
+	for _, config := range slices.Sorted(maps.Keys(byConfig)) {
+		if r := byConfig[config]; r.Train > 0 {
+			all = append(all, *r)
+		}
+	}
+	return all
 }
 
 // trainingSection returns the card's section with a training script or configuration for each
@@ -222,5 +250,5 @@ func trainingSection(shards []placed) string {
 	if text == "" {
 		return ""
 	}
-	return "\n## Training\n\nWhat a block leaves out is the trainer's own default. The scripts for TRL SFT, DPO, KTO and reward and the YAML for LLaMA-Factory were run for two steps on a tiny model; of axolotl and verl, what prepares the rows; GRPO and verl's loop were not run as they stand here.\n" + text
+	return "\n## Training\n\nSave a block to a file in this folder and run it there; what the block leaves out is the trainer's own default. The blocks for TRL, LLaMA-Factory and ms-swift were run as they stand, on a tiny model; of axolotl and verl, what prepares the rows. The sizes for GPUs are computed.\n" + text
 }

@@ -13,13 +13,13 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-// SetRedactor sets the redactor for every text of every row that is added afterwards, in any
-// column. Finished shards are read back and compared with the redacted rows, so that they contain
-// no secret that r finds.
+// SetRedactor sets the redactor for every text in every row that is added afterwards. Finished
+// shards are read back and compared with the redacted rows, so that they contain no secret that
+// r finds.
 func (p *Part) SetRedactor(r *redact.Redactor) { p.redactor = r }
 
-// HashColumns are the columns of hashes computed by this program. They contain no secrets, but
-// the rules of a redactor would take them for keys.
+// HashColumns are the columns with hashes that this program computed. They contain no secrets,
+// although a redactor would recognise the hashes as keys.
 var HashColumns = []string{"source_sha256", "record_sha256", "text_sha256", "prompt_sha256", "dedup_cluster", "source_corpus"}
 
 // cleaner redacts rows and counts the inserted placeholders by kind.
@@ -28,15 +28,15 @@ type cleaner struct {
 	counts   redact.Counts
 }
 
-// CleanRow redacts every text of a row, passed as a pointer, and adds the inserted placeholders
-// to counts. It does what a part with a redactor does with its rows. Memory that the row shares
-// with others is not changed.
+// CleanRow redacts every text of a row, as a part with a redactor does. row must be a pointer.
+// The inserted placeholders are added to counts. Memory that the row shares with other rows is
+// not changed.
 func CleanRow(row any, r *redact.Redactor, counts redact.Counts) {
 	c := cleaner{redactor: r, counts: counts}
 	c.clean(row)
 }
 
-// clean redacts the texts of a row, passed as a pointer. Numbers that the row declares as product
+// clean redacts the texts of a row, passed as a pointer. Numbers that the row declares as
 // ids are kept in all of its texts, even if they look like card numbers.
 func (c *cleaner) clean(row any) {
 	v := reflect.ValueOf(row).Elem()
@@ -56,22 +56,22 @@ func (c *cleaner) clean(row any) {
 	})
 }
 
-// isClean reports whether v, a string, needs no redaction, even if no product ids are exempt.
+// isClean reports whether v, a string, needs no redaction, even if no ids are exempt.
 func (c *cleaner) isClean(v reflect.Value) bool {
 	text := v.String()
 	return len(text) < redact.Shortest || c.redactor.Text(text, redact.Counts{}) == text
 }
 
-// textFields locates the strings to redact in a type. For a struct, fields are the indices of the
-// fields that contain strings, and children locate the strings in each of these fields. For a
-// list, the only child locates the strings in an element. Columns of hashes are omitted.
+// textFields is a description of where a type has strings to redact. For a struct, fields are
+// the indices of the fields with strings, and children describe these fields. For a list, the
+// only child describes an element. Columns of hashes are left out.
 type textFields struct {
 	fields   []int
 	children []textFields
 }
 
-// visit calls visit with each string of v until a call returns false, and reports whether all
-// calls returned true. If change is true, visit may modify the strings; lists are then copied
+// visit calls visit for each string of v until a call returns false, and reports whether all
+// calls returned true. If change is true, visit may modify the strings. Lists are then copied
 // first, because other rows may share them.
 func (x *textFields) visit(
 	v reflect.Value,
@@ -100,7 +100,7 @@ func (x *textFields) visit(
 	return true
 }
 
-// textFieldsCache holds the *textFields of each row type by reflect.Type.
+// textFieldsCache maps a reflect.Type of rows to its *textFields.
 var textFieldsCache sync.Map
 
 func textFieldsOf(t reflect.Type) *textFields {
@@ -124,8 +124,8 @@ func textFieldsOf(t reflect.Type) *textFields {
 	return x
 }
 
-// mayContainText reports whether a field of a row type may contain texts to redact: it is a
-// string, list or struct and not a column of hashes.
+// mayContainText reports whether a field of a row type may contain texts to redact: it must be a
+// string, list or struct, and not a column of hashes.
 func mayContainText(f reflect.StructField) bool {
 	name, _, _ := strings.Cut(f.Tag.Get("parquet"), ",")
 	if slices.Contains(HashColumns, name) {
@@ -135,13 +135,13 @@ func mayContainText(f reflect.StructField) bool {
 	return k == reflect.String || k == reflect.Slice || k == reflect.Struct
 }
 
-// Redaction describes the redaction of a corpus.
+// Redaction is the record in the manifest of how a corpus was redacted.
 type Redaction struct {
-	// Rules is the version of the rules. Hotkeys reports whether accounts of agents were
+	// Rules is the version of the rules. Hotkeys reports whether the accounts of agents were
 	// redacted too.
 	Rules   string `json:"rules"`
 	Hotkeys bool   `json:"hotkeys"`
-	// Counts are the placeholders by config or table, then by kind.
+	// Counts are the numbers of placeholders by config or table, then by kind.
 	Counts map[string]redact.Counts `json:"counts"`
 }
 
@@ -164,8 +164,9 @@ func newRedaction(r *redact.Redactor, shards []placed) *Redaction {
 	return out
 }
 
-// section returns the card's section on the redaction, with the placeholders by config and kind.
-// It returns "" if r is nil, for a corpus that was not redacted.
+// section returns the section of the dataset card about the redaction, with the numbers of
+// placeholders by config and kind. It returns "" if r is nil, for a corpus that was not
+// redacted.
 func (r *Redaction) section() string {
 	if r == nil {
 		return ""
@@ -181,7 +182,7 @@ func (r *Redaction) section() string {
 }
 
 // CheckSecrets returns an error if r finds a secret in the file at path in dir. A number that any
-// row declares as a product id is exempt in the entire file.
+// row declares as an id is exempt in the entire file.
 func CheckSecrets(fs FS, dir, path string, r *redact.Redactor) error {
 	if VisitTexts(fs, dir, path, r.Left) == nil {
 		return nil
@@ -197,17 +198,16 @@ func CheckSecrets(fs FS, dir, path string, r *redact.Redactor) error {
 	return VisitTexts(fs, dir, path, r.Sparing(ids).Left)
 }
 
-// Cleaned is a row that was redacted before it is added to a part, so that several rows
-// can be redacted at a time. Only this package changes it.
+// Cleaned is a row that was redacted before it is added to a part. This allows several rows to
+// be redacted concurrently. Only this package can change it.
 type Cleaned[T any] struct {
 	row      T
 	redactor *redact.Redactor // that redacted the row, nil if none
 	counts   redact.Counts
 }
 
-// CleanSFT returns a redacted copy of a row. A nil r leaves texts as they are. If the
-// messages change, their tokens are counted again with c, and NTokens is set in the copy
-// and in row.
+// CleanSFT returns a redacted copy of a row. A nil r leaves texts unchanged. If the messages
+// change, their tokens are counted again with c, and NTokens is set both in the copy and in row.
 func CleanSFT(
 	row *rows.SFT,
 	r *redact.Redactor,

@@ -15,12 +15,12 @@ import (
 	"github.com/trajectory-arena/arena/corpus/shard"
 )
 
-// encoder writes rows of type T as one Parquet file and computes their checksum on the way.
+// encoder writes rows of type T as one Parquet file and computes the checksum of the file.
 type encoder[T any] struct {
 	columns *shard.Columns
 	writer  *parquet.GenericWriter[T]
-	// group is the size in bytes, before encoding, of the rows in the row group being written;
-	// decoded is the size of all rows of the file.
+	// group is the size in bytes, before encoding, of the current row group. decoded is the size
+	// of all rows of the file.
 	group   int64
 	decoded int64
 	limit   int64 // of group
@@ -46,9 +46,9 @@ func newEncoder[T any](
 	return e
 }
 
-// add writes a row and redacts it first, unless the part's redactor already did or there is none.
-// It writes each column itself, because the library's method for structs silently turns lists of
-// JSON values into empty lists.
+// add writes a row. The row is redacted first, unless the same redactor already did so or there
+// is none. Each column is written separately, because the library's method for structs silently
+// turns lists of JSON values into empty lists.
 func (e *encoder[T]) add(c *Cleaned[T]) error {
 	if e.cleaner != nil {
 		if c.redactor == e.cleaner.redactor {
@@ -74,9 +74,9 @@ func (e *encoder[T]) add(c *Cleaned[T]) error {
 	return e.writer.Flush()
 }
 
-// codec compresses the pages of all Parquet files. One codec is shared so that its encoders'
-// buffers are allocated once. The fastest level of zstd compresses text about as well as the
-// default one, in half the time.
+// codec compresses the pages of all Parquet files. Sharing one codec allocates the buffers of
+// its encoders only once. The fastest level of zstd compresses text about as well as the default
+// level, in half the time.
 var codec = zstd.Codec{Level: zstd.SpeedFastest}
 
 func writerOptions(schema *parquet.Schema) []parquet.WriterOption {
@@ -94,15 +94,15 @@ func writerOptions(schema *parquet.Schema) []parquet.WriterOption {
 	return opts
 }
 
-// Group encodes rows of a stream in memory, so that several groups can be encoded at a
-// time. Its methods must not be called concurrently.
+// Group is a group of rows of a stream that is encoded in memory, so that several groups can be
+// encoded concurrently. A Group itself is not safe for concurrent use.
 type Group[T any] struct {
 	encoder *encoder[T]
 	data    *bytes.Buffer
 }
 
-// groupBuffers holds the memory of groups already appended to a stream, for reuse by new groups.
-// Growing a buffer for each group would take longer than encoding the group.
+// groupBuffers has the buffers of groups that were appended to a stream, for reuse. Growing a
+// new buffer for each group would take longer than encoding the group.
 var groupBuffers = sync.Pool{New: func() any {
 	return new(bytes.Buffer)
 }}
@@ -120,9 +120,9 @@ func (g *Group[T]) Add(v *T) error { return g.encoder.add(&Cleaned[T]{row: *v}) 
 // Close ends the group.
 func (g *Group[T]) Close() error { return g.encoder.writer.Close() }
 
-// Append copies the row groups of a closed group to the stream without encoding them
-// again. It starts a new file if the open one would exceed its limit. The group must not
-// be used afterwards. After an error, all further calls return it.
+// Append copies the row groups of a closed group to the stream without encoding them again. It
+// starts a new file if the current one would exceed its limit. The group must not be used
+// afterwards. After an error, all further calls return the same error.
 func (s *Shards[T]) Append(g *Group[T]) error {
 	if s.err == nil && g.encoder.sum.Rows > 0 {
 		s.err = s.appendGroup(g)

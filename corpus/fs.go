@@ -17,8 +17,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/atomicfile"
 )
 
-// FS is a file system for writing and checking corpora. Tests inject failures with it.
-// Errors name the path and the operation.
+// FS is a file system for writing and checking corpora. Tests use it to inject failures. Its
+// errors name the path and the operation.
 type FS interface {
 	MkdirAll(path string) error
 	// Create creates or truncates a file.
@@ -69,8 +69,7 @@ func (Disk) RemoveAll(path string) error { return os.RemoveAll(path) }
 // SyncDir syncs a folder, so that the names in it are durable.
 func (Disk) SyncDir(path string) error { return atomicfile.SyncDir(path) }
 
-// WriteFile writes a file durably and atomically, as package atomicfile does, on any file
-// system.
+// WriteFile writes a file durably and atomically, like package atomicfile, on any FS.
 func WriteFile(fsys FS, path string, data []byte) error {
 	temp := path + ".part"
 	f, err := Create(fsys, temp)
@@ -86,13 +85,13 @@ func WriteFile(fsys FS, path string, data []byte) error {
 	return fsys.Rename(temp, path)
 }
 
-// Output is an open file that counts and hashes its content.
+// Output is a file being written whose content is counted and hashed.
 type Output struct {
 	File
 	// N is the number of bytes written.
 	N    int64
 	hash hash.Hash
-	// quick is a fast hash of the content. A file is compared with it before it is moved into a
+	// quick is a fast hash of the content. The file is checked with it before it is moved into a
 	// corpus.
 	quick *xxh3.Hasher
 }
@@ -110,7 +109,7 @@ func Create(fsys FS, path string) (*Output, error) {
 	}, err
 }
 
-// Write implements io.Writer.
+// Write writes b to the file and adds it to the hashes. It implements io.Writer.
 func (o *Output) Write(b []byte) (int, error) {
 	n, err := o.File.Write(b)
 	o.N += int64(n)
@@ -128,7 +127,7 @@ func (o *Output) Close() error {
 	return errors.Join(err, o.File.Close())
 }
 
-// ResetDir creates an empty folder, removing an existing one.
+// ResetDir creates an empty folder. It removes an existing one with its content.
 func ResetDir(fsys FS, dir string) error {
 	if err := fsys.RemoveAll(dir); err != nil {
 		return err
@@ -136,7 +135,7 @@ func ResetDir(fsys FS, dir string) error {
 	return fsys.MkdirAll(dir)
 }
 
-// ReadFile reads a file of at most limit bytes.
+// ReadFile reads a file. It returns an error if the file has more than limit bytes.
 func ReadFile(fsys FS, path string, limit int64) ([]byte, error) {
 	f, err := fsys.Open(path)
 	if err != nil {
@@ -162,7 +161,7 @@ func ReadJSON(fsys FS, path string, limit int64, v any) error {
 	return nil
 }
 
-// WriteJSON writes a value as a JSON file, as WriteFile does.
+// WriteJSON writes a value as a JSON file with WriteFile.
 func WriteJSON(fsys FS, path string, v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -171,6 +170,6 @@ func WriteJSON(fsys FS, path string, v any) error {
 	return WriteFile(fsys, path, b)
 }
 
-// closeRead closes a file that was only read. It ignores the error of closing, which cannot
-// affect the data read.
+// closeRead closes a file that was only read. The error of closing is ignored, since it cannot
+// affect the data.
 func closeRead(c io.Closer) { _ = c.Close() }

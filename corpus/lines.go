@@ -10,35 +10,36 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Lines writes the lines of a stream of a part. It starts a new file if a shard would
-// exceed its limit, unless the stream has a fixed Place.
+// Lines writes the lines of a stream of a part. It starts a new file when a shard would exceed
+// its limit, unless the stream has a fixed Place.
 type Lines struct {
 	part   *Part
 	stream Stream
 	ext    string
-	// out is the open file, nil if none. Lines are buffered in buf and compressed by zst,
-	// which is nil for files without compression.
+	// out is the current file, nil if there is none. Lines are buffered in buf and compressed by
+	// zst, which is nil for uncompressed files.
 	out *partFile
 	buf *bufio.Writer
 	zst *zstd.Encoder
-	// size and rows count the content of the open file, in bytes before compression.
+	// size is the number of bytes in the current file before compression, rows the number of its
+	// lines.
 	size, rows int64
 	files      int
 	err        error
 }
 
-// lineBufferBytes is the size of the buffer for written lines. It is small enough that the
-// content is still in the processor's cache when it is hashed.
+// lineBufferBytes is the size of the buffer for written lines. It is so small that the content
+// is still in the processor's cache when it is hashed.
 const lineBufferBytes = 128 << 10
 
-// NewLines opens a stream of lines. ext is the ending of its files, such as jsonl. With
-// jsonl.zst they are compressed.
+// NewLines returns a stream of lines. ext is the extension of its files, such as jsonl. The
+// extension jsonl.zst means compressed files.
 func NewLines(p *Part, s Stream, ext string) *Lines {
 	return &Lines{part: p, stream: s, ext: ext}
 }
 
-// Add writes a line, which must not contain a line feed. After an error, all further
-// calls return it.
+// Add writes a line, which must not contain a line feed. After an error, all further calls
+// return the same error.
 func (l *Lines) Add(line []byte) error {
 	if l.err == nil && l.out == nil {
 		l.err = l.openFile()
@@ -52,9 +53,9 @@ func (l *Lines) Add(line []byte) error {
 	return l.err
 }
 
-// Close ends the stream and makes its files durable. Compressed files are read back, which
-// compares their lines with the checksum that zstd stores. Others are compared with their
-// hash when they are assembled.
+// Close ends the stream and syncs its files to disk. Compressed files are read back to verify
+// the checksum that zstd stores. Other files are compared with their hash when they are
+// assembled.
 func (l *Lines) Close() error {
 	if l.err == nil && l.out != nil {
 		l.err = l.closeFile()
@@ -72,7 +73,7 @@ func (l *Lines) openFile() (err error) {
 	l.rows = 0
 	w := io.Writer(l.out)
 	if strings.HasSuffix(l.ext, ".zst") {
-		// one goroutine: the bytes must not depend on the number of cores
+		// One goroutine is used, since the bytes must not depend on the number of cores.
 		l.zst, err = zstd.NewWriter(
 			l.out,
 			zstd.WithEncoderConcurrency(1),
@@ -122,8 +123,8 @@ func (l *Lines) closeFile() error {
 	return nil
 }
 
-// decompress opens a zstd file and calls read with its decompressed content. A read up to io.EOF
-// succeeds only if the content matches the checksums stored in the file.
+// decompress opens a zstd file and calls read with its decompressed content. Reading up to
+// io.EOF succeeds only if the content matches the checksums in the file.
 func decompress(fsys FS, path string, read func(io.Reader) error) error {
 	f, err := fsys.Open(path)
 	if err != nil {
@@ -138,14 +139,14 @@ func decompress(fsys FS, path string, read func(io.Reader) error) error {
 	return read(z)
 }
 
-// Place is an open file of a part that has a fixed path in the corpus. N is the number of bytes
-// written.
+// Place is an open file of a part that will have a fixed path in the corpus. N is the number of
+// bytes written.
 type Place struct {
 	*partFile
 	part *Part
 }
 
-// NewPlace creates a file of a part, which will be at path in the corpus.
+// NewPlace creates a file of a part that will have this path in the corpus.
 func NewPlace(p *Part, path string) (Place, error) {
 	out, err := p.create(Stream{Place: path}, 0, "")
 	return Place{out, p}, err

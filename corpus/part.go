@@ -18,18 +18,18 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// Part writes one partition of the rows to a folder of its own. Its methods must not be
-// called concurrently.
+// Part writes one partition of the rows of a corpus to a folder. It is not safe for concurrent
+// use.
 type Part struct {
 	fs     FS
 	dir    string
 	limits Limits
 	files  []PartFile
-	// redactor redacts the rows; nil leaves them as they are.
+	// redactor redacts the rows. If it is nil, rows are unchanged.
 	redactor *redact.Redactor
 }
 
-// PartFile describes a finished file of a part.
+// PartFile is the description of a finished file of a part.
 type PartFile struct {
 	Stream
 	// Path is relative to the part's folder, with forward slashes.
@@ -37,26 +37,26 @@ type PartFile struct {
 	Rows   int64
 	Bytes  int64
 	SHA256 string
-	// XXH3 is a hash with which the file is checked before it is moved.
+	// XXH3 is a fast hash with which the file is checked before it is moved.
 	XXH3 uint64
-	// Decoded is the size of the rows before encoding.
+	// Decoded is the size in bytes of the rows before encoding.
 	Decoded int64
-	// Schema is the fingerprint of a Parquet file's schema. Schema and Columns are empty
-	// for other files.
+	// Schema is the fingerprint of a Parquet file's schema. For other files, Schema and Columns
+	// are empty.
 	Schema  string
 	Columns []Column
-	// Longest is the length of the longest row, zero if rows have no length.
+	// Longest is the length of the longest row. It is zero if rows have no length.
 	Longest rows.Length `json:",omitzero"`
-	// Clean reports whether every row was redacted. Redacted counts the placeholders.
+	// Clean reports whether every row was redacted. Redacted counts the inserted placeholders.
 	Clean    bool
 	Redacted redact.Counts
 }
 
-// partName is the name of the list of a part's files; a part is what one worker writes of a
-// corpus. The list is written last, so its presence marks the part as finished.
+// partName is the name of the list of a part's files. A part is what one worker writes of a
+// corpus. The list is written last, so its presence means that the part is finished.
 const partName = "part.json"
 
-// NewPart starts a part in dir, and removes the files of an interrupted one.
+// NewPart starts a part in dir. It removes the files of an interrupted one.
 func NewPart(fsys FS, dir string, limits Limits) (*Part, error) {
 	return &Part{
 		fs:     fsys,
@@ -65,7 +65,7 @@ func NewPart(fsys FS, dir string, limits Limits) (*Part, error) {
 	}, ResetDir(fsys, dir)
 }
 
-// Close finishes the part. All its streams must have been closed.
+// Close finishes the part by writing the list of its files. All its streams must be closed.
 func (p *Part) Close() error {
 	return WriteFile(
 		p.fs,
@@ -77,11 +77,11 @@ func (p *Part) Close() error {
 // ReadPart returns the files of a finished part.
 func ReadPart(fsys FS, dir string) ([]PartFile, error) {
 	var files []PartFile
-	err := ReadJSON(fsys, filepath.Join(dir, partName), maxManifestBytes, &files)
+	err := ReadJSON(fsys, filepath.Join(dir, partName), MaxManifestBytes, &files)
 	return files, err
 }
 
-// partFile is a file that is being written for a part, the files that one worker writes of a
+// partFile is a file of a part that is being written. A part is what one worker writes of a
 // corpus.
 type partFile struct {
 	*Output
@@ -91,8 +91,8 @@ type partFile struct {
 }
 
 // create creates a file of a stream (a split, a table or a single file) in the part's folder. n
-// is the number of files that the stream already has; streams of one file ignore it. ext is the
-// ending of the file's name, without a dot.
+// is the number of files that the stream already has; streams of a single file ignore it. ext is
+// the file name extension without a dot.
 func (p *Part) create(
 	s Stream,
 	n int,
@@ -117,7 +117,7 @@ func (p *Part) create(
 }
 
 // add appends the description of a closed file to the part's list and returns it. decoded is the
-// size of the rows in bytes before encoding. schema is nil if the file is not Parquet.
+// size of the rows in bytes before encoding. schema is nil if the file is not a Parquet file.
 func (p *Part) add(
 	f *partFile,
 	nRows, decoded int64,
@@ -140,9 +140,9 @@ func (p *Part) add(
 	return &p.files[len(p.files)-1]
 }
 
-// Copy copies the Parquet file at path to the part as file n of a stream, and compares it
-// with the entry in its corpus's manifest. The caller passes the length of the longest
-// row.
+// Copy copies the Parquet file at path into the part as file n of a stream. It returns an error
+// if the file does not match entry, its entry in the manifest of its corpus. longest is the
+// length of the longest row.
 func (p *Part) Copy(
 	s Stream,
 	n int,
@@ -178,7 +178,7 @@ func (p *Part) Copy(
 	return nil
 }
 
-// Column is a column of a Parquet file. Type is written as by the datasets library, such as
+// Column is a column of a Parquet file. Type is in the notation of the datasets library, such as
 // list<struct<role: string>>.
 type Column struct{ Name, Type string }
 

@@ -15,17 +15,17 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// placed is a finished file that a worker wrote, with two paths: where it is and where it will be
-// in the corpus.
+// placed is a finished file that a worker wrote, with its current path and its path in the
+// corpus.
 type placed struct {
 	PartFile
 	source string // path of the file, below the folder of its part
 	target string // path in the corpus, with forward slashes
 }
 
-// placeShards reads the file lists of the parts, given by folder, and computes the path in the
-// corpus of each file. It returns an error if two parts contain the same table or file, or if the
-// shards of one config have different columns.
+// placeShards reads the file lists of the parts in the given folders, and computes the path of
+// each file in the corpus. It returns an error if two parts contain the same table or file, or
+// if the shards of one config have different columns.
 func (w *assembler) placeShards(parts []string) error {
 	total := map[Stream]int{}
 	for _, dir := range parts {
@@ -60,7 +60,7 @@ func (w *assembler) placeShards(parts []string) error {
 }
 
 // checkSchemas returns an error if two shards of one config or table have different columns.
-// Readers would fail or fill in nulls, depending on the order of the files.
+// Depending on the order of the files, readers would fail or fill in nulls.
 func checkSchemas(shards []placed) error {
 	first := map[string]string{}
 	for _, s := range shards {
@@ -73,9 +73,9 @@ func checkSchemas(shards []placed) error {
 	return nil
 }
 
-// shardPath returns the path in the corpus of file i of the n files of a stream, which is a split
-// of a config, a table or a single file. ext is the ending of its name, without a dot. JSONL
-// files are in jsonl/ instead of data/, so that no config of the card includes them.
+// shardPath returns the path in the corpus of file i of the n files of a stream (a split of a
+// config, a table or a single file). ext is the file name extension without a dot. JSONL files
+// are in jsonl/ instead of data/, so that no config of the card includes them.
 func shardPath(s Stream, i, n int, ext string) string {
 	number := fmt.Sprintf("%05d-of-%05d.%s", i, n, ext)
 	switch {
@@ -92,8 +92,8 @@ func shardPath(s Stream, i, n int, ext string) string {
 	}
 }
 
-// schemas returns a map from the name of each config and table to the fingerprint of its Parquet
-// schema. One more key, "rows", has as its value SchemaVersion, the version of the row types.
+// schemas maps the name of each config and table to the fingerprint of its Parquet schema. The
+// key "rows" has the value SchemaVersion, the version of the row types.
 func schemas(shards []placed) map[string]string {
 	out := map[string]string{"rows": SchemaVersion}
 	for _, s := range shards {
@@ -128,8 +128,8 @@ func (w *assembler) addShard(ctx context.Context, s placed, move bool) error {
 	return nil
 }
 
-// copyShard copies a shard into the corpus and compares its hash with the one recorded when it
-// was written. The source is kept, so that an interrupted assembly can be repeated.
+// copyShard copies a shard into the corpus and compares its hash with the recorded one. The
+// source is kept, so that an interrupted assembly can be repeated.
 func (w *assembler) copyShard(s placed) (FileEntry, error) {
 	f, err := w.fs.Open(s.source)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -146,8 +146,8 @@ func (w *assembler) copyShard(s placed) (FileEntry, error) {
 	return entry, err
 }
 
-// moveShard moves a shard into the corpus, after comparing its hash with the one recorded when it
-// was written.
+// moveShard compares the hash of a shard with the recorded one, and moves the shard into the
+// corpus.
 func (w *assembler) moveShard(s placed) (FileEntry, error) {
 	h := xxh3.New()
 	if _, err := copyFile(h, w.fs, s.source); err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/digest"
 )
 
-// OpenParquet opens a Parquet file, calls use with it and closes it. A broken file is an
-// error, even if the Parquet library panics.
+// OpenParquet opens a Parquet file, calls use with it and closes it. It returns an error for a
+// broken file, even if the Parquet library panics.
 func OpenParquet(
 	fsys FS,
 	path string,
@@ -47,10 +47,10 @@ func openParquet(f Source, path string) (*shard.File, error) {
 	return shard.Open(f, info.Size(), path)
 }
 
-// ErrDamaged reports that a Parquet file of a corpus is missing or cannot be read.
+// ErrDamaged is returned if a Parquet file of a corpus is missing or cannot be read.
 var ErrDamaged = errors.New("damaged file of a corpus")
 
-// damagedError is an ErrDamaged whose message is that of its cause.
+// damagedError wraps ErrDamaged and a cause. Its message is that of the cause.
 type damagedError struct{ cause error }
 
 // Error implements error.
@@ -59,9 +59,9 @@ func (e damagedError) Error() string { return e.cause.Error() }
 // Unwrap returns ErrDamaged and the cause.
 func (e damagedError) Unwrap() []error { return []error{ErrDamaged, e.cause} }
 
-// ReadRows calls visit with every row of a Parquet file of a corpus in order, until visit
-// returns an error. A row is valid only during its visit. It returns ErrDamaged if the
-// file is missing or cannot be read as rows of type T.
+// ReadRows calls visit for every row of a Parquet file of a corpus in order, until visit returns
+// an error. A row is valid only until visit returns. The error is ErrDamaged if the file is
+// missing or cannot be read as rows of type T.
 func ReadRows[T any](
 	fsys FS,
 	path string,
@@ -93,11 +93,11 @@ func ReadRows[T any](
 	return damagedError{err}
 }
 
-// maxValueChars is the maximum number of characters that Inspect prints of a value.
+// maxValueChars is the maximum number of characters of a value that Inspect prints.
 const maxValueChars = 100
 
-// Inspect prints a description of a Parquet file: its schema, its row groups and the first
-// head rows.
+// Inspect prints a description of a Parquet file: its schema, its row groups and its first head
+// rows.
 func Inspect(fsys FS, path string, head int, out io.Writer) error {
 	return OpenParquet(fsys, path, func(file *shard.File) error {
 		fmt.Fprintf(out, "%s: %d rows, %d row groups, created by %s\n\n%s\n\n",
@@ -109,7 +109,7 @@ func Inspect(fsys FS, path string, head int, out io.Writer) error {
 	})
 }
 
-// errEnough stops the reading of a file after the requested number of rows.
+// errEnough ends the reading of a file after the requested number of rows.
 var errEnough = errors.New("enough rows")
 
 // printRows prints the first head rows of a file, one value per line.
@@ -145,11 +145,11 @@ func printRows(file *shard.File, head int, out io.Writer) error {
 	return err
 }
 
-// ErrEdited is returned for a file of a corpus whose content is not the one that the manifest lists.
+// ErrEdited is returned for a file of a corpus whose hash differs from that in the manifest.
 var ErrEdited = errors.New("file has another sha256 than the manifest says: it was edited")
 
-// CheckFile returns ErrEdited, wrapped, if the manifest lists the file with another hash than that of
-// content.
+// CheckFile returns an error that wraps ErrEdited if the manifest lists the file with another
+// hash than that of content.
 func (m *Manifest) CheckFile(path string, content []byte) error {
 	for _, f := range m.Files {
 		if f.Path == path && f.SHA256 != digest.SHA256(content) {
@@ -159,7 +159,7 @@ func (m *Manifest) CheckFile(path string, content []byte) error {
 	return nil
 }
 
-// GuardInputs returns the inputs that rows were checked against: held-out files and banks.
+// GuardInputs returns the inputs against which rows were checked: held-out files and banks.
 func (m *Manifest) GuardInputs() []Input {
 	return slices.DeleteFunc(slices.Clone(m.Inputs), func(input Input) bool {
 		return input.Kind != InputHeldOut && input.Kind != InputBank
@@ -194,8 +194,8 @@ func (m *Manifest) Describe(out io.Writer) {
 	}
 }
 
-// VisitTexts calls visit with every text of a file of a corpus: the strings of a Parquet
-// file, the lines of any other. where names the file and the row or line.
+// VisitTexts calls visit for every text of a file of a corpus: the strings of a Parquet file, or
+// the lines of any other file. where is the name of the file with the number of the row or line.
 func VisitTexts(
 	fsys FS,
 	dir, rel string,

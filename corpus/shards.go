@@ -8,35 +8,36 @@ import (
 	"github.com/trajectory-arena/arena/corpus/shard"
 )
 
-// Limits are the limits of the files of a corpus, in bytes.
+// Limits are the size limits of the files of a corpus, in bytes.
 type Limits struct {
-	// Group is the size of a row group before encoding, which readers load into memory as
+	// Group is the size of a row group before encoding. Readers load a row group into memory as
 	// a whole.
 	Group int64
 	// Shard is the maximum size of a file.
 	Shard int64
 }
 
-// DefaultLimits keep row groups far below 2 GiB, at which Arrow cannot read a nested
-// string column, and shards below the size that hubs show.
+// DefaultLimits are the default size limits. Row groups are far below 2 GiB, at which Arrow
+// cannot read a nested string column. Shards are below the size that hubs show.
 var DefaultLimits = Limits{Group: 64 << 20, Shard: 500 << 20}
 
-// Stream identifies the files that one writer produces: a split of a config, a table of the
-// ledger, or a single file.
+// Stream identifies the files that one writer writes: a split of a config, a ledger table, or a
+// single file.
 type Stream struct {
 	Config  string
 	Profile string
 	Split   string
-	// Folders reports whether each split has a folder of its own.
+	// Folders reports whether each split has a separate folder.
 	Folders bool `json:",omitempty"`
-	// Table is the name of a ledger table. The other fields are then empty.
+	// Table is the name of a ledger table. If it is set, the other fields are empty.
 	Table string
-	// Place is the path of a single file in the corpus. The other fields are then empty.
+	// Place is the path of a single file in the corpus. If it is set, the other fields are
+	// empty.
 	Place string
 }
 
-// Shards writes the rows of a stream of a part. A split without rows has no file; a table
-// without rows has a file.
+// Shards writes the rows of a stream of a part. A split without rows has no file, but a table
+// without rows has one.
 type Shards[T any] struct {
 	part    *Part
 	stream  Stream
@@ -47,7 +48,7 @@ type Shards[T any] struct {
 	err     error
 }
 
-// NewShards opens a stream of rows of type T in a part.
+// NewShards returns a stream of rows of type T in a part.
 func NewShards[T any](p *Part, s Stream) *Shards[T] {
 	return &Shards[T]{
 		part:   p,
@@ -56,11 +57,11 @@ func NewShards[T any](p *Part, s Stream) *Shards[T] {
 	}
 }
 
-// Add writes a row. After an error, all further calls return it.
+// Add writes a row. After an error, all further calls return the same error.
 func (s *Shards[T]) Add(v *T) error { return s.AddCleaned(&Cleaned[T]{row: *v}) }
 
-// AddCleaned writes a row like Add, but does not redact it again if the part's redactor
-// did.
+// AddCleaned writes a row like Add. It does not redact the row again if the part's redactor
+// already did.
 func (s *Shards[T]) AddCleaned(c *Cleaned[T]) error {
 	if s.err == nil && s.encoder == nil {
 		s.err = s.openFile()
@@ -78,7 +79,7 @@ func (s *Shards[T]) AddCleaned(c *Cleaned[T]) error {
 	return s.err
 }
 
-// Close ends the stream. Its files are then durable and were read back and compared with
+// Close ends the stream. Its files are then synced to disk, and were read back and compared with
 // the rows.
 func (s *Shards[T]) Close() error {
 	if s.err == nil && s.encoder == nil && s.stream.Table != "" {
@@ -122,7 +123,7 @@ func (s *Shards[T]) closeFile() error {
 	return nil
 }
 
-// checkWritten reads a finished Parquet file back and returns an error if the checksum of its
+// checkWritten reads a finished Parquet file back. It returns an error if the checksum of the
 // rows is not want.
 func (s *Shards[T]) checkWritten(path string, want shard.Sum) error {
 	return OpenParquet(s.part.fs, path, func(file *shard.File) error {

@@ -17,15 +17,15 @@ import (
 	"github.com/trajectory-arena/arena/internal/journal"
 )
 
-// ErrNotCorpus reports that a folder is neither empty nor a corpus.
+// ErrNotCorpus means that a folder is neither empty nor a corpus.
 var ErrNotCorpus = errors.New("the folder is not empty and no corpus")
 
-// ErrUnlisted reports that the folder of a corpus contains a file that its manifest does
-// not list. Replacing the corpus would delete the file.
+// ErrUnlisted means that the folder of a corpus contains a file that its manifest does not list.
+// Replacing the corpus would delete the file.
 var ErrUnlisted = errors.New("the corpus's manifest does not name it, and it would be deleted")
 
-// CheckReplaceable returns an error unless dir does not exist, is empty, or is a corpus
-// without other files.
+// CheckReplaceable returns an error unless dir does not exist, is empty, or contains only a
+// corpus.
 func CheckReplaceable(fsys FS, dir string) error {
 	entries, err := fsys.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -50,8 +50,8 @@ func CheckReplaceable(fsys FS, dir string) error {
 	})
 }
 
-// VisitUnlisted calls visit with the files below rel that are neither listed nor created
-// by common tools, until visit returns an error.
+// VisitUnlisted calls visit for the files below rel that are neither listed nor created by
+// common programs, until visit returns an error.
 func VisitUnlisted(
 	fsys FS,
 	dir, rel string,
@@ -78,9 +78,9 @@ func VisitUnlisted(
 	return nil
 }
 
-// isToolFile reports whether name, a path in a corpus, is created by other programs in any
-// folder: .gitattributes and .cache/huggingface by the Hub's tools, .DS_Store by macOS. These
-// programs create their files again if they are deleted.
+// isToolFile reports whether other programs create a file or folder of this name in any folder:
+// .gitattributes and .cache/huggingface (the Hub's tools) or .DS_Store (macOS). These programs
+// create their files again if they are deleted.
 func isToolFile(name string) bool {
 	return name == ".gitattributes" || name == ".cache/huggingface" || path.Base(name) == ".DS_Store"
 }
@@ -91,10 +91,10 @@ func IsCorpus(fsys FS, dir string) (bool, error) {
 	return b != nil, err
 }
 
-// RawManifest returns the manifest of a finished corpus, nil if there is none. Other
-// programs use the name manifest.json too; the version in the file decides.
+// RawManifest returns the manifest of a finished corpus, nil if there is none. Other programs
+// use the file name manifest.json too, so the version in the file decides.
 func RawManifest(fsys FS, dir string) ([]byte, error) {
-	b, err := ReadFile(fsys, filepath.Join(dir, ManifestName), maxManifestBytes)
+	b, err := ReadFile(fsys, filepath.Join(dir, ManifestName), MaxManifestBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -108,24 +108,24 @@ func RawManifest(fsys FS, dir string) ([]byte, error) {
 	return b, nil
 }
 
-// SiblingPath returns the path of a temporary file or folder in the parent of dir,
-// ".NAME.suffix". The name starts with a dot because what exists there is removed, and users give
-// their own copies names such as corpus.previous.
+// SiblingPath returns the path of a temporary file or folder next to dir, ".NAME.suffix". An
+// existing one is removed; the dot avoids names that users give to their own copies, such as
+// corpus.previous.
 func SiblingPath(dir, suffix string) string {
 	dir = filepath.Clean(dir)
 	return filepath.Join(filepath.Dir(dir), "."+filepath.Base(dir)+"."+suffix)
 }
 
-// WithParts calls write with a temporary folder for parts in the parent of dir, and
-// removes the folder.
+// WithParts calls write with the path of a temporary folder for parts, next to dir, and removes
+// the folder afterwards.
 func WithParts(fsys FS, dir string, write func(work string) error) error {
 	work := SiblingPath(dir, "parts")
 	err := write(work)
 	return errors.Join(err, fsys.RemoveAll(work))
 }
 
-// Swap moves the finished folder src to dst. An existing dst is removed afterwards, or
-// restored if the move fails.
+// Swap moves the finished folder src to dst. An existing dst is removed afterwards, or restored
+// if the move fails.
 func Swap(fsys FS, src, dst string) error {
 	previous := SiblingPath(dst, "previous")
 	if err := fsys.RemoveAll(previous); err != nil {
@@ -147,22 +147,21 @@ func Swap(fsys FS, src, dst string) error {
 	return fsys.RemoveAll(previous)
 }
 
-// ErrBusy reports that another process writes the same file or folder.
+// ErrBusy means that another process is writing the same file or folder.
 var ErrBusy = errors.New("another run is writing it")
 
-// Lock locks the writing of the corpus or other output at dir until release is called, because
-// two processes would remove each other's parts. The lock file is in the parent of dir. release
-// removes it, and the parents that Lock created if they are empty. The lock ends with the
+// Lock locks the writing of the corpus or other output at dir until release is called, since two
+// processes would remove each other's parts. The lock file is in the parent of dir. release
+// removes the file, and the parents that Lock created if they are empty. The lock ends with the
 // process at the latest.
 func Lock(dir string) (release func(), err error) { return lockSibling(dir, "lock") }
 
-// retryInterval is the time that LockAssembly waits before it tries again to get the lock. An
-// assembly takes seconds.
+// retryInterval is the interval at which LockAssembly tries to get the lock. An assembly takes
+// seconds.
 const retryInterval = 100 * time.Millisecond
 
-// LockAssembly waits until no other process assembles a corpus at dir, and locks the
-// assembly until release is called. Processes that share the work on parts do not hold
-// Lock.
+// LockAssembly waits until no other process assembles a corpus at dir, and locks the assembly
+// until release is called. Processes that share the work on parts use it instead of Lock.
 func LockAssembly(ctx context.Context, dir string) (release func(), err error) {
 	for {
 		release, err = lockSibling(dir, "turn")
@@ -177,9 +176,9 @@ func LockAssembly(ctx context.Context, dir string) (release func(), err error) {
 	}
 }
 
-// lockSibling locks a file in the parent of dir, named by SiblingPath. It creates missing parents
-// of dir. release removes the file, unlocks it, and removes the created parents that are empty.
-// The error is ErrBusy if another process has the lock.
+// lockSibling locks a file next to dir, named by SiblingPath, and creates missing parents of
+// dir. release removes the file, unlocks it, and removes the created parents that are empty. The
+// error is ErrBusy if another process has the lock.
 func lockSibling(dir, suffix string) (release func(), err error) {
 	path := SiblingPath(dir, suffix)
 	created := missingParents(filepath.Dir(path))
@@ -205,8 +204,8 @@ func lockSibling(dir, suffix string) (release func(), err error) {
 	}
 }
 
-// missingParents returns the folders that must be created for path to exist, path itself first
-// and its topmost missing parent last.
+// missingParents returns the folders that must be created for path to exist. path is first, its
+// topmost missing parent last.
 func missingParents(path string) []string {
 	var missing []string
 	for {

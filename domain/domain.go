@@ -23,6 +23,11 @@ type Domain struct {
 	// Title is the title of a dataset card, and Tags are tags of its own on the Hub.
 	Title string   `yaml:"title"`
 	Tags  []string `yaml:"tags"`
+	// Authors are those whose texts the traces hold, which the card's licence names; models, tools
+	// and people if there are none.
+	Authors []string `yaml:"authors"`
+	// Card has the words of a card that differ from those of the domain base.
+	Card CardWords `yaml:"card"`
 	// Recognise says which attempts are of this domain.
 	Recognise Recognise `yaml:"recognise"`
 	// Tools are the tools of the agents by name.
@@ -39,6 +44,17 @@ type Domain struct {
 
 	// SHA256 is the hash of the file.
 	SHA256 string `yaml:"-"`
+}
+
+// CardWords are texts of a dataset card.
+type CardWords struct {
+	// About says what the corpus is. In it {records} stands for the number of records that were
+	// read, {rows} for that of the rows of config sft, {top} and {near} for the settings select.top
+	// and select.near, {harness} and {harness_sha256} for the harness, and {rl} for a sentence on
+	// config rl.
+	About string `yaml:"about"`
+	// Limits says what a reader must not conclude from the corpus.
+	Limits string `yaml:"limits"`
 }
 
 // Recognise says which attempts are of a domain.

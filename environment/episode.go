@@ -182,7 +182,7 @@ func (ep *Episode) computeVerdict(ctx context.Context, replies []Reply) (Verdict
 	if e.Record == nil {
 		return v, nil
 	}
-	if err := e.Record.add(result.Line); err != nil {
+	if err := e.Record.add(id, result.Line); err != nil {
 		return Verdict{Fault: &Fault{FaultRecord, err.Error()}}, nil //nolint:nilerr // the verdict reports it
 	}
 	return v, nil

@@ -11,7 +11,6 @@ import (
 	"github.com/trajectory-arena/arena/internal/calls"
 	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/frames"
-	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/judges/outcome"
 )
 
@@ -139,10 +138,10 @@ func (w *Rewarder) judge(ctx context.Context, a *reward.Attempt) (Verdict, error
 			return v, fmt.Errorf("judge the reasoning: %w", err)
 		}
 		a.Quality = j.Score
-		isFrame = w.Frames != nil && w.Frames.IsFrame(a.Trace.ProblemID, frames.DecidingPassage(&j))
+		isFrame = w.Frames != nil && w.Frames.IsFrame(a.Trace.ProblemID, frames.DecidingPassage(&j, a.Trace.Query))
 	}
 	if isFrame {
-		a.Quality = new(multiplier.Silent)
+		a.Quality = new(silentGrade)
 	}
 	v.Quality = a.Quality
 	v.Reward = w.Weights.Reward(a)
@@ -151,6 +150,10 @@ func (w *Rewarder) judge(ctx context.Context, a *reward.Attempt) (Verdict, error
 	}
 	return v, nil
 }
+
+// silentGrade is the grade of an episode without thinking: an environment has no log of completions,
+// so that such an episode fails the first gate.
+const silentGrade = 0.1
 
 // FlagFramed is the flag of an episode whose deciding passage fills a frame that many of the recent
 // episodes at other problems fill, too. Its reasoning is paid as silence.

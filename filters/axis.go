@@ -9,24 +9,25 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// rule is one test for who decided the calls of an attempt, the model or a program. Each rule adds
-// to the log-odds; a positive sum means the model (agentic), a negative one a program (scripted).
+// rule is a test of who decided the tool calls of an attempt: the model or a program. Each rule
+// adds to the attempt's log-odds. A positive sum means the model (agentic), a negative one a
+// program (scripted).
 type rule struct {
 	name string
-	// reason is the stable code of an attempt that this rule shows to be scripted, doc a
-	// sentence on what the rule found. Both are empty for a rule that can only support the
+	// reason is the code of the rejection if this rule shows that a program made the calls. doc
+	// is a sentence on what the rule found. Both are empty for a rule that can only support the
 	// model.
 	reason string
 	doc    string
-	// why explains the size of the odds.
+	// why explains to users how large the odds are, and why.
 	why string
 	// odds returns what the rule adds to the log-odds that the model decided the calls.
 	odds func(a *evidence.Attempt) float64
 }
 
-// rules decide the axis (agentic or scripted) of one attempt in the first pass. Most count
-// dispatches, the requests to the shop that the proxy saw. A single proof, such as a result
-// that the proxy never returned, outweighs all counts.
+// rules is the list of tests that the first pass runs on each attempt to decide its axis
+// (agentic or scripted). Most rules count the requests to the shop in the proxy's log. A single
+// proof, such as a result that the proxy never returned, outweighs all counts.
 var rules = []rule{
 	{
 		name: "no_inference", reason: "no_inference",
@@ -95,7 +96,7 @@ var rules = []rule{
 	},
 }
 
-// oddsIf returns odds if ok is true, else 0.
+// oddsIf returns odds if ok is true, otherwise 0.
 func oddsIf(ok bool, odds float64) float64 {
 	if ok {
 		return odds
@@ -116,21 +117,21 @@ func namedOdds(a *evidence.Attempt) float64 {
 
 func unnamedOdds(a *evidence.Attempt) float64 { return linkOdds(a.Links) }
 
-// linkOdds returns the log-odds, 0 or less, that requests without a reply of their own contribute:
-// -2.5 for each that no reply asked for, and -1 for each that only a reply of an earlier turn asked
-// for. links counts requests by their link to the replies.
+// linkOdds returns the log-odds, 0 or less, of requests to the shop that no reply of their own
+// turn asked for. It is the sum of -2.5 for each request that no reply asked for and -1 for each
+// that only a reply of an earlier turn asked for.
 func linkOdds(links evidence.Links) float64 {
 	unnamed := links[evidence.LinkNone] + links[evidence.LinkOverride] + links[evidence.LinkNoReply]
 	return float64(-2.5*float64(unnamed)) - float64(links[evidence.LinkStale])
 }
 
-// openOdds computes by how much the undecided part of the log could raise the log-odds if the
-// model had written all of it, and lower them if a program had. An axis is reported only if it
-// is the same in both cases.
+// openOdds computes how far the undecided part of the proxy's log could raise the log-odds, if
+// the model had written all of it, and lower them, if a program had. An axis is reported only if
+// both cases give the same one.
 //
-// Undecided are the requests whose reply is cut, lost or in an unknown form, and the answer if
-// such a reply can contain it. A request whose words are in a reply of unknown form cannot
-// lower the log-odds.
+// Undecided are the requests to the shop whose reply is truncated, missing or in an unknown
+// form, and the answer if such a reply can contain it. A request cannot lower the log-odds if
+// its words are in a reply of unknown form.
 func openOdds(a *evidence.Attempt) habits.Open {
 	lost := a.LostRequests()
 	model := *a
@@ -200,9 +201,10 @@ func foundByClientOdds(a *evidence.Attempt) float64 {
 	return oddsIf(a.FoundByClient(), -6)
 }
 
-// dictatedOdds returns -8 if at least two requests are dictated, and more than half of those
-// whose prompt is in the log: the prompt contains the call that the reply repeats. A single one
-// may be a reminder, such as after a faulty call.
+// dictatedOdds returns -8 if prompts dictated at least two requests to the shop, and more than
+// half of those whose prompt was logged; otherwise it returns 0. A prompt dictates a request if
+// it contains the call that the model's reply repeats. A single one may be a reminder, such as
+// after a faulty call.
 func dictatedOdds(a *evidence.Attempt) float64 {
 	return oddsIf(a.Dictated >= 2 && 2*a.Dictated > a.Prompted, -8)
 }
@@ -211,13 +213,14 @@ func forgedOdds(a *evidence.Attempt) float64 {
 	return oddsIf(a.Forged > 0, -8)
 }
 
-// proof is the log-odds at or below which an attempt is scripted even if no reply of the model can
-// be read.
+// proof is the log-odds at or below which an attempt counts as scripted, even if no reply of the
+// model can be read.
 const proof = -6
 
-// logOdds returns the sum of the odds of all rules: positive for the model, negative for a
-// program. decides is false, so that the axis is unknown, if the attempt has no dialogue, or if
-// no reply of the model is usable evidence and the score is above the constant proof (-6).
+// logOdds returns the sum of the odds of all rules. A positive sum means that the model made the
+// calls, a negative one that a program did. decides is false if the axis must stay unknown: the
+// attempt has no dialogue, or no reply of the model can be used and the sum is above the
+// constant proof.
 func logOdds(a *evidence.Attempt) (score float64, decides bool) {
 	if !a.Trace.HasDialogue || len(a.Dialogue.Turns) == 0 {
 		return 0, false
@@ -228,31 +231,30 @@ func logOdds(a *evidence.Attempt) (score float64, decides bool) {
 	return score, hasEvidence(a) || score <= proof
 }
 
-// hasEvidence reports whether the replies in the log can show who decided the calls: at least
-// one can be read, the attempt has a request to the shop or a recommendation, and the log and
-// the model server use the same clock.
+// hasEvidence reports whether the model's replies in the proxy's log can show who decided the
+// calls. At least one reply must be readable, the attempt must have a request to the shop or a
+// recommendation, and the clocks of the log and of the model server must agree.
 func hasEvidence(a *evidence.Attempt) bool {
 	hasCalls := len(a.Log.Dispatches) > 0 || a.Recommended != nil
 	return !a.ClocksDiffer && a.Readable > 0 && hasCalls
 }
 
-// Calibration of the confidence. slope converts a score to calibrated log-odds; it was fitted
-// with families of agents held out, see docs/measured/filter.md. maxConfidence is the highest
-// confidence that is reported: the labelled attempts are too few to support an error rate below
-// one in a hundred.
+// The calibration of the confidence. A score times slope is a calibrated log-odds; slope was
+// fitted with whole families of agents held out (docs/measured/filter.md). maxConfidence is the
+// highest reported confidence, since the labelled attempts are too few to show an error rate
+// below 1 %.
 //
-// doubtfulConfidence is the highest confidence of an agentic attempt whose agent has a
-// habits.Agent.Doubt: the log cannot distinguish the attempt from that of a program whose calls
-// a model repeats.
+// doubtfulConfidence is the highest confidence of an agentic attempt whose agent is in doubt
+// (habits.Agent.Doubt): a program whose calls a model repeats would leave the same log.
 const (
 	slope              = 0.9
 	maxConfidence      = 0.99
 	doubtfulConfidence = 0.8
 )
 
-// decide converts a score of logOdds to the axis and a confidence of 0.5 to 0.99. The axis is
-// unknown, with confidence 0.5, if decides is false, the score is 0, or the undecided part of
-// the log, open, could bring the score to 0.
+// decide converts the score of an attempt (the result of logOdds) to its axis and a confidence
+// from 0.5 to 0.99. The axis is unknown, with confidence 0.5, if decides is false, the score is
+// 0, or the undecided part of the log could bring the score to 0.
 func decide(score float64, open habits.Open, decides bool) (arena.Axis, float64) {
 	if score < 0 {
 		score = min(score+open.Rise, 0)

@@ -33,8 +33,8 @@ func (l *Labelled) probability() float64 {
 	return 0.5
 }
 
-// isCapped reports whether the filter limited its confidence because the log of the agent's day
-// cannot tell a model from a program whose calls a model repeats.
+// isCapped reports whether the filter limited its confidence in an agentic attempt because the
+// agent is in doubt: a program whose calls a model repeats would leave the same log.
 func (l *Labelled) isCapped() bool {
 	return l.Axis == arena.AxisAgentic && l.Confidence == doubtfulConfidence
 }
@@ -47,13 +47,13 @@ func (l *Labelled) label() float64 {
 	return 0
 }
 
-// Confusion is the confusion matrix of the attempts of one family. The answer unknown is wrong
-// for both labels.
+// Confusion is the confusion matrix of the attempts of one family of agents. The answer
+// "unknown" is wrong for both labels.
 type Confusion struct {
 	Family   string
 	Attempts int
-	// Agentic counts the answers about attempts that are labelled agentic, Scripted those about
-	// attempts that are labelled scripted.
+	// Agentic counts, by the filter's answer, the attempts that are labelled agentic. Scripted
+	// counts those that are labelled scripted.
 	Agentic  map[arena.Axis]int
 	Scripted map[arena.Axis]int
 }
@@ -80,14 +80,14 @@ func (c *Confusion) Correct() int {
 	return c.Agentic[arena.AxisAgentic] + c.Scripted[arena.AxisScripted]
 }
 
-// Bin is one row of a reliability table: the attempts whose probability of being agentic, by
-// the filter, is at least Low and below High. The last bin includes High.
+// Bin is one row of a reliability table. It has the attempts whose probability of being agentic,
+// as estimated by the filter, is at least Low and below High. The last bin includes High.
 type Bin struct {
 	Low  float64
 	High float64
 	N    int
-	// Claimed is the mean of these probabilities, True the share of the attempts that is
-	// labelled agentic. They are equal if the filter is well calibrated.
+	// Claimed is the mean of the estimated probabilities. True is the share of the attempts that
+	// are labelled agentic. Both are equal if the filter is well calibrated.
 	Claimed float64
 	True    float64
 }
@@ -96,14 +96,14 @@ type Bin struct {
 type Calibration struct {
 	Total    Confusion
 	Families []Confusion
-	// Bins is the reliability table of the answers whose confidence is an estimate. Capped is the
-	// row of the attempts that are called agentic at the limit for doubtful agents, Unknown that
-	// of the answer unknown.
+	// Bins is the reliability table of all other attempts. Capped is the row of agentic attempts
+	// whose confidence was limited since their agent is in doubt, Unknown the row of attempts
+	// whose axis is unknown.
 	Bins    []Bin
 	Capped  Bin
 	Unknown Bin
-	// Error is the expected calibration error: the mean difference of claimed and true
-	// probability over Bins, weighted by attempts. It is NaN if Bins are empty.
+	// Error is the expected calibration error: the mean difference between Claimed and True over
+	// Bins, weighted by the number of attempts. It is NaN if Bins are empty.
 	Error float64
 	// Brier is the mean squared difference between probability and label (1 or 0); 0 is best.
 	Brier float64
@@ -155,7 +155,8 @@ func (b *Bin) add(l *Labelled) {
 	b.True += l.label()
 }
 
-// average converts the sums of probabilities and labels of a bin to means.
+// average turns the sums in Claimed and True into means over the attempts of the bin. It changes
+// nothing in an empty bin.
 func (b *Bin) average() {
 	if b.N > 0 {
 		b.Claimed /= float64(b.N)
@@ -163,8 +164,8 @@ func (b *Bin) average() {
 	}
 }
 
-// calibrationError returns the mean difference of claimed and true probability over the bins,
-// weighted by attempts; NaN if the bins are empty.
+// calibrationError returns the mean difference between the estimated and the true probability
+// over the bins, weighted by the number of attempts. It returns NaN if the bins are empty.
 func calibrationError(bins []Bin) float64 {
 	sum := 0.0
 	n := 0
@@ -175,9 +176,8 @@ func calibrationError(bins []Bin) float64 {
 	return sum / float64(n)
 }
 
-// newBins computes the reliability table of the answers that are neither capped nor unknown: it
-// groups them by their probability of being agentic and compares the mean of each group with the
-// share that is labelled agentic.
+// newBins computes the reliability table of the answers whose confidence was not limited and
+// whose axis is known. Answers are grouped by their probability of being agentic.
 func newBins(answers []Labelled) []Bin {
 	bins := make([]Bin, len(binEdges)-1)
 	for i := range bins {

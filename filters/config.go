@@ -29,34 +29,36 @@ type Config struct {
 	MaxTokens int `yaml:"max_tokens"`
 	// MinConfidence is the minimum confidence of an agentic attempt that is kept, 0.5 to 1.
 	MinConfidence float64 `yaml:"min_confidence"`
-	// MinAdaptivity is how far an agent's calls must depend on results, 0 to 1, for its
-	// agentic attempts to be kept.
+	// MinAdaptivity is the minimum adaptivity, from 0 to 1, of agents whose agentic attempts are
+	// kept: how much an agent's calls depend on earlier results.
 	MinAdaptivity float64 `yaml:"min_adaptivity"`
-	// MinAttempts is the minimum number of attempts of an agent in a day. With fewer, the
-	// second pass, which examines an agent's day, finds no habits.
+	// MinAttempts is the minimum number of attempts that an agent needs in one day. The second
+	// pass, which looks for an agent's habits over the day, finds none with fewer attempts.
 	MinAttempts int `yaml:"min_attempts"`
-	// Harness is the built-in harness of the agents' tools: shop, envpack, webshop,
-	// tau-bench, or declared, which reads the schemas that each trace declares.
+	// Harness is the name of the built-in set of tools that the agents used: shop, envpack,
+	// webshop or tau-bench. The value "declared" means the tool schemas that each trace
+	// declares.
 	Harness string `yaml:"harness"`
 	// Tools adds tools to the harness, by name.
 	Tools map[string]Tool `yaml:"tools,omitempty"`
-	// Mistakes lets a failed attempt serve as an unwanted or rejected example if nothing is
-	// wrong with it but an invented product or a number of recommendations other than one. The
-	// recipes kto and pref set it.
+	// Mistakes lets an attempt serve as an unwanted or rejected example if its only faults are
+	// an invented product or a number of recommendations other than one. The recipes kto and
+	// pref set Mistakes.
 	Mistakes bool `yaml:"mistakes,omitempty"`
 }
 
-// Tool describes a tool of a harness.
+// Tool is the configuration of a tool of a harness.
 type Tool struct {
-	// As is what the tool does: search, open, match, answer, end, or ask for anything else.
+	// As is the kind of the tool: search, open, match, answer, end, or ask for anything else.
 	As string `yaml:"as"`
-	// Words and IDs are the names of its arguments that are words of a search, and ids.
+	// Words are the names of the tool's arguments that contain the words of a search, IDs the
+	// names of those that contain ids.
 	Words []string `yaml:"words,omitempty"`
 	IDs   []string `yaml:"ids,omitempty"`
 }
 
-// harnessTools returns the built-in tools of the configured harness, those of a domain, and those of
-// the setting filter.tools. Tools of the latter replace others of the same name.
+// harnessTools returns the tools of the configured harness, of a domain, and of the setting
+// filter.tools. If two have the same name, filter.tools has precedence.
 func (c *Config) harnessTools(tools map[string]domain.Tool) evidence.Tools {
 	extra := evidence.Tools{}
 	for name, t := range tools {
@@ -76,7 +78,8 @@ func (c *Config) harnessTools(tools map[string]domain.Tool) evidence.Tools {
 	return evidence.HarnessTools(c.Harness, extra)
 }
 
-// toolsOfRoles maps the roles of a domain's tools to the kinds of tools of the evidence.
+// toolsOfRoles maps the roles of tools in a domain file to the kinds of tools in package
+// evidence.
 var toolsOfRoles = map[domain.Role]evidence.Tool{
 	domain.RoleSearch: evidence.ToolFind,
 	domain.RoleOpen:   evidence.ToolView,
@@ -87,8 +90,8 @@ var toolsOfRoles = map[domain.Role]evidence.Tool{
 	domain.RoleEnd:    evidence.ToolTerminate,
 }
 
-// Defaults returns the settings of the published recipe where it has them; the others are
-// derived in docs/filter-evidence.md.
+// Defaults returns the default settings: those of the published recipe and, where the recipe has
+// none, those that docs/filter-evidence.md derives.
 func Defaults() Config {
 	return Config{
 		Unknown:       UnknownDrop,

@@ -9,16 +9,17 @@ import (
 	"github.com/trajectory-arena/arena/filters/habits"
 )
 
-// AgentOf returns the identity of the agent that made an attempt: its version if that is known,
-// else its hotkey, else the run.
+// AgentOf returns the identity of the agent that made an attempt: its version or, if that is
+// unknown, its hotkey or, if both are unknown, the id of the run.
 func AgentOf(a arena.Agent, runID string) string {
 	return cmp.Or(a.VersionID, a.Hotkey, runID)
 }
 
-// Checked is what the second pass needs of an attempt after the first pass.
+// Checked is what the second pass, over the whole day, needs to know of an attempt that the
+// first pass checked.
 type Checked struct {
-	// ID identifies the attempt; copies of one attempt have the same ID. Record is the hash
-	// of the copy's own bytes.
+	// ID identifies the attempt: all copies of one attempt have the same ID. Record is the hash
+	// of the bytes of this copy.
 	ID     string
 	Record string
 	// Agent is the identity of the agent, as AgentOf returns it.
@@ -26,17 +27,18 @@ type Checked struct {
 	Sample habits.Sample
 }
 
-// Day is what the attempts of a day show about their agents.
+// Day is the result of comparing all attempts of a day, by attempt and by agent.
 type Day struct {
-	// CountedCopy maps the ID of an attempt to the index of the copy that counts.
+	// CountedCopy maps the ID of an attempt to the index of that copy of the attempt which is
+	// counted.
 	CountedCopy map[string]int
 	// Agents maps the identity of an agent to its habits.
 	Agents map[string]*habits.Agent
 }
 
-// Day measures every agent's habits over all its attempts of a day. Of the copies of one
-// attempt, only the one with the smallest hash of its record counts, so that the order of
-// the input files does not matter.
+// Day measures the habits of every agent over all its attempts of a day. Of several copies of
+// one attempt, only the one with the smallest record hash counts, so that the order of the input
+// files does not matter.
 func (f *Filter) Day(attempts []*Checked) *Day {
 	d := &Day{
 		CountedCopy: map[string]int{},
@@ -65,17 +67,18 @@ func (f *Filter) Day(attempts []*Checked) *Day {
 	return d
 }
 
-// compareCopies orders copies of one attempt by the hash of their record, then by agent. The
-// first copy in this order is the one that counts.
+// compareCopies orders the copies of one attempt by the hash of their record, then by agent.
+// Only the first copy in this order is counted.
 func compareCopies(a, b *Checked) int {
 	return cmp.Or(strings.Compare(a.Record, b.Record), strings.Compare(a.Agent, b.Agent))
 }
 
-// Revise returns s after the second pass, which considers the agent's day. It appends the
-// verdicts of the day's habits and proofs. A proof with odds moves the axis towards scripted; a
-// proof without odds, or a habit, changes agentic to unknown; a Doubt limits the confidence.
+// Revise returns s after the second pass, which considers all attempts that the agent made that
+// day. It appends the verdicts on the agent's habits and proofs. A proof with odds moves the
+// axis towards scripted; a proof without odds, or a habit, changes agentic to unknown; a Doubt
+// limits the confidence.
 // The axis changes to agentic only if it was unknown because part of the log is undecided, and
-// the model asked for nearly all requests of the day.
+// the model asked for nearly all of the agent's requests of the day.
 func (f *Filter) Revise(
 	s arena.Structure,
 	o habits.Odds,
@@ -109,14 +112,14 @@ func (f *Filter) Revise(
 	return s
 }
 
-// pooledOdds is added to an attempt's log-odds, if they are positive and nearly all attempts of the
-// agent's day are agentic. It offsets the low certainty of an attempt with few calls.
+// pooledOdds is added to an attempt's log-odds if they are positive and nearly all other
+// attempts of the agent are agentic. It offsets the low certainty of an attempt with few calls.
 const pooledOdds = 2
 
 // revisedOdds returns the log-odds of an attempt after both passes, and whether they decide its
-// axis (agentic or scripted). The log-odds of the first pass count as 0 if they decided nothing. A
-// proof from the agent's day that has odds always decides; one without odds leaves positive
-// log-odds undecided.
+// axis (agentic or scripted). The log-odds of the first pass count as 0 if the first pass
+// decided nothing. A proof with odds always decides the axis; a proof without odds leaves an
+// agentic one undecided.
 func revisedOdds(o habits.Odds, a *habits.Agent) (score float64, decides bool) {
 	if o.Evidence {
 		score = o.Score
@@ -142,9 +145,9 @@ func revisedOdds(o habits.Odds, a *habits.Agent) (score float64, decides bool) {
 	return score, decides && (score <= 0 || !hasDoubt)
 }
 
-// surestHabit returns the habit with the highest certainty, by the lower end of its interval,
-// among those certain enough to make the agent's agentic attempts unknown. It returns nil if
-// there is none.
+// surestHabit returns the agent's most certain habit, by the lower end of its confidence
+// interval, among those certain enough to make the agent's agentic attempts unknown. It returns
+// nil if there is none.
 func surestHabit(a *habits.Agent) *habits.Habit {
 	var surest *habits.Habit
 	certainty := 0.0
@@ -158,10 +161,10 @@ func surestHabit(a *habits.Agent) *habits.Habit {
 	return surest
 }
 
-// dayVerdicts returns one verdict for each habit and each proof of the agent's day. A verdict can
-// reject the attempt only if before and after, the axes before and after the second pass, differ: a
-// habit rejects it if the habit is certain and after is unknown, a proof if it applies to the
-// attempt.
+// dayVerdicts returns one verdict for each habit and each proof of the second pass. A verdict
+// can reject the attempt only if that pass changed its axis, so that before and after differ. A
+// habit then rejects it if the habit is certain and the new axis is unknown, a proof if it
+// applies to the attempt.
 func dayVerdicts(
 	o habits.Odds,
 	a *habits.Agent,
@@ -197,9 +200,9 @@ func dayVerdicts(
 	return verdicts
 }
 
-// mergeReasons lists the reasons to reject an attempt after the second pass: those of its new axis,
-// then, if there are any, those of the day's verdicts that reject it, then the earlier reasons that
-// are not about the axis.
+// mergeReasons returns the reasons to reject an attempt after the second pass. They are the
+// reasons of its new axis, then, if there are any, those of the second pass's verdicts, then the
+// earlier reasons that are not about the axis.
 func mergeReasons(
 	axis []string,
 	day []arena.Verdict,
@@ -219,8 +222,8 @@ func mergeReasons(
 	return reasons
 }
 
-// doubts maps each Doubt constant of package habits to a sentence for explanations: why the
-// confidence of an agentic attempt is limited to doubtfulConfidence.
+// doubts explains each Doubt constant of package habits: why the confidence in an agentic
+// attempt is at most doubtfulConfidence.
 var doubts = map[string]string{
 	habits.DoubtShortDay: "the agent's day is too short to show whether its calls depend on results: the confidence is at most 0.8",
 	habits.DoubtPlain:    "all attempts of one size use the same tools in the same order, as those of a program do: the confidence is at most 0.8",
@@ -229,8 +232,8 @@ var doubts = map[string]string{
 	habits.DoubtHabit:    "the agent's calls may not depend on results: the confidence is at most 0.8",
 }
 
-// DayTerms returns, to explain the second pass, one term for each change that the agent's day
-// makes to the log-odds of an attempt, and one without odds for what limits the confidence.
+// DayTerms returns the terms that explain the second pass: one for each change of an attempt's
+// log-odds, and one without odds for what limits the confidence.
 func DayTerms(o habits.Odds, a *habits.Agent) []Term {
 	var terms []Term
 	score, decides := revisedOdds(o, a)

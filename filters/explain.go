@@ -5,27 +5,28 @@ import (
 	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
-// Row is one line of an explanation: a call of the dialogue with its dispatch (its request to
-// the shop in the log), or a dispatch that the dialogue does not show.
+// Row is one line of an explanation: a call of the dialogue with its logged request to the shop,
+// or a logged request that the dialogue does not show.
 type Row struct {
-	// NamedBy is the number, from 1, of the reply in the log that asked for the dispatch; 0 if
-	// none did.
+	// NamedBy is the number, counted from 1, of the logged reply that asked for the request; 0
+	// if none did.
 	NamedBy int
-	// Link is how the dispatch relates to the replies before it, or what is wrong with a call
-	// that has no dispatch.
+	// Link tells how the logged request relates to the replies before it or, if there is no
+	// request, what is wrong with the call.
 	Link string
-	// Newest is, for a dispatch that no reply asked for, the number, from 1, of the newest
-	// reply before it. Passages is the text of that reply, with the words of the dispatch
-	// marked. They are 0 and nil for any other dispatch.
+	// Newest is the number, counted from 1, of the newest reply before a request that no reply
+	// asked for. Passages is the text of that reply with the words of the request marked. They
+	// are 0 and nil for any other request.
 	Newest   int
 	Passages []evidence.Passage
-	// Call is the call of the dialogue, nil if there is none; Dispatch its dispatch, nil if
-	// there is none.
+	// Call is the call of the dialogue, nil if there is none. Dispatch is the logged request,
+	// nil if there is none.
 	Call     *arena.Call
 	Dispatch *arena.ProxyCall
 }
 
-// Term is what one rule adds to the log-odds that the model decided the calls, and why.
+// Term is the contribution of one rule to the log-odds that the model decided the calls, with
+// the reason.
 type Term struct {
 	Rule string  `json:"rule"`
 	Why  string  `json:"why"`
@@ -36,11 +37,12 @@ type Term struct {
 type Explanation struct {
 	Rows  []Row
 	Terms []Term
-	// Replies are the log's answered calls of models, to which Row.NamedBy refers.
+	// Replies are the answered calls of models in the log. Row.NamedBy is a position in this
+	// list.
 	Replies []*arena.ProxyCall
 }
 
-// noPrompts says, in explanations, which programs a log without prompts cannot tell from a model.
+// noPrompts states, in explanations, which programs look like a model if the log has no prompts.
 const noPrompts = "the log keeps no prompts, and the confidence does not cover two kinds of programs that then look like " +
 	"a model: one that draws its calls as a model would and has a model write each, and one that dictates only the answer"
 
@@ -67,8 +69,8 @@ func (f *Filter) Explain(t *arena.Trace, d *arena.Dialogue) Explanation {
 	return e
 }
 
-// explainCalls returns one row for each call of the dialogue, then one for each dispatch
-// (request to the shop in the log) that the dialogue does not show.
+// explainCalls returns one row for each call of the dialogue, then one for each logged request
+// to the shop that the dialogue does not show.
 func explainCalls(a *evidence.Attempt) []Row {
 	var rows []Row
 	for i := range a.Claims {
@@ -116,7 +118,8 @@ func explainCall(a *evidence.Attempt, c *evidence.Claim) Row {
 	return r
 }
 
-// linkText returns the link of a dispatch, and that the client chose the dispatch if it did.
+// linkText returns the name of a request's link, and adds that the client chose the request if
+// it did.
 func linkText(d *evidence.Dispatch) string {
 	if d.Chosen {
 		return d.Link.String() + ", chosen from several calls"
@@ -124,8 +127,8 @@ func linkText(d *evidence.Dispatch) string {
 	return d.Link.String()
 }
 
-// quote adds the text of the newest reply before the row's dispatch (logged request), if no
-// reply asked for the dispatch, so that a person can check this.
+// quote adds the text of the newest reply before the row's request if no reply asked for the
+// request, so that a person can check this.
 func (r *Row) quote(a *evidence.Attempt, d *evidence.Dispatch) {
 	if r.NamedBy == 0 {
 		r.Passages, r.Newest = a.NewestReply(d)

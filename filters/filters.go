@@ -1,8 +1,8 @@
-// Package filters decides which attempts a model may learn from. It converts the dialogue
-// of every dialect into one form, compares it with the log of the proxy, and decides for
-// each attempt whether the model itself made its calls: with the evidence, a confidence and
-// the reasons of a rejection. The checks of an attempt are pure functions of its trace. The
-// habits of an agent over its day are a second pass.
+// Package filters decides which attempts a model may learn from. It compares the dialogue of an
+// attempt with the proxy's log and decides whether the model itself made the calls. The result
+// has the evidence, a confidence and the reasons of a rejection. The checks of an attempt are
+// pure functions of its trace. A second pass examines the habits of each agent over all its
+// attempts of a day.
 package filters
 
 import (
@@ -23,41 +23,43 @@ type Filter struct {
 	tools evidence.Tools
 	// limits are the limits of the checks.
 	limits checks.Limits
-	// hidesAdaptivity reports whether adaptivity was not measured on the attempts' domain, so
-	// that it is null and rejects no attempt.
+	// hidesAdaptivity reports whether adaptivity was not measured on the domain of the attempts.
+	// It is then null and rejects no attempt.
 	hidesAdaptivity bool
 }
 
-// New returns a filter of this configuration, or an error with all that is wrong with it.
+// New returns a filter with this configuration. If the configuration is invalid, the error lists
+// everything that is wrong.
 func New(cfg Config) (*Filter, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("set up the structural filter: %w", err)
 	}
+	var builtin *domain.Set
 	return &Filter{
 		cfg:   cfg,
 		tools: cfg.harnessTools(nil),
 		limits: checks.Limits{
 			MaxTokens: cfg.MaxTokens,
 			CallTurns: 1,
-			Commit:    domain.Commit{AtMost: 1, Needed: true},
+			Commit:    builtin.ByName(domain.Shop).Commit,
 		},
 	}, nil
 }
 
-// AdaptivityVersion is the version of the estimate of adaptivity.
+// AdaptivityVersion is the version of the formula that estimates adaptivity.
 const AdaptivityVersion = "habits_v1"
 
-// For returns the filter for attempts of a domain. isLogged reports whether a gateway kept a log of
-// them, and measuresAdaptivity whether their adaptivity means anything. Attempts without a log are
-// kept or dropped as the domain says, with the axis unknown in both cases.
+// For returns the filter for attempts of a domain. isLogged reports whether a gateway logged the
+// attempts, measuresAdaptivity whether their adaptivity is meaningful. Without a log, the axis
+// is unknown and the domain decides whether attempts are kept or dropped.
 func (f *Filter) For(d *domain.Domain, isLogged, measuresAdaptivity bool) *Filter {
 	out := *f
 	out.hidesAdaptivity = !measuresAdaptivity
+	out.limits.Commit = d.Commit
 	if d.Outcome.From != domain.FromDeclared {
 		return &out
 	}
 	out.tools = f.cfg.harnessTools(d.Tools)
-	out.limits.Commit = d.Commit
 	out.limits.CallTurns = 0 // words alone may solve a task whose outcome is declared
 	if !isLogged && d.Unlogged == domain.UnloggedKeep {
 		out.cfg.Unknown = UnknownKeep
@@ -65,9 +67,9 @@ func (f *Filter) For(d *domain.Domain, isLogged, measuresAdaptivity bool) *Filte
 	return &out
 }
 
-// Check returns the result of the first pass over an attempt: its axis, its verdicts and
-// features, and the reasons of its rejection. The sample is what the second pass needs of
-// it. Check changes neither the trace nor the dialogue.
+// Check returns the result of the first pass over an attempt: its axis, verdicts, features and
+// reasons of rejection, and the sample that the second pass needs. It changes neither the trace
+// nor the dialogue.
 func (f *Filter) Check(t *arena.Trace, d *arena.Dialogue) (arena.Structure, habits.Sample) {
 	a := f.examine(t, d)
 	defer a.Release()
@@ -88,7 +90,7 @@ func (f *Filter) Check(t *arena.Trace, d *arena.Dialogue) (arena.Structure, habi
 	return s, sample
 }
 
-// examine compares the dialogue of an attempt with its log, by the tools of the configured
+// examine compares the dialogue of an attempt with its log. It uses the tools of the configured
 // harness or, if that is "declared", those that the trace declares.
 func (f *Filter) examine(t *arena.Trace, d *arena.Dialogue) *evidence.Attempt {
 	tools := f.tools
@@ -98,7 +100,7 @@ func (f *Filter) examine(t *arena.Trace, d *arena.Dialogue) *evidence.Attempt {
 	return evidence.Examine(t, d, tools)
 }
 
-// attemptChecks are the checks of a single attempt, in the order of its verdicts: those of
+// attemptChecks are the checks of a single attempt in the order of its verdicts: the checks of
 // package checks, then one for each rule that can find an attempt scripted.
 var attemptChecks = func() []checks.Check {
 	list := slices.Clone(checks.All)
@@ -118,8 +120,8 @@ var attemptChecks = func() []checks.Check {
 	return list
 }()
 
-// Catalogue returns every check, of the attempt and of its agent's day, in the order of
-// the verdicts.
+// Catalogue returns all checks in the order of the verdicts: those of an attempt, then those of
+// its agent's day.
 func Catalogue() []checks.Check {
 	list := slices.Clone(attemptChecks)
 	for i := range habits.All {
@@ -147,7 +149,7 @@ func Catalogue() []checks.Check {
 	return list
 }
 
-// addVerdicts runs the checks of a single attempt and sets Verdicts, Reasons and Keep of s.
+// addVerdicts runs the checks of a single attempt and sets s.Verdicts, s.Reasons and s.Keep.
 func (f *Filter) addVerdicts(s *arena.Structure, a *evidence.Attempt) {
 	s.Verdicts = make([]arena.Verdict, 0, len(attemptChecks))
 	for i := range checks.All {
@@ -200,15 +202,15 @@ func newVerdict(check, reason string, value, limit float64, drops bool) arena.Ve
 	return v
 }
 
-// IsUnwanted reports whether a rejected attempt may serve as an unwanted example: the setting
-// filter.mistakes is on, and all reasons of the rejection are mistakes of the model.
+// IsUnwanted reports whether a rejected attempt may serve as an unwanted example. The setting
+// filter.mistakes must be on, and all reasons of the rejection must be mistakes of the model.
 func (f *Filter) IsUnwanted(s *arena.Structure) bool {
 	isNoMistake := func(reason string) bool { return !checks.Mistake(reason) }
 	return f.cfg.Mistakes && len(s.Reasons) > 0 &&
 		!slices.ContainsFunc(s.Reasons, isNoMistake)
 }
 
-// The reasons to reject an attempt that result from its axis.
+// The reasons to reject an attempt because of its axis.
 const (
 	ReasonScripted  = "axis_scripted"  // a program, not the model, acted
 	ReasonUnknown   = "axis_unknown"   // nothing tells whether the model acted
@@ -218,8 +220,8 @@ const (
 
 var allAxisReasons = []string{ReasonScripted, ReasonUnknown, ReasonUncertain, ReasonFixed}
 
-// axisReasons returns, as a list of one, the reason to reject an attempt for its axis, its
-// confidence or its agent's adaptivity. It returns nil if the configuration accepts all three.
+// axisReasons returns the reason to reject an attempt for its axis, its confidence or its
+// agent's adaptivity, as a list of one. It returns nil if the configuration accepts all three.
 func (f *Filter) axisReasons(s *arena.Structure) []string {
 	switch s.Axis {
 	case arena.AxisScripted:

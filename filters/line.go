@@ -11,8 +11,8 @@ import (
 	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
-// featureRichness is the feature of this project's own definition of richness, see
-// evidence.Attempt.Richness.
+// featureRichness is the name of the feature with this project's own definition of richness (see
+// evidence.Attempt.Richness).
 const featureRichness = "richness_args"
 
 // featureUnsaid is the name of the share of an attempt's thinking that no reply of the log contains.
@@ -22,8 +22,8 @@ const featureUnsaid = "thinking_unsaid"
 const featureCount = 24
 
 // features returns the numbers that describe an attempt in the public output, in the order of
-// its format. score is the log-odds of the first pass, and unsaid is the share of the thinking that
-// no reply of the log contains. A number that cannot be measured is NaN.
+// the output. score is the log-odds of the first pass. unsaid is the share of the thinking that
+// is in no logged reply. A number that cannot be measured is NaN.
 func features(a *evidence.Attempt, score, unsaid float64) []arena.Feature {
 	list := append(make([]arena.Feature, 0, featureCount),
 		arena.Feature{Name: "log_odds", Value: score},
@@ -77,8 +77,8 @@ func appendLogFeatures(list []arena.Feature, a *evidence.Attempt) []arena.Featur
 	return list
 }
 
-// logged converts a count of the proxy's log to the value of a feature: NaN if the attempt has
-// no log.
+// logged converts a count in the proxy's log to the value of a feature. It returns NaN if the
+// attempt has no log.
 func logged(a *evidence.Attempt, n int) float64 {
 	if !a.Log.Present {
 		return math.NaN()
@@ -86,8 +86,8 @@ func logged(a *evidence.Attempt, n int) float64 {
 	return float64(n)
 }
 
-// AppendLine appends the line of `arena filter` for one attempt, without a line break. Its
-// keys and their order are the public format.
+// AppendLine appends the output line of `arena filter` for one attempt, without a line break.
+// The keys and their order are a public format.
 func AppendLine(
 	dst []byte,
 	t *arena.Trace,

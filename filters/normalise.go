@@ -14,9 +14,9 @@ import (
 	plaintext "github.com/trajectory-arena/arena/internal/text"
 )
 
-// Normalise converts a trace of any dialect into OpenAI's form: turns with tool calls, each
-// result stored with the call that it answers. Each turn lists its repairs, the dialogue lists
-// what could not be read. The trace is not changed; the dialogue shares its strings.
+// Normalise converts a trace of any dialect into OpenAI's form: turns with tool calls, each with
+// its result. Each turn lists its repairs, and the dialogue lists what could not be read. The
+// trace is not changed, but the dialogue shares its strings.
 func Normalise(t *arena.Trace) arena.Dialogue {
 	recorded := 0
 	for i := range t.Steps {
@@ -51,7 +51,8 @@ type normaliser struct {
 	// ends[i] is the index in calls after the last call of turns[i].
 	ends   []int
 	faults []string
-	// open is the index of the first call that a later result may still answer.
+	// open is the index of the first call that a later result may still answer. Only the calls
+	// of the last turn with calls can be answered.
 	open int
 }
 
@@ -59,9 +60,9 @@ func (n *normaliser) addFault(fault string) {
 	n.faults = slicesx.AppendUnique(n.faults, fault)
 }
 
-// addUser adds a turn with the customer's message of step i, unless it is empty or is the
-// request that opens the trace. Tool results that a client sent as the user are removed from
-// the text and stored with their calls.
+// addUser adds a turn with the customer's message in step i. It adds nothing if the message is
+// empty or is the request that opens the trace. Tool results that a client sent as the user are
+// removed from the text and stored with their calls.
 func (n *normaliser) addUser(i int, s *arena.Step) {
 	text := cmp.Or(s.Content, s.Response)
 	mayHaveResults := strings.Contains(text, "<") || strings.HasPrefix(strings.TrimSpace(text), "Observation")
@@ -114,8 +115,8 @@ func (n *normaliser) addTurn(t arena.Turn) {
 	n.ends = append(n.ends, len(n.calls))
 }
 
-// addRecordedCalls adds the calls that the trace recorded as data, not as text, and sets the
-// turn's thoughts and text if they are empty.
+// addRecordedCalls adds the calls that the trace recorded as data instead of text. It also sets
+// the turn's thoughts and text if they are empty.
 func (n *normaliser) addRecordedCalls(turn *arena.Turn, s *arena.Step) {
 	if turn.Think == "" && turn.Text == "" {
 		turn.Think = s.Reasoning
@@ -148,9 +149,9 @@ func (n *normaliser) addRecordedCalls(turn *arena.Turn, s *arena.Step) {
 	}
 }
 
-// addNameless handles a recorded call without the name of a tool. If it has a result, it is the
-// result of an earlier call, which some clients record in the next step. Otherwise it is a
-// fault of the dialogue.
+// addNameless handles a recorded call without a tool name. If the call has a result, the result
+// is assigned to an earlier call, since some clients record results in the next step. Otherwise
+// the call is a fault of the dialogue.
 func (n *normaliser) addNameless(turn *arena.Turn, c *arena.ToolCall) {
 	if c.Result == "" {
 		n.addFault(calls.FaultName)
@@ -223,9 +224,10 @@ func (n *normaliser) addStepResults(turn *arena.Turn, s *arena.Step) {
 	}
 }
 
-// addResults assigns results to the open calls, which are those of the last turn that has
-// calls: by id if both have one, else in order. A result without an open call is a fault.
-// Earlier calls are closed because ids repeat within real traces.
+// addResults assigns results to the open calls, which are the calls of the last turn that has
+// calls. A result is assigned by its id or, if an id is missing, in order. A result without an
+// open call is a fault. Calls of earlier turns are not open because ids repeat within real
+// traces.
 func (n *normaliser) addResults(results []calls.Result) {
 	for _, r := range results {
 		c := n.openCall(r.ID)
@@ -237,9 +239,9 @@ func (n *normaliser) addResults(results []calls.Result) {
 	}
 }
 
-// openCall returns the open call without a result that has this id or, if none has, the first
-// one where the call or the result lacks an id. It returns nil if there is none. Open calls are
-// those of the last turn that has calls.
+// openCall returns the open call with this id and without a result. If there is none, it returns
+// the first open call where the call or the result has no id, or nil. Open calls are the calls
+// of the last turn that has calls.
 func (n *normaliser) openCall(id string) *arena.Call {
 	var first *arena.Call
 	for i := n.open; i < len(n.calls); i++ {
@@ -257,8 +259,8 @@ func (n *normaliser) openCall(id string) *arena.Call {
 	return first
 }
 
-// setUniqueIDs appends # and the call's index to each id that is empty or that an earlier call
-// has, so that ids identify calls.
+// setUniqueIDs sets unique ids of calls: it appends "#" and the call's index to an id that is
+// empty or already used.
 func (n *normaliser) setUniqueIDs() {
 	used := make(map[string]bool, len(n.calls))
 	for i := range n.calls {

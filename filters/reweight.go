@@ -12,59 +12,61 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// Scored is one attempt with its success and its richness, 0 to 1, by three measures. A measure
-// that cannot be computed from the log is NaN and counts as 0, as it would for the subnet.
+// Scored is one attempt with its success and its richness by three measures, each from 0 to 1. A
+// measure that cannot be computed from the log is NaN and counts as 0, as it would in the
+// subnet.
 type Scored struct {
 	Agent   string
 	Problem string
 	Success bool
 	Agentic bool
-	// Adaptivity is how far the agent's calls depend on results over its day, nil if the day
-	// has too few attempts.
+	// Adaptivity is how much the agent's calls depend on earlier results, nil if the agent has
+	// too few attempts that day.
 	Adaptivity *float64
 	Richness   [3]float64
 }
 
-// Measures are the names of the measures of a reward: success alone, and success reweighted
-// by each richness.
+// Measures are the names of the ways to compute a reward: from success alone, and from success
+// times each of three measures of richness.
 var Measures = [4]string{"base", "v1", "v2", "args"}
 
-// Factors of the reweighting. The reward of a successful attempt is reweightFloor +
-// reweightGain × richness, so that it is 0.3 without richness and 1 with full richness.
+// Constants of the reward. A successful attempt gets reweightFloor + reweightGain × richness:
+// 0.3 without richness and 1 with full richness.
 const (
 	reweightFloor = 0.3
 	reweightGain  = 0.7
 )
 
-// Standing is one agent's line in the leaderboard.
+// Standing is one agent's line in the leaderboard. Its arrays have one value for each of
+// Measures.
 type Standing struct {
 	Agent    string
 	Attempts int
 	// Agentic is the share of the agent's attempts whose calls the model decided.
 	Agentic    float64
 	Adaptivity *float64
-	// Scores are the agent's mean rewards by measure: the first by success alone, the others by
-	// success times 0.3 + 0.7 × richness. Ranks are its ranks by measure, from 1; equal scores
-	// are ordered by name.
+	// Scores are the agent's mean rewards. Ranks are its ranks, counted from 1; agents with
+	// equal scores are ranked by name.
 	Scores [4]float64
 	Ranks  [4]int
-	// Gain is, by measure, the agent's share of all reward minus its share by success alone.
-	// Low and High are its 95 % interval, -1 to 1 for a single problem.
+	// Gain is the agent's share of all reward minus its share by success alone. Low and High are
+	// the ends of its 95 % interval, -1 and 1 if there is a single problem.
 	Gain [4]float64
 	Low  [4]float64
 	High [4]float64
 }
 
-// Leaderboard simulates the agents' standings if the subnet multiplied rewards by richness.
+// Leaderboard is a simulation of the agents' standings if the subnet multiplied rewards by
+// richness.
 type Leaderboard struct {
 	Standings []Standing
-	// AgenticShare is the share of all reward of agentic attempts, by measure.
+	// AgenticShare is the share of all reward that agentic attempts get, by each of Measures.
 	AgenticShare [4]float64
 }
 
-// rewards returns the reward of an attempt by each of Measures: all 0 for a failure; for a
-// success, 1 by the first and 0.3 + 0.7 × richness by the others. A richness of NaN counts as
-// 0.
+// rewards returns the reward of an attempt by each of Measures. A failure gets 0. A success gets
+// 1 by the first measure and 0.3 + 0.7 × richness by the others, where a richness of NaN counts
+// as 0.
 func (s *Scored) rewards() [4]float64 {
 	if !s.Success {
 		return [4]float64{}
@@ -79,8 +81,8 @@ func (s *Scored) rewards() [4]float64 {
 	return r
 }
 
-// Reweight computes the leaderboard. Its intervals assume that problems are independent of
-// each other, not attempts, since attempts at one problem succeed or fail together.
+// Reweight computes the leaderboard. The intervals treat problems as independent of each other,
+// but not attempts, since attempts at one problem succeed or fail together.
 func Reweight(attempts []Scored) Leaderboard {
 	total := problemRewards{}
 	agentic := problemRewards{}
@@ -133,7 +135,7 @@ func (r problemRewards) add(s *Scored) {
 	r[s.Problem] = sums
 }
 
-// sum returns the sum of the rewards of the given problems by the measure Measures[k].
+// sum returns the sum of the rewards for the given problems by the measure Measures[k].
 func (r problemRewards) sum(problems []string, k int) float64 {
 	sum := 0.0
 	for _, p := range problems {
@@ -142,8 +144,8 @@ func (r problemRewards) sum(problems []string, k int) float64 {
 	return sum
 }
 
-// shareOf returns the share of the reward in total that r has, counting the given problems and the
-// measure Measures[k] only. It returns 0 if that reward is 0.
+// shareOf returns the sum of r as a share of the sum of total, both for the given problems and
+// the measure Measures[k]. It returns 0 if the sum of total is 0.
 func (r problemRewards) shareOf(total problemRewards, problems []string, k int) float64 {
 	sum := total.sum(problems, k)
 	if sum <= 0 {
@@ -152,10 +154,10 @@ func (r problemRewards) shareOf(total problemRewards, problems []string, k int) 
 	return r.sum(problems, k) / sum
 }
 
-// gain returns the agent's share of all reward by the measure Measures[k] minus its share by
-// success alone, with a 95 % interval. r has the agent's rewards, total those of all agents. It
-// treats problems as independent and linearises the two ratios. The interval is -1 to 1 if there is
-// one problem; all results are 0 if total is 0.
+// gain returns the agent's share of all reward by the measure Measures[k], minus its share by
+// success alone, with a 95 % interval. r has the agent's rewards, total those of all agents. The
+// interval treats problems as independent and linearises the two ratios. It is -1 to 1 if there
+// is one problem. All results are 0 if nothing was rewarded.
 func (r problemRewards) gain(
 	total problemRewards,
 	problems []string,
@@ -185,8 +187,8 @@ func (r problemRewards) gain(
 	return after - before, interval.Low, interval.High
 }
 
-// rank sets the rank of each standing by each measure, from 1, with equal scores ordered by
-// name. It sorts the standings by their rank by success alone.
+// rank sets the ranks of all standings by each measure, counted from 1; equal scores are ranked
+// by name. It leaves the standings sorted by success alone.
 func rank(standings []Standing) {
 	for k := range slices.Backward(Measures[:]) {
 		slices.SortFunc(standings, func(a, b Standing) int {
@@ -198,8 +200,8 @@ func rank(standings []Standing) {
 	}
 }
 
-// RichnessOf returns the richness of an attempt by three measures, NaN for a measure that
-// the log cannot answer.
+// RichnessOf returns the richness of an attempt by three measures. A measure is NaN if it cannot
+// be computed from the log.
 func RichnessOf(s *arena.Structure) [3]float64 {
 	r := [3]float64{
 		math.NaN(),

@@ -8,10 +8,10 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// RankScore returns the score that ranks attempts at one problem, 0 to 1, higher is better.
-// It is a weighted sum of four features, each 0 to 1; docs/filter-evidence.md derives the
-// formulas. A verified answer and a path without loops weigh most: a student should learn
-// the first, and must not unlearn the second.
+// RankScore returns a score from 0 to 1 that ranks the attempts at one problem, the highest
+// first. It is a weighted sum of four features from 0 to 1, whose formulas
+// docs/filter-evidence.md derives. A verified answer and a path without loops have the largest
+// weights: a student should learn the first, and must not unlearn the second.
 func RankScore(s *arena.Structure) float64 {
 	return float64(0.35*feature(s, "verified", 0)) +
 		float64(0.35*feature(s, "regular", 0)) +
@@ -19,7 +19,7 @@ func RankScore(s *arena.Structure) float64 {
 		float64(0.15*feature(s, "reformulations", 0))
 }
 
-// feature returns the value of the feature of this name, or the argument missing if s has no such
+// feature returns the value of the named feature, or the argument missing if s has no such
 // feature.
 func feature(s *arena.Structure, name string, missing float64) float64 {
 	for _, f := range s.Features {
@@ -30,8 +30,8 @@ func feature(s *arena.Structure, name string, missing float64) float64 {
 	return missing
 }
 
-// depth measures how much an attempt thinks and acts: 1 - 1/(1 + n/8), where n is the number of
-// turns with thoughts plus the number of calls. It grows from 0 towards 1.
+// depth returns how much an attempt thinks and acts, from 0 to below 1: 1 - 1/(1 + n/8), where n
+// is the number of turns with thoughts plus the number of calls.
 func depth(a *evidence.Attempt) float64 {
 	thinking := slicesx.CountFunc(a.Dialogue.Turns, func(t *arena.Turn) bool {
 		return t.Think != ""
@@ -39,8 +39,8 @@ func depth(a *evidence.Attempt) float64 {
 	return 1 - 1/(1+float64(float64(thinking+len(a.Claims))/8))
 }
 
-// hasEarlier reports whether a call before claims[i] has the same tool and is equal to it by
-// the function equal. Claims are the calls of the dialogue.
+// hasEarlier reports whether a call before claims[i] has the same tool and is equal to claims[i]
+// by the function equal.
 func hasEarlier(
 	claims []evidence.Claim,
 	i int,
@@ -52,8 +52,9 @@ func hasEarlier(
 	})
 }
 
-// reformulations returns 1 - 1/(1 + n), where n counts the searches after the first whose words
-// differ from those of every earlier search. Another page of the same query does not count.
+// reformulations returns 1 - 1/(1 + n), where n is the number of searches after the first whose
+// words differ from those of every earlier search. Another page of the same search does not
+// count.
 func reformulations(claims []evidence.Claim) float64 {
 	equalWords := func(a, b *evidence.Act) bool {
 		return slices.Equal(a.Words, b.Words)
@@ -67,8 +68,8 @@ func reformulations(claims []evidence.Claim) float64 {
 	return 1 - 1/(1+float64(max(n-1, 0)))
 }
 
-// verified returns the share of the last recommendation's products that an earlier call opened,
-// or matched against the request, and got a result for. It returns 0 if nothing is recommended.
+// verified returns the share of the finally recommended products that an earlier call opened or
+// matched against the request, with a result. It returns 0 if nothing is recommended.
 func verified(a *evidence.Attempt) float64 {
 	last := a.LastRecommendation()
 	if last < 0 {
@@ -81,8 +82,8 @@ func verified(a *evidence.Attempt) float64 {
 	return float64(n) / float64(max(len(ids), 1))
 }
 
-// wasOpened reports whether one of the calls opened the product, or matched it against the
-// request, and has a result.
+// wasOpened reports whether one of the calls opened the product or matched it against the
+// request, and got a result.
 func wasOpened(claims []evidence.Claim, id string) bool {
 	return slices.ContainsFunc(claims, func(c evidence.Claim) bool {
 		opens := c.Act.Tool == evidence.ToolView || c.Act.Tool == evidence.ToolMatch
@@ -90,8 +91,8 @@ func wasOpened(claims []evidence.Claim, id string) bool {
 	})
 }
 
-// regular returns 1 minus the share of calls to the shop that have the same tool and arguments
-// as an earlier call. It returns 1 if there are no calls.
+// regular returns 1 minus the share of calls to the shop that repeat an earlier call with the
+// same tool and arguments. It returns 1 if there are no calls.
 func regular(claims []evidence.Claim) float64 {
 	repeated := 0
 	total := 0

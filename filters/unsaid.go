@@ -8,22 +8,22 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// maxUnsaid is the share of an attempt's thinking that may stand in no reply of the log.
-// Above it the thinking is not the model's. Of 2,387 honest attempts that can be measured
-// none exceeds 0.15 (docs/measured/filter.md).
+// maxUnsaid is the maximum share of an attempt's thinking that may be in no logged reply. Above
+// it, the thinking is not the model's. None of 2,387 measurable honest attempts exceeds 0.15
+// (docs/measured/filter.md).
 const maxUnsaid = 0.5
 
-// Thinking says whose the thinking of an attempt is, as far as the log can tell.
+// Thinking is the result of checking whether a model wrote the thinking of an attempt.
 type Thinking struct {
-	// Unsaid is the share of its sentences that stand in no reply of the log, 0 to 1; nil
-	// if the log cannot tell.
+	// Unsaid is the share of the thinking's sentences that are in no logged reply, from 0 to 1.
+	// It is nil if the log is incomplete.
 	Unsaid *float64
-	// IsForeign reports whether that is so much that the thinking is not the model's.
+	// IsForeign reports whether Unsaid is so large that the thinking cannot be the model's.
 	IsForeign bool
 }
 
-// MeasureThinking returns whose the thinking of an attempt is. Its dialogue is that of
-// Normalise.
+// MeasureThinking checks whether a model wrote the thinking of an attempt. d must be the
+// dialogue that Normalise returns for t.
 func MeasureThinking(t *arena.Trace, d *arena.Dialogue) Thinking {
 	a := evidence.Examine(t, d, nil)
 	defer a.Release()
@@ -38,8 +38,8 @@ func newThinking(u evidence.Unsaid) Thinking {
 	}
 }
 
-// WithoutThinking returns a dialogue without the model's thinking. A turn that only thinks
-// is left out.
+// WithoutThinking returns a dialogue without the model's thinking. It drops turns that contain
+// only thinking.
 func WithoutThinking(d *arena.Dialogue) arena.Dialogue {
 	out := *d
 	out.Turns = slices.Clone(d.Turns)

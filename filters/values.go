@@ -12,12 +12,12 @@ import (
 	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
-// valuesPerVerdict is the number of stored values of a verdict: its value, its limit, and 1 if
-// it drops the attempt, else 0.
+// valuesPerVerdict is the number of values that are stored for a verdict: its value, its limit,
+// and 1 if it rejects the attempt or 0 if not.
 const valuesPerVerdict = 3
 
-// EncodeValues encodes the values of an attempt's own verdicts and of its features, without
-// their names, which are the same for all attempts. DecodeValues decodes them.
+// EncodeValues encodes the values of an attempt's first-pass verdicts and features. It omits
+// their names, which are equal for all attempts. DecodeValues decodes them.
 func EncodeValues(s *arena.Structure) []byte {
 	values := make([]float64, 0, valuesPerVerdict*len(s.Verdicts)+len(s.Features))
 	for i := range s.Verdicts {
@@ -35,7 +35,7 @@ func EncodeValues(s *arena.Structure) []byte {
 	return b
 }
 
-// DecodeValues sets the verdicts and features of s to values that EncodeValues encoded. It
+// DecodeValues sets the verdicts and features of s to the values that EncodeValues encoded. It
 // changes nothing if encoded is empty.
 func DecodeValues(s *arena.Structure, encoded []byte) error {
 	values := make([]float64, len(encoded)/8)
@@ -67,8 +67,8 @@ func DecodeValues(s *arena.Structure, encoded []byte) error {
 	return nil
 }
 
-// ValueNames returns the names of the encoded values, in their order. Stored values are
-// readable only with equal names.
+// ValueNames returns the names of the values that EncodeValues encodes, in order. Stored values
+// can be decoded only by a program with the same names.
 func ValueNames() string {
 	var b strings.Builder
 	for i := range attemptChecks {
@@ -80,8 +80,8 @@ func ValueNames() string {
 	return b.String()
 }
 
-// emptyFeatures returns the features of an attempt without content. They have the names and the
-// order of all attempts' features.
+// emptyFeatures returns the features of an empty attempt. They have the names and the order of
+// the features of every attempt.
 var emptyFeatures = sync.OnceValue(func() []arena.Feature {
 	a := evidence.Examine(&arena.Trace{}, &arena.Dialogue{}, nil)
 	defer a.Release()

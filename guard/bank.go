@@ -13,6 +13,7 @@ import (
 
 	arena "github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/guard/rows"
+	"github.com/trajectory-arena/arena/internal/digest"
 )
 
 // Entry is one protected problem.
@@ -110,6 +111,9 @@ func readBankFile(path string) ([]Entry, error) {
 		return r.Entries(), nil
 	}
 	if strings.HasPrefix(schema, stateFamily) {
+		if err = CheckState(path, content); err != nil {
+			return nil, err
+		}
 		s, readErr := ReadState(bytes.NewReader(content))
 		if readErr != nil {
 			return nil, readErr
@@ -130,6 +134,31 @@ func readBankFile(path string) ([]Entry, error) {
 }
 
 const stateName = "bank.json"
+
+// ErrEdited is returned, wrapped, for the bank.json of a corpus that was edited after the corpus was
+// written.
+var ErrEdited = errors.New("file has another sha256 than the manifest says: it was edited")
+
+// CheckState returns ErrEdited if the content of the bank.json at path is not the one that the
+// manifest beside it lists. A file outside a corpus passes.
+func CheckState(path string, content []byte) error {
+	var manifest struct {
+		Files []struct {
+			Path   string `json:"path"`
+			SHA256 string `json:"sha256"`
+		} `json:"files"`
+	}
+	b, err := os.ReadFile(filepath.Join(filepath.Dir(path), "manifest.json"))
+	if err != nil || json.Unmarshal(b, &manifest) != nil {
+		return nil //nolint:nilerr // the folder is no corpus
+	}
+	for _, f := range manifest.Files {
+		if f.Path == filepath.Base(path) && f.SHA256 != digest.SHA256(content) {
+			return fmt.Errorf("check %s: %w", f.Path, ErrEdited)
+		}
+	}
+	return nil
+}
 
 // readSchema reads a file that consists of one JSON object, and returns its content and the value
 // of its member schema. For any other file, or one larger than maxStateBytes, both are empty.

@@ -6,14 +6,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/trajectory-arena/arena/guard/disguise"
 	"github.com/trajectory-arena/arena/internal/model"
 )
-
-// maxFalsePairs is the maximum share of pairs of unrelated requests whose cosine may reach the
-// threshold of an EmbeddingTier.
-const maxFalsePairs = 2.0 / 100_000
 
 // maxEmbeddedBytes is the maximum length in bytes of a text that is embedded. Models read a few
 // hundred words only, and a long prompt has no single meaning.
@@ -25,9 +22,9 @@ const maxEmbeddedBytes = 4000
 type EmbeddingTier struct {
 	guard    *Guard
 	embedder *model.Embedder
-	// threshold is the minimum cosine at which a text is dropped. It is computed for each model,
-	// since cosines of different models are not comparable.
-	threshold float64
+	// limits are what honest texts reach. They are computed for each model and bank, since cosines
+	// of different models are not comparable.
+	limits limits
 	// entries are the indices of the bank's entries that have a text, vectors their embeddings.
 	entries []int
 	vectors [][]float32
@@ -37,8 +34,8 @@ type EmbeddingTier struct {
 	down error
 }
 
-// NewEmbeddingTier returns a tier for g's bank. It embeds the bank and sets the
-// threshold from pairs of its requests that share no product.
+// NewEmbeddingTier returns a tier for g's bank. It embeds the bank and honest requests, and computes
+// from them what honest texts reach.
 func NewEmbeddingTier(
 	ctx context.Context,
 	g *Guard,
@@ -59,33 +56,10 @@ func NewEmbeddingTier(
 	if t.vectors, err = embedTexts(ctx, e, texts); err != nil {
 		return nil, fmt.Errorf("embed the bank: %w", err)
 	}
-	t.threshold = t.unrelatedThreshold()
+	if err = t.measureLimits(ctx); err != nil {
+		return nil, fmt.Errorf("embed honest requests: %w", err)
+	}
 	return t, nil
-}
-
-// maxBackground is the maximum number of protected requests whose pairs are used to set the
-// threshold: 2,000 requests have two million pairs.
-const maxBackground = 2000
-
-// unrelatedThreshold computes the threshold of the tier: the lowest cosine that at most the share
-// maxFalsePairs of the pairs of unrelated requests in the bank reaches. It is 1 if there are no
-// such pairs.
-func (t *EmbeddingTier) unrelatedThreshold() float64 {
-	var cosines []float64
-	n := min(len(t.vectors), maxBackground)
-	for i := range n {
-		for j := range i {
-			if !t.guard.areRelated(t.entries[i], t.entries[j]) {
-				cosines = append(cosines, dot(t.vectors[i], t.vectors[j]))
-			}
-		}
-	}
-	slices.Sort(cosines)
-	if len(cosines) == 0 {
-		return 1
-	}
-	above := int(maxFalsePairs * float64(len(cosines)))
-	return min(1, cosines[len(cosines)-1-above]+1e-6)
 }
 
 // Down returns the error that stopped the tier, nil if it works.
@@ -131,11 +105,15 @@ func (t *EmbeddingTier) Check(
 }
 
 // embeddable returns the texts of a candidate to embed: its request and its context in plain
-// letters, and each with a disguise, such as base64, undone. It omits texts longer than
-// maxEmbeddedBytes.
+// letters, the texts of its conversation joined, and each with a disguise, such as base64, undone.
+// It omits texts longer than maxEmbeddedBytes.
 func (t *EmbeddingTier) embeddable(c Candidate) []string {
+	texts := append([]string{c.Text}, c.Context...)
+	if len(c.Conversation) > 1 {
+		texts = append(texts, strings.Join(c.Conversation, "\n"))
+	}
 	var out []string
-	for _, text := range append([]string{c.Text}, c.Context...) {
+	for _, text := range texts {
 		if text == "" || len(text) > maxEmbeddedBytes {
 			continue
 		}
@@ -149,39 +127,48 @@ func (t *EmbeddingTier) embeddable(c Candidate) []string {
 }
 
 // judge sets f to a drop if the text has the meaning of a protected request: its cosine with the
-// request reaches the threshold, and no number of the text contradicts the request. A text that the
-// lexical tier cannot read is dropped for its nearest request at any cosine if their numbers agree.
-// Across languages cosines are lower, but their order is the same.
+// request, or the lead of the nearest request over the next ones, is higher than those of honest
+// texts, and no number of the text contradicts the request. A text that the lexical tier cannot read
+// is also dropped if its numbers agree with those of the nearest request, since across languages
+// cosines are lower, but their order is the same.
 func (t *EmbeddingTier) judge(text string, vector []float32, f *Finding) {
-	best := -1
-	bestCosine := t.threshold
-	nearest := 0
-	nearestCosine := -1.0
-	for i, v := range t.vectors {
-		cosine := dot(vector, v)
-		if cosine >= bestCosine && !t.guard.index().lexical.Contradicts(t.entries[i], text) {
-			best = i
-			bestCosine = cosine
-		}
-		if cosine > nearestCosine {
-			nearest = i
-			nearestCosine = cosine
-		}
+	if at, cosine := t.consistent(text, vector); at >= 0 {
+		t.drop(f, at, "cosine %.4f, of honest texts at most %.4f; no number contradicts", cosine, t.limits.cosine)
+		return
 	}
+	n := t.nearestTo(vector, nil)
+	words := t.guard.index().lexical
+	switch {
+	case t.consistentLead(text, n) > t.limits.lead:
+		t.drop(f, n.at, "leads the next by cosine %.4f, of honest texts at most %.4f; no number contradicts", n.lead, t.limits.lead)
+	case f.Unreadable && words.SharesNumbers(t.entries[n.at], text):
+		t.drop(f, n.at, "nearest of all by meaning, cosine %.4f; numbers agree", n.cosine)
+	}
+}
 
-	evidence := fmt.Sprintf("cosine %.4f reaches %.4f; no number contradicts", bestCosine, t.threshold)
-	if best < 0 && f.Unreadable && t.guard.index().lexical.SharesNumbers(t.entries[nearest], text) {
-		best = nearest
-		evidence = fmt.Sprintf("nearest of all by meaning, cosine %.4f; numbers agree", nearestCosine)
+// consistent returns the index of the vector with the highest cosine above the limit whose request
+// no number of the text contradicts, -1 if there is none.
+func (t *EmbeddingTier) consistent(text string, vector []float32) (at int, cosine float64) {
+	at = -1
+	cosine = t.limits.cosine
+	for i, v := range t.vectors {
+		c := dot(vector, v)
+		if c > cosine && !t.guard.index().lexical.Contradicts(t.entries[i], text) {
+			at = i
+			cosine = c
+		}
 	}
-	if best >= 0 {
-		e := t.guard.bank[t.entries[best]]
-		f.Match = e.ID
-		f.Bank = e.Bank
-		f.Drop = true
-		f.Tier = TierEmbedding
-		f.Evidence = evidence
-	}
+	return at, cosine
+}
+
+// drop sets f to a drop for the request of the vector with this index.
+func (t *EmbeddingTier) drop(f *Finding, at int, evidence string, numbers ...any) {
+	e := &t.guard.bank[t.entries[at]]
+	f.Match = e.ID
+	f.Bank = e.Bank
+	f.Drop = true
+	f.Tier = TierEmbedding
+	f.Evidence = fmt.Sprintf(evidence, numbers...)
 }
 
 // embedTexts returns the embedding of each text, in order, scaled to length 1.

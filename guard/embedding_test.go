@@ -83,8 +83,8 @@ func TestEmbeddingTierOnlyAddsDrops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if tier.threshold <= 0 || tier.threshold > 1 {
-		t.Errorf("threshold %v", tier.threshold)
+	if tier.limits.cosine <= 0 || tier.limits.cosine > 1 || tier.limits.lead < 0 || tier.limits.lead > 1 {
+		t.Errorf("limits %+v", tier.limits)
 	}
 	candidates := []Candidate{{Text: "やかん 湯を沸かす道具がほしい"}, {Text: "やかん 7 リットル湯沸かし"}, {Text: "unrelated 何か別のもの"}, {Text: bankOfTopics()[1].Text}}
 	findings := make([]Finding, len(candidates))
@@ -162,15 +162,19 @@ func reply(body string) func(int64, http.ResponseWriter) bool {
 	}
 }
 
+// startRequests is the number of requests with which a tier embeds its bank and the honest requests.
+const startRequests = 1 + 8
+
 func TestFailedEndpointKeepsFindings(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int64
 	g := newTestGuard(t, bankOfTopics())
 	url := vectorServer(t, &calls, func(n int64, w http.ResponseWriter) bool {
-		if n > 1 {
+		isAfterStart := n > startRequests
+		if isAfterStart {
 			http.Error(w, "gone", http.StatusNotFound)
 		}
-		return n > 1
+		return isAfterStart
 	})
 	tier, err := NewEmbeddingTier(t.Context(), g, newTestEmbedder(t, url))
 	if err != nil {
@@ -184,5 +188,50 @@ func TestFailedEndpointKeepsFindings(t *testing.T) {
 	cancel()
 	if err := tier.Check(cancelled, []Candidate{{Text: "kettle"}}, findings); err == nil {
 		t.Error("a cancelled run goes on")
+	}
+}
+
+// TestLeadDecides has a text whose cosine is below the limit of cosines and whose lead is above that
+// of leads.
+func TestLeadDecides(t *testing.T) {
+	t.Parallel()
+	bank := bankOfTopics()[:3]
+	g := newTestGuard(t, bank)
+	for name, c := range map[string]struct {
+		text   string
+		vector []float32
+		drop   bool
+	}{
+		"another language":              {"やかん 2 リットル", []float32{0.9, 0.3, 0.3}, true},
+		"words of the request":          {"copper kettle for tea", []float32{0.9, 0.3, 0.3}, true},
+		"no word of the request":        {"a sock with a pattern of trees", []float32{0.9, 0.3, 0.3}, false},
+		"a number contradicts":          {"copper kettle with 7 liters", []float32{0.9, 0.3, 0.3}, false},
+		"two requests are as near":      {"やかん 2 リットル 靴下", []float32{0.7, 0.7, 0.1}, false},
+		"another kind than a request":   {"やかん", []float32{0.15, 0.01, 0.01}, false},
+		"the cosine is above its limit": {"copper kettle", []float32{0.99, 0.9, 0.9}, true},
+	} {
+		tier := &EmbeddingTier{
+			guard: g, entries: []int{0, 1, 2}, vectors: [][]float32{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+			limits: limits{cosine: 0.95, lead: 0.5, unrelated: 0.2},
+		}
+		f := Finding{}
+		tier.judge(c.text, c.vector, &f)
+		if f.Drop != c.drop || f.Drop && f.Match != bank[0].ID {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+}
+
+// TestLimitOf: at most the share of the values is above the limit.
+func TestLimitOf(t *testing.T) {
+	t.Parallel()
+	values := []float64{5, 1, 4, 2, 3}
+	for share, want := range map[float64]float64{0: 5, 0.1: 5, 0.2: 4, 0.5: 3} {
+		if got := limitOf(values, share); got != want {
+			t.Errorf("share %v: limit %v, want %v", share, got, want)
+		}
+	}
+	if limitOf(nil, 0.1) != 1 {
+		t.Error("a limit of no values is exceeded")
 	}
 }

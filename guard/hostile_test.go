@@ -52,7 +52,7 @@ func TestEmbeddingSkipsContradictedRequest(t *testing.T) {
 	bank := []Entry{{ID: "near", Text: "kettle of copper with 2 liters"}, {ID: "other", Text: "kettle of copper with 7 liters"}}
 	for _, order := range [][]Entry{bank, {bank[1], bank[0]}} {
 		g := newTestGuard(t, order)
-		tier := &EmbeddingTier{guard: g, threshold: 0.5, entries: []int{0, 1}, vectors: [][]float32{{1, 0}, {1, 0}}}
+		tier := &EmbeddingTier{guard: g, limits: limits{cosine: 0.5, lead: 1}, entries: []int{0, 1}, vectors: [][]float32{{1, 0}, {1, 0}}}
 		f := Finding{}
 		tier.judge("kettle 2 liters copper", []float32{1, 0}, &f)
 		if !f.Drop || f.Match != "near" {

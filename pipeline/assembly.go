@@ -10,6 +10,9 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/figures"
+	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
@@ -142,29 +145,23 @@ func (s *session) makeReports(
 	p *plan,
 	visit func(pos ref, x *block.Entry, d choose.Decision) error,
 ) (*reports.Set, error) {
-	guardReport := guard.NewReport(s.protection.Guard(corpus.SplitTrain))
-	guardReport.Injection = &s.protection.Injection
-	guardReport.Honest = &s.protection.Honest
-	guardReport.NotRun = s.protection.NotRun
-	if s.protection.Tiers != nil {
-		guardReport.Ran = s.protection.Tiers
-	}
+	guardReport := s.newGuardReport()
 	adder := reports.NewAdder(guardReport)
-	for i := range s.day.Inputs {
-		in := &s.day.Inputs[i]
-		pathRun, _ := in.PathIDs()
-		adder.AddRun(
-			cmp.Or(in.Meta.RunID, pathRun),
-			in.Meta.Agent.VersionID,
-			in.Meta.Findings,
-			in.Meta.Attempts,
-		)
-	}
+	s.addRuns(adder)
+	// The habits of an agent say nothing if adaptivity is off for one of its attempts.
+	measured := maps.Clone(p.Agents)
+	var kept figures.Figures
 	err := s.eachEntry(ctx, 1, block.PartFound, func(pos ref, x *block.Entry) error {
 		d := p.Decisions[pos.Input][pos.Entry]
 		x.Attempt = *s.attemptRow(x, d)
+		if d.IsKept() {
+			kept.Add(configSFT, d.Split, p.figuresOf(x))
+		}
 		if x.Fault == nil && d.Stage != stageRead {
 			adder.Add(x, d)
+			if !s.domains[x.Domain].on[domain.Adaptivity] {
+				delete(measured, x.Agent)
+			}
 		}
 		return visit(pos, x, d)
 	})
@@ -181,11 +178,53 @@ func (s *session) makeReports(
 	leak.Guard = guardReport
 	return &reports.Set{
 		Funnel:  p.Funnel,
-		Agents:  adder.Agents(s.measuredAgents(p)),
+		Agents:  adder.Agents(measured),
 		Judges:  s.judgesReport(p, adder),
+		Rows:    kept,
 		Lengths: adder.Lengths(),
 		Leak:    *leak,
 	}, nil
+}
+
+// newGuardReport returns the report of the guard without findings in attempts.
+func (s *session) newGuardReport() *guard.Report {
+	r := guard.NewReport(s.protection.Guard(corpus.SplitTrain))
+	r.Injection = &s.protection.Injection
+	r.Honest = &s.protection.Honest
+	r.NotRun = s.protection.NotRun
+	if s.protection.Tiers != nil {
+		r.Ran = s.protection.Tiers
+	}
+	return r
+}
+
+// addRuns adds the subnet's own figures of the runs of the day.
+func (s *session) addRuns(adder *reports.Adder) {
+	for i := range s.day.Inputs {
+		in := &s.day.Inputs[i]
+		pathRun, _ := in.PathIDs()
+		adder.AddRun(
+			cmp.Or(in.Meta.RunID, pathRun),
+			in.Meta.Agent.VersionID,
+			in.Meta.Findings,
+			in.Meta.Attempts,
+		)
+	}
+}
+
+// figuresOf returns what the card counts of an attempt that is a row.
+func (p *plan) figuresOf(x *block.Entry) figures.Row {
+	row := figures.Row{
+		Tokens:  int64(x.Body.Tokens),
+		Counter: rows.Bytes4{}.Name(),
+		Task:    x.TaskType,
+		Agent:   x.Agent,
+		Model:   cmp.Or(x.Model, figures.NoModel),
+	}
+	if x.Problem >= 0 {
+		row.Difficulty = p.Tallies[x.Problem].Difficulty()
+	}
+	return row
 }
 
 func (s *session) judgesReport(p *plan, adder *reports.Adder) reports.Judges {

@@ -1,15 +1,16 @@
 package pipeline
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/internal/slicesx"
-	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/reports"
 )
 
@@ -21,33 +22,24 @@ func (s *session) card(
 	pairs *corpus.PairSummary,
 ) corpus.Card {
 	d := s.cardDomain(p)
-	card := corpus.Card{
-		Title:   d.Title,
-		Tags:    slices.Insert(slices.Clone(finish.Tags), 2, d.Tags...),
-		Default: configSFT,
-	}
-	if d.Outcome.From == domain.FromShop {
-		card.Sections = []corpus.Section{{
-			Heading: "What this is",
-			Body:    set.Judges.Warning(len(set.Agents.Agents)) + s.shopAbout(p),
-		}}
-	} else {
-		card.Sections = []corpus.Section{
-			{Heading: "What this is", Body: set.Judges.Warning(len(set.Agents.Agents)) + s.about(p)},
-			{Heading: "Domains", Body: s.domainsText(p)},
-		}
-	}
-	limits := knownLimits
-	if d.Outcome.From == domain.FromShop {
-		limits = shopLimits
+	card := corpus.NewCard(d.Domain)
+	card.Default = configSFT
+	usual := s.domains[domain.Base].Card
+	card.Sections = []corpus.Section{{
+		Heading: "What this is",
+		Body:    set.Judges.Warning() + s.fillIn(cmp.Or(d.Card.About, usual.About), p),
+	}}
+	if d.Outcome.From != domain.FromShop {
+		card.Sections = append(card.Sections, corpus.Section{Heading: "Domains", Body: s.domainsText(p)})
 	}
 	card.Sections = append(card.Sections,
 		corpus.Section{Heading: "Held-out protection", Body: set.Leak.Text(s.Config.Guard.Shares, s.Config.Guard.Seed)},
 		corpus.Section{Heading: "Judge", Body: s.judgesText(p, set)},
 		pairs.Section(),
+		set.Rows.Section(),
 		corpus.Section{Heading: "Lengths", Body: reports.LengthsText(set.Lengths)},
 		corpus.Section{Heading: "Agents", Body: set.Agents.Text()},
-		corpus.Section{Heading: "Known limits", Body: limits},
+		corpus.Section{Heading: "Known limits", Body: cmp.Or(d.Card.Limits, usual.Limits)},
 	)
 	return card
 }
@@ -83,19 +75,17 @@ func (s *session) judgesText(p *plan, set *reports.Set) string {
 	return fmt.Sprintf("No attempt was graded: judge %s was not measured on these domains (not_measured). Columns of grades are null, and the weight of every success is 1.\n", s.Instruments.Judge.Name) + set.Judges.SubnetText()
 }
 
-func (s *session) about(p *plan) string {
-	read := p.Funnel[0].In
-	kept := p.Funnel[len(p.Funnel)-1].Out
-	sel := s.Config.Select
-	return fmt.Sprintf(`%d records were read, %d attempts are rows of config sft: attempts that their source calls solved, at most %d at one
-problem, best first. Each row has the system prompt and the tools of its own source; tools that a source calls and does
-not declare are declared from the calls. The outcome is the source's own: its verifier's, or the reward that it states.
-An attempt without a stated reward, or after an error that is not the agent's, has no outcome and is no row. reward is
-that reward, from 0 to 1. is_agentic is true where the log of a gateway shows that the model itself decided the calls,
-and false where no log was kept, since nothing shows it. Config pref has pairs of attempts at one problem, kto attempts
-with a label. Attempts that differ by less than an estimated Jaccard similarity of %.2g from a better one at the same
-problem were left out. %s`,
-		read, kept, sel.Top, sel.Near, p.aboutRL())
+// fillIn returns a text of a domain's card with the figures of the run.
+func (s *session) fillIn(text string, p *plan) string {
+	return strings.NewReplacer(
+		"{records}", strconv.FormatInt(p.Funnel[0].In, 10),
+		"{rows}", strconv.FormatInt(p.Funnel[len(p.Funnel)-1].Out, 10),
+		"{top}", strconv.Itoa(s.Config.Select.Top),
+		"{near}", fmt.Sprintf("%.2g", s.Config.Select.Near),
+		"{harness}", s.Harness.Name,
+		"{harness_sha256}", s.Harness.SHA256,
+		"{rl}", p.aboutRL(),
+	).Replace(text)
 }
 
 // aboutRL returns the card's sentence on config rl.
@@ -130,26 +120,3 @@ func (d *runDomain) state(instrument string) string {
 	}
 	return "not_measured"
 }
-
-func (s *session) shopAbout(p *plan) string {
-	read := p.Funnel[0].In
-	kept := p.Funnel[len(p.Funnel)-1].Out
-	sel := s.Config.Select
-	return fmt.Sprintf(`%d records were read, %d attempts are rows of config sft: attempts in which the model itself decided
-its tool calls, scored by the subnet's own rules, at most %d at one problem, best first. Rows are rendered with the
-system prompt and the tools of harness profile %s (sha256 %s); the prompts that the agents themselves used are not in
-their traces. reward is success times the judge's quality multiplier. Config rl has one row for every problem with the
-pass statistics of the day, pref has pairs of attempts at one problem, kto attempts with a label. Attempts that differ
-by less than an estimated Jaccard similarity of %.2g from a better one at the same problem were left out.`,
-		read, kept, sel.Top, s.Harness.Name, s.Harness.SHA256, sel.Near)
-}
-
-// shopLimits and knownLimits are the limits that a card of the shop and any other card name.
-const shopLimits = `A judge's grade is correlational, not gold. Token counts are estimates (bytes4: a quarter of the
-rendered UTF-8 bytes, rounded up) until a tokenizer is given. Inference replies over 2,000 characters are not in the
-traces: where they are missing, the axis rests on their neighbours, at lower confidence. Text in traces was written by
-models and by sellers; it is data and may hold anything.`
-
-const knownLimits = `Token counts are estimates (bytes4: a quarter of the rendered UTF-8 bytes, rounded up) until a tokenizer is given.
-Whether an attempt was solved is what its source says, and nobody checked that again. Text in traces was written by
-models, tools and people; it is data and may hold anything.`

@@ -56,6 +56,8 @@ type Day struct {
 	Files []File
 	// derived is the number of problems that were derived from episodes.
 	derived int
+	// unread is an ErrNoAttempt if a day without problems has no attempt that can be read.
+	unread error
 	// spooled are the temporary files with standard input.
 	spooled []string
 }
@@ -174,6 +176,12 @@ var ErrInput = errors.New("input cannot be used")
 // ErrNoProblems reports that no day has problems and the user named none.
 var ErrNoProblems = errors.New("no problems.jsonl: attempts cannot be graded without the problems they answer")
 
+// ErrCorpus reports that a corpus was given in place of a day of traces.
+var ErrCorpus = errors.New("it is a corpus, and not a day of traces")
+
+// ErrNoAttempt reports that a day has no attempt that can be read.
+var ErrNoAttempt = errors.New("no attempt can be read")
+
 // ErrNoCatalog reports that no day has a catalogue and the user named none.
 var ErrNoCatalog = errors.New("no catalog.jsonl: recommended products cannot be looked up without the catalogue")
 
@@ -195,10 +203,24 @@ func (d *Day) readProblems(ctx context.Context, src Sources) error {
 		return err
 	}
 	if len(d.Problems.All) == 0 && !src.Draft {
-		return ErrNoProblems
+		return d.noProblems(src.Days)
 	}
 	d.Problems.sort()
 	return nil
+}
+
+// noProblems returns the reason why days have no problems: a corpus was given in place of a day, no
+// attempt can be read, or there is no file of problems.
+func (d *Day) noProblems(days []string) error {
+	for _, day := range days {
+		if isCorpus, err := corpus.IsCorpus(corpus.Disk{}, day); err == nil && isCorpus {
+			return fmt.Errorf("%w: %s", ErrCorpus, day)
+		}
+	}
+	if d.unread != nil {
+		return d.unread
+	}
+	return ErrNoProblems
 }
 
 // maxProblem limits the size in bytes of one problem in a problems file. A problem with embedding

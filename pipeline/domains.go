@@ -8,7 +8,6 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/filters"
-	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
@@ -88,15 +87,6 @@ func (s *session) domainOf(t *arena.Trace, d *arena.Dialogue) (*runDomain, error
 // filterOf returns the filter for the attempt of an entry.
 func (s *session) filterOf(x *block.Entry) *filters.Filter {
 	return s.domains[x.Domain].filter(x.Logged)
-}
-
-// measuredAgents returns the habits of the agents by name if adaptivity was measured on a domain of
-// the plan's attempts, otherwise none.
-func (s *session) measuredAgents(p *plan) map[string]*habits.Agent {
-	if s.isOnFor(p, domain.Adaptivity) {
-		return p.Agents
-	}
-	return nil
 }
 
 // manifestDomains returns the domains of the attempts of a plan, in the order of their names.

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
@@ -134,7 +136,7 @@ func TestBenchmarkIsItsOwnMeasure(t *testing.T) {
 	day := "../../shared/data/real/tau-bench"
 	inputs, err := traces.Discover(day)
 	if err != nil {
-		t.Skip("no shared data")
+		t.Skip("needs shared/data/real/tau-bench beside the repository")
 	}
 	solved := map[bool]int{}
 	if _, err = traces.Read(t.Context(), inputs[0], traces.Defaults(), func(item traces.Item) error {
@@ -207,5 +209,36 @@ func TestBuiltInDomainsMeasureTheseVersions(t *testing.T) {
 				t.Errorf("%s measures %s %s, this program has %s", name, instrument, m.Version, versions[instrument])
 			}
 		}
+	}
+}
+
+// TestAdaptivityIsSilentWhereItWasNotMeasured builds a day of the shop beside episodes of packs, whose
+// agents have habits, too: only those of the shop's agents are printed.
+func TestAdaptivityIsSilentWhereItWasNotMeasured(t *testing.T) {
+	t.Parallel()
+	const packs = "../../shared/cases/domains/pack"
+	if _, err := os.Stat(packs); err != nil {
+		t.Skip("no shared cases")
+	}
+	r := newForeignRun(t, sampleDay, "")
+	r.Sources.Days = append(r.Sources.Days, packs)
+	build(t, r)
+	text, err := os.ReadFile(filepath.Join(r.Out, "reports", "agents.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	printed := 0
+	for _, a := range gjson.GetBytes(text, "agents").Array() {
+		isPrinted := a.Get("adaptivity").IsObject()
+		name := a.Get("agent_version_id").Str
+		if isPrinted && slices.Contains([]string{"native", "qwenxml", "dspy", "classify"}, name) {
+			t.Errorf("adaptivity of %s: %s", name, a.Get("adaptivity").Raw)
+		}
+		if isPrinted {
+			printed++
+		}
+	}
+	if printed == 0 {
+		t.Error("no agent of the shop has an adaptivity")
 	}
 }

@@ -102,10 +102,13 @@ func newInput(files []traces.Input) input {
 }
 
 // metaDigest returns the hash of what a trace file's records take from elsewhere: the metadata next
-// to the file, and the IDs in its path.
+// to the file, the IDs in its path, and what evaluators recorded.
 func metaDigest(in *traces.Input) string {
 	run, problem := in.PathIDs()
-	if run == "" && problem == "" {
+	switch {
+	case in.ResultSHA256 != "":
+		return finish.Digest(in.MetaSHA256, run, problem, in.ResultSHA256)
+	case run == "" && problem == "":
 		return in.MetaSHA256
 	}
 	return finish.Digest(in.MetaSHA256, run, problem)

@@ -173,10 +173,11 @@ func newEntry(rec *arena.Record, problem int) *block.Entry {
 		Attempt: attempt,
 		Agent:   filters.AgentOf(t.Agent, t.RunID),
 		Logged:  t.Source.HasProxyLog,
+		Model:   t.Model,
 		Reward:  t.Declared,
 		Query:   digest.SHA256([]byte(t.Query)),
 		Problem: problem,
-		Passage: frames.DecidingPassage(&rec.Judgement),
+		Passage: frames.DecidingPassage(&rec.Judgement, rec.Trace.Query),
 	}
 	if rec.Judgement.Outcome == arena.JudgeScored {
 		head.Score = rec.Judgement.Score

@@ -9,6 +9,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/pipeline/block"
@@ -253,7 +254,9 @@ func (g *grouper) trainableProblems(split string) []int {
 	p := g.session.protection
 	problems := g.session.day.Problems.All
 	for i, pool := range p.Pools {
-		if splitOf(pool) == split && !p.Problems[i].Drop && problems[i].Domain == "" {
+		d := g.session.domains[problems[i].Domain] // nil for a problem of the shop
+		isPlayable := d == nil || d.Outcome.From != domain.FromDeclared
+		if splitOf(pool) == split && !p.Problems[i].Drop && isPlayable {
 			out = append(out, i)
 		}
 	}

@@ -3,12 +3,10 @@ package pipeline
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/trajectory-arena/arena/corpus"
@@ -218,7 +216,7 @@ func (d *Day) readBank(path string) (state *guard.State, err error) {
 	err = d.readFile(kindBank, path, func(r io.Reader) (int, error) {
 		content, readErr := io.ReadAll(io.LimitReader(r, maxBankBytes))
 		if readErr == nil {
-			readErr = checkBank(path, content)
+			readErr = guard.CheckState(path, content)
 		}
 		if readErr != nil {
 			return 0, readErr
@@ -237,17 +235,6 @@ func (d *Day) readBank(path string) (state *guard.State, err error) {
 // maxBankBytes is the maximum number of bytes of a bank that are read, more than the largest valid one
 // has.
 const maxBankBytes = 65 << 20
-
-// checkBank returns an error if the bank of a corpus has another hash than the corpus's manifest says.
-// A bank outside a corpus passes.
-func checkBank(path string, content []byte) error {
-	var m corpus.Manifest
-	b, err := os.ReadFile(filepath.Join(filepath.Dir(path), corpus.ManifestName))
-	if err != nil || json.Unmarshal(b, &m) != nil {
-		return nil //nolint:nilerr // the folder is no corpus
-	}
-	return m.CheckFile(filepath.Base(path), content)
-}
 
 // readHeldOut reads the files of problems that must be held out of training, and adds the files to
 // d.Files. A folder of such files is identified by the hash of its entries, because it has no bytes

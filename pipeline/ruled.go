@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
@@ -94,11 +95,13 @@ type task struct {
 	ID     string `json:"problem_id"`
 	Query  string `json:"query"`
 	Family string `json:"category"`
-	// domain is the name of its domain, empty for environment packs.
+	// domain is the name of its domain.
 	domain string
 	// told is what a simulated customer was told, empty if the customer is real or the source
 	// does not have it.
 	told string
+	// isDeclared reports whether the source declares the outcomes of its attempts.
+	isDeclared bool
 }
 
 // defaultFamily is the category of problems whose episodes record none.
@@ -121,13 +124,18 @@ func (d *Day) deriveProblems(ctx context.Context, src Sources) error {
 		if day == traces.Stdin || len(traces.SideFiles(day, traces.TablePattern("problems"))) > 0 {
 			continue
 		}
-		if err := tasks.read(ctx, day, src.Domains); err != nil {
+		unread, err := tasks.read(ctx, day, src.Domains)
+		if err != nil {
 			return err
+		}
+		if d.unread == nil {
+			d.unread = unread
 		}
 	}
 	if len(tasks) == 0 {
 		return nil
 	}
+	tasks.removeTemplates()
 	var text bytes.Buffer
 	keys := slices.Sorted(maps.Keys(tasks))
 	for _, key := range keys {
@@ -155,18 +163,24 @@ func (d *Day) deriveProblems(ctx context.Context, src Sources) error {
 // tasks are the problems that attempts record, by ID, or by request if the source has no IDs.
 type tasks map[string]*task
 
-// read reads the traces of a day and adds the problem of each attempt.
-func (s tasks) read(ctx context.Context, day string, domains *domain.Set) error {
+// read reads the traces of a day and adds the problem of each attempt. If the day has no attempt that
+// can be read, unread is an ErrNoAttempt that names the first fault.
+func (s tasks) read(ctx context.Context, day string, domains *domain.Set) (unread, err error) {
 	inputs, err := traces.Discover(day)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	options := traces.Options{Limits: traces.DefaultLimits()}
+	attempts := 0
 	for i := range inputs {
 		_, err := traces.Read(ctx, inputs[i], options, func(item traces.Item) error {
+			if f := item.Fault; f != nil && unread == nil {
+				unread = fmt.Errorf("%w: %s, line %d: %s: %s", ErrNoAttempt, inputs[i].Title(), f.Line, f.Reason, f.Detail)
+			}
 			if item.Trace == nil {
 				return nil
 			}
+			attempts++
 			dialogue := filters.Normalise(item.Trace)
 			d, err := domains.Find(item.Trace, &dialogue, domain.Base)
 			if err != nil {
@@ -176,20 +190,54 @@ func (s tasks) read(ctx context.Context, day string, domains *domain.Set) error 
 			if t.Ruling == nil {
 				return errNoRuling
 			}
-			name := ""
-			if d.Outcome.From == domain.FromDeclared {
-				name = d.Name
-			}
 			if t.Ruling.Declared {
-				return s.addDeclared(t, name)
+				return s.addDeclared(t, d.Name)
 			}
-			return s.addEpisode(t, name)
+			return s.addEpisode(t, d.Name)
 		})
 		if err != nil && !errors.Is(err, errNoRuling) {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	if attempts > 0 {
+		return nil, nil
+	}
+	return unread, nil
+}
+
+// minTemplated is the number of tasks of a domain from which lines that most of them share are a
+// template. Two or three tasks may share a line of their own.
+const minTemplated = 4
+
+// removeTemplates removes from the requests of each domain the lines that more than half of the
+// domain's tasks have: the template in which a harness wraps each task. The guard would find it in
+// every attempt, and take all tasks for the protected ones. A request stays as it is if it has no
+// other line, if its task has no ID, or if its outcome is a verifier's.
+func (s tasks) removeTemplates() {
+	byDomain := map[string][]*task{}
+	for _, t := range s {
+		if t.isDeclared && t.ID != "" {
+			byDomain[t.domain] = append(byDomain[t.domain], t)
+		}
+	}
+	for _, all := range byDomain {
+		counts := map[string]int{}
+		for _, t := range all {
+			lines := slices.Sorted(strings.Lines(t.Query))
+			for _, line := range slices.Compact(lines) {
+				counts[line]++
+			}
+		}
+		for _, t := range all {
+			own := slices.DeleteFunc(slices.Collect(strings.Lines(t.Query)), func(line string) bool {
+				return 2*counts[line] > len(all)
+			})
+			remaining := strings.TrimSpace(strings.Join(own, ""))
+			if len(all) >= minTemplated && remaining != "" {
+				t.Query = remaining
+			}
+		}
+	}
 }
 
 // addEpisode adds the problem of an episode. It returns an error if an earlier episode has the same
@@ -231,6 +279,8 @@ func (s tasks) addDeclared(t *arena.Trace, domain string) error {
 			Family: cmp.Or(t.Family, domain),
 			domain: domain,
 			told:   t.Task,
+
+			isDeclared: true,
 		}
 		return nil
 	}

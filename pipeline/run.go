@@ -129,8 +129,14 @@ func (r *Run) Build(ctx context.Context) (*Summary, error) {
 	if _, err = s.group(ctx); err != nil {
 		return nil, err
 	}
-	summary, err := s.write(ctx, Unsharded)
-	if errors.Is(err, corpus.ErrDamagedPart) { // the damaged parts are removed: write them again
+	return s.writeAgain(ctx, Unsharded)
+}
+
+// writeAgain writes a shard of the files. If the parts of any shard turn out to be damaged, they were
+// removed and their own processes may have ended, so that writeAgain writes all that is missing.
+func (s *session) writeAgain(ctx context.Context, shard Shard) (*Summary, error) {
+	summary, err := s.write(ctx, shard)
+	if errors.Is(err, corpus.ErrDamagedPart) {
 		return s.write(ctx, Unsharded)
 	}
 	return summary, err
@@ -174,7 +180,7 @@ func (r *Run) Write(ctx context.Context, shard Shard) (*Summary, error) {
 		return nil, err
 	}
 	defer s.close()
-	return s.write(ctx, shard)
+	return s.writeAgain(ctx, shard)
 }
 
 // Forecast describes what a run would do.

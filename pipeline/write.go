@@ -41,6 +41,8 @@ type Summary struct {
 	// NotRun is the reason why a requested tier of the guard did not run to its end, empty
 	// if all did.
 	NotRun string
+	// Predicts says in one line what the grades say of the outcomes, empty if there are no grades.
+	Predicts string
 	// Lifted describes the probes that raise the judge's grades too often, empty if none
 	// does.
 	Lifted string
@@ -195,6 +197,7 @@ func (s *session) assemble(
 		}
 	}
 	summary.Lifted = set.Judges.Lifted()
+	summary.Predicts = set.Judges.Predicts.Line()
 	c, err := s.content(p, parts, set, summary)
 	if err != nil {
 		return nil, err

@@ -21,31 +21,32 @@ import (
 	"github.com/trajectory-arena/arena/shop/store"
 )
 
-// indexVersion is the version of the index file. It must be increased with any change of the
-// analyzer or of a section's layout.
+// indexVersion is the version of the index file. It must be increased with any change to the
+// analyzer or to the layout of a section.
 const indexVersion = 5
 
-// indexInfo has the size and the hash of the catalogue from which an index was built, and the
-// numbers of its documents. It is stored as JSON in the section "info" of the index file.
+// indexInfo is the section "info" of the index file, stored as JSON: the size and hash of the
+// catalogue from which the index was built, and counts of its documents.
 type indexInfo struct {
 	CatalogBytes int    `json:"catalog_bytes"`
 	CatalogXXH3  string `json:"catalog_xxh3"`
 	Documents    int    `json:"documents"`
-	// Duplicates is the number of documents with the id of an earlier document.
+	// Duplicates is the number of documents that have the id of an earlier document.
 	Duplicates int `json:"duplicates"`
 	// Blank is the number of documents that are not in the index because they have no text.
 	Blank int `json:"blank"`
 }
 
-// line is the offset and the size of a line in a catalogue, in bytes, and the id of its product.
+// line is the position of one line of a catalogue, with the id of its product. offset and size
+// are in bytes.
 type line struct {
 	id           string
 	offset, size int
 }
 
-// BuildIndex writes the search index of the JSONL catalogue at a path to out. The same
-// catalogue always gives the same bytes. A line that is not a product is an error. If ctx is
-// done, out has a part of the index.
+// BuildIndex writes the search index of the JSONL catalogue at the path catalog to out. Equal
+// catalogues give equal bytes. It returns an error if a line is not a product. If ctx is done,
+// out has an incomplete index.
 func BuildIndex(ctx context.Context, catalog string, out io.Writer) (err error) {
 	data, unmap, err := store.Map(catalog)
 	if err != nil {
@@ -96,15 +97,15 @@ func writeIndex(ctx context.Context, data []byte, out io.Writer) error {
 	return w.Close()
 }
 
-// isBlank reports whether a text has only spaces and control characters. Like the subnet's
-// server, the index leaves out a product with such a text.
+// isBlank reports whether a text has only spaces and control characters. The index leaves out
+// products with such a text, as the subnet's server does.
 func isBlank(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r > ' ' })
 }
 
-// catalogLines returns the lines of a catalogue in the bytewise order of their product ids,
-// which is the order of documents with equal scores. Lines with the same id keep their order.
-// Empty lines are left out.
+// catalogLines returns the lines of a catalogue sorted by the bytes of their product ids, which
+// is the order of documents with equal scores. Lines with the same id keep their order. Empty
+// lines are left out.
 func catalogLines(ctx context.Context, data []byte) ([]line, error) {
 	var lines []line
 	offset := 0
@@ -133,8 +134,8 @@ func catalogLines(ctx context.Context, data []byte) ([]line, error) {
 	return lines, nil
 }
 
-// columns has the sections of the index file other than the text index. Each byte slice has one
-// value of fixed size for each document, and ids has the document's id. shopNames has the id of
+// columns are the sections of the index file other than the text index. Each byte slice has one
+// value of fixed size for each document. ids has the id of each document, shopNames the id of
 // each shop.
 type columns struct {
 	prices, sold, shops, flags, places []byte
@@ -161,12 +162,12 @@ type section struct {
 	data *[]byte
 }
 
-// columnWriter collects the columns of the index file (values for each document).
+// columnWriter collects the columns of the index file, which have one value for each document.
 type columnWriter struct {
 	columns
 	info indexInfo
-	// shopNumbers maps the id of each shop to a number, from 1 in the order of the shops' first
-	// products.
+	// shopNumbers maps the id of each shop to a number, counted from 1 in the order of the
+	// shops' first products.
 	shopNumbers map[string]uint32
 	lastID      string
 }
@@ -186,7 +187,7 @@ func (c *columnWriter) add(d document, l line) {
 	c.ids.add(d.id)
 }
 
-// shopNumber returns the number of the shop with an id, or 0 for an empty id. It assigns the
+// shopNumber returns the number of the shop with this id, or 0 for an empty id. It assigns the
 // next number to a new shop.
 func (c *columnWriter) shopNumber(id string) uint32 {
 	if id == "" {
@@ -200,8 +201,8 @@ func (c *columnWriter) shopNumber(id string) uint32 {
 	return n
 }
 
-// sortShops writes the ids of the shops in bytewise order, for binary search, and replaces the
-// shop's number of each document by the position of the id in this order, from 1.
+// sortShops writes the ids of the shops in bytewise order, for binary search. It then replaces
+// the shop number of each document by the position of the id in this order, counted from 1.
 func (c *columnWriter) sortShops() {
 	positions := make([]uint32, len(c.shopNumbers)+1)
 	for i, id := range slices.Sorted(maps.Keys(c.shopNumbers)) {

@@ -31,9 +31,9 @@ type Catalog struct {
 	columns
 }
 
-// table is a column of strings: their joined text and the offset of each end in 4 bytes. In a
-// damaged file, a string outside the text is empty; to check all strings would make opening
-// slow.
+// table is a column of strings, stored as their joined text and the end offset of each string in
+// 4 bytes. To keep opening fast, the offsets are not checked. In a damaged file, a string
+// outside the text reads as empty.
 type table struct{ ends, text []byte }
 
 func (t *table) add(s string) {
@@ -60,9 +60,10 @@ func (t table) find(s string) (int, bool) {
 	})
 }
 
-// Open opens the JSONL catalogue at path. A compressed one is an arena.ErrCompressed.
-// indexPath is the path of its index from BuildIndex. If it is empty, Open builds the
-// index, which takes about two seconds for 100,000 products, and stops if ctx is done.
+// Open opens the JSONL catalogue at path. It returns arena.ErrCompressed for a compressed
+// catalogue. indexPath is the path of an index that BuildIndex wrote. If indexPath is empty,
+// Open builds the index, which takes about two seconds for 100,000 products, and stops if ctx is
+// done.
 func Open(ctx context.Context, path, indexPath string) (*Catalog, error) {
 	c := &Catalog{}
 	var err error
@@ -119,7 +120,7 @@ func (c *Catalog) readSections() error {
 }
 
 // checkSections returns an error if the index was built from another catalogue, or if its
-// sections have different numbers of documents. It compares only lengths; Verify compares
+// sections have different numbers of documents. It compares only lengths. Verify compares
 // checksums.
 func (c *Catalog) checkSections() error {
 	n := c.info.Documents
@@ -134,7 +135,7 @@ func (c *Catalog) checkSections() error {
 	return nil
 }
 
-// Verify compares the checksums of the catalogue and the index.
+// Verify returns an error if the catalogue or the index does not have its stored checksum.
 func (c *Catalog) Verify() error {
 	if got := fmt.Sprintf("%016x", xxh3.Hash(c.data)); got != c.info.CatalogXXH3 {
 		return errors.New("verify catalogue: it changed since the index was built")
@@ -142,7 +143,7 @@ func (c *Catalog) Verify() error {
 	return c.VerifyIndex()
 }
 
-// VerifyIndex compares the checksums of the index.
+// VerifyIndex returns an error if the index does not have its stored checksums.
 func (c *Catalog) VerifyIndex() error { return c.file.Verify() }
 
 // Close closes the index and the catalogue. Their memory must not be used afterwards.
@@ -154,11 +155,11 @@ func (c *Catalog) Close() error {
 // Len returns the number of products that can be searched.
 func (c *Catalog) Len() int { return c.info.Documents }
 
-// Checksum returns the hash of the catalogue, which identifies it in run folders.
+// Checksum returns the hash of the catalogue, by which run folders identify it.
 func (c *Catalog) Checksum() string { return c.info.CatalogXXH3 }
 
-// Document returns the text of a product in the catalogue, the first if several have the
-// id.
+// Document returns the catalogue line of the product with this id, the first if there are
+// several. It returns false if there is none.
 func (c *Catalog) Document(id string) (arena.Raw, bool) {
 	i, ok := c.ids.find(id)
 	if !ok {
@@ -167,14 +168,14 @@ func (c *Catalog) Document(id string) (arena.Raw, bool) {
 	return arena.Raw(c.raw(i)), true
 }
 
-// Has reports whether a product with that id can be looked up.
+// Has reports whether the catalogue has a product with this id.
 func (c *Catalog) Has(id string) bool {
 	_, ok := c.ids.find(id)
 	return ok
 }
 
-// shopNumber returns the number of the shop with an id, from 1, or 0 if the catalogue has no
-// product of that shop.
+// shopNumber returns the number of the shop with this id, counted from 1. It returns 0 if the
+// catalogue has no product of that shop.
 func (c *Catalog) shopNumber(id string) uint32 {
 	i, ok := c.shopNames.find(id)
 	if !ok {
@@ -183,8 +184,8 @@ func (c *Catalog) shopNumber(id string) uint32 {
 	return uint32(i + 1)
 }
 
-// raw returns the catalogue line of document i. It returns nil if the offsets in a damaged index
-// are outside the catalogue.
+// raw returns the catalogue line of document i. It returns nil if a damaged index has an offset
+// outside the catalogue.
 func (c *Catalog) raw(i int) []byte {
 	offset := binary.LittleEndian.Uint64(c.places[12*i:])
 	size := uint64(binary.LittleEndian.Uint32(c.places[12*i+8:]))

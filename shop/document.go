@@ -20,14 +20,14 @@ type document struct {
 	contents string
 	price    float64
 	sold     int64
-	// shopID is the shop_id if it is a string, and otherwise empty; then no filter by shop
-	// matches the product.
+	// shopID is the product's shop_id if that is a string, otherwise "". A filter by shop never
+	// matches a product with an empty shopID.
 	shopID string
 	flags  byte
 }
 
-// The bits of document.flags: the services by which a search can filter, and noSales for a
-// product without a numeric sold_count, which cannot be sorted by sales.
+// The bits of document.flags. Four are the services by which a search can filter. noSales marks
+// a product without a numeric sold_count, which cannot be sorted by sales.
 const (
 	official byte = 1 << iota
 	freeShipping
@@ -38,8 +38,8 @@ const (
 
 var serviceBits = map[string]byte{"official": official, "freeShipping": freeShipping, "COD": cod, "flashsale": flashSale}
 
-// parseID returns the product id of a catalogue line. The error is the reason why the line is
-// not a product, such as a missing price.
+// parseID returns the product id of a catalogue line. The error tells why the line is not a
+// product, such as a missing price.
 func parseID(line []byte) (string, error) {
 	text := string(line)
 	if !cursor.Valid(text) {
@@ -82,8 +82,8 @@ func readDocument(line []byte) document {
 	return d
 }
 
-// distinctValues returns the different values in v, joined by spaces and without keys. An object
-// or array that is nested deeper than depth levels is one value, its JSON text.
+// distinctValues returns the distinct values in v, joined by spaces and without keys. An object
+// or array nested deeper than depth levels is one value, its JSON text.
 func distinctValues(v gjson.Result, depth int) string {
 	seen := map[string]bool{}
 	var b strings.Builder
@@ -108,17 +108,17 @@ func distinctValues(v gjson.Result, depth int) string {
 }
 
 // The fields of a product in the responses of the endpoints /find_product and
-// /view_product_information, in the order of the server.
+// /view_product_information, in the order in which the server writes them.
 var (
 	searchFields = []string{"price", "product_id", "service", "shop_id", "sold_count", "title"}
 	viewFields   = []string{"attributes", "description", "product_id", "short_description", "sku_options"}
 )
 
-// ID returns the product id of a hit.
+// ID returns the product id of a search hit.
 func (c *Catalog) ID(h index.Hit) string { return c.ids.get(int(h.Document)) }
 
-// searchResponse returns the server's response to a search: a list of products, each with the
-// members of searchFields.
+// searchResponse returns the server's response to a search: a list of products with the fields
+// searchFields.
 func (c *Catalog) searchResponse(q Query, rules Rules) (python.Value, error) {
 	hits, err := c.Find(q, rules)
 	if err != nil {
@@ -135,8 +135,8 @@ func (c *Catalog) searchResponse(q Query, rules Rules) (python.Value, error) {
 	return python.ListOf(list...), nil
 }
 
-// lookUp calls read with the number of the document of each id in a comma-separated list. It
-// returns a list of the results, with sorted keys. It skips unknown ids.
+// lookUp calls read with the document number of each id in a comma-separated list. It returns a
+// list of the results with sorted keys. Unknown ids are skipped.
 func (c *Catalog) lookUp(ids string, read func(i int) (python.Value, error)) (python.Value, error) {
 	list := []python.Value{}
 	for id := range strings.SplitSeq(ids, ",") {
@@ -153,8 +153,8 @@ func (c *Catalog) lookUp(ids string, read func(i int) (python.Value, error)) (py
 	return python.ListOf(list...), nil
 }
 
-// fields returns the members of product i with these names. A missing member is an error, for
-// which the server responds with status 500.
+// fields returns the named fields of product i. A missing field is an error, for which the
+// server responds with status 500.
 func (c *Catalog) fields(i int, names []string) (python.Value, error) {
 	doc, err := c.product(i)
 	if err != nil {
@@ -171,8 +171,8 @@ func (c *Catalog) fields(i int, names []string) (python.Value, error) {
 	return python.DictOf(items...), nil
 }
 
-// withSortedKeys returns a copy of v in which the keys of every dict are sorted, as the server
-// writes them.
+// withSortedKeys returns a copy of v in which the keys of every dict are sorted, as in the
+// server's responses.
 func withSortedKeys(v python.Value) python.Value {
 	switch v.Kind {
 	case python.Dict:

@@ -11,24 +11,25 @@ import (
 	"github.com/trajectory-arena/arena/shop/index"
 )
 
-// Query has the parameters of one search. An empty field is a missing parameter.
+// Query is one search request. An empty field means that the parameter is missing.
 type Query struct {
 	Q, Page, ShopID, Price, Sort, Service string
 }
 
-// Rules are the differences between the subnet's search server and that of the benchmark
-// from which it was derived.
+// Rules are the points in which the subnet's search server differs from the server of the
+// ShoppingBench benchmark.
 type Rules struct {
-	// Depth is the number of ranked documents that are filtered.
+	// Depth is the number of best-ranked documents to which filters are applied.
 	Depth int
-	// CleanQuery reports whether special characters of Lucene's query language are replaced by
-	// spaces.
+	// CleanQuery reports whether the special characters of Lucene's query language are replaced
+	// by spaces.
 	CleanQuery bool
-	// QuoteTwice reports whether the tool quotes a query once more than the server unquotes.
+	// QuoteTwice reports whether the search tool URL-quotes a query twice although the server
+	// unquotes it once.
 	QuoteTwice bool
 }
 
-// SubnetRules are the rules of the subnet's server, BenchmarkRules those of ShoppingBench.
+// SubnetRules are the rules of the subnet's server. BenchmarkRules are those of ShoppingBench.
 var (
 	SubnetRules    = Rules{Depth: 10_000, CleanQuery: true, QuoteTwice: true}
 	BenchmarkRules = Rules{Depth: 100_000}
@@ -39,12 +40,11 @@ const (
 	maxPage  = 5
 )
 
-// errServer is the error of a request for which the server responds with status 500. Other
-// errors wrap it.
+// errServer is wrapped by the errors of requests for which the server responds with status 500.
 var errServer = errors.New("internal server error")
 
-// Find returns the documents on the page of a query, by relevance or in the order of Sort.
-// An error means that the server fails on the query.
+// Find returns the hits on the requested page of a query, sorted by relevance or by q.Sort. It
+// returns an error if the server would fail on the query.
 func (c *Catalog) Find(q Query, rules Rules) ([]index.Hit, error) {
 	page, ok, bad := python.ParsePage(q.Page)
 	if bad {
@@ -84,7 +84,7 @@ func cleanQuery(text string) string {
 }
 
 // search ranks products by the query text and returns those that pass the filter, at most
-// maxPage pages. Only the best depth products are filtered.
+// maxPage pages. The filter is applied to the first depth products only.
 func (c *Catalog) search(
 	text string,
 	f filter,
@@ -113,9 +113,9 @@ func (c *Catalog) search(
 	return hits, nil
 }
 
-// uniqueIDs returns the best hit of each product id, for catalogues in which products share an
-// id. Its document becomes the first with the id: the server reads products by their ids, so it
-// filters, sorts and shows that document.
+// uniqueIDs returns the best hit of each product id, for catalogues in which several products
+// have the same id. The hit gets the first document with the id, since the server reads products
+// by id and so filters, sorts and shows that document.
 func (c *Catalog) uniqueIDs(ranked []index.Hit) []index.Hit {
 	seen := map[uint32]bool{}
 	unique := ranked[:0]
@@ -131,7 +131,7 @@ func (c *Catalog) uniqueIDs(ranked []index.Hit) []index.Hit {
 	return unique
 }
 
-// filter has the conditions of a search other than its text.
+// filter is the conditions of a search other than its text.
 type filter struct {
 	low, high *float64 // the bounds of the price, nil for none
 	services  byte     // the bits of the services that a product must have
@@ -165,8 +165,8 @@ func (f filter) isEmpty() bool {
 	return f.low == nil && f.high == nil && f.services == 0 && !f.hasShop
 }
 
-// matches reports whether document i passes the filter. A price bound of NaN has no effect, as
-// in the server.
+// matches reports whether document i passes the filter. Like the server, it ignores a price
+// bound of NaN.
 func (f filter) matches(c *Catalog, i uint32) bool {
 	if f.hasShop && (f.shop == 0 || c.shopOf(i) != f.shop) {
 		return false
@@ -181,8 +181,8 @@ func (f filter) matches(c *Catalog, i uint32) bool {
 	return f.high == nil || !(price > *f.high)
 }
 
-// sortHits sorts hits by a key of the server: "order" (most sold first), "priceasc" or
-// "pricedesc". Equal hits keep their order, and all hits do for any other key. It fails for
+// sortHits sorts hits by a sort key of the server: "order" (most sold first), "priceasc" or
+// "pricedesc". The sort is stable, and any other key changes nothing. It returns an error for
 // "order" if a product has no number of sales.
 func (c *Catalog) sortHits(hits []index.Hit, key string) error {
 	hasNoSales := func(h index.Hit) bool {

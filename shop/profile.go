@@ -1,6 +1,6 @@
-// Package shop implements the environment of students: a product catalogue, its search, the
-// subnet's tools, and harness profiles. A harness profile is a system prompt with tool
-// definitions, for rendering corpora and evaluating students.
+// Package shop implements the environment in which students are evaluated: a product catalogue,
+// its search, the subnet's tools, and harness profiles. A harness profile is a system prompt
+// with tool definitions.
 package shop
 
 import (
@@ -20,8 +20,8 @@ import (
 //go:embed profiles
 var profileFiles embed.FS
 
-// profile is a harness profile: the names of the tools that a student has, in the order of the
-// prompt, and the folder of their definitions.
+// profile is a harness profile: the names of the student's tools in the order of the prompt, and
+// the folder of their definitions.
 type profile struct {
 	name  string
 	tools []string
@@ -34,7 +34,7 @@ var profileTools = []profile{
 		"find_products_in_same_shop", "calculate_voucher", "recommend_product", "terminate",
 	}, "tools"},
 	{"4-tool", []string{"find_product", "view_product_information", "recommend_product", "terminate"}, "tools"},
-	// A prompt of some 300 bytes, for models with a few hundred thousand weights.
+	// A prompt of about 300 bytes, for models with a few hundred thousand weights.
 	{"short", []string{"find_product", "recommend_product", "terminate"}, "tools/short"},
 }
 
@@ -54,7 +54,7 @@ func ToolNames(profile string) ([]string, error) {
 	return slices.Clone(profileTools[i].tools), nil
 }
 
-// Profile returns the harness profile with a name.
+// Profile returns the harness profile with this name.
 func Profile(name string) (arena.Harness, error) {
 	tools, err := ToolNames(name)
 	if err != nil {
@@ -84,7 +84,7 @@ func profileText(file string) string {
 	return string(text)
 }
 
-// HarnessSHA256 returns the checksum that identifies a harness: that of the system prompt, a
+// HarnessSHA256 returns the checksum that identifies a harness. It covers the system prompt, a
 // zero byte, and each compact tool definition with a line feed.
 func HarnessSHA256(system string, tools []arena.Raw) string {
 	text := []byte(system + "\x00")

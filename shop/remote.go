@@ -14,19 +14,19 @@ import (
 	"github.com/trajectory-arena/arena/internal/webclient"
 )
 
-// The timeout, the number of tries and the pauses of the search client in the subnet's agent
-// template.
+// The timeout, the number of tries and the pauses are those of the search client in the subnet's
+// agent template.
 const (
 	remoteTimeout  = 120 * time.Second
 	remoteTries    = 2
 	remoteWait     = 2 * time.Second
 	remoteBusyWait = 5 * time.Second
-	// maxResponseBytes is the maximum size of a response in bytes, far more than a page of the
-	// ten largest products.
+	// maxResponseBytes is the maximum size of a response in bytes. A page of the ten largest
+	// products is far smaller.
 	maxResponseBytes = 16 << 20
 )
 
-// Remote is a search server over HTTP.
+// Remote is a search server that is reached over HTTP.
 type Remote struct {
 	base   string
 	token  string
@@ -35,8 +35,8 @@ type Remote struct {
 	busy   time.Duration
 }
 
-// NewRemote returns the server at base, the URL before "/find_product". token is the bearer token
-// that requests carry, or empty.
+// NewRemote returns a client of the search server at the URL base, without "/find_product".
+// token is the bearer token of its requests, "" for none.
 func NewRemote(base, token string) *Remote {
 	return &Remote{
 		token:  token,
@@ -47,7 +47,7 @@ func NewRemote(base, token string) *Remote {
 	}
 }
 
-// Get sends a request, and sends it again after a pause if it failed.
+// Get sends a request. If the request fails, Get sends it again after a pause.
 func (r *Remote) Get(
 	ctx context.Context,
 	path string,
@@ -69,8 +69,8 @@ func (r *Remote) Get(
 	return v, status, err == nil
 }
 
-// send sends a request once and returns the decoded response and its status. With an error, the
-// status is that of the server's refusal, or 0 if there was no readable response.
+// send sends a request once and returns the decoded response and its status. If there is an
+// error, the status is that of the server's refusal, or 0 if there was no readable response.
 func (r *Remote) send(ctx context.Context, url string) (v python.Value, status int, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/python"
 )
 
-// Server is a search server for the tools. Local and Remote implement it.
+// Server is a search server that the tools can query. Local and Remote implement it.
 type Server interface {
-	// Get sends a GET request. It returns ok = false for a failed request, with the status
+	// Get sends a GET request. For a failed request, ok is false and status is the HTTP status,
 	// 0 if there was no response.
 	Get(ctx context.Context, path string, params python.Value) (answer python.Value, status int, ok bool)
 }
@@ -24,7 +24,7 @@ type Local struct {
 	Rules   Rules
 }
 
-// Get returns the response of the server.
+// Get returns the response that the subnet's server would send.
 func (l Local) Get(
 	_ context.Context,
 	path string,
@@ -36,12 +36,12 @@ func (l Local) Get(
 	return v, status, status == http.StatusOK
 }
 
-// maxViewedProducts is the maximum number of product ids in a request, far more than fit into a
-// model's context. Without it, 256 KiB of ids would return 16 MB.
+// maxViewedProducts is the maximum number of product ids in a request. Without this limit, 256
+// KiB of ids would return 16 MB; a model's context holds far fewer products.
 const maxViewedProducts = 1000
 
-// respond returns the response to a request for a path, and the HTTP status. param returns the
-// first value of a query parameter, and whether there is one.
+// respond returns the response to a request for a path, and its HTTP status. param returns the
+// first value of a query parameter, and false if there is none.
 func (l Local) respond(path string, param func(key string) (string, bool)) (python.Value, int) {
 	get := func(key string) string {
 		v, _ := param(key)
@@ -92,9 +92,9 @@ func (l Local) respond(path string, param func(key string) (string, bool)) (pyth
 	return v, http.StatusOK
 }
 
-// sentParam returns the text of a tool's parameter that the server receives: the first element
-// of a list, the first key of a dict, or the text of any other value. It returns false for None
-// and for an empty list or dict.
+// sentParam returns the text that the server receives for a parameter of a tool: the first
+// element of a list, the first key of a dict, or the text of any other value. It returns false
+// for None and for an empty list or dict, which are not sent.
 func sentParam(params python.Value, key string) (string, bool) {
 	v, ok := params.Get(key)
 	switch {
@@ -115,7 +115,7 @@ func sentParam(params python.Value, key string) (string, bool) {
 	}
 }
 
-// Handler returns a handler with the endpoints, parameters, bodies and status codes of the
+// Handler returns an HTTP handler with the endpoints, parameters, bodies and status codes of the
 // subnet's search server.
 func Handler(l Local) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -140,8 +140,8 @@ func write(w http.ResponseWriter, status int, contentType string, body []byte) {
 	_, _ = w.Write(body) // fails only if the client is gone
 }
 
-// explanations has the texts of Werkzeug's error pages, which the subnet's server sends, by
-// status.
+// explanations maps a status to the text of Werkzeug's error page, which the subnet's server
+// sends.
 var explanations = map[int]string{
 	http.StatusNotFound:            "The requested URL was not found on the server. If you entered the URL manually please check your spelling and try again.",
 	http.StatusMethodNotAllowed:    "The method is not allowed for the requested URL.",
@@ -156,8 +156,8 @@ func writeError(w http.ResponseWriter, status int) {
 
 var paths = []string{"/", "/find_product", "/get_product_raw", "/health", "/view_product_information"}
 
-// refuse responds to a request for a known path whose method is neither GET nor HEAD, as Flask
-// does: with the allowed methods to OPTIONS, with status 405 to any other method.
+// refuse responds to a request for a known path whose method is neither GET nor HEAD. Like
+// Flask, it answers OPTIONS with the allowed methods and any other method with status 405.
 func refuse(w http.ResponseWriter, method string) {
 	w.Header().Set("Allow", "GET, OPTIONS, HEAD")
 	if method == http.MethodOptions {
@@ -168,8 +168,8 @@ func refuse(w http.ResponseWriter, method string) {
 }
 
 // queryParam returns a function that finds a parameter in the query string raw. The function
-// returns the first value of a repeated parameter, and false for a missing one. An invalid
-// escape is unchanged.
+// returns the first value of a repeated parameter, and false for a missing one. Invalid escapes
+// are left unchanged.
 func queryParam(raw string) func(string) (string, bool) {
 	return func(key string) (string, bool) {
 		for part := range strings.SplitSeq(raw, "&") {

@@ -9,9 +9,9 @@ import (
 )
 
 // checkMatch executes the tool check_product_match, which compares a product with required
-// attributes. A requirement is met if its value is part of that attribute, of all values joined,
-// or of the descriptions. SKU options of a dict never match, because the subnet's code iterates
-// over their keys.
+// attributes. A requirement is met if its value is part of the attribute, of all values joined,
+// or of the descriptions. SKU options that are a dict never match, because the subnet's code
+// iterates over their keys.
 func (c *call) checkMatch(a python.Value) python.Value {
 	id := argument(a, "product_id")
 	reqs := argument(a, "requirements")
@@ -55,7 +55,7 @@ func productNotFound(requirements python.Value) python.Value {
 	)
 }
 
-// productTexts has the texts of a product that are searched for required values. values and
+// productTexts are the texts of a product that are searched for required values. values and
 // description are in lower case.
 type productTexts struct {
 	attributes  python.Value
@@ -97,8 +97,8 @@ func texts(v python.Value) []string {
 	})
 }
 
-// meets reports whether a product has the required value of an attribute: in the attribute named
-// key, in any other attribute or option, or in its description.
+// meets reports whether a product has the required value, in the attribute named key, in any
+// other attribute or option, or in its description.
 func (p productTexts) meets(key string, value python.Value) bool {
 	want := python.Lower(value.String())
 	for _, it := range p.attributes.Dict {
@@ -142,8 +142,9 @@ func (p productTexts) report(reqs, id python.Value) python.Value {
 
 const findPath = "/find_product"
 
-// findProduct executes the tool find_product, a search. If a search in one shop has no result,
-// it searches again without the service, and then with the first two words of the query.
+// findProduct executes the tool find_product, a search. If a search within one shop has no
+// result, it searches again without the service filter, and then with the first two words of the
+// query.
 func (c *call) findProduct(a python.Value) python.Value {
 	q := argument(a, "q")
 	params := c.findParams(a, q)
@@ -187,8 +188,9 @@ func (c *call) findParams(a, q python.Value) python.Value {
 
 func isText(v python.Value, s string) bool { return v.Kind == python.Str && v.Text == s }
 
-// withoutDefault returns the parameter service without the word "default", which stands for no
-// filter. The word may be the value, which becomes None, or part of a comma-separated list.
+// withoutDefault returns the value of the parameter service without the word "default", which
+// means no filter. The value becomes None if it is that word. In a comma-separated list only the
+// word is removed.
 func withoutDefault(service python.Value) python.Value {
 	const word = "default"
 	if isText(service, word) {

@@ -9,8 +9,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/python"
 )
 
-// voucher executes the tool calculate_voucher, which computes a sum of prices after a discount.
-// Number types and the order of errors are those of Python's arithmetic.
+// voucher executes the tool calculate_voucher, which applies a discount to a sum of prices. The
+// types of numbers and the order of errors are those of Python.
 func (c *call) voucher(a python.Value) python.Value {
 	prices, total, ok := readPrices(argument(a, "product_prices").String())
 	if !ok {
@@ -39,7 +39,7 @@ func (c *call) voucher(a python.Value) python.Value {
 }
 
 // readPrices parses a comma-separated list of prices and adds them from left to right. ok is
-// false if one is not a number.
+// false if a price is not a number.
 func readPrices(text string) (prices []python.Value, total float64, ok bool) {
 	for part := range strings.SplitSeq(text, ",") {
 		f, ok := python.ParseFloat(part)
@@ -53,8 +53,8 @@ func readPrices(text string) (prices []python.Value, total float64, ok bool) {
 }
 
 // voucherDiscount computes the discount of a voucher on the sum total. A fixed discount is
-// returned unchanged, so that an integer stays one. A percentage is limited by the cap. Any
-// other type of voucher has the discount 0.
+// returned unchanged, so that an integer remains an integer. A percentage is limited by the cap.
+// Any other type of voucher has the discount 0.
 func voucherDiscount(a python.Value, total float64) python.Value {
 	value := argument(a, "discount_value")
 	switch kind := argument(a, "voucher_type"); {
@@ -76,8 +76,8 @@ func voucherDiscount(a python.Value, total float64) python.Value {
 	return python.Number(discount)
 }
 
-// comparable returns the float with which Python compares the number v with another float. It
-// raises Python's error, which names the operator, if v is not a number.
+// comparable returns the float that Python uses when it compares the number v with another
+// float. It raises Python's error, which names the operator, if v is not a number.
 func comparable(v python.Value, operator string) float64 {
 	if !v.IsNumber() {
 		python.Raise("'%s' not supported between instances of 'float' and '%s'", operator, v.TypeName())

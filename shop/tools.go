@@ -30,9 +30,9 @@ func NewTools(server Server, rules Rules, names []string) *Tools {
 	}
 }
 
-// Answer is the outcome of one tool call.
+// Answer is the result of one tool call.
 type Answer struct {
-	// ID is the call's id, made of its name and arguments.
+	// ID is the call's id, derived from its name and arguments.
 	ID string
 	// Result is what the tool returned, or the text of its error.
 	Result python.Value
@@ -45,16 +45,16 @@ type Answer struct {
 // Request is one request to the search server.
 type Request struct {
 	Path string
-	// Params are the parameters as the tool gave them, without None.
+	// Params are the parameters that the tool passed, without those that are None.
 	Params python.Value
 	// Status is 0 if there was no response.
 	Status   int
 	Response python.Value
 }
 
-// Unanswered returns the first request without a response of the search server: there was
-// none, or a proxy refused the request for the moment. The tool returns an empty result
-// then, although the shop may have products. Status 500 is a response of the server.
+// Unanswered returns the first request that the search server did not answer: there was no
+// response, or a proxy refused the request temporarily. The tool then returns an empty result,
+// although the shop may have products. A response with status 500 is an answer.
 func (a Answer) Unanswered() (Request, bool) {
 	for _, r := range a.Requests {
 		switch r.Status {
@@ -65,7 +65,7 @@ func (a Answer) Unanswered() (Request, bool) {
 	return Request{}, false
 }
 
-// Call executes one tool. An error of the tool is part of the answer.
+// Call executes one tool. An error of the tool is returned as part of the answer.
 func (t *Tools) Call(
 	ctx context.Context,
 	name string,
@@ -93,7 +93,7 @@ func CallID(name string, arguments python.Value) string {
 	return base64.RawURLEncoding.EncodeToString(h[:])[:length]
 }
 
-// Observation returns the answers of one step as the text for the model.
+// Observation returns the answers of one step as text for the model.
 func Observation(answers []Answer) string {
 	b := []byte("<obs>[")
 	for i, a := range answers {
@@ -108,8 +108,8 @@ func Observation(answers []Answer) string {
 	return string(append(b, "]</obs>"...))
 }
 
-// signature lists the parameters of a tool in order, and the method that executes the tool. The
-// first "required" parameters have no default.
+// signature is the list of a tool's parameters in order, with the method that executes the tool.
+// The first required parameters have no default.
 type signature struct {
 	params   []string
 	required int
@@ -142,16 +142,16 @@ func noOperator(operator, left, right string) {
 	python.Raise("unsupported operand type(s) for %s: '%s' and '%s'", operator, left, right)
 }
 
-// mustBeDict checks that v is a dict. Otherwise it raises Python's error for a call of this
-// method on v.
+// mustBeDict checks that v is a dict. Otherwise it raises the error that Python raises for a
+// call of method on v.
 func mustBeDict(v python.Value, method string) {
 	if v.Kind != python.Dict {
 		noAttribute(v, method)
 	}
 }
 
-// loads returns json.loads(text) of Python. valid is false if the text is not JSON; it raises
-// any other error.
+// loads returns Python's json.loads(text). valid is false if the text is not JSON. Any other
+// error is raised.
 func loads(text string) (v python.Value, valid bool) {
 	v, err := python.Loads(text)
 	if _, syntax := errors.AsType[*python.DecodeError](err); syntax {
@@ -160,8 +160,7 @@ func loads(text string) (v python.Value, valid bool) {
 	return python.Must(v, err), true
 }
 
-// run executes the tool with this name. The error is the exception that the tool raises in
-// Python.
+// run executes the named tool. The error is the exception that the tool would raise in Python.
 func (c *call) run(name string, arguments python.Value) (result python.Value, err error) {
 	err = python.Catch(func() {
 		s, ok := signatures[name]
@@ -174,8 +173,8 @@ func (c *call) run(name string, arguments python.Value) (result python.Value, er
 	return result, err
 }
 
-// bind checks the arguments of a tool as Python does, and raises its error if they do not fit
-// the parameters. Any dict is valid for terminate, because the agent's loop handles that tool
+// bind checks the arguments of a tool as Python does, and raises Python's error if they do not
+// fit the parameters. The tool terminate accepts any dict, because the agent's loop handles it
 // before the call.
 func (s signature) bind(name string, arguments python.Value) {
 	if arguments.Kind != python.Dict {
@@ -211,9 +210,9 @@ func enumeration(words []string) string {
 	return strings.Join(words[:last], ", ") + ", and " + words[last]
 }
 
-// get sends a request to the search server, without the parameters that are None, and records
-// the request. It returns None if the request fails. It raises an error for a parameter that
-// cannot be encoded.
+// get sends a request to the search server and records it. Parameters that are None are not
+// sent. It returns None if the request fails. It raises an error if a parameter cannot be
+// encoded.
 func (c *call) get(path string, params python.Value) python.Value {
 	isNone := func(it python.Item) bool {
 		return it.Value.Kind == python.None
@@ -298,7 +297,7 @@ func (c *call) terminate(a python.Value) python.Value {
 }
 
 // quoteQuery returns a search query as the tool passes it to the server: quoted for a URL if the
-// rules require it, otherwise unchanged. It raises Python's error for a query that is no string.
+// rules require it, otherwise unchanged. It raises Python's error if the query is not a string.
 func (c *call) quoteQuery(q python.Value) python.Value {
 	if q.Kind != python.Str {
 		python.Raise("quote_from_bytes() expected bytes")

@@ -10,17 +10,15 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/student/foreign"
 )
 
 // groups are the groups of problems that are no independent evidence, by the ids of the problems.
 // Nil means that each problem is a group of its own.
 type groups map[string]int
 
-// groupKeys are the fields of a problem that name a group, besides its products and its request.
-var groupKeys = []string{"group", "cluster", "template", "template_id"}
-
 // Groups returns the groups of the problems: two are in one group if they share a gold product or a
-// request, reworded or not, or one of the groupKeys. If all of them would be one group, nothing is
+// request, reworded or not, or one of foreign.GroupKeys. If all of them would be one group, nothing is
 // known of how groups differ, and Groups returns nil.
 func (p Problems) Groups(ctx context.Context) (map[string]int, error) {
 	list, err := guard.Groups(ctx, p.All, declaredGroups)
@@ -40,7 +38,7 @@ func (p Problems) Groups(ctx context.Context) (map[string]int, error) {
 }
 
 func declaredGroups(p *arena.Problem) (keys []string) {
-	for _, key := range groupKeys {
+	for _, key := range foreign.GroupKeys {
 		if v := gjson.Get(string(p.Raw), key); v.Type == gjson.String || v.Type == gjson.Number {
 			keys = append(keys, key+" "+v.String())
 		}
@@ -50,6 +48,9 @@ func declaredGroups(p *arena.Problem) (keys []string) {
 
 // ReadGroups returns the groups of the problems of a finished run; nil if the folder has no problems.
 func ReadGroups(ctx context.Context, folder string) (map[string]int, error) {
+	if spec, err := ReadSpec(folder); err == nil && spec.Source != "" {
+		return readForeignGroups(folder)
+	}
 	p, err := ReadProblems(filepath.Join(folder, problemsFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -25,12 +25,16 @@ type ProblemResult struct {
 	Samples   int            `json:"samples"`
 	Scored    int            `json:"scored"`
 	Successes int            `json:"successes"`
-	// Rate is Successes / Scored, null where nothing was scored; Wilson95 is its
-	// interval.
-	Rate     *float64   `json:"rate"`
-	Wilson95 [2]float64 `json:"wilson95"`
+	// Rate is Successes / Scored or, of another harness's results, the mean reward; null where nothing
+	// was scored. Wilson95 is its interval, null if a reward is neither 0 nor 1.
+	Rate     *float64    `json:"rate"`
+	Wilson95 *[2]float64 `json:"wilson95"`
 	// Flaky is a problem that some scored samples solve and some do not.
 	Flaky bool `json:"flaky"`
+
+	// gained is the sum of the rewards. graded reports whether one of them is neither 0 nor 1.
+	gained float64
+	graded bool
 }
 
 func (p *ProblemResult) add(r *rollout.Result) {
@@ -41,7 +45,14 @@ func (p *ProblemResult) add(r *rollout.Result) {
 	if r.Success != nil && *r.Success {
 		p.Successes++
 	}
+	gain := r.Gain()
+	p.gained += gain
+	p.graded = p.graded || gain != 0 && gain != 1
 }
+
+// Graded reports whether a reward of the problem is neither 0 nor 1, so that its rate is no share of
+// successes.
+func (p *ProblemResult) Graded() bool { return p.graded }
 
 func (p *ProblemResult) flaky() bool { return p.Successes > 0 && p.Successes < p.Scored }
 
@@ -53,8 +64,10 @@ func EachProblem(folders []string, do func(*ProblemResult) error) error {
 		if p == nil {
 			return nil
 		}
-		w := stats.Wilson(p.Successes, p.Scored)
-		p.Rate, p.Wilson95 = rateOf(p.Successes, p.Scored), [2]float64{w.Low, w.High}
+		p.Rate = stats.FiniteOrNil(p.gained / float64(p.Scored))
+		if w := stats.Wilson(p.Successes, p.Scored); !p.graded {
+			p.Wilson95 = &[2]float64{w.Low, w.High}
+		}
 		p.Flaky = p.flaky()
 		return do(p)
 	}

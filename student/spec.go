@@ -7,9 +7,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/trajectory-arena/arena"
@@ -67,6 +69,11 @@ type Spec struct {
 	Titles string `json:"titles"`
 	// Judge is the reasoning judge, empty for none.
 	Judge string `json:"judge"`
+
+	// Source is the path of another harness's results that the run was read from, Settings what that
+	// harness states of its settings. Both are empty for a run of this program.
+	Source   string                     `json:"source,omitempty"`
+	Settings map[string]json.RawMessage `json:"settings,omitempty"`
 }
 
 // SpecSchema is the version of Spec and of a run folder's files.
@@ -109,6 +116,17 @@ func (s Spec) Public() (out Spec, err error) {
 // difference.
 func (s Spec) Differences(o Spec) []string {
 	var differences []string
+	names := slices.Concat(slices.Collect(maps.Keys(s.Settings)), slices.Collect(maps.Keys(o.Settings)))
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		x := written(s.Settings[name])
+		y := written(o.Settings[name])
+		if x != y {
+			differences = append(differences, name+": "+shown(x)+", "+shown(y))
+		}
+	}
+	s.Settings = nil
+	o.Settings = nil
 	a := reflect.ValueOf(s)
 	b := reflect.ValueOf(o)
 	for i := range a.NumField() {

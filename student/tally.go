@@ -18,7 +18,10 @@ type tally struct {
 	// serverParses reports whether the server, and not only the dialect, reads calls.
 	serverParses bool
 	groups       groups
-	s            evaluation.Summary
+	// graded reports whether a reward is neither 0 nor 1. The variance within a problem is then not
+	// that of a share.
+	graded bool
+	s      evaluation.Summary
 	// problem is the problem whose results are being added.
 	problem         ProblemResult
 	parts           map[*evaluation.Part]*ratio
@@ -176,7 +179,8 @@ func (t *tally) addPart(p *evaluation.Part) {
 		t.parts[p] = &ratio{}
 	}
 	t.parts[p].begin(t.problem.ProblemID)
-	t.parts[p].add(float64(t.problem.Successes), float64(t.problem.Scored))
+	t.parts[p].add(t.problem.gained, float64(t.problem.Scored))
+	t.graded = t.graded || t.problem.graded
 }
 
 func (t *tally) summary() *evaluation.Summary {
@@ -216,7 +220,11 @@ func (t *tally) summary() *evaluation.Summary {
 // setRates sets the rates of a part and their intervals from the successes and the scored rollouts of
 // each problem.
 func (t *tally) setRates(p *evaluation.Part, scored *ratio) {
-	p.ASRAll, p.ASRScored = rateOf(p.Successes, p.Samples), rateOf(p.Successes, p.Scored)
+	gained := 0.0
+	for _, g := range scored.gained {
+		gained += g
+	}
+	p.ASRAll, p.ASRScored = stats.FiniteOrNil(gained/float64(p.Samples)), stats.FiniteOrNil(gained/float64(p.Scored))
 	perProblem := float64(p.Samples) / float64(p.Problems)
 	rates := slicesx.Map(scored.gained, func(wins float64) float64 {
 		return wins / perProblem
@@ -227,7 +235,9 @@ func (t *tally) setRates(p *evaluation.Part, scored *ratio) {
 	if groups < p.Problems {
 		p.Groups = groups
 	}
-	p.Between, p.Within = variances(stats.Components(scored.gained, scored.tries))
+	if !t.graded {
+		p.Between, p.Within = variances(stats.Components(scored.gained, scored.tries))
+	}
 }
 
 // maxUnparsed is the maximum share of rollouts with a call that nobody parsed. Above it the summary
@@ -265,7 +275,20 @@ func (r *ratio) share() (se *float64, interval *[2]float64) {
 			problems++
 		}
 	}
+	if rate < 0 || rate > 1 { // of rewards on another scale
+		return studentsInterval(rate, spread, problems)
+	}
 	return sure(rate, spread, problems, int(tries))
+}
+
+// studentsInterval returns a standard error and the 95 % interval of a mean that is no share. Both are
+// nil if the standard error is not finite.
+func studentsInterval(mean, se float64, problems int) (*float64, *[2]float64) {
+	if stats.FiniteOrNil(se) == nil {
+		return nil, nil
+	}
+	i := stats.T95(mean, se, problems)
+	return &se, &[2]float64{i.Low, i.High}
 }
 
 // sure returns a standard error and the 95 % interval of the rate from it. Both are nil if the

@@ -27,6 +27,7 @@ func TestEveryVersionOfATIFIsRead(t *testing.T) {
 		"boat-5b": `Say hello to the other boat. | agent "They greet back." | user "And now good-bye." | agent "Done."`,
 		"boat-6":  `Read me the sign: ` + "\n" + `the one at pier two. | agent "" read_sign {"pier":2} -> "No swimming \nafter dark" | agent "No swimming after dark."`,
 		"boat-6b": `Which boat is this? | agent "The red one." but non_text_content`,
+		"boat-8":  `Which horn is that? | agent "" listen {} -> [{"type":"audio","source":{"media_type":"audio/wav","path":"horn.wav"}}] | agent "The red boat's." but non_text_content`,
 		"stdin":   `Is there room for a cart? | agent "" by 0 room {"for":"cart"} -> "yes" | agent "There is." by 2`,
 	}
 	got := map[string]string{}
@@ -37,7 +38,7 @@ func TestEveryVersionOfATIFIsRead(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if len(faults) != 1 || faults[0].Reason != "unsupported_schema" || !strings.Contains(faults[0].Detail, "ATIF-v1.8") {
+	if len(faults) != 1 || faults[0].Reason != "unsupported_schema" || !strings.Contains(faults[0].Detail, "ATIF-v1.9") {
 		t.Errorf("faults %+v", faults)
 	}
 }

@@ -65,7 +65,7 @@ func TestClaudeSessionsAreTrees(t *testing.T) {
 				`{"uuid":"3","parentUuid":null,"logicalParentUuid":"2","sessionId":"s","isSidechain":false,"type":"system","subtype":"compact_boundary"}`,
 				claudeLine("4", "3", claudeUser("summary"), `,"isCompactSummary":true`), claudeLine("5", "4", claudeReply("m2", "fine"), ""),
 			},
-			want: []string{"hello|hi", "summary|fine"}, lost: []string{"", "context_replaced|unread:logicalParentUuid"},
+			want: []string{"hello|hi", "summary|fine"}, lost: []string{"", "context_replaced"},
 		},
 		"the program writes an error": {
 			lines: []string{
@@ -82,6 +82,28 @@ func TestClaudeSessionsAreTrees(t *testing.T) {
 				claudeLine("3", "2-again", claudeUser("next"), ""), claudeLine("4", "3", claudeReply("m2", "fine"), ""),
 			},
 			want: []string{"hello|hi|next|fine"}, lost: []string{"repeated_lines"},
+		},
+		"no line names its parent": {
+			lines: []string{
+				claudeLine("1", "", claudeUser("hello"), ""), claudeLine("2", "", claudeCall("m1", "c1"), ""), claudeLine("3", "", claudeResult("c1", "first"), ""),
+				claudeLine("4", "", claudeReply("m2", "fine"), ""), claudeLine("5", "", claudeUser("next"), ""),
+			},
+			want: []string{"hello|f|first|fine", "next"}, lost: []string{"", ""},
+		},
+		"a result is hidden from the user": {
+			lines: []string{
+				claudeLine("1", "", claudeUser("hello"), ""), claudeLine("2", "1", claudeCall("m3", "c1"), ""),
+				claudeLine("3", "2", claudeResult("c1", "first"), `,"isMeta":true`), claudeLine("4", "3", claudeReply("m2", "fine"), ""),
+			},
+			want: []string{"hello|f|first|fine"}, lost: []string{""},
+		},
+		"the program keeps its requests": {
+			lines: []string{
+				claudeLine("1", "", claudeUser("hello"), ""),
+				`{"sessionId":"s","type":"api-request-blob","hash":"x","message":` + claudeUser("hello, with a reminder") + `}`,
+				claudeLine("2", "1", claudeReply("m1", "hi"), ""),
+			},
+			want: []string{"hello|hi"}, lost: []string{"program_events"},
 		},
 		"two calls in one reply": {
 			lines: []string{

@@ -178,7 +178,7 @@ type shape struct {
 
 // shapes lists file formats in the order in which object compares them with a record.
 var shapes = []shape{
-	{schema: "ATIF-v1.[0-7]", format: &formats.ATIF},
+	{schema: "ATIF-v1.[0-8]", format: &formats.ATIF},
 	{schema: "oro.environment_episode.v1", format: &formats.Episode},
 	{all: keys("episode_result_id", "task_id"), format: &formats.Feedback},
 	{
@@ -261,6 +261,14 @@ func (d *decoder) messages(source arena.Source) (decoded, error) {
 
 // skip skips the member name of the object at path, which has no place in a trace of the sandbox.
 func (d *decoder) skip(path, name string) { d.unread.Add(path, name, d.c.Raw()) }
+
+// members calls member for each member of the object at path, and notes a value of the wrong type as
+// unread.
+func (d *decoder) members(path string, member func(key string)) bool {
+	return d.c.Members(member, func(key string, value arena.Raw) {
+		d.unread.Add(path, key, value)
+	})
+}
 
 // notATrace returns the error for a record that is no attempt: a syntax error if it is not valid
 // JSON, otherwise a *damage with the reason NotATrace and this detail.

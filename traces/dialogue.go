@@ -75,7 +75,7 @@ func (d *decoder) step(t *arena.Trace) {
 	s := arena.Step{}
 	extra := extraInfo{}
 	mark := c.Mark()
-	c.Object(func(key string) {
+	d.members("dialogue", func(key string) {
 		switch key {
 		case "completion":
 			d.parts.calls = d.parts.calls[:start.calls]
@@ -103,7 +103,7 @@ func (d *decoder) completion(s *arena.Step) {
 	c := d.c
 	*s = arena.Step{}
 	start := len(d.parts.calls)
-	c.Object(func(key string) {
+	d.members("dialogue.completion", func(key string) {
 		switch key {
 		case "reasoning_content":
 			s.Reasoning, _ = c.String()
@@ -124,7 +124,7 @@ func (d *decoder) message(s *arena.Step) {
 	s.Response = ""
 	s.Typed = true
 	start := len(d.parts.calls)
-	isObject := c.Object(func(key string) {
+	isObject := d.members("dialogue.completion.message", func(key string) {
 		ok := false
 		switch key {
 		case "think":
@@ -151,7 +151,7 @@ func (d *decoder) toolCall() (typed bool) {
 	var call arena.ToolCall
 	hasName := false
 	isUnusual := false
-	isObject := c.Object(func(key string) {
+	isObject := d.members("dialogue.completion.message.tool_call", func(key string) {
 		switch key {
 		case "name":
 			call.Name, hasName = c.String()
@@ -187,7 +187,7 @@ func (d *decoder) extraInfo() extraInfo {
 	c := d.c
 	var e extraInfo
 	start := len(d.parts.proxy)
-	c.Object(func(key string) {
+	d.members("dialogue.extra_info", func(key string) {
 		switch key {
 		case "step":
 			e.number = d.count()
@@ -212,7 +212,7 @@ func (d *decoder) extraInfo() extraInfo {
 func (d *decoder) proxyCall() {
 	c := d.c
 	call := arena.ProxyCall{Length: -1}
-	isObject := c.Object(func(key string) {
+	isObject := d.members(d.logPath, func(key string) {
 		switch key {
 		case "kind":
 			kind, _ := c.String()
@@ -270,7 +270,7 @@ func (d *decoder) productIDs() []string {
 // value of another type and for a number out of range.
 func milliseconds(c *cursor.Cursor) int64 {
 	if c.Kind() != arena.Number {
-		c.Skip()
+		c.SkipMistyped()
 		return 0
 	}
 	text := string(c.Raw())

@@ -13,6 +13,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/trajectory-arena/arena/internal/slicesx"
+	"github.com/trajectory-arena/arena/traces/results"
 )
 
 // ignoredNames are patterns of path.Match for the base names of files that are never read as
@@ -149,6 +150,12 @@ type walk struct {
 	inputs []Input
 	// templates has for each folder an input without a name, with the metadata of its run.json.
 	templates map[string]Input
+	// jobs has the folders of jobs of Harbor, isRun those of runs of SWE-agent, reports the reports of
+	// SWE-bench by their folders, and isReport the names of their files.
+	jobs     map[string]bool
+	isRun    map[string]bool
+	reports  map[string]*results.Report
+	isReport map[string]bool
 }
 
 func newWalk(root, title string, fsys fs.FS) *walk {
@@ -157,6 +164,10 @@ func newWalk(root, title string, fsys fs.FS) *walk {
 		title:     title,
 		fsys:      fsys,
 		templates: map[string]Input{},
+		jobs:      map[string]bool{},
+		isRun:     map[string]bool{},
+		reports:   map[string]*results.Report{},
+		isReport:  map[string]bool{},
 	}
 }
 
@@ -188,8 +199,13 @@ func (w *walk) visit(name string, d fs.DirEntry, err error) error {
 		}
 		return nil
 	}
-	if err != nil || d.IsDir() || isIgnored(d.Name()) {
+	switch {
+	case err != nil:
 		return err
+	case d.IsDir():
+		return w.visitFolder(name)
+	case isIgnored(d.Name()), w.isEvaluators(name):
+		return nil
 	}
 	return w.add(name)
 }
@@ -209,6 +225,7 @@ func (w *walk) add(name string) error {
 	}
 	w.setNames(&input, name)
 	input.fsysName = name
+	w.addReports(&input, name)
 
 	info, err := fs.Stat(w.fsys, name)
 	switch {

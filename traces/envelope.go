@@ -71,7 +71,7 @@ func (e *envelope) isEnvelope() bool {
 // read reads all members of an object. If a key occurs several times, its last value counts.
 func (e *envelope) read() {
 	e.t = new(formats.NewTrace(sandboxLine))
-	e.d.c.Object(func(key string) {
+	e.d.members("", func(key string) {
 		e.keys |= keyBits[key]
 		if e.nFirst < maxQuotedKeys {
 			e.firstNames[e.nFirst] = key
@@ -181,7 +181,7 @@ func (d *decoder) attemptError() *arena.AttemptError {
 		return &arena.AttemptError{Message: message}
 	case arena.Object:
 		e := &arena.AttemptError{}
-		c.Object(func(key string) {
+		d.members("error", func(key string) {
 			switch key {
 			case "type":
 				e.Type, _ = c.String()
@@ -193,7 +193,7 @@ func (d *decoder) attemptError() *arena.AttemptError {
 		})
 		return e
 	default:
-		c.Skip()
+		c.SkipMistyped()
 		return nil
 	}
 }

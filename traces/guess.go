@@ -30,6 +30,8 @@ var likenesses = []likeness{
 	{name: "an OpenHands event of another version", keys: []string{"action", "args"}, advice: joinEvents},
 	{name: "an OpenHands event of another version", keys: []string{"observation", "extras"}, advice: joinEvents},
 	{name: "the state of an OpenHands conversation", keys: []string{"agent", "workspace", "execution_status"}, advice: joinEvents},
+	{name: "an OpenHands trajectory of an old version", keys: []string{"history", "git_patch"}},
+	{name: "a voice simulation of tau2-bench", keys: []string{"task_id", "ticks"}},
 	{name: "one part of an opencode session", keys: []string{"sessionID", "messageID"}, advice: "give what opencode export writes"},
 	{name: "one message of an opencode session", keys: []string{"sessionID", "role"}, advice: "give what opencode export writes"},
 	{name: "the head of an opencode session", keys: []string{"projectID", "directory"}, version: "version", advice: "give what opencode export writes"},

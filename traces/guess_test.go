@@ -42,7 +42,7 @@ func TestARefusalGuesses(t *testing.T) {
 		`{"type":"metadata","protocol_version":"1.4"}`:            "a session of Kimi CLI (type, protocol_version, version 1.4)",
 		`{"type":"metadata","protocol_version":"` + secret + `"}`: "a session of Kimi CLI (type, protocol_version)",
 		`{"hello":1}`: "no format with these keys is known: report it at " + reportAddress,
-		`{"schema_version":"ATIF-v1.8","steps":[]}`:                                         "write an older version, or report it at " + reportAddress,
+		`{"schema_version":"ATIF-v1.9","steps":[]}`:                                         "write an older version, or report it at " + reportAddress,
 		`{"kind":"MessageEvent","id":"a","timestamp":"t","source":"user","llm_message":{}}`: "one event is no attempt: join the events",
 		`{"timestamp":"t","type":"a_new_kind","payload":{}}`:                                "codex without an attempt in it; it may be of a version that is not read",
 	} {

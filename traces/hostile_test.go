@@ -111,6 +111,7 @@ func TestHostileInput(t *testing.T) {
 		"empty list, no name":     {"[]", 0, "not_a_trace"},
 		"numbers":                 {"[1,2,3]", 0, "not_a_trace"},
 		"truncated gzip":          {packed(t, line("a")+"\n"+noise(5000))[:900], 1, "truncated_gzip"},
+		"zeros after gzip":        {packed(t, line("a")+"\n") + strings.Repeat("\x00", 9000), 1, ""},
 		"gzip of nothing":         {packed(t, ""), 0, "empty_file"},
 		"gzip header only":        {"\x1f\x8b", 0, "truncated_gzip"},
 		"gzip with a flipped bit": {flipped(packed(t, line("a")+"\n"), 60), 0, "corrupt_gzip"},

@@ -16,6 +16,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/cursor"
 	"github.com/trajectory-arena/arena/internal/digest"
+	"github.com/trajectory-arena/arena/traces/results"
 )
 
 // Stdin is the name of standard input as a day.
@@ -34,6 +35,9 @@ type Input struct {
 	// empty if there is no such file.
 	Meta       Meta
 	MetaSHA256 string
+	// ResultSHA256 is the hash of what evaluators recorded of the attempts in other files, empty if
+	// they recorded nothing.
+	ResultSHA256 string
 	// Bytes is the size of the stored file.
 	Bytes int64
 
@@ -41,6 +45,9 @@ type Input struct {
 	fsysName string // the name of the file in fsys
 	refused  Reason // why the file may not be opened, or empty
 	badMeta  bool   // whether run.json could not be read
+
+	attempt *results.Attempt  // the attempt of a trial of Harbor, nil for any other input
+	reports []*results.Report // the reports on the attempts, the nearest first
 }
 
 // Meta is the metadata of a run. Unknown fields are empty.

@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/trajectory-arena/arena/internal/gunzip"
 )
 
 // content reads the text of a file, decompressed and within the limits. The error of Read is
@@ -79,7 +80,7 @@ func openContent(stored io.Reader, limits Limits) (*content, error) {
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
 		c.truncated = TruncatedGzip
 		c.corrupt = CorruptGzip
-		c.text, err = gzip.NewReader(buffered)
+		c.text, err = gunzip.NewReader(buffered)
 		if err != nil {
 			c.text = failingReader{err}
 		}

@@ -50,6 +50,9 @@ func (r *reader) read() error {
 	if r.input.refused != "" {
 		return r.addFault(0, r.input.refused, "not opened", false)
 	}
+	if r.input.attempt != nil && !r.input.attempt.HasTrajectory {
+		return r.emitTrial()
+	}
 	stored, err := r.input.open()
 	if err != nil {
 		return err
@@ -277,6 +280,7 @@ func (r *reader) emitTrace(d decoded, line int, recordSHA256 string) error {
 	t.Source.FileSHA256 = r.input.SHA256
 	t.Source.Line = line
 	t.RecordSHA256 = recordSHA256
+	r.addResult(&d)
 	r.setIDs(d)
 	if t.Source.Shape == dialogueFile.Shape && len(t.Steps) == 0 && t.ProblemID == "" {
 		return r.addFault(line, NotATrace, "empty list or null, and no path that names a problem", false)

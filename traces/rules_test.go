@@ -25,21 +25,21 @@ type turn struct {
 func chat(turns []turn) []map[string]any {
 	var all []map[string]any
 	for _, t := range turns {
-		m := map[string]any{"role": t.role, "content": t.text}
+		message := map[string]any{"role": t.role, "content": t.text}
 		if t.reasoning != nil {
-			m["reasoning_content"] = t.reasoning
+			message["reasoning_content"] = t.reasoning
 		}
 		var calls []any
 		for _, id := range t.calls {
 			calls = append(calls, map[string]any{"id": id, "type": "function", "function": map[string]any{"name": "f", "arguments": "{}"}})
 		}
 		if calls != nil {
-			m["tool_calls"] = calls
+			message["tool_calls"] = calls
 		}
 		if t.answers != "" {
-			m["tool_call_id"] = t.answers
+			message["tool_call_id"] = t.answers
 		}
-		all = append(all, m)
+		all = append(all, message)
 	}
 	return all
 }

@@ -83,6 +83,11 @@ func TestSessionsOfEachTool(t *testing.T) {
 				`{"type":"assistant","session_id":"s","message":{"role":"assistant","content":"fine"}}`,
 			want: []string{"hello", "|fine"}, lost: []string{"", "context_replaced"},
 		},
+		"gemini, the context is the system's": {
+			text: `{"sessionId":"s","projectHash":"h"}` + "\n" + `{"id":"1","timestamp":"t","type":"user","content":[{"text":"<session_context>\n/x</session_context>"}]}` + "\n" +
+				`{"id":"2","timestamp":"t","type":"user","content":[{"text":"hello"}]}`,
+			want: []string{"<session_context>\n/x</session_context>|hello"}, lost: []string{""},
+		},
 		"gemini, taken back to a message that is gone": {
 			text: `{"sessionId":"s","projectHash":"h"}` + "\n" + `{"id":"1","timestamp":"t","type":"user","content":"hello"}` + "\n" +
 				`{"$rewindTo":"0"}` + "\n" + `{"id":"2","timestamp":"t","type":"user","content":{"text":"again"}}`,
@@ -96,7 +101,7 @@ func TestSessionsOfEachTool(t *testing.T) {
 				t.Error(d)
 			}
 			for i, words := range lost {
-				lost[i] = strings.Join(slices.DeleteFunc(strings.Split(words, "|"), func(word string) bool { return strings.HasPrefix(word, "unread:") }), "|")
+				lost[i] = strings.Join(slices.DeleteFunc(strings.Split(words, "|"), func(word string) bool { return word == "metadata" || strings.HasPrefix(word, "unread:") }), "|")
 			}
 			if d := cmp.Diff(c.lost, lost); d != "" {
 				t.Error(d)
@@ -142,7 +147,19 @@ func TestManySessionLinesTakeTheirTimeOnly(t *testing.T) {
 	}
 }
 
-// fuzzSession holds a reader of sessions to its samples with any damage: what is read is whole, and
+// TestEventsOfTheConsole: events of messages are read as OpenTelemetry's SDK writes them to the console,
+// one a line, and not only as its collector does.
+func TestEventsOfTheConsole(t *testing.T) {
+	t.Parallel()
+	const line = `{"trace_id":"0x1","span_id":"0x2","event_name":"gen_ai.%s","attributes":{"gen_ai.system":"openai"},"body":%s}` + "\n"
+	text := fmt.Sprintf(line, "user.message", `{"content":"hello"}`) + fmt.Sprintf(line, "choice", `{"index":0,"message":{"role":"assistant","content":"hi"}}`)
+	got, _ := conversationsOf(t, text)
+	if d := cmp.Diff([]string{"hello|hi"}, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// fuzzSession holds a reader to its samples with any damage: what is read is whole, and
 // is read again from what the program writes of it.
 func fuzzSession(f *testing.F, samples ...string) {
 	f.Helper()
@@ -177,3 +194,9 @@ func FuzzOpenHands(f *testing.F) {
 }
 func FuzzOpenCode(f *testing.F)     { fuzzSession(f, "opencode.json") }
 func FuzzClaudeStream(f *testing.F) { fuzzSession(f, "claude_stream.jsonl", "claude_code.jsonl") }
+func FuzzSpans(f *testing.F) {
+	fuzzSession(f, "otlp.jsonl", "otel_events.jsonl", "span.json", "phoenix.jsonl", "langfuse.json", "langfuse_sdk.jsonl", "langsmith.jsonl", "mlflow.json", "weave.jsonl", "agent_lightning.jsonl")
+}
+func FuzzAPIs(f *testing.F) {
+	fuzzSession(f, "responses.jsonl", "responses_calls.jsonl", "responses_items.json", "anthropic.jsonl", "anthropic_server.jsonl", "gemini.jsonl", "batches.jsonl")
+}

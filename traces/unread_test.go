@@ -212,3 +212,32 @@ func TestHarmonyIsSplit(t *testing.T) {
 		}
 	}
 }
+
+// TestWrongTypesAreNamed: a value of the sandbox's record that has another type than the sandbox writes
+// is named, and the record is read.
+func TestWrongTypesAreNamed(t *testing.T) {
+	t.Parallel()
+	for record, want := range map[string]string{
+		`{"problem_id":{"a":1},"status":"SUCCESS","dialogue":[]}`:                                                                   "problem_id",
+		`{"problem_id":"p","status":"SUCCESS","execution_time":"3","dialogue":[]}`:                                                  "execution_time",
+		`{"problem_id":"p","status":"SUCCESS","inference_total":1.5,"dialogue":[]}`:                                                 "inference_total",
+		`{"problem_id":"p","status":"FAILED","error":{"message":["m"]},"dialogue":[]}`:                                              "error.message",
+		`{"problem_id":"p","status":"FAILED","error":7,"dialogue":[]}`:                                                              "error",
+		`{"problem_id":"p","status":"SUCCESS","dialogue":[{"completion":"text"}]}`:                                                  "dialogue.completion",
+		`{"problem_id":"p","status":"SUCCESS","dialogue":[{"completion":{"content":["a"]}}]}`:                                       "dialogue.completion.content",
+		`{"problem_id":"p","status":"SUCCESS","dialogue":[{"completion":{"message":{"think":1,"tool_call":[]}}}]}`:                  "dialogue.completion.message.think",
+		`{"problem_id":"p","status":"SUCCESS","dialogue":[{"extra_info":{"proxy_calls":[{"path":1,"response_truncated":"yes"}]}}]}`: "dialogue.extra_info.proxy_calls.path",
+	} {
+		if lost := one(t, record).Lost; !slices.Contains(lost, "unread:"+want) {
+			t.Errorf("%s: lost %q, want %s", record, lost, want)
+		}
+	}
+	for _, record := range []string{
+		`{"problem_id":null,"status":"SUCCESS","execution_time":null,"error":null,"inference_total":null,"dialogue":null}`,
+		`{"problem_id":7,"status":"SUCCESS","dialogue":[{"completion":null,"extra_info":{"step":null,"proxy_calls":null}}]}`,
+	} {
+		if lost := one(t, record).Lost; len(lost) > 0 {
+			t.Errorf("%s: lost %q", record, lost)
+		}
+	}
+}

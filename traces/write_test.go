@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,7 +71,7 @@ var spelled = cmp.Transformer("compact", func(r arena.Raw) string {
 // the tag long it is every shape of ours and a third of the real traces.
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
-	for _, format := range []convert.Format{convert.ATIF, convert.OpenAI, convert.STS} {
+	for _, format := range []convert.Format{convert.ATIF, convert.OpenAI, convert.STS, convert.ClaudeCode, convert.Codex, convert.Pi} {
 		for _, before := range everyShape(t) {
 			text, lost, err := convert.Write(before, format)
 			if err != nil {
@@ -94,6 +95,52 @@ func TestRoundTrip(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestSessionsOfADayComeBack: each attempt of a day that is written as a session gives the same row of
+// messages when the session is read, all sessions in one file. Without the shared day it is the day of
+// the repository.
+func TestSessionsOfADayComeBack(t *testing.T) {
+	t.Parallel()
+	day := findShared("day")
+	if day == "" {
+		day = "../testdata/day"
+	}
+	all, _, _ := readAll(t, day, Defaults())
+	for _, format := range convert.Formats {
+		if !format.IsSession() {
+			continue
+		}
+		var file bytes.Buffer
+		var want []string
+		for i := 0; i < len(all); i += longtest.Pick(1, 7) {
+			text, lost, err := convert.Write(all[i], format)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if slices.Contains(lost, convert.LossTurns) {
+				continue // two turns are read as one
+			}
+			file.Write(text)
+			want = append(want, rowOf(t, all[i]))
+		}
+		items := readBytes(t, &file, Defaults())
+		if len(items) != len(want) {
+			t.Fatalf("%s: %d of %d attempts come back", format, len(items), len(want))
+		}
+		for i, item := range items {
+			if d := cmp.Diff(withoutObjects(want[i]), withoutObjects(rowOf(t, item.Trace))); d != "" {
+				t.Errorf("%s: %s", format, d)
+			}
+		}
+		t.Logf("%s: %d of %d attempts", format, len(want), len(all))
+	}
+}
+
+// withoutObjects returns a row without its spaces, since a format with objects does not keep those between
+// the tokens of arguments.
+func withoutObjects(row string) string {
+	return strings.ReplaceAll(row[strings.Index(row, "\n"):], " ", "")
 }
 
 // without takes from a trace what the losses name.

@@ -26,7 +26,9 @@ try:
     url = f"s3://public/corpus?region=us-east-1&endpoint={endpoint}&use_path_style=true"
     publish = [arena, "publish", corpus, "--to", url, "--license", "cc-by-4.0", "-q"]
     subprocess.run(publish, check=True)
-    assert subprocess.run(publish, stderr=subprocess.DEVNULL).returncode != 0, "it wrote over a corpus"
+    again = subprocess.run(publish, stderr=subprocess.PIPE, text=True, check=True)
+    assert "nothing to do" in again.stderr, again.stderr
+    assert subprocess.run(publish + ["--with-eval"], stderr=subprocess.DEVNULL).returncode != 0, "it wrote over a corpus"
     subprocess.run([*publish, "--force"], check=True)
     subprocess.run([arena, "verify", url], check=True)
     objects = s3.list_objects_v2(Bucket="public", Prefix="corpus/")["Contents"]

@@ -79,8 +79,8 @@ def spoken(message):
     parts = [f"<think>\n{message['reasoning_content']}\n</think>\n"] if message.get("reasoning_content") else []
     parts += [message["content"]] if message.get("content") else []
     for call in message.get("tool_calls") or []:
-        name, arguments = (json.dumps(call["function"][k], ensure_ascii=False) for k in ("name", "arguments"))
-        parts.append(f'<tool_call>\n{{"name": {name}, "arguments": {arguments}}}\n</tool_call>')
+        name, arguments = (json.dumps(call["function"][k], ensure_ascii=False, separators=(",", ":")) for k in ("name", "arguments"))
+        parts.append(f'<tool_call>\n{{"name":{name},"arguments":{arguments}}}\n</tool_call>')
     return "\n".join(parts) + "<|im_end|>"
 
 

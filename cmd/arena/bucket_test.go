@@ -65,6 +65,10 @@ func TestBucketsAreInputAndOutput(t *testing.T) {
 		t.Error("the corpus of a day in a bucket is another than that of the day on disk")
 	}
 	said, code := says("export", at("made/corpus"), "-p", "text", "-o", at("made/text"))
+	if code != cli.ExitOK || !strings.Contains(said, "nothing to do") {
+		t.Errorf("the same export to a bucket once more: exit %d: %s", code, said)
+	}
+	said, code = says("export", at("made/corpus"), "-p", "hf-json", "-o", at("made/text"))
 	if code != cli.ExitFailure || !strings.Contains(said, "a corpus is there already") {
 		t.Errorf("a corpus in a bucket is written over: %s", said)
 	}

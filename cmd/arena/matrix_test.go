@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/internal/model/modeltest"
 	"github.com/trajectory-arena/arena/internal/script"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 type object = map[string]any
@@ -86,8 +88,8 @@ func markOf(n int) string {
 // no row holds a cell.
 var matrixRoutes = []struct{ out, command, lost, refused, shows string }{
 	{"open", "build DAY EPISODES", "", "", "attempt episode"},
-	{"loose", "import ROWS --unguarded", "", "", "row"},
-	{"both", "mix open loose", "", "", "attempt episode row"},
+	{"loose", "import ROWS --unguarded", "", "", "row shape"},
+	{"both", "mix open loose", "", "", "attempt episode row shape"},
 	{"plain", "build PLAIN", "", "", "logged"},
 	{"rolled", "recipe rft --corpus plain SHOP", "", "", "some"},
 	{"taught", "recipe teacher --corpus plain SHOP", "", "", "rollout"},
@@ -155,7 +157,7 @@ var matrixRoutes = []struct{ out, command, lost, refused, shows string }{
 	{"public2", "publish bankless", gone, "bank", ""},
 	{"exported2", "export bankless --profile openai-jsonl --profile hf-json --profile sharegpt", gone, "bank", ""},
 	{"converted2", "convert bankless --to openai", gone, "", ""},
-	{"label2", "label bankless", gone, "", ""},
+	{"label2", "label bankless", gone, "bank", ""},
 }
 
 // matrixSample are the routes that run without the tag long, of those without the flag
@@ -415,7 +417,7 @@ func (m *matrix) verified(t *testing.T, name string, found []cell, ask func(comm
 	t.Helper()
 	leaks, want := 0, 0
 	for _, c := range found {
-		if c.of == "row" && c.form != "twin" {
+		if c.of == "row" && c.form != "twin" || c.of == "shape" {
 			want++
 		}
 	}
@@ -436,6 +438,13 @@ func (m *matrix) plantRows(t *testing.T, path string) {
 	t.Helper()
 	var lines bytes.Buffer
 	encode := json.NewEncoder(&lines)
+	for _, place := range slices.Sorted(maps.Keys(matrixShapes)) {
+		c := cell{"shape", place, "verbatim", markOf(len(m.cells))}
+		m.cells = append(m.cells, c)
+		if err := encode.Encode(shapeOf(&c)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for n := range (len(rowPlaces)+1)*len(matrixForms) + 3 {
 		var c cell
 		switch {
@@ -451,6 +460,54 @@ func (m *matrix) plantRows(t *testing.T, path string) {
 		}
 	}
 	put(t, path, lines.Bytes())
+}
+
+// matrixShapes are the contents of the customer's messages, of which none holds what is held out in
+// plain letters by itself: each is a text, or a list of parts.
+var matrixShapes = map[string][]any{
+	"two turns":         splitShape(2),
+	"three turns":       splitShape(3),
+	"five turns":        splitShape(5),
+	"three parts":       {slicesx.Map(splitShape(3), func(text any) any { return object{"type": "text", "text": text} })},
+	"percent-encoding":  {url.PathEscape(matrixForms["verbatim"])},
+	"form encoding":     {"https://shop.example/?q=" + url.QueryEscape(matrixForms["verbatim"])},
+	"HTML entities":     {runesShape("&#%d;")},
+	"escapes":           {runesShape(`\u%04x`)},
+	"base64":            {base64.StdEncoding.EncodeToString([]byte(matrixForms["verbatim"]))},
+	"hexadecimal":       {hex.EncodeToString([]byte(matrixForms["verbatim"]))},
+	"product link":      {"See https://shop.example/products/-i9876543210.html for that."},
+	"separated digits":  {"The product is 9,876,543,210."},
+	"JSON":              {`{"wish":{"text":"` + matrixForms["verbatim"] + `"}}`},
+	"another language":  {"Bitte antworten Sie auf diese Anfrage: " + matrixForms["verbatim"] + " Vielen Dank!"},
+	"spaced letters":    {strings.Join(strings.Split(matrixForms["verbatim"], ""), " ")},
+	"invisible letters": {strings.Join(strings.Split(matrixForms["verbatim"], ""), "\u200b")},
+}
+
+// splitShape is the held-out request in parts of as many words.
+func splitShape(parts int) (out []any) {
+	words := strings.Fields(matrixForms["verbatim"])
+	for i := range parts {
+		out = append(out, strings.Join(words[i*len(words)/parts:(i+1)*len(words)/parts], " "))
+	}
+	return out
+}
+
+// runesShape is the held-out request with each letter written by a format.
+func runesShape(format string) string {
+	var b strings.Builder
+	for _, r := range matrixForms["verbatim"] {
+		fmt.Fprintf(&b, format, r)
+	}
+	return b.String()
+}
+
+// shapeOf is a row of a shape.
+func shapeOf(c *cell) object {
+	var messages []object
+	for i, content := range matrixShapes[c.place] {
+		messages = append(messages, object{"role": "user", "content": content}, object{"role": "assistant", "content": fmt.Sprintf("Noted, %s %d.", c.mark, i)})
+	}
+	return object{"id": c.mark, "messages": messages}
 }
 
 // rowOf is a row with a text in one place.
@@ -651,7 +708,7 @@ func (m *matrix) trained(t *testing.T, path string) (found []cell, honest int) {
 // of either. A text without a mark is a cell without a place.
 func (m *matrix) in(row string) (found []cell) {
 	for _, c := range m.cells {
-		if strings.Contains(row, c.mark) && strings.Contains(row, matrixForms[c.form]) {
+		if strings.Contains(row, c.mark) && (c.of == "shape" || strings.Contains(row, matrixForms[c.form])) {
 			found = append(found, c)
 		}
 	}

@@ -177,7 +177,7 @@ func soundReply(body gjson.Result) *exchange {
 
 // quirks are the modes of the server: what public reports say that servers do.
 func quirks() (list []quirk) {
-	for _, group := range [][]quirk{replyQuirks(), textQuirks(), returnQuirks(), overflowQuirks(), faultQuirks(), streamQuirks(), refusalQuirks()} {
+	for _, group := range [][]quirk{replyQuirks(), textQuirks(), returnQuirks(), overflowQuirks(), faultQuirks(), streamQuirks(), refusalQuirks(), reportedQuirks()} {
 		list = append(list, group...)
 	}
 	return list
@@ -223,6 +223,10 @@ func TestQuirks(t *testing.T) {
 				t.Errorf("exit %d: %s", code, words)
 			case !strings.Contains(words, q.want):
 				t.Errorf("exit %d, %q is not named: %s", code, q.want, words)
+			}
+			account, _ := os.ReadFile(filepath.Join(run, "telemetry.json"))
+			if said := strings.Contains(words, "refuses fields of its own replies"); said != gjson.GetBytes(account, "left_out").Exists() {
+				t.Errorf("left out, by the words: %v; in the run: %s", said, account)
 			}
 		})
 	}

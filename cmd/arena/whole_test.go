@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -20,36 +21,137 @@ import (
 	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
-// writers are the commands that write a folder or a file beside build, mix, stage
-// and recipe, whose interrupted work is kept; each without its -o. Without the tag long
-// they are three.
-func writers(built, other, day string) map[string][]string {
-	all := map[string][]string{
-		"import":  {"import", day, "--unguarded", "-q"},
-		"export":  {"export", built, "--profile", "text", "--profile", "openai-jsonl", "-q"},
-		"publish": {"publish", built, "--license", "cc-by-4.0", "-q"},
-		"convert": {"convert", day, "--to", "atif", "-q"},
-		"sample":  {"label", built, "--n", "20"},
-		"pages":   {"view", built},
-		"appeal":  {"view", built, "--appeal", "5c98a2f5-25a1-40ef-ac1c-752d7ee5e25c/6ad2567c-3159-426f-a625-b7b1e77d8f9d"},
-		"drift":   {"drift", built, "--against", other},
-		"dedup":   {"dedup", filepath.Join(filepath.Dir(day), "leak", "texts.jsonl")},
-		"filter":  {"filter", day, "-q"},
-		"score":   {"score", day, "-q"},
-		"judge":   {"judge", day, "-q"},
-		"leak":    {"leak", filepath.Join(filepath.Dir(day), "leak", "texts.jsonl"), "--held-out", filepath.Join(day, "problems.jsonl"), "-q"},
+// writer is a command that writes a file or a folder, without the flag that names the output.
+type writer struct {
+	// flag is the command and the flag, such as "arena view output".
+	flag string
+	args []string
+}
+
+// to returns the arguments with which the command writes to a path.
+func (w writer) to(path string) []string {
+	name := w.flag[strings.LastIndexByte(w.flag, ' ')+1:]
+	return append(slices.Clone(w.args), "--"+name, path)
+}
+
+// writers returns, by name, the commands that write a folder or a file at once. Without the tag
+// long they are three.
+func writers(built, other, day string) map[string]writer {
+	data := filepath.Dir(day)
+	texts := filepath.Join(data, "leak", "texts.jsonl")
+	bank := filepath.Join(data, "leak", "bank.jsonl")
+	problems := filepath.Join(day, "problems.jsonl")
+	catalog := filepath.Join(day, "catalog.jsonl")
+	contests := filepath.Join(data, "contest")
+	epochs := filepath.Join(contests, "yuma", "epochs.jsonl")
+	gates := filepath.Join(contests, "evolai", "gates.jsonl")
+	rounds := filepath.Join(contests, "distil", "rounds.jsonl")
+	scores := filepath.Join(contests, "distil", "scores.jsonl")
+	teacher := filepath.Join(contests, "kl", "teacher.jsonl")
+	student := filepath.Join(contests, "kl", "student.jsonl")
+	race := filepath.Join(contests, "race", "race.json")
+	drawn := filepath.Join(filepath.Dir(built), "drawn")
+	sample := filepath.Join(drawn, "sample.jsonl")
+	calls := filepath.Join(filepath.Dir(built), "calls.jsonl")
+
+	const attempt = "5c98a2f5-25a1-40ef-ac1c-752d7ee5e25c/6ad2567c-3159-426f-a625-b7b1e77d8f9d"
+	all := map[string]writer{
+		"import":   {"arena import output", []string{"import", day, "--unguarded", "-q"}},
+		"export":   {"arena export output", []string{"export", built, "--profile", "text", "--profile", "openai-jsonl", "-q"}},
+		"publish":  {"arena publish output", []string{"publish", built, "--license", "cc-by-4.0", "-q"}},
+		"mix":      {"arena mix output", []string{"mix", built, other, "-q"}},
+		"convert":  {"arena convert output", []string{"convert", day, "--to", "atif", "-q"}},
+		"sample":   {"arena label output", []string{"label", built, "--n", "20"}},
+		"pages":    {"arena view output", []string{"view", built}},
+		"appeal":   {"arena view output", []string{"view", built, "--appeal", attempt}},
+		"drift":    {"arena drift output", []string{"drift", built, "--against", other}},
+		"dedup":    {"arena dedup output", []string{"dedup", texts}},
+		"filter":   {"arena filter output", []string{"filter", day, "-q"}},
+		"score":    {"arena score output", []string{"score", day, "-q"}},
+		"judge":    {"arena judge output", []string{"judge", day, "-q"}},
+		"leak":     {"arena leak output", []string{"leak", texts, "--held-out", problems, "-q"}},
+		"report":   {"arena leak report", []string{"leak", texts, "--held-out", problems, "-q", "-o", os.DevNull}},
+		"explain":  {"arena explain output", []string{"explain", built, attempt}},
+		"reward":   {"arena env reward output", []string{"env", "reward", day, "--problems", problems, "--catalog", catalog, "-q"}},
+		"search":   {"arena shop index output", []string{"shop", "index", catalog}},
+		"frozen":   {"arena leak bank freeze output", []string{"leak", "bank", "freeze", bank}},
+		"add":      {"arena leak bank add state", []string{"leak", "bank", "add", bank, "--pool", "held-out", "--date", "2026-11-21", "--by", "ops"}},
+		"domain":   {"arena domain init output", []string{"domain", "init", filepath.Join(data, "agents"), "--name", "clerk", "-q"}},
+		"weighed":  {"arena label score weighed", []string{"label", "score", drawn, sample}},
+		"rates":    {"arena agreement output", []string{"agreement", sample, sample}},
+		"calls":    {"arena shop call output", []string{"shop", "call", calls, "--catalog", catalog}},
+		"race":     {"arena race verify output", []string{"race", "verify", "--from", race}},
+		"yuma":     {"arena contest yuma output", []string{"contest", "yuma", epochs}},
+		"nodes":    {"arena contest yuma parquet", []string{"contest", "yuma", epochs}},
+		"kl":       {"arena contest kl output", []string{"contest", "kl", teacher, student}},
+		"position": {"arena contest kl parquet", []string{"contest", "kl", teacher, student}},
+		"evolai":   {"arena contest evolai output", []string{"contest", "evolai", gates}},
+		"gates":    {"arena contest evolai parquet", []string{"contest", "evolai", gates}},
+		"distil":   {"arena contest distil output", []string{"contest", "distil", rounds, "--scores", scores}},
+		"rounds":   {"arena contest distil parquet", []string{"contest", "distil", rounds, "--scores", scores}},
 	}
 	if !longtest.Tests {
-		maps.DeleteFunc(all, func(name string, _ []string) bool {
+		maps.DeleteFunc(all, func(name string, _ writer) bool {
 			return !slices.Contains([]string{"import", "export", "filter"}, name)
 		})
 	}
 	return all
 }
 
-// fitsOnASmallDisk are the writers whose output is smaller than the disk of
-// TestAWriterOnAFullDiskSaysSo.
-var fitsOnASmallDisk = []string{"sample", "drift", "dedup", "leak"}
+// heldByAnotherTest are the flags whose output grows over several runs, or needs a server, each with
+// the test that kills its writer, refuses a second one or fills the disk.
+var heldByAnotherTest = map[string]string{
+	"arena build output":           "TestKilledAndResumed",
+	"arena build work":             "TestKilledAndResumed",
+	"arena build plan":             "TestAKilledStageIsRunAgain",
+	"arena build ledger":           "TestAKilledWriterLosesNothingCommitted",
+	"arena stage map work":         "TestAKilledStageIsRunAgain",
+	"arena stage group work":       "TestAKilledStageIsRunAgain",
+	"arena stage write work":       "TestAKilledStageIsRunAgain",
+	"arena recipe output":          "TestRecipeKilledAndResumed",
+	"arena recipe work":            "TestRecipeKilledAndResumed",
+	"arena judge ledger":           "TestAKilledWriterLosesNothingCommitted",
+	"arena eval judge-ledger":      "TestAKilledWriterLosesNothingCommitted",
+	"arena recipe rewrite ledger":  "TestAKilledWriterLosesNothingCommitted",
+	"arena eval output":            "TestKilledRunsGoOn",
+	"arena eval rescore":           "TestRescoreThatIsRefusedChangesNothing",
+	"arena fetch output":           "TestAKilledFetchGoesOn",
+	"arena contest run out":        "TestKilledRun",
+	"arena dedup index":            "TestIndexSurvivesATornBlock",
+	"arena env serve record":       "TestRecordedEpisodesAreADay",
+	"arena build batch":            "TestABatchIsAskedOnce",
+	"arena judge batch":            "TestABatchIsAskedOnce",
+	"arena recipe rewrite batch":   "TestABatchIsAskedOnce",
+	"arena recipe rewrite output":  "TestRecipeKilledAndResumed",          // by the same code as the output of arena recipe
+	"arena recipe rewrite work":    "TestAKilledRunGoesOn",                // it holds the ledger
+	"arena leak bank rotate state": "TestAKilledWriterLeavesAllOrNothing", // by the same code as that of arena leak bank add
+	"arena race verify save":       "TestAKilledWriterLeavesAllOrNothing", // by the same code as every single file
+	"arena results output":         "TestAKilledWriterLeavesAllOrNothing", // likewise
+}
+
+// TestEveryOutputIsHeld holds that no command has a flag for an output that neither a writer nor
+// another test covers.
+func TestEveryOutputIsHeld(t *testing.T) {
+	t.Parallel()
+	if !longtest.Tests {
+		t.Skip("without the tag long the table of writers has three of its rows")
+	}
+	held := map[string]bool{}
+	for _, w := range writers("built", "other", "testdata/day") {
+		held[w.flag] = true
+	}
+	for _, c := range commands(t) {
+		for _, name := range noted(c, "writes", "replaces", "stages") {
+			flag := c.CommandPath() + " " + name
+			if !held[flag] && heldByAnotherTest[flag] == "" {
+				t.Errorf("%s: give it a row in writers", flag)
+			}
+		}
+	}
+}
+
+// refuseTheirOwnOutput are the writers that end with an error if their output is there.
+var refuseTheirOwnOutput = []string{"sample"}
 
 // corpora builds two corpora of the sample day, the second with the tag long, without
 // which no writer reads it.
@@ -62,9 +164,13 @@ func corpora(t *testing.T, arena string) (built, other, day string) {
 	}
 	built, other = filepath.Join(dir, "built"), filepath.Join(dir, "other")
 	buildTestDay(t, built)
+	put(t, filepath.Join(dir, "calls.jsonl"), []byte(`{"id":"1","tool":"find_product","arguments":{"q":"desk lamp"}}`+"\n"))
 	if longtest.Tests {
 		if b, err := exec.Command(arena, "build", day, "-o", other, "-q", "--set", "guard.seed=7").CombinedOutput(); err != nil {
 			t.Fatalf("build: %v\n%s", err, b)
+		}
+		if b, err := exec.Command(arena, "label", built, "--n", "20", "-o", filepath.Join(dir, "drawn")).CombinedOutput(); err != nil {
+			t.Fatalf("label: %v\n%s", err, b)
 		}
 	}
 	return built, other, day
@@ -98,10 +204,10 @@ func TestAKilledWriterLeavesAllOrNothing(t *testing.T) {
 	}
 	t.Parallel()
 	arena := program(t)
-	for name, args := range writers(corpora(t, arena)) {
+	for name, w := range writers(corpora(t, arena)) {
 		dir := t.TempDir()
 		to := func(out string) *exec.Cmd {
-			return exec.Command(arena, append(args[:len(args):len(args)], "-o", filepath.Join(dir, out))...)
+			return exec.Command(arena, w.to(filepath.Join(dir, out))...)
 		}
 		began := time.Now()
 		if b, err := to("whole").CombinedOutput(); err != nil {
@@ -131,6 +237,10 @@ func TestAKilledWriterLeavesAllOrNothing(t *testing.T) {
 		if b, err := to("killed").CombinedOutput(); err != nil || contents(t, killed) != whole {
 			t.Errorf("%s: after kills: %v, or another result\n%s", name, err, b)
 		}
+		b, err := to("killed").CombinedOutput()
+		if (err == nil) == slices.Contains(refuseTheirOwnOutput, name) || contents(t, killed) != whole {
+			t.Errorf("%s: given once more: %v, or another result\n%s", name, err, b)
+		}
 		left, err := os.ReadDir(dir)
 		if err != nil || len(left) > 2 {
 			t.Errorf("%s: beside what it wrote are left %q: %v", name, left, err)
@@ -142,10 +252,10 @@ func TestAKilledWriterLeavesAllOrNothing(t *testing.T) {
 // says why, and writes nothing. Afterwards the same command succeeds.
 func TestASecondWriterIsRefused(t *testing.T) {
 	t.Parallel()
-	for name, args := range writers(corpora(t, program(t))) {
+	for name, w := range writers(corpora(t, program(t))) {
 		dir := t.TempDir()
 		out := filepath.Join(dir, "out")
-		args = append(args, "-o", out)
+		args := w.to(out)
 		release, err := corpus.Lock(out)
 		if err != nil {
 			t.Fatal(err)
@@ -179,26 +289,45 @@ func TestAWriterOnAFullDiskSaysSo(t *testing.T) {
 		}
 	})
 	arena := program(t)
-	for name, args := range writers(corpora(t, arena)) {
+	for name, w := range writers(corpora(t, arena)) {
 		out := filepath.Join(disk, name)
-		said, err := exec.Command(arena, append(args, "-o", out)...).CombinedOutput()
-		if err == nil {
-			if !slices.Contains(fitsOnASmallDisk, name) {
-				t.Errorf("%s fits on the disk", name)
-			}
-		} else if text := string(said); !strings.Contains(text, "no space left on device") || !strings.Contains(text, "hint: ") {
+		words, err := exec.Command(arena, w.to(out)...).CombinedOutput()
+		if err == nil { // the output is small: no byte is left for it now
+			fill(t, disk, out)
+			words, err = exec.Command(arena, w.to(out)...).CombinedOutput()
+		}
+		text := string(words)
+		if err == nil || !strings.Contains(text, "no space left on device") || !strings.Contains(text, "hint: ") {
 			t.Errorf("%s: %v: %s", name, err, text)
 		} else if _, gone := os.Stat(out); gone == nil {
 			t.Errorf("%s: there is something under its name", name)
 		}
-		entries, err := os.ReadDir(disk)
-		if err != nil {
+		empty(t, disk)
+	}
+}
+
+// fill removes what lies at out, and writes a file that leaves no byte on the disk.
+func fill(t *testing.T, disk, out string) {
+	t.Helper()
+	if err := os.RemoveAll(out); err != nil {
+		t.Fatal(err)
+	}
+	err := os.WriteFile(filepath.Join(disk, "filler"), make([]byte, 64<<10), 0o600)
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("filled the disk: %v", err)
+	}
+}
+
+// empty removes everything in a folder.
+func empty(t *testing.T, dir string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
 			t.Fatal(err)
-		}
-		for _, e := range entries {
-			if err := os.RemoveAll(filepath.Join(disk, e.Name())); err != nil {
-				t.Fatal(err)
-			}
 		}
 	}
 }

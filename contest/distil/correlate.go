@@ -10,21 +10,21 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// Correlation is the rank correlation of models' KL with their scores on a benchmark.
+// Correlation is the rank correlation between the models' KL and their scores on a benchmark.
 type Correlation struct {
 	Benchmark string `json:"benchmark"`
 	// Spearman is -1 if every model with a lower KL has a higher score.
 	Spearman contest.Figure `json:"spearman"`
 }
 
-// Score is one model's result on one benchmark.
+// Score is the result of one model on one benchmark.
 type Score struct {
 	Model     string  `json:"model"`
 	Benchmark string  `json:"benchmark"`
 	Score     float64 `json:"score"`
 }
 
-// ReadScores reads results, one JSON object a line.
+// ReadScores reads benchmark results, one JSON object per line.
 func ReadScores(path string) ([]Score, error) {
 	var scores []Score
 	err := jsonl.Each(path, func(s Score) error {
@@ -37,9 +37,9 @@ func ReadScores(path string) ([]Score, error) {
 	return scores, err
 }
 
-// Correlate computes the rank correlation of the KLs of the models of rounds with
-// each benchmark. KLs on different prompts are not comparable, so that a model's KL
-// is its ratio to the king's on the same prompts, averaged over its rounds.
+// Correlate computes the rank correlation between the models' KL in the rounds and their scores,
+// for each benchmark. KLs on different prompts are not comparable. A model's KL is therefore
+// divided by the king's on the same prompts, and averaged over the rounds.
 func Correlate(rounds []*Round, scores []Score) []Correlation {
 	kls := relativeKLs(rounds)
 	byBenchmark := map[string][]Score{}
@@ -62,7 +62,7 @@ func Correlate(rounds []*Round, scores []Score) []Correlation {
 }
 
 // relativeKLs returns, for each model, its KL divided by the king's, once for each round in
-// which the model counts. Rounds whose king has no positive KL are left out.
+// which the model is not excluded. Rounds whose king has no positive KL are left out.
 func relativeKLs(rounds []*Round) map[string][]float64 {
 	kls := map[string][]float64{}
 	for _, r := range rounds {

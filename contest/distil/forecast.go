@@ -9,19 +9,21 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// Forecast says how likely a challenger takes the crown.
+// Forecast is the estimated chance of a challenger to become king.
 type Forecast struct {
 	Model string `json:"model"`
 	// Better is the probability that the challenger's true KL is below the king's by the rule's
-	// margin, from Student's t of the prompts' differences. It is NaN for one prompt.
+	// margin, computed with Student's t from the differences of the prompts. It is NaN for one
+	// prompt.
 	Better contest.Number `json:"p_better_by_margin"`
-	// Crown is the share of rounds with as many prompts, drawn from the measured ones, in which
-	// the rule crowns the challenger. The interval is over draws of the measured prompts.
+	// Crown is the share of simulated rounds in which the rule makes the challenger king. A
+	// simulated round has as many prompts as the measured one, sampled from its prompts. The
+	// interval is computed by resampling the measured prompts.
 	Crown contest.Figure `json:"p_crown"`
 }
 
-// WhatIf is the share of rounds that crown a challenger with another margin or number of
-// prompts.
+// WhatIf is the share of simulated rounds in which a challenger becomes king with another margin
+// or number of prompts.
 type WhatIf struct {
 	Model   string         `json:"model"`
 	Margin  float64        `json:"margin"`
@@ -29,19 +31,19 @@ type WhatIf struct {
 	Crown   contest.Number `json:"p_crown"`
 }
 
-// Decision is the decision of a rule in one round.
+// Decision is the decision of a rule in one round, with forecasts.
 type Decision struct {
 	Winner   string    `json:"winner"`
 	Crowned  bool      `json:"crowned"`
 	Verdicts []Verdict `json:"verdicts"`
-	// Holds is the share of draws of the prompts in which the rule has the same winner.
+	// Holds is the share of simulated rounds in which the rule has the same winner.
 	Holds     contest.Number `json:"holds"`
 	Forecasts []Forecast     `json:"forecasts"`
 	WhatIfs   []WhatIf       `json:"what_if"`
 }
 
-// The numbers of draws: of rounds, which make the error of a rate at most 0.01; of outer and
-// inner rounds for an interval; and of rounds for each what-if.
+// The numbers of simulated rounds: crownDraws for a rate, whose error is then at most 0.01;
+// outerDraws times innerDraws for an interval; whatIfDraws for each what-if.
 const (
 	crownDraws  = 10_000
 	outerDraws  = 200
@@ -49,13 +51,13 @@ const (
 	whatIfDraws = 10_000
 )
 
-// The margins and numbers of prompts of what-ifs.
+// The margins and numbers of prompts that are tried as what-ifs.
 var (
 	whatIfMargins = []float64{0, 0.01, 0.03, 0.05}
 	whatIfPrompts = []int{40, 100, 300}
 )
 
-// WithMargin returns the rule with another margin.
+// WithMargin returns a copy of the rule with another margin.
 func (r *Rule) WithMargin(margin float64) Rule {
 	changed := *r
 	if r.Kind == Relative {
@@ -66,7 +68,7 @@ func (r *Rule) WithMargin(margin float64) Rule {
 	return changed
 }
 
-// margin returns the share by which a challenger must be better.
+// margin returns the share by which a challenger must be better than the king.
 func (r *Rule) margin() float64 {
 	if r.Kind == Relative {
 		return r.Epsilon
@@ -74,8 +76,8 @@ func (r *Rule) margin() float64 {
 	return r.Margin
 }
 
-// Decide decides a round of students that have a KL on each prompt, and forecasts further rounds
-// of the same models. king is the index of the king.
+// Decide decides a round and simulates further rounds of the same models. Every student must
+// have a KL on each prompt. king is the index of the king in students.
 func (r *Rule) Decide(king int, students []Student) Decision {
 	k := &students[king]
 	winner := r.decide(k, students, nil)
@@ -100,7 +102,7 @@ func (r *Rule) Decide(king int, students []Student) Decision {
 	return d
 }
 
-// draws draws rounds from the prompts of a measured one.
+// draws is a simulator of rounds, whose prompts are sampled from those of a measured round.
 type draws struct {
 	king     *Student
 	students []Student
@@ -111,8 +113,9 @@ func newDraws(king *Student, students []Student) *draws {
 	return &draws{king, students, rand.New(rand.NewPCG(4, uint64(len(king.KLs))))} //nolint:forbidigo // as above
 }
 
-// crowns returns, by model, the share of drawn rounds that a rule gives to it. The prompts of a
-// round are drawn from base, indexes of measured prompts; nil means all of them.
+// crowns simulates rounds and returns, by model, the share of rounds in which rule r makes it
+// king. Each round has the given number of prompts, sampled from base, which has indexes of
+// measured prompts. A nil base means all of them.
 func (d *draws) crowns(r *Rule, base []int, prompts, times int) map[string]float64 {
 	if base == nil {
 		base = make([]int, len(d.king.KLs))
@@ -140,8 +143,8 @@ func (d *draws) crowns(r *Rule, base []int, prompts, times int) map[string]float
 	return shares
 }
 
-// intervals returns, by model, the 95 % interval of the share of rounds that the rule gives to
-// it: the middle of the shares that other measured prompts would have given.
+// intervals returns, by model, the 95 % interval of the share of rounds in which the rule makes
+// it king. It is computed by resampling the measured prompts.
 func (d *draws) intervals(r *Rule) map[string]stats.Interval {
 	n := len(d.king.KLs)
 	shares := map[string][]float64{}

@@ -1,7 +1,7 @@
-// Package distil replays the rounds of subnet 97, in which the student with the
-// lowest KL to a teacher is king. It reads the validator's published files, compares
-// published means with those of the prompts, applies the rule in force, and reports
-// rounds with another published king and what in the files explains it.
+// Package distil replays the rounds of subnet 97, in which the student with the lowest KL to a
+// teacher is king. It reads the validator's published files, compares published means with those
+// of the prompts, and applies the rule in force. If the published king differs from the rule's,
+// it reports what in the files explains the difference.
 package distil
 
 import (
@@ -18,21 +18,21 @@ import (
 type Student struct {
 	Model string
 	UID   string
-	// Status is the published one: scored, early_stopped, fraud_vram or empty.
+	// Status is the published status: scored, early_stopped, fraud_vram or empty.
 	Status string
 	// Stopped reports whether the validator stopped the student's run early.
 	Stopped bool
 	// Published is the published KL, NaN if there is none.
 	Published float64
-	// KLs are the KLs of the prompts, in the round's order. A student that was stopped has
-	// those of the first prompts only. Positions are the numbers of tokens of each prompt, nil
-	// if the file does not have them.
+	// KLs has the KL on each prompt in the round's order. A student that was stopped early has
+	// only those of the first prompts. Positions has the number of tokens of each prompt, nil if
+	// the file does not have them.
 	KLs       []float64
 	Positions []float64
-	// Extremes are the minimum and maximum KL over the positions of each prompt, nil
-	// if the file does not have them.
+	// Extremes has the minimum and maximum KL over the tokens of each prompt, nil if the file
+	// does not have them.
 	Extremes [][2]float64
-	// Axes are the parts of the composite score by name, 0 to 1; most files have none.
+	// Axes are the parts of the composite score by name, from 0 to 1. Most files have none.
 	Axes map[string]float64
 	// Parameters, Vocabulary and Hash are zero if the file does not have them.
 	Parameters float64
@@ -49,12 +49,12 @@ type Eval struct {
 	Students []Student
 }
 
-// maxEvalBytes is the maximum size of a result file; the largest of March and April 2026 has
-// 111 KB.
+// maxEvalBytes is the maximum size of a result file in bytes. The largest of March and April
+// 2026 has 111 KB.
 const maxEvalBytes = 64 << 20
 
-// ReadEval reads a result file as Python writes it, with Infinity and NaN as
-// numbers. Unknown keys are ignored.
+// ReadEval reads a result file that Python wrote, in which Infinity and NaN are numbers. Unknown
+// keys are ignored.
 func ReadEval(path string) (*Eval, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -131,8 +131,8 @@ func parseStudent(model string, v python.Value) (Student, error) {
 	return s, nil
 }
 
-// addPrompt adds the result of one prompt, an element of kl_per_prompt: a number or, until 31
-// March 2026, an object with the KL and its extremes.
+// addPrompt adds the result of one prompt, an element of kl_per_prompt. It is a number or, in
+// files before 31 March 2026, an object with the KL and its extremes.
 func (s *Student) addPrompt(v python.Value) error {
 	kl := v
 	if v.Kind == python.Dict {
@@ -153,8 +153,8 @@ func (s *Student) addPrompt(v python.Value) error {
 	return nil
 }
 
-// Mean computes the student's KL as the validator does: the mean over positions if the file has
-// their numbers, else over prompts. It is NaN if there are no prompts.
+// Mean computes the student's KL as the validator does: the mean over tokens if the file has
+// their numbers, otherwise over prompts. It returns NaN if there are no prompts.
 func (s *Student) Mean() float64 {
 	if s.Positions == nil {
 		return stats.Mean(s.KLs)

@@ -14,22 +14,22 @@ import (
 type Report struct {
 	Network string   `json:"network,omitempty"`
 	Rounds  []Replay `json:"rounds"`
-	// Known counts the rounds whose published king is known. Agreed is the share of them in
-	// which the rule gives this king, Explained the number of those in which it does not and
-	// the files explain why.
+	// Known counts the rounds whose published king is known. Agreed is the share of these rounds
+	// in which the rule gives the same king. Explained is the number of rounds in which it gives
+	// another king and the files explain why.
 	Known     int            `json:"decisions_known"`
 	Agreed    contest.Figure `json:"agreed"`
 	Explained int            `json:"explained"`
 	Flags     []Flag         `json:"flags"`
-	// Means counts the students with a finite published mean, MeansEqual those of them whose
-	// published mean is that of their prompts.
+	// Means counts the students with a finite published mean. MeansEqual counts those whose
+	// published mean is equal to the mean of their prompts.
 	Means      int `json:"published_means"`
 	MeansEqual int `json:"published_means_equal"`
-	// Stops counts the students that the validator stopped early, StopsEqual those of them that
+	// Stops counts the students that the validator stopped early. StopsEqual counts those that
 	// the published rule stops at the same prompt.
 	Stops      int `json:"stops"`
 	StopsEqual int `json:"stops_equal"`
-	// Benchmarks are the rank correlations of KL with benchmarks, nil if no scores are given.
+	// Benchmarks are the rank correlations of KL with benchmark scores, nil without scores.
 	Benchmarks []Correlation `json:"benchmarks,omitempty"`
 }
 
@@ -38,12 +38,12 @@ type Replay struct {
 	ID    string `json:"round"`
 	Block int64  `json:"block,omitempty"`
 	Rule  string `json:"rule,omitempty"`
-	// RuleFrom is how the rule is known: said in the rounds file, or by its date.
+	// RuleFrom tells how the rule is known: "said" in the rounds file, or by its "date".
 	RuleFrom string `json:"rule_from,omitempty"`
 	Prompts  int    `json:"prompts"`
 	Students int    `json:"students"`
-	// King is the model of the king before the round, Winner the model that is king after it by
-	// the rule.
+	// King is the model of the king before the round. Winner is the model that the rule makes
+	// king after it.
 	King   string         `json:"king"`
 	KingKL contest.Number `json:"king_kl"`
 	Winner string         `json:"winner,omitempty"`
@@ -53,30 +53,30 @@ type Replay struct {
 	// Stability is the share of bootstrap samples of the prompts in which the rule has
 	// the same winner.
 	Stability contest.Figure `json:"holds"`
-	// Published is the uid of the king after the round that follows from later files. Evidence
-	// is how: named, rescored, among (one of several), or none.
+	// Published is the uid of the king after the round, inferred from later files. Evidence
+	// tells how it was inferred: named, rescored, among (one of several), or none.
 	Published string `json:"published,omitempty"`
 	Evidence  string `json:"evidence"`
-	// Outcome is agrees, explained, unexplained or unknown.
+	// Outcome compares the published king with the rule's: agrees, explained, unexplained or
+	// unknown.
 	Outcome string `json:"outcome"`
-	// Why are explanations in the files for another published king: stale score, polluted file,
-	// forged vector, copy.
+	// Why lists what in the files explains another published king: a stale score, a polluted
+	// file, a forged vector or a copy.
 	Why []string `json:"why,omitempty"`
-	// Refused are the challengers with a score or KL that is good enough, which the rule refuses
-	// for an axis or for the number of axes, each with the reason.
+	// Refused lists the challengers whose score or KL is good enough but which the rule refuses,
+	// each with the reason: one of its axes, or the number of axes.
 	Refused []string `json:"refused,omitempty"`
-	// Unchecked are the limits that cannot be checked since the file lacks the data.
+	// Unchecked lists the limits that cannot be checked since the file lacks the data.
 	Unchecked []string  `json:"unchecked,omitempty"`
 	Verdicts  []Verdict `json:"verdicts,omitempty"`
 }
 
-// resamples is the number of bootstrap samples of one round, which determine the stability of
-// its decision to 3 percentage points.
+// resamples is the number of bootstrap samples of one round. It determines the stability of the
+// round's decision to about 3 percentage points.
 const resamples = 1000
 
-// ReplayAll recomputes the decisions of rounds, in order. states are the validator's scores
-// after each block; without them the published king is known only if the next round names its
-// king.
+// ReplayAll recomputes the decisions of rounds in order. states are the validator's scores after
+// each block. Without them, the published king is known only if the next round names its king.
 func ReplayAll(rounds []*Round, states []State) *Report {
 	report := &Report{Network: rounds[0].Network}
 	seen := map[int64]bool{}
@@ -112,8 +112,8 @@ func ReplayAll(rounds []*Round, states []State) *Report {
 	return report
 }
 
-// audit counts, for the students of a round, whether published means and early stops follow
-// from the KLs of the prompts.
+// audit counts the students of a round whose published mean and early stop follow from the KLs
+// of their prompts.
 func (r *Report) audit(round *Round) {
 	king := round.king()
 	for i := range round.Eval.Students {
@@ -135,7 +135,7 @@ func (r *Report) audit(round *Round) {
 }
 
 // meanRounding is the maximum difference between a published and a computed mean that is
-// rounding: later files round to six decimals.
+// explained by rounding. Later files round to six decimals.
 const meanRounding = 1.1e-6
 
 func (r *Round) replay(flags []Flag) Replay {
@@ -179,9 +179,9 @@ func (r *Round) replay(flags []Flag) Replay {
 	return p
 }
 
-// stability returns the share of bootstrap samples of the round's prompts in which the rule selects
-// the same winner as with all prompts. Only KLs are resampled, not the axes of a composite score,
-// since no file has the axes by item.
+// stability returns the share of bootstrap samples of the round's prompts in which the rule has
+// the same winner as with all prompts. Only KLs are resampled, since no file has the axes of a
+// composite score by item.
 func (r *Round) stability(
 	king *Student,
 	winner string,
@@ -210,8 +210,8 @@ func (r *Round) stability(
 	return contest.Rate(equal, resamples)
 }
 
-// resample returns a copy of the student whose prompts are chosen by index: order lists the
-// indexes, which may repeat.
+// resample returns a copy of the student with the KLs of the prompts whose indexes are in order.
+// Indexes may repeat.
 func (s *Student) resample(order []int) Student {
 	c := *s
 	c.KLs = make([]float64, len(order))
@@ -225,9 +225,8 @@ func (s *Student) resample(order []int) Student {
 	return c
 }
 
-// addPublished sets the published king of the round and how it is known. It compares that king
-// with the rule's winner and, if they differ, adds explanations from the files. later are the
-// rounds after r.
+// addPublished sets the published king of round r and how it is known. If that king is not the
+// rule's winner, it adds explanations from the files. later are the rounds after r.
 func (p *Replay) addPublished(
 	r *Round,
 	flags []Flag,
@@ -268,13 +267,13 @@ func (p *Replay) addPublished(
 	}
 }
 
-// nextKing returns the uids of the students of which one was king after the first of states,
-// and how that is known: named by a later round, rescored (the only changed score), or among
-// several changed scores.
+// nextKing returns which student was the king, the best so far, after the first of states, the scores
+// after each block. It returns the uids of the possible students and the kind of evidence: a later
+// round names the king, one old score alone changed (rescored), or several did (among).
 //
-// The king is evaluated in each round, so the next state in which an old score changes shows
-// the king's score among the changed ones. States that only add scores, or whose changed scores
-// are in this round's file, are still of this round.
+// Every round evaluates the king again, so that the king's score is among the old scores that change
+// in the next round. A state that only adds scores, or whose changed scores are all in the file of
+// round r, is part of round r and is skipped.
 func nextKing(
 	r *Round,
 	later []*Round,
@@ -304,8 +303,8 @@ func nextKing(
 	return nil, "none"
 }
 
-// hasScore reports whether the file's student with this uid has this score as its mean KL, up
-// to rounding.
+// hasScore reports whether the student with this uid in the file has this score as its mean KL,
+// up to rounding.
 func (e *Eval) hasScore(uid string, score float64) bool {
 	for i := range e.Students {
 		s := &e.Students[i]
@@ -316,9 +315,9 @@ func (e *Eval) hasScore(uid string, score float64) bool {
 	return false
 }
 
-// explain returns the explanations in the files for a published king, one of uids, other than
-// the rule's winner. It is empty if there are none. scores are the validator's scores after the
-// round, nil if they are unknown.
+// explain returns what in the files explains that one of uids was published as king instead of
+// the rule's winner. It returns none if there is no explanation. scores are the validator's
+// scores after the round, nil if they are unknown.
 func explain(
 	r *Round,
 	flags []Flag,

@@ -10,22 +10,22 @@ import (
 	"github.com/trajectory-arena/arena/internal/jsonl"
 )
 
-// Round is one evaluation of students with the king before it and the rule in force: a line of
-// a rounds file.
+// Round is one evaluation of students, with the king before it and the rule in force. It is one
+// line of a rounds file.
 type Round struct {
 	ID      string `json:"eval"`
 	Network string `json:"network"`
-	// File is the path of the result file, relative to the rounds file. UIDs maps its models to
-	// their uids.
+	// File is the path of the result file, relative to the rounds file. UIDs maps the models in
+	// that file to their uids.
 	File string         `json:"file"`
 	UIDs map[string]uid `json:"uid_of_model"`
 	// Block is 0 if it is unknown.
 	Block int64 `json:"block"`
-	// KingUID and KingModel are those of the king before the round, empty if unknown.
+	// KingUID and KingModel identify the king before the round. They are empty if unknown.
 	KingUID   uid    `json:"king_uid_before"`
 	KingModel string `json:"king_model"`
-	// Rule is the rule in force: the one that the file says, else that of Committed, the time of
-	// the round in seconds since 1970. It is nil if neither is known.
+	// Rule is the rule in force: the one in the line or, if there is none, the one that was in
+	// force at the time Committed (seconds since 1970). It is nil if neither is known.
 	Rule      *Rule           `json:"-"`
 	Said      json.RawMessage `json:"rule_in_force"`
 	Committed int64           `json:"commit_time"`
@@ -34,7 +34,7 @@ type Round struct {
 	Eval     *Eval  `json:"-"`
 }
 
-// uid is the number of a miner as text. Some files have it as text, others as a number.
+// uid is the number of a miner as text. Some files have a string, others a number.
 type uid string
 
 func (u *uid) UnmarshalJSON(b []byte) error {
@@ -45,8 +45,8 @@ func (u *uid) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// ReadRounds reads a file of rounds and their result files. Each line is a JSON object {eval,
-// block, file, king_uid_before, king_model, uid_of_model, rule_in_force, network}.
+// ReadRounds reads a file of rounds and the result files that it names. Each line is a JSON
+// object {eval, block, file, king_uid_before, king_model, uid_of_model, rule_in_force, network}.
 func ReadRounds(path string) ([]*Round, error) {
 	var rounds []*Round
 	var network contest.Network
@@ -63,8 +63,8 @@ func ReadRounds(path string) ([]*Round, error) {
 	return rounds, err
 }
 
-// readEval reads the round's result file, relative to dir, and sets the uids of its students.
-// It returns an error if the file is outside of dir or the rule is invalid.
+// readEval reads the round's result file, relative to dir, and sets the uids of its students. It
+// returns an error if the file is outside of dir or the rule is invalid.
 func (r *Round) readEval(dir string) (err error) {
 	if !filepath.IsLocal(r.File) {
 		return fmt.Errorf("file %q does not lie beside the rounds", r.File)
@@ -93,8 +93,8 @@ type State struct {
 	Scores map[string]float64
 }
 
-// ReadStates reads the series of a validator's scores, one JSON object a line:
-// {block, scores: {uid: KL}}.
+// ReadStates reads the validator's scores over time, one JSON object per line: {block, scores:
+// {uid: KL}}.
 func ReadStates(path string) ([]State, error) {
 	var states []State
 	err := jsonl.Each(path, func(s State) error {
@@ -107,9 +107,9 @@ func ReadStates(path string) ([]State, error) {
 	return states, err
 }
 
-// king returns the student that was king before the round: the one with the king's uid, else
-// with the king's model, else the first one, since the king runs first. It returns nil if there
-// are no students.
+// king returns the student that was king before the round: the one with the king's uid, else the
+// one with the king's model, else the first one, since the king runs first. It returns nil if
+// there are no students.
 func (r *Round) king() *Student {
 	students := r.Eval.Students
 	if len(students) == 0 {

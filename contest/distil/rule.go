@@ -12,40 +12,41 @@ import (
 )
 
 // The kinds of rules by which a challenger replaces the king, in the order in which the subnet
-// had them.
+// used them.
 const (
 	Relative  = "relative"
 	PairedT   = "paired_t"
 	Composite = "composite"
 )
 
-// Rule decides whether a challenger replaces the king.
+// Rule is a rule by which a challenger replaces the king.
 type Rule struct {
 	Kind string `json:"kind"`
-	// Epsilon is the share by which a challenger's KL must be below the king's, 0 to 1. It is
-	// for rules of kind relative.
+	// Epsilon is the share, from 0 to 1, by which a challenger's KL must be below the king's. It
+	// is used by rules of kind relative.
 	Epsilon float64 `json:"epsilon,omitempty"`
-	// Alpha is the level of the one-sided paired t-test. MinPairs is the minimum number of
-	// prompts that both models have. Both are for kind paired_t. Margin is the share by which
-	// the challenger must be better than the king, for kinds paired_t and composite.
+	// Alpha is the level of the one-sided paired t-test, and MinPairs the minimum number of
+	// prompts that both models have. Both are used by rules of kind paired_t. Margin is the
+	// share by which the challenger must be better than the king, for kinds paired_t and
+	// composite.
 	Alpha    float64 `json:"alpha,omitempty"`
 	Margin   float64 `json:"margin,omitempty"`
 	MinPairs int     `json:"min_pairs,omitempty"`
 	// Weights are the weights of the axes of the composite score, nil for equal weights.
 	Weights map[string]float64 `json:"weights,omitempty"`
-	// Bottom is the share of the composite score that the mean of the Worst lowest axes has, 0
-	// to 1. The rest is the weighted mean of all axes.
+	// Bottom is the weight, from 0 to 1, of the mean of the Worst lowest axes in the composite
+	// score. The remaining weight is that of the weighted mean of all axes.
 	Bottom float64 `json:"bottom,omitempty"`
 	Worst  int     `json:"worst,omitempty"`
-	// Floor is the value below which no axis of a challenger may be, 0 for no floor.
+	// Floor is the minimum value of every axis of a challenger, 0 for no minimum.
 	Floor float64 `json:"floor,omitempty"`
 	// MinAxes is the minimum number of axes of king and challenger. A round with fewer axes has
-	// no new king, unless SparsePasses says that the floor is then ignored.
+	// no new king; if SparsePasses is set, it only ignores Floor.
 	MinAxes      int  `json:"min_axes,omitempty"`
 	SparsePasses bool `json:"sparse_passes,omitempty"`
 }
 
-// String returns the rule with its parameters.
+// String returns the rule with its parameters as text.
 func (r *Rule) String() string {
 	text := fmt.Sprintf("paired t-test at %g", r.Alpha)
 	switch {
@@ -101,10 +102,10 @@ type Verdict struct {
 	// Composite is the composite score, NaN if the files have no axes.
 	Composite contest.Number `json:"composite" parquet:"composite"`
 	Passes    bool           `json:"passes" parquet:"passes"`
-	// Refused is the reason why the rule refuses a challenger whose score or KL is good enough,
-	// empty if there is none.
+	// Refused is the reason why the rule refuses a challenger whose score or KL is good enough.
+	// It is empty if there is none.
 	Refused string `json:"refused,omitempty" parquet:"refused"`
-	// Excluded is the reason why the challenger does not count, empty if it counts.
+	// Excluded is the reason why the challenger does not count. It is empty if it counts.
 	Excluded string `json:"out,omitempty" parquet:"out"`
 }
 
@@ -130,8 +131,9 @@ func (r *Rule) passes(king, c *Student) bool {
 	return r.isAhead(king, c) && r.refusal(king, c) == ""
 }
 
-// refusal returns the reason why the rule refuses a challenger, whatever its score or KL is:
-// too few axes of one of both, or an axis below the floor. It is empty if there is none.
+// refusal returns the reason why the rule refuses a challenger regardless of its score or KL:
+// the king or the challenger has too few axes, or an axis is below the minimum. It returns "" if
+// there is none.
 func (r *Rule) refusal(king, c *Student) string {
 	if r.Floor == 0 && r.MinAxes == 0 {
 		return ""
@@ -155,8 +157,8 @@ func (r *Rule) refusal(king, c *Student) string {
 	return ""
 }
 
-// isAhead reports whether the challenger c is enough better than the king for the rule, in KL or
-// in the composite score.
+// isAhead reports whether the challenger c is better than the king by as much as the rule
+// requires, in KL or in the composite score.
 func (r *Rule) isAhead(king, c *Student) bool {
 	switch r.Kind {
 	case Relative:
@@ -170,7 +172,7 @@ func (r *Rule) isAhead(king, c *Student) bool {
 }
 
 // leads returns, for each prompt that both students have, (1-margin) times the king's KL minus
-// the challenger's. A positive value means that the challenger is better by more than the
+// the challenger's KL. A positive value means that the challenger is better by more than the
 // margin.
 func leads(king, c *Student, margin float64) []float64 {
 	d := make([]float64, min(len(king.KLs), len(c.KLs)))
@@ -180,7 +182,7 @@ func leads(king, c *Student, margin float64) []float64 {
 	return d
 }
 
-// axis is one axis of a student with its weight in the composite score.
+// axis is one part of a student's composite score, with its weight.
 type axis struct {
 	name          string
 	value, weight float64
@@ -201,9 +203,9 @@ func (r *Rule) axes(s *Student) []axis {
 	return out
 }
 
-// composite computes the composite score of a student, to four decimals as the subnet does: the
-// rule's share of the mean of the worst axes, and the weighted mean of all axes. It is NaN if no
-// axis has a positive weight.
+// composite computes the composite score of a student, rounded to four decimals as in the
+// subnet: a weighted sum of the mean of the worst axes and the weighted mean of all axes. It
+// returns NaN if no axis has a positive weight.
 func (r *Rule) composite(s *Student) float64 {
 	var values []float64
 	sum := 0.0
@@ -221,8 +223,8 @@ func (r *Rule) composite(s *Student) float64 {
 	return python.Round(float64(r.Bottom*worst)+float64((1-r.Bottom)*sum/total), 4)
 }
 
-// isBetter reports whether challenger a is ranked above b: by a higher composite score if the
-// rule is composite, else by a lower KL.
+// isBetter reports whether challenger a ranks above b: by a higher composite score if the rule
+// is composite, otherwise by a lower KL.
 func (r *Rule) isBetter(a, b *Student) bool {
 	if r.Kind == Composite {
 		return r.composite(a) > r.composite(b)
@@ -231,7 +233,7 @@ func (r *Rule) isBetter(a, b *Student) bool {
 }
 
 // decide returns the student that is king after a round: the best challenger that passes the
-// rule, or the king. The keys of excluded are the models that do not count.
+// rule, otherwise the king. The keys of excluded are the models that do not count.
 func (r *Rule) decide(
 	king *Student,
 	students []Student,
@@ -251,8 +253,8 @@ func (r *Rule) decide(
 }
 
 // stopPrompt returns the number of prompts, at least 7, after which the validator stops a
-// challenger: the first number for which the challenger's mean KL minus 1.96 standard errors is
-// above the king's mean over the same prompts. It returns 0 if there is none.
+// challenger. It is the first number for which the challenger's mean KL minus 1.96 standard
+// errors is above the king's mean over the same prompts. It returns 0 if there is none.
 func stopPrompt(king, c *Student) int {
 	for n := 7; n <= min(len(king.KLs), len(c.KLs)); n++ {
 		mean := stats.Mean(c.KLs[:n])

@@ -8,45 +8,44 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// Simulated is the rate at which a rule accepts challengers with a known true KL, by
-// simulation.
+// Simulated is a simulated rate: how often a rule accepts challengers whose true KL is known.
 type Simulated struct {
 	Rule    string `json:"rule"`
 	Prompts int    `json:"prompts"`
-	// Better is the share by which the challengers' true KL is below the king's. If it is 0,
-	// the rates are those of false dethronings, otherwise they are the power of the rule.
+	// Better is the share by which the challengers' true KL is below the king's. If it is 0, the
+	// rates are those of wrongly replaced kings. Otherwise they are the power of the rule.
 	Better float64 `json:"better"`
-	// Challenger is the rate of challengers that pass, Round the rate of rounds of five
+	// Challenger is the rate of challengers that pass. Round is the rate of rounds of five
 	// challengers in which at least one passes. N is the number of simulated challengers or
-	// rounds. The intervals treat the real rounds, from which the noise is taken, as the
-	// independent samples.
+	// rounds. The intervals treat the real rounds, which supply the noise, as independent
+	// samples.
 	Challenger contest.Figure `json:"per_challenger"`
 	Round      contest.Figure `json:"per_round"`
-	// FromRounds and FromPairs are the numbers of real rounds and of pairs of king and
-	// challenger from which the noise is taken.
+	// FromRounds and FromPairs are the numbers of real rounds, and of pairs of king and
+	// challenger, that supply the noise.
 	FromRounds int `json:"from_rounds"`
 	FromPairs  int `json:"from_pairs"`
 }
 
-// challengers is the number of challengers of a simulated round: the median of the published
-// rounds whose rule is known.
+// challengers is the number of challengers in a simulated round. It is the median of the
+// published rounds whose rule is known.
 const challengers = 5
 
-// noise is how KLs vary between the prompts of one real round: the king's KLs and, for each
-// honest challenger, the king's KL minus the challenger's on each prompt, minus the mean of
-// these differences.
+// noise is the variation of KLs between the prompts of one real round. It has the king's KLs
+// and, for each honest challenger, the differences between the king's and the challenger's KL on
+// each prompt, minus their mean.
 type noise struct {
 	king       []float64
 	deviations [][]float64
 }
 
-// minPrompts is the minimum number of prompts that king and challenger share for their
-// differences to be used as noise.
+// minPrompts is the minimum number of common prompts at which the differences between king and
+// challenger are used as noise.
 const minPrompts = 40
 
-// collectNoise collects the noise (how KLs vary between prompts) of all rounds in which an
-// honest challenger has a KL on each prompt of the king, minPrompts or more. Of several rounds
-// of one block, only the first counts.
+// collectNoise collects the noise (the variation of KLs between prompts) of all rounds in which
+// an honest challenger has a KL on each prompt of the king, at least minPrompts. Of several
+// rounds of one block, only the first is used.
 func collectNoise(rounds []*Round) []noise {
 	var out []noise
 	seen := map[int64]bool{}
@@ -80,9 +79,9 @@ func collectNoise(rounds []*Round) []noise {
 	return out
 }
 
-// Simulate simulates rounds with the noise of real ones. For each rule, number of prompts and
-// share by which challengers are better than the king, it simulates each real round the given
-// number of times. It omits composite rules, since no published file has axes by item.
+// Simulate simulates rounds with the noise of real ones, for each rule, number of prompts and
+// share by which challengers are better than the king. Each real round is simulated the given
+// number of times. Composite rules are omitted, since no published file has axes by item.
 func Simulate(
 	rounds []*Round,
 	rules []Rule,
@@ -170,8 +169,8 @@ func (n *noise) simulateRound(
 	return passed
 }
 
-// clusteredRate computes the mean of the rates of real rounds, each of the given number of
-// samples, with a 95 % interval that treats the rounds as the independent samples.
+// clusteredRate computes the mean of rates with a 95 % interval. Each rate is that of one real
+// round over the given number of samples. The interval treats the rounds as independent.
 func clusteredRate(rates []float64, samples int) contest.Figure {
 	mean := stats.Mean(rates)
 	n := len(rates) * samples

@@ -6,26 +6,27 @@ import (
 	"github.com/trajectory-arena/arena/contest"
 )
 
-// SimulatedAxes is the rate at which the newest composite rule, with some margin, accepts
-// challengers whose true axes are known.
+// SimulatedAxes is a simulated rate: how often the newest composite rule, with another margin,
+// accepts challengers whose true axes are known.
 type SimulatedAxes struct {
 	Margin float64 `json:"margin"`
 	// Items is the number of items of each axis.
 	Items int `json:"items"`
 	// Better is the share by which each true axis of the challengers is above the king's. If it
-	// is 0, the rates are those of false dethronings.
+	// is 0, the rates are those of wrongly replaced kings.
 	Better float64 `json:"better"`
-	// Challenger is the rate of challengers that pass, Round the rate of rounds of five
-	// challengers in which at least one passes. The intervals are those of the simulation.
+	// Challenger is the rate of challengers that pass. Round is the rate of rounds of five
+	// challengers in which at least one passes. The intervals cover the error of the simulation
+	// only.
 	Challenger contest.Figure `json:"per_challenger"`
 	Round      contest.Figure `json:"per_round"`
 	FromKings  int            `json:"from_kings"`
 }
 
-// SimulateAxes simulates rounds by the newest composite rule with each margin, number of items
-// and share by which challengers are better. The true axes of the king are the published ones
-// of a round. Each item of an axis passes or fails by chance, independently of all others, since
-// no published file has the items. It returns nil if no king has the axes that the rule needs.
+// SimulateAxes simulates rounds by the newest composite rule, for each margin, number of items
+// per axis and share by which challengers are better. The true axes of the king are the
+// published ones of a round. Since no published file has the items of an axis, each item passes
+// or fails by chance, independently. It returns nil if no king has the axes that the rule needs.
 func SimulateAxes(
 	rounds []*Round,
 	margins []float64,
@@ -91,8 +92,8 @@ func (r *Rule) simulateAxes(
 	}
 }
 
-// measure returns a student whose axes are measured on a number of items each. The true values
-// are those of s, raised by the share better.
+// measure returns a student whose axes are measured on the given number of random items each.
+// The true value of an axis is that of s, raised by the share better.
 func (s *Student) measure(
 	random *rand.Rand, //nolint:forbidigo // the simulation has its own seed
 	items int,

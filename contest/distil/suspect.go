@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// The subnet's limits of a student: the maximum number of parameters, and the maximum KL in
+// The subnet's limits for a student: the maximum number of parameters, and the maximum KL in
 // nats.
 const (
 	maxParameters = 5.25e9
 	maxKL         = 2.0
 )
 
-// Flag is evidence that a student's run was not honest, or that it exceeds a limit.
+// Flag is evidence that a student's run was not honest, or that the student exceeds a limit.
 type Flag struct {
 	Round string `json:"round"`
 	Model string `json:"model"`
@@ -23,9 +23,9 @@ type Flag struct {
 	Why  string `json:"why"`
 }
 
-// suspects returns the flags of the students of a round, at most one each. They follow from
-// numbers, never from names, and from the status that the validator published. Of equal
-// students, the first is the original.
+// suspects returns the flags of the students of a round, at most one for each student. Flags are
+// based on numbers and on the status that the validator published, never on names. If students
+// are equal, the first is the original.
 func (e *Eval) suspects(round string) []Flag {
 	var flags []Flag
 	for i := range e.Students {
@@ -36,7 +36,7 @@ func (e *Eval) suspects(round string) []Flag {
 	return flags
 }
 
-// suspect returns the kind of the flag of student i and its reason, both empty if the student
+// suspect returns the kind and the reason of the flag of student i. Both are "" if the student
 // has none.
 func (e *Eval) suspect(i int) (kind, reason string) {
 	s := &e.Students[i]
@@ -68,9 +68,9 @@ func isConstant(kls []float64) bool {
 	})
 }
 
-// copyEvidence returns what shows that a student is a copy of an earlier one, empty if nothing
-// does: the same hash, the same KLs on at least two prompts, or the same minimum and maximum KL
-// over the positions of a prompt. docs/decisions/20261123-contest.md has the rate of such
+// copyEvidence returns what shows that a student is a copy of an earlier one: an equal hash,
+// equal KLs on at least two prompts, or an equal minimum and maximum KL over the tokens of a
+// prompt. It returns "" if nothing does. docs/decisions/20261123-contest.md has the rate of such
 // coincidences between different students.
 func (s *Student) copyEvidence(earlier *Student) string {
 	if s.Hash != "" && s.Hash == earlier.Hash {
@@ -91,11 +91,11 @@ func (s *Student) copyEvidence(earlier *Student) string {
 	return ""
 }
 
-// minPositions is the minimum number of positions of a prompt for which equal minimum and
-// maximum KLs are evidence of a copy.
+// minPositions is the minimum number of tokens of a prompt for which equal minimum and maximum
+// KLs are evidence of a copy.
 const minPositions = 100
 
-// exclusions returns the reasons, by model, why students of a round do not count: no prompts,
+// exclusions returns, by model, the reason why a student of a round does not count: no prompts,
 // stopped early, or the kind of a flag.
 func (e *Eval) exclusions(flags []Flag) map[string]string {
 	reasons := map[string]string{}

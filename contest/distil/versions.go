@@ -12,12 +12,12 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// Version is a rule as the subnet's public code had it from a date on.
+// Version is a rule of the subnet's public code, with the date from which it was in force.
 type Version struct {
 	// Name is the date of the change.
 	Name  string    `json:"name"`
 	Since time.Time `json:"since"`
-	// Changed says what changed from the version before.
+	// Changed describes the change from the previous version.
 	Changed string `json:"changed"`
 	Rule    Rule   `json:"rule"`
 }
@@ -25,9 +25,9 @@ type Version struct {
 //go:embed versions.jsonl
 var versionLines []byte
 
-// Versions are the rules that subnet 97 had in turn, by the history of its public code
-// (unarbos/distil) until 20 May 2026. The axes of the composite rules before 16 May have equal
-// weights here, since their weights changed from week to week.
+// Versions are the successive rules of subnet 97, from the history of its public code
+// (unarbos/distil) until 20 May 2026. In the composite rules before 16 May all axes have equal
+// weights here, since the real weights changed from week to week.
 var Versions = readVersions()
 
 func readVersions() []Version {
@@ -43,8 +43,8 @@ func readVersions() []Version {
 	return versions
 }
 
-// ruleAt returns the rule in force at a time in seconds since 1970, and "date". It returns nil
-// and "" for a time of 0 and for times before the first version.
+// ruleAt returns the rule in force at a time in seconds since 1970, and the text "date". It
+// returns nil and "" for the time 0 and for times before the first version.
 func ruleAt(seconds int64) (r *Rule, from string) {
 	for i := range Versions {
 		if seconds >= Versions[i].Since.Unix() {
@@ -55,7 +55,7 @@ func ruleAt(seconds int64) (r *Rule, from string) {
 	return r, from
 }
 
-// Named returns the rule of the version with this name.
+// Named returns the rule of the named version.
 func Named(name string) (*Rule, error) {
 	i := slices.IndexFunc(Versions, func(v Version) bool {
 		return v.Name == name
@@ -69,8 +69,9 @@ func Named(name string) (*Rule, error) {
 	return &Versions[i].Rule, nil
 }
 
-// parseRule parses a rule: the name of a version, or a rule of its own. A composite rule has the
-// parameters of the last version, with equal weights, unless the text has others.
+// parseRule parses a rule as JSON: the name of a version, or an object with parameters. A
+// composite rule has the parameters of the last version, with equal weights, unless the object
+// sets them.
 func parseRule(text []byte) (*Rule, error) {
 	var name string
 	if json.Unmarshal(text, &name) == nil {

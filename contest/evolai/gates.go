@@ -1,7 +1,7 @@
-// Package evolai checks the rounds of subnet 47 from a validator's log: that models are locked,
-// a seed is published and models are evaluated in this order; the two tests that each model
-// must pass (gates); the moving averages; the arithmetic of side quests. Numbers that the log
-// lacks are reported, not guessed.
+// Package evolai checks the rounds of subnet 47 from a validator's log. It checks that models
+// are locked, a seed is published and models are evaluated in this order; the two tests that
+// each model must pass (gates); the moving averages; and the arithmetic of side quests. Numbers
+// that the log lacks are reported as missing.
 package evolai
 
 import (
@@ -11,25 +11,25 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// The parameters of the subnet: improvement and consistency are the limits of the two gates,
-// emaAlpha is the weight of a new value in moving averages, flowRounds the minimum number of
-// rounds of a flow.
+// The parameters of the subnet. improvement and consistency are the limits of the two gates.
+// emaAlpha is the weight of a new value in a moving average. flowRounds is the minimum number of
+// rounds for a flow (see Flow).
 const (
-	improvement = 0.98 // of the previous revision's KL on the same rows, at most
-	consistency = 1.20 // of the average on the current set, the average on the next set at most
+	improvement = 0.98 // maximum ratio of the KL to the previous revision's on the same rows
+	consistency = 1.20 // maximum ratio of the average on the next set to that on the current set
 	emaAlpha    = 0.1
 	flowRounds  = 10
 )
 
-// The rounding errors of the log, which prints KLs with four decimals and ratios with three:
-// half of the last decimal. digits is the error of decimals in binary.
+// The rounding errors of the log, half of the last printed decimal: KLs have four decimals and
+// ratios three. digits is the error of representing decimals in binary.
 const (
 	halfKL    = 0.5e-4
 	halfRatio = 0.5e-3
 	digits    = 1e-9
 )
 
-// Line is one line of a validator's log that has the decision about a model.
+// Line is one line of a validator's log: the decision about one model.
 type Line struct {
 	Epoch       int64    `json:"epoch"`
 	Track       string   `json:"track"`
@@ -42,39 +42,40 @@ type Line struct {
 	EMANext     *float64 `json:"ema_next"`
 	Ratio       *float64 `json:"consistency_ratio_printed"`
 	Limit       *float64 `json:"consistency_limit"`
-	// Reason is the log's reason for the result of the improvement gate.
+	// Reason is the reason that the log has for the result of the improvement gate.
 	Reason     string   `json:"improve_reason"`
 	Consistent *bool    `json:"consistency_ok"`
 	Gate       string   `json:"gate"`
 	Flow       *float64 `json:"flow"`
 	Score      *float64 `json:"score_printed"`
-	// Revision and PreviousRevision are the revisions of the model that are locked now and in
-	// the round before. If the log has none, equal KLs on the same rows mean the same revision.
+	// Revision is the revision of the model that is locked now. PreviousRevision is the one that
+	// was locked in the previous round. If the log has neither, equal KLs on the same rows mean
+	// the same revision.
 	Revision         string `json:"revision"`
 	PreviousRevision string `json:"previous_revision"`
 }
 
-// Gate is the recomputed decision of one line: whether the model passes both gates, improvement
-// and consistency.
+// Gate is the recomputed decision of one log line: whether the model passes both gates,
+// improvement and consistency.
 type Gate struct {
 	Epoch int64  `json:"epoch" parquet:"epoch"`
 	Track string `json:"track" parquet:"track"`
 	UID   int64  `json:"uid" parquet:"uid"`
 	// Improve is the result of the improvement gate: improved, or the reason why not.
 	Improve string `json:"improve" parquet:"improve"`
-	// Change is the change of KL from the previous revision on the same rows, as a share: -0.02
-	// or less passes.
+	// Change is the change of KL from the previous revision on the same rows, as a share. The
+	// gate requires -0.02 or less.
 	Change     *float64 `json:"change" parquet:"change,optional"`
 	Ratio      *float64 `json:"consistency_ratio" parquet:"consistency_ratio,optional"`
 	Consistent bool     `json:"consistent" parquet:"consistent"`
 	Gate       string   `json:"gate" parquet:"gate"`
-	// Differs lists what the log prints differently. Open lists what the log has too few digits
-	// for, or lacks.
+	// Differs lists the values that the log prints differently. Open lists what cannot be
+	// checked because the log lacks it or has too few digits.
 	Differs []string `json:"differs,omitempty" parquet:"differs,list"`
 	Open    []string `json:"open,omitempty" parquet:"open,list"`
 }
 
-// Decide recomputes the decision of a line and compares it with the printed one.
+// Decide recomputes the decision of a log line and compares it with the printed one.
 func Decide(l *Line) Gate {
 	g := Gate{
 		Epoch: l.Epoch,
@@ -94,9 +95,9 @@ func Decide(l *Line) Gate {
 	return g
 }
 
-// addImprovement decides the improvement gate, that the KL is at most 0.98 of the previous
-// revision's on the same rows, and reports whether the line passes. A line without the previous
-// KL fails.
+// addImprovement decides the improvement gate and reports whether the line passes: the KL must
+// be at most 0.98 of the previous revision's on the same rows. A line without the previous KL
+// fails.
 func (g *Gate) addImprovement(l *Line) bool {
 	g.Improve = improveReason(l)
 	if l.Previous != nil {
@@ -140,9 +141,9 @@ func improveReason(l *Line) string {
 // are not compared, since their meaning is unknown.
 var failureReasons = map[string]bool{"same_revision": true, "too_small": true}
 
-// addConsistency decides the consistency gate: that the average KL on the next set is at most
-// 1.20 times that on the current set, or the limit that the line has. It compares the result
-// with the printed one.
+// addConsistency decides the consistency gate and compares the result with the printed one. The
+// average KL on the next set must be at most 1.20 times that on the current set, or the limit in
+// the line.
 func (g *Gate) addConsistency(l *Line) {
 	if l.EMACurrent == nil || l.EMANext == nil || !(*l.EMACurrent > 0) {
 		g.Open = append(g.Open, "averages of both sets")
@@ -167,8 +168,8 @@ func (g *Gate) addConsistency(l *Line) {
 	}
 }
 
-// checkScore checks that a failed line has score 0. How a passed line's score follows from its
-// KL is not published, so it is listed as open.
+// checkScore checks that a line that fails the gates has score 0. How the score of a passing
+// line is computed from its KL is not published, so it is listed as open.
 func (g *Gate) checkScore(l *Line) {
 	switch {
 	case l.Score == nil:
@@ -179,8 +180,8 @@ func (g *Gate) checkScore(l *Line) {
 	}
 }
 
-// Flow computes how steadily an average falls, 0 to 1: the mean of its steps down divided by
-// their standard deviation, through tanh. It returns NaN for fewer than ten rounds.
+// Flow returns how steadily an average falls, from 0 to 1: the tanh of the mean downward step
+// divided by the standard deviation of the steps. It returns NaN for fewer than ten rounds.
 func Flow(averages []float64) float64 {
 	if len(averages) < flowRounds {
 		return math.NaN()
@@ -193,7 +194,7 @@ func Flow(averages []float64) float64 {
 	return max(0, math.Tanh(mean/(sd+1e-4)))
 }
 
-// Average computes the exponential moving average after a new value, which has weight 0.1.
+// Average returns the exponential moving average after a new value, whose weight is 0.1.
 func Average(previous, value float64) float64 {
 	return float64(emaAlpha*value) + float64((1-emaAlpha)*previous)
 }

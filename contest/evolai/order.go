@@ -7,17 +7,16 @@ type Event struct {
 	Epoch int64  `json:"epoch"`
 	Event string `json:"event"`
 	UID   int64  `json:"uid"`
-	// Block is the time of the event as a block number, 0 if only the order of the file shows
-	// it.
+	// Block is the block number at which the event happened, 0 if the file shows only the order.
 	Block    int64  `json:"block"`
 	Revision string `json:"revision"`
-	// Seed is the seed of the set of rows that is published or evaluated.
+	// Seed is the seed of the set of rows that the event publishes or evaluates.
 	Seed string `json:"seed"`
-	// Set is the evaluated set, current or next; empty means next.
+	// Set is the evaluated set, "current" or "next". Empty means "next".
 	Set string `json:"set"`
 }
 
-// Violation is an event that the order of a round forbids.
+// Violation is an event that breaks the order of a round.
 type Violation struct {
 	Line  int    `json:"line"`
 	Epoch int64  `json:"epoch"`
@@ -25,9 +24,9 @@ type Violation struct {
 	Why   string `json:"why"`
 }
 
-// order checks that events are in the order of a round. Every revision must be locked before
-// the seed of the next set of rows is published, and evaluated after that. The next set of one
-// epoch is the current set of the following one.
+// order is the state for checking the order of events. Every revision must be locked before the
+// seed of the next set of rows is published, and evaluated after that. The next set of an epoch
+// is the current set of the following epoch.
 type order struct {
 	epoch   int64
 	block   int64
@@ -38,8 +37,8 @@ type order struct {
 	evaluated map[[2]string]bool // by uid and set
 }
 
-// add applies an event to the state of the rounds. It returns the reason why the order forbids
-// the event, "" if it is allowed.
+// add applies an event to the state. It returns the reason why the order forbids the event, ""
+// if it is allowed.
 func (o *order) add(e *Event) string {
 	if o.locked == nil || e.Epoch > o.epoch {
 		current := o.seed

@@ -10,13 +10,15 @@ import (
 	"github.com/trajectory-arena/arena/internal/python"
 )
 
-// Quest is one side quest: short arithmetic on whole numbers, derived from the hash of a block.
+// Quest is one side quest: a short calculation with whole numbers, derived from the hash of a
+// block.
 type Quest struct {
 	Expression string `json:"expression"`
 	Answer     int64  `json:"answer"`
 }
 
-// Quests returns the first n quests of a sample, the same ones as the validator's Python code.
+// Quests returns the first n side quests of a sample. They are the same as those of the
+// validator's Python code.
 func Quests(blockHash string, sample, n int) []Quest {
 	digest := sha256.Sum256(fmt.Appendf(nil, "%s:%d:sidequest", blockHash, sample))
 	r := python.NewRandom(binary.BigEndian.Uint64(digest[:8]))
@@ -28,15 +30,15 @@ func Quests(blockHash string, sample, n int) []Quest {
 	return quests
 }
 
-// Answered reports whether a text contains a quest's answer as a whole number. Commas and
+// Answered reports whether a text contains a side quest's answer as a whole number. Commas and
 // underscores in the text are ignored.
 func Answered(text string, q Quest) bool {
 	number := regexp.MustCompile(fmt.Sprintf(`(^|\D)%d(\D|$)`, q.Answer))
 	return number.MatchString(strings.NewReplacer(",", "", "_", "").Replace(text))
 }
 
-// kinds are the functions that make the nine kinds of quests. Their order, and the order in
-// which each draws its random numbers, are those of the validator.
+// kinds are the functions that generate the nine kinds of side quests. Their order, and the
+// order in which each uses random numbers, are those of the validator.
 var kinds = []func(*python.Random) Quest{
 	addition, subtraction, multiplication, division, modulo, power, productPlus, differenceTimes, sumTimesMinus,
 }

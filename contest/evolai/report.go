@@ -19,25 +19,28 @@ import (
 type Report struct {
 	Network string `json:"network,omitempty"`
 	Gates   []Gate `json:"gates"`
-	// Reproduced is the share of gate lines without a difference.
+	// Reproduced is the share of gate lines whose recomputed decision is equal to the printed
+	// one.
 	Reproduced contest.Figure `json:"gates_reproduced"`
 	Events     int            `json:"events"`
 	Violations []Violation    `json:"violations"`
-	// Averages counts the printed averages whose previous value is in the file, AveragesEqual
-	// those of them that follow from it.
+	// Averages counts the printed averages whose previous value is in the file. AveragesEqual
+	// counts those that can be computed from it.
 	Averages      int `json:"averages"`
 	AveragesEqual int `json:"averages_equal"`
-	// Flows counts the lines with a flow and at least ten rounds of averages in the file,
-	// FlowsEqual those of them whose flow follows from the averages of one set.
+	// Flows counts the lines with a flow and at least ten rounds of averages in the file.
+	// FlowsEqual counts those whose flow can be computed from the averages of one set.
 	Flows      int `json:"flows"`
 	FlowsEqual int `json:"flows_equal"`
-	// Noise is the standard deviation of the KL on one set of rows, as a share of the KL, from
-	// models that were measured on two sets. The interval assumes a normal distribution.
+	// Noise is the standard deviation of the KL on one set of rows, as a share of the KL. It is
+	// estimated from models that were measured on two sets. The interval assumes a normal
+	// distribution.
 	Noise  contest.Figure `json:"noise_of_one_set"`
 	Quests []QuestResult  `json:"side_quests,omitempty"`
 }
 
-// QuestResult has the side quests of a sample and the number of them that were solved.
+// QuestResult is the list of a sample's side quests, with the number of them that a model
+// solved.
 type QuestResult struct {
 	UID    int64   `json:"uid"`
 	Sample int     `json:"sample"`
@@ -45,7 +48,7 @@ type QuestResult struct {
 	Solved int     `json:"solved"`
 }
 
-// questAnswers is a line of the log with a model's answers to the side quests of a sample.
+// questAnswers is a log line with a model's answers to the side quests of a sample.
 type questAnswers struct {
 	UID     int64    `json:"uid"`
 	Hash    string   `json:"block_hash"`
@@ -53,15 +56,14 @@ type questAnswers struct {
 	Answers []string `json:"answers"`
 }
 
-// Limits of the input, far above real values: a sample has two quests.
+// Limits of the input, far above real values. A sample has two side quests.
 const (
 	maxLine   = 1 << 20 // bytes
 	maxQuests = 64
 )
 
-// Read reads and checks a log: JSON lines of gates ({kl_current, …}), of events
-// ({event, epoch, uid, …}) and of answers to side quests ({block_hash, sample_index,
-// answers}).
+// Read reads and checks a log. Its JSON lines are gates ({kl_current, …}), events ({event,
+// epoch, uid, …}) and answers to side quests ({block_hash, sample_index, answers}).
 func Read(r io.Reader) (*Report, error) {
 	l := log{averages: map[series][]float64{}}
 	for line, err := range arena.Lines(r, maxLine) {
@@ -83,7 +85,8 @@ type log struct {
 	ratios   []float64 // logarithms of the ratio of KL between sets
 }
 
-// series identifies a moving average: that of one model on the current or the next set of rows.
+// series identifies a moving average: that of one model on the current or on the next set of
+// rows.
 type series struct {
 	track string
 	uid   int64
@@ -182,13 +185,13 @@ func (l *log) addGate(text []byte) error {
 	return nil
 }
 
-// flowSlack is the maximum difference between a printed and a computed flow that is rounding:
-// averages are printed rounded, and their steps are small.
+// flowSlack is the maximum difference between a printed and a computed flow that counts as
+// rounding. The averages are printed rounded, and their steps are small.
 const flowSlack = 0.01
 
-// addAverage counts whether a printed average follows from the previous one of its series and
-// the new value. It returns all printed averages of the series so far, nil if the line lacks
-// the value or the average.
+// addAverage checks a printed average against the previous average of its series and the new
+// value, and counts the result. It returns all printed averages of the series so far, nil if the
+// line lacks the value or the average.
 func (l *log) addAverage(s series, value, printed *float64) []float64 {
 	if value == nil || printed == nil {
 		return nil
@@ -220,8 +223,9 @@ func (l *log) finish() (*Report, error) {
 	return r, nil
 }
 
-// noise computes the standard deviation of the KL on one set, as a share, from the logarithms
-// of the ratios of KLs on two sets. It is NaN for fewer than two ratios.
+// noise computes the standard deviation of the KL on one set, as a share of the KL. ratios are
+// the logarithms of the ratios between a model's KLs on two sets. The result is NaN for fewer
+// than two ratios.
 func noise(ratios []float64) contest.Figure {
 	n := float64(len(ratios))
 	if n < 2 {

@@ -7,12 +7,12 @@ import (
 	"github.com/trajectory-arena/arena/contest"
 )
 
-// The parameters of scores, by the subnet's README of May 2026.
+// The parameters of scores, from the subnet's README of May 2026.
 const (
-	thinkFloor   = 0.30 // of quality, without any gain by thinking
+	thinkFloor   = 0.30 // part of the quality that a model has without any gain by thinking
 	thinkShare   = 0.70
-	weightOwn    = 0.60 // of quality in the score
-	weightFlow   = 0.30 // of flow times quality
+	weightOwn    = 0.60 // weight of the quality in the score
+	weightFlow   = 0.30 // weight of flow times quality
 	weightQuests = 0.10
 	fullSize     = 1.8 // billions of parameters with a bonus of 1
 )
@@ -27,25 +27,25 @@ type Miner struct {
 	Revision string `yaml:"revision" json:"revision"`
 }
 
-// Measured is what one round measures of a miner's model.
+// Measured is what one round measured of a miner's model.
 type Measured struct {
 	Miner
-	// KLCurrent and KLNext are the KL on the rows of both sets. PreviousKL is that of the
-	// revision of the round before on the current rows, nil if there is none.
+	// KLCurrent and KLNext are the KL on the rows of the current and the next set. PreviousKL is
+	// the KL of the previous round's revision on the current rows, nil if there is none.
 	KLCurrent        float64  `json:"kl_current"`
 	KLNext           float64  `json:"kl_next"`
 	PreviousKL       *float64 `json:"previous_kl"`
 	PreviousRevision string   `json:"previous_revision,omitempty"`
-	// Thinking and Base are the mean log-probabilities of the reference's tokens behind the
-	// model's own thinking and behind an empty one.
+	// Thinking and Base are the mean log-probabilities of the reference's tokens: after the
+	// model's own thinking, and after an empty thinking.
 	Thinking float64 `json:"thinking"`
 	Base     float64 `json:"base"`
 	// Solved is the share of the side quests that the model solved.
 	Solved float64 `json:"solved"`
 }
 
-// Averages are the moving averages of a miner's measured values. Those of KL have the bonus of
-// the model's size.
+// Averages are the moving averages of a miner's measured values. The averages of KL include the
+// bonus for the model's size.
 type Averages struct {
 	Current  float64 `json:"current"`
 	Next     float64 `json:"next"`
@@ -57,16 +57,17 @@ type Averages struct {
 // Scored is a miner's score with all its parts.
 type Scored struct {
 	Measured
-	// Bonus is the factor of the KL for the size of the model.
+	// Bonus is the factor by which the KL is multiplied for the size of the model.
 	Bonus    float64  `json:"bonus"`
 	Averages Averages `json:"averages"`
-	// Absolute is e to the minus current average, by the subnet's older code: how its newest
-	// version turns a KL into a score is not published.
+	// Absolute is exp(-Averages.Current), as in the subnet's older code. How the newest version
+	// turns a KL into a score is not published.
 	Absolute  float64 `json:"absolute"`
 	ThinkGain float64 `json:"think_gain"`
-	// Flow is 0 for fewer than ten rounds.
+	// Flow is how steadily the average KL falls (see Flow), 0 for fewer than ten rounds.
 	Flow float64 `json:"flow"`
-	// Improve is the result of the improvement gate, Consistent that of the other one.
+	// Improve is the result of the improvement gate. Consistent is the result of the consistency
+	// gate.
 	Improve    string         `json:"improve"`
 	Consistent bool           `json:"consistent"`
 	Quality    float64        `json:"quality"`
@@ -74,8 +75,8 @@ type Scored struct {
 	Weight     contest.Number `json:"weight"`
 }
 
-// Score scores the models of a round. history has the scored models of the rounds before, oldest
-// first.
+// Score scores the models of a round. history has the scored models of all previous rounds, the
+// oldest round first.
 func Score(measured []Measured, history [][]Scored) []Scored {
 	out := make([]Scored, len(measured))
 	for i := range measured {
@@ -85,7 +86,7 @@ func Score(measured []Measured, history [][]Scored) []Scored {
 	return out
 }
 
-// past returns a miner's results in the rounds before, oldest first.
+// past returns the results of one miner in all previous rounds, the oldest first.
 func past(uid int, history [][]Scored) []Scored {
 	var out []Scored
 	for _, round := range history {
@@ -136,7 +137,7 @@ func score(m *Measured, past []Scored) Scored {
 	return s
 }
 
-// setFlow sets the flow from the averages on the current set in all rounds.
+// setFlow sets s.Flow from the averages on the current set in all rounds.
 func (s *Scored) setFlow(past []Scored) {
 	averages := make([]float64, 0, len(past)+1)
 	for i := range past {
@@ -148,8 +149,9 @@ func (s *Scored) setFlow(past []Scored) {
 	}
 }
 
-// setWeights sets the weights. Each track with a score above 0 has an equal share, which its
-// models divide by the square of their scores. All weights are 0 if no score is above 0.
+// setWeights sets the weights of the miners. Each track with a score above 0 has an equal share,
+// which is divided among its models in proportion to the squares of their scores. All weights
+// are 0 if no score is above 0.
 func setWeights(scored []Scored) {
 	totals := map[string]float64{}
 	for i := range scored {

@@ -14,8 +14,8 @@ import (
 
 // The forms in which KL is computed. FormFull is exact and needs the whole vocabulary in both
 // files. FormBound is a lower bound. The two others are those of subnet 97: over the teacher's
-// 128 likeliest tokens, and, in later rounds, over the tokens that are among the 20 likeliest
-// of both.
+// 128 likeliest tokens and, in later rounds, over the tokens that are among the 20 likeliest of
+// both.
 const (
 	FormFull   = "full"
 	FormBound  = "bound"
@@ -23,15 +23,15 @@ const (
 	FormTop20  = "top20"
 )
 
-// form is one form of KL. blind describes what the form ignores. kl returns its value at a
-// position, and unseen the student's probability of the tokens that it ignores; both are NaN if
-// they are unknown.
+// form is one form of KL. blind describes what the form ignores. kl returns the value at a
+// position, and unseen the student's probability of the ignored tokens. Both functions return
+// NaN if the value is unknown.
 type form struct {
 	name, blind string
 	kl, unseen  func(*Position) float64
 }
 
-// forms are the forms of KL in the order of a report.
+// forms is the list of forms of KL in the order of a report.
 var forms = []form{
 	{
 		FormFull, "nothing",
@@ -65,11 +65,11 @@ type Report struct {
 	Uncomparable int      `json:"positions_apart,omitempty"`
 	Forms        []Form   `json:"forms"`
 	Prompts      []Prompt `json:"prompts"`
-	// ByPosition has the KL at each position in each form, for tables.
+	// ByPosition has the KL at each position in each form. It is written to tables.
 	ByPosition []Position `json:"-"`
 
-	// finished is the number, from 1, of the last rollout of two runs whose further positions
-	// cannot be compared.
+	// finished is the number, counted from 1, of the last rollout whose remaining positions
+	// cannot be compared because the two models sampled differently.
 	finished int64
 }
 
@@ -81,8 +81,8 @@ type Form struct {
 	// PerPosition is the mean over all positions.
 	PerPosition contest.Number `json:"per_position"`
 	Measured    int            `json:"measured"`
-	// Infinite counts the positions in which a token of the teacher is impossible for the
-	// student, Skipped those without a value.
+	// Infinite counts the positions at which the student gives a token of the teacher the
+	// probability 0. Skipped counts the positions without a value.
 	Infinite int `json:"infinite"`
 	Skipped  int `json:"skipped"`
 	// Unseen is the student's mean probability of the tokens that the form ignores.
@@ -108,8 +108,8 @@ type Position struct {
 	Bound    float64 `parquet:"bound"`
 	Top128   float64 `parquet:"top128"`
 	Top20    float64 `parquet:"top20"`
-	// Unseen128 and Unseen20 are the student's probability of the tokens that the
-	// form ignores.
+	// Unseen128 and Unseen20 are the student's probability of the tokens that the forms Top128
+	// and Top20 ignore.
 	Unseen128 float64 `parquet:"unseen128"`
 	Unseen20  float64 `parquet:"unseen20"`
 	// Overlap20 is the share of the teacher's 20 likeliest tokens that are among the student's.
@@ -133,12 +133,12 @@ func (r *Report) ByPrompt(name string) []Prompt {
 	return nil
 }
 
-// ErrMismatch is returned, wrapped, for two files of different positions.
+// ErrMismatch is wrapped by the errors for two files that do not have the same positions.
 var ErrMismatch = errors.New("teacher and student do not match")
 
 // Compare computes the KL of a student from a teacher. Both must have the same positions in the
-// same order. vocabulary is the size of the tokenizer, the limit of token ids; 0 means that it
-// is taken from the files.
+// same order. vocabulary is the size of the tokenizer, which limits token ids. The value 0 means
+// the size that the files have.
 func Compare(teacher, student iter.Seq2[*Row, error], vocabulary int) (*Report, error) {
 	a := newStream("teacher", teacher)
 	defer a.stop()
@@ -219,7 +219,7 @@ func comparePosition(t, s *Row) Position {
 	return p
 }
 
-// overlap returns the share of tokens that are in the row.
+// overlap returns the share of tokens that row r contains.
 func overlap(tokens []Token, r *Row) float64 {
 	both := 0
 	for _, t := range tokens {
@@ -230,8 +230,8 @@ func overlap(tokens []Token, r *Row) float64 {
 	return float64(both) / float64(len(tokens))
 }
 
-// unseen returns the student's probability of all tokens that are not in support: 1 minus the
-// probabilities of those that are, by row r.
+// unseen returns the student's probability, by row r, of all tokens that are not in support: 1
+// minus the probabilities of those in support.
 func unseen(r *Row, support []Token) float64 {
 	p := 1.0
 	for _, t := range support {
@@ -242,8 +242,8 @@ func unseen(r *Row, support []Token) float64 {
 	return max(0, p)
 }
 
-// checkVocabulary returns an error if a row has a token id outside of the vocabulary, or if it has
-// all tokens but not as many as the vocabulary. If the size of the vocabulary is unknown, the first
+// checkVocabulary returns an error if a row has a token id outside of the vocabulary, or if it
+// has all tokens but another number of them. If the size of the vocabulary is unknown, the first
 // row with all tokens sets it.
 func (r *Report) checkVocabulary(row *Row) error {
 	if row.Full != nil {
@@ -331,8 +331,8 @@ func meanOfPrompts(prompts []Prompt) contest.Figure {
 	return contest.Mean(means)
 }
 
-// addPositions sets the statistics of the form over all positions. kl and unseen return its
-// value and its ignored probability at a position.
+// addPositions sets the statistics of the form over all positions. kl returns the value at a
+// position, and unseen the probability that the form ignores there.
 func (f *Form) addPositions(positions []Position, kl, unseen func(*Position) float64) {
 	sum := 0.0
 	sumUnseen := 0.0

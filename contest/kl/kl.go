@@ -1,7 +1,7 @@
-// Package kl measures the divergence of a student's next-token distributions from a
-// teacher's: KL(teacher || student) in nats, exactly if both are known over the
-// whole vocabulary, as a lower bound if only the likeliest tokens are, and in the
-// two truncated forms that subnet 97 scores by, each with what it ignores.
+// Package kl measures the divergence of a student's next-token distributions from a teacher's:
+// KL(teacher || student) in nats. It is exact if both are known over the whole vocabulary, and a
+// lower bound if only the likeliest tokens are known. Two truncated forms are those that subnet
+// 97 scores by, each with what it ignores.
 package kl
 
 import (
@@ -18,11 +18,11 @@ type Token struct {
 	LogP float64
 }
 
-// ErrValues is returned, wrapped, for numbers that are no distribution.
+// ErrValues is wrapped by the errors for numbers that are not a probability distribution.
 var ErrValues = errors.New("no distribution")
 
-// LogSoftmax converts logits to log-probabilities in place. Log-probabilities are
-// unchanged. Minus infinity is an impossible token.
+// LogSoftmax converts logits to log-probabilities in place. Log-probabilities are left
+// unchanged. Minus infinity means an impossible token.
 func LogSoftmax(logits []float64) error {
 	maximum := slices.Max(logits) // NaN if any is
 	if math.IsNaN(maximum) || math.IsInf(maximum, 0) {
@@ -39,9 +39,8 @@ func LogSoftmax(logits []float64) error {
 	return nil
 }
 
-// Full returns KL(teacher || student) of log-probabilities over the same
-// vocabulary. It is infinite if a token of the teacher is impossible for the
-// student.
+// Full returns KL(teacher || student) for log-probabilities over the same vocabulary. It is
+// infinite if a token that the teacher can generate is impossible for the student.
 func Full(teacher, student []float64) float64 {
 	sum := 0.0
 	for i, t := range teacher {
@@ -50,8 +49,8 @@ func Full(teacher, student []float64) float64 {
 	return max(0, sum)
 }
 
-// term returns the term of one token in a KL, p log(p/q), given the logarithms t = log p and s
-// = log q. It is 0 if p is 0.
+// term returns the term p log(p/q) of one token in a KL. The arguments are the logarithms t =
+// log p and s = log q. It returns 0 if p is 0.
 func term(t, s float64) float64 {
 	p := math.Exp(t)
 	if p == 0 {
@@ -60,15 +59,15 @@ func term(t, s float64) float64 {
 	return p * (t - s)
 }
 
-// rounding is the maximum error of the total probability of one position if servers report
+// rounding is the maximum error of the total probability of a position if a server reports
 // log-probabilities in single precision.
 const rounding = 1e-6
 
-// Bound computes the lowest value that KL(teacher || student) can have if only the tokens in
-// the rows are known. Tokens in both rows are compared one by one. The teacher's other tokens
-// are treated as one, for which the student has at most the probability that its row leaves;
-// all remaining tokens are treated as another. Merging tokens never raises KL, so the bound is
-// never above the true value.
+// Bound computes the lowest value that KL(teacher || student) can have if only the tokens in the
+// rows are known. Tokens in both rows are compared one by one. The teacher's other tokens are
+// merged into one, for which the student has at most the probability that its row does not
+// assign. All remaining tokens are merged into another. Merging tokens never raises KL, so the
+// bound is never above the true value.
 func Bound(teacher, student *Row) float64 {
 	sum := 0.0
 	shared := 0.0          // the teacher's probability of the tokens in both rows
@@ -94,9 +93,9 @@ func Bound(teacher, student *Row) float64 {
 	))
 }
 
-// minBuckets returns the minimum of a log(a/u) + b log(b/(total-u)) over 0 < u <= limit: the
-// least KL of two groups of tokens with the teacher's probabilities a and b, if the student
-// divides total between them and gives the first at most limit.
+// minBuckets returns the minimum of a log(a/u) + b log(b/(total-u)) over 0 < u <= limit. This is
+// the lowest KL of two groups of tokens to which the teacher gives the probabilities a and b,
+// and the student u and total-u.
 func minBuckets(a, b, total, limit float64) float64 {
 	if a == 0 {
 		return bucket(b, total)
@@ -108,8 +107,8 @@ func minBuckets(a, b, total, limit float64) float64 {
 	return bucket(a, limit) + bucket(b, max(rounding, total-limit))
 }
 
-// bucket returns the term of a group of tokens in a KL, p log(p/q), for the probabilities p of
-// the teacher and q of the student. It is 0 if p is 0.
+// bucket returns the term p log(p/q) of a group of tokens in a KL, for the teacher's probability
+// p and the student's q. It returns 0 if p is 0.
 func bucket(p, q float64) float64 {
 	if p <= 0 {
 		return 0
@@ -117,8 +116,9 @@ func bucket(p, q float64) float64 {
 	return p * math.Log(p/q)
 }
 
-// Supported computes KL over those of the teacher's tokens that are in the student's row, after
-// both are normalised to total probability 1 over these tokens. It is NaN if there are none.
+// Supported computes KL over those of the teacher's tokens that are in the student's row. Both
+// distributions are first normalised to total probability 1 over these tokens. It returns NaN if
+// there are none.
 func Supported(teacher []Token, student *Row) float64 {
 	var t, s []float64
 	for _, token := range teacher {
@@ -139,8 +139,8 @@ func Supported(teacher []Token, student *Row) float64 {
 	return Full(t, s)
 }
 
-// Top returns a row of the k likeliest tokens of r, the likeliest first. Equally likely ones
-// are in the order of r.
+// Top returns a row of the k likeliest tokens of r, the likeliest first. Equally likely tokens
+// keep the order of r.
 func Top(r *Row, k int) *Row {
 	top := make([]Token, 0, k+1)
 	for id, v := range r.tokens() {

@@ -23,16 +23,17 @@ type Row struct {
 	Prompt   string
 	Position int
 	Network  string
-	// Full contains the log-probabilities of all tokens by their id, Top those of some tokens.
-	// One of them is nil.
+	// Full has the log-probabilities of all tokens, indexed by their id. Top has those of some
+	// tokens. One of the two is nil.
 	Full []float64
 	Top  []Token
-	// Sampled is what a run of `arena eval` recorded, nil for any other file.
+	// Sampled is what a run of `arena eval` recorded at the position. It is nil for any other
+	// file.
 	Sampled *Sampled
 }
 
-// NewRow returns the likeliest tokens at one position. It returns an error unless they are part
-// of a distribution.
+// NewRow returns a row with the likeliest tokens at one position. It returns an error if the
+// tokens are not part of a distribution.
 func NewRow(prompt string, position int, top []Token) (*Row, error) {
 	if err := checkTokens(top); err != nil {
 		return nil, fmt.Errorf("prompt %q, position %d: %w", prompt, position, err)
@@ -82,13 +83,13 @@ func totalProbability(r *Row) float64 {
 	return sum
 }
 
-// maxLine is the maximum length of a line in bytes: 64 MiB hold 2 million numbers of 24
-// characters.
+// maxLine is the maximum length of a line in bytes. 64 MiB are enough for 2 million numbers of
+// 24 characters.
 const maxLine = 64 << 20
 
-// Rows yields the positions of a file, in order. Files that end in .npy and .safetensors are
-// arrays of logits or log-probabilities, folders are runs of `arena eval` with their tokens,
-// all others are JSON lines. A row is valid until the next one is read.
+// Rows yields the positions of a file in order. Files that end in .npy and .safetensors are
+// arrays of logits or log-probabilities. Folders are runs of `arena eval` with their tokens. All
+// other files are JSON lines. A row is valid until the next one is read.
 func Rows(path string) iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
 		err := read(path, func(r *Row) bool {
@@ -128,8 +129,9 @@ func read(path string, yield func(*Row) bool) error {
 	return nil
 }
 
-// readArray yields the positions of an array. A matrix is one prompt; of an array with three
-// dimensions, each index of the first is a prompt. more is false if yield ended the loop.
+// readArray yields a row for each position of an array. An array of two dimensions is one
+// prompt. In an array of three dimensions, the first dimension is the prompts. more is false if
+// yield ended the loop.
 func readArray(a *array.Array, yield func(*Row) bool) (more bool, err error) {
 	positions := a.Rows
 	n := len(a.Shape)
@@ -213,7 +215,7 @@ func parse(text []byte) (*Row, error) {
 	return row, nil
 }
 
-// fromLogits converts logits to log-probabilities. A null is an impossible token.
+// fromLogits converts logits to log-probabilities. A null in the JSON means an impossible token.
 func fromLogits(logits []*float64) ([]float64, error) {
 	if len(logits) == 0 || len(logits) > array.MaxColumns {
 		return nil, fmt.Errorf("%w: of %d tokens", ErrValues, len(logits))
@@ -229,8 +231,8 @@ func fromLogits(logits []*float64) ([]float64, error) {
 }
 
 // fromLogProbs returns the log-probabilities of the full vocabulary. It returns an error if the
-// probabilities do not add up to 1, such as those of some tokens: normalising them would hide
-// the missing probability.
+// probabilities do not add up to 1, such as those of some tokens only. Normalising such values
+// would hide the missing probability.
 func fromLogProbs(values []*float64) ([]float64, error) {
 	sum := 0.0
 	for _, v := range values {
@@ -264,8 +266,8 @@ func (l *line) tokens() ([]Token, error) {
 	return tokens, checkTokens(tokens)
 }
 
-// checkTokens returns an error unless there are tokens, all are different, and their total
-// probability is at most 1.
+// checkTokens returns an error if there are no tokens, if a token occurs twice, or if the total
+// probability is above 1.
 func checkTokens(tokens []Token) error {
 	seen := map[int]bool{}
 	for _, t := range tokens {

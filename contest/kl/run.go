@@ -15,13 +15,13 @@ import (
 	"github.com/trajectory-arena/arena/internal/footer"
 )
 
-// Sampled is what a run of `arena eval` recorded at a position. Two models that sampled
-// different tokens at a position continue from different texts, so that later positions cannot
-// be compared.
+// Sampled is what a run of `arena eval` recorded at a position. If two models sampled different
+// tokens at a position, they continue from different texts, and later positions cannot be
+// compared.
 type Sampled struct {
 	Rollout int64
-	// Prompt is the ids of the tokens that the model was given before the reply. It is nil
-	// after the first position of a reply, and if the server did not report it.
+	// Prompt has the ids of the tokens that the model read before the reply. It is nil after the
+	// first position of a reply, and if the server did not report it.
 	Prompt []int32
 	// Token is the sampled token.
 	Token int32
@@ -58,7 +58,7 @@ func readRun(dir string, yield func(*Row) bool) error {
 	return nil
 }
 
-// readReply yields a row for each token of a reply. more is false if yield ended the loop.
+// readReply yields one row for each token of a reply. more is false if yield ended the loop.
 func readReply(r *evaluation.TokensRow, yield func(*Row) bool) (more bool, err error) {
 	if len(r.LogProbs)+len(r.IDs) == 0 {
 		return true, nil // an empty reply
@@ -91,7 +91,7 @@ func readReply(r *evaluation.TokensRow, yield func(*Row) bool) (more bool, err e
 	return true, nil
 }
 
-// stream reads the rows of one file, the teacher's or the student's, one by one.
+// stream is a reader of the rows of one file, the teacher's or the student's.
 type stream struct {
 	name string
 	pull func() (*Row, error, bool)
@@ -115,8 +115,8 @@ func (s *stream) next() {
 	}
 }
 
-// rollout returns the number, from 1, of the current row's rollout. At the end of the stream it
-// returns the largest int64, so that the other stream is behind.
+// rollout returns the number, counted from 1, of the rollout of the current row. At the end of
+// the stream it returns the largest int64, so that the other stream is read further.
 func (s *stream) rollout() int64 {
 	if s.row == nil {
 		return math.MaxInt64
@@ -124,15 +124,15 @@ func (s *stream) rollout() int64 {
 	return s.row.Sampled.Rollout + 1
 }
 
-// mayBeRun reports whether the stream may be a run of `arena eval`: it is at its end, or its
-// current row is of a run.
+// mayBeRun reports whether the stream can be a run of `arena eval`: its current row is from a
+// run, or there are no more rows.
 func (s *stream) mayBeRun() bool {
 	return s.row == nil || s.row.Sampled != nil
 }
 
-// align skips positions of two runs of `arena eval` until both models have read the same text
-// before the position, and counts the skipped ones. It does nothing for files of other kinds, since
-// these must have the same positions.
+// align skips positions of two runs of `arena eval` until both models read the same text before
+// the current position. It counts the skipped positions. It does nothing for other files, which
+// must have the same positions.
 func (r *Report) align(a, b *stream) {
 	for a.err == nil && b.err == nil && a.mayBeRun() && b.mayBeRun() {
 		if a.row == nil && b.row == nil {
@@ -158,7 +158,8 @@ func (r *Report) align(a, b *stream) {
 	}
 }
 
-// promptsDiffer reports whether both prompts, as token ids, are known and they differ.
+// promptsDiffer reports whether two prompts, as token ids, differ. It returns false if one of
+// them is unknown.
 func promptsDiffer(a, b []int32) bool {
 	return len(a) > 0 && len(b) > 0 && !slices.Equal(a, b)
 }

@@ -21,7 +21,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/model"
 )
 
-// completion is the body of a request to /completions. The fields after Stop are those of vLLM.
+// completion is the body of a request to /completions. The fields after Stop exist only in
+// vLLM's API.
 type completion struct {
 	Model       string   `json:"model"`
 	Prompt      any      `json:"prompt"` // a text, or the ids of its tokens
@@ -30,27 +31,27 @@ type completion struct {
 	Stop        []string `json:"stop,omitempty"`
 	Top         int      `json:"prompt_logprobs,omitempty"`
 	IDs         bool     `json:"return_token_ids"`
-	// Start is the first position of the prompt whose tokens are kept. The server does not get
-	// it.
+	// Start is the first position of the prompt whose tokens are kept in the answer. It is not
+	// sent to the server.
 	Start int `json:"-"`
 }
 
-// answer is what is kept of the answer to a completion.
+// answer is the recorded part of the reply to a completion request.
 type answer struct {
-	// Prompt and IDs are the tokens of the prompt and of the reply.
+	// Prompt and IDs are the token ids of the prompt and of the reply.
 	Prompt []int  `json:"prompt,omitempty"`
 	IDs    []int  `json:"ids,omitempty"`
 	Text   string `json:"text,omitempty"`
-	// Top has the likeliest tokens at each position from Start on, the likeliest first, and Own
-	// the log-probability of the prompt's token there.
+	// Top has the likeliest tokens at each position from completion.Start on, the likeliest
+	// first. Own has the log-probability of the prompt's own token at each of these positions.
 	Top [][]kl.Token `json:"top,omitempty"`
 	Own []float64    `json:"own,omitempty"`
 }
 
-// AnswersFile is the name of the file in the folder of a run that records all answers.
+// AnswersFile is the name of the file with all answers in the folder of a run.
 const AnswersFile = "answers.journal"
 
-// asker asks models and records their answers.
+// asker is a client of the models that records their answers.
 type asker struct {
 	config  *Config
 	journal *journal.Journal
@@ -90,11 +91,12 @@ func (a *asker) close() error {
 	return a.journal.Close()
 }
 
-// maxReply bounds a reply in bytes: 1,000 tokens of 100 bytes at each of 4,096 positions.
+// maxReply is the maximum size of a reply in bytes: 1,000 tokens of 100 bytes at each of 4,096
+// positions.
 const maxReply = 400 << 20
 
-// ask returns a model's answer: the recorded one, else the one that the model gives now, which
-// is then recorded.
+// ask returns a model's answer. If no answer is recorded, ask sends the request and records the
+// answer.
 func (a *asker) ask(ctx context.Context, m *Model, c completion) (*answer, error) {
 	c.Model = m.Model
 	body, err := json.Marshal(c)
@@ -142,8 +144,8 @@ func (a *asker) recorded(e journal.Entry) (*answer, error) {
 	return &kept, json.Unmarshal(data, &kept)
 }
 
-// requestKey returns the key of a request. It depends on the model, its revision and the
-// request, not on the server's address.
+// requestKey returns the key under which an answer is recorded. The key depends on the model,
+// its revision and the request, not on the server's address.
 func requestKey(m *Model, body []byte, start int) journal.Key {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %d %s", m.Name, m.Revision, start, body))
 	return journal.Key{
@@ -153,7 +155,7 @@ func requestKey(m *Model, body []byte, start int) journal.Key {
 }
 
 // parseAnswer parses the reply to a completion. It returns an error if the reply lacks the ids
-// of tokens, or the likeliest tokens at any position that the request asks for.
+// of tokens, or the likeliest tokens at a position that the request asks for.
 func parseAnswer(reply []byte, c *completion) (*answer, error) {
 	choice := gjson.GetBytes(reply, "choices.0")
 	kept := &answer{Text: choice.Get("text").String()}
@@ -193,8 +195,8 @@ func parseIDs(list gjson.Result) ([]int, error) {
 	return ids, nil
 }
 
-// parsePosition parses the likeliest tokens at one position, at most k, and the log-probability
-// of the token that the prompt has there, nil if the server does not give it.
+// parsePosition parses the likeliest tokens at one position, at most k. own is the
+// log-probability of the prompt's token there, nil if the server did not return it.
 func parsePosition(v gjson.Result, token, k int) (top []kl.Token, own *float64) {
 	ranks := map[int]int64{}
 	v.ForEach(func(id, data gjson.Result) bool {
@@ -215,7 +217,8 @@ func parsePosition(v gjson.Result, token, k int) (top []kl.Token, own *float64) 
 	return top[:min(k, len(top))], own
 }
 
-// each calls f for the numbers from 0 to n-1, several at once, and returns the first error.
+// each calls f for the numbers from 0 to n-1, with up to config.Concurrency calls at a time, and
+// returns the first error.
 func (a *asker) each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(a.config.Concurrency)

@@ -1,7 +1,7 @@
-// Package match runs a round of a contest between models of one's own: it asks a teacher and
-// students for their distributions on the same texts, measures KL, and decides by the rules of
-// subnet 97 or scores by those of subnet 47. Answers are recorded, so that a run that was killed
-// goes on where it ended and nothing is asked twice.
+// Package match runs a round of a contest between models on the user's servers. It asks a
+// teacher and students for their distributions on the same texts and measures KL. It then
+// decides by the rules of subnet 97 or scores by those of subnet 47. Answers are recorded, so
+// that a killed run continues where it ended and asks nothing twice.
 package match
 
 import (
@@ -26,21 +26,24 @@ const (
 // Config is the configuration of one round.
 type Config struct {
 	Contest string `yaml:"contest" json:"contest"`
-	// Rule is the name of a version of subnet 97's rule. Margin replaces its margin.
+	// Rule is the name of a version of subnet 97's rule. Margin, if not nil, replaces the margin
+	// of that version.
 	Rule   string   `yaml:"rule" json:"rule,omitempty"`
 	Margin *float64 `yaml:"margin" json:"margin,omitempty"`
-	// Form is the form of KL that decides.
+	// Form is the form of KL that decides the round.
 	Form string `yaml:"form" json:"form"`
-	// Prompts is a file of JSON lines with text, prompt or query. Draw prompts are drawn from it
-	// by Seed; those of subnet 47's next set by NextSeed.
+	// Prompts is the path of a file of JSON lines with text, prompt or query. Draw is the number
+	// of prompts that are sampled from the file with Seed. For subnet 47, the next set is
+	// sampled with NextSeed.
 	Prompts  string `yaml:"prompts" json:"-"`
 	Draw     int    `yaml:"draw" json:"draw,omitempty"`
 	Seed     string `yaml:"seed" json:"seed,omitempty"`
 	NextSeed string `yaml:"next_seed" json:"next_seed,omitempty"`
-	// MaxTokens bounds the teacher's continuation of a prompt, ThinkTokens a student's thinking.
+	// MaxTokens is the maximum number of tokens of the teacher's continuation of a prompt,
+	// ThinkTokens that of a student's thinking.
 	MaxTokens   int `yaml:"max_tokens" json:"max_tokens"`
 	ThinkTokens int `yaml:"think_tokens" json:"think_tokens"`
-	// Top is the number of likeliest tokens asked for at each position.
+	// Top is the number of likeliest tokens that are requested at each position.
 	Top         int           `yaml:"top" json:"top"`
 	Concurrency int           `yaml:"concurrency" json:"-"`
 	Timeout     time.Duration `yaml:"timeout" json:"-"`
@@ -48,8 +51,8 @@ type Config struct {
 	// King is the name of the student that is king.
 	King     string  `yaml:"king" json:"king,omitempty"`
 	Students []Model `yaml:"students" json:"students"`
-	// BlockHash determines the side quests of subnet 47. History are the results of its rounds
-	// before, oldest first.
+	// BlockHash determines the side quests of subnet 47. History are the paths of the results of
+	// its previous rounds, the oldest first.
 	BlockHash string   `yaml:"block_hash" json:"block_hash,omitempty"`
 	History   []string `yaml:"history" json:"-"`
 }
@@ -57,22 +60,22 @@ type Config struct {
 // Model is a teacher or a student: a model on a server, or a file of its logits.
 type Model struct {
 	Name string `yaml:"name" json:"name"`
-	// BaseURL, Model and KeyEnv are a server, the name of a model on it, and the environment
-	// variable with its key.
+	// BaseURL is the URL of a server, Model the name of a model on it, and KeyEnv the
+	// environment variable with the server's API key.
 	BaseURL string `yaml:"base_url" json:"-"`
 	Model   string `yaml:"model" json:"model,omitempty"`
 	KeyEnv  string `yaml:"key_env" json:"-"`
-	// Dump is a file of logits over the whole vocabulary.
+	// Dump is the path of a file of logits over the whole vocabulary.
 	Dump string `yaml:"dump" json:"-"`
-	// Axes are axes of subnet 97's composite score that were measured elsewhere.
+	// Axes are values for subnet 97's composite score that were measured elsewhere.
 	Axes map[string]float64 `yaml:"axes" json:"axes,omitempty"`
-	// Miner is for subnet 47.
+	// Miner is the description of the model's miner, used by subnet 47 only.
 	evolai.Miner `yaml:",inline" json:"miner,omitzero"`
-	// Previous is the model's revision of the round before, nil if there is none.
+	// Previous is the revision of the model in the previous round, nil if there is none.
 	Previous *Model `yaml:"previous" json:"previous,omitempty"`
 }
 
-// DefaultConfig returns the defaults of a configuration.
+// DefaultConfig returns the default configuration.
 func DefaultConfig() Config {
 	return Config{
 		Form:        kl.FormTop20,
@@ -86,7 +89,7 @@ func DefaultConfig() Config {
 	}
 }
 
-// Validate returns all that is wrong with the configuration, joined.
+// Validate returns one error that joins everything that is wrong with the configuration, or nil.
 func (c *Config) Validate() error {
 	var bad wrong.List
 	bad.Unless(c.Contest == SN97 || c.Contest == SN47, "contest is %q: want %s or %s", c.Contest, SN97, SN47)
@@ -115,7 +118,8 @@ func (c *Config) Validate() error {
 	return bad.Err()
 }
 
-// validateMiners returns what is wrong with the configuration of a round of subnet 47, joined.
+// validateMiners returns one error that joins everything that is wrong with the configuration of
+// a round of subnet 47, or nil.
 func (c *Config) validateMiners() error {
 	var bad wrong.List
 	uids := map[int]bool{}
@@ -147,7 +151,7 @@ func (c *Config) models() []*Model {
 	return all
 }
 
-// student returns the student with a name, nil if there is none.
+// student returns the student with this name, nil if there is none.
 func (c *Config) student(name string) *Model {
 	i := slices.IndexFunc(c.Students, func(m Model) bool {
 		return m.Name == name
@@ -158,7 +162,7 @@ func (c *Config) student(name string) *Model {
 	return &c.Students[i]
 }
 
-// rule returns the rule of the round.
+// rule returns the rule of subnet 97 that decides the round, with the configured margin.
 func (c *Config) rule() (*distil.Rule, error) {
 	named, err := distil.Named(c.Rule)
 	if err != nil {
@@ -190,8 +194,8 @@ func (c *Config) pool(m *Model) (*model.Pool, error) {
 	})
 }
 
-// retries is the number of tries of a request after the first; patience is how long a server that
-// refuses connections is waited for.
+// retries is how many times a failed request is repeated. patience is how long a server that
+// refuses connections is retried.
 const (
 	retries  = 4
 	patience = time.Minute

@@ -13,9 +13,9 @@ import (
 // Measured is the KL of one student in all forms.
 type Measured struct {
 	Student string `json:"student"`
-	// KL is the mean over prompts in the form that decides.
+	// KL is the mean over prompts in the form of KL that decides.
 	KL contest.Figure `json:"kl"`
-	// Hidden has, for each form, the share of the KL that the form does not see.
+	// Hidden has, for each form of KL, the share of the KL that the form ignores.
 	Hidden  []Hidden    `json:"hidden"`
 	Forms   []kl.Form   `json:"forms"`
 	Prompts []kl.Prompt `json:"prompts"`
@@ -23,15 +23,16 @@ type Measured struct {
 	report *kl.Report
 }
 
-// Hidden is the share of a KL that one form does not see. If Bound is true, only a lower bound of
-// the KL is known, and the share is this or more.
+// Hidden is the share of a KL that one form ignores. If Bound is true, only a lower bound of the
+// KL is known, so the true share is at least this.
 type Hidden struct {
 	Form  string         `json:"form"`
 	Share contest.Number `json:"share"`
 	Bound bool           `json:"bound,omitempty"`
 }
 
-// rows yields a model's distributions on rows: the recorded ones, which scoreAll asked for.
+// rows yields a model's recorded distributions on rows. scoreAll must have collected them
+// before.
 func (a *asker) rows(ctx context.Context, m *Model, rows []row) iter.Seq2[*kl.Row, error] {
 	return func(yield func(*kl.Row, error) bool) {
 		for i := range rows {
@@ -50,7 +51,7 @@ func (a *asker) rows(ctx context.Context, m *Model, rows []row) iter.Seq2[*kl.Ro
 	}
 }
 
-// measure compares a student with the teacher and summarises the form that decides.
+// measure compares a student with the teacher and summarises the form of KL that decides.
 func measure(name, form string, teacher, student iter.Seq2[*kl.Row, error]) (Measured, error) {
 	r, err := kl.Compare(teacher, student, 0)
 	if err != nil {
@@ -74,8 +75,8 @@ func measure(name, form string, teacher, student iter.Seq2[*kl.Row, error]) (Mea
 	return m, nil
 }
 
-// addHidden sets the share of the KL that each form hides. The KL is the full one or, if that is
-// unknown, its lower bound.
+// addHidden sets the share of the KL that each form ignores. The reference is the full KL or, if
+// that is unknown, its lower bound.
 func (m *Measured) addHidden() {
 	best := m.Forms[0] // full before bound
 	for _, f := range m.Forms[1:] {

@@ -17,14 +17,14 @@ type line struct {
 	Query  string `json:"query"`
 }
 
-// drawn is a text that was drawn. Its rank is the hash that decides.
+// drawn is a text of the prompt file with the hash by which it is ranked for sampling.
 type drawn struct {
 	text string
 	rank [sha256.Size]byte
 }
 
-// draw returns n different texts of a file, those whose hash with the seed is lowest, in the
-// order of the hashes. The order of the lines is of no consequence.
+// draw samples n distinct texts from a file: those with the lowest hash of text and seed, in the
+// order of the hashes. The order of the lines does not matter.
 func draw(path, seed string, n int) ([]string, error) {
 	var all []drawn
 	seen := map[string]bool{}
@@ -55,15 +55,15 @@ func draw(path, seed string, n int) ([]string, error) {
 	return texts, nil
 }
 
-// row is a prompt with the teacher's continuation, as the ids of their tokens.
+// row is a prompt with the teacher's continuation, both as token ids.
 type row struct {
 	name              string
 	text              string
 	prompt, continued []int
 }
 
-// continueAll returns the teacher's continuation of each text. Texts that the teacher continues
-// by nothing are left out; the second result is their number.
+// continueAll returns the teacher's continuation of each text. Texts with an empty continuation
+// are left out; the second result is their number.
 func (a *asker) continueAll(ctx context.Context, texts []string) ([]row, int, error) {
 	rows := make([]row, len(texts))
 	err := a.each(ctx, len(texts), func(ctx context.Context, i int) error {
@@ -97,7 +97,7 @@ func (a *asker) score(ctx context.Context, m *Model, r *row) (*answer, error) {
 	})
 }
 
-// scoreAll collects the distributions of each model on each row, which are then recorded.
+// scoreAll gets the distributions of each model on each row and records them.
 func (a *asker) scoreAll(ctx context.Context, models []*Model, rows []row) error {
 	return a.each(ctx, len(models)*len(rows), func(ctx context.Context, i int) error {
 		_, err := a.score(ctx, models[i/len(rows)], &rows[i%len(rows)])

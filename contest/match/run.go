@@ -20,29 +20,31 @@ import (
 // Result is the result of a round.
 type Result struct {
 	Config Config `json:"config"`
-	// Rule is the rule of subnet 97 with its parameters.
+	// Rule is the rule of subnet 97 with its parameters, as text.
 	Rule string `json:"rule,omitempty"`
-	// Prompts counts the prompts that decide, Empty those that the teacher continued by nothing,
-	// Unmeasured those on which a student has no KL in the form that decides.
+	// Prompts counts the prompts that decide. Empty counts those for which the teacher's
+	// continuation is empty. Unmeasured counts those on which a student has no KL in the form
+	// that decides.
 	Prompts    int        `json:"prompts"`
 	Empty      int        `json:"prompts_empty,omitempty"`
 	Unmeasured int        `json:"prompts_unmeasured,omitempty"`
 	Students   []Measured `json:"students"`
-	// Decision is that of subnet 97, nil for subnet 47; Scores are those of subnet 47.
+	// Decision is the decision of subnet 97, nil for subnet 47. Scores are the scores of subnet
+	// 47.
 	Decision *distil.Decision `json:"decision,omitempty"`
 	Scores   []evolai.Scored  `json:"scores,omitempty"`
-	// Asked counts the requests of this run. Recorded answers are not asked again.
+	// Asked counts the requests that this run sent. Recorded answers are not counted.
 	Asked int64 `json:"-"`
 }
 
-// Files in the folder of a run.
+// Names of files in the folder of a run.
 const (
 	ResultFile = "round.json"
 	LockFile   = "lock.json"
 )
 
-// Run runs the round of a configuration in a folder, or goes on with one that was interrupted,
-// and writes the result there. The configuration must pass Validate.
+// Run runs the configured round in the folder dir, or continues an interrupted one, and writes
+// the result there. The configuration must pass Validate.
 func Run(ctx context.Context, c *Config, dir string) (*Result, error) {
 	r := &Result{Config: *c}
 	var err error
@@ -158,8 +160,8 @@ func (r *Result) decide() error {
 	return nil
 }
 
-// measuredPrompts returns the indexes of the prompts on which every student has a KL, and counts
-// the others.
+// measuredPrompts returns the indexes of the prompts on which every student has a KL. It counts
+// all other prompts in r.Unmeasured.
 func (r *Result) measuredPrompts() []int {
 	var out []int
 	for p := range r.Students[0].Prompts {
@@ -175,8 +177,8 @@ func (r *Result) measuredPrompts() []int {
 	return out
 }
 
-// axes returns the axes of a student: those of the configuration, and those that follow from the
-// distributions, kl (the king's KL divided by the student's) and top_k_overlap.
+// axes returns the axes of a student: the configured ones, and two that are computed from the
+// distributions, kl (the king's KL divided by the student's, at most 1) and top_k_overlap.
 func (r *Result) axes(i int, kingKL, ownKL float64) map[string]float64 {
 	axes := maps.Clone(r.Config.Students[i].Axes)
 	if axes == nil {

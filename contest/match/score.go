@@ -15,7 +15,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// score runs a round of subnet 47: it locks the revisions, draws both sets, measures and scores.
+// score runs a round of subnet 47: it locks the revisions, samples both sets of prompts, and
+// measures and scores the models.
 func (r *Result) score(ctx context.Context, dir string) error {
 	c := &r.Config
 	if err := c.lock(dir); err != nil {
@@ -45,8 +46,8 @@ func (r *Result) score(ctx context.Context, dir string) error {
 	return errors.Join(err, a.close())
 }
 
-// lock records the revisions of the round before its sets are drawn. It returns an error if the
-// folder has a lock of other revisions.
+// lock records the revisions of all models before the prompts of the round are sampled. It
+// returns an error if the folder has a lock with other revisions.
 func (c *Config) lock(dir string) error {
 	revisions := map[int]string{}
 	for i := range c.Students {
@@ -83,8 +84,8 @@ func readHistory(paths []string) ([][]evolai.Scored, error) {
 	return history, nil
 }
 
-// measureMiners measures the models of a round. The KL on the current rows is that of
-// r.Students.
+// measureMiners measures all models of a round. It also sets r.Students, the KL on the current
+// rows.
 func (r *Result) measureMiners(ctx context.Context, a *asker, current, next []string) ([]evolai.Measured, error) {
 	c := a.config
 	rows, empty, err := a.continueAll(ctx, current)
@@ -124,7 +125,8 @@ func (r *Result) measureMiners(ctx context.Context, a *asker, current, next []st
 	return measured, nil
 }
 
-// measurePrevious measures the revision of the round before on the current rows.
+// measurePrevious measures the revision of the previous round on the current rows. It does
+// nothing if there is none.
 func (a *asker) measurePrevious(ctx context.Context, s *Model, rows []row, m *evolai.Measured) error {
 	if s.Previous == nil {
 		return nil
@@ -138,14 +140,15 @@ func (a *asker) measurePrevious(ctx context.Context, s *Model, rows []row, m *ev
 	return nil
 }
 
-// The texts around a model's thinking, as Qwen3's template has them.
+// The texts before and after a model's thinking, as in Qwen3's chat template.
 const (
 	thinkOpen  = "<think>\n"
 	thinkClose = "\n</think>\n\n"
 )
 
 // thinking returns the mean log-probability that a model gives to the tokens of the reference's
-// continuation, behind its own thinking about the prompt and behind an empty thinking.
+// continuation: with is after the model's own thinking about the prompt, without after an empty
+// thinking.
 func (a *asker) thinking(ctx context.Context, m *Model, rows []row) (with, without float64, err error) {
 	thought := make([]float64, len(rows))
 	empty := make([]float64, len(rows))
@@ -169,7 +172,7 @@ func (a *asker) thinking(ctx context.Context, m *Model, rows []row) (with, witho
 }
 
 // likelihood returns the mean log-probability of the tokens of the reference's continuation,
-// behind the prompt and a text between both.
+// after the prompt and the text between.
 func (a *asker) likelihood(ctx context.Context, m *Model, r *row, between string) (float64, error) {
 	prefix, err := a.ask(ctx, m, completion{
 		Prompt:    r.text + between,
@@ -192,15 +195,15 @@ func (a *asker) likelihood(ctx context.Context, m *Model, r *row, between string
 	return stats.Mean(got.Own), nil
 }
 
-// The side quests of a round: the number of samples, that of quests in a sample, and the tokens
-// of an answer.
+// The side quests of a round: the number of samples, the number of quests in a sample, and the
+// maximum number of tokens of an answer.
 const (
 	questSamples = 10
 	questsEach   = 2
 	questTokens  = 64
 )
 
-// solve returns the share of the round's side quests that a model solves. All models have the
+// solve returns the share of the round's side quests that a model solves. All models get the
 // same quests.
 func (a *asker) solve(ctx context.Context, m *Model) (float64, error) {
 	var quests []evolai.Quest

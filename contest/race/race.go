@@ -1,6 +1,5 @@
-// Package race checks what the subnet publishes of a race: the seed of its worlds,
-// the variance of its validators, the times of its agents, and the confidence in its
-// winner.
+// Package race checks what the subnet publishes about a race: the seed of its worlds, the
+// variance between its validators, the times of its agents, and the confidence in its winner.
 package race
 
 import (
@@ -10,15 +9,15 @@ import (
 	"time"
 )
 
-// Document contains the answers of the subnet's public API for one race: the race, the
-// commitment to its seed, the variance of its validators, and the runs of its agents.
+// Document has the answers of the subnet's public API about one race: the race itself, the
+// commitment to its seed, the variance between its validators, and the runs of its agents.
 type Document struct {
 	Detail     detail     `json:"detail"`
 	Commitment Commitment `json:"seed_commitment"`
 	Variance   variance   `json:"validator_variance"`
 	Runs       []run      `json:"runs"`
-	// Versions are the agent versions of the race, History the races before it. Documents that
-	// were saved by older versions of arena have neither.
+	// Versions are the agent versions of the race. History are the previous races. Both are
+	// empty in documents that were saved by older versions of arena.
 	Versions []Version `json:"agent_versions"`
 	History  []past    `json:"history"`
 }
@@ -69,8 +68,7 @@ type Commitment struct {
 	} `json:"rejected_attempts"`
 }
 
-// variance is the API's answer about how much validators differ in their scores of the same
-// agents.
+// variance is the API's answer on how much validators differ in their scores of the same agents.
 type variance struct {
 	Pairs int      `json:"n_pairs"`
 	Mean  *float64 `json:"mean_spread"`
@@ -112,7 +110,7 @@ func Parse(text []byte) (*Document, error) {
 // Finding is the result of one check.
 type Finding struct {
 	Check string `json:"check"`
-	// State is ok, wrong, or unknown if the document lacks what the check needs.
+	// State is ok, wrong, or unknown. It is unknown if the document lacks what the check needs.
 	State  string `json:"state"`
 	Detail string `json:"detail,omitempty"`
 }
@@ -137,7 +135,8 @@ type Report struct {
 	Race      string     `json:"race"`
 	Findings  []Finding  `json:"findings"`
 	Standings *Standings `json:"standings"`
-	// Validators are those with at least two agents that other validators scored as well.
+	// Validators are the validators that scored at least two agents that other validators scored
+	// too.
 	Validators []Validator `json:"validators,omitempty"`
 }
 

@@ -15,7 +15,7 @@ type Version struct {
 	Agent     string     `json:"agent_version_id"`
 	Hotkey    string     `json:"miner_hotkey"`
 	Submitted *time.Time `json:"submitted_at"`
-	// Available is when the version's code becomes public.
+	// Available is the time at which the version's code becomes public.
 	Available *time.Time `json:"code_available_at"`
 }
 
@@ -27,7 +27,7 @@ type past struct {
 	Winner    string     `json:"winner_agent_version_id"`
 }
 
-// checkSchedule checks the race's times and those of its agents by the subnet's rules.
+// checkSchedule checks the times of the race and of its agents by the subnet's rules.
 func (d *Document) checkSchedule() []Finding {
 	return []Finding{
 		d.checkCooldown(),
@@ -37,7 +37,8 @@ func (d *Document) checkSchedule() []Finding {
 	}
 }
 
-// checkCooldown checks that the submissions of each hotkey are at least the cooldown apart.
+// checkCooldown checks that any two submissions of one hotkey are separated by at least the
+// cooldown.
 func (d *Document) checkCooldown() Finding {
 	versions := slices.DeleteFunc(slices.Clone(d.Versions), func(v Version) bool {
 		return v.Submitted == nil || v.Hotkey == ""
@@ -63,8 +64,8 @@ func (d *Document) checkCooldown() Finding {
 	return Finding{"cooldown", OK, fmt.Sprintf("%d pairs of submissions, each %s apart or more", pairs, cooldown)}
 }
 
-// checkPromotionDay checks that no other race was completed on the day (UTC) of this one, since
-// the subnet promotes once a day.
+// checkPromotionDay checks that no other race was completed on the same day (UTC), since the
+// subnet promotes once a day.
 func (d *Document) checkPromotionDay() Finding {
 	completed := d.Detail.Race.Completed
 	if completed == nil || len(d.History) == 0 {
@@ -79,10 +80,10 @@ func (d *Document) checkPromotionDay() Finding {
 	return Finding{"promotion_day", OK, day}
 }
 
-// incumbent is the qualification type of the winner of the race before.
+// incumbent is the qualification type of the agent that won the previous race.
 const incumbent = "INCUMBENT"
 
-// checkIncumbent checks that the incumbent of the race is the winner of the race before.
+// checkIncumbent checks that the incumbent of the race is the winner of the previous race.
 func (d *Document) checkIncumbent() Finding {
 	number := d.Detail.Race.Number
 	i := slices.IndexFunc(d.History, func(p past) bool {
@@ -101,8 +102,8 @@ func (d *Document) checkIncumbent() Finding {
 	return newFinding("promoted", slices.Contains(found, winner), fmt.Sprintf("the race before was won by %s; incumbents are %q", winner, found))
 }
 
-// checkEmbargo checks that the code of the winner becomes public on the next weekday (UTC) after
-// the race at the earliest.
+// checkEmbargo checks that the winner's code becomes public no earlier than on the next weekday
+// (UTC) after the race.
 func (d *Document) checkEmbargo() Finding {
 	completed := d.Detail.Race.Completed
 	v := d.version(d.Detail.Race.Winner)
@@ -122,7 +123,7 @@ func nextWeekday(t time.Time) time.Time {
 	return next
 }
 
-// version returns what the document has about an agent version, nil if nothing.
+// version returns the entry of an agent version in the document, nil if there is none.
 func (d *Document) version(id string) *Version {
 	i := slices.IndexFunc(d.Versions, func(v Version) bool {
 		return v.Agent == id
@@ -135,8 +136,9 @@ func (d *Document) version(id string) *Version {
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// CheckCorpus checks that a corpus is of the race: that each of its attempts is of a run of the
-// race, and that each run that counts has attempts. attempts counts the corpus's attempts by run.
+// CheckCorpus checks that a corpus belongs to the race: each of its attempts must be from a run
+// of the race, and each included run must have attempts. attempts counts the corpus's attempts
+// by run.
 func (d *Document) CheckCorpus(attempts map[string]int) []Finding {
 	runs := map[string]bool{}
 	var lost []string

@@ -12,9 +12,9 @@ import (
 	"github.com/cloudflare/circl/sign/bls"
 )
 
-// The public source of randomness for seeds: drand's quicknet, which publishes a signature
-// every three seconds (unchained, in G1: bls-unchained-g1-rfc9380). quicknet is the hash of its
-// chain; the key is in hex, the genesis in Unix seconds, the period in seconds.
+// Constants of drand's quicknet, the public source of randomness for seeds, which publishes a
+// signature every three seconds (unchained, in G1: bls-unchained-g1-rfc9380). quicknet is the
+// hash of the chain. The key is in hex, the genesis in Unix seconds, the period in seconds.
 const (
 	quicknet        = "52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971"
 	quicknetKey     = "83cf0f2896adee7eb8b5f01fcad3912212c437e0073e911fb90022d3e760183c8c4b450b6a0a6c3ac6a5776a2d1064510d1fec758c921cc22b0e17e63aaf4bcb5ed66304de9cf809bd274ca73bab4af5a6e9c76a4bc09e76eae8991ef5ece45a"
@@ -22,9 +22,10 @@ const (
 	quicknetPeriod  = 3
 )
 
-// checkTiming checks that the drand round is quicknet's and has the recorded time, that the
-// secret was committed before it, and that it is the first round Offset seconds or more after
-// closes, when qualifying closed. The last check is not possible if closes is nil.
+// checkTiming checks the drand round of the commitment. The round must be quicknet's and have
+// the recorded time, the secret must have been committed before it, and it must be the first
+// round at least Offset seconds after closes, when qualifying closed. The last check is unknown
+// if closes is nil.
 func (c *Commitment) checkTiming(closes *time.Time) []Finding {
 	roundTime := time.Unix(quicknetGenesis+int64(c.Round-1)*quicknetPeriod, 0).UTC() //nolint:gosec // a round beyond int64 is another time than any
 	findings := []Finding{
@@ -51,7 +52,7 @@ func (c *Commitment) checkTiming(closes *time.Time) []Finding {
 }
 
 // checkBeacon checks that the recorded signature is quicknet's for the recorded round, and that
-// the randomness is the hash of the signature.
+// the recorded randomness is the hash of the signature.
 func (c *Commitment) checkBeacon() []Finding {
 	if c.Signature == "" {
 		return []Finding{{"beacon", Unknown, "not recorded yet"}}
@@ -72,8 +73,8 @@ func (c *Commitment) checkBeacon() []Finding {
 	}
 }
 
-// isSignedBy reports whether the signature for the round is that of a drand network with this
-// public key in hex, whose signatures are unchained and in G1.
+// isSignedBy reports whether the drand network with this public key (in hex) signed the round.
+// Its signatures must be unchained and in G1.
 func isSignedBy(key string, round uint64, signature []byte) bool {
 	text, err := hex.DecodeString(key)
 	if err != nil {
@@ -87,12 +88,11 @@ func isSignedBy(key string, round uint64, signature []byte) bool {
 	return bls.Verify(&public, message[:], signature)
 }
 
-// encoding is one way to convert a published hex string to the bytes that are hashed. The
-// subnet's docs do not define whether the string's text or its value is meant, so that checks
-// try both.
+// encoding is a way to convert a published hex string to the bytes that are hashed. The subnet's
+// docs do not define whether the text of the string or its value is hashed, so checks try both.
 type encoding struct {
 	name string
-	// decode returns the bytes of s, nil if the encoding needs hex and s is not hex.
+	// decode returns the bytes of s. It returns nil if the encoding needs hex and s is not hex.
 	decode func(s string) []byte
 }
 
@@ -115,7 +115,7 @@ func hasHash(b []byte, hash string) bool {
 	return strings.EqualFold(hex.EncodeToString(sum[:]), hash)
 }
 
-// checkSecret checks that the SHA-256 of the revealed secret is the one that was committed.
+// checkSecret checks that the SHA-256 of the revealed secret is the committed one.
 func (c *Commitment) checkSecret() Finding {
 	if c.Secret == "" {
 		return Finding{"secret", Unknown, "not revealed yet"}
@@ -130,7 +130,7 @@ func (c *Commitment) checkSecret() Finding {
 }
 
 // checkSeed checks that the seed of the race's worlds is the SHA-256 of the secret followed by
-// the beacon's randomness.
+// drand's randomness.
 func (c *Commitment) checkSeed() Finding {
 	if c.WorldSeed == "" || c.Secret == "" {
 		return Finding{"world_seed", Unknown, "not revealed yet"}
@@ -148,7 +148,7 @@ func (c *Commitment) checkSeed() Finding {
 }
 
 // checkAttempts checks that the rejected attempts to draw a seed are numbered from 0 without a
-// gap, each with its reason.
+// gap, and that each has a reason.
 func (c *Commitment) checkAttempts() Finding {
 	if !c.Revealed {
 		return Finding{"rejected_attempts", Unknown, "not revealed yet"}

@@ -13,11 +13,11 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// Standings are the agents of a race, ordered by their pooled score.
+// Standings are the agents of a race, ordered by their score.
 type Standings struct {
-	// Spread is the standard deviation of one agent's score between races, or between
-	// validators if no agent has run two races; Basis names which. Freedom is its degrees of
-	// freedom; if it is 0 there are no intervals.
+	// Spread is the standard deviation of one agent's score between races or, if no agent has
+	// run two races, between validators. Basis tells which of the two. Freedom is the number of
+	// degrees of freedom; if it is 0, there are no intervals.
 	Spread  float64 `json:"spread"`
 	Basis   string  `json:"of"`
 	Freedom int     `json:"freedom"`
@@ -35,13 +35,14 @@ type Agent struct {
 	ID    string  `json:"agent_version_id"`
 	Name  string  `json:"name,omitempty"`
 	Score float64 `json:"weighted_score"`
-	// Races counts the races of the agent's window, Runs its included runs of this race.
+	// Races counts the races in the agent's window. Runs counts the agent's included runs of
+	// this race.
 	Races int `json:"races"`
 	Runs  int `json:"runs"`
 	// Interval is the 95 % t interval of the score, nil if the spread is unknown.
 	Interval *stats.Interval `json:"interval,omitempty"`
-	// Best is the probability that the agent's true score is the highest, 0 to 1, nil if the
-	// spread is unknown.
+	// Best is the probability, from 0 to 1, that the agent's true score is the highest. It is
+	// nil if the spread is unknown.
 	Best   *float64 `json:"p_best,omitempty"`
 	Winner bool     `json:"winner"`
 }
@@ -87,16 +88,16 @@ func (d *Document) standings() *Standings {
 	return s
 }
 
-// scoredRuns returns the runs that count in this race: those that are included, succeeded and
-// have a score.
+// scoredRuns returns the runs that count in this race: they are included, succeeded and have a
+// score.
 func (d *Document) scoredRuns() []run {
 	return slices.DeleteFunc(slices.Clone(d.Runs), func(r run) bool {
 		return !r.Included || r.Status != "SUCCESS" || r.Score == nil || r.RaceID != d.Detail.Race.ID
 	})
 }
 
-// pooledSD computes the pooled standard deviation within groups and its degrees of freedom.
-// Both are 0 if no group has two values.
+// pooledSD returns the pooled standard deviation within groups and its degrees of freedom. Both
+// are 0 if no group has two values.
 func pooledSD(groups [][]float64) (sd float64, freedom int) {
 	sum := 0.0
 	for _, g := range groups {
@@ -111,8 +112,8 @@ func pooledSD(groups [][]float64) (sd float64, freedom int) {
 	return math.Sqrt(sum / float64(freedom)), freedom
 }
 
-// addIntervals sets Interval and Best of each agent. It sets none if the spread is unknown or
-// 0, or if any agent has no race or run to count.
+// addIntervals sets Interval and Best of each agent. It sets none if the spread is unknown or 0,
+// or if some agent has no observations.
 func (s *Standings) addIntervals() {
 	hasNone := func(a Agent) bool { return s.observations(&a) == 0 }
 	if s.Freedom == 0 || s.Spread == 0 || slices.ContainsFunc(s.Agents, hasNone) {
@@ -127,8 +128,8 @@ func (s *Standings) addIntervals() {
 	}
 }
 
-// observations returns the number of races, or of runs if the spread is that between
-// validators, on which an agent's score is based.
+// observations returns the number of observations behind an agent's score. They are races or, if
+// the spread is that between validators, runs.
 func (s *Standings) observations(a *Agent) int {
 	if s.Basis == basisRaces {
 		return a.Races
@@ -167,7 +168,7 @@ func (s *Standings) bestProbability(i int) float64 {
 }
 
 // checkWinner checks that the published winner has the highest score of all qualified agents,
-// and that the published winning score, if any, is equal to that score.
+// and that the published winning score, if there is one, is equal to it.
 func (d *Document) checkWinner() Finding {
 	id := d.Detail.Race.Winner
 	if id == "" {
@@ -189,8 +190,8 @@ func (d *Document) checkWinner() Finding {
 	return newFinding("winner", ok, fmt.Sprintf("%.4f, the highest is %.4f", winner, highest))
 }
 
-// Validator is the mean difference between one validator's scores and those of the others, with
-// its 95 % t interval over the agents that both scored.
+// Validator is one validator's bias: the mean difference between its scores and those of the
+// others, with a 95 % t interval over the agents that both scored.
 type Validator struct {
 	Hotkey   string         `json:"validator_hotkey"`
 	Agents   int            `json:"agents"`
@@ -198,8 +199,8 @@ type Validator struct {
 	Interval stats.Interval `json:"interval"`
 }
 
-// biases returns the published mean difference of each validator with at least two agents, and
-// its interval, the largest difference first.
+// biases returns the published bias of each validator with at least two compared agents, and its
+// interval. The largest bias is first.
 func (d *Document) biases() []Validator {
 	var validators []Validator
 	for _, v := range d.Variance.Validators {
@@ -218,8 +219,8 @@ func (d *Document) biases() []Validator {
 	return validators
 }
 
-// checkVariance compares the published variance between validators with the one that the runs
-// show. It is unknown if the document has no runs or no variance.
+// checkVariance compares the published variance between validators with the one computed from
+// the runs. The result is unknown if the document has no runs or no variance.
 func (d *Document) checkVariance() Finding {
 	if len(d.Runs) == 0 || d.Variance.Mean == nil {
 		return Finding{"validator_variance", Unknown, "no runs, or no published variance"}

@@ -3,7 +3,7 @@ package yuma
 import "math"
 
 // bonds returns the bonds after an epoch and each validator's share of the dividends. weights
-// are the normalised weights before clipping; res has the clipped ones and the consensus.
+// are the normalised weights before clipping. res has the clipped weights and the consensus.
 func (r Rules) bonds(
 	res *Result,
 	weights [][]Weight,
@@ -25,8 +25,8 @@ func (r Rules) bonds(
 	return bonds, normalised(dividends)
 }
 
-// penalise returns the weights from which bonds follow: those between the weights of validators
-// and the clipped ones, by the subnet's penalty.
+// penalise returns the weights from which bonds are computed. They are between the validators'
+// weights and the clipped ones, as the subnet's penalty sets.
 func (r Rules) penalise(weights, clipped [][]Weight) [][]Weight {
 	out := make([][]Weight, len(weights))
 	for i, row := range weights {
@@ -38,9 +38,9 @@ func (r Rules) penalise(weights, clipped [][]Weight) [][]Weight {
 	return out
 }
 
-// updateBonds3 computes the bonds after an epoch by Yuma 3: each bond moves towards the
-// validator's weight, without stake and without normalisation. Without previous bonds of the
-// same number of nodes, all start at 0.
+// updateBonds3 computes the bonds after an epoch by Yuma 3. Each bond moves towards the
+// validator's weight, without stake and without normalisation. All bonds start at 0 if previous
+// has another number of nodes.
 func (r Rules) updateBonds3(res *Result, weights [][]Weight, previous Bonds) Bonds {
 	n := len(weights)
 	bonds := make(Bonds, n)
@@ -68,8 +68,8 @@ func (r Rules) updateBonds3(res *Result, weights [][]Weight, previous Bonds) Bon
 	return bonds
 }
 
-// liquidAlpha returns the share of a bond that one epoch renews. It is between AlphaLow and
-// AlphaHigh: high if the weight is far above the consensus, or far below the bond.
+// liquidAlpha returns the share of a bond that is renewed in one epoch, between AlphaLow and
+// AlphaHigh. The share is high if the weight is far above the consensus or far below the bond.
 func (r Rules) liquidAlpha(consensus, weight, bond float64) float64 {
 	difference := bond - weight
 	if weight >= bond {
@@ -82,9 +82,9 @@ func (r Rules) liquidAlpha(consensus, weight, bond float64) float64 {
 	return r.AlphaLow + float64(sigmoid*(r.AlphaHigh-r.AlphaLow))
 }
 
-// updateBonds computes the bonds after an epoch: the moving average of the previous bonds, and of
-// the new bonds that result from stake and weights. alpha is the share of the new bonds. It returns
-// only the new bonds if there are no previous ones, or if those are of another number of nodes.
+// updateBonds computes the bonds after an epoch: a moving average of the previous bonds and of
+// the new bonds, which are computed from stake and weights. alpha is the weight of the new
+// bonds. It returns only the new bonds if previous is empty or has another number of nodes.
 func updateBonds(
 	stake []float64,
 	weights [][]Weight,
@@ -120,7 +120,8 @@ func (b Bonds) clone() Bonds {
 	return out
 }
 
-// normalise divides the bonds in each node by their sum, unless that is 0.
+// normalise divides the bonds in each node by their sum. Bonds in a node whose sum is 0 are
+// unchanged.
 func (b Bonds) normalise() {
 	totals := make([]float64, len(b))
 	for _, row := range b {
@@ -135,8 +136,8 @@ func (b Bonds) normalise() {
 	}
 }
 
-// earned returns, for each validator, the incentive of the nodes in which it has bonds, times
-// these bonds.
+// earned returns the dividends of each validator: the sum over all nodes of its bond in the node
+// times the node's incentive.
 func (b Bonds) earned(incentive []float64) []float64 {
 	out := make([]float64, len(b))
 	for i, row := range b {

@@ -19,12 +19,13 @@ import (
 	"github.com/trajectory-arena/arena/internal/footer"
 )
 
-// maxBytes is the maximum size of a file: 4,096 nodes have 4,096 weights of 16 bytes each.
+// maxBytes is the maximum size of a file in bytes: 4,096 nodes with 4,096 weights of 16 bytes
+// each.
 const maxBytes = 256 << 20
 
-// Read reads the epochs of a file in order. A JSON file has one epoch, or one a line: {id,
-// network, stake: [...], weights: [[[uid, weight], …] or [weight, …], …]}. A CSV or Parquet
-// file has one epoch, with a row for each weight: uid, stake, target and weight. A node without
+// Read reads the epochs of a file in order. A JSON file has one epoch, or one per line: {id,
+// network, stake: [...], weights: [[[uid, weight], …] or [weight, …], …]}. A CSV or Parquet file
+// has one epoch, with a row for each weight: uid, stake, target and weight. A node without
 // weights has one row with an empty target.
 func Read(path string) ([]*Epoch, error) {
 	f, err := os.Open(path)
@@ -54,8 +55,8 @@ func Read(path string) ([]*Epoch, error) {
 	return epochs, nil
 }
 
-// jsonEpoch is an Epoch in JSON. Published files have the weights as validators set them
-// (Weights) and, if the chain omitted some, those that counted (Counted).
+// jsonEpoch is an Epoch in JSON. Weights are the weights as validators set them. Counted, if
+// present, are those that the chain did not omit.
 type jsonEpoch struct {
 	ID      string            `json:"id"`
 	Network json.RawMessage   `json:"network"`
@@ -118,8 +119,8 @@ func parse(text []byte) (*Epoch, error) {
 	return e, e.Check()
 }
 
-// parseRow parses the weights of one node: pairs of uid and weight, [[uid, weight], …], or a
-// list with a weight for each node.
+// parseRow parses the weights of one node, which are either pairs [[uid, weight], …] or a list
+// with one weight for each node.
 func parseRow(text []byte) (row []Weight, err error) {
 	var dense []float64
 	if json.Unmarshal(text, &dense) == nil {
@@ -223,7 +224,7 @@ func readParquet(r io.ReaderAt, size int64) ([]*Epoch, error) {
 }
 
 // add adds one row of a table to the epoch. It returns an error if the uid is out of range, or
-// the node has another stake in an earlier row.
+// if an earlier row has another stake for the node.
 func (e *Epoch) add(row *entry) error {
 	if row.UID < 0 || row.UID >= MaxNodes {
 		return fmt.Errorf("uid %d of at most %d nodes", row.UID, MaxNodes)

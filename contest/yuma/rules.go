@@ -5,19 +5,20 @@ import (
 	"fmt"
 )
 
-// Rules are the parameters of a subnet.
+// Rules are the parameters of a subnet's consensus.
 type Rules struct {
-	// Kappa is the share of stake needed for consensus, 0 to 1.
+	// Kappa is the share of stake needed for consensus, from 0 to 1.
 	Kappa float64
-	// BondAlpha is the share of the bonds that one epoch renews, 0 to 1.
+	// BondAlpha is the share of the bonds that is renewed in one epoch, from 0 to 1.
 	BondAlpha float64
-	// BondsPenalty says from which weights bonds follow: 0 for those that validators set, 1 for
-	// the clipped ones.
+	// BondsPenalty tells from which weights bonds are computed: 0 means the weights that
+	// validators set, 1 the clipped ones.
 	BondsPenalty float64
-	// Yuma3 is the chain's Yuma3On.
+	// Yuma3 is the chain's parameter Yuma3On.
 	Yuma3 bool
-	// LiquidAlpha replaces BondAlpha, bond by bond, by a share between AlphaLow and AlphaHigh.
-	// The chain applies it with Yuma 3 only. Steepness is that of the sigmoid between both.
+	// LiquidAlpha replaces BondAlpha, for each bond, by a share between AlphaLow and AlphaHigh.
+	// The chain applies it with Yuma 3 only. Steepness is the steepness of the sigmoid between
+	// the two.
 	LiquidAlpha         bool
 	AlphaLow, AlphaHigh float64
 	Steepness           float64
@@ -49,7 +50,7 @@ func (r Rules) String() string {
 	}
 }
 
-// hyperparameters are those of a subnet in the chain's units, nil if absent.
+// hyperparameters are the parameters of a subnet in the chain's units, nil if absent.
 type hyperparameters struct {
 	Kappa        *float64 `json:"kappa"`
 	BondsAverage *float64 `json:"bonds_moving_avg"`
@@ -69,8 +70,8 @@ const (
 	unitSteepness = 100
 )
 
-// ParseRules parses the hyperparameters of a subnet as the chain gives them, one JSON object in
-// the chain's units. Parameters that are absent have the chain's defaults.
+// ParseRules parses the hyperparameters of a subnet as the chain reports them: one JSON object
+// in the chain's units. Absent parameters get the chain's defaults.
 func ParseRules(text []byte) (Rules, error) {
 	r := DefaultRules()
 	var h hyperparameters

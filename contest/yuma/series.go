@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Series computes the results of epochs in order. An epoch starts with the bonds of the epoch
-// before if the ids of both differ only in their final number (name-1, name-2).
+// Series computes the results of epochs in order. An epoch continues with the bonds of the
+// previous epoch if their ids differ only in their final number (name-1, name-2).
 func Series(epochs []*Epoch, r Rules) []*Result {
 	results := make([]*Result, len(epochs))
 	for i, e := range epochs {
@@ -22,8 +22,8 @@ func Series(epochs []*Epoch, r Rules) []*Result {
 	return results
 }
 
-// seriesName returns an epoch's id without its final number and the hyphen before it, "" if the
-// id has none.
+// seriesName returns an epoch's id without its final number and the hyphen before it. It returns
+// "" if the id has no final number.
 func seriesName(id string) string {
 	i := strings.LastIndexByte(id, '-')
 	if _, err := strconv.Atoi(id[i+1:]); err != nil || i < 0 {
@@ -32,14 +32,14 @@ func seriesName(id string) string {
 	return id[:i]
 }
 
-// Change replaces all weights of one validator.
+// Change is a replacement of all weights of one validator.
 type Change struct {
 	Validator int
 	Row       []Weight
 }
 
-// ParseChange parses "3:7=1,5=0.5": validator 3 sets weight 1 for node 7 and weight
-// 0.5 for node 5. "3:" removes all its weights.
+// ParseChange parses a change such as "3:7=1,5=0.5", by which validator 3 sets weight 1 for node
+// 7 and weight 0.5 for node 5. "3:" removes all weights of the validator.
 func ParseChange(text string) (c Change, err error) {
 	validator, row, ok := strings.Cut(text, ":")
 	if c.Validator, err = strconv.Atoi(validator); err != nil || !ok {
@@ -56,8 +56,8 @@ func ParseChange(text string) (c Change, err error) {
 	return c, nil
 }
 
-// WithChanges returns a copy of the epoch with the changes. It returns an error if the result
-// is invalid.
+// WithChanges returns a copy of the epoch with the changes applied. It returns an error if the
+// result is invalid.
 func (e *Epoch) WithChanges(changes []Change) (*Epoch, error) {
 	changed := *e
 	changed.Weights = append([][]Weight(nil), e.Weights...)
@@ -70,8 +70,8 @@ func (e *Epoch) WithChanges(changes []Change) (*Epoch, error) {
 	return &changed, changed.Check()
 }
 
-// Largest returns the n nodes with the highest emission, highest first, or all if there are
-// fewer.
+// Largest returns the n nodes with the highest emission, the highest first. It returns all nodes
+// if there are fewer.
 func (r *Result) Largest(n int) []Node {
 	nodes := slices.Clone(r.Nodes)
 	slices.SortStableFunc(nodes, func(a, b Node) int {

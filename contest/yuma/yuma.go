@@ -13,10 +13,11 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// MaxNodes is the maximum number of nodes of a subnet; current ones have 256.
+// MaxNodes is the maximum number of nodes of a subnet. Current subnets have 256.
 const MaxNodes = 4096
 
-// Weight is a validator's weight for one node, in any unit: rows are normalised.
+// Weight is a validator's weight for one node. Its unit does not matter, since the weights of a
+// validator are normalised.
 type Weight struct {
 	Target int
 	Weight float64
@@ -28,25 +29,26 @@ type Epoch struct {
 	Network string
 	// Stake is the stake of each node, in any unit.
 	Stake []float64
-	// Weights contains the weights that each node sets, nil if it sets none.
+	// Weights has the weights that each node sets, nil if it sets none.
 	Weights [][]Weight
 }
 
 // Bonds are the shares that validators have in nodes, indexed by validator and node. The bonds
-// in each node add up to 1, or to 0. By Yuma 3 each bond is from 0 to 1 by itself.
+// in each node add up to 1, or to 0. In Yuma 3 they need not: each single bond is from 0 to 1.
 type Bonds [][]float64
 
-// Node is the result of an epoch for one node. Shares add up to 1 over all nodes.
+// Node is the result of an epoch for one node. Values that are shares add up to 1 over all
+// nodes.
 type Node struct {
 	UID int `json:"uid" parquet:"uid"`
 	// Stake is the node's share of the total stake.
 	Stake float64 `json:"stake" parquet:"stake"`
-	// Rank is the sum of the weights that validators set for the node, after clipping and times
-	// their stake. Trust is Rank divided by the same sum before clipping.
+	// Rank is the sum of the clipped weights that validators set for the node, each times the
+	// validator's stake. Trust is Rank divided by the same sum before clipping.
 	Rank  float64 `json:"rank" parquet:"rank"`
 	Trust float64 `json:"trust" parquet:"trust"`
-	// Consensus is the largest weight that validators with at least the share kappa of the
-	// stake set for the node.
+	// Consensus is the largest weight for the node that validators with at least the share kappa
+	// of the stake reach.
 	Consensus float64 `json:"consensus" parquet:"consensus"`
 	Incentive float64 `json:"incentive" parquet:"incentive"`
 	// ValidatorTrust is the sum of the weights that the node itself sets, after clipping.
@@ -59,13 +61,15 @@ type Node struct {
 // Result is the result of one epoch.
 type Result struct {
 	ID string `json:"id,omitempty"`
-	// Rule is the rule of the bonds, with its parameters.
+	// Rule is the name of the rule by which bonds are computed, with its parameters.
 	Rule  string `json:"rule"`
 	Nodes []Node `json:"nodes"`
-	// Validators counts the nodes that set weights. StakeShare is their share of the stake.
+	// Validators counts the nodes that set weights. StakeShare is their share of the total
+	// stake.
 	Validators int     `json:"validators"`
 	StakeShare float64 `json:"stake_share_of_validators"`
-	// Clipped is the share of all weight, times stake, that consensus clips.
+	// Clipped is the share of all weight (times stake) that is removed by clipping to the
+	// consensus.
 	Clipped float64 `json:"clipped"`
 	Bonds   Bonds   `json:"-"`
 	// Weights are the weights of each node after normalisation and clipping.
@@ -104,8 +108,8 @@ func (e *Epoch) Check() error {
 // isWeight reports whether w is a finite number of at least 0.
 func isWeight(w float64) bool { return w >= 0 && !math.IsInf(w, 0) }
 
-// Compute computes the result of one epoch. previous are the bonds of the epoch before, nil if
-// there is none. The epoch must pass Check.
+// Compute computes the result of one epoch, which must pass Check. previous are the bonds of the
+// previous epoch, nil if there is none.
 func Compute(e *Epoch, r Rules, previous Bonds) *Result {
 	n := len(e.Stake)
 	stake := normalised(e.Stake)
@@ -154,8 +158,8 @@ func Compute(e *Epoch, r Rules, previous Bonds) *Result {
 	return res
 }
 
-// pay sets the incentive, dividends and emission of each node. All three arguments are the
-// nodes' shares of the total.
+// pay sets the incentive, dividends and emission of each node. Each argument has one share for
+// each node.
 func (r *Result) pay(incentive, dividends, stake []float64) {
 	emission := normalised(floats.AddTo(make([]float64, len(stake)), incentive, dividends))
 	if floats.Sum(emission) == 0 { // without incentive and dividends emission is by stake
@@ -192,9 +196,9 @@ func (e *Epoch) normalisedRows() [][]Weight {
 // rounding is the maximum rounding error of a sum of shares.
 const rounding = 1e-12
 
-// medians returns, for each node, the largest weight that validators with at least the share kappa
-// of the stake reach or exceed. It is 0 if the validators that set a weight for the node have less
-// stake than that.
+// medians returns the consensus of each node: the largest weight that validators with at least
+// the share kappa of the stake reach. It is 0 if the validators with a weight for the node have
+// less stake.
 func medians(
 	stake []float64,
 	rows [][]Weight,

@@ -1,6 +1,6 @@
-// Package bucket writes finished corpora to object stores and reads corpora and
-// days there. A folder of a store is named by a URL, such as
-// s3://name/path?region=eu-west-1 or file:///folder.
+// Package bucket writes finished corpora to object stores, and reads corpora and traces from
+// them. A folder of a store is named by a URL, such as s3://name/path?region=eu-west-1 or
+// file:///folder.
 package bucket
 
 import (
@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// IsURL reports whether a name is a URL, which begins with a scheme such as s3://, and not a
+// IsURL reports whether a name is a URL, which begins with a scheme such as s3://, instead of a
 // path.
 func IsURL(name string) bool {
 	scheme, _, ok := strings.Cut(name, "://")
@@ -37,7 +37,7 @@ func Base(name string) (string, error) {
 	return base, nil
 }
 
-// Split splits a URL into the URL of the folder and the last element of the path.
+// Split splits a URL into the URL of its folder and the last element of its path.
 func Split(name string) (folder, file string, err error) {
 	u, err := url.Parse(name)
 	if err != nil {
@@ -50,16 +50,16 @@ func Split(name string) (folder, file string, err error) {
 // Bucket is a folder of an object store.
 type Bucket struct {
 	store store
-	// name is the URL without path and parameters, for error messages.
+	// name is the URL without path and parameters. It is used in error messages.
 	name string
 }
 
-// Open opens the folder that a URL names, to read it. Credentials come from the
-// environment (docs/publishing.md).
+// Open opens the folder at a URL for reading. Credentials are read from the environment
+// (docs/publishing.md).
 func Open(ctx context.Context, name string) (*Bucket, error) { return open(ctx, name, false) }
 
-// Create opens the folder that a URL names, to write to it. A folder on disk that
-// does not exist is created.
+// Create opens the folder at a URL for writing. A folder on disk is created if it does not
+// exist.
 func Create(ctx context.Context, name string) (*Bucket, error) { return open(ctx, name, true) }
 
 func open(_ context.Context, name string, create bool) (*Bucket, error) {
@@ -77,8 +77,8 @@ func open(_ context.Context, name string, create bool) (*Bucket, error) {
 	}, nil
 }
 
-// keys returns the names of all objects of the folder that begin with prefix, sorted. Failed
-// requests are repeated.
+// keys returns the sorted names of all objects in the folder that begin with prefix. It repeats
+// failed requests.
 func (b *Bucket) keys(ctx context.Context, prefix string) ([]string, error) {
 	keys, err := retried(ctx, func() ([]string, error) {
 		return b.store.list(ctx, prefix)
@@ -89,8 +89,8 @@ func (b *Bucket) keys(ctx context.Context, prefix string) ([]string, error) {
 	return keys, nil
 }
 
-// Fetch copies every object of the folder into the local folder dir. A name that leads out of dir
-// is an error. An empty folder is fs.ErrNotExist.
+// Fetch copies every object of the folder into the local folder dir. It returns an error for an
+// object whose name would leave dir, and fs.ErrNotExist if there are no objects.
 func (b *Bucket) Fetch(ctx context.Context, dir string) error {
 	keys, err := b.keys(ctx, "")
 	if err != nil {
@@ -119,8 +119,8 @@ func (b *Bucket) FetchFile(ctx context.Context, name, dir string) error {
 	return b.fetch(ctx, name, filepath.Join(dir, name))
 }
 
-// fetch copies the object named key to a local file and creates the file's parent folders. Failed
-// requests are repeated.
+// fetch copies the object named key to a local file and creates the parent folders of the file.
+// It repeats failed requests.
 func (b *Bucket) fetch(ctx context.Context, key, file string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err

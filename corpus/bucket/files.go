@@ -13,13 +13,13 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 )
 
-// Files returns the folder as a read-only file system, in which a corpus is read as on disk. Its
-// root is ".".
+// Files returns the folder as a read-only file system with the root ".". A corpus is read from
+// it as from disk.
 func (b *Bucket) Files(ctx context.Context) corpus.FS {
 	return files{ctx, b}
 }
 
-// files is the read-only file system of a bucket's folder. Its methods that would write return
+// files is a read-only file system over a folder of a bucket. Its writing methods return
 // errReadOnly.
 type files struct {
 	ctx    context.Context //nolint:containedctx // corpus.FS, as io/fs, asks without one
@@ -34,11 +34,11 @@ func (files) Rename(string, string) error        { return errReadOnly }
 func (files) RemoveAll(string) error             { return errReadOnly }
 func (files) SyncDir(string) error               { return errReadOnly }
 
-// objectKey returns the name of the object that holds the file with this path.
+// objectKey returns the name of the object that has the content of the file with this path.
 func objectKey(name string) string { return path.Clean(filepath.ToSlash(name)) }
 
-// Open copies an object into a temporary file and opens that. The system frees the file when it
-// is closed or the process ends.
+// Open copies an object to a temporary file and opens the file. The system removes the file when
+// it is closed or the process ends.
 func (f files) Open(name string) (corpus.Source, error) {
 	dir, err := os.MkdirTemp("", "arena-object-")
 	if err != nil {
@@ -57,8 +57,8 @@ func (f files) Open(name string) (corpus.Source, error) {
 	return os.Open(file)
 }
 
-// ReadDir returns the entries of a folder, sorted by name. The error for a folder without objects
-// is fs.ErrNotExist, except for the root.
+// ReadDir returns the entries of a folder, sorted by name. For a folder without objects, other
+// than the root, the error is fs.ErrNotExist.
 func (f files) ReadDir(name string) ([]fs.DirEntry, error) {
 	prefix := objectKey(name) + "/"
 	if prefix == "./" {

@@ -16,11 +16,11 @@ import (
 	"github.com/trajectory-arena/arena/internal/atomicfile"
 )
 
-// folderStore is a store in a folder on disk. Each object is an ordinary file whose path in the
-// folder is the object's name.
+// folderStore is a store in a folder on disk. Each object is a file whose path in the folder is
+// the object's name.
 type folderStore struct{ dir string }
 
-// openFolder opens the store of a file:///folder URL. If create is true, it creates the folder;
+// openFolder opens the store of a file:///folder URL. It creates the folder if create is true;
 // otherwise a missing folder is an error.
 func openFolder(u *url.URL, create bool) (store, error) {
 	if _, err := parameters(u); err != nil {

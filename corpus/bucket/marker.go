@@ -14,9 +14,9 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 )
 
-// marker maps the path of each file of a unit, relative to the unit, to the SHA-256 of its
-// content, which is the name of the object in the bucket. A unit is a file or folder that
-// processes share. The path of a unit that is a single file is ".".
+// marker is the list of files of a unit, which is a file or folder that several processes share.
+// It maps the path of each file, relative to the unit, to the SHA-256 of its content, which is
+// the name of the object in the bucket. The path is "." if the unit is a single file.
 type marker map[string]string
 
 const markerName = "marker.json"
@@ -49,7 +49,7 @@ func (w *Work) upload(start, unit string) (marker, error) {
 	})
 }
 
-// mark writes the marker of a unit, the list of its files, unless another process already wrote
+// mark writes the marker (the list of files) of a unit, unless another process already wrote
 // one. It returns the marker that is then in the bucket. A damaged marker is removed and written
 // again, at most maxTries times.
 func (w *Work) mark(unit string, m marker) (marker, error) {
@@ -68,8 +68,8 @@ func (w *Work) mark(unit string, m marker) (marker, error) {
 	return nil, fmt.Errorf("write %s/%s: it does not stay whole: %w", w.bucket.name, key, err)
 }
 
-// marker returns the marker of a unit, the list of its files, from memory or from the bucket. The
-// error is fs.ErrNotExist if there is no marker or if it is incomplete.
+// marker returns the marker (the list of files) of a unit, from memory or from the bucket. The
+// error is fs.ErrNotExist if there is no marker or it is incomplete.
 func (w *Work) marker(unit string) (marker, error) {
 	if m := w.known[unit]; m != nil {
 		return m, nil
@@ -100,8 +100,8 @@ func (w *Work) forget(unit string) error {
 }
 
 // Sweep removes objects that killed processes left in the bucket. It considers only units that
-// this process has read or written. They are complete, so that objects which their markers do not
-// name are not needed.
+// this process read or wrote. These are complete, so objects that are not in their markers are
+// not needed.
 func (w *Work) Sweep() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

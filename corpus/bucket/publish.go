@@ -14,18 +14,18 @@ import (
 	"github.com/trajectory-arena/arena/internal/inorder"
 )
 
-// unfinished is the name of an empty object that exists in a folder while a corpus is uploaded.
-// What a killed process left in a folder with this object may be overwritten.
+// unfinished is the name of an empty object that exists in a folder while a corpus is uploaded
+// to it. If the process was killed, another upload may overwrite such a folder.
 const unfinished = ".arena-upload"
 
-// uploads is the maximum number of objects that are uploaded at the same time. Most of the time
-// of an upload is spent waiting for the network.
+// uploads is the maximum number of concurrent uploads. Most of the time of an upload is spent
+// waiting for the network.
 const uploads = 4
 
-// Publish copies the corpus in dir into the bucket's folder. The manifest is written last, since
-// readers see no corpus without it. An existing corpus is replaced. The error is
+// Publish copies the corpus in dir into the bucket's folder and replaces an existing corpus. The
+// manifest is written last, since readers need it to recognise a corpus. The error is
 // corpus.ErrNotCorpus if the folder contains anything else. Two processes may publish the same
-// corpus at the same time.
+// corpus concurrently.
 func (b *Bucket) Publish(
 	ctx context.Context,
 	fsys corpus.FS,
@@ -96,8 +96,8 @@ func (b *Bucket) upload(
 	return b.write(ctx, key, f, info.Size(), false)
 }
 
-// put writes data to the object named key. If once is true and an object with that name exists,
-// the error is fs.ErrExist.
+// put writes data to the object named key. If once is true and the object exists, the error is
+// fs.ErrExist.
 func (b *Bucket) put(
 	ctx context.Context,
 	key string,

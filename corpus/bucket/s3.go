@@ -15,25 +15,25 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
-// s3Store is a store in a folder of an S3 bucket, accessed by Amazon's S3 protocol.
+// s3Store is a store in a folder of a bucket on a server with Amazon's S3 protocol.
 type s3Store struct {
 	client *minio.Core
 	bucket string
-	// prefix is the path of the folder with a slash at its end; "" is the entire bucket.
+	// prefix is the path of the folder with a slash at the end. It is "" for the whole bucket.
 	prefix string
-	// google reports whether the server is Google's, which does not support conditional writes in
-	// the S3 protocol.
+	// google reports whether the server is Google's, whose S3 protocol does not support
+	// conditional writes.
 	google bool
 }
 
-// requestTries is how many times the S3 client itself sends a request that fails. Each page of a
-// listing and each part of a large object is a request.
+// requestTries is how many times the S3 client tries a request. Each page of a listing and each
+// part of a large object is a request.
 const requestTries = 3
 
-// errNoBucket reports that the bucket does not exist. Requests with this error are not repeated.
+// errNoBucket means that the bucket does not exist. Requests that fail with it are not repeated.
 var errNoBucket = errors.New("the bucket does not exist")
 
-// openS3 returns the store of a s3://bucket/folder URL. It sends no request.
+// openS3 returns the store for an s3://bucket/folder URL. It sends no request.
 func openS3(u *url.URL) (store, error) {
 	values, err := parameters(u, "endpoint", "region", "use_path_style", "disable_https", "profile", "anonymous")
 	if err != nil {
@@ -72,7 +72,7 @@ func openS3(u *url.URL) (store, error) {
 }
 
 // parseEndpoint parses the address of an S3 server. It returns the host and whether TLS is used.
-// The scheme decides the latter; secure does if the address has no scheme.
+// The scheme decides about TLS or, if the address has no scheme, secure.
 func parseEndpoint(endpoint string, secure bool) (host string, useTLS bool, err error) {
 	if !strings.Contains(endpoint, "://") {
 		return endpoint, secure, nil
@@ -88,7 +88,7 @@ func parseEndpoint(endpoint string, secure bool) (host string, useTLS bool, err 
 }
 
 // bucketLookup returns where requests name the bucket: in the path for "true", in the host name
-// for "false", and otherwise as the client decides by the server's host name.
+// for "false". For other values, the client decides by the server's host name.
 func bucketLookup(usePathStyle string) minio.BucketLookupType {
 	switch usePathStyle {
 	case "true":
@@ -100,10 +100,10 @@ func bucketLookup(usePathStyle string) minio.BucketLookupType {
 	}
 }
 
-// s3Credentials returns the source of the credentials, given the parameters of the store's URL.
-// By default it is the first of these that has any: the environment, the shared credentials file,
-// the metadata service of the machine or pod. The parameter profile selects a profile of the file
-// alone, and anonymous=true selects none.
+// s3Credentials returns the source of the credentials, by the parameters of the store's URL. By
+// default, it uses the first source that has credentials: the environment, the shared
+// credentials file, or the metadata service of the machine or pod. The parameter profile selects
+// a profile of the file instead. With anonymous=true there are no credentials.
 func s3Credentials(values map[string]string) *credentials.Credentials {
 	if values["anonymous"] == "true" {
 		return credentials.NewStatic("", "", "", credentials.SignatureAnonymous)
@@ -185,8 +185,8 @@ func (s *s3Store) remove(ctx context.Context, key string) error {
 	))
 }
 
-// storeError wraps an error of the S3 client in the error that the interface store documents,
-// such as fs.ErrNotExist for a missing object.
+// storeError wraps an error of the S3 client in the error that interface store documents, such
+// as fs.ErrNotExist for a missing object.
 func storeError(err error) error {
 	response, ok := errors.AsType[minio.ErrorResponse](err)
 	if !ok {
@@ -206,8 +206,8 @@ func storeError(err error) error {
 	}
 }
 
-// firstSet returns value or, if it is empty, the value of the first of the environment variables
-// that is set and not empty.
+// firstSet returns value or, if it is empty, the value of the first environment variable that is
+// not empty.
 func firstSet(value string, variables ...string) string {
 	for _, name := range variables {
 		if value == "" {

@@ -11,23 +11,22 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// store is a folder of an object store. Its errors wrap fs.ErrNotExist if the object does not
+// store is a folder of an object store. Its errors wrap fs.ErrNotExist if an object does not
 // exist, fs.ErrExist if put with ifAbsent finds an object, and fs.ErrPermission if access is
-// denied. Its methods may be called from several goroutines.
+// denied. Its methods are safe for concurrent use.
 type store interface {
-	// list returns the names of all objects whose name begins with prefix, sorted.
+	// list returns the sorted names of all objects whose name begins with prefix.
 	list(ctx context.Context, prefix string) ([]string, error)
 	// get copies an object to w.
 	get(ctx context.Context, key string, w io.Writer) error
-	// put writes an object, complete or not at all; with ifAbsent, only if no
-	// object has that name.
+	// put writes an object completely or not at all. With ifAbsent, it writes only if no object
+	// has that name.
 	put(ctx context.Context, key string, content *io.SectionReader, ifAbsent bool) error
-	// remove removes an object. It may report fs.ErrNotExist.
+	// remove removes an object. For a missing object, the error may be fs.ErrNotExist.
 	remove(ctx context.Context, key string) error
 }
 
-// openStore opens the store that a URL names. If create is true, a missing folder on disk is
-// created.
+// openStore opens the store at a URL. If create is true, it creates a missing folder on disk.
 func openStore(u *url.URL, create bool) (store, error) {
 	switch u.Scheme {
 	case "s3":
@@ -45,8 +44,8 @@ func openStore(u *url.URL, create bool) (store, error) {
 	}
 }
 
-// parameters returns the query parameters of a URL. A parameter that is not among known is an
-// error.
+// parameters returns the query parameters of a URL. It returns an error for a parameter that is
+// not in known.
 func parameters(u *url.URL, known ...string) (map[string]string, error) {
 	values := map[string]string{}
 	for name, list := range u.Query() {
@@ -65,12 +64,12 @@ func parameters(u *url.URL, known ...string) (map[string]string, error) {
 	return values, nil
 }
 
-// maxTries is the maximum number of times that a request is sent. All stores answer with errors
-// or close connections under load. The pauses between the requests grow from about half a second.
+// maxTries is the maximum number of times that a request is sent. All stores return errors or
+// close connections under load. The pauses between tries start at about half a second and grow.
 const maxTries = 5
 
-// retried calls request until it succeeds, and returns its result. It gives up after maxTries
-// calls or at an error that will not change, such as a missing object.
+// retried calls request until it succeeds, and returns its result. It stops after maxTries
+// calls, or at an error that a retry cannot change, such as a missing object.
 func retried[T any](ctx context.Context, request func() (T, error)) (T, error) {
 	return backoff.Retry(ctx, func() (T, error) {
 		v, err := request()

@@ -14,32 +14,32 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 )
 
-// Work is a folder of this process, as a corpus.FS, in which some files and folders are shared
-// with other processes through a bucket. A shared file or folder is a unit. It becomes visible to
-// the others when Rename moves it to its final path.
+// Work is a local folder, as a corpus.FS, in which some files and folders are shared with other
+// processes through a bucket. A shared file or folder is called a unit. It becomes visible to
+// other processes when Rename moves it to its final path.
 //
-// The files of a unit are uploaded as objects named by the hash of their content. Then its
-// marker, the list of these names, is written unless one exists. If two processes create the same
-// unit, the first wins and both read its files. Open finds a file by its unit's marker and
-// verifies its hash.
+// The files of a unit are uploaded as objects named by the hash of their content. Then the
+// unit's marker, the list of these names, is written unless one exists. If two processes create
+// the same unit, the first one wins and both read its files. Open finds a file by its unit's
+// marker and verifies its hash.
 type Work struct {
 	corpus.Disk
 	ctx    context.Context //nolint:containedctx // corpus.FS, as io/fs, asks without one
 	bucket *Bucket
 	files  corpus.FS
 	dir    string
-	// unit returns the unit that contains a path and whether the path is shared. The unit is ""
+	// unit returns the unit that contains a path, and whether the path is shared. The unit is ""
 	// for a shared folder that contains units.
 	unit func(rel string) (unit string, shared bool)
 	mu   sync.Mutex // protects known and the copying of files from the bucket
-	// known are the markers of units that this process has read or written, by unit.
+	// known maps each unit that this process has read or written to its marker.
 	known map[string]marker
 }
 
-// NewWork returns a work folder in dir of which a part is shared through a bucket. unit returns
-// the unit (a shared file or folder) that contains a path, and whether the path is shared. Paths
-// are relative to dir, with forward slashes. The unit of a shared folder that contains units is
-// "".
+// NewWork returns the folder dir as a Work that shares a part of it through a bucket. unit
+// returns the unit (the shared file or folder) that contains a path, and whether the path is
+// shared. Paths are relative to dir and have forward slashes. For a shared folder that contains
+// units, the unit is "".
 func NewWork(
 	ctx context.Context,
 	b *Bucket,
@@ -56,10 +56,10 @@ func NewWork(
 	}
 }
 
-// place locates a path of the work folder in the bucket. rel is the path relative to the work
-// folder, unit is the shared file or folder that contains it, and within is the path inside the
-// unit, "." for the unit itself. All are empty if the path is not shared. For a folder that
-// contains units, unit and within are empty.
+// place finds a path of the work folder in the bucket. rel is the path relative to the work
+// folder, unit the shared file or folder that contains it, and within the path inside the unit,
+// "." for the unit itself. All are "" if the path is not shared. unit and within are "" for a
+// folder that contains units.
 func (w *Work) place(name string) (rel, unit, within string) {
 	rel, err := filepath.Rel(w.dir, name)
 	rel = filepath.ToSlash(rel)
@@ -73,7 +73,8 @@ func (w *Work) place(name string) (rel, unit, within string) {
 	return rel, unit, within
 }
 
-// Open opens a file. A shared file that only another process has is first copied from the bucket.
+// Open opens a file. If a shared file is not on the local disk, Open copies it from the bucket
+// first.
 func (w *Work) Open(name string) (corpus.Source, error) {
 	_, unit, within := w.place(name)
 	if unit == "" {
@@ -102,7 +103,7 @@ func (w *Work) Open(name string) (corpus.Source, error) {
 }
 
 // copy copies the object named key to the local file name, completely or not at all. It returns
-// an error if sum is not the SHA-256 of the object's content.
+// an error if the SHA-256 of the content is not sum.
 func (w *Work) copy(key, sum, name string) error {
 	temp := name + ".copy"
 	_, err := retried(w.ctx, func() (any, error) {
@@ -118,9 +119,9 @@ func (w *Work) copy(key, sum, name string) error {
 	return os.Rename(temp, name)
 }
 
-// Rename moves a file or folder. If dst is a unit, Rename also uploads it for other processes. If
-// another process already uploaded this unit with other content, a file replaces that content,
-// but a folder is removed in its favour.
+// Rename moves a file or folder. If dst is a unit, Rename also uploads the unit for other
+// processes. If another process already uploaded the unit with other content, a file replaces
+// that content, but a folder is discarded and the other content remains.
 func (w *Work) Rename(start, dst string) error {
 	_, unit, within := w.place(dst)
 	if within != "." {
@@ -155,9 +156,9 @@ func (w *Work) Rename(start, dst string) error {
 	return errors.Join(w.bucket.remove(w.ctx, mine...), w.Disk.RemoveAll(start))
 }
 
-// RemoveAll removes a file or folder. Of a unit it also removes the marker in the bucket. Without
-// the marker the unit does not exist for other processes; its objects remain. Of a shared folder
-// that contains units it removes all objects.
+// RemoveAll removes a file or folder. For a unit it also removes the marker in the bucket;
+// without the marker, the unit does not exist for other processes, although its objects remain.
+// For a shared folder that contains units it removes all objects.
 func (w *Work) RemoveAll(name string) error {
 	err := w.Disk.RemoveAll(name)
 	rel, unit, within := w.place(name)
@@ -173,8 +174,8 @@ func (w *Work) RemoveAll(name string) error {
 	return errors.Join(err, listed, w.bucket.remove(w.ctx, items...))
 }
 
-// ReadDir returns the entries of a folder, sorted by name. A shared folder that contains units is
-// listed from the bucket.
+// ReadDir returns the entries of a folder, sorted by name. The entries of a shared folder that
+// contains units are read from the bucket.
 func (w *Work) ReadDir(name string) ([]fs.DirEntry, error) {
 	if rel, unit, _ := w.place(name); rel != "" && unit == "" {
 		return w.files.ReadDir(rel)

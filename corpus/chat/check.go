@@ -18,12 +18,12 @@ type Unfit struct {
 	Detail string // the offending role, tool or id; may be empty
 }
 
-// Error returns the reason and the detail.
+// Error returns the reason and the detail as a sentence.
 func (u *Unfit) Error() string {
 	return strings.TrimSuffix("unfit for a row: "+u.Reason+": "+u.Detail, ": ")
 }
 
-// The reasons of Unfit.
+// The values of Unfit.Reason.
 const (
 	// ReasonNoAssistant: there is no turn of the assistant.
 	ReasonNoAssistant = "no_assistant_turn"
@@ -56,12 +56,11 @@ const (
 	ReasonMarkup = "markup_in_text"
 )
 
-// Schema holds the part of tool definitions that Check needs: by tool and argument,
-// whether the argument may be null.
+// Schema tells, for each tool and argument, whether the argument may be null.
 type Schema map[string]map[string]bool
 
-// ParseSchema reads OpenAI tool definitions, nested under "function" or flat.
-// It skips definitions that it cannot read.
+// ParseSchema reads OpenAI tool definitions, flat or nested under "function". It skips
+// definitions that it cannot read.
 func ParseSchema[S ~string](tools []S) Schema {
 	schema := make(Schema, len(tools))
 	for _, t := range tools {
@@ -88,10 +87,10 @@ func ParseSchema[S ~string](tools []S) Schema {
 	return schema
 }
 
-// Check returns an *Unfit unless every trainer's chat template accepts the messages.
-// Their roles must be: system? user (assistant (tool+ user? assistant)*)+. The next
-// turn must answer each call by its id, and the last message must be the assistant's;
-// its calls need no answer. A nil schema disables the checks of tools.
+// Check returns an *Unfit error unless the chat template of every trainer accepts the messages.
+// Their roles must be: system? user (assistant (tool+ user? assistant)*)+. The next turn must
+// answer each call by its id. The last message must be the assistant's, and its calls need no
+// answer. A nil schema disables the checks of tools.
 func Check(ms []Message, schema Schema) error {
 	if len(ms) == 0 || ms[len(ms)-1].Role != Assistant {
 		return &Unfit{Reason: ReasonNoAssistant}
@@ -105,7 +104,7 @@ func Check(ms []Message, schema Schema) error {
 	return nil
 }
 
-// checker checks the messages of one row, in order.
+// checker is the state of checking the messages of one row in order.
 type checker struct {
 	prevRole string          // of the previous message, "" before the first
 	open     map[string]bool // ids of the calls without an answer so far
@@ -207,8 +206,8 @@ func (c *checker) function(f Function) error {
 // controlToken matches control tokens of chat models, such as <|im_end|>.
 var controlToken = regexp.MustCompile(`<\|[A-Za-z0-9_]+\|>`)
 
-// hasControlToken reports whether s contains a control token such as <|im_end|>. It searches for
-// "<|" first, because few texts contain that and the regular expression is slow.
+// hasControlToken reports whether s contains a control token such as <|im_end|>. For speed it
+// searches for "<|" before it uses the regular expression.
 func hasControlToken(s string) bool { return strings.Contains(s, "<|") && controlToken.MatchString(s) }
 
 // hasMarkup reports whether s contains a tag that chat templates write, such as <think> or

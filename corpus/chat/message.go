@@ -1,5 +1,5 @@
-// Package chat renders dialogues as the chat messages that trainers read, checks such
-// messages and reads them back.
+// Package chat renders dialogues as chat messages for trainers, checks such messages, and reads
+// them back.
 package chat
 
 import (
@@ -23,8 +23,8 @@ const (
 	Tool      = "tool"
 )
 
-// Message is one OpenAI chat message. Its JSON omits empty members and never contains
-// null; content is always present.
+// Message is one OpenAI chat message. Its JSON omits empty members and never contains null. The
+// member content is always present.
 type Message struct {
 	Role      string `json:"role"`
 	Content   string `json:"content"`
@@ -32,8 +32,8 @@ type Message struct {
 	Calls     []Call `json:"tool_calls,omitempty"`
 	// CallID is the id of the call that a tool message answers.
 	CallID string `json:"tool_call_id,omitempty"`
-	// Weight is 1 for an assistant message in the loss and 0 for one that is only
-	// context. It is nil if all assistant messages are in the loss.
+	// Weight is 1 for an assistant message that counts in the loss, and 0 for one that is only
+	// context. It is nil if all assistant messages count.
 	Weight *int `json:"weight,omitempty"`
 }
 
@@ -44,7 +44,7 @@ type Call struct {
 	Function Function `json:"function"`
 }
 
-// Function is the called tool with its arguments, a JSON object.
+// Function is the called tool with its arguments as a JSON object.
 type Function struct {
 	Name      string          `json:"name"`
 	Arguments json.RawMessage `json:"arguments"`
@@ -63,8 +63,8 @@ func Encode(messages []Message) ([]string, error) {
 	return out, nil
 }
 
-// decodeLimits are limits on the JSON of a message, far above what any row needs. An attempt has
-// a few hundred calls.
+// decodeLimits are the limits for the JSON of a message. They are far above what a row needs,
+// since an attempt has at most a few hundred calls.
 var decodeLimits = cursor.Limits{
 	Depth:       512,
 	StringBytes: 1 << 30,
@@ -74,13 +74,13 @@ var decodeLimits = cursor.Limits{
 // Decode reads messages that Encode wrote.
 func Decode(rows []string) ([]Message, error) { return decode(rows, (*cursor.Cursor).String) }
 
-// DecodeEscaped decodes messages like Decode, but leaves content and reasoning as Marshal
-// escapes them, without the quotes. That is faster and suffices for messages that are only
-// checked or written as JSON again: the tags and control tokens that Check looks for
-// are not changed by the escapes. Unescape completes the decoding.
+// DecodeEscaped decodes messages like Decode, but leaves content and reasoning escaped as
+// Marshal writes them, without quotes. This is faster, and sufficient for messages that are only
+// checked or written as JSON again: the escapes do not change the tags and control tokens for
+// which Check searches. Unescape completes the decoding.
 func DecodeEscaped(rows []string) ([]Message, error) { return decode(rows, readEscaped) }
 
-// Unescape returns messages of DecodeEscaped as Decode returns them.
+// Unescape converts messages from DecodeEscaped to the form that Decode returns.
 func Unescape(escaped []Message) []Message {
 	out := slices.Clone(escaped)
 	for i := range out {
@@ -90,8 +90,8 @@ func Unescape(escaped []Message) []Message {
 	return out
 }
 
-// readEscaped reads a JSON string and returns it without quotes, with the escapes that Marshal
-// would write. It returns false for any other value.
+// readEscaped reads a JSON string and returns it without quotes, escaped as Marshal would write
+// it. It returns false for any other value.
 func readEscaped(c *cursor.Cursor) (string, bool) {
 	text := string(c.Raw())
 	if !strings.HasPrefix(text, `"`) {
@@ -104,11 +104,11 @@ func readEscaped(c *cursor.Cursor) (string, bool) {
 	return text[1 : len(text)-1], true
 }
 
-// stringReader reads a JSON string. It returns false for any other value.
+// stringReader is a function that reads a JSON string. It returns false for any other value.
 type stringReader func(*cursor.Cursor) (string, bool)
 
-// decode decodes one message from each row, a JSON object. It reads the content and reasoning of
-// a message with readText, so that the caller decides whether they are unescaped.
+// decode decodes one message from each row, a JSON object. It reads content and reasoning with
+// readText, which decides whether they are unescaped.
 func decode(rows []string, readText stringReader) ([]Message, error) {
 	out := make([]Message, len(rows))
 	c := cursor.New("", decodeLimits)
@@ -204,7 +204,7 @@ func Marshal(v any) (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
-// Tools returns the tool definitions of a harness in the type that rows have.
+// Tools returns the tool definitions of a harness as strings, the type that rows have.
 func Tools(h arena.Harness) []string {
 	return slicesx.Map(h.Tools, func(t arena.Raw) string {
 		return string(t)
@@ -212,8 +212,8 @@ func Tools(h arena.Harness) []string {
 }
 
 // RenameCalls replaces each call id for which isSecret returns true by an unused id such as
-// call-1, in the call and in its result. Ids remain distinct, since a single placeholder for all
-// would make calls indistinguishable.
+// call-1, both in the call and in its result. Ids remain distinct, since calls with one
+// placeholder as id could not be distinguished.
 func RenameCalls(ms []Message, isSecret func(id string) bool) {
 	used := map[string]bool{}
 	newIDs := map[string]string{} // by secret id, "" before its call is reached

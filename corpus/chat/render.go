@@ -54,8 +54,8 @@ func Render(
 	return out, setWeights(out)
 }
 
-// setWeights sets the weight of the assistant messages that are in the loss if another is masked. The
-// error is an *Unfit if all are masked.
+// setWeights sets the weights of the assistant messages that count in the loss, if another
+// message is masked. The error is an *Unfit if all are masked.
 func setWeights(messages []Message) error {
 	if !HasMask(messages) {
 		return nil
@@ -73,7 +73,7 @@ func setWeights(messages []Message) error {
 	return nil
 }
 
-// IsMasked reports whether a message has the weight 0.
+// IsMasked reports whether the message has the weight 0, so that it does not count in the loss.
 func (m *Message) IsMasked() bool { return m.Weight != nil && *m.Weight == 0 }
 
 // HasMask reports whether one of the messages is masked.
@@ -81,8 +81,8 @@ func HasMask(messages []Message) bool {
 	return slices.ContainsFunc(messages, func(m Message) bool { return m.IsMasked() })
 }
 
-// schemas caches the Schema of each harness by the harness's hash. A corpus has few harnesses but
-// tens of thousands of attempts.
+// schemas caches the Schema of each harness by the harness's hash. A corpus has few harnesses,
+// but tens of thousands of attempts.
 var schemas sync.Map
 
 func schemaOf(h arena.Harness) Schema {
@@ -94,8 +94,8 @@ func schemaOf(h arena.Harness) Schema {
 	return s
 }
 
-// appendTurn appends the messages of one turn of a dialogue to out: a message of the user, or one
-// of the assistant followed by the results of its calls.
+// appendTurn appends the messages of one turn of a dialogue to out: a message of the user, or a
+// message of the assistant with the results of its calls.
 func appendTurn(
 	out []Message,
 	t *arena.Turn,
@@ -152,12 +152,12 @@ func appendMerged(out []Message, m Message) []Message {
 	return out
 }
 
-// textLimits are limits on the JSON of arguments and results. The depth is that of encoding/json,
-// which has already parsed the values.
+// textLimits are the limits for the JSON of arguments and results. The depth is that of
+// encoding/json, which has already parsed the values.
 var textLimits = cursor.Limits{Depth: 10_000, StringBytes: 1 << 30}
 
-// resultText returns a tool's result as the model sees it: the content of a JSON string, or any
-// other value as compact JSON.
+// resultText returns a tool's result as the model reads it: the content of a JSON string, or the
+// compact JSON of any other value.
 func resultText(result arena.Raw) string {
 	raw := validUTF8(string(result))
 	c := cursor.New(raw, textLimits)
@@ -173,9 +173,9 @@ func resultText(result arena.Raw) string {
 	return text
 }
 
-// normalizeArguments returns a call's arguments as compact JSON with sorted keys. It omits null
-// arguments unless the schema allows null. Numbers keep their digits. The error is an *Unfit if
-// the arguments are not a JSON object.
+// normalizeArguments returns a call's arguments as compact JSON with sorted keys. Null arguments
+// are omitted unless the schema allows null. Numbers keep their digits. The error is an *Unfit
+// if the arguments are not a JSON object.
 func normalizeArguments(c arena.Call, schema Schema) (json.RawMessage, error) {
 	d := json.NewDecoder(strings.NewReader(string(c.Arguments)))
 	d.UseNumber()
@@ -192,8 +192,8 @@ func normalizeArguments(c arena.Call, schema Schema) (json.RawMessage, error) {
 	return json.RawMessage(s), err
 }
 
-// validUTF8 replaces invalid bytes by U+FFFD. It checks s first, which is faster than
-// strings.ToValidUTF8, since nearly all texts are valid.
+// validUTF8 replaces invalid bytes by U+FFFD. It first checks whether there are any, which is
+// faster than strings.ToValidUTF8 for valid texts.
 func validUTF8(s string) string {
 	if utf8.ValidString(s) {
 		return s

@@ -14,17 +14,17 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// Turn is a message of two strings, which every loader reads.
+// Turn is a message of two strings, which every loader can read.
 type Turn struct {
 	Role    string `json:"role" parquet:"role"`
 	Content string `json:"content" parquet:"content"`
 }
 
-// Text returns messages as turns of alternating roles whose text contains the rest, so
-// that every loader reads them alike. The system turn contains the tools, assistant
-// turns contain reasoning and calls, user turns contain results before the user's text.
-// The tags are those of the Qwen and Hermes families. If there are tools but no system
-// prompt, the result starts with a system turn of the tools alone.
+// Text returns messages as turns of alternating roles, each with a role and a text only, which
+// all loaders read in the same way. The system turn contains the tools, assistant turns contain
+// reasoning and calls, and user turns contain results before the user's text. The tags are those
+// of the Qwen and Hermes families. If there are tools but no system prompt, the first turn is a
+// system turn with the tools.
 func Text(ms []Message, tools []string) []Turn {
 	out := make([]Turn, 0, 1+len(ms))
 	if len(tools) > 0 && (len(ms) == 0 || ms[0].Role != System) {
@@ -52,8 +52,8 @@ func Text(ms []Message, tools []string) []Turn {
 	return out
 }
 
-// SystemText returns a system prompt followed by the tool definitions and the form of
-// a call.
+// SystemText returns a system prompt followed by the tool definitions and a description of the
+// form of a call.
 func SystemText(system string, tools []string) string {
 	if len(tools) == 0 {
 		return system
@@ -68,7 +68,7 @@ func SystemText(system string, tools []string) string {
 		"<tool_call>\n" + `{"name": "<function>", "arguments": {<arguments>}}` + "\n</tool_call>"
 }
 
-// CountResults returns the number of results of calls at the start of ms.
+// CountResults returns the number of tool results at the start of ms.
 func CountResults(ms []Message) int {
 	n := 0
 	for n < len(ms) && ms[n].Role == Tool {
@@ -77,7 +77,7 @@ func CountResults(ms []Message) int {
 	return n
 }
 
-// ResultsText returns results of calls as the text of one user turn.
+// ResultsText returns tool results as the text of one user turn.
 func ResultsText(results []Message) string {
 	parts := make([]string, 0, 4*len(results))
 	for i := range results {
@@ -100,8 +100,8 @@ func assistantText(m *Message) string {
 	return strings.Join(parts, "\n")
 }
 
-// CallText returns a call as a JSON object of name and arguments. It returns {} if the
-// arguments are not valid JSON, which Check rejects.
+// CallText returns a call as a JSON object with name and arguments. It returns {} if the
+// arguments are not valid JSON. Check rejects such calls.
 func CallText(f Function) string {
 	name, err := Marshal(f.Name)
 	c := cursor.New(cmp.Or(string(f.Arguments), "null"), textLimits)
@@ -115,11 +115,10 @@ func CallText(f Function) string {
 // sourceProfile is the name of the harness that SourceHarness returns.
 const sourceProfile = "source"
 
-// SourceHarness returns the harness of a trace: the system prompt and the tools that
-// the trace records. Tools that were called but not recorded are derived from their
-// calls, because templates render no tool without a definition; derived lists their
-// names. SHA256 stays empty: system prompts may differ from trace to trace, and schemas
-// are cached by that hash.
+// SourceHarness returns the harness of a trace: the system prompt and the tools that the trace
+// records. Templates render only tools with a definition, so definitions of other called tools
+// are derived from their calls; derived has the names of these tools. SHA256 is empty, since
+// system prompts may differ from trace to trace and schemas are cached by that hash.
 func SourceHarness(t *arena.Trace, d *arena.Dialogue) (h arena.Harness, derived []string) {
 	h = arena.Harness{Name: sourceProfile, System: t.System}
 	for _, def := range gjson.Parse(string(t.Tools)).ForEach {
@@ -133,12 +132,12 @@ func SourceHarness(t *arena.Trace, d *arena.Dialogue) (h arena.Harness, derived 
 	return h, derived
 }
 
-// argumentNames is the set of a tool's argument names. Encoded as JSON, it is the properties of a
-// JSON schema that allows any type, because a few calls do not show which types a tool accepts.
+// argumentNames is the set of a tool's argument names. Its JSON is the properties of a JSON
+// schema that allows any type, since a few calls do not show which types a tool accepts.
 type argumentNames map[string]struct{}
 
-// undeclaredTools returns the tools that a dialogue calls although declared lacks them, each with
-// the names of the arguments passed to it.
+// undeclaredTools returns the tools that a dialogue calls but that are not in declared, each
+// with the names of the arguments in the calls.
 func undeclaredTools(d *arena.Dialogue, declared Schema) map[string]argumentNames {
 	out := map[string]argumentNames{}
 	for _, turn := range d.Turns {
@@ -164,8 +163,8 @@ func deriveDefinition(name string, args argumentNames) arena.Raw {
 	return arena.Raw(text)
 }
 
-// nestDefinition returns a tool definition as JSON with its name and parameters under "function",
-// where chat templates expect them. A definition that is not a flat object is returned unchanged.
+// nestDefinition returns a tool definition with its name and parameters under "function", where
+// chat templates expect them. A definition that is not a flat JSON object is returned unchanged.
 func nestDefinition(def gjson.Result) string {
 	isFlat := def.IsObject() && !def.Get("function").Exists() && def.Get("name").Exists()
 	if !isFlat {
@@ -180,8 +179,8 @@ func nestDefinition(def gjson.Result) string {
 	return `{"type":"function","function":{` + strings.Join(members, ",") + `}}`
 }
 
-// compact returns JSON without white space between its values, or text itself if it is
-// not valid JSON.
+// compact returns JSON without white space between its values. It returns text unchanged if it
+// is not valid JSON.
 func compact(text string) arena.Raw {
 	var b bytes.Buffer
 	if json.Compact(&b, []byte(text)) != nil {

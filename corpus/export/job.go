@@ -30,6 +30,8 @@ type Options struct {
 	Sessions int64
 	// License is the licence on the card, "" for that of the corpus.
 	License string
+	// Command is the hash of the command that exports, empty if unknown.
+	Command string
 }
 
 // isUnchanged reports whether no option selects or changes rows, so that all are exported as they

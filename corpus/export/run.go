@@ -152,6 +152,8 @@ func assemble(
 			Configuration:       m.Configuration,
 			Instruments:         m.Instruments,
 			ConfigurationSHA256: m.ConfigurationSHA256,
+			CommandSHA256:       opt.Command,
+			Domains:             m.Domains,
 			Inputs:              slices.Insert(m.GuardInputs(), 0, input),
 		},
 		Card: corpus.Card{
@@ -159,6 +161,7 @@ func assemble(
 			License:  cmp.Or(opt.License, license),
 			Default:  defaultConfig(counts),
 			Tags:     []string{"agent", "tool-use"},
+			Authors:  corpus.CardDomain(m.Domains).Authors,
 			Uses:     Uses(),
 			Sections: append(cardSections(counts), origin),
 		},

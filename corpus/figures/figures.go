@@ -1,5 +1,5 @@
-// Package figures sums up the rows that a corpus holds, for its card: how many, how
-// many tokens, and of what kind.
+// Package figures computes statistics of the rows of a corpus for its dataset card: the numbers
+// of rows and tokens, by kind.
 package figures
 
 import (
@@ -14,30 +14,36 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// Row is what Figures counts of a row.
+// Row is what Figures needs to know of a row.
 type Row struct {
-	// Tokens is the number of tokens by the counter named Counter; 0 for a problem.
+	// Tokens is the number of tokens as counted by the counter named Counter. It is 0 for a
+	// problem.
 	Tokens     int64
 	Counter    string
 	Task       string
 	Difficulty string
 	Agent      string
+	// Model is the model that wrote the row, or NoModel.
+	Model string
 }
+
+// NoModel is the model of a row whose source names none.
+const NoModel = "not named"
 
 // Figures are sums over rows by config and split, for the dataset card. They must not be used
 // concurrently.
 type Figures struct{ sums map[[2]string]*sum }
 
-// sum holds the sums over the rows of one split of a config.
+// sum is the set of sums over the rows of one split of a config.
 type sum struct {
 	rows int64
-	// tokens maps a number of tokens to the number of rows with so many.
+	// tokens maps a length in tokens to the number of rows of that length.
 	tokens   map[int64]int64
 	counters map[string]int64
-	by       [3]map[string]int64
+	by       [len(kinds)]map[string]int64
 }
 
-var kinds = [3]string{"task type", "difficulty", "agent"}
+var kinds = [4]string{"task type", "difficulty", "agent", "model"}
 
 // Add counts a row of a config and split.
 func (f *Figures) Add(config, split string, r Row) {
@@ -45,29 +51,32 @@ func (f *Figures) Add(config, split string, r Row) {
 	s.rows++
 	s.tokens[r.Tokens]++
 	s.counters[r.Counter]++
-	for i, word := range [3]string{r.Task, r.Difficulty, r.Agent} {
+	for i, word := range [len(kinds)]string{r.Task, r.Difficulty, r.Agent, r.Model} {
 		if word != "" {
 			s.by[i][strings.Clone(word)]++ // a row's texts live as long as its batch
 		}
 	}
 }
 
-// at returns the sums of a config and split, which it creates if there are none.
+// at returns the sums for a config and split. It creates them if there are none.
 func (f *Figures) at(key [2]string) *sum {
 	if f.sums == nil {
 		f.sums = map[[2]string]*sum{}
 	}
 	if f.sums[key] == nil {
-		f.sums[key] = &sum{
+		s := &sum{
 			tokens:   map[int64]int64{},
 			counters: map[string]int64{},
-			by:       [3]map[string]int64{{}, {}, {}},
 		}
+		for i := range s.by {
+			s.by[i] = map[string]int64{}
+		}
+		f.sums[key] = s
 	}
 	return f.sums[key]
 }
 
-// Join adds the sums of other.
+// Join adds the sums of other to f.
 func (f *Figures) Join(other *Figures) {
 	for key, o := range other.sums {
 		s := f.at(key)
@@ -86,8 +95,8 @@ func join[K comparable](into, start map[K]int64) {
 	}
 }
 
-// Rank returns the index, from 0, of a percentile in n sorted values by the nearest-rank method:
-// at least percent % of the values are at or below the value at that index.
+// Rank returns the index, counted from 0, of a percentile in n sorted values by the nearest-rank
+// method: at least percent % of the values are at most the value at that index.
 func Rank(n, percent int64) int64 { return max((n*percent+99)/100, 1) - 1 }
 
 func (s *sum) total() (total int64) {
@@ -97,8 +106,8 @@ func (s *sum) total() (total int64) {
 	return total
 }
 
-// quantile returns a percentile of the rows' lengths in tokens: the smallest length that at least
-// percent % of the rows do not exceed.
+// quantile returns a percentile of the rows' lengths in tokens: the smallest length that at
+// least percent % of the rows do not exceed.
 func (s *sum) quantile(percent int64) int64 {
 	remaining := Rank(s.rows, percent)
 	for _, tokens := range slices.Sorted(maps.Keys(s.tokens)) {
@@ -109,7 +118,7 @@ func (s *sum) quantile(percent int64) int64 {
 	return 0
 }
 
-// Section returns the card's section on the numbers of rows and tokens.
+// Section returns the section of the dataset card about the numbers of rows and tokens.
 func (f *Figures) Section() corpus.Section {
 	order := slices.SortedFunc(maps.Keys(f.sums), func(x, y [2]string) int {
 		return cmp.Or(cmp.Compare(x[0], y[0]), -cmp.Compare(x[1], y[1]))
@@ -137,12 +146,11 @@ func (f *Figures) Section() corpus.Section {
 	return corpus.Section{Heading: "Rows and tokens", Body: text}
 }
 
-// named is the maximum number of values, such as agents, that the card lists in a table row.
-// There are hundreds of agents.
+// named is the maximum number of values, such as agents, that one row of a card's table lists.
 const named = 8
 
-// line is a row of a card's table, for the configs that have the same text in a split. The
-// formats of an export contain the same rows.
+// line is a row of a table on a card. It stands for all configs with the same text in a split,
+// since the formats of an export contain the same rows.
 type line struct {
 	configs     []string
 	split, text string
@@ -175,8 +183,9 @@ func (f *Figures) count(
 	})
 }
 
-// words returns one line with the number of rows for each value of column i of kinds, such as the
-// difficulty. The most frequent values come first; beyond eight only their number is given.
+// words returns a text with the number of rows for each value of property i, such as the
+// difficulty. The most frequent values come first. For values beyond the first eight, only their
+// number is given.
 func (s *sum) words(i int) string {
 	key := s.by[i]
 	words := slices.SortedFunc(maps.Keys(key), func(x, y string) int {
@@ -196,8 +205,8 @@ func (s *sum) words(i int) string {
 	return strings.Join(parts, ", ")
 }
 
-// RowOf returns what Figures counts of a row, passed as a pointer. The result is empty for row
-// types other than SFT, RL, Pref and KTO.
+// RowOf returns what Figures needs to know of a row, which must be a pointer. It returns the
+// zero Row for types other than SFT, RL, Pref and KTO.
 func RowOf(row any) Row {
 	switch r := row.(type) {
 	case *rows.SFT:
@@ -226,12 +235,12 @@ func RowOf(row any) Row {
 	}
 }
 
-// Bars is a bar chart on a card.
+// Bars is a bar chart for a dataset card.
 type Bars struct {
-	// File is the name of the picture; X and Y are the labels of the axes.
+	// File is the file name of the picture. X and Y are the labels of the axes.
 	File, X, Y string
-	// Names are the labels of the bars. A bar consists of one part, or of several on top of each
-	// other, one from each stack.
+	// Names are the labels of the bars. Each bar has one part from each of Stacks, on top of
+	// each other.
 	Names  []string
 	Stacks []Stack
 }
@@ -240,6 +249,6 @@ type Bars struct {
 type Stack struct {
 	Name   string
 	Counts []float64
-	// Rest reports whether the category is what remains after the others.
+	// Rest reports whether the category is what remains after all others.
 	Rest bool
 }

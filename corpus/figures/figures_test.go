@@ -14,7 +14,7 @@ func TestFiguresAreOfTheRows(t *testing.T) {
 	var whole, a, b figures.Figures
 	for i := range 22 {
 		for _, config := range []string{"sft", "text"} {
-			r := figures.Row{Tokens: int64(10 * (i + 1)), Counter: "bytes4", Task: "shop|er", Agent: string(rune('a' + i%2))}
+			r := figures.Row{Tokens: int64(10 * (i + 1)), Counter: "bytes4", Task: "shop|er", Agent: string(rune('a' + i%2)), Model: figures.NoModel}
 			whole.Add(config, "train", r)
 			if i%3 == 0 {
 				a.Add(config, "train", r)
@@ -33,6 +33,7 @@ func TestFiguresAreOfTheRows(t *testing.T) {
 	for _, want := range []string{
 		"| sft | train | 22 | 2530 | 110 | 210 | bytes4 |\n", "| rl | eval | 1 | | | | |\n",
 		`| sft, text | train | shop\|er 22 (100.0 %) |` + "\n", "| sft, text | train | a 11 (50.0 %), b 11 (50.0 %) |\n", "| rl | eval | hard 1 (100.0 %) |\n",
+		"| config | split | rows by model |\n|---|---|---|\n| sft, text | train | not named 22 (100.0 %) |\n",
 	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("no %q in\n%s", want, body)

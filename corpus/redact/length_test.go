@@ -16,7 +16,7 @@ func randomText(r *rand.Rand, alphabet string, n int) string {
 	return string(b)
 }
 
-// TestSecretsEndWhereTheyEnd: nothing of a long secret remains beside its placeholder.
+// TestSecretsEndWhereTheyEnd holds that nothing of a long secret remains beside its placeholder.
 func TestSecretsEndWhereTheyEnd(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(6, 1))

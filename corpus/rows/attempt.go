@@ -15,28 +15,28 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// Facts hold what the row of an attempt or problem needs in addition to its record.
+// Facts are the data, in addition to the record, that the row of an attempt or problem needs.
 type Facts struct {
 	Harness arena.Harness
-	// Category is the kind of task, empty if the problem is not known.
+	// Category is the kind of task. It is empty if the problem is unknown.
 	Category arena.Category
 	Split    string
 	Origin
 	PipelineVersion string
 	Counter         Counter
-	// IsSecret reports whether the id of a tool call must not be published. If nil, all ids are
-	// published.
+	// IsSecret reports whether the id of a tool call must not be published. If it is nil, all
+	// ids are published.
 	IsSecret func(id string) bool
-	// Redact returns a text as it will be written to the file. Tokens are counted after
-	// redaction. Nil leaves texts unchanged.
+	// Redact returns a text as it will be written. Tokens are counted after redaction. If Redact
+	// is nil, texts are unchanged.
 	Redact func(text string) string
 	// Metadata is added to the row's metadata.
 	Metadata map[string]any
 }
 
-// NewSFT returns the row of an attempt, and its messages before they were encoded. The
-// row's reward is the outcome alone, without a judge's multiplier, which callers may
-// apply. The error is a *chat.Unfit if the attempt cannot become a row.
+// NewSFT returns the row of an attempt, and its messages before they were encoded. The reward of
+// the row is the outcome alone; callers may apply a judge's multiplier. The error is a
+// *chat.Unfit if the attempt cannot become a row.
 func NewSFT(rec *arena.Record, f *Facts) (row SFT, ms []chat.Message, err error) {
 	ms, err = chat.Render(f.Harness, rec.Trace.Query, &rec.Dialogue)
 	if err != nil {
@@ -68,8 +68,8 @@ func NewSFT(rec *arena.Record, f *Facts) (row SFT, ms []chat.Message, err error)
 	return row, ms, err
 }
 
-// countTokens returns the number of tokens of an attempt's messages as they will be published, so
-// after redaction. encoded are the same messages as JSON.
+// countTokens returns the number of tokens of an attempt's messages after redaction, as they
+// will be published. encoded are the same messages as JSON.
 func (f *Facts) countTokens(ms []chat.Message, encoded, tools []string) (int, error) {
 	if f.Redact == nil {
 		return CountTokens(f.Counter, ms, tools)
@@ -81,8 +81,8 @@ func (f *Facts) countTokens(ms []chat.Message, encoded, tools []string) (int, er
 	return Recount(f.Counter, redacted, tools)
 }
 
-// metadata returns the JSON object of a row's metadata column: the hashes and source line of the
-// attempt, its judge, the repairs of its dialogue, and f.Metadata.
+// metadata returns the JSON object for a row's metadata column: the hashes and the source line
+// of the attempt, its judge, the repairs of its dialogue, and f.Metadata.
 func metadata(rec *arena.Record, f *Facts) (string, error) {
 	repairs := []string{}
 	for _, t := range rec.Dialogue.Turns {
@@ -135,8 +135,9 @@ func scalars(rec *arena.Record, f *Facts) Scalars {
 	return s
 }
 
-// outcomeScore returns the verifier's score of an attempt if the subnet's verifier ruled on it,
-// otherwise the score by the subnet's published rules. It is nil if that score does not exist.
+// outcomeScore returns the score of an attempt: the score of the subnet's verifier if it ruled
+// on the attempt, otherwise the score by the subnet's published rules. It returns nil if that
+// score does not exist.
 func outcomeScore(o *arena.Outcome) *float64 {
 	if o.Ruling != nil {
 		return o.Ruling.Score
@@ -147,9 +148,9 @@ func outcomeScore(o *arena.Outcome) *float64 {
 	return nil
 }
 
-// StopCondition returns how an attempt ended: terminated (its last turn called
-// terminate), timed_out or failed (the sandbox's status), tool_call (its last turn
-// called another tool and the recording ends there), or no_tool_call.
+// StopCondition returns how an attempt ended: terminated (its last turn called terminate),
+// timed_out or failed (the status in the sandbox), tool_call (its last turn called another tool
+// and the recording ends there), or no_tool_call.
 func StopCondition(rec *arena.Record) string {
 	var last arena.Turn
 	if turns := rec.Dialogue.Turns; len(turns) > 0 {
@@ -178,7 +179,8 @@ func CountToolCalls(d *arena.Dialogue) int64 {
 	return int64(n)
 }
 
-// NewAttempt returns the ledger's row of an attempt with the columns that follow from its trace.
+// NewAttempt returns the row of an attempt in the table attempts, with the columns that are
+// derived from its trace.
 func NewAttempt(t *arena.Trace) Attempt {
 	a := Attempt{
 		TraceID:           t.ID,
@@ -216,7 +218,8 @@ func milliseconds(timestamp string) *int64 {
 	return new(t.UnixMilli())
 }
 
-// knownCount returns n for a row, or nil if n is negative, which means unknown.
+// knownCount returns n as a nullable column value. It returns nil if n is negative, which means
+// unknown.
 func knownCount(n int) *int64 {
 	if n < 0 {
 		return nil

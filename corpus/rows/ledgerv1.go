@@ -8,11 +8,11 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// Attempt is a row of tables/attempts.parquet: an attempt, or a record that could not be
-// read. The table also lists those that are not in the corpus.
+// Attempt is a row of tables/attempts.parquet: an attempt, or a record that could not be read.
+// The table includes attempts that are not in the corpus.
 type Attempt struct {
-	// TraceID is "run/problem", otherwise the record's sha256. It is empty if the record
-	// could not be read.
+	// TraceID is "run/problem" or, without these, the record's SHA-256. It is empty if the
+	// record could not be read.
 	TraceID      string `parquet:"trace_id"`
 	RunID        string `parquet:"eval_run_id"`
 	ProblemID    string `parquet:"problem_id"`
@@ -22,7 +22,8 @@ type Attempt struct {
 	// RunDate is in Unix milliseconds.
 	RunDate      *int64 `parquet:"run_date,optional,timestamp(millisecond)"`
 	SourceSHA256 string `parquet:"source_sha256"`
-	// SourceLine counts from 1. It is 0 if the file is a single attempt.
+	// SourceLine is the number of the line, counted from 1. It is 0 if the file is a single
+	// attempt.
 	SourceLine        int64    `parquet:"source_line"`
 	Shape             string   `parquet:"shape"`
 	RecordSHA256      string   `parquet:"record_sha256"`
@@ -38,20 +39,20 @@ type Attempt struct {
 	NToolCalls        int64    `parquet:"n_tool_calls"`
 	NTokens           int64    `parquet:"n_tokens"`
 	TokenCounter      string   `parquet:"token_counter"`
-	// Fate is kept, dropped or failed. Stage is the stage that decided it and Reason its
-	// stable code; both are empty if Fate is kept.
+	// Fate is kept, dropped or failed. Stage is the stage that dropped the attempt or failed,
+	// and Reason the code of the reason. Both are empty if the attempt was kept.
 	Fate    string `parquet:"fate"`
 	Stage   string `parquet:"stage"`
 	Reason  string `parquet:"reason"`
 	Split   string `parquet:"split"`
 	Cluster string `parquet:"dedup_cluster"`
-	// Rank counts from 1 among the kept attempts at the problem. It is null for other
-	// attempts.
+	// Rank is the rank among the kept attempts at the problem, counted from 1. It is null for
+	// other attempts.
 	Rank *int64 `parquet:"rank,optional"`
 }
 
-// ID returns the first column of a row of the ledger, passed as a pointer: the id of the
-// attempt or of the checked text.
+// ID returns the first column of a row of a ledger table: the id of the attempt or of the
+// checked text. row must be a pointer.
 func ID(row any) string { return reflect.ValueOf(row).Elem().Field(0).String() }
 
 // The values of Attempt.Fate.
@@ -73,8 +74,8 @@ type Verdict struct {
 	Reasons      []string `parquet:"reasons,list"`
 	RichnessV1   *float64 `parquet:"richness_v1,optional"`
 	RichnessV2   *float64 `parquet:"richness_v2,optional"`
-	// ThinkingUnsaid is the share of the thinking that stands in no reply of the log, nil if
-	// the log cannot tell. Rows of an attempt with ThinkingStripped have no thinking.
+	// ThinkingUnsaid is the share of the thinking that is in no logged reply, nil if the log is
+	// incomplete. If ThinkingStripped is true, the rows of the attempt have no thinking.
 	ThinkingUnsaid   *float64       `parquet:"thinking_unsaid,optional"`
 	ThinkingStripped bool           `parquet:"thinking_stripped"`
 	Checks           []CheckVerdict `parquet:"checks,list"`
@@ -90,15 +91,15 @@ type CheckVerdict struct {
 	Limit  float64 `parquet:"limit"`
 }
 
-// Feature is a measured value of a Verdict. Values that could not be measured are
-// omitted.
+// Feature is a measured value of a Verdict. A Verdict has no Feature for a value that could not
+// be measured.
 type Feature struct {
 	Name  string  `parquet:"name" json:"name"`
 	Value float64 `parquet:"value" json:"value"`
 }
 
-// Outcome is a row of tables/outcomes.parquet: the subnet's score of an attempt. Axes
-// are null if the task does not have them or if they were not scored.
+// Outcome is a row of tables/outcomes.parquet: the subnet's score of an attempt. An axis is null
+// if the task does not have it or if it was not scored.
 type Outcome struct {
 	TraceID      string   `parquet:"trace_id"`
 	RecordSHA256 string   `parquet:"record_sha256"`
@@ -116,10 +117,10 @@ type Outcome struct {
 	SKUAttrs     *float64 `parquet:"sku_attrs,optional"`
 	Shop         *int64   `parquet:"shop,optional"`
 	Budget       *int64   `parquet:"budget,optional"`
-	// Titles is none, vectors or endpoint.
+	// Titles is the source of title vectors: none, vectors or endpoint.
 	Titles string `parquet:"titles"`
-	// Paid and the following fields are the verdict of the subnet's verifier. They are
-	// empty for attempts that the rules score.
+	// Paid and the following fields are the verdict of the subnet's verifier. They are empty for
+	// attempts that are scored by the rules.
 	Paid     *float64 `parquet:"paid,optional"`
 	Category string   `parquet:"category"`
 	Ending   string   `parquet:"ending"`
@@ -128,7 +129,7 @@ type Outcome struct {
 	Flags    []string `parquet:"flags,list"`
 }
 
-// Judgement is a row of tables/judgements.parquet: a judge's answer on an attempt. It does
+// Judgement is a row of tables/judgements.parquet: a judge's answer about an attempt. It does
 // not record whether the answer was cached, so that a resumed run writes the same bytes.
 type Judgement struct {
 	TraceID          string   `parquet:"trace_id"`
@@ -154,10 +155,10 @@ type Span struct {
 	Quote string `parquet:"quote"`
 }
 
-// Leak is a row of tables/leaks.parquet: the comparison of a text with the protected
-// bank.
+// Leak is a row of tables/leaks.parquet: the comparison of a text with the bank of protected
+// problems.
 type Leak struct {
-	// ID is the trace or problem that contains the text.
+	// ID is the id of the trace or problem that contains the text.
 	ID         string  `parquet:"id"`
 	TextSHA256 string  `parquet:"text_sha256"`
 	Match      string  `parquet:"match"`
@@ -168,43 +169,45 @@ type Leak struct {
 	Evidence   string  `parquet:"evidence"`
 }
 
-// Place is a row of tables/places.parquet: the place of an attempt among all ranked
-// attempts at its problem, kept or not.
+// Place is a row of tables/places.parquet: the rank of an attempt among all ranked attempts at
+// its problem, including those that were not kept.
 type Place struct {
 	TraceID      string `parquet:"trace_id"`
 	RecordSHA256 string `parquet:"record_sha256"`
-	// Place counts from 1 for the best.
+	// Place is the rank, counted from 1 for the best attempt.
 	Place int64 `parquet:"place"`
-	// Better is the kept attempt of which this one is a near duplicate, empty if none.
-	// Similarity is their estimated Jaccard similarity, 0 to 1.
+	// Better is the kept attempt that this one nearly repeats, "" if there is none. Similarity
+	// is the estimated Jaccard similarity of the two, from 0 to 1.
 	Better     string   `parquet:"better"`
 	Similarity *float64 `parquet:"similarity,optional"`
 }
 
-// Declared is a row of tables/declared.parquet: what the source of an attempt of another tool states.
+// Declared is a row of tables/declared.parquet: what the source of an attempt declares, for
+// attempts of other programs.
 type Declared struct {
 	TraceID      string `parquet:"trace_id"`
 	RecordSHA256 string `parquet:"record_sha256"`
 	// Domain is the name of the attempt's domain.
 	Domain string `parquet:"domain"`
-	// Reward is the reward as the source states it, on any scale; null if it states none.
+	// Reward is the reward that the source declares, on any scale. It is null if the source
+	// declares none.
 	Reward *float64 `parquet:"reward,optional"`
 }
 
-// Provenance is a row of tables/provenance.parquet of a mixture: the source of a row.
+// Provenance is a row of tables/provenance.parquet: the source of one row of a mixture.
 type Provenance struct {
 	Config string `parquet:"config"`
 	Split  string `parquet:"split"`
-	// Row counts from 0 within the split, over its shards in order.
+	// Row is the number of the row within the split, counted from 0 over all shards in order.
 	Row int64 `parquet:"row"`
-	// SourceCorpus is the sha256 of the source's manifest.json, SourcePath the shard
-	// there, and SourceRow the row in that shard, from 0.
+	// SourceCorpus is the SHA-256 of the source's manifest.json. SourcePath is a shard of the
+	// source. SourceRow is the row's number in that shard, counted from 0.
 	SourceCorpus string `parquet:"source_corpus"`
 	SourcePath   string `parquet:"source_path"`
 	SourceRow    int64  `parquet:"source_row"`
 }
 
-// NewVerdict returns the row of the structural filter's verdict on an attempt.
+// NewVerdict returns the table row for the structural filter's verdict on an attempt.
 func NewVerdict(a *Attempt, s *arena.Structure) *Verdict {
 	return &Verdict{
 		TraceID:      a.TraceID,
@@ -235,8 +238,8 @@ func NewVerdict(a *Attempt, s *arena.Structure) *Verdict {
 	}
 }
 
-// NewJudgement returns the row of a judgement on an attempt. The multiplier is the factor
-// that resulted from the judgement, nil if none.
+// NewJudgement returns the table row for a judgement about an attempt. multiplier is the factor
+// that the judgement gives, nil if there is none.
 func NewJudgement(a *Attempt, j *arena.Judgement, multiplier *float64) *Judgement {
 	return &Judgement{
 		TraceID:          a.TraceID,

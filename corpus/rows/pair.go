@@ -8,24 +8,24 @@ import (
 	"github.com/trajectory-arena/arena/corpus/chat"
 )
 
-// Candidate is a scored attempt at a problem that may become the chosen or rejected side of a
-// preference pair. All candidates of one call have the same problem, harness and split.
+// Candidate is a scored attempt that may become one side of a preference pair. All candidates of
+// one call have the same problem, harness and split.
 type Candidate struct {
 	SessionID string
-	// Success and Judge decide which attempt is preferred. Judge is nil if no judge
-	// answered.
+	// Success and Judge decide which of two attempts is preferred. Judge is the judge's grade,
+	// nil if there is none.
 	Success bool
 	Judge   *float64
-	// NeverChosen attempts may only be the rejected side.
+	// NeverChosen reports whether the attempt may only be the rejected side.
 	NeverChosen bool
 	Tokens      int64
-	// Prompt and Completion are the text form of the attempt; see SplitCompletion.
+	// Prompt and Completion are the two parts of the attempt in text form (see SplitCompletion).
 	Prompt     []Msg
 	Completion []Msg
 }
 
-// score returns the value by which attempts are compared, 0 to 1: 0.5 for success plus half the
-// judge's grade. Success therefore counts at least as much as any grade.
+// score returns the value from 0 to 1 by which attempts are compared: 0.5 for success, plus half
+// the judge's grade. A success therefore counts at least as much as any grade.
 func (c *Candidate) score() float64 {
 	s := 0.0
 	if c.Success {
@@ -37,23 +37,23 @@ func (c *Candidate) score() float64 {
 	return s
 }
 
-// The reasons of a pair.
+// The reasons why one side of a pair is preferred.
 const (
 	PairOutcome = "outcome"
 	PairJudge   = "judge"
 	PairBoth    = "outcome_and_judge"
 )
 
-// PairRule is the rule by which attempts at one problem are paired.
+// PairRule is the rule by which attempts at one problem are paired for preference rows.
 type PairRule struct {
-	// PerProblem is the maximum number of pairs of one problem, so that problems with
-	// many attempts do not dominate.
+	// PerProblem is the maximum number of pairs for one problem. Problems with many attempts
+	// would dominate otherwise.
 	PerProblem int
-	// MinMargin is the minimum difference of scores. One grade of a judge is 0.1: half
-	// its step of 0.2.
+	// MinMargin is the minimum difference of scores. A step of 0.2 in a judge's grade is a
+	// difference of 0.1.
 	MinMargin float64
-	// MaxLengthRatio is the maximum ratio of the longer attempt to the shorter in tokens,
-	// which keeps a trainer from learning length alone. 0 means no limit.
+	// MaxLengthRatio is the maximum ratio of the longer attempt to the shorter one in tokens. It
+	// keeps a trainer from learning length alone. 0 means no limit.
 	MaxLengthRatio float64
 }
 
@@ -63,9 +63,9 @@ type pairing struct {
 	margin           float64
 }
 
-// Pairs returns preference rows of the attempts at one problem, the widest margin first.
-// Each attempt occurs at most once on either side. Ties are broken by the smaller
-// difference in length, then by session id. Attempts with equal texts make no pair.
+// Pairs returns preference rows of the attempts at one problem, the largest margin first. Each
+// attempt occurs in at most one pair. Pairs of equal margin are sorted by the smaller difference
+// in length, then by session id. Attempts with equal texts are not paired.
 func (r PairRule) Pairs(cs []Candidate, f *Facts) []Pref {
 	var out []Pref
 	used := map[*Candidate]bool{}
@@ -108,7 +108,7 @@ func (r PairRule) sortedPairings(cs []Candidate) []pairing {
 }
 
 func (r PairRule) allows(p pairing) bool {
-	// Scores are sums of tenths, with rounding errors far below the tolerance.
+	// Scores are sums of tenths, whose rounding errors are far below the tolerance.
 	const tolerance = 1e-9
 	if p.chosen.NeverChosen || p.margin <= 0 || p.margin < r.MinMargin-tolerance {
 		return false
@@ -155,8 +155,8 @@ func (p pairing) row(f *Facts) Pref {
 	}
 }
 
-// SplitCompletion returns an attempt in text form, split after the customer's request: the input
-// of the model and what follows. tools are the definitions for the system turn.
+// SplitCompletion splits an attempt in text form after the customer's request, into the input of
+// the model and what follows. tools are the definitions for the system turn.
 func SplitCompletion(ms []chat.Message, tools []string) (prompt, completion []Msg) {
 	turns := chat.Text(ms, tools)
 	request := slices.IndexFunc(turns, func(m Msg) bool {
@@ -165,14 +165,13 @@ func SplitCompletion(ms []chat.Message, tools []string) (prompt, completion []Ms
 	return turns[:request+1], turns[request+1:]
 }
 
-// The reasons of a KTO label.
+// The reasons for the label of a KTO row.
 const (
 	LabelSolved   = "solved"
 	LabelUnsolved = "unsolved"
 )
 
-// NewKTO returns the unpaired row of an attempt. Its label is true if the attempt solved
-// its problem.
+// NewKTO returns the KTO row of an attempt. Its label is true if the attempt solved its problem.
 func NewKTO(c *Candidate, f *Facts) KTO {
 	reason := LabelUnsolved
 	if c.Success {

@@ -13,16 +13,16 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// Tally counts the scored attempts at one problem on one day.
+// Tally is the number of scored attempts at one problem on one day, and of successes among them.
 type Tally struct {
 	Attempts  int64
 	Successes int64
 }
 
-// Difficulty returns the problem's difficulty, derived from the day's success rate. It is unseen
-// without attempts, unsolved or solved if all attempts had that result, and otherwise hard,
-// medium or easy, each a third of the rates between 0 and 1. The first three give a policy
-// gradient no signal, because all rollouts are expected to have the same result.
+// Difficulty returns the difficulty of the problem by its success rate: unseen without attempts,
+// unsolved or solved if all attempts had that result, and otherwise hard, medium or easy, each
+// for a third of the rates between 0 and 1. The first three give a policy gradient no signal,
+// because all rollouts are expected to have the same result.
 func (t Tally) Difficulty() string {
 	rate := float64(t.Successes) / float64(max(t.Attempts, 1))
 	switch {
@@ -41,8 +41,8 @@ func (t Tally) Difficulty() string {
 	}
 }
 
-// NewRL returns the row of a problem for reinforcement learning. index must be unique in its
-// split.
+// NewRL returns the row of a problem for reinforcement learning. index must be unique in the
+// row's split.
 func NewRL(p *arena.Problem, f *Facts, t Tally, index int64) RL {
 	truth := groundTruth(p)
 	row := RL{
@@ -84,8 +84,8 @@ func prompt(system, query string) []Msg {
 	})
 }
 
-// groundTruth returns the specification by which a problem is scored, as a JSON object: category,
-// reward (a list, in the JSON of its source), and voucher if the task has one.
+// groundTruth returns the specification by which a problem is scored, as a JSON object:
+// category, reward (a list in the JSON of its source) and, if the task has one, voucher.
 func groundTruth(p *arena.Problem) string {
 	spec := struct {
 		Category string            `json:"category"`
@@ -102,7 +102,7 @@ func groundTruth(p *arena.Problem) string {
 	return string(asjson.Bytes(spec)) // rewards were read as JSON
 }
 
-// GoldProducts returns the ids of the products that the row's problem is graded by.
+// GoldProducts returns the ids of the products that solve the row's problem.
 func (r *RL) GoldProducts() []string {
 	return slicesx.Map(gjson.Get(r.RewardModel.Truth, "reward.#.product_id").Array(), gjson.Result.String)
 }

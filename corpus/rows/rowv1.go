@@ -1,21 +1,21 @@
-// Package rows defines the row types of a corpus, with their version in the names of
-// their files, and builds rows of attempts, pairs, problems and judged steps.
+// Package rows defines the row types of a corpus, whose version is in the names of their files.
+// It builds rows of attempts, pairs, problems and judged steps.
 package rows
 
 import "github.com/trajectory-arena/arena/corpus/chat"
 
-// Msg is a message of two strings, which every loader reads.
+// Msg is a message of two strings, which every loader can read.
 type Msg = chat.Turn
 
-// Origin is the problem of a row and the cluster of its near duplicates. Every row of
-// every config has it. All rows of a cluster are in one split.
+// Origin is the problem of a row, and the cluster of that problem's near-duplicates. Every row
+// of every config has it. All rows of a cluster are in one split.
 type Origin struct {
 	ProblemID string `parquet:"problem_id"`
 	Cluster   string `parquet:"dedup_cluster"`
 }
 
-// Scalars are the columns of an attempt beside its messages. A value that could not be
-// measured is nil, and null in the file, never zero.
+// Scalars are the columns of an attempt other than its messages. A value that could not be
+// measured is nil, which is null in the file, and never zero.
 type Scalars struct {
 	SessionID       string   `parquet:"session_id"`
 	Harness         string   `parquet:"harness"`
@@ -43,15 +43,15 @@ type Scalars struct {
 	PipelineVersion string   `parquet:"pipeline_version"`
 }
 
-// SFT is a row of profile hf-json: OpenAI messages and tools as JSON values.
-// No column may have the name prompt, completion, chosen, rejected, text or label, from
-// which trainers would infer another kind of row.
+// SFT is a row of profile hf-json: OpenAI messages and tools as JSON values. No column may be
+// named prompt, completion, chosen, rejected, text or label, since trainers would infer another
+// kind of row.
 type SFT struct {
-	// Messages are JSON objects, the last one the assistant's.
+	// Messages are JSON objects. The last one is the assistant's.
 	Messages []string `parquet:"messages,list" parquet-element:",json"`
-	// Tools are JSON objects, one OpenAI definition each.
+	// Tools are OpenAI tool definitions, one JSON object each.
 	Tools []string `parquet:"tools,list" parquet-element:",json"`
-	// Metadata is one JSON object.
+	// Metadata is a JSON object.
 	Metadata string `parquet:"metadata,json"`
 	// Goal is the customer's request, verbatim.
 	Goal string `parquet:"goal"`
@@ -59,7 +59,7 @@ type SFT struct {
 	Origin
 }
 
-// RL is a row of profile verl-rl: a problem, with columns for selecting a curriculum.
+// RL is a row of profile verl-rl: a problem with the columns for selecting a curriculum.
 type RL struct {
 	DataSource  string      `parquet:"data_source"`
 	Prompt      []Msg       `parquet:"prompt,list"`
@@ -67,17 +67,17 @@ type RL struct {
 	RewardModel RewardModel `parquet:"reward_model"`
 	Extra       RLExtra     `parquet:"extra_info"`
 	AgentName   string      `parquet:"agent_name"`
-	// Tools is a JSON list of OpenAI definitions in one string.
+	// Tools is a JSON list of OpenAI tool definitions.
 	Tools    string `parquet:"tools"`
 	Harness  string `parquet:"harness"`
 	TaskType string `parquet:"task_type"`
 	Split    string `parquet:"split"`
-	// Attempts is the number of scored attempts at the problem on the day, Successes the
+	// Attempts is the number of scored attempts at the problem on the day. Successes is the
 	// number of those that solved it.
 	Attempts  int64 `parquet:"n_attempts"`
 	Successes int64 `parquet:"n_successes"`
-	// PassRate is Successes/Attempts, with its 95 % Wilson interval. The three are null if
-	// Attempts is 0.
+	// PassRate is Successes/Attempts. WilsonLow and WilsonHigh are the ends of its 95 % Wilson
+	// interval. The three are null if Attempts is 0.
 	PassRate        *float64 `parquet:"pass_rate,optional"`
 	WilsonLow       *float64 `parquet:"wilson95_low,optional"`
 	WilsonHigh      *float64 `parquet:"wilson95_high,optional"`
@@ -86,13 +86,13 @@ type RL struct {
 	Origin
 }
 
-// RewardModel is verl's reward specification. Truth is a JSON object in a string.
+// RewardModel is the reward specification in verl's format. Truth is a JSON object in a string.
 type RewardModel struct {
 	Style string `parquet:"style"`
 	Truth string `parquet:"ground_truth"`
 }
 
-// RLExtra is verl's extra_info.
+// RLExtra is the content of verl's column extra_info.
 type RLExtra struct {
 	Split     string    `parquet:"split"`
 	Index     int64     `parquet:"index"`
@@ -100,7 +100,8 @@ type RLExtra struct {
 	Tools     ToolsArgs `parquet:"tools_kwargs"`
 }
 
-// ToolsArgs passes the ground truth to the tool that ends an episode.
+// ToolsArgs are the arguments by which verl passes the ground truth to the tool that ends an
+// episode.
 type ToolsArgs struct {
 	Recommend struct {
 		Create struct {
@@ -109,7 +110,7 @@ type ToolsArgs struct {
 	} `parquet:"recommend_product"`
 }
 
-// Pref is a row of profile pref: two attempts at one problem in one harness.
+// Pref is a row of profile pref: a pair of attempts at one problem, in one harness.
 type Pref struct {
 	Prompt   []Msg  `parquet:"prompt,list"`
 	Chosen   []Msg  `parquet:"chosen,list"`
@@ -117,9 +118,9 @@ type Pref struct {
 	Harness  string `parquet:"harness"`
 	TaskType string `parquet:"task_type"`
 	Split    string `parquet:"split"`
-	// Reason is the difference of the two attempts: outcome, judge or outcome_and_judge.
+	// Reason is the reason why one attempt is preferred: outcome, judge or outcome_and_judge.
 	Reason string `parquet:"reason"`
-	// Margin is the difference of their scores, in (0, 1].
+	// Margin is the difference of the two scores. It is above 0 and at most 1.
 	Margin          float64 `parquet:"margin"`
 	ChosenScore     float64 `parquet:"chosen_score"`
 	RejectedScore   float64 `parquet:"rejected_score"`
@@ -131,12 +132,12 @@ type Pref struct {
 	Origin
 }
 
-// KTO is a row of profile kto: an attempt and whether it is desirable.
+// KTO is a row of profile kto: an attempt with a label that tells whether it is desirable.
 type KTO struct {
 	Prompt     []Msg `parquet:"prompt,list"`
 	Completion []Msg `parquet:"completion,list"`
 	Label      bool  `parquet:"label"`
-	// Reason is the stable snake_case code of the label's reason.
+	// Reason is the code of the reason for the label.
 	Reason          string  `parquet:"reason"`
 	Score           float64 `parquet:"score"`
 	NTokens         int64   `parquet:"n_tokens"`
@@ -153,17 +154,18 @@ type Steps struct {
 	Prompt      string   `parquet:"prompt"`
 	Completions []string `parquet:"completions,list"`
 	Labels      []bool   `parquet:"labels,list"`
-	// Rewards are 1 for each step with label true and 0 for the others. The attempt's
-	// Reward is added to that of its last step.
+	// Rewards are 1 for each step with label true and 0 for all others. The attempt's Reward is
+	// added to the reward of its last step.
 	Rewards []float64 `parquet:"step_rewards,list"`
 	Reward  float64   `parquet:"reward"`
-	// Reasons and Quotes are the judge's reasons for the labels, empty if it gave none.
+	// Reasons and Quotes are the judge's reasons for the labels. They are empty if there are
+	// none.
 	Reasons []string `parquet:"reasons,list"`
 	Quotes  []string `parquet:"quotes,list"`
 	// LeftOut is the number of messages after the last label. A row ends before the first
-	// message on which the judge was unclear.
+	// message for which the judge's verdict was unclear.
 	LeftOut int64 `parquet:"n_left_out"`
-	// Rule is the versioned name of the rule that set the labels.
+	// Rule is the name, with version, of the rule that set the labels.
 	Rule      string `parquet:"rule"`
 	SessionID string `parquet:"session_id"`
 	Split     string `parquet:"split"`

@@ -8,9 +8,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// NewSteps returns the stepwise row of an attempt: its assistant messages of ms in text
-// form, each with its verdict. The row ends before the first unclear verdict, because
-// neither label would be true of that step. The caller sets the row's Rule.
+// NewSteps returns the stepwise row of an attempt: the assistant messages among ms in text form,
+// each with its verdict. The row ends before the first unclear verdict, because neither label
+// would be right for that step. The caller must set the field Rule.
 func NewSteps(
 	attempt *SFT,
 	ms []chat.Message,

@@ -8,8 +8,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/calls"
 )
 
-// MessageTurns converts the messages of a row to turns of a dialogue. The system prompt and the
-// results of tools, in their tags, become turns of the user.
+// MessageTurns converts the messages of a row to turns of a dialogue. The system prompt, and the
+// results of tools in their tags, become turns of the user.
 func MessageTurns(messages []chat.Message) []arena.Turn {
 	turns := make([]arena.Turn, 0, len(messages))
 	for _, m := range messages {
@@ -38,9 +38,8 @@ func assistantTurn(m chat.Message) arena.Turn {
 	return t
 }
 
-// TextTurns concatenates dialogues in text form and converts them to turns like MessageTurns. The
-// thinking and the calls that a text of the model has in tags are read out of it, so that a turn is
-// the same in every profile. Messages of tools are omitted.
+// TextTurns joins dialogues in text form and converts them to turns. Thinking and calls in tags
+// are parsed, so that a turn is the same in every profile. Messages of tools are omitted.
 func TextTurns(dialogues ...[]Msg) []arena.Turn {
 	var turns []arena.Turn
 	for _, m := range slices.Concat(dialogues...) {
@@ -55,8 +54,8 @@ func TextTurns(dialogues ...[]Msg) []arena.Turn {
 	return turns
 }
 
-// textTurn returns the turn of a text of the model. A text with a call that cannot be read stays as
-// it is.
+// textTurn converts a text of the model to a turn. If a call in the text cannot be read, the
+// whole text becomes the text of the turn.
 func textTurn(text string) arena.Turn {
 	r := calls.Mended(text)
 	if len(r.Faults) > 0 {
@@ -69,7 +68,7 @@ func textTurn(text string) arena.Turn {
 	}
 }
 
-// Request returns the first user message of a prompt, which is the customer's request, or "" if
+// Request returns the customer's request: the first user message of a prompt. It returns "" if
 // there is none.
 func Request(prompt []Msg) string {
 	for _, m := range prompt {

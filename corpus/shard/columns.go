@@ -7,26 +7,27 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// Columns converts rows of one Go type into the values of a Parquet file's columns. It reuses its
-// memory for each row. parquet-go's Deconstruct would allocate memory for each row, and would
-// write a pointer to zero in an embedded struct as null. A Columns must not be used concurrently.
+// Columns converts rows of one Go type to the values of a Parquet file's columns. It reuses its
+// memory for each row, which parquet-go's Deconstruct does not. Unlike Deconstruct, it does not
+// write a pointer to zero in an embedded struct as null. It is not safe for concurrent use.
 type Columns struct {
 	root node
-	// Values holds the values of the last loaded row by column. Texts share memory with that row.
+	// Values has the values of the last loaded row, by column. Strings share memory with the
+	// row.
 	Values [][]parquet.Value
 }
 
-// node describes a row type or a part of it: a struct, whose children are its fields; a list or
-// pointer, whose child is its element; or a single value, which has no children. Its values are
-// stored in the columns from start to before end.
+// node is a row type or a part of one. A struct has a child for each field, a list or pointer
+// has its element as the only child, and a single value has no children. The values of a node
+// are in the columns from start to before end.
 type node struct {
 	field      int // index of the field in the parent struct
 	children   []node
 	start, end int
 }
 
-// ColumnsOf returns the columns of a row type, which may consist of structs, lists
-// and pointers of strings, numbers and bools.
+// ColumnsOf returns the columns of a row type. The type may consist of structs, lists and
+// pointers of strings, numbers and bools.
 func ColumnsOf(t reflect.Type) *Columns {
 	c := &Columns{}
 	c.root = c.newNode(t)
@@ -55,7 +56,7 @@ func (c *Columns) newNode(t reflect.Type) node {
 	return n
 }
 
-// Load replaces Values by those of a row, passed as a pointer.
+// Load replaces Values by the values of a row, which must be a pointer.
 func (c *Columns) Load(row any) {
 	for i := range c.Values {
 		c.Values[i] = c.Values[i][:0]
@@ -75,8 +76,8 @@ func (c *Columns) Write(columns []*parquet.ColumnWriter) error {
 
 // levels are the repetition and definition levels of a value, by which Parquet encodes nested
 // lists (Dremel encoding). repetition is the depth of the list in which the value starts a new
-// element, 0 if it starts a new row. depth is the number of lists that contain the value.
-// definition is the number of non-empty lists and non-nil pointers that contain it.
+// element, 0 if it starts a new row. depth is the number of lists around the value. definition
+// is the number of non-empty lists and non-nil pointers around it.
 type levels struct{ repetition, depth, definition int }
 
 func (c *Columns) load(n *node, v reflect.Value, lv levels) {
@@ -113,7 +114,7 @@ func (c *Columns) loadList(n *node, v reflect.Value, lv levels) {
 	}
 }
 
-// loadNull adds a null to each column of a list that is empty or a pointer that is nil.
+// loadNull adds a null to each column of n, an empty list or a nil pointer.
 func (c *Columns) loadNull(n *node, lv levels) {
 	for i := n.start; i < n.end; i++ {
 		c.add(i, parquet.Value{}, lv)
@@ -124,7 +125,7 @@ func (c *Columns) add(column int, v parquet.Value, lv levels) {
 	c.Values[column] = append(c.Values[column], v.Level(lv.repetition, lv.definition, column))
 }
 
-// valueOf converts a string, number or bool into a Parquet value. A string shares memory with v.
+// valueOf converts a string, number or bool to a Parquet value. A string shares memory with v.
 func valueOf(v reflect.Value) parquet.Value {
 	switch v.Kind() {
 	case reflect.String:

@@ -1,5 +1,5 @@
-// Package shard writes rows into the columns of Parquet files and reads such files
-// back, one page of a column at a time. A file may come from anywhere and may be broken.
+// Package shard writes rows to the columns of Parquet files and reads such files back, one page
+// of a column at a time. Files may be untrusted or broken.
 package shard
 
 import (
@@ -21,7 +21,7 @@ type File struct {
 	path string
 }
 
-// Open reads the footer of a file of size bytes. Errors name path.
+// Open opens a Parquet file of size bytes by reading its footer. path is used in errors.
 func Open(r io.ReaderAt, size int64, path string) (*File, error) {
 	file, err := footer.Open(r, size)
 	if err != nil {
@@ -30,8 +30,8 @@ func Open(r io.ReaderAt, size int64, path string) (*File, error) {
 	return &File{file, path}, nil
 }
 
-// Recover stores an error in err if reading the file at path panicked, because parquet-go panics
-// on some broken pages. Callers must defer it directly.
+// Recover sets err if reading the file at path panicked, since parquet-go panics on some broken
+// pages. Callers must defer it directly.
 func Recover(path string, err *error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("read %s: broken file: %v", path, r)
@@ -42,8 +42,8 @@ func Recover(path string, err *error) {
 // the same columns of the same types in the same order.
 func Fingerprint(schema *parquet.Schema) string { return digest.SHA256([]byte(schema.String())) }
 
-// CheckSchema returns an error if the file's columns are not those of schema. The name
-// of the schema's root is not compared.
+// CheckSchema returns an error if the file's columns differ from those of schema. The names of
+// the schema roots are not compared.
 func (f *File) CheckSchema(schema *parquet.Schema) error {
 	actual := f.Schema()
 	want := parquet.NewSchema(actual.Name(), schema)
@@ -53,8 +53,8 @@ func (f *File) CheckSchema(schema *parquet.Schema) error {
 	return nil
 }
 
-// VisitRows calls visit with each row of each row group, as many as the footer
-// declares. A row is valid only during its visit.
+// VisitRows calls visit for each row of each row group, as many as the footer declares. A row is
+// valid only until visit returns.
 func (f *File) VisitRows(visit func(parquet.Row) error) error {
 	for _, g := range f.RowGroups() {
 		if err := f.visitGroup(g, visit); err != nil {
@@ -91,8 +91,8 @@ func (f *File) visitGroup(g parquet.RowGroup, visit func(parquet.Row) error) err
 	return nil
 }
 
-// Sum reads the file, its row groups in parallel, and returns its checksum. The number
-// of rows is the one that the footer declares; the levels of every column confirm it.
+// Sum reads the file, its row groups in parallel, and returns its checksum. The number of rows
+// is the one in the footer; the levels of every column confirm it.
 func (f *File) Sum() (Sum, error) {
 	groups := f.RowGroups()
 	sums := make([]Sum, len(groups))
@@ -115,8 +115,8 @@ func (f *File) Sum() (Sum, error) {
 	return total, nil
 }
 
-// sumGroup returns the checksum of the rows of a row group. It reads one column after the other,
-// so that only one page is in memory.
+// sumGroup returns the checksum of the rows of a row group. It reads the columns one after the
+// other, so that only one page is in memory.
 func (f *File) sumGroup(g parquet.RowGroup) (Sum, error) {
 	sum := NewSum(f.Schema())
 	sum.Rows = g.NumRows()

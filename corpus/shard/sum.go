@@ -11,8 +11,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// Sum is a checksum of rows. Equal rows in the same order have equal sums. Sums computed by
-// different processes cannot be compared, because the seed of the hashes is random.
+// Sum is a checksum of rows. Equal rows in the same order have equal sums. The seed of the
+// hashes is random, so sums from different processes cannot be compared.
 type Sum struct {
 	// Rows is the number of rows.
 	Rows    int64
@@ -24,7 +24,8 @@ func NewSum(schema *parquet.Schema) Sum {
 	return Sum{columns: make([]columnSum, len(schema.Columns()))}
 }
 
-// Add adds a row, given as its values by column, and returns its size in bytes.
+// Add adds a row to the checksum and returns its size in bytes. row has the row's values by
+// column.
 func (s *Sum) Add(row [][]parquet.Value) (size int64) {
 	s.Rows++
 	for i, values := range row {
@@ -35,7 +36,7 @@ func (s *Sum) Add(row [][]parquet.Value) (size int64) {
 	return size
 }
 
-// Append adds the checksum of further rows, which follow those of s.
+// Append adds the checksum of more rows to s. These rows follow the rows of s.
 func (s *Sum) Append(next Sum) {
 	s.Rows += next.Rows
 	for i := range s.columns {
@@ -43,14 +44,14 @@ func (s *Sum) Append(next Sum) {
 	}
 }
 
-// Equal reports whether both checksums are of the same rows.
+// Equal reports whether both checksums are equal, so that they are checksums of the same rows.
 func (s *Sum) Equal(other Sum) bool {
 	return s.Rows == other.Rows && slices.Equal(s.columns, other.columns)
 }
 
 // columnSum is the checksum of one column: a polynomial hash of its values and their levels,
-// which mark where rows and lists start. Each column has its own hash because files are read back
-// one column at a time. The hashes of two consecutive parts can be combined into the hash of
+// which mark where rows and lists start. Each column has a separate hash because files are read
+// back one column at a time. The hashes of two consecutive parts can be combined to the hash of
 // both.
 type columnSum struct {
 	values int64
@@ -82,8 +83,8 @@ func (s *columnSum) add(v parquet.Value) (size int64) {
 	return size
 }
 
-// append adds the checksum of further values, which follow those of s. The old hash is multiplied
-// by the base twice for each of them, as if they had been added one by one.
+// append adds the checksum of more values to s. These values follow the values of s. As if they
+// had been added one by one, the old hash is multiplied by the base twice for each of them.
 func (s *columnSum) append(next columnSum) {
 	factor := uint64(1)
 	power := uint64(sumBase)
@@ -136,7 +137,7 @@ func (s *columnSum) addValues(values parquet.ValueReader, batch []parquet.Value)
 }
 
 // EmbeddedPointers are the pointer fields that a row type has in embedded structs. parquet-go
-// v0.32.0 decodes a null in their columns as a pointer to zero instead of nil.
+// v0.32.0 decodes a null in their columns to a pointer to zero instead of nil.
 type EmbeddedPointers []embeddedPointer
 
 type embeddedPointer struct {
@@ -144,8 +145,8 @@ type embeddedPointer struct {
 	index  []int // of the field, for reflect's FieldByIndex
 }
 
-// EmbeddedPointersOf returns the pointer fields in embedded structs of a row type whose columns
-// are in schema.
+// EmbeddedPointersOf returns the pointer fields in embedded structs of a row type. Their columns
+// must be in schema.
 func EmbeddedPointersOf(t reflect.Type, schema *parquet.Schema) EmbeddedPointers {
 	var out EmbeddedPointers
 	for _, f := range reflect.VisibleFields(t) {
@@ -160,8 +161,8 @@ func EmbeddedPointersOf(t reflect.Type, schema *parquet.Schema) EmbeddedPointers
 	return out
 }
 
-// RestoreNulls sets the fields of dst to nil whose columns are null in row. dst points to the
-// struct into which row was decoded.
+// RestoreNulls sets the fields of a struct to nil whose columns are null in row. dst is a
+// pointer to the struct to which row was decoded.
 func (ps EmbeddedPointers) RestoreNulls(dst any, row parquet.Row) {
 	s := reflect.ValueOf(dst).Elem()
 	for _, p := range ps {

@@ -7,16 +7,17 @@ import (
 	"strings"
 )
 
-// pieces is a word while its parts are merged to tokens. The parts form a linked list, and each
-// is identified by the index of its first byte in the word.
+// pieces are the parts of a word while they are merged to tokens. The parts form a linked list.
+// Each is identified by the index of its first byte in the word.
 type pieces struct {
-	// text is the word with each byte replaced by its symbol, a printable character. starts[i] is
-	// the index in text of the symbol of byte i; the last element is the length of text.
+	// text is the word with each byte replaced by its symbol, a printable character. starts[i]
+	// is the index in text of the symbol of byte i. The last element of starts is the length of
+	// text.
 	text   string
 	starts []int
-	// prev and next are the neighbours of each part. prev of the first part is -1 and next of the
-	// last is the length of the word. next is also -1 for a part that was merged into the
-	// previous one.
+	// prev and next are the neighbours of each part. prev of the first part is -1, and next of
+	// the last part is the length of the word. For a part that was merged into the previous one,
+	// next is -1.
 	prev, next []int
 }
 
@@ -38,7 +39,7 @@ func newPieces(word string) *pieces {
 	return p
 }
 
-// merge joins the part that begins at byte start of the word with the next one.
+// merge merges the part that begins at byte start of the word with the next part.
 func (p *pieces) merge(start int) {
 	merged := p.next[start]
 	p.next[start] = p.next[merged]
@@ -48,12 +49,12 @@ func (p *pieces) merge(start int) {
 	}
 }
 
-// candidate is a possible merge of the part at byte start with the next one. rank is the position
-// of the merge in the tokenizer's list; lower ranks are applied first.
+// candidate is a possible merge of the part at byte start with the next part. rank is the
+// position of the merge in the tokenizer's list; lower ranks are applied first.
 type candidate struct{ rank, start int }
 
-// candidate returns the possible merge of the part at byte start with the next one. ok is false
-// if the tokenizer's list does not contain it.
+// candidate returns the possible merge of the part at byte start with the next part. ok is false
+// if the tokenizer's list does not contain the merge.
 func (t *Tokenizer) candidate(p *pieces, start int) (c candidate, ok bool) {
 	second := p.next[start]
 	if second < 0 || second == len(p.next) {
@@ -69,11 +70,11 @@ func (t *Tokenizer) candidate(p *pieces, start int) (c candidate, ok bool) {
 	return candidate{rank, start}, ok
 }
 
-// candidates is a heap of possible merges, those of the lowest rank first. With a heap even a
-// very long word takes little more than linear time.
+// candidates is a heap of possible merges, the lowest rank first. With a heap, even a very long
+// word takes little more than linear time.
 type candidates []candidate
 
-// add adds c, but does nothing if ok is false.
+// add adds c to the heap. It does nothing if ok is false.
 func (q *candidates) add(c candidate, ok bool) {
 	if ok {
 		heap.Push(q, c)
@@ -111,8 +112,8 @@ func (q *candidates) Pop() any {
 	return c
 }
 
-// symbols maps each byte to the printable character that stands for it in the vocabulary of
-// GPT-2. Printable bytes are mapped to themselves, the others to U+0100 and the following
+// symbols maps each byte to the printable character that represents it in the vocabulary of
+// GPT-2. Printable bytes are mapped to themselves, all others to U+0100 and the following
 // characters.
 var symbols = func() (table [256]string) {
 	next := rune(256)
@@ -129,14 +130,15 @@ var symbols = func() (table [256]string) {
 	return table
 }()
 
-// A Tokenizer caches the counts of maxCached words of at most maxCachedBytes each.
+// The limits of a Tokenizer's cache: the maximum number of words, and the maximum size of a word
+// in bytes.
 const (
 	maxCached      = 1 << 18
 	maxCachedBytes = 64
 )
 
-// countWord returns the number of tokens of a word, which is a text after splitting. It caches
-// the results of short words.
+// countWord returns the number of tokens of a word, a part of a split text. It caches the
+// results for short words.
 func (t *Tokenizer) countWord(word string) int {
 	if n, ok := t.counts[word]; ok {
 		return n
@@ -149,8 +151,8 @@ func (t *Tokenizer) countWord(word string) int {
 }
 
 // mergeWord computes the number of tokens of a word by byte-pair encoding. It starts with one
-// part per byte and merges the adjacent pair of lowest rank, the first of equal ones, until the
-// tokenizer has no merge for any pair.
+// part per byte. It then merges the adjacent pair with the lowest rank, the first of equal ones,
+// until the tokenizer has no merge for any pair.
 func (t *Tokenizer) mergeWord(word string) int {
 	p := newPieces(word)
 	if _, ok := t.vocab[p.text]; ok {
@@ -176,9 +178,9 @@ func (t *Tokenizer) mergeWord(word string) int {
 	return n
 }
 
-// addedTokens returns a regular expression that matches any of contents, the special tokens that
-// are cut out of a text before it is split. At each position it matches the longest. It returns
-// nil if contents has no non-empty element.
+// addedTokens returns a regular expression that matches any of contents. These are the special
+// tokens that are cut out of a text before it is split. At each position the longest one
+// matches. It returns nil if contents has no non-empty element.
 func addedTokens(contents []string) *regexp.Regexp {
 	alternatives := slices.DeleteFunc(slices.Clone(contents), func(c string) bool {
 		return c == ""

@@ -1,6 +1,6 @@
-// Package token counts tokens as a model's own tokenizer.json does. It reads
-// the byte-level BPE family (GPT-2, Qwen, Llama 3, DeepSeek and others) and
-// returns an error that names any other kind: a wrong count would pass for a true one.
+// Package token counts tokens as a model's own tokenizer.json does. It reads byte-level BPE
+// tokenizers (GPT-2, Qwen, Llama 3, DeepSeek and others). For any other kind it returns an error
+// with the name of the kind, since a wrong count would not be noticed.
 package token
 
 import (
@@ -20,8 +20,8 @@ import (
 // pre-tokenizer uses it unless use_regex is false.
 const gpt2Pattern = `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
 
-// Tokenizer counts tokens. It caches the counts of words and must not be used by
-// several goroutines at a time; see Clone.
+// Tokenizer counts the tokens of texts. It caches the counts of words and is not safe for
+// concurrent use (see Clone).
 type Tokenizer struct {
 	name   string
 	ranks  map[[2]string]int // merges, in their order
@@ -53,7 +53,7 @@ type addedToken struct {
 }
 
 // component is a normalizer or pre-tokenizer in a tokenizer.json. A component of type Sequence
-// contains others.
+// contains other components.
 type component struct {
 	Type          string      `json:"type"`
 	Normalizers   []component `json:"normalizers"`
@@ -68,7 +68,8 @@ type component struct {
 	AddPrefixSpace bool   `json:"add_prefix_space"`
 }
 
-// Parse reads a tokenizer.json. The name identifies the counter in the rows of a corpus.
+// Parse reads a tokenizer.json. The name identifies the tokenizer as the token counter of corpus
+// rows.
 func Parse(name string, data []byte) (*Tokenizer, error) {
 	var f tokenizerFile
 	if err := json.Unmarshal(data, &f); err != nil {
@@ -112,7 +113,7 @@ func (t *Tokenizer) addMerges(merges []json.RawMessage) error {
 	return nil
 }
 
-// parseMerge parses a merge, a pair of tokens written as "a b" or ["a","b"].
+// parseMerge parses a merge: a pair of tokens in the form "a b" or ["a","b"].
 func parseMerge(raw json.RawMessage) ([2]string, error) {
 	var pair [2]string
 	if len(raw) > 0 && raw[0] == '[' {
@@ -141,8 +142,8 @@ func (t *Tokenizer) setNormalizer(n *component) error {
 	return nil
 }
 
-// addPreTokenizer adds the regular expressions by which a pre-tokenizer splits texts. It reports
-// whether the pre-tokenizer is a ByteLevel one or contains one.
+// addPreTokenizer adds the regular expressions by which a pre-tokenizer splits texts. byteLevel
+// reports whether the pre-tokenizer is a ByteLevel one or contains one.
 func (t *Tokenizer) addPreTokenizer(p *component) (byteLevel bool, err error) {
 	if p == nil {
 		return false, nil
@@ -175,11 +176,11 @@ func (t *Tokenizer) addPreTokenizer(p *component) (byteLevel bool, err error) {
 	}
 }
 
-// ErrSlow is returned, wrapped, if a pattern of the tokenizer takes too long for a text.
+// ErrSlow is wrapped by the error if a pattern of the tokenizer takes too long for a text.
 var ErrSlow = errors.New("count tokens: a pattern of tokenizer.json is too slow")
 
-// matchTimeout is the maximum time for one match of a tokenizer's pattern, which takes microseconds.
-// A pattern of a stranger's file can take years.
+// matchTimeout is the maximum time for one match of a tokenizer's pattern. A match usually takes
+// microseconds, but a pattern in an untrusted file can take years.
 const matchTimeout = 2 * time.Second
 
 func (t *Tokenizer) addSplit(expr string) error {
@@ -204,8 +205,8 @@ func (t *Tokenizer) setAddedTokens(tokens []addedToken) error {
 	return nil
 }
 
-// Clone returns a tokenizer with the same tables and an empty cache, for another
-// goroutine.
+// Clone returns a tokenizer with the same tables and an empty cache. Each goroutine needs its
+// own.
 func (t *Tokenizer) Clone() *Tokenizer {
 	c := *t
 	c.counts = map[string]int{}
@@ -215,8 +216,9 @@ func (t *Tokenizer) Clone() *Tokenizer {
 // Name returns the name passed to Parse.
 func (t *Tokenizer) Name() string { return t.name }
 
-// Count returns the number of tokens of a text, without those that a model adds at
-// its start or end. The error names a pattern of the tokenizer that takes too long for the text.
+// Count returns the number of tokens of a text, without tokens that a model adds at the start or
+// end. It returns ErrSlow, with the pattern, if a pattern of the tokenizer takes too long for
+// the text.
 func (t *Tokenizer) Count(text string) (int, error) {
 	if t.added == nil {
 		return t.countPlain(text)
@@ -235,8 +237,7 @@ func (t *Tokenizer) Count(text string) (int, error) {
 	return total + n, err
 }
 
-// countPlain returns the number of tokens of a text that contains none of the special tokens in
-// t.added.
+// countPlain returns the number of tokens of a text that contains no special tokens (t.added).
 func (t *Tokenizer) countPlain(text string) (int, error) {
 	if t.nfc {
 		text = norm.NFC.String(text)
@@ -244,7 +245,7 @@ func (t *Tokenizer) countPlain(text string) (int, error) {
 	return t.countSplit(text, t.splits)
 }
 
-// countSplit splits text by the first pattern, each resulting part by the second and so on, and
+// countSplit splits text by the first pattern, each part by the second pattern and so on. It
 // returns the total number of tokens of the parts. The text between two matches is a part too.
 func (t *Tokenizer) countSplit(text string, splits []*regexp2.Regexp) (int, error) {
 	if text == "" {

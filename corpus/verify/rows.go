@@ -18,8 +18,8 @@ import (
 	"github.com/trajectory-arena/arena/corpus/shard"
 )
 
-// maxGroup is the maximum size of a row group in bytes. Row groups are limited to 64 MiB before
-// encoding and remain below maxGroup even if the encoding enlarges them.
+// maxGroup is the maximum size of a row group in bytes. Row groups are written with at most 64
+// MiB before encoding. Even if encoding enlarges them, they are below maxGroup.
 const maxGroup = 100 << 20
 
 func (v *verifier) content(ctx context.Context, f *corpus.FileEntry) {
@@ -64,7 +64,8 @@ func (v *verifier) parquet(
 	return v.rows(ctx, f, file)
 }
 
-// rows checks every row of a shard. It passes only the columns with texts to the checks, by name.
+// rows checks every row of a shard. Only the columns with texts are passed to the checks, by
+// their names.
 func (v *verifier) rows(
 	ctx context.Context,
 	f *corpus.FileEntry,
@@ -128,7 +129,7 @@ func (v *verifier) messages(messages, tools []string) error {
 	return chat.Check(ms, v.schema)
 }
 
-// sightings records in which split each problem, cluster and product occurs.
+// sightings is the record of the split in which each problem, cluster and product occurs.
 type sightings struct {
 	at    map[string]*corpus.FileEntry
 	leaks []Finding
@@ -150,9 +151,9 @@ func (s *sightings) add(kind, key string, f *corpus.FileEntry) {
 	}
 }
 
-// pinned returns a finding for each cluster or product that is in another split than the bank
-// requires. pools maps these to their split in the bank. A cluster that is missing there is a
-// finding too, since a bank lists all clusters; products may be missing.
+// pinned returns a finding for each cluster or product that is in another split than the one in
+// the bank. pools maps clusters and products to their split in the bank. A cluster that is not
+// in the bank is a finding too, since a bank lists all clusters; products may be missing.
 func (s *sightings) pinned(pools map[string]string) (out []Finding) {
 	for key, f := range s.at {
 		pool, known := pools[key]

@@ -1,5 +1,4 @@
-// Package verify checks every promise of a finished corpus again from its files
-// alone.
+// Package verify checks from the files of a finished corpus that the corpus is valid.
 package verify
 
 import (
@@ -21,21 +20,21 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// Finding is a condition of a valid corpus that does not hold, or a file that is missing because
-// its owner does not publish it.
+// Finding is a condition of a valid corpus that does not hold, or a missing file that its owner
+// does not publish.
 type Finding struct {
-	// Path is the file that the finding concerns, relative to the corpus.
+	// Path is the path of the file to which the finding refers, relative to the corpus.
 	Path string
 	// What describes what is wrong.
 	What string
-	// Leak reports whether a problem, cluster or product is in the wrong split, or in two.
+	// Leak reports whether a problem, cluster or product is in the wrong split or in two splits.
 	Leak bool
-	// Withheld reports whether the file is one that owners do not publish: the bank, a report or
-	// a table of the ledger.
+	// Withheld reports whether the file is missing because owners do not publish it: it is the
+	// bank, a report or a ledger table.
 	Withheld bool
 }
 
-// String returns the finding in one line.
+// String returns the path and the description of the finding.
 func (f Finding) String() string { return f.Path + ": " + f.What }
 
 // Corpus checks a corpus from its files alone: sizes, hashes, rows, schemas, the counts on the
@@ -73,11 +72,11 @@ type verifier struct {
 	m     *corpus.Manifest
 	found []Finding
 	seen  sightings
-	// whole has the paths of the files whose size and hash are those in the manifest. The content
-	// of other files is not checked.
+	// whole has the paths of the files whose size and hash are those in the manifest. The
+	// content of other files is not checked.
 	whole map[string]bool
-	// tools are those of the previous row and schema is parsed from them, since most rows have
-	// the same tools.
+	// tools are the tools of the previous row, and schema is parsed from them. Both are cached,
+	// since most rows have the same tools.
 	tools  []string
 	schema chat.Schema
 }
@@ -243,8 +242,8 @@ func (v *verifier) cardCounts(f *corpus.Front) {
 // maxBank is the maximum size of bank.json that is read, in bytes.
 const maxBank = 256 << 20
 
-// bank compares the split of each cluster and product in the rows with bank.json. It does nothing
-// without a valid bank.json.
+// bank compares the split of each cluster and product in the rows with the split in bank.json.
+// It does nothing if bank.json is missing or does not have its hash.
 func (v *verifier) bank() {
 	if !v.whole[corpus.BankName] {
 		return

@@ -1,6 +1,7 @@
 package where
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"maps"
@@ -15,12 +16,12 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-// Line holds the ledger's rows about one attempt, at most one of each table. A table that has no
-// row of the attempt is nil.
+// Line is the set of ledger rows about one attempt, at most one from each table. The field of a
+// table that has no row about the attempt is nil.
 type Line struct {
 	Attempt *rows.Attempt
-	// Verdict lacks Checks and Features if the line was read from a corpus. Method Whole returns
-	// the verdict with them.
+	// Verdict has no Checks and Features if the line was read from a corpus. The method Whole
+	// returns the verdict with them.
 	Verdict   *rows.Verdict
 	Outcome   *rows.Outcome
 	Judgement *rows.Judgement
@@ -28,14 +29,15 @@ type Line struct {
 	Place     *rows.Place
 	Declared  *rows.Declared
 	// packed are the verdict's checks and features, encoded and compressed with the dictionary
-	// words to a tenth of their memory.
+	// words to a tenth of their size.
 	packed []byte
 	words  *s2.Dict
 }
 
 var decoding, _ = cbor.DecOptions{UTF8: cbor.UTF8DecodeInvalid}.DecMode() // constants are right
 
-// Whole returns the verdict with its checks and features, nil if the line has no verdict.
+// Whole returns the verdict with its checks and features. It returns nil if the line has no
+// verdict.
 func (l *Line) Whole() *rows.Verdict {
 	if l.words == nil {
 		return l.Verdict
@@ -48,8 +50,8 @@ func (l *Line) Whole() *rows.Verdict {
 	return &v
 }
 
-// Read reads the ledger of a corpus. It returns a line for each row of the table of attempts, in
-// the order of that table. The lists Checks and Features of verdicts are read only if measured is
+// Read reads the ledger of a corpus. It returns one line for each row of the table attempts, in
+// the order of that table. The checks and features of verdicts are read only if measured is
 // true.
 func Read(fsys corpus.FS, dir string, measured bool) ([]*Line, error) {
 	r := &reader{fsys: fsys, dir: dir, byID: map[string][]*Line{}, texts: map[string]string{}}
@@ -74,7 +76,7 @@ func Read(fsys corpus.FS, dir string, measured bool) ([]*Line, error) {
 	return r.lines, r.joinOptional()
 }
 
-// joinOptional joins the tables that exist only in some corpora.
+// joinOptional joins the tables that not every corpus has.
 func (r *reader) joinOptional() error {
 	err := join(r, "leaks",
 		func(x *rows.Leak) (id, record string) { return x.ID, "" },
@@ -94,16 +96,15 @@ func (r *reader) joinOptional() error {
 	return optional(err)
 }
 
-// reader reads the ledger, the tables of a corpus about all attempts, and joins their rows by
-// attempt.
+// reader reads the ledger tables of a corpus and joins their rows by attempt.
 type reader struct {
 	fsys  corpus.FS
 	dir   string
 	lines []*Line
-	// byID has the lines of each attempt by its id. Copies of an attempt in several files have
+	// byID maps the id of an attempt to its lines. Copies of an attempt in several files have
 	// the same id.
 	byID map[string][]*Line
-	// texts holds each text that was read, so that equal texts of rows share memory.
+	// texts has each text that was read. Equal texts of several rows share memory.
 	texts map[string]string
 }
 
@@ -123,8 +124,8 @@ func (r *reader) readAttempts() error {
 	})
 }
 
-// readVerdicts adds the verdicts to their lines. If measured is true, it stores their checks and
-// features too, compressed with those of the first verdict as the dictionary.
+// readVerdicts adds the verdicts to their lines. If measured is true, it also stores their
+// checks and features, compressed with those of the first verdict as the dictionary.
 func (r *reader) readVerdicts(measured bool) error {
 	var packed, buffer []byte
 	var dictionary *s2.Dict
@@ -155,8 +156,8 @@ func (r *reader) readVerdicts(measured bool) error {
 		})
 }
 
-// optional returns err, or nil if it reports a missing file. Some tables exist only in corpora
-// that a build made.
+// optional returns err, or nil if err means that a file does not exist. Some tables exist only
+// in corpora that a build wrote.
 func optional(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -164,10 +165,10 @@ func optional(err error) error {
 	return err
 }
 
-// join reads a table and stores each row in the lines of its attempt. key returns the attempt's
-// id and the hash of its record; if the hash is "", the row belongs to all copies of the attempt.
-// field returns the field of a line that stores the row. Of several rows of one attempt the first
-// is stored.
+// join reads a table and stores each row in the lines of its attempt. key returns the id of the
+// attempt and the hash of its record; if the hash is "", the row belongs to all copies of the
+// attempt. field returns the field of a line for the row. Of several rows about one attempt, the
+// first is stored.
 func join[T any](
 	r *reader,
 	table string,
@@ -189,8 +190,8 @@ func join[T any](
 	})
 }
 
-// share replaces the texts of a row, passed as a pointer, by equal texts of earlier rows, and
-// adds new ones to texts. Equal texts then occupy memory only once.
+// share replaces the texts of a row by equal texts of earlier rows, so that equal texts occupy
+// memory only once. New texts are added to texts. row must be a pointer.
 func share(row any, texts map[string]string) {
 	v := reflect.ValueOf(row).Elem()
 	for i := range v.NumField() {
@@ -203,8 +204,8 @@ func share(row any, texts map[string]string) {
 	}
 }
 
-// Values returns the values of all columns of a line by name. Columns without a value are
-// omitted. A list of structs becomes a list of maps by column.
+// Values returns the values of all columns of a line, by column name. Columns without a value
+// are left out. A list of structs becomes a list of maps.
 func (l *Line) Values() map[string]any {
 	total := *l
 	out := map[string]any{}
@@ -217,8 +218,8 @@ func (l *Line) Values() map[string]any {
 	return out
 }
 
-// listed converts a list of structs into a list of maps by column name. It returns any other
-// value unchanged.
+// listed converts a list of structs to a list of maps by column name. Any other value is
+// returned unchanged.
 func listed(value any) any {
 	v := reflect.ValueOf(value)
 	if v.Kind() != reflect.Slice || v.Type().Elem().Kind() != reflect.Struct {
@@ -234,14 +235,14 @@ func listed(value any) any {
 	return list
 }
 
-// Selection are the attempts of a ledger that an expression selects.
+// Selection is the set of attempts that an expression selects.
 type Selection struct {
 	sessions map[string]bool
 	problems map[string]bool
 }
 
-// Keep reports whether the attempt with the id session was selected. If session is "", it reports
-// whether any attempt at the problem was.
+// Keep reports whether the attempt with the id session is selected. If session is "", it reports
+// whether any attempt at the problem is selected.
 func (s *Selection) Keep(session, problem string) bool {
 	if session == "" {
 		return s.problems[problem]
@@ -256,8 +257,10 @@ func (s *Selection) Len() int { return len(s.sessions) }
 func (s *Selection) Sessions() []string { return slices.Sorted(maps.Keys(s.sessions)) }
 
 // Select returns the attempts in the ledger of a corpus for which an expression is true. Of
-// several attempts with one id only the first is evaluated. Nothing is judged or scored again.
+// several attempts with the same id, only the first is evaluated. Nothing is judged or scored
+// again.
 func Select(
+	ctx context.Context,
 	fsys corpus.FS,
 	dir string,
 	e *Expr,
@@ -274,6 +277,9 @@ func Select(
 			continue
 		}
 		seen[id] = true
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		ok, err := e.Match(l.Values())
 		if err != nil {
 			return nil, err

@@ -2,6 +2,7 @@ package where_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -71,7 +72,7 @@ func TestSelect(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := where.Select(corpus.Disk{}, dir, e)
+		s, err := where.Select(t.Context(), corpus.Disk{}, dir, e)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,6 +84,29 @@ func TestSelect(t *testing.T) {
 				t.Errorf("%s: %s is missing", expr, id)
 			}
 		}
+	}
+}
+
+// TestSelectEnds holds that no expression keeps a run from ending.
+func TestSelectEnds(t *testing.T) {
+	t.Parallel()
+	dir := ledger(t)
+	const list = "[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19]"
+	long, err := where.Parse(list+".all(a, "+list+".all(b, "+list+".all(c, "+list+".all(d, a+b+c+d+n_steps >= 0))))", where.Columns())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = where.Select(t.Context(), corpus.Disk{}, dir, long); !errors.Is(err, where.ErrCost) {
+		t.Errorf("error %v, want %v", err, where.ErrCost)
+	}
+	short, err := where.Parse("true", where.Columns())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err = where.Select(cancelled, corpus.Disk{}, dir, short); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package where selects attempts by an expression over the columns of the
-// ledger, such as judge_score >= 0.7 && n_steps <= 15.
+// Package where selects attempts by an expression over the columns of the ledger, such as
+// judge_score >= 0.7 && n_steps <= 15.
 package where
 
 import (
@@ -16,16 +16,17 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// Column is a column of the ledger that expressions may use.
+// Column is a ledger column that expressions may use.
 type Column struct {
 	Name string
 	Type *cel.Type
-	// part is the index of the column's row in Line.parts, field that of the field in the row.
+	// part is the index of the column's table in Line.parts, field that of the field in the
+	// table's row type.
 	part, field int
 }
 
-// Kind returns how pages present the column: "number", "flag" or "words". It is "" for a list of
-// structs.
+// Kind returns how pages present the column: "number", "flag" or "words". It returns "" for a
+// list of structs.
 func (c Column) Kind() string {
 	switch t := c.Type; t.Kind() {
 	case cel.IntKind, cel.DoubleKind:
@@ -40,18 +41,18 @@ func (c Column) Kind() string {
 	return "words"
 }
 
-// parts returns pointers to the rows of a line, one for each table of the ledger, some of them
-// nil. Column.part is an index in this list.
+// parts returns the rows of a line as pointers, one for each ledger table. Pointers may be nil.
+// Column.part is an index in this list.
 func (l *Line) parts() [7]any {
 	return [...]any{l.Attempt, l.Verdict, l.Outcome, l.Judgement, l.Leak, l.Place, l.Declared}
 }
 
-// prefixes are put before the names of the columns of some tables, by index in Line.parts: judge_
-// for judgements and leak_ for leaks.
+// prefixes are prepended to the column names of some tables: judge_ for judgements and leak_ for
+// leaks. They are indexed like Line.parts.
 var prefixes = [7]string{3: "judge_", 4: "leak_"}
 
-// columns returns all columns of the ledger that expressions may use. If two tables have a column
-// with the same name, the first is used.
+// columns returns all ledger columns that expressions may use. If two tables have a column with
+// the same name, the first one is used.
 var columns = sync.OnceValue(func() (items []Column) {
 	seen := map[string]bool{}
 	for i, row := range (&Line{}).parts() {
@@ -74,8 +75,8 @@ var columns = sync.OnceValue(func() (items []Column) {
 	return items
 })
 
-// Columns returns the names that expressions over a ledger may use, with their types.
-// docs/columns.md describes them.
+// Columns returns the columns that expressions may use, with their types. docs/columns.md
+// describes them.
 func Columns() []Column { return columns() }
 
 func columnOf(f reflect.StructField) string {
@@ -83,7 +84,7 @@ func columnOf(f reflect.StructField) string {
 	return name
 }
 
-// Of returns the value of the column in a line, nil if the line has none.
+// Of returns the value of the column in a line, nil if there is none.
 func (c Column) Of(l *Line) any {
 	if v := reflect.ValueOf(l.parts()[c.part]).Elem(); v.IsValid() {
 		if v = reflect.Indirect(v.Field(c.field)); v.IsValid() {
@@ -116,6 +117,14 @@ func typeOf(t reflect.Type) *cel.Type {
 	return nil
 }
 
+// maxCost is the maximum cost of an expression on one attempt, in the units of the CEL library,
+// about one for each operation. It takes a millisecond, so that no expression holds up a run on a
+// day of 27,000 attempts for longer than half a minute.
+const maxCost = 50_000
+
+// ErrCost reports an expression that takes too many operations on one attempt.
+var ErrCost = fmt.Errorf("it takes more than %d operations on one attempt: make it shorter", maxCost)
+
 // Expr is a parsed expression. It may be used by several goroutines.
 type Expr struct {
 	program cel.Program
@@ -124,19 +133,18 @@ type Expr struct {
 	Names []string
 }
 
-// Unknown is the error of an expression that uses an unknown column.
+// Unknown is the error for an expression with an unknown column.
 type Unknown struct {
 	Name string
 	// Nearest is the column with the most similar name, "" if none is similar.
 	Nearest string
 }
 
-// Error returns a message with Name.
+// Error returns a message with the name of the unknown column.
 func (u *Unknown) Error() string { return fmt.Sprintf("unknown column %q", u.Name) }
 
-// Parse parses an expression of the Common Expression Language and checks it against the columns:
-// their names and types, and that the result is a boolean. The error for an unknown column is an
-// *Unknown, which names the nearest column.
+// Parse parses an expression of the Common Expression Language. It checks the names and types of
+// the columns, and that the result is a boolean. The error for an unknown column is an *Unknown.
 func Parse(source string, columns []Column) (*Expr, error) {
 	options := []cel.EnvOption{cel.CrossTypeNumericComparisons(true)}
 	for _, c := range columns {
@@ -156,7 +164,7 @@ func Parse(source string, columns []Column) (*Expr, error) {
 	if ast.OutputType() != cel.BoolType {
 		return nil, fmt.Errorf("read expression: it is a %s, not true or false", ast.OutputType())
 	}
-	program, err := env.Program(ast, cel.CostLimit(1_000_000)) // no expression may hang a run
+	program, err := env.Program(ast, cel.CostLimit(maxCost))
 	if err != nil {
 		return nil, fmt.Errorf("prepare expression: %w", err)
 	}
@@ -167,8 +175,8 @@ func Parse(source string, columns []Column) (*Expr, error) {
 	}, nil
 }
 
-// undeclared matches the error of the CEL library for an unknown variable and captures the
-// variable's name.
+// undeclared matches the CEL library's error for an unknown variable and captures the name of
+// the variable.
 var undeclared = regexp.MustCompile(`undeclared reference to '([^']*)'`)
 
 func unknown(err error, columns []Column) *Unknown {
@@ -203,8 +211,9 @@ func names(source string, columns []Column) []string {
 	return out
 }
 
-// Match evaluates the expression on the values of one attempt by column. A value that is missing
-// or nil is unknown, as NULL in SQL. If the result depends on an unknown value, it is false.
+// Match evaluates the expression on the values of one attempt, which are indexed by column. A
+// value that is missing or nil is unknown, like NULL in SQL. If the result depends on an unknown
+// value, it is false.
 func (e *Expr) Match(values map[string]any) (bool, error) {
 	known := make(map[string]any, len(e.Names))
 	missing := false
@@ -222,13 +231,16 @@ func (e *Expr) Match(values map[string]any) (bool, error) {
 		}
 		err = errors.New("it is neither true nor false")
 	}
+	if err != nil && strings.Contains(err.Error(), "cost limit exceeded") { // the library has no error of its own
+		return false, fmt.Errorf("evaluate %s: %w", e.source, ErrCost)
+	}
 	if missing {
 		return false, nil
 	}
 	return false, fmt.Errorf("evaluate %s: no answer: %w", e.source, err)
 }
 
-// ParseOptional parses an expression over the ledger's columns. It returns nil if source is "".
+// ParseOptional parses an expression over the ledger columns. It returns nil if source is "".
 func ParseOptional(source string) (*Expr, error) {
 	if source == "" {
 		return nil, nil

@@ -7,11 +7,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -435,7 +437,7 @@ func TestRecordedEpisodesAreADay(t *testing.T) {
 	}
 	s := httptest.NewServer(gym.Handler(e, gym.Options{Failures: gym.Masked}))
 	defer s.Close()
-	for i := range 3 {
+	for _, i := range []int{0, 1, 0, 2, 0} { // GRPO plays a problem several times
 		c := newClient(t, s.URL)
 		moves := script(&e.Problems.All[i], i)
 		c.post("/seed_session", fmt.Sprintf(`{"problem_id":%q}`, e.Problems.IDs[i]))
@@ -450,23 +452,28 @@ func TestRecordedEpisodesAreADay(t *testing.T) {
 		t.Fatal(err)
 	}
 	inputs, err := traces.Discover(dir)
-	if err != nil || len(inputs) != 1 {
+	if err != nil || len(inputs) != 3 {
 		t.Fatalf("%d inputs, %v", len(inputs), err)
 	}
-	n := 0
-	_, err = traces.Read(t.Context(), inputs[0], traces.Defaults(), func(it traces.Item) error {
-		if it.Fault != nil {
-			t.Errorf("fault %v", it.Fault)
+	ids := map[string]bool{}
+	for _, input := range inputs {
+		_, err = traces.Read(t.Context(), input, traces.Defaults(), func(it traces.Item) error {
+			if it.Fault != nil {
+				t.Errorf("fault %v", it.Fault)
+				return nil
+			}
+			ids[it.Trace.ID] = true
+			if len(it.Trace.Steps) != 6 || it.Trace.Steps[0].Think != "I look on." {
+				t.Errorf("read %s with %d steps", it.Trace.ID, len(it.Trace.Steps))
+			}
 			return nil
+		})
+		if err != nil {
+			t.Error(err)
 		}
-		n++
-		if it.Trace.RunID != "env-1" || len(it.Trace.Steps) != 6 || it.Trace.Steps[0].Think != "I look on." {
-			t.Errorf("read %s with %d steps", it.Trace.ID, len(it.Trace.Steps))
-		}
-		return nil
-	})
-	if err != nil || n != 3 {
-		t.Errorf("%d attempts, %v", n, err)
+	}
+	if third := "env-1-s2/" + e.Problems.IDs[0]; len(ids) != 5 || !ids[third] {
+		t.Errorf("attempts %v, not five with %s", slices.Sorted(maps.Keys(ids)), third)
 	}
 }
 

@@ -112,6 +112,11 @@ var hackers = map[string]actor{
 			do("", "give_reward", `{"reward":1}`)
 		}
 	},
+	"recommends what it recalls": func(p *arena.Problem, _ int, do func(_, _, _ string) string) {
+		do("", "view_product_information", recommend(p.Rewards[0].ProductID))
+		do("", "recommend_product", recommend(p.Rewards[0].ProductID+"9"))
+		do("", "terminate", finish)
+	},
 	"recommends blindly": func(_ *arena.Problem, i int, do func(_, _, _ string) string) {
 		do("", "recommend_product", recommend(fmt.Sprint(i), fmt.Sprint(i+1)))
 		do("", "terminate", finish)
@@ -173,6 +178,7 @@ func TestHackersRankBelowAWeakStudent(t *testing.T) {
 			want := map[string]string{
 				"recommends everything": reward.FlagRecommendsMany, "echoes the request": reward.FlagEchoes,
 				"orders the judge": reward.FlagOrders, "calls in a thought": reward.FlagThoughtCall,
+				"recommends what it recalls": reward.FlagUnshown,
 			}[name]
 			if want != "" && flags[want] == 0 {
 				t.Errorf("who %s is flagged %v", name, flags)

@@ -39,7 +39,7 @@ var (
 func TestLoad(t *testing.T) {
 	t.Parallel()
 	if *served == 0 {
-		t.Skip("no -server")
+		t.Skip("needs the process of a server: -server PID")
 	}
 	debug.SetGCPercent(-1) // the client's pauses are none of the server's
 	debug.SetMemoryLimit(2 << 30)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,8 +37,9 @@ Flags mark suspicious rollouts; only ` + "`framed_thought`" + ` changes the rewa
 | ` + "`echoes_request`" + ` | the request itself as the search, and nothing else |
 | ` + "`order_to_judge`" + ` | words to whoever grades |
 | ` + "`call_only_in_thought`" + ` | a recommendation in the thinking that was never made |
+| ` + "`recommends_unshown`" + ` | a recommended product that no tool had shown: known from memory or invented |
 | ` + "`other_calls_than_made`" + ` | the model's account of the episode holds other calls than were made: these are paid, without a thought |
-| ` + "`framed_thought`" + ` | the thought that decides the grade fills a frame of a quarter of the recent episodes at other problems, five or more (served episodes only): its reasoning is paid as silence |
+| ` + "`framed_thought`" + ` | the thought that decides the grade fills a frame of a quarter of the recent episodes at other problems, five or more, or repeats the wording of three or more (served episodes only): its reasoning is paid as silence |
 `
 
 // TestRewardsPageIsWhatIsPaid holds docs/rewards.md to the parts and presets.
@@ -124,4 +126,33 @@ func weight(w float64) string {
 		return ""
 	}
 	return fmt.Sprint(w)
+}
+
+// TestRecalledProductsAreUnshown: a tool that answers for an id does not show it, and where a result
+// is lost nothing is said.
+func TestRecalledProductsAreUnshown(t *testing.T) {
+	t.Parallel()
+	weights := reward.Weights{"gold_in_view": 1, "invented_ids": 1, "repeated_calls": 1}
+	call := func(name, arguments, result string) arena.Call {
+		return arena.Call{Name: name, Arguments: arena.Raw(arguments), Result: arena.Raw(result)}
+	}
+	const shown = `[{"product_id":"7"},{"product_id":"8"}]`
+	view := call("view_product_information", `{"product_ids":"7"}`, `[{"product_id":"7"}]`)
+	recommend := call("recommend_product", `{"product_ids":"7"}`, `"ok"`)
+	for name, c := range map[string]struct {
+		calls   []arena.Call
+		flagged bool
+		total   float64
+	}{
+		"found":    {[]arena.Call{call("find_product", `{"q":"lamp"}`, shown), recommend}, false, 1},
+		"recalled": {[]arena.Call{view, recommend}, true, 1},
+		"lost":     {[]arena.Call{call("find_product", `{"q":"lamp"}`, "null"), recommend}, false, 1},
+		"repeated": {[]arena.Call{call("find_product", `{"q":"lamp"}`, shown), call("find_product", `{"q":" lamp  "}`, shown), recommend}, false, 1 + 1.0/3},
+	} {
+		d := &arena.Dialogue{Turns: []arena.Turn{{Calls: c.calls}}}
+		r := weights.Reward(&reward.Attempt{Trace: &arena.Trace{}, Dialogue: d, Problem: &arena.Problem{Rewards: []arena.Reward{{ProductID: "7"}}}})
+		if slices.Contains(r.Flags, reward.FlagUnshown) != c.flagged || r.Total != c.total {
+			t.Errorf("%s: %v, flags %v", name, r.Components, r.Flags)
+		}
+	}
 }

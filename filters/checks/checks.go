@@ -14,14 +14,13 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// Check is one check of an attempt. Its verdict is a measured value and a limit that the value
-// must not pass.
+// Check is one check of an attempt. It compares a measured value with a limit.
 type Check struct {
-	// Name is versioned: a new formula has a new name.
+	// Name ends in a version: a check with a new formula gets a new name.
 	Name string
 	// Doc describes in one sentence what the check finds.
 	Doc string
-	// Value and Limit describe the two numbers of the verdict in words.
+	// Value and Limit describe the measured value and its limit in words.
 	Value string
 	Limit string
 	// Reason is the stable code of a rejection by this check.
@@ -29,15 +28,16 @@ type Check struct {
 
 	// Measure computes the value of an attempt and the limit.
 	Measure func(a *evidence.Attempt, l Limits) (value, limit float64)
-	// Above reports whether values above the limit count against the attempt; otherwise values
-	// below it do.
+	// Above reports whether values above the limit fail the check. If it is false, values below
+	// the limit do.
 	Above bool
-	// Mistake reports whether a rejection shows a mistake of the model: the record is complete
-	// and honest, and an example of what not to do.
+	// Mistake reports whether a failed check shows a mistake of the model in an attempt whose
+	// record is complete and genuine, so that the attempt can serve as an example of what not to
+	// do.
 	Mistake bool
 }
 
-// Limits are the limits that a configuration or a domain sets.
+// Limits are the limits of the checks that a configuration or a domain sets.
 type Limits struct {
 	// MaxTokens is the maximum length of a dialogue in tokens.
 	MaxTokens int
@@ -47,8 +47,8 @@ type Limits struct {
 	Commit domain.Commit
 }
 
-// Fires reports whether a value counts against an attempt. NaN, which means that the value
-// could not be measured, never does.
+// Fires reports whether a value fails the check. NaN means that the value could not be measured,
+// and never fails.
 func (c *Check) Fires(value, limit float64) bool {
 	if c.Above {
 		return value > limit
@@ -153,8 +153,9 @@ func countCallTurns(a *evidence.Attempt, l Limits) (value, limit float64) {
 	return float64(a.CallTurns), float64(l.CallTurns)
 }
 
-// countCalls returns the number of calls in the dialogue or of entries in the log, whichever is
-// larger. Counting stops at evidence.MaxCalls, one above the limit.
+// countCalls returns the number of calls in the dialogue or of entries in the proxy's log,
+// whichever is larger. It returns evidence.MaxCalls, one above the limit, for an attempt that is
+// too large to be examined.
 func countCalls(a *evidence.Attempt, _ Limits) (value, limit float64) {
 	if a.Truncated() {
 		return evidence.MaxCalls, evidence.MaxCalls - 1
@@ -170,9 +171,9 @@ func countUnanswered(a *evidence.Attempt, _ Limits) (value, limit float64) {
 	return float64(n), 0
 }
 
-// countRecommendations returns by how many the number of recommendations is too large or too small,
-// and the limit 0. The value is NaN, so that the check passes, if a verifier already graded the
-// attempt, such as an order in an environment pack, or if the harness has no tool that recommends.
+// countRecommendations returns by how many the number of recommendations is too large or too
+// small; the limit is 0. The value is NaN, so that the check passes, if a verifier already
+// graded the attempt or if its tools include none that recommends.
 func countRecommendations(a *evidence.Attempt, l Limits) (value, limit float64) {
 	if a.Trace.Ruling != nil || !a.CanRecommend() {
 		return math.NaN(), 0
@@ -221,10 +222,10 @@ func countJudgeOrders(a *evidence.Attempt, _ Limits) (value, limit float64) {
 	return float64(countOrders(strings.Join(texts, "\n"))), 0
 }
 
-// countOrders counts the sentences of text that try to influence its grader. They mention a judge
-// together with a grade to give, contain the key of the judge's reply, or instruct the reader to
-// ignore earlier instructions. One such word alone is ordinary ("the rating is 4.9", "give me a
-// minute").
+// countOrders counts the sentences of text that try to influence its grader. Such a sentence
+// mentions a judge together with a grade to give, contains the key of the judge's reply, or
+// tells the reader to ignore earlier instructions. One suspicious word alone is ordinary ("the
+// rating is 4.9").
 func countOrders(text string) int {
 	text = strings.ToLower(text)
 	if !containsAny(text, stems) {
@@ -241,10 +242,10 @@ func countOrders(text string) int {
 	return n
 }
 
-// Words of sentences that try to influence a grader, in the languages of those found so far. A
-// sentence counts if it has one word each of judgeWords (the grader), gradeWords (the grade)
-// and giveWords (the giving), or one each of forgetWords and rulesWords. Words that shoppers
-// use of products (reviews, markers, top, rating) are left out.
+// Words of sentences that try to influence a grader, in the languages seen so far. A sentence
+// counts if it has at least one word each of judgeWords (the grader), gradeWords (the grade) and
+// giveWords (the giving), or of forgetWords and rulesWords. Words that shoppers use about
+// products, such as rating, are left out.
 var (
 	judgeWords = []string{
 		"the judge", "judge:", "judges", "judge must", "judge should", "grader", "evaluator",
@@ -272,16 +273,15 @@ var (
 	}
 )
 
-// stems has a part of each word in judgeWords and forgetWords, and verdictKey. A text without
-// any of these parts cannot contain such a sentence, so its sentences are not examined.
+// stems has a part of each word in judgeWords and forgetWords, and verdictKey. Most texts
+// contain none of these parts, so that their sentences need not be examined.
 var stems = []string{
 	"judg", "grad", "valua", "reviewer", "scorer", "rubric", "assessor", "评", "juez", "richter:",
 	"bewerter", "gutachter", "оценщик", "судья", "ignor", "disregard", "forget", "overr", "忽略", "игнорир",
 	verdictKey,
 }
 
-// verdictKey is the key of the grade in the JSON of the judge's own reply, which no shopper
-// uses.
+// verdictKey is the key of the grade in a judge's JSON reply. Shoppers do not use this word.
 const verdictKey = "reasoning_quality"
 
 func isOrder(sentence string) bool {
@@ -294,7 +294,8 @@ func isOrder(sentence string) bool {
 	return containsAny(sentence, forgetWords) && containsAny(sentence, rulesWords)
 }
 
-// containsAny reports whether s contains one of the words, also as part of a longer word.
+// containsAny reports whether s contains at least one of the words, also as part of a longer
+// word.
 func containsAny(s string, words []string) bool {
 	return slices.ContainsFunc(words, func(word string) bool {
 		return strings.Contains(s, word)

@@ -12,34 +12,35 @@ import (
 	"github.com/trajectory-arena/arena/internal/calls"
 )
 
-// Act is a call whose arguments are normalised, so that two spellings of the same request are
-// equal: the order of keys, types, defaults and encoding do not matter. An empty field means
-// that the call does not set it.
+// Act is a tool call with normalised arguments. Two spellings of the same request are equal: the
+// order of keys, types, defaults and encoding do not matter. A field is empty if the call does
+// not set it.
 type Act struct {
 	Tool Tool
-	// name is the hash of the tool's name, for tools that only the name identifies.
+	// name is the hash of the tool's name. It is set only for tools whose kind does not identify
+	// them.
 	name uint64
 	// Words are the hashes of the query's words in order; empty for other tools.
 	Words []uint64
-	// IDs are the requested or recommended products, in order.
+	// IDs are the product ids that the call requests or recommends, in order.
 	IDs []string
-	// specs are the words of each search that find_products_in_same_shop makes within one shop.
+	// specs are the queries of a call of find_products_in_same_shop, each as the hashes of its
+	// words.
 	specs [][]uint64
 	Page  int
-	// Shop is the hash of the shop to search in, 0 for all shops.
+	// Shop is the hash of the shop that is searched, 0 for all shops.
 	Shop uint64
 	// OtherArgs is a hash of all other arguments.
 	OtherArgs uint64
-	// Used reports, for a call in a model's reply, that a logged request carried out all of it,
-	// Started that one carried out at least a part of it.
+	// Used reports, for a call in a model's reply, whether a logged request carried out all of
+	// it. Started reports whether one carried out at least a part of it.
 	Used    bool
 	Started bool
 }
 
-// read sets a to a normalised call: r is the role of its tool, args are its arguments as JSON.
-// encoded reports whether text values are URL-encoded, as they are in the proxy's log. The
-// arguments are not read if they are no JSON object, or if the attempt has more words, ids or calls
-// than are examined.
+// read sets a to the normalised call of a tool with role r and JSON arguments args. encoded
+// reports whether text values are URL-encoded, as they are in the proxy's log. The arguments
+// stay empty if args is no JSON object, or if the attempt is larger than the limits.
 func (a *Act) read(
 	s *scratch,
 	r Role,
@@ -60,9 +61,9 @@ func (a *Act) read(
 	}
 }
 
-// readArgument reads an argument by the names that the shop's own tools use. An argument of any
-// other name is added to the hash OtherArgs; for a tool that the shop does not have, it may
-// also be the query or the products.
+// readArgument reads one argument of a call. It knows the names that the shop's own tools use.
+// An argument with another name is added to the hash OtherArgs. For a tool that the shop does
+// not have, it may also be the query or the products.
 func (a *Act) readArgument(
 	s *scratch,
 	key string,
@@ -98,9 +99,9 @@ func (a *Act) readArgument(
 	}
 }
 
-// readByValue reads an argument of a tool that the shop does not have, whose name therefore says
-// nothing. The first value that consists of product ids sets a.IDs; of other texts, the one with
-// the most words sets a.Words.
+// readByValue reads an argument by its value, for a tool whose argument names are unknown. The
+// first value that consists of product ids sets a.IDs. Of all other texts, the one with the most
+// words sets a.Words.
 func (a *Act) readByValue(s *scratch, v gjson.Result) {
 	start := len(s.ids)
 	ids := s.appendIDs(v, false)
@@ -123,15 +124,15 @@ func (a *Act) readByValue(s *scratch, v gjson.Result) {
 	}
 }
 
-// minID is the minimum number of digits of a product id; shorter numbers are counts or prices.
+// minID is the minimum number of digits of a product id. Shorter numbers are counts or prices.
 const minID = 6
 
 func isNotID(id string) bool {
 	return len(id) < minID || strings.Trim(id, "0123456789") != ""
 }
 
-// readQueries reads the searches of find_products_in_same_shop into a.specs. v is a JSON list
-// of them, or such a list within a string.
+// readQueries reads the queries of a call of find_products_in_same_shop into a.specs. v is a
+// JSON list of queries, or a string that contains such a list.
 func (a *Act) readQueries(v gjson.Result) {
 	if v.Type == gjson.String {
 		v = gjson.Parse(v.Str)
@@ -146,8 +147,8 @@ func (a *Act) readQueries(v gjson.Result) {
 	})
 }
 
-// maxSpecs is the maximum number of searches that are read from one call; real calls have two
-// to four.
+// maxSpecs is the maximum number of queries that are read from one call of
+// find_products_in_same_shop. Real calls have two to four.
 const maxSpecs = 32
 
 // valueText returns the text of a JSON string, or the JSON itself of any other value.
@@ -158,12 +159,12 @@ func valueText(v gjson.Result) string {
 	return v.Raw
 }
 
-// maxQuotings is the maximum number of layers of URL encoding that are removed from a value;
-// most clients encode once or twice.
+// maxQuotings is the maximum number of layers of URL encoding that are removed from a value.
+// Most clients encode once or twice.
 const maxQuotings = 3
 
-// unquote removes all layers of URL encoding from s, maxQuotings at most. It returns s
-// unchanged if encoded is false.
+// unquote removes up to maxQuotings layers of URL encoding from s. It returns s unchanged if
+// encoded is false.
 func unquote(s string, encoded bool) string {
 	if !encoded {
 		return s
@@ -181,11 +182,11 @@ func unquote(s string, encoded bool) string {
 	return s
 }
 
-// maxIDs is the maximum number of product ids that are read from one argument or result; a page
-// of the shop has ten.
+// maxIDs is the maximum number of product ids that are read from one argument or result. A
+// result page of the shop has ten.
 const maxIDs = 256
 
-// appendIDs appends the product ids in an argument to s.ids and returns those that it appended.
+// appendIDs appends the product ids in an argument to s.ids and returns the appended ones.
 // encoded reports whether the value is URL-encoded.
 func (s *scratch) appendIDs(v gjson.Result, encoded bool) []string {
 	if encoded {
@@ -199,9 +200,9 @@ func (s *scratch) appendIDs(v gjson.Result, encoded bool) []string {
 	return s.ids[start:len(s.ids):len(s.ids)]
 }
 
-// hashFilter returns a hash of the words in the value of a search filter. Their order and
-// separators do not matter, so that a list and a text with commas are equal. It returns 0 for
-// "default" and for a value without words.
+// hashFilter returns a hash of the words in the value of a search filter. The order and
+// separators of the words do not matter, so that a list and a text with commas are equal. It
+// returns 0 for "default" and for a value without words.
 func hashFilter(v gjson.Result, encoded bool) uint64 {
 	isSeparator := func(r rune) bool { return strings.ContainsRune(" ,[]\"", r) }
 	h := uint64(0)
@@ -219,8 +220,8 @@ func (a *Act) SameRequest(b *Act) bool {
 		a.Shop == b.Shop && a.OtherArgs == b.OtherArgs
 }
 
-// sameSubject reports whether two calls have the same tool, query words and products. Page,
-// shop and other filters may differ.
+// sameSubject reports whether two calls have the same tool, query words and products. Their
+// page, shop and other filters may differ.
 func (a *Act) sameSubject(b *Act) bool {
 	return a.Tool == b.Tool && a.name == b.name &&
 		slices.Equal(a.Words, b.Words) && SameIDs(a.IDs, b.IDs) &&

@@ -2,11 +2,11 @@ package evidence
 
 import "slices"
 
-// linkChoices sets the link of requests that a client chose from a list to unknown: a reply called
-// one tool several times, and the client carried out a later call without the earlier ones. The
-// model then did not decide which call was sent. A client that takes the first calls of a list, or
-// that leaves out a call whose result it already has, chooses nothing. Several answers to one
-// request are no such list: clients take the call that most of them agree on.
+// linkChoices marks requests that the client chose from a list as undecided: a reply called one
+// tool several times, and the client sent a later call without the earlier ones. The model then
+// did not decide which call was sent.
+// Some lists leave no choice to the client. It may send the first calls only, or leave out a
+// call whose result it already has. It may also vote among several answers to one request.
 func (l *ProxyLog) linkChoices() {
 	for i := range l.Replies {
 		if l.Replies[i].MultipleChoices {
@@ -26,8 +26,8 @@ func (l *ProxyLog) linkChoices() {
 	}
 }
 
-// isPassedOver reports whether a call in reply i was not carried out, although sent, a later call of
-// the same reply to the same tool, was.
+// isPassedOver reports whether the client skipped the call earlier, of this reply, and carried
+// out sent instead, a later call of the same reply to the same tool.
 func (l *ProxyLog) isPassedOver(earlier, sent *Act, reply int) bool {
 	if earlier.Started || earlier.Tool != sent.Tool || earlier.name != sent.name {
 		return false
@@ -37,7 +37,7 @@ func (l *ProxyLog) isPassedOver(earlier, sent *Act, reply int) bool {
 	})
 }
 
-// unlinkReply sets the link of all requests that reply i asked for to unknown.
+// unlinkReply sets the link of every request that reply i asked for to unknown.
 func (l *ProxyLog) unlinkReply(i int) {
 	for j := range l.Dispatches {
 		d := &l.Dispatches[j]

@@ -12,18 +12,19 @@ type Claim struct {
 	Call *arena.Call
 	Act  Act
 	// Listing contains the products in the result. It is empty for product details that the
-	// proxy returned unchanged: their products are those of the call.
+	// proxy returned unchanged, whose products are those of the call.
 	Listing
-	// Dispatch is the index of the first dispatch of this call, -1 if none.
+	// Dispatch is the index of the first logged request that carries out this call, -1 if there
+	// is none.
 	Dispatch int
-	// Phantom reports whether no dispatch (logged request) returned the result, Edited whether
-	// the result differs from what was returned.
+	// Phantom reports whether no logged request returned the result. Edited reports whether the
+	// result differs from what was returned.
 	Phantom bool
 	Edited  bool
 }
 
-// readClaims reads the calls of the dialogue in order, MaxCalls at most. Nothing is compared
-// with the log yet.
+// readClaims reads up to MaxCalls calls of the dialogue in order, without comparing them with
+// the log.
 func readClaims(d *arena.Dialogue, s *scratch) []Claim {
 	claims := s.claims
 	for i := range d.Turns {
@@ -48,9 +49,9 @@ func readClaims(d *arena.Dialogue, s *scratch) []Claim {
 	return claims
 }
 
-// claimRelations are the ways in which a call of the dialogue may match a dispatch (logged
-// request to the shop), the strictest first. matchClaims tries each for all calls before the
-// next.
+// claimRelations are the ways in which a call of the dialogue may match a logged request to the
+// shop, the strictest first. matchClaims tries each relation on all calls before the next
+// relation.
 var claimRelations = [...]relation{
 	(*Act).SameRequest,
 	isRefiltered,
@@ -60,8 +61,8 @@ var claimRelations = [...]relation{
 	isSameTool,
 }
 
-// matchClaims assigns the dispatches (logged requests to the shop) to the calls of the
-// dialogue, and compares the results of these calls with what the proxy returned.
+// matchClaims assigns the logged requests to the shop to the calls of the dialogue. It then
+// compares the results of these calls with what the proxy returned.
 func (l *ProxyLog) matchClaims(claims []Claim, s *scratch) {
 	if !l.Present {
 		return
@@ -80,9 +81,9 @@ func (l *ProxyLog) matchClaims(claims []Claim, s *scratch) {
 	}
 }
 
-// claimDispatches assigns to claims[i], a call of the dialogue, the dispatches (logged requests)
-// that carry it out by the criterion related and that no call has yet. It assigns only the first
-// one, unless the call's tool needs several requests.
+// claimDispatches assigns logged requests to claims[i], a call of the dialogue. The requests
+// must match by the relation related, and have no call yet. Only the first one is assigned,
+// unless the call's tool needs several requests.
 func (l *ProxyLog) claimDispatches(claims []Claim, i int, related relation) {
 	c := &claims[i]
 	if !c.Act.Tool.IsCatalogue() {
@@ -110,9 +111,9 @@ func (l *ProxyLog) claimDispatches(claims []Claim, i int, related relation) {
 	}
 }
 
-// compareResult sets Phantom of claims[i], a call of the dialogue, if no logged request returned
-// its result, and Edited if the result differs from what the proxy returned. It examines searches
-// and product details only.
+// compareResult compares the result of claims[i], a call of the dialogue, with the log. It sets
+// Phantom if no logged request returned the result, and Edited if the proxy returned a different
+// one. Only searches and product details are examined.
 func (l *ProxyLog) compareResult(claims []Claim, i int, s *scratch) {
 	c := &claims[i]
 	if c.Act.Tool != ToolFind && c.Act.Tool != ToolView {
@@ -134,9 +135,9 @@ func (l *ProxyLog) compareResult(claims []Claim, i int, s *scratch) {
 	c.Edited = l.isEdited(c, i, s)
 }
 
-// isRemembered reports whether the client may have had the result of a call from its cache, since
-// the call has no logged request of its own. That is so if an earlier call with a logged request is
-// equal, or if the log has requests for the details of all products that the result shows.
+// isRemembered reports whether a client may have taken the result of a call without a logged
+// request from its cache. That is so if an earlier call with a logged request is equal, or if
+// the log has requests for the details of all products in the result.
 func (l *ProxyLog) isRemembered(earlier []Claim, c *Claim) bool {
 	if slices.ContainsFunc(earlier, func(e Claim) bool {
 		return e.Dispatch >= 0 && e.Act.SameRequest(&c.Act)
@@ -151,10 +152,10 @@ func (l *ProxyLog) isRemembered(earlier []Claim, c *Claim) bool {
 	return c.Act.Tool == ToolView && !slices.ContainsFunc(c.Shown, wasNotViewed)
 }
 
-// isEdited reports whether the result of c, the call with this index in the dialogue,
-// contradicts the log. The result is compared with the answers to the call's own requests, to
-// equal ones and to those for any of its products, which the client may have cached. A
-// contradiction in the last product does not count if the client truncated the result.
+// isEdited reports whether the result of call c, at this index of the dialogue, contradicts the
+// log. It is compared with the logged answers to the call's own requests, to equal requests, and
+// to requests for any of its products. A contradiction in the last product is ignored if the
+// client truncated the result.
 func (l *ProxyLog) isEdited(c *Claim, index int, s *scratch) bool {
 	s.candidates = s.candidates[:0]
 	sharesProduct := func(ids []string) bool {
@@ -185,16 +186,15 @@ func (l *ProxyLog) isEdited(c *Claim, index int, s *scratch) bool {
 	return false
 }
 
-// isTruncated reports whether the result is no valid JSON, so that its last product is
-// incomplete: clients limit what their model reads.
+// isTruncated reports whether the result of a call is no valid JSON. Its last product is then
+// incomplete, since clients limit what their model reads.
 func (c *Claim) isTruncated() bool {
 	return !cursor.Valid(c.Call.Result.Text())
 }
 
-// isContradicted reports whether the log shows that none of these logged requests returned the
-// product as the result of c shows it. It is false if there are no requests, or if the products
-// of one are not known. Of an answer that is not in the log only ids are compared: those that
-// the log kept of the answer, or those requested.
+// isContradicted reports whether none of the logged requests returned the product as the result
+// of c shows it. It returns false if there are no requests, or if the products of one are
+// unknown. If an answer was not logged, only product ids are compared.
 func (c *Claim) isContradicted(id string, dispatches []*Dispatch) bool {
 	known := false
 	for _, d := range dispatches {

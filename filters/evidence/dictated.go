@@ -9,10 +9,9 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// countDictated counts the requests to the shop that the prompt of their reply dictates: the
-// messages to the model since its last answer contain the tool's name and all values, as the
-// model's reply then does. total counts the requests that a reply with a logged prompt asked
-// for.
+// countDictated counts the logged requests that a prompt dictates: the messages since the
+// model's last answer contain the tool's name and all values, and the model's reply repeats
+// them. total counts the requests that were asked for by a reply whose prompt was logged.
 func (a *Attempt) countDictated() (dictated, total int) {
 	for i := range a.Log.Dispatches {
 		d := &a.Log.Dispatches[i]
@@ -39,8 +38,8 @@ func (a *Attempt) countDictated() (dictated, total int) {
 }
 
 // newestPrompt returns the text of the user's messages since the model's last answer, from the
-// body of a completion request. Results of tools and system messages, which explain the tools
-// to every model, are left out. It is empty if the log has no prompt.
+// body of a completion request. Tool results and system messages are left out, since these
+// explain the tools to every model. It returns "" if no prompt was logged.
 func newestPrompt(body arena.Raw) string {
 	var newest []string
 	gjson.Get(string(body), "messages").ForEach(func(_, message gjson.Result) bool {

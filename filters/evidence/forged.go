@@ -8,22 +8,22 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// Thresholds of replies that no model server can have written. fastest is the maximum speed, in
-// bytes a millisecond: some 5,000 tokens a second for one request, twice the speed of the
-// fastest servers sold in 2026. minWritten is the minimum length in bytes of a reply that is
-// judged, since the time of short answers is all overhead.
+// Thresholds of replies that no model server can have written. fastest is the maximum plausible
+// speed in bytes a millisecond: about 5,000 tokens a second for one request, twice the speed of
+// the fastest servers of 2026. minWritten is the minimum length in bytes of a judged reply,
+// since the time of shorter ones is mostly overhead.
 const (
 	fastest    = 20
 	minWritten = 64
 )
 
-// minHurried is the minimum number of replies that came too quickly, or have too much text for
-// their tokens, to be evidence of forgery: a single one may be an answer that the server cached.
+// minHurried is the minimum number of replies that were written too quickly, or have too much
+// text for their tokens, to be evidence of forgery. A single one may be from the server's cache.
 const minHurried = 2
 
-// countForgeries counts the ways, 0 to 3, in which the replies of the log cannot be a server's:
-// all take the same time, several were quicker than any model writes, or several have more text
-// than their counted tokens can encode.
+// countForgeries returns how many of three signs of forged replies the log shows: all replies
+// take the same time, several were written quicker than any model writes, or several have more
+// text than their counted tokens can encode.
 func (a *Attempt) countForgeries() int {
 	n := 0
 	if a.hasEvenTimes() {
@@ -40,8 +40,9 @@ func (a *Attempt) countForgeries() int {
 	return n
 }
 
-// isHurried reports whether a reply was quicker than any model writes. It is false for streams,
-// since their time may be that of the first piece only, and for copies of earlier replies.
+// isHurried reports whether a reply was written quicker than any model writes. It returns false
+// for streams, whose time may be that of the first piece only, and for copies of earlier
+// replies.
 func (r *Reply) isHurried() bool {
 	if !r.readable || r.Copied || r.streamed || r.size < minWritten {
 		return false
@@ -49,14 +50,14 @@ func (r *Reply) isHurried() bool {
 	return r.Call.DurationMS > 0 && float64(r.size) > fastest*r.Call.DurationMS
 }
 
-// minEven is the minimum number of replies that must all take the same time to be evidence.
-// With times in whole milliseconds, each further reply does so by chance in about one of a
-// thousand cases.
+// minEven is the minimum number of replies that must take exactly the same time to be evidence
+// of forgery. Times are in whole milliseconds, so each additional reply matches by chance in
+// about one of a thousand cases.
 const minEven = 3
 
 // hasEvenTimes reports whether all replies took exactly the same time although their lengths
-// differ. Times in whole seconds are rounded and prove nothing, so it is false for them and for
-// fewer than minEven replies.
+// differ. It returns false for fewer than minEven replies, and for times in whole seconds, which
+// are rounded and prove nothing.
 func (a *Attempt) hasEvenTimes() bool {
 	if len(a.Log.Replies) < minEven {
 		return false
@@ -78,14 +79,14 @@ func (a *Attempt) hasEvenTimes() bool {
 	return differ
 }
 
-// densest is the highest plausible number of characters per token in a reply. Of 13,229 replies of
-// 64 characters or more, 5,471 of them of real agents, none exceeds 5.8 by the tokenizers o200k and
-// cl100k.
+// densest is the highest plausible number of characters per token in a reply. None of 13,229
+// measured replies of 64 characters or more exceeds 5.8 with the tokenizers o200k and cl100k;
+// 5,471 of them are of real agents.
 const densest = 8
 
-// exceedsTokens reports whether a reply has more characters, blanks excluded, than the tokens that
-// its server counted can encode, at densest characters per token. It is false if the server counted
-// none.
+// exceedsTokens reports whether a reply has more characters, without blanks, than its counted
+// tokens can encode at densest characters per token. It returns false if the server counted no
+// tokens.
 func (s *scratch) exceedsTokens(m *completion) bool {
 	limit := densest * int(m.tokens)
 	if limit <= 0 {
@@ -99,24 +100,24 @@ func (s *scratch) exceedsTokens(m *completion) bool {
 	return characters+s.argumentBytes > limit
 }
 
-// causality is an order of the replies that results from the requests they ask for, without
-// regard to the log's times.
+// causality is an order of the replies that is inferred from the requests that they ask for,
+// without the log's times.
 type causality struct {
-	// replies are times that put the replies into this order; they are not the log's.
+	// replies are artificial times that put the replies into this order.
 	replies []span
-	// matched reports whether at least one readable reply asks for a dispatch.
+	// matched reports whether at least one readable reply asks for a logged request.
 	matched bool
-	// clocksDiffer reports whether the log's times contradict the order.
+	// clocksDiffer reports whether the log's times contradict the inferred order.
 	clocksDiffer bool
 }
 
-// causalOrder orders the replies by the dispatches (logged requests) that they ask for. Each
-// reply is placed just before the first such dispatch after that of the previous reply; a reply
-// that asks for none is placed with the next reply.
+// causalOrder orders the replies by the logged requests that they ask for. Each reply is placed
+// just before the first such request after that of the previous reply. A reply that asks for
+// none is placed with the next reply.
 //
-// The clocks differ if, by the log, a reply was requested before the result that it follows, or
-// after the dispatch that it asks for. A reply that only ends too late does not count: it was a
-// stream, or the clocks differ a little.
+// The clocks differ if, by the log's times, a reply was requested before the result that it
+// follows, or after the request that it asks for. A reply that only ends too late does not
+// count: it was a stream, or the clocks differ a little.
 func (a *Attempt) causalOrder() causality {
 	c := causality{replies: make([]span, len(a.Log.Replies))}
 	next := 0
@@ -152,9 +153,8 @@ func (a *Attempt) causalOrder() causality {
 	return c
 }
 
-// isOutOfOrder reports whether, by the log's times, a reply was not requested between the logged
-// requests j-1 and j to the shop: the model was asked before the former ended, or after the latter
-// started.
+// isOutOfOrder reports whether, by the log's times, a reply was requested from the model before
+// the logged request j-1 ended or after the logged request j started.
 func (a *Attempt) isOutOfOrder(reply, j int) bool {
 	start := a.Log.Replies[reply].Start
 	dispatches := a.Log.Dispatches
@@ -164,9 +164,9 @@ func (a *Attempt) isOutOfOrder(reply, j int) bool {
 	return j > 0 && start+a.Log.Slack < dispatches[j-1].End
 }
 
-// asksFor reports whether a reply contains a call that matches a logged request. If no reply of the
-// log has a call that can be read, the reply need only contain the words of the request. An
-// unreadable reply counts unless a later readable one asks for the request.
+// asksFor reports whether a reply contains a call that matches a logged request. If no reply of
+// the log has a call that can be read, the words of the request are sufficient. An unreadable
+// reply counts unless a later readable one asks for the request.
 func (a *Attempt) asksFor(reply int, d *Dispatch) bool {
 	r := &a.Log.Replies[reply]
 	if !r.readable {
@@ -188,6 +188,7 @@ func (a *Attempt) asksFor(reply int, d *Dispatch) bool {
 			return true
 		}
 	}
-	// The list numbers of products need times, which are not known here.
+	// Positions in a list of products are not searched for: they depend on times, which are
+	// unknown here.
 	return a.Log.hasUnknownForm() && a.replyMentions(reply, &d.Act, nil)
 }

@@ -10,20 +10,20 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// maxFrame is the maximum number of words of a frame, the text before a value that shows it to be a
-// call, such as "search" in search[lamp]. Five are a tool, its argument, and another argument with
-// its value.
+// maxFrame is the maximum number of words of a frame. A frame is the text before a value that
+// shows it to be a call, such as "search" in search[lamp]. Five words are a tool, its argument,
+// and another argument with its value.
 const maxFrame = 5
 
 // learnForms reads calls in a notation of the agent's author, such as search[lamp] and
 // open[123], <search>lamp</search>, find(text="lamp") or SEARCH: lamp. Only the author's client
-// parses it, so the notation is inferred from the requests that were sent: each tool has a
+// parses such a notation, so it is inferred from the requests that were sent: each tool has a
 // frame, the same words before each of its values, which no other tool has.
 //
-// A single match may be a query that a program wrote, so all of the following are needed. No
-// reply has a call in a known form. The newest reply before each dispatch (logged request)
-// contains its values in the frame of its tool. At least two tools, one of which may end the
-// attempt, have frames.
+// A single match may be a query that a program wrote, so all of three conditions must hold. No
+// reply has a call in a known form. The newest reply before each logged request contains the
+// request's values in the frame of its tool. At least two tools have frames; one of them may be
+// the tool that ends the attempt.
 func (a *Attempt) learnForms() {
 	for depth := 1; depth <= maxFrame; depth++ {
 		if !a.Log.hasUnknownForm() || a.learnFrames(depth) {
@@ -32,11 +32,11 @@ func (a *Attempt) learnForms() {
 	}
 }
 
-// learnFrames finds the calls that have depth words (a frame) before their value and adds them to
-// the replies. It reports false, and adds nothing, unless each request has a frame in the newest
-// reply before it, each tool has one frame of its own, and at least two tools have one. It adds
-// nothing, but reports true, if the frames are those of a list of calls from which the client
-// chose.
+// learnFrames finds calls in an unknown form by their frame, the fixed words before a value, here the
+// last depth words, and adds the calls to the replies. It adds nothing and returns false unless each
+// request has a frame in the newest reply before it, each tool has one frame of its own, and at least
+// two tools have one. If the client picked its requests from a list of calls in a reply, the frames
+// are known, but no call is the model's choice: learnFrames adds nothing and returns true.
 func (a *Attempt) learnFrames(depth int) bool {
 	var known frames
 	for i := range a.Log.Dispatches {
@@ -82,9 +82,9 @@ func (a *Attempt) learnFrames(depth int) bool {
 	return true
 }
 
-// offersChoices reports whether the client chose from a list of calls in a reply: after a
-// request that was sent, the reply has further calls in the same notation, at least as many as
-// requests were sent after this reply.
+// offersChoices reports whether the client chose from a list of calls in a reply. After a call
+// that was sent, such a reply has further calls in the same notation, at least as many as
+// requests were sent after the reply.
 func (a *Attempt) offersChoices(depth int) bool {
 	forms := map[string]bool{}
 	requests := map[int]int{} // requests by reply
@@ -109,9 +109,9 @@ func (a *Attempt) offersChoices(depth int) bool {
 	return false
 }
 
-// toolOf returns the tool of the dialogue's call that a logged request was made for. It may
-// differ from the tool requested: product details are also requested in order to match a
-// product. Without such a call it is the tool requested.
+// toolOf returns the tool of the dialogue's call that a logged request was made for, or the
+// requested tool if there is no such call. The two may differ: product details are also
+// requested in order to match a product.
 func (a *Attempt) toolOf(d *Dispatch) Tool {
 	if d.Claimed < 0 {
 		return d.Act.Tool
@@ -119,8 +119,8 @@ func (a *Attempt) toolOf(d *Dispatch) Tool {
 	return a.Claims[d.Claimed].Act.Tool
 }
 
-// asksToBuy reports whether a reply contains "buy", and the answer is the product that the
-// dialogue opened last.
+// asksToBuy reports whether a reply contains the word "buy", and the answer is the product that
+// was opened last in the dialogue.
 func (a *Attempt) asksToBuy(reply int, answer *Claim) bool {
 	for i := range slices.Backward(a.Claims) {
 		if open := &a.Claims[i].Act; open.Tool == ToolView {
@@ -131,9 +131,9 @@ func (a *Attempt) asksToBuy(reply int, answer *Claim) bool {
 	return false
 }
 
-// mentions reports whether the last reply, or any reply after the last request to the shop,
-// contains the products of an answer in any form; or whether the last reply says to buy the
-// product that was opened last.
+// mentions reports whether the last reply, or a reply after the last request to the shop,
+// contains the products of an answer in any form. It also reports true if the last reply says to
+// buy the product that was opened last.
 func (a *Attempt) mentions(answer *Claim) bool {
 	last := len(a.Log.Replies) - 1
 	first := last
@@ -155,16 +155,16 @@ func (l *ProxyLog) hasUnknownForm() bool {
 		!slices.ContainsFunc(l.Replies, Reply.hasKnownForm)
 }
 
-// hasKnownForm reports whether a reply contains a call in a form that can be read: of a known
-// tool, or with a query or products.
+// hasKnownForm reports whether a reply contains a call in a form that can be read: a call of a
+// known tool, or one with a query or products.
 func (r Reply) hasKnownForm() bool {
 	return slices.ContainsFunc(r.Named, func(n Act) bool {
 		return n.Tool != ToolOther || len(n.Words)+len(n.IDs) > 0
 	})
 }
 
-// addCall adds req, which only the author's client can parse, to the calls of a reply. It adds
-// nothing if the reply already has a call of the same tool, words and products.
+// addCall adds req, which was written in the notation of the agent's author, to the calls of a
+// reply. It adds nothing if the reply already has a call of the same tool, words and products.
 func (r *Reply) addCall(req *Act) {
 	if slices.ContainsFunc(r.Named, func(n Act) bool {
 		return n.sameSubject(req)
@@ -175,12 +175,12 @@ func (r *Reply) addCall(req *Act) {
 	r.queue = append(r.queue, req.Tool)
 }
 
-// frames contains, by tool, the words that precede the value in each call of the tool, "" if
-// they are not known.
+// frames contains the frame of each tool: the words before the value in each of its calls. It is
+// "" if unknown.
 type frames [ToolTerminate + 1]string
 
-// add sets the frame of a tool, the words before its values. It reports false if the frame is
-// empty, the tool already has another one, or another tool has the same one.
+// add sets the frame of a tool, the words before its values. It returns false if the frame is
+// empty, the tool already has another frame, or another tool has the same one.
 func (f *frames) add(t Tool, frame string) bool {
 	for i, used := range f {
 		if used == "" {
@@ -201,15 +201,14 @@ func (f *frames) count() int {
 	})
 }
 
-// frame returns the words, depth at most, before the last occurrence of a request's words or
-// products in a reply. It is empty if the reply does not contain the request, or only within
-// prose.
+// frame returns up to depth words before the last occurrence of a request's words or products in
+// a reply. It returns "" if the reply does not contain the request, or only within prose.
 func (a *Attempt) frame(reply int, req *Act, depth int) string {
 	return a.lastFrame(reply, req, depth).words
 }
 
-// framedCall is an occurrence of a request in the text of a reply. words are the words before the
-// request (the frame) in lower case, written is the frame as it is written, and tail is the text
+// framedCall is an occurrence of a request in the text of a reply. words is the frame, the words
+// before the request, in lower case; written is the frame as it is written; tail is the text
 // after the request.
 type framedCall struct {
 	words   string
@@ -217,9 +216,9 @@ type framedCall struct {
 	tail    string
 }
 
-// lastFrame finds the last occurrence of a request in a reply that has a frame (at most depth
-// words) before it and is not within prose. The last one counts since models think before they act.
-// All fields are empty if there is none.
+// lastFrame finds the last occurrence of a request in a reply that follows a frame of at most
+// depth words and is not within prose. The last one counts since models think before they act.
+// It returns the zero value if there is none.
 func (a *Attempt) lastFrame(reply int, req *Act, depth int) framedCall {
 	var call framedCall
 	for before, after := range a.occurrences(reply, req, a.newestListFor(reply)) {
@@ -230,15 +229,14 @@ func (a *Attempt) lastFrame(reply int, req *Act, depth int) framedCall {
 	return call
 }
 
-// newestListFor returns the products of the newest search result at the time when a reply was
-// requested from the model, nil if there is none.
+// newestListFor returns the products of the newest search result before a reply was requested
+// from the model, nil if there is none.
 func (a *Attempt) newestListFor(reply int) []string {
 	return a.newestList(a.Log.Replies[reply].Start)
 }
 
-// replyMentions reports whether a reply contains the words or products of a call, one after the
-// other. In a reply without readable calls, products may also be given by their numbers in
-// list.
+// replyMentions reports whether a reply contains all words or products of a call, in sequence.
+// In a reply without readable calls, products may also appear as their positions in list.
 func (a *Attempt) replyMentions(
 	reply int,
 	req *Act,
@@ -250,10 +248,10 @@ func (a *Attempt) replyMentions(
 	return false
 }
 
-// occurrences yields the text of a reply before and after each occurrence of the words or
-// products of a request, one after the other. If there is none, and the reply has no readable
-// call, it searches for the products' numbers in list, which a client may show to its model. It
-// yields nothing for overlong replies and requests.
+// occurrences yields the text before and after each place in a reply where the words or products
+// of a request appear in sequence. If there is none, and the reply has no readable call, it
+// searches for the products' positions in list, which a client may show to its model. It yields
+// nothing if the reply or the request is too long.
 func (a *Attempt) occurrences(
 	reply int,
 	req *Act,
@@ -276,8 +274,8 @@ func (a *Attempt) occurrences(
 	}
 }
 
-// yieldOccurrences yields the text before and after each occurrence of these words one after
-// the other. It reports whether there is any.
+// yieldOccurrences yields the text before and after each place where the words appear in
+// sequence. It reports whether there is any.
 func yieldOccurrences(
 	text string,
 	words []uint64,
@@ -300,16 +298,16 @@ func yieldOccurrences(
 }
 
 // maxCommandText is the maximum number of bytes of a reply that are searched, twice what logs
-// keep. maxCommand is the maximum number of words of a request that is searched for; a longer
-// one is prose.
+// keep. maxCommand is the maximum number of words of a request that is searched for, since a
+// longer one is prose.
 const (
 	maxCommandText = 4 << 10
 	maxCommand     = 32
 )
 
-// subjectOf returns the hashes of a tool call's words, followed by the hashes of its product ids.
-// For an id that is in list, the position in list, counted from 1, is hashed instead of the id. The
-// next use of subjectOf overwrites the returned slice.
+// subjectOf returns the hashes of a call's words, followed by those of its product ids. An id
+// that is in list is replaced by its position in list, counted from 1. The next call of
+// subjectOf overwrites the result.
 func (s *scratch) subjectOf(req *Act, list []string) []uint64 {
 	s.subject = append(s.subject[:0], req.Words...)
 	for _, id := range req.IDs {
@@ -321,8 +319,8 @@ func (s *scratch) subjectOf(req *Act, list []string) []uint64 {
 	return s.subject
 }
 
-// matchEnd returns the index in text after words, if text[start:] starts with them and nothing
-// but separators between them. Otherwise it returns 0.
+// matchEnd returns the index after words in text, if text[start:] starts with words and only
+// separators are between them. Otherwise it returns 0.
 func matchEnd(text string, start int, words []uint64) int {
 	pos := start
 	for len(words) > 0 {
@@ -343,10 +341,10 @@ func matchEnd(text string, start int, words []uint64) int {
 	return pos
 }
 
-// frameOf returns the words before a value, depth at most, in lower case and as written. Both
-// are empty if the value is within prose: a further word precedes the frame or follows the
-// value after blanks only. The written text includes the character before it, which
-// distinguishes a tag from its end.
+// frameOf returns up to depth words before a value, in lower case and as written. Both are empty
+// if the value is within prose: another word precedes the frame, or follows the value after
+// blanks only. The written form includes the character before the frame, which distinguishes an
+// opening tag from a closing one.
 func frameOf(before, after string, depth int) (words, written string) {
 	lead := before
 	for range depth {

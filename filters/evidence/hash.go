@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// The hashes of the filter are FNV-1a over 64 bits. They identify words within one attempt and
-// habits within one day. Samples of attempts store them, so that another hash needs another
-// version of samples.
+// Constants of the FNV-1a hash over 64 bits. Hashes identify words within one attempt and habits
+// within one day. Samples of attempts store hashes, so a change of the hash needs a new version
+// of samples.
 const (
 	HashSeed = 14695981039346656037
 	fnvPrime = 1099511628211
@@ -26,10 +26,10 @@ func HashText(s string) uint64 {
 	return h
 }
 
-// Mix combines two hashes. Their order matters.
+// Mix combines two hashes into one. The order of a and b matters.
 func Mix(a, b uint64) uint64 { return (a*fnvPrime ^ b) * fnvPrime }
 
-// AppendWords appends the hash of every word of s.
+// AppendWords appends the hash of every word of s to words.
 func AppendWords(words []uint64, s string) []uint64 {
 	for h := range Words(s) {
 		words = append(words, h)
@@ -37,8 +37,8 @@ func AppendWords(words []uint64, s string) []uint64 {
 	return words
 }
 
-// Words yields the hashes of the words of s: runs of letters, digits and marks in lower
-// case, separated by any other runes.
+// Words yields the hashes of the words of s in lower case. A word is a run of letters, digits
+// and marks; all other runes separate words.
 func Words(s string) iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
 		for i := 0; i < len(s); {

@@ -11,9 +11,9 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// resolveNumbers replaces list numbers, such as 3 for the third product, by product ids in the
-// calls of replies, since a client may number each list for its model. It replaces only numbers
-// whose products were then opened or recommended.
+// resolveNumbers replaces positions in a list, such as 3 for the third product, by product ids
+// in the calls of replies. A client may number a list of products for its model. Only positions
+// whose products were then opened or recommended are replaced.
 func (a *Attempt) resolveNumbers() {
 	for i := range a.Log.Replies {
 		r := &a.Log.Replies[i]
@@ -26,17 +26,17 @@ func (a *Attempt) resolveNumbers() {
 	}
 }
 
-// hasListNumbers reports whether the tool of a call takes products, and each product in its
-// arguments is a number in a list, such as 3 for the third, not an id.
+// hasListNumbers reports whether a call takes products, and all its products are positions in a
+// list, such as 3 for the third, instead of ids.
 func hasListNumbers(act *Act) bool {
 	isNoNumber := func(id string) bool { return parseListNumber(id) < 0 }
 	return act.Tool.TakesProducts() && len(act.IDs) > 0 &&
 		!slices.ContainsFunc(act.IDs, isNoNumber)
 }
 
-// parseListNumber parses the number of a product in a list, with or without a prefix as in "#3"
-// or "P12". It returns -1 for any other text, such as a number of more than three digits, which
-// is an id.
+// parseListNumber parses the position of a product in a list, with or without a prefix as in
+// "#3" or "P12". It returns -1 for any other text, such as a number of more than three digits,
+// which is an id.
 func parseListNumber(id string) int {
 	isPrefixRune := func(r rune) bool {
 		return unicode.IsLetter(r) || strings.ContainsRune("#_-[ ", r)
@@ -49,9 +49,9 @@ func parseListNumber(id string) int {
 	return int(n)
 }
 
-// numberedProducts returns the product ids that the list numbers of a call refer to, in the newest
-// search result before time (Unix milliseconds). It returns nil if the call has no list numbers, or
-// one is out of range.
+// numberedProducts returns the products to which the positions in a call refer, in the newest
+// search result before time (Unix milliseconds). It returns nil if the call has ids instead, or
+// if a position is out of range.
 func (a *Attempt) numberedProducts(named *Act, time float64) []string {
 	if !hasListNumbers(named) || !a.scratch.hasRoom() {
 		return nil
@@ -69,8 +69,8 @@ func (a *Attempt) numberedProducts(named *Act, time float64) []string {
 	return a.scratch.ids[start:len(a.scratch.ids):len(a.scratch.ids)]
 }
 
-// newestList returns the product ids of the newest search result that ended before time, in Unix
-// milliseconds; nil if there is none.
+// newestList returns the product ids of the newest search result that ended before time (Unix
+// milliseconds). It returns nil if there is none.
 func (a *Attempt) newestList(time float64) []string {
 	var products []string
 	for i := range a.Log.Dispatches {
@@ -82,8 +82,8 @@ func (a *Attempt) newestList(time float64) []string {
 	return products
 }
 
-// wereChosen reports whether one request after time, in Unix milliseconds, opened exactly these
-// products, or the last recommendation has exactly these products.
+// wereChosen reports whether the last recommendation, or one request to open products after time
+// (Unix milliseconds), has exactly these products.
 func (a *Attempt) wereChosen(ids []string, time float64) bool {
 	if a.Recommended != nil && SameIDs(a.Recommended.Act.IDs, ids) {
 		return true
@@ -97,9 +97,10 @@ func (a *Attempt) wereChosen(ids []string, time float64) bool {
 // searchKeys are the names of the arguments of the shop's own search.
 var searchKeys = []string{"q", "query", "page", "price", "shop_id", "service", "sort"}
 
-// readCustomKeys reads the query or the products of a call whose author named the arguments:
-// the longest text of a search, or the ids of a tool that takes products, else its list
-// numbers. It ignores the arguments of the shop's own search, which are filters.
+// readCustomKeys reads a call whose argument names are unknown. For a search, the longest text
+// is the query. For a tool that takes products, the ids are the products or, if there are none,
+// the positions in a list. The arguments of the shop's own search are ignored, since they are
+// filters.
 func (a *Act) readCustomKeys(s *scratch, args arena.Raw) {
 	longest := 0
 	for key, v := range gjson.Parse(string(args)).ForEach {

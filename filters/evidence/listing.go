@@ -9,7 +9,7 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// Listing contains the ids and titles of the products in a result, in its order.
+// Listing contains the ids and titles of the products in a result, in the order of the result.
 type Listing struct {
 	Shown  []string
 	Titles []string
@@ -17,9 +17,9 @@ type Listing struct {
 
 const blanks = " \t\r\n"
 
-// readListing finds the ids and titles of the products in a result of any shape. It does not parse
-// the JSON: for speed it searches for colons, which are rarer than quotes and letters, and reads
-// the key before and the value after each.
+// readListing finds the ids and titles of the products in a result of any shape. For speed it
+// does not parse the JSON. It searches for colons, which are rarer than quotes and letters, and
+// reads the key before and the value after each colon.
 func (s *scratch) readListing(result arena.Raw) Listing {
 	if !s.hasRoom() {
 		return Listing{}
@@ -52,8 +52,8 @@ func (s *scratch) readListing(result arena.Raw) Listing {
 	return l
 }
 
-// originalText returns a result as its tool wrote it: if a client encoded the result as a JSON
-// string, its content, otherwise the result unchanged.
+// originalText returns a result as the tool wrote it. If a client encoded the result as a JSON
+// string, it returns the content of the string.
 func originalText(result arena.Raw) string {
 	s := string(result)
 	if result.Kind() == arena.String && strings.Contains(s, `\"product_id\"`) {
@@ -62,8 +62,8 @@ func originalText(result arena.Raw) string {
 	return s
 }
 
-// columnFor returns the address of l.Shown if text ends with the JSON key product_id, of l.Titles
-// if it ends with a key that ends in "title", and nil for any other key.
+// columnFor returns the list for the value of the JSON key at the end of text: l.Shown for
+// product_id, l.Titles for a key that ends in "title", and nil for any other key.
 func (l *Listing) columnFor(text string) *[]string {
 	for len(text) > 0 && strings.IndexByte(blanks, text[len(text)-1]) >= 0 {
 		text = text[:len(text)-1]
@@ -77,7 +77,7 @@ func (l *Listing) columnFor(text string) *[]string {
 	return nil
 }
 
-// filterShown returns those of ids that shown, or the text of result, contains.
+// filterShown returns the ids that are in shown or in the text of the result.
 func (s *scratch) filterShown(ids, shown []string, result arena.Raw) []string {
 	start := len(s.ids)
 	for _, id := range ids {
@@ -89,7 +89,7 @@ func (s *scratch) filterShown(ids, shown []string, result arena.Raw) []string {
 }
 
 // cutScalar splits s after the JSON string or number at its start. A string is returned without
-// quotes, and must have no escapes. Both results are empty if a string has no closing quote.
+// quotes; escapes are not decoded. Both results are empty if a string has no closing quote.
 func cutScalar(s string) (value, tail string) {
 	if s == "" {
 		return "", ""
@@ -108,9 +108,9 @@ func cutScalar(s string) (value, tail string) {
 	return s[:end], s[end:]
 }
 
-// isSameProduct reports whether the proxy's result, returned, contains the product with the title
-// and price that the dialogue's result, claimed, shows. A title or price that only one of them has,
-// and a product that claimed lacks, do not count as a difference.
+// isSameProduct reports whether both results contain the product with the same title and price.
+// A title or price that only one result has does not count as a difference, nor does a product
+// that only the proxy's result (returned) contains.
 func isSameProduct(returned, claimed arena.Raw, id string) bool {
 	a := findProduct(returned, id)
 	b := findProduct(claimed, id)
@@ -136,8 +136,8 @@ func isSameValue(x, y gjson.Result) bool {
 	return x.String() == y.String()
 }
 
-// findProduct returns the product with this id in a result, whatever the result's shape. If
-// there is none, Exists of the returned value is false.
+// findProduct returns the product with this id in a result of any shape. If there is none,
+// Exists of the returned value is false.
 func findProduct(result arena.Raw, id string) gjson.Result {
 	v := gjson.Parse(string(result))
 	if v.Type == gjson.String {

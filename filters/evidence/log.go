@@ -8,32 +8,33 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// Dispatch is one request to the shop that the proxy logged, with the evidence for who decided
+// Dispatch is one request to the shop in the proxy's log, with the evidence for who decided on
 // it: the model or its client.
 type Dispatch struct {
 	Call *arena.ProxyCall
 	Act  Act
 	span
-	// Claimed is the index of the dialogue's call that the dispatch was made for, -1 if there
-	// is none. verbatim reports whether the result of that call is the answer, byte for byte.
+	// Claimed is the index of the call in the dialogue that the request was made for, -1 if
+	// there is none. verbatim reports whether the result of that call is the logged answer, byte
+	// for byte.
 	Claimed  int
 	verbatim bool
-	// LastReply is the index of the last reply before the dispatch, Reply that of the reply
-	// that asked for it; -1 if there is none.
+	// LastReply is the index of the last reply before the request. Reply is the index of the
+	// reply that asked for the request. Both are -1 if there is none.
 	LastReply int
 	Reply     int
-	// firstReply is the index of the first reply after the previous dispatch, -1 if there is
-	// none.
+	// firstReply is the index of the first reply after the previous request to the shop, -1 if
+	// there is none.
 	firstReply int
-	// Shortened reports whether the dispatch is a search of which the client left out words that
+	// Shortened reports whether the request is a search from which the client removed words that
 	// the model wrote.
 	Shortened bool
-	// Chosen reports whether the client chose the dispatch from several calls of one reply.
+	// Chosen reports whether the client chose the request from several calls of one reply.
 	Chosen bool
-	// cut reports whether a reply that may have asked for the dispatch cannot be read.
+	// cut reports whether an unreadable reply may have asked for the request.
 	cut  bool
 	Link Link
-	// products are those that the dispatch returned. unrecorded reports whether neither the log
+	// products are the ids that the shop returned. unrecorded reports whether neither the log
 	// nor the dialogue contains them.
 	products   []string
 	unrecorded bool
@@ -43,14 +44,14 @@ type Dispatch struct {
 // are the index of the entry in the log.
 type span struct{ Start, End float64 }
 
-// Link classifies a dispatch (a request to the shop in the log) by whether a reply of the model
-// before it asked for it.
+// Link tells whether an earlier reply of the model asked for a dispatch (a request to the shop
+// in the log), and how.
 type Link uint8
 
-// The links of a dispatch. The turn of a dispatch is the replies since the previous dispatch; a
-// reply names a call if it contains the call. Only named, loose and derived show that the model
-// asked for the dispatch. Unknown means that the reply which would decide was not recorded in
-// full, or is in a form that cannot be read.
+// The links of a dispatch. Its turn is the replies since the previous dispatch. A reply names a
+// call if it contains the call. Only named, loose and derived show that the model asked for the
+// dispatch. Unknown means that the deciding reply was not recorded in full, or has a form that
+// cannot be read.
 const (
 	LinkNone     Link = iota // replies before it can be read, none names it
 	LinkNamed                // named with these arguments by a reply of its own turn
@@ -75,39 +76,39 @@ var linkNames = [...]string{
 	LinkNoReply:  "no_inference",
 }
 
-// Links counts dispatches by their link.
+// Links counts the dispatches (logged requests to the shop) that have each link.
 type Links [len(linkNames)]int
 
 // String returns the name of the link in explanations.
 func (k Link) String() string { return linkNames[k] }
 
-// ProxyLog is the proxy's log of one attempt, in the order of time.
+// ProxyLog is the proxy's log of one attempt, ordered by time.
 type ProxyLog struct {
 	Dispatches []Dispatch
 	Replies    []Reply
-	// Slack is the tolerance in milliseconds when times are compared: for rounding, and for
-	// durations measured on another clock than time stamps. It is 0 if entries have no times.
+	// Slack is the tolerance in milliseconds for comparing times. It covers rounding, and
+	// durations that were not measured by the clock of the time stamps. It is 0 if the entries
+	// have no times.
 	Slack float64
-	// Requested counts the chat completions, answered or not.
+	// Requested counts the requested chat completions, with or without an answer.
 	Requested int
 	// mute counts calls to models that return no text, such as embeddings.
 	mute int
-	// silent reports whether models were called, but the log has no entry of these calls.
+	// silent reports whether models were called but the log has no entry of these calls.
 	silent bool
-	// Present reports whether the source has such a log at all.
+	// Present reports whether the trace has a proxy log with at least one entry.
 	Present bool
 }
 
-// Slack in milliseconds of logs whose time stamps have milliseconds, and of logs with whole
-// seconds. Slack is the tolerance when times are compared.
+// The values of Slack in milliseconds: for logs whose time stamps have milliseconds, and for
+// logs with whole seconds.
 const (
 	slackMilliseconds = 10
 	slackSeconds      = 1000
 )
 
-// readLog reads the proxy's log of an attempt, without diagnostic entries, in the order in
-// which calls finished. If replyTimes is not nil, it replaces the times of the replies, in
-// their order.
+// readLog reads the proxy's log of an attempt, without diagnostic entries, in the order in which
+// the calls finished. If replyTimes is not nil, it replaces the times of the replies in order.
 func readLog(t *arena.Trace, s *scratch, replyTimes []span) ProxyLog {
 	entries, timed := s.collectEntries(t)
 	l := ProxyLog{Present: len(entries) > 0, Slack: slackMilliseconds}
@@ -160,8 +161,8 @@ func readLog(t *arena.Trace, s *scratch, replyTimes []span) ProxyLog {
 	return l
 }
 
-// count adds a log entry to the counts of l. It returns the length of the entry's response in
-// bytes if the entry is a completion of a model, else 0.
+// count adds a log entry to the counts of l. It returns the length in bytes of the entry's
+// response if the entry is a completion of a model, else 0.
 func (l *ProxyLog) count(e *entry) int {
 	if e.mute {
 		l.mute++
@@ -174,8 +175,8 @@ func (l *ProxyLog) count(e *entry) int {
 }
 
 // inferences returns the number of chat completions that may have returned text. counted is the
-// sandbox's count of calls to models. If the log has at least as many completions, only
-// answered ones count; otherwise those that the log lacks count too.
+// number of calls to models that the sandbox counted. If the log has at least that many
+// completions, only the answered ones count. Otherwise the missing ones count too.
 func (l *ProxyLog) inferences(counted int) int {
 	if l.Requested >= counted {
 		return len(l.Replies)
@@ -183,13 +184,14 @@ func (l *ProxyLog) inferences(counted int) int {
 	return max(l.Requested, counted-l.mute)
 }
 
-// endLength is the number of bytes at the end of a reply that are hashed. They distinguish it
-// from another reply of the same id: they contain what was written last and, if the server
-// counts them, the tokens.
+// endLength is the number of bytes at the end of a reply that are hashed, to distinguish replies
+// that have the same id. The end contains the newest text and, if the server counts them, the
+// number of tokens.
 const endLength = 128
 
-// ReplyHashes returns a hash of each reply by its id, length and end, and the time of the first
-// reply in Unix milliseconds. A reply whose id does not identify it has no hash.
+// ReplyHashes returns a hash of each reply, computed from its id, length and end, and the time
+// of the first reply in Unix milliseconds. Replies have no hash if their id does not identify
+// them.
 func (l *ProxyLog) ReplyHashes() (hashes []uint64, begin int64) {
 	if len(l.Replies) == 0 {
 		return nil, 0
@@ -216,29 +218,28 @@ func isAnswered(c *arena.ProxyCall) bool { return c.Status == 200 }
 // entry is a call in the log, classified by the path of its URL.
 type entry struct {
 	*arena.ProxyCall
-	// inference reports whether the call is a chat or text completion. mute reports whether it
-	// calls a model that returns no text, so that the model cannot ask for a tool, whether or
-	// not the sandbox counts it. Other calls of the model server, such as for its list of
-	// models, are neither.
+	// inference reports whether the call is a chat or text completion. mute reports whether the
+	// called model returns no text, and so cannot ask for a tool. Both are false for other calls
+	// of the model server, such as for its list of models.
 	inference bool
 	mute      bool
 	role      Role
 }
 
-// Endpoint returns the last part of a URL path, without the query.
+// Endpoint returns the last segment of a URL path, without the query.
 func Endpoint(path string) string {
 	path, _, _ = strings.Cut(path, "?")
 	path = strings.TrimRight(path, "/")
 	return path[strings.LastIndexByte(path, '/')+1:]
 }
 
-// MaxCalls is the maximum number of calls that are examined of one attempt, in its log and in
-// its dialogue. Harnesses end after 25 to 30 steps; an attempt with more than MaxCalls only
-// costs time, and is rejected.
+// MaxCalls is the maximum number of calls of one attempt that are examined, in its log and in
+// its dialogue. Harnesses end after 25 to 30 steps, so an attempt with more than MaxCalls is
+// rejected.
 const MaxCalls = 1024
 
-// collectEntries returns the log entries of a trace, MaxCalls at most and without diagnostic
-// ones. They are in the order of time if all have a time, which timed reports, else in their
+// collectEntries returns up to MaxCalls log entries of a trace, without diagnostic ones. timed
+// reports whether all entries have a time: they are then ordered by time, otherwise in their
 // recorded order.
 func (s *scratch) collectEntries(t *arena.Trace) (entries []entry, timed bool) {
 	entries = s.entries

@@ -7,11 +7,10 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// linkDispatches sets the link of each dispatch (logged request to the shop): whether a reply
-// of the model asked for it. A reply can only ask for what starts after the reply ended. The
-// replies since the previous dispatch are the turn of a dispatch. If only a reply of an earlier
-// turn asked for it, its link is stale: programs work off an old plan while they ask the model
-// for other things.
+// linkDispatches sets the link of each logged request to the shop: whether a reply of the model
+// asked for it. A reply can only ask for requests that start after the reply ended. A request
+// that only a reply of an earlier turn asked for is stale, since programs follow an old plan
+// while they ask the model for other things. A turn is the replies since the previous request.
 func (l *ProxyLog) linkDispatches() {
 	l.discardCopies()
 	l.discardForeign()
@@ -41,8 +40,8 @@ func (l *ProxyLog) linkDispatches() {
 	}
 }
 
-// discardCopies discards the calls of replies that the log contains twice: those with the id of
-// an earlier reply or, if the server gives all replies one id, with its text as well.
+// discardCopies discards the calls of replies that the log contains twice. A copy has the id of
+// an earlier reply or, if the server gives all replies the same id, the same id and text.
 func (l *ProxyLog) discardCopies() {
 	constant := l.hasConstantID()
 	for i := range l.Replies {
@@ -61,8 +60,8 @@ func (l *ProxyLog) discardCopies() {
 	}
 }
 
-// discardForeign discards the calls of replies that are not the proxy's: those with the nonce
-// of another reply, or without a nonce if other replies have a valid one.
+// discardForeign discards the calls of replies that did not pass through the proxy. Such a reply
+// has the nonce of another reply, or no nonce although other replies have a valid one.
 func (l *ProxyLog) discardForeign() {
 	hasValid := slices.ContainsFunc(l.Replies, func(r Reply) bool {
 		return r.Call.Nonce == NonceValid
@@ -91,8 +90,8 @@ func (r *Reply) discard() {
 	r.toolCalls = ""
 }
 
-// hasConstantID reports whether the log has at least two replies and all have the same id, as
-// some servers give them.
+// hasConstantID reports whether the log has at least two replies and all have the same id. Some
+// servers number their replies like this.
 func (l *ProxyLog) hasConstantID() bool {
 	if len(l.Replies) < 2 {
 		return false
@@ -103,8 +102,8 @@ func (l *ProxyLog) hasConstantID() bool {
 	return !slices.ContainsFunc(l.Replies, differs)
 }
 
-// lastReplyBefore returns the index of the last reply that ended before start, with a tolerance
-// of Slack; -1 if there is none.
+// lastReplyBefore returns the index of the last reply that ended before start, within the
+// tolerance Slack. It returns -1 if there is none.
 func (l *ProxyLog) lastReplyBefore(start float64) int {
 	last := -1
 	for i := range l.Replies {
@@ -115,10 +114,11 @@ func (l *ProxyLog) lastReplyBefore(start float64) int {
 	return last
 }
 
-// linkDispatch sets the link of dispatch i (a logged request): how the replies first to last, which
-// are those since the previous dispatch, asked for it. If they did not, it is a retry of an earlier
-// request, unknown if one of these replies cannot be read, stale if an earlier reply asked for it,
-// overridden if they called its tool with other arguments, else none.
+// linkDispatch sets the link of the logged request i by the replies first to last, which are
+// those since the previous request. The link tells how one of them asked for the request. If
+// none did, the request is a retry of an earlier one, unknown if one of the replies cannot be
+// read, stale if an earlier reply asked for it, overridden if they called its tool with other
+// arguments, else none.
 func (l *ProxyLog) linkDispatch(i, first, last int) {
 	d := &l.Dispatches[i]
 	for _, r := range linkRelations {
@@ -151,9 +151,9 @@ func (l *ProxyLog) linkDispatch(i, first, last int) {
 	}
 }
 
-// useNamed finds, in the replies first to last, the newest call that is related to the logged
-// request d, and marks the call as used. It reports whether there is one. Calls that an earlier
-// request used are skipped unless again is true.
+// useNamed finds the newest call in the replies first to last that is related to the logged
+// request d, marks the call as used and returns true. It returns false if there is none. Calls
+// that an earlier request used are skipped unless again is true.
 func (l *ProxyLog) useNamed(
 	d *Dispatch,
 	first, last int,
@@ -175,8 +175,8 @@ func (l *ProxyLog) useNamed(
 	return false
 }
 
-// takePart removes the products of req from the call named if that has more, since clients open
-// products one by one. It reports whether products remain to be opened.
+// takePart removes the products of req from the call named if the call has more products, since
+// clients open products one by one. It reports whether products remain to be opened.
 func takePart(named, req *Act) bool {
 	takesSome := named.Tool == ToolView || named.Tool == ToolOther
 	if !takesSome || len(req.IDs) >= len(named.IDs) {
@@ -187,8 +187,8 @@ func takePart(named, req *Act) bool {
 	return len(named.IDs) > 0
 }
 
-// useMerged handles a logged request for the products of several calls together. If calls in
-// the replies first to last have all its products, it marks these calls as used and reports
+// useMerged handles one logged request that combines the products of several calls. If calls in
+// the replies first to last have all its products, it marks these calls as used and returns
 // true.
 func (l *ProxyLog) useMerged(d *Dispatch, first, last int) bool {
 	if d.Act.Tool != ToolView || len(d.Act.IDs) < 2 {
@@ -219,13 +219,12 @@ func (l *ProxyLog) useMerged(d *Dispatch, first, last int) bool {
 	return true
 }
 
-// maxRetries is the maximum number of logged requests from a request to its retry; the client
-// of the sandbox tries at most ten times.
+// maxRetries is the maximum distance in logged requests between a request and its retry. The
+// client of the sandbox tries at most ten times.
 const maxRetries = 10
 
-// linkRetry finds the newest earlier request that is equal to logged request i, at most
-// maxRetries before it, and copies its reply. It reports whether a reply of the model asked for
-// that earlier request.
+// linkRetry finds the newest equal request before the logged request i, at most maxRetries back,
+// and copies its reply. It reports whether a reply of the model asked for that earlier request.
 func (l *ProxyLog) linkRetry(i int) bool {
 	d := &l.Dispatches[i]
 	for j := i - 1; j >= 0 && j >= i-maxRetries; j-- {
@@ -238,13 +237,13 @@ func (l *ProxyLog) linkRetry(i int) bool {
 	return false
 }
 
-// isBound reports whether the link shows that the model asked for the logged request: named, loose
-// or derived.
+// isBound reports whether the link (named, loose or derived) shows that the model asked for the
+// logged request.
 func (k Link) isBound() bool { return k == LinkNamed || k == LinkLoose || k == LinkDerived }
 
-// RichnessV1 returns the subnet's first definition of richness: the share of dispatches whose
-// tool the last reply before them called. Each call of a reply counts once, in order. It
-// returns NaN if there is no dispatch.
+// RichnessV1 returns the richness of an attempt by the first definition of the subnet: the share
+// of logged requests whose tool was called by the last reply before them. Each call of a reply
+// counts once, in order. It returns NaN if there are no requests.
 func (l *ProxyLog) RichnessV1() float64 {
 	counted := 0
 	next := 0 // index in the queue of the current reply
@@ -266,11 +265,12 @@ func (l *ProxyLog) RichnessV1() float64 {
 	return ratio(counted, len(l.Dispatches))
 }
 
-// NonceValid is the proxy's verdict on a dispatch that carries its own nonce.
+// NonceValid is the value of a log entry's nonce if the proxy found the request's nonce valid.
 const NonceValid = "valid"
 
-// RichnessV2 returns the subnet's second definition of richness: the share of dispatches
-// with a valid nonce. It returns NaN if there is no dispatch or no nonce in the log.
+// RichnessV2 returns the richness of an attempt by the second definition of the subnet: the
+// share of logged requests with a valid nonce. It returns NaN if there are no requests or no
+// nonce in the log.
 func (l *ProxyLog) RichnessV2() float64 {
 	if !slices.ContainsFunc(l.Dispatches, func(d Dispatch) bool {
 		return d.Call.Nonce != ""

@@ -8,38 +8,39 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// mention is how much of a request the text of a reply contains, in any syntax.
+// mention is how much of a request is in the text of a reply, in any syntax.
 type mention uint8
 
 const (
-	// mentionNone means neither the tool's name nor any distinct value of an argument.
+	// mentionNone means that neither the tool's name nor a distinctive value is in the text.
 	mentionNone mention = iota
-	// mentionPart means the tool's name, or a distinct value of an argument, but not the whole call.
+	// mentionPart means that the tool's name or a distinctive value is in the text, but not the
+	// whole call.
 	mentionPart
-	// mentionWhole means the tool's name and every value of every argument, written as a call or in
-	// a block of code.
+	// mentionWhole means that the tool's name and every value of every argument are in the text,
+	// written as a call or in a block of code.
 	mentionWhole
 )
 
-// maxComparedWords is the maximum number of comparisons of words for one attempt; real attempts
-// need a hundredth of it. Beyond it, searches find nothing and links are unknown.
+// maxComparedWords is the maximum number of word comparisons for one attempt. Real attempts need
+// a hundredth of it. Searches find nothing above the limit, so that links are unknown.
 const maxComparedWords = 1 << 24
 
-// occurrence is the result of searching one version of a reply's text for a request: how much of
-// the request the text contains, and at which position.
+// occurrence is the result of a search for a request in one version of a reply's text: how much
+// of the request the text contains, and where.
 type occurrence struct {
 	mention mention
 	// name is the offset of the tool's name, -1 if the text does not contain it. lead is the
-	// text before the name in its line, where the name is called.
+	// part of the line before the name, if the name is called there.
 	name    int
 	lead    string
 	version *textVersion
 }
 
-// findMention returns how much of a request a reply contains. A part counts only outside of the
-// calls that were read. A whole request counts as a part if the reply lists more such calls
-// than were sent, so that the client chose. A reply that is too long to be searched to its end
-// contains a part at least.
+// findMention returns how much of a request a reply contains. Text inside of calls that were
+// read counts only if it contains the whole request. A whole request counts as a part if the
+// reply lists more such calls than were sent, since the client then chose. A reply that is too
+// long to be searched to its end counts at least as a part.
 func (a *Attempt) findMention(reply int, r *request) mention {
 	best := mentionNone
 	t := a.unreadText(reply)
@@ -64,8 +65,8 @@ func (a *Attempt) findMention(reply int, r *request) mention {
 	return best
 }
 
-// requestsAfter counts the requests to the shop between a reply and the next one. It returns at
-// least 1.
+// requestsAfter counts the logged requests to the shop between a reply and the next one. It
+// returns at least 1.
 func (a *Attempt) requestsAfter(reply int) int {
 	n := slicesx.CountFunc(a.Log.Dispatches, func(d *Dispatch) bool {
 		return d.LastReply == reply
@@ -74,8 +75,8 @@ func (a *Attempt) requestsAfter(reply int) int {
 }
 
 // mentionIn returns how much of a request one version of a text contains. Values may precede or
-// follow the tool's name, in any order. A name or value within a sentence is prose and no call,
-// so that it makes the request a part only.
+// follow the tool's name, in any order. If the name or a value is within a sentence, the text
+// counts as a part of the request only.
 func (a *Attempt) mentionIn(v *textVersion, r *request) occurrence {
 	o := occurrence{name: -1, version: v}
 	isCalled := false
@@ -111,7 +112,7 @@ func (a *Attempt) mentionIn(v *textVersion, r *request) occurrence {
 }
 
 // countCalls counts the calls in a text that look like the call at o: the name of any tool after
-// the same beginning of the line.
+// the same text at the start of a line.
 func (a *Attempt) countCalls(o *occurrence) int {
 	n := 0
 	for _, name := range a.toolNames() {
@@ -124,9 +125,9 @@ func (a *Attempt) countCalls(o *occurrence) int {
 	return n
 }
 
-// isName reports whether the tool's name at these offsets is a call, not a word of a sentence: a
-// parenthesis follows it, or no word is next to it. A key, a tool name or a value of the request
-// may follow it.
+// isName reports whether the tool's name at these offsets is a call instead of a word in a
+// sentence. Either a parenthesis follows it, or no other word is next to it; a key, a tool name
+// or a value of the request may follow.
 func (v *textVersion) isName(start, end int, r *request) bool {
 	if strings.HasPrefix(v.text[end:], "(") {
 		return true
@@ -134,8 +135,8 @@ func (v *textVersion) isName(start, end int, r *request) bool {
 	return v.wordBefore(start) == "" && v.isDelimitedAfter(end, r)
 }
 
-// isValue reports whether the words at these offsets are a value of their own: no sentence
-// continues before or after them in their line.
+// isValue reports whether the words at these offsets are a value instead of a part of a
+// sentence: no other words precede or follow them in their line.
 func (v *textVersion) isValue(start, end int, r *request) bool {
 	if !v.isDelimitedAfter(end, r) {
 		return false
@@ -144,8 +145,8 @@ func (v *textVersion) isValue(start, end int, r *request) bool {
 	return word == "" || r.isKeyOrName(word)
 }
 
-// isDelimitedAfter reports whether no prose follows the offset end: the line ends there, or
-// continues with a punctuation mark or a key, tool name or value of the request.
+// isDelimitedAfter reports whether no prose follows the offset end. The line may end there, or
+// continue with punctuation or with a key, tool name or value of the request.
 func (v *textVersion) isDelimitedAfter(end int, r *request) bool {
 	next := strings.TrimLeft(v.text[end:], " \t")
 	word := next[:len(next)-len(strings.TrimLeftFunc(next, isWordRune))]
@@ -156,14 +157,15 @@ func (v *textVersion) isDelimitedAfter(end int, r *request) bool {
 	return slices.ContainsFunc(r.values, func(value value) bool { return value.words[0] == first })
 }
 
-// wordBefore returns the word before an offset if only blanks are between them, else "".
+// wordBefore returns the word before an offset. It returns "" if anything but blanks is between
+// them.
 func (v *textVersion) wordBefore(start int) string {
 	before := strings.TrimRight(v.text[:start], " \t")
 	return before[len(strings.TrimRightFunc(before, isWordRune)):]
 }
 
-// isFenced reports whether the words at these offsets are the only value of a request and fill
-// a fenced block with a programming language: code that the model wrote to be run.
+// isFenced reports whether the words at these offsets are the only value of a request and fill a
+// fenced block that has a programming language. The model then wrote code to be run.
 func (v *textVersion) isFenced(start, end int, r *request) bool {
 	const fence = "```"
 	open := strings.LastIndex(v.text[:start], fence)
@@ -176,8 +178,8 @@ func (v *textVersion) isFenced(start, end int, r *request) bool {
 
 func isSeparatorButFence(r rune) bool { return r != '`' && isSeparator(r) }
 
-// wordsIn yields the start and end offset of each occurrence of these words, one after the
-// other, in a text. It stops after maxComparedWords comparisons.
+// wordsIn yields the start and end offset of each place in a text where these words appear in
+// sequence. It stops after maxComparedWords comparisons.
 func (a *Attempt) wordsIn(v *textVersion, words []uint64) iter.Seq2[int, int] {
 	return func(yield func(start, end int) bool) {
 		for i := 0; i+len(words) <= len(v.words); i++ {
@@ -196,11 +198,11 @@ func (a *Attempt) wordsIn(v *textVersion, words []uint64) iter.Seq2[int, int] {
 	}
 }
 
-// linkByWords searches the text of replies for requests that were found in no call, and sets
-// their links. The link is named if a reply of the request's turn contains the tool's name and
-// every value, in any syntax, or an earlier reply of another model does, as in a team of
-// models. It is unknown if the newest reply contains a part, which may be a call in a form that
-// cannot be read.
+// linkByWords sets the links of logged requests that were found in no call, by searching the
+// text of replies. The link is named if the tool's name and every value are in a reply of the
+// request's turn or, as in a team of models, in an earlier reply of another model. The link is
+// unknown if the newest reply contains only a part, which may be a call in a form that cannot be
+// read.
 func (a *Attempt) linkByWords() {
 	for i := range a.Log.Dispatches {
 		d := &a.Log.Dispatches[i]
@@ -230,9 +232,9 @@ func (a *Attempt) linkByWords() {
 	}
 }
 
-// olderMention returns the newest reply before the last one that contains a whole request, among the
-// replies of the request's turn and the earlier replies of other models. It returns -1 if there is
-// none.
+// olderMention returns the index of the newest reply before the last one that contains a whole
+// request, among the replies of the request's turn and the earlier replies of other models. It
+// returns -1 if there is none.
 func (a *Attempt) olderMention(d *Dispatch, r *request) int {
 	for reply := d.LastReply - 1; reply >= 0; reply-- {
 		isOtherModel := a.Log.Replies[reply].model != a.Log.Replies[d.LastReply].model

@@ -4,23 +4,23 @@ import (
 	"strings"
 )
 
-// Passage is a part of the text of a reply. Found reports whether the part is the tool's name
-// or a value of the request that was searched for.
+// Passage is a part of the text of a reply. Found reports whether the part is a word that was
+// searched for: the tool's name or a value of the request.
 type Passage struct {
 	Text  string `json:"text"`
 	Found bool   `json:"found,omitempty"`
 }
 
-// maxPassages is the maximum number of passages into which a reply is split, maxQuote the
-// maximum number of its bytes that are quoted.
+// maxPassages is the maximum number of passages into which a reply is split. maxQuote is the
+// maximum number of bytes of a reply that are quoted.
 const (
 	maxPassages = 64
 	maxQuote    = 2000
 )
 
-// NewestReply returns the newest reply before a dispatch, with its tool's name and values
-// marked, and the number of the reply, from 1. It returns nil and 0 if no reply precedes the
-// dispatch.
+// NewestReply returns the newest reply before a logged request, with the request's tool name and
+// values marked, and the number of the reply, counted from 1. It returns nil and 0 if no reply
+// precedes the request.
 func (a *Attempt) NewestReply(d *Dispatch) (passages []Passage, number int) {
 	if d.LastReply < 0 {
 		return nil, 0

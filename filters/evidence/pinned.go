@@ -10,13 +10,14 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// narrowRange is the maximum ratio of the upper to the lower bound of a range that can single
-// out one product. Requests give one bound, or two that are farther from each other.
+// narrowRange is the maximum ratio of the upper to the lower bound of a price range that can
+// single out one product. Customers' requests have one bound, or two that are farther from each
+// other.
 const narrowRange = 1.25
 
 // countPinned counts the searches within a narrow range of numbers, such as price=310-328, that
-// nothing before them suggests: neither the customer's request nor an earlier result has a
-// number in the range. Such a search knows the price of a product that was not shown yet.
+// nothing before them suggests: no number in the range is in the customer's request or an
+// earlier result. Such a search knows the price of a product that was not shown yet.
 func (a *Attempt) countPinned() int {
 	n := 0
 	for i := range a.Log.Dispatches {
@@ -38,10 +39,10 @@ func (a *Attempt) countPinned() int {
 	return n
 }
 
-// rangePattern matches two numbers with a hyphen, dash, comma or two points between them.
+// rangePattern matches two numbers with a hyphen, a dash, a comma or two points between them.
 var rangePattern = regexp.MustCompile(`^\s*(\d{1,9}(?:\.\d{1,4})?)\s*(?:-|–|\.\.|,)\s*(\d{1,9}(?:\.\d{1,4})?)\s*$`)
 
-// parseRange parses two numbers as the bounds of a range. ok is false for any other text, and
+// parseRange parses two numbers as the bounds of a range. ok is false if text is no range, and
 // unless 0 < low <= high.
 func parseRange(text string) (low, high float64, ok bool) {
 	match := rangePattern.FindStringSubmatch(text)
@@ -53,9 +54,9 @@ func parseRange(text string) (low, high float64, ok bool) {
 	return low, high, errLow == nil && errHigh == nil && low > 0 && low <= high
 }
 
-// suggests reports whether the customer's request, or a result that ended before time, contains
-// a number from low to high. It is also true if a result was not recorded, or more than
-// maxSearched bytes were searched. time is in Unix milliseconds.
+// suggests reports whether a number from low to high is in the customer's request or in a result
+// that ended before time (Unix milliseconds). It also returns true if a result was not recorded,
+// or after maxSearched bytes were searched.
 func (a *Attempt) suggests(low, high, time float64) bool {
 	isWithin := func(text string) bool {
 		for number := range numbers(text) {
@@ -82,7 +83,7 @@ func (a *Attempt) suggests(low, high, time float64) bool {
 	return false
 }
 
-// numbers yields the numbers in a text. Commas within a number are ignored, as they group
+// numbers yields the numbers in a text. Commas within a number are ignored, since they group
 // thousands.
 func numbers(text string) func(yield func(float64) bool) {
 	isOutsideNumber := func(r rune) bool { return (r < '0' || r > '9') && r != '.' && r != ',' }

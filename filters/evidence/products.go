@@ -11,8 +11,8 @@ import (
 )
 
 // countPrescient counts the products that replies use in calls before any result can have shown
-// them to the model, though the shop later returns them, and the replies with such a product. What
-// counts is when a reply was requested, not when it ended.
+// them to the model, although the shop returns them later. replies counts the replies with such
+// a product. The time at which a reply was requested counts, not the time at which it ended.
 func (a *Attempt) countPrescient() (products, replies int) {
 	for i := range a.Log.Replies {
 		r := &a.Log.Replies[i]
@@ -31,8 +31,8 @@ func (a *Attempt) countPrescient() (products, replies int) {
 	return products, replies
 }
 
-// ShownBefore reports whether the customer's request, or a result that ended before time in
-// Unix milliseconds, contains the id. It is true if a result of that time was not recorded.
+// ShownBefore reports whether the id is in the customer's request or in a result that ended
+// before time (Unix milliseconds). It also returns true if such a result was not recorded.
 func (a *Attempt) ShownBefore(id string, time float64) bool {
 	for i := range a.Log.Dispatches {
 		d := &a.Log.Dispatches[i]
@@ -46,8 +46,8 @@ func (a *Attempt) ShownBefore(id string, time float64) bool {
 	return strings.Contains(a.query, id)
 }
 
-// responseTo returns the answer to a logged request to the shop: from the log or, if the log
-// lacks it, from the dialogue. It is empty if both lack it.
+// responseTo returns the answer to a logged request to the shop: the logged one or, if the log
+// lacks it, the one in the dialogue. It returns "" if both lack it.
 func (a *Attempt) responseTo(d *Dispatch) arena.Raw {
 	if d.Call.Response == "" && d.Claimed >= 0 {
 		return a.Claims[d.Claimed].Call.Result
@@ -55,16 +55,16 @@ func (a *Attempt) responseTo(d *Dispatch) arena.Raw {
 	return d.Call.Response
 }
 
-// wasShown reports whether any logged request of the attempt returned the product.
+// wasShown reports whether any logged request returned the product with this id.
 func (a *Attempt) wasShown(id string) bool {
 	return slices.ContainsFunc(a.Log.Dispatches, func(d Dispatch) bool {
 		return slices.Contains(d.products, id)
 	})
 }
 
-// collectShown sets the products that each answered dispatch (logged request) returned: those
-// in its logged answer, those that the log kept of a truncated answer, or those in the
-// dialogue. It marks the dispatch as unrecorded if there are none of these.
+// collectShown sets the products that each answered request to the shop returned. They are read
+// from the logged answer, from what the log kept of a truncated answer, or from the dialogue. If
+// there is none of these, the request is marked as unrecorded.
 func (a *Attempt) collectShown() {
 	for i := range a.Log.Dispatches {
 		d := &a.Log.Dispatches[i]
@@ -86,9 +86,9 @@ func (a *Attempt) collectShown() {
 	}
 }
 
-// viewedProducts returns the products whose details a logged request returned. These are the
-// requested ones that its answer contains, since the shop returns nothing for an unknown
-// product; or all requested ones if the answer was not recorded.
+// viewedProducts returns the products whose details a logged request returned: the requested
+// ones that its answer contains, since the shop returns nothing for an unknown product. If the
+// answer was not recorded, it returns all requested ones.
 func (a *Attempt) viewedProducts(d *Dispatch) []string {
 	answer := a.responseTo(d)
 	if answer == "" {
@@ -101,9 +101,9 @@ func (a *Attempt) viewedProducts(d *Dispatch) []string {
 	return a.scratch.filterShown(d.Act.IDs, listed, answer)
 }
 
-// countInvented counts the products in calls of the dialogue that neither an earlier result nor
-// the customer's request contains. named counts those of them that a reply contains in a call,
-// which the model hallucinated itself.
+// countInvented counts the products in calls of the dialogue that are neither in an earlier
+// result nor in the customer's request. named counts those that a reply contains in a call: the
+// model hallucinated them.
 func (a *Attempt) countInvented() (invented, named int) {
 	for i := range a.Claims {
 		c := &a.Claims[i]
@@ -127,8 +127,8 @@ func (a *Attempt) countInvented() (invented, named int) {
 	return invented, named
 }
 
-// KnownBefore reports whether the customer's request, a result before this claim (call of the
-// dialogue), or any logged answer contains the id. It is true if an answer was not recorded.
+// KnownBefore reports whether the id is in the customer's request, in a result before this call
+// of the dialogue, or in any logged answer. It also returns true if an answer was not recorded.
 func (a *Attempt) KnownBefore(id string, claim int) bool {
 	for i := claim - 1; i >= 0; i-- {
 		if slices.Contains(a.Claims[i].Shown, id) {
@@ -140,9 +140,9 @@ func (a *Attempt) KnownBefore(id string, claim int) bool {
 		a.wasShown(id) || strings.Contains(a.query, id)
 }
 
-// joinStream returns the complete answer of a model that was recorded as a stream: as
-// server-sent events (`data: {…}` lines), or as a JSON list of their objects. It returns any
-// other text, and a stream without an end, unchanged.
+// joinStream returns the complete answer of a model that was recorded as a stream, either of
+// server-sent events (`data: {…}` lines) or as a JSON list of their objects. Any other text is
+// returned unchanged, and so is a stream without an end.
 func joinStream(body string) string {
 	trimmed := strings.TrimLeft(body, blanks)
 	if !strings.HasPrefix(trimmed, "[") {

@@ -2,17 +2,16 @@ package evidence
 
 import "slices"
 
-// relation reports whether req, a request in the log, carries out named, a call in a reply.
-// Each relation allows the client another kind of change. When the log is compared with the
-// dialogue, named is the dialogue's call.
+// relation is a function that reports whether the logged request req carries out named, a call
+// in a reply or in the dialogue. Each relation allows the client another kind of change.
 type relation func(named, req *Act) bool
 
-// linkRelations are the relations by which a request in the log is linked to a call in a reply,
-// the surest first, and the link that each shows.
+// linkRelations are the relations that may link a logged request to a call in a reply, the
+// surest first, each with the link that it shows.
 var linkRelations = [...]struct {
 	related relation
 	link    Link
-	// shortens reports whether the client left out words of a search.
+	// shortens reports whether the client removed words of a search.
 	shortens bool
 }{
 	{related: (*Act).SameRequest, link: LinkNamed},
@@ -25,15 +24,15 @@ var linkRelations = [...]struct {
 // isSameTool reports whether both calls have the same kind of tool.
 func isSameTool(named, req *Act) bool { return named.Tool == req.Tool }
 
-// Covers reports whether req opens some or all of the products that named opens: clients open
-// them one by one.
+// Covers reports whether req opens some or all of the products that the call named opens.
+// Clients open products one by one.
 func Covers(named, req *Act) bool {
 	return named.Tool == ToolView && req.Tool == ToolView &&
 		len(req.IDs) > 0 && IsSubset(req.IDs, named.IDs)
 }
 
-// isRenamed reports whether named is a call of a tool that the shop does not have, with the
-// arguments of req: the author renamed the tools, and only his client knows the names.
+// isRenamed reports whether named has the arguments of req but calls a tool that the shop does
+// not have. The author then renamed the tools, and only the author's client knows the names.
 func isRenamed(named, req *Act) bool {
 	if named.Tool != ToolOther {
 		return false
@@ -52,8 +51,8 @@ func isRenamed(named, req *Act) bool {
 	return false
 }
 
-// isRefiltered reports whether req has the tool, words, products and page of named, but other
-// filters, which the client added or changed. Both must not be in different shops.
+// isRefiltered reports whether req has the tool, words, products and page of the call named, but
+// filters that the client added or changed. The two must not search different shops.
 func isRefiltered(named, req *Act) bool {
 	return named.sameSubject(req) && named.Page == req.Page && isShopCompatible(named, req)
 }
@@ -64,14 +63,13 @@ func isShopCompatible(a, b *Act) bool {
 	return a.Shop == b.Shop || a.Shop == 0 || b.Shop == 0
 }
 
-// MinExcerpt is the minimum number of consecutive words of the request that are a quote of it;
-// brands and names of products have up to four words.
+// MinExcerpt is the minimum number of consecutive words of the customer's request that count as
+// a quote. Names of brands and products have up to four words.
 const MinExcerpt = 5
 
-// isShortened reports whether req is the search named without some of its words: clients
-// shorten long queries, or remove words that the shop does not index. At least half of the
-// words must remain, in their order, or at least the first MinExcerpt words; otherwise the
-// client chose the query.
+// isShortened reports whether req is the search named with fewer words. Clients shorten long
+// queries, or remove words that the shop does not index. At least half of the words must remain,
+// in their order, or at least the first MinExcerpt words; otherwise the client chose the query.
 func isShortened(named, req *Act) bool {
 	areSearches := named.Tool == ToolFind && req.Tool == ToolFind
 	isShorter := len(req.Words) < len(named.Words)
@@ -84,9 +82,9 @@ func isShortened(named, req *Act) bool {
 	return len(req.Words) >= MinExcerpt && isPrefix(req.Words, named.Words)
 }
 
-// isFollowUp reports whether req is one of several requests that carry out the call named: one
-// search in a shop for each product, the details of a product to match, or a search in one shop
-// again with fewer words or filters.
+// isFollowUp reports whether req is one of several requests that carry out the call named. These
+// are one search for each product of a shop, the details of a product to match, or a repeated
+// search in one shop with fewer words or filters.
 func isFollowUp(named, req *Act) bool {
 	switch {
 	case named.Tool == ToolMatch && req.Tool == ToolView:
@@ -104,8 +102,7 @@ func isFollowUp(named, req *Act) bool {
 	return false
 }
 
-// isPrefix reports whether words starts with prefix. An empty prefix matches only empty
-// words.
+// isPrefix reports whether words starts with prefix. An empty prefix matches only empty words.
 func isPrefix(prefix, words []uint64) bool {
 	if len(prefix) == 0 {
 		return len(words) == 0
@@ -114,8 +111,8 @@ func isPrefix(prefix, words []uint64) bool {
 		slices.Equal(prefix, words[:len(prefix)])
 }
 
-// IsSubsequence reports whether words contains the words of part in the same order, with or
-// without others between them.
+// IsSubsequence reports whether words contains all words of part in the same order. Other words
+// may be between them.
 func IsSubsequence(part, words []uint64) bool {
 	for _, w := range words {
 		if len(part) > 0 && part[0] == w {

@@ -13,19 +13,20 @@ import (
 
 // Reply is one answer of a model in the log of the proxy.
 type Reply struct {
-	// Call is the entry of the log that contains the answer.
+	// Call is the log entry of the answer.
 	Call *arena.ProxyCall
 	span
-	// readable is false if the log truncated the answer or has no text of it.
+	// readable is false if the log truncated the answer or does not contain its text.
 	readable bool
-	// Copied reports whether an earlier reply of the log has the same id: one inference is
-	// evidence once.
+	// Copied reports whether an earlier reply in the log has the same id. A copy is no further
+	// evidence.
 	Copied bool
-	// id is the hash of the id that the server gave the answer, 0 if none.
+	// id is the hash of the id that the server gave the answer, 0 if it gave none.
 	id uint64
-	// Named are the calls in this answer, without repeats.
+	// Named are the distinct calls in this answer.
 	Named []Act
-	// queue are the tools of the calls, in order and with repeats, as RichnessV1 counts them.
+	// queue are the tools of all calls in order, repeated calls included, as RichnessV1 counts
+	// them.
 	queue []Tool
 	// size is the length of the content and calls in bytes. streamed reports whether the log
 	// recorded the answer as a stream.
@@ -34,7 +35,7 @@ type Reply struct {
 	// overfull reports whether the answer has more characters than its counted tokens can
 	// encode.
 	overfull bool
-	// MultipleChoices reports whether the answer has several alternatives ("choices").
+	// MultipleChoices reports whether the answer has several alternatives (several "choices").
 	MultipleChoices bool
 	content         arena.Raw
 	reasoning       arena.Raw
@@ -80,9 +81,9 @@ func readReply(c *arena.ProxyCall, times span, s *scratch) Reply {
 	return r
 }
 
-// readCalls reads the calls of one message into s.acts: native tool calls or, if there are
-// none, calls in its text or else in its reasoning. first is the index in s.acts of the reply's
-// first call.
+// readCalls reads the calls of one message into s.acts. It reads native tool calls or, if there
+// are none, calls in the message's text or else in its reasoning. The calls of the current reply
+// start at s.acts[first].
 func (s *scratch) readCalls(m *completion, first int) {
 	before := len(s.acts)
 	if m.toolCalls.Kind() == arena.Array {
@@ -104,29 +105,30 @@ func (s *scratch) readCalls(m *completion, first int) {
 	}
 }
 
-// replyLimits are limits for reading JSON that accept every reply which the reader of traces
-// accepts.
+// replyLimits are the limits for reading JSON in replies. They accept every reply that the
+// readers of traces accept.
 var replyLimits = cursor.Limits{
 	Depth:       512,
 	StringBytes: math.MaxInt,
 	Elements:    math.MaxInt,
 }
 
-// completion contains those fields of a chat completion, and of the message of one of its
-// choices, that are evidence, as JSON of the log.
+// completion has those fields of a chat completion, and of the message of one of its choices,
+// that are evidence, as raw JSON.
 type completion struct {
 	id           string
 	content      arena.Raw
 	toolCalls    arena.Raw
 	functionCall arena.Raw
 	reasoning    arena.Raw
-	// tokens is the server's count of completion tokens, 0 if it does not count.
+	// tokens is the number of completion tokens that the server counted, 0 if it did not count
+	// them.
 	tokens int64
 }
 
 // readCompletion reads the JSON of a chat completion. ok is false if the text is truncated or
-// has no message. The messages of choices after the first, among which a client votes, are
-// stored in s.choices.
+// has no message. The messages of all further choices are stored in s.choices, since clients may
+// vote among them.
 func (s *scratch) readCompletion(body string) (m completion, ok bool) {
 	c := s.json
 	hasMessage := false
@@ -163,7 +165,8 @@ func (s *scratch) readCompletion(body string) (m completion, ok bool) {
 		case "choices":
 			c.Array(func() { c.Object(readChoice) })
 		case "content", "output", "candidates":
-			// The replies of Anthropic's messages, OpenAI's responses and Gemini.
+			// These keys hold the replies of Anthropic's messages, OpenAI's responses and
+			// Gemini.
 			if blocks := c.Raw(); blocks.Kind() == arena.Array && !hasMessage {
 				m.content = blocks
 				hasMessage = true
@@ -177,7 +180,7 @@ func (s *scratch) readCompletion(body string) (m completion, ok bool) {
 	return m, hasMessage && c.Err() == nil
 }
 
-// readMember reads the field of a message with this key into m, or skips it if it is no
+// readMember reads the field of a message with this key into m. It skips fields that are no
 // evidence.
 func (m *completion) readMember(c *cursor.Cursor, key string) {
 	switch key {
@@ -211,12 +214,12 @@ func (s *scratch) contentText(content arena.Raw) string {
 	return b.String()
 }
 
-// maxPartDepth is the maximum depth of nested parts in a message's content: Gemini's are in the
-// content of a candidate.
+// maxPartDepth is the maximum nesting depth of parts in a message's content. Gemini nests parts
+// in the content of a candidate.
 const maxPartDepth = 3
 
-// eachPart calls do for each part of a message's content, also for parts nested in the messages
-// of a list of outputs and in Gemini's candidates.
+// eachPart calls do for each part of a message's content. It includes parts that are nested in
+// the messages of a list of outputs and in Gemini's candidates.
 func eachPart(list gjson.Result, depth int, do func(part gjson.Result)) {
 	list.ForEach(func(_, part gjson.Result) bool {
 		do(part)
@@ -229,8 +232,8 @@ func eachPart(list gjson.Result, depth int, do func(part gjson.Result)) {
 	})
 }
 
-// mayContainCall reports whether a text, escaped or not, has what a call needs in every
-// dialect: an opening brace, or "ction" as in the line "Action:".
+// mayContainCall reports whether a text, escaped or not, can contain a call. In every dialect a
+// call has an opening brace, or "ction" as in the line "Action:".
 func mayContainCall(text arena.Raw) bool {
 	return strings.IndexByte(string(text), '{') >= 0 ||
 		strings.Contains(string(text), "ction")
@@ -238,12 +241,12 @@ func mayContainCall(text arena.Raw) bool {
 
 const emptyObject = arena.Raw("{}")
 
-// maxNamed is the maximum number of calls that are read from one answer; harnesses allow at
-// most sixteen.
+// maxNamed is the maximum number of calls that are read from one answer. Harnesses allow at most
+// sixteen.
 const maxNamed = 128
 
-// readToolCalls reads a list of tool calls in OpenAI's form into s.acts. The calls of the current
-// reply are those from s.acts[first] on.
+// readToolCalls reads a list of tool calls in OpenAI's form into s.acts. The calls of the
+// current reply start at s.acts[first].
 func (s *scratch) readToolCalls(toolCalls arena.Raw, first int) {
 	c := s.json
 	c.Next(string(toolCalls))
@@ -266,8 +269,8 @@ func (s *scratch) readToolCalls(toolCalls arena.Raw, first int) {
 }
 
 // readContentBlocks reads the calls that are parts of a message's content: tool_use of
-// Anthropic's messages, function_call of OpenAI's responses, functionCall of Gemini. first is
-// the index in s.acts of the reply's first call.
+// Anthropic's messages, function_call of OpenAI's responses, functionCall of Gemini. The calls
+// of the current reply start at s.acts[first].
 func (s *scratch) readContentBlocks(content arena.Raw, first int) {
 	eachPart(gjson.Parse(string(content)), 0, func(part gjson.Result) {
 		call := part
@@ -289,8 +292,8 @@ func (s *scratch) readContentBlocks(content arena.Raw, first int) {
 	})
 }
 
-// readFunction reads the object with the name and arguments of a call from s.json. The
-// arguments are {} if absent, and "" if they cannot be read.
+// readFunction reads the object with the name and arguments of a call from s.json. args is {} if
+// the call has no arguments, and "" if they cannot be read.
 func (s *scratch) readFunction() (name string, args arena.Raw) {
 	c := s.json
 	args = emptyObject
@@ -312,7 +315,7 @@ func (s *scratch) readFunction() (name string, args arena.Raw) {
 }
 
 // readTextCalls reads the calls that a model wrote as text into s.acts. The calls of the current
-// reply are those from s.acts[first] on.
+// reply start at s.acts[first].
 func (s *scratch) readTextCalls(text string, first int) {
 	for _, c := range s.textCalls.Read(text).Calls {
 		if len(s.acts) < first+maxNamed {
@@ -321,9 +324,9 @@ func (s *scratch) readTextCalls(text string, first int) {
 	}
 }
 
-// addCall appends a call to s.acts, and its tool to s.tools. The calls of the current reply are
-// those from s.acts[first] on. A call that the reply already has is not appended again, since a
-// repeated text is one decision.
+// addCall appends a call to s.acts and its tool to s.tools. The calls of the current reply start
+// at s.acts[first]. A call that the reply already has is not appended to s.acts again, since a
+// repeated call is one decision.
 func (s *scratch) addCall(name string, args arena.Raw, first int) {
 	if !s.hasRoom() {
 		return

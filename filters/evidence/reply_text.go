@@ -17,18 +17,19 @@ import (
 // Proxies keep 2,000 to 64,000 characters of a reply.
 const maxReplyText = 64 << 10
 
-// replyText is the text of a reply prepared for the search for calls that no parser recognised.
-// versions are the text without the calls that were read, as written and with escapes decoded.
+// replyText is the text of a reply, prepared for the search for calls that no parser recognised.
+// versions are the text without the calls that were read, once as written and then with escapes
+// decoded.
 type replyText struct {
 	versions []textVersion
-	// calls are the texts of the calls that were read, since a request may have the values of
-	// such a call under other keys.
+	// calls are the texts of the calls that were read. A request may have the values of such a
+	// call under other keys.
 	calls []textVersion
 	// cut reports whether the reply is longer than the part that is searched.
 	cut bool
 }
 
-// textVersion is a text, its lower case, and its words with their positions.
+// textVersion is a text with its lower-case form and the positions of its words.
 type textVersion struct {
 	text  string
 	lower string
@@ -41,8 +42,9 @@ type wordAt struct {
 	start, end int
 }
 
-// unreadText returns the text of a reply without the calls that were read, since the remaining text
-// may contain calls that no parser recognised. It caches the result.
+// unreadText returns the text of a reply without the calls that were read, since the remaining
+// text may contain calls that no parser recognised. It caches the result by the index of the
+// reply.
 func (a *Attempt) unreadText(reply int) *replyText {
 	if t, ok := a.unread[reply]; ok {
 		return t
@@ -76,8 +78,8 @@ func (a *Attempt) unreadText(reply int) *replyText {
 	return t
 }
 
-// appendVersions appends a text and, where they differ, the text with its escapes decoded once
-// and twice, since a call may be quoted within a string of another.
+// appendVersions appends a text to versions and, if they differ, the text with its escapes
+// decoded once and twice. A call may be quoted within a string of another call.
 func appendVersions(versions []textVersion, text string) []textVersion {
 	for range 3 {
 		versions = append(versions, newVersion(text))
@@ -90,8 +92,8 @@ func appendVersions(versions []textVersion, text string) []textVersion {
 	return versions
 }
 
-// newVersion splits a text into words. Offsets in lower must be those in text, so lower is the
-// text unchanged if its length would change.
+// newVersion splits a text into words. Offsets must be equal in text and lower, so lower is the
+// unchanged text if lower case has another length.
 func newVersion(text string) textVersion {
 	v := textVersion{text: text, lower: strings.ToLower(text)}
 	if len(v.lower) != len(text) {
@@ -150,9 +152,9 @@ func unescape(text string) string {
 }
 
 // appendCodePoint appends the character of an escape sequence to b and returns the number of
-// bytes read. text starts with the letter of the escape (u, x or U), and digits is the number
-// of hexadecimal digits after the letter. A surrogate pair is one character. Of an invalid
-// escape, only the letter is read and appended.
+// bytes read. text starts with the letter of the escape (u, x or U), which digits hexadecimal
+// digits follow. A surrogate pair is one character. If the escape is invalid, only the letter is
+// read and appended.
 func appendCodePoint(b *strings.Builder, text string, digits int) int {
 	if len(text) <= digits {
 		b.WriteByte(text[0])
@@ -180,8 +182,8 @@ func appendCodePoint(b *strings.Builder, text string, digits int) int {
 // list of calls.
 const maxLead = 16
 
-// leadOf returns the text before offset at in its line, maxLead bytes at most. All digits are
-// replaced by 0, so that numbered items of a list are equal.
+// leadOf returns up to maxLead bytes of the line before the offset at. All digits are replaced
+// by 0, so that the numbered items of a list are equal.
 func (v *textVersion) leadOf(at int) string {
 	lead := v.text[max(0, at-maxLead):at]
 	lead = lead[strings.LastIndexByte(lead, '\n')+1:]
@@ -193,7 +195,7 @@ func (v *textVersion) leadOf(at int) string {
 	}, lead)
 }
 
-// tokens yields the offsets of a name in a text where it is not a part of a longer word.
+// tokens yields the offsets in text at which name appears as a whole word.
 func tokens(text, name string) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for start := 0; name != ""; {

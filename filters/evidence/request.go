@@ -12,16 +12,17 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// request is a call to search for in the text of replies: the names of its tool in lower case, and
-// the keys and values of its arguments.
+// request is a call that is searched for in the text of replies: the names of its tool in lower
+// case, and the keys and values of its arguments.
 type request struct {
 	names  []string
 	keys   []uint64
 	values []value
 }
 
-// requestOf returns the tool names, keys and values of a logged request, to be searched for in
-// replies. The names are those of its URL and of the dialogue's call that it was made for.
+// requestOf returns what to search for in replies to find a logged request: its tool names, keys
+// and values. The names are the one in the URL, and that of the call in the dialogue that the
+// request was made for.
 func (a *Attempt) requestOf(d *Dispatch) *request {
 	r := &request{names: []string{strings.ToLower(Endpoint(d.Call.Path))}}
 	if d.Claimed >= 0 {
@@ -38,19 +39,19 @@ func (a *Attempt) requestOf(d *Dispatch) *request {
 type value struct {
 	words []uint64
 	// distinct reports whether a text that is not about the call is unlikely to contain the
-	// value: it has two words or more, or at least minDistinct characters.
+	// value. The value then has at least two words or at least minDistinct characters.
 	distinct bool
 }
 
-// minDistinct is the minimum number of characters of a single word or number that is evidence
-// of a call: counts, pages, units and "true" are shorter or excluded.
+// minDistinct is the minimum number of characters of a single word or number that is evidence of
+// a call. Counts, pages, units and "true" are shorter or excluded.
 const minDistinct = 5
 
-// maxValues is the maximum number of values of one request that are searched for.
+// maxValues is the maximum number of values of one request that are searched for in replies.
 const maxValues = 64
 
-// addArguments adds the keys and values of a call's arguments to r, at any depth of the JSON.
-// encoded reports whether texts are URL-encoded, as they are in the proxy's log.
+// addArguments adds the keys and values of JSON arguments to r, at any depth. encoded reports
+// whether texts are URL-encoded, as they are in the proxy's log.
 func (r *request) addArguments(v gjson.Result, encoded bool, depth int) {
 	if depth > calls.MaxDepth || v.Type == gjson.Null {
 		return
@@ -85,8 +86,8 @@ func newValue(text string) value {
 	return v
 }
 
-// toolNames returns the names of all tools of the attempt, in lower case: those of the harness,
-// of the log, and those that the trace declares or calls.
+// toolNames returns the lower-case names of all tools of the attempt: those of the harness, of
+// the log, and those that the trace declares or calls.
 func (a *Attempt) toolNames() []string {
 	if a.tools != nil {
 		return a.tools

@@ -8,64 +8,64 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// scratch is the pooled memory of one attempt. All calls, words and ids are slices of its
-// buffers, so that an attempt makes the same few allocations whatever its length.
+// scratch is the pooled memory for examining one attempt. All calls, words and ids are slices of
+// its buffers, so that the number of allocations does not depend on the length of an attempt.
 type scratch struct {
 	words []uint64
 	ids   []string
 	acts  []Act
 	tools []Tool
 
-	// harness are the tools of the configuration. proxied are the names of other tools that the
-	// log contains.
+	// harness are the configured tools. proxied are the names of other tools that the log
+	// contains.
 	harness Tools
 	proxied []string
 
-	// entries are the entries of the log; dispatches and replies are read from them.
+	// entries are the log entries from which dispatches and replies are read.
 	entries    []entry
 	dispatches []Dispatch
 	replies    []Reply
-	// claims are the calls of the dialogue, support describes its turns.
+	// claims are the calls of the dialogue. support describes its turns.
 	claims  []Claim
 	support []TurnSupport
-	// candidates are the dispatches that a result is compared with.
+	// candidates are the logged requests that a result is compared with.
 	candidates []*Dispatch
 	// listing contains the products and titles of all results.
 	listing Listing
 
-	// request are the hashes of the words of the customer's request, subject those of the call
-	// that is searched for.
+	// request has the hashes of the words of the customer's request. subject has those of the
+	// call that is searched for.
 	request []uint64
 	subject []uint64
-	// titles are the hashes of the words of titles that quotes are searched for in, answer
-	// those of the recommended titles.
+	// titles has the hashes of the words of titles that turns may quote. answer has those of the
+	// recommended titles.
 	titles []uint64
 	answer []uint64
 
 	// json reads replies and stores their unescaped texts.
 	json      *cursor.Cursor
 	textCalls calls.Reader
-	// argumentBytes counts the bytes of the arguments that the current reply has as text.
+	// argumentBytes counts the bytes of call arguments that are text in the current reply.
 	argumentBytes int
-	// choices are the messages of the further choices of a reply.
+	// choices are the messages of the further choices of a chat completion.
 	choices []completion
 
-	// thoughts looks for the dialogue's thinking in the replies.
+	// thoughts searches the replies for the thinking of the dialogue.
 	thoughts thoughtMatcher
 
-	// full reports whether the attempt is beyond the limits, so that a part of it is not
-	// examined.
+	// full reports whether the attempt exceeds a limit, so that a part of it is not examined.
 	full bool
 }
 
-// scratchPool contains scratch values to be used again: they are most of the memory that an
-// attempt needs.
+// scratchPool contains values to be reused, since they are most of the memory that an attempt
+// needs.
 var scratchPool = sync.Pool{New: func() any {
 	return &scratch{json: cursor.New("", replyLimits)}
 }}
 
-// Limits of the words, ids and calls of one attempt, which are compared with each other. They
-// bound the time that any attempt takes; attempts of thirty steps reach a tenth.
+// Limits of the numbers of words, ids and calls of one attempt. Words, ids and calls are
+// compared with each other, so that the limits bound the time for any attempt. Attempts of
+// thirty steps reach a tenth.
 const (
 	maxTotalWords = 1 << 16
 	maxTotalIDs   = 1 << 14
@@ -73,7 +73,7 @@ const (
 )
 
 // hasRoom reports whether the attempt is within the limits of words, ids and calls. If it is
-// not, full is set.
+// not, hasRoom sets full.
 func (s *scratch) hasRoom() bool {
 	if len(s.words) > maxTotalWords || len(s.ids)+len(s.listing.Shown) > maxTotalIDs || len(s.acts) > maxTotalActs {
 		s.full = true
@@ -81,8 +81,8 @@ func (s *scratch) hasRoom() bool {
 	return !s.full
 }
 
-// release clears all references to the trace and returns the scratch to the pool. A scratch
-// that grew beyond the limits is not returned, to free its memory.
+// release clears all references to the trace and returns the scratch to the pool. To free
+// memory, it drops a scratch that grew beyond the limits.
 func (s *scratch) release() {
 	if s.full || len(s.titles) > maxTotalWords {
 		return

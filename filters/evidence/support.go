@@ -7,31 +7,30 @@ import (
 	"strings"
 )
 
-// TurnSupport describes, for one turn with calls, whether its text is about earlier results.
+// TurnSupport describes a turn with calls, to decide whether its text refers to earlier results.
 type TurnSupport struct {
-	// EarlierClaims counts the calls before the turn, Calls those of the turn.
+	// EarlierClaims counts the calls before the turn. Calls counts those in the turn.
 	EarlierClaims int
 	Calls         int
 	// Length is the length of the turn's thoughts and text, in bytes.
 	Length int
-	// Cites reports whether the turn contains a number of three digits or more that an
-	// earlier result contains and the request does not. Numbers are the same in every
-	// language.
+	// Cites reports whether the turn contains a number of three digits or more that is in an
+	// earlier result and not in the customer's request. Numbers are the same in every language.
 	Cites bool
 
 	turn int
 }
 
-// NumberCounts counts the numbers of three digits or more in thoughts, without those that a
-// call contains.
+// NumberCounts counts the numbers of three digits or more in the thoughts of a dialogue. Numbers
+// that a call contains are left out.
 type NumberCounts struct {
-	// Ungrounded counts those that neither the customer's request nor an earlier result
-	// contains.
+	// Ungrounded counts the numbers that are neither in the customer's request nor in an earlier
+	// result.
 	Ungrounded int
 	Total      int
 }
 
-// measureSupport sets Support, Numbers and CallTurns: whether the text of each turn is about
+// measureSupport sets Support, Numbers and CallTurns. They describe whether each turn refers to
 // earlier results, and how many numbers in thoughts have no source.
 func (a *Attempt) measureSupport() {
 	a.Support = a.scratch.support
@@ -67,9 +66,9 @@ func (a *Attempt) measureSupport() {
 	a.scratch.support = a.Support
 }
 
-// countNumber adds a number in a thought to a.Numbers, unless the arguments of one of the first end
-// calls contain it. It reports whether the number is in one of the results of the first earlier
-// calls and not in the customer's request.
+// countNumber adds a number in a thought to a.Numbers, unless it is in the arguments of one of
+// the first end calls. It reports whether the number is in one of the results of the first
+// earlier calls and not in the customer's request.
 func (a *Attempt) countNumber(number string, earlier, end int) (cites bool) {
 	inQuery := strings.Contains(a.query, number)
 	cites = !inQuery && a.resultContains(number, earlier)
@@ -87,9 +86,9 @@ func (a *Attempt) countNumber(number string, earlier, end int) (cites bool) {
 	return cites
 }
 
-// isGrounded reports whether the results of the first calls contain a number in another form:
-// without decimals, rounded up, or in the log only, since clients shorten what they show. The
-// argument results is the number of these calls.
+// isGrounded reports whether the results of the first calls contain a number in another form. It
+// may be without decimals, rounded up, or in the log only, since clients shorten what they show.
+// results is the number of these calls.
 func (a *Attempt) isGrounded(number string, results int) bool {
 	integer, _, _ := strings.Cut(number, ".")
 	if len(integer) < 3 {
@@ -102,9 +101,9 @@ func (a *Attempt) isGrounded(number string, results int) bool {
 	return err == nil && a.resultContains(strconv.Itoa(n-1)+".", results)
 }
 
-// logContains reports whether the logged answer to one of the first calls of the dialogue contains
-// text. The argument results is the number of these calls. Answers that the dialogue shows
-// unchanged are skipped.
+// logContains reports whether text is in the logged answer to one of the first calls of the
+// dialogue. results is the number of these calls. It skips answers that the dialogue shows
+// unchanged.
 func (a *Attempt) logContains(text string, results int) bool {
 	for i := range a.Claims[:results] {
 		if a.Claims[i].Dispatch < 0 {
@@ -118,8 +117,8 @@ func (a *Attempt) logContains(text string, results int) bool {
 	return false
 }
 
-// longNumbers yields the numbers of three digits or more in a text. Digits after a decimal
-// point count.
+// longNumbers yields the numbers of three digits or more in a text. Digits after a decimal point
+// are counted too.
 func longNumbers(text string) iter.Seq[string] {
 	isSeparator := func(r rune) bool {
 		return (r < '0' || r > '9') && r != '.'
@@ -135,8 +134,8 @@ func longNumbers(text string) iter.Seq[string] {
 	}
 }
 
-// QuotesTitle reports whether the text of a turn contains a word, such as a brand, that a title
-// of an earlier result contains and the customer's request does not.
+// QuotesTitle reports whether the text of a turn contains a word, such as a brand, that is in a
+// title of an earlier result and not in the customer's request.
 func (a *Attempt) QuotesTitle(s *TurnSupport) bool {
 	for ; a.indexedTitles < s.EarlierClaims; a.indexedTitles++ {
 		for _, title := range a.Claims[a.indexedTitles].Titles {
@@ -160,13 +159,13 @@ func (a *Attempt) hasTitleWord(text string) bool {
 	return false
 }
 
-// maxSearched is the maximum number of bytes of results that are searched for one attempt; an
+// maxSearched is the maximum number of bytes of results that are searched for one attempt. An
 // attempt of usual size needs a hundredth.
 const maxSearched = 64 << 20
 
-// resultContains reports whether the result of one of the first calls of the dialogue contains
-// text. The argument results is the number of these calls. It searches the newest first, which most
-// text is about, and reports false after maxSearched bytes were searched in all.
+// resultContains reports whether text is in the result of one of the first calls of the
+// dialogue. results is the number of these calls. The newest result is searched first. It
+// returns false once the searches of the attempt exceed maxSearched bytes.
 func (a *Attempt) resultContains(text string, results int) bool {
 	for i := results - 1; i >= 0; i-- {
 		result := string(a.Claims[i].Call.Result)
@@ -181,9 +180,9 @@ func (a *Attempt) resultContains(text string, results int) bool {
 	return false
 }
 
-// AnticipatesAnswer reports whether the search at this index in Claims uses a word of a
-// recommended product's title that neither the customer's request nor an earlier result
-// contains.
+// AnticipatesAnswer reports whether a search, the call at this index in Claims, uses a word of a
+// recommended product's title that is neither in the customer's request nor in an earlier
+// result.
 func (a *Attempt) AnticipatesAnswer(claim int) bool {
 	return slices.ContainsFunc(a.Claims[claim].Act.Words, func(word uint64) bool {
 		return !a.scratch.isRequested(word) && slices.Contains(a.answerWords(), word) &&
@@ -192,7 +191,7 @@ func (a *Attempt) AnticipatesAnswer(claim int) bool {
 }
 
 // answerWords returns the hashes of the words in the titles of the recommended products, as
-// results of searches show them. It is empty if nothing is recommended.
+// search results show them. It returns none if nothing is recommended.
 func (a *Attempt) answerWords() []uint64 {
 	if a.Recommended == nil || len(a.scratch.answer) > 0 {
 		return a.scratch.answer
@@ -208,9 +207,9 @@ func (a *Attempt) answerWords() []uint64 {
 	return a.scratch.answer
 }
 
-// resultHasWord reports whether the result of one of the first calls of the dialogue contains the
-// word with this hash. The argument results is the number of these calls. It reports true after
-// maxSearched bytes were searched in all, so that the word is no evidence.
+// resultHasWord reports whether the word with this hash is in the result of one of the first
+// calls of the dialogue. results is the number of these calls. It returns true once the searches
+// of the attempt exceed maxSearched bytes, so that the word is no evidence.
 func (a *Attempt) resultHasWord(word uint64, results int) bool {
 	for i := range a.Claims[:results] {
 		result := string(a.Claims[i].Call.Result)

@@ -10,11 +10,11 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// Tool is the kind of a tool, by what it does.
+// Tool is the kind of a tool, such as one that searches or one that recommends.
 type Tool uint8
 
-// The kinds of tools. ToolAsk is any tool that is not the shop's and that the log shows to be
-// called through the proxy, ToolOther one that the log does not show.
+// The kinds of tools. ToolAsk is a tool that is not the shop's but is called through the proxy,
+// as the log shows. ToolOther is a tool that the log does not show.
 const (
 	ToolOther Tool = iota
 	ToolFind
@@ -27,27 +27,27 @@ const (
 	ToolTerminate
 )
 
-// IsCatalogue reports whether a call of this tool requests something from the shop, so
-// that it must go through the proxy or a local tool.
+// IsCatalogue reports whether a call of this tool requests something from the shop. Such a call
+// must go through the proxy or a local tool.
 func (t Tool) IsCatalogue() bool { return t >= ToolFind && t <= ToolAsk }
 
 // TakesProducts reports whether the arguments of this tool are ids of products in results.
 func (t Tool) TakesProducts() bool { return t == ToolView || t == ToolMatch || t == ToolRecommend }
 
-// Role is what a tool of a harness does, and the names of its arguments with the words of a
-// search and with ids. Other arguments are classified by their value.
+// Role is the kind of a tool in a harness, with the names of its arguments: Words for the words
+// of a search, IDs for ids. Other arguments are classified by their value.
 type Role struct {
 	Tool  Tool
 	Words []string
 	IDs   []string
-	// name is the hash of the tool's name, which distinguishes tools of kind ToolAsk.
+	// name is the hash of the tool's name, to distinguish tools of the kind ToolAsk.
 	name uint64
 }
 
-// Tools are the tools of a harness by their names.
+// Tools maps the names of a harness's tools to their roles.
 type Tools map[string]Role
 
-// Roles maps the names of the kinds of tools, as the configuration uses them, to the kinds.
+// Roles maps the words for the kinds of tools in the configuration to the kinds.
 var Roles = map[string]Tool{
 	"search": ToolFind,
 	"open":   ToolView,
@@ -57,8 +57,8 @@ var Roles = map[string]Tool{
 	"ask":    ToolAsk,
 }
 
-// shopTools are the tools of the subnet's shop, which every harness may have. Harnesses of four
-// tools have find_product, calculate_voucher, recommend_product and terminate.
+// shopTools are the tools of the subnet's shop, which every harness may have. Some harnesses
+// have only four: find_product, calculate_voucher, recommend_product and terminate.
 var shopTools = Tools{
 	"find_product":               {Tool: ToolFind},
 	"view_product_information":   {Tool: ToolView},
@@ -69,11 +69,11 @@ var shopTools = Tools{
 	"terminate":                  {Tool: ToolTerminate},
 }
 
-// Declared is the harness whose tools are the schemas that each trace declares.
+// Declared is the name of the harness whose tools are the schemas that each trace declares.
 const Declared = "declared"
 
-// Harnesses are the tools of the built-in harnesses, by the name of the harness. A tool that a
-// harness lacks is ToolAsk if the log contains it.
+// Harnesses maps the name of each built-in harness to its tools. Any other tool is ToolAsk if
+// the log contains it.
 var Harnesses = map[string]Tools{
 	"shop": shopTools,
 	"envpack": {
@@ -90,7 +90,7 @@ var Harnesses = map[string]Tools{
 		"buy":    {Tool: ToolRecommend, IDs: []string{"item"}},
 	},
 	Declared: {},
-	// The customer names what to open; it is not a product of a search.
+	// The customer names what to open, so that no search is needed.
 	"tau-bench": {
 		"search_direct_flight":     {Tool: ToolFind, Words: []string{"origin", "destination", "date"}},
 		"search_onestop_flight":    {Tool: ToolFind, Words: []string{"origin", "destination", "date"}},
@@ -101,10 +101,10 @@ var Harnesses = map[string]Tools{
 // maxTools is the maximum number of tools that are read from a trace that declares its tools.
 const maxTools = 256
 
-// AddDeclared returns tools and those that a trace declares in addition, as schemas in OpenAI's
-// form. The parameters determine the kind of a tool: one that takes ids (id, ids, …_id, …_ids)
-// opens things, one that takes other strings searches, and any other asks. No schema shows
-// which tool gives the answer: that needs the setting filter.tools.
+// AddDeclared returns tools, with the tools added that a trace declares as schemas in OpenAI's
+// form. The parameters of a schema determine the kind: a tool that takes ids (id, ids, …_id,
+// …_ids) opens things, one that takes other strings searches, and any other asks. No schema
+// shows which tool gives the answer; the setting filter.tools does.
 func AddDeclared(tools Tools, declared arena.Raw) Tools {
 	result := maps.Clone(tools)
 	for _, schema := range gjson.Parse(string(declared)).ForEach {
@@ -120,8 +120,8 @@ func AddDeclared(tools Tools, declared arena.Raw) Tools {
 	return result
 }
 
-// roleOfSchema determines what a tool does by its parameters, the properties of its JSON
-// schema: a tool with ids opens things, one with other strings searches, any other asks.
+// roleOfSchema determines the role of a tool from its parameters, the properties of its JSON
+// schema. A tool with ids opens things, one with other strings searches, and any other asks.
 func roleOfSchema(properties gjson.Result) Role {
 	r := Role{Tool: ToolAsk}
 	for key, value := range properties.ForEach {
@@ -142,8 +142,8 @@ func roleOfSchema(properties gjson.Result) Role {
 	return r
 }
 
-// HarnessTools returns the tools of the shop and of the harness of this name, with extra
-// tools added.
+// HarnessTools returns the tools of the shop and of the named harness, with the extra tools
+// added.
 func HarnessTools(harness string, extra Tools) Tools {
 	tools := maps.Clone(shopTools)
 	maps.Copy(tools, Harnesses[harness])
@@ -151,8 +151,8 @@ func HarnessTools(harness string, extra Tools) Tools {
 	return tools
 }
 
-// roleFor returns the role of the tool of this name. A tool that the harness lacks is ToolAsk
-// if the log contains it, else ToolOther.
+// roleFor returns the role of the named tool. A tool that the harness lacks is ToolAsk if the
+// log contains it, else ToolOther.
 func (s *scratch) roleFor(name string) Role {
 	r, ok := s.harness[name]
 	if !ok && slices.Contains(s.proxied, name) {
@@ -164,8 +164,8 @@ func (s *scratch) roleFor(name string) Role {
 	return r
 }
 
-// CanRecommend reports whether the harness of the attempt has a tool that recommends
-// products: the trace declares one, or declares no tools and calls one of the shop's.
+// CanRecommend reports whether the agent had a tool that recommends products: the trace declares
+// one, or declares no tools and calls one of the shop's.
 func (a *Attempt) CanRecommend() bool {
 	isDeclared := false
 	for _, schema := range gjson.Parse(string(a.Trace.Tools)).ForEach {
@@ -182,8 +182,8 @@ func (a *Attempt) CanRecommend() bool {
 	return !isDeclared && (len(a.Claims) == 0 || slices.ContainsFunc(a.Claims, isShopCall))
 }
 
-// learnToolNames adds to s.proxied the names of tools in the dialogue that the harness lacks, but
-// that the log shows to be called through the proxy.
+// learnToolNames adds to s.proxied the names of tools in the dialogue that the harness lacks but
+// the proxy's log contains.
 func (s *scratch) learnToolNames(t *arena.Trace, d *arena.Dialogue) {
 	for i := range d.Turns {
 		for j := range d.Turns[i].Calls {
@@ -206,8 +206,8 @@ func logHasEndpoint(t *arena.Trace, name string) bool {
 	})
 }
 
-// readArgument reads an argument into a if the role lists its key as words of a search or as
-// ids. It reports false, and reads nothing, for any other key.
+// readArgument reads an argument into a if the role lists its key among the words of a search or
+// the ids. It reads nothing and returns false for any other key.
 func (r *Role) readArgument(
 	a *Act,
 	s *scratch,

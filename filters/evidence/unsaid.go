@@ -12,41 +12,40 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// Unsaid is how much of an attempt's thinking no model said.
+// Unsaid is how much of the thinking in a dialogue no model wrote.
 type Unsaid struct {
-	// Sentences counts the sentences of the dialogue's thinking that are long enough to be
-	// recognised, Missing those of them that stand in no reply of the log. Both are 0 if the
-	// log cannot tell.
+	// Sentences counts the sentences of the thinking that are long enough to be recognised.
+	// Missing counts those that are in no logged reply. Both are 0 if the log is incomplete.
 	Sentences int
 	Missing   int
 }
 
-// Share returns the part of the sentences that stand in no reply, NaN if the log cannot
-// tell.
+// Share returns the share of the sentences that are in no logged reply, NaN if the log is
+// incomplete.
 func (u Unsaid) Share() float64 { return ratio(u.Missing, u.Sentences) }
 
-// A sentence is recognised by minSentenceWords words. Languages without blanks between
-// words have few of them, so that minSentenceLetters letters are enough, too.
+// The minimum length of a sentence that can be recognised: minSentenceWords words or, since some
+// languages write few blanks, minSentenceLetters letters.
 const (
 	minSentenceWords   = 4
 	minSentenceLetters = 24
 )
 
-// maxLabelWords is the number of words that a client may put before a sentence of the
-// model, such as "Step 3:".
+// maxLabelWords is the maximum number of words, such as "Step 3:", that a client may prepend to
+// a sentence of the model.
 const maxLabelWords = 3
 
-// maxThoughtWords is the limit of the words of a dialogue's thinking, and maxComparedThoughts
-// that of their comparisons with replies; attempts of thirty steps have a hundredth. What
-// exceeds it is not measured.
+// maxThoughtWords is the maximum number of words of a dialogue's thinking that are searched for,
+// and maxComparedThoughts that of their comparisons with replies. Attempts of thirty steps have
+// a hundredth. Larger ones are not measured.
 const (
 	maxThoughtWords     = 1 << 18
 	maxComparedThoughts = 1 << 26
 )
 
-// MeasureUnsaid returns how much of the thinking stands in no reply of the log. Words are
-// compared, so that case, blanks, punctuation and markup do not matter, nor how a text is
-// escaped. The log cannot tell if it lacks a reply or a part of one.
+// MeasureUnsaid returns how much of the thinking is in no logged reply. It compares words, so
+// that case, blanks, punctuation, markup and escapes do not matter. It returns the zero value if
+// the log lacks a reply or a part of one.
 func (a *Attempt) MeasureUnsaid() Unsaid {
 	if !a.hasWholeReplies() {
 		return Unsaid{}
@@ -64,8 +63,8 @@ func (a *Attempt) MeasureUnsaid() Unsaid {
 	return Unsaid{Sentences: len(m.thoughts), Missing: m.missing}
 }
 
-// hasWholeReplies reports whether the log has replies, as many as the sandbox counted, and
-// each of them whole.
+// hasWholeReplies reports whether the log has replies, as many as the sandbox counted, and none
+// of them is truncated.
 func (a *Attempt) hasWholeReplies() bool {
 	if len(a.Log.Replies) == 0 || a.Lost > 0 || a.Readable < len(a.Log.Replies) {
 		return false
@@ -76,31 +75,32 @@ func (a *Attempt) hasWholeReplies() bool {
 	return !slices.ContainsFunc(a.Log.Replies, func(r Reply) bool { return r.Call.Truncated })
 }
 
-// thought is a sentence of thinking: the hashes of its words, and whether a reply holds it.
+// thought is a sentence of thinking: the hashes of its words, and whether a reply contains it.
 type thought struct {
 	words  []uint64
 	isSaid bool
 }
 
-// thoughtMatcher looks for the sentences of a dialogue's thinking in replies. Its memory is
-// used again for the next dialogue.
+// thoughtMatcher searches replies for the sentences of a dialogue's thinking. Its memory is
+// reused for the next dialogue.
 type thoughtMatcher struct {
 	thoughts []thought
-	// words are those of all sentences.
+	// words are the words of all sentences.
 	words []uint64
 	// missing counts the sentences that were not found yet.
 	missing int
-	// mayStart has the last bits of each word with which a sentence may start.
+	// mayStart is indexed by the low bits of a word's hash. It is true for each word with which
+	// a sentence may start.
 	mayStart [1 << 10]bool
-	// text are the words of the text that is searched.
+	// text has the words of the text that is being searched.
 	text []uint64
-	// compared counts comparisons. tooMany reports whether there are more sentences or
-	// comparisons than are examined.
+	// compared counts comparisons. tooMany reports whether the sentences or comparisons exceed
+	// their limit.
 	compared int
 	tooMany  bool
 }
 
-// emptied returns the matcher without its sentences, with its memory.
+// emptied returns an empty matcher that reuses the memory of m.
 func (m *thoughtMatcher) emptied() thoughtMatcher {
 	return thoughtMatcher{
 		thoughts: cleared(m.thoughts),
@@ -109,7 +109,7 @@ func (m *thoughtMatcher) emptied() thoughtMatcher {
 	}
 }
 
-// read sets the sentences to those of a dialogue.
+// read sets the sentences of m to those of a dialogue's thinking.
 func (m *thoughtMatcher) read(turns []arena.Turn) {
 	*m = m.emptied()
 	for i := range turns {
@@ -120,7 +120,7 @@ func (m *thoughtMatcher) read(turns []arena.Turn) {
 	m.missing = len(m.thoughts)
 }
 
-// add adds a sentence that is long enough to be recognised.
+// add adds a sentence to m. It ignores a sentence that is too short to be recognised.
 func (m *thoughtMatcher) add(sentence string) {
 	if len(m.words) > maxThoughtWords {
 		m.tooMany = true
@@ -139,24 +139,25 @@ func (m *thoughtMatcher) add(sentence string) {
 	}
 }
 
-// startsOf returns the words with which a sentence may start in a reply: its first one, or
-// one after a label of the client. What follows a label is long enough to be recognised.
+// startsOf returns the words with which a sentence may start in a reply: its first word, or one
+// after a label that the client prepended. The words after a label must be enough to be
+// recognised.
 func startsOf(words []uint64) []uint64 {
 	n := min(maxLabelWords, len(words)-minSentenceWords)
 	return words[:max(n, 0)+1]
 }
 
-// answerKeys are the members of a completion that hold what the model wrote, in the forms
-// of OpenAI's chats, Anthropic's messages, OpenAI's responses and Gemini. Other members may
-// repeat the prompt.
+// answerKeys are the keys of a completion whose values contain what the model wrote, in the
+// forms of OpenAI's chats, Anthropic's messages, OpenAI's responses and Gemini. The values of
+// other keys may repeat the prompt.
 var answerKeys = [...]string{"choices", "content", "output", "candidates"}
 
-// maxEscapes is how often the escapes of a reply are undone: the reply is JSON, arguments
-// are JSON in a string of it, and a call may be quoted in these once more.
+// maxEscapes is how many times the escapes of a reply are decoded. The reply is JSON, arguments
+// are JSON in a string of the reply, and a call may be quoted in the arguments.
 const maxEscapes = 3
 
-// searchReply marks the sentences that a reply holds in its texts, its reasoning or the
-// arguments of its calls, after its escapes were undone so often.
+// searchReply marks the sentences that are in the texts, the reasoning or the call arguments of
+// a reply, after its escapes were decoded the given number of times.
 func (m *thoughtMatcher) searchReply(r *Reply, escapes int) {
 	if m.missing == 0 || m.tooMany {
 		return
@@ -174,7 +175,7 @@ func (m *thoughtMatcher) searchReply(r *Reply, escapes int) {
 	}
 }
 
-// search marks the sentences whose words stand in a text one after the other.
+// search marks the sentences whose words appear in sequence in a text.
 func (m *thoughtMatcher) search(text string) {
 	m.text = AppendWords(m.text[:0], text)
 	for at, word := range m.text {
@@ -196,8 +197,8 @@ func (m *thoughtMatcher) search(text string) {
 	}
 }
 
-// begins reports whether a text begins with the sentence, with or without the label before
-// it.
+// begins reports whether a text starts with the sentence, with or without the label that a
+// client prepended.
 func (t *thought) begins(text []uint64) bool {
 	for label, start := range startsOf(t.words) {
 		words := t.words[label:]
@@ -208,8 +209,8 @@ func (t *thought) begins(text []uint64) bool {
 	return false
 }
 
-// withoutCutWord returns a text without its last word if the text does not end as a
-// sentence does: the client cut it, perhaps within a word.
+// withoutCutWord returns a text without its last word, unless the text ends as a sentence does.
+// The client may have truncated it within that word.
 func withoutCutWord(text string) string {
 	whole := strings.TrimRightFunc(text, unicode.IsSpace)
 	body := strings.TrimRight(whole, ".…")
@@ -220,8 +221,7 @@ func withoutCutWord(text string) string {
 	return strings.TrimRightFunc(body, isWordRune)
 }
 
-// sentences yields the sentences of a text: what stands between line breaks, and between
-// the signs that end a sentence.
+// sentences yields the sentences of a text. Line breaks and closing punctuation end a sentence.
 func sentences(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for line := range strings.Lines(text) {
@@ -236,8 +236,8 @@ func sentences(text string) iter.Seq[string] {
 	}
 }
 
-// sentenceEnd returns the end of the first sentence of a line. A point within a word or a
-// number ends none.
+// sentenceEnd returns the offset of the end of the first sentence of a line. A point within a
+// word or a number does not end a sentence.
 func sentenceEnd(line string) int {
 	for i, r := range line {
 		end := i + utf8.RuneLen(r)

@@ -6,50 +6,50 @@ import (
 	"slices"
 )
 
-// Agent contains what the attempts of one agent in a day show together.
+// Agent is what all attempts of one agent on one day show together.
 type Agent struct {
 	Attempts int `json:"attempts"`
-	// Adaptivity is how far the agent's calls depend on results, 0 to 1. Known is false if the
-	// day has too few attempts to estimate it.
+	// Adaptivity is how much the agent's calls depend on earlier results, from 0 to 1. Known is
+	// false if the agent has too few attempts to estimate it.
 	Adaptivity Estimate `json:"adaptivity"`
 	Known      bool     `json:"known,omitempty"`
-	// Scripted counts the attempts whose log decides who made the calls, and those of them that
-	// a program made.
+	// Scripted counts the attempts whose log decides who made the calls, and among them those in
+	// which a program did.
 	Scripted Ratio `json:"scripted"`
-	// Fixed is the certainty of each habit, in the order of All. Verdicts on the agent's
-	// attempts need only the exported fields and the attempts' Odds.
+	// Fixed has the certainty of each habit, in the order of All. The exported fields, together
+	// with the Odds of an attempt, are sufficient to compute the verdicts of the second pass.
 	Fixed []Estimate `json:"fixed"`
-	// NamesRequests reports whether the model asked for nearly all requests of the day for
-	// which the log decides this. The undecided requests then count as the model's.
+	// NamesRequests reports whether the model asked for nearly all of the agent's requests for
+	// which the log shows who asked. The undecided requests then count as the model's.
 	NamesRequests bool `json:"names_requests,omitempty"`
-	// Doubt is the reason why the agentic attempts of the agent are not certain, one of the
-	// Doubt constants; "" if there is none.
+	// Doubt is the reason why the agentic attempts of the agent are uncertain, one of the Doubt
+	// constants. It is "" if they are not in doubt.
 	Doubt string `json:"doubt,omitempty"`
 
 	ratios []Ratio
 	modes  []Ratio
-	// index is the index of the attempts of all agents in the day.
+	// index has what the attempts of all agents of the day have in common.
 	index Index
 	name  string
-	// firstShared counts the attempts whose dialogue another agent has as well, and those of
-	// them whose dialogue this agent had first.
+	// firstShared counts the attempts whose dialogue another agent has too, and among them those
+	// in which this agent had the dialogue first.
 	firstShared Ratio
 }
 
-// minAgreeing is the minimum number of cases of an agent's day, such as attempts, that are
-// evidence about its other cases if they agree. If twelve of twelve agree, the lower bound of
-// the share is 0.76.
+// minAgreeing is the minimum number of agreeing cases, such as attempts of an agent, that are
+// evidence about the agent's other cases. If twelve of twelve agree, the lower bound of the
+// share is 0.76.
 const minAgreeing = 12
 
-// IsAgentic reports whether the log shows that the model decided the calls in nearly all
-// attempts of the day: of at least minAgreeing decided attempts, at most one in 20 is a
-// program's.
+// IsAgentic reports whether the model decided the calls in nearly all attempts of the agent. At
+// least minAgreeing attempts must be decided by their log, and a program may have made at most
+// one in 20.
 func (a *Agent) IsAgentic() bool {
 	return a.Scripted.Whole >= minAgreeing && a.Scripted.Share() <= 0.05
 }
 
-// The reasons why the day of an agent does not distinguish its model from a program whose calls
-// a model repeats.
+// The reasons for doubt in the agentic attempts of an agent: a program whose calls a model
+// repeats could leave the same logs.
 const (
 	DoubtShortDay = "short_day"         // the day is too short to show habits
 	DoubtPlain    = "plain_tools"       // attempts of one size use the same tools in the same order
@@ -58,12 +58,12 @@ const (
 	DoubtLoosened = "loosened_searches" // the client leaves out words of nearly all searches
 )
 
-// minScripted is the minimum number of attempts of a day that a program made for the agent's other
-// attempts to be in doubt. One or two may be a fault of the client.
+// minScripted is the minimum number of an agent's scripted attempts that cast doubt on its other
+// attempts. One or two may be a fault of the client.
 const minScripted = 3
 
-// doubt returns the reason why the agentic attempts of the agent are not certain, one of the
-// Doubt constants; "" if there is none.
+// doubt returns the reason why the agentic attempts of the agent are uncertain, one of the Doubt
+// constants. It returns "" if there is none.
 func (a *Agent) doubt() string {
 	if !a.Known {
 		return DoubtShortDay
@@ -94,9 +94,9 @@ func (e Estimate) String() string {
 	return fmt.Sprintf("%.2f (%.2f-%.2f)", e.Point, e.Low, e.High)
 }
 
-// NewAgent computes what the samples of the named agent's attempts show together; their order
-// does not matter. index covers the attempts of all agents in the day. With fewer than
-// minAttempts samples, no habit is found.
+// NewAgent computes what the attempts of the named agent on one day show together. The order of
+// samples does not matter. index covers the attempts of all agents of the day. Habits are found
+// only with at least minAttempts samples.
 func NewAgent(name string, samples []*Sample, index Index, minAttempts int) *Agent {
 	a := &Agent{
 		Attempts:   len(samples),
@@ -135,7 +135,7 @@ func NewAgent(name string, samples []*Sample, index Index, minAttempts int) *Age
 	return a
 }
 
-// Limit is the certainty above which a habit changes the axis of the agent's attempts.
+// Limit is the certainty above which a habit makes the agentic attempts of the agent unknown.
 const Limit = 0.5
 
 // Decides reports whether a habit is certain enough to make the agent's agentic attempts
@@ -147,9 +147,9 @@ func linearRamp(x, lo, hi float64) float64 {
 	return math.Min(math.Max((x-lo)/(hi-lo), 0), 1)
 }
 
-// ramp converts the share r to the certainty of a habit: 0 up to lo, 1 from hi on, and linear
-// between them. The ends of the share's 95 % interval are converted in the same way. All are 0
-// if r counts no cases.
+// ramp converts a share to the certainty of a habit. The certainty is 0 up to a share of lo, 1
+// from hi on, and linear between them. The ends of the share's 95 % interval are converted in
+// the same way. It returns the zero Estimate if r counts no cases.
 func (r Ratio) ramp(lo, hi float64) Estimate {
 	if r.Whole == 0 {
 		return Estimate{}
@@ -162,10 +162,10 @@ func (r Ratio) ramp(lo, hi float64) Estimate {
 	}
 }
 
-// neverBroken computes the certainty that a habit has no exceptions. r counts the cases that
-// follow the habit. The certainty is 1 without exceptions and falls to 0 at 4 % of exceptions.
-// Its lower end is reduced in proportion for fewer than 12 cases. All are 0 if r counts no
-// cases.
+// neverBroken returns the certainty that a habit has no exceptions, where r counts the cases
+// that follow the habit. The certainty falls from 1 without exceptions to 0 at 4 % of
+// exceptions. Its lower end is reduced in proportion for fewer than 12 cases. It returns the
+// zero Estimate if r counts no cases.
 func (r Ratio) neverBroken() Estimate {
 	if r.Whole == 0 {
 		return Estimate{}
@@ -178,7 +178,7 @@ func (r Ratio) neverBroken() Estimate {
 	}
 }
 
-// complement returns 1 - e, with the ends of the interval swapped.
+// complement returns the estimate of 1 minus the number, with its interval.
 func (e Estimate) complement() Estimate {
 	return Estimate{1 - e.High, 1 - e.Point, 1 - e.Low}
 }

@@ -6,15 +6,15 @@ import (
 	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
-// CopiedDialogue is the code for rejecting an attempt that repeats an earlier one of another
-// agent.
+// CopiedDialogue is the code for rejecting an attempt whose dialogue another agent had earlier.
 const CopiedDialogue = "copied_dialogue"
 
-// copiedDialogue casts doubt on an attempt whose dialogue another agent began earlier, word for
-// word. Nobody can copy a dialogue before it is written, so the agent that is first in less
-// than a tenth of the shared dialogues is the one that copies. Agents that are both first at
-// times may run one program, which the log does not show. Four trials of one model at one task
-// shared no dialogue (0 of 300 pairs).
+// copiedDialogue is the doubt that an agent copied the dialogue of an attempt from another
+// agent, which began the same dialogue earlier, word for word. A dialogue can only be copied
+// after it is written, so an agent that is first in less than a tenth of the shared dialogues is
+// a copier. If each of two agents is first at times, both may run one program, which the log
+// does not show. Honest trials share no dialogue: of one model's four trials at one task, 0 of
+// 300 pairs did.
 var copiedDialogue = Proof{
 	Check: "copied_dialogue_v1", Reason: CopiedDialogue,
 	Doc: "Over the agent's day dialogues that other agents hold too, word for word, began later than theirs, and so did this one.",
@@ -25,22 +25,21 @@ var copiedDialogue = Proof{
 	},
 }
 
-// noTime is the start of an attempt whose log has no times. It is after the start of every
-// other attempt.
+// noTime is the start of an attempt whose log has no times. It sorts after every real time.
 const noTime = math.MaxInt64
 
-// origin is the first appearance of a dialogue in the day: the agent that had it, as the hash
-// of its name, and the time in Unix milliseconds, or noTime.
+// origin is the first appearance of a dialogue on one day: the hash of the agent's name, and the
+// time in Unix milliseconds or noTime.
 type origin struct {
 	agent uint64
 	begin int64
-	// shared reports whether other agents have the dialogue, too.
+	// shared reports whether several agents have the dialogue.
 	shared bool
 }
 
-// add returns the origin of a dialogue after another appearance of it: the earlier of the two,
-// with shared set if the agents differ. The order in which appearances are added does not
-// matter.
+// add returns the origin of a dialogue after one more appearance of it, by the agent with this
+// hash. The result is the earlier of the two, with shared set if the agents differ. It does not
+// depend on the order of the appearances.
 func (o origin) add(begin int64, agent uint64) origin {
 	if o.agent == 0 {
 		return origin{agent: agent, begin: begin, shared: o.shared}
@@ -55,18 +54,18 @@ func (o origin) add(begin int64, agent uint64) origin {
 	return o
 }
 
-// isFirst reports whether this agent had the dialogue of its attempt before all other agents.
-// An attempt that begins in the same millisecond as the first one is the same attempt, which
-// the day contains twice. It is false if the dialogue has no time.
+// isFirst reports whether this agent had the dialogue of an attempt before all other agents. An
+// attempt that begins in the same millisecond as the first appearance is a copy of the same
+// attempt. It returns false if the dialogue has no time.
 func (a *Agent) isFirst(s *Sample) bool {
 	o := a.index.dialogues[s.Dialogue]
 	return o.begin < noTime &&
 		(o.agent == evidence.HashText(a.name) || o.begin == s.Begun)
 }
 
-// hashDialogue returns a hash of the words of all turns and calls; the order of a call's
-// arguments does not matter. It returns 0 if the log has no reply to date the dialogue, or if
-// its thoughts and texts have fewer than 20 words, too few to identify an author.
+// hashDialogue returns a hash of the words of all turns and calls, in which the order of a
+// call's arguments does not matter. It returns 0 if the log has no reply to date the dialogue,
+// or if thoughts and texts have fewer than 20 words, too few to identify an author.
 func hashDialogue(a *evidence.Attempt) uint64 {
 	if len(a.Log.Replies) == 0 {
 		return 0
@@ -95,10 +94,10 @@ func hashDialogue(a *evidence.Attempt) uint64 {
 	return h
 }
 
-// copiedLog proves that no model was asked: an earlier attempt of the day has every reply of
-// the log, by the ids, which identify an inference. A single reply may be a server's copy of an
-// earlier answer, but not two or more that are all a log has. Servers that give all replies one
-// id, or none, prove nothing.
+// copiedLog is the proof that no model was asked: every reply in the log of the attempt was
+// already in the log of an earlier attempt, by the reply's id. One such reply may be a server's
+// cached answer, but not all replies of a log with at least two. Servers that use one id for all
+// replies, or none, prove nothing.
 var copiedLog = Proof{
 	Check: "copied_log_v1", Reason: "copied_log", Odds: -8,
 	Doc: "Every reply of the log is one that an earlier attempt of the day got, by its id.",

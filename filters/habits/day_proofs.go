@@ -8,9 +8,10 @@ import (
 	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
-// replayedText proves that thoughts were written for another dialogue: many numbers in them
-// have no source, while the products in calls do have one. An agent whose model invents
-// products invents numbers as well. Honest agents reach a share of 0.07 of such numbers.
+// replayedText is the proof that the thoughts were written for another dialogue. Many numbers in
+// them are in no earlier result, although the products in the calls are. An agent whose model
+// invents products invents numbers too, so it is excluded. Honest agents reach a share of 0.07
+// of such numbers.
 var replayedText = Proof{
 	Check: "replayed_text_v1", Reason: "replayed_text", Odds: -8,
 	Doc: "Over the agent's day thoughts give numbers that stood nowhere before, about products that the shop did show.",
@@ -22,8 +23,8 @@ var replayedText = Proof{
 	},
 }
 
-// ungroundedNumbers counts the numbers of three digits or more in thoughts, and those that neither
-// the request nor an earlier result contains.
+// ungroundedNumbers counts the numbers of three digits or more in thoughts, and among them those
+// that are neither in the customer's request nor in an earlier result.
 var ungroundedNumbers = &Count{
 	Name: "numbers in thoughts that stood nowhere before",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -31,8 +32,8 @@ var ungroundedNumbers = &Count{
 	},
 }
 
-// unseenProducts counts the products in calls, and those that neither the request nor an
-// earlier result contains.
+// unseenProducts counts the products in calls, and among them those that are neither in the
+// customer's request nor in an earlier result.
 var unseenProducts = &Count{
 	Name: "products in calls that nothing had shown",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -46,9 +47,9 @@ var unseenProducts = &Count{
 	},
 }
 
-// scriptedAgent is evidence against an attempt whose log decides nothing: a program made nearly
-// all other attempts of the agent's day. An agent is one program all day, so this attempt is
-// the program's as well.
+// scriptedAgent is evidence against an attempt whose own log decides nothing: a program made
+// nearly all other attempts of the agent that day. Since an agent is one program all day, it
+// presumably made this attempt too.
 var scriptedAgent = Proof{
 	Check: "scripted_agent_v1", Reason: "scripted_agent", Odds: -3,
 	Doc: "The attempt's log holds nothing to read, and a program made nearly all other attempts of the agent's day.",
@@ -58,9 +59,9 @@ var scriptedAgent = Proof{
 	},
 }
 
-// toldAnswers proves that the agent's program knew products before the shop showed them. No
-// model invents an id of ten digits that the shop has: one such id in a day is hardly chance,
-// and two are none.
+// toldAnswers is the proof that the agent's program knew products before the shop showed them.
+// No model invents an id of ten digits that the shop has. One such id in a day is hardly chance,
+// and two are not.
 var toldAnswers = Proof{
 	Check: "told_answers_v2", Reason: "told_answers", Odds: -8,
 	Doc: "The answer was known before the shop showed it: a recommended product that no result of the attempt held was found by others, or made-up products of the agent's day turned out to be real.",
@@ -74,8 +75,8 @@ var toldAnswers = Proof{
 	},
 }
 
-// prescientAttempts counts attempts, and those in which a reply calls a tool with the id of a
-// product before the shop showed the product.
+// prescientAttempts counts attempts, and among them those in which a reply calls a tool with the
+// id of a product that the shop had not shown yet.
 var prescientAttempts = &Count{
 	Name: "attempts in which a reply named a product before the shop showed it",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -85,12 +86,12 @@ var prescientAttempts = &Count{
 	},
 }
 
-// maxTaken is the maximum number of products that are read from one recommendation; requests
-// ask for three or four at most.
+// maxTaken is the maximum number of products that are read from one recommendation. Customers
+// ask for at most three or four.
 const maxTaken = 8
 
-// addAnswer adds the hashes of the recommended products to s: to Taken if a result or the
-// request contains the product, else to Unseen. It adds maxTaken products at most.
+// addAnswer adds the hashes of up to maxTaken recommended products to s. Products in a result or
+// in the customer's request are added to Taken, all others to Unseen.
 func (s *Sample) addAnswer(a *evidence.Attempt) {
 	if a.Recommended == nil {
 		return
@@ -105,20 +106,21 @@ func (s *Sample) addAnswer(a *evidence.Attempt) {
 	}
 }
 
-// Index contains what attempts of all agents in a day can have in common, by hashes: products,
-// replies and dialogues. Its maps have no pointers, since a season has millions of replies.
+// Index contains, as hashes, what the attempts of all agents of a day can have in common:
+// products, replies and dialogues. Its maps have no pointers, since a season has millions of
+// replies.
 type Index struct {
-	// products are the recommended products that the shop had shown. They distinguish an id
-	// that a model invented from one that it was given.
+	// products are the recommended products that the shop had shown in some attempt. If a model
+	// invented an id, it is not among them.
 	products map[uint64]bool
-	// replies maps each reply to the earliest start of an attempt that has it, in Unix
-	// milliseconds.
+	// replies maps each reply to the earliest start, in Unix milliseconds, of an attempt whose
+	// log has the reply.
 	replies map[uint64]int64
-	// dialogues maps each dialogue to its first appearance.
+	// dialogues maps each dialogue to its first appearance on the day.
 	dialogues map[uint64]origin
 }
 
-// NewIndex returns the index of a day without attempts.
+// NewIndex returns an index without attempts.
 func NewIndex() Index {
 	return Index{
 		products:  map[uint64]bool{},
@@ -127,7 +129,7 @@ func NewIndex() Index {
 	}
 }
 
-// Add adds an attempt of an agent to the index.
+// Add adds an attempt of the named agent to the index.
 func (x Index) Add(s *Sample, agent string) {
 	for _, id := range s.Taken {
 		x.products[id] = true
@@ -146,10 +148,11 @@ func (x Index) Add(s *Sample, agent string) {
 	}
 }
 
-// unseenMenu casts doubt on an agent whose first calls seem to be picked from lists that the log
-// does not contain, so that another author wrote the lists. The sign is that first calls of the
-// same tool are labelled with several numbers or letters. Other agents do not cause it: steps are
-// numbered from one, numbered tools keep their number, and a second item of a list follows a first.
+// unseenMenu is the doubt that the model only chose from lists of calls that a program wrote and
+// that the log does not contain. Its sign is that first calls of the same tool have several
+// different numbers or letters before them. Honest agents do not cause this sign: they number
+// their steps from one, or give a tool one fixed number, and their second item of a list follows
+// a first.
 var unseenMenu = Proof{
 	Check: "unseen_menu_v1", Reason: "unseen_menu",
 	Doc: "Over the agent's day first calls stand under changing numbers or letters, of lists that no reply holds.",
@@ -161,9 +164,9 @@ var unseenMenu = Proof{
 	},
 }
 
-// menuLabels has, for each attempt, the number or letter, such as "2." or "B)", before its first
-// call in its first reply. Only first calls of the same tool are compared. An attempt whose first
-// call follows a later reply has no label, since steps may then begin with two.
+// menuLabels returns the number or letter, such as "2." or "B)", before the first call of each
+// attempt, to find the most frequent one of each tool. The first call must be in the first
+// reply, since the numbering of steps may begin with two in later replies.
 var menuLabels = &Count{
 	Name: "first calls under the commonest number or letter of their tool",
 	marks: func(a *evidence.Attempt) []Mark {
@@ -184,6 +187,6 @@ var menuLabels = &Count{
 	},
 }
 
-// menuLabel matches a single digit or a letter from A to H at the start of a line, possibly
+// menuLabel matches a single digit, or a letter from A to H, at the start of a line and possibly
 // after one word, such as "2." or "Option B)".
 var menuLabel = regexp.MustCompile(`^\W*(?:[A-Za-z]+\W+)?(\d|[A-H])[:.)\]]`)

@@ -6,8 +6,8 @@ import (
 	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
-// deafThinking is the habit of taking products after text that mentions nothing of the results,
-// while no call shows that results were read.
+// deafThinking is the habit of choosing products after text that mentions nothing from the
+// results, while no call shows that results were read.
 var deafThinking = Habit{
 	Check: "deaf_thinking_v2", Reason: "deaf_thinking",
 	Doc: "Over the agent's day products are taken after many words, none of them about results, and no call shows that results were read.",
@@ -21,11 +21,11 @@ var deafThinking = Habit{
 	},
 }
 
-// readsResults reports whether the agent's day shows that it reads results. One sign suffices. At
-// least a fifth of the turns after a result cite a number of one (models do in a quarter). Or
-// products taken from below the top of a list fit the request better than those above in more than
-// 0.525 of at least 18 cases: random choices do in 0.18 to 0.51, since lists are ordered by fit,
-// and fixed plans take the top.
+// readsResults reports whether the agent's calls show that it reads results. One of two signs is
+// enough. Either at least a fifth of the turns after a result cite a number from one; models do
+// so in a quarter. Or products chosen from below the top of a list fit the request better than
+// those above, in more than 0.525 of at least 18 cases. Random choices reach 0.18 to 0.51, since
+// lists are sorted by fit, and fixed programs choose the top.
 func readsResults(a *Agent) bool {
 	cited := citingTurns.Total(a)
 	if cited.Whole > 0 && cited.Share() >= 0.2 {
@@ -35,8 +35,8 @@ func readsResults(a *Agent) bool {
 	return better.Whole >= 18 && better.Share() > 0.525
 }
 
-// citingTurns counts turns with calls after a result, and those whose text has a number of a
-// result.
+// citingTurns counts the turns with calls that follow a result, and among them those whose text
+// has a number of an earlier result.
 var citingTurns = &Count{
 	Name: "turns after a result that cite results",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -48,12 +48,13 @@ var citingTurns = &Count{
 	},
 }
 
-// minThought is the minimum length in bytes of a turn's text for the text to be about
-// something.
+// minThought is the minimum length of a turn's text in bytes. Shorter texts cannot mention much
+// and are not counted.
 const minThought = 24
 
-// choicesAfterText counts turns that open, match or recommend products after a text of at least
-// minThought bytes, and those whose text mentions a number or a word of a title from a result.
+// choicesAfterText counts the turns that open, match or recommend products after a text of at
+// least minThought bytes, and among them those whose text mentions a number or a title word from
+// a result.
 var choicesAfterText = &Count{
 	Name: "products taken after words about results",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -72,8 +73,9 @@ var choicesAfterText = &Count{
 	},
 }
 
-// betterFits counts opened or recommended products from below the top of a list, and those that
-// fit the request better than the products above which were not chosen.
+// betterFits counts the opened or recommended products from below the top of a list, and among
+// them those that fit the customer's request better than the products above that were not
+// chosen.
 var betterFits = &Count{
 	Name: "products from below the top that fit better",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -93,8 +95,8 @@ var betterFits = &Count{
 	},
 }
 
-// latestList returns the latest search before a claim (a call of the dialogue) that shows the
-// product, and the product's index in the search's results. It returns nil and 0 if there is
+// latestList returns the latest search that shows the product and is before this claim (a call
+// of the dialogue), with the product's index in its results. It returns nil and 0 if there is
 // none.
 func latestList(
 	a *evidence.Attempt,
@@ -113,10 +115,10 @@ func latestList(
 	return nil, 0
 }
 
-// compareFit adds one case to r: whether the product at index rank of a list fits the request
-// better than the average of the products above it that were not chosen. The fit is the number
-// of words that title and request share. It adds nothing if the fits are equal or all products
-// above were chosen.
+// compareFit adds one case to r: whether the product at index rank of a list fits the customer's
+// request better than the average of the products above it that were not chosen. The fit is the
+// number of words that title and request have in common. It adds nothing if the fits are equal
+// or if all products above were chosen.
 func compareFit(
 	a *evidence.Attempt,
 	r *Ratio,

@@ -7,9 +7,9 @@ import (
 	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
-// fixedHabit is the habit of calling tools without regard to results. Its certainty is the
-// minimum of three, since dependence on results in any one of them is adaptivity: the order of
-// tools, the products opened, and the product recommended.
+// fixedHabit is the habit of calling tools without regard to results. Three certainties are
+// computed: that the order of tools, the opened products and the recommended product do not
+// depend on results. Their minimum counts, since one dependence is adaptivity.
 var fixedHabit = Habit{
 	Check: "fixed_habit_v4", Reason: "fixed_habit",
 	Doc: "Over the agent's day nothing depends on results: one course of tools, always the first products of a list, the first of them recommended.",
@@ -20,9 +20,9 @@ var fixedHabit = Habit{
 	},
 }
 
-// fixedPlan is the habit of putting searches together in one way, or of taking their words from the
-// request in its order, whatever the results are, while the order of tools or the choice of
-// products to open is fixed too.
+// fixedPlan is the habit of writing all searches in one form, or with words of the customer's
+// request in its order, whatever the results are. In addition, the order of tools or the choice
+// of products to open must be fixed.
 var fixedPlan = Habit{
 	Check: "fixed_plan_v5", Reason: "fixed_plan",
 	Doc: "Over the agent's day searches are put together in one way, or are cut out of the request in its order, whatever came back; and the course of tools is one, or never anything is opened but the first of a list.",
@@ -33,14 +33,15 @@ var fixedPlan = Habit{
 		inOneWay := minEstimate(searches, maxEstimate(course, views))
 
 		// Real agents take words in the order of the request in up to all of their searches, or
-		// open the first of a list each time, but not both in one course of tools.
+		// always open the first product of a list. They do not do both with a fixed order of
+		// tools.
 		inOrder := orderedSearches.Total(a).neverBroken()
 		return maxEstimate(inOneWay, minEstimate(inOrder, minEstimate(views, course)))
 	},
 }
 
-// rankOrderViews counts calls that open products after a search, and those that open the first
-// products of the search's results.
+// rankOrderViews counts the calls that open products after a search, and among them those that
+// open the first products of its results.
 var rankOrderViews = &Count{
 	Name: "openings in rank order",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -58,9 +59,9 @@ var rankOrderViews = &Count{
 	},
 }
 
-// firstRecommended counts recommended products that a search shows, and those that are the first
-// result of a search or recommended together with all results above them. An agent that compares
-// products recommends another one in at least a quarter of the cases.
+// firstRecommended counts the recommended products that a search shows, and among them those
+// that are its first result or are recommended together with all results above them. An agent
+// that compares products recommends another product in at least a quarter of the cases.
 var firstRecommended = &Count{
 	Name: "the first product recommended",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -87,8 +88,8 @@ func isOpening(c *evidence.Claim) bool {
 	return c.Act.Tool == evidence.ToolView || c.Act.Tool == evidence.ToolMatch
 }
 
-// isListedFirst reports whether any search before a claim (a call of the dialogue, by its
-// index) shows the product, and whether any shows it first.
+// isListedFirst reports whether any search before this claim (a call of the dialogue, by its
+// index) shows the product, and whether any shows it as the first result.
 func isListedFirst(
 	a *evidence.Attempt,
 	claim int,
@@ -110,9 +111,9 @@ func isListedFirst(
 }
 
 // areFirst reports whether ids are, in any order, the first len(ids) results of a search before
-// a claim (a call of the dialogue, by its index). hasList reports whether any search before the
-// claim has results. The order of ids does not matter since a program could shuffle them at no
-// cost.
+// this claim (a call of the dialogue, by its index). hasList reports whether any search before
+// the claim has results. The order of ids does not matter since a program can shuffle them
+// easily.
 func areFirst(
 	a *evidence.Attempt,
 	claim int,
@@ -131,9 +132,9 @@ func areFirst(
 	return false, hasList
 }
 
-// fixedCourse returns the certainty that the agent calls its tools in the same way whatever the
-// results are: always the same sequence of tools, or the same sequence of requests to the shop
-// and the same number of products opened. Models stay below 0.75, programs reach 1.
+// fixedCourse returns the certainty that the order of the agent's tools does not depend on
+// results: all attempts have the same sequence of tools, or the same sequence of requests to the
+// shop and the same number of opened products. Models stay below 0.75, programs reach 1.
 func fixedCourse(a *Agent) Estimate {
 	tools := toolSequences.Total(a).ramp(0.3, 1)
 	requests := requestSequences.Total(a).ramp(0.3, 1)
@@ -141,20 +142,19 @@ func fixedCourse(a *Agent) Estimate {
 	return maxEstimate(tools, minEstimate(requests, breadths))
 }
 
-// plainShare is the minimum share of attempts with the most frequent sequence of tools for
-// hasPlainTools to report true. Real agents with several tools to choose from reach 0.8.
+// plainShare is the share of attempts with the most frequent sequence of tools at which
+// hasPlainTools reports true. Real agents with several tools to choose from reach 0.8.
 const plainShare = 0.95
 
-// hasPlainTools reports whether at least plainShare (0.95) of the attempts use the same tools in
-// the same order as the others of their size, by hashSize.
+// hasPlainTools reports whether at least plainShare (95 %) of the agent's attempts use the same
+// tools in the same order as the other attempts of their size (see hashSize).
 func hasPlainTools(a *Agent) bool {
 	r := toolSequences.Total(a)
 	return r.Whole > 0 && r.Share() >= plainShare
 }
 
-// toolSequences counts attempts, and those with the most frequent sequence of tools among the
-// attempts of the same size. Attempts have the same size if hashSize is equal: by the number of
-// recommended products and whether the first search found anything.
+// toolSequences counts attempts, and among them those with the sequence of tools that is most
+// frequent among attempts of the same size (see hashSize).
 var toolSequences = &Count{
 	Name: "the commonest tools for the size",
 	marks: func(a *evidence.Attempt) []Mark {
@@ -166,10 +166,10 @@ var toolSequences = &Count{
 	},
 }
 
-// requestSequences counts attempts of equal size (see hashSize) and equal first tool, and those
-// with the most frequent sequence of tools. The voucher calculator is left out, since a request
-// with a voucher needs it, whoever makes the calls. The first tool is chosen before there is a
-// result, so it shows nothing.
+// requestSequences counts attempts, and among them those with the sequence of tools that is most
+// frequent among attempts of equal size (see hashSize) and equal first tool. The first tool is
+// chosen before there is a result, so it is no sign. The voucher calculator is left out, since a
+// request with a voucher needs it, whoever makes the calls.
 var requestSequences = &Count{
 	Name: "the commonest requests for the size",
 	marks: func(a *evidence.Attempt) []Mark {
@@ -188,9 +188,9 @@ var requestSequences = &Count{
 	},
 }
 
-// viewBreadths compares how many products of a list each attempt opens with one call. It counts
-// attempts, and those that use the day's most frequent number in all their calls. Calls that open
-// all products of a list do not count, since they had no choice.
+// viewBreadths counts attempts, and among them those that always open the same number of
+// products of a list, the most frequent number of the agent. Calls that open all products of a
+// list are left out, since they leave no choice.
 var viewBreadths = &Count{
 	Name: "attempts that open as many each time",
 	marks: func(a *evidence.Attempt) []Mark {
@@ -215,9 +215,9 @@ var viewBreadths = &Count{
 	},
 }
 
-// listOfOpening returns the latest search before a claim (a call of the dialogue, by its index)
-// that shows all products which the claim opens. It returns nil if there is none, or if the
-// claim opens nothing.
+// listOfOpening returns the latest search that shows all products opened by this claim (a call
+// of the dialogue, by its index). It returns nil if there is none, or if the claim opens
+// nothing.
 func listOfOpening(a *evidence.Attempt, claim int) *evidence.Claim {
 	c := &a.Claims[claim]
 	if !isOpening(c) {
@@ -232,9 +232,9 @@ func listOfOpening(a *evidence.Attempt, claim int) *evidence.Claim {
 	return nil
 }
 
-// hashSize returns a hash of the size of an attempt: the number of recommended products, and
-// whether the first search found nothing. Only attempts of the same size are compared, since
-// even a fixed program stops when it finds nothing.
+// hashSize returns a hash of two properties of an attempt: its number of recommended products,
+// and whether its first search found nothing. Only attempts with equal hashes are compared with
+// each other, since even a fixed program stops when it finds nothing.
 func hashSize(a *evidence.Attempt) uint64 {
 	products := 0
 	foundNothing := uint64(0)
@@ -255,8 +255,8 @@ func hashSize(a *evidence.Attempt) uint64 {
 	return evidence.Mix(uint64(products), foundNothing)
 }
 
-// hashSequence returns a hash of the tools of all calls in order. Tools for which the function
-// counts returns false are left out.
+// hashSequence returns a hash of the tools of all calls in order. It leaves out the tools for
+// which counts returns false.
 func hashSequence(a *evidence.Attempt, counts func(evidence.Tool) bool) uint64 {
 	h := uint64(0)
 	for i := range a.Claims {
@@ -267,13 +267,14 @@ func hashSequence(a *evidence.Attempt, counts func(evidence.Tool) bool) uint64 {
 	return evidence.Mix(h, 1)
 }
 
-// maxForms is the maximum number of searches of one attempt whose form is stored; attempts have
-// some five.
+// maxForms is the maximum number of searches of one attempt whose form is stored. Attempts have
+// about five.
 const maxForms = 16
 
-// searchForms counts searches of at least two parts, and those that order the same kinds of
-// words in the most frequent way. Models use another order in at least one search of ten (0.08
-// to 0.25 on every day measured), so a dozen searches without an exception are evidence.
+// searchForms counts the searches of at least two parts, and among them those whose kinds of
+// words are in the most frequent order. Models use another order in at least one search of ten
+// (0.08 to 0.25 of the searches on every measured day), so that twelve searches without an
+// exception are evidence.
 var searchForms = &Count{
 	Name: "searches put together in one way",
 	marks: func(a *evidence.Attempt) []Mark {
@@ -291,8 +292,8 @@ var searchForms = &Count{
 	},
 }
 
-// orderedSearches counts searches of two words or more, and those that are words of the request
-// in its order, as a program takes them.
+// orderedSearches counts the searches of two or more words, and among them those that consist of
+// words of the customer's request in its order, as a program would copy them.
 var orderedSearches = &Count{
 	Name: "searches with words of the request in its order",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -307,14 +308,14 @@ var orderedSearches = &Count{
 	},
 }
 
-// searchForm describes how a search is put together from words of the request. m has a hash of
-// the kinds of words as its group and a hash of their order as its value. parts is the number
-// of parts of the search.
+// searchForm describes in which order a search uses the words of the customer's request. The
+// group of the mark is a hash of the kinds of words, its value a hash of their order. parts is
+// the number of parts of the search.
 //
-// A part is a run of words that are consecutive in the request too. Its kind is the last word
-// before it in the request that the search omits, and the distance to that word: "brand" before
-// a brand, "of" before a material, "a" before the product or, with the brand between, two words
-// before it. All words that the request does not contain, and its first word, are of one kind.
+// A part is a run of words that are also consecutive in the request. Its kind is the last word
+// before the part in the request that the search omits, with the distance to that word. For
+// example, "brand" is before a brand, and "a" before the product or, with the brand between, two
+// words before it. All words that are not in the request, and its first word, have one kind.
 func searchForm(request, words []uint64) (m Mark, parts int) {
 	order := uint64(evidence.HashSeed)
 	kinds := uint64(0)

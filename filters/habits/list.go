@@ -1,17 +1,17 @@
 package habits
 
-// The lists of this package are explicit: verdicts are reported in the order of All and
-// Proofs, and samples store the results of the counts by position. The names and the order
-// of the counts are part of the version of stored samples.
+// The explicit lists of this package. Verdicts are reported in the order of All and Proofs, and
+// samples store the results of counts by position. The version of stored samples depends on the
+// names and the order of the counts.
 
-// All are the habits, in the order of their verdicts.
+// All is the list of habits, in the order of their verdicts.
 var All = []Habit{
 	deafThinking,
 	fixedHabit,
 	fixedPlan,
 }
 
-// Proofs are the proofs, in the order of their verdicts.
+// Proofs is the list of proofs, in the order of their verdicts.
 var Proofs = []Proof{
 	answerTable,
 	copiedDialogue,

@@ -6,11 +6,10 @@ import (
 	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
-// mixedDay casts doubt on all attempts of an agent if, in many of them, the client did not send
-// what the model wrote. A program then influenced the other attempts as well, even though their
-// logs do not show it: it may have overruled one call and dictated another. Clients that only
-// validate calls do so in fewer attempts. A model that drafts every call anew looks like one that
-// is overruled.
+// mixedDay is the doubt about all attempts of an agent whose client often did not send what the
+// model wrote. A program then influenced the other attempts as well, even if their logs do not
+// show it. Clients that only validate calls differ from the model in fewer attempts. A model
+// that drafts every call again looks like one whose calls are rejected.
 var mixedDay = Proof{
 	Check: "mixed_day_v1", Reason: "mixed_day",
 	Doc: "In two of five attempts of the agent's day and more something was sent or answered that no model wrote, or calls that the model wrote were turned down, or chosen from lists.",
@@ -24,9 +23,9 @@ var mixedDay = Proof{
 	},
 }
 
-// mixedAttempts counts attempts whose log has requests and replies, and those of them in which the
-// client chose the calls or rejected those of the model. An attempt with missing or unreadable
-// replies counts only if the other replies show that the client did so.
+// mixedAttempts counts the attempts whose log has requests and replies, and among them those in
+// which the client chose the calls or rejected those of the model. An attempt with missing or
+// unreadable replies counts only if the other replies show that the client did so.
 var mixedAttempts = &Count{
 	Name: "attempts with something sent that no model wrote, or calls turned down",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -43,8 +42,8 @@ var mixedAttempts = &Count{
 	},
 }
 
-// firstCallsSent counts replies with several calls of which the client sent only the first or only
-// the last, and those of which it sent the first.
+// firstCallsSent counts the replies with several calls of which the client sent only the first
+// or only the last, and among them those of which it sent the first.
 var firstCallsSent = &Count{
 	Name: "lists of which the first call was sent, not the last",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -63,16 +62,16 @@ var firstCallsSent = &Count{
 	},
 }
 
-// loosensSearches reports whether the client left out words of more than 0.8 of the searches that
-// the model asked for, if there are at least minAgreeing (12). Such a client either shortens long
+// loosensSearches reports whether the client removed words from more than 80 % of the searches
+// that the model asked for, out of at least minAgreeing. Such a client either shortens long
 // searches or chooses itself what is searched for.
 func loosensSearches(a *Agent) bool {
 	r := shortenedSearches.Total(a)
 	return r.Whole >= minAgreeing && r.Share() > 0.8
 }
 
-// shortenedSearches counts the searches that the model asked for, and those of which the client
-// left out words.
+// shortenedSearches counts the searches that the model asked for, and among them those from
+// which the client removed words.
 var shortenedSearches = &Count{
 	Name: "searches of which the client left out words",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -88,8 +87,8 @@ var shortenedSearches = &Count{
 	},
 }
 
-// namedRequests counts the requests for which the log decides whether a reply asked for them,
-// and those for which one did. The undecided requests of a day are presumably like these.
+// namedRequests counts the logged requests for which the log decides whether a reply asked for
+// them, and among them those for which one did.
 var namedRequests = &Count{
 	Name: "requests that a reply named",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -98,15 +97,15 @@ var namedRequests = &Count{
 	},
 }
 
-// namesRequests reports whether the model asked for at least 0.95 of those of the day's requests
-// for which the log shows who asked, and whether there are at least minAgreeing (12) of them.
+// namesRequests reports whether the model asked for at least 95 % of the agent's requests for
+// which the log shows who asked, out of at least minAgreeing.
 func namesRequests(a *Agent) bool {
 	r := namedRequests.Total(a)
 	return r.Whole >= minAgreeing && r.Share() >= 0.95
 }
 
-// sendsFromMiddle reports whether any reply has several calls of which the client sent only
-// one, neither the first nor the last.
+// sendsFromMiddle reports whether some reply has several calls of which the client sent a single
+// one that is neither the first nor the last.
 func sendsFromMiddle(a *evidence.Attempt) bool {
 	for i := range a.Log.Replies {
 		reply := &a.Log.Replies[i]
@@ -117,10 +116,10 @@ func sendsFromMiddle(a *evidence.Attempt) bool {
 	return false
 }
 
-// soleCallSent returns the index of the only call of a reply that the client sent, or -1 if the
-// reply has fewer than two calls or the client sent none or several. It ignores replies with
-// alternative answers. Clients that send one call per reply send either always the first or, as the
-// model's final choice, always the last; a client that does both chooses.
+// soleCallSent returns the index of the only call of a reply that the client sent. It returns -1
+// if the reply has fewer than two calls or alternative answers, or if the client sent none or
+// several. A client that may send one call per reply sends always the first or, as the model's
+// final choice, always the last; a client that does both chooses.
 func soleCallSent(a *evidence.Attempt, reply *evidence.Reply) int {
 	if reply.MultipleChoices || len(reply.Named) < 2 {
 		return -1
@@ -139,10 +138,10 @@ func soleCallSent(a *evidence.Attempt, reply *evidence.Reply) int {
 	return sole
 }
 
-// isOftenRejected reports whether the client rejected more than one reply for every four requests
-// to the shop. A reply that was carried out and begins with the same call as an earlier reply, as
-// in votes, offsets one rejection. The last reply does not count, since an attempt may end before
-// its calls are sent. Clients that only validate calls reject fewer.
+// isOftenRejected reports whether the client rejected more than one reply for every four
+// requests to the shop. A reply that was carried out and begins with the same call as an earlier
+// reply, as in votes, offsets one rejection. The last reply does not count, since an attempt may
+// end before its calls are sent. Clients that only validate calls reject fewer replies.
 func isOftenRejected(a *evidence.Attempt) bool {
 	rejected := 0
 	for i := range a.Log.Replies[:len(a.Log.Replies)-1] {
@@ -163,9 +162,10 @@ func isOftenRejected(a *evidence.Attempt) bool {
 	return 4*rejected > len(a.Log.Dispatches)
 }
 
-// isRejected reports whether the client carried out no call of a reply, neither before nor after
-// it, though all of them were possible: calls to the shop or recommendations, of products that the
-// model had been shown. Clients ask the model again for what they cannot send.
+// isRejected reports whether the client carried out no call of a reply, before or after the
+// reply, although all of them were possible. Possible are calls to the shop and recommendations
+// of products that the model had been shown. Clients ask the model again if they cannot send a
+// call.
 func isRejected(a *evidence.Attempt, r *evidence.Reply) bool {
 	wasUnknown := func(id string) bool {
 		return !a.ShownBefore(id, r.Start)
@@ -180,8 +180,8 @@ func isRejected(a *evidence.Attempt, r *evidence.Reply) bool {
 	return true
 }
 
-// wasSent reports whether a call of a reply was sent: a dispatch (logged request) requested it
-// or a part of it, or a call of the dialogue is equal to it.
+// wasSent reports whether a call of a reply was sent: a logged request carries out the call or a
+// part of it, or a call of the dialogue is equal to it.
 func wasSent(a *evidence.Attempt, named *evidence.Act) bool {
 	if named.Used || named.Started {
 		return true

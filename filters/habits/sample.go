@@ -1,6 +1,6 @@
-// Package habits measures the day of one agent: how far its calls depend on results, and
-// whether its text and answers have another source. Each file has habits or proofs with
-// all that they count; list.go lists them.
+// Package habits examines all attempts that one agent made on one day. It measures how much the
+// agent's calls depend on results, and whether its text and answers are from another source.
+// Each file has habits or proofs with all that they count. They are listed in list.go.
 package habits
 
 import (
@@ -11,38 +11,40 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// Sample contains what the second pass, over an agent's day, needs of one attempt: counts and
-// hashes, no text, at most a few kilobytes. The names of its fields are part of its version.
+// Sample contains what the second pass, over all attempts of an agent on one day, needs to know
+// of one attempt. It has counts and hashes, no text, and at most a few kilobytes. The names of
+// its fields are part of its version.
 type Sample struct {
 	_ struct{} `cbor:",toarray"`
-	// Score is the log-odds of the first pass. Evidence reports whether the score decides.
+	// Score is the log-odds of the first pass. Evidence reports whether the score can decide the
+	// axis.
 	Score    float64
 	Open     Open
 	Evidence bool
 	Axis     arena.Axis
-	// Silent reports whether the attempt has a log that does not decide who made the calls, or
-	// leaves so much undecided that the model may have.
+	// Silent reports whether the attempt has a log that does not decide who made the calls, so
+	// that the model may have made them.
 	Silent bool
-	// Tallies and Marks are the attempt's part of each count, in the order of ratioCounts and
-	// modeCounts.
+	// Tallies and Marks are the attempt's part of each count. They have the order of ratioCounts
+	// and modeCounts.
 	Tallies []Ratio
 	Marks   [][]Mark
-	// Taken are hashes of the recommended products that results contained, Unseen of those that
-	// no result contained, at most maxTaken in all. Invented counts the products in calls that
-	// no earlier result contained and that a reply of the model has.
+	// Taken has hashes of the recommended products that results contained, Unseen of those that
+	// no result contained, together at most maxTaken. Invented counts the products in calls that
+	// no earlier result contained but a reply of the model did.
 	Taken    []uint64
 	Unseen   []uint64
 	Invented int
-	// Replies are hashes of the log's replies. Begun is the time at which the first reply
-	// arrived, in Unix milliseconds. Dialogue is a hash of the thoughts and calls, 0 if they do
-	// not identify an author.
+	// Replies are hashes of the logged replies. Begun is the time of the first reply in Unix
+	// milliseconds. Dialogue is a hash of the thoughts and calls, 0 if they do not identify an
+	// author.
 	Replies  []uint64
 	Begun    int64
 	Dialogue uint64
 }
 
-// Open is by how much the undecided part of a log could raise (Rise) or lower (Fall) the
-// log-odds that the model made the calls. Neither is negative.
+// Open is how far the undecided part of a log could raise (Rise) or lower (Fall) the log-odds
+// that the model made the calls. Neither is negative.
 type Open struct {
 	_    struct{} `cbor:",toarray"`
 	Rise float64  `json:"rise,omitempty"`
@@ -55,8 +57,8 @@ func (o Open) couldTurn(score float64) bool {
 	return score <= 0 && score+o.Rise >= 0 || score >= 0 && score-o.Fall <= 0
 }
 
-// SampleOf returns the sample of an attempt. score, open, decides and axis are the results of
-// the first pass.
+// SampleOf returns the sample of an attempt. The other arguments are the results of the first
+// pass.
 func SampleOf(
 	a *evidence.Attempt,
 	score float64,
@@ -116,9 +118,9 @@ func (r *Ratio) add(isPart bool) {
 	}
 }
 
-// Mark describes one case, such as a search, by two hashes. Only cases of the same Group are
-// compared; the share of the most frequent Value in a group is counted. Value is 0 if the case
-// has no value to compare.
+// Mark is one case, such as a search, reduced to two hashes. Cases of the same Group are
+// compared with each other: the share of the most frequent Value is counted. Value is 0 if the
+// case has no value to compare.
 type Mark struct {
 	_     struct{} `cbor:",toarray"`
 	Group uint64

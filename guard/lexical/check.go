@@ -1,15 +1,11 @@
 package lexical
 
 import (
-	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
-	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
@@ -69,7 +65,7 @@ func (x *Index) Check(text string, drop float64) Finding {
 			f.Score = stats.Logistic(best.score)
 		}
 	}
-	f.Same = difference == "" && f.Score >= sameScore && x.covers(best, minSameCover)
+	f.Same = difference == "" && f.Score >= sameScore && x.covers(best, best.sameCover())
 	f.Drop = f.Drop || f.Same
 	if f.Drop {
 		f.Evidence = evidence(base, best, difference)
@@ -81,21 +77,30 @@ func (x *Index) Check(text string, drop float64) Finding {
 // at least sameScore and no constraint differs.
 func (x *Index) asksSame(c comparison) bool {
 	base := x.bases[c.base].profile
-	isNear := stats.Logistic(c.score) >= sameScore && x.covers(c, minSameCover)
+	isNear := stats.Logistic(c.score) >= sameScore && x.covers(c, c.sameCover())
 	return isNear && contradiction(base, c.part, c.features) == ""
 }
 
 // The minimum shares, by weight, of the words of a request that a text has which is dropped by its
-// score, which agrees in a price of another currency, and which asks for the same. A converted
-// price agrees with many others, so that the words must tell more. The shares do not hold for a
-// text that has minExactNumbers numbers of the request: who describes a product without its name
-// keeps the numbers.
+// score, and which asks for the same or agrees in a price of another currency, which agrees with many
+// others. A text with fewer than minSameWords words of the request, of which similar ones count less,
+// needs minFewCover: two words of a short request come together by chance. The shares do not hold for a text that has minExactNumbers
+// numbers of the request: who describes a product without its name keeps the numbers.
 const (
 	minDropCover    = 0.2
-	minMoneyCover   = 0.35
 	minSameCover    = 0.35
+	minFewCover     = 0.5
+	minSameWords    = 2.5
 	minExactNumbers = 2
 )
+
+// sameCover returns the minimum share for a text that asks for the same.
+func (c comparison) sameCover() float64 {
+	if c.features[hits] < math.Log1p(minSameWords) {
+		return minFewCover
+	}
+	return minSameCover
+}
 
 // covers reports whether the text of c has enough words, or enough numbers, of its protected
 // request.
@@ -107,7 +112,7 @@ func (x *Index) covers(c comparison, minCover float64) bool {
 				continue
 			}
 			if n.unit == money || o.unit == money {
-				minCover = max(minCover, minMoneyCover)
+				minCover = max(minCover, minSameCover)
 				continue
 			}
 			exact++
@@ -115,64 +120,6 @@ func (x *Index) covers(c comparison, minCover float64) bool {
 		}
 	}
 	return exact >= minExactNumbers || c.features[coverBase] >= minCover
-}
-
-// Contradicts reports whether text and the request at this index of the bank each have a number
-// that the other lacks.
-func (x *Index) Contradicts(request int, text string) bool {
-	return x.matchProfiles(request, text, func(base, p *profile) bool {
-		_, missing := x.numberShare(base, p)
-		_, extra := x.numberShare(p, base)
-		return missing > 0 && extra > 0
-	})
-}
-
-// SharesNumbers reports whether text has so many or so rare numbers of the request at this index of
-// the bank that chance is an unlikely explanation.
-func (x *Index) SharesNumbers(request int, text string) bool {
-	return x.matchProfiles(request, text, func(base, p *profile) bool {
-		return x.numbersProveMatch(base, p, 1)
-	})
-}
-
-// matchProfiles calls match with the parsed forms (profiles) of the request at this index of the
-// bank and of text, and returns its result. It returns false if the index is out of range or the
-// request has no text.
-func (x *Index) matchProfiles(
-	request int,
-	text string,
-	match func(base, p *profile) bool,
-) bool {
-	number, ok := slices.BinarySearch(x.entry, request)
-	if !ok {
-		return false
-	}
-	s := x.scratch.Get().(*scratch)
-	defer x.scratch.Put(s)
-	return match(x.bases[number].profile, newProfile(x.parse(text, nil), s.reader(x.vocabulary)))
-}
-
-// maxChanceMatches is the maximum expected number of requests that share, by chance, as many and as
-// rare numbers with a text as the nearest request does. It is equal to the share of harmless rows
-// that may be dropped by mistake, 2 %.
-const maxChanceMatches = 0.02
-
-// numbersProveMatch reports whether the numbers that a text shares with a protected request, the
-// nearest of n requests, are too many or too rare to agree by chance. It is meant for texts whose
-// words are unknown, since a translation keeps the numbers.
-func (x *Index) numbersProveMatch(base, p *profile, n int) bool {
-	// A number's weight is the logarithm of its rarity.
-	odds := math.Log(maxChanceMatches / float64(n))
-	shared := 0
-	for i, number := range base.numbers {
-		if hasNumber(p.numbers, number) {
-			// With more numbers in the text, one of them agrees by chance more often.
-			choices := float64(max(len(p.numbers)-shared, 1)) / float64(shared+1)
-			odds += x.numberWeights(base)[i] - math.Log(choices)
-			shared++
-		}
-	}
-	return odds > 0
 }
 
 // evidence describes in one line the words, numbers and delivery terms that a protected request and
@@ -245,160 +192,4 @@ func (p *profile) isUnreadable() bool {
 		}
 	}
 	return total > 0 && float64(known) < minKnownShare*float64(total)
-}
-
-// Join finds pairs of requests in the bank that are so similar that one would be dropped for the
-// other at the default threshold, and calls join with their indices in the bank. It skips pairs for
-// which group, called with either index, returns the same, since they are in one group already. It
-// compares on all cores and calls group and join from one goroutine. The only error is that of ctx.
-func Join(
-	ctx context.Context,
-	bank []Request,
-	group func(i int) int,
-	join func(i, j int),
-) error {
-	x := New(bank)
-	workers := make([]joiner, runtime.GOMAXPROCS(0))
-	for i := range workers {
-		workers[i] = joiner{index: x, scratch: x.newScratch()}
-	}
-	distinct := x.distinctTexts(bank)
-	for batch := range slices.Chunk(distinct, joinBatch*len(workers)) {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		groups := slicesx.Map(x.entry, group)
-		var wait sync.WaitGroup
-		for i := range workers {
-			w := &workers[i]
-			w.groups = groups
-			wait.Go(func() { w.findPairs(batch, i, len(workers)) })
-		}
-		wait.Wait()
-		for i := range workers {
-			for _, pair := range workers[i].pairs {
-				join(x.entry[pair[0]], x.entry[pair[1]])
-			}
-		}
-	}
-	return nil
-}
-
-// joinBatch is the number of requests that a worker compares with all others before the groups are
-// joined: few enough that the members of a large group are soon compared no more.
-const joinBatch = 64
-
-// joiner is one worker of Join. groups holds the group of each request of the index, pairs the pairs
-// that the worker found in the current batch.
-type joiner struct {
-	index   *Index
-	scratch *scratch
-	groups  []int
-	pairs   [][2]int32
-}
-
-// findPairs compares every request of a batch whose position, divided by n, leaves the remainder
-// first with the requests of other groups.
-func (w *joiner) findPairs(batch []int32, first, n int) {
-	w.pairs = w.pairs[:0]
-	for k := first; k < len(batch); k += n {
-		i := batch[k]
-		p := w.index.bases[i].profile
-		for _, j := range w.index.candidates(p, w.scratch) {
-			if w.groups[i] == w.groups[j] {
-				continue
-			}
-			if w.index.compare(j, p, dropLogOdds, w.scratch).score >= dropLogOdds {
-				w.pairs = append(w.pairs, [2]int32{i, j})
-			}
-		}
-	}
-}
-
-// distinctTexts returns the index in x.bases of the first request with each text.
-func (x *Index) distinctTexts(bank []Request) []int32 {
-	var first []int32
-	seen := map[string]bool{}
-	for i, entry := range x.entry {
-		if !seen[bank[entry].Text] {
-			seen[bank[entry].Text] = true
-			first = append(first, int32(i)) //nolint:gosec // a bank has fewer
-		}
-	}
-	return first
-}
-
-// CheckLeaveOneOut compares the request at this index of the bank with the other requests, as if
-// the bank did not contain it: words that only this request has are unknown. It skips requests for
-// which related reports true. Drop and Evidence of the result are not set.
-func (x *Index) CheckLeaveOneOut(request int, related func(position int) bool) Finding {
-	f := Finding{Request: -1}
-	number, ok := slices.BinarySearch(x.entry, request)
-	if !ok {
-		return f
-	}
-	s := x.scratch.Get().(*scratch)
-	defer x.scratch.Put(s)
-	best := comparison{score: math.Inf(-1)}
-	p := x.profileWithoutSelf(int32(number)) //nolint:gosec // a bank has fewer
-	for _, b := range x.candidates(p, s) {
-		if related(x.entry[b]) {
-			continue
-		}
-		if c := x.compare(b, p, best.score, s); c.isBetterThan(best) {
-			best = c
-			f.Request = x.entry[b]
-		}
-	}
-	if f.Request < 0 {
-		return f
-	}
-	f.Score = stats.Logistic(best.score)
-	f.Same = x.asksSame(best)
-	return f
-}
-
-// profileWithoutSelf returns the parsed form that the request x.bases[number] would have if the
-// bank did not contain it: words that only this request has are unknown.
-func (x *Index) profileWithoutSelf(number int32) *profile {
-	indexed := x.bases[number].profile
-	p := &profile{
-		tokens: indexed.tokens,
-		words:  make([]*word, len(indexed.words)),
-	}
-	for i, w := range indexed.words {
-		if w != nil {
-			p.words[i] = x.withoutSelf(w, number)
-		}
-	}
-	p.collect()
-	return p
-}
-
-// isOnlyIn reports whether the word stem with this vocabulary id occurs in the request
-// x.bases[number] and in no other request.
-func (x *Index) isOnlyIn(id, number int32) bool {
-	bases := x.postings[id]
-	return len(bases) == 1 && bases[0] == number
-}
-
-// withoutSelf returns the word as it would be known if the bank did not contain the request
-// x.bases[number], without matches to stems that only this request has. It returns w itself if w
-// has no such match.
-func (x *Index) withoutSelf(w *word, number int32) *word {
-	isSelf := func(m match) bool { return x.isOnlyIn(m.id, number) }
-	if !slices.ContainsFunc(w.matches, isSelf) {
-		return w
-	}
-	out := *w
-	out.matches = slices.DeleteFunc(slices.Clone(w.matches), isSelf)
-	if w.id >= 0 && x.isOnlyIn(w.id, number) {
-		out.id = -1
-		out.weight = weightUnknown
-		out.known = w.synonyms != nil
-	}
-	if out.id < 0 && len(out.matches) > 0 {
-		out.weight = x.vocabulary.bestWeight(out.matches)
-	}
-	return &out
 }

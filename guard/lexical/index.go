@@ -25,9 +25,10 @@ type Index struct {
 	bases      []*base
 	entry      []int // index in the bank of each base
 	// postings lists, for each vocabulary id, the indices in bases of the requests that have it.
-	// holders does the same for each number.
+	// holders does the same for each number, written for each number without its unit.
 	postings [][]int32
 	holders  map[amount][]int32
+	written  map[amount][]int32
 	totals   []float32 // total weight of the words, numbers and delivery terms of each base
 	// wordTotals and numberTotals are the total weights of the words and of the numbers of each base.
 	wordTotals, numberTotals []float32
@@ -52,6 +53,9 @@ func newAmount(n number) amount {
 	return amount{math.Round(n.value*scale) / scale, n.unit}
 }
 
+// newWritten identifies a number by its value as written, without its unit.
+func newWritten(n number) amount { return newAmount(number{value: n.written}) }
+
 const minNumberWeight = 0.5
 
 // New returns an index of bank. It skips requests without text; the indices that methods of Index
@@ -60,6 +64,7 @@ func New(bank []Request) *Index {
 	x := &Index{
 		vocabulary: newVocabulary(),
 		holders:    map[amount][]int32{},
+		written:    map[amount][]int32{},
 	}
 	x.scratch.New = func() any { return x.newScratch() }
 	for i, e := range bank {
@@ -162,6 +167,8 @@ func (x *Index) addBase(p *profile) {
 	for _, n := range p.numbers {
 		key := newAmount(n)
 		x.holders[key] = append(x.holders[key], number)
+		asWritten := newWritten(n)
+		x.written[asWritten] = append(x.written[asWritten], number)
 	}
 	x.bases = append(x.bases, b)
 }

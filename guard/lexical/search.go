@@ -22,8 +22,9 @@ type scratch struct {
 	overlaps []overlap
 	bases    []int32
 	covered  []int32
-	// textWeight is the weight of the words of that text that match a word of the bank.
-	textWeight float64
+	// textWeight is the weight of the words of that text that match a word of the bank, numberWeight
+	// that of its numbers.
+	textWeight, numberWeight float64
 	// slots holds, for each vocabulary id, the request with this word that was marked last, and the
 	// index of the word among its terms.
 	slots []slot
@@ -34,9 +35,11 @@ type scratch struct {
 
 // overlap is what a text has in common with a request (base): cover is the weight of its words and
 // numbers that the text has, words that of its words alone, found the sum of the similarities of
-// these words, and text the weight of the words of the text that the request has.
+// these words, and text the weight of the words of the text that the request has. hasNumber reports
+// whether a number of the text may be one of the request.
 type overlap struct {
 	cover, words, found, text float32
+	hasNumber                 bool
 	// last is the number of the last word of the text that was added to the field text, from 1.
 	last int32
 }
@@ -121,16 +124,33 @@ func (x *Index) candidates(p *profile, s *scratch) []int32 {
 		}
 		s.best[id] = 0
 	}
+	x.addNumbers(p, s)
+	return x.filterCovered(p, s)
+}
+
+// addNumbers adds the numbers of a text to what the text has in common with each request.
+func (x *Index) addNumbers(p *profile, s *scratch) {
+	s.numberWeight = 0
 	for i, n := range p.numbers {
+		weight := x.numberWeights(p)[i]
+		s.numberWeight += weight
 		for _, b := range x.basesWith(n) {
-			o := &s.overlaps[b]
-			if o.cover == 0 {
-				s.bases = append(s.bases, b)
-			}
-			o.cover += float32(x.numberWeights(p)[i])
+			s.addNumber(b, float32(weight))
+		}
+		for _, b := range x.written[newWritten(n)] {
+			s.addNumber(b, 0)
 		}
 	}
-	return x.filterCovered(p, s)
+}
+
+// addNumber adds a number with this weight to what the text has in common with the request b.
+func (s *scratch) addNumber(b int32, weight float32) {
+	o := &s.overlaps[b]
+	if o.last == 0 && !o.hasNumber {
+		s.bases = append(s.bases, b)
+	}
+	o.hasNumber = true
+	o.cover += weight
 }
 
 // addWord adds a word of a text, the one with this number, to what the text has in common with each
@@ -181,15 +201,17 @@ func (x *Index) filterCovered(p *profile, s *scratch) []int32 {
 // may be at least minScore, or that with a part (window) of the text at least dropLogOdds. hasPart
 // reports the latter alone. candidates must have been called with p before.
 func (x *Index) reaches(number int32, p *profile, minScore float64, s *scratch) (ok, hasPart bool) {
-	// If all numbers were shared, without a look at the request itself.
+	// If all numbers were shared, or none, without a look at the request itself.
 	limit := x.sharedWords(number, s)
-	most := float64(x.numberTotals[number])
-	if len(p.numbers) == 0 {
-		most = 0
+	inRequest := 0.0
+	inText := 0.0
+	if s.overlaps[number].hasNumber {
+		inRequest = float64(x.numberTotals[number])
+		inText = s.numberWeight
 	}
-	limit[numbers] = (numberPrior/2 + most) / (numberPrior + float64(x.numberTotals[number]))
-	limit[numbersBack] = (numberPrior/2 + most) / (numberPrior + most)
-	if limit.score() < minScore && limit.bestPart(most).score() < dropLogOdds {
+	limit[numbers] = (numberPrior/2 + inRequest) / (numberPrior + float64(x.numberTotals[number]))
+	limit[numbersBack] = (numberPrior/2 + inText) / (numberPrior + s.numberWeight)
+	if limit.score() < minScore && limit.bestPart(inText).score() < dropLogOdds {
 		return false, false
 	}
 
@@ -202,8 +224,9 @@ func (x *Index) reaches(number int32, p *profile, minScore float64, s *scratch) 
 	return hasPart || limit.score() >= minScore, hasPart
 }
 
-// sharedWords returns the measures of similarity of words between the request x.bases[number] and
-// the text of the last call of candidates, with a margin for rounding.
+// sharedWords returns how similar the words of the request with an index in x.bases are to those of
+// the text that was last given to the method candidates. Each figure is raised by a margin, so that
+// no request is passed over because of rounding.
 func (x *Index) sharedWords(number int32, s *scratch) features {
 	o := &s.overlaps[number]
 	var f features

@@ -5,7 +5,6 @@ package rows
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -22,6 +21,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/columns"
 	"github.com/trajectory-arena/arena/internal/cursor"
+	"github.com/trajectory-arena/arena/internal/gunzip"
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
@@ -120,7 +120,7 @@ func Decompress(r *bufio.Reader) (*bufio.Reader, error) {
 	}
 	switch {
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
-		z, err := gzip.NewReader(r)
+		z, err := gunzip.NewReader(r)
 		if err != nil {
 			return nil, fmt.Errorf("open gzip: %w", err)
 		}

@@ -1,6 +1,6 @@
-// Package array reads matrices of numbers from files that nobody vouches for:
-// NumPy's npy and safetensors. A row at a time is in memory; sizes are held
-// against the file before any is believed.
+// Package array reads matrices of numbers from untrusted files in NumPy's npy format or in the
+// safetensors format. Only one row at a time is in memory. Sizes in a file are checked against
+// its length before they are used.
 package array
 
 import (
@@ -22,13 +22,13 @@ import (
 // ErrBroken is returned for a file that is neither npy nor safetensors, or is damaged.
 var ErrBroken = errors.New("broken array file")
 
-// MaxColumns is the longest row that is read, eight times the largest vocabulary in use.
+// MaxColumns is the maximum length of a row, eight times the largest vocabulary in use.
 const MaxColumns = 1 << 21
 
-// Array is one matrix in a file. An array of more dimensions is read as rows of its last
-// one.
+// Array is one matrix in a file. An array of more than two dimensions is read as rows along its
+// last dimension.
 type Array struct {
-	// Name is the tensor's; empty in an npy file.
+	// Name is the name of the tensor. It is empty for an npy file.
 	Name    string
 	Shape   []int
 	Columns int
@@ -58,8 +58,8 @@ func (a *Array) Row(i int, dst []float64) error {
 	return nil
 }
 
-// Read returns the arrays of a file of size bytes, sorted by name. A file that does not
-// start as an npy file is read as safetensors.
+// Read returns the arrays of a file of size bytes, sorted by name. A file that does not start
+// like an npy file is read as safetensors.
 func Read(src io.ReaderAt, size int64) ([]*Array, error) {
 	var magic [6]byte
 	if _, err := src.ReadAt(magic[:], 0); err != nil {
@@ -72,9 +72,9 @@ func Read(src io.ReaderAt, size int64) ([]*Array, error) {
 	return readSafetensors(src, size)
 }
 
-// setPlace sets where the array is in the file: its data start at byte start and have at most
-// maxBytes bytes. It computes rows and columns from the shape, and returns an error if they do not
-// fit.
+// setPlace sets the position of the array in the file: its data start at byte start and have at
+// most maxBytes bytes. It computes rows and columns from the shape, and returns an error if the
+// data are too short.
 func (a *Array) setPlace(src io.ReaderAt, start, maxBytes int64) error {
 	if len(a.Shape) == 0 {
 		return fmt.Errorf("%w: %q is a single number", ErrBroken, a.Name)
@@ -119,13 +119,13 @@ var (
 
 const npyMagic = "\x93NUMPY"
 
-// maxHeader is the maximum length of a file's header in bytes. The header of a thousand tensors in
-// a safetensors file has some 100 KB.
+// maxHeader is the maximum length of a file's header in bytes. The header of a safetensors file
+// with a thousand tensors has about 100 KB.
 const maxHeader = 4 << 20
 
 var npyKinds = map[string]kind{"<f8": float64s, "<f4": float32s, "<f2": float16s}
 
-// npyHeader matches the header of an npy file, a Python dict with its keys in NumPy's order. Its
+// npyHeader matches the header of an npy file: a Python dict with the keys in NumPy's order. Its
 // groups are the type, the order and the shape.
 var npyHeader = regexp.MustCompile(`^\s*\{\s*'descr':\s*'([^']*)',\s*'fortran_order':\s*(True|False),\s*'shape':\s*\(([0-9, ]*)\),?\s*\}\s*$`)
 
@@ -183,8 +183,8 @@ type tensor struct {
 	Offsets []int64 `json:"data_offsets"`
 }
 
-// readSafetensors reads the header of a safetensors file (its length in eight bytes, then JSON) and
-// returns the tensors, sorted by name. Their numbers, which follow the header, are read later.
+// readSafetensors reads the header of a safetensors file (its length in eight bytes, then JSON)
+// and returns the tensors, sorted by name. The numbers after the header are not read yet.
 func readSafetensors(src io.ReaderAt, size int64) ([]*Array, error) {
 	var head [8]byte
 	if _, err := src.ReadAt(head[:], 0); err != nil {

@@ -1,5 +1,5 @@
-// Package asjson writes what the program made itself as JSON: texts, counts, finite
-// numbers, and lists and objects of them, which nothing can refuse.
+// Package asjson writes the program's own values as JSON: texts, counts, finite numbers, and
+// lists and objects of them. Encoding such values cannot fail.
 package asjson
 
 import (
@@ -19,7 +19,7 @@ func Plain(v any) []byte {
 	return bytes.TrimSuffix(must(b.Bytes(), err), []byte("\n"))
 }
 
-// Indented returns v as JSON on several lines, for people.
+// Indented returns v as indented JSON on several lines.
 func Indented(v any, indent string) []byte { return must(json.MarshalIndent(v, "", indent)) }
 
 func must(b []byte, err error) []byte {

@@ -1,9 +1,9 @@
-// Package atif is the Agent Trajectory Interchange Format as it is written here.
+// Package atif defines the Agent Trajectory Interchange Format as this program writes it.
 package atif
 
 import "encoding/json"
 
-// Version names the version of the format.
+// Version is the version of the format.
 const Version = "ATIF-v1.7"
 
 // Document is one trajectory.
@@ -15,7 +15,7 @@ type Document struct {
 	Extra   *Extra `json:"extra"`
 }
 
-// Agent is the acting agent; the format requires a name and a version.
+// Agent is the agent that acted. The format requires a name and a version.
 type Agent struct {
 	Name    string          `json:"name"`
 	Version string          `json:"version"`
@@ -25,7 +25,7 @@ type Agent struct {
 
 // Step is a message with the calls that it makes and their results.
 type Step struct {
-	// ID counts from 1.
+	// ID is the number of the step, counted from 1.
 	ID          int          `json:"step_id"`
 	Timestamp   string       `json:"timestamp,omitempty"`
 	Source      string       `json:"source"`
@@ -37,25 +37,25 @@ type Step struct {
 	Extra       *Extra       `json:"extra,omitempty"`
 }
 
-// Call is a call of a tool; its arguments are an object.
+// Call is a call of a tool. Its arguments are a JSON object.
 type Call struct {
 	ID        string          `json:"tool_call_id"`
 	Name      string          `json:"function_name"`
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// Observation holds the results of a step's calls.
+// Observation is the list of results of a step's calls.
 type Observation struct {
 	Results []Result `json:"results"`
 }
 
-// Result answers a call.
+// Result is the result of one call.
 type Result struct {
 	CallID  string `json:"source_call_id"`
 	Content string `json:"content"`
 }
 
-// Extra holds the fields that the format lacks; readers of traces look for them here.
+// Extra has the fields that the format does not define. Readers of traces expect them here.
 type Extra struct {
 	Arena any `json:"arena"`
 }

@@ -1,5 +1,6 @@
-// Package atomicfile writes files that are whole or not there, however the
-// process or the machine ends: under another name first, durably, then renamed.
+// Package atomicfile writes files atomically: even if the process or the machine crashes, a file
+// is complete or does not exist. A file is first written under another name and synced, then
+// renamed.
 package atomicfile
 
 import (
@@ -10,22 +11,22 @@ import (
 	"path/filepath"
 )
 
-// Unfinished is the pattern, as of filepath.Glob, of the names of files that are not
-// complete yet. A killed process leaves such files behind.
+// Unfinished is the pattern, as in filepath.Glob, of the names of incomplete files. A killed
+// process leaves such files behind.
 const Unfinished = ".new-*"
 
-// File is a file that is being written. Its errors name the path that it will have.
+// File is a file that is being written. Its errors have the path that the file will get.
 type File struct {
 	*os.File
 	path string
 }
 
-// Create creates the file for path in the same folder, with the permissions that the user's
-// umask leaves to new files.
+// Create creates a file that will get the name path, in the same folder. Its permissions are set
+// by the user's umask.
 func Create(path string) (*File, error) { return CreateIn(filepath.Dir(path), path) }
 
-// CreateIn creates the file for path in folder, which must be on the same volume. The folder
-// of path need not exist before Commit.
+// CreateIn creates a file in folder that will get the name path. folder must be on the same
+// volume as path. The folder of path need not exist before Commit.
 func CreateIn(folder, path string) (*File, error) {
 	name, err := unusedName(folder)
 	if err != nil {
@@ -38,8 +39,9 @@ func CreateIn(folder, path string) (*File, error) {
 	return &File{f, path}, nil
 }
 
-// CreateAt creates the file for path under the name temporary, which must be on the same volume.
-// It replaces what a killed process left there, so the caller must be the only writer of path.
+// CreateAt creates a file with the name temporary that will get the name path. Both must be on
+// the same volume. An existing file temporary is replaced, so the caller must be the only writer
+// of path.
 func CreateAt(temporary, path string) (*File, error) {
 	f, err := os.OpenFile(temporary, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o666)
 	if err != nil {
@@ -48,8 +50,8 @@ func CreateAt(temporary, path string) (*File, error) {
 	return &File{f, path}, nil
 }
 
-// unusedName returns the path of a file that does not exist in folder. The file is not created by
-// os.CreateTemp, since only its owner could then read it.
+// unusedName returns the path of a file that does not exist in folder. Files are not created
+// with os.CreateTemp, since only their owner could read them.
 func unusedName(folder string) (string, error) {
 	f, err := os.CreateTemp(folder, Unfinished)
 	if err != nil {
@@ -61,14 +63,14 @@ func unusedName(folder string) (string, error) {
 	return f.Name(), os.Remove(f.Name())
 }
 
-// Write implements io.Writer.
+// Write writes b to the file. It implements io.Writer.
 func (f *File) Write(b []byte) (int, error) {
 	n, err := f.File.Write(b)
 	return n, withPath(f.path, err)
 }
 
-// Commit syncs the file and renames it to its path, replacing what exists there. If that
-// fails, the file is removed.
+// Commit syncs the file and renames it to its path, replacing an existing file. If that fails,
+// the new file is removed.
 func (f *File) Commit() error {
 	err := f.Sync()
 	if closeErr := f.Close(); err == nil {
@@ -92,7 +94,7 @@ func (f *File) Drop() error {
 	return os.Remove(f.Name())
 }
 
-// WriteFile writes b to the file at path.
+// WriteFile writes b to the file at path atomically.
 func WriteFile(path string, b []byte) error {
 	f, err := Create(path)
 	if err != nil {
@@ -110,7 +112,7 @@ func (f *File) End(err error) error {
 	return f.Commit()
 }
 
-// SyncDir syncs a folder, so that the names in it are durable.
+// SyncDir syncs a folder to disk, so that the names of its files survive a crash.
 func SyncDir(path string) error {
 	d, err := os.Open(path)
 	if err != nil {
@@ -122,7 +124,7 @@ func SyncDir(path string) error {
 	return d.Close()
 }
 
-// withPath replaces the path in err, if it is a PathError, by path. The error would otherwise name
+// withPath sets the path in err to path if err is a PathError. The error would otherwise name
 // the temporary file, which no longer exists when a user reads the error.
 func withPath(path string, err error) error {
 	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {

@@ -20,8 +20,8 @@ var (
 	listedKey  = regexp.MustCompile(`^[\s,]*([\pL_][\pL\pN_-]{0,99})\s*=\s*`)
 )
 
-// Listed returns the calls of a text that is a Python list of calls and nothing else: [Name
-// of tool(key="value"), …]. It returns nil for any other text.
+// Listed returns the calls of a text that consists of a Python list of calls, [Name of
+// tool(key="value"), …]. It returns nil for any other text.
 func Listed(text string) (calls []arena.ToolCall) {
 	if len(text) > MaxText {
 		return nil
@@ -63,14 +63,15 @@ func listedArguments(text string) (args arena.Raw, remaining string, ok bool) {
 	}
 }
 
-// mendWords are the names of the repairs of package lenient, in the order of their bits.
+// mendWords are the names of the repairs of package lenient, in the order of the bits of
+// lenient.Repairs.
 var mendWords = [...]string{RepairQuotes, RepairCommas, RepairLiterals, RepairKeys, RepairControl, RepairClosers}
 
-// rules are the repairs of JSON that models write: everything that has one obvious meaning.
-// Lists and objects that the text leaves open at its end are closed, but no value is invented.
+// rules are the repairs of JSON that models write: those that have one obvious meaning. Lists
+// and objects that are open at the end of the text are closed, but no value is invented.
 var rules = lenient.Rules{Depth: MaxDepth, Python: true, Close: true}
 
-// strict is a pool of cursors that read valid JSON only.
+// strict is a pool of cursors that accept only valid JSON.
 var strict = sync.Pool{New: func() any {
 	return cursor.New("", cursor.Limits{
 		Depth:       MaxDepth,
@@ -78,9 +79,9 @@ var strict = sync.Pool{New: func() any {
 	})
 }}
 
-// cutValue splits the first JSON value off s. It returns the value as valid JSON, the text
-// after it, and the repairs that it needed. ok is false if s does not start with a value that
-// can be repaired; remaining is then s without leading blanks.
+// cutValue splits the first JSON value off s. It returns the value as valid JSON, the text after
+// it, and the repairs that were needed. ok is false if s does not start with a value that can be
+// repaired; remaining is then s without leading blanks.
 func cutValue(s string) (json, remaining string, m lenient.Repairs, ok bool) {
 	s = strings.TrimLeft(s, " \t\r\n")
 	c, _ := strict.Get().(*cursor.Cursor)
@@ -96,11 +97,11 @@ func cutValue(s string) (json, remaining string, m lenient.Repairs, ok bool) {
 	return "", s, 0, false
 }
 
-// Recommend is the tool that hands products to the customer.
+// Recommend is the name of the tool that recommends products to the customer.
 const Recommend = "recommend_product"
 
-// Recommended returns the product ids that a call recommends, in order, or nil if the call is
-// not one of recommend_product.
+// Recommended returns the product ids that a call recommends, in order. It returns nil if the
+// call is not a call of recommend_product.
 func Recommended(c arena.Call) []string {
 	if c.Name != Recommend {
 		return nil
@@ -108,8 +109,8 @@ func Recommended(c arena.Call) []string {
 	return Products(c.Arguments)
 }
 
-// LastRecommended returns the product ids of the last recommendation in turns, nil if there is
-// none.
+// LastRecommended returns the product ids of the last recommendation in turns. It returns nil if
+// there is none.
 func LastRecommended(turns []arena.Turn) (ids []string) {
 	for i := range turns {
 		for _, call := range turns[i].Calls {
@@ -132,9 +133,9 @@ func Products(arguments arena.Raw) []string {
 	return ids
 }
 
-// AppendIDs appends the ids in a JSON value, until ids has limit elements. Models write ids as
-// a list, a number, or a text in which commas, white space, brackets or quotes separate them;
-// such a text may be a JSON list.
+// AppendIDs appends the ids in a JSON value until ids has limit elements. Models write ids as a
+// list, a number, or a text in which commas, white space, brackets or quotes separate them. Such
+// a text may also be a JSON list.
 func AppendIDs(ids []string, v gjson.Result, limit int) []string {
 	switch {
 	case v.IsArray():

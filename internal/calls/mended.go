@@ -1,7 +1,7 @@
 // Package calls reads the tool calls that models write as text, and the products in the
-// arguments of calls. Mended repairs what has one obvious meaning and is for filtering.
-// Students are graded by package student/dialect, which reads strictly by the rules of the
-// harness.
+// arguments of calls. Mended repairs whatever has one obvious meaning, and is used for
+// filtering. Students are graded by package student/dialect instead, which reads strictly by the
+// rules of the harness.
 package calls
 
 import (
@@ -10,28 +10,28 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// Reading is the content of one message in normal form.
+// Reading is the parsed content of one message.
 type Reading struct {
-	// Think is the reasoning, Text what is addressed to the customer. Several blocks of one
-	// kind are joined by a line break.
+	// Think is the reasoning. Text is what is addressed to the customer. Several blocks of one
+	// kind are joined by line breaks.
 	Think string
 	Text  string
 	Calls []arena.Call
-	// Results are tool results quoted in the message, in order.
+	// Results are the tool results that the message quotes, in order.
 	Results []Result
-	// Repairs and Faults are stable codes in snake_case, each at most once.
+	// Repairs and Faults are codes, each at most once.
 	Repairs []string
 	Faults  []string
 }
 
-// Result is one tool result. ID is the id of the call that it answers, empty in dialects where
-// results follow the order of the calls.
+// Result is one tool result. ID is the id of the answered call. It is empty in dialects in which
+// results have the order of the calls.
 type Result struct {
 	ID      string
 	Content arena.Raw
 }
 
-// The repairs that a reading can list.
+// The codes in Reading.Repairs.
 const (
 	RepairHermes         = "hermes_objects"
 	RepairLists          = "several_lists"
@@ -54,7 +54,7 @@ const (
 	RepairFunctionNested = "nested_function"
 )
 
-// The faults that a reading can list.
+// The codes in Reading.Faults.
 const (
 	FaultCall      = "unreadable_call"      // a call in text cannot be read
 	FaultArguments = "unreadable_arguments" // a call's arguments cannot be read
@@ -64,20 +64,20 @@ const (
 	FaultLong      = "message_too_long"     // a message is longer than is read for calls
 )
 
-// MaxDepth is the maximum depth of nested JSON in a call. Arguments of shopping tools nest
-// three deep; deeper nesting than MaxDepth is an attack on readers.
+// MaxDepth is the maximum depth of nested JSON in a call. Arguments of shopping tools have depth
+// three. Anything deeper than MaxDepth is an attack on readers.
 const MaxDepth = 64
 
-// MaxText is the maximum length of a message in bytes: several times the longest dialogue that
-// fits a training context.
+// MaxText is the maximum length of a message in bytes. It is several times the longest dialogue
+// that fits into a training context.
 const MaxText = 256 << 10
 
-// maxBlocks is the maximum depth to which thinking blocks with calls in them may be nested.
+// maxBlocks is the maximum nesting depth of thinking blocks that contain calls.
 const maxBlocks = 8
 
-// Mended reads one message in any of the dialects in which models write calls, and splits it
-// into thinking, text, tool calls and quoted results. It repairs what has one obvious meaning
-// and lists each repair. What has none is a fault and is never guessed.
+// Mended reads one message in any of the dialects in which models write calls. It splits the
+// message into thinking, text, tool calls and quoted results. It repairs whatever has one
+// obvious meaning and lists each repair. Everything else is a fault; nothing is guessed.
 func Mended(text string) Reading {
 	var r Reader
 	return *r.Read(text)
@@ -90,8 +90,8 @@ type Reader struct {
 	level     int
 }
 
-// Read reads a message as Mended does. The reading is valid until the next call; its strings
-// are parts of the message and stay valid.
+// Read reads a message like Mended. The result is valid until the next call of Read. Its strings
+// are parts of the message and remain valid.
 func (r *Reader) Read(text string) *Reading {
 	r.Reading = Reading{
 		Calls:   r.Calls[:0],
@@ -107,7 +107,7 @@ func (r *Reader) Read(text string) *Reading {
 	return &r.Reading
 }
 
-// SplitThink splits a text into its thinking and its other words, without reading calls: the
+// SplitThink splits a text into its thinking and its other words. It does not read calls; the
 // text has none, or they are recorded elsewhere.
 func SplitThink(text string) (think, words string) {
 	r := Reader{skipCalls: true}

@@ -10,9 +10,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// callBlock reads the content of a call tag: one or several JSON objects, or lists of them,
-// each object a call. Thinking tags in the content are removed first and added to the thinking.
-// A value that needs closing brackets is a fault unless the tag itself was closed.
+// callBlock reads the content of a call tag: one or several JSON objects, or lists of objects,
+// where each object is a call. Thinking tags in the content are moved to the thinking first. A
+// value that needs closing brackets is a fault unless closed is true: the tag itself was closed.
 func (r *Reader) callBlock(body string, closed bool) {
 	if r.skipCalls {
 		return
@@ -71,9 +71,9 @@ func (r *Reader) callsOf(json string) {
 	}
 }
 
-// call adds one call that is written as a JSON object. The object, or an object under its key
-// "function", contains the name of the tool and the arguments, under any of the keys that
-// harnesses ask models for.
+// call adds one call, which is written as a JSON object. The object, or an object under its key
+// "function", has the name of the tool and the arguments, under any of the keys that harnesses
+// define.
 func (r *Reader) call(v gjson.Result) {
 	if inner := v.Get("function"); inner.IsObject() {
 		r.repair(RepairFunctionNested)
@@ -108,8 +108,8 @@ func (r *Reader) append(id string, v gjson.Result) {
 	})
 }
 
-// toolName returns the name of the tool in a call, or "" if there is none. Hermes and OpenAI
-// use the key "name"; the other keys are those of harnesses that ask for JSON.
+// toolName returns the name of the tool in a call, "" if there is none. Hermes and OpenAI use
+// the key "name", harnesses that ask for JSON the other keys.
 func toolName(v gjson.Result) string {
 	for _, key := range [...]string{"name", "tool", "tool_name", "action", "function"} {
 		if name := v.Get(key); name.Type == gjson.String {
@@ -128,10 +128,10 @@ func argumentsOf(v gjson.Result) arena.Raw {
 	return inlineArguments(v)
 }
 
-// inlineArguments returns, as a JSON object, the arguments of a call that has them next to the
-// tool's name, as in {"tool": "find", "q": "lamp"}. It returns "" if there are none, or if the
-// object has none of the keys "tool", "tool_name" and "action": with "name" alone it may
-// describe a person or a product.
+// inlineArguments returns, as a JSON object, the arguments of a call in which they are next to
+// the tool's name, as in {"tool": "find", "q": "lamp"}. It returns "" if there are none, or if
+// the object has none of the keys "tool", "tool_name" and "action". An object with only the key
+// "name" may describe a person or a product.
 func inlineArguments(v gjson.Result) arena.Raw {
 	var args []byte
 	named := false
@@ -154,9 +154,9 @@ func inlineArguments(v gjson.Result) arena.Raw {
 	return arena.Raw(append(args, '}'))
 }
 
-// Arguments returns the arguments of a call as a JSON object: an object unchanged, {} for an
-// absent value or null, and the object that a JSON string contains, with RepairArgumentsText as
-// the repair. It returns "" for anything else.
+// Arguments returns the arguments of a call as a JSON object. An object is returned unchanged.
+// An absent value or null becomes {}. A JSON string that contains an object becomes that object,
+// with the repair RepairArgumentsText. It returns "" for anything else.
 func Arguments(raw arena.Raw) (args arena.Raw, repair string) {
 	switch raw.Kind() {
 	case arena.Absent, arena.Null:
@@ -172,8 +172,8 @@ func Arguments(raw arena.Raw) (args arena.Raw, repair string) {
 	return "", ""
 }
 
-// ArgumentsIn returns the JSON object that text consists of, {} for an empty text, and "" if
-// the text is anything else.
+// ArgumentsIn returns the JSON object of which text consists, and {} for an empty text. It
+// returns "" for any other text.
 func ArgumentsIn(text string) arena.Raw {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -186,8 +186,8 @@ func ArgumentsIn(text string) arena.Raw {
 	return arena.Raw(json)
 }
 
-// resultBlock adds the tool results that a message quotes: a list of objects with tool_call_id
-// and result, a single such object, or any other text as one result.
+// resultBlock adds the tool results that a message quotes. They may be a list of objects with
+// tool_call_id and result, a single such object, or any other text, which is one result.
 func (r *Reader) resultBlock(body string) {
 	body = strings.TrimSpace(body)
 	if body == "" || r.skipCalls {

@@ -25,7 +25,7 @@ var kinds = map[string]kind{
 	"obs": answering, "tool_response": answering, "observation": answering,
 }
 
-// properCall is the tag name of a call that needs no repair; any other is reported as
+// properCall is the tag name of a call that needs no repair. Other tag names are reported as
 // RepairTag.
 const properCall = "tool_call"
 
@@ -51,14 +51,14 @@ func (r *Reader) message(text string) {
 }
 
 // untagged reads the calls of a text that are outside of tags: ReAct lines, fenced blocks, or
-// bare JSON. Such calls also follow the thinking of models that think in tags. It reports
+// bare JSON. Models that think in tags may write such calls after their thinking. It reports
 // whether there are any.
 func (r *Reader) untagged(text string) bool {
 	return !r.skipCalls && (r.react(text) || r.fences(text) || r.bare(text))
 }
 
-// element adds the content of a tag that was just opened to the reading: to its thinking, calls,
-// results or text, by the kind k of the tag. It returns the text after the element. cutClose
+// element adds the content of a tag that was just opened to the thinking, calls, results or text
+// of the reading, by the kind k of the tag. It returns the text after the element. cutClose
 // defines where an unclosed element ends.
 func (r *Reader) element(tag string, k kind, after string) string {
 	body, remaining, closed := cutClose(after, tag, k)
@@ -107,9 +107,9 @@ func (r *Reader) thinkBlock(body string) {
 
 func (r *Reader) say(words string) { r.Text = text.Join(r.Text, "\n", strings.TrimSpace(words)) }
 
-// nextTag finds the first opening tag in s whose name is known. It returns the text before the
-// tag, its name and kind, and the text after it. Closing tags are skipped. If there is no such
-// tag, before is s, k is the constant words, and the other results are empty.
+// nextTag finds the first opening tag in s with a known name. It returns the text before the
+// tag, the name and kind of the tag, and the text after it. Closing tags are skipped. If there
+// is no such tag, before is s, k is the constant words, and the other results are empty.
 func nextTag(s string) (before, tag string, k kind, after string) {
 	for start := 0; ; {
 		i := strings.IndexByte(s[start:], '<')
@@ -126,8 +126,8 @@ func nextTag(s string) (before, tag string, k kind, after string) {
 }
 
 // tagName reads `<name>` or `</name>` at the start of s, in any case and with blanks around the
-// name. It returns the name in lower case, with the slash, and the length of the tag in bytes:
-// "" and 0 if there is no tag of at most 24 bytes.
+// name. It returns the name in lower case, with the slash, and the length of the tag in bytes.
+// It returns "" and 0 if there is no tag of at most 24 bytes.
 func tagName(s string) (name string, end int) {
 	const longest = 24
 	stop := strings.IndexByte(s[:min(len(s), longest)], '>')
@@ -153,8 +153,8 @@ func containsTag(s string, want kind) bool {
 }
 
 // cutClose splits s, the text after an opening tag, at the tag that closes it. closed is false
-// if there is none: a call then ends before the next known opening tag, any other element
-// before the next one of another kind, or else at the end of s.
+// if there is no closing tag. An unclosed call then ends before the next known opening tag, and
+// any other element before the next one of another kind, or else at the end of s.
 func cutClose(s, tag string, k kind) (body, remaining string, closed bool) {
 	if i, n := closing(s, tag, k); i >= 0 {
 		return s[:i], s[i+n:], true
@@ -173,8 +173,8 @@ func cutClose(s, tag string, k kind) (body, remaining string, closed bool) {
 	return s, "", false
 }
 
-// closing returns the index and length in s of the tag that closes an element, -1 and 0 if
-// there is none. Any of the call tags may close a call, but only before the next call opens.
+// closing returns the index in s and the length of the tag that closes an element, -1 and 0 if
+// there is none. Any call tag may close a call, but only before the next call opens.
 func closing(s, tag string, k kind) (i, length int) {
 	for start := 0; ; {
 		i := strings.Index(s[start:], "<")

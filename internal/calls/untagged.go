@@ -11,8 +11,8 @@ import (
 )
 
 // react reads the calls of a text in the ReAct dialect, whose lines start with Thought, Action,
-// Action Input, Observation or Final Answer. It reports whether the text is in this dialect: one of
-// its lines starts with "Action:".
+// Action Input, Observation or Final Answer. It returns false if no line of the text starts with
+// "Action:".
 func (r *Reader) react(text string) bool {
 	if !hasLine(text, "action") {
 		return false
@@ -48,8 +48,8 @@ func (r *Reader) react(text string) bool {
 
 var reactLabels = [...]string{"thought", "action input", "action", "observation", "final answer"}
 
-// section splits off the first part of a ReAct text, which ends before the next line with a
-// label such as "Action:". The label is empty for text before the first label.
+// section splits off the first part of a ReAct text. A part ends before the next line with a
+// label such as "Action:". The label is "" for text before the first label.
 func section(s string) (label, body, remaining string) {
 	label, s = labelOf(s)
 	end := 0
@@ -62,9 +62,9 @@ func section(s string) (label, body, remaining string) {
 	return label, strings.TrimSpace(s[:end]), s[end:]
 }
 
-// labelOf reads the ReAct label at the start of s, such as "Action:", in any case and with the
-// stars of Markdown around it. It returns the label in lower case and the text after it, or ""
-// and s if there is no label.
+// labelOf reads the ReAct label, such as "Action:", at the start of s, in any case and with
+// Markdown stars around it. It returns the label in lower case and the text after it. It returns
+// "" and s if there is no label.
 func labelOf(s string) (label, remaining string) {
 	line := strings.TrimLeft(s, " \t*")
 	for _, l := range reactLabels {
@@ -88,8 +88,8 @@ func hasLine(text, label string) bool {
 	return false
 }
 
-// inline reads a ReAct action that contains its input, `name({...})`, `name[{...}]` or `name{...}`,
-// and adds the call. It reports whether the action has this form.
+// inline reads a ReAct action that contains its input, `name({...})`, `name[{...}]` or
+// `name{...}`, and adds the call. It reports whether the action has this form.
 func (r *Reader) inline(action string) bool {
 	open := strings.IndexAny(action, "([{")
 	if open <= 0 {
@@ -146,8 +146,8 @@ func unfence(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// fences reads calls in Markdown's fenced blocks (```). The other text, fenced or not, is added
-// to Text. It reports whether there are calls; if not, Text is empty again.
+// fences reads calls in fenced blocks of Markdown (```). All other text, fenced or not, is added
+// to Text. It reports whether there are calls. If there are none, Text is empty again.
 func (r *Reader) fences(text string) bool {
 	if !strings.Contains(text, "```") {
 		return false
@@ -192,8 +192,8 @@ func (r *Reader) isolated(text string) bool {
 	return true
 }
 
-// namesCall reports whether a JSON object, or the first element of a list, is a call: it has
-// the name of a tool and arguments.
+// namesCall reports whether a JSON object, or the first element of a list, is a call: it has the
+// name of a tool and arguments.
 func namesCall(v gjson.Result) bool {
 	if v.IsArray() {
 		v = v.Get("0")
@@ -204,7 +204,7 @@ func namesCall(v gjson.Result) bool {
 	return toolName(v) != "" && argumentsOf(v) != ""
 }
 
-// bare reads calls in a message that is JSON without a fence or tag, or that ends in such JSON
+// bare reads calls from a message that is JSON without a fence or tag, or that ends in such JSON
 // after a line break. It reports whether there are any.
 func (r *Reader) bare(text string) bool {
 	trimmed := strings.TrimSpace(text)

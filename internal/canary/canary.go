@@ -1,5 +1,5 @@
-// Package canary holds secrets of many kinds, made up, for tests that plant
-// them and look for them afterwards.
+// Package canary has invented secrets of many kinds. Tests plant them and search for them
+// afterwards.
 package canary
 
 import (
@@ -24,20 +24,20 @@ import (
 	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
-// Canary is one secret with text around it.
+// Canary is one invented secret with text around it.
 type Canary struct {
 	Kind string
-	// Text is what is planted, Secret the part that must not be found again.
+	// Text is the planted text. Secret is the part that must not be found afterwards.
 	Text, Secret string
 }
 
 // All returns canaries of more than two hundred kinds: secrets, and the same secrets in
-// disguises that redactors see through. They are built at run time, so that scanners of this
-// repository do not report them.
+// disguises that redactors must recognise. They are assembled at run time, so that scanners of
+// this repository do not report them.
 func All() []Canary { return slices.Concat(plain(), disguised()) }
 
-// disguised returns the planted secrets that have no text around them, written in ways that
-// redactors must recognise: with invisible characters, as HTML escapes, and in base64.
+// disguised returns the secrets without surrounding text in disguises that redactors must
+// recognise: with invisible characters, as HTML escapes, and in base64.
 func disguised() []Canary {
 	var out []Canary
 	for _, c := range plain() {
@@ -81,8 +81,7 @@ func disguised() []Canary {
 //go:embed secrets.txt
 var secrets string
 
-// plain returns the planted secrets that are listed in secrets.txt, in the form in which their
-// issuers and people write them.
+// plain returns the secrets in secrets.txt, in the form in which issuers and people write them.
 func plain() (out []Canary) {
 	for line := range strings.Lines(secrets) {
 		kind, text, _ := strings.Cut(strings.NewReplacer("·", "", "\n", "", "⏎", "\n").Replace(line), "\t")
@@ -93,7 +92,7 @@ func plain() (out []Canary) {
 	return out
 }
 
-// Sample returns the canaries of all kinds or, without the tag long, of every fourth.
+// Sample returns the canaries of all kinds. Without the build tag long, it returns every fourth.
 func Sample() (sample []Canary) {
 	for i, canaries := 0, All(); i < len(canaries); i += longtest.Pick(1, 4) {
 		sample = append(sample, canaries[i])
@@ -101,12 +100,12 @@ func Sample() (sample []Canary) {
 	return sample
 }
 
-// Found is one canary that was found in one file.
+// Found is a canary that was found in a file.
 type Found struct{ Kind, Path string }
 
-// Find searches all files of a folder for canaries and returns those found. It looks into Parquet,
-// zstd and zip files, and also finds canaries that are escaped as in HTML or JSON or that are in
-// names of files.
+// Find searches all files of a folder for canaries and returns those found. It searches inside
+// Parquet, zstd and zip files and in file names, and recognises canaries that are escaped as in
+// HTML or JSON.
 func Find(t testing.TB, canaries []Canary, dir string) []Found {
 	t.Helper()
 	var out []Found
@@ -131,8 +130,8 @@ func Find(t testing.TB, canaries []Canary, dir string) []Found {
 	return out
 }
 
-// content returns the text of a file, which is decompressed if its name ends in .parquet, .eval or
-// .zst.
+// content returns the text of a file. A file whose name ends in .parquet, .eval or .zst is
+// decompressed.
 func content(path string) (string, error) {
 	b, err := os.ReadFile(path)
 	switch {
@@ -154,7 +153,7 @@ func content(path string) (string, error) {
 	}
 }
 
-// zipContent returns the text of all files in a zip.
+// zipContent returns the text of all files in a zip archive.
 func zipContent(text []byte) (string, error) {
 	z, err := zip.NewReader(bytes.NewReader(text), int64(len(text)))
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package canonical hashes JSON in the canonical form of the subnet's ledgers:
-// UTF-8, sorted keys, no space, and floats as Python writes them.
+// Package canonical hashes JSON in the canonical form of the subnet's ledgers: UTF-8, sorted
+// keys, no white space, and floats as Python writes them.
 package canonical
 
 import (
@@ -11,15 +11,15 @@ import (
 	"github.com/trajectory-arena/arena/internal/python"
 )
 
-// maxDepth is the maximum number of nested lists and objects, as in the subnet's runtime.
+// maxDepth is the maximum nesting of lists and objects, as in the subnet's runtime.
 const maxDepth = 256
 
-// ErrNot is returned for a text that has no canonical form: it is not JSON, nests too
-// deeply, or holds a number that is neither a float64 nor a signed 64-bit integer.
+// ErrNot is returned for a text that has no canonical form: it is not JSON, is nested too
+// deeply, or contains a number that is neither a float64 nor a signed 64-bit integer.
 var ErrNot = errors.New("no canonical JSON")
 
-// Digest returns the lower-case hex SHA-256 of a JSON text in canonical form. Numbers keep
-// their kind: 1 and 1.0 differ.
+// Digest returns the SHA-256, in lower-case hex, of a JSON text in canonical form. Integers and
+// floats are distinguished: 1 and 1.0 differ.
 func Digest(text string) (string, error) {
 	v, err := python.Loads(text)
 	if err == nil {
@@ -31,8 +31,8 @@ func Digest(text string) (string, error) {
 	return digest.SHA256(python.AppendCanonical(nil, v)), nil
 }
 
-// Form returns a key that is equal for JSON texts that differ in white space, escapes and
-// order of keys only: the digest, or the text itself if it has no canonical form.
+// Form returns a key that is equal for JSON texts that differ only in white space, escapes and
+// the order of keys. The key is the digest, or the text itself if it has no canonical form.
 func Form(text string) string {
 	if sum, err := Digest(text); err == nil {
 		return sum
@@ -40,8 +40,8 @@ func Form(text string) string {
 	return text
 }
 
-// check returns an error if v, which Python could read, has no canonical form: an integer beyond 64
-// bits, a float that is not finite, or more than depth nested values.
+// check returns an error if v, which Python can read, has no canonical form: an integer beyond
+// 64 bits, a float that is not finite, or more than depth nested values.
 func check(v python.Value, depth int) error {
 	switch v.Kind {
 	case python.Int:

@@ -1,5 +1,5 @@
-// Package claims holds sentences with numbers against what they were measured
-// from.
+// Package claims checks sentences with numbers in documentation against the data from which the
+// numbers were measured.
 package claims
 
 import (
@@ -19,15 +19,15 @@ import (
 	"github.com/trajectory-arena/arena/internal/jsonl"
 )
 
-// Claim is a sentence of a page with a number in it.
+// Claim is a sentence of a page that contains a number.
 type Claim struct {
-	// What names the thing measured: claims of one thing must agree.
+	// What names the measured quantity. Claims about the same quantity must agree.
 	What     string `json:"what"`
 	Page     string `json:"page"`
 	Sentence string `json:"sentence"`
-	// Source is the file that Formula computes the value from, in the Common
-	// Expression Language: number(re) is the first group of the first match,
-	// count(re) how often re matches, json(path) a value by gjson's path.
+	// Source is the file from which Formula computes the value. Formula is in the Common
+	// Expression Language: number(re) is the first group of the first match, count(re) the
+	// number of matches of re, and json(path) a value by gjson's path.
 	Source  string  `json:"source"`
 	Formula string  `json:"formula"`
 	Value   float64 `json:"value"`
@@ -35,7 +35,7 @@ type Claim struct {
 	Tolerance float64 `json:"tolerance"`
 }
 
-// The outcomes of a claim.
+// The outcomes of checking a claim.
 const (
 	Holds       = "holds"
 	Differs     = "does not hold"
@@ -43,15 +43,15 @@ const (
 	Contradicts = "contradicts another"
 )
 
-// Finding is the result of checking a claim. Why is the reason if it does not hold.
+// Finding is the result of checking a claim. Why is the reason if the claim does not hold.
 type Finding struct {
 	Claim   Claim
 	Outcome string
 	Why     string
 }
 
-// Check reads claims, one JSON object a line, and checks each against its page
-// and source. Both lie within folder, links included.
+// Check reads claims, one JSON object per line, and checks each against its page and source.
+// Pages and sources must be within folder, also after following links.
 func Check(path, folder string) ([]Finding, error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -114,7 +114,7 @@ func words(text string) string { return strings.Join(strings.Fields(text), " ") 
 
 var number = regexp.MustCompile(`\d[\d,]*(\.\d+)?`)
 
-// says reports whether a sentence contains the number value, or 100 times it, as a percentage.
+// says reports whether a sentence contains the number value, or 100 times it as a percentage.
 func says(sentence string, value float64) bool {
 	for _, text := range number.FindAllString(sentence, -1) {
 		n, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)

@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	// arrowMetaBytes is the maximum size of the description of a batch or of all columns. A
-	// thousand columns take 64 KiB.
+	// arrowMetaBytes is the maximum size in bytes of the description of a batch or of all
+	// columns. A thousand columns need 64 KiB.
 	arrowMetaBytes = 256 << 10
-	// arrowHeldBytes is the maximum size in memory of a batch and all dictionaries together,
-	// decompressed.
+	// arrowHeldBytes is the maximum decompressed size in bytes of a batch together with all
+	// dictionaries.
 	arrowHeldBytes = 1 << 30
-	// arrowPacked is the maximum ratio of the size of one decompressed buffer, less arrowLeast
-	// bytes, to the length of the stream.
+	// arrowPacked limits decompression: a decompressed buffer may have arrowPacked times the
+	// length of the stream, plus arrowLeast bytes.
 	arrowPacked = 1000
 	arrowLeast  = 1 << 20
 )
 
-// openArrow opens an untrusted Arrow stream. Arrow's reader turns its own panics into errors, but
-// it believes the sizes that a stream states. So they are checked against the length of the stream,
-// and the returned allowance limits the memory that the reader allocates.
+// openArrow opens an untrusted Arrow stream. Arrow's reader turns its own panics into errors,
+// but trusts the sizes that a stream declares. They are therefore checked against the length of
+// the stream, and the returned allowance limits the memory that the reader allocates.
 func openArrow(src *io.SectionReader) (*ipc.Reader, *allowance, error) {
 	if err := checkMessages(src); err != nil {
 		return nil, nil, err
@@ -44,9 +44,9 @@ func openArrow(src *io.SectionReader) (*ipc.Reader, *allowance, error) {
 	return r, mem, err
 }
 
-// Numbers of Arrow's format. The slots are those of the tables Message, Schema and Field in its
-// definition (Message.fbs, Schema.fbs). kindUnion is a kind of column that is not read, kindRuns
-// the first of several others.
+// Numbers of Arrow's format. The slots are those of the tables Message, Schema and Field in the
+// format's definition (Message.fbs, Schema.fbs). kindUnion is a kind of column that is not read;
+// kindRuns is the first of several others.
 const (
 	slotHeader       = 8
 	slotBody         = 10
@@ -61,12 +61,12 @@ const (
 	kindRuns  = 22
 )
 
-// maxColumns is the maximum number of columns, nested columns and metadata entries in one message
-// of an Arrow stream.
+// maxColumns is the maximum total number of columns, nested columns and metadata entries in one
+// message of an Arrow stream.
 const maxColumns = 1 << 10
 
-// counted counts columns and metadata entries. Its method add panics if there are more than
-// maxColumns, which also ends a recursion.
+// counted is a count of columns and metadata entries. Its method add panics above maxColumns,
+// which also ends a recursion.
 type counted int
 
 func (c *counted) add(n int) {
@@ -75,10 +75,10 @@ func (c *counted) add(n int) {
 	}
 }
 
-// checkMessages rejects a stream that a few bytes can make expensive to read: with too many columns
-// or metadata entries, all of which can refer to the same bytes, or with columns (views, runs,
-// unions) in which a few bytes stand for any number of values. It stops at a message that cannot be
-// parsed, as Arrow's reader does.
+// checkMessages rejects a stream in which a few bytes make reading expensive. It has too many
+// columns or metadata entries, all of which can refer to the same bytes. Or it has columns
+// (views, runs, unions) in which a few bytes represent any number of values. It stops at a
+// message that cannot be parsed, as Arrow's reader does.
 func checkMessages(src *io.SectionReader) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -104,12 +104,12 @@ func checkMessages(src *io.SectionReader) (err error) {
 	return nil
 }
 
-// arrowHead is the number of bytes before the description of a message: a marker and the length of
-// the description.
+// arrowHead is the number of bytes before the description of a message: a marker and the length
+// of the description.
 const arrowHead = 8
 
-// description returns the description, a flatbuffer, of the message at an offset of the stream; nil
-// at the end of the stream.
+// description returns the description (a flatbuffer) of the message at an offset of the stream.
+// It returns nil at the end of the stream.
 func description(src *io.SectionReader, offset int64) ([]byte, error) {
 	head := make([]byte, arrowHead)
 	if _, err := src.ReadAt(head, offset); err != nil {
@@ -153,27 +153,27 @@ func length(t flatbuffers.Table, slot flatbuffers.VOffsetT) int {
 	return 0
 }
 
-// allowance is an allocator with a limit for the memory of a batch and its dictionaries. It panics
-// above the limit; Arrow's reader turns the panic into an error.
+// allowance is an allocator that limits the memory of a batch and its dictionaries. It panics
+// above the limit, and Arrow's reader turns the panic into an error.
 type allowance struct {
 	memory.Allocator
 	limit, used int64
 }
 
-// Allocate implements memory.Allocator.
+// Allocate allocates memory. It implements memory.Allocator.
 func (a *allowance) Allocate(size int) []byte {
 	a.take(size)
 	return a.Allocator.Allocate(size)
 }
 
-// Reallocate implements memory.Allocator.
+// Reallocate changes the size of b. It implements memory.Allocator.
 func (a *allowance) Reallocate(size int, b []byte) []byte {
 	a.used -= int64(len(b))
 	a.take(size)
 	return a.Allocator.Reallocate(size, b)
 }
 
-// Free implements memory.Allocator.
+// Free releases b. It implements memory.Allocator.
 func (a *allowance) Free(b []byte) {
 	a.used -= int64(len(b))
 	a.Allocator.Free(b)
@@ -186,12 +186,12 @@ func (a *allowance) take(size int) {
 	a.used += int64(size)
 }
 
-// arrowBare is the number of rows and elements that are accepted beyond those that the bytes of a
-// batch can hold. An element takes at least one bit, except in columns that contain only nulls,
-// which take no bytes.
+// arrowBare is the number of rows and elements that are accepted in addition to those that the
+// bytes of a batch can represent. An element takes at least one bit, except in columns that
+// contain only nulls.
 const arrowBare = 1 << 20
 
-// check returns an error if a batch of rows has more rows or elements than its bytes can hold.
+// check returns an error if a batch has more rows or elements than its bytes can represent.
 func (a *allowance) check(batch arrow.RecordBatch) error {
 	longest := 8*a.used + arrowBare
 	outside := batch.NumRows() > longest

@@ -1,5 +1,4 @@
-// Package columns reads the rows of Parquet files and Arrow streams that nobody
-// vouches for, whatever their columns.
+// Package columns reads the rows of untrusted Parquet files and Arrow streams with any columns.
 package columns
 
 import (
@@ -20,7 +19,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
-// maxRowBytes is the maximum size of a row as JSON, in bytes.
+// maxRowBytes is the maximum size in bytes of a row as JSON.
 const maxRowBytes = 64 << 20
 
 const parquetMagic = "PAR1"
@@ -28,14 +27,14 @@ const parquetMagic = "PAR1"
 // MagicBytes is the number of leading bytes by which columnar files are recognised.
 const MagicBytes = 4
 
-// IsColumnar reports whether a file that starts with magic is a Parquet or Arrow file.
+// IsColumnar reports whether a file with the first bytes magic is a Parquet or Arrow file.
 func IsColumnar(magic string) bool {
 	return strings.HasPrefix(magic, parquetMagic) || strings.HasPrefix(magic, arrowFile) || strings.HasPrefix(magic, arrowStream)
 }
 
-// Each calls yield for every row of a file of size bytes, in order, as a JSON
-// object. Its errors are those of a file that is damaged or larger than any that is
-// read, and yield's own.
+// Each calls yield for every row of a file of size bytes, in order, with the row as a JSON
+// object. It returns an error if the file is damaged or exceeds a limit, or if yield returns
+// one.
 func Each(
 	src io.ReaderAt,
 	size int64,
@@ -56,17 +55,17 @@ func Each(
 	}
 }
 
-// recovered turns a panic of the libraries that read columns, which do not check all of their
-// input, into an error. It must be deferred.
+// recovered turns a panic into an error. It must be deferred. The libraries that read columns
+// panic because they do not check all of their input.
 func recovered(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("read columns: damaged file: %v", p)
 	}
 }
 
-// The first bytes of Arrow's two formats: a stream, which the library datasets saves to disk, and a
-// file. A file is a stream between eight leading bytes and a table of contents, which is not
-// needed.
+// The first bytes of Arrow's two formats: a stream (which the library datasets saves to disk)
+// and a file. A file is a stream between eight leading bytes and a table of contents, which is
+// not needed.
 const (
 	arrowStream   = "\xff\xff\xff\xff"
 	arrowFile     = "ARRO"
@@ -79,8 +78,8 @@ var (
 	errLongRow = fmt.Errorf("longer than %d bytes", maxRowBytes)
 )
 
-// eachArrow calls yield with each row of an Arrow stream as JSON. It holds one batch in memory, at
-// most a gigabyte.
+// eachArrow calls yield for each row of an Arrow stream, as JSON. One batch, at most a gigabyte,
+// is in memory.
 func eachArrow(src *io.SectionReader, yield func(text string) error) error {
 	r, mem, err := openArrow(src)
 	if err != nil {
@@ -106,8 +105,8 @@ func eachArrow(src *io.SectionReader, yield func(text string) error) error {
 	return wrong.Wrap("read arrow rows", r.Err())
 }
 
-// rowText returns row i of a batch as a JSON object. Of columns with the same name it contains the
-// last.
+// rowText returns row i of a batch as a JSON object. If columns have the same name, the last one
+// is returned.
 func rowText(batch arrow.RecordBatch, i int) (string, error) {
 	row := make(map[string]any, batch.NumCols())
 	for column, f := range batch.Schema().Fields() {
@@ -120,10 +119,9 @@ func rowText(batch arrow.RecordBatch, i int) (string, error) {
 	return string(b), err
 }
 
-// eachParquet calls yield with each row of a Parquet file as JSON, whatever its schema. Dates and
-// times are the numbers that the file stores. Unsigned numbers from 2^63 on are negative. A column
-// of JSON is yielded as a string with its text: parsed, its numbers would lose digits and its
-// objects their order.
+// eachParquet calls yield for each row of a Parquet file, as JSON. Dates and times are the
+// numbers that the file stores, and unsigned numbers from 2^63 on become negative. A column of
+// JSON becomes a string, since parsed numbers would lose digits and objects their order.
 func eachParquet(src io.ReaderAt, size int64, yield func(text string) error) error {
 	file, err := footer.Open(src, size)
 	if err != nil {
@@ -154,7 +152,7 @@ func eachParquet(src io.ReaderAt, size int64, yield func(text string) error) err
 	}
 }
 
-// asText is a node of a Parquet schema in which columns of JSON are columns of text.
+// asText is a node of a Parquet schema that declares columns of JSON as columns of text.
 type asText struct{ parquet.Node }
 
 func (n asText) Type() parquet.Type      { return textType(n.Node) }
@@ -178,9 +176,9 @@ func textFields(n parquet.Node) []parquet.Field {
 	})
 }
 
-// plain converts a value of a Parquet row to a value that encoding/json can write. Bytes are
-// converted to text, since many writers do not mark text columns and parquet-go loses the mark
-// inside maps. NaN and infinities are converted to nil.
+// plain converts a value of a Parquet row to one that encoding/json can encode. Bytes become
+// text, since many writers do not mark text columns and parquet-go loses the mark inside maps.
+// NaN and infinities become nil.
 func plain(cell reflect.Value) any {
 	if cell.IsValid() {
 		if text, ok := cell.Interface().(encoding.TextMarshaler); ok { // decimals, dates

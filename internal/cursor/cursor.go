@@ -1,9 +1,8 @@
-// Package cursor reads one JSON text from start to end and checks every byte of it. Values are
-// read as Go values or skipped as raw JSON; no tree is built. It reads 8 bytes at a time where
-// possible.
+// Package cursor reads one JSON text from start to end and checks every byte. Values are read as
+// Go values or skipped as raw JSON; no tree is built. It reads 8 bytes at a time where possible.
 //
-// It accepts what encoding/json accepts, which a fuzz target holds. Strings without escapes
-// share the memory of the text; the others are unescaped into one arena per text.
+// It accepts what encoding/json accepts, as a fuzz test verifies. Strings without escapes share
+// the memory of the text. All others are unescaped into one buffer per text.
 package cursor
 
 import (
@@ -12,9 +11,9 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// Cursor is a position in one JSON text. Its methods read the value at that position and
-// move to its end. After the first error the cursor stays at the end of the text and every
-// method returns zero values; Err returns the error.
+// Cursor is a position in one JSON text. Its methods read the value at that position and move to
+// its end. After the first error, the cursor is at the end of the text, every method returns
+// zero values, and Err returns the error.
 type Cursor struct {
 	src      string
 	pos      int
@@ -26,20 +25,23 @@ type Cursor struct {
 	arena    strings.Builder // unescaped strings
 	room     int             // minimal size of the arena
 	lone     bool
-	// unusual reports whether a string had an escape that it did not need.
+	// unusual reports whether a string has an unnecessary escape.
 	unusual bool
+	// mistyped is the last value that was skipped because of its type.
+	mistyped arena.Raw
 	// infinite reports whether a skipped number is too large for a float64.
 	infinite bool
 }
 
-// Limits bound the memory and the stack that one text may take.
+// Limits are the limits for reading one text. They bound memory and stack.
 type Limits struct {
-	// Depth is the deepest nesting of arrays and objects.
+	// Depth is the maximum nesting of arrays and objects.
 	Depth int
-	// StringBytes is the maximum length of a string or key, in bytes as written. Strings of fewer
+	// StringBytes is the maximum length of a string or key, in bytes as written. Strings of less
 	// than 8 bytes are not checked.
 	StringBytes int
-	// Elements is the limit of array elements that are read; skipped ones do not count.
+	// Elements is the maximum number of array elements that are read. Skipped elements do not
+	// count.
 	Elements int
 }
 
@@ -50,18 +52,18 @@ func New(src string, limits Limits) *Cursor {
 	return c
 }
 
-// Reset moves the cursor to the start of another text, with a new arena.
+// Reset moves the cursor to the start of another text and allocates new memory for unescaped
+// strings.
 func (c *Cursor) Reset(src string) {
 	*c = Cursor{src: src, limits: c.limits, nest: c.nest}
 	c.space()
 }
 
-// Reserve sets the minimum capacity of the memory for unescaped strings, so that one allocation can
-// hold all of them.
+// Reserve sets the minimum capacity of the memory for unescaped strings, so that a single
+// allocation is enough.
 func (c *Cursor) Reserve(bytes int) { c.room = bytes }
 
-// Next moves the cursor to the start of another text. The memory of unescaped strings is still
-// used.
+// Next moves the cursor to the start of another text and keeps the memory of unescaped strings.
 func (c *Cursor) Next(src string) {
 	c.src = src
 	c.pos = 0
@@ -72,10 +74,11 @@ func (c *Cursor) Next(src string) {
 	c.space()
 }
 
-// Err returns nil if everything read so far is valid JSON within the limits.
+// Err returns the first error. It returns nil if everything read so far is valid JSON within the
+// limits.
 func (c *Cursor) Err() error { return c.err }
 
-// End returns Err, or an error if the text holds more than the value that was read.
+// End returns Err, or an error if the text continues after the value that was read.
 func (c *Cursor) End() error {
 	c.space()
 	if c.err == nil && c.pos < len(c.src) {
@@ -84,15 +87,16 @@ func (c *Cursor) End() error {
 	return c.err
 }
 
-// LoneSurrogate reports whether a string read so far holds half of an escaped surrogate
-// pair, which UTF-8 cannot express.
+// LoneSurrogate reports whether a string read so far contains half of an escaped surrogate pair,
+// which UTF-8 cannot represent.
 func (c *Cursor) LoneSurrogate() bool { return c.lone }
 
-// Unusual reports whether a string read so far escapes a character that needs no escape, or
-// escapes one by number.
+// Unusual reports whether a string read so far escapes a character unnecessarily or by its
+// number.
 func (c *Cursor) Unusual() bool { return c.unusual }
 
-// Kind returns the type of the value at the cursor, or Absent after an error or at the end.
+// Kind returns the type of the value at the cursor. It returns Absent after an error or at the
+// end.
 func (c *Cursor) Kind() arena.Kind {
 	if c.pos >= len(c.src) {
 		return arena.Absent
@@ -113,9 +117,14 @@ func (c *Cursor) Kind() arena.Kind {
 	}
 }
 
-// Object calls member for each key, in the text's order; member must read the key's value.
-// It skips a value of another type and returns false.
+// Object calls member for each key in order; member must read the key's value. It skips a value
+// of another type and returns false.
 func (c *Cursor) Object(member func(key string)) bool {
+	return c.Members(member, func(string, arena.Raw) {})
+}
+
+// Members reads an object as Object does, and calls mistyped for each member whose value was skipped because of its type.
+func (c *Cursor) Members(member func(key string), mistyped func(key string, value arena.Raw)) bool {
 	if !c.open('{') {
 		return false
 	}
@@ -125,12 +134,16 @@ func (c *Cursor) Object(member func(key string)) bool {
 			return false
 		}
 		member(key)
+		if c.mistyped != "" {
+			mistyped(key, c.mistyped)
+			c.mistyped = ""
+		}
 	}
 	c.depth--
 	return c.err == nil
 }
 
-// Array calls element for each element, which element must read. It skips a value of another
+// Array calls element for each element, which must read the element. It skips a value of another
 // type and returns false.
 func (c *Cursor) Array(element func()) bool {
 	if !c.open('[') {
@@ -147,7 +160,7 @@ func (c *Cursor) Array(element func()) bool {
 	return c.err == nil
 }
 
-// Raw reads any value as it is written, without the white space around it.
+// Raw reads any value and returns it as written, without surrounding white space.
 func (c *Cursor) Raw() arena.Raw {
 	start := c.pos
 	c.Skip()
@@ -157,7 +170,7 @@ func (c *Cursor) Raw() arena.Raw {
 	return arena.Raw(c.src[start:c.pos])
 }
 
-// Compact reads any value and returns it without white space between its parts.
+// Compact reads any value and returns it without white space.
 func (c *Cursor) Compact() string {
 	raw := string(c.Raw())
 	var b strings.Builder
@@ -179,11 +192,11 @@ func (c *Cursor) Compact() string {
 	return b.String()
 }
 
-// open moves into the array or object at the cursor and returns true. It skips a value of another
-// type and returns false, and it returns false after an error.
+// open moves the cursor into the array or object at the cursor and returns true. It skips a
+// value of another type and returns false. It also returns false after an error.
 func (c *Cursor) open(bracket byte) bool {
 	if c.pos >= len(c.src) || c.src[c.pos] != bracket {
-		c.Skip()
+		c.SkipMistyped()
 		return false
 	}
 	c.pos++
@@ -196,7 +209,7 @@ func (c *Cursor) open(bracket byte) bool {
 	return true
 }
 
-// first reports whether the array or object just opened has a member. If it has none, the cursor
+// first reports whether an array or object that was just opened has a member. If not, the cursor
 // moves past the closing bracket.
 func (c *Cursor) first(closing byte) bool {
 	if c.pos < len(c.src) && c.src[c.pos] == closing {
@@ -206,7 +219,8 @@ func (c *Cursor) first(closing byte) bool {
 	return c.err == nil
 }
 
-// more moves past a comma and returns true, or past the closing bracket and returns false.
+// more reports whether another member follows. The cursor moves past the comma or, if there is
+// none, past the closing bracket.
 func (c *Cursor) more(closing byte) bool {
 	c.space()
 	if c.err != nil {
@@ -247,17 +261,26 @@ func (c *Cursor) key() string {
 
 func (c *Cursor) space() { c.pos = skipSpace(c.src, c.pos) }
 
+// SkipMistyped skips a value that has another type than its reader wants. A null is no value.
+func (c *Cursor) SkipMistyped() {
+	if c.Kind() == arena.Null {
+		c.Skip()
+		return
+	}
+	c.mistyped = c.Raw()
+}
+
 // Source returns the text that the cursor reads.
 func (c *Cursor) Source() string { return c.src }
 
 // Taken returns the number of array elements read so far.
 func (c *Cursor) Taken() int { return c.elements }
 
-// Mark returns the offset of the value at the cursor, as an argument for Since.
+// Mark returns the offset of the value at the cursor. It is an argument for Since.
 func (c *Cursor) Mark() int { return c.pos }
 
-// Since returns the text from the offset mark to the cursor: the value that was read since the call
-// of Mark. After an error it returns "".
+// Since returns the text from the offset mark to the cursor, which is the value read since the
+// call of Mark. It returns "" after an error.
 func (c *Cursor) Since(mark int) arena.Raw {
 	if c.err != nil {
 		return ""

@@ -9,11 +9,11 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// Int reads a number that is an integer within int64, however it is written. It skips any
-// other value and returns false.
+// Int reads a number that is an integer within int64, in any notation. It skips any other value
+// and returns false.
 func (c *Cursor) Int() (int64, bool) {
 	if c.Kind() != arena.Number {
-		c.Skip()
+		c.SkipMistyped()
 		return 0, false
 	}
 	text := string(c.Raw())
@@ -22,6 +22,7 @@ func (c *Cursor) Int() (int64, bool) {
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || f != math.Trunc(f) || math.Abs(f) >= 1<<63 {
+		c.mistyped = arena.Raw(text)
 		return 0, false
 	}
 	return int64(f), true
@@ -31,7 +32,7 @@ func (c *Cursor) Int() (int64, bool) {
 // false.
 func (c *Cursor) Float() (float64, bool) {
 	if c.Kind() != arena.Number {
-		c.Skip()
+		c.SkipMistyped()
 		return 0, false
 	}
 	f, err := strconv.ParseFloat(string(c.Raw()), 64)
@@ -40,10 +41,14 @@ func (c *Cursor) Float() (float64, bool) {
 
 // Bool reads true or false. It skips any other value and returns false.
 func (c *Cursor) Bool() bool {
-	return c.Raw() == "true"
+	value := c.Raw()
+	if kind := value.Kind(); kind != arena.Bool {
+		c.mistyped = value
+	}
+	return value == "true"
 }
 
-// number skips one number, by the grammar of RFC 8259, and records whether it is too large for a
+// number skips one number by the grammar of RFC 8259. It records whether the number exceeds a
 // float64.
 func (c *Cursor) number() {
 	start := c.pos
@@ -76,8 +81,8 @@ func (c *Cursor) number() {
 	}
 }
 
-// maxDigits is a length in bytes up to which a number without an exponent certainly fits into a
-// float64, whose largest value is 1.8e308.
+// maxDigits is the length in bytes up to which a number without an exponent certainly fits into
+// a float64, whose maximum is 1.8e308.
 const maxDigits = 308
 
 func (c *Cursor) isAt(b byte) bool { return c.pos < len(c.src) && c.src[c.pos] == b }
@@ -98,33 +103,33 @@ func (c *Cursor) digits() bool {
 	return false
 }
 
-// Fault is the kind of an error in a text.
+// Fault is the kind of an error in a JSON text.
 type Fault uint8
 
-// The faults of a text.
+// The kinds of errors.
 const (
-	// Syntax is a byte that JSON does not allow.
+	// Syntax means that JSON does not allow a byte.
 	Syntax Fault = iota + 1
-	// Ended is a text that stops between two tokens or inside a word: more
-	// lines might complete it.
+	// Ended means that the text ends between two tokens or inside a word, so that more lines
+	// might complete it.
 	Ended
-	// EndedInString is a text that stops inside a string, which no further
-	// line can complete.
+	// EndedInString means that the text ends inside a string, which no further line can
+	// complete.
 	EndedInString
-	// TooDeep, StringTooLong and TooMany are texts beyond the limits.
+	// TooDeep, StringTooLong and TooMany mean that the text exceeds a limit.
 	TooDeep
 	StringTooLong
 	TooMany
 )
 
-// Error is an error in a text and its offset in bytes, from 0.
+// Error is an error in a JSON text. At is its offset in bytes, counted from 0.
 type Error struct {
 	Fault Fault
 	At    int
 	what  string
 }
 
-// Error returns the fault in words; it never quotes the text.
+// Error returns a description of the error. It never quotes the text.
 func (e *Error) Error() string {
 	if e.Fault == Ended || e.Fault == EndedInString {
 		return fmt.Sprintf("text ends early at byte %d", e.At)

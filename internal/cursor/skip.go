@@ -4,8 +4,8 @@ import (
 	"math/bits"
 )
 
-// Skip checks one value of any type and moves to its end. It is a loop and not a recursion,
-// since most of a trace is skipped.
+// Skip checks one value of any type and moves to its end. It is a loop instead of a recursion
+// for speed, since most of a trace is skipped.
 func (c *Cursor) Skip() {
 	c.nest = c.nest[:0]
 	i := c.pos
@@ -23,8 +23,8 @@ func (c *Cursor) Skip() {
 	}
 }
 
-// enterValue skips the value at i. If the value is an array or object with members, it moves only
-// to the first nested value, and open is true. next is the index that it has reached.
+// enterValue skips the value at i. If the value is an array or object with members, it moves
+// only to the first nested value, and open is true. next is the index at which it stopped.
 func (c *Cursor) enterValue(i int) (next int, open bool) {
 	if i >= len(c.src) {
 		return c.failAt(i, Ended, ""), false
@@ -97,8 +97,8 @@ func (c *Cursor) pop(i int) int {
 	return i + 1
 }
 
-// skipString skips the string at i and returns the index after it. Short strings without escapes,
-// such as most keys, take a single load of 8 bytes.
+// skipString skips the string at i and returns the index after it. A short string without
+// escapes, such as most keys, needs a single load of 8 bytes.
 func (c *Cursor) skipString(i int) int {
 	next := i + 1
 	if next+8 <= len(c.src) {
@@ -143,7 +143,8 @@ func (c *Cursor) word(w string) {
 	c.fail(Ended, "")
 }
 
-// skipSpace returns the first index from i on at which s has no white space, or len(s).
+// skipSpace returns the first index from i on at which s has no white space. It returns len(s)
+// if there is none.
 func skipSpace(s string, i int) int {
 	for i < len(s) && isSpace(s[i]) {
 		i++
@@ -155,18 +156,17 @@ func isSpace(b byte) bool {
 	return b <= ' ' && (b == ' ' || b == '\n' || b == '\t' || b == '\r')
 }
 
-// MaxDepth is the maximum nesting of encoding/json.
+// MaxDepth is the maximum nesting that encoding/json accepts.
 const MaxDepth = 10_000
 
-// Valid reports whether text is one JSON value, nested no deeper than encoding/json allows.
-// It needs no stack: recursive validators crash the process on a string of some millions of
-// brackets.
+// Valid reports whether text is one JSON value that is not nested deeper than encoding/json
+// allows. It is not recursive: recursive validators crash the process on millions of brackets.
 func Valid(text string) bool {
 	return stepOver(text).End() == nil
 }
 
-// Finite reports whether text is Valid and each of its numbers fits a float64: readers turn
-// 1e400 into infinity, or reject it.
+// Finite reports whether text is Valid and each of its numbers fits into a float64. Readers turn
+// larger numbers such as 1e400 into infinity, or reject them.
 func Finite(text string) bool {
 	c := stepOver(text)
 	return c.End() == nil && !c.infinite

@@ -10,22 +10,22 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// chunkBytes is the initial size of the memory for unescaped strings. It holds the few escaped
-// strings of most traces.
+// chunkBytes is the initial size in bytes of the memory for unescaped strings. It is enough for
+// the few escaped strings of most traces.
 const chunkBytes = 4096
 
-// String reads a string and unescapes it. Half of a surrogate pair is replaced by U+FFFD. It skips
-// any other value and returns false.
+// String reads a string and unescapes it. Half of a surrogate pair becomes U+FFFD. It skips any
+// other value and returns false.
 func (c *Cursor) String() (string, bool) {
 	if c.Kind() != arena.String {
-		c.Skip()
+		c.SkipMistyped()
 		return "", false
 	}
 	s := c.text()
 	return s, c.err == nil
 }
 
-// ID reads a string, or a number as it is written, so that ids of 20 digits are kept. It
+// ID reads a string, or a number as it is written, so that ids of 20 digits are preserved. It
 // skips any other value and returns "".
 func (c *Cursor) ID() string {
 	switch c.Kind() {
@@ -34,7 +34,7 @@ func (c *Cursor) ID() string {
 	case arena.Number:
 		return string(c.Raw())
 	default:
-		c.Skip()
+		c.SkipMistyped()
 		return ""
 	}
 }
@@ -56,8 +56,9 @@ const (
 	highs = 0x8080808080808080
 )
 
-// stops returns a mask with the high bit set in each byte of x that is a quote, a backslash or a
-// control character, which end a plain run of a string. Only the lowest bit that is set is certain.
+// stops returns a mask in which the high bit of a byte is set if the byte of x is a quote, a
+// backslash or a control character. These end a plain run of a string. Only the lowest set bit
+// is reliable.
 func stops(x uint64) uint64 {
 	quote := x ^ ones*'"' // as slash, it has the high bits of x
 	slash := x ^ ones*'\\'
@@ -71,8 +72,9 @@ func load(s string) uint64 {
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
-// endString moves the cursor to the end of the string at which it is. The bytes of the string
-// before i were already checked. It fails if the string is invalid or longer than the limit.
+// endString moves the cursor from the start of a string to its end. The bytes of the string
+// before i must have been checked. It records an error if the string is invalid or exceeds the
+// limit.
 func (c *Cursor) endString(i int) {
 	start := c.pos
 	for {
@@ -103,7 +105,7 @@ func (c *Cursor) endString(i int) {
 }
 
 // plainRun returns the first index from i on at which s has a quote, a backslash or a control
-// character, or len(s).
+// character. It returns len(s) if there is none.
 func plainRun(s string, i int) int {
 	for i+16 <= len(s) {
 		first := stops(load(s[i:]))
@@ -129,8 +131,8 @@ func stringEnd(s string, i int) int {
 	return i + 1
 }
 
-// escape checks the escape sequence at the start of s and returns its length in bytes; 0 after an
-// error. A surrogate pair is one sequence.
+// escape checks the escape sequence at the start of s and returns its length in bytes, 0 after
+// an error. A surrogate pair is one sequence.
 func (c *Cursor) escape(s string) int {
 	if len(s) < 2 {
 		c.fail(EndedInString, "")
@@ -158,8 +160,8 @@ func (c *Cursor) escape(s string) int {
 	return n
 }
 
-// escapeLen returns the length of the \u escape at the start of s: 12 for a surrogate pair,
-// otherwise 6.
+// escapeLen returns the length in bytes of the \u escape at the start of s: 12 for a surrogate
+// pair, otherwise 6.
 func escapeLen(s string) int {
 	if len(s) < 12 || s[6] != '\\' || s[7] != 'u' {
 		return 6
@@ -177,7 +179,7 @@ func hex4(digits string) (rune, bool) {
 }
 
 // unescape reads the string at the cursor and returns it unescaped. i is the index of its first
-// backslash; the bytes before it were already checked.
+// backslash. The bytes before i must have been checked.
 func (c *Cursor) unescape(i int) string {
 	start := c.pos + 1
 	if c.endString(i); c.err != nil {
@@ -194,8 +196,8 @@ func (c *Cursor) unescape(i int) string {
 	return c.arena.String()[begin:]
 }
 
-// Unescape returns the text that a JSON string means. inside is the string without its quotes,
-// which must be valid.
+// Unescape returns the text that a JSON string represents. inside is the string without its
+// quotes, which must be valid.
 func Unescape(inside string) string {
 	if strings.IndexByte(inside, '\\') < 0 {
 		return inside
@@ -221,12 +223,12 @@ func writeMeaning(out *strings.Builder, inside string) {
 	out.WriteString(inside[start:])
 }
 
-// unescaped maps the byte after a backslash to the character that the escape means. It is 0 for u,
-// which hexadecimal digits follow, and for bytes that are no escape.
+// unescaped maps the byte after a backslash to the character that the escape represents. It is 0
+// for u, after which hexadecimal digits follow, and for bytes that are not an escape.
 var unescaped = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// unescapeDigits returns the character that a \u escape, or a surrogate pair of two, means. It is
-// U+FFFD for half of a surrogate pair, once written.
+// unescapeDigits returns the character of a \u escape or of a surrogate pair. It returns U+FFFD
+// for half of a surrogate pair.
 func unescapeDigits(escape string) rune {
 	r, _ := hex4(escape[2:6])
 	if len(escape) == 12 {

@@ -5,14 +5,15 @@ import (
 	"strings"
 )
 
-// family is one kind of simulated agent: a plain way in which a model can decide its calls, or in
-// which a program can. The families are invented, not those of a real day.
+// family is one kind of simulated agent: a simple way in which a model or a program can decide
+// the calls. The families are invented.
 type family struct {
 	name    string
 	agentic bool
 	why     string
-	// reply renders the model's reply before a move, one step of an attempt; it is empty if no
-	// inference call preceded the move. first reports whether the move is the first.
+	// reply returns the model's reply before a move (one step of an attempt). It returns the
+	// zero reply if no model was asked before the move. first reports whether the move is the
+	// first.
 	reply func(m *move, first bool) reply
 	// loops reports whether the agent repeats searches without a reason.
 	loops bool
@@ -30,19 +31,20 @@ var families = []family{
 	{name: "replay", reply: replayReply, why: "a program replays calls from one plan that names no tool"},
 }
 
-// agent is one run of one simulated agent over all problems of the generated day.
+// agent is one run of a simulated agent on all problems of the generated data.
 type agent struct {
 	family
 	run, version, hotkey string
 	model                string
 	started              int64 // Unix milliseconds
-	// skill is the probability of choosing the requested product if it was found. depth, 0 to 3, is
-	// how much the reasoning considers.
+	// skill is the probability of choosing the requested product if it was found. depth, from 0
+	// to 3, is how much the reasoning considers.
 	skill float64
 	depth int
-	// nonce reports whether the proxy of the day wrote nonce_status.
+	// nonce reports whether the simulated proxy writes nonce_status.
 	nonce bool
-	// pages is the maximum number of searches, each with a view, for one requested product.
+	// pages is the maximum number of searches, each followed by a view, for one requested
+	// product.
 	pages int
 	// width is the maximum number of products that one view opens.
 	width int
@@ -50,12 +52,12 @@ type agent struct {
 
 var models = []string{"orchard/Sprig-9B", "orchard/Grove-30B", "northwind/Atlas-70B"}
 
-// dayStart is the start of every generated day, 1 June 2026, in Unix milliseconds.
+// dayStart is the start of all generated attempts, 1 June 2026, in Unix milliseconds.
 const dayStart = 1780272000000
 
-// newAgent returns the simulated agent of the i-th run. In the share c.Agentic of all runs, spread
-// evenly, the model decides its calls; in the others a program does. Both kinds cycle through their
-// families.
+// newAgent returns the simulated agent of run i. The model decides its calls in the share
+// c.Agentic of all runs, evenly distributed; in the others a program does. The families of both
+// kinds alternate.
 func newAgent(d *dice, i int, c Config) agent {
 	before := int(float64(i) * c.Agentic)
 	after := int(float64(i+1) * c.Agentic)
@@ -78,7 +80,7 @@ func newAgent(d *dice, i int, c Config) agent {
 	}
 }
 
-// reply is the reply of the simulated model to one inference call.
+// reply is the reply of the simulated model to one request.
 type reply struct {
 	message string // the JSON message, empty where nothing was asked
 	finish  string
@@ -141,11 +143,11 @@ func replayReply(m *move, first bool) reply {
 	return textReply(object("wishes", list(str(m.think)), "strategy", str("look each one up, open the best ones, answer")))
 }
 
-// What an agent thinks depends on its depth: 0 plans only, 1 remarks on what
-// came back, 2 names data from it, 3 weighs two products with a reason.
+// The thinking of an agent depends on its depth: 0 plans only, 1 comments on results, 2 names
+// data from them, and 3 compares two products with a reason.
 
-// plan returns what the simulated agent thinks before a search for the product gold. try counts the
-// searches before it, and seen are the products found so far.
+// plan returns the simulated agent's thinking before a search for the product gold. try is the
+// number of earlier searches for it. seen are the products found so far.
 func (s *shopper) plan(gold *product, try int, seen []*product) string {
 	name := nouns[gold.noun].name
 	if !s.a.agentic {
@@ -164,8 +166,8 @@ func (s *shopper) plan(gold *product, try int, seen []*product) string {
 	}), name)
 }
 
-// remark returns what the simulated agent thinks about the products that a search returned. gold is
-// the requested product.
+// remark returns the simulated agent's thinking about the products that a search returned. gold
+// is the requested product.
 func (s *shopper) remark(products []*product, gold *product) string {
 	if !s.a.agentic {
 		return fmt.Sprintf("opening %d results", len(products))
@@ -205,7 +207,7 @@ func (s *shopper) compare(a, b, gold *product) string {
 	}), a.id, b.id, a.id, reason)
 }
 
-// verdict returns what the simulated agent thinks before it recommends the chosen products.
+// verdict returns the simulated agent's thinking before it recommends the chosen products.
 func (s *shopper) verdict() string {
 	if !s.a.agentic {
 		return "all wishes have a candidate"

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// product is one generated product with its JSON forms: item in a list of results, view with its
+// product is one generated product with its JSON forms: item in a list of results, view with
 // details, and document in the catalogue.
 type product struct {
 	id, shop   string
@@ -27,16 +27,16 @@ type product struct {
 
 type sku struct{ id, colour, size string }
 
-// catalog holds the products of the generated shop. byNoun groups them by the kind of thing, byShop
-// by seller.
+// catalog is the set of products of the generated shop. byNoun groups them by kind of product,
+// byShop by seller.
 type catalog struct {
 	products []*product
 	byNoun   [][]*product
 	byShop   map[string][]*product
 }
 
-// newCatalog returns a catalogue of n products. Each seller has several different kinds of
-// products. sentences is the mean length of a description.
+// newCatalog returns a catalogue of n products. Each seller has several kinds of products.
+// sentences is the mean length of a description, in sentences.
 func newCatalog(d *dice, n, sentences int) *catalog {
 	c := &catalog{
 		byNoun: make([][]*product, len(nouns)),
@@ -100,8 +100,8 @@ func newProduct(d *dice, id, shop string, noun int, brand string) *product {
 	return p
 }
 
-// render generates a description and sets the JSON forms of the product: in a list of results, with
-// its details, and in the catalogue. sentences is the mean length of descriptions.
+// render generates a description and sets the JSON forms of the product. sentences is the mean
+// length of descriptions, in sentences.
 func (p *product) render(d *dice, vocabulary []string, sentences int) {
 	name := nouns[p.noun].name
 	var description strings.Builder
@@ -160,9 +160,9 @@ func (p *product) catalogForm(sold, short, description, attributes, skus string)
 
 const pageSize = 10
 
-// search returns one page of the products of a kind, those with the most of words first, and equal
-// ones by id. If shop is not empty, only the products of that seller are searched. It stands in for
-// the subnet's real ranking.
+// search returns one page of the products of a kind. Products that contain the most of words
+// come first, equal ones sorted by id. If shop is not empty, only that seller's products are
+// searched. It is a simple replacement for the subnet's ranking.
 func (c *catalog) search(
 	noun int,
 	words []string,

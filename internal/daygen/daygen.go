@@ -1,6 +1,6 @@
-// Package daygen makes days of attempts for tests and measurements: problems,
-// a catalogue, and traces of agents of several families in the sandbox's own
-// format. Everything follows from a seed; nothing is taken from a real day.
+// Package daygen generates attempts for tests and measurements: problems, a catalogue, and
+// traces of several families of agents in the sandbox's own format. Everything is determined by
+// a seed; no real data are used.
 package daygen
 
 import (
@@ -17,25 +17,25 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// Config is the size and the kind of a day.
+// Config sets the size and the kind of the generated data.
 type Config struct {
 	Seed     uint64
 	Attempts int
 	Problems int
-	// Products is the size of the catalogue.
+	// Products is the number of products in the catalogue.
 	Products int
-	// Sentences is the mean length of a product's description; it sets the size
-	// of an attempt, most of which is product details.
+	// Sentences is the mean number of sentences in a product's description. It determines the
+	// size of an attempt, which consists mostly of product details.
 	Sentences int
 	// Pages is the maximum number of searches for one requested product.
 	Pages int
-	// Agentic is the share of runs in which the model decides, 0 to 1.
+	// Agentic is the share of runs, from 0 to 1, in which the model decides the calls.
 	Agentic float64
-	// Gzip writes traces as .jsonl.gz.
+	// Gzip reports whether traces are written as .jsonl.gz.
 	Gzip bool
 }
 
-// Validate returns everything that is wrong with c.
+// Validate returns an error that joins everything that is wrong with c, or nil.
 func (c Config) Validate() error {
 	var problems []error
 	for _, n := range []struct {
@@ -61,15 +61,14 @@ func (c Config) Validate() error {
 	return errors.Join(problems...)
 }
 
-// Summary counts what was written. Bytes are those of the traces before
-// compression.
+// Summary counts what was written. Bytes is the size of the traces before compression.
 type Summary struct {
 	Runs, Attempts int
 	Bytes          int64
 }
 
-// Write writes the day to dir, which must not hold one. It holds the catalogue and one
-// attempt in memory.
+// Write writes the generated data to dir, which must not contain any. The catalogue and one
+// attempt at a time are in memory.
 func Write(ctx context.Context, dir string, c Config) (Summary, error) {
 	if err := c.Validate(); err != nil {
 		return Summary{}, fmt.Errorf("check configuration: %w", err)
@@ -115,7 +114,7 @@ func (y *day) write(ctx context.Context) error {
 	})
 }
 
-// lines creates a file in the folder of the generated day with the given lines.
+// lines creates a file with the given lines in the folder of the generated data.
 func (y *day) lines(name string, problems ...string) error {
 	return y.file(name, func(w io.Writer) error {
 		_, err := io.WriteString(w, strings.Join(problems, "\n")+"\n")
@@ -123,8 +122,8 @@ func (y *day) lines(name string, problems ...string) error {
 	})
 }
 
-// file creates a file in the folder of the generated day and calls write to fill it. It returns an
-// error if the file exists.
+// file creates a file in the folder of the generated data and calls write to fill it. It returns
+// an error if the file exists.
 func (y *day) file(name string, write func(io.Writer) error) error {
 	path := filepath.Join(y.dir, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -157,8 +156,8 @@ func (y *day) runs(ctx context.Context) error {
 	return nil
 }
 
-// run writes the attempts of the i-th simulated agent at all problems, or at as many as the day
-// still needs.
+// run writes the attempts of simulated agent i at all problems, or at as many as are still
+// needed.
 func (y *day) run(i int) error {
 	a := newAgent(roll(y.Seed, 3, uint64(i)), i, y.Config)
 	folder := "traces/run=" + a.run
@@ -175,7 +174,7 @@ func (y *day) run(i int) error {
 		if !y.Gzip {
 			return y.attempts(w, &a, i)
 		}
-		// The fastest level: days are made to be read, not kept.
+		// The fastest compression level is used, since the files are not kept for long.
 		z, err := gzip.NewWriterLevel(w, gzip.BestSpeed)
 		if err != nil {
 			return err
@@ -213,7 +212,7 @@ func (y *day) attempts(
 	return nil
 }
 
-// brokenShare is the share of all generated attempts that failed or timed out and have no dialogue.
+// brokenShare is the share of generated attempts that failed or timed out and have no dialogue.
 const brokenShare = 0.05
 
 func (y *day) attempt(

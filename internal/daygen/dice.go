@@ -6,7 +6,7 @@ import (
 	seeded "github.com/trajectory-arena/arena/internal/dice"
 )
 
-// dice is the source of random numbers from which a day is generated.
+// dice is the source of random numbers for the generated data.
 type dice struct{ *seeded.Dice }
 
 func roll(seeds ...uint64) *dice { return &dice{seeded.New(seeds...)} }
@@ -18,7 +18,8 @@ func (d *dice) chance(p float64) bool { return d.Share() < p }
 
 func pick[T any](d *dice, items []T) T { return items[d.N(len(items))] }
 
-// some returns n different random items, or all if there are fewer, in random order.
+// some returns n distinct random items in random order. It returns all items if there are fewer
+// than n.
 func some[T any](
 	d *dice,
 	n int,
@@ -54,7 +55,7 @@ func (d *dice) uuid() string {
 	return d.hex(8) + "-" + d.hex(4) + "-4" + d.hex(3) + "-a" + d.hex(3) + "-" + d.hex(12)
 }
 
-// nouns are the kinds of things that the generated shop sells, each with its department.
+// nouns are the kinds of products in the generated shop, each with its department.
 var nouns = []struct{ name, department string }{
 	{"garden trowel", "Garden"}, {"ceramic planter", "Garden"}, {"hammock stand", "Garden"}, {"bird feeder", "Garden"},
 	{"pasta roller", "Kitchen"}, {"bread knife", "Kitchen"}, {"tea infuser", "Kitchen"}, {"spice rack", "Kitchen"},
@@ -79,7 +80,7 @@ var (
 	vowels    = []string{"a", "e", "i", "o", "u", "ai", "eo"}
 )
 
-// spoken has, for each service of a product, the words in which a customer asks for the service.
+// spoken maps each service of a product to the words in which a customer asks for it.
 var spoken = map[string]string{
 	"official": "from an official store", "freeShipping": "with free shipping",
 	"COD": "with cash on delivery", "flashsale": "in the flash sale",
@@ -105,8 +106,8 @@ func (d *dice) words(n int) []string {
 
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// sentence returns a random sentence of a product's description, with words from vocabulary and the
-// given noun.
+// sentence returns a random sentence for a product's description, with words from vocabulary and
+// the given noun.
 func (d *dice) sentence(vocabulary []string, noun string) string {
 	var b strings.Builder
 	b.WriteString(capital(pick(d, vocabulary)))

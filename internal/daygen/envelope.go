@@ -7,13 +7,13 @@ import (
 	"github.com/trajectory-arena/arena/internal/python"
 )
 
-// A trace as the sandbox writes it: one envelope a line, the proxy's calls
-// filed under the last step that was recorded before them.
+// Traces have the sandbox's format: one envelope per line, and the proxy's calls are stored in
+// the last step that was recorded before them.
 
-// recordLimit is the length in bytes above which the proxy's log leaves out a response.
+// recordLimit is the length in bytes above which the proxy's log omits a response.
 const recordLimit = 2000
 
-// envelope returns one generated attempt as a line of JSON, in the sandbox's format.
+// envelope returns one generated attempt as a line of JSON in the sandbox's format.
 func (a *agent) envelope(d *dice, p *problem, moves []move) string {
 	now := a.started + int64(d.N(3_000_000))
 	start := now
@@ -124,8 +124,8 @@ func record(method, path string, i int64, duration int, remaining []string) stri
 	return object(append(pairs, remaining...)...)
 }
 
-// truncate returns the fields by which the proxy's log records a response: the response itself or,
-// if it is longer than recordLimit, its length and the ids of the products in it.
+// truncate returns the fields with which the proxy's log records a response: the response or, if
+// it is longer than recordLimit, its length and the ids of its products.
 func truncate(response string, ids []string) []string {
 	if len(response) <= recordLimit {
 		return []string{"response", response}
@@ -137,7 +137,7 @@ func truncate(response string, ids []string) []string {
 	return pairs
 }
 
-// broken returns an attempt that failed or timed out, without a dialogue, as a line of JSON. It
+// broken returns a line of JSON for an attempt that failed or timed out and has no dialogue. It
 // also returns the status in that line.
 func broken(d *dice, p *problem) (status, line string) {
 	status = "TIMED_OUT"
@@ -153,11 +153,10 @@ func broken(d *dice, p *problem) (status, line string) {
 		"error", object("type", str(kind), "message", str(message)), "dialogue", "null")
 }
 
-// The sandbox writes JSON as Python does: a blank after each comma and colon,
-// and every character outside ASCII as an escape.
+// The sandbox writes JSON like Python: with a blank after each comma and colon, and with every
+// character outside ASCII escaped.
 
-// object returns a JSON object as text. pairs are alternating names and values; the values are JSON
-// already.
+// object returns a JSON object as text. pairs are alternating names and values; values are JSON.
 func object(pairs ...string) string {
 	items := make([]string, len(pairs)/2)
 	for i := range items {
@@ -166,7 +165,7 @@ func object(pairs ...string) string {
 	return "{" + strings.Join(items, ", ") + "}"
 }
 
-// list returns a JSON array as text. The items are JSON already.
+// list returns a JSON array as text. The items are JSON.
 func list(items ...string) string { return "[" + strings.Join(items, ", ") + "]" }
 
 func texts(items []string) string {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// move is one step of a generated attempt: what the agent thinks, and the calls that it makes.
+// move is one step of a generated attempt: the agent's thinking and calls.
 type move struct {
 	think, response string
 	calls           []call
@@ -23,15 +23,15 @@ type call struct {
 	ids                  []string
 }
 
-// id returns the id that the sandbox gives the call. It is a hash of the call, so that equal calls
-// have the same id.
+// id returns the id that the sandbox assigns to the call. It is a hash, so that equal calls have
+// equal ids.
 func (c call) id() string {
 	sum := md5.Sum([]byte(c.name + "\n" + c.params))
 	return base64.URLEncoding.EncodeToString(sum[:])[:8]
 }
 
-// content returns the text that the sandbox stores for a step: reasoning, calls and response in
-// tags.
+// content returns the text that the sandbox stores for a step: the reasoning, calls and response
+// in tags.
 func (m *move) content() string {
 	var calls []string
 	for _, c := range m.calls {
@@ -69,8 +69,8 @@ func (s *shopper) do(think string, options []*product, calls ...call) {
 	s.moves = append(s.moves, move{think: think, options: options, calls: calls})
 }
 
-// slot generates the steps for the i-th requested product: searches and views. It then chooses a
-// product to recommend.
+// slot generates the searches and views for requested product i, and then chooses a product to
+// recommend.
 func (s *shopper) slot(i int) {
 	gold := s.p.gold[i]
 	var shown []*product
@@ -101,8 +101,8 @@ func (s *shopper) slot(i int) {
 	s.chosen = append(s.chosen, s.settle(shown, gold))
 }
 
-// queryWords returns the words of a search: the name of the requested product and some of its
-// properties, at random. From the second search on, style and feature are possible as well.
+// queryWords returns the words of a search: the name of the requested product and random
+// properties of it. From the second search on, these may include style and feature.
 func (s *shopper) queryWords(gold *product, try int) []string {
 	traits := []string{gold.brand, gold.material}
 	if try > 0 || s.d.chance(0.3) {
@@ -115,8 +115,8 @@ func (s *shopper) queryWords(gold *product, try int) []string {
 	), strings.Fields(nouns[gold.noun].name)...)
 }
 
-// open adds a step that views some of the products found, usually the first ones. It does nothing
-// if there are none.
+// open adds a step that views some of the found products, usually the first ones. It does
+// nothing if there are none.
 func (s *shopper) open(products []*product, gold *product) {
 	if len(products) == 0 {
 		return
@@ -128,8 +128,8 @@ func (s *shopper) open(products []*product, gold *product) {
 	s.do(s.remark(opened, gold), opened, view(opened))
 }
 
-// settle chooses the product to recommend from the candidates: the requested one, if it was found,
-// with the probability skill; otherwise a random one.
+// settle chooses the product to recommend. If the requested one is among the candidates, it is
+// chosen with probability skill. Otherwise a random candidate is chosen.
 func (s *shopper) settle(candidates []*product, gold *product) *product {
 	if slices.Contains(candidates, gold) && s.d.chance(s.a.skill) {
 		return gold
@@ -150,7 +150,7 @@ func merge(products, more []*product) []*product {
 }
 
 // finish adds the steps that recommend the chosen products and end the attempt. In 4 % of the
-// attempts it only ends.
+// attempts it adds only the end.
 func (s *shopper) finish() {
 	var ids []string
 	for _, p := range s.chosen {

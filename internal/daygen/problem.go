@@ -5,26 +5,26 @@ import (
 	"strings"
 )
 
-// problem is one generated task with the products that it requests (gold).
+// problem is one generated task with the requested products (gold).
 type problem struct {
 	id       string
 	query    string
 	category string
 	gold     []*product
-	// face and threshold are the discount and the minimum purchase of a voucher task, in pesos.
+	// face and threshold are the discount and the minimum purchase of a voucher, in pesos.
 	face, threshold int
 	budget          float64
 	document        string
 }
 
-// wish is the customer's request for one product, with the JSON reward by which the product is
-// checked.
+// wish is a customer's request for one product, with the JSON reward by which a recommended
+// product is checked.
 type wish struct {
 	text, reward string
 }
 
-// newProblems returns n problems. Every fourth requests the products of an earlier problem in other
-// words, so that the two belong to one cluster.
+// newProblems returns n problems. Every fourth problem requests the products of an earlier one
+// in other words, so that both belong to one cluster.
 func newProblems(d *dice, c *catalog, n int) []*problem {
 	var problems []*problem
 	order := some(d, len(c.products), c.products)
@@ -46,7 +46,7 @@ func newProblems(d *dice, c *catalog, n int) []*problem {
 }
 
 // choose sets the products that the task requests: first and, for shop tasks, others of the same
-// seller, for voucher tasks, possibly one of another kind.
+// seller, or for voucher tasks, possibly one of another kind.
 func (p *problem) choose(d *dice, c *catalog, first *product) {
 	p.gold = []*product{first}
 	switch p.category {
@@ -98,8 +98,8 @@ func (p *problem) describe(d *dice) {
 	p.document = object(pairs...)
 }
 
-// describe returns a customer's request for the product g in words, with random conditions, and the
-// JSON specification by which a recommended product is checked.
+// describe returns a customer's request for the product g with random conditions, and the JSON
+// reward by which a recommended product is checked.
 func describe(d *dice, g *product) wish {
 	size := g.skus[0]
 	text := fmt.Sprintf("a %s by %s, made of %s", nouns[g.noun].name, g.brand, g.material)
@@ -127,8 +127,8 @@ func describe(d *dice, g *product) wish {
 	return wish{text, object(pairs...)}
 }
 
-// addVoucher sets a voucher and a budget that only suffices with the discount, adds a sentence
-// about both to the request, and returns the voucher as JSON.
+// addVoucher sets a voucher, and a budget that is sufficient only with the discount. It adds a
+// sentence about both to the request and returns the voucher as JSON.
 func (p *problem) addVoucher(d *dice) string {
 	total := 0.0
 	for _, g := range p.gold {

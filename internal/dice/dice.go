@@ -1,11 +1,11 @@
-// Package dice is chance that a seed fixes for ever: the same numbers on every
-// machine and in every version, which the standard library does not promise.
+// Package dice generates pseudorandom numbers from a seed. Unlike the standard library, it
+// guarantees the same numbers on every machine and in every version.
 package dice
 
 // Dice is a pseudorandom sequence of numbers (splitmix64). It must not be used for secrets.
 type Dice struct{ state uint64 }
 
-// New returns the sequence that a list of seeds determines.
+// New returns the sequence that is determined by a list of seeds.
 func New(seeds ...uint64) *Dice {
 	d := &Dice{}
 	for _, s := range seeds {
@@ -24,7 +24,7 @@ func (d *Dice) Next() uint64 {
 	return z ^ z>>31
 }
 
-// N returns a number in [0, n), for n up to a few millions.
+// N returns a number in [0, n). n may be up to a few millions.
 func (d *Dice) N(n int) int { return int(d.Next() >> 33 % uint64(n)) }
 
 // Share returns a number in [0, 1).

@@ -1,4 +1,4 @@
-// Package digest names bytes by what they say.
+// Package digest computes hashes that identify content.
 package digest
 
 import (

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// Cost is the cost of a run. A field is null if it is unknown: tokens that the server
-// does not count, GPUs that are not visible, dollars without a price.
+// Cost is the cost of a run. A field is null if it is unknown: the server counts no tokens, the
+// GPUs are not visible, or there is no price.
 type Cost struct {
 	// SolvedProblems is the number of problems that at least one sample solved.
 	SolvedProblems int    `json:"solved_problems"`
 	Total          Amount `json:"total"`
-	// PerSolved is Total / SolvedProblems; null if no problem is solved.
+	// PerSolved is Total divided by SolvedProblems. It is null if no problem is solved.
 	PerSolved *Amount `json:"per_solved_problem"`
-	// Uncounted is the number of replies whose tokens the server did not count. No
-	// other field includes them.
+	// Uncounted is the number of replies whose tokens the server did not count. These replies
+	// are not part of any other field.
 	Uncounted int `json:"uncounted_replies,omitempty"`
 }
 
@@ -22,11 +22,11 @@ type Cost struct {
 type Amount struct {
 	GPUSeconds   *float64 `json:"gpu_seconds"`
 	PromptTokens *float64 `json:"prompt_tokens"`
-	// CachedTokens is the part of PromptTokens that the servers reported as cached;
-	// null if no server reports it.
+	// CachedTokens is the part of PromptTokens that the servers reported as cached. It is null
+	// if no server reports it.
 	CachedTokens     *float64 `json:"cached_prompt_tokens"`
 	CompletionTokens *float64 `json:"completion_tokens"`
-	// TokenUSD is computed from a table of token prices, GPUUSD from an hourly price.
+	// TokenUSD is computed from a table of token prices, GPUUSD from a price per GPU hour.
 	TokenUSD *float64 `json:"token_usd"`
 	GPUUSD   *float64 `json:"gpu_usd"`
 }
@@ -82,8 +82,8 @@ func (c Cost) String() string {
 	return fmt.Sprintf("cost          %s a solved problem (%d solved)%s", list, c.SolvedProblems, c.uncountedNote())
 }
 
-// uncountedNote returns the end of the text of String about replies without token counts; "" if
-// there are none.
+// uncountedNote returns the end of String's text about replies without token counts. It returns
+// "" if there are none.
 func (c Cost) uncountedNote() string {
 	if c.Uncounted == 0 {
 		return ""
@@ -95,26 +95,25 @@ func (c Cost) uncountedNote() string {
 	return fmt.Sprintf("; the server counted no tokens for %d %s, which no figure holds", c.Uncounted, replies)
 }
 
-// TokensFile is the name of the table of a run's tokens, which only runs with
-// Keep.Tokens have.
+// TokensFile is the name of the table of a run's tokens. Only runs with the setting Keep.Tokens
+// write it.
 const TokensFile = "tokens.parquet"
 
-// TokensRow is one reply as tokens. Its lists are empty if the server does not report
-// them.
+// TokensRow is one reply as tokens. Lists that the server does not report are empty.
 type TokensRow struct {
 	ProblemID string `parquet:"problem_id"`
 	Sample    int32  `parquet:"sample"`
-	// Rollout is the position of the rollout in the run, Turn the position of the reply
-	// in the rollout, both from 0.
+	// Rollout is the position of the rollout in the run. Turn is the position of the reply in
+	// the rollout. Both are counted from 0.
 	Rollout int64 `parquet:"rollout"`
 	Turn    int32 `parquet:"turn"`
-	// Prompt holds the token ids of the complete prompt of this reply, IDs those of the
-	// reply, LogProbs the log-probabilities of the reply's tokens.
+	// Prompt has the token ids of the reply's complete prompt, IDs those of the reply. LogProbs
+	// has the log-probabilities of the reply's tokens.
 	Prompt   []int32   `parquet:"prompt_token_ids,list"`
 	IDs      []int32   `parquet:"token_ids,list"`
 	LogProbs []float32 `parquet:"logprobs,list"`
-	// Top is the number of entries per token of the reply in the two lists below. An
-	// unknown id is -1.
+	// Top is the number of entries per token of the reply in TopIDs and TopLogProbs. An unknown
+	// id is -1.
 	Top         int32     `parquet:"top"`
 	TopIDs      []int32   `parquet:"top_token_ids,list"`
 	TopLogProbs []float32 `parquet:"top_logprobs,list"`

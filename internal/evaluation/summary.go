@@ -1,5 +1,5 @@
-// Package evaluation defines the results of an evaluation that other packages read: the
-// summary (summary.json), its cost, and the table of tokens.
+// Package evaluation defines the results of an evaluation that other packages read: the summary
+// (summary.json), the cost, and the table of tokens.
 package evaluation
 
 import (
@@ -11,76 +11,76 @@ import (
 	"github.com/trajectory-arena/arena/internal/asjson"
 )
 
-// Summary is the result of a run. It holds no times, no cost and no telemetry, so that
-// a resumed run has the same summary, byte for byte.
+// Summary is the result of a run. It contains no times, cost or telemetry, so that a resumed run
+// has the same summary, byte for byte.
 type Summary struct {
 	Part
-	// Pass holds the pass rates by name, such as "pass@4" and "pass^4". It is empty if
-	// nothing was scored.
+	// Pass maps names such as "pass@4" and "pass^4" to pass rates. It is empty if nothing was
+	// scored.
 	Pass map[string]PassRate `json:"-"`
 
 	ByCategory map[string]*Part `json:"by_category"`
-	// ByContamination has the parts "clean" and "contaminated". It is nil if the run
-	// does not know which problems the model was trained on.
+	// ByContamination has the parts "clean" and "contaminated". It is nil if it is unknown on
+	// which problems the model was trained.
 	ByContamination map[string]*Part `json:"by_contamination,omitempty"`
 	Stops           map[string]int   `json:"stops"`
 	Labels          map[string]int   `json:"labels"`
-	// Infra counts the rollouts that failed for an infrastructure error, by reason.
+	// Infra counts the rollouts that failed because of an infrastructure error, by reason.
 	Infra map[string]int `json:"infra"`
-	// InfraWords holds the message of the first rollout of each reason of Infra.
+	// InfraWords has the message of the first rollout for each reason in Infra.
 	InfraWords map[string]string `json:"infra_words,omitempty"`
 
-	// Unparsed describes, by form, the calls in replies that neither the server nor the dialect has
-	// read.
+	// Unparsed counts, by form, the calls in replies that neither the server nor the dialect
+	// parsed.
 	Unparsed map[string]Unparsed `json:"unparsed_calls,omitempty"`
-	// NoRate is the reason why the summary has no rate although rollouts were scored; empty if it has
-	// one.
+	// NoRate is the reason why the summary has no rate although rollouts were scored. It is
+	// empty if there is a rate.
 	NoRate string `json:"no_rate,omitempty"`
 
 	Counts
 	Turns int `json:"turns"`
-	// UnseenPerTurn is UnseenIDs / Turns.
+	// UnseenPerTurn is UnseenIDs divided by Turns.
 	UnseenPerTurn   *float64    `json:"unseen_ids_per_turn"`
 	UnseenPerTurn95 *[2]float64 `json:"unseen_ids_per_turn95"`
-	// Titles counts scored rollouts by the source of the title vectors: those in the
-	// problem, an endpoint, none.
+	// Titles counts scored rollouts by the source of the title vectors: those in the problem, an
+	// endpoint, or none.
 	Titles map[string]int `json:"titles"`
-	// Partial counts the scored rollouts without success that meet a part of the
-	// request: their score on the axis "rule" is above 0.
+	// Partial counts the scored rollouts without success that fulfil a part of the request:
+	// their score on the axis "rule" is above 0.
 	Partial int `json:"partial_successes"`
-	// Axes holds the mean of each axis over the scored rollouts that have it. Most axes
-	// need a recommended product that is in the catalogue.
+	// Axes has the mean of each axis over the scored rollouts that have the axis. Most axes need
+	// a recommended product that is in the catalogue.
 	Axes map[string]float64 `json:"axes"`
-	// AxisRollouts counts the rollouts of each mean of Axes.
+	// AxisRollouts has the number of rollouts for each mean in Axes.
 	AxisRollouts map[string]int `json:"axis_rollouts"`
-	// Axes95 holds the intervals by problem, of axes with two or more problems.
+	// Axes95 has the intervals by problem of the axes that have at least two problems.
 	Axes95 map[string][2]float64 `json:"axes95_by_problem"`
-	// Quality is the mean score of the reasoning judge, Quality95 its interval by
-	// problem; both are null without a judge.
+	// Quality is the mean score of the reasoning judge. Quality95 is its interval by problem.
+	// Both are null without a judge.
 	Quality   *float64    `json:"quality"`
 	Quality95 *[2]float64 `json:"quality95_by_problem"`
-	// Judged counts the scored rollouts with an answer of the judge. No mean includes
-	// the others.
+	// Judged counts the scored rollouts that the judge answered. Means of the judge's scores
+	// include no others.
 	Judged int `json:"judged"`
-	// Final is the success rate times the multiplier of Quality; null without a judge.
+	// Final is the success rate times the multiplier of Quality. It is null without a judge.
 	Final *float64 `json:"final"`
-	// SolvedProblems counts the problems that at least one sample solved. Flaky counts
-	// those of them that another sample did not solve.
+	// SolvedProblems counts the problems that at least one sample solved. Flaky counts those
+	// that another sample did not solve.
 	SolvedProblems int    `json:"solved_problems"`
 	Flaky          int    `json:"flaky_problems"`
 	Tokens         Tokens `json:"tokens"`
-	// Cached is the part of Tokens.Prompt that the servers had in their caches.
+	// Cached is the part of Tokens.Prompt that the servers took from their caches.
 	Cached int64 `json:"-"`
 }
 
-// Unparsed counts the rollouts that hold a call in a form that nobody parsed. ParsedBy is what has
-// to be done so that it is.
+// Unparsed is the number of rollouts with a call in a form that was not parsed. ParsedBy
+// describes what must be done to parse it.
 type Unparsed struct {
 	Rollouts int    `json:"rollouts"`
 	ParsedBy string `json:"parsed_by"`
 }
 
-// UnparsedRollouts returns the number of rollouts that hold a call that nobody parsed.
+// UnparsedRollouts returns the number of rollouts with a call that was not parsed.
 func (s *Summary) UnparsedRollouts() (n int) {
 	for _, u := range s.Unparsed {
 		n += u.Rollouts
@@ -88,14 +88,14 @@ func (s *Summary) UnparsedRollouts() (n int) {
 	return n
 }
 
-// Counts counts the actions of a student, in one rollout or in all of a run.
+// Counts are numbers of actions of a student, in one rollout or in all rollouts of a run.
 type Counts struct {
-	// HallucinatedIDs counts recommended ids that are not in the catalogue.
+	// HallucinatedIDs counts the recommended ids that are not in the catalogue.
 	HallucinatedIDs int `json:"hallucinated_ids" parquet:"hallucinated_ids"`
-	// UnseenIDs counts ids in calls that no tool ever returned.
+	// UnseenIDs counts the ids in calls that no tool had returned.
 	UnseenIDs int `json:"unseen_ids" parquet:"unseen_ids"`
-	// ToolCalls counts the calls that were run, ToolErrors those of them that the
-	// environment answered with an error, RepeatedCalls those equal to an earlier call.
+	// ToolCalls counts the executed calls. ToolErrors counts those that the environment answered
+	// with an error. RepeatedCalls counts those that are equal to an earlier call.
 	ToolCalls     int `json:"tool_calls" parquet:"tool_calls"`
 	ToolErrors    int `json:"tool_errors" parquet:"tool_errors"`
 	RepeatedCalls int `json:"repeated_calls" parquet:"repeated_calls"`
@@ -113,7 +113,7 @@ func (c *Counts) Add(o Counts) {
 	c.MalformedCalls += o.MalformedCalls
 }
 
-// PassRate is the mean of pass@k or pass^k over problems. SE and CI95 are null for a
+// PassRate is the mean of pass@k or pass^k over problems. SE and CI95 are null if there is a
 // single problem.
 type PassRate struct {
 	Mean     float64     `json:"mean"`
@@ -122,17 +122,18 @@ type PassRate struct {
 	CI95     *[2]float64 `json:"ci95"`
 }
 
-// Part holds the results of all problems or of a subset. Rates are null if nothing was
-// scored, intervals for fewer than two problems.
+// Part is the result for all problems or for a subset of them. Rates are null if nothing was
+// scored, intervals if there are fewer than two problems.
 type Part struct {
 	Problems int `json:"problems"`
-	// Groups counts the groups of problems, if there are fewer of them: all intervals are by group.
+	// Groups is the number of groups of problems, if it is smaller than the number of problems.
+	// All intervals are then by group.
 	Groups int `json:"groups,omitempty"`
-	// Samples counts rollouts of all problems: Scored + InfraErrors.
+	// Samples is the number of rollouts of all problems: Scored + InfraErrors.
 	Samples     int `json:"samples"`
 	Scored      int `json:"scored"`
 	InfraErrors int `json:"infra_errors"`
-	// Coverage is Scored / Samples.
+	// Coverage is Scored divided by Samples.
 	Coverage  float64 `json:"coverage"`
 	Successes int     `json:"successes"`
 	// ASRAll is the success rate over all samples, infrastructure errors included.
@@ -141,21 +142,21 @@ type Part struct {
 	ASRScored *float64 `json:"asr_scored"`
 	// SEClustered is the standard error of ASRAll.
 	SEClustered *float64 `json:"se_clustered_by_problem"`
-	// SEScored is the standard error of ASRScored, Clustered95 its interval.
+	// SEScored is the standard error of ASRScored. Clustered95 is the interval of ASRScored.
 	SEScored    *float64    `json:"se_scored_by_problem"`
 	Clustered95 *[2]float64 `json:"wilson95_by_problem"`
-	// Between is the variance of success between problems, Within that between samples of one
-	// problem; both are left out without a second sample.
+	// Between is the variance of success between problems. Within is the variance between
+	// samples of one problem. Both are omitted if no problem has a second sample.
 	Between *float64 `json:"variance_between_problems,omitempty"`
 	Within  *float64 `json:"variance_within_problems,omitempty"`
 }
 
-// Tokens holds token counts as reported by the server; null if it reports none.
+// Tokens are token counts as reported by the server, null if it reports none.
 type Tokens struct {
 	Prompt     *int64 `json:"prompt"`
 	Completion *int64 `json:"completion"`
-	// Uncounted is the number of replies without a reported count. Their tokens are
-	// missing from Prompt and Completion.
+	// Uncounted is the number of replies for which the server reported no count. Their tokens
+	// are not part of Prompt and Completion.
 	Uncounted int `json:"uncounted,omitempty"`
 }
 
@@ -166,8 +167,8 @@ func (t *Tokens) Add(o Tokens) {
 	addCount(&t.Completion, o.Completion)
 }
 
-// addCount adds n to sum. An unknown count, which is nil, is ignored; a sum of only unknown counts
-// remains nil.
+// addCount adds n to sum. It ignores an unknown count, which is nil. A sum of unknown counts
+// only remains nil.
 func addCount(sum **int64, n *int64) {
 	if n == nil {
 		return
@@ -215,7 +216,8 @@ func (s *Summary) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// ContaminationPart returns the key of a problem in ByContamination.
+// ContaminationPart returns the key in ByContamination for a problem that is contaminated or
+// not.
 func ContaminationPart(contaminated bool) string {
 	if contaminated {
 		return "contaminated"

@@ -1,6 +1,6 @@
-// Package footer opens Parquet files that nobody vouches for. The reader beneath
-// believes the sizes in a file's footer, and memory that it cannot have ends the
-// program; so the footer is walked before.
+// Package footer opens untrusted Parquet files. The Parquet library trusts the sizes in a file's
+// footer, and a request for too much memory would end the program. The footer is therefore
+// checked first.
 package footer
 
 import (
@@ -14,22 +14,22 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 )
 
-// tailBytes is the number of bytes after the footer: its length in four bytes, and four bytes of
-// magic.
+// tailBytes is the number of bytes after the footer: four bytes with the length of the footer
+// and four bytes of magic.
 const tailBytes = 8
 
-// maxBytes is the maximum length of a footer in bytes, that of a file with 10,000 row groups of 50
-// columns.
+// maxBytes is the maximum length of a footer in bytes. A file with 10,000 row groups of 50
+// columns has a footer of this length.
 const maxBytes = 64 << 20
 
 // ErrBroken is returned for a file that is not a Parquet file, or is damaged.
 var ErrBroken = errors.New("broken Parquet file")
 
-// ErrCodec is returned for a column in a compression that is not read.
+// ErrCodec is wrapped by the error for a column with a compression that is not supported.
 var ErrCodec = errors.New("no columns are read that are compressed with")
 
-// Open opens a file of size bytes. It does not read page indexes and Bloom filters, which
-// state sizes of their own: a file is read here from start to end.
+// Open opens a Parquet file of size bytes. It does not read page indexes and Bloom filters: they
+// declare sizes too, and are not needed to read a file from start to end.
 func Open(src io.ReaderAt, size int64) (*parquet.File, error) {
 	if err := checkFooter(src, size); err != nil {
 		return nil, err
@@ -69,10 +69,10 @@ func checkFooter(src io.ReaderAt, size int64) error {
 }
 
 const (
-	// maxDepth is the maximum nesting of a footer. Parquet needs six levels.
+	// maxDepth is the maximum nesting depth of a footer. Parquet needs six levels.
 	maxDepth = 32
-	// maxItems is the maximum number of items in all lists of a footer together. A column of a row
-	// group has some dozen. The reader takes up to 200 bytes for each item.
+	// maxItems is the maximum total number of items in all lists of a footer. A column of a row
+	// group has about a dozen. The library takes up to 200 bytes for each item.
 	maxItems = 8 << 20
 )
 
@@ -82,8 +82,8 @@ var (
 	errDeep  = errors.New("is nested too deeply")
 )
 
-// walk is the state of a check of one value that is encoded in Thrift's compact protocol, such as a
-// Parquet footer. Only the structure is checked; the value is not stored.
+// walk is the state of checking one value in Thrift's compact protocol, such as a Parquet
+// footer. Only the structure is checked; the value is not stored.
 type walk struct {
 	remaining *bytes.Reader
 	r         thrift.Reader

@@ -26,8 +26,8 @@ func checkColumns(src io.ReaderAt, size int64, m *format.FileMetaData) error {
 }
 
 func checkColumn(src io.ReaderAt, size int64, c *format.ColumnMetaData) error {
-	// The decoder of LZ4 doubles its memory for as long as it cannot read a page,
-	// which is for ever where the page is broken.
+	// LZ4 is refused since its decoder doubles its memory until it can read a page, which never
+	// happens for a broken page.
 	if c.Codec == format.Lz4Raw {
 		return fmt.Errorf("%w LZ4: write it with zstd or snappy", ErrCodec)
 	}
@@ -58,16 +58,16 @@ func valuesIn(h *format.PageHeader) int64 {
 	return 0
 }
 
-// pages reads the page headers of one column of a row group.
+// pages is a reader of the page headers of one column of a row group.
 type pages struct {
 	src         io.ReaderAt
 	offset, end int64
 	head        []byte
 }
 
-// Sizes of a page header in bytes. A header has some dozen bytes, and more if it contains the
-// minimum and the maximum value of its page. usualHead bytes are read first, and at most
-// longestHead.
+// The sizes in bytes in which a page header is read: first usualHead, and at most longestHead. A
+// header has about a dozen bytes, and more if it contains the minimum and the maximum value of
+// its page.
 const (
 	usualHead   = 1 << 10
 	longestHead = 16 << 20

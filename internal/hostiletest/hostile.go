@@ -1,5 +1,4 @@
-// Package hostiletest makes files that nobody should be sent out of one that is whole, for
-// tests of what reads them.
+// Package hostiletest makes broken and malicious variants of a valid file, for tests of readers.
 package hostiletest
 
 import (
@@ -9,11 +8,11 @@ import (
 	"strings"
 )
 
-// File is a broken or malicious file, and what is wrong with it.
+// File is a broken or malicious file. What describes what is wrong with it.
 type File struct{ What, Text string }
 
-// values are JSON values that replace the values in a file, most of them of a wrong type or out of
-// range.
+// values are JSON values that replace the values in a file. Most of them have a wrong type or
+// are out of range.
 var values = []string{
 	"null", "true", "7", "-1", "-9223372036854775808", "99999999999999999999", "0.5", "1e308", "1e999", "NaN", "-Infinity", `""`, `"x"`,
 	`"\ud800"`, "\"\xff\"", `"\u0000"`, "[]", "{}", "[[[[1]]]]", `{"a":[{"a":[{}]}]}`, `[null,{"type":"tool_result"},7]`, "",
@@ -26,7 +25,8 @@ var (
 	parent = regexp.MustCompile(`("parent[A-Za-z_]*"\s*:\s*)("[^"]*"|[0-9]+|null)`)
 )
 
-// Files returns hostile variants of a JSON text; lists, strings and nesting have n entries.
+// Files returns broken and malicious variants of a JSON text. Their lists, strings and nestings
+// have n entries.
 func Files(body string, n int) (files []File) {
 	add := func(changed, what string, args ...any) {
 		if changed != body {
@@ -68,8 +68,8 @@ func Files(body string, n int) (files []File) {
 	return files
 }
 
-// large returns a JSON value with n entries, or n nested levels. kind selects one of six: lists, a
-// string, nesting or an object.
+// large returns a JSON value with n entries or n nested levels. kind selects one of six: several
+// lists, a string, a nesting or an object.
 func large(kind, n int) string {
 	switch kind % 6 {
 	case 0:

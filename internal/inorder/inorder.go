@@ -1,5 +1,5 @@
-// Package inorder processes the values of a stream in parallel and passes the results on in
-// the order of the values.
+// Package inorder processes the values of a stream in parallel and returns the results in the
+// order of the values.
 package inorder
 
 import (
@@ -9,28 +9,29 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// maxPending is the maximum number of values that were read and whose results Take has not received
-// yet, whatever their weight.
+// maxPending is the maximum number of values, of any weight, that were read and whose results
+// Take has not received yet.
 const maxPending = 4096
 
 // Stream processes values of type A to results of type B in several goroutines.
 type Stream[A, B any] struct {
-	// Workers are the goroutines that call Work, at least 1.
+	// Workers is the number of goroutines that call Work, at least 1.
 	Workers int
-	// MaxWeight, at least 1, bounds the total weight of the values that were emitted and
-	// whose results were not taken yet. A heavier value is processed alone.
+	// MaxWeight, at least 1, is the maximum total weight of the values that were emitted and
+	// whose results Take has not received yet. A heavier value is processed alone.
 	MaxWeight int64
-	// Read emits the values with their weights, which must not be negative. It runs in its
-	// own goroutine, and must return once emit returns an error.
+	// Read emits the values with their weights, which must not be negative. It runs in a
+	// separate goroutine and must return once emit returns an error.
 	Read func(ctx context.Context, emit func(value A, weight int64) error) error
-	// Work is called by all workers. After its first error nothing more is read.
+	// Work processes one value. All workers call it. After its first error, no more values are
+	// read.
 	Work func(ctx context.Context, value A) (B, error)
-	// Take is called with the results in the order of the values, by one goroutine.
+	// Take receives the results in the order of the values. Only one goroutine calls it.
 	Take func(B) error
 }
 
-// List processes the items of a list as Run does those of a stream. It suits work that costs
-// no more than reading.
+// List processes the items of a list like Run processes the values of a stream. It is for work
+// that is as cheap as reading.
 func List[A, B any](
 	ctx context.Context,
 	workers int,
@@ -55,8 +56,8 @@ func List[A, B any](
 	return s.Run(ctx)
 }
 
-// Each calls work for every index below n on at most workers goroutines. The first error
-// stops the others; no goroutine is running when Each returns.
+// Each calls work for every index below n on at most workers goroutines. The first error stops
+// the others. No goroutine is running when Each returns.
 func Each(
 	ctx context.Context,
 	workers, n int,
@@ -75,7 +76,8 @@ func Each(
 	return g.Wait()
 }
 
-// job is a value that is being processed. When done is closed, result and err are those of Work.
+// job is a value that is being processed. When done is closed, result and err are the results of
+// Work.
 type job[A, B any] struct {
 	value  A
 	weight int64
@@ -84,8 +86,9 @@ type job[A, B any] struct {
 	done   chan struct{}
 }
 
-// Run returns when the last result was taken, or with the first error; of several errors of
-// Work and Take that is the one of the earliest value. No goroutine is running then.
+// Run runs the stream. It returns when the last result was taken, or with the first error. Of
+// several errors of Work and Take, it returns that of the earliest value. No goroutine is
+// running when Run returns.
 func (s *Stream[A, B]) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	budget := semaphore.NewWeighted(s.MaxWeight)

@@ -1,5 +1,5 @@
-// Package journal writes append-only files whose complete entries survive any end of the
-// process, and locks that keep two processes from writing one run.
+// Package journal writes append-only files whose complete entries survive a crash of the
+// process. It also has locks that prevent two processes from writing the same run.
 package journal
 
 import (
@@ -24,16 +24,17 @@ type appendFile struct {
 	file   file
 	end    int64
 	synced int64
-	// syncErr is the first error of a sync. Bytes written before it may never reach the
-	// disk, and a later sync would not report that.
+	// syncErr is the first error of a sync. Bytes written before it may never reach the disk,
+	// and a later sync would not report this.
 	syncErr error
-	// syncing is locked during a sync. Entries that were appended meanwhile are synced
-	// together by the next holder: a disk takes about as long for one as for many.
+	// syncing is locked during a sync. Entries that are appended in the meantime are synced
+	// together by the next holder, since a sync of many entries takes about as long as a sync of
+	// one.
 	syncing sync.Mutex
 }
 
-// Append writes b at the end and returns its offset. When it returns, b survives the end of
-// the process; after the next Sync, a crash of the machine.
+// Append writes b at the end of the file and returns its offset. When it returns, b survives a
+// crash of the process. After the next Sync, b also survives a crash of the machine.
 func (a *appendFile) Append(b []byte) (offset int64, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -48,8 +49,8 @@ func (a *appendFile) Append(b []byte) (offset int64, err error) {
 	return offset, nil
 }
 
-// Sync syncs everything appended before it, so that it survives a crash of the machine.
-// After its first error Sync and Append always fail.
+// Sync syncs everything that was appended before, so that it survives a crash of the machine.
+// After its first error, Sync and Append always fail.
 func (a *appendFile) Sync() error {
 	target, _, _ := a.state()
 	a.syncing.Lock()
@@ -84,17 +85,17 @@ func (a *appendFile) Close() error {
 	return errors.Join(err, a.file.Close())
 }
 
-// IsAt reports whether the lock's file is the one at path: a previous holder may have
-// removed that file after the lock opened it.
+// IsAt reports whether the file of a lock is still the one at path. A previous holder may have
+// removed the file after the lock opened it.
 func IsAt(lock *flock.Flock, path string) bool {
 	lockInfo, err := lock.Stat()
 	current, statErr := os.Stat(path)
 	return err == nil && statErr == nil && os.SameFile(lockInfo, current)
 }
 
-// Lock locks the lock file at path until the process ends, however it ends. It fails at once
-// if another process holds the lock. Unlock releases it even if a child process that was
-// just started still holds a copy of the descriptor.
+// Lock locks the lock file at path until unlock is called or the process ends. It returns an
+// error if another process holds the lock. unlock releases the lock even if a child process
+// still has a copy of the file descriptor.
 func Lock(path string) (unlock func() error, err error) {
 	const permissions = 0o644
 	lock := flock.New(path, flock.SetPermissions(permissions))

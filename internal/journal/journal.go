@@ -17,7 +17,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
-// Key identifies a rollout by the positions of its problem and its sample.
+// Key identifies a rollout by the positions of its problem and of its sample.
 type Key struct{ Problem, Sample uint32 }
 
 // Entry is the position of one entry in a journal.
@@ -27,31 +27,30 @@ type Entry struct {
 	size   uint32
 }
 
-// An entry is: size of the data (4 bytes), CRC-32C of all that follows (4), problem (4), sample
-// (4), and the data as one zstd frame. Numbers are little-endian. headSize is the size of
-// everything before the data.
+// An entry consists of the size of the data (4 bytes), the CRC-32C of all that follows (4), the
+// problem (4), the sample (4), and the data as one zstd frame. Numbers are little-endian.
+// headSize is the size of everything before the data.
 const (
 	headSize = 16
-	// maxEntry is the maximum size of an entry, so that a damaged size cannot make a reader
-	// allocate more.
+	// maxEntry is the maximum size of an entry in bytes, so that a damaged size cannot make a
+	// reader allocate more.
 	maxEntry = 1 << 30
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Journal is an append-only file of entries. Its methods may be called from any
-// goroutine.
+// Journal is an append-only file of entries. Its methods are safe for concurrent use.
 type Journal struct {
 	appendFile
 	enc *zstd.Encoder
 	dec *zstd.Decoder
-	// entries holds buffers for encoded entries, of type *[]byte.
+	// entries has buffers of type *[]byte for encoded entries.
 	entries sync.Pool
 }
 
-// Open opens or creates the journal at path and returns its entries. It truncates an
-// incomplete entry of a killed process at the end. Only the file's owner may read the file,
-// since it keeps replies unredacted.
+// Open opens or creates the journal at path and returns its entries. An incomplete entry at the
+// end, which a killed process left, is removed. Only the owner of the file may read it, since it
+// has unredacted replies.
 func Open(path string) (*Journal, []Entry, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -73,7 +72,7 @@ func Open(path string) (*Journal, []Entry, error) {
 	return j, entries, nil
 }
 
-// newEncoder returns a zstd encoder without entropy coding. For an entry of the size of a reply,
+// newEncoder returns a zstd encoder without entropy coding. For entries of the size of a reply,
 // entropy coding would take twice as long as everything else and save a quarter of the bytes.
 func newEncoder() *zstd.Encoder {
 	const window = 256 << 10 // most rollouts are smaller; bounds the encoder's memory
@@ -125,8 +124,8 @@ func scan(f *os.File) (entries []Entry, end int64, err error) {
 	}
 }
 
-// Append adds an entry. When it returns, the entry survives the end of the
-// process; after the next Sync, a crash of the machine.
+// Append adds an entry. When it returns, the entry survives a crash of the process. After the
+// next Sync, it also survives a crash of the machine.
 func (j *Journal) Append(k Key, data []byte) (Entry, error) {
 	buffer, _ := j.entries.Get().(*[]byte)
 	if buffer == nil {
@@ -169,16 +168,16 @@ func (j *Journal) Close() error {
 	return j.enc.Close()
 }
 
-// Lines is an append-only file of lines, for any program to read. What is appended must end
-// in its only newline. Methods may be called from any goroutine, and other programs may read
-// the file at any time: only its last line may be incomplete.
+// Lines is an append-only file of text lines for other programs to read. Appended data must end
+// in a newline and contain no other. Methods are safe for concurrent use. Other programs may
+// read the file at any time, when only its last line may be incomplete.
 type Lines struct {
 	appendFile
 	path string
 }
 
-// CreateLines creates a new file in dir, named by pattern as os.CreateTemp does, so that no
-// other process on any machine has it.
+// CreateLines creates a new file in dir. Like in os.CreateTemp, pattern determines the name, so
+// that no other process on any machine has the file.
 func CreateLines(dir, pattern string) (*Lines, error) {
 	f, err := os.CreateTemp(dir, pattern)
 	if err != nil {

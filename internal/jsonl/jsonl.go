@@ -1,4 +1,4 @@
-// Package jsonl reads files of one JSON value a line.
+// Package jsonl reads files with one JSON value per line.
 package jsonl
 
 import (
@@ -9,11 +9,11 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// maxLine is the maximum length of a line in bytes. Lines of results can be long, since they repeat
-// ids that a model invented.
+// maxLine is the maximum length of a line in bytes. Lines of results can be long, since they
+// repeat ids that a model invented.
 const maxLine = 64 << 20
 
-// Each calls f with every line of a file, decoded as a T. Its errors name the file and the
+// Each calls each for every line of a file, decoded as a T. Its errors name the file and the
 // line.
 func Each[T any](path string, each func(T) error) error {
 	f, err := os.Open(path)

@@ -1,5 +1,5 @@
-// Package lenient reads JSON as models write it: values that are nearly JSON are repaired where
-// they can have one meaning only.
+// Package lenient reads JSON as models write it: almost valid JSON is repaired where it can have
+// only one meaning.
 package lenient
 
 import (
@@ -10,16 +10,16 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Rules are the repairs that are allowed in addition to those of raw control characters,
-// unknown escapes and superfluous commas, which always are.
+// Rules select the allowed repairs. Raw control characters, unknown escapes and superfluous
+// commas are always repaired.
 type Rules struct {
 	// Depth is the maximum depth of nested values.
 	Depth int
-	// Python allows quotes, literals and keys as Python and JavaScript write them: 'text',
-	// True, {key: 1}.
+	// Python allows quotes, literals and keys as in Python and JavaScript: 'text', True, {key:
+	// 1}.
 	Python bool
 	// Close adds the closing brackets that are missing at the end of the text, and accepts a
-	// number that the end of the text may have cut. Otherwise an incomplete item is dropped,
+	// number at the end that may be truncated. If Close is false, an incomplete item is dropped,
 	// and all values that contain it are incomplete.
 	Close bool
 }
@@ -27,7 +27,7 @@ type Rules struct {
 // Repairs is the set of repairs that a value needed.
 type Repairs uint8
 
-// The repairs that are distinguished.
+// The kinds of repairs.
 const (
 	Quotes Repairs = 1 << iota
 	Commas
@@ -37,13 +37,13 @@ const (
 	Closers
 )
 
-// Mended is one value as JSON.
+// Mended is one value as valid JSON.
 type Mended struct {
 	// JSON is the value. If the value is not complete, JSON contains only its complete part.
 	JSON string
 	// End is the number of bytes of the text that were read.
 	End int
-	// Complete is false if the text ends or is broken within the value.
+	// Complete is false if the text ends within the value or the value is broken.
 	Complete bool
 	Mends    Repairs
 }
@@ -60,8 +60,8 @@ func (r Rules) Repair(text string) Mended {
 	}
 }
 
-// mender rewrites one value of src, from pos, as JSON to out. Those of its methods that read a
-// value or a part of one report whether it was complete.
+// mender rewrites one value of src, starting at pos, as JSON to out. Its methods that read a
+// value, or a part of one, report whether it was complete.
 type mender struct {
 	rules Rules
 	src   string
@@ -86,9 +86,8 @@ func (m *mender) value(depth int) bool {
 	}
 }
 
-// list writes an object or a list whose closing bracket is given; the function item reads one
-// of its items. It reports whether all of it was complete. If not, it drops the incomplete item
-// and closes the bracket.
+// list writes an object or a list with this closing bracket. item reads one of its items. list
+// returns false if an item was incomplete; it then drops the item and closes the bracket.
 func (m *mender) list(
 	closing byte,
 	depth int,
@@ -120,8 +119,8 @@ func (m *mender) list(
 		if m.closesAtEnd(closing) {
 			return true
 		}
-		// The text ended after a complete item, or a comma was forgotten. Anything else ("0.7
-		// or 0.5") makes the item itself doubtful.
+		// The text ended after a complete item, or a comma is missing. Any other text, such as
+		// "0.7 or 0.5", makes the item itself doubtful.
 		if !m.ended() && m.peek() != '"' {
 			m.out = m.out[:before]
 		}
@@ -130,8 +129,8 @@ func (m *mender) list(
 	}
 }
 
-// closesAtEnd appends the closing bracket if the text has ended and the rules allow it. It
-// reports whether it did.
+// closesAtEnd appends the closing bracket if the text has ended and the rules allow that. It
+// reports whether it appended the bracket.
 func (m *mender) closesAtEnd(closing byte) bool {
 	if !m.rules.Close || !m.ended() {
 		return false
@@ -179,8 +178,8 @@ func (m *mender) key() bool {
 	return true
 }
 
-// word reads a number or a literal and reports whether it is valid. At the end of the text it
-// is incomplete unless the rules set Close, since digits may be missing.
+// word reads a number or a literal and reports whether it is valid. At the end of the text it is
+// incomplete, since digits may be missing, unless the rules set Close.
 func (m *mender) word() bool {
 	word := m.bare()
 	if literal := literals[word]; literal != "" && m.rules.Python {
@@ -211,8 +210,8 @@ func isBare(c byte) bool {
 
 func (m *mender) isQuote(c byte) bool { return c == '"' || c == '\'' && m.rules.Python }
 
-// text reads a string up to the quote that it began with. It reports false if the text ends
-// before that quote.
+// text reads a string up to the closing quote. It returns false if the text ends before that
+// quote.
 func (m *mender) text(quote byte) bool {
 	if quote == '\'' {
 		m.mends |= Quotes
@@ -252,8 +251,8 @@ func (m *mender) text(quote byte) bool {
 	return false
 }
 
-// escape copies the escape sequence at pos. A backslash that starts no known escape is written
-// as an escaped backslash.
+// escape copies the escape sequence at pos. A backslash that does not start a known escape
+// becomes an escaped backslash.
 func (m *mender) escape() {
 	m.pos++
 	switch c := m.peek(); {

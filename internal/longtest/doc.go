@@ -1,6 +1,5 @@
-// Package longtest tells tests whether to run whole simulations and every case of a
-// long table. With go test -tags long ./... they do; without the tag they take a
-// sample.
+// Package longtest decides whether tests run completely or on a sample. With go test -tags long
+// ./... they run whole simulations and every case of long tables.
 package longtest
 
 import (
@@ -12,7 +11,7 @@ import (
 	"time"
 )
 
-// Pick returns full if the tag long is set, and sample otherwise.
+// Pick returns full if the build tag long is set, otherwise sample.
 func Pick[T any](full, sample T) T {
 	if Tests {
 		return full
@@ -20,8 +19,8 @@ func Pick[T any](full, sample T) T {
 	return sample
 }
 
-// RunOnDay runs a package's tests. Without the tag, it sets day, the path of the sample day,
-// to a copy that holds four of its ten runs: agents of three dialects and a program.
+// RunOnDay runs a package's tests. Without the build tag long, it first sets day, the path of
+// the sample data, to a copy with four of the ten runs: agents of three dialects and a program.
 func RunOnDay(m *testing.M, day *string) int {
 	if Tests {
 		return m.Run()
@@ -39,8 +38,8 @@ func RunOnDay(m *testing.M, day *string) int {
 	return m.Run()
 }
 
-// CPU returns the processor time of this process so far, which benchmarks of whole days
-// measure: other processes on the machine do not change it.
+// CPU returns the processor time of this process so far. Benchmarks use it since it does not
+// depend on other processes on the machine.
 func CPU() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // the arguments are right

@@ -2,5 +2,5 @@
 
 package longtest
 
-// Tests reports whether all cases of long tests run.
+// Tests reports whether long tests run all their cases.
 const Tests = false

@@ -1,5 +1,4 @@
-// Package loopback finds addresses for the servers that tests start in
-// processes of their own.
+// Package loopback finds addresses for servers that tests start in separate processes.
 package loopback
 
 import (
@@ -13,9 +12,9 @@ import (
 
 var count atomic.Uint32
 
-// Free returns an address of this machine at which no server listens. On Linux all of
-// 127.0.0.0/8 belongs to the machine, and each address returned is of a host of its own, so
-// that no server on a port of 127.0.0.1, of which tests start hundreds, can take it first.
+// Free returns a local address at which no server listens. On Linux all of 127.0.0.0/8 is local,
+// and each returned address has a different host, so that it cannot collide with one of the many
+// test servers on 127.0.0.1.
 func Free(t testing.TB) string {
 	t.Helper()
 	host := "127.0.0.1"

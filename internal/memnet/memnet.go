@@ -1,6 +1,6 @@
-// Package memnet is the network of one server in memory, for tests: what goes
-// over it can be waited for in the virtual time of testing/synctest, which
-// stands still while a real connection is waited for.
+// Package memnet provides an in-memory network with one server for tests. Tests with
+// testing/synctest can wait for its traffic in virtual time, which would stop while they wait
+// for a real connection.
 package memnet
 
 import (
@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// Serve starts a server and returns it with a transport that connects to it, whatever the address
-// of a request. Both are closed at the end of the test.
+// Serve starts a server and returns it with a transport that connects every request to it,
+// whatever the address. Both are closed at the end of the test.
 func Serve(t testing.TB, h http.Handler) (*httptest.Server, *http.Transport) {
 	l := &listener{
 		conns:  make(chan net.Conn),

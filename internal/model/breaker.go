@@ -2,27 +2,26 @@ package model
 
 import "time"
 
-// Breaker configures when a server that does not answer is set aside, so that not every
-// request waits for a time-out. A server that is set aside gets one request at a time,
-// to find out whether it is back.
+// Breaker is the configuration of when a server that does not answer is set aside, so that not
+// every request waits for a time-out. A server that is set aside gets one request at a time, to
+// find out whether it has recovered.
 type Breaker struct {
-	// After is the number of consecutive misses after which a server is set aside. A
-	// miss is a try without a readable reply. 0 means five misses and a Pause of half a
-	// second.
+	// After is the number of consecutive misses after which a server is set aside. A miss is a
+	// try without a readable reply. The value 0 means five misses and a Pause of half a second.
 	After int
 	// Pause is the time between two tries of a server that is set aside.
 	Pause time.Duration
-	// OnlyTimeouts counts only tries that used all of their time as misses. Other
-	// failures end at once and cost little.
+	// OnlyTimeouts reports whether only tries that used all of their time count as misses. Other
+	// failures cost little, since they end at once.
 	OnlyTimeouts bool
-	// FailFast fails all requests at once if every server is set aside, for callers with
-	// another endpoint. Without it, requests wait, or all go to a single server that is
-	// merely slow, until no connection could be made for ten seconds.
+	// FailFast reports whether all requests fail at once if every server is set aside, for
+	// callers with another endpoint. Otherwise requests wait. If there is a single server that
+	// is merely slow, it gets all requests until no connection could be made for ten seconds.
 	FailFast bool
 }
 
-// defaultPatience is the time for which connections to a server must fail until the server counts
-// as down, unless Config.Patience is set. After that time it is also the pause between two tries.
+// defaultPatience is how long connections to a server must fail until the server counts as down,
+// unless Config.Patience is set. A server that is down is tried at this interval.
 const defaultPatience = 10 * time.Second
 
 func (b Breaker) withDefaults() Breaker {
@@ -37,21 +36,21 @@ func (b Breaker) withDefaults() Breaker {
 // breaker allows.
 func (g *gate) healthy(s *server) bool { return s.misses < g.breaker.After }
 
-// isDown reports whether a server is not healthy and no connection to it could be made for
-// g.patience.
+// isDown reports whether a server is not healthy and no connection to it could be made for at
+// least g.patience.
 func (g *gate) isDown(s *server, now time.Time) bool {
 	return !g.healthy(s) && !s.downSince.IsZero() && now.Sub(s.downSince) >= g.patience
 }
 
-// isSetAside reports whether a server gets only one request at a time. This applies to a server
-// that is not healthy, if another server is healthy, if requests should fail fast, or if no
-// connection to the server can be made. A single server that is merely slow still gets all
-// requests: one at a time would take forever.
+// isSetAside reports whether a server gets only one request at a time. It must not be healthy,
+// and another server must be healthy, or requests should fail fast, or no connection to the
+// server can be made. A single server that is merely slow still gets all requests, since one at
+// a time would take forever.
 func (g *gate) isSetAside(s *server, othersHealthy bool) bool {
 	return !g.healthy(s) && (othersHealthy || g.breaker.FailFast || !s.downSince.IsZero())
 }
 
-// isFull reports whether a server has as many requests in flight as it may have: one if it is set
+// isFull reports whether a server has as many requests in flight as allowed: one if it is set
 // aside, otherwise its limit.
 func (g *gate) isFull(s *server, othersHealthy bool) bool {
 	if g.isSetAside(s, othersHealthy) {
@@ -60,9 +59,10 @@ func (g *gate) isFull(s *server, othersHealthy bool) bool {
 	return s.busy >= int(max(1, s.limit))
 }
 
-// load returns the rank of a server for the next request; the server with the lowest rank is
-// chosen. A server that was set aside and may be tried again is first, since it would otherwise
-// never be tried. The server avoid, at which the last try of the request failed, is last.
+// load returns the rank of a server for the next request, which is sent to the server with the
+// lowest rank. A server that was set aside and may be tried again comes first, since it would
+// otherwise never be tried. The server avoid, at which the previous try of the request failed,
+// comes last.
 func (g *gate) load(s, avoid *server, affinity uint64) float64 {
 	const (
 		rankProbe    = -2
@@ -80,34 +80,35 @@ func (g *gate) load(s, avoid *server, affinity uint64) float64 {
 	return float64(s.busy) / max(1, s.limit)
 }
 
-// server is the state of one server. Its limit of requests in flight doubles with each
-// round of answers until the server first reports overload. From then on the limit is
-// halved at each overload and grows by one per round (additive increase, multiplicative
-// decrease).
+// server is the state of one server. Its limit of requests in flight doubles with each round of
+// answers until the server first reports overload. From then on, each overload halves the limit
+// and each round adds one (additive increase, multiplicative decrease).
 type server struct {
 	url      string
 	route    route
 	maxLimit float64
 	limit    float64
 	busy     int
-	// hasFallen reports whether the server has reported overload before. falls counts
-	// the halvings: overload of a request sent before the last halving is ignored.
+	// hasFallen reports whether the server has reported overload before. falls is the number of
+	// times that the limit was halved. If a request was sent before the last halving, its
+	// overload is ignored.
 	hasFallen bool
 	falls     int
 	// round counts the answers since the limit last changed.
 	round int
-	// pausedTill is the end of the pause that the server asked for.
+	// pausedTill is the end of the pause that the server requested.
 	pausedTill time.Time
 	// misses counts consecutive tries without a reply.
 	misses int
-	// downSince is the time of the first of the misses without a connection.
+	// downSince is the time of the first miss without a connection.
 	downSince time.Time
-	// retryAt is the time of the next try of a server that is set aside.
+	// retryAt is the time of the next try if the server is set aside.
 	retryAt time.Time
 }
 
-// decrease sets the limit of requests in flight to its half after an overload, unless that happened
-// since the request was sent. falls is the value that s.falls had then.
+// decrease reduces the limit of requests in flight to half after an overload. It does nothing if
+// the limit was already halved after the request was sent. falls is the value of s.falls when
+// the request was sent.
 func (s *server) decrease(falls int) {
 	if falls != s.falls {
 		return
@@ -118,8 +119,9 @@ func (s *server) decrease(falls int) {
 	s.round = 0
 }
 
-// increase counts an answer. It raises the limit of requests in flight by one with every answer or,
-// after the first overload, with every round of as many answers as the limit.
+// increase counts an answer. Before the first overload, every answer raises the limit of
+// requests in flight by one. Afterwards, a round of as many answers as the limit raises it by
+// one.
 func (s *server) increase() {
 	s.round++
 	roundDone := !s.hasFallen || float64(s.round) >= s.limit

@@ -17,43 +17,44 @@ import (
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
-// Client sends questions to one endpoint. Each question is sent once, with structured output if the
-// server supports it. Its methods may be called from any goroutine.
+// Client sends questions to one endpoint. Each question is sent once, with structured output if
+// the server supports it. Its methods are safe for concurrent use.
 type Client struct {
 	endpoint Endpoint
 	pool     *Pool
 
 	mu sync.Mutex
-	// acceptedSchema holds the models that answered a question with a schema.
+	// acceptedSchema has the models that answered a question with a schema.
 	acceptedSchema map[string]bool
-	// plain reports whether schemas are left out: the server refused one, or the
-	// endpoint is configured so.
+	// plain reports whether questions are sent without schemas, because the server refused one
+	// or the endpoint is configured so.
 	plain bool
-	// reasoning holds the models that refused max_tokens or temperature, as OpenAI's
-	// reasoning models do.
+	// reasoning has the models that refused max_tokens or temperature, as OpenAI's reasoning
+	// models do.
 	reasoning map[string]bool
-	// authFault is the server's refusal of the key; nothing is sent after it.
+	// authFault is the fault with which the server refused the key, nil if it did not. No
+	// question is sent after it.
 	authFault *Fault
 }
 
 const (
-	// initialLimit is the number of requests that may be in flight at the start, low enough for a
+	// initialLimit is the maximum number of requests in flight at the start, small enough for a
 	// small server. The limit grows with the answers.
 	initialLimit = 4
-	// maxTimeouts is the number of consecutive time-outs after which a server is set
-	// aside. One question alone may time out this often (llm.Defaults), so a single slow
-	// question does not block the others.
+	// maxTimeouts is the number of consecutive time-outs after which a server is set aside. A
+	// single question may time out this often (see llm.Defaults), so that one slow question does
+	// not block the others.
 	maxTimeouts = 8
-	// probePause is the time between two tries of a server that is set aside. It is less than half
-	// of the pauses between the tries of a question, so that most questions find a recovered server
-	// before they fail.
+	// probePause is the interval between tries of a server that is set aside. It is less than
+	// half of the pause between tries of a question, so that most questions reach a recovered
+	// server before they fail.
 	probePause = 10 * time.Second
-	// defaultTimeout is the time-out of questions that have none of their own.
+	// defaultTimeout is the time-out of questions that do not set one.
 	defaultTimeout = 5 * time.Minute
 )
 
-// New returns a client of an endpoint. A nil transport means that of net/http. now is
-// the clock for pauses and latencies.
+// New returns a client of an endpoint. A nil transport means the default of net/http. now is the
+// clock for pauses and latencies.
 func New(
 	e Endpoint,
 	transport http.RoundTripper,
@@ -87,10 +88,10 @@ func New(
 	}, nil
 }
 
-// Chat sends a question once. It waits for the endpoint's limits and pauses first. The
-// first questions find out whether the server supports structured output, and the
-// parameters of models that do not reason: if it does not, the error is a Schema fault and
-// later questions have another form. The error is a *Fault or ctx's cause.
+// Chat sends a question once, after waiting for the endpoint's limits and pauses. The first
+// questions determine whether the server supports structured output and the parameters of models
+// that do not reason. If it does not, the error is a Schema fault and later questions are sent
+// without them. The error is a *Fault or ctx's cause.
 func (c *Client) Chat(ctx context.Context, q Question) (Exchange, error) {
 	c.mu.Lock()
 	schema := len(q.Schema) > 0 && !c.plain
@@ -146,14 +147,15 @@ func (c *Client) ask(
 	return x, err
 }
 
-// Body returns the request for a question as JSON, in the form that is sent first.
+// Body returns the request for a question as JSON, in the form in which it is sent first.
 func (c *Client) Body(q Question) ([]byte, error) {
 	return c.body(q, len(q.Schema) > 0 && !c.endpoint.PlainText, false)
 }
 
-// body encodes a question as JSON, with the answer's schema if schema is set, and with the
-// parameters of reasoning models if reasoning is set. Fields configured for the question or its
-// endpoint replace the generated ones; a nil value removes a field. Equal questions have equal bytes.
+// body encodes a question as JSON, with a schema of the answer if schema is true, and with the
+// parameters of reasoning models if reasoning is true. Fields that are configured for the
+// question or the endpoint replace the generated ones, and a nil value removes a field. Equal
+// questions give equal bytes.
 func (c *Client) body(q Question, schema, reasoning bool) ([]byte, error) {
 	fields := map[string]any{"model": q.Model, "messages": q.Messages, "stream": false}
 	if schema {
@@ -180,11 +182,12 @@ func (c *Client) body(q Question, schema, reasoning bool) ([]byte, error) {
 	return body, wrong.Wrap("encode question", err)
 }
 
-// temperatureParameter is a parameter that reasoning models refuse, as they refuse usualLimit.
+// temperatureParameter is the name of a parameter that reasoning models refuse. They also refuse
+// usualLimit.
 const temperatureParameter = "temperature"
 
-// skipReason returns why a question that is about to be sent must not be sent: its caller withdrew
-// it, or the server has refused the key. It returns nil if the question must be sent.
+// skipReason returns the reason why a question must not be sent: its caller withdrew it, or the
+// server has refused the key. It returns nil if the question must be sent.
 func (c *Client) skipReason(q Question) *Fault {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -196,9 +199,9 @@ func (c *Client) skipReason(q Question) *Fault {
 
 const chatPath = "/chat/completions"
 
-// conversationAffinity returns a number, never 0, that is equal for requests that start with the
-// same system prompt and first message. They are sent to the same server, whose cache has this
-// prefix.
+// conversationAffinity returns a number, never 0, that is equal for requests with the same
+// system prompt and first message. Such requests are sent to the same server, whose cache
+// contains this prefix.
 func conversationAffinity(b Body) uint64 {
 	const prefixBytes = 256 // of the first message, which some harnesses extend
 	h := fnv.New64a()
@@ -208,17 +211,16 @@ func conversationAffinity(b Body) uint64 {
 	return max(1, h.Sum64())
 }
 
-// ErrUnreachable is in the chain of an error if no server accepted a connection for
-// Config.Patience.
+// ErrUnreachable is wrapped by an error if no server accepted a connection for Config.Patience.
 var ErrUnreachable = errors.New("no server answers")
 
-// ErrAccount is in the chain of an error if a server refuses the key or the account, so that it
-// would refuse every other request.
+// ErrAccount is wrapped by an error if a server refuses the key or the account, so that all
+// other requests would be refused too.
 var ErrAccount = errors.New("the server refuses the key or the account")
 
-// Chat sends a request for the next reply of a conversation until it is answered. raw is the body
-// of the reply, or of the refusal if the error is a *Fault. Other errors are ctx's, or
-// have ErrUnreachable or ErrAccount in their chain: then the request may be asked again.
+// Chat sends a request for the next reply of a conversation until it is answered. raw is the
+// body of the reply or, if the error is a *Fault, of the refusal. Other errors are ctx's, or
+// wrap ErrUnreachable or ErrAccount; the request may then be sent again later.
 func (p *Pool) Chat(ctx context.Context, body Body) (reply Reply, raw []byte, err error) {
 	a, err := p.Ask(ctx, Request{
 		Path:     chatPath,

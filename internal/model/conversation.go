@@ -15,13 +15,14 @@ import (
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
-// Template holds the parts that all requests of a run have in common: everything except
-// the conversation and the seed.
+// Template is the part that all requests of a run have in common: everything except the
+// conversation and the seed.
 type Template struct {
-	// head is the JSON of the request up to and including the system prompt, tail that between the
-	// last message and limit.
+	// head is the JSON of the request up to the end of the system prompt. tail is the JSON
+	// between the last message and limit.
 	head, tail []byte
-	// limit is the field max_tokens, nil if it is not sent.
+	// limit is the field that limits the reply's tokens, such as max_tokens. It is nil if the
+	// field is not sent.
 	limit []byte
 	// limitField is the name of the field in limit.
 	limitField  string
@@ -29,8 +30,8 @@ type Template struct {
 	withoutSeed bool
 }
 
-// NewTemplate returns the template of requests to a model. sampling must be valid. The
-// system prompt is the first message of every conversation. Tools may be empty.
+// NewTemplate returns the template of requests to a model. system is the first message of every
+// conversation. sampling must be valid. tools may be empty.
 func NewTemplate(model, system string, sampling Sampling, tools []arena.Raw) *Template {
 	prefix := asjson.Bytes(struct {
 		Model    string `json:"model"`
@@ -69,7 +70,7 @@ func NewTemplate(model, system string, sampling Sampling, tools []arena.Raw) *Te
 	return t
 }
 
-// CompletionLimit returns a copy of the template that limits a reply by the field
+// CompletionLimit returns a copy of the template that limits a reply with the field
 // max_completion_tokens, for servers that refuse max_tokens.
 func (t Template) CompletionLimit() *Template {
 	t.limitField = completionLimit
@@ -91,7 +92,7 @@ func (t Template) WithoutSeed() *Template {
 	return &t
 }
 
-// WithTokens returns a copy of the template that asks for the token data of k.
+// WithTokens returns a copy of the template that asks for the token data that k selects.
 func (t Template) WithTokens(k Keep) *Template {
 	t.tail = append(slices.Clip(t.tail), k.fields()...)
 	return &t
@@ -100,7 +101,8 @@ func (t Template) WithTokens(k Keep) *Template {
 // Request returns the request for the next reply to a conversation.
 func (t *Template) Request(c Conversation, seed int64) Body { return t.request(c, t.limit, seed) }
 
-// WithoutLimit returns the request without max_tokens, nil if the template has none.
+// WithoutLimit returns the request without a limit of the reply's tokens. It returns nil if the
+// template has no limit.
 func (t *Template) WithoutLimit(c Conversation, seed int64) Body {
 	if t.limit == nil {
 		return nil
@@ -108,18 +110,19 @@ func (t *Template) WithoutLimit(c Conversation, seed int64) Body {
 	return t.request(c, nil, seed)
 }
 
-// SingleToken returns the request with a reply limit of one token.
+// SingleToken returns the request with a limit of one token for the reply.
 func (t *Template) SingleToken(c Conversation, seed int64) Body {
 	return t.request(c, t.limitOf(1), seed)
 }
 
-// The fields that limit the tokens of a reply: the usual one, and that of newer models of OpenAI.
+// The names of the field that limits the tokens of a reply: the usual one, and the one for newer
+// models of OpenAI.
 const (
 	usualLimit      = "max_tokens"
 	completionLimit = "max_completion_tokens"
 )
 
-// limitOf returns the field that limits a reply to n tokens, with a comma before it.
+// limitOf returns the field that limits a reply to n tokens, preceded by a comma.
 func (t *Template) limitOf(n int64) []byte {
 	return strconv.AppendInt([]byte(`,"`+t.limitField+`":`), n, 10)
 }
@@ -145,8 +148,8 @@ type Turn struct {
 	CallID string `json:"tool_call_id,omitempty"`
 }
 
-// Conversation holds the messages after the system prompt as JSON, each preceded by a comma. first
-// is the first message, which is never appended to; later holds all others.
+// Conversation is the list of messages after the system prompt as JSON, each preceded by a
+// comma. first is the first message, to which nothing is appended. later has all others.
 type Conversation struct{ first, later []byte }
 
 // Append returns the conversation with a message added. It may reuse c's memory.
@@ -159,9 +162,9 @@ func (c Conversation) Append(m Turn) Conversation {
 	return c
 }
 
-// AppendReply returns the conversation with a reply of the model added. calls replace the calls of the
-// reply, of which they are a copy with other ids or arguments; nil if none are sent back. The method
-// may reuse c's memory.
+// AppendReply returns the conversation with a reply of the model added. calls replace the calls
+// in the reply; they are copies with other ids or arguments, or nil if no calls are sent back.
+// It may reuse c's memory.
 func (c Conversation) AppendReply(r Reply, calls []Call, returned Returned) Conversation {
 	message := gjson.Parse(r.message)
 	if r.message == "" {
@@ -172,7 +175,8 @@ func (c Conversation) AppendReply(r Reply, calls []Call, returned Returned) Conv
 	return c
 }
 
-// Returning returns the conversation with only those fields of its replies that returned selects.
+// Returning returns the conversation with only those fields of its replies that returned
+// selects.
 func (c Conversation) Returning(returned Returned) Conversation {
 	if len(c.later) == 0 {
 		return c
@@ -194,28 +198,28 @@ func (c Conversation) Equal(o Conversation) bool {
 	return bytes.Equal(c.first, o.first) && bytes.Equal(c.later, o.later)
 }
 
-// Sampling holds the sampling parameters of a request. Fields that are nil or empty are
-// not sent, so that the server's defaults apply.
+// Sampling are the sampling parameters of a request. Fields that are nil or empty are not sent,
+// so that the server's defaults apply.
 type Sampling struct {
 	Temperature *float64 `json:"temperature,omitempty"`
 	TopP        *float64 `json:"top_p,omitempty"`
 	TopK        *int     `json:"top_k,omitempty"`
 	MinP        *float64 `json:"min_p,omitempty"`
 	MaxTokens   *int     `json:"max_tokens,omitempty"`
-	// The penalties lower the probability of tokens that were used before.
+	// The penalties lower the probability of tokens that occurred before.
 	PresencePenalty   *float64 `json:"presence_penalty,omitempty"`
 	FrequencyPenalty  *float64 `json:"frequency_penalty,omitempty"`
 	RepetitionPenalty *float64 `json:"repetition_penalty,omitempty"`
-	// Effort is the effort of reasoning in the server's words, such as low.
+	// Effort is the effort of reasoning in the server's words, such as "low".
 	Effort string `json:"reasoning_effort,omitempty"`
-	// TemplateKwargs is chat_template_kwargs, a JSON object.
+	// TemplateKwargs is a JSON object with arguments for the chat template.
 	TemplateKwargs json.RawMessage `json:"chat_template_kwargs,omitempty"`
 	// Extra is a JSON object whose fields are added to every request.
 	Extra json.RawMessage `json:"extra_body,omitempty"`
 }
 
-// checkExtra returns an error if Extra is no object, or has a field that the request already has or
-// that the rest of the program depends on.
+// checkExtra returns an error if Extra is not an object, or sets a field that the request
+// already has or on which the program depends.
 func (s Sampling) checkExtra() error {
 	extra := s.Extra
 	if extra == nil {
@@ -231,7 +235,7 @@ func (s Sampling) checkExtra() error {
 	return bad.Err()
 }
 
-// Validate returns all errors of s, joined: values that no server accepts. Values that
+// Validate returns an error that joins all values that no server accepts, or nil. Values that
 // only some servers accept, such as a temperature above 2, are not checked.
 func (s Sampling) Validate() error {
 	var bad wrong.List

@@ -17,8 +17,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
-// Embedder converts texts to vectors and caches them. Its methods may be called from any
-// goroutine.
+// Embedder converts texts to vectors and caches them. Its methods are safe for concurrent use.
 type Embedder struct {
 	pool   *Pool
 	model  string
@@ -30,15 +29,15 @@ type Embedder struct {
 }
 
 const (
-	// embedTexts is the number of texts per request; common servers refuse more than 64.
+	// embedTexts is the number of texts per request. Common servers refuse more than 64.
 	embedTexts = 64
 	// embedAtOnce is the maximum number of requests in flight, since the scorers of several
 	// attempts share one endpoint.
 	embedAtOnce = 16
-	// maxVector is the maximum size of one vector in a reply in bytes: 8,192 numbers of 32
+	// maxVector is the maximum size in bytes of one vector in a reply: 8,192 numbers of 32
 	// characters.
 	maxVector = 256 << 10
-	// maxCached is the maximum number of cached float32 numbers, which take 256 MiB.
+	// maxCached is the maximum number of cached float32 numbers. They need 256 MiB.
 	maxCached = 64 << 20
 )
 
@@ -47,20 +46,20 @@ type EmbedderConfig struct {
 	// BaseURL is the base URL of the OpenAI-compatible server, ending in /v1.
 	BaseURL string
 	Model   string
-	// Key is sent as the bearer token; empty if the server needs none.
+	// Key is sent as the bearer token. It is empty if the server needs none.
 	Key string
-	// Prefix is prepended to every text, for models trained with one.
+	// Prefix is prepended to every text, for models that were trained with a prefix.
 	Prefix string
-	// Tries is the maximum number of tries of one request.
+	// Tries is the maximum number of times that a request is sent.
 	Tries int
-	// Wait is the pause after the first failed try; later pauses are longer.
+	// Wait is the pause after the first failed try. Later pauses are longer.
 	Wait time.Duration
-	// Timeout bounds one try.
+	// Timeout is the maximum time of one try.
 	Timeout time.Duration
 }
 
-// DefaultEmbedder returns the configuration for the subnet's own model: five tries
-// within about ten seconds, enough for a restart of the server.
+// DefaultEmbedder returns the configuration for the subnet's own model, with five tries within
+// about ten seconds, enough for a restart of the server.
 func DefaultEmbedder() EmbedderConfig {
 	return EmbedderConfig{
 		Model:   "Qwen/Qwen3-Embedding-0.6B",
@@ -70,7 +69,7 @@ func DefaultEmbedder() EmbedderConfig {
 	}
 }
 
-// Validate returns all errors of c, joined.
+// Validate returns one error that joins everything that is wrong with c, or nil.
 func (c EmbedderConfig) Validate() error {
 	var bad wrong.List
 	bad.Unless(c.Model != "", "the embeddings endpoint has no model")
@@ -79,7 +78,7 @@ func (c EmbedderConfig) Validate() error {
 	return bad.Err()
 }
 
-// OpenEmbedder returns an embedder for an endpoint. It sends no request yet.
+// OpenEmbedder returns an embedder for an endpoint. It does not send a request.
 func OpenEmbedder(c EmbedderConfig) (*Embedder, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("check embeddings endpoint: %w", err)
@@ -107,8 +106,8 @@ func OpenEmbedder(c EmbedderConfig) (*Embedder, error) {
 // Name returns the name of the model.
 func (e *Embedder) Name() string { return e.model }
 
-// Embed returns one vector per text, in the same order, as computed by the server. The
-// error is a *Fault, ctx's cause, or reports vectors of different lengths.
+// Embed returns one vector per text, in the order of texts, as the server computed it. The error
+// is a *Fault, ctx's cause, or one about vectors of different lengths.
 func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors := map[string][]float32{}
 	var missing []string
@@ -138,8 +137,8 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 	}), nil
 }
 
-// store adds the vectors of texts to the cache, which it empties first if it is full. It returns an
-// error if a vector has another length than the earlier ones.
+// store adds the vectors of texts to the cache. If the cache is full, store empties it first. It
+// returns an error if a vector does not have the length of earlier ones.
 func (e *Embedder) store(texts []string, vectors [][]float32) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -191,7 +190,7 @@ func (e *Embedder) ask(ctx context.Context, texts []string) (vectors [][]float32
 }
 
 // sortByIndex returns the vectors of n texts in the order of the texts, since servers may return
-// them in any order. Missing, duplicate and all-zero vectors are errors.
+// them in any order. It returns an error for a missing, duplicate or all-zero vector.
 func sortByIndex(data []openai.Embedding, n int) ([][]float32, error) {
 	vectors := make([][]float32, n)
 	for _, d := range data {

@@ -12,28 +12,28 @@ import (
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
-// Endpoint is the user's configuration of one server.
+// Endpoint is the user's configuration of one model server.
 type Endpoint struct {
 	Name string `yaml:"name"`
 	// BaseURL is the base URL of the OpenAI-compatible server, usually ending in /v1.
 	BaseURL string `yaml:"base_url"`
-	// KeyEnv names the environment variable that holds the key; empty for a
-	// server without one.
+	// KeyEnv is the name of the environment variable with the key. It is empty for a server
+	// without a key.
 	KeyEnv string `yaml:"key_env,omitempty"`
 	// Headers are sent with every request. A value of the form $NAME is read from the
 	// environment.
 	Headers map[string]string `yaml:"headers,omitempty"`
-	// ExtraBody is merged into every request; null removes a field.
+	// ExtraBody is merged into every request. A null value removes a field.
 	ExtraBody map[string]any `yaml:"extra_body,omitempty"`
-	// Concurrency is the maximum number of requests in flight. Overload of the server
-	// lowers it.
+	// Concurrency is the maximum number of requests in flight. If the server is overloaded,
+	// fewer are sent.
 	Concurrency int `yaml:"concurrency"`
-	// PlainText disables structured output, for servers that accept the field and then
-	// give no useful answer.
+	// PlainText disables structured output, for servers that accept the field but then give no
+	// useful answer.
 	PlainText bool `yaml:"plain_text,omitempty"`
 }
 
-// Validate returns all errors of e, joined.
+// Validate returns one error that joins everything that is wrong with e, or nil.
 func (e Endpoint) Validate() error {
 	var bad wrong.List
 	a, err := newAddress(e.BaseURL)
@@ -48,7 +48,7 @@ func (e Endpoint) Validate() error {
 }
 
 // resolve returns the key and the headers of the endpoint, with values from the environment
-// inserted. hidden holds the header values from the environment, which are secret.
+// inserted. hidden has the header values from the environment, which are secret.
 func (e Endpoint) resolve() (key string, headers map[string]string, hidden []string, err error) {
 	headers = map[string]string{}
 	var bad wrong.List
@@ -75,20 +75,21 @@ func (e Endpoint) resolve() (key string, headers map[string]string, hidden []str
 type Question struct {
 	Model    string
 	Messages []Message
-	// Params are further fields of the request, such as temperature.
+	// Params are additional fields of the request, such as temperature.
 	Params map[string]any
-	// Schema is the JSON schema of the answer, Name its name.
+	// Schema is the JSON schema of the answer. Name is the name of the schema.
 	Schema json.RawMessage
 	Name   string
-	// Timeout bounds one request, from sending to its reply.
+	// Timeout is the maximum time from sending a request to its reply.
 	Timeout time.Duration
-	// StillWanted is called before the question is sent, which may be long after Chat was
-	// called; nil means always.
+	// StillWanted is called just before the question is sent, which may be long after the call
+	// of Chat. If it returns false, the question is not sent. If it is nil, the question is
+	// always sent.
 	StillWanted func() bool
 }
 
-// maxReplyBytes returns the maximum size of a reply in bytes, far above the text of max_tokens
-// tokens; at most MaxChat.
+// maxReplyBytes returns the maximum size of a reply in bytes, at most MaxChat. It is far above
+// the size of a text of max_tokens tokens.
 func (q Question) maxReplyBytes() int64 {
 	const bytesPerToken = 128
 	const overhead = 256 << 10
@@ -98,26 +99,27 @@ func (q Question) maxReplyBytes() int64 {
 	return MaxChat
 }
 
-// Message is one message of a question. Its JSON is part of the keys of ledgers.
+// Message is one message of a question. Its JSON is a part of the keys in ledgers.
 type Message struct {
 	Role    string `json:"role"`
 	Content string `json:"content"`
 }
 
-// Exchange is a request and its completion as sent and received.
+// Exchange is a request and its reply as sent and received.
 type Exchange struct {
 	Reply
 	Answer
-	// Request is the body that was sent, nil if nothing was sent.
+	// Request is the body that was sent. It is nil if nothing was sent.
 	Request []byte
 }
 
 // Counted reports whether the server reported the tokens of the prompt.
 func (x Exchange) Counted() bool { return x.Usage != nil && x.Usage.Prompt > 0 }
 
-// Text returns the answer. It is the content or, if that is empty, the arguments of tool
-// calls, in which some servers return structured output, or else the reasoning, which
-// some servers return without its end tag. Truncated reasoning is no answer.
+// Text returns the text of the answer. It is the content or, if that is empty, the arguments of
+// tool calls, in which some servers return structured output. If both are empty, it is the
+// reasoning, from which some servers do not separate the answer. Truncated reasoning is no
+// answer.
 func (r Reply) Text() string {
 	if r.Content != "" {
 		return r.Content
@@ -132,9 +134,9 @@ func (r Reply) Text() string {
 	return text
 }
 
-// Key returns the hex SHA-256 of a question's model, messages, parameters and extra
-// body. It does not depend on the address and the secrets of the endpoint, nor on the
-// schema, which some servers refuse.
+// Key returns the SHA-256, in hex, of a question's model, messages, parameters and extra body.
+// It does not depend on the address and the secrets of the endpoint, nor on the schema, which
+// some servers refuse.
 func (c *Client) Key(q Question) (string, error) {
 	body, err := c.body(q, false, false)
 	return digest.SHA256(body), err

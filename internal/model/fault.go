@@ -17,52 +17,52 @@ import (
 	"github.com/trajectory-arena/arena/internal/webclient"
 )
 
-// Kind classifies faults by what to do about them.
+// Kind is the kind of a fault, which determines how it is handled.
 type Kind string
 
 // The kinds of faults.
 const (
-	// Auth: the server refused the key. No other request can succeed.
+	// Auth means that the server refused the key. No other request can succeed.
 	Auth Kind = "auth"
-	// Limited: too many requests. Retry later or at another server.
+	// Limited means that there were too many requests. Retry later or at another server.
 	Limited Kind = "limited"
-	// Server: the server failed. Retry later or at another server.
+	// Server means that the server failed. Retry later or at another server.
 	Server Kind = "server"
-	// Network: there was no reply, or the connection broke or timed out.
+	// Network means that there was no reply, or that the connection broke or timed out.
 	Network Kind = "network"
-	// Rejected: the server refuses this request. Retrying does not help.
+	// Rejected means that the server refuses this request. Retrying does not help.
 	Rejected Kind = "rejected"
-	// Missing: the server does not have the model.
+	// Missing means that the server does not have the model.
 	Missing Kind = "missing"
-	// Schema: the server refused structured output or a parameter. Ask again: later
-	// requests are sent without it.
+	// Schema means that the server refused structured output or a parameter. Ask again, since
+	// later requests are sent without it.
 	Schema Kind = "schema"
-	// Withdrawn: the caller withdrew the question before it was sent.
+	// Withdrawn means that the caller withdrew the question before it was sent.
 	Withdrawn Kind = "unwanted"
-	// Unreadable: the server reported success without an answer.
+	// Unreadable means that the server reported success without a readable answer.
 	Unreadable Kind = "unreadable"
 )
 
-// Fault is the error of a request without an answer. It is a failure of the infrastructure, not of
-// the model.
+// Fault is the error of a request without an answer. It is a failure of the infrastructure, not
+// of the model.
 type Fault struct {
 	Kind Kind
-	// Reason is a stable code: http_STATUS, timeout, unreachable, connection,
-	// unreadable, or the code of the gate or the caller.
+	// Reason is a code: http_STATUS, timeout, unreachable, connection, unreadable, or the code
+	// of the gate or the caller.
 	Reason string
-	// Status is the HTTP status, 0 without a reply.
+	// Status is the HTTP status, 0 if there was no reply.
 	Status int
-	// RetryAfter is the pause that the server asked for, 0 if none.
+	// RetryAfter is the pause that the server requested, 0 if there is none.
 	RetryAfter time.Duration
-	// Detail is the server's message, clipped, without secrets and control characters.
+	// Detail is the server's message, shortened, without secrets and control characters.
 	Detail string
-	// Overflow reports whether the prompt is longer than the model's context. Length reports whether
-	// the server speaks of tokens, length or context: after the first turn of a conversation this
-	// means the same.
+	// Overflow reports whether the prompt is longer than the model's context. Length reports
+	// whether the server mentions tokens, length or context, which after the first turn of a
+	// conversation means the same.
 	Overflow, Length bool
-	// RefusedOutput reports whether the server could not parse what the model has written.
+	// RefusedOutput reports whether the server could not parse what the model wrote.
 	RefusedOutput bool
-	// away reports whether the server behind a router is away or overloaded.
+	// away reports whether the server behind a router is missing or overloaded.
 	away bool
 	// overload reports whether the server has too many requests.
 	overload bool
@@ -79,11 +79,11 @@ func (f *Fault) Error() string {
 	return fmt.Sprintf("%s (status %d): %s", f.Kind, f.Status, f.Detail)
 }
 
-// Unreachable reports whether no connection could be made.
+// Unreachable reports whether no connection to the server could be made.
 func (f *Fault) Unreachable() bool { return f.unreachable || f.Reason == reasonServerDown }
 
-// Waits reports whether the server may be ready soon: it cannot be reached, a router has none behind
-// it, or it limits the rate of requests.
+// Waits reports whether the server may be ready soon: it cannot be reached, a router has no
+// server behind it, or it limits the rate of requests.
 func (f *Fault) Waits() bool { return f.away || f.Unreachable() }
 
 // refusesParameter reports whether the server refuses a parameter that reasoning models refuse.
@@ -100,9 +100,10 @@ func (f *Fault) isTemporary() bool {
 	return f.Kind == Limited || f.Kind == Server || f.Kind == Network || f.Kind == Unreadable
 }
 
-// gateFault returns the fault that the gate (the scheduler of requests) should count against the
-// server. It is nil if the request was answered, a time-out if the deadline of ctx passed, and of
-// kind Withdrawn if ctx was canceled, which shows nothing about the server.
+// gateFault returns the fault that the gate (the scheduler of requests) counts against the
+// server. It returns nil if the request was answered, and a time-out if the deadline of ctx
+// passed. If ctx was canceled, it returns a fault of kind Withdrawn, which shows nothing about
+// the server.
 func gateFault(ctx context.Context, f *Fault) *Fault {
 	switch {
 	case f == nil || ctx.Err() == nil:
@@ -115,9 +116,9 @@ func gateFault(ctx context.Context, f *Fault) *Fault {
 	return &late
 }
 
-// kindOf returns the kind of fault of an HTTP status. 408, 425, 429 and all 5xx are temporary. Any
-// other 4xx is permanent, and so is a redirect, which would send the key to another server. Status
-// 0 means that there was no reply.
+// kindOf returns the kind of fault for an HTTP status. The statuses 408, 425, 429 and all 5xx
+// are temporary. Any other 4xx is permanent, and so is a redirect, which would send the key to
+// another server. Status 0 means that there was no reply.
 func kindOf(status int) Kind {
 	switch {
 	case status == 0:
@@ -138,15 +139,15 @@ func kindOf(status int) Kind {
 // statusOverloaded is the HTTP status that some servers send instead of 503.
 const statusOverloaded = 529
 
-// replyFault returns the fault of a reply that is not an answer. err is the error of reading the
-// body, nil if the status alone is the reason.
+// replyFault returns the fault for a reply that is not an answer. err is the error of reading
+// the body, nil if the status alone is the reason.
 func (p *Pool) replyFault(
 	res *http.Response,
 	body []byte,
 	err error,
 ) *Fault {
 	status := res.StatusCode
-	// Routers answer 200 before their own server fails, and report its status in the body.
+	// Routers answer 200 before their server fails, and then report its status in the body.
 	inBody := int(gjson.GetBytes(body, "error.code").Int())
 	if inBody == 0 {
 		inBody = int(gjson.GetBytes(body, "choices.0.error.code").Int())
@@ -168,8 +169,8 @@ func (p *Pool) replyFault(
 	}
 	f.Detail = p.secrets.printable(f.Detail)
 	f.overload = status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable || status == statusOverloaded
-	f.away = isAway(status)
 	f.RefusedOutput = isRefusedOutput(status, body)
+	f.away = isAway(status, body) && !f.RefusedOutput
 	f.Overflow = !f.RefusedOutput && (mentionsOverflow(status, body) || p.config.saysOverflow(status, body))
 	f.Length = f.Overflow || !f.RefusedOutput && mentionsLength(status, body)
 	if isRefusedAccount(status, body) {
@@ -185,8 +186,8 @@ func (p *Pool) replyFault(
 	return f
 }
 
-// transportFault returns the fault of a request that failed with err before its reply was complete.
-// status is that of the incomplete reply, 0 if there was none.
+// transportFault returns the fault for a request that failed with err before its reply was
+// complete. status is the status of the incomplete reply, 0 if there was none.
 func (p *Pool) transportFault(
 	ctx context.Context,
 	err error,
@@ -212,14 +213,15 @@ func (p *Pool) transportFault(
 	case status == http.StatusOK:
 		f.Reason = "unreadable"
 	}
-	// A connection that broke off before any reply is a server that restarts. One that gives no
-	// reply in time is not waited for: it would take the time-out again.
+	// A connection that broke before any reply means that the server restarts, so it is waited
+	// for. A server that does not reply in time is not waited for, since the next try would take
+	// as long.
 	f.away = f.Reason == "connection" && status == 0
 	return f
 }
 
-// serverMessage returns the server's explanation of a failure: the message of an OpenAI error,
-// otherwise the complete body or, if that is empty, the HTTP status.
+// serverMessage returns the server's explanation of a failure: the message of an OpenAI error
+// or, if there is none, the complete body or, if that is empty, the HTTP status.
 func serverMessage(res *http.Response, body []byte) string {
 	var message openai.ErrorResponse
 	switch {

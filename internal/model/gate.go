@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// gate schedules requests in the order of their arrival. Each is sent to the server with the lowest
-// load. A server never has more requests in flight than its limit, and gets none while it pauses or
-// is set aside.
+// gate schedules requests in the order of their arrival. Each request is sent to the server with
+// the lowest load. A server never has more requests in flight than its limit, and gets none
+// while it pauses or is set aside.
 type gate struct {
 	mu      sync.Mutex
 	now     func() time.Time
@@ -19,15 +19,15 @@ type gate struct {
 	// patience is how long connections to a server must fail until it counts as down.
 	patience time.Duration
 	servers  []*server
-	// waiting holds a *waiter for each request that waits for a server.
+	// waiting has a *waiter for each request that waits for a server.
 	waiting *list.List
-	// answered is the time of the last answer of any server.
+	// answered is the time of the last answer from any server.
 	answered time.Time
-	// wake runs admit when the pause of a server is over.
+	// wake calls admit when the pause of a server is over.
 	wake *time.Timer
 }
 
-// waiter is a request that waits for a slot, the right to send it. done is closed when slot or
+// waiter is a request that waits for a slot, the right to be sent. done is closed when slot or
 // fault is set.
 type waiter struct {
 	avoid    *server
@@ -63,10 +63,10 @@ func newGate(c Config) *gate {
 	return g
 }
 
-// enter waits for a slot, the right to send one request, if possible at another server than avoid.
-// Requests with the same affinity, unless it is 0, are sent to the same server while it has
-// capacity, because its cache holds their common prefix. The error is ctx's cause, or a *Fault if
-// every server is down, or if all pause beyond ctx's deadline.
+// enter waits for a slot, the right to send one request, if possible at another server than
+// avoid. Requests with the same affinity (unless it is 0) go to the same server while it has
+// capacity, because its cache has their common prefix. The error is ctx's cause, or a *Fault if
+// every server is down or all pause beyond the deadline of ctx.
 func (g *gate) enter(
 	ctx context.Context,
 	avoid *server,
@@ -100,7 +100,8 @@ func (g *gate) enter(
 	return w.slot, nil
 }
 
-// pauseFault returns a fault if all servers pause beyond the deadline of ctx, otherwise nil.
+// pauseFault returns a fault if all servers pause beyond the deadline of ctx. Otherwise it
+// returns nil.
 func (g *gate) pauseFault(ctx context.Context) *Fault {
 	deadline, ok := ctx.Deadline()
 	if !ok || slices.ContainsFunc(g.servers, func(s *server) bool { return !s.pausedTill.After(deadline) }) {
@@ -114,8 +115,8 @@ func (g *gate) pauseFault(ctx context.Context) *Fault {
 	}
 }
 
-// giveUp removes a waiting request whose context has ended, and returns the cause. If the request
-// was granted a slot in the meantime, the slot is released.
+// giveUp removes a waiting request whose context has ended, and returns the cause. If a slot was
+// granted to the request in the meantime, giveUp releases it.
 func (g *gate) giveUp(
 	ctx context.Context,
 	element *list.Element,
@@ -135,9 +136,9 @@ func (g *gate) giveUp(
 	return context.Cause(ctx)
 }
 
-// leave releases the slot (the right to send) of a finished request and adjusts the server's limit,
-// misses and pause. f is nil if the request was answered. A fault of kind Withdrawn shows nothing
-// about the server and does not change its limit or misses.
+// leave releases the slot (the right to send) of a finished request and adjusts the server's
+// limit, misses and pause. f is nil if the request was answered. A fault of kind Withdrawn shows
+// nothing about the server and does not change its limit or misses.
 func (g *gate) leave(t slot, f *Fault) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -163,8 +164,8 @@ func (g *gate) leave(t slot, f *Fault) {
 	g.admit()
 }
 
-// admit assigns servers to the waiting requests, first to last, as long as one is available. It
-// fails a request if no server will be available. The caller holds g.mu.
+// admit assigns servers to the waiting requests in order, as long as a server is available. A
+// request fails if no server will be available. The caller must hold g.mu.
 func (g *gate) admit() {
 	for g.waiting.Len() > 0 {
 		front := g.waiting.Front()
@@ -184,8 +185,8 @@ func (g *gate) admit() {
 	}
 }
 
-// wakeAfter schedules a call of admit after d, in place of an earlier one; if d is 0, only the
-// earlier one is canceled. The caller holds g.mu.
+// wakeAfter schedules a call of admit after d and cancels an earlier one. If d is 0, it only
+// cancels. The caller must hold g.mu.
 func (g *gate) wakeAfter(d time.Duration) {
 	if g.wake != nil {
 		g.wake.Stop()
@@ -201,8 +202,8 @@ func (g *gate) wakeAfter(d time.Duration) {
 }
 
 // choose returns the server for the next request. If none is available now, it returns the time
-// until one may be; 0 means that the request must wait for the end of another. A fault means that
-// none will be available. A server that is down is still tried now and then while others answer,
+// until one may be; 0 means that a request in flight must end first. A fault means that none
+// will be available. A server that is down is still tried now and then while others answer,
 // since it may recover.
 func (g *gate) choose(avoid *server, affinity uint64) (best *server, wait time.Duration, fault *Fault) {
 	now := g.now()
@@ -243,12 +244,12 @@ func (g *gate) choose(avoid *server, affinity uint64) (best *server, wait time.D
 	return best, wait, fault
 }
 
-// reasonServerDown is the fault's Reason if no connection to any server can be made.
+// reasonServerDown is Fault.Reason if no connection to any server can be made.
 const reasonServerDown = "server_down"
 
-// endOfPatience returns the fault of a request that has waited since a time for a server that is
-// away. If no server has answered any request since then, all are down; otherwise the fault is that
-// of this request alone.
+// endOfPatience returns the fault of a request that has waited since the given time for a server
+// that does not answer. If no server has answered any request since then, the fault is that all
+// servers are down. Otherwise it is f, the fault of this request.
 func (g *gate) endOfPatience(f *Fault, since time.Time) *Fault {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -262,7 +263,7 @@ func (g *gate) endOfPatience(f *Fault, since time.Time) *Fault {
 	}
 }
 
-// hasOtherHealthy reports whether a healthy server other than s exists.
+// hasOtherHealthy reports whether there is a healthy server other than s.
 func (g *gate) hasOtherHealthy(s *server) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

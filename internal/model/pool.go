@@ -1,7 +1,7 @@
-// Package model is a client of models on OpenAI-compatible servers. It uses several
-// servers as one, adapts the number of requests in flight to what they accept, bounds
-// tries and replies, obeys the pauses that servers ask for, and classifies every failure.
-// No key appears in errors, replies or anything else that is stored.
+// Package model is a client for models on OpenAI-compatible servers. It uses several servers
+// like one and adapts the number of requests in flight to what they accept. It limits tries and
+// replies, obeys the pauses that servers request, and classifies every failure. No key appears
+// in errors, replies or anything else that is stored.
 package model
 
 import (
@@ -22,43 +22,43 @@ import (
 type Config struct {
 	// URLs are the base URLs of OpenAI-compatible servers, usually ending in /v1.
 	URLs []string
-	// Key is sent as a bearer token unless it is empty.
+	// Key is sent as the bearer token, unless it is empty.
 	Key string
 	// Headers are sent with every request.
 	Headers map[string]string
-	// Secrets are further values that are removed from replies and errors, besides Key
-	// and the secrets in URLs.
+	// Secrets are additional values that are removed from replies and errors. Key and the
+	// secrets in URLs are always removed.
 	Secrets []string
-	// Concurrency bounds the requests in flight at each server. InitialLimit is the bound
-	// until the server has shown what it accepts; 0 means Concurrency.
+	// Concurrency is the maximum number of requests in flight at each server. InitialLimit is
+	// the limit until the server has shown what it accepts; 0 means Concurrency.
 	Concurrency, InitialLimit int
-	// MaxReply bounds a chat completion in bytes; 0 means MaxChat.
+	// MaxReply is the maximum size of a chat completion in bytes. 0 means MaxChat.
 	MaxReply int64
-	// Timeout bounds one try.
+	// Timeout is the maximum time of one try.
 	Timeout time.Duration
-	// Retries is the number of tries after the first; Wait is the first pause between
-	// two tries.
+	// Retries is the number of tries after the first one. Wait is the first pause between two
+	// tries.
 	Retries int
 	Wait    time.Duration
-	// LongestPause bounds the pauses that servers ask for. 0 means no bound; a request
-	// whose deadline is earlier fails at once.
+	// LongestPause is the maximum pause that a server may request; 0 means no maximum. A request
+	// whose deadline is before the end of the pause fails at once.
 	LongestPause time.Duration
-	// Patience is how long to wait for servers that refuse connections, are away behind a router,
-	// reset connections, or limit the rate of requests. Tries during that time are not counted. 0
+	// Patience is how long to wait for servers that refuse or reset connections, are missing
+	// behind a router, or limit the rate of requests. Tries during that time are not counted. 0
 	// means ten seconds in which tries are counted.
 	Patience time.Duration
-	// OverflowWords are further words with which the servers report a prompt that is longer than the
-	// model's context.
+	// OverflowWords are additional phrases with which servers report a prompt that is longer
+	// than the model's context.
 	OverflowWords []string
-	// Breaker configures when a server without replies is set aside.
+	// Breaker configures when a server that does not answer is set aside.
 	Breaker Breaker
-	// Transport replaces that of net/http unless it is nil.
+	// Transport replaces the transport of net/http, unless it is nil.
 	Transport http.RoundTripper
-	// Now is the clock for pauses and latencies; nil means time.Now.
+	// Now is the clock for pauses and latencies. If it is nil, time.Now is used.
 	Now func() time.Time
 }
 
-// Validate returns all that is wrong with the configuration, joined.
+// Validate returns one error that joins everything that is wrong with the configuration, or nil.
 func (c Config) Validate() error {
 	var bad wrong.List
 	bad.Unless(len(c.URLs) > 0, "no endpoint")
@@ -72,24 +72,23 @@ func (c Config) Validate() error {
 	return bad.Err()
 }
 
-// Pool sends requests to the servers of a configuration. Its methods may be called from
-// any goroutine.
+// Pool sends requests to a set of servers. Its methods are safe for concurrent use.
 type Pool struct {
 	config  Config
 	gate    *gate
 	secrets secrets
-	// large limits the memory of large replies, see largeReplies.
+	// large limits the memory for large replies (see largeReplies).
 	large *semaphore.Weighted
-	// Counts counts what the pool has sent.
+	// Counts has the numbers of requests, retries and overload replies so far.
 	Counts Counts
 }
 
-// Counts counts the requests, retries and overload replies of a pool.
+// Counts are the numbers of requests, retries and overload replies of a pool.
 type Counts struct {
 	Requests, Retries, Overloads atomic.Int64
 }
 
-// NewPool returns a pool. It sends no request yet.
+// NewPool returns a pool. It does not send a request.
 func NewPool(c Config) (*Pool, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -112,7 +111,7 @@ func (p *Pool) Close() {
 	}
 }
 
-// Limits returns the current limit of requests in flight of each server.
+// Limits returns, for each server, the current limit of requests in flight.
 func (p *Pool) Limits() (limits []int) {
 	p.gate.mu.Lock()
 	defer p.gate.mu.Unlock()
@@ -122,27 +121,27 @@ func (p *Pool) Limits() (limits []int) {
 	return limits
 }
 
-// Request is one request to any of the servers.
+// Request is one request that any of the servers may answer.
 type Request struct {
 	// Path is appended to the base URL, such as /chat/completions.
 	Path string
 	Body Body
-	// Affinity is equal for requests that should go to the same server; 0 means any.
+	// Affinity is equal for requests that should be sent to the same server. 0 means any server.
 	Affinity uint64
-	// MaxBytes bounds the reply.
+	// MaxBytes is the maximum size of the reply in bytes.
 	MaxBytes int64
-	// Timeout bounds one try; 0 means that of the pool.
+	// Timeout is the maximum time of one try. 0 means the time of the pool.
 	Timeout time.Duration
-	// Skip is called when the request can be sent. If it returns a fault, the request is
-	// not sent and the fault returned. nil means never.
+	// Skip is called when the request can be sent. If it returns a fault, the request is not
+	// sent and the fault is returned. If Skip is nil, the request is always sent.
 	Skip func() *Fault
-	// Read parses a reply of status 200. Its error means that the reply is no answer.
+	// Read parses a reply with status 200. An error means that the reply is not an answer.
 	Read func(body []byte) error
 }
 
-// Answer is a reply and how it was received.
+// Answer is a reply, with its status and latency.
 type Answer struct {
-	// Status is the HTTP status, 0 without a reply.
+	// Status is the HTTP status, 0 if there was no reply.
 	Status int
 	// Body is the reply without secrets. A streamed reply is joined to one completion.
 	Body    []byte
@@ -151,9 +150,8 @@ type Answer struct {
 	sent bool
 }
 
-// Ask sends a request until it is answered, the tries are used up, or retrying cannot
-// help. The error is a *Fault or ctx's cause. With a *Fault, the answer is that of the
-// last try.
+// Ask sends a request until it is answered, all tries are used, or a retry cannot help. The
+// error is a *Fault or ctx's cause. With a *Fault, the answer is that of the last try.
 func (p *Pool) Ask(ctx context.Context, r Request) (Answer, error) {
 	pauses := p.config.backoff()
 	var failed *server
@@ -173,8 +171,8 @@ func (p *Pool) Ask(ctx context.Context, r Request) (Answer, error) {
 			return a, p.gate.endOfPatience(fault, away)
 		}
 
-		// A try without a connection counts only if no other server is left and there is
-		// no patience to wait for one: nobody has seen the request.
+		// A try without a connection counts only if there is no other healthy server and no time
+		// to wait for one, since no server has received the request.
 		lastResort := p.config.Patience == 0 && !p.gate.hasOtherHealthy(failed)
 		if !waits && (!fault.unreachable || lastResort) {
 			tries++
@@ -190,7 +188,7 @@ func (p *Pool) Ask(ctx context.Context, r Request) (Answer, error) {
 }
 
 // backoff returns the pauses between the tries of a request. They double up to ten seconds. They
-// vary at random, so that requests that failed together are not repeated together.
+// are randomised, so that requests that failed together are not repeated together.
 func (c Config) backoff() *backoff.ExponentialBackOff {
 	const (
 		firstPause   = 100 * time.Millisecond
@@ -207,8 +205,8 @@ func (c Config) backoff() *backoff.ExponentialBackOff {
 }
 
 // try sends a request once, if possible to another server than avoid. It returns the answer, the
-// server that it was sent to, the fault if it was not answered, and an error that another try
-// cannot help. If there is an answer, it is returned even if ctx has ended.
+// server, and a fault if the request was not answered. The error means that another try cannot
+// help. If there is an answer, it is returned even if ctx has ended.
 func (p *Pool) try(
 	ctx context.Context,
 	r Request,

@@ -11,8 +11,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// MaxChat bounds a reply without log-probabilities in bytes. A completion of 3,072 tokens
-// has some 20 KB, with log-probabilities a megabyte.
+// MaxChat is the maximum size in bytes of a reply without log-probabilities. A completion of
+// 3,072 tokens has about 20 KB, with log-probabilities a megabyte.
 const MaxChat = 4 << 20
 
 // Reply is the answer of a model.
@@ -20,41 +20,41 @@ type Reply struct {
 	Content   string
 	Reasoning string
 	Refusal   string
-	// Finish is the server's finish_reason: stop, length, tool_calls, …
+	// Finish is the server's finish_reason, such as stop, length or tool_calls.
 	Finish string
 	Calls  []Call
 	// Usage is nil if the server does not count tokens.
 	Usage *Usage
 	// Model is the model that the server reports to have used.
 	Model string
-	// message is the JSON of the message, which is sent back with the conversation.
+	// message is the JSON of the message. It is sent back with the conversation.
 	message string
 }
 
-// Usage holds the server's token counts. Cached is the part of Prompt that the server
-// reports as cached.
+// Usage are the server's token counts. Cached is the part of Prompt that the server reports as
+// cached.
 type Usage struct{ Prompt, Cached, Completion int64 }
 
-// Call is a tool call with its arguments as the model wrote them. The type of go-openai omits empty
-// arguments, and servers then refuse the call.
+// Call is a tool call with the arguments as the model wrote them. The type in go-openai omits
+// empty arguments, and servers then refuse the call.
 type Call struct {
 	ID       string   `json:"id"`
 	Type     string   `json:"type"`
 	Function Function `json:"function"`
 }
 
-// Function is the function and the arguments of a call.
+// Function is the name of the called function with its arguments.
 type Function struct {
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
 }
 
-// maxTokens is the maximum of a token count that is accepted from a server. It is above any
-// context, and low enough that the counts of 2^31 requests can be added.
+// maxTokens is the maximum token count that is accepted from a server. It is above any context,
+// and so low that the counts of 2^31 requests can be added.
 const maxTokens = 1 << 32
 
-// usage returns the token counts of a reply; nil if the reply has none, or if they are negative or
-// above maxTokens.
+// usage returns the token counts of a reply. It returns nil if there are none, or if they are
+// negative or above maxTokens.
 func usage(v gjson.Result) *Usage {
 	promptField := v.Get("prompt_tokens")
 	completionField := v.Get("completion_tokens")
@@ -75,9 +75,8 @@ func usage(v gjson.Result) *Usage {
 	}
 }
 
-// Read parses a chat completion. It reads only the fields that it needs, since servers differ in
-// the others and an answer that was paid for must not be lost. With an error, it returns what could
-// be read.
+// Read parses a chat completion. Servers differ in many fields, so it reads only what it needs:
+// an answer that was paid for must not be lost. With an error, it returns what could be read.
 func Read(body []byte) (Reply, error) {
 	text := string(body)
 	if !cursor.Valid(text) {
@@ -102,8 +101,9 @@ func Read(body []byte) (Reply, error) {
 	return r, nil
 }
 
-// choiceOf returns the choice of a completion that holds the reply: the first with calls, which some
-// gateways return beside the text, or else that with the index 0, or else the first.
+// choiceOf returns the choice of a completion that contains the reply. It is the first choice
+// with calls, which some gateways return separately from the text. If there is none, it is the
+// choice with index 0 or, without one, the first.
 func choiceOf(completion gjson.Result) gjson.Result {
 	choices := completion.Get("choices").Array()
 	if len(choices) < 2 {
@@ -122,9 +122,9 @@ func choiceOf(completion gjson.Result) gjson.Result {
 	return choices[0]
 }
 
-// ReadTurn parses a chat completion that must have a message and be complete. The model
-// never causes its error: servers report with finish_reason abort (vLLM, SGLang) and
-// error (gateways) that they broke off the reply.
+// ReadTurn parses a chat completion that must have a message and be complete. Its error is never
+// caused by the model: with finish_reason abort (vLLM, SGLang) or error (gateways), servers
+// report that they stopped the reply.
 func ReadTurn(body []byte) (Reply, error) {
 	r, err := Read(body)
 	switch {
@@ -141,8 +141,8 @@ func ReadTurn(body []byte) (Reply, error) {
 	return r, err
 }
 
-// isUnwritten reports whether a reply has no content at all, no reason of its end, and no token by the
-// server's own count.
+// isUnwritten reports whether a reply is empty: it has no content, no finish reason, and no
+// tokens by the server's own count.
 func (r Reply) isUnwritten(tokens gjson.Result) bool {
 	isEmpty := r.Content == "" && r.Reasoning == "" && r.Refusal == "" && len(r.Calls) == 0
 	return isEmpty && r.Finish == "" && tokens.Type == gjson.Number && tokens.Num == 0
@@ -160,18 +160,18 @@ func JoinText(v gjson.Result) string {
 	return b.String()
 }
 
-// reasoning returns the model's reasoning in a message: reasoning_content or, from newer servers,
-// reasoning.
+// reasoning returns the model's reasoning in a message. It is in the field reasoning_content or,
+// with newer servers, in the field reasoning.
 func reasoning(message gjson.Result) string {
 	return cmp.Or(message.Get("reasoning_content").String(), message.Get("reasoning").Str)
 }
 
-// MaxCalls bounds the calls of one reply, far above what a model needs. Of a longer list,
-// one more is read, to show that there are too many.
+// MaxCalls is the maximum number of calls in one reply, far above what a model needs. From a
+// longer list, one more call is read, to show that there are too many.
 const MaxCalls = 256
 
-// calls returns the tool calls of a message, at most MaxCalls+1. If it has none, the call in the
-// older field function_call is returned, which has no id.
+// calls returns the tool calls of a message, at most MaxCalls+1. If there are none, it returns
+// the call in the older field function_call, which has no id.
 func calls(message gjson.Result) (calls []Call) {
 	list := message.Get("tool_calls")
 	if list.IsObject() { // a single call, without its list
@@ -189,8 +189,8 @@ func calls(message gjson.Result) (calls []Call) {
 	return calls
 }
 
-// newCall returns a call. Its arguments are a JSON string, as the format requires, or an object,
-// which some servers send.
+// newCall returns a call. Its arguments may be a JSON string, as the format requires, or an
+// object, as some servers send.
 func newCall(id string, function gjson.Result) Call {
 	arguments := function.Get("arguments")
 	text := arguments.Raw

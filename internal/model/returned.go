@@ -13,25 +13,26 @@ import (
 // Returned selects the fields of a reply that are sent back with the conversation.
 type Returned int32
 
-// AsItCame returns all fields, also unknown ones, as some servers require. WithoutReasoning leaves out
-// the fields of reasoning, OnlyStandard all that are not in the format of OpenAI: other servers
-// refuse them.
+// AsItCame selects all fields, also unknown ones, as some servers require. WithoutReasoning
+// leaves out the fields with reasoning. OnlyStandard leaves out all fields that are not in
+// OpenAI's format. Other servers refuse such fields.
 const (
 	AsItCame Returned = iota
 	WithoutReasoning
 	OnlyStandard
 )
 
-// String returns the words for what is left out.
+// String returns a description of what is left out.
 func (r Returned) String() string {
 	return []string{"nothing is left out", "the fields of reasoning are left out", "all but role, content and calls is left out"}[r]
 }
 
-// standardFields are the fields that appendReply writes itself, or that have a meaning in replies
-// only.
+// standardFields are the fields that appendReply writes itself, or that only make sense in
+// replies.
 var standardFields = []string{"role", "content", "tool_calls", "function_call", "id", "type", "index", "function", "name", "arguments"}
 
-// returns reports whether a field of a message or a call is sent back besides the standard ones.
+// returns reports whether a field of a message or a call is sent back in addition to the
+// standard ones.
 func (r Returned) returns(name string, value gjson.Result) bool {
 	isEmpty := value.Type == gjson.Null || slices.Contains([]string{`""`, "[]", "{}"}, value.Raw)
 	isReasoning := strings.HasPrefix(name, "reasoning") || strings.HasPrefix(name, "thinking")
@@ -42,8 +43,8 @@ func (r Returned) returns(name string, value gjson.Result) bool {
 	return r == AsItCame || !isReasoning
 }
 
-// appendFields appends the fields of an object that are sent back besides the standard ones, each
-// with a comma before it.
+// appendFields appends the non-standard fields of an object that are sent back, each preceded by
+// a comma.
 func (r Returned) appendFields(b []byte, object gjson.Result) []byte {
 	if !object.IsObject() {
 		return b
@@ -57,7 +58,8 @@ func (r Returned) appendFields(b []byte, object gjson.Result) []byte {
 	return b
 }
 
-// appendReply appends the message of a reply as it is sent back, with calls in place of its own.
+// appendReply appends the message of a reply in the form in which it is sent back, with calls in
+// place of its own calls.
 func appendReply(b []byte, message gjson.Result, calls []Call, returned Returned) []byte {
 	start := len(b)
 	content := message.Get("content")
@@ -92,7 +94,8 @@ func appendReply(b []byte, message gjson.Result, calls []Call, returned Returned
 	return append(b[:start], bytes.ToValidUTF8(b[start:], []byte("\ufffd"))...)
 }
 
-// appendCall appends a call as it is sent back. own is the call as it came.
+// appendCall appends a call in the form in which it is sent back. own is the original call of
+// the reply.
 func appendCall(b []byte, c Call, own gjson.Result, returned Returned) []byte {
 	function := asjson.Bytes(c.Function)
 	b = append(b, `{"id":`...)

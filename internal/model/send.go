@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Body is the body of a request in pieces. Requests that wait for their replies share
-// pieces, so that no text is in memory twice.
+// Body is the body of a request in pieces. Concurrent requests share pieces, so that no text is
+// in memory twice.
 type Body [][]byte
 
 func (b Body) reader() io.ReadCloser {
@@ -22,9 +22,9 @@ func (b Body) reader() io.ReadCloser {
 	return io.NopCloser(&pieces)
 }
 
-// route is how one server is reached: its address, a transport, and the header of every request. It
-// has no http.Client, which would follow redirects, since prompts and the key are for the
-// configured server only.
+// route is how one server is reached: its address, a transport, and the headers of every
+// request. It does not use http.Client, which would follow redirects: prompts and the key must
+// be sent only to the configured server.
 type route struct {
 	address   address
 	transport http.RoundTripper
@@ -33,7 +33,7 @@ type route struct {
 
 func (c Config) route(base string) route {
 	a, _ := newAddress(base) // checked by Validate
-	// Without Accept-Encoding the server may choose any encoding.
+	// Without Accept-Encoding, the server could choose any encoding.
 	h := http.Header{
 		"Content-Type":    {"application/json"},
 		"Accept":          {"application/json"},
@@ -57,10 +57,10 @@ func (c Config) transport() http.RoundTripper {
 	if c.Transport != nil {
 		return c.Transport
 	}
-	// A host that is switched off answers nothing, and the operating system would wait
-	// for two minutes.
+	// A host that is switched off does not answer, and the operating system would wait for two
+	// minutes.
 	const connectTimeout = 30 * time.Second
-	// Headers fit, and so do most replies. Each connection has two buffers.
+	// The headers and most replies fit into this size. Each connection has two buffers.
 	const bufferSize = 2 << 10
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
@@ -95,8 +95,8 @@ func (r route) newRequest(
 	return req.WithContext(ctx)
 }
 
-// send sends a request once to the server of route. If it returns a fault, the answer holds what
-// was received of the reply.
+// send sends a request once to the server of route. If there is a fault, the answer has what was
+// received of the reply.
 func (p *Pool) send(
 	ctx context.Context,
 	route route,
@@ -117,8 +117,8 @@ func (p *Pool) send(
 	return p.readAnswer(ctx, tryCtx, res, r)
 }
 
-// readAnswer reads the body of a reply, or returns the fault if it is no answer. ctx is the context
-// of the request, tryCtx that of the current try.
+// readAnswer reads the body of a reply. It returns a fault if the reply is not an answer. ctx is
+// the context of the request, tryCtx that of the current try.
 func (p *Pool) readAnswer(
 	ctx, tryCtx context.Context,
 	res *http.Response,
@@ -150,27 +150,26 @@ func (p *Pool) readAnswer(
 }
 
 const (
-	// smallReply is the size in bytes that nearly all replies stay below. A longer reply is read
-	// only when part of a shared budget of largeReplies bytes is free, so that memory does not grow
+	// smallReply is a size in bytes that almost no reply exceeds. A longer reply is read only
+	// when a part of a shared budget of largeReplies bytes is free, so that memory does not grow
 	// with the requests in flight.
 	smallReply   = 256 << 10
 	largeReplies = 2 * MaxChat
 )
 
-// Hold extends the reservation of memory for a large reply beyond the call that received
-// it, because the reply is copied some twenty times on its way into journal, trace and
-// results.
+// Hold extends the memory reservation for a large reply beyond the call that received it. The
+// reply is copied about twenty times until it is in the journal, the trace and the results.
 type Hold struct{ free func() }
 
 type holdKey struct{}
 
-// Context returns a context under which the memory of a large reply stays reserved until
-// Release is called or another reply is received.
+// Context returns a context for receiving a large reply. The memory for the reply stays reserved
+// until Release is called or another reply is received.
 func (h *Hold) Context(ctx context.Context) context.Context {
 	return context.WithValue(ctx, holdKey{}, h)
 }
 
-// Release frees the reservation.
+// Release frees the reserved memory.
 func (h *Hold) Release() {
 	if h.free != nil {
 		h.free()
@@ -181,8 +180,8 @@ func (h *Hold) Release() {
 var errTooLong = errors.New("the reply is too long")
 
 // readBody reads the body of a reply of at most maxBytes bytes; the error for a longer one is
-// errTooLong. For a large reply it first reserves memory in p.large, which free releases. With
-// another error, it returns the bytes that were read before.
+// errTooLong. For a large reply, it first reserves memory in p.large, which free releases. With
+// any other error, it returns the bytes that were read.
 func (p *Pool) readBody(
 	ctx context.Context,
 	res *http.Response,

@@ -14,13 +14,13 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// eventStream matches the start of a stream of server-sent events: the first field of an event, or
-// a comment.
+// eventStream matches the start of a stream of server-sent events: the first field of an event,
+// or a comment.
 var eventStream = regexp.MustCompile(`^[ \r\n]*(?:data|event|id|retry)?:`)
 
-// JoinStream returns the completion that a stream of server-sent events adds up to. Some
-// servers stream although the request forbids it. Other bodies are returned unchanged,
-// and so are streams without an end.
+// JoinStream joins a stream of server-sent events to one completion, since some servers stream
+// although the request forbids it. Any other body is returned unchanged, and so is a stream
+// without an end.
 func JoinStream(body []byte) []byte {
 	if !eventStream.Match(body) {
 		return body
@@ -47,37 +47,38 @@ func JoinStream(body []byte) []byte {
 	return completion
 }
 
-// chunkSum joins the chunks of a streamed reply.
+// chunkSum is the state of joining the chunks of a streamed reply.
 type chunkSum struct {
 	content, refusal strings.Builder
 	calls            []*streamedCall
-	// byIndex has the last call of each index.
+	// byIndex maps an index to the last call with that index.
 	byIndex           map[int64]*streamedCall
 	id, model, finish string
 	usage, prompt     json.RawMessage
-	// others holds the other fields of the message, such as the reasoning.
+	// others has the other fields of the message, such as the reasoning.
 	others fields
-	// logprobs and tokens hold the elements of these lists, each preceded by a comma.
+	// logprobs and tokens have the elements of these lists, each preceded by a comma.
 	logprobs, tokens bytes.Buffer
 	done             bool
 }
 
-// fields holds the joined values of fields that come in pieces, in the order in which they began.
+// fields has the joined values of fields that are sent in pieces, in the order of their first
+// pieces.
 type fields struct {
 	names  []string
 	values map[string]*field
 }
 
-// field is the joined value of a field: a text, the elements of a list, each preceded by a comma, or
-// any other value.
+// field is the joined value of a field: a text, the elements of a list (each preceded by a
+// comma), or any other value.
 type field struct {
 	text  strings.Builder
 	list  bytes.Buffer
 	other json.RawMessage
 }
 
-// add joins a piece to a field: texts and lists are appended, and any other value replaces the one
-// before.
+// add joins a piece to a field. Texts and lists are appended, and any other value replaces the
+// previous one.
 func (f *fields) add(name string, piece gjson.Result) {
 	v := f.values[name]
 	if v == nil {
@@ -98,7 +99,7 @@ func (f *fields) add(name string, piece gjson.Result) {
 	}
 }
 
-// json returns the value as JSON.
+// json returns the joined value as JSON.
 func (v *field) json() json.RawMessage {
 	switch {
 	case v.list.Len() > 0:
@@ -109,7 +110,7 @@ func (v *field) json() json.RawMessage {
 	return asjson.Bytes(v.text.String())
 }
 
-// addAll adds the fields of an object that appendReply does not write itself.
+// addAll adds those fields of an object that appendReply does not write itself.
 func (f *fields) addAll(object gjson.Result) {
 	for key, value := range object.ForEach {
 		if AsItCame.returns(key.Str, value) && key.Str != "refusal" {
@@ -118,7 +119,7 @@ func (f *fields) addAll(object gjson.Result) {
 	}
 }
 
-// into adds the fields to an object.
+// into adds the joined fields to an object.
 func (f *fields) into(object map[string]any) {
 	for _, name := range f.names {
 		object[name] = f.values[name].json()
@@ -131,7 +132,7 @@ type streamedCall struct {
 	others, function fields
 }
 
-// add adds a chunk of the reply, in JSON. It returns false if the chunk is invalid or an error
+// add adds one chunk of the reply, as JSON. It returns false if the chunk is invalid or an error
 // message.
 func (s *chunkSum) add(data string) bool {
 	event := gjson.Parse(data)
@@ -170,7 +171,7 @@ func appendElements(b *bytes.Buffer, list gjson.Result) {
 	}
 }
 
-// addPiece adds a piece of a tool call to the call that it belongs to.
+// addPiece adds a piece of a tool call to the call to which it belongs.
 func (s *chunkSum) addPiece(piece gjson.Result) {
 	c := s.callOf(piece)
 	c.id = cmp.Or(c.id, piece.Get("id").String())
@@ -180,9 +181,10 @@ func (s *chunkSum) addPiece(piece gjson.Result) {
 	c.function.addAll(piece.Get("function"))
 }
 
-// callOf returns the call that a piece belongs to, which may be a new one. The id decides: servers
-// give the same index to several calls, begin with 1, or give none. A piece without an id belongs to
-// the last call of its index, or to the last call, unless it names a tool after complete arguments.
+// callOf returns the call to which a piece belongs, which may be a new one. The id decides,
+// since some servers give several calls the same index, count from 1, or give no index. A piece
+// without an id belongs to the last call of its index or, without an index, to the last call. If
+// it names a tool after complete arguments, it starts a new call.
 func (s *chunkSum) callOf(piece gjson.Result) *streamedCall {
 	index := piece.Get("index")
 	id := piece.Get("id").String()
@@ -215,8 +217,8 @@ func (s *chunkSum) callOf(piece gjson.Result) *streamedCall {
 	return c
 }
 
-// addName adds a piece of the tool's name. Some servers send the name in parts, others repeat all of
-// the name with each piece.
+// addName adds a piece of the tool's name. Some servers send the name in parts, others repeat
+// the whole name with each piece.
 func (c *streamedCall) addName(piece string) {
 	if strings.HasPrefix(piece, c.name) {
 		c.name = piece
@@ -225,7 +227,7 @@ func (c *streamedCall) addName(piece string) {
 	c.name += piece
 }
 
-// completion returns the joined chunks as a chat completion.
+// completion returns the joined chunks as one chat completion.
 func (s *chunkSum) completion() ([]byte, error) {
 	message := map[string]any{
 		"role":    "assistant",
@@ -259,7 +261,7 @@ func (s *chunkSum) completion() ([]byte, error) {
 	return json.Marshal(completion)
 }
 
-// object returns the joined call as an object in the format of OpenAI.
+// object returns the joined call as an object in OpenAI's format.
 func (c *streamedCall) object() map[string]any {
 	function := map[string]any{
 		"name":      c.name,

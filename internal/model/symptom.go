@@ -10,7 +10,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// overflowPhrases are the phrases with which servers report a prompt that is longer than the
+// overflowPhrases are the phrases with which servers report that a prompt is longer than the
 // model's context.
 var overflowPhrases = []string{
 	"context_length_exceeded", "exceed_context_size", "maximum context length", "context length", "context window", "context size",
@@ -20,24 +20,25 @@ var overflowPhrases = []string{
 	"exceeds the maximum allowed length",
 }
 
-// mentionsOverflow reports whether the body of a refusal means that the prompt is longer than the
-// model's context, in words that no other refusal has.
+// mentionsOverflow reports whether the body of a refusal states, in words that no other refusal
+// has, that the prompt is longer than the model's context.
 func mentionsOverflow(status int, body []byte) bool {
 	isRefusal := status >= 400 && status <= 500 && status != http.StatusTooManyRequests
 	return isRefusal && containsAny(overflowPhrases, body) && !rateWords.Match(body)
 }
 
-// sizeWords match what servers say of a prompt that is too long. otherSizes match refusals that
-// speak of lengths, tokens and contexts of other kinds.
+// sizeWords match the words of servers about a prompt that is too long. otherSizes match
+// refusals about other lengths, tokens and contexts. rateWords match refusals about the rate of
+// requests.
 var (
 	sizeWords  = regexp.MustCompile(`(?i)tokens?\b|\b(?:max_)?(?:length|context|prompt|input)\b|\btoo (?:long|large)\b|seq_?len|n_ctx|num_ctx`)
 	otherSizes = regexp.MustCompile(`(?i)\b(?:tool_call_|call[ _])?ids?\b|characters|string too long|context (?:deadline|cancel)|(?:unexpected|invalid|expired|missing) token|(?:api|access|auth\w*|bearer|refresh|csrf|security|jwt|signature)[ _-]?token|token (?:is |has |was )?(?:expired|invalid|missing|revoked)|content-length|time[d -]*out|temperature|top_[kp]|entity too large|payload too large|arguments|template|schema|role`)
 	rateWords  = regexp.MustCompile(`(?i)rate.?limit|per (?:minute|second|hour|day)|\b[TR]P[MDS]\b|quota|too many requests`)
 )
 
-// mentionsLength reports whether the body of a refusal speaks of tokens, of length or of the
-// context. After earlier turns of the same conversation were accepted, such a refusal means that
-// the prompt has become too long. Refusals for the rate of requests do not count.
+// mentionsLength reports whether the body of a refusal mentions tokens, length or context. After
+// earlier turns of the same conversation were accepted, such a refusal means that the prompt has
+// become too long. It returns false for refusals about the rate of requests.
 func mentionsLength(status int, body []byte) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusInternalServerError:
@@ -46,15 +47,16 @@ func mentionsLength(status int, body []byte) bool {
 	return false
 }
 
-// spentWords match refusals for lack of money or quota, which no waiting mends. laterWords match
-// those of them that name a time from which requests are accepted again.
+// spentWords match refusals for lack of money or quota, for which waiting does not help.
+// laterWords match those that announce a time from which requests are accepted again.
 var (
 	spentWords = regexp.MustCompile(`(?i)insufficient[_ ](?:user_)?(?:quota|balance|credits?|funds)|exceeded your current quota|billing[_ ](?:hard_limit|not_active)|credit balance|out of credits?|no credits|arrear|balance is too low|payment required|account.{0,20}suspended`)
 	laterWords = regexp.MustCompile(`(?i)retry in|retrydelay|try again in`)
 )
 
-// isRefusedAccount reports whether a server refuses the key or the account of a request: it refuses
-// all others, too. A server that refuses the text of one request with status 403 says so.
+// isRefusedAccount reports whether a server refuses the key or the account, so that it would
+// refuse all other requests too. With status 403, a server may instead refuse the text of one
+// request, which its message states.
 func isRefusedAccount(status int, body []byte) bool {
 	switch status {
 	case http.StatusUnauthorized, http.StatusPaymentRequired:
@@ -68,12 +70,13 @@ func isRefusedAccount(status int, body []byte) bool {
 }
 
 // refusedOutput matches refusals by a server that could not parse what the model wrote.
+// refusedInput matches refusals of the request.
 var (
 	refusedOutput = regexp.MustCompile(`(?i)tool_use_failed|failed_generation|failed to call a function|malformed_function_call|(?:fail(?:ed|ure)|error|unable|could not|cannot)[^"{}]{0,20} pars(?:e|ing)[^"{}]{0,20} (?:tool|function|input at|output|generat|model|response)|invalid tool call`)
 	refusedInput  = regexp.MustCompile(`(?i)messages|arguments as json|tool_call_id|request body`)
 )
 
-// isRefusedOutput reports whether a server refuses what the model itself has just written.
+// isRefusedOutput reports whether a server refuses what the model itself wrote in this request.
 func isRefusedOutput(status int, body []byte) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError:
@@ -82,13 +85,18 @@ func isRefusedOutput(status int, body []byte) bool {
 	return false
 }
 
-// isAway reports whether a status means that the server behind a router is away or overloaded:
+// awayWords match what a router says, with status 500, of a server that it cannot reach.
+var awayWords = regexp.MustCompile(`(?i)(?:cannot|can't|could not|unable to|failed to) connect\b|connect call failed|connection (?:refused|reset|error|aborted|closed)|all connection attempts failed|no healthy upstream|upstream connect|econn(?:refused|reset)|server disconnected|no route to host|name or service not known|dial tcp`)
+
+// isAway reports whether a reply means that the server behind a router is away or overloaded:
 // nothing is wrong with the request, and waiting helps.
-func isAway(status int) bool {
+func isAway(status int, body []byte) bool {
 	const firstOfProxy, lastOfProxy = 520, 527 // of Cloudflare
 	switch status {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout, statusOverloaded:
 		return true
+	case http.StatusInternalServerError:
+		return awayWords.Match(body)
 	}
 	return status >= firstOfProxy && status <= lastOfProxy
 }
@@ -96,8 +104,8 @@ func isAway(status int) bool {
 // statusInText matches the status line of an HTTP error, such as "503 Service Unavailable".
 var statusInText = regexp.MustCompile(`\b[45]\d\d[ :-]+[A-Z][A-Za-z -]+`)
 
-// isStatusText reports whether a text is the error of a gateway that was returned as the model's
-// reply: it is short and contains an HTTP status with its standard name.
+// isStatusText reports whether a text is an error of a gateway that was returned as the model's
+// reply. Such a text is short and contains an HTTP status with its standard name.
 func isStatusText(text string) bool {
 	const longest = 300
 	if len(text) > longest {
@@ -113,12 +121,12 @@ func isStatusText(text string) bool {
 	return false
 }
 
-// replyLimitPhrases are the phrases with which servers mention the tokens that are reserved for the
+// replyLimitPhrases are the phrases with which servers mention the tokens reserved for the
 // reply.
 var replyLimitPhrases = []string{"max_tokens", "max_completion_tokens", "max_new_tokens", "completion"}
 
-// MentionsReplyLimit reports whether the body of a refusal mentions the tokens reserved
-// for the reply. Then the prompt alone may not be too long.
+// MentionsReplyLimit reports whether the body of a refusal mentions the tokens reserved for the
+// reply. The prompt alone may then be short enough.
 func MentionsReplyLimit(body []byte) bool { return containsAny(replyLimitPhrases, body) }
 
 // containsAny reports whether body contains any of the phrases, which are in lower case.
@@ -129,8 +137,8 @@ func containsAny(phrases []string, body []byte) bool {
 	})
 }
 
-// saysOverflow reports whether the body of a refusal has the configured words for a prompt that is
-// too long.
+// saysOverflow reports whether the body of a refusal contains one of the configured phrases for
+// a prompt that is too long.
 func (c Config) saysOverflow(status int, body []byte) bool {
 	words := slicesx.Map(c.OverflowWords, strings.ToLower)
 	return status >= 400 && containsAny(words, body)

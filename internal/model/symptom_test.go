@@ -42,6 +42,14 @@ func TestRefusalsAreToldApart(t *testing.T) {
 		{429, `{"error":{"message":"tokens per minute"}}`, "waits"},
 		{502, ``, "waits"}, {503, ``, "waits"}, {504, ``, "waits"}, {529, ``, "waits"}, {522, ``, "waits"},
 		{500, ``, ""}, {400, ``, ""},
+		// LiteLLM, Envoy, Go's proxy and Node's, with their server away.
+		{500, `{"error":{"message":"litellm.InternalServerError: Hosted_vllmException - Cannot connect to host 127.0.0.1:8000 ssl:default [Connect call failed ('127.0.0.1', 8000)]"}}`, "waits"},
+		{500, `{"error":{"message":"litellm.InternalServerError: InternalServerError: OpenAIException - Connection error."}}`, "waits"},
+		{500, `upstream connect error or disconnect/reset before headers`, "waits"},
+		{500, `dial tcp 10.0.0.1:8000: connect: connection refused`, "waits"},
+		{500, `{"error":"connect ECONNREFUSED 127.0.0.1:8000"}`, "waits"},
+		{500, `{"error":{"message":"Failed to parse input at pos 12: <tool_call>{\"q\": \"connection error\""}}`, "output"},
+		{500, `{"error":{"message":"internal error: assertion failed"}}`, ""},
 
 		{401, ``, "account"}, {402, ``, "account"}, {403, ``, "account"},
 		{403, `{"error":{"message":"your input was flagged by moderation"}}`, ""},

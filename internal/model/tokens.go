@@ -10,20 +10,20 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Keep selects the token data that a server is asked for with each reply.
+// Keep selects the token data that each request asks for.
 type Keep struct {
-	// Tokens asks for the ids of prompt and reply, and the reply's log-probabilities.
+	// Tokens selects the token ids of prompt and reply, and the log-probabilities of the reply.
 	Tokens bool `json:"tokens,omitempty"`
-	// Top is the number of most likely tokens per position, 0 to MaxTop.
+	// Top is the number of most likely tokens per position, from 0 to MaxTop.
 	Top int `json:"top_logprobs,omitempty"`
 }
 
-// MaxTop is the maximum of top_logprobs in OpenAI's API, and the default of vLLM.
+// MaxTop is the maximum of top_logprobs in OpenAI's API, and the default maximum of vLLM.
 const MaxTop = 20
 
-// fields returns the request fields that ask for token data: two of OpenAI's API, and two of vLLM
-// for token ids, since different tokens can have the same text. Other servers ignore the latter. It
-// returns "" if Tokens is not set.
+// fields returns the request fields that ask for token data: two of OpenAI's API, and two of
+// vLLM for token ids, since different tokens can have the same text. Other servers ignore vLLM's
+// fields. It returns "" if Tokens is false.
 func (k Keep) fields() string {
 	if !k.Tokens {
 		return ""
@@ -31,8 +31,8 @@ func (k Keep) fields() string {
 	return `,"logprobs":true,"top_logprobs":` + strconv.Itoa(k.Top) + `,"return_token_ids":true,"return_tokens_as_token_ids":true`
 }
 
-// MaxReply returns a bound in bytes for a reply of so many tokens; 0 tokens means
-// unknown.
+// MaxReply returns a maximum size in bytes for a reply of the given number of tokens. 0 tokens
+// means that the number is unknown.
 func (k Keep) MaxReply(tokens int) int64 {
 	const (
 		longReply     = 8 << 10 // tokens
@@ -47,12 +47,12 @@ func (k Keep) MaxReply(tokens int) int64 {
 
 // Tokens is the token data of a reply. Fields that the server does not report are empty.
 type Tokens struct {
-	// Prompt holds the ids of the complete prompt, IDs those of the reply.
+	// Prompt has the token ids of the complete prompt, IDs those of the reply.
 	Prompt, IDs []int32
-	// LogProbs holds the log-probabilities of the reply's tokens.
+	// LogProbs has the log-probabilities of the reply's tokens.
 	LogProbs []float32
-	// TopIDs and TopLogProbs have Top entries per token of the reply: the most likely
-	// tokens in the server's order. Missing entries are -1 and minus infinity.
+	// TopIDs and TopLogProbs have Top entries per token of the reply: the most likely tokens in
+	// the server's order. A missing entry is -1 and minus infinity.
 	Top         int
 	TopIDs      []int32
 	TopLogProbs []float32
@@ -101,8 +101,8 @@ func ids(list gjson.Result) (ids []int32) {
 	return ids
 }
 
-// tokenID returns the id of a token, which vLLM writes as token_id:N and llama.cpp into the field
-// id. It is -1 if the server sends only the token's text.
+// tokenID returns the id of a token. vLLM writes it as token_id:N, llama.cpp in the field id. It
+// returns -1 if the server sends only the token's text.
 func tokenID(token gjson.Result) int32 {
 	number, hasPrefix := strings.CutPrefix(token.Get("token").String(), "token_id:")
 	if n, err := strconv.ParseUint(number, 10, 31); hasPrefix && err == nil {
@@ -111,7 +111,8 @@ func tokenID(token gjson.Result) int32 {
 	return intID(token.Get("id"))
 }
 
-// intID returns a JSON number as a token id; -1 if v is no number from 0 to 2^31-1.
+// intID returns a JSON number as a token id. It returns -1 if v is not a number from 0 to
+// 2^31-1.
 func intID(v gjson.Result) int32 {
 	if n := v.Float(); v.Type == gjson.Number && n >= 0 && n <= math.MaxInt32 {
 		return int32(n)
@@ -119,8 +120,8 @@ func intID(v gjson.Result) int32 {
 	return -1
 }
 
-// WithoutTokens returns a chat completion without the fields that ReadTokens reads, which
-// are many times as long as the text.
+// WithoutTokens returns a chat completion without the fields that ReadTokens reads. These are
+// many times as long as the text.
 func WithoutTokens(body []byte) []byte {
 	for _, path := range []string{"choices.0.logprobs", "choices.0.token_ids", "prompt_token_ids"} {
 		if v := gjson.GetBytes(body, path); v.Index > 0 {

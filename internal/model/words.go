@@ -13,8 +13,8 @@ import (
 // secrets are the values, such as keys, that must not appear in anything that is stored.
 type secrets [][]byte
 
-// minSecret is the minimum length in bytes of a value that is treated as a secret. Servers without
-// keys are configured with words such as "none", which replies may well contain.
+// minSecret is the minimum length in bytes of a value that is treated as a secret. For servers
+// without keys, users configure words such as "none", which replies may contain.
 const minSecret = 8
 
 func (c Config) secrets() secrets {
@@ -28,7 +28,7 @@ func (c Config) secrets() secrets {
 	})
 }
 
-// hide replaces the secrets in b by [secret].
+// hide replaces each secret in b by [secret].
 func (s secrets) hide(b []byte) []byte {
 	for _, v := range s {
 		if bytes.Contains(b, v) {
@@ -38,8 +38,8 @@ func (s secrets) hide(b []byte) []byte {
 	return b
 }
 
-// printable returns a server's message as a single line of at most 300 bytes, without secrets and
-// without control characters, which a terminal would obey.
+// printable returns a server's message as a single line of at most 300 bytes. It removes secrets
+// and control characters, which a terminal would interpret.
 func (s secrets) printable(message string) string {
 	const maxBytes = 300
 	message = text.Line(strings.ToValidUTF8(string(s.hide([]byte(message))), "\uFFFD"))
@@ -49,7 +49,7 @@ func (s secrets) printable(message string) string {
 	return message
 }
 
-// address is the base URL of a server. url lacks the user and the query, which may be secret.
+// address is the base URL of a server. url has no user and no query, since these may be secret.
 type address struct {
 	url   *url.URL
 	user  *url.Userinfo
@@ -69,7 +69,7 @@ func newAddress(base string) (address, error) {
 	return a, nil
 }
 
-// page returns the URL of a page of the server: the base URL with path appended, and with the query
+// page returns the URL of a page of the server: the base URL with path appended, and the query
 // of the base URL.
 func (a address) page(path string) *url.URL {
 	u := *a.url
@@ -79,8 +79,8 @@ func (a address) page(path string) *url.URL {
 	return &u
 }
 
-// secrets returns the parts of the URL that may be secret: the password, the query, and the values
-// in the query.
+// secrets returns the parts of the URL that may be secret: the password, the query, and the
+// values in the query.
 func (a address) secrets() []string {
 	password, _ := a.user.Password()
 	values := []string{password}
@@ -91,16 +91,16 @@ func (a address) secrets() []string {
 	return append(values, a.query)
 }
 
-// PageURL returns the URL of a page below a base URL, with the user and the query of the
-// base URL.
+// PageURL returns the URL of a page below a base URL. The user and the query of the base URL are
+// kept.
 func PageURL(base, path string) string { return joinURL(base, "", path) }
 
-// RootPageURL returns the URL of a page of the server outside the OpenAI API, such as
+// RootPageURL returns the URL of a page of the server outside of the OpenAI API, such as
 // /health.
 func RootPageURL(base, path string) string { return joinURL(base, "/v1", path) }
 
-// joinURL removes suffix from the path of a base URL and appends path. User and query are kept. If
-// base is no HTTP URL, it returns base + path.
+// joinURL removes suffix from the path of a base URL and appends path. User and query are kept.
+// If base is not an HTTP URL, it returns base + path.
 func joinURL(base, suffix, path string) string {
 	a, err := newAddress(base)
 	if err != nil {
@@ -111,7 +111,7 @@ func joinURL(base, suffix, path string) string {
 	return a.page(path).String()
 }
 
-// PublicURL returns a base URL without user and query, which may hold keys.
+// PublicURL returns a base URL without its user and query, which may contain keys.
 func PublicURL(base string) string {
 	a, err := newAddress(base)
 	if err != nil {

@@ -13,21 +13,22 @@ var (
 	inf = math.Inf(1)
 )
 
-// Dumps returns json.dumps(v): ", " and ": " as separators, ASCII only, NaN and Infinity
-// bare, keys in their order.
+// Dumps returns Python's json.dumps(v): with ", " and ": " as separators, in ASCII only, with
+// unquoted NaN and Infinity, and with keys in their order.
 func Dumps(v Value) string { return string(AppendDumps(nil, v)) }
 
-// AppendDumps appends json.dumps(v) to b.
+// AppendDumps appends Python's json.dumps(v) to b.
 func AppendDumps(b []byte, v Value) []byte { return spaced.append(b, v) }
 
-// AppendCompact appends v as Flask's jsonify writes it: no blanks, keys sorted,
-// ASCII only.
+// AppendCompact appends v to b as Flask's jsonify writes it: without blanks, with sorted keys,
+// and in ASCII only.
 func AppendCompact(b []byte, v Value) []byte { return compact.append(b, v) }
 
-// AppendTight appends v without blanks, keys in their order, ASCII only.
+// AppendTight appends v to b as JSON without blanks, with keys in their order, and in ASCII
+// only.
 func AppendTight(b []byte, v Value) []byte { return tight.append(b, v) }
 
-// AppendCanonical appends v without blanks, keys sorted, in UTF-8.
+// AppendCanonical appends v to b as JSON without blanks, with sorted keys, and in UTF-8.
 func AppendCanonical(b []byte, v Value) []byte { return canonical.append(b, v) }
 
 type form struct {
@@ -94,7 +95,7 @@ func (f *form) appendDict(b []byte, items []Item) []byte {
 	return append(b, '}')
 }
 
-// SortedItems returns the items sorted by key, by code points.
+// SortedItems returns the items sorted by the code points of their keys.
 func SortedItems(items []Item) []Item {
 	byKey := func(a, b Item) int {
 		return strings.Compare(a.Key, b.Key)
@@ -107,8 +108,8 @@ func SortedItems(items []Item) []Item {
 	return items
 }
 
-// appendFloat appends Python's repr(x): the shortest digits from which x can be read back, with an
-// exponent below 1e-4 and from 1e16 on.
+// appendFloat appends Python's repr(x): the shortest digits from which x can be read back, with
+// an exponent for magnitudes below 1e-4 and from 1e16 on.
 func (f *form) appendFloat(b []byte, x float64) []byte {
 	switch {
 	case math.IsNaN(x):
@@ -132,8 +133,8 @@ func (f *form) appendFloat(b []byte, x float64) []byte {
 func appendASCII(b []byte, s string) []byte { return appendJSONString(b, s, 0x7f) }
 func appendUTF8(b []byte, s string) []byte  { return appendJSONString(b, s, math.MaxUint8+1) }
 
-// appendJSONString appends s as a quoted JSON string. Characters with a byte of the value end or
-// above are written as \u escapes, and so are those that JSON requires to be escaped.
+// appendJSONString appends s as a quoted JSON string. Characters with a byte value of at least
+// end are written as \u escapes, and so are those that JSON requires to be escaped.
 func appendJSONString(b []byte, s string, end int) []byte {
 	const hexDigits = "0123456789abcdef"
 	unit := func(u rune) {
@@ -168,8 +169,8 @@ func appendJSONString(b []byte, s string, end int) []byte {
 	return append(b, '"')
 }
 
-// plainRun returns the length of the prefix of s whose bytes need no escape in a JSON string. An
-// escape is needed for quotes, backslashes, control characters and all bytes from end on.
+// plainRun returns the length of the prefix of s whose bytes need no escape in a JSON string.
+// Quotes, backslashes, control characters and all bytes of at least end need an escape.
 func plainRun(s string, end int) int {
 	for i := range len(s) {
 		if c := s[i]; c < 0x20 || int(c) >= end || c == '"' || c == '\\' {

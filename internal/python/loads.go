@@ -8,14 +8,14 @@ import (
 	"sync"
 )
 
-// maxDepth is the maximum nesting of a JSON text. Python's own limit is its recursion limit of
-// 1,000 frames, some of which its caller has used.
+// maxDepth is the maximum nesting of a JSON text. In Python, it results from the recursion limit
+// of 1,000 frames, some of which the caller has used.
 const maxDepth = 990
 
-// DecodeError is the JSONDecodeError of json.loads; its text is Python's.
+// DecodeError is the JSONDecodeError of Python's json.loads. Its text is that of Python.
 type DecodeError struct {
 	Message string
-	// Line and Column count characters from 1, Char from 0.
+	// Line and Column are counted in characters from 1, Char from 0.
 	Line, Column, Char int
 }
 
@@ -26,9 +26,9 @@ func (e *DecodeError) Error() string {
 // maxDigits is the maximum number of digits of an integer that Python converts from text.
 const maxDigits = 4300
 
-// Loads returns json.loads(text): one JSON value, NaN and Infinity included, with the last
-// of repeated keys. Its error is a *DecodeError, or Python's message for a text that nests
-// too deeply or has an integer of too many digits.
+// Loads returns Python's json.loads(text): one JSON value, where NaN and Infinity are allowed
+// and the last of repeated keys counts. The error is a *DecodeError, or has Python's message for
+// a text that is nested too deeply or has an integer of too many digits.
 func Loads(text string) (Value, error) {
 	text = onlyCharacters(text)
 	d := decoders.Get().(*decoder)
@@ -49,12 +49,13 @@ func Loads(text string) (Value, error) {
 	return v, nil
 }
 
-// decoder parses JSON as CPython's scanner does, with the same errors.
+// decoder parses JSON like CPython's scanner, with the same errors.
 type decoder struct {
 	text string
 	pos  int
-	// members holds the members of all objects that are being parsed, the innermost last. They are
-	// copied when an object ends, so that it takes only memory of its own size.
+	// members has the members of all objects that are being parsed, those of the innermost
+	// object last. They are copied when an object ends, so that it takes only the memory that it
+	// needs.
 	members []Item
 }
 
@@ -186,18 +187,19 @@ func (d *decoder) member(o *object, depth int) error {
 	return nil
 }
 
-// maxScanned is the number of keys of an object up to which a repeated key is found by a linear
+// maxScanned is the number of keys up to which a repeated key of an object is found by linear
 // search.
 const maxScanned = 16
 
-// object is an object that is being parsed: its members are those of the decoder from start on.
+// object is an object that is being parsed. Its members are those of the decoder from start on.
 // place maps keys to positions; it is nil while there are at most maxScanned keys.
 type object struct {
 	start int
 	place map[string]int
 }
 
-// set adds a member to the object. A repeated key keeps its first position and gets the new value.
+// set adds a member to the object. A repeated key keeps its first position and gets the new
+// value.
 func (d *decoder) set(o *object, key string, v Value) {
 	items := d.members[o.start:]
 	i, index := o.place[key]
@@ -251,8 +253,8 @@ func (d *decoder) number() (Value, error) {
 	return Number(f), nil
 }
 
-// part reads the fraction or the exponent of a number: one of the characters in lead, an optional
-// sign, and digits. If it is missing, part reads nothing and returns false.
+// part reads the fraction or the exponent of a number: one of the characters in lead, an
+// optional sign, and digits. If it is missing, part reads nothing and returns false.
 func (d *decoder) part(lead, sign string) bool {
 	back := d.pos
 	if d.pos >= len(d.text) || strings.IndexByte(lead, d.text[d.pos]) < 0 {

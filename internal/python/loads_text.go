@@ -57,9 +57,9 @@ func (d *decoder) str() (string, error) {
 	}
 }
 
-// escape reads the escape sequence at the position of the decoder and returns its character. Two
-// sequences that are a surrogate pair are read together. open is the start of the string, for error
-// messages.
+// escape reads the escape sequence at the decoder's position and returns its character. Two
+// sequences that form a surrogate pair are read together. open is the start of the string, for
+// error messages.
 func (d *decoder) escape(open int) (rune, error) {
 	const plain, meaning = `"\/bfnrt`, "\"\\/\b\f\n\r\t"
 	if d.pos+1 >= len(d.text) {
@@ -88,8 +88,8 @@ func (d *decoder) escape(open int) (rune, error) {
 	return r, nil
 }
 
-// hex reads the four hexadecimal digits at pos. It returns false if they are invalid, or if nothing
-// follows them, since a string needs a closing quote.
+// hex reads the four hexadecimal digits at pos. It returns false if they are invalid, or if the
+// text ends after them, since a string needs a closing quote.
 func (d *decoder) hex(pos int) (rune, bool) {
 	if pos+4 >= len(d.text) {
 		return 0, false
@@ -98,7 +98,7 @@ func (d *decoder) hex(pos int) (rune, bool) {
 	return rune(n), err == nil
 }
 
-// DecodeRune reads like utf8.DecodeRuneInString, and also reads a lone surrogate in its
+// DecodeRune decodes a character like utf8.DecodeRuneInString, and also a lone surrogate in its
 // three-byte form.
 func DecodeRune(s string) (rune, int) {
 	if len(s) >= 3 && s[0] == 0xed && s[1] >= 0xa0 && s[1] <= 0xbf && s[2]&0xc0 == 0x80 {
@@ -107,7 +107,7 @@ func DecodeRune(s string) (rune, int) {
 	return utf8.DecodeRuneInString(s)
 }
 
-// AppendRune appends like utf8.AppendRune, and also writes lone surrogates.
+// AppendRune appends r like utf8.AppendRune, but also lone surrogates.
 func AppendRune(b []byte, r rune) []byte {
 	if r >= 0xd800 && r <= 0xdfff {
 		return append(

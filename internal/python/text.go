@@ -16,7 +16,7 @@ import (
 // IsSpace reports whether Python's str.isspace is true for the character.
 func IsSpace(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f }
 
-// Strip returns s.strip().
+// Strip returns Python's s.strip().
 func Strip(s string) string { return strings.TrimFunc(s, IsSpace) }
 
 // IDs returns the ids of a comma-separated list by the subnet's rule: stripped, without
@@ -33,17 +33,17 @@ func IDs(list string) []string {
 	return ids
 }
 
-// Fields returns s.split().
+// Fields returns Python's s.split().
 func Fields(s string) []string { return strings.FieldsFunc(s, IsSpace) }
 
-// known are the characters of Unicode 13, the version of Python 3.10. Python treats later
-// characters as unassigned, without case, numeric value or glyph.
+// known are the characters of Unicode 13, the version of Python 3.10. To Python, later
+// characters are unassigned, without case, numeric value or glyph.
 var known = rangetable.Assigned("13.0.0")
 
 func isKnown(r rune) bool { return r < utf8.RuneSelf || unicode.Is(known, r) }
 
-// Lower returns s.lower(). Each character is converted by itself, except for the Turkish dotted I,
-// which is replaced by two characters, and the sigma at the end of a word.
+// Lower returns Python's s.lower(). Each character is converted separately, except for the
+// Turkish dotted I, which becomes two characters, and a sigma at the end of a word.
 func Lower(s string) string {
 	special := func(r rune) bool {
 		return r == 'İ' || r == 'Σ' || r == utf8.RuneError || !isKnown(r)
@@ -68,7 +68,7 @@ func Lower(s string) string {
 	return string(b)
 }
 
-// characters splits s into code points, lone surrogates included.
+// characters splits s into code points, including lone surrogates.
 func characters(s string) []rune {
 	rs := make([]rune, 0, len(s))
 	for len(s) > 0 {
@@ -79,8 +79,9 @@ func characters(s string) []rune {
 	return rs
 }
 
-// finalSigma reports whether the sigma at an index of rs ends a word: a cased letter is before it
-// and none is after it, apart from characters that casing ignores (Unicode 3.13, Final_Sigma).
+// finalSigma reports whether the sigma at an index of rs ends a word: a cased letter precedes it
+// and none follows it, without counting characters that casing ignores (Unicode 3.13,
+// Final_Sigma).
 func finalSigma(rs []rune, sigma int) bool {
 	before := sigma - 1
 	after := sigma + 1
@@ -115,8 +116,9 @@ func caseIgnorable(r rune) bool {
 	)
 }
 
-// ParseFloat returns float(s): it accepts surrounding blanks, underscores between digits,
-// digits of any script, inf and nan in any case, and no hexadecimal.
+// ParseFloat returns Python's float(s). It accepts surrounding blanks, underscores between
+// digits, digits of any script, and inf and nan in any case. It does not accept hexadecimal
+// numbers. It returns false where Python raises an error.
 func ParseFloat(s string) (float64, bool) {
 	s = strings.Map(func(r rune) rune {
 		if d, ok := Decimal(r); ok {
@@ -143,9 +145,9 @@ func ParseFloat(s string) (float64, bool) {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// Decimal returns the value of a decimal digit of any script. Digits come in runs of ten
-// that begin with zero, and adjacent runs belong to one script block, so the distance to the
-// run's start decides.
+// Decimal returns the value of a decimal digit of any script. It returns false for any other
+// character. Digits are in runs of ten that begin with zero, and adjacent runs belong to one
+// script block, so the value is the distance to the start of the run modulo ten.
 func Decimal(r rune) (int, bool) {
 	if r < utf8.RuneSelf {
 		return int(r - '0'), r >= '0' && r <= '9'
@@ -160,9 +162,9 @@ func Decimal(r rune) (int, bool) {
 	return int(r-start) % 10, true
 }
 
-// ParsePage returns int(s) if s.isdigit(). ok is false if s is empty or not all digits; bad
-// is true if isdigit accepts s and int raises, as for superscripts, circled digits and too
-// many digits.
+// ParsePage returns Python's int(s) if s.isdigit() is true. ok is false if s is empty or has
+// other characters than digits. bad is true if isdigit is true and int raises an error, such as
+// for superscripts, circled digits and too many digits.
 func ParsePage(s string) (n int, ok, bad bool) {
 	const enough = 1000 // no page is near; keeps long digit strings from overflowing
 	bad = utf8.RuneCountInString(s) > maxDigits
@@ -179,16 +181,16 @@ func ParsePage(s string) (n int, ok, bad bool) {
 	return n, s != "" && !bad, bad
 }
 
-// otherDigits are the first and last characters of each run of digits for which Python's isdigit is
-// true and isdecimal is false (Numeric_Type=Digit), such as superscripts.
+// otherDigits are the first and last characters of each run of digits, such as superscripts, for
+// which Python's isdigit is true and isdecimal is false (Numeric_Type=Digit).
 var otherDigits = [][2]rune{
 	{0xb2, 0xb3}, {0xb9, 0xb9}, {0x1369, 0x1371}, {0x19da, 0x19da}, {0x2070, 0x2070}, {0x2074, 0x2079}, {0x2080, 0x2089},
 	{0x2460, 0x2468}, {0x2474, 0x247c}, {0x2488, 0x2490}, {0x24ea, 0x24ea}, {0x24f5, 0x24fd}, {0x24ff, 0x24ff}, {0x2776, 0x277e},
 	{0x2780, 0x2788}, {0x278a, 0x2792}, {0x10a40, 0x10a43}, {0x10e60, 0x10e68}, {0x11052, 0x1105a}, {0x1f100, 0x1f10a},
 }
 
-// Encodable returns the error of s.encode(), Python's UnicodeEncodeError for lone
-// surrogates, or nil.
+// Encodable returns the error of Python's s.encode(), a UnicodeEncodeError for lone surrogates.
+// It returns nil if there is none.
 func Encodable(s string) error {
 	if utf8.ValidString(s) {
 		return nil
@@ -213,12 +215,11 @@ func Encodable(s string) error {
 
 func isSurrogate(r rune) bool { return r >= 0xd800 && r <= 0xdfff }
 
-// QuotePlus returns urllib.parse.quote_plus(s), or its error.
+// QuotePlus returns Python's urllib.parse.quote_plus(s), or its error.
 func QuotePlus(s string) (string, error) { return url.QueryEscape(s), Encodable(s) }
 
-// UnquotePlus decodes one part of a query string as Werkzeug does: + is a
-// blank, %XX a byte, a broken escape stays as it is, and so does the escape of
-// a byte that is no UTF-8.
+// UnquotePlus decodes one part of a query string like Werkzeug: + is a blank and %XX a byte.
+// Invalid escapes are unchanged, and so are escapes of bytes that are not valid UTF-8.
 func UnquotePlus(s string) string {
 	if strings.IndexByte(s, '%') < 0 && strings.IndexByte(s, '+') < 0 {
 		return requoted(s)
@@ -239,7 +240,7 @@ func UnquotePlus(s string) string {
 	return requoted(string(b))
 }
 
-// requoted escapes the bytes of s that are not part of a UTF-8 character as %XX.
+// requoted replaces the bytes of s that are not part of a UTF-8 character by %XX.
 func requoted(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -259,7 +260,7 @@ func requoted(s string) string {
 
 func isHex(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
-// Round returns round(f, places).
+// Round returns Python's round(f, places).
 func Round(f float64, places int) float64 {
 	r, err := strconv.ParseFloat(strconv.FormatFloat(f, 'f', places, 64), 64)
 	if err != nil {

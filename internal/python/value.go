@@ -1,8 +1,7 @@
-// Package python reproduces the few forms of Python's values that reach a
-// model or a search server: json.loads with its error texts, json.dumps, repr
-// and str, float() and number formatting, URL quoting and the text methods the
-// tools use. The subnet's tools are Python; what a student reads must not
-// depend on the language they are run in.
+// Package python reproduces those forms of Python's values that a model or a search server can
+// see: json.loads with its error texts, json.dumps, repr and str, float() and number formatting,
+// URL quoting, and the text methods that the tools use. The subnet's tools are written in
+// Python, and what a student reads must not depend on the language of the tools.
 package python
 
 import (
@@ -20,7 +19,7 @@ import (
 // Kind is the Python type of a Value.
 type Kind uint8
 
-// The types that JSON can bring in. None is the zero value.
+// The types of values in JSON. None is the zero value.
 const (
 	None Kind = iota
 	Bool
@@ -31,50 +30,50 @@ const (
 	Dict
 )
 
-// Value is one Python value as json.loads makes them.
+// Value is one Python value of a type that json.loads returns.
 type Value struct {
 	Kind Kind
 	Bool bool
-	// Text is the string of a Str, possibly with lone surrogates in their
-	// three-byte form, or the decimal digits of an Int.
+	// Text is the string of a Str, possibly with lone surrogates in their three-byte form, or
+	// the decimal digits of an Int.
 	Text  string
 	Float float64
 	List  []Value
 	Dict  []Item
 }
 
-// Item is one key and value of a Dict, in the order of insertion.
+// Item is one key of a Dict with its value. A Dict has its items in the order of insertion.
 type Item struct {
 	Key   string
 	Value Value
 }
 
-// String returns a Str.
+// String returns a Value of kind Str.
 func String(s string) Value { return Value{Kind: Str, Text: s} }
 
-// Integer returns an Int.
+// Integer returns a Value of kind Int.
 func Integer[N int | int64](n N) Value {
 	return Value{Kind: Int, Text: strconv.FormatInt(int64(n), 10)}
 }
 
-// Number returns a Float.
+// Number returns a Value of kind Float.
 func Number(f float64) Value { return Value{Kind: Float, Float: f} }
 
-// Boolean returns a Bool.
+// Boolean returns a Value of kind Bool.
 func Boolean(b bool) Value { return Value{Kind: Bool, Bool: b} }
 
-// ListOf returns a List.
+// ListOf returns a Value of kind List.
 func ListOf(v ...Value) Value { return Value{Kind: List, List: v} }
 
-// DictOf returns a Dict of items, whose keys must differ.
+// DictOf returns a Value of kind Dict. The keys of items must differ.
 func DictOf(items ...Item) Value { return Value{Kind: Dict, Dict: items} }
 
-// TypeName returns type(v).__name__.
+// TypeName returns Python's type(v).__name__.
 func (v Value) TypeName() string {
 	return [...]string{"NoneType", "bool", "int", "float", "str", "list", "dict"}[v.Kind]
 }
 
-// Get returns v.get(key) of a Dict; ok is false if there is no such key.
+// Get returns the value of a key of a Dict. It returns false if there is no such key.
 func (v Value) Get(key string) (Value, bool) {
 	for _, it := range v.Dict {
 		if it.Key == key {
@@ -84,7 +83,7 @@ func (v Value) Get(key string) (Value, bool) {
 	return Value{}, false
 }
 
-// With returns a copy of a Dict with key set: in place if it exists, otherwise at the end.
+// With returns a copy of a Dict in which key has the given value. A new key is added at the end.
 func (v Value) With(key string, value Value) Value {
 	items := slices.Clone(v.Dict)
 	i := slices.IndexFunc(items, func(it Item) bool {
@@ -97,22 +96,22 @@ func (v Value) With(key string, value Value) Value {
 	return DictOf(items...)
 }
 
-// Without returns a copy of a Dict without key.
+// Without returns a copy of a Dict without the key.
 func (v Value) Without(key string) Value {
 	return DictOf(slices.DeleteFunc(slices.Clone(v.Dict), func(it Item) bool {
 		return it.Key == key
 	})...)
 }
 
-// Truth reports bool(v).
+// Truth returns Python's bool(v).
 func (v Value) Truth() bool {
 	return v.Bool || v.Text != "" && (v.Kind != Int || v.Text != "0") || v.Float != 0 || len(v.List)+len(v.Dict) > 0
 }
 
-// IsNumber reports whether v takes part in arithmetic: Bool, Int or Float.
+// IsNumber reports whether v is a Bool, Int or Float, which can be used in arithmetic.
 func (v Value) IsNumber() bool { return v.Kind == Bool || v.Kind == Int || v.Kind == Float }
 
-// Float64 returns the number of an Int or a Float; ok is false for other types.
+// Float64 returns the value of an Int or a Float as a float64. ok is false for other types.
 func (v Value) Float64() (f float64, ok bool) {
 	if v.Kind == Int {
 		f, err := strconv.ParseFloat(v.Text, 64)
@@ -121,7 +120,7 @@ func (v Value) Float64() (f float64, ok bool) {
 	return v.Float, v.Kind == Float
 }
 
-// Finite returns v with null in place of NaN and infinities, which JSON cannot hold.
+// Finite returns v with null in place of NaN and infinities, which JSON cannot represent.
 func Finite(v Value) Value {
 	if IsFinite(v) {
 		return v
@@ -142,7 +141,7 @@ func Finite(v Value) Value {
 	return out
 }
 
-// IsFinite reports whether JSON can hold v.
+// IsFinite reports whether v contains no NaN and no infinity, so that JSON can represent it.
 func IsFinite(v Value) bool {
 	return !(v.Kind == Float && (math.IsNaN(v.Float) || math.IsInf(v.Float, 0))) &&
 		!slices.ContainsFunc(v.List, func(e Value) bool {
@@ -153,7 +152,7 @@ func IsFinite(v Value) bool {
 		})
 }
 
-// String returns str(v): a string as it is, anything else as its repr.
+// String returns Python's str(v): a string unchanged, any other value as its repr.
 func (v Value) String() string {
 	if v.Kind == Str {
 		return v.Text
@@ -161,11 +160,11 @@ func (v Value) String() string {
 	return Repr(v)
 }
 
-// Repr returns repr(v).
+// Repr returns Python's repr(v).
 func Repr(v Value) string { return string(shown.append(nil, v)) }
 
-// appendQuoted appends Python's repr of a string. It is in single quotes, or in double quotes if it
-// contains only single ones, and characters that cannot be printed are escaped.
+// appendQuoted appends Python's repr of a string. It is in single quotes, or in double quotes if
+// the string contains single quotes only. Characters that are not printable are escaped.
 func appendQuoted(b []byte, s string) []byte {
 	quote := byte('\'')
 	if strings.IndexByte(s, '\'') >= 0 && strings.IndexByte(s, '"') < 0 {
@@ -200,7 +199,7 @@ func appendQuoted(b []byte, s string) []byte {
 // Random generates the numbers of Python's random.Random(seed).
 type Random struct{ source *prng.MT19937 }
 
-// NewRandom returns random.Random(seed).
+// NewRandom returns the generator that Python's random.Random(seed) is.
 func NewRandom(seed uint64) *Random {
 	keys := []uint32{uint32(seed)}
 	if seed>>32 > 0 {
@@ -211,8 +210,8 @@ func NewRandom(seed uint64) *Random {
 	return r
 }
 
-// Below returns a random index from 0 to n-1, the one that random.choice picks from n items. n is
-// from 1 to 2^32-1.
+// Below returns a random index from 0 to n-1, the one that Python's random.choice selects from n
+// items. n must be from 1 to 2^32-1.
 func (r *Random) Below(n int64) int64 {
 	shift := 32 - bits.Len32(uint32(n))
 	for {
@@ -222,5 +221,6 @@ func (r *Random) Below(n int64) int64 {
 	}
 }
 
-// Between returns randint(low, high), with both ends included. They may be at most 2^32-2 apart.
+// Between returns Python's randint(low, high), which may be low or high. Their difference must
+// be at most 2^32-2.
 func (r *Random) Between(low, high int64) int64 { return low + r.Below(high-low+1) }

@@ -14,7 +14,7 @@ import (
 // Product is a product in a search result that a prompt contains.
 type Product struct{ ID, Title, Price string }
 
-// Shown is what a model can read in a prompt of recipe rewrite.
+// Shown is the content of a prompt of the recipe rewrite, as a model can read it.
 type Shown struct {
 	Request, Call, thought string
 	Products               []Product
@@ -24,7 +24,7 @@ type Shown struct {
 
 var quoted = regexp.MustCompile(`(?s)<<<\n(.*?)>>>`)
 
-// ReadPrompt parses a prompt of recipe rewrite.
+// ReadPrompt parses a prompt of the recipe rewrite.
 func ReadPrompt(prompt string) (s Shown) {
 	blocks := quoted.FindAllStringSubmatch(prompt, -1)
 	s.Request = strings.TrimSpace(blocks[0][1])
@@ -49,7 +49,7 @@ func ReadPrompt(prompt string) (s Shown) {
 	return s
 }
 
-// Find returns a product that was shown.
+// Find returns the product with this id in the prompt, nil if there is none.
 func (s *Shown) Find(id string) *Product {
 	for i := range s.Products {
 		if s.Products[i].ID == id {
@@ -59,7 +59,7 @@ func (s *Shown) Find(id string) *Product {
 	return nil
 }
 
-// IDs matches ids of products.
+// IDs matches product ids.
 var IDs = regexp.MustCompile(`\d{6,}`)
 
 func pick(seed string, variants ...string) string {
@@ -68,8 +68,8 @@ func pick(seed string, variants ...string) string {
 	return variants[int(h.Sum32()>>8)%len(variants)]
 }
 
-// Honest returns reasoning that leads to the call and cites what the prompt shows, in one of many
-// forms.
+// Honest returns reasoning that leads to the call and cites what the prompt shows. It has one of
+// many forms.
 func (s *Shown) Honest() string {
 	var parts []string
 	say := func(variants ...string) {
@@ -114,8 +114,8 @@ func (s *Shown) Honest() string {
 	return strings.Join(parts, " ")
 }
 
-// saySearch passes the search words and the options of the call to say, as parts of sentences. say
-// chooses one of several wordings.
+// saySearch adds the search words and the options of the call to the reasoning. It calls say
+// with several wordings for each part of a sentence, and say chooses one.
 func (s *Shown) saySearch(say func(variants ...string)) {
 	args := gjson.Parse(s.Call[strings.Index(s.Call, "{") : strings.LastIndex(s.Call, "}")+1])
 	say("I search for", "Search:", "The next search is", "A search with", "Now a search:")
@@ -137,8 +137,8 @@ func (s *Shown) saySearch(say func(variants ...string)) {
 	}
 }
 
-// Orders of the search options, and sentences of the reasoning before views of products and before
-// the end.
+// Orders of the search options, and sentences of the reasoning before products are viewed and
+// before the end.
 var (
 	optionOrders = []string{"page price shop_id", "price page shop_id", "shop_id page price", "price shop_id page", "page shop_id price"}
 	beforeView   = []string{"The list brought some that could do.", "Looking closer is worth it.", "Before I decide there is more to know.", ""}
@@ -156,15 +156,15 @@ var (
 	}
 )
 
-// Parts of sentences that compare two products.
+// Parts of sentences that compare products.
 var (
 	connectives = strings.Split(", | and |; | while | because | though | rather than | since | instead of | compared with | as | unlike | but | over | better than | despite | among | versus ", "|")
 	attributes  = strings.Split("|the cheaper |the dearer |the lighter |the better rated |the fitting |the wrong |the new |the best |the wider |my pick |the rival ", "|")
 	judgements  = strings.Split("| is not it| misses a wish| would do| costs more| lacks the style| fits| is too dear| looks better| ranks below| is my favourite| meets the wish| is over the budget| has free shipping| matches| seems worse", "|")
 )
 
-// weighed returns a sentence that starts with head and compares a product with others, with random
-// facts in random order, so that few sentences are equal.
+// weighed returns a sentence that starts with head and compares a product with others. It
+// contains random facts in random order, so that few sentences are equal.
 func (s *Shown) weighed(head string, p Product, index int) string {
 	n := 0
 	any := func(variants ...string) string {
@@ -197,9 +197,10 @@ func (s *Shown) weighed(head string, p Product, index int) string {
 	return text + "."
 }
 
-// Choice returns the number, from 1, of the option that the thought leads to: the one of which the
-// thought contains the most of the tool, words and ids. If options are equal, the order of ids
-// decides. It returns "0" if option and thought do not agree in all tools.
+// Choice returns the number, counted from 1, of the option to which the thought leads: the
+// option of which the thought contains the most of the tool, words and ids. If options are
+// equal, the order of ids decides. It returns "0" if thought and option do not agree in all
+// tools.
 func (s *Shown) Choice() string {
 	best := -1.0
 	at := 0
@@ -239,16 +240,17 @@ var tokenRule = regexp.MustCompile(`[\pL\d.-]+`)
 
 func tokens(text string) []string { return tokenRule.FindAllString(strings.ToLower(text), -1) }
 
-// signs are, by tool, the words in reasoning that announce a call of that tool.
+// signs maps each tool to the words in reasoning that announce a call of the tool.
 var signs = map[string]string{
 	"find_product": "search", "view_product_information": "view product information", "recommend_product": "i recommend", "terminate": "terminate", "calculate_voucher": "calculate_voucher",
 }
 
-// tools is the minimum result of tool for the option that reasoning leads to: all tools agree.
+// tools is the minimum result of tool for the option to which reasoning leads: they agree in all
+// tools.
 const tools = 5
 
-// tool counts the tools, of those in signs, for which option and thought agree: both contain the
-// tool, or neither.
+// tool counts the tools in signs in which option and thought agree: both mention the tool, or
+// neither does.
 func tool(option, thought string) (n float64) {
 	thought = strings.ToLower(thought)
 	for name, sign := range signs {
@@ -259,8 +261,8 @@ func tool(option, thought string) (n float64) {
 	return n
 }
 
-// Reason returns the reply to a prompt of recipe rewrite by a model that writes its reasoning with
-// think and chooses the option that the reasoning leads to.
+// Reason returns the reply of a model to a prompt of the recipe rewrite. The model writes its
+// reasoning with think and chooses the option to which the reasoning leads.
 func Reason(prompt string, think func(*Shown) string) string {
 	s := ReadPrompt(prompt)
 	said := map[string]string{}

@@ -1,6 +1,6 @@
-// Package script plays a chat-completion server for tests: every conversation
-// follows a plan that is found by its request, one act a turn, and every act
-// that a real server or model is known for can be in it.
+// Package script provides a chat-completion server for tests. Every conversation follows a plan,
+// which is found by the request, with one act for each turn. An act can imitate every known
+// behaviour of real servers and models.
 package script
 
 import (
@@ -18,21 +18,21 @@ import (
 
 // Act is what the server does on one turn.
 type Act struct {
-	// Calls are tool calls, written in the server's dialect, after Content.
+	// Calls are tool calls, written in the server's dialect after Content.
 	Calls   []Call
 	Content string
-	// Reasoning and Refusal are the message's own fields.
+	// Reasoning and Refusal are separate fields of the message.
 	Reasoning string
 	Refusal   string
-	// Finish is finish_reason; "stop" or "tool_calls" where empty.
+	// Finish is the finish_reason. If it is empty, the server sends "stop" or "tool_calls".
 	Finish string
-	// Fault is a failure of the server. It happens Times times for each conversation and turn, and
+	// Fault is a failure of the server. It happens Times times for each conversation and turn;
 	// then the rest of the act follows. If Times is 0, it always happens.
 	Fault Fault
 	Times int
 }
 
-// Call is a tool call. Arguments is JSON, or what is to be sent instead.
+// Call is a tool call. Arguments is JSON, or any text to send in its place.
 type Call struct {
 	Name      string
 	Arguments string
@@ -41,7 +41,8 @@ type Call struct {
 // Fault is a way in which a server fails.
 type Fault = http.HandlerFunc
 
-// Reply fails by a reply of this status and text, after which a client may ask at once.
+// Reply returns a fault that sends a reply with this status and text. The client may retry at
+// once.
 func Reply(status int, text string) Fault {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "0")
@@ -50,31 +51,32 @@ func Reply(status int, text string) Fault {
 	}
 }
 
-// A reply without an answer, and a prompt that is longer than the model can read.
+// Faults: a reply without an answer, and a refusal of a prompt that is longer than the model's
+// context.
 var (
 	NoChoices = Reply(http.StatusOK, `{"id":"x","choices":[]}`)
 	Overflow  = Reply(http.StatusBadRequest, `{"error":{"message":"This model's maximum context length is 4096 tokens.","code":"context_length_exceeded"}}`)
 )
 
-// Plan is one conversation: the last act goes on for ever.
+// Plan is the list of acts of one conversation. The last act is repeated.
 type Plan []Act
 
-// Server answers by plans. It is an http.Handler.
+// Server is a server that answers by plans. It is an http.Handler.
 type Server struct {
-	// Dialect is how calls are written: native, oro, hermes or react.
+	// Dialect is the form in which calls are written: native, oro, hermes or react.
 	Dialect string
-	// Plan returns the plan for the text of a request and a seed.
+	// Plan returns the plan for a conversation, by the text of its request and its seed.
 	Plan func(query string, seed int64) Plan
-	// Latency is the time to wait before every answer.
+	// Latency is the pause before every answer.
 	Latency time.Duration
 
 	mu sync.Mutex
-	// asked counts the requests by conversation and turn, answered the replies.
+	// asked counts the requests by conversation and turn. answered counts the complete replies.
 	asked    map[string]int
 	answered map[string]int
 }
 
-// ServeHTTP serves /v1/chat/completions and nothing else.
+// ServeHTTP serves /v1/chat/completions. Other paths are not found.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path != "/v1/chat/completions" {
 		http.NotFound(w, r)
@@ -111,7 +113,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Write(s.reply(act)) //nolint:errcheck // the client went away
 }
 
-// count counts a request for one turn of a conversation and returns how often that turn was
+// count counts a request for one turn of a conversation and returns how many times that turn was
 // requested, including this request. It also counts the reply if act has no fault this time.
 func (s *Server) count(turn string, act Act) int {
 	s.mu.Lock()
@@ -127,11 +129,11 @@ func (s *Server) count(turn string, act Act) int {
 	return s.asked[turn]
 }
 
-// Asked returns how often each turn was requested and how often it was answered, by
-// "query#seed#turn".
+// Asked returns how many times each turn was requested, by "query#seed#turn".
 func (s *Server) Asked() map[string]int { return s.copied(&s.asked) }
 
-// Answered returns how often each turn was answered with a complete reply.
+// Answered returns how many times each turn was answered with a complete reply, by
+// "query#seed#turn".
 func (s *Server) Answered() map[string]int { return s.copied(&s.answered) }
 
 func (s *Server) copied(m *map[string]int) map[string]int {
@@ -140,7 +142,7 @@ func (s *Server) copied(m *map[string]int) map[string]int {
 	return maps.Clone(*m)
 }
 
-// reply returns a chat completion with the text and the calls of an act, written in the server's
+// reply returns a chat completion with the text and the calls of an act, in the server's
 // dialect.
 func (s *Server) reply(a Act) []byte {
 	message := map[string]any{"role": "assistant", "content": a.Content}

@@ -17,9 +17,9 @@ import (
 )
 
 // shopper returns a function that plans the conversations of a simulated student. The student
-// searches for the titles of the requested products, views and recommends these products, and ends.
-// In about share of the conversations, chosen by request and seed, the student is right; in the
-// others it recommends decoy.
+// searches for the titles of the requested products, views and recommends these products, and
+// ends. In about the given share of conversations, chosen by request and seed, it recommends the
+// right products; in the others it recommends decoy.
 func shopper(
 	problems []arena.Problem,
 	decoy arena.Reward,
@@ -42,7 +42,7 @@ func shopper(
 	}
 }
 
-// Day returns a shopper for the problems in a folder. Its decoy is the first product of the
+// Day returns a shopper for the problems in a folder. Its decoy is the first product in the
 // catalogue that no problem requests.
 func Day(folder string, share float64) (func(query string, seed int64) Plan, error) {
 	file, err := os.Open(filepath.Join(folder, "problems.jsonl"))
@@ -114,7 +114,8 @@ func act(thought, tool, key, value string) Act {
 	}
 }
 
-// chance returns a pseudorandom number from 0 to 1 that depends only on request and seed.
+// chance returns a pseudorandom number from 0 to 1 that depends only on the request and the
+// seed.
 func chance(query string, seed int64) float64 {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d\x00%s", seed, query))
 	return float64(binary.BigEndian.Uint64(sum[:])) / math.MaxUint64

@@ -7,15 +7,15 @@ import (
 	"sync"
 )
 
-// Turnstile lets a fixed number of requests pass, so that a run that uses the server behind it gets
-// equally far on every machine before it is killed.
+// Turnstile lets a fixed number of requests pass. A run that uses the server behind it then
+// makes the same progress on every machine before it is killed.
 type Turnstile struct {
 	mu     sync.Mutex
 	open   int
 	waited chan struct{}
 }
 
-// Open allows n more requests to pass. The returned channel is closed when one more arrives.
+// Open allows n more requests to pass. The returned channel is closed when one more request arrives.
 func (s *Turnstile) Open(n int) (waited <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -24,7 +24,7 @@ func (s *Turnstile) Open(n int) (waited <-chan struct{}) {
 	return s.waited
 }
 
-// Pass reports whether a request may pass. A request that may not must wait until its client
+// Pass reports whether a request may pass. If it may not, the caller must wait until the client
 // disconnects.
 func (s *Turnstile) Pass() bool {
 	s.mu.Lock()
@@ -36,8 +36,8 @@ func (s *Turnstile) Pass() bool {
 	return s.open >= 0
 }
 
-// Kill starts a command and kills it when n of its requests were passed and another one
-// waits. If the command ends before, the error has its output.
+// Kill starts a command and kills it after n of its requests have passed and another one waits.
+// If the command ends before that, it returns an error with the command's output.
 func (s *Turnstile) Kill(c *exec.Cmd, n int) error {
 	var output strings.Builder
 	c.Stdout = &output

@@ -1,9 +1,9 @@
-// Package slicesx holds what the standard library's package slices lacks.
+// Package slicesx has functions on slices that the standard library does not have.
 package slicesx
 
 import "slices"
 
-// Map returns the result of f for each item, in order. It returns nil for no items.
+// Map returns the results of f for all items, in order. It returns nil if there are no items.
 func Map[T, U any](items []T, f func(T) U) []U {
 	if len(items) == 0 {
 		return nil
@@ -15,8 +15,8 @@ func Map[T, U any](items []T, f func(T) U) []U {
 	return out
 }
 
-// FilterMap returns the results of f for the items for which f reports true, in
-// order. It returns nil if there are none.
+// FilterMap returns the results of f for those items for which f returns true, in order. It
+// returns nil if there are none.
 func FilterMap[T, U any](items []T, f func(T) (U, bool)) []U {
 	var out []U
 	for _, item := range items {
@@ -35,7 +35,7 @@ func AppendUnique[T comparable](items []T, item T) []T {
 	return append(items, item)
 }
 
-// CountFunc returns the number of items for which match reports true.
+// CountFunc returns the number of items for which match returns true.
 func CountFunc[T any](items []T, match func(*T) bool) int {
 	n := 0
 	for i := range items {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Graded is one attempt with its grade and outcome. Attempts of one cluster, such as a problem,
-// depend on each other.
+// Graded is one attempt with its grade and outcome. Attempts of the same cluster, such as a
+// problem, are not independent.
 type Graded struct {
 	Cluster string
 	Grade   float64
@@ -15,9 +15,10 @@ type Graded struct {
 }
 
 // AUC returns the probability that the grade of a solved attempt is higher than that of a failed
-// one, where equal grades count half, and its 95 % interval from the variance between clusters (the
-// placements of DeLong et al. 1988, summed by cluster as by Obuchowski 1997). It is NaN, with the
-// interval 0 to 1, unless there are solved and failed attempts and two clusters.
+// one, where equal grades count half. Its 95 % interval is computed from the variance between
+// clusters (the placements of DeLong et al. 1988, summed by cluster as by Obuchowski 1997). It
+// is NaN, with the interval 0 to 1, unless there are solved and failed attempts and two
+// clusters.
 func AUC(attempts []Graded) (float64, Interval) {
 	var all, solved, failed []float64
 	for _, a := range attempts {
@@ -34,8 +35,8 @@ func AUC(attempts []Graded) (float64, Interval) {
 	amongSolved := ranks(solved)
 	amongFailed := ranks(failed)
 
-	// placed is the share of the attempts of the other outcome above which a solved attempt is, or
-	// below which a failed one is.
+	// placed is, for a solved attempt, the share of failed attempts with a lower grade and, for
+	// a failed attempt, the share of solved ones with a higher grade.
 	placed := make([]float64, len(attempts))
 	auc := 0.0
 	for i, a := range attempts {
@@ -67,4 +68,63 @@ func AUC(attempts []Graded) (float64, Interval) {
 	}
 	half := float64(Z95 * math.Sqrt(float64(clusters/(clusters-1)*sum)))
 	return auc, Interval{max(0, auc-half), min(1, auc+half)}
+}
+
+// AUCWithin returns the probability that the grade of a solved attempt is higher than that of a
+// failed attempt of the same cluster, where equal grades count half. Unlike AUC, it does not grow if
+// grades are only higher on easy problems. pairs is the number of pairs that are compared. The 95 %
+// interval is that of ClusteredWilson, with the variance of the clusters' pairs about the result and
+// each cluster as one trial at most. The result is NaN, with the interval 0 to 1, unless two clusters
+// have both solved and failed attempts.
+func AUCWithin(attempts []Graded) (auc float64, interval Interval, pairs int) {
+	type tally struct{ ordered, pairs float64 }
+	clusters := map[string]*tally{}
+	for i, s := range attempts {
+		for _, f := range attempts[:i] {
+			if s.Cluster != f.Cluster || s.Solved == f.Solved {
+				continue
+			}
+			t := clusters[s.Cluster]
+			if t == nil {
+				t = &tally{}
+				clusters[s.Cluster] = t
+			}
+			t.pairs++
+			if s.Solved {
+				t.ordered += order(s.Grade, f.Grade)
+			} else {
+				t.ordered += order(f.Grade, s.Grade)
+			}
+		}
+	}
+	n := float64(len(clusters))
+	if n < 2 {
+		return math.NaN(), Interval{0, 1}, 0
+	}
+
+	total := tally{}
+	for _, t := range clusters {
+		total.ordered += t.ordered
+		total.pairs += t.pairs
+	}
+	auc = total.ordered / total.pairs
+	sum := 0.0
+	for _, cluster := range slices.Sorted(maps.Keys(clusters)) {
+		t := clusters[cluster]
+		d := (t.ordered - float64(auc*t.pairs)) / total.pairs
+		sum += float64(d * d)
+	}
+	se := math.Sqrt(float64(n / (n - 1) * sum))
+	return auc, ClusteredWilson(auc, se, len(clusters), len(clusters)), int(total.pairs)
+}
+
+// order returns 1 if a is above b, 0 if it is below, and 0.5 if both are equal.
+func order(a, b float64) float64 {
+	switch {
+	case a > b:
+		return 1
+	case a < b:
+		return 0
+	}
+	return 0.5
 }

@@ -41,3 +41,37 @@ func TestAUC(t *testing.T) {
 		t.Errorf("intervals %v and %v", a, b)
 	}
 }
+
+// TestAUCWithin gives two tasks, of which one is easy and graded high whatever the outcome: the
+// grades say nothing within a task, although AUC is above .5.
+func TestAUCWithin(t *testing.T) {
+	t.Parallel()
+	var difficulty, ordered []Graded
+	for i := range 40 {
+		task := []string{"easy", "hard"}[i%2]
+		solved := i%20 < 14 == (i%2 == 0)
+		grade := []float64{0.9, 0.3}[i%2]
+		difficulty = append(difficulty, Graded{task, grade, solved})
+		if solved {
+			grade += 0.05
+		}
+		ordered = append(ordered, Graded{task, grade, solved})
+	}
+	all, _ := AUC(difficulty)
+	within, ci, pairs := AUCWithin(difficulty)
+	if all < 0.65 || within != 0.5 || ci.Low > 0.2 || ci.High < 0.8 || pairs != 168 {
+		t.Errorf("AUC %v, within tasks %v %v of %d pairs", all, within, ci, pairs)
+	}
+	if within, _, _ = AUCWithin(ordered); within != 1 {
+		t.Errorf("within tasks %v, want 1", within)
+	}
+	// By hand: task a has pairs 1 and 0.5, task b has 0.
+	within, ci, pairs = AUCWithin([]Graded{{"a", 0.9, true}, {"a", 0.5, false}, {"a", 0.9, false}, {"b", 0.1, true}, {"b", 0.3, false}, {"c", 1, true}})
+	near(t, "AUC within", within, 0.5)
+	if ci.Low > 0.1 || ci.High < 0.9 || pairs != 3 {
+		t.Errorf("%d pairs", pairs)
+	}
+	if within, ci, _ = AUCWithin(difficulty[:1]); !math.IsNaN(within) || ci != (Interval{0, 1}) {
+		t.Errorf("of one attempt: %v %v", within, ci)
+	}
+}

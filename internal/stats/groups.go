@@ -2,8 +2,8 @@ package stats
 
 import "math"
 
-// SumByGroup returns the sum of the values of each group, in the order in which the groups first
-// occur. groups has the group of each value; nil means that each value is a group of its own.
+// SumByGroup returns the sum of the values of each group, in the order in which groups first
+// occur. groups has the group of each value. If groups is nil, each value is a separate group.
 func SumByGroup(values []float64, groups []int) []float64 {
 	if groups == nil {
 		return values
@@ -22,9 +22,10 @@ func SumByGroup(values []float64, groups []int) []float64 {
 	return sums
 }
 
-// GroupedSE returns the standard error of the mean of values of which those of one group depend on
-// each other, and the number of groups: sqrt(G/(G-1) sum((sum of a group's residuals)^2)) / n. If
-// each value is a group of its own, it is ClusteredSE. It is NaN for fewer than two groups.
+// GroupedSE returns the standard error of the mean of values, and the number G of groups:
+// sqrt(G/(G-1) sum((sum of a group's residuals)^2)) / n. Values of the same group need not be
+// independent. If each value is a separate group, it is ClusteredSE. It is NaN for fewer than
+// two groups.
 func GroupedSE(values []float64, groups []int) (se float64, n int) {
 	ones := make([]float64, len(values))
 	for i := range ones {
@@ -38,9 +39,10 @@ func GroupedSE(values []float64, groups []int) (se float64, n int) {
 	return se, len(sums)
 }
 
-// Components splits the variance of success into that between problems and that between samples of
-// one problem, from the successes and samples of each problem. Both are NaN if no problem has two
-// samples, or if there are fewer than two problems.
+// Components divides the variance of success into the variance between problems and the variance
+// between samples of one problem. won and samples have the successes and samples of each
+// problem. Both results are NaN if no problem has two samples or if there are fewer than two
+// problems.
 func Components(won, samples []float64) (between, within float64) {
 	var rates []float64
 	var sum, inverse, several float64

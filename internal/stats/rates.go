@@ -1,5 +1,5 @@
-// Package stats computes the confidence intervals and significance tests of rates,
-// means and evaluations. All functions are deterministic.
+// Package stats computes confidence intervals and significance tests for rates, means and
+// evaluations. All functions are deterministic.
 package stats
 
 import (
@@ -19,14 +19,14 @@ func FiniteOrNil(x float64) *float64 {
 	return &x
 }
 
-// Logistic returns the probability, 0 to 1, of a log-odds. The result is rounded to 12
-// decimals: math.Exp differs between processors in the last bit, and the files that
-// store the result must be the same bytes everywhere.
+// Logistic converts log-odds to a probability. It rounds the result to 12 decimals: math.Exp
+// differs between processors in the last bit, and files with the result must have the same bytes
+// everywhere.
 func Logistic(logOdds float64) float64 {
 	return math.Round(1e12/(1+math.Exp(-logOdds))) / 1e12
 }
 
-// Interval is a confidence interval, both ends included.
+// Interval is a confidence interval, which includes both ends.
 type Interval struct{ Low, High float64 }
 
 // Wilson returns the 95 % score interval (Wilson 1927) of the rate successes/n over n
@@ -42,8 +42,8 @@ func Wilson(successes, n int) Interval {
 // an integer.
 func WilsonRate(p, n float64) Interval { return scoreInterval(p, n, Z95) }
 
-// scoreInterval returns the score interval of a rate p over n trials for the quantile z of the normal
-// distribution.
+// scoreInterval returns the score interval of a rate p over n trials. z is a quantile of the
+// normal distribution.
 func scoreInterval(p, n, z float64) Interval {
 	centre := (p + z*z/(2*n)) / (1 + z*z/n)
 	half := float64(z / (1 + z*z/n) * math.Sqrt(float64(p*(1-p)/n)+z*z/(4*n*n)))
@@ -88,8 +88,8 @@ func Mean(x []float64) float64 {
 	return sum / float64(len(x))
 }
 
-// ClusteredSE returns the standard error of the mean over P clusters, given the mean of
-// each cluster: sqrt(sum((x-mean)^2) / (P(P-1))). It is NaN for fewer than two clusters.
+// ClusteredSE returns the standard error of the mean over P clusters, from the mean x of each
+// cluster: sqrt(sum((x-mean)^2) / (P(P-1))). It is NaN for fewer than two clusters.
 func ClusteredSE(means []float64) float64 {
 	if len(means) < 2 {
 		return math.NaN()
@@ -103,11 +103,11 @@ func ClusteredSE(means []float64) float64 {
 	return math.Sqrt(sum / (p * (p - 1)))
 }
 
-// Ratio returns the rate sum(won)/sum(trials) over P clusters and its linearised
-// standard error: sqrt(P/(P-1) sum((won - rate trials)^2)) / sum(trials) (Cochran 1977,
-// Sampling Techniques, section 6.4). If all clusters have the same number of trials,
-// the standard error is ClusteredSE of their rates. Both results are NaN if there are
-// no trials, the standard error also for fewer than two clusters.
+// Ratio returns the rate sum(won)/sum(trials) over P clusters, and its linearised standard
+// error: sqrt(P/(P-1) sum((won - rate trials)^2)) / sum(trials) (Cochran 1977, Sampling
+// Techniques, section 6.4). If all clusters have the same number of trials, the standard error
+// is ClusteredSE of their rates. Both results are NaN if there are no trials. The standard error
+// is also NaN for fewer than two clusters.
 func Ratio(won, trials []float64) (rate, se float64) {
 	var totalWon, totalTrials, clusters float64
 	for i := range trials {
@@ -140,8 +140,8 @@ func studentsT(n int) distuv.StudentsT {
 	return distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}
 }
 
-// t95 returns the two-sided 95 % quantile of Student's t-distribution with n-1 degrees of freedom;
-// NaN for n < 2.
+// t95 returns the two-sided 95 % quantile of Student's t-distribution with n-1 degrees of
+// freedom. It returns NaN for n < 2.
 func t95(n int) float64 {
 	if n < 2 {
 		return math.NaN()
@@ -149,20 +149,20 @@ func t95(n int) float64 {
 	return studentsT(n).Quantile(0.975)
 }
 
-// ClusteredWilson returns the 95 % score interval of a rate over problems with several
-// samples each. It is Wilson's interval for the effective number of trials n, the number
-// of independent trials that would have the same standard error se = sqrt(rate(1-rate)/n).
-// n is reduced by (z/t)^2, because se is itself an estimate over few problems (Korn and
-// Graubard 1998, Survey Methodology 24, do so for the exact interval), and never exceeds
-// samples. Unlike rate ± t se, the interval stays within 0 and 1. If no sample succeeds,
-// or all do, each problem counts as one trial, so that the interval still has a width.
+// ClusteredWilson returns the 95 % score interval of a rate over problems with several samples
+// each. It is Wilson's interval for the effective number of trials n: the number of independent
+// trials that would have the same standard error se = sqrt(rate(1-rate)/n). Since se is an
+// estimate over few problems, n is reduced by (z/t)^2 (Korn and Graubard 1998, Survey
+// Methodology 24, do so for the exact interval). n never exceeds samples. Unlike rate ± t se,
+// the interval is within 0 and 1. If no sample succeeds, or all do, each problem counts as one
+// trial, so that the interval still has a width.
 func ClusteredWilson(rate, se float64, problems, samples int) Interval {
 	return SelectedWilson(rate, se, problems, samples, 1)
 }
 
-// SelectedWilson returns the interval of ClusteredWilson for the best of several rates: at the level
-// at which the intervals of all of them hold together in 95 % of cases (Bonferroni), so that it does
-// not matter which one was selected.
+// SelectedWilson returns the interval of ClusteredWilson for the best of several rates. Its
+// level is such that the intervals of all rates hold together in 95 % of cases (Bonferroni), so
+// that it does not matter which rate was selected.
 func SelectedWilson(rate, se float64, problems, samples, rates int) Interval {
 	if problems < 2 {
 		return Interval{0, 1}

@@ -9,9 +9,9 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// McNemar returns the p-value of the exact two-sided test of paired rates (McNemar
-// 1947). In b pairs only the first succeeds, in c pairs only the second. The p-value is
-// twice the smaller tail of Binomial(b+c, 1/2), at most 1.
+// McNemar returns the p-value of the exact two-sided test of paired rates (McNemar 1947). In b
+// pairs only the first member succeeds, in c pairs only the second. The p-value is twice the
+// smaller tail of Binomial(b+c, 1/2), at most 1.
 func McNemar(b, c int) float64 {
 	if b == c {
 		return 1
@@ -22,8 +22,7 @@ func McNemar(b, c int) float64 {
 	return min(1, 2*mathext.RegIncBeta(float64(n-k), float64(k+1), 0.5))
 }
 
-// Holm returns the p-values adjusted for multiple comparisons (Holm 1979), in the order
-// of the argument.
+// Holm returns the p-values adjusted for multiple comparisons (Holm 1979), in the order of p.
 func Holm(p []float64) []float64 {
 	order := make([]int, len(p))
 	floats.ArgsortStable(slices.Clone(p), order)
@@ -37,9 +36,9 @@ func Holm(p []float64) []float64 {
 	return adjusted
 }
 
-// PairedT returns the p-value of Student's one-sided t-test that the mean of paired
-// differences is above 0. If all differences are equal, it is 0 or 1. It is NaN for
-// fewer than two differences.
+// PairedT returns the p-value of Student's one-sided t-test that the mean of paired differences
+// is above 0. If all differences are equal, it is 0 or 1. It is NaN for fewer than two
+// differences.
 func PairedT(differences []float64) float64 {
 	mean := Mean(differences)
 	se := ClusteredSE(differences)
@@ -68,8 +67,8 @@ func Spearman(x, y []float64) (float64, Interval) {
 	return rho, Interval{math.Tanh(z - half), math.Tanh(z + half)}
 }
 
-// ranks returns the rank of each value, starting at 1. Equal values all get the mean of
-// their ranks.
+// ranks returns the rank of each value, counted from 1. Equal values all get the mean of their
+// ranks.
 func ranks(values []float64) []float64 {
 	sorted := slices.Clone(values)
 	order := make([]int, len(values))
@@ -89,27 +88,27 @@ func ranks(values []float64) []float64 {
 	return out
 }
 
-// Paired compares two students on the problems on which both were scored. Its
-// interval, test, power and smallest detectable difference all use one statistic: the
-// mean difference by problem divided by its standard error over groups of problems, which is
+// Paired is the comparison of two students on the problems on which both were scored. Its
+// interval, test, power and minimum detectable difference all use one statistic: the mean
+// difference by problem divided by its standard error over groups of problems. The statistic is
 // compared with Student's t-distribution.
 type Paired struct {
 	Problems int
-	// Groups counts the groups of problems that depend on each other, Differing those of them in
-	// which the students differ.
+	// Groups is the number of groups of problems. Problems in a group are not independent.
+	// Differing is the number of groups in which the students differ.
 	Groups, Differing int
-	// A and B are the means over problems, Difference is B - A.
+	// A and B are the means over problems. Difference is B - A.
 	A, B, Difference float64
-	// SE is the standard error of Difference: NaN for fewer than two groups, 0 if the
+	// SE is the standard error of Difference. It is NaN for fewer than two groups, and 0 if the
 	// difference is the same for all problems.
 	SE float64
 	// samplesPerProblem is the harmonic mean of the samples per problem of A and B.
 	samplesPerProblem float64
 }
 
-// NewPaired returns the comparison of students a and b. a and b have one mean per
-// problem, samplesA and samplesB are the average number of samples per problem. groups has the
-// group of each problem; nil means that each is a group of its own.
+// NewPaired returns the comparison of students a and b. a and b have one mean per problem.
+// samplesA and samplesB are the average numbers of samples per problem. groups has the group of
+// each problem; if it is nil, each problem is a separate group.
 func NewPaired(a, b []float64, samplesA, samplesB float64, groups []int) Paired {
 	deltas := make([]float64, len(a))
 	differs := make([]float64, len(a))
@@ -133,9 +132,9 @@ func NewPaired(a, b []float64, samplesA, samplesB float64, groups []int) Paired 
 	return p
 }
 
-// Interval returns the 95 % interval of Difference. Its ends are NaN if SE is 0 or NaN. Where P is
-// that of the sign test, the standard error is taken that gives this P, so that the interval agrees
-// with the test.
+// Interval returns the 95 % interval of Difference. Its ends are NaN if SE is 0 or NaN. If P is
+// the p-value of the sign test, the interval uses the standard error that would give this P, so
+// that interval and test agree.
 func (p Paired) Interval() Interval {
 	if !(p.SE > 0) {
 		return Interval{math.NaN(), math.NaN()}
@@ -148,8 +147,8 @@ func (p Paired) Interval() Interval {
 	return Interval{max(-1, i.Low), min(1, i.High)}
 }
 
-// P returns the two-sided p-value of the hypothesis of no difference. It is at least the
-// p-value of a sign test in which all groups that differ agree, 2^(1-Differing).
+// P returns the two-sided p-value of the hypothesis that there is no difference. It is at least
+// 2^(1-Differing), the p-value of a sign test in which all groups that differ agree.
 func (p Paired) P() float64 {
 	if p.Difference == 0 || math.IsNaN(p.SE) {
 		return 1
@@ -157,22 +156,22 @@ func (p Paired) P() float64 {
 	return min(1, max(p.tP(), p.signP()))
 }
 
-// tP returns the p-value of Student's test, signP the smallest one of a sign test.
+// tP returns the p-value of Student's test. signP returns the smallest possible p-value of a
+// sign test.
 func (p Paired) tP() float64 {
 	return 2 * studentsT(p.Groups).Survival(math.Abs(p.Difference)/p.SE)
 }
 
 func (p Paired) signP() float64 { return math.Exp2(float64(1 - p.Differing)) }
 
-// Power returns the probability that P is at most 5 % if the true difference has the
-// given size and b solves the same share of every problem's failures of a. It is NaN if
-// SE is 0 or NaN.
+// Power returns the probability that P is at most 5 % if the true difference has this size and b
+// solves the same share of a's failures on every problem. It is NaN if SE is 0 or NaN.
 func (p Paired) Power(difference float64) float64 {
 	return studentsT(p.Groups).CDF(difference/p.alternativeSE(difference) - t95(p.Groups))
 }
 
-// MDE80 returns the minimum detectable effect, the smallest true difference with a Power
-// of 80 %. It is NaN if SE is 0 or NaN, or if even a difference of 1 has less power.
+// MDE80 returns the minimum detectable effect: the smallest true difference with a Power of 80
+// %. It is NaN if SE is 0 or NaN, or if even a difference of 1 has less power.
 func (p Paired) MDE80() float64 {
 	if !(p.SE > 0) {
 		return math.NaN()
@@ -188,10 +187,10 @@ func (p Paired) MDE80() float64 {
 	return effect
 }
 
-// alternativeSE returns the standard error of Difference under the alternative
-// hypothesis that the true difference has the given size. It differs from SE: a student
-// who solves a share of the other's failures gains most on the problems on which the
-// other is worst, and samples scatter more where rates approach one half.
+// alternativeSE returns the standard error of Difference under the alternative hypothesis that
+// the true difference has this size. It differs from SE for two reasons. A student that solves a
+// share of the other's failures gains most on the problems on which the other is worst. And
+// samples vary more for rates near one half.
 func (p Paired) alternativeSE(difference float64) float64 {
 	if !(p.SE > 0) {
 		return math.NaN()
@@ -209,9 +208,8 @@ func (p Paired) alternativeSE(difference float64) float64 {
 	return math.Sqrt(max(float64(p.SE*p.SE)+added/n, 0))
 }
 
-// Equivalent returns the p-value of the hypothesis that the difference is beyond the
-// margin on either side, by two one-sided tests (Schuirmann 1987). It is NaN if SE is 0
-// or NaN.
+// Equivalent returns the p-value of the hypothesis that the difference is larger than the margin
+// in either direction, by two one-sided tests (Schuirmann 1987). It is NaN if SE is 0 or NaN.
 func (p Paired) Equivalent(margin float64) float64 {
 	if !(p.SE > 0) {
 		return math.NaN()

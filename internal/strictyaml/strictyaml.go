@@ -1,5 +1,5 @@
-// Package strictyaml decodes YAML in which an unknown key is an error, and finds the known key that
-// was probably meant.
+// Package strictyaml decodes YAML in which an unknown key is an error. For such a key it finds
+// the known key that was probably meant.
 package strictyaml
 
 import (
@@ -15,8 +15,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// Decode decodes YAML into config, a pointer to a struct, and returns an error for an unknown
-// key. An empty file changes nothing, while the decoder by itself would clear config.
+// Decode decodes YAML to config, a pointer to a struct, and returns an error for an unknown key.
+// An empty file changes nothing, while the YAML decoder would clear config.
 func Decode(b []byte, config any) error {
 	var value any
 	if err := yaml.Unmarshal(b, &value); err == nil && value == nil {
@@ -33,7 +33,29 @@ func Decode(b []byte, config any) error {
 			kindOf(typeErr.DstType),
 		)
 	}
-	return err
+	if err != nil {
+		return shortError{err}
+	}
+	return nil
+}
+
+// maxLine is the maximum length in bytes of a line in the message of an error of Decode, which quotes
+// the lines of the file around the mistake.
+const maxLine = 160
+
+// shortError is an error whose message has lines of at most maxLine bytes.
+type shortError struct{ error }
+
+func (e shortError) Unwrap() error { return e.error }
+
+func (e shortError) Error() string {
+	lines := strings.Split(e.error.Error(), "\n")
+	for i, line := range lines {
+		if len(line) > maxLine {
+			lines[i] = strings.ToValidUTF8(line[:maxLine], "") + "…"
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 func kindOf(t reflect.Type) string {
@@ -49,13 +71,13 @@ func kindOf(t reflect.Type) string {
 	}
 }
 
-// minTypos is the edit distance that a short key may have from the key that was meant.
+// minTypos is the edit distance that is allowed even between short keys.
 const minTypos = 2
 
-// Nearest returns the key of config, a pointer to a struct, that is most similar to the unknown key
-// which err of Decode is about. It returns "" if there is no similar key, and for any other error.
-// set is the whole key, such as "select.top", if it is known; of a key in a file only the last part
-// is.
+// Nearest returns the key of config, a pointer to a struct, that is most similar to the unknown
+// key in err, an error of Decode. It returns "" if no key is similar, and for any other error.
+// set is the complete key, such as "select.top", or "" if only the last part of the key is
+// known, as for a key in a file.
 func Nearest(err error, set string, config any) string {
 	field, unknown := errors.AsType[*yaml.UnknownFieldError](err)
 	if !unknown {
@@ -84,7 +106,7 @@ func Nearest(err error, set string, config any) string {
 }
 
 // keys returns the YAML keys of a struct type. The key of a field in a nested struct, or in the
-// structs of a map, starts with the name of the struct or map and a dot.
+// structs of a map, starts with the key of the struct or map and a dot.
 func keys(t reflect.Type, prefix string) (out []string) {
 	for i := range t.NumField() {
 		f := t.Field(i)

@@ -1,11 +1,11 @@
-// Package sts is the format of a session as the Hub's trace viewer reads it: a
-// file of lines, the header first.
+// Package sts defines the format of session files for the Hub's trace viewer: a file of JSON
+// lines, the first of which is a header.
 package sts
 
 import "encoding/json"
 
-// Header is the first line of a session file. The format ignores keys of a header that it does not
-// know; the last ones here are read by this project alone.
+// Header is the first line of a session file. The format ignores unknown keys of a header. Only
+// this project reads the last ones here.
 type Header struct {
 	Type      string          `json:"type"`
 	Harness   string          `json:"harness"`
@@ -24,7 +24,7 @@ type Line struct {
 	Message Message `json:"message"`
 }
 
-// Message is one message. Timestamp is in Unix milliseconds, nil if unknown; the viewer orders
+// Message is one message. Timestamp is in Unix milliseconds, nil if unknown. The viewer sorts
 // messages by their times.
 type Message struct {
 	Role      string `json:"role"`
@@ -42,7 +42,7 @@ type Call struct {
 	Function Function `json:"function"`
 }
 
-// Function is what is called, the arguments as JSON in a string.
+// Function is the name of the called function. The arguments are JSON in a string.
 type Function struct {
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`

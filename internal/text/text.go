@@ -1,4 +1,4 @@
-// Package text holds what several rooms do with plain text.
+// Package text has functions on plain text that several packages use.
 package text
 
 import (
@@ -12,7 +12,7 @@ import (
 	"golang.org/x/text/unicode/rangetable"
 )
 
-// Clip returns s, cut to its first n characters.
+// Clip returns the first n characters of s. It returns s if there are fewer.
 func Clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -26,7 +26,8 @@ func Clip(s string, n int) string {
 	return s
 }
 
-// ClipBytes returns s, cut to as many complete characters as n bytes hold.
+// ClipBytes returns the longest prefix of s that has at most n bytes and only complete
+// characters.
 func ClipBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -66,14 +67,14 @@ func Distance(a, b string) int {
 	return row[len(b)]
 }
 
-// Ignorable reports whether a rune is invisible in a text: zero-width blanks and joiners,
-// soft hyphens, variation selectors, tags (Default_Ignorable_Code_Point of the Unicode
-// Character Database).
+// Ignorable reports whether a character is invisible in a text: zero-width blanks and joiners,
+// soft hyphens, variation selectors, tags (Default_Ignorable_Code_Point of the Unicode Character
+// Database).
 func Ignorable(r rune) bool {
 	return r >= 0xAD && unicode.In(r, ignorable...) && !unicode.In(r, visible...)
 }
 
-// The characters of ignorable that are not in visible have the property
+// The characters that are in ignorable and not in visible have the property
 // Default_Ignorable_Code_Point, as DerivedCoreProperties.txt derives it.
 var (
 	ignorable = []*unicode.RangeTable{unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector}
@@ -91,7 +92,7 @@ var (
 	}}
 )
 
-// Ignorables calls visit for every ignorable rune, in no order.
+// Ignorables calls see for every ignorable character, in no particular order.
 func Ignorables(see func(rune)) {
 	for _, table := range ignorable {
 		rangetable.Visit(table, func(r rune) {
@@ -102,15 +103,15 @@ func Ignorables(see func(rune)) {
 	}
 }
 
-// Line returns untrusted text on one line and without control characters of terminals: each
-// run of blanks, control characters and bidirectional controls becomes one blank.
+// Line returns untrusted text as one line that is safe for a terminal. Each run of blanks,
+// control characters and bidirectional controls becomes one blank.
 func Line(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
 		return unicode.IsControl(r) || unicode.IsSpace(r) || unicode.Is(unicode.Bidi_Control, r)
 	}), " ")
 }
 
-// refusals are the first words of replies in which a model declines a request, in lower case.
+// refusals are the first words, in lower case, of replies in which a model declines a request.
 var refusals = []string{
 	"i can't", "i cannot", "i can not", "i won't", "i will not", "i'm unable", "i am unable",
 	"i'm not able", "i am not able", "i must decline", "i have to decline", "i decline", "i refuse",
@@ -118,8 +119,8 @@ var refusals = []string{
 	"i apologize, but i", "as an ai", "this request violates", "unfortunately, i can't", "unfortunately, i cannot",
 }
 
-// Refuses reports whether s starts with words by which a model declines a request. Later in a text
-// the same words may be quoted or be about something else.
+// Refuses reports whether s starts with words in which a model declines a request. Later in a
+// text, the same words may be a quote or about something else.
 func Refuses(s string) bool {
 	s = strings.ToLower(strings.ReplaceAll(strings.TrimLeft(s, "*_#>\"' \t\r\n"), "\u2019", "'"))
 	return slices.ContainsFunc(refusals, func(begin string) bool {
@@ -127,8 +128,8 @@ func Refuses(s string) bool {
 	})
 }
 
-// Runs yields the start and end of each run of at least minBytes bytes of a set. It looks at
-// one byte in minBytes, which is enough to find each run.
+// Runs yields the start and end of each run of at least minBytes bytes that are in a set. For
+// speed it examines only one byte in minBytes, which is enough to find each run.
 func Runs(
 	s string,
 	set *[256]bool,
@@ -153,7 +154,7 @@ func Runs(
 	}
 }
 
-// Optional formats a value, or returns none if there is no value.
+// Optional formats the value of a pointer. It returns none if the pointer is nil.
 func Optional[T any](v *T, format, none string) string {
 	if v == nil {
 		return none

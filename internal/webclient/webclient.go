@@ -1,5 +1,4 @@
-// Package webclient makes HTTP clients for servers that a user names and nobody
-// vouches for.
+// Package webclient makes HTTP clients for untrusted servers that a user names.
 package webclient
 
 import (
@@ -13,9 +12,8 @@ import (
 	"time"
 )
 
-// New returns a client that fails a request after timeout and a reply after maxBytes, and
-// follows no redirects, so that texts and keys reach only the server that they are meant
-// for.
+// New returns a client with a timeout for requests and a maximum size for replies. It follows no
+// redirects, so that texts and keys are sent only to the named server.
 func New(timeout time.Duration, maxBytes int64) *http.Client {
 	return &http.Client{
 		Timeout:   timeout,
@@ -31,7 +29,8 @@ type bounded struct {
 	maxBytes int64
 }
 
-// RoundTrip implements http.RoundTripper. Reading more than maxBytes of the reply fails.
+// RoundTrip sends a request. Reading more than maxBytes of the reply is an error. It implements
+// http.RoundTripper.
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	res, err := b.next.RoundTrip(r)
 	if err == nil {
@@ -40,8 +39,7 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// Local reports whether a host, with or without a port, is this machine by name or by a
-// loopback address.
+// Local reports whether a host, with or without a port, is "localhost" or a loopback address.
 func Local(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -49,8 +47,8 @@ func Local(host string) bool {
 	return host == "localhost" || net.ParseIP(strings.Trim(host, "[]")).IsLoopback()
 }
 
-// Page returns what a server replies with status 200 at url, within timeout and in at most
-// maxBytes. key is the bearer token, or empty.
+// Page returns the reply with status 200 to a GET request for url, of at most maxBytes and
+// within timeout. key is the bearer token, "" for none.
 func Page(
 	ctx context.Context,
 	url, key string,
@@ -78,7 +76,7 @@ func Page(
 	return string(b), err
 }
 
-// Sleep waits for d. It returns the context's cause if ctx ends earlier.
+// Sleep waits for d. If ctx ends earlier, it returns the context's cause.
 func Sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):
@@ -88,9 +86,9 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// RetryAfter returns how long a reply asks the client to wait, by its Retry-After header:
-// seconds, or a date, which is compared with the server's own clock if the reply has one. ok
-// is false without a valid header.
+// RetryAfter returns how long a reply asks the client to wait in its Retry-After header. The
+// header has seconds, or a date, which is compared with the server's clock if the reply has its
+// time. asked is false without a valid header.
 func RetryAfter(h http.Header, now time.Time) (wait time.Duration, asked bool) {
 	value := h.Get("Retry-After")
 	if seconds, err := strconv.ParseFloat(value, 64); err == nil && seconds >= 0 && seconds < 1e9 {

@@ -1,5 +1,5 @@
-// Package wrong collects all that is wrong with a configuration, so that its user is
-// told everything at once, and says where an error arose.
+// Package wrong collects everything that is wrong with a configuration, so that its user sees
+// all errors at once. It also adds to an error what was being done.
 package wrong
 
 import (
@@ -7,17 +7,17 @@ import (
 	"fmt"
 )
 
-// List is a list of errors; empty if nothing is wrong.
+// List is a list of errors. It is empty if nothing is wrong.
 type List []error
 
-// Unless adds an error, formatted by fmt.Errorf, if ok is false.
+// Unless adds an error, formatted like by fmt.Errorf, if ok is false.
 func (l *List) Unless(ok bool, format string, args ...any) {
 	if !ok {
 		*l = append(*l, fmt.Errorf(format, args...))
 	}
 }
 
-// Wrap wraps err in what was being done. It returns nil for nil.
+// Wrap wraps err with a description of what was being done. It returns nil if err is nil.
 func Wrap(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -25,5 +25,5 @@ func Wrap(doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// Err returns the joined errors, or nil if there are none.
+// Err returns one error that joins all errors of the list, or nil if there are none.
 func (l *List) Err() error { return errors.Join(*l...) }

@@ -1,7 +1,7 @@
-// Package agreement measures how far judges agree with each other and with labels:
-// exact agreement, confusion, Cohen's kappa, quadratic-weighted kappa, Krippendorff's
-// alpha and bias, each with an interval from a bootstrap over problems. Attempts that
-// a judge left unscored are counted, never graded.
+// Package agreement measures how much judges agree with each other and with labels. The
+// statistics are exact agreement, confusion, Cohen's kappa, quadratic-weighted kappa,
+// Krippendorff's alpha and bias, each with an interval from a bootstrap over problems. Attempts
+// that a judge left unscored are counted, but never get a grade.
 package agreement
 
 import (
@@ -12,21 +12,21 @@ import (
 	"slices"
 )
 
-// Key identifies an attempt, or a step of one by its number among the model's steps,
-// from 1.
+// Key identifies an attempt or, if Step is not 0, a step of an attempt by its number among the
+// model's steps, counted from 1.
 type Key struct {
 	Run     string
 	Problem string
 	Step    int
 }
 
-// Ratings are the scores of one judge, or a set of labels.
+// Ratings are the scores of one judge or of one set of labels.
 type Ratings struct {
 	Name string
-	// Scores has an entry for each attempt or step that was read; nil is unscored.
+	// Scores has an entry for each attempt or step that was read, nil for an unscored one.
 	Scores map[Key]*float64
-	// Probability has the probability with which an attempt was sampled for labelling;
-	// a missing one is 1.
+	// Probability has the probability with which an attempt was sampled for labelling. A missing
+	// entry means 1.
 	Probability map[Key]float64
 }
 
@@ -37,18 +37,18 @@ func (r *Ratings) probability(k Key) float64 {
 	return 1
 }
 
-// Options are those of the bootstrap.
+// Options are the parameters of the bootstrap.
 type Options struct {
 	// Samples is the number of resamples of the problems.
 	Samples int
 	Seed    uint64
 }
 
-// DefaultOptions returns 2,000 resamples: each end of a 95 % interval then rests on 50
-// of them, and is stable to about two digits under another seed.
+// DefaultOptions returns options with 2,000 resamples. Each end of a 95 % interval then depends
+// on 50 of them, and is stable to about two digits with another seed.
 func DefaultOptions() Options { return Options{Samples: 2000, Seed: 1} }
 
-// Compare compares every pair of raters, and all together if there are more than two.
+// Compare compares every pair of raters and, if there are more than two, all of them together.
 func Compare(raters []Ratings, opt Options) (Report, error) {
 	report := Report{Bootstrap: Bootstrap{
 		Samples: opt.Samples,
@@ -159,8 +159,8 @@ func comparePanel(raters []Ratings, opt Options) (*Panel, error) {
 	return p, nil
 }
 
-// cluster returns the key by which attempts are resampled together: the problem, or the run if the
-// problem is unknown.
+// cluster returns the key of the group in which an attempt is resampled: its problem or, if the
+// problem is unknown, its run.
 func (k Key) cluster() string {
 	if k.Problem == "" {
 		return "\x00" + k.Run
@@ -168,8 +168,9 @@ func (k Key) cluster() string {
 	return k.Problem
 }
 
-// byCluster converts the items of a map, and returns them grouped by problem (or run, if the
-// problem is unknown) in a fixed order. It leaves out the items for which convert reports false.
+// byCluster converts the items of a map and returns them in groups, in a fixed order. A group is
+// one problem or, if the problem is unknown, one run. Items for which convert returns false are
+// left out.
 func byCluster[V, T any](m map[Key]V, convert func(Key, V) (T, bool)) [][]T {
 	keys := slices.SortedFunc(maps.Keys(m), func(a, b Key) int {
 		return cmp.Or(

@@ -10,29 +10,29 @@ import (
 	"github.com/trajectory-arena/arena/judges/outcome"
 )
 
-// Fit is the scale that converts a judge's grades to factors that are nearest to what the labels
-// pay on the subnet's scale: the mean squared difference of the two factors is the least. Attempts
-// are weighted by 1 over the probability with which they were sampled. If several people labelled
-// an attempt, the mean of their factors counts.
+// Fit is the result of fitting a scale, which converts a judge's grades to payment factors, to
+// labels. The scale has the lowest mean squared difference between the factors of the judge's
+// grades and those of the labels. Attempts are weighted by 1 over the probability with which
+// they were sampled. If several people labelled an attempt, the mean of their factors counts.
 type Fit struct {
 	Judge    string `json:"judge"`
 	N        int    `json:"n"`
 	Problems int    `json:"problems"`
-	// Floor and Ceiling are in hundredths.
+	// Floor and Ceiling are the ends of the fitted scale, rounded to hundredths.
 	Floor   Figure `json:"floor"`
 	Ceiling Figure `json:"ceiling"`
-	// Subnet is the root mean squared difference if the judge is paid by the subnet's own scale.
-	// Fitted is that if each problem is paid by the scale that fits all other problems; nil if
+	// Subnet is the root mean squared difference with the subnet's own scale. Fitted is the
+	// difference if each problem is paid by the scale that fits all other problems. It is nil if
 	// there is only one problem.
 	Subnet float64  `json:"subnet_rms"`
 	Fitted *float64 `json:"fitted_rms"`
 }
 
-// observation is an attempt with a judge's grade and the mean factor that its labels pay. weight is
-// 1 over the probability with which the attempt was sampled.
+// observation is an attempt with a judge's grade and the mean payment factor of its labels.
+// weight is 1 over the probability with which the attempt was sampled.
 type observation struct{ grade, factor, weight float64 }
 
-// FitScale returns the scale of the multiplier that fits a judge's grades to labels.
+// FitScale returns the scale that converts a judge's grades to payment factors, fitted to labels.
 func FitScale(labels []Ratings, judge *Ratings, opt Options) (Fit, error) {
 	byProblem := observations(labels, judge)
 	f := Fit{
@@ -93,9 +93,9 @@ func observations(labels []Ratings, judge *Ratings) [][]observation {
 	})
 }
 
-// nearestScale returns the scale (a floor and a ceiling that convert grades to factors) with the
-// least loss on a sample. Floor and ceiling are rounded to hundredths. It returns the subnet's
-// scale if no other has a lower loss.
+// nearestScale returns the scale with the lowest loss on a sample. Its floor and ceiling, which
+// convert grades to payment factors, are in hundredths. It returns the subnet's scale if no
+// other has a lower loss.
 func nearestScale(sample []observation) outcome.Scale {
 	byGrade := map[float64]observation{} // the loss depends on the sums at each grade
 	for _, o := range sample {
@@ -119,9 +119,9 @@ func nearestScale(sample []observation) outcome.Scale {
 	return best
 }
 
-// bestFloor returns the floor with the least loss at a given ceiling, rounded to hundredths, or the
-// subnet's floor if every grade reaches the ceiling. A grade at the share x of the ceiling pays the
-// factor floor (1-x) + x. sums are the observations, added up by grade.
+// bestFloor returns the floor with the lowest loss for this ceiling, in hundredths. A grade at
+// the share x of the ceiling pays the factor floor (1-x) + x. sums are the observations, added
+// up by grade. It returns the subnet's floor if every grade reaches the ceiling.
 func bestFloor(ceiling float64, sums []observation) float64 {
 	var numerator, denominator float64
 	for _, o := range sums {
@@ -135,9 +135,9 @@ func bestFloor(ceiling float64, sums []observation) float64 {
 	return math.Round(100*max(0, min(1, numerator/denominator))) / 100
 }
 
-// loss computes how far the factors of a scale are from those of the labels: the sum of their
-// weighted squared differences, without the terms that are equal for every scale. sums are the
-// observations, added up by grade.
+// loss computes how far the payment factors of a scale are from those of the labels. It is the
+// sum of the weighted squared differences, without the terms that are equal for every scale.
+// sums are the observations, added up by grade.
 func loss(s outcome.Scale, sums []observation) float64 {
 	sum := 0.0
 	for _, o := range sums {

@@ -1,22 +1,22 @@
 package agreement
 
-// Precision is the share of a judge's positives that the labels confirm, and of the
-// labels' positives that the judge finds, where a positive is an attempt with a score
-// of Threshold or more. Both are estimates for the day that the labels were sampled
-// from: each attempt is weighted by 1 over its probability.
+// Precision compares a judge with labels at a threshold. A positive is an attempt with a score
+// of at least Threshold. Precision is the share of the judge's positives that the labels
+// confirm, Recall the share of the labels' positives that the judge finds. Both estimate the
+// whole from which the labels were sampled: each attempt is weighted by 1 over its probability.
 type Precision struct {
 	Threshold float64 `json:"threshold"`
-	// N is the number of labels that the judge scored, Above that of the judge's
-	// positives among them.
+	// N is the number of labelled attempts that the judge scored. Above is the number of the
+	// judge's positives among them.
 	N         int    `json:"n"`
 	Above     int    `json:"above"`
 	Precision Figure `json:"precision"`
 	Recall    Figure `json:"recall"`
 }
 
-// positives holds three sums of weights: of the attempts that the judge scores at the threshold or
-// above, of those that the labels score so, and of those that both do. An attempt weighs 1 over the
-// probability with which it was sampled.
+// positives are sums of the weights of attempts that score at least the threshold: by the judge,
+// by the labels, and by both. The weight of an attempt is 1 over the probability with which it
+// was sampled.
 type positives struct{ judge, labels, both float64 }
 
 // PrecisionAt compares a judge with sampled labels at a threshold.

@@ -9,12 +9,11 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// ReadRatings reads JSON lines of at most maxBytes from a judge, from labels or from
-// arena score (1 for a success). A line has eval_run_id, problem_id and score, the
-// outcome of a judge, and for sampled labels the probability of the attempt. It is
-// unscored if its score is null or its outcome is not "scored". A line with steps
-// instead of a score rates each step: waste is 0, unclear 0.5, needed 1. Two lines for
-// one attempt are an error.
+// ReadRatings reads JSON lines of at most maxBytes from a judge, from labels or from arena
+// score. A line has eval_run_id, problem_id and score, for judges an outcome, and for sampled
+// labels the probability of the attempt. It is unscored if its score is null or its outcome is
+// not "scored". A line with steps instead of a score rates each step: waste is 0, unclear 0.5,
+// needed 1. A second line for an attempt is an error.
 func ReadRatings(r io.Reader, name string, maxBytes int) (Ratings, error) {
 	ratings := Ratings{
 		Name:        name,
@@ -36,8 +35,8 @@ func ReadRatings(r io.Reader, name string, maxBytes int) (Ratings, error) {
 	return ratings, nil
 }
 
-// ratingLine is one line of a file of ratings: those of a judge, labels, or the output of the
-// command arena score.
+// ratingLine is one line of a file of ratings: of a judge, of labels, or of the output of arena
+// score.
 type ratingLine struct {
 	Run         string          `json:"eval_run_id"`
 	Problem     string          `json:"problem_id"`
@@ -48,8 +47,8 @@ type ratingLine struct {
 	Success     *bool           `json:"success"`
 }
 
-// add parses a line and adds its rating. number is the number of the line. lines has, for each
-// attempt rated so far, the number of its line, since a second rating of one attempt is an error.
+// add parses line number of a file and adds its rating. lines maps each rated attempt to the
+// number of its line, since a second rating is an error.
 func (r *Ratings) add(
 	text []byte,
 	lines map[Key]int,
@@ -92,9 +91,9 @@ func (r *Ratings) add(
 	return nil
 }
 
-// score returns the score of a line, or nil if it is null. A line of the command arena score has no
-// grade: its score is 1 for a success and 0 for a failure. An attempt that timed out is a failure,
-// as for the subnet.
+// score returns the score of a line, nil if it is null. A line of arena score has no score; it
+// counts as 1 for a success and 0 for a failure. As in the subnet, an attempt that timed out is
+// a failure.
 func (l *ratingLine) score() (*float64, error) {
 	if l.Success != nil {
 		score := 0.0
@@ -110,12 +109,12 @@ func (l *ratingLine) score() (*float64, error) {
 	return score, nil
 }
 
-// needScores are the scores that stand for the verdicts on a step: waste, unclear and needed.
+// needScores maps the verdicts on a step (waste, unclear, needed) to scores.
 var needScores = map[arena.Need]float64{arena.StepWaste: 0, arena.StepUnclear: 0.5, arena.StepNeeded: 1}
 
-// addSteps adds a rating for each step of an attempt, from a JSON list of verdicts. If the attempt
-// is unscored or has no list, it adds one unscored rating of the attempt, since the number of its
-// steps is unknown.
+// addSteps adds a rating for each step of an attempt, from a JSON list of verdicts. If the
+// attempt is unscored or has no list, the number of its steps is unknown, so it adds one
+// unscored rating for the whole attempt.
 func (r *Ratings) addSteps(key Key, text []byte, unscored bool) error {
 	var steps []struct {
 		Verdict arena.Need `json:"verdict"`

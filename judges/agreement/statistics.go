@@ -9,7 +9,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// A statistic that is not defined is NaN in this file and null in a report.
+// In this file, a statistic that is not defined is NaN. In a report, it is null.
 
 // pairStatistics computes the statistics of two raters: exact agreement, kappa, weighted kappa,
 // bias and the three alphas. A statistic that is not defined is NaN.
@@ -49,10 +49,11 @@ func alphas(t table, levels []float64) []float64 {
 	}
 }
 
-// chanceCorrected returns 1 - observed/expected disagreement, where weight is the disagreement of
-// two levels. For a confusion matrix that is Cohen's kappa (1960, 1968). For a matrix of
-// coincidences it is Krippendorff's alpha (2011, Computing Krippendorff's Alpha-Reliability), if 1
-// is subtracted from the number of scores, since no score is compared with itself.
+// chanceCorrected returns 1 minus the observed disagreement divided by the expected one, where
+// weight is the disagreement of two levels. For a confusion matrix, the result is Cohen's kappa
+// (1960, 1968). For a matrix of coincidences, it is Krippendorff's alpha (2011, Computing
+// Krippendorff's Alpha-Reliability). There subtracted must be 1, since no score is compared with
+// itself.
 func chanceCorrected(
 	counts [][]float64,
 	subtracted float64,
@@ -71,8 +72,9 @@ func chanceCorrected(
 
 func unequal(i, j int) float64 { return float64(min(1, max(i-j, j-i))) }
 
-// ordinal returns the squared distance of the levels i and j for ordinal scores: the number of
-// scores between them, where those at i and j count half. n is the number of scores at each level.
+// ordinal returns the squared distance of the levels i and j for ordinal scores. The distance is
+// the number of scores between the levels, where those at i and j count half. n is the number of
+// scores at each level.
 func ordinal(n []float64, i, j int) float64 {
 	if i == j {
 		return 0
@@ -84,7 +86,8 @@ func ordinal(n []float64, i, j int) float64 {
 	return square(between)
 }
 
-// margins returns the sums of a square matrix: over all cells, of each row and of each column.
+// margins returns the sums of a square matrix: the total, the sum of each row, and the sum of
+// each column.
 func margins(m [][]float64) (n float64, rows, columns []float64) {
 	rows = make([]float64, len(m))
 	columns = make([]float64, len(m))
@@ -100,8 +103,8 @@ func margins(m [][]float64) (n float64, rows, columns []float64) {
 
 func square(x float64) float64 { return x * x }
 
-// figures computes statistics of the tables of all problems together, with a confidence interval of
-// each by bootstrap.
+// figures computes statistics over all problems together, each with a 95 % interval by
+// bootstrap.
 func (c clusters) figures(
 	levels []float64,
 	opt Options,
@@ -117,8 +120,8 @@ func (c clusters) figures(
 }
 
 // bootstrap computes statistics of n problems, each with a 95 % interval. compute is called with
-// the indexes of all problems, and then opt.Samples times with n indexes sampled with replacement.
-// Problems are resampled, since attempts at one problem are not independent.
+// the indexes of all problems, and then opt.Samples times with n indexes sampled with
+// replacement. Whole problems are resampled, since attempts at one problem are not independent.
 func bootstrap(
 	n int,
 	opt Options,

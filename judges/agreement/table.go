@@ -10,12 +10,12 @@ import (
 	"github.com/trajectory-arena/arena/judges/reply"
 )
 
-// table counts the scores that the attempts at one problem, or at all problems, got from different
-// raters.
+// table counts the scores from different raters for the attempts at one problem or at all
+// problems.
 type table struct {
-	// confusion counts attempts, the first rater's level by row and the second's by column.
-	// coincidence counts every ordered pair of scores of one attempt, weighted by 1/(scores - 1),
-	// as Krippendorff defines it.
+	// confusion counts attempts, with the first rater's level by row and the second's by column.
+	// coincidence counts every ordered pair of scores of one attempt, weighted by 1/(number of
+	// scores - 1), as Krippendorff defines it.
 	confusion, coincidence [][]float64
 }
 
@@ -38,14 +38,14 @@ func (t table) add(o table) {
 	}
 }
 
-// maxLevels is the maximum number of different scores that are compared, enough for a scale in
-// hundredths. The tables grow with its square, and kappa has no meaning for scores that hardly ever
-// repeat.
+// maxLevels is the maximum number of distinct scores that are compared, enough for a scale in
+// hundredths. The size of the tables is its square, and kappa is meaningless for scores that
+// hardly ever repeat.
 const maxLevels = 101
 
-// levels returns the different scores that occur, in ascending order. If all are among the five
-// scores of the judges, it returns those five, so that the tables of different judges have one
-// shape. More than maxLevels different scores are an error.
+// levels returns the distinct scores that occur, in ascending order. If all are among the five
+// scores of the judges, it returns these five, so that the tables of all judges have the same
+// shape. It returns an error for more than maxLevels scores.
 func levels(units [][][]float64) ([]float64, error) {
 	seen := map[float64]bool{}
 	for _, s := range slices.Concat(slices.Concat(units...)...) {
@@ -62,11 +62,11 @@ func levels(units [][][]float64) ([]float64, error) {
 	return reply.Scores, nil
 }
 
-// clusters are the tables of the problems, one table for each problem.
+// clusters are the tables of all problems, one for each problem.
 type clusters []table
 
-// tabulate counts the scores of each problem in a table. units has, by problem and attempt, the
-// scores of the raters; levels are all scores that occur.
+// tabulate counts the scores of each problem in a table. units has the scores of the raters by
+// problem and attempt. levels are all scores that occur.
 func tabulate(units [][][]float64, levels []float64) clusters {
 	index := map[float64]int{}
 	for i, l := range levels {
@@ -83,7 +83,7 @@ func tabulate(units [][][]float64, levels []float64) clusters {
 	return tables
 }
 
-// addScores counts the scores that one attempt got from the raters. index maps a score to its row.
+// addScores counts the scores of one attempt. index maps a score to its row in the tables.
 func (t table) addScores(scores []float64, index map[float64]int) {
 	t.confusion[index[scores[0]]][index[scores[1]]]++
 	weight := 1 / float64(len(scores)-1)
@@ -96,7 +96,8 @@ func (t table) addScores(scores []float64, index map[float64]int) {
 	}
 }
 
-// confusion returns the sum of the confusion matrices of all problems.
+// confusion returns the sum of the confusion matrices of all problems, with the given number of
+// levels.
 func (c clusters) confusion(levels int) [][]int {
 	sum := newMatrix[int](levels)
 	for i := range sum {

@@ -11,22 +11,22 @@ import (
 	"github.com/trajectory-arena/arena/judges/outcome"
 )
 
-// SubnetFinding is the subnet's own findings on an attempt, or on a run, whose key has
-// no problem. Agent is the run's version, empty if unknown.
+// SubnetFinding is what the subnet itself found about an attempt, or about a run if the key has
+// no problem. Agent is the agent version of the run, "" if unknown.
 type SubnetFinding struct {
 	Key
 	Agent string
 	arena.Findings
 }
 
-// SubnetFindings collects the subnet's own findings on runs and their attempts.
+// SubnetFindings are the subnet's findings about runs and their attempts.
 type SubnetFindings struct {
 	Items []SubnetFinding
 	runs  map[string]bool
 }
 
-// Add adds the findings on a run, and those on its attempts by problem. It does nothing
-// if the run is known or has no findings.
+// Add adds the findings about a run, and those about its attempts by problem. It does nothing if
+// the run was added before or has no findings.
 func (s *SubnetFindings) Add(
 	run, agent string,
 	f arena.Findings,
@@ -49,28 +49,28 @@ func (s *SubnetFindings) Add(
 	}
 }
 
-// Has reports whether there are findings on a run.
+// Has reports whether the findings about a run were added.
 func (s *SubnetFindings) Has(run string) bool { return s.runs[run] }
 
-// The figures of a run, and of an attempt.
+// The names of the figures that the subnet reports for a run, and then those for an attempt.
 const (
 	FigureQuality     = "reasoning_quality"
-	FigureCoefficient = "reasoning_coefficient" // the subnet's rule applied to the judge's mean
+	FigureCoefficient = "reasoning_coefficient" // the subnet's formula applied to the judge's mean
 	FigureScore       = "validator_score"       // successes times the run's own coefficient
 
 	FigureAttemptScore   = "score"
 	FigureAttemptQuality = "reasoning_score"
-	FigureMultiplier     = "multiplier" // the subnet's rule applied to both grades
+	FigureMultiplier     = "multiplier" // the subnet's formula applied to both grades
 )
 
 // Figures are the names of all figures, those of runs first.
 var Figures = []string{FigureScore, FigureQuality, FigureCoefficient, FigureAttemptScore, FigureAttemptQuality, FigureMultiplier}
 
-// IsPerAttempt reports whether a figure is one of attempts.
+// IsPerAttempt reports whether the subnet reports the figure for attempts instead of runs.
 func IsPerAttempt(figure string) bool { return slices.Index(Figures, figure) > 2 }
 
-// value returns the subnet's value of the named figure, such as reasoning_score, for a run or an
-// attempt. It returns nil if the subnet does not report the figure for that item.
+// value returns the subnet's value of the named figure, such as reasoning_score, for the run or
+// attempt. It returns nil if the subnet does not report the figure for it.
 func (s *SubnetFinding) value(figure string) *float64 {
 	if IsPerAttempt(figure) != (s.Problem != "") {
 		return nil
@@ -90,8 +90,8 @@ func (s *SubnetFinding) value(figure string) *float64 {
 	}
 }
 
-// convert converts the mean of a judge's grades to the scale of a figure, so that the result can be
-// compared with the value that the subnet reports.
+// convert converts the mean of a judge's grades to the scale of a figure, so that the result can
+// be compared with the subnet's value.
 func (s *SubnetFinding) convert(figure string, mean float64) float64 {
 	switch figure {
 	case FigureQuality, FigureAttemptQuality:
@@ -106,34 +106,34 @@ func (s *SubnetFinding) convert(figure string, mean float64) float64 {
 	}
 }
 
-// Validator compares a judge with the subnet's validator, by run with the mean of the
-// judge's grades, or by attempt.
+// Validator compares a judge with the subnet's validator, for attempts or for runs. The value of
+// a run is the mean of the judge's grades.
 type Validator struct {
 	Judge string `json:"judge"`
-	// Figure is the subnet's figure, Category the category of the attempts.
+	// Figure is the name of the compared figure. Category is the category of the problems.
 	Figure   string `json:"figure"`
 	Category string `json:"category,omitempty"`
-	// Runs is the number of runs that both graded, Attempts that of the judge's grades
-	// in them.
+	// Runs is the number of runs that both graded. Attempts is the number of the judge's grades
+	// in these runs.
 	Runs     int `json:"runs"`
 	Attempts int `json:"attempts"`
 	Agents   int `json:"agents"`
-	// Coverage is the share of the runs, or attempts, with the figure that the judge
-	// graded.
+	// Coverage is the share of the runs, or attempts, with the figure that the judge graded.
 	Coverage float64 `json:"coverage"`
-	// Bias is the mean of the judge's figure minus the validator's, Distance the mean
-	// of the absolute difference, Correlation Pearson's. Intervals resample agents.
+	// Bias is the mean of the judge's figure minus the validator's. Distance is the mean
+	// absolute difference. Correlation is Pearson's. The intervals are computed by resampling
+	// agents.
 	Bias        Figure `json:"bias"`
 	Distance    Figure `json:"distance"`
 	Correlation Figure `json:"correlation"`
 }
 
-// figurePairs are the values of one figure, by the validator and by a judge, for the same runs or
-// attempts.
+// figurePairs has the validator's and the judge's values of one figure, for the same runs or
+// attempts in the same order.
 type figurePairs struct{ validator, judge []float64 }
 
-// AgainstValidator compares a judge with the validator by one of Figures, for each
-// category. Findings without the figure are not counted.
+// AgainstValidator compares a judge with the validator by the named figure, for each category.
+// Findings without the figure are not counted.
 func AgainstValidator(
 	figure string,
 	findings []SubnetFinding,
@@ -205,8 +205,8 @@ func (v *Validator) compare(
 	v.Correlation = figures[2]
 }
 
-// compareFigures returns bias, mean distance and correlation of the judge and the validator over a
-// sample of agents, which are indexes of agents. A statistic that is not defined is NaN.
+// compareFigures returns the bias, the mean distance and the correlation of judge and validator
+// over a sample, which has indexes of agents. A statistic that is not defined is NaN.
 func compareFigures(agents []figurePairs, sample []int) []float64 {
 	var p figurePairs
 	for _, i := range sample {

@@ -16,31 +16,31 @@ import (
 	"github.com/trajectory-arena/arena/internal/jsonl"
 )
 
-// The limits of one file of requests, below those of OpenAI (50,000 requests, 200 MB).
+// The limits of one file of requests. They are below those of OpenAI (50,000 requests, 200 MB).
 const (
 	maxRequests = 50_000
 	maxBytes    = 190 << 20
 )
 
-// requestsName is the beginning of the names of files of requests. Every other .jsonl file of the
-// folder holds results.
+// requestsName is the prefix of the names of files of requests. Every other .jsonl file of the
+// folder contains results.
 const requestsName = "requests-"
 
-// Folder is a folder with the files of requests that were written and the files of results that the
-// provider returned for them. Its methods are safe for use by several goroutines.
+// Folder is a folder with the request files that arena wrote and the result files that the
+// provider returned. Its methods are safe for concurrent use.
 type Folder struct {
 	path string
 
 	mu      sync.Mutex
 	results map[string][]byte
-	// sent has the ids of requests in files, added the lines of the next file by id.
+	// sent has the ids of the requests in files. added has the lines of the next file by id.
 	sent  map[string]bool
 	files int
 	added map[string][]byte
 	bytes int
 }
 
-// line is a line of a file of requests or of results.
+// line is one line of a file of requests or of results.
 type line struct {
 	ID       string          `json:"custom_id"`
 	Method   string          `json:"method,omitempty"`
@@ -54,8 +54,8 @@ type response struct {
 	Body   json.RawMessage `json:"body"`
 }
 
-// Open reads a folder, which is created if there is none. A request whose result is an error may be
-// added again.
+// Open reads the folder at path and creates it if it does not exist. A request whose result is
+// an error may be added again.
 func Open(path string) (*Folder, error) {
 	f := &Folder{path: path, results: map[string][]byte{}, sent: map[string]bool{}, added: map[string][]byte{}}
 	if err := os.MkdirAll(path, 0o750); err != nil {
@@ -92,14 +92,14 @@ func Open(path string) (*Folder, error) {
 	return f, nil
 }
 
-// Result returns the body of the reply to a request. ok is false if there is none yet.
+// Result returns the body of the reply to a request. ok is false if there is no reply yet.
 func (f *Folder) Result(id string) (body []byte, ok bool) {
 	body, ok = f.results[id]
 	return body, ok
 }
 
-// Add adds a request to the next file, unless a file has it. Requests above the limits of one file
-// are left out, for the next run.
+// Add adds a request to the next file, unless a file already has it. A request that exceeds the
+// limits of one file is dropped and must be added in the next run.
 func (f *Folder) Add(id string, body []byte) error {
 	b, err := json.Marshal(line{ID: id, Method: "POST", URL: "/v1/chat/completions", Body: body})
 	if err != nil {
@@ -117,8 +117,8 @@ func (f *Folder) Add(id string, body []byte) error {
 	return nil
 }
 
-// Close writes the requests that were added, sorted by id, to one new file, and returns its path and
-// their number. It writes nothing if there are none.
+// Close writes the added requests, sorted by id, to one new file. It returns the path of the
+// file and the number of requests. It writes nothing if none were added.
 func (f *Folder) Close() (path string, requests int, err error) {
 	if len(f.added) == 0 {
 		return "", 0, nil

@@ -2,8 +2,11 @@ package frames_test
 
 import (
 	"context"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/trajectory-arena/arena"
@@ -65,11 +68,55 @@ func TestFarmsAreFlagged(t *testing.T) {
 	}
 }
 
+// fifty returns the sentence of number n of a set of fifty true comparisons of the two products of a made
+// comparison: the cheaper one ($1 at $2) and its rival ($3 at $4).
+func fifty(n int) string {
+	openings := [...]string{
+		"$1 at $2 or $3 at $4?", "I see $3 for $4, and $1 for $2.", "On one side $1 ($2), on the other $3 ($4).", "Prices: $1 $2, $3 $4.", "$3 asks $4.",
+	}
+	reasons := [...]string{
+		" I take $1, it is cheaper than $3.", " $1 costs less than $3, so $1.", " The lower price decides for $1 over $3.", " Why pay more for $3? $1.", " $1 is the bargain here, $3 is not.",
+		" My choice is $1 because of its price.", " $3 is too expensive, hence $1.", " $1 beats $3 on price.", " Cheaper wins: $1, not $3.", " $1 saves money over $3, that one then.",
+	}
+	return openings[n%5] + reasons[n/5%10]
+}
+
 // forms are what a program may make of the id ($1) and price ($2) of one result, in
 // words that no list has among others.
 var forms = map[string]string{
 	"figure alone": "$2.", "figure on a line": "\n$2\n", "labelled figure": "Price $2.", "listed": "$1: $2",
 	"unlisted words": "Ngoja $1, bei $2 hapa.", "unlisted words, no id": "quoth $2 forsooth",
+}
+
+// TestRotatingSetIsFlagged lets a program write one of fifty sentences in turn into the attempts of one
+// agent's day.
+func TestRotatingSetIsFlagged(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		sentences, attempts int
+		want                bool
+	}{{12, 20, true}, {50, 20, true}, {50, 45, true}, {50, 90, true}, {50, 500, true}, {50, 2000, true}} {
+		var day []frames.Passage
+		random := rand.New(rand.NewPCG(1, uint64(tt.attempts)))
+		for i := range tt.attempts {
+			n := random.IntN(tt.sentences)
+			text := strings.NewReplacer("$1", fmt.Sprint(6000000000+i), "$2", fmt.Sprint(i, ".25"), "$3", fmt.Sprint(7000000000+i), "$4", fmt.Sprint(i, 9)).Replace(fifty(n))
+			day = append(day, frames.Passage{Agent: "program", Problem: fmt.Sprint(i), Text: text})
+		}
+		f := frames.Flags(day)[0]
+		t.Logf("%d sentences, %d attempts: alike %.3f, repeated %.2f", tt.sentences, tt.attempts, f.Alike, f.Repeated)
+		if f.Framed != tt.want {
+			t.Errorf("%d sentences in %d attempts: %+v", tt.sentences, tt.attempts, f)
+		}
+		var w frames.Window
+		paid := 0
+		for _, p := range day {
+			if !w.IsFrame(p.Problem, p.Text) {
+				paid++
+			}
+		}
+		t.Logf("%d sentences, %d episodes: %d paid", tt.sentences, tt.attempts, paid)
+	}
 }
 
 var madeDatum = regexp.MustCompile(`\n(\S+) at ([0-9.]+)\.$`)
@@ -111,7 +158,7 @@ func farm(day []graded, apply func(*arena.Dialogue) *arena.Dialogue) (raised, pa
 			raised++
 		}
 		changes = append(changes, change{a.RunID, a.before, after.Score})
-		passages = append(passages, frames.Passage{Agent: a.RunID, Problem: a.ProblemID, Text: frames.DecidingPassage(&after)})
+		passages = append(passages, frames.Passage{Agent: a.RunID, Problem: a.ProblemID, Text: frames.DecidingPassage(&after, a.Query)})
 	}
 	framed := map[string]bool{}
 	for _, f := range frames.Flags(passages) {
@@ -130,16 +177,20 @@ func farm(day []graded, apply func(*arena.Dialogue) *arena.Dialogue) (raised, pa
 // thought: ReAct agents over shops and an encyclopedia.
 func TestHonestDaysAreNotFlagged(t *testing.T) {
 	t.Parallel()
-	days, flagged := 0, 0
+	days, flagged, episodes, unpaid := 0, 0, 0, 0
 	for _, family := range []string{"webshop-native", "hotpot-native", "hotpot-text", "fever-native", "fever-text", "tau-mapped"} {
 		dir := "../../../shared/data/axis/" + family
 		if _, err := os.Stat(dir); err != nil {
 			t.Skip("needs shared/data/axis beside the repository")
 		}
 		var passages []frames.Passage
+		var w frames.Window
 		for _, a := range readDay(t, dir) {
 			j := gates.Judge(a.Trace, &a.dialogue)
-			if text := frames.DecidingPassage(&j); text != "" {
+			if text := frames.DecidingPassage(&j, a.Query); text != "" {
+				if episodes++; w.IsFrame(a.ProblemID, text) {
+					unpaid++
+				}
 				passages = append(passages, frames.Passage{Agent: family + a.RunID, Problem: a.ProblemID, Text: text})
 			}
 		}
@@ -150,7 +201,10 @@ func TestHonestDaysAreNotFlagged(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d of %d days flagged", flagged, days)
+	t.Logf("%d of %d days flagged, %d of %d episodes", flagged, days, unpaid, episodes)
+	if unpaid*100 > episodes {
+		t.Errorf("%d of %d honest episodes are frames", unpaid, episodes)
+	}
 }
 
 func TestFramesOfOneHand(t *testing.T) {

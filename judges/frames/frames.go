@@ -1,7 +1,7 @@
-// Package frames compares the passages that decide the grades of one agent's day.
-// A person or model that reads results writes other words each time; a program
-// fills the same frame again. The result is no matter of one attempt, whose grade
-// does not change, but a flag of the agent's day.
+// Package frames compares the passages that decide the grades of one agent's attempts. A person
+// or a model that reads results writes different words each time. A program fills the same
+// template again. The comparison does not change the grade of an attempt; it flags the agent's
+// attempts of a day.
 package frames
 
 import (
@@ -13,25 +13,31 @@ import (
 	"sync"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/judges/gates"
 )
 
 // Two passages of a day at different problems are similar if their frames (see gates.Frame) have
 // runLen adjacent letters in common, or are equal and longer than one letter, or if their words are
 // equal up to figures. A day with minAlike such pairs or more is flagged if they are at least the
-// share maxAlike of all pairs. docs/measured/judges.md has the shares of honest days. A program
-// needs more than twenty frames, used equally often, to stay below.
+// share maxAlike of all pairs. A program needs some twenty frames, used equally often, to stay below.
+// A day is also flagged if minAlike passages or more, and the share maxAlike of all, have the wording
+// (see gates.Wording) of a passage at another problem. A set of fifty sentences, used in turn, is then
+// found in days of 20 passages. docs/measured/judges.md has the shares of honest days.
 const (
-	// firstGate is the first gate that a passage can pass only by naming data of a result.
+	// firstGate is the number of the first gate that a passage passes only if it names data from
+	// a result.
 	firstGate = 3
+	// maxQuoted is the number of words from which on a part of the request is left out of a passage.
+	maxQuoted = 16
 	// runLen is the number of adjacent letters that two frames must have in common for their
 	// passages to be similar.
 	runLen = 5
-	// minAlike is the minimum number of similar pairs of a flagged day, maxAlike the minimum share
-	// of similar pairs among all pairs.
+	// minAlike is the minimum number of similar pairs for a flag, maxAlike their minimum share
+	// among all pairs.
 	minAlike = 3
 	maxAlike = 0.1
-	// maxCompared is the maximum number of passages of a day that are compared.
+	// maxCompared is the maximum number of passages of one agent that are compared.
 	maxCompared = 512
 )
 
@@ -41,35 +47,56 @@ type Passage struct {
 }
 
 // DecidingPassage returns the passage that a judgement cites for the last gate
-// passed, a datum or a reasoned choice; empty if it cites none.
-func DecidingPassage(j *arena.Judgement) string {
+// passed, a datum or a reasoned choice; empty if it cites none. Parts of maxQuoted words or more that
+// the request has are left out: a program that repeats the request before its sentence gains no other
+// wording by that.
+func DecidingPassage(j *arena.Judgement, request string) string {
 	text := ""
 	for _, s := range j.Spans {
 		if s.Gate >= firstGate {
 			text = s.Quote
 		}
 	}
-	return text
+	words := strings.Fields(text)
+	requested := strings.Join(strings.Fields(request), " ")
+	isQuoted := make([]bool, len(words))
+	for i := 0; i+maxQuoted <= len(words); i++ {
+		if strings.Contains(requested, strings.Join(words[i:i+maxQuoted], " ")) {
+			for k := i; k < i+maxQuoted; k++ {
+				isQuoted[k] = true
+			}
+		}
+	}
+	kept := words[:0]
+	for i, word := range words {
+		if !isQuoted[i] {
+			kept = append(kept, word)
+		}
+	}
+	return strings.Join(kept, " ")
 }
 
-// Flag reports how alike the passages of one agent's day are.
+// Flag is the result of comparing the passages of one agent's attempts.
 type Flag struct {
 	Agent string `json:"agent"`
-	// Passages is the number of attempts that a passage decided.
+	// Passages is the number of attempts whose grade a passage decided.
 	Passages int `json:"passages"`
-	// Alike is the share of similar pairs, in one frame, among Pairs, the number of pairs of
-	// passages at different problems.
+	// Pairs is the number of pairs of passages at different problems. Alike is the share of
+	// similar pairs among them.
 	Alike float64 `json:"alike"`
 	Pairs int     `json:"pairs"`
+	// Repeated is the share of passages with the wording of a passage of the agent at another problem.
+	Repeated float64 `json:"repeated"`
 	// Copied is the share of passages that another agent has word for word. It has
 	// no weight: it is unknown who copied whom, and an agent could copy a rival to
 	// lower the rival's pay.
 	Copied float64 `json:"copied"`
-	// Framed reports whether the day is flagged, since too many pairs are similar.
+	// Framed reports whether the day is flagged, since too many pairs are similar or too many wordings
+	// are repeated.
 	Framed bool `json:"framed"`
 }
 
-// Flags returns the flags of all agents, in the order of their names.
+// Flags returns the flags of all agents, sorted by name.
 func Flags(passages []Passage) []Flag {
 	byAgent := map[string][]Passage{}
 	authors := map[string]map[string]bool{}
@@ -101,8 +128,8 @@ func Flags(passages []Passage) []Flag {
 	return flags
 }
 
-// newFlag compares the passages of one agent and returns its flag, without Copied. It does not
-// compare attempts at one problem, since the same thought may decide them.
+// newFlag compares the passages of one agent and returns its flag, without Copied. Attempts at
+// the same problem are not compared with each other, since the same thought may decide them.
 func newFlag(passages []Passage) Flag {
 	slices.SortFunc(passages, func(a, b Passage) int {
 		return cmp.Or(cmp.Compare(a.Problem, b.Problem), cmp.Compare(a.Text, b.Text))
@@ -110,8 +137,8 @@ func newFlag(passages []Passage) Flag {
 	f := Flag{Agent: passages[0].Agent, Passages: len(passages)}
 	passages = passages[:min(len(passages), maxCompared)]
 
-	// owners has, by run, a bit for each earlier passage that contains it; elsewhere is
-	// the number of earlier passages at other problems.
+	// owners maps a run of letters to a bit set of the earlier passages that contain it.
+	// elsewhere is the number of earlier passages at other problems.
 	owners := map[string]*big.Int{}
 	elsewhere := 0
 	alikePairs := 0
@@ -133,8 +160,25 @@ func newFlag(passages []Passage) Flag {
 		}
 	}
 	f.Alike = float64(alikePairs) / float64(max(f.Pairs, 1))
-	f.Framed = alikePairs >= minAlike && f.Alike >= maxAlike
+	repeated := countRepeated(passages)
+	f.Repeated = float64(repeated) / float64(len(passages))
+	isRepeated := repeated >= minAlike && f.Repeated >= maxAlike
+	f.Framed = isRepeated || alikePairs >= minAlike && f.Alike >= maxAlike
 	return f
+}
+
+// countRepeated counts the passages that have the wording of a passage at another problem.
+func countRepeated(passages []Passage) int {
+	problems := map[string]map[string]bool{}
+	wordings := make([]string, len(passages))
+	for i, p := range passages {
+		wordings[i] = wordingOf(p.Text)
+		if problems[wordings[i]] == nil {
+			problems[wordings[i]] = map[string]bool{}
+		}
+		problems[wordings[i]][p.Problem] = true
+	}
+	return slicesx.CountFunc(wordings, func(wording *string) bool { return len(problems[*wording]) > 1 })
 }
 
 // passageRuns returns what two similar passages have in common: each run of runLen adjacent letters
@@ -148,14 +192,28 @@ func passageRuns(text string) map[string]bool {
 		runs[frame] = true
 	}
 	addRuns(runs, frame, runLen)
+	runs[withoutFigures(text)] = true
+	return runs
+}
+
+// withoutFigures returns the words of a text with 0 in place of those with a digit.
+func withoutFigures(text string) string {
 	words := strings.Fields(text)
 	for i, word := range words {
 		if strings.ContainsAny(word, "0123456789") {
 			words[i] = "0"
 		}
 	}
-	runs[strings.Join(words, " ")] = true
-	return runs
+	return strings.Join(words, " ")
+}
+
+// wordingOf returns the wording of a passage (see gates.Wording), or if it has none, its words without
+// figures.
+func wordingOf(text string) string {
+	if wording := gates.Wording(text); wording != "" {
+		return wording
+	}
+	return withoutFigures(text)
 }
 
 // addRuns adds all runs of n adjacent letters of a frame to runs.
@@ -165,28 +223,29 @@ func addRuns(runs map[string]bool, frame string, n int) {
 	}
 }
 
-// A run of letters of a frame is a template if at least minShared attempts of its author at other
-// problems have it, and at least the share maxShared of those: an author who writes in fewer than
-// four forms is above it. In 1,060 attempts of public agents and by hand the share is 0.11 at most.
-// Fewer attempts than minShared are chance.
+// The rule for templates. A run of letters of a frame is a template if at least minShared of its
+// author's attempts at other problems, and at least the share maxShared of them, contain the
+// run. An author who uses fewer than four forms is above that share. In 1,060 attempts of public
+// agents and by hand it is at most 0.11. Fewer than minShared attempts may be chance.
 const (
 	maxShared = 0.25
 	minShared = 5
 )
 
-// longRunLen is the number of adjacent letters by which any two thoughts are compared. It is longer
-// than runLen, which is for the thought that decided the grade, since there are many thoughts that
-// decide nothing.
+// longRunLen is the number of adjacent letters by which any two thoughts are compared. It is
+// longer than runLen, which is used for deciding thoughts only, since many more thoughts decide
+// nothing.
 const longRunLen = 8
 
-// Thoughts are the texts of one attempt's thinking, and the one that decided its grade.
+// Thoughts are the texts of one attempt's thinking, together with the text that decided its
+// grade.
 type Thoughts struct {
 	Problem, Decided string
 	Texts            []string
 }
 
-// runs returns the runs of letters by which attempts are compared: those of runLen in the frame of
-// the deciding thought, and those of longRunLen in the frame of every thought.
+// runs returns the runs of letters by which attempts are compared: runs of runLen letters in the
+// frame of the deciding thought, and of longRunLen letters in the frame of every thought.
 func (t *Thoughts) runs() map[string]bool {
 	runs := map[string]bool{}
 	addRuns(runs, gates.Frame(t.Decided), runLen)
@@ -196,8 +255,8 @@ func (t *Thoughts) runs() map[string]bool {
 	return runs
 }
 
-// Templates reports for each attempt of one author whether its thoughts have a run of signs that is
-// a template: many of the author's attempts at other problems have the run too.
+// Templates reports, for each attempt of one author, whether its thoughts contain a template: a
+// run of letters that many of the author's attempts at other problems contain too.
 func Templates(attempts []Thoughts) []bool {
 	type key struct{ run, problem string }
 	runs := make([]map[string]bool, len(attempts))

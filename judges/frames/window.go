@@ -2,32 +2,40 @@ package frames
 
 import "sync"
 
-// maxRecent is the maximum number of passages that a Window compares with.
-const maxRecent = 256
+const (
+	// maxRecent is the maximum number of passages that a Window compares with.
+	maxRecent = 1024
+	// minRepeated is the share of the passages at other problems with a passage's wording from which on
+	// the passage is a frame. A set of fifty sentences, used in turn, has four times the share.
+	minRepeated = 0.005
+)
 
-// Window holds the deciding passages of an environment's recent episodes. An episode alone cannot
-// show that its passage is a frame, and an environment sees no day.
+// Window is a store of the deciding passages of an environment's recent episodes. A single
+// episode cannot show that its passage is a template.
 type Window struct {
 	mu     sync.Mutex
 	recent []windowed
 }
 
 type windowed struct {
-	problem string
-	runs    map[string]bool
+	problem, wording string
+	runs             map[string]bool
 }
 
 // IsFrame reports whether a passage is similar to at least minShared recent passages at other
-// problems, and to the share maxShared of them, and adds the passage to the window.
+// problems, and to the share maxShared of them, or has the wording of minAlike and of the share
+// minRepeated. It adds the passage to the window.
 func (w *Window) IsFrame(problem, text string) bool {
 	if text == "" {
 		return false
 	}
 	runs := passageRuns(text)
+	wording := wordingOf(text)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	others := 0
 	alike := 0
+	repeated := 0
 	for _, p := range w.recent {
 		if p.problem == problem {
 			continue
@@ -36,10 +44,14 @@ func (w *Window) IsFrame(problem, text string) bool {
 		if p.shares(runs) {
 			alike++
 		}
+		if p.wording == wording {
+			repeated++
+		}
 	}
-	w.recent = append(w.recent, windowed{problem, runs})
+	w.recent = append(w.recent, windowed{problem, wording, runs})
 	w.recent = w.recent[max(0, len(w.recent)-maxRecent):]
-	return alike >= minShared && float64(alike) >= maxShared*float64(others)
+	isRepeated := repeated >= minAlike && float64(repeated) >= minRepeated*float64(others)
+	return isRepeated || alike >= minShared && float64(alike) >= maxShared*float64(others)
 }
 
 func (p *windowed) shares(runs map[string]bool) bool {

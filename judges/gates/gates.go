@@ -9,6 +9,7 @@ package gates
 import (
 	"math/bits"
 	"slices"
+	"strings"
 
 	"github.com/trajectory-arena/arena"
 )
@@ -114,6 +115,42 @@ func Frame(text string) string {
 		}
 	}
 	return string(frame)
+}
+
+// minWording is the minimum number of words of a wording. Any two texts may have fewer in common.
+const minWording = 4
+
+// Wording returns the words of a passage that the word lists have, in order, with each attribute value
+// replaced by the letter v. It is empty for fewer than minWording words. Passages of one sentence with
+// other ids, prices, brands and values have the same wording.
+func Wording(text string) string {
+	x := indexPool.Get().(*factIndex)
+	defer x.release()
+	p := passage{text: text[:min(len(text), maxPassage)]}
+	p.scan(x)
+	marks := slices.Clone(p.marks)
+	slices.Reverse(marks)
+	slices.SortStableFunc(marks, func(a, b mark) int { return int(a.start - b.start) })
+
+	var words []string
+	end := int32(0)
+	count := 0
+	for _, m := range marks {
+		if m.start < end {
+			continue
+		}
+		end = m.end
+		if m.concept != 0 {
+			words = append(words, "v")
+			continue
+		}
+		words = append(words, p.folded[m.start:m.end])
+		count++
+	}
+	if count < minWording {
+		return ""
+	}
+	return strings.Join(words, " ")
 }
 
 // sign is a byte range of a passage with the letter that represents it in the frame.

@@ -139,6 +139,8 @@ func loadLexicon() *lexicon {
 	return l
 }
 
+// readLines adds the entries of one file. Arabic words are also added with the article, and with the
+// article after "and", which are written as one word with them.
 func (l *lexicon) readLines(text, file string) {
 	for line := range strings.Lines(text) {
 		name, entries, ok := strings.Cut(strings.TrimSpace(line), ": ")
@@ -159,6 +161,10 @@ func (l *lexicon) readLines(text, file string) {
 				l.plain[word] = true
 			}
 			l.add(strings.TrimSpace(item), m)
+			if first, _ := utf8.DecodeRuneInString(item); unicode.Is(unicode.Arabic, first) {
+				l.add("ال"+item, m)
+				l.add("وال"+item, m)
+			}
 		}
 	}
 }

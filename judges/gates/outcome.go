@@ -111,12 +111,12 @@ func (r *reading) isOutcome(
 func (r *reading) isOnlyCheaper(i int) bool {
 	const otherReason = rejectWord | contrastWord | requireWord
 	s := &r.sentences[i]
-	if s.classes&cheapWord == 0 || s.classes&otherReason != 0 {
+	if s.classes&(cheapWord|lessWord) == 0 || s.classes&otherReason != 0 {
 		return false
 	}
 	hasValue, _ := r.citedGrounds(i)
 	compares := func(m mark) bool {
-		return m.class&compareWord != 0 && m.class&cheapWord == 0
+		return m.class&compareWord != 0 && m.class&(cheapWord|lessWord) == 0
 	}
 	return !hasValue && !slices.ContainsFunc(r.sentenceMarks(i), compares)
 }

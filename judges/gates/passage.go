@@ -60,7 +60,7 @@ const (
 	maxSentence = 256
 	// maxThinking is the maximum number of bytes of all thinking of an attempt.
 	maxThinking = 1 << 20
-	// maxPassage is the maximum number of bytes of the thinking of one turn.
+	// maxPassage is the maximum number of bytes that are read of the thinking of one turn.
 	maxPassage = 1 << 18
 )
 
@@ -82,12 +82,41 @@ func readPassages(
 			step:   int32(step),
 			number: t.StepNumber(step),
 			turn:   turn,
-			text:   finder.blankCopies(&thoughts[i]),
+			text:   blankRepeats(finder.blankCopies(&thoughts[i])),
 		}
 		p.read(x)
 		passages = append(passages, p)
 	}
 	return passages
+}
+
+// blankRepeats returns the thinking of a turn with every line that repeats an earlier line word for
+// word replaced by newlines, so that a thought said twice counts once. Byte offsets stay the same.
+func blankRepeats(text string) string {
+	if !strings.Contains(text, "\n") {
+		return text
+	}
+	seen := map[string]bool{}
+	var blanked []byte
+	start := 0
+	for line := range strings.SplitSeq(text, "\n") {
+		end := start + len(line)
+		key := strings.TrimSpace(line)
+		if key != "" && seen[key] {
+			if blanked == nil {
+				blanked = []byte(text)
+			}
+			for i := start; i < end; i++ {
+				blanked[i] = '\n'
+			}
+		}
+		seen[key] = true
+		start = end + 1
+	}
+	if blanked == nil {
+		return text
+	}
+	return string(blanked)
 }
 
 // readThoughts returns the thinking of each turn after the step of the first tool result, cut to

@@ -33,6 +33,11 @@ func (e *evaluator) findChoice(r *reading) {
 // must be linked by a comparative, a cause, a refusal or a contrast.
 func (r *reading) reasonedChoice(a, b *candidate) (choice span, ok bool) {
 	for i := range r.sentences {
+		if r.isFalseValue(i, a, b) {
+			return span{}, false
+		}
+	}
+	for i := range r.sentences {
 		if !a.isNear(i) || !b.isNear(i) {
 			continue
 		}
@@ -64,7 +69,7 @@ func (r *reading) compares(i int, a, b *candidate) bool {
 	if r.sentences[i].classes&linked != 0 {
 		return true
 	}
-	if slices.Contains(a.sentences, i) && slices.Contains(b.sentences, i) {
+	if namesBoth(i, a, b) || r.takesLowerPrice(i, a, b) || r.exceedsLimit(i, a, b) {
 		return true
 	}
 	return slices.ContainsFunc(r.sentenceCites(i), func(c cite) bool {
@@ -72,21 +77,50 @@ func (r *reading) compares(i int, a, b *candidate) bool {
 	})
 }
 
-// isHeldAgainst reports whether sentence i holds a or b against the request, which prefers the one
-// that meets it, or names both and the amount that one of them saves. A plan to look at a value that
-// the customer wants does not.
+// isHeldAgainst reports whether sentence i holds a or b against the request or the other one, in favour
+// of the chosen one and by the data of the results. In any language the recommendation is then the
+// preference. A plan to look at a value that the customer wants does not.
 func (r *reading) isHeldAgainst(i int, a, b *candidate) bool {
-	if slices.Contains(a.sentences, i) && slices.Contains(b.sentences, i) && r.statesDifference(i, a, b) {
+	if r.favours(i, a, b) || r.exceedsLimit(i, a, b) {
 		return true
 	}
 	classes := r.sentences[i].classes
-	if classes&(requireWord|onlyWord) == 0 || classes&evenWord != 0 {
+	if classes&(evenWord|seenWord|checkWord) != 0 || r.isPlan(i) || r.isFalse(i, a, b) {
 		return false
 	}
-	if classes&planWord != 0 && classes&(contrastWord|rejectWord) == 0 {
+	const refused = requireWord | rejectWord | groundWord
+	isNamed := slices.Contains(a.sentences, i) || slices.Contains(b.sentences, i)
+	if classes&refused == refused && isNamed || r.lacks(i, a, b) {
+		return true
+	}
+	return (isNamed || classes&(requireWord|onlyWord) != 0) && r.meetsRequest(i, i, a, b)
+}
+
+// lacks reports whether sentence i refuses, denies or opposes to something the other one of a and b
+// and names a value of it that the chosen one has not.
+func (r *reading) lacks(i int, a, b *candidate) bool {
+	if r.sentences[i].classes&(rejectWord|contrastWord) == 0 {
 		return false
 	}
-	return r.meetsRequest(i, i, a, b)
+	return r.pairs(a, b, func(chosen, other *product) bool {
+		return r.names(i, other) && slices.ContainsFunc(r.sentenceCites(i), func(c cite) bool {
+			bit := r.valueBit(&c)
+			return bit != 0 && other.values&bit != 0 && chosen.values&bit == 0
+		})
+	})
+}
+
+// isPlan reports whether sentence i has a word of intention that is no word of the customer's wish,
+// and neither a contrast nor a refusal.
+func (r *reading) isPlan(i int) bool {
+	if r.sentences[i].classes&(contrastWord|rejectWord) != 0 {
+		return false
+	}
+	marks := r.sentenceMarks(i)
+	return slices.ContainsFunc(marks, func(m mark) bool {
+		isWish := func(n mark) bool { return n.class&requireWord != 0 && n.start == m.start }
+		return m.class&planWord != 0 && !slices.ContainsFunc(marks, isWish)
+	})
 }
 
 // join returns the byte range from sentence i to sentence k, in either order.
@@ -107,24 +141,27 @@ const maxConclusion = 5
 
 // concludes reports whether sentence i has at most maxConclusion tokens and names one candidate,
 // while the four sentences before it name candidates at least twice, or once if it has a word for a
-// cause. In any language this is a conclusion.
+// cause or they refuse, deny or require something. In any language this is a conclusion.
 func (r *reading) concludes(i int) bool {
+	const argued = rejectWord | negationWord | requireWord | contrastWord
 	if r.sentences[i].length() > maxConclusion || r.sentences[i].classes&checkWord != 0 {
 		return false
 	}
 	before := 0
+	isArgued := r.sentences[i].classes&causeWord != 0
 	for k := max(0, i-maxDistance); k < i; k++ {
 		before += r.countNamed(k)
+		isArgued = isArgued || r.sentences[k].classes&argued != 0
 	}
-	if r.sentences[i].classes&causeWord != 0 {
+	if isArgued {
 		before++
 	}
-	return r.countNamed(i) == 1 && before > 1
+	return before > 1 && (r.countNamed(i) == 1 || r.countNamed(i) == 0 && r.countProducts(r.sentenceCites(i)) == 1)
 }
 
-// isCauseNext reports whether the sentence after sentence i has at most ten tokens, a word for a
-// cause and a word for what supports it, as in "because of the price".
-// A sentence that the data contradict states no cause.
+// isCauseNext reports whether the sentence after sentence i gives a reason for it, as "Because of the
+// price" does: the sentence has at most ten tokens, a causal word ("because") and a word for a
+// property that can be a reason ("price"). A sentence that the data contradict gives no reason.
 func (r *reading) isCauseNext(i int, a, b *candidate) bool {
 	const cause = causeWord | groundWord
 	if i+1 >= len(r.sentences) || r.isFalse(i+1, a, b) {
@@ -144,6 +181,9 @@ func (r *reading) prefers(i int) bool {
 	s := &r.sentences[i]
 	chooses := s.classes&chooseWord != 0
 	isConclusion := chooses && s.length() <= maxConclusion
+	if r.opensWithCheck(i) {
+		return false
+	}
 	if !isConclusion && !r.isAboutCandidates(i) || s.classes&evenWord != 0 {
 		return false
 	}
@@ -160,7 +200,9 @@ func (r *reading) prefers(i int) bool {
 	if r.countNamed(i) > 1 {
 		return s.classes&(preferWord|rejectWord) != 0 || r.concludesFromCause(i)
 	}
-	return s.classes&planWord == 0 && (s.classes&preferWord != 0 || s.classes&causeWord != 0 && s.classes&denied != 0)
+	compares := s.classes&(compareWord|thanWord) == compareWord
+	refuses := s.classes&causeWord != 0 && s.classes&denied != 0
+	return s.classes&planWord == 0 && (compares || refuses || s.classes&preferWord != 0)
 }
 
 // concludesFromCause reports whether sentence i has a word for a cause right before the id or brand
@@ -201,6 +243,19 @@ func (r *reading) opensWithCause(i int) bool {
 		}
 	}
 	return false
+}
+
+// opensWithCheck reports whether sentence i begins with a word for finding out more and argues nothing,
+// as in "Open 612 and 345, then choose": what follows is an intention.
+func (r *reading) opensWithCheck(i int) bool {
+	const argued = causeWord | contrastWord | compareWord | rejectWord | preferWord
+	if r.sentences[i].classes&argued != 0 {
+		return false
+	}
+	tokens := r.sentenceTokens(i)
+	return len(tokens) > 0 && slices.ContainsFunc(r.sentenceMarks(i), func(m mark) bool {
+		return m.class&checkWord != 0 && m.start == tokens[0].start
+	})
 }
 
 // countNamed counts the ids and brands in sentence i. If the sentence has more than one word that
@@ -265,7 +320,10 @@ func (r *reading) statesReason(i, preference int, a, b *candidate) bool {
 	if r.addressesGrader(i) {
 		return false
 	}
-	if isTrue || r.statesDifference(i, a, b) || r.meetsRequest(i, preference, a, b) {
+	if isTrue || r.meetsRequest(i, preference, a, b) || r.favours(i, a, b) || r.exceedsLimit(i, a, b) {
+		return true
+	}
+	if samePreference && (r.takesLowerPrice(i, a, b) || r.lacks(i, a, b)) {
 		return true
 	}
 	if !r.isAboutCandidates(i) {
@@ -276,7 +334,8 @@ func (r *reading) statesReason(i, preference int, a, b *candidate) bool {
 		return s.classes&compareWord != 0
 	}
 	hasValue, hasPrice := r.citedGrounds(i)
-	hasGround := s.classes&(groundWord|moneyWord) != 0 || hasValue
+	const denied = rejectWord | requireWord
+	hasGround := s.classes&(groundWord|moneyWord) != 0 || s.classes&denied == denied || hasValue
 	linked := s.classes&(causeWord|rejectWord|contrastWord) != 0
 	if hasGround && (linked || samePreference) {
 		return true
@@ -284,7 +343,8 @@ func (r *reading) statesReason(i, preference int, a, b *candidate) bool {
 	if !hasPrice || r.isDearer(i, a, b) {
 		return false
 	}
-	return linked && samePreference || r.comparesFigures(i) || (linked || s.classes&preferWord != 0) && r.isCheaper(i, a, b)
+	prefers := (s.classes|r.sentences[preference].classes)&preferWord != 0
+	return linked && samePreference || r.comparesFigures(i) || (linked || prefers) && r.isCheaper(i, a, b)
 }
 
 // comparesFigures reports whether a sentence has a comparison sign after a figure: "61 > 50", "feli

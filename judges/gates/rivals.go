@@ -111,18 +111,29 @@ func (r *reading) namesOffer(c *cite) bool { return c.token >= 0 && !r.isPropert
 // with a blank before and after each.
 const propertyWords = " by from is not isn t are brand said wants wanted marke von ist nicht marque de est pas marca es no sobre merek bukan tatak "
 
-// isProperty reports whether a brand follows one of propertyWords, and so is a property of a
+// isProperty reports whether a brand follows one of propertyWords, or "not a", and so is a property of a
 // product and not the name of one.
 func (r *reading) isProperty(c *cite) bool {
 	if strings.HasSuffix(r.folded[:c.start], "是") {
 		return true
 	}
+	isDenied := r.classesIn(c.sentence, span{c.start - int32(len("not a ")), c.start})&negationWord != 0
+	return strings.Contains(propertyWords, " "+r.wordBefore(c)+" ") || isDenied && r.followsArticle(c)
+}
+
+// followsArticle reports whether the word before a cite is "a" or "an".
+func (r *reading) followsArticle(c *cite) bool {
+	word := r.wordBefore(c)
+	return word == "a" || word == "an"
+}
+
+// wordBefore returns the token before a cite in its sentence, in lower case; empty if there is none.
+func (r *reading) wordBefore(c *cite) string {
 	k := int32(c.token - 1)
 	if k < r.sentences[c.sentence].tokens.start {
-		return false
+		return ""
 	}
-	previous := r.folded[r.tokens[k].start:r.tokens[k].end]
-	return strings.Contains(propertyWords, " "+previous+" ")
+	return r.folded[r.tokens[k].start:r.tokens[k].end]
 }
 
 // productsOf returns the product of a candidate, or the first maxOfBrand products of its brand that

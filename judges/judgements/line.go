@@ -1,5 +1,5 @@
-// Package judgements encodes judgements as lines of JSON, one per attempt: of the
-// attempt, or of its steps.
+// Package judgements encodes judgements as lines of JSON, one line per attempt. A judgement is
+// of the attempt or of its steps.
 package judgements
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// head holds the first fields of every line. A value that is missing is null.
+// head has the first fields of every line. Missing values are null.
 type head struct {
 	RunID     string             `json:"eval_run_id"`
 	ProblemID string             `json:"problem_id"`
@@ -18,7 +18,7 @@ type head struct {
 	Outcome   arena.JudgeOutcome `json:"outcome"`
 }
 
-// request holds the fields of a line that describe how a model was asked, and what that cost.
+// request has the fields of a line that describe how a model was asked, and at what cost.
 type request struct {
 	Model        *string `json:"model"`
 	PromptSHA256 *string `json:"prompt_sha256"`
@@ -26,11 +26,11 @@ type request struct {
 	// CostUSD is in US dollars.
 	CostUSD *float64 `json:"cost_usd"`
 	Cached  bool     `json:"cached"`
-	// Detail is what the first failed gate missed, or why there is no answer.
+	// Detail is what the first failed gate missed, or the reason why there is no answer.
 	Detail *string `json:"detail"`
 }
 
-// tokens holds the token counts of the request.
+// tokens are the numbers of tokens of the request and of its reply.
 type tokens struct {
 	Prompt     int `json:"prompt"`
 	Completion int `json:"completion"`
@@ -51,7 +51,7 @@ func newRequest(j *arena.Judgement) request {
 	}
 }
 
-// span is a passage that the judge cites for a gate.
+// span is a passage that a judge cites for a gate, as JSON.
 type span struct {
 	Gate  int    `json:"gate"`
 	Step  *int   `json:"step"`
@@ -62,26 +62,29 @@ type span struct {
 type line struct {
 	head
 	Score *float64 `json:"score"`
-	Gates []bool   `json:"gates"`
-	Spans []span   `json:"spans"`
+	// Expected is left out where the server gave no probabilities.
+	Expected *float64 `json:"expected,omitempty"`
+	Gates    []bool   `json:"gates"`
+	Spans    []span   `json:"spans"`
 	// Doubt is the fault of the quotes for which an answer is no grade; null if there is none.
 	Doubt *arena.JudgeDoubt `json:"doubt"`
 	request
 }
 
-// Line returns the line of one attempt's judgement, without its line end.
+// Line returns the JSON line for one attempt's judgement, without a line break.
 func Line(t *arena.Trace, j arena.Judgement) []byte {
 	spans := make([]span, len(j.Spans))
 	for i, s := range j.Spans {
 		spans[i] = span{s.Gate, orNull(max(s.Step, 0)), s.Quote}
 	}
 	return asjson.Plain(line{
-		head:    newHead(t, &j),
-		Score:   finiteOrNull(j.Score),
-		Gates:   j.Gates,
-		Spans:   spans,
-		Doubt:   orNull(j.Doubt),
-		request: newRequest(&j),
+		head:     newHead(t, &j),
+		Score:    finiteOrNull(j.Score),
+		Expected: finiteOrNull(j.Expected),
+		Gates:    j.Gates,
+		Spans:    spans,
+		Doubt:    orNull(j.Doubt),
+		request:  newRequest(&j),
 	})
 }
 
@@ -100,8 +103,8 @@ type stepsLine struct {
 	request
 }
 
-// StepsLine returns the line of one attempt's judgement of steps, without its line
-// end. The value of steps is null if there are no verdicts.
+// StepsLine returns the JSON line for one attempt's judgement of its steps, without a line
+// break. The value of steps is null if there are no verdicts.
 func StepsLine(t *arena.Trace, j *arena.StepJudgement) []byte {
 	steps := slicesx.Map(j.Steps, func(v arena.StepVerdict) verdict {
 		return verdict{v.Step, v.Need, orNull(v.Reason), orNull(v.Quote)}

@@ -13,13 +13,13 @@ import (
 	"github.com/trajectory-arena/arena/internal/journal"
 )
 
-// retryClaim is the interval between tries to claim a question (reserve it for this process) that
-// another process is asking. A model takes seconds to answer.
+// retryClaim is the interval between tries to reserve a question that another process is asking.
+// A model takes seconds to answer.
 const retryClaim = 50 * time.Millisecond
 
-// Claim reserves a question for this process until release is called, so that no two processes pay
-// for one answer. It waits while another process has the claim, and the caller must look for that
-// process's answer in the ledger afterwards. A claim ends at the latest with its process.
+// Claim reserves a question for this process until release is called, so that no two processes
+// pay for the same answer. It waits while another process has the claim. The caller must then
+// look for that process's answer in the ledger. A claim ends with its process at the latest.
 func (l *Ledger) Claim(ctx context.Context, ask string) (release func(), err error) {
 	if err := os.MkdirAll(l.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("claim question: %w", err)

@@ -6,38 +6,38 @@ import (
 
 // Exchange is one request to a model and its result.
 type Exchange struct {
-	// Key is the hex sha256 of the request: model, messages and parameters. Ask is
-	// the hex sha256 of the question that the request was one try at answering;
-	// several models may have been tried.
+	// Key is the SHA-256, in hex, of the request: model, messages and parameters. Ask is that of
+	// the question that the request tried to answer. Several models may have been tried for one
+	// question.
 	Key string `json:"key"`
 	Ask string `json:"ask"`
-	// Model is the model that was asked, Served the one that the reply names.
+	// Model is the requested model. Served is the model that the reply names.
 	Model        string `json:"model"`
 	Served       string `json:"served"`
 	PromptSHA256 string `json:"prompt_sha256"`
-	// Outcome is scored if the reply could be parsed.
+	// Outcome is JudgeScored if the reply could be parsed.
 	Outcome arena.JudgeOutcome `json:"outcome"`
-	// Try counts from 1 within one Ask and run.
+	// Try is the number of the request among those of one Ask and one run, counted from 1.
 	Try int `json:"try"`
 	// Status is the HTTP status, 0 if there was no reply.
 	Status  int    `json:"status"`
 	Request []byte `json:"-"`
 	Reply   []byte `json:"-"`
-	// PromptBytes is the size of the messages' text.
+	// PromptBytes is the size in bytes of the messages' text.
 	PromptBytes int `json:"prompt_bytes"`
-	// Verdicts is the number of verdicts requested: one on an attempt, or one for
-	// each of its steps.
+	// Verdicts is the number of requested verdicts: one for an attempt, or one for each of its
+	// steps.
 	Verdicts int   `json:"verdicts"`
 	Tokens   Spent `json:"-"`
-	// Total is the cost of the Ask up to and including this exchange.
+	// Total is the cost of all exchanges for the Ask so far, this one included.
 	Total     Spent `json:"-"`
 	LatencyMS int64 `json:"latency_ms"`
 	// Error is the reason why there is no answer.
 	Error string `json:"error"`
-	// Payer names the budget that paid, if several processes spend it one after
-	// another; empty for the budget of one run.
+	// Payer names the budget that pays for the exchange, if several processes use it one after
+	// another. It is empty for the budget of a single run.
 	Payer string `json:"payer,omitempty"`
-	// Cached is true if another process recorded the exchange. It is set on reading.
+	// Cached reports whether another process recorded the exchange. It is set on reading.
 	Cached bool `json:"-"`
 }
 
@@ -45,11 +45,11 @@ type Exchange struct {
 type Spent struct {
 	Prompt     int
 	Completion int
-	// USD is nil if a price is unknown.
+	// USD is the cost in US dollars, nil if a price is unknown.
 	USD *float64
 }
 
-// Plus returns the sum of both. Its price is unknown if either is.
+// Plus returns the sum of two costs. Its price is unknown if either price is.
 func (s Spent) Plus(o Spent) Spent {
 	sum := Spent{
 		Prompt:     s.Prompt + o.Prompt,
@@ -69,8 +69,8 @@ func Free() Spent {
 // Bill is the total cost of recorded exchanges.
 type Bill struct {
 	Exchanges int
-	// Unpriced is the number of exchanges that used tokens of unknown price; they add
-	// nothing to USD.
+	// Unpriced is the number of exchanges that used tokens of unknown price. They are not part
+	// of USD.
 	Unpriced int
 	Spent
 }
@@ -93,31 +93,31 @@ func (b Bill) plus(e Exchange) Bill {
 	}
 }
 
-// Bill returns the cost of every exchange of every file, including this process's.
+// Bill returns the cost of every exchange in all files, this process's file included.
 func (l *Ledger) Bill() Bill {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.bill
 }
 
-// Paid returns the cost of the exchanges of a payer when the ledger was opened.
+// Paid returns the cost, at the time when the ledger was opened, of all exchanges of a payer.
 func (l *Ledger) Paid(payer string) Bill { return l.paid[payer] }
 
-// usageKey is the key of Ledger.usage: a model, and the hash of the prompt that it answered.
+// usageKey is the key of Ledger.usage: a model, and the hash of a prompt that it answered.
 type usageKey struct{ model, prompt string }
 
-// Usage is the tokens that one model's answers to one prompt have cost, for
-// predictions.
+// Usage is the number of tokens that one model needed for its answers to one prompt. It serves
+// to predict costs.
 type Usage struct {
-	// Answers is the number of exchanges with known token counts, which the other
-	// fields sum.
+	// Answers is the number of exchanges with known token counts. Verdicts, PromptBytes, Prompt
+	// and Completion are sums over these exchanges.
 	Answers     int
 	Verdicts    int
 	PromptBytes int
 	Prompt      int
 	Completion  int
-	// MaxCompletion is the maximum of completion tokens per verdict, MaxRatio that of
-	// prompt tokens per byte of messages.
+	// MaxCompletion is the maximum number of completion tokens per verdict. MaxRatio is the
+	// maximum number of prompt tokens per byte of messages.
 	MaxCompletion float64
 	MaxRatio      float64
 }
@@ -136,7 +136,7 @@ func (u Usage) plus(e Exchange) Usage {
 	return u
 }
 
-// Usage returns the usage of one model with the prompt of that hash.
+// Usage returns the usage of a model with the prompt that has this hash.
 func (l *Ledger) Usage(model, promptSHA256 string) Usage {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,7 +1,7 @@
-// Package ledger records every exchange with a judge model, so that no answer is paid
-// for twice. A ledger is a folder of files of JSON lines. Each process writes one file
-// and reads all of them, so shards can run at the same time, and ledgers can be merged
-// by moving their files into one folder.
+// Package ledger records every exchange with a judge model, so that no answer is paid for twice.
+// A ledger is a folder of files of JSON lines. Each process writes one file and reads all files,
+// so that shards can run at the same time. Ledgers are merged by moving their files into one
+// folder.
 package ledger
 
 import (
@@ -18,46 +18,46 @@ import (
 	"github.com/trajectory-arena/arena/internal/journal"
 )
 
-// ErrNotFound means that the ledger has no answer.
+// ErrNotFound is returned if the ledger has no answer.
 var ErrNotFound = errors.New("no answer held")
 
-// hashKey is a sha256 in binary form, which needs half the memory of hex.
+// hashKey is a SHA-256 in binary form, which needs half the memory of hex.
 type hashKey [32]byte
 
-// Ledger is an open ledger. Its methods are safe for use by several goroutines.
+// Ledger is an open ledger. Its methods are safe for concurrent use.
 type Ledger struct {
 	dir string
 
-	// fileMu guards file, this process's file.
+	// fileMu guards file, the file that this process writes.
 	fileMu sync.Mutex
 	file   *journal.Lines
 
-	// mu guards the fields below. No file is written under it.
+	// mu guards the fields below. It is not held while a file is written.
 	mu sync.Mutex
-	// read is the number of bytes read of each file of another process.
+	// read is the number of bytes read so far of each file of another process.
 	read map[string]int64
-	// byAsk and byKey find the first readable exchange by the hash of its question, and by the hash
-	// of its request.
+	// byAsk and byKey map the hash of a question, and the hash of a request, to the first
+	// readable exchange.
 	byAsk map[hashKey]place
 	byKey map[hashKey]place
 	usage map[usageKey]Usage
 	bill  Bill
 	paid  map[string]Bill
-	// unread is the number of replies that were no answer, by question.
+	// unread maps a question to the number of its replies that were no answer.
 	unread map[hashKey]int
 }
 
-// place is the position, in bytes, of an exchange in a file of the ledger.
+// place is the position of an exchange in a file of the ledger, in bytes.
 type place struct {
 	file   string
 	offset int64
 	size   int
-	// cached is set for a file of another process.
+	// cached reports whether another process wrote the file.
 	cached bool
 }
 
-// Open reads the ledger in dir. If dir does not exist, the first exchange creates it.
-// The ledger has what other processes have recorded so far.
+// Open reads the ledger in dir, with all that other processes have recorded so far. If dir does
+// not exist, the first exchange creates it.
 func Open(dir string) (*Ledger, error) {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return nil, fmt.Errorf("read ledger %s: not a folder", dir)
@@ -102,8 +102,8 @@ func (l *Ledger) readNew(visit func(Exchange)) error {
 	return nil
 }
 
-// readFile reads the lines added to a file since the last call, adds them to the indexes, and calls
-// visit for each. It skips this process's own file.
+// readFile reads the lines that were added to a file since the last call, adds them to the
+// indexes, and calls visit for each. It skips the file of this process.
 func (l *Ledger) readFile(
 	path string,
 	entry fs.DirEntry,
@@ -129,8 +129,8 @@ func (l *Ledger) readFile(
 	})
 }
 
-// index adds an exchange, at position p, to the indexes by question and request, and to the usage
-// of its model. An exchange without a readable reply is only counted.
+// index adds an exchange at position p to the indexes by question and by request, and to the
+// usage of its model. An exchange without a readable reply is only counted.
 func (l *Ledger) index(e Exchange, p place) {
 	key := usageKey{e.Model, e.PromptSHA256}
 	l.usage[key] = l.usage[key].plus(e)
@@ -146,9 +146,9 @@ func (l *Ledger) index(e Exchange, p place) {
 	}
 }
 
-// addFirst adds the position of an answer to an index under a hex hash. If the index has an answer
-// to the same question already, it changes nothing, since later ones are copies. An invalid hash is
-// ignored.
+// addFirst adds the position of an answer to an index under a hash in hex. It changes nothing if
+// the index already has an answer for this hash, since later ones are copies, or if the hash is
+// invalid.
 func addFirst(index map[hashKey]place, id string, p place) {
 	k, ok := parseHash(id)
 	if !ok {
@@ -159,8 +159,8 @@ func addFirst(index map[hashKey]place, id string, p place) {
 	}
 }
 
-// Answer returns the readable exchange that answered ask, or ErrNotFound. It reads
-// what other processes have recorded so far, but does not add that to the Bill.
+// Answer returns the readable exchange that answered the question ask, or ErrNotFound. It also
+// reads what other processes have recorded so far, but does not add it to the Bill.
 func (l *Ledger) Answer(ask string) (Exchange, error) {
 	e, err := l.find(l.byAsk, ask)
 	if !errors.Is(err, ErrNotFound) {
@@ -177,7 +177,7 @@ func (l *Ledger) Answer(ask string) (Exchange, error) {
 	return l.find(l.byAsk, ask)
 }
 
-// Unread returns the number of replies to ask, in all runs, that were no answer.
+// Unread returns the number of replies to the question ask that were no answer, in all runs.
 func (l *Ledger) Unread(ask string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -185,8 +185,8 @@ func (l *Ledger) Unread(ask string) int {
 	return l.unread[k]
 }
 
-// Reply returns a readable exchange with the same request for any question, or
-// ErrNotFound.
+// Reply returns a readable exchange with the same request, for any question. It returns
+// ErrNotFound if there is none.
 func (l *Ledger) Reply(key string) (Exchange, error) {
 	return l.find(l.byKey, key)
 }
@@ -210,7 +210,7 @@ func (l *Ledger) find(index map[hashKey]place, id string) (Exchange, error) {
 	return e, nil
 }
 
-// Add records an exchange. It is on disk when Add returns.
+// Add records an exchange. The exchange is on disk when Add returns.
 func (l *Ledger) Add(e Exchange) error {
 	p, err := l.write(e)
 	if err != nil {
@@ -270,7 +270,7 @@ func (l *Ledger) Close() error {
 	return err
 }
 
-// parseHash decodes a sha256 in hex. ok is false if id is none.
+// parseHash decodes a SHA-256 in hex. ok is false if id is not one.
 func parseHash(id string) (k hashKey, ok bool) {
 	if len(id) != hex.EncodedLen(len(k)) {
 		return hashKey{}, false

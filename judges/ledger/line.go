@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// suffix ends the names of the ledger's files.
+	// suffix is the file name extension of the ledger's files.
 	suffix = ".jsonl"
 	// version is the version of the format of a line.
 	version = 3
@@ -25,7 +25,7 @@ const (
 	maxLine = 256 << 20
 )
 
-// entry holds the fields of a line other than the request and the reply.
+// entry has the fields of a line other than the request and the reply.
 type entry struct {
 	Version int `json:"version"`
 	Exchange
@@ -37,15 +37,15 @@ type entry struct {
 	AskUSD        *float64 `json:"ask_cost_usd"`
 }
 
-// line is an exchange as a line of JSON. Requests are compressed, since they repeat their
-// instructions; replies stay readable.
+// line is an exchange as a line of JSON. Requests are compressed, since all of them repeat the
+// instructions. Replies stay readable.
 type line struct {
 	entry
 	Request []byte `json:"request_zstd"`
 	Reply   string `json:"reply"`
 }
 
-// compressor and decompressor are safe for concurrent use and keep nothing between calls.
+// compressor and decompressor are safe for concurrent use and keep no state between calls.
 var (
 	compressor, _   = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
 	decompressor, _ = zstd.NewReader(
@@ -83,9 +83,9 @@ func (e *entry) exchange() Exchange {
 	return e.Exchange
 }
 
-// eachLine calls visit for each exchange of a file from the byte offset start on, without requests
-// and replies. It skips an incomplete last line, which its process is still writing or could not
-// finish.
+// eachLine calls visit for each exchange of a file from the byte offset start on, without
+// requests and replies. It skips an incomplete last line, which a process is still writing or
+// could not finish.
 func eachLine(
 	path string,
 	start int64,
@@ -123,8 +123,8 @@ func eachLine(
 	return nil
 }
 
-// parseEntry parses a line without its request and reply, which are its last fields and are only
-// checked to be JSON.
+// parseEntry parses a line without its request and reply. These are its last fields, and are
+// only checked to be JSON.
 func parseEntry(text []byte) (e entry, err error) {
 	if !gjson.ValidBytes(text) {
 		return e, errors.New("no JSON")
@@ -136,15 +136,16 @@ func parseEntry(text []byte) (e entry, err error) {
 	return e, err
 }
 
-// isBeginning reports whether text, an incomplete line, may be the beginning of one. Zeros may be
-// at its end after a crash of the machine.
+// isBeginning reports whether text, an incomplete line, can be the beginning of a valid line.
+// After a crash of the machine it may end in zero bytes.
 func isBeginning(text []byte) bool {
 	const opening = `{"version":`
 	text = bytes.TrimRight(text, "\x00")
 	return strings.HasPrefix(opening, string(text[:min(len(text), len(opening))]))
 }
 
-// readLine reads one exchange, with request and reply, from the line of size bytes at an offset.
+// readLine reads one exchange, with request and reply, from the line of size bytes at this
+// offset.
 func readLine(path string, offset int64, size int) (Exchange, error) {
 	f, err := os.Open(path)
 	if err != nil {

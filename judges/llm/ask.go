@@ -88,7 +88,7 @@ func (j *Judge) lookup(
 	if err != nil {
 		return v, e, false, nil //nolint:nilerr // as if there were no reply
 	}
-	a, outcome := q.parseReply(r.Text())
+	a, outcome := q.parseExchange(r.Text(), e.Reply)
 	v = verdict{
 		outcome: outcome, answer: a, model: e.Model, cost: e.Total, cached: e.Cached, detail: a.Explanation,
 	}

@@ -156,6 +156,7 @@ func (j *Judge) Judge(
 	out.Doubt = v.doubt
 	if v.outcome == arena.JudgeScored {
 		out.Score = &v.Score
+		out.Expected = v.expected
 		out.Gates = v.Gates()
 		out.Spans = v.Spans
 	}

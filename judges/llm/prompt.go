@@ -155,8 +155,11 @@ func visible(s string) string {
 	return b.String()
 }
 
+// isInvisible reports whether a reader cannot see a character. White space that ends a line or separates
+// words is seen.
 func isInvisible(c rune) bool {
-	return unicode.In(c, unicode.Cf, unicode.Co, unicode.Variation_Selector)
+	isControl := unicode.IsControl(c) && !unicode.IsSpace(c)
+	return isControl || unicode.In(c, unicode.Cf, unicode.Co, unicode.Variation_Selector)
 }
 
 // firstLine returns the first n characters of s as one line, with blanks in place of line ends, and

@@ -46,6 +46,19 @@ func (q *question) parseReply(text string) (answer, arena.JudgeOutcome) {
 	return a, outcome
 }
 
+// parseExchange parses a model's reply (see parseReply), and reads the expected score from the
+// completion that holds it.
+func (q *question) parseExchange(text string, completion []byte) (answer, arena.JudgeOutcome) {
+	a, outcome := q.parseReply(text)
+	if outcome != arena.JudgeScored || q.perStep {
+		return a, outcome
+	}
+	if expected, ok := reply.Expected(completion); ok {
+		a.expected = &expected
+	}
+	return a, outcome
+}
+
 // questions returns the questions of type k about an attempt, first by vote and then by sample. A
 // vote is joined from the answers to its samples.
 func (j *Judge) questions(

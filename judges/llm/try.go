@@ -135,7 +135,7 @@ func (j *Judge) readExchange(
 	case chatErr != nil:
 		e.Error = chatErr.Error()
 	default:
-		v.answer, v.outcome = q.parseReply(r.Text())
+		v.answer, v.outcome = q.parseExchange(r.Text(), r.Body)
 		isRefusal := r.Refusal != "" || r.Finish == "content_filter"
 		if v.outcome != arena.JudgeScored && isRefusal {
 			v.outcome = arena.JudgeRefused

@@ -28,6 +28,8 @@ type verdict struct {
 type answer struct {
 	reply.Answer
 	steps []arena.StepVerdict
+	// expected is the mean of the scores by their probabilities, nil if the server gave none.
+	expected *float64
 	// doubt describes what is wrong with the quotes of the answer; it is empty if nothing is.
 	doubt arena.JudgeDoubt
 }
@@ -61,9 +63,22 @@ func merge(verdicts []verdict, join func([]verdict) verdict) verdict {
 	}
 	joined := join(verdicts)
 	merged.answer = joined.answer
+	merged.expected = meanExpected(verdicts)
 	merged.member = joined.member
 	merged.detail = joined.detail
 	return merged
+}
+
+// meanExpected returns the mean of the expected scores of verdicts, nil if one of them has none.
+func meanExpected(verdicts []verdict) *float64 {
+	sum := 0.0
+	for _, v := range verdicts {
+		if v.expected == nil {
+			return nil
+		}
+		sum += *v.expected
+	}
+	return new(sum / float64(len(verdicts)))
 }
 
 // byScore returns a function that joins verdicts by their scores: choose selects one of the scores,

@@ -12,13 +12,13 @@ type attempt struct {
 	titles   Titles
 	problem  *arena.Problem
 	scores   arena.Scores
-	// compared counts the reward titles that were compared with a product's title, skipped those
-	// that could not be because a vector was missing.
+	// compared counts the reward titles that were compared with a product's title. skipped
+	// counts those that could not be compared because a vector was missing.
 	compared, skipped int
 }
 
-// score computes a.scores. If the attempt cannot be scored, it panics with the reason by
-// python.Raise. An error means that the run cannot continue.
+// score computes a.scores. If the attempt cannot be scored, it panics with the reason (see
+// python.Raise). An error means that the run cannot continue.
 func (a *attempt) score(
 	ctx context.Context,
 	t *arena.Trace,
@@ -37,14 +37,15 @@ func (a *attempt) score(
 	return nil
 }
 
-// match is a recommended product with the reward (the problem's demand) that it is checked against.
+// match is a recommended product together with the reward that it is checked against. A reward
+// is what the problem demands of a product.
 type match struct {
 	product *document
 	reward  *reward
-	// gold is set if the product is the one that the reward names.
+	// gold reports whether the product is the one that the reward names.
 	gold bool
-	// title is the product's title and wanted are the reward's titles to compare it with, if any.
-	// vector and vectors are their embeddings; nil if there is none.
+	// title is the product's title. wanted are the reward's titles with which it is compared, if
+	// any. vector and vectors are their embeddings, nil if there are none.
 	title   string
 	wanted  []string
 	vector  []float64
@@ -52,7 +53,7 @@ type match struct {
 }
 
 // match returns the i-th recommended product with the i-th reward, for each i that has both. A
-// product task has one reward. Products that the catalogue does not have are left out.
+// product task has one reward. Products that are not in the catalogue are left out.
 func (a *attempt) match(s spec, recommended []string) []match {
 	var matches []match
 	for i := range s.rewards[:min(len(s.rewards), len(recommended))] {
@@ -83,7 +84,7 @@ func (a *attempt) scoreAxes(s spec, matches []match) *arena.Axes {
 	for _, axis := range []*float64{&axes.Product, &axes.GT, &axes.Rule, &axes.Title, &axes.Price, &axes.Service, &axes.SKUAttrs} {
 		*axis /= n
 	}
-	// The axis that a task has for its products together.
+	// The task's axis for all its products together.
 	complete := basket.count == len(s.rewards)
 	switch a.problem.Category {
 	case arena.CategoryShop:
@@ -95,7 +96,7 @@ func (a *attempt) scoreAxes(s spec, matches []match) *arena.Axes {
 	return axes
 }
 
-// addScores adds the scores of one product to the axes, and returns the product's rule score: the
+// addScores adds the scores of one product to the axes. It returns the product's rule score: the
 // share of its checks that passed, or 1 for the gold product.
 func (a *attempt) addScores(axes *arena.Axes, m *match) float64 {
 	t := check(m.product, m.reward, a.compareTitles(m))
@@ -122,8 +123,8 @@ func newFlag(ok bool) *int {
 	return &flag
 }
 
-// titleSource returns what the titles of the attempt were compared with. It is TitlesVectors only
-// if the problem's vectors sufficed to compare at least one title, or if no title had to be
+// titleSource returns the kind of data with which titles were compared. It is TitlesVectors only
+// if the problem's vectors were sufficient for at least one title, or if no title had to be
 // compared and the problem has vectors.
 func (a *attempt) titleSource() arena.TitleSource {
 	if a.titles == nil {

@@ -2,12 +2,12 @@ package outcome
 
 import "github.com/trajectory-arena/arena/internal/python"
 
-// basket sums up the recommended products of which each passes at least one check of its reward
-// (what the problem demands of the product).
+// basket is the sum of the recommended products that each pass at least one check of their
+// reward (what the problem demands of the product).
 type basket struct {
 	count int
 	total float64
-	// shops are the shop ids, converted by hash.
+	// shops has the shop ids of the products, as converted by hash.
 	shops map[string]bool
 }
 
@@ -23,8 +23,8 @@ func (b *basket) add(product value) {
 }
 
 // fits reports whether the total price is within the voucher's budget, with or without the
-// discount. Without a voucher there is no budget and fits reports false. As in the subnet's code, a
-// field of the voucher is read only if the result depends on it.
+// discount. It returns false without a voucher. As in the subnet's code, a field of the voucher
+// is read only if the result depends on it.
 func (b *basket) fits(voucher value) bool {
 	defer python.Within("voucher")
 	if !voucher.Truth() {
@@ -37,8 +37,8 @@ func (b *basket) fits(voucher value) bool {
 	return b.qualifies(voucher) && atMost(python.Number(b.discounted(voucher)), budget)
 }
 
-// qualifies reports whether the voucher may be used: it is valid in every shop or all products are
-// of one shop, and the total price reaches its threshold.
+// qualifies reports whether the voucher may be used: the total price reaches its threshold, and
+// it is valid in every shop or all products are from one shop.
 func (b *basket) qualifies(voucher value) bool {
 	kind := get(voucher, "voucher_type")
 	isPlatform := equal(kind, python.String("platform"))

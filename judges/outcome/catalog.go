@@ -15,9 +15,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// Catalog finds documents by their id. It stores the position of each document in its file and
-// reads the document on demand, so that the 2.5 million documents of the subnet's own catalogue
-// need 274 MiB. The zero value is empty. It is safe for use by several goroutines once it is
+// Catalog is an index of product documents by id. It stores the position of each document in its
+// file and reads documents on demand, so that the 2.5 million documents of the subnet's own
+// catalogue need 274 MiB. The zero value is empty. It is safe for concurrent use once it is
 // filled.
 type Catalog struct {
 	places  map[string]place
@@ -32,11 +32,10 @@ type place struct {
 	offset int64
 }
 
-// Open adds a file of one JSON document a line, which must not change until Close.
-// It returns an error, with the line, for a document that cannot be read, is longer
-// than maxBytes, or has no product_id or no numeric price, and for a file without
-// documents. Of two documents with one id the first counts, as at the subnet's
-// server.
+// Open adds a file with one JSON document per line. The file must not change until Close. Open
+// returns an error for a file without documents, and for a document that cannot be read, is
+// longer than maxBytes, or has no product_id or no numeric price. Of several documents with one
+// id, the first counts, as in the subnet's server.
 func (c *Catalog) Open(path string, maxBytes int) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -111,8 +110,8 @@ func (c *Catalog) add(line []byte, p place) error {
 // Len returns the number of documents.
 func (c *Catalog) Len() int { return len(c.places) }
 
-// Document returns the document with this id. It reports false if there is none,
-// or if it can no longer be read.
+// Document returns the document with this id. It returns false if there is none or if it can no
+// longer be read.
 func (c *Catalog) Document(id string) (arena.Raw, bool) {
 	p, ok := c.places[id]
 	if !ok {
@@ -124,29 +123,29 @@ func (c *Catalog) Document(id string) (arena.Raw, bool) {
 	return arena.Raw(text), cursor.Valid(text)
 }
 
-// maxCached is the maximum number of documents in memory, of about 3 KB each. Agents of one day
-// recommend the same few thousand products over and over.
+// maxCached is the maximum number of documents in memory, of about 3 KB each. The agents of one
+// day recommend the same few thousand products.
 const maxCached = 1 << 13
 
-// documents reads products from the catalogue and caches them in the form that the rules need. A
-// full cache is cleared. Products never change.
+// documents is a cache of products in the form that the rules need. A full cache is cleared.
+// Products never change.
 type documents struct {
 	source Products
 	mu     sync.RWMutex
 	cache  map[string]*document
 }
 
-// document is one product of the catalogue, parsed to the values that the rules read.
+// document is one product of the catalogue, with the fields that the rules read.
 type document struct {
 	// fields are the fields that the rules read, other than the options.
 	fields  value
 	options options
-	// optionsFault is the reason why the options cannot be read, or nil. It counts only if a rule
-	// needs the options.
+	// optionsFault is the reason why the options cannot be read, nil if they can. It matters
+	// only if a rule needs the options.
 	optionsFault error
 }
 
-// document returns the product with this id, or nil if the catalogue has none.
+// document returns the product with this id, nil if the catalogue does not have it.
 func (d *documents) document(id string) *document {
 	d.mu.RLock()
 	doc, ok := d.cache[id]

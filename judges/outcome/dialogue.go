@@ -10,16 +10,16 @@ import (
 	"github.com/trajectory-arena/arena/internal/python"
 )
 
-// dialogue is what the rules need of an attempt's steps: the scores for length and format, and the
-// ids recommended last.
+// dialogue is what the rules need to know of an attempt's steps: the scores for length and
+// format, and the product ids of the last recommendation.
 type dialogue struct {
 	length      float64
 	format      float64
 	recommended []string
 }
 
-// readDialogue reads the steps of the agent once. It panics by python.Raise if the subnet's scorer
-// would fail on them, which leaves the attempt without a score.
+// readDialogue reads the steps of the agent. If the subnet's scorer would fail on them, it
+// panics (see python.Raise), and the attempt gets no score.
 func readDialogue(t *arena.Trace) dialogue {
 	var d dialogue
 	ids := gjson.Result{Type: gjson.String}
@@ -45,14 +45,15 @@ func readDialogue(t *arena.Trace) dialogue {
 		d.length = 1 / float64(n)
 	}
 	d.format /= float64(n)
-	// By the subnet's rule a list or a number contains no ids, unlike for
-	// calls.Recommended.
+	// By the subnet's rule, ids must be a string: unlike in calls.Recommended, a list or a
+	// number contains no ids.
 	d.recommended = python.IDs(ids.Str)
 	return d
 }
 
-// terminates reports whether the last step calls the tool terminate. It may panic by python.Raise
-// if that step cannot be read, while the format score counts any other such step as 0.
+// terminates reports whether the last step calls the tool terminate. It panics (see
+// python.Raise) if the subnet's scorer would fail on that step, although the format score counts
+// any other such step as 0.
 func terminates(step *arena.Step, last message) bool {
 	defer python.Within("last step")
 	if !last.readable {
@@ -71,8 +72,8 @@ func terminates(step *arena.Step, last message) bool {
 	return found
 }
 
-// checkMessage panics by python.Raise for a message that is no object, if Python's search for
-// "tool_call" in it would fail or find something.
+// checkMessage checks a message that is not an object. It panics (see python.Raise) if Python's
+// search for "tool_call" in the message would fail or succeed.
 func checkMessage(body gjson.Result) {
 	if !body.Exists() {
 		python.Raise("it has no completion.message")
@@ -83,7 +84,8 @@ func checkMessage(body gjson.Result) {
 }
 
 // readRecommended sets ids to the product ids of the last recommendation among the calls of one
-// step, and leaves them unchanged if there is none. It stops at a call that cannot be read.
+// step. It leaves ids unchanged if there is no recommendation, and stops at a call that cannot
+// be read.
 func readRecommended(calls []call, ids *gjson.Result) {
 	for _, c := range calls {
 		if c.kind == arena.Absent {
@@ -99,8 +101,8 @@ func readRecommended(calls []call, ids *gjson.Result) {
 	}
 }
 
-// The tags that the rendering of a message puts around its parts. A message text
-// that contains any of them nests or repeats a tag, which breaks the step's format.
+// The tags between which the parts of a message are rendered. A message text that contains one
+// of them breaks the format of its step.
 var (
 	// anyTag matches an opening or closing tag of the parts of a rendered message.
 	anyTag = regexp.MustCompile(`</?(?:think|tool_call|response)>`)
@@ -108,9 +110,9 @@ var (
 	openingTag = regexp.MustCompile(`<(?:think|tool_call|response)>`)
 )
 
-// hasTag reports whether JSON, as the subnet renders it, contains one of the tags around a
-// message's parts. The rendering escapes every slash, so only opening tags can be in it. If a
-// letter or bracket may be written as an escape, hasTag searches the decoded strings.
+// hasTag reports whether JSON, as the subnet renders it, contains an opening tag of a message's
+// parts. Closing tags cannot occur, since every slash is escaped. If characters may be escaped
+// too, hasTag searches the decoded strings.
 func hasTag(json string) bool {
 	hasBracket := strings.Contains(json, "<")
 	mayEscape := hasBracket || strings.Contains(json, `\u003`)
@@ -120,7 +122,7 @@ func hasTag(json string) bool {
 	return hasBracket && openingTag.MatchString(json)
 }
 
-// anyText reports whether match reports true for any key or string in r, at any depth.
+// anyText reports whether match returns true for any key or string in r, at any depth.
 func anyText(r gjson.Result, match func(string) bool) bool {
 	if !r.IsObject() && !r.IsArray() {
 		return r.Type == gjson.String && match(r.Str)

@@ -10,23 +10,23 @@ import (
 	"github.com/trajectory-arena/arena/internal/model"
 )
 
-// suiteModel is the model that computed the vectors of published suites. An endpoint's vectors can
-// be compared with them only if it serves the same model.
+// suiteModel is the model that computed the title vectors in published suites. Vectors from an
+// endpoint are comparable with them only if the endpoint serves this model.
 const suiteModel = "qwen3-embedding-0.6b"
 
-// Endpoint compares titles by embeddings of an OpenAI-compatible server. It is safe
-// for use by several goroutines.
+// Endpoint compares titles by embeddings from an OpenAI-compatible server. It is safe for
+// concurrent use.
 type Endpoint struct{ model *model.Embedder }
 
-// NewEndpoint returns an Endpoint that uses an embedder.
+// NewEndpoint returns an Endpoint that gets its embeddings from e.
 func NewEndpoint(e *model.Embedder) *Endpoint { return &Endpoint{e} }
 
-// Source implements Titles.
+// Source returns arena.TitlesEndpoint. It implements Titles.
 func (e *Endpoint) Source() arena.TitleSource { return arena.TitlesEndpoint }
 
-// Vectors implements Titles. As in the subnet's scorer, the vectors of the problem
-// are used for its reward titles if the endpoint serves the model that computed
-// them. A product's title is always embedded.
+// Vectors implements Titles. As in the subnet's scorer, the vectors in the problem are used for
+// the reward titles if the endpoint serves the model that computed them. A product's title is
+// always embedded.
 func (e *Endpoint) Vectors(
 	ctx context.Context,
 	p *arena.Problem,
@@ -40,8 +40,8 @@ func (e *Endpoint) Vectors(
 	return vectors[:len(products)], vectors[len(products):], err
 }
 
-// embedMissing computes the vector of each text whose item of vectors is nil, and stores it there.
-// It returns an error if the vectors differ in length: a server may serve the suites' model at
+// embedMissing computes the vector of each text for which vectors has nil, and stores it there.
+// It returns an error if the lengths of vectors differ: a server may use the suites' model with
 // another length, and every title would then be far from every other.
 func (e *Endpoint) embedMissing(
 	ctx context.Context,

@@ -11,37 +11,39 @@ import (
 	"github.com/trajectory-arena/arena/internal/python"
 )
 
-// message is what the rules read from the message of one step.
+// message is what the rules need to know of the message of one step.
 type message struct {
-	// readable is false if the step has no message object. Such a step adds nothing to the format
-	// score.
+	// readable reports whether the step has a message object. A step without one adds nothing to
+	// the format score.
 	readable bool
 	think    string
 	response string
 	calls    []call
-	// tagged is set if the tool calls, as the subnet renders them, contain an opening tag.
+	// tagged reports whether the tool calls, as the subnet renders them, contain an opening tag.
 	tagged bool
-	// timed is set if extra_info can be read, stamped if its time stamp is a positive number.
+	// timed reports whether extra_info can be read. stamped reports whether its time stamp is a
+	// positive number.
 	timed   bool
 	stamped bool
 }
 
 // call is one tool call of a message.
 type call struct {
-	// name is empty unless its kind is String.
+	// name is the tool's name. It is empty unless kind is arena.String.
 	name string
 	kind arena.Kind
-	// parameters is empty if they are missing or no object.
+	// parameters is the JSON of the parameters. It is empty if they are missing or not an
+	// object.
 	parameters string
 }
 
-// readStep reads one step. It panics by python.Raise if the subnet's scorer refuses the type of a
-// field, which leaves the attempt without a score.
+// readStep reads one step. If the subnet's scorer refuses the type of a field, it panics (see
+// python.Raise), and the attempt gets no score.
 //
-// A step with a time stamp whose message has exactly the sandbox's keys and types (Typed) is read
-// from its fields, and so is a step without Raw: steps of other formats than the sandbox's are
-// scored as the sandbox would have recorded them. Any other step is read from Raw. Calls that are
-// read from the fields are appended to buf.
+// A step is read from its fields if it has no Raw, or if it has a time stamp and its message has
+// exactly the sandbox's keys and types (Typed). So steps of other formats are scored as if the
+// sandbox had recorded them. Any other step is read from Raw. Calls that are read from the
+// fields are appended to buf.
 func readStep(s *arena.Step, buf []call) message {
 	hasStamp := s.Timestamp.Kind() == arena.Number
 	if s.Raw != "" && (!s.Typed || !hasStamp) {
@@ -74,8 +76,8 @@ func isTagged(c *arena.ToolCall) bool {
 	return hasTag(string(c.Arguments)) || hasTag(string(c.Result))
 }
 
-// parseArguments returns the arguments of a call as the JSON text of an object. They may be an
-// object or a string that contains one; if they are neither, the result is "".
+// parseArguments returns the arguments of a call as the JSON text of an object. The arguments
+// may be an object or a string that contains one; otherwise the result is "".
 func parseArguments(raw arena.Raw) string {
 	text := raw.Text()
 	if arena.Raw(text).Kind() != arena.Object {
@@ -87,7 +89,7 @@ func parseArguments(raw arena.Raw) string {
 	return text
 }
 
-// readMessage reads the message of a step from the JSON that its source wrote.
+// readMessage reads the message of a step from the original JSON of the step.
 func readMessage(step gjson.Result) message {
 	fields := members(step, "completion", "extra_info")
 	m := message{}
@@ -111,8 +113,8 @@ func readMessage(step gjson.Result) message {
 	return m
 }
 
-// readCalls reads a list of tool calls. It panics by python.Raise if r exists and is no list of
-// objects. field is the name of the list for the error.
+// readCalls reads a list of tool calls. It panics (see python.Raise) if r exists and is not a
+// list of objects. The error names the list by field.
 func readCalls(r gjson.Result, field string) []call {
 	if r.Exists() && !r.IsArray() {
 		python.Raise("message field %q is not a list", field)
@@ -135,9 +137,8 @@ func readCalls(r gjson.Result, field string) []call {
 	return calls
 }
 
-// members returns the values of some keys of a JSON object, in the order of keys. If a key is
-// missing, or r is no object, the value is a Result whose Exists is false. Of a repeated key the
-// last value counts.
+// members returns the values of keys in a JSON object, in the order of keys. If a key is missing
+// or r is no object, Exists of the value is false. If a key is repeated, its last value counts.
 func members(r gjson.Result, keys ...string) []gjson.Result {
 	values := make([]gjson.Result, len(keys))
 	if !r.IsObject() {
@@ -153,9 +154,9 @@ func members(r gjson.Result, keys ...string) []gjson.Result {
 	return values
 }
 
-// readTimestamp reads extra_info as the subnet's Python code does. timed is false if extra_info has
-// a type that Python cannot read; a missing one is read as empty. stamped reports whether the time
-// stamp is a positive number, where true is 1.
+// readTimestamp reads extra_info as the subnet's Python code does. timed is false if Python
+// cannot read the type of extra_info; a missing one is read as empty. stamped reports whether
+// the time stamp is a positive number, where true counts as 1.
 func readTimestamp(extra gjson.Result) (timed, stamped bool) {
 	if !extra.IsObject() {
 		return !extra.Exists(), false
@@ -164,9 +165,10 @@ func readTimestamp(extra gjson.Result) (timed, stamped bool) {
 	return true, stamp.IsNumber() && asNumber(stamp) > 0
 }
 
-// format returns the step's format score. It is 1 if the step has thinking and at least one call or
-// a response, no part contains a tag, and every call has a name and an object of parameters. It is
-// half of that without a time stamp, and 0 otherwise.
+// format returns the format score of the step. A step is well formed if it has thinking and at
+// least one call or a response, no part contains a tag, and every call has a name and an object
+// of parameters. The score is 1 for a well-formed step, unstampedFactor if it has no time stamp,
+// and 0 for any other step.
 func (m *message) format() float64 {
 	if !m.readable || !m.timed || !m.isWellFormed() {
 		return 0
@@ -177,7 +179,8 @@ func (m *message) format() float64 {
 	return 1
 }
 
-// unstampedFactor multiplies the format score of a step without a time stamp [oro problem_scorer].
+// unstampedFactor is the factor of the format score for a step without a time stamp [oro
+// problem_scorer].
 const unstampedFactor = 0.5
 
 func (m *message) isWellFormed() bool {

@@ -7,15 +7,15 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// options are the variants that a product is sold in, such as sizes and colours.
+// options are the variants in which a product is sold, such as sizes and colours.
 type options struct {
-	// attributes apply to the product itself. skus has the pairs of each variant that can be
+	// attributes belong to the product itself. skus has the options of each variant that can be
 	// ordered.
 	attributes []pair
 	skus       [][]pair
 }
 
-// pair is the name of an option, such as a colour, and its value as hash returns it.
+// pair is the name of an option, such as a colour, and its value in the form that hash returns.
 type pair struct{ key, value string }
 
 func readOptions(product value) (o options, fault error) {
@@ -35,7 +35,7 @@ func readOptions(product value) (o options, fault error) {
 	return o, fault
 }
 
-// attributePairs returns a pair for each item of each list in v, an object of lists.
+// attributePairs returns one pair for each item of each list in v, which is an object of lists.
 func attributePairs(v value) []pair {
 	var pairs []pair
 	for _, item := range items(v) {
@@ -46,16 +46,16 @@ func attributePairs(v value) []pair {
 	return pairs
 }
 
-// skuPairs returns the options of one variant of a product: for each member of the object v, its name
-// and the hash of its value. A value that is a list or an object raises an error.
+// skuPairs returns the options of one variant of a product: for each member of the object v, its
+// name and the hash of its value. It raises an error for a value that is a list or an object.
 func skuPairs(v value) []pair {
 	return slicesx.Map(items(v), func(item python.Item) pair {
 		return pair{item.Key, hash(item.Value)}
 	})
 }
 
-// readWantedPairs returns the options that a reward demands of a product. The fault is the reason
-// why they cannot be read.
+// readWantedPairs returns the options that a reward demands of a product. fault is the reason
+// why they cannot be read, nil if they can.
 func readWantedPairs(reward value) (pairs []pair, fault error) {
 	fault = python.Catch(func() {
 		for _, v := range iterateKey(reward, "sku_options") {
@@ -68,13 +68,12 @@ func readWantedPairs(reward value) (pairs []pair, fault error) {
 	return pairs, fault
 }
 
-// typicalOptions is a number of options that nearly no reward exceeds. It is the capacity of a
-// slice.
+// typicalOptions is the initial capacity for the options of a reward. Almost no reward has more.
 const typicalOptions = 16
 
-// checkOptions sets the tally of the options: how many a reward demands, and how many of them the
-// product has. The product's own attributes count, and those of its variant (SKU) with the most
-// demanded options.
+// checkOptions counts in the tally how many options a reward demands, and how many of them the
+// product has. It counts the product's own attributes, and the options of the variant (SKU) with
+// the most demanded ones.
 func checkOptions(t *tally, product *document, reward *reward) {
 	defer python.Within("sku & attrs")
 	python.Reraise(reward.optionsFault)

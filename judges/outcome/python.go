@@ -13,16 +13,16 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// value is a value of Python, decoded from JSON.
+// value is a Python value, decoded from JSON.
 //
-// The subnet's scorer is a Python program that accepts any JSON of a suite and a catalogue. It does
-// not skip a field of an unexpected type: Python's operators apply to it, or raise an error and
-// leave the attempt without a score. The functions of this file do the same. Where Python raises an
-// error, they panic by python.Raise.
+// The subnet's scorer is a Python program that accepts any JSON of a suite and a catalogue. It
+// does not skip fields of an unexpected type: Python's operators use them or raise an error,
+// which leaves the attempt without a score. The functions of this file do the same. Where Python
+// raises an error, they panic by python.Raise.
 type value = python.Value
 
-// decode parses JSON to the value that Python would read. An integer of more than 4,300 digits,
-// which Python does not read, becomes the nearest float: no score that was paid had one.
+// decode parses JSON to the value that Python would read. Python refuses integers of more than
+// 4,300 digits; decode returns the nearest float for them, since no score that was paid had one.
 func decode(r gjson.Result) value {
 	if v, err := python.Loads(r.Raw); err == nil {
 		return v
@@ -30,8 +30,8 @@ func decode(r gjson.Result) value {
 	return python.Number(r.Num)
 }
 
-// pick returns an object with only the given keys of the JSON object r, and their values. Of a
-// repeated key the last value counts.
+// pick returns an object with only the given keys of the JSON object r, and their values. If a
+// key is repeated, its last value counts.
 func pick(r gjson.Result, keys ...string) value {
 	var picked []python.Item
 	for i, member := range members(r, keys...) {
@@ -50,8 +50,8 @@ func kindName(v value) string {
 	return [...]string{"null", "a boolean", "a number", "a number", "a string", "a list", "an object"}[v.Kind]
 }
 
-// get returns what Python's v[key] does for a string key. It panics by python.Raise if v is no
-// object or has no such key.
+// get returns Python's v[key] for a string key. It panics by python.Raise if v is no object or
+// does not have the key.
 func get(v value, key string) value {
 	if v.Kind != python.Dict {
 		python.Raise("read %q: %s is no object", key, kindName(v))
@@ -63,8 +63,8 @@ func get(v value, key string) value {
 	return item
 }
 
-// iterate returns what Python's for loop yields for v: a list's items, a string's characters or an
-// object's keys. It panics by python.Raise for any other value.
+// iterate returns the items over which Python's for loop iterates: a list's items, a string's
+// characters or an object's keys. It panics by python.Raise for any other value.
 func iterate(v value) []value {
 	switch v.Kind {
 	case python.List:
@@ -85,7 +85,8 @@ func iterate(v value) []value {
 	return nil
 }
 
-// iterateKey returns what Python's for loop yields for v[key], or nil if v has no such key.
+// iterateKey returns the items over which Python's for loop iterates in v[key]. It returns nil
+// if v does not have the key.
 func iterateKey(v value, key string) []value {
 	if list, ok := v.Get(key); ok {
 		return iterate(list)
@@ -102,7 +103,7 @@ func items(v value) []python.Item {
 	return v.Dict
 }
 
-// contains reports the result of Python's "item in v". It panics by python.Raise where Python
+// contains reports whether Python's "item in v" is true. It panics by python.Raise where Python
 // raises an error.
 func contains(v, item value) bool {
 	switch v.Kind {
@@ -125,7 +126,7 @@ func contains(v, item value) bool {
 	return false
 }
 
-// equal reports whether Python's a == b is true. 1, 1.0 and true are one value.
+// equal reports whether Python's a == b is true. The values 1, 1.0 and true are equal.
 func equal(a, b value) bool {
 	if a.Kind < python.List && b.Kind < python.List {
 		return hash(a) == hash(b)
@@ -144,9 +145,9 @@ func equal(a, b value) bool {
 	return true
 }
 
-// hash returns a text for a null, boolean, number or string. Two texts are equal if and only if
-// Python's == is true for the values. It panics by python.Raise for a list or object, which cannot
-// be a member of a set.
+// hash returns a text for a null, boolean, number or string. Two such texts are equal if and
+// only if Python's == is true for the values. It panics by python.Raise for a list or an object,
+// which cannot be in a Python set.
 func hash(v value) string {
 	switch v.Kind {
 	case python.None:
@@ -166,8 +167,8 @@ func hash(v value) string {
 	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
-// asNumber returns a number as a float64, and 0 or 1 for a boolean. It panics by python.Raise for
-// any other value.
+// asNumber returns a number as a float64. A boolean is 0 or 1. It panics by python.Raise for any
+// other value.
 func asNumber(v value) float64 {
 	if !v.IsNumber() {
 		python.Raise("%s is no number", kindName(v))
@@ -179,11 +180,12 @@ func asNumber(v value) float64 {
 	return f
 }
 
-// exactDigits is the maximum number of digits of an integer that always fits a float64 exactly.
+// exactDigits is the maximum number of decimal digits with which every integer is exact as a
+// float64.
 const exactDigits = 15
 
-// atMost reports whether Python's a <= b is true. Like Python it compares integers exactly, however
-// long they are. It panics by python.Raise if a or b is no number.
+// atMost reports whether Python's a <= b is true. Integers of any length are compared exactly,
+// as in Python. It panics by python.Raise if a or b is no number.
 func atMost(a, b value) bool {
 	x := asNumber(a)
 	y := asNumber(b)
@@ -193,8 +195,8 @@ func atMost(a, b value) bool {
 	return exact(a, x).Cmp(exact(b, y)) <= 0
 }
 
-// exact returns a number without rounding. f is the nearest float64 to the number, which is used if
-// v is no integer.
+// exact returns a number without rounding. f is the nearest float64 to v and is used if v is not
+// an integer.
 func exact(v value, f float64) *big.Float {
 	if n, ok := new(big.Int).SetString(v.Text, 10); ok {
 		return new(big.Float).SetInt(n)

@@ -4,7 +4,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/python"
 )
 
-// axis is one of the four properties that a product is checked for: title, price, service and
+// axis is one of the four properties for which a product is checked: title, price, service and
 // options.
 type axis int
 
@@ -16,7 +16,8 @@ const (
 	axes
 )
 
-// tally counts, by axis, the checks of one product against one reward, and those that passed.
+// tally is the number of checks of one product against one reward, and of checks that passed, by
+// axis.
 type tally struct {
 	hits, total [axes]int
 }
@@ -28,7 +29,8 @@ func (t *tally) add(a axis, hit bool) {
 	}
 }
 
-// ratio returns the share of the checks on the given axes that passed, or 0 if there was none.
+// ratio returns the share of passed checks among the checks on the given axes. It returns 0 if
+// there are no checks.
 func (t *tally) ratio(over ...axis) float64 {
 	var hits, total int
 	for _, a := range over {
@@ -38,7 +40,8 @@ func (t *tally) ratio(over ...axis) float64 {
 	return float64(hits) / float64(max(total, 1))
 }
 
-// isGold reports whether the product is the gold product, the one whose id the reward has.
+// isGold reports whether the product is the gold product of the reward: the one that the reward
+// names by its id.
 func isGold(product, reward value) bool {
 	return equal(productID("product", product), productID("reward", reward))
 }
@@ -48,8 +51,8 @@ func productID(name string, v value) value {
 	return get(v, "product_id")
 }
 
-// check counts the checks of a product against a reward on all axes. titles reports for each title
-// of the reward that could be compared whether it matches.
+// check runs the checks of a product against a reward on all axes and returns their counts.
+// titles has one value for each title of the reward that could be compared: whether it matches.
 func check(product *document, r *reward, titles []bool) tally {
 	var t tally
 	for _, hit := range titles {
@@ -84,15 +87,16 @@ func checkServices(t *tally, product, reward value) {
 	}
 }
 
-// bound is a condition of a reward on the price: a mode such as "less than", with a lower and an
-// upper end of which the mode uses one or both.
+// bound is a condition of a reward on the price. Its mode, such as "less than", uses the lower
+// end, the upper end or both.
 type bound struct {
 	mode   string
 	lo, hi value
 }
 
-// readBounds reads the bounds on the price that a reward has, up to the first that cannot be read.
-// fault is the reason. It is raised only after the bounds before it are checked.
+// readBounds reads a reward's conditions on the price, up to the first that cannot be read.
+// fault is the reason why it cannot be read. The fault is raised only after the conditions
+// before it were checked.
 func readBounds(reward value) (bounds []bound, fault error) {
 	fault = python.Catch(func() {
 		for _, price := range iterateKey(reward, "price") {
@@ -108,8 +112,9 @@ func readBounds(reward value) (bounds []bound, fault error) {
 	return bounds, fault
 }
 
-// allows reports whether a price is within the bound, and false for an unknown mode. It reads an
-// end only if the result depends on it, since an end of a wrong type panics by python.Raise.
+// allows reports whether a price is within the bound. It returns false for an unknown mode. It
+// reads an end only if the result depends on it, since an end of a wrong type panics by
+// python.Raise.
 func (b *bound) allows(price value) bool {
 	switch b.mode {
 	case "less than":

@@ -10,8 +10,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/python"
 )
 
-// AppendLine appends the score line of one attempt, without its line end. The score
-// has the axes of its task, or is null.
+// AppendLine appends the JSON line with the score of one attempt, without a line break. The
+// score has the axes of the attempt's task, or is null.
 func AppendLine(
 	dst []byte,
 	t *arena.Trace,
@@ -49,20 +49,21 @@ func AppendScores(dst []byte, s *arena.Scores) []byte {
 	return append(dst, '}')
 }
 
-// Scale is the factor on a success by its reasoning quality: Floor at quality 0,
-// then linear up to 1 at Ceiling. Floor is 0 to 1, Ceiling more than 0 and at most 1.
+// Scale is a conversion of a reasoning quality to the factor by which a success is paid. The
+// factor is Floor at quality 0 and rises linearly to 1 at Ceiling. Floor is from 0 to 1. Ceiling
+// is above 0 and at most 1.
 type Scale struct {
-	// Floor is the factor at grade 0.
+	// Floor is the factor for quality 0.
 	Floor float64 `json:"floor" yaml:"floor"`
-	// Ceiling is the grade from which the factor is 1.
+	// Ceiling is the quality from which the factor is 1.
 	Ceiling float64 `json:"ceiling" yaml:"ceiling"`
 }
 
-// SubnetScale returns the scale that the subnet pays by [oro scoring].
+// SubnetScale returns the scale by which the subnet pays [oro scoring].
 func SubnetScale() Scale { return Scale{Floor: 0.3, Ceiling: 0.80} }
 
-// Multiplier converts a reasoning quality of 0 to 1 to a factor, Floor to 1, rounded
-// to four places. Values outside 0 to 1 are clamped, NaN is 0.
+// Multiplier converts a reasoning quality from 0 to 1 to a factor from Floor to 1, rounded to
+// four decimals. Values outside of 0 to 1 are clamped, and NaN counts as 0.
 func (s Scale) Multiplier(q float64) float64 {
 	if math.IsNaN(q) {
 		q = 0
@@ -74,12 +75,12 @@ func (s Scale) Multiplier(q float64) float64 {
 	return python.Round(s.Floor+q*(1-s.Floor)/s.Ceiling, 4)
 }
 
-// Multiplier converts a mean reasoning quality of 0 to 1 to the subnet's factor on
-// the success rate, 0.3 to 1.
+// Multiplier converts a mean reasoning quality from 0 to 1 to the subnet's factor on the success
+// rate, from 0.3 to 1.
 func Multiplier(q float64) float64 { return SubnetScale().Multiplier(q) }
 
-// FinalScore returns the success rate times the multiplier of the mean quality,
-// rounded to four places.
+// FinalScore returns the success rate times the subnet's factor for the mean quality, rounded to
+// four decimals.
 func FinalScore(successRate, q float64) float64 {
 	return python.Round(successRate*Multiplier(q), 4)
 }

@@ -1,7 +1,7 @@
-// Package outcome scores attempts by the subnet's own rules: format and length of
-// the dialogue, and the recommended products against the problem's rewards. The
-// rules reproduce every oddity of the subnet's, so that a score here is the score
-// that was paid. docs/outcome.md lists them.
+// Package outcome scores attempts by the subnet's own rules: the format and length of the
+// dialogue, and the recommended products compared with the problem's rewards. Every oddity of
+// the subnet's rules is reproduced, so that a score is the one that was paid. docs/outcome.md
+// lists the rules.
 package outcome
 
 import (
@@ -15,24 +15,23 @@ import (
 	"github.com/trajectory-arena/arena/internal/python"
 )
 
-// Products is the catalogue in which recommended ids are looked up.
+// Products is a catalogue in which recommended ids are looked up.
 type Products interface {
-	// Document returns a product as the catalogue has it, a JSON object.
+	// Document returns the product with this id as the catalogue has it, a JSON object.
 	Document(id string) (arena.Raw, bool)
 }
 
-// Scorer computes outcome scores. It is safe for use by several goroutines if its
-// Products and Titles are.
+// Scorer computes outcome scores. It is safe for concurrent use if its Products and Titles are.
 type Scorer struct {
 	products *documents
 	titles   Titles
-	// specs caches the results of readSpec. The key is an *arena.Problem, the value a func() (spec,
-	// error): a day's thousands of attempts are at the same few hundred problems.
+	// specs caches the results of readSpec. The key is an *arena.Problem, the value a func()
+	// (spec, error). Thousands of attempts of one day are at the same few hundred problems.
 	specs sync.Map
 }
 
-// New returns a scorer over a catalogue. If titles is nil, titles do not count in
-// any rule but that of the gold product itself.
+// New returns a scorer that looks up products in a catalogue. If titles is nil, no rule compares
+// titles, except that those of a gold product match.
 func New(products Products, titles Titles) *Scorer {
 	return &Scorer{
 		products: &documents{source: products, cache: map[string]*document{}},
@@ -40,10 +39,9 @@ func New(products Products, titles Titles) *Scorer {
 	}
 }
 
-// Score scores the trace t against its problem p, nil if none is known. The outcome
-// of an attempt with a ruling is that ruling, whatever the rules say. If the rules
-// cannot score an attempt, its outcome has the reason. An error means that the run
-// cannot go on.
+// Score returns the outcome of the trace t, which is at the problem p. p is nil if the problem
+// is unknown. If the attempt has a ruling, the ruling is its outcome. If the rules cannot score
+// it, the outcome has the reason. An error means that the run cannot continue.
 func (s *Scorer) Score(
 	ctx context.Context,
 	t *arena.Trace,
@@ -75,8 +73,8 @@ func (s *Scorer) Score(
 	return out, nil
 }
 
-// isSuccess reports whether every product passed all rules and, for a shop or voucher task, the
-// shop or budget too.
+// isSuccess reports whether every product passed all rules and, for a shop or voucher task,
+// whether the rule for the shop or budget was passed too.
 func isSuccess(c arena.Category, a *arena.Axes) bool {
 	if a == nil || a.Rule < 1 {
 		return false
@@ -93,7 +91,7 @@ func isSuccess(c arena.Category, a *arena.Axes) bool {
 
 // spec is what a problem demands, in the form that the rules read.
 type spec struct {
-	// single is set for a product task: its reward is one object.
+	// single reports whether the problem is a product task, whose reward is a single object.
 	single  bool
 	rewards []reward
 	voucher value
@@ -103,18 +101,18 @@ type spec struct {
 type reward struct {
 	value value
 	// bounds are the conditions on the price that can be read. boundsFault is the reason why the
-	// next one cannot be read; nil if all can.
+	// next condition cannot be read, nil if all can.
 	bounds      []bound
 	boundsFault error
-	// options are the demanded options. optionsFault is the reason why they cannot be read; nil if
-	// they can.
+	// options are the demanded options. optionsFault is the reason why they cannot be read, nil
+	// if they can.
 	options      []pair
 	optionsFault error
 }
 
-// spec returns what the attempt's problem demands. It panics by python.Raise if the attempt cannot
-// be scored, since it failed, left no dialogue or has no known problem, or since the problem cannot
-// be read.
+// spec returns what the attempt's problem demands. It panics by python.Raise if the attempt
+// cannot be scored: it failed, has no dialogue or no known problem, or the problem cannot be
+// read.
 func (s *Scorer) spec(t *arena.Trace, p *arena.Problem) spec {
 	switch {
 	case t.Status != arena.StatusSuccess:
@@ -135,8 +133,8 @@ func (s *Scorer) spec(t *arena.Trace, p *arena.Problem) spec {
 	return result
 }
 
-// Scorable returns an error if no attempt at a problem can be scored: the problem
-// has no reward, or its category no rules.
+// Scorable returns an error if no attempt at the problem can be scored, because it has no reward
+// or there are no rules for its category.
 func Scorable(p *arena.Problem) error {
 	_, err := readSpec(p)
 	return err

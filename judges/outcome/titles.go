@@ -11,26 +11,28 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// minCosine is the minimum cosine of the vectors of two titles that count as equal [oro orm].
+// minCosine is the minimum cosine between the vectors of two titles that count as equal [oro
+// orm].
 const minCosine = 0.7
 
-// Titles embeds titles to compare them.
+// Titles is a source of title embeddings, by which titles are compared.
 type Titles interface {
-	// Vectors returns an embedding for each title of a product and for each title of
-	// a reward, nil for a title without one. It fails only if the run cannot go on.
+	// Vectors returns one embedding for each title of a product and for each title of a reward.
+	// An embedding is nil if there is none for the title. An error means that the run cannot
+	// continue.
 	Vectors(ctx context.Context, p *arena.Problem, products, rewards []string) (productVectors, rewardVectors [][]float64, err error)
-	// Source returns where the vectors come from.
+	// Source returns the kind of source of the vectors.
 	Source() arena.TitleSource
 }
 
-// Carried uses the vectors that the problem has. Published suites have those of reward titles only,
-// so a product's title can be compared only if it is one of them.
+// Carried is a source that uses the vectors stored in the problem. Published suites have vectors
+// of reward titles only, so a product's title can be compared only if it is one of them.
 type Carried struct{}
 
-// Source implements Titles.
+// Source returns arena.TitlesVectors. It implements Titles.
 func (Carried) Source() arena.TitleSource { return arena.TitlesVectors }
 
-// Vectors implements Titles.
+// Vectors returns the vectors that the problem has for the titles. It implements Titles.
 func (Carried) Vectors(
 	_ context.Context, p *arena.Problem, products, rewards []string,
 ) (productVectors, rewardVectors [][]float64, err error) {
@@ -43,12 +45,12 @@ func problemVectors(p *arena.Problem, titles []string) [][]float64 {
 	})
 }
 
-// findTitles sets m.title and m.wanted, the titles to compare. There are none for the gold product,
-// whose title is right by definition.
+// findTitles sets m.title and m.wanted, the titles to compare. It sets none for the gold
+// product, whose title matches by definition.
 //
-// It panics by python.Raise where the subnet's scorer fails. For any product but the gold one, that
-// scorer requires a title if the task has several products. A model embeds text only, so with a
-// model a title must be a string.
+// It panics by python.Raise where the subnet's scorer fails. That scorer requires a title of
+// every product but the gold one if the task has several products. If titles are embedded by a
+// model, which accepts text only, a title must be a string.
 func (a *attempt) findTitles(m *match) {
 	if m.gold {
 		return
@@ -79,7 +81,8 @@ func (a *attempt) findTitles(m *match) {
 	}
 }
 
-// textElements returns the strings in v, a list, and an error if v contains anything else.
+// textElements returns the strings in the list v. The fault is an error if v contains anything
+// else.
 func textElements(v value) (texts []string, fault error) {
 	var elements []value
 	fault = python.Catch(func() { elements = iterate(v) })
@@ -93,8 +96,8 @@ func textElements(v value) (texts []string, fault error) {
 	return texts, fault
 }
 
-// embed sets the vectors of all titles that are compared, in one call of Titles. An error means
-// that the run cannot continue.
+// embed sets the vectors of all titles to compare, with one call of Titles. An error means that
+// the run cannot continue.
 func (a *attempt) embed(ctx context.Context, matches []match) error {
 	var products, rewards []string
 	for i := range matches {
@@ -123,9 +126,9 @@ func (a *attempt) embed(ctx context.Context, matches []match) error {
 	return nil
 }
 
-// compareTitles reports for each of the reward's titles that can be compared whether the product's
-// title matches. All of them match for the gold product. It counts the titles in a.compared and
-// a.skipped.
+// compareTitles returns, for each title of the reward that can be compared, whether the
+// product's title matches it. For the gold product all titles match. It counts the titles in
+// a.compared and a.skipped.
 func (a *attempt) compareTitles(m *match) []bool {
 	if m.gold {
 		defer python.Within("title")
@@ -144,8 +147,8 @@ func (a *attempt) compareTitles(m *match) []bool {
 	return hits
 }
 
-// cosine returns the cosine of the angle between two vectors, or 0 if one is zero or their
-// dimensions differ.
+// cosine returns the cosine of the angle between two vectors. It returns 0 if a vector is zero
+// or their lengths differ.
 func cosine(a, b []float64) float64 {
 	if len(a) != len(b) {
 		return 0

@@ -1,5 +1,5 @@
-// Package prices computes the cost of tokens from a table of the user's: prices
-// change, and no built-in list would stay right for long.
+// Package prices computes the cost of tokens from the user's own table of prices. There is no
+// built-in list, since prices change.
 package prices
 
 import (
@@ -21,15 +21,15 @@ type Price struct {
 	Cached float64
 }
 
-// Tokens are numbers of tokens. Cached are a part of Prompt.
+// Tokens are numbers of tokens. Cached is a part of Prompt.
 type Tokens struct{ Prompt, Cached, Completion int }
 
-// Table is a price per model. A model without an entry has no known price, which is
-// not the same as a price of zero.
+// Table maps the name of a model to its price. The price of a model without an entry is unknown,
+// not zero.
 type Table map[string]Price
 
-// Read reads a table from a YAML file. An unknown key, a repeated key and a price that
-// is no amount of money are errors.
+// Read reads a table of prices from a YAML file. It returns an error for an unknown or repeated
+// key and for an invalid price.
 func Read(path string) (Table, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -39,7 +39,7 @@ func Read(path string) (Table, error) {
 	return t, wrong.Wrap("read prices "+path, err)
 }
 
-// Parse parses a table from YAML.
+// Parse parses a table of prices from YAML.
 func Parse(b []byte) (Table, error) {
 	var entries map[string]struct {
 		Prompt     *float64 `yaml:"prompt"`
@@ -73,8 +73,8 @@ func isAmount(x *float64) bool {
 	return x != nil && *x >= 0 && !math.IsInf(*x, 0)
 }
 
-// Cost returns the cost of the tokens with a model in US dollars; nil if its price is
-// unknown.
+// Cost returns the cost of tokens of the named model in US dollars. It returns nil if the price
+// is unknown.
 func (t Table) Cost(model string, n Tokens) *float64 {
 	p, ok := t[model]
 	if !ok {

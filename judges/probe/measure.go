@@ -18,18 +18,18 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// Shift is the change of one attempt's score under one probe.
+// Shift is the change of one attempt's score by one probe.
 type Shift struct {
 	Probe   string
 	Judge   string
 	Problem string
-	// Scored is false if one of both judgements has no score.
+	// Scored is false if one of the two judgements has no score.
 	Scored bool
-	// By is the score with the change minus the score without.
+	// By is the score of the changed attempt minus the score of the unchanged one.
 	By float64
 }
 
-// Measure returns the shifts of an attempt under every probe.
+// Measure returns the shift of an attempt's score by each probe.
 func Measure(
 	ctx context.Context,
 	judge Judge,
@@ -43,16 +43,16 @@ func Measure(
 	return MeasureFrom(ctx, judge, &base, t, d)
 }
 
-// IsSampled reports whether an attempt is in the sample of one in every attempts. It
-// depends on a hash of the id, so that the sample is the same for any order and any
-// division of the work. It is empty if every is 0.
+// IsSampled reports whether an attempt is in the sample of one in every attempts. It depends on
+// a hash of the id only, so that the sample is the same for any order and division of the work.
+// It returns false if every is 0.
 func IsSampled(id string, every int) bool {
 	sum := sha256.Sum256([]byte(id))
 	return every > 0 && binary.BigEndian.Uint64(sum[:])%uint64(every) == 0
 }
 
-// MeasureFrom returns the shifts of an attempt under every probe from base, the
-// judgement of the unchanged attempt.
+// MeasureFrom returns the shift of an attempt's score by each probe. base is the judgement of
+// the unchanged attempt.
 func MeasureFrom(
 	ctx context.Context,
 	judge Judge,
@@ -85,23 +85,22 @@ func MeasureFrom(
 type Summary struct {
 	Probe string `json:"probe"`
 	Judge string `json:"judge"`
-	// N is the number of attempts scored with and without the change, Unscored that of
-	// the others.
+	// N is the number of attempts that were scored with and without the change. Unscored is the
+	// number of all others.
 	N        int `json:"n"`
 	Unscored int `json:"unscored"`
 	Raised   int `json:"raised"`
 	Lowered  int `json:"lowered"`
-	// RaisedWilson95 is the interval of the share raised, as if attempts were
+	// RaisedWilson95 is the 95 % interval of the share of raised attempts. It treats attempts as
 	// independent.
 	RaisedWilson95 [2]float64 `json:"raised_wilson95"`
-	// MeanShift is the mean change of the score, CI95 its interval from the standard
-	// error clustered by problem; nil for a single problem.
+	// MeanShift is the mean change of the score. CI95 is its 95 % interval, from the standard
+	// error clustered by problem. It is nil if there is a single problem.
 	MeanShift float64     `json:"mean_shift"`
 	CI95      *[2]float64 `json:"ci95"`
 }
 
-// Summarise returns the summary of one probe's shifts. All counts are zero if there
-// are none.
+// Summarise returns the summary of the shifts by one probe. All counts are 0 if there are none.
 func Summarise(probe string, shifts []Shift) Summary {
 	s := Summary{Probe: probe, RaisedWilson95: [2]float64{0, 1}}
 	for _, x := range shifts {
@@ -128,8 +127,8 @@ func Summarise(probe string, shifts []Shift) Summary {
 	return s
 }
 
-// clusteredInterval returns the 95 % interval of the mean shift of a score. It allows for shifts at
-// one problem that depend on each other. It is nil if all shifts are at a single problem.
+// clusteredInterval returns the 95 % interval of the mean shift of a score. It treats problems,
+// not attempts, as independent. It returns nil if there is a single problem.
 func clusteredInterval(shifts []Shift) *[2]float64 {
 	sumOf := map[string]float64{}
 	countOf := map[string]float64{}
@@ -152,12 +151,12 @@ func clusteredInterval(shifts []Shift) *[2]float64 {
 	return &[2]float64{mean - half, mean + half}
 }
 
-// MaxLift is the maximum share of attempts that a probe may raise, with a confidence
-// of 95 %, before a judge counts as one that can be lifted.
+// MaxLift is the maximum share of attempts that a probe may raise. If the share is larger with a
+// confidence of 95 %, the judge counts as one that a probe can raise.
 const MaxLift = 0.05
 
-// LiftWarning describes the probes that raise more than MaxLift of the attempts, the
-// worst first; it is empty if none surely does.
+// LiftWarning returns a text about the probes that raise more than MaxLift of the attempts, the
+// worst first. It returns "" if no probe certainly does.
 func LiftWarning(summaries []Summary) string {
 	worst := slices.DeleteFunc(slices.Clone(summaries), func(s Summary) bool {
 		return s.RaisedWilson95[0] <= MaxLift
@@ -190,8 +189,8 @@ func LiftWarning(summaries []Summary) string {
 	)
 }
 
-// ReadSummaries parses lines of JSON, one summary each. A line that is no summary of a
-// known probe is an error, and so is a text without lines.
+// ReadSummaries parses one summary per line of JSON. It returns an error if a line is not a
+// summary of a known probe, or if there are no lines.
 func ReadSummaries(text []byte) ([]Summary, error) {
 	var summaries []Summary
 	for line := range bytes.Lines(text) {

@@ -9,20 +9,20 @@ import (
 	"github.com/trajectory-arena/arena/internal/lenient"
 )
 
-// maxDepth is the maximum nesting of JSON that is parsed; a judge's answer needs three levels.
+// maxDepth is the maximum nesting of JSON that is parsed. A judge's answer needs three levels.
 const maxDepth = 32
 
-// rules set how almost-JSON is parsed: values that are cut off or broken are dropped, so that only
-// what the judge wrote completely counts.
+// rules are the rules for parsing incomplete or broken JSON. Values that are truncated or broken
+// are dropped, so that only values that the judge wrote completely count.
 var rules = lenient.Rules{Depth: maxDepth}
 
-// eachObject calls visit for every JSON object in a text, with the byte offset of its start. A
-// broken object is visited with what could be parsed of it, and then the objects inside it are
-// visited. eachObject reports false if it gave up because the text would take too long.
+// eachObject calls visit for every JSON object in a text, with the byte offset of its start. For
+// a broken object, visit gets what could be parsed, and is then called for the objects inside
+// it. eachObject returns false if it stopped because the text takes too long.
 //
-// In the worst case each start is parsed to the end of the text, so a text of nothing but openings
-// would take quadratic time. No honest reply has so many broken objects, so the work is limited to
-// 64 times the length of the text.
+// In the worst case, each start is parsed to the end of the text, which takes quadratic time for
+// a text of opening brackets only. No honest reply has many broken objects, so the work is
+// limited to 64 times the length of the text.
 func eachObject(text string, visit func(start int, m lenient.Mended)) bool {
 	work := 64 * (len(text) + 1)
 	for i := strings.IndexByte(text, '{'); i >= 0; {
@@ -44,22 +44,23 @@ func eachObject(text string, visit func(start int, m lenient.Mended)) bool {
 	return true
 }
 
-// answers collects the objects of a text that have a key.
+// answers are the objects of a text that have a certain key.
 type answers struct {
 	key string
-	// complete are the complete objects, broken what could be parsed of the others.
+	// complete has the complete objects. broken has what could be parsed of the others.
 	complete, broken []string
-	// end is the byte offset after the last complete one.
+	// end is the byte offset after the last complete object.
 	end int
-	// doubtful is set if one of the objects is inside another or on a quoted line, or has the key
-	// twice.
+	// doubtful reports whether one of the objects is inside another one, is on a quoted line, or
+	// has the key twice.
 	doubtful bool
 }
 
-// findAnswer finds the only object of a text that has the key, and returns it as strict JSON. It
-// may be complete or, if no complete one has the key, cut off or broken after the key's value. ok
-// is false if there is none, and if it is not clear that the model itself gave the answer: two
-// objects differ in the value, one is inside another or on a quoted line, or the key is repeated.
+// findAnswer finds the only object of a text that has the key, and returns it as strict JSON.
+// complete is false for an object that is truncated or broken after the key's value; such an
+// object counts if no complete one has the key. ok is false if there is no object, or if it may
+// not be the model's own answer: two objects have different values, one is inside another or on
+// a quoted line, or the key is repeated.
 func findAnswer(text, key string) (object string, complete, ok bool) {
 	a := answers{key: key}
 	inTime := eachObject(text, func(start int, m lenient.Mended) {
@@ -99,14 +100,14 @@ func (a *answers) add(text string, start int, m lenient.Mended) {
 	}
 }
 
-// isQuoted reports whether the line that contains text[start] begins with ">", which marks a
+// isQuoted reports whether the line that contains text[start] begins with ">", the mark of a
 // quotation.
 func isQuoted(text string, start int) bool {
 	lineStart := strings.LastIndexByte(text[:start], '\n') + 1
 	return strings.HasPrefix(strings.TrimLeft(text[lineStart:start], " \t"), ">")
 }
 
-// differ reports whether two of the collected objects have different values under the key.
+// differ reports whether two of the collected objects have different values for the key.
 func (a *answers) differ() bool {
 	first := gjson.Get(a.complete[0], a.key).String()
 	isOther := func(object string) bool {
@@ -115,8 +116,8 @@ func (a *answers) differ() bool {
 	return slices.ContainsFunc(a.complete, isOther) || slices.ContainsFunc(a.broken, isOther)
 }
 
-// unwrapCall returns the arguments of an object that is a tool call and nothing else, since some
-// models write their answer as a call. It returns any other object unchanged.
+// unwrapCall returns the arguments of an object that is only a tool call, since some models
+// write their answer as a call. It returns any other object unchanged.
 func unwrapCall(object string) string {
 	var argument string
 	keys := 0
@@ -132,7 +133,7 @@ func unwrapCall(object string) string {
 	return object
 }
 
-// countKey counts how often an object itself has a key. nested reports whether a value inside the
+// countKey counts how many times an object has a key. nested reports whether a value inside the
 // object has the key too.
 func countKey(object, key string) (count int, nested bool) {
 	if !strings.Contains(object, key) {
@@ -147,7 +148,7 @@ func countKey(object, key string) (count int, nested bool) {
 	return count, nested
 }
 
-// hasKey reports whether a value has a key at any depth.
+// hasKey reports whether a value has the key at any depth.
 func hasKey(v gjson.Result, key string, depth int) bool {
 	if depth > maxDepth || !v.IsObject() && !v.IsArray() {
 		return false
@@ -164,8 +165,8 @@ func hasKey(v gjson.Result, key string, depth int) bool {
 }
 
 // repeatsKey reports whether the text after a complete object has the key again, followed by a
-// colon, before the next "{". The complete object was then inside another one that is broken, such
-// as a quote with unescaped quotation marks, and is not the model's own answer.
+// colon, before the next "{". The object was then inside a broken one, such as a quote with
+// unescaped quotation marks, and is not the model's own answer.
 func repeatsKey(text, key string) bool {
 	outside, _, _ := strings.Cut(text, "{")
 	_, after, ok := strings.Cut(outside, `"`+key+`"`)

@@ -1,6 +1,6 @@
-// Package reply parses the reply of a judge model: one score with its reasons, or a
-// verdict on each step, from whatever text the model wrote around it. It is pure: the
-// same text always gives the same answer, and no text makes it panic or run long.
+// Package reply parses the replies of judge models: one score with its reasons, or one verdict
+// for each step. Models may write any text around them. The result depends on the text only, and
+// no text causes a panic or a long running time.
 package reply
 
 import (
@@ -17,11 +17,11 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// scoreKey is the field with the score, which every reply about an attempt must have.
+// scoreKey is the key of the score. Every reply about an attempt must have it.
 const scoreKey = "reasoning_quality"
 
-// Limits of the reasons in a reply, so that a talkative judge cannot fill the ledger. A quote
-// longer than the thinking that was shown is no quote, and four gates need few quotes.
+// Limits for the reasons in a reply, which bound the size of the ledger. A quote longer than the
+// shown thinking is not a quote, and four gates need few quotes.
 const (
 	// maxExplanation and maxQuote are in characters, maxSpans is a number of quotes.
 	maxExplanation = 1000
@@ -29,7 +29,7 @@ const (
 	maxSpans       = 16
 )
 
-// Scores are the only valid scores, by the first gate that fails.
+// Scores are the valid scores. The index of a score is the number of gates that passed.
 var Scores = []float64{0.1, 0.3, 0.5, 0.7, 0.9}
 
 // Answer is a judge's answer on one trajectory.
@@ -37,12 +37,12 @@ type Answer struct {
 	// Score is one of Scores.
 	Score       float64
 	Explanation string
-	// Spans are the passages that the judge cites, in its order.
+	// Spans are the passages that the judge cites, in the judge's order.
 	Spans []arena.Span
 }
 
-// Gates returns which gates the score implies: every gate before the first that failed
-// is true.
+// Gates returns, for each gate, whether it passed by the score. Every gate before the first
+// failed one passed.
 func (a Answer) Gates() []bool {
 	passed := slices.Index(Scores, a.Score)
 	gates := make([]bool, len(Scores)-1)
@@ -52,10 +52,10 @@ func (a Answer) Gates() []bool {
 	return gates
 }
 
-// Parse parses a reply. The only object with a reasoning_quality counts, after the
-// model's thinking, or in it if no text follows. It must have an explanation, which may
-// be cut off, and evidence, and no key twice. An invalid score, or one that the
-// explanation contradicts, is unparsed, and so is everything else that is no refusal.
+// Parse parses a reply about an attempt. The answer is the only object with a reasoning_quality
+// after the model's thinking, or in the thinking if no text follows it. The object must have
+// evidence and an explanation, which may be truncated, and no key twice. A reply is unparsed if
+// its score is invalid or contradicts the explanation, or if there is no answer and no refusal.
 func Parse(text string) (Answer, arena.JudgeOutcome) {
 	object, complete, outcome := find(text, scoreKey)
 	if outcome != arena.JudgeScored {
@@ -64,8 +64,8 @@ func Parse(text string) (Answer, arena.JudgeOutcome) {
 	return parseObject(object, complete)
 }
 
-// Text returns the text of a reply under a key, by the rules of Parse. A text that was
-// cut off is unparsed.
+// Text returns the text of a reply under a key, by the rules of Parse. A truncated text is
+// unparsed.
 func Text(text, key string) (string, arena.JudgeOutcome) {
 	object, complete, outcome := find(text, key)
 	if outcome != arena.JudgeScored {
@@ -78,10 +78,10 @@ func Text(text, key string) (string, arena.JudgeOutcome) {
 	return value, outcome
 }
 
-// find finds the object of a reply that has the key and that counts as the answer. outcome is
-// scored if there is one, refused if the reply is a refusal, and unparsed otherwise. complete
-// reports whether the object was written to its end. An object in the model's thinking counts only
-// if the thinking has an end tag and no text follows it.
+// find finds the object of a reply that has the key and counts as the answer. outcome is scored
+// if there is one, refused if the reply is a refusal, and unparsed otherwise. complete reports
+// whether the object was written to its end. An object in the model's thinking counts only if
+// the thinking has an end tag and no text follows it.
 func find(text, key string) (object string, complete bool, outcome arena.JudgeOutcome) {
 	visible, thinking := splitThinking(text)
 	if object, complete, ok := findAnswer(visible, key); ok {
@@ -96,10 +96,10 @@ func find(text, key string) (object string, complete bool, outcome arena.JudgeOu
 	return "", false, arena.JudgeUnparsed
 }
 
-// splitThinking splits a reply into the visible text after its last think block, and the text
-// before that. If a block was never closed, only the text before the block is visible and its
-// content is dropped, since the model may not have reached an answer. Tags inside a JSON object are
-// quotations and do not count.
+// splitThinking splits a reply into the visible text, after its last think block, and the text
+// before. If a block was never closed, the visible text is what precedes the block, and the
+// block is dropped, since the model may not have reached an answer. Tags inside a JSON object
+// are quotations and do not count.
 func splitThinking(text string) (visible, thinking string) {
 	blanked := blankObjects(text)
 	if i := strings.LastIndex(blanked, "</think>"); i >= 0 {
@@ -111,8 +111,8 @@ func splitThinking(text string) (visible, thinking string) {
 	return text, ""
 }
 
-// blankObjects returns text with blanks in place of each complete JSON object, so that tags inside
-// of objects are not found. A text without think tags is returned unchanged.
+// blankObjects returns text with blanks in place of each complete JSON object, to hide tags
+// inside objects. A text without think tags is returned unchanged.
 func blankObjects(text string) string {
 	if !strings.Contains(text, "think>") {
 		return text
@@ -152,13 +152,13 @@ func parseObject(object string, complete bool) (Answer, arena.JudgeOutcome) {
 	return a, arena.JudgeScored
 }
 
-// gatePattern matches the statement of an explanation that a gate passed or failed, such as "gate 2
-// failed", in the words of the prompt.
+// gatePattern matches a statement that a gate passed or failed, such as "gate 2 failed", in the
+// words of the prompt.
 var gatePattern = regexp.MustCompile(`(?i)\bgate\s*([1-4])\s*(?:is|was|has)?\s*(passe[ds]|fail(?:ed|s))\b`)
 
-// contradicts reports whether the explanation contradicts the score: it states that a gate passed
-// which the score counts as failed, or that a gate failed which is not the first failed gate by the
-// score.
+// contradicts reports whether the explanation contradicts the score. It does if it states that a
+// gate passed which failed by the score, or that a gate failed which is not the first failed
+// gate by the score.
 func (a *Answer) contradicts() bool {
 	passed := slices.Index(Scores, a.Score)
 	for _, match := range gatePattern.FindAllStringSubmatch(a.Explanation, -1) {
@@ -185,8 +185,8 @@ func parseScore(v gjson.Result) (score float64, ok bool) {
 	return n, err == nil && slices.Contains(Scores, n)
 }
 
-// parseSpans returns the first maxSpans items of a list of evidence that have a valid gate and a
-// quote.
+// parseSpans returns the items of a list of evidence that have a valid gate and a quote, at most
+// maxSpans.
 func parseSpans(v gjson.Result) []arena.Span {
 	spans := slicesx.FilterMap(v.Array(), parseSpan)
 	return spans[:min(len(spans), maxSpans)]

@@ -11,17 +11,17 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// stepsKey is the field with the verdicts, which every reply about steps must have.
+// stepsKey is the key of the verdicts. Every reply about steps must have it.
 const stepsKey = "steps"
 
-// maxReason is the maximum number of characters of the reason for one verdict. The prompt demands
+// maxReason is the maximum number of characters of the reason for a verdict. The prompt demands
 // at most twelve words.
 const maxReason = 200
 
-// ParseSteps parses the verdicts on n steps, counted from 1, by the rules of Parse: the
-// only object with steps counts, also if it was cut off after the list. Every step needs
-// one valid verdict. A reply that has none for a step, or two that differ, is unparsed:
-// its step numbers would be a guess. Verdicts on steps that do not exist are ignored.
+// ParseSteps parses the verdicts on n steps, numbered from 1. As in Parse, the only object with
+// the key counts, also if it was truncated after the list. Every step needs one valid verdict. A
+// reply without a verdict for a step, or with two different ones, is unparsed, since its step
+// numbers are unreliable. Verdicts on steps that do not exist are ignored.
 func ParseSteps(text string, n int) ([]arena.StepVerdict, arena.JudgeOutcome) {
 	object, _, outcome := find(text, stepsKey)
 	if outcome != arena.JudgeScored {
@@ -43,9 +43,9 @@ func ParseSteps(text string, n int) ([]arena.StepVerdict, arena.JudgeOutcome) {
 	return verdicts, arena.JudgeScored
 }
 
-// addVerdict parses the verdict on one step and stores it in verdicts. It reports false if the
-// verdict is invalid or differs from an earlier one on the same step. A verdict on a step that does
-// not exist is ignored and reports true.
+// addVerdict parses the verdict on one step and stores it in verdicts. It returns false if the
+// verdict is invalid or differs from an earlier one on the same step. It ignores a verdict on a
+// step that does not exist and returns true.
 func addVerdict(verdicts []arena.StepVerdict, v gjson.Result) bool {
 	number := v.Get("step").Float()
 	step := int(number)
@@ -70,13 +70,14 @@ func addVerdict(verdicts []arena.StepVerdict, v gjson.Result) bool {
 	return true
 }
 
-// minQuote is the minimum number of bytes, letters and digits only, of a quote that is checked.
-// Shorter ones are in almost any text.
+// minQuote is the minimum length of a quote that is checked, in bytes of letters and digits.
+// Shorter quotes occur in almost any text.
 const minQuote = 3
 
-// Doubt returns what is wrong with the quotes of an answer on a rendered trajectory: a
-// gate passed without a quote, or a quote that is not in the trajectory. Blanks, signs
-// and case do not matter, and the parts between ellipses are checked one by one.
+// Doubt returns what is wrong with the quotes of an answer about a rendered trajectory: a gate
+// passed without a quote, or a quote is not in the trajectory. Blanks, punctuation and case are
+// ignored, and the parts between ellipses are checked one by one. It returns the empty value if
+// nothing is wrong.
 func (a *Answer) Doubt(trace string) arena.JudgeDoubt {
 	for gate, passed := range a.Gates() {
 		if passed && !slices.ContainsFunc(a.Spans, func(s arena.Span) bool { return s.Gate == gate+1 }) {
@@ -95,15 +96,15 @@ func (a *Answer) Doubt(trace string) arena.JudgeDoubt {
 	return ""
 }
 
-// Echoes reports whether the object of an answer is in the rendered trajectory: then the
-// model repeats what the agent wrote.
+// Echoes reports whether the answer's object is in the rendered trajectory, so that the model
+// repeats what the agent wrote.
 func Echoes(text, trace string) bool {
 	object, _, outcome := find(text, scoreKey)
 	return outcome == arena.JudgeScored && strings.Contains(onlyLetters(trace), onlyLetters(object))
 }
 
-// onlyLetters returns the letters and digits of a text, in lower case and without anything between
-// them.
+// onlyLetters returns the letters and digits of a text in lower case. Everything else is
+// removed.
 func onlyLetters(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -113,13 +114,13 @@ func onlyLetters(text string) string {
 	}, text)
 }
 
-// maxRefusal is the maximum number of bytes of a refusal. Real ones are one to three sentences; a
-// longer text is a failed answer.
+// maxRefusal is the maximum number of bytes of a refusal. Real refusals have one to three
+// sentences; a longer text is a failed answer.
 const maxRefusal = 800
 
-// isRefusal reports whether a reply, without its thinking, is a refusal. The reply must be short,
-// refuse in its first words and contain no "{". A refusal elsewhere in a reply may be a quote from
-// the trace.
+// isRefusal reports whether the visible text of a reply is a refusal. It must be short, refuse
+// in its first words and contain no "{". A refusal elsewhere in a reply may be a quote from the
+// trace.
 func isRefusal(visible string) bool {
 	visible = strings.TrimSpace(visible)
 	return len(visible) <= maxRefusal && !strings.ContainsRune(visible, '{') && text.Refuses(visible)

@@ -11,34 +11,33 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// Answer is a person's label of an attempt; a nil field has no label.
+// Answer is a person's labels of an attempt. A nil field means that there is no such label.
 type Answer struct {
 	Agentic *bool    `json:"agentic"`
 	Score   *float64 `json:"score"`
 	Leak    *bool    `json:"leak"`
 }
 
-// Figure is a share of the day's attempts, estimated from labels that are each weighted
-// by 1 over the probability of being drawn.
+// Figure is an estimated share of all attempts of a day. Each label is weighted by 1 over the
+// probability with which its attempt was sampled.
 type Figure struct {
 	Instrument string
 	Measure    string
-	// Share is nil if no label counts for it; N is the number of those that do.
+	// N is the number of labels that count for the share. Share is nil if there are none.
 	Share *float64
 	Low   float64
 	High  float64
 	N     int
 }
 
-// measure is a share that is estimated from labels. counts selects the attempts of the denominator,
-// hits those of them that are also in the numerator.
+// measure is a share that is estimated from labels. counts selects the attempts in the
+// denominator, and hits those of them that are in the numerator.
 type measure struct {
 	instrument, name string
 	counts, hits     func(*Item, *Answer) bool
 }
 
-// Figures returns precision and recall of filter, judge and guard by a person's labels,
-// by attempt.
+// Figures computes estimates of the precision and recall of filter, judge and guard from a person's labels.
 func Figures(items []Item, answers map[string]Answer) []Figure {
 	figures := make([]Figure, 0, len(measures))
 	for _, m := range measures {
@@ -73,16 +72,16 @@ func (m *measure) figure(items []Item, answers map[string]Answer) Figure {
 	return f
 }
 
-// label is a person's label of one attempt as a measure sees it. weight is 1 over the probability
-// with which the attempt was sampled; counts and hits report whether the measure counts the
-// attempt, and whether the attempt hits.
+// label is a person's label of one attempt, reduced to what a measure needs. weight is 1 over
+// the probability with which the attempt was sampled. counts reports whether the attempt is in
+// the denominator, hits whether it is in the numerator.
 type label struct {
 	weight       float64
 	counts, hits bool
 }
 
-// residual returns the deviation of a label from a share: 1 - rate if it hits, -rate if it counts
-// and does not hit, and 0 if it does not count.
+// residual returns the deviation of a label from a share: 1 - rate if it is in the numerator,
+// -rate if it is in the denominator only, and 0 otherwise.
 func (l label) residual(rate float64) float64 {
 	switch {
 	case l.hits:
@@ -94,11 +93,11 @@ func (l label) residual(rate float64) float64 {
 	}
 }
 
-// estimateShare returns the weighted share of the labels that count which also hit, with a 95 %
-// interval. Labels are grouped by stratum. The interval is Wilson's for as many equal labels as
-// would give the same certainty. That number follows from the linearised variance of a ratio under
-// stratified sampling without replacement (Cochran 1977, section 6.11). If no label or every label
-// hits, it is Kish's effective sample size. The share is NaN if no label counts.
+// estimateShare returns the weighted share of the counted labels that hit, with a 95 % interval.
+// Labels are grouped by stratum. The interval is Wilson's for an effective number of labels,
+// which follows from the linearised variance of a ratio under stratified sampling without
+// replacement (Cochran 1977, section 6.11). If no label or every label hits, that number is
+// Kish's effective sample size. The share is NaN if no label counts.
 func estimateShare(strata map[string][]label) (float64, stats.Interval) {
 	var hits, sum, squares float64
 	labels := 0
@@ -124,8 +123,8 @@ func estimateShare(strata map[string][]label) (float64, stats.Interval) {
 	return rate, stats.WilsonRate(rate, sum*sum/squares)
 }
 
-// variance returns the variance of the sum of residuals, extrapolated from the labels of each
-// stratum to all attempts of the day.
+// variance returns the variance of the sum of residuals over all attempts of the day,
+// extrapolated from the labels of each stratum.
 func variance(strata map[string][]label, rate float64) float64 {
 	v := 0.0
 	for _, name := range slices.Sorted(maps.Keys(strata)) {
@@ -143,7 +142,7 @@ func variance(strata map[string][]label, rate float64) float64 {
 	return v
 }
 
-// measures are the shares that Figures estimates, with the instrument that each is about.
+// measures are the shares that Figures estimates, each with the instrument that it describes.
 var measures = []measure{
 	{"filter", "precision of agentic", onAxis("agentic"), isAgentic(true)},
 	{"filter", "recall of agentic", isAgentic(true), onAxis("agentic")},
@@ -159,16 +158,16 @@ var measures = []measure{
 	{"guard", "recall of drops", isLeak, isDropped},
 }
 
-// onAxis returns a function that selects the attempts that the filter put on the given axis
-// (agentic or scripted) and that a person labelled as agentic or not.
+// onAxis returns a function that selects the attempts with the given axis (agentic or scripted)
+// by the filter and with any label by a person on who made the calls.
 func onAxis(axis string) func(*Item, *Answer) bool {
 	return func(it *Item, a *Answer) bool {
 		return a.Agentic != nil && it.Axis == axis
 	}
 }
 
-// isAgentic returns a function that selects the attempts that a person labelled as agentic or, if
-// want is false, as not agentic.
+// isAgentic returns a function that selects the attempts that a person labelled as agentic or,
+// if want is false, as not agentic.
 func isAgentic(want bool) func(*Item, *Answer) bool {
 	return func(_ *Item, a *Answer) bool {
 		return a.Agentic != nil && *a.Agentic == want

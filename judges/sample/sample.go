@@ -1,5 +1,5 @@
-// Package sample draws attempts of a day for people to label, and estimates from their
-// labels the precision and recall of filter, judge and guard on that day.
+// Package sample draws attempts of a day for people to label. From the labels it estimates the
+// precision and recall of filter, judge and guard on that day.
 package sample
 
 import (
@@ -13,26 +13,27 @@ import (
 	"github.com/trajectory-arena/arena/internal/dice"
 )
 
-// Item is an attempt of a day with the results of the instruments.
+// Item is an attempt of a day with the results of filter, judge and guard.
 type Item struct {
 	Run     string `json:"eval_run_id"`
 	Problem string `json:"problem_id"`
 	// Axis is the filter's result: agentic, scripted or unknown.
 	Axis string `json:"axis"`
-	// Score is the judge's grade; nil if there is none.
+	// Score is the judge's grade, nil if there is none.
 	Score *float64 `json:"score"`
-	// Leak reports whether the guard found a leak of a protected problem; nil if it did
-	// not check.
+	// Leak reports whether the guard found a leak of a protected problem. It is nil if the guard
+	// did not check the attempt.
 	Leak *bool `json:"leak"`
-	// Probability is the probability of being drawn, from MinProbability to 1.
+	// Probability is the probability with which the attempt is sampled, from MinProbability to
+	// 1.
 	Probability float64 `json:"probability"`
 }
 
-// ID returns run and problem of the attempt.
+// ID returns the run and the problem of the attempt, separated by a slash.
 func (it *Item) ID() string { return it.Run + "/" + it.Problem }
 
 // stratum returns the results of filter, judge and guard as one text. Attempts with the same
-// results are one stratum and are sampled with the same probability.
+// results form a stratum and are sampled with the same probability.
 func (it *Item) stratum() string {
 	score := "-"
 	if it.Score != nil {
@@ -45,10 +46,11 @@ func (it *Item) stratum() string {
 	return it.Axis + " " + score + " " + leak
 }
 
-// Draw returns at most n of the items, each with its probability, in an order that does
-// not depend on the instruments' results. The number of each stratum is proportional to
-// the square root of its size, and at least two, since rare results are as uncertain as
-// common ones. The same items and seed give the same sample in any order of the items.
+// Draw returns a sample of at most n items, each with its probability, in an order that does not
+// depend on the results of filter, judge and guard. The number of items from a stratum is
+// proportional to the square root of its size, and at least two, so that rare results are
+// estimated about as precisely as common ones. The sample depends on items and seed, not on the
+// order of the items.
 func Draw(items []Item, n int, seed uint64) []Item {
 	strata := map[string][]Item{}
 	for _, it := range items {
@@ -68,16 +70,17 @@ func Draw(items []Item, n int, seed uint64) []Item {
 	return sample
 }
 
-// minPerStratum is the minimum number of items sampled from a stratum, since a single one has no
-// variance.
+// minPerStratum is the minimum number of items sampled from a stratum. A single item would have
+// no variance.
 const minPerStratum = 2
 
-// MinProbability is less than the probability of any attempt of a day.
+// MinProbability is a lower bound of the sampling probability of every attempt.
 const MinProbability = 1e-9
 
-// allocate divides n among the strata and returns the number of items of each, in the order of
-// names. Each gets minPerStratum, or all its items if there are fewer. Then one item at a time is
-// added to the stratum with the fewest for the square root of its size (Webster's method).
+// allocate divides n among the strata and returns the number of items of each stratum, in the
+// order of names. Each stratum gets minPerStratum, or all its items if there are fewer. The
+// remaining items are added one by one to the stratum that has the fewest relative to the square
+// root of its size (Webster's method).
 func allocate(
 	names []string,
 	strata map[string][]Item,

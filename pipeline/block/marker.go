@@ -14,9 +14,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/digest"
 )
 
-// Version identifies the layout of a block. The run makes blocks of another
-// version again. Its suffix is a hash of the types of Entry and Draft and of the
-// names of the habits and numbers, so that any change to them is a new version.
+// Version identifies the layout of a block. A run writes blocks of another version again. Its
+// suffix is a hash of the types Entry and Draft and of the names of the counts and values that
+// are stored, so that every change of these is a new version.
 var Version = func() string {
 	layout := layoutOf(reflect.TypeFor[Entry]()) + layoutOf(reflect.TypeFor[Draft]())
 	for _, c := range habits.Counts() { // a sample stores its counts in this order
@@ -33,16 +33,16 @@ const (
 	maxMarker  = 1 << 20
 )
 
-// Key holds the hashes of all that a block depends on: the content of its input,
-// the data about its attempts in run.json next to it and in its path, and the parts
-// of the configuration that affect an attempt.
+// Key is the set of hashes of everything that a block depends on: the content of its input, the
+// data about its attempts in its path and in run.json next to it, and the configuration as far
+// as it affects an attempt.
 type Key struct {
 	Input  string `json:"input_sha256"`
 	Meta   string `json:"meta_sha256"`
 	Config string `json:"config_sha256"`
 }
 
-// Folder returns the name of the block's folder, which depends on its input alone.
+// Folder returns the name of the block's folder. The name depends on the input alone.
 func (k Key) Folder() string {
 	return digest.SHA256([]byte(k.Input + "\n" + k.Meta))[:32]
 }
@@ -57,9 +57,9 @@ const (
 	SchemaMismatch
 	ConfigMismatch
 	InputMismatch
-	// Unfinished is a block with attempts that the judge did not answer for.
+	// Unfinished is a block with attempts for which the judge gave no answer.
 	Unfinished
-	// Equal is a block that can be used as it is.
+	// Equal is a block that can be used unchanged.
 	Equal
 )
 
@@ -73,21 +73,20 @@ var statusNames = [...]string{
 	Equal:          "equal",
 }
 
-// String returns the status as a run prints it.
+// String returns the status in the words that a run prints.
 func (s Status) String() string { return statusNames[s] }
 
 type marker struct {
 	Version string `json:"version"`
 	Key     Key    `json:"key"`
-	// Unscored counts the attempts without an answer of a judge. The next run asks
-	// again.
+	// Unscored counts the attempts for which a judge gave no answer. The next run asks again.
 	Unscored    int    `json:"unscored"`
 	IndexSHA256 string `json:"index_sha256"`
 	BodiesBytes int64  `json:"bodies_bytes"`
 }
 
-// State returns the state of the block in dir for a run that needs a block of the
-// key want. An error means that the disk failed, not that the block is bad.
+// State returns the state of the block in dir for a run that needs a block with the key want. An
+// error means that the disk failed, not that the block is unusable.
 func State(fsys corpus.FS, dir string, want Key) (Status, error) {
 	m, err := readMarker(fsys, dir)
 	switch {
@@ -117,8 +116,8 @@ func State(fsys corpus.FS, dir string, want Key) (Status, error) {
 	}
 }
 
-// Content returns the hash of the index of the block in dir. Two blocks with one
-// key differ in it if a judge answered for one of them only.
+// Content returns the hash of the index of the block in dir. Two blocks with the same key have
+// different hashes if a judge answered for one of them only.
 func Content(fsys corpus.FS, dir string) (string, error) {
 	m, err := readMarker(fsys, dir)
 	return m.IndexSHA256, err
@@ -139,9 +138,9 @@ func readMarker(fsys corpus.FS, dir string) (marker, error) {
 	return m, nil
 }
 
-// isIntact reports whether the index of a block has the hash, and its bodies the size, that the
-// marker records. It returns false and no error if a file is missing, because the run makes the
-// block again.
+// isIntact reports whether the index of a block has the hash, and the file of drafts the size,
+// that the marker records. If a file is missing, it returns false without an error, so that the
+// run writes the block again.
 func isIntact(fsys corpus.FS, dir string, m marker) (bool, error) {
 	_, index, err := corpus.HashFile(fsys, filepath.Join(dir, indexName))
 	if err != nil {

@@ -17,24 +17,24 @@ import (
 )
 
 const (
-	// maxFrame limits the size of one entry (the stored result of one record) in bytes. An entry
-	// holds names, numbers and quotes, never full texts.
+	// maxFrame is the maximum size in bytes of one stored entry. Entries contain names, numbers
+	// and quotes, but no full texts.
 	maxFrame = 64 << 20
-	// maxBody limits the size of one draft (a rendered training row) in bytes.
+	// maxBody is the maximum size in bytes of one draft (a rendered training row).
 	maxBody = 1 << 30
 )
 
-// ErrDamaged reports that a body differs from its checksum.
+// ErrDamaged is returned if a draft does not have its checksum.
 var ErrDamaged = errors.New("the block is damaged")
 
-// Place is the position of an entry in its block's index, in bytes.
+// Place is the position of an entry in the index file of its block, in bytes.
 type Place struct {
 	Offset int64 `json:"o"`
 	Size   int64 `json:"s"`
 }
 
-// blockFile is one file of a block, read frame by frame. A frame contains one entry or one draft. A
-// blockFile must not be used by several goroutines at once.
+// blockFile is an open file of a block, which is a sequence of frames. A frame contains one
+// entry or one draft. It is not safe for concurrent use.
 type blockFile struct {
 	path  string
 	file  corpus.Source
@@ -50,8 +50,8 @@ func open(fsys corpus.FS, dir, name string) (blockFile, error) {
 
 func (f *blockFile) Close() { _ = f.file.Close() } // it was only read
 
-// resizeFrame sets the length of f.frame to n bytes. It returns an error if n is negative or more
-// than limit.
+// resizeFrame sets the length of f.frame to n bytes. It returns an error if n is negative or
+// larger than limit.
 func (f *blockFile) resizeFrame(n, limit int64) error {
 	if n < 0 || n > limit {
 		return f.wrap(errShort)
@@ -63,7 +63,8 @@ func (f *blockFile) resizeFrame(n, limit int64) error {
 	return nil
 }
 
-// readFrame reads the bytes at p into f.frame. It returns an error if they are more than limit.
+// readFrame reads the bytes at position p into f.frame. It returns an error if there are more
+// than limit.
 func (f *blockFile) readFrame(p Place, limit int64) error {
 	if err := f.resizeFrame(p.Size, limit); err != nil {
 		return err
@@ -80,8 +81,7 @@ func (f *blockFile) wrap(err error) error {
 	return err
 }
 
-// Reader reads the entries of one block, and their drafts. It must not be used by
-// several goroutines at once.
+// Reader reads the entries and drafts of one block. It is not safe for concurrent use.
 type Reader struct {
 	fs     corpus.FS
 	index  blockFile
@@ -94,7 +94,7 @@ func Open(fsys corpus.FS, dir string) (*Reader, error) {
 	return &Reader{fs: fsys, index: index}, err
 }
 
-// Entry returns the entry at p with the given parts.
+// Entry returns the entry at position p with the given parts.
 func (r *Reader) Entry(p Place, parts Part) (*Entry, error) {
 	if err := r.index.readFrame(p, maxFrame); err != nil {
 		return nil, err
@@ -103,9 +103,8 @@ func (r *Reader) Entry(p Place, parts Part) (*Entry, error) {
 	return x, r.decode(parts, x)
 }
 
-// All returns an iterator over the entries in the order of their input, with the
-// given parts. An entry is valid until the next one is read. The iterator ends at
-// the first error.
+// All returns an iterator over the entries in the order of the input, with the given parts. An
+// entry is valid until the next one is read. The iterator ends at the first error.
 func (r *Reader) All(parts Part) iter.Seq2[*Entry, error] {
 	return func(yield func(*Entry, error) bool) {
 		src := bufio.NewReaderSize(r.index.file, 1<<16)
@@ -124,8 +123,8 @@ func (r *Reader) All(parts Part) iter.Seq2[*Entry, error] {
 	}
 }
 
-// next reads the next entry from src into x. offset is the position of src in the index file. next
-// returns the position after the entry.
+// next reads the next entry from src into x. offset is the position of src in the index file.
+// next returns the position after the entry.
 func (r *Reader) next(
 	src *bufio.Reader,
 	offset int64,
@@ -148,8 +147,8 @@ func (r *Reader) next(
 	return place.Offset + place.Size, r.decode(parts, x)
 }
 
-// decode decodes the current frame into x: the head of the entry and the given parts. It skips
-// other parts that precede a given one without decoding them.
+// decode decodes the current frame into x: the head of the entry and the given parts. All other
+// parts are skipped.
 func (r *Reader) decode(parts Part, x *Entry) error {
 	var skipped cbor.RawMessage
 	var numbers []byte
@@ -172,8 +171,8 @@ func (r *Reader) decode(parts Part, x *Entry) error {
 	return r.index.wrap(filters.DecodeValues(&x.Structure, numbers))
 }
 
-// Draft returns the entry at p, with PartFound, and its draft. The error is
-// ErrDamaged if the draft does not have its checksum.
+// Draft returns the entry at position p, with PartFound, and its draft. The error is ErrDamaged
+// if the draft does not have its checksum.
 func (r *Reader) Draft(p Place) (*Entry, *Draft, error) {
 	x, err := r.Entry(p, PartFound)
 	if err != nil {

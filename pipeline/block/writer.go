@@ -21,8 +21,8 @@ import (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Writer writes one block. It must not be used by several goroutines at once.
-// Readers ignore the block until Close has written its marker.
+// Writer writes one block. It is not safe for concurrent use. Readers ignore the block until
+// Close has written its marker.
 type Writer struct {
 	fs       corpus.FS
 	dir      string
@@ -33,7 +33,7 @@ type Writer struct {
 	unscored int
 }
 
-// Create creates a block in dir and removes what an earlier run left there.
+// Create creates a block in dir. It removes what an earlier run wrote there.
 func Create(fsys corpus.FS, dir string, key Key) (*Writer, error) {
 	if err := corpus.ResetDir(fsys, dir); err != nil {
 		return nil, err
@@ -55,8 +55,7 @@ func Create(fsys corpus.FS, dir string, key Key) (*Writer, error) {
 	}, nil
 }
 
-// Add writes an entry and its draft. The draft is nil if no file of a corpus will
-// hold it.
+// Add writes an entry and its draft. The draft is nil if no corpus will contain it.
 func (w *Writer) Add(x *Entry, d *Draft) error {
 	if d != nil {
 		if err := w.addBody(x, d); err != nil {
@@ -145,12 +144,12 @@ func (f *bufferedFile) close() error {
 	return errors.Join(err, f.file.Close())
 }
 
-// errShort reports a frame (a stored entry or draft) that is cut off, or that is larger than any
-// frame that a Writer writes.
+// errShort is the error for a frame (a stored entry or draft) that is truncated, or larger than
+// any frame that a Writer writes.
 var errShort = errors.New("frame is cut off or corrupt")
 
-// decoding is the decoder for the stored values of a block. It accepts lists as long as a draft may
-// be, and invalid UTF-8, since both occur in attempts.
+// decoding is the CBOR decoder for the stored values of a block. It accepts long lists and
+// invalid UTF-8, since both occur in attempts.
 var decoding = func() cbor.DecMode {
 	mode, err := cbor.DecOptions{
 		MaxArrayElements: maxBody,
@@ -162,15 +161,15 @@ var decoding = func() cbor.DecMode {
 	return mode
 }()
 
-// coder encodes values as CBOR (RFC 8949) compressed by s2. It reuses its buffers
-// and must not be used by several goroutines at once.
+// coder encodes values as CBOR (RFC 8949) and compresses them with s2. It reuses its buffers and
+// is not safe for concurrent use.
 type coder struct {
 	plain    bytes.Buffer
 	packed   []byte
 	unpacked []byte
 }
 
-// pack encodes values one after the other and compresses the result, which is valid until the next
+// pack encodes values in sequence and compresses the result. The result is valid until the next
 // call.
 func (c *coder) pack(values ...any) ([]byte, error) {
 	c.plain.Reset()
@@ -183,8 +182,8 @@ func (c *coder) pack(values ...any) ([]byte, error) {
 	return c.packed, nil
 }
 
-// unpack decodes the first values of b after decompression. It returns an error if b has more than
-// maxBytes then.
+// unpack decodes the first values of b after decompressing it. It returns an error if the
+// decompressed size exceeds maxBytes.
 func (c *coder) unpack(
 	b []byte,
 	maxBytes int,
@@ -211,8 +210,7 @@ func (c *coder) unpack(
 	return nil
 }
 
-// layoutOf describes the stored form of a type as text: its kind, and the names and kinds of its
-// fields.
+// layoutOf describes how a type is stored: its kind, and the names and kinds of its fields.
 func layoutOf(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Array:

@@ -1,10 +1,9 @@
-// Package choose decides which of many rows become part of a corpus, records
-// why each of the others does not, and checks that no record got lost.
+// Package choose decides which rows become part of a corpus. It records why each other row does
+// not, and checks that no record is lost.
 //
-// Rows are offered best first. Thinner leaves out copies, near-duplicates and
-// rows beyond the limits of a request or an agent. TrimToWeights cuts each source
-// to its share of the tokens. Funnel counts the decisions stage by stage. The
-// choice depends on the content of the rows alone.
+// Rows are offered best first. Thinner drops copies, near-duplicates and rows beyond the limits
+// of a request or an agent. TrimToWeights reduces each source to its share of the tokens. Funnel
+// counts the decisions by stage. The choice depends only on the content of the rows.
 package choose
 
 import (
@@ -23,35 +22,35 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-// ErrEmpty reports that every row was left out.
+// ErrEmpty is returned if every row was dropped.
 var ErrEmpty = errors.New("no row is left to train on")
 
-// Decision is the decision on one record: the stage that took it out and why, or
-// its split and its rank if it became a row.
+// Decision is the decision on one record: the stage that removed it and the reason or, if it
+// became a row, its split and its rank.
 type Decision struct {
-	// Stage is the stage that took the record out, empty if none did.
+	// Stage is the stage that removed the record, "" if none did.
 	Stage  string `json:"s,omitempty"`
 	Reason string `json:"r,omitempty"`
-	// Failed reports whether the reader or a judge failed, so that the record
-	// itself was not found bad.
+	// Failed reports whether the reader or a judge failed on the record. The record itself may
+	// be good.
 	Failed bool   `json:"f,omitempty"`
 	Split  string `json:"t,omitempty"`
-	// Rank counts from 1 among the kept attempts at the problem.
+	// Rank is the rank among the kept attempts at the problem, counted from 1.
 	Rank int `json:"n,omitempty"`
-	// Place counts from 1 among all ranked attempts at the problem, best first. It
-	// is 0 for an attempt that was not ranked.
+	// Place is the rank among all ranked attempts at the problem, counted from 1. It is 0 for an
+	// attempt that was not ranked.
 	Place int `json:"p,omitempty"`
-	// Better and Similarity are copied from the attempt's Row.
+	// Better and Similarity are the fields of the attempt's Row.
 	Better     string  `json:"b,omitempty"`
 	Similarity float64 `json:"l,omitempty"`
-	// Axis is the filter's verdict on who made the calls, after its second pass over all attempts
-	// of the agent.
+	// Axis is the filter's decision on who made the calls, after its second pass.
 	Axis arena.Axis `json:"a,omitempty"`
-	// Stripped reports whether a row of the record has no thinking, because no model said it.
+	// Stripped reports whether the thinking was removed from a row of the record, because no
+	// model wrote it.
 	Stripped bool `json:"u,omitempty"`
 }
 
-// IsKept reports whether no stage took the record out.
+// IsKept reports whether no stage removed the record.
 func (d *Decision) IsKept() bool { return d.Stage == "" }
 
 // Code returns the decision's code in tables: kept, failed or dropped.
@@ -66,8 +65,8 @@ func (d *Decision) Code() string {
 	}
 }
 
-// Funnel counts decisions by stage. It returns an error unless In = Out + Failed
-// + the sum of Dropped at every stage and over all stages.
+// Funnel counts decisions by stage. It returns an error unless In = Out + Failed + the sum of
+// Dropped, at every stage and over all stages.
 func Funnel(stages []string, decisions []Decision) ([]corpus.Stage, error) {
 	out := make([]corpus.Stage, len(stages))
 	byName := make(map[string]*corpus.Stage, len(stages))
@@ -109,7 +108,8 @@ func Funnel(stages []string, decisions []Decision) ([]corpus.Stage, error) {
 	return out, corpus.CheckFunnel(out)
 }
 
-// countStripped counts at each stage the records without their thinking that it let out.
+// countStripped counts, for each stage, the records that passed it and whose thinking was
+// removed.
 func countStripped(funnel []corpus.Stage, decisions []Decision) {
 	for i := range decisions {
 		d := &decisions[i]
@@ -125,8 +125,8 @@ func countStripped(funnel []corpus.Stage, decisions []Decision) {
 	}
 }
 
-// PrintFunnel writes a funnel to w as a table for people, with the reasons of
-// each stage in descending order of their counts.
+// PrintFunnel writes a funnel to w as a text table. The reasons of each stage are in descending
+// order of their counts.
 func PrintFunnel(w io.Writer, funnel []corpus.Stage) {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "stage\tin\tfailed\tdropped\tout\treasons")

@@ -7,55 +7,55 @@ import (
 	"github.com/trajectory-arena/arena/guard/minhash"
 )
 
-// Row holds the properties of a row that decide whether it is chosen.
+// Row has the properties of a row that decide whether it is chosen.
 type Row struct {
-	// Key is equal for copies of a row, Request for rows with one request.
+	// Key is equal for copies of a row. Request is equal for rows with the same request.
 	Key     string
 	Request string
-	// ID is the row's name for people; it may be empty.
+	// ID is the name of the row in reports. It may be empty.
 	ID string
 	// Source is the index of the row's source.
 	Source int
 	Agents []string
 	// Tokens is the row's weight, more than 0.
 	Tokens int64
-	// Score orders rows; higher is better.
+	// Score is the order in which rows are preferred. Higher is better.
 	Score float64
-	// Completion is the signature of the model's output, nil for a row without a
-	// model.
+	// Completion is the MinHash signature of the texts that the model wrote, nil for a row
+	// without such texts.
 	Completion *minhash.Packed
-	// Reason is why the row is left out, empty if it is kept.
+	// Reason is the reason why the row is dropped, "" if it is kept.
 	Reason string
-	// Better is the ID of the kept row that this one nearly repeats, and Similarity
-	// their estimated Jaccard similarity. They are empty and 0 if there is none.
+	// Better is the ID of a kept row that this one nearly repeats. Similarity is the estimated
+	// Jaccard similarity of the two. They are "" and 0 if there is no such row.
 	Better     string
 	Similarity float64
 }
 
-// Key returns a 16-byte hash of text. Its order is unrelated to that of the text.
+// Key returns a 16-byte hash of text. The order of hashes is unrelated to that of the texts.
 func Key(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return string(sum[:16])
 }
 
-// The reasons of a Thinner, besides its FullReason.
+// The reasons with which a Thinner drops rows, in addition to its FullReason.
 const (
 	ReasonCopy  = "copied_row"     // a better row has the same text
 	ReasonNear  = "near_duplicate" // a better row of the same request has nearly the same text
 	ReasonAgent = "agent_cap"      // the agent already has the maximum number of rows
 )
 
-// Thinner decides which rows to keep when they are offered best first. It keeps
-// the first of several copies and near-duplicates, and limits the rows of each
-// request and agent.
+// Thinner decides which rows to keep. Rows must be offered best first. It keeps the first of
+// several copies and near-duplicates, and limits the number of rows of each request and agent.
 type Thinner struct {
-	// Near is the estimated Jaccard similarity from which two rows with one
-	// request count as duplicates. Its standard error at 0.8 is 0.035.
+	// Near is the estimated Jaccard similarity from which two rows with the same request count
+	// as duplicates. At 0.8, the standard error of the estimate is 0.035.
 	Near float64
-	// PerRequest and PerAgent limit the number of rows; 0 is no limit.
+	// PerRequest and PerAgent are the maximum numbers of rows for one request and for one agent.
+	// 0 means no limit.
 	PerRequest int
 	PerAgent   int
-	// FullReason is the reason of a row beyond PerRequest.
+	// FullReason is the reason for dropping a row beyond PerRequest.
 	FullReason string
 
 	seen      map[string]bool
@@ -68,8 +68,8 @@ type keptRow struct {
 	completion *minhash.Packed
 }
 
-// Offer returns the reason for leaving out r. It is empty if r is kept. Rows without a key are
-// never copies of each other.
+// Offer decides on r and returns the reason for dropping it, "" if r is kept. Rows without a key
+// are never copies of each other.
 func (t *Thinner) Offer(r *Row) string {
 	isFull := func(agent string) bool { return t.perAgent[agent] == t.PerAgent }
 	reason := ""
@@ -91,7 +91,7 @@ func (t *Thinner) Offer(r *Row) string {
 	return reason
 }
 
-// Keep records r as a kept row, with which later rows are compared.
+// Keep records r as a kept row. Later rows are compared with it.
 func (t *Thinner) Keep(r *Row) {
 	set(
 		&t.byRequest,
@@ -103,8 +103,8 @@ func (t *Thinner) Keep(r *Row) {
 	}
 }
 
-// MarkNearDuplicate sets r.Better and r.Similarity to the first kept row with the
-// request of r and nearly the same completion. It reports whether there is one.
+// MarkNearDuplicate sets r.Better and r.Similarity for the first kept row that has the request
+// of r and nearly the same completion. It reports whether there is one.
 func (t *Thinner) MarkNearDuplicate(r *Row) bool {
 	for _, kept := range t.byRequest[r.Request] {
 		if r.Completion == nil || kept.completion == nil {
@@ -120,7 +120,7 @@ func (t *Thinner) MarkNearDuplicate(r *Row) bool {
 	return false
 }
 
-// set stores a value in *m, which may be nil.
+// set stores a value in the map *m. It creates the map if it is nil.
 func set[V any](
 	m *map[string]V,
 	key string,
@@ -132,11 +132,10 @@ func set[V any](
 	(*m)[key] = v
 }
 
-// TrimToWeights sets the reason of every row beyond its source's share of the
-// tokens. The shares are in the ratio of the weights, to within one row, and as
-// large as the sources allow: the source with the fewest tokens for its weight
-// keeps all its rows. A source of weight 0 keeps none and limits no other. Earlier
-// rows are kept before later ones.
+// TrimToWeights sets the reason of the rows beyond each source's share of the tokens. The shares
+// are proportional to the weights, to within one row, and as large as possible: the source with
+// the fewest tokens for its weight keeps all its rows. A source of weight 0 keeps none and does
+// not limit the others. Earlier rows are kept before later ones.
 func TrimToWeights(rows []*Row, weights []float64, reason string) {
 	total := make([]float64, len(weights))
 	for _, r := range rows {
@@ -151,7 +150,7 @@ func TrimToWeights(rows []*Row, weights []float64, reason string) {
 
 	used := make([]float64, len(weights))
 	for _, r := range rows {
-		// a part in 10^9 is lost in the division
+		// The division loses up to one part in 10^9.
 		limit := scale * weights[r.Source] * (1 - 1e-9)
 		if used[r.Source] >= limit {
 			r.Reason = reason

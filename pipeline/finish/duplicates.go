@@ -13,14 +13,14 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 )
 
-// minLeakScore is the lowest lexical score, 0 to 1, at which FindLeaks reports a row of a finished
-// corpus. A build drops rows from a score that depends on its configuration and version, so that a
-// lower limit here would report rows of sound corpora.
+// minLeakScore is the lexical score, from 0 to 1, from which FindLeaks reports a row of a finished
+// corpus. The score from which a build drops rows depends on its configuration and version, so a
+// lower limit here would report rows of good corpora.
 const minLeakScore = 0.5
 
-// FindLeaks calls report for each row of the train split whose cluster is protected
-// or in which the guard finds a protected problem. Rows of an attempt that was
-// checked before are skipped.
+// FindLeaks calls report for each row of the train split whose cluster is protected, or in which
+// the guard finds a protected problem. Of several rows of one attempt, only the first is
+// checked.
 func (x *Exclusions) FindLeaks(
 	ctx context.Context,
 	s *Source,
@@ -80,8 +80,8 @@ func (x *Exclusions) FindLeaks(
 	)
 }
 
-// viewRows calls visit for each row of a profile in the train split, with the properties that rows
-// of all profiles have.
+// viewRows calls visit for each row of a profile in the train split. The view has the properties
+// that rows of all profiles have.
 func viewRows[T any](
 	s *Source,
 	profile string,
@@ -96,19 +96,19 @@ func viewRows[T any](
 	})
 }
 
-// duplicateFinder finds the clusters of sources that repeat protected problems and are not
+// duplicateFinder finds clusters of the sources that repeat protected problems without being
 // protected themselves.
 type duplicateFinder struct {
 	guard *guard.Guard
 	bank  *guard.State
-	// clusters has the requests and products of each cluster's rows, and matches the
-	// protected clusters that they match, both by cluster ID.
+	// clusters has the requests and products of each cluster's rows. matches has the IDs of the
+	// protected clusters that each cluster repeats. Both are indexed by cluster ID.
 	clusters map[string]*guard.StateCluster
 	matches  map[string][]string
 }
 
-// joinDuplicates reads the rows of all sources. If the guard drops a request because it repeats a
-// protected problem, the cluster of the row is joined with the protected cluster in x.Bank.
+// joinDuplicates reads the rows of all sources. If the guard finds that a row's request repeats
+// a protected problem, the row's cluster is joined with the protected cluster in x.Bank.
 func (x *Exclusions) joinDuplicates(sources []*Source) error {
 	g, err := guard.New(x.Bank.Protected(""), guard.Config{MinDrop: x.MinScore})
 	if errors.Is(err, guard.ErrEmptyBank) {
@@ -172,9 +172,9 @@ func (d *duplicateFinder) readSource(s *Source, split string) error {
 	})
 }
 
-// add checks the request of a row against the protected problems, unless the row's cluster has the
-// same request already. It skips clusters that are protected: the bank has their requests as they
-// were asked, and a row's prompt may contain more, such as a greeting.
+// add checks the request of a row against the protected problems. It skips requests that were
+// checked for the same cluster, and protected clusters: the bank has their original requests,
+// and a prompt may contain more, such as a greeting.
 func (d *duplicateFinder) add(
 	origin *rows.Origin,
 	request string,
@@ -184,7 +184,7 @@ func (d *duplicateFinder) add(
 	if pool != "" && pool != guard.PoolTrain {
 		return
 	}
-	// a row's texts are valid only during its batch, hence the clones
+	// Texts are cloned because a row's texts are valid only during its batch.
 	c := d.clusters[origin.Cluster]
 	if c == nil {
 		c = &guard.StateCluster{}

@@ -14,12 +14,12 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// ErrNotProtected reports that a corpus would expose problems to training that the
-// corpus in its place, or a corpus that it is made from, holds out.
+// ErrNotProtected is returned if a new corpus would allow training on problems that an earlier
+// corpus excludes. The earlier corpus is the one that it replaces, or one from which it is made.
 var ErrNotProtected = errors.New("problems that the corpus was guarded against are not given")
 
-// ReadHeldOut reads held-out files. It returns their entries and the digests by
-// which manifests identify the files.
+// ReadHeldOut reads files of held-out problems. It returns the problems and the digests by which
+// manifests identify the files.
 func ReadHeldOut(paths []string) (entries []guard.Entry, digests []string, err error) {
 	for _, path := range paths {
 		bank, err := guard.ReadBank(path)
@@ -28,7 +28,7 @@ func ReadHeldOut(paths []string) (entries []guard.Entry, digests []string, err e
 		}
 		entries = append(entries, bank...)
 		digests = append(digests, guard.Digest(bank))
-		// path may be a folder, which has no bytes itself
+		// A folder is identified by the bank file in it.
 		for _, file := range []string{path, filepath.Join(path, corpus.BankName)} {
 			if b, err := os.ReadFile(file); err == nil {
 				digests = append(digests, digest.SHA256(b))
@@ -38,25 +38,24 @@ func ReadHeldOut(paths []string) (entries []guard.Entry, digests []string, err e
 	return entries, digests, nil
 }
 
-// Exclusions are the problems that the sources of a corpus and held-out files keep
-// out of training.
+// Exclusions are the problems that must not be used for training, from the sources of a corpus
+// and from files of held-out problems.
 type Exclusions struct {
-	// Bank is the union of all banks, nil if nothing is protected.
+	// Bank is the union of all banks. It is nil if nothing is protected.
 	Bank *guard.State
-	// HeldOut are the entries of held-out files. Bank contains them, too.
+	// HeldOut are the problems of held-out files. Bank contains them too.
 	HeldOut []guard.Entry
-	// HeldOutDigests identify the held-out files as manifests do.
+	// HeldOutDigests are the digests by which manifests identify the held-out files.
 	HeldOutDigests []string
-	// MinScore is the lowest lexical score from which a source dropped rows near its
-	// own protected requests. It is 0 if a source does not record it, or if there are
-	// held-out files.
+	// MinScore is the lowest lexical score at which the build of a source dropped rows. It is 0
+	// if a source does not record the score, or if there are held-out files.
 	MinScore float64
 }
 
-// CollectExclusions collects what the sources and the held-out files protect. It
-// returns an error for a source whose exclusions cannot be known. A cluster of a
-// source is protected as a whole if the guard drops one of its requests, because
-// its members are the same problem in other words.
+// CollectExclusions collects the problems that the sources and the held-out files protect. It
+// returns an error if the problems that a source excludes are unknown. If the guard drops one
+// request of a cluster, the whole cluster is protected, because all its members are the same
+// problem in other words.
 func CollectExclusions(sources []*Source, heldOut []string) (*Exclusions, error) {
 	entries, digests, err := ReadHeldOut(heldOut)
 	if err != nil {
@@ -96,15 +95,15 @@ func CollectExclusions(sources []*Source, heldOut []string) (*Exclusions, error)
 	return x, x.joinDuplicates(sources)
 }
 
-// dropScore returns the lexical score from which the build of the source dropped rows. It is 0 if
-// the source does not record it. The score cannot be computed again from the bank, which does not
-// record for which product of a cluster a request asks.
+// dropScore returns the lexical score from which the build of the source dropped rows, 0 if the
+// source does not record it. The score cannot be computed from the bank, which does not record
+// which product of a cluster a request asks for.
 func (s *Source) dropScore() (float64, error) {
 	leak, err := s.leakReport()
 	return leak.Threshold, err
 }
 
-// FrozenBanks returns the citations of the frozen banks that the corpus was guarded against.
+// FrozenBanks returns the citations of the frozen banks with which the corpus was guarded.
 func (s *Source) FrozenBanks() ([]string, error) {
 	leak, err := s.leakReport()
 	return slicesx.FilterMap(leak.Banks, func(b guard.BankReport) (string, bool) {
@@ -112,8 +111,8 @@ func (s *Source) FrozenBanks() ([]string, error) {
 	}), err
 }
 
-// leakReport returns the guard's part of reports/leak.json, the zero value if the corpus has no such
-// file.
+// leakReport returns the guard's part of reports/leak.json. It returns the zero value if the
+// corpus does not have the file.
 func (s *Source) leakReport() (guard.Report, error) {
 	const report = "reports/leak.json"
 	var leak struct{ Guard guard.Report }
@@ -124,8 +123,7 @@ func (s *Source) leakReport() (guard.Report, error) {
 	return leak.Guard, err
 }
 
-// ProtectedOnly returns the bank without its training clusters, which may be split
-// again.
+// ProtectedOnly returns the bank without its training clusters. Those may be split again.
 func (x *Exclusions) ProtectedOnly() *guard.State {
 	out := &guard.State{}
 	if x.Bank != nil {
@@ -137,10 +135,9 @@ func (x *Exclusions) ProtectedOnly() *guard.State {
 	return out
 }
 
-// ProtectedBank returns the bank of the corpus, nil if nothing was held out. The
-// error is ErrNotProtected if the corpus has no bank, or has an unpublished one, and
-// was guarded by a file that is not among the digests: its problems are unknown
-// then.
+// ProtectedBank returns the bank of the corpus, nil if nothing was held out. The error is
+// ErrNotProtected if the protected problems are unknown: the corpus has no published bank and
+// was guarded with a file that is not among digests.
 func (s *Source) ProtectedBank(digests []string) (*guard.State, error) {
 	bank, err := s.Bank()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -166,17 +163,17 @@ func (s *Source) ProtectedBank(digests []string) (*guard.State, error) {
 	return nil, nil
 }
 
-// GuardDigests returns the sha256 of the files that the corpus was guarded by.
+// GuardDigests returns the SHA-256 of each file with which the corpus was guarded.
 func (s *Source) GuardDigests() []string {
 	return slicesx.Map(s.Manifest.GuardInputs(), func(in corpus.Input) string {
 		return in.SHA256
 	})
 }
 
-// CheckStillExcluded checks that a corpus with the bank next, nil if it has none,
-// may replace the one in dir: next must protect all that the old one protects.
-// digests identify the held-out files of this run. The error is ErrNotProtected
-// otherwise. A folder without a corpus passes.
+// CheckStillExcluded checks that a new corpus may replace the one in dir. next is the bank of
+// the new corpus, nil if it has none. It must protect everything that the old corpus protects;
+// otherwise the error is ErrNotProtected. digests identify the held-out files of this run. A
+// folder without a corpus passes.
 func CheckStillExcluded(
 	fsys corpus.FS,
 	dir string,

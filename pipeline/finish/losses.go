@@ -6,14 +6,16 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// The codes of the parts of a trace that its training row may lack. docs/profiles.md explains each.
+// The codes of parts of a trace that a training row may lack. docs/profiles.md explains each
+// code.
 const (
 	lostSystemStep = "system_step"
 	lostEnding     = "ending"
 	lostTurnEnd    = "turn_end"
 )
 
-// Losses returns the codes of the parts of a trace that its training row lacks, such as its ending.
+// Losses returns the codes of the parts of a trace that its training row lacks, such as the
+// ending.
 func Losses(t *arena.Trace, d *arena.Dialogue) []string {
 	lost := append([]string{}, t.Lost...)
 	if slices.ContainsFunc(t.Steps, func(s arena.Step) bool { return s.Role == arena.RoleSystem }) {

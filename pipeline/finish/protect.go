@@ -1,7 +1,7 @@
-// Package finish has the last steps that all corpora share. It guards the splits
-// against everything that was ever held out (Protection), reads finished corpora as
-// sources of rows (Source), writes the tables of the ledger, and assembles parts,
-// bank, reports and card into a corpus (Target).
+// Package finish has the last steps that all commands for corpora share. It guards the splits
+// against all held-out problems (Protection) and reads finished corpora as sources of rows
+// (Source). It writes the tables of the ledger, and combines parts, bank, reports and card to a
+// corpus (Target).
 package finish
 
 import (
@@ -13,39 +13,38 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 )
 
-// Measurements are the measured quality of a Protection's guards. Another process
-// that guards against the same problems may reuse them.
+// Measurements are the measured quality of a Protection's guards. Another process that guards
+// against the same problems can reuse them.
 type Measurements struct {
-	// Injection is the result of planting protected requests for the train guard.
+	// Injection counts the planted protected requests, and those that the train guard finds.
 	Injection guard.InjectionReport `json:"injection"`
-	// Honest is the result of checking the project's honest requests by the train guard.
+	// Honest is the result of the train guard on the project's list of honest requests.
 	Honest guard.HonestReport `json:"honest"`
-	// Train and Eval are the honest rows that the guards of the splits would drop.
+	// Train and Eval count the honest requests that the guards of the two splits would drop.
 	Train guard.FalseDrops `json:"train"`
 	Eval  guard.FalseDrops `json:"eval"`
 }
 
-// Protection finds problems in rows that may not be in their split.
+// Protection finds problems in rows that must not be in the split of the row.
 type Protection struct {
 	Measurements
-	// train guards against everything protected, eval against held-out and
-	// never-touch problems. A guard is nil if there is nothing to guard against.
+	// train guards against all protected problems. eval guards against held-out and never-touch
+	// problems. A guard is nil if there is nothing to guard against.
 	train *guard.Guard
 	eval  *guard.Guard
 }
 
-// ProtectedEntries are the problems that may not be trained on.
+// ProtectedEntries are the problems that must not be used for training, by the reason.
 type ProtectedEntries struct {
-	// HeldOut are the problems of held-out files, and those that a bank has held out
+	// HeldOut are the problems of held-out files, and those that a bank records as held out
 	// before.
 	HeldOut []guard.Entry
-	// NeverTouch and Eval are the problems of these pools of a bank.
+	// NeverTouch and Eval are the problems in the bank's pools of these names.
 	NeverTouch []guard.Entry
 	Eval       []guard.Entry
 }
 
-// ProtectedInBank returns the protected problems of a bank together with the entries
-// of held-out files.
+// ProtectedInBank returns the protected problems of a bank and of held-out files.
 func ProtectedInBank(bank *guard.State, heldOut []guard.Entry) ProtectedEntries {
 	none := func(string) bool { return false }
 	texts := map[string]bool{}
@@ -74,9 +73,9 @@ func ProtectedInBank(bank *guard.State, heldOut []guard.Entry) ProtectedEntries 
 	}
 }
 
-// NewProtection indexes the protected problems and measures the guards. It fails
-// closed: it returns an error if there is nothing to protect, if a guard misses its
-// canary, or if the guard finds too few planted requests.
+// NewProtection indexes the protected problems and measures the guards. It returns an error if
+// there is nothing to protect, if a guard does not find its canary, or if a guard finds too few
+// planted requests.
 func NewProtection(entries ProtectedEntries, c guard.Config, seed uint64) (*Protection, error) {
 	p, err := newGuards(entries, c, c)
 	if err != nil {
@@ -92,9 +91,9 @@ func NewProtection(entries ProtectedEntries, c guard.Config, seed uint64) (*Prot
 	return p, p.Injection.Validate()
 }
 
-// NewProtection indexes the protected problems and adopts m, which another process
-// measured for the same problems, instead of measuring the guards again. The caller
-// must call Canary before it uses the result.
+// NewProtection indexes the protected problems and uses m instead of measuring the guards again.
+// Another process must have measured m for the same problems. The caller must call Canary before
+// using the result.
 func (m Measurements) NewProtection(entries ProtectedEntries, c guard.Config) (*Protection, error) {
 	train := c
 	train.Precomputed = &m.Train
@@ -123,7 +122,7 @@ func newGuards(entries ProtectedEntries, train, eval guard.Config) (*Protection,
 	return p, nil
 }
 
-// Canary returns an error if a guard misses its canary.
+// Canary returns an error if a guard does not find its canary (a planted protected problem).
 func (p *Protection) Canary() error {
 	if err := p.train.Canary(); err != nil {
 		return err
@@ -131,8 +130,8 @@ func (p *Protection) Canary() error {
 	return p.eval.Canary()
 }
 
-// Guard returns the guard of a split. It is nil if there is nothing to guard the
-// split against, and for an unknown split.
+// Guard returns the guard of a split. It returns nil for an unknown split, and if there is
+// nothing to guard the split against.
 func (p *Protection) Guard(split string) *guard.Guard {
 	switch split {
 	case corpus.SplitTrain:

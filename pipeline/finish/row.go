@@ -16,31 +16,31 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// RowView holds the properties of a row that do not depend on its profile.
+// RowView has the properties of a row that do not depend on the row's profile.
 type RowView struct {
 	*rows.Origin
 	// Candidate has all texts of the row that a model is trained on or shown, as
-	// guard.ReadCandidate reads them from a row of any trainer's format. Its ID is
-	// unique within a corpus.
+	// guard.ReadCandidate reads them from a row of any training format. Its ID is unique within
+	// a corpus.
 	Candidate guard.Candidate
 	// Key is equal for copies of a row.
 	Key string
-	// Sessions are the IDs of the attempts that the row was made from, none for a
-	// problem.
+	// Sessions are the IDs of the attempts from which the row was made. It is empty for a row
+	// that was made from a problem.
 	Sessions []string
-	// Score orders rows with one request; higher is better.
+	// Score is the order in which rows with the same request are preferred. Higher is better.
 	Score   float64
 	Figures figures.Row
 }
 
-// Completion returns the signature of all texts that the model wrote, by which
-// attempts are compared.
+// Completion returns the MinHash signature of all texts that the model wrote. Attempts are
+// compared by it.
 func (v *RowView) Completion() *minhash.Packed {
 	signature := minhash.Sign(strings.Join(v.Candidate.Answers, " "))
 	return new(signature.Pack())
 }
 
-// ViewRow returns the view of a row, which is a pointer to a row type.
+// ViewRow returns the view of a row. row must be a pointer to a row type.
 func ViewRow(row any) (RowView, error) {
 	v, err := newRowView(row)
 	if err != nil {
@@ -121,8 +121,8 @@ func problemCandidate(r *rows.RL) guard.Candidate {
 	return c
 }
 
-// CandidateOf returns the guard's candidate of an attempt with these messages.
-// toolTexts are the results of ToolTexts for its tools.
+// CandidateOf returns the guard's candidate for an attempt with these messages. toolTexts are
+// the results of ToolTexts for the attempt's tools.
 func CandidateOf(
 	r *rows.SFT,
 	messages []chat.Message,
@@ -133,7 +133,7 @@ func CandidateOf(
 	return c
 }
 
-// ToolTexts returns the texts in each definition of a tool.
+// ToolTexts returns the texts in each tool definition.
 func ToolTexts(tools []string) []string {
 	return slicesx.Map(tools, func(tool string) string {
 		return text.Leaves(gjson.Parse(tool))

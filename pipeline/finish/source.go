@@ -15,17 +15,17 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// ErrBroken reports that a source does not verify.
+// ErrBroken is returned if a source corpus fails its verification.
 var ErrBroken = errors.New("a source does not verify")
 
-// maxFileBytes limits the size of a bank or report that is read.
+// maxFileBytes is the maximum size in bytes of a bank or report that is read.
 const maxFileBytes = 256 << 20
 
-// Source is a finished corpus whose rows are read.
+// Source is a finished corpus from which rows are read.
 type Source struct {
 	Dir      string
 	Manifest *corpus.Manifest
-	// SHA256 and Bytes are the hash and the size of the manifest.
+	// SHA256 and Bytes are the hash and the size of the manifest file.
 	SHA256 string
 	Bytes  int64
 	fs     corpus.FS
@@ -47,8 +47,8 @@ func Open(fsys corpus.FS, dir string) (*Source, error) {
 	}, err
 }
 
-// Verify returns ErrBroken if the source does not keep a promise of its manifest.
-// Withheld files are no breach.
+// Verify returns ErrBroken if the files of the source do not agree with its manifest. Withheld
+// files are no error.
 func (s *Source) Verify(ctx context.Context) error {
 	findings, err := verify.Corpus(ctx, s.fs, s.Dir)
 	if err != nil {
@@ -63,7 +63,8 @@ func (s *Source) Verify(ctx context.Context) error {
 	return nil
 }
 
-// Bank returns the split that the source pins, nil if it pins none.
+// Bank returns the split that the source records in its bank file. It returns nil if there is
+// none.
 func (s *Source) Bank() (*guard.State, error) {
 	if !s.Has(corpus.BankName) {
 		return nil, nil
@@ -82,7 +83,7 @@ func (s *Source) Bank() (*guard.State, error) {
 	return bank, nil
 }
 
-// Input returns the source's entry in the manifest of a corpus that is made from it.
+// Input returns the entry of this source in the manifest of a corpus that is made from it.
 func (s *Source) Input(kind string) corpus.Input {
 	return corpus.Input{
 		Kind:    kind,
@@ -92,14 +93,14 @@ func (s *Source) Input(kind string) corpus.Input {
 	}
 }
 
-// Has reports whether the manifest lists a file.
+// Has reports whether the manifest lists the file.
 func (s *Source) Has(path string) bool {
 	return slices.ContainsFunc(s.Manifest.Files, func(f corpus.FileEntry) bool {
 		return f.Path == path
 	})
 }
 
-// HasTable reports whether the source has a table of the ledger.
+// HasTable reports whether the source has the named table of the ledger.
 func (s *Source) HasTable(name string) bool { return s.Has(tablePath(name)) }
 
 func tablePath(name string) string { return "tables/" + name + ".parquet" }
@@ -107,7 +108,7 @@ func tablePath(name string) string { return "tables/" + name + ".parquet" }
 // Path returns the path of a file of the source on disk.
 func (s *Source) Path(rel string) string { return filepath.Join(s.Dir, filepath.FromSlash(rel)) }
 
-// Files returns the paths of a profile's shards in a split. It omits turns that were
+// Files returns the paths of a profile's shards in a split. It leaves out turns that were
 // derived from the rows of another config.
 func (s *Source) Files(profile, split string) []string {
 	out := slicesx.FilterMap(s.Manifest.Files, func(f corpus.FileEntry) (string, bool) {
@@ -117,7 +118,7 @@ func (s *Source) Files(profile, split string) []string {
 	return out
 }
 
-// Rows calls visit for each row of a profile in a split, in order.
+// Rows calls visit for each row of a profile in a split, in order. It stops at the first error.
 func Rows[T any](
 	s *Source,
 	profile, split string,
@@ -131,8 +132,8 @@ func Rows[T any](
 	return nil
 }
 
-// Table calls visit for each row of a table of the ledger. It does nothing if the
-// source lacks the table.
+// Table calls visit for each row of a ledger table. It does nothing if the source does not have
+// the table.
 func Table[T any](
 	s *Source,
 	name string,
@@ -144,8 +145,8 @@ func Table[T any](
 	return corpus.ReadRows(s.fs, s.Path(tablePath(name)), visit)
 }
 
-// EnclosingCorpora opens the corpora whose folders contain the inputs. What these
-// hold out must stay held out of a corpus that is made from their rows.
+// EnclosingCorpora opens the corpora whose folders contain the inputs. Problems that these hold
+// out must stay held out of a corpus that is made from their rows.
 func EnclosingCorpora(fsys corpus.FS, inputs []traces.Input) ([]*Source, error) {
 	var out []*Source
 	visited := map[string]bool{}

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"slices"
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/redact"
@@ -14,39 +13,34 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 )
 
-// Target is the destination of a corpus, with the settings that every command has
-// for it.
+// Target is the destination of a corpus, with the settings that all commands have for it.
 type Target struct {
 	FS  corpus.FS
 	Out string
 	// Version is the version of the program.
 	Version string
-	// License is the license on the card, empty if the user named none.
+	// License is the license on the card, "" if the user named none.
 	License string
+	// Command is the hash of the command that writes the corpus, empty if unknown.
+	Command string
 	// Redact removes what must not be published. If it is nil, texts stay as they are.
 	Redact *redact.Redactor
 }
 
 // Content is the input of Target.Assemble.
 type Content struct {
-	// Assembly lacks the target's settings and the files of bank and reports.
+	// Assembly does not have the settings of the target, nor the files of the bank and the
+	// reports.
 	corpus.Assembly
-	// Bank pins the split, nil if nothing does.
+	// Bank records the split. It is nil if the split is not recorded.
 	Bank *guard.State
-	// HeldOutDigests identify the held-out files of the run, as for
-	// CheckStillExcluded.
+	// HeldOutDigests identify the held-out files of the run, as in CheckStillExcluded.
 	HeldOutDigests []string
-	// Reports are written as JSON and Pages unchanged, both by their names in the
+	// Reports are written as JSON, Pages unchanged. Both are indexed by their file name in the
 	// folder reports.
 	Reports map[string]any
 	Pages   map[string][]byte
 }
-
-// Tags are the tags of every card.
-var Tags = []string{"agent", "tool-use", "trajectories", "arena"}
-
-// ShoppingTags are the tags of a card whose rows were made from the subnet's traces.
-var ShoppingTags = slices.Insert(slices.Clone(Tags), 2, "shopping")
 
 // WriteInParts calls corpus.WithParts for the target. It returns an error without calling write if
 // the target's folder may not be replaced.
@@ -57,7 +51,7 @@ func (t *Target) WriteInParts(write func(work string) error) error {
 	return corpus.WithParts(t.FS, t.Out, write)
 }
 
-// NewPart creates a part whose rows pass the target's redactor.
+// NewPart creates a part of the corpus. The target's redactor is applied to its rows.
 func (t *Target) NewPart(dir string) (*corpus.Part, error) {
 	part, err := corpus.NewPart(t.FS, dir, corpus.DefaultLimits)
 	if err != nil {
@@ -67,8 +61,8 @@ func (t *Target) NewPart(dir string) (*corpus.Part, error) {
 	return part, nil
 }
 
-// Assemble assembles the corpus with corpus.Assemble. It returns ErrNotProtected if
-// the corpus would replace one that holds out more.
+// Assemble assembles the corpus with corpus.Assemble. It returns ErrNotProtected if the corpus
+// would replace one that protects more problems.
 func (t *Target) Assemble(ctx context.Context, c *Content) error {
 	if err := CheckStillExcluded(t.FS, t.Out, c.Bank, c.HeldOutDigests); err != nil {
 		return err
@@ -77,6 +71,7 @@ func (t *Target) Assemble(ctx context.Context, c *Content) error {
 	a.Extra = map[string][]byte{}
 	a.Redact = t.Redact
 	a.Manifest.Pipeline = t.Version
+	a.Manifest.CommandSHA256 = t.Command
 	a.Card.License = cmp.Or(t.License, c.Card.License)
 	if c.Bank != nil {
 		a.Extra[corpus.BankName] = c.Bank.Encode()
@@ -93,7 +88,7 @@ func (t *Target) Assemble(ctx context.Context, c *Content) error {
 	return corpus.Assemble(ctx, t.FS, t.Out, a)
 }
 
-// FirstError calls funcs in order until one fails. It returns that error.
+// FirstError calls funcs in order until one fails, and returns its error.
 func FirstError(funcs ...func() error) error {
 	for _, f := range funcs {
 		if err := f(); err != nil {
@@ -103,8 +98,8 @@ func FirstError(funcs ...func() error) error {
 	return nil
 }
 
-// Digest returns the sha256 of several texts, each preceded by its length so that
-// different sequences never have one hash by concatenation.
+// Digest returns the SHA-256 of several texts. Each text is preceded by its length, so that
+// different sequences with the same concatenation have different digests.
 func Digest[T ~string | ~[]byte](parts ...T) string {
 	h := sha256.New()
 	for _, p := range parts {
@@ -114,20 +109,21 @@ func Digest[T ~string | ~[]byte](parts ...T) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// The tables of the ledger, which account for every record that was read.
+// The names of the ledger's tables, which account for every record that was read.
 const (
 	TableAttempts   = "attempts"
 	TableVerdicts   = "verdicts"
 	TableOutcomes   = "outcomes"
 	TableJudgements = "judgements"
 	TableLeaks      = "leaks"
-	// TablePlaces is written by builds only, since only they rank attempts.
+	// TablePlaces is written only by builds, since only they rank attempts.
 	TablePlaces = "places"
-	// TableDeclared is written only if attempts are of domains whose outcomes are declared.
+	// TableDeclared is written only if there are attempts of domains whose outcomes are
+	// declared.
 	TableDeclared = "declared"
 )
 
-// Ledger writes the tables of the ledger except verdicts and places.
+// Ledger writes the tables of the ledger, except verdicts and places.
 type Ledger struct {
 	Attempts   *corpus.Shards[rows.Attempt]
 	Outcomes   *corpus.Shards[rows.Outcome]
@@ -135,7 +131,7 @@ type Ledger struct {
 	Leaks      *corpus.Shards[rows.Leak]
 }
 
-// NewLedger creates the tables in a part.
+// NewLedger returns a Ledger that writes its tables to a part.
 func NewLedger(p *corpus.Part) *Ledger {
 	return &Ledger{
 		Attempts:   NewTable[rows.Attempt](p, TableAttempts),
@@ -155,7 +151,7 @@ func (l *Ledger) Close() error {
 	)
 }
 
-// NewTable creates one table in a part.
+// NewTable returns a writer of one table of a part.
 func NewTable[T any](p *corpus.Part, name string) *corpus.Shards[T] {
 	return corpus.NewShards[T](p, corpus.Stream{Table: name})
 }
@@ -165,8 +161,8 @@ type OptionalTable[T any] struct {
 	shards *corpus.Shards[T]
 }
 
-// Add adds a row to the table, which it creates in a part under a name if the row is the first. It
-// does nothing if row is nil.
+// Add adds a row to the table. The first row creates the table in part p with this name. It does
+// nothing if row is nil.
 func (o *OptionalTable[T]) Add(p *corpus.Part, name string, row *T) error {
 	if row == nil {
 		return nil
@@ -177,7 +173,7 @@ func (o *OptionalTable[T]) Add(p *corpus.Part, name string, row *T) error {
 	return o.shards.Add(row)
 }
 
-// Close closes the table if it has a row.
+// Close closes the table if it was created.
 func (o *OptionalTable[T]) Close() error {
 	if o.shards == nil {
 		return nil

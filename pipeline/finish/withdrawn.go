@@ -11,50 +11,48 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 )
 
-// WithdrawnName is the name of the report on training rows of earlier versions of a
-// corpus that are protected now, and WithdrawnSchema the version of its format.
+// WithdrawnName is the name of a report. The report lists training rows of earlier versions of a
+// corpus that are protected now. WithdrawnSchema is the version of its format.
 const (
 	WithdrawnName   = "withdrawn.json"
 	WithdrawnSchema = "arena.withdrawn.v1"
 )
 
-// Withdrawn lists the earlier versions of a corpus and the attempts that they
-// should not have trained on.
+// Withdrawn lists the earlier versions of a corpus, and the attempts that should not have been
+// in their training rows.
 type Withdrawn struct {
 	Schema string `json:"schema"`
-	// Versions are the corpora before this one, oldest first.
+	// Versions are the earlier versions of the corpus, the oldest first.
 	Versions []Version `json:"versions"`
-	// Rows are in the order of their trace IDs. A tombstone stays in all later
+	// Rows are the withdrawn attempts, sorted by trace ID. A tombstone stays in all later
 	// versions.
 	Rows []Tombstone `json:"rows"`
 }
 
-// Version is one earlier corpus.
+// Version is one earlier version of the corpus.
 type Version struct {
-	// Manifest is the sha256 of its manifest, and Traces are the sha256 of its files
-	// of traces.
+	// Manifest is the SHA-256 of its manifest. Traces are the SHA-256 of its trace files.
 	Manifest string   `json:"manifest_sha256"`
 	Traces   []string `json:"traces_sha256"`
 }
 
-// Tombstone is the record of one attempt with withdrawn training rows.
+// Tombstone is the record of one attempt whose training rows were withdrawn.
 type Tombstone struct {
 	TraceID string `json:"trace_id"`
-	// Pool is the pool of the attempt's problem now. It is train if only the texts of
-	// the attempt are near a protected problem.
+	// Pool is the pool of the attempt's problem now. If it is "train", only the texts of the
+	// attempt are similar to a protected problem.
 	Pool guard.Pool `json:"pool"`
-	// Match and Tier are the guard's finding, empty if there is none.
+	// Match and Tier are the guard's finding. They are empty if there is none.
 	Match string     `json:"match,omitempty"`
 	Tier  guard.Tier `json:"tier,omitempty"`
-	// Spoilt are the sha256 of the manifests of the versions that were built from the
-	// attempt's file. A model that was trained on one of them may know a protected
-	// problem.
+	// Spoilt are the manifest hashes of the versions that were built from the attempt's trace
+	// file. A model that was trained on one of them may know a protected problem.
 	Spoilt []string `json:"spoilt"`
 }
 
-// Withdraw checks the training rows of an earlier corpus against the split and the
-// train guard of its successor. The report includes what the earlier corpus itself
-// withdrew. g must catch its canary; it is nil if nothing is protected.
+// Withdraw checks the training rows of an earlier corpus against the split (state) and the train
+// guard (g) of its successor. The report includes what the earlier corpus withdrew. g must find
+// its canary. It is nil if nothing is protected.
 func Withdraw(
 	earlier *Source,
 	state *guard.State,
@@ -92,7 +90,7 @@ func Withdraw(
 	for i := range w.report.Rows {
 		w.withdrawn[w.report.Rows[i].TraceID] = true
 	}
-	// the configs of pairs and turns are made from the attempts of these two
+	// Pairs and turns are made from the attempts of these two configs.
 	if err := viewRows[rows.SFT](earlier, corpus.ProfileHFJSON, w.add); err != nil {
 		return nil, err
 	}
@@ -109,14 +107,14 @@ type withdrawer struct {
 	state  *guard.State
 	guard  *guard.Guard
 	report *Withdrawn
-	// files has the sha256 of the file of traces of each attempt by trace ID.
+	// files maps the trace ID of each attempt to the SHA-256 of its trace file.
 	files map[string]string
-	// withdrawn has the trace IDs of the report's rows.
+	// withdrawn has the trace IDs of the attempts in the report.
 	withdrawn map[string]bool
 }
 
-// add adds the attempts of a training row to the report if the guard drops the row or its problem
-// is protected now.
+// add adds the attempts of a training row to the report if the guard drops the row, or if its
+// problem is protected now.
 func (w *withdrawer) add(row *RowView) error {
 	var finding guard.Finding
 	if w.guard != nil {
@@ -143,8 +141,8 @@ func (w *withdrawer) add(row *RowView) error {
 	return nil
 }
 
-// versionsWith returns the manifest hashes of the earlier corpora that were built from a trace
-// file. file is the sha256 of the file.
+// versionsWith returns the manifest hashes of the earlier versions that were built from the
+// trace file with this SHA-256.
 func (w *Withdrawn) versionsWith(file string) []string {
 	out := []string{}
 	for _, v := range w.Versions {

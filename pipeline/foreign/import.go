@@ -72,6 +72,8 @@ type writer struct {
 	// failed counts the rows of attempts that their source calls unsolved.
 	failed   int64
 	clusters map[string]bool
+	// domains counts the attempts by their domains.
+	domains map[*domain.Domain]int64
 }
 
 // Run reads every input and writes the complete corpus, or nothing. If there is no row,
@@ -109,6 +111,7 @@ func (m *Import) write(ctx context.Context, work string) (*pipeline.Summary, err
 		part:     part,
 		lost:     map[string]int64{},
 		clusters: map[string]bool{},
+		domains:  map[*domain.Domain]int64{},
 	}
 	r := &reader{
 		Import:  m,
@@ -149,6 +152,9 @@ var stream = corpus.Stream{
 // the training row lacks of its trace.
 func (w *writer) add(s *imported) error {
 	w.decisions = append(w.decisions, s.decision)
+	if s.domain != nil {
+		w.domains[s.domain]++
+	}
 	for _, code := range s.lost {
 		w.lost[code]++
 	}
@@ -199,6 +205,7 @@ func (w *writer) assemble(
 	m := corpus.Manifest{
 		Configuration:       config,
 		ConfigurationSHA256: finish.Digest(config),
+		Domains:             w.manifestDomains(),
 		Inputs:              r.inputs,
 		Funnel:              counts,
 	}
@@ -206,7 +213,7 @@ func (w *writer) assemble(
 		Assembly: corpus.Assembly{
 			Parts:    []string{work},
 			Manifest: m,
-			Card:     w.card(exclusions.Bank),
+			Card:     w.card(exclusions.Bank, m.Domains),
 		},
 		Bank:           w.bank(exclusions.Bank),
 		HeldOutDigests: exclusions.HeldOutDigests,
@@ -248,22 +255,33 @@ func protectedEntries(bank *guard.State) []guard.Entry {
 	return bank.Protected("held-out")
 }
 
-func (w *writer) card(bank *guard.State) corpus.Card {
+// manifestDomains returns the domains of the attempts. No instrument measured them.
+func (w *writer) manifestDomains() []corpus.Domain {
+	var out []corpus.Domain
+	for d, attempts := range w.domains {
+		out = append(out, corpus.Domain{Name: d.Name, SHA256: d.SHA256, Attempts: attempts, NotMeasured: domain.Instruments})
+	}
+	return corpus.JoinDomains(&corpus.Manifest{Domains: out})
+}
+
+func (w *writer) card(bank *guard.State, domains []corpus.Domain) corpus.Card {
 	guarded := "Nothing was held out: the requests were compared with no protected problem."
 	if entries := protectedEntries(bank); len(entries) > 0 {
-		guarded = fmt.Sprintf("What customers say and what system prompts hold was compared with %d protected problems, and answers searched for their products; rows that hold one were left out. bank.json holds them out of what is made of this corpus.", len(entries))
+		guarded = fmt.Sprintf("What customers say and what system prompts hold was compared with %d protected problems, and answers searched for their ids; rows that hold one were left out. bank.json holds them out of what is made of this corpus.", len(entries))
 	}
-	return corpus.Card{
-		Title: "Imported trajectories", Tags: finish.Tags, Default: stream.Config,
-		Sections: []corpus.Section{
-			{Heading: "What this is", Body: importAbout + w.failedText()},
-			{
-				Heading: "What rows lack of their traces",
-				Body:    cmp.Or(corpus.FormatCounts(w.lost), "Nothing.") + "\n\ndocs/profiles.md says what each word means; a row's own are in its metadata under lost.",
-			},
-			{Heading: "Held-out protection", Body: guarded},
+	card := corpus.NewCard(w.Domains.ByName(domain.Base))
+	card.Title = "Imported trajectories"
+	card.Authors = corpus.CardDomain(domains).Authors
+	card.Default = stream.Config
+	card.Sections = []corpus.Section{
+		{Heading: "What this is", Body: importAbout + w.failedText()},
+		{
+			Heading: "What rows lack of their traces",
+			Body:    cmp.Or(corpus.FormatCounts(w.lost), "Nothing.") + "\n\ndocs/profiles.md says what each word means; a row's own are in its metadata under lost.",
 		},
+		{Heading: "Held-out protection", Body: guarded},
 	}
+	return card
 }
 
 // failedText returns the sentence of the card on the rows of unsolved attempts, empty if there are none.

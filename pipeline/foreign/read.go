@@ -47,7 +47,11 @@ func (r *reader) read(ctx context.Context, emit func(record, int64) error) error
 		return err
 	}
 	slices.SortStableFunc(inputs, func(a, b traces.Input) int {
-		return cmp.Or(strings.Compare(a.SHA256, b.SHA256), strings.Compare(a.MetaSHA256, b.MetaSHA256))
+		return cmp.Or(
+			strings.Compare(a.SHA256, b.SHA256),
+			strings.Compare(a.MetaSHA256, b.MetaSHA256),
+			strings.Compare(a.ResultSHA256, b.ResultSHA256),
+		)
 	})
 	options := traces.Options{Limits: r.Limits, RunID: r.RunID}
 	if options.Limits == (traces.Limits{}) {

@@ -85,6 +85,9 @@ func (m *Import) facts(rec *arena.Record, lost []string) *rows.Facts {
 type imported struct {
 	decision choose.Decision
 	attempt  *rows.Attempt
+	// domain is nil if the record could not be read, or if its attempt fits several domains and
+	// declares no outcome.
+	domain *domain.Domain
 	// declared and outcome are nil if the attempt's domain takes no declared outcomes.
 	declared *rows.Declared
 	outcome  *rows.Outcome
@@ -137,10 +140,11 @@ func (m *Import) process(a record, protection *finish.Protection) (*imported, er
 // does nothing if the source states no reward, or if the outcomes of the domain are not declared.
 func (m *Import) addDeclared(out *imported, rec *arena.Record) error {
 	t := rec.Trace
+	d, err := m.Domains.Find(t, &rec.Dialogue, domain.Base)
+	out.domain = d
 	if t.Declared == nil {
 		return nil
 	}
-	d, err := m.Domains.Find(t, &rec.Dialogue, domain.Base)
 	if err != nil {
 		return err
 	}

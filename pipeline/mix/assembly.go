@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/figures"
@@ -15,7 +16,7 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// assemble assembles the mixture. portions have the written rows of each config and split, and
+// assemble assembles the mixture. portions are the written rows of each config and split, and
 // ledger is the folder of the written tables.
 func (w *mixer) assemble(
 	ctx context.Context,
@@ -30,7 +31,10 @@ func (w *mixer) assemble(
 	m := corpus.Manifest{
 		Configuration:       config,
 		ConfigurationSHA256: digest.SHA256(config),
-		Funnel:              r.Funnel,
+		Domains: corpus.JoinDomains(slicesx.Map(w.sources, func(s *source) *corpus.Manifest {
+			return s.Manifest
+		})...),
+		Funnel: r.Funnel,
 	}
 	m.Inputs = slicesx.Map(w.sources, func(s *source) corpus.Input {
 		return s.Input("corpus manifest")
@@ -42,7 +46,7 @@ func (w *mixer) assemble(
 		Assembly: corpus.Assembly{
 			Parts:    append([]string{ledger}, parts...),
 			Manifest: m,
-			Card:     w.card(r, portions),
+			Card:     w.card(r, portions, m.Domains),
 		},
 		Bank:           w.bank,
 		HeldOutDigests: w.heldOutDigests,
@@ -50,9 +54,9 @@ func (w *mixer) assemble(
 	})
 }
 
-// addUnbankedClusters adds the clusters of rows from sources without a bank to the bank of the
-// mixture, in the pool of their split. It returns an error if a cluster is in both splits, or if
-// its ID is no sha256.
+// addUnbankedClusters adds clusters to the bank of the mixture: those of rows from sources
+// without a bank, in the pool of their split. It returns an error if a cluster is in both
+// splits, or if its ID is not a SHA-256.
 func (w *mixer) addUnbankedClusters(portions []*portion) error {
 	pools := map[string]guard.Pool{}
 	for _, p := range portions {
@@ -75,10 +79,9 @@ func (w *mixer) addUnbankedClusters(portions []*portion) error {
 	extra := &guard.State{}
 	for c, pool := range pools {
 		cluster := guard.StateCluster{
-			ID:         c,
-			Pool:       pool,
-			Problems:   []string{c},
-			ProductIDs: []string{},
+			ID:       c,
+			Pool:     pool,
+			Problems: []string{c},
 		}
 		extra.Clusters = append(extra.Clusters, cluster)
 	}
@@ -86,8 +89,8 @@ func (w *mixer) addUnbankedClusters(portions []*portion) error {
 	return nil
 }
 
-// configuration returns the configuration for the manifest as JSON. It identifies the sources and
-// the protected problems by their content.
+// configuration returns the configuration as JSON, for the manifest. It identifies the sources
+// and the protected problems by their content.
 func (w *mixer) configuration() []byte {
 	type weightedSource struct {
 		Corpus string  `json:"source_corpus"`
@@ -117,24 +120,26 @@ func (w *mixer) configuration() []byte {
 	return asjson.Bytes(map[string]any{"mix": m})
 }
 
-func (w *mixer) card(r *Report, portions []*portion) corpus.Card {
+func (w *mixer) card(r *Report, portions []*portion, domains []corpus.Domain) corpus.Card {
 	license, licenseSections := w.licenses()
 	var sum figures.Figures
 	for _, p := range portions {
 		sum.Join(&p.figures)
 	}
-	return corpus.Card{
-		Title: "A mixture of shopping agent trajectories", License: license, Default: sft.config,
-		Tags: append(slices.Clone(finish.ShoppingTags), "mixture"),
-		Sections: slices.Concat([]corpus.Section{
-			{Heading: "What this is", Body: w.about()},
-			sum.Section(),
-			{Heading: "Sources", Body: r.text()},
-		}, licenseSections, []corpus.Section{
-			{Heading: "Held-out protection", Body: w.protectionText()},
-			{Heading: "Known limits", Body: "What each source's card says of its judge, its filter and its limits holds for its rows. Weights count among the sources that have rows of a config and split; a source that has too little for its weight makes the mixture smaller, for no row is repeated."},
-		}),
-	}
+	card := corpus.NewCard(corpus.CardDomain(domains))
+	card.Title = "A mixture of " + strings.ToLower(card.Title[:1]) + card.Title[1:]
+	card.License = license
+	card.Default = sft.config
+	card.Tags = append(card.Tags, "mixture")
+	card.Sections = slices.Concat([]corpus.Section{
+		{Heading: "What this is", Body: w.about()},
+		sum.Section(),
+		{Heading: "Sources", Body: r.text()},
+	}, licenseSections, []corpus.Section{
+		{Heading: "Held-out protection", Body: w.protectionText()},
+		{Heading: "Known limits", Body: "What each source's card says of its judge, its filter and its limits holds for its rows. Weights count among the sources that have rows of a config and split; a source that has too little for its weight makes the mixture smaller, for no row is repeated."},
+	})
+	return card
 }
 
 func (w *mixer) about() string {

@@ -17,23 +17,23 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// portion holds the rows of one config in one split of the mixture.
+// portion is the set of rows of one config in one split of the mixture.
 type portion struct {
 	config  string
 	split   string
 	entries []entry
-	// part is the folder of its shards, empty if no row is left.
+	// part is the folder of the written shards, "" if no row is left.
 	part string
-	// order has the positions of its rows in the sources, in the order in which the rows are
+	// order has the positions of the rows in the sources, in the order in which they are
 	// written.
 	order []place
-	// unbanked are the clusters of its rows from sources without a bank.
+	// unbanked has the clusters of the rows from sources without a bank.
 	unbanked map[string]bool
 	figures  figures.Figures
 }
 
-// place is the position of a row in a source: the index of the source, the path of a shard in the
-// source, and the number of the row in the shard.
+// place is the position of a row: the index of its source, the path of a shard in the source,
+// and the number of the row in the shard.
 type place struct {
 	source int
 	path   string
@@ -41,7 +41,7 @@ type place struct {
 }
 
 // mix reads the rows of one config and split from all sources, decides which rows to keep, and
-// writes these. The limits and weights apply to the train split only, and not to config rl.
+// writes them. Limits and weights apply to the train split only, and not to config rl.
 func (k *kind[T]) mix(
 	ctx context.Context,
 	w *mixer,
@@ -81,7 +81,7 @@ func (k *kind[T]) mix(
 	return p, k.write(ctx, w, p)
 }
 
-// unreachable is a similarity that no two rows reach, so that no rows count as near-duplicates.
+// unreachable is a similarity that no two rows have. With it, no rows count as near-duplicates.
 const unreachable = 2
 
 // weights returns the weights of the sources, nil if they have none.
@@ -97,7 +97,7 @@ func (w *mixer) newEntry(
 	row *finish.RowView,
 ) entry {
 	s := w.sources[source]
-	// a row's texts are valid only during its batch, hence the clones
+	// Texts are cloned because a row's texts are valid only during its batch.
 	e := entry{
 		Row: choose.Row{
 			Source:  source,
@@ -123,9 +123,9 @@ func (w *mixer) newEntry(
 	return e
 }
 
-// rejectReason returns the reason why a row cannot be part of the mixture, independently of other
-// rows: it is not selected, its problem is protected or evaluated on, or the guard drops it. It is
-// empty if the row can be part.
+// rejectReason returns the reason why a row cannot be part of the mixture, whatever other rows
+// there are: it is not selected, its problem is protected or in the eval split, or the guard
+// drops it. It returns "" if there is none.
 func (w *mixer) rejectReason(
 	s *source,
 	split string,
@@ -153,16 +153,15 @@ func (w *mixer) rejectReason(
 	return ""
 }
 
-// entry is what the first of two readings stores of a row: what the decision on the row needs. Its
-// key and request are hashes. session is the ID of the row's attempt, empty if the row has several
-// or none.
+// entry is what is stored of each row for the decision on it, since rows are read twice. Key and
+// request are hashes. session is the ID of the row's attempt, "" if the row has several or none.
 type entry struct {
 	choose.Row
 	session   string
 	problemID string
 }
 
-// The codes of the reasons for which rows are left out, in addition to those of package choose.
+// The codes of the reasons for dropping rows, in addition to those of package choose.
 const (
 	reasonUnselected = "not_selected"      // --where does not select it
 	reasonProtected  = "protected_cluster" // its problem is in a cluster that is not of the row's split
@@ -172,9 +171,9 @@ const (
 	reasonWeight     = "over_weight"       // its source already has its share of the mixture
 )
 
-// decide sets the reason of each row that is left out because of other rows: it is a copy or a
-// near-duplicate, exceeds a limit of its problem or agent, or exceeds the share of its source.
-// weights may be nil; then sources have no shares. entries are the rows of one config and split.
+// decide sets the reason of each row that is dropped because of other rows. It is a copy or a
+// near-duplicate, or exceeds the limit of its problem or agent or the share of its source.
+// entries are the rows of one config and split. Without weights, sources have no shares.
 func decide(entries []entry, cfg Config, weights []float64) {
 	thinner := choose.Thinner{
 		Near:       cfg.Near,
@@ -205,7 +204,7 @@ func decide(entries []entry, cfg Config, weights []float64) {
 	choose.TrimToWeights(byKey, present, reasonWeight)
 }
 
-// remaining returns the rows that are not left out (those without a reason), sorted by compare.
+// remaining returns the rows without a reason to drop them, sorted by compare.
 func remaining(entries []entry, compare func(a, b *choose.Row) int) []*choose.Row {
 	var out []*choose.Row
 	for i := range entries {
@@ -217,13 +216,13 @@ func remaining(entries []entry, compare func(a, b *choose.Row) int) []*choose.Ro
 	return out
 }
 
-// kind describes a config that a mixture can have. T is the type of its rows.
+// kind is a config that a mixture can have. T is the type of its rows.
 type kind[T any] struct {
 	config  string
 	profile string
 	origin  func(*T) *rows.Origin
-	// stamp writes the sha256 of its source and its number in the split into a row. It is
-	// nil if rows have no field for either.
+	// stamp writes two values into a row: the SHA-256 of its source and its number in the split.
+	// It is nil if the row type has fields for neither.
 	stamp func(row *T, digest string, number int64) error
 }
 
@@ -243,8 +242,7 @@ var (
 	}, nil}
 )
 
-// stampSFT adds digest, the manifest hash of the row's source, to the row's metadata, which exports
-// copy.
+// stampSFT adds the manifest hash of a row's source to the row's metadata, which exports copy.
 func stampSFT(r *rows.SFT, digest string, _ int64) error {
 	meta := map[string]json.RawMessage{}
 	if err := json.Unmarshal([]byte(r.Metadata), &meta); err != nil {

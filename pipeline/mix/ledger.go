@@ -7,14 +7,14 @@ import (
 )
 
 // decision is the decision on an attempt of config sft: its split, or the reason why it was
-// left out.
+// dropped.
 type decision struct {
 	split  string
 	reason string
 }
 
-// decisions returns the decisions on attempts of config sft by trace ID. An attempt that several
-// sources have is kept if one of its rows is.
+// decisions returns the decision on each attempt of config sft, by trace ID. If several sources
+// have an attempt, the attempt is kept if one of its rows is.
 func decisions(portions []*portion) map[string]decision {
 	out := map[string]decision{}
 	for _, p := range portions {
@@ -37,16 +37,16 @@ func decisions(portions []*portion) map[string]decision {
 	return out
 }
 
-// ledger writes the tables of the mixture, with rows about every record of the sources.
+// ledger writes the tables of the mixture. They account for every record of the sources.
 type ledger struct {
 	*mixer
 	part      *corpus.Part
 	decisions map[string]decision
 }
 
-// writeLedger writes the tables of the sources, with the decision on each attempt, and a table with
-// the source of each row into one part. If several sources have an attempt, only the rows of the
-// first source are written.
+// writeLedger writes the tables of the mixture to dir: those of the sources, with the decision
+// on each attempt, and the table of the source of each row. If several sources have an attempt,
+// only the rows from the first source are written.
 func (w *mixer) writeLedger(dir string, portions []*portion) error {
 	part, err := w.NewPart(dir)
 	if err != nil {
@@ -72,8 +72,8 @@ func (w *mixer) writeLedger(dir string, portions []*portion) error {
 	)
 }
 
-// copyTable copies the rows of a table from all sources, except rows on an attempt that an earlier
-// source has. It calls update, which may be nil, for each row.
+// copyTable copies the rows of a table from all sources, except rows about an attempt that an
+// earlier source has. It calls update for each row, unless update is nil.
 func copyTable[T any](
 	l *ledger,
 	name string,
@@ -105,8 +105,8 @@ const (
 	stageRead = "read" // the first stage of a build
 )
 
-// updateAttempt sets the cluster of an attempt in the mixture and the decision on it. Unreadable
-// records and copies keep the decision of their build.
+// updateAttempt sets the attempt's cluster in the mixture and the decision on the attempt.
+// Unreadable records and copies keep the decision of their build.
 func (l *ledger) updateAttempt(s *source, a *rows.Attempt) {
 	a.Cluster, _ = l.clusterPool(s, a.Cluster, a.Split)
 	d, ok := l.decisions[a.TraceID]

@@ -1,9 +1,9 @@
-// Package mix mixes several corpora into one: weighted by tokens, with limits on agents
-// and problems, guarded and deduplicated again over the union.
+// Package mix combines several corpora into one. Sources are weighted by tokens, the rows of
+// agents and problems are limited, and the union is guarded and deduplicated again.
 //
-// Each row is read twice: first to summarise it in a few hundred bytes, then to write it
-// if it was chosen. The choice depends on the content of the sources and on the
-// configuration, and not on paths, the order of arguments or the number of workers.
+// Each row is read twice: first to store a few hundred bytes about it, then to write it if it
+// was chosen. The choice depends on the content of the sources and on the configuration. It does
+// not depend on paths, the order of arguments or the number of workers.
 package mix
 
 import (
@@ -20,44 +20,47 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// Source is one corpus with its weight, which is its share of the tokens of every config
-// and split relative to the other sources with rows there.
+// Source is one corpus with its weight. In each config and split, the weight is the source's
+// share of the tokens relative to the other sources with rows there.
 type Source struct {
 	Dir    string
 	Weight float64
 }
 
-// Config selects the rows of the mixture.
+// Config has the rules by which rows of the mixture are chosen.
 type Config struct {
-	// PerProblem limits the rows of one config with one request, PerAgent the rows of one
-	// agent. 0 is no limit.
+	// PerProblem is the maximum number of rows with the same request in one config, PerAgent
+	// that of rows of one agent. 0 means no limit.
 	PerProblem int
 	PerAgent   int
-	// Near is the estimated Jaccard similarity from which two rows with one request count
+	// Near is the estimated Jaccard similarity from which two rows with the same request count
 	// as duplicates.
 	Near float64
-	// Where is an expression over the columns of the ledger, empty to select all rows.
+	// Where is an expression over the columns of the ledger. An empty expression selects all
+	// rows.
 	Where string
-	// Hotkeys removes the accounts of agents, too.
+	// Hotkeys reports whether the agents' accounts are removed too.
 	Hotkeys bool
 }
 
-// Defaults returns the defaults of a build: four attempts a problem, and near-duplicates
-// from a similarity of 0.8.
+// Defaults returns the default rules: four attempts per problem, and near-duplicates from a
+// similarity of 0.8.
 func Defaults() Config { return Config{PerProblem: 4, Near: 0.8} }
 
-// Mix is the configuration of one mixture.
+// Mix is the configuration of a mixture.
 type Mix struct {
 	Sources []Source
 	Config  Config
-	// HeldOut are files of problems that are protected in addition to those of the sources.
+	// HeldOut are the paths of files of problems that are protected in addition to those of the
+	// sources.
 	HeldOut []string
 	Workers int
-	// Run replaces Target's redactor by one that removes what was removed from any source.
+	// Run replaces the redactor of Target by one that removes everything that was removed from
+	// any source.
 	finish.Target
 }
 
-// Validate returns an error that lists all invalid settings.
+// Validate returns an error that lists all invalid settings, nil if all are valid.
 func (m *Mix) Validate() error {
 	var bad wrong.List
 	bad.Unless(len(m.Sources) > 0, "there is no source")
@@ -91,16 +94,16 @@ type mixer struct {
 	bank    *guard.State
 	// heldOutDigests identify the held-out files of the run.
 	heldOutDigests []string
-	// clusters has the IDs of the mixture's clusters, by the IDs of the sources' clusters.
+	// clusters maps the ID of a source's cluster to its ID in the mixture.
 	clusters   map[string]string
 	protection *finish.Protection
 	work       string
-	// evalProblems are the IDs of all problems with rows in eval.
+	// evalProblems has the IDs of all problems with rows in the eval split.
 	evalProblems map[string]bool
 }
 
-// Run writes the complete mixture, or nothing. If no row is left, it returns the report
-// together with choose.ErrEmpty.
+// Run writes the complete mixture, or nothing. If no row is left, it returns the report together
+// with choose.ErrEmpty.
 func (m *Mix) Run(ctx context.Context) (*Report, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
@@ -124,8 +127,8 @@ func (m *Mix) Run(ctx context.Context) (*Report, error) {
 	return report, err
 }
 
-// write writes the parts of the mixture and assembles it. The eval split comes first,
-// because its problems may not be in train.
+// write writes the parts of the mixture and assembles them. The eval split is written first,
+// because its problems must not be in the train split.
 func (w *mixer) write(ctx context.Context) (*Report, error) {
 	eval, err := w.mixSplit(ctx, corpus.SplitEval)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
-// Report is the report on a mixture, reports/mix.json.
+// Report is the content of reports/mix.json, the report about a mixture.
 type Report struct {
 	Sources []SourceReport `json:"sources"`
 	Parts   []PartReport   `json:"parts"`
@@ -21,28 +21,28 @@ type Report struct {
 	Funnel []corpus.Stage `json:"-"`
 }
 
-// SourceReport is one source. The weights of all sources add up to 1.
+// SourceReport is the entry of one source. The weights of all sources add up to 1.
 type SourceReport struct {
 	Corpus string `json:"source_corpus"`
 	// Name is the last element of the source's path.
 	Name   string  `json:"name"`
 	Weight float64 `json:"weight"`
-	// Dir is the path of the source, for the terminal only.
+	// Dir is the path of the source. It is printed but not stored.
 	Dir string `json:"-"`
 }
 
-// PartReport counts the rows of one source in one config and split.
+// PartReport has the numbers of rows of one source in one config and split.
 type PartReport struct {
 	Config string `json:"config"`
 	Split  string `json:"split"`
 	Corpus string `json:"source_corpus"`
-	// In and Out count rows before and after mixing, TokensIn and TokensOut their tokens.
-	// A problem counts as one token.
+	// In and Out count the rows before and after mixing. TokensIn and TokensOut count their
+	// tokens; a problem counts as one token.
 	In        int64 `json:"rows_in"`
 	TokensIn  int64 `json:"tokens_in"`
 	Out       int64 `json:"rows"`
 	TokensOut int64 `json:"tokens"`
-	// Share is the source's share of the tokens of the config and split, 0 to 1.
+	// Share is the source's share, from 0 to 1, of the tokens in this config and split.
 	Share   float64          `json:"share"`
 	Dropped map[string]int64 `json:"dropped"`
 }
@@ -71,8 +71,8 @@ func (w *mixer) report(portions []*portion) (*Report, error) {
 	return r, err
 }
 
-// report counts the rows and tokens of one config and split before and after mixing, for each
-// source with such rows.
+// report returns the counts of a portion for each source that has rows in it: rows and tokens
+// before and after mixing.
 func (p *portion) report(sources []*source) []PartReport {
 	out := make([]PartReport, len(sources))
 	total := int64(0)
@@ -121,7 +121,7 @@ type step struct {
 	reasons []string
 }
 
-// steps are the stages of a mixture in order, each with the reasons for which it leaves out rows.
+// steps are the stages of a mixture in order, each with the reasons for which it drops rows.
 var steps = []step{
 	{"select", []string{reasonUnselected}},
 	{"guard", []string{reasonProtected, reasonEval, reasonLeak}},
@@ -148,8 +148,8 @@ func funnel(portions []*portion) ([]corpus.Stage, error) {
 	return choose.Funnel(stages, decisions)
 }
 
-// stageOf returns the stage at which rows are left out for this reason. It is empty if reason is
-// empty or unknown.
+// stageOf returns the stage that drops rows for this reason. It returns "" if reason is empty or
+// unknown.
 func stageOf(reason string) string {
 	if reason == "" {
 		return ""
@@ -183,9 +183,9 @@ func (r *Report) text() string {
 		})
 }
 
-// licenses returns the license of the mixture and the section of its dataset card on licenses. The
-// license is the one that all sources name, or corpus.NoLicense if they differ. There is no section
-// if no source names a license.
+// licenses returns the license of the mixture, and the section of its dataset card about
+// licenses. The license is the one that all sources name, or corpus.NoLicense if they differ.
+// There is no section if no source names a license.
 func (w *mixer) licenses() (common string, sections []corpus.Section) {
 	common = w.sources[0].license
 	text := fmt.Sprintf("The cards of all %d sources name `%s`.", len(w.sources), common)

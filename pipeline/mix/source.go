@@ -22,10 +22,10 @@ type source struct {
 	weight  float64
 	bank    *guard.State
 	license string
-	// isSelected reports whether Config.Where selects a session or problem. It is nil if
-	// there is no such expression.
+	// isSelected reports whether Config.Where selects the row of a session or problem. It is nil
+	// if Where is empty.
 	isSelected func(session, problem string) bool
-	// agents has the agents of attempts by trace ID.
+	// agents maps the trace ID of an attempt to its agent.
 	agents map[string]string
 }
 
@@ -75,10 +75,10 @@ func (s *source) open(
 	if s.bank, err = s.Bank(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err // CollectExclusions checks for an unpublished bank
 	}
-	return s.readLedger(fsys, expr)
+	return s.readLedger(ctx, fsys, expr)
 }
 
-func (s *source) readLedger(fsys corpus.FS, expr *where.Expr) error {
+func (s *source) readLedger(ctx context.Context, fsys corpus.FS, expr *where.Expr) error {
 	err := finish.Table(s.Source, finish.TableAttempts, func(a *rows.Attempt) error {
 		s.agents[a.TraceID] = cmp.Or(a.AgentVersion, a.AgentHotkey, a.RunID)
 		return nil
@@ -89,7 +89,7 @@ func (s *source) readLedger(fsys corpus.FS, expr *where.Expr) error {
 	if !s.HasTable(finish.TableAttempts) {
 		return fmt.Errorf("mix %s: it has no ledger to select by", s.Dir)
 	}
-	selection, err := where.Select(fsys, s.Dir, expr)
+	selection, err := where.Select(ctx, fsys, s.Dir, expr)
 	if err != nil {
 		return err
 	}
@@ -97,9 +97,9 @@ func (s *source) readLedger(fsys corpus.FS, expr *where.Expr) error {
 	return nil
 }
 
-// protect joins the banks of the sources, which assign pools to problems, and creates the guards of
-// both splits. A cluster that is protected in one source is protected in the mixture. It is an
-// error if nothing is protected.
+// protect joins the banks of all sources, which assign pools to problems, and creates the guards
+// of both splits. A cluster that is protected in one source is protected in the mixture. It
+// returns an error if nothing is protected.
 func (w *mixer) protect() error {
 	sources := slicesx.Map(w.sources, func(s *source) *finish.Source {
 		return s.Source
@@ -127,9 +127,10 @@ func (w *mixer) protect() error {
 	return err
 }
 
-// clusterPool returns the ID and the pool that a source's cluster has in the mixture. A cluster
-// that no bank has keeps its ID; its pool is the split if the source has no bank, and empty
-// otherwise.
+// clusterPool returns the ID and the pool that a cluster of a source has in the mixture. The pool says
+// who may use a problem, such as train or held-out. Both are those of the joined banks if one of the
+// banks lists the cluster. Any other cluster keeps its ID, and its pool is the split of its rows if
+// the source has no bank, and empty otherwise.
 func (w *mixer) clusterPool(s *source, cluster, split string) (string, guard.Pool) {
 	if name, ok := w.clusters[cluster]; ok {
 		return name, w.bank.Pool(cluster)

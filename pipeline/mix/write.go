@@ -13,12 +13,12 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// stream reads the chosen rows of one source one by one.
+// stream is a reader of the chosen rows of one source.
 type stream[T any] struct {
 	next func() (located[T], error, bool)
 	stop func()
-	// total is the number of tokens of the chosen rows, and written the number of those that were
-	// written.
+	// total is the number of tokens of the chosen rows. written is the number of tokens written
+	// so far.
 	total   int64
 	written int64
 	head    located[T] // the next row; head.row is nil at the end
@@ -30,12 +30,12 @@ type located[T any] struct {
 	row    *T
 	place  place
 	tokens int64
-	// agent is the agent of the row, or of the better attempt of a pair.
+	// agent is the agent of the row or, for a pair, of its better attempt.
 	agent string
 }
 
-// write writes the chosen rows of all sources. It spreads each source's rows evenly over the split:
-// the next row is always from the source with the smallest written share of its tokens.
+// write writes the chosen rows of all sources. Each source's rows are spread evenly over the
+// split: the next row is always from the source with the smallest written share of its tokens.
 func (k *kind[T]) write(
 	ctx context.Context,
 	w *mixer,
@@ -102,8 +102,8 @@ func (k *kind[T]) add(
 	return out.Add(x.row)
 }
 
-// streams opens a stream for each source that has chosen rows. The caller must stop the streams,
-// also after an error.
+// streams returns a stream for each source that has chosen rows. The caller must stop the
+// streams, also after an error.
 func (k *kind[T]) streams(w *mixer, p *portion) ([]*stream[T], error) {
 	var out []*stream[T]
 	start := 0
@@ -131,8 +131,8 @@ func (k *kind[T]) streams(w *mixer, p *portion) ([]*stream[T], error) {
 
 var errStop = errors.New("no more rows are wanted")
 
-// chosen returns an iterator over the chosen rows of a source. entries has one entry, with the
-// decision, for each row of the source in this config and split.
+// chosen returns an iterator over the chosen rows of a source. entries has the decision on each
+// row of the source in this config and split.
 func (k *kind[T]) chosen(
 	w *mixer,
 	source int,
@@ -162,8 +162,8 @@ func (k *kind[T]) chosen(
 	}
 }
 
-// advance reads the next chosen row into s.head, and counts the tokens of the row that was there as
-// written.
+// advance counts the tokens of the current row (s.head) as written, and reads the next chosen
+// row into s.head.
 func (s *stream[T]) advance() error {
 	s.written += s.head.tokens
 	x, err, ok := s.next()
@@ -174,7 +174,8 @@ func (s *stream[T]) advance() error {
 	return err
 }
 
-// compare orders streams by the share of their tokens that was written, and equal ones by source.
+// compare orders streams by the share of their tokens that was written. Equal streams are
+// ordered by source.
 func (s *stream[T]) compare(t *stream[T]) int {
 	a := float64(s.written) * float64(t.total)
 	b := float64(t.written) * float64(s.total)

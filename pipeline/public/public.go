@@ -1,5 +1,5 @@
-// Package public writes the public half of a corpus: a corpus without bank, evaluation and
-// reports that contains nothing protected.
+// Package public writes the public half of a corpus, which contains nothing protected. It has no
+// bank, no reports and, unless it is requested, no eval split.
 package public
 
 import (
@@ -25,20 +25,22 @@ import (
 type Publication struct {
 	// Corpus is the folder of the complete corpus.
 	Corpus string
-	// WithEval publishes the eval split, too, with its problems and their rewards.
+	// WithEval reports whether the eval split is published too, with its problems and their
+	// rewards.
 	WithEval bool
-	// HeldOut are files of problems that it may not contain, besides those of the bank.
+	// HeldOut are the paths of files of problems that must not be published, in addition to
+	// those in the bank.
 	HeldOut []string
 	finish.Target
 }
 
-// Count counts the rows of one config and split.
+// Count is the number of rows of one config and split.
 type Count struct {
 	Config string `json:"config"`
 	Split  string `json:"split"`
 	In     int64  `json:"rows_in"`
 	Rows   int64  `json:"rows"`
-	// Left counts the unpublished rows by reason.
+	// Left counts the rows that are not published, by reason.
 	Left map[string]int64 `json:"left_out"`
 }
 
@@ -48,7 +50,7 @@ const (
 	reasonShown = "shows_protected" // it contains a protected request, ID or title, perhaps in a tool's result
 )
 
-// ErrFormats reports that a folder contains rows in trainers' formats.
+// ErrFormats is returned if the folder contains rows in formats of trainers.
 var ErrFormats = errors.New("it holds rows in other formats than a corpus's own")
 
 type work struct {
@@ -61,13 +63,13 @@ type work struct {
 	part       *corpus.Part
 	counts     []Count
 	figures    figures.Figures
-	// attempts are the trace IDs of the published rows.
+	// attempts has the trace IDs of the published rows.
 	attempts map[string]bool
-	// agents has the agents of attempts by trace ID.
+	// agents maps the trace ID of an attempt to its agent.
 	agents map[string]string
 }
 
-// Run writes the complete public corpus, or nothing. It returns the counts of its rows.
+// Run writes the complete public corpus, or nothing. It returns the numbers of its rows.
 func (p *Publication) Run(ctx context.Context) ([]Count, error) {
 	w := &work{
 		Publication: p,
@@ -116,8 +118,8 @@ func (w *work) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// openGuards creates the guards against everything that may not be published: all protected
-// problems, or those outside the eval split if that split is published, too.
+// openGuards creates the guards against everything that must not be published: all protected
+// problems or, if the eval split is published too, those outside of it.
 func (w *work) openGuards() (err error) {
 	addAgent := func(a *rows.Attempt) {
 		w.agents[a.TraceID] = a.AgentVersion
@@ -179,7 +181,7 @@ func (w *work) write(ctx context.Context, dir string) (err error) {
 	return w.assemble(ctx, dir)
 }
 
-// ErrExposed reports that something protected would be published.
+// ErrExposed is returned if something protected would be published.
 var ErrExposed = errors.New("something protected would be published")
 
 func (w *work) assemble(ctx context.Context, dir string) error {
@@ -206,19 +208,14 @@ func (w *work) assemble(ctx context.Context, dir string) error {
 	m := corpus.Manifest{
 		Configuration:       config,
 		ConfigurationSHA256: digest.SHA256(config),
+		Domains:             w.source.Manifest.Domains,
 		Inputs:              inputs,
 	}
-	card := corpus.Card{
-		Title:   "Agent trajectories",
-		License: license,
-		Default: w.counts[0].Config,
-		Tags:    finish.ShoppingTags,
-		Sections: []corpus.Section{
-			w.figures.Section(),
-			w.about(),
-			carried,
-		},
-	}
+	card := corpus.NewCard(corpus.CardDomain(m.Domains))
+	card.Title = "Agent trajectories"
+	card.License = license
+	card.Default = w.counts[0].Config
+	card.Sections = []corpus.Section{w.figures.Section(), w.about(), carried}
 	return w.Assemble(ctx, &finish.Content{
 		HeldOutDigests: digests,
 		Assembly: corpus.Assembly{

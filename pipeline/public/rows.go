@@ -14,8 +14,8 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// writeRows writes the rows of a profile and split that may be published, and counts the others by
-// reason.
+// writeRows writes the rows of a profile and split that may be published. It counts all other
+// rows by reason.
 func writeRows[T any](
 	ctx context.Context,
 	w *work,
@@ -68,8 +68,7 @@ func writeRows[T any](
 	return out.Close()
 }
 
-// secretReason returns the reason for which a row may not be published. It is empty if the row may
-// be published.
+// secretReason returns the reason why a row must not be published, "" if there is none.
 func (w *work) secretReason(
 	split string,
 	row any,
@@ -99,7 +98,7 @@ func (w *work) writeTables() error {
 	)
 }
 
-// writeTable writes the rows of a table that are about published attempts and contain nothing
+// writeTable writes those rows of a table that are about published attempts and contain nothing
 // protected.
 func writeTable[T any](w *work, table string) error {
 	out := finish.NewTable[T](w.part, table)
@@ -115,7 +114,7 @@ func writeTable[T any](w *work, table string) error {
 	return out.Close()
 }
 
-// isExposed reports whether a row contains a protected request, product or title. It is also true
+// isExposed reports whether a row contains a protected request, id or title. It is also true
 // if the row cannot be encoded.
 func (w *work) isExposed(row any) bool {
 	text, err := json.Marshal(row)
@@ -128,7 +127,7 @@ func (w *work) about() corpus.Section {
 		eval = "The eval split is published with its rewards: whoever trains on this corpus must not evaluate on that."
 	}
 	return corpus.Section{Heading: "What this is", Body: "The public half of a corpus: what its owner protects stays at home, and with it the bank, the reports and the ledger of other attempts. " + eval +
-		" No row asks for a protected problem, and none shows its request, product or title, in results of tools either; manifest.json names the bank by its sha256.\n\n" +
+		" No row asks for a protected problem, and none shows its request, id or title, in results of tools either; manifest.json names the bank by its sha256.\n\n" +
 		corpus.Table("config | split | rows of the whole: | rows here: | left out", w.counts, func(c Count) string {
 			return fmt.Sprintf(
 				"%s | %s | %d | %d | %s",
@@ -142,7 +141,7 @@ func (w *work) about() corpus.Section {
 }
 
 // Closed finds what of a corpus may not be published: the protected problems with their
-// requests, products and titles.
+// requests, ids and titles.
 type Closed struct {
 	*guard.Scanner
 	bank      *guard.State
@@ -150,8 +149,8 @@ type Closed struct {
 	protected finish.ProtectedEntries
 }
 
-// ReadClosed reads the protected problems of the corpus in a folder and of held-out files. It
-// returns an error if the problems that the corpus protects cannot be known.
+// ReadClosed reads the protected problems of the corpus in dir and of held-out files. It returns
+// an error if the problems that the corpus protects are unknown.
 func ReadClosed(
 	fsys corpus.FS,
 	dir string,
@@ -168,7 +167,7 @@ func ReadClosed(
 	return newClosed(source, exclusions, false, func(*rows.Attempt) {})
 }
 
-// newClosed collects the requests, products, titles and IDs of protected problems, including the
+// newClosed collects the requests, titles and IDs of protected problems, including the
 // IDs that only the corpus's attempts have. It calls visit for every row of table attempts.
 // withEval exempts the problems of the eval split.
 func newClosed(

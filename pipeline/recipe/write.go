@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
@@ -232,23 +233,31 @@ func (w *work) assemble(ctx context.Context, parts []string) error {
 	m := corpus.Manifest{
 		Configuration:       config,
 		ConfigurationSHA256: digest.SHA256(config),
+		Domains:             corpus.JoinDomains(w.manifests()...),
 		Funnel:              funnel,
 	}
 	m.Inputs = slicesx.Map(w.sources, func(s *source) corpus.Input {
 		return s.Input(s.count.Source + " manifest")
 	})
-	card := corpus.Card{
-		Title: "Shopping agents: data of stage " + w.recipe.Name, Default: w.recipe.Profile, Tags: finish.ShoppingTags, Uses: export.Uses(),
-		Sections: []corpus.Section{
-			{Heading: "What this is", Body: w.about()},
-			{Heading: "Held-out protection", Body: w.report.Proof.text()},
-		},
+	card := corpus.NewCard(corpus.CardDomain(m.Domains))
+	card.Title = strings.Replace(card.Title, "agent trajectories", "agents", 1) + ": data of stage " + w.recipe.Name
+	card.Default = w.recipe.Profile
+	card.Uses = export.Uses()
+	card.Sections = []corpus.Section{
+		{Heading: "What this is", Body: w.about()},
+		{Heading: "Held-out protection", Body: w.report.Proof.text()},
 	}
 	return w.Assemble(ctx, &finish.Content{
 		Assembly:       corpus.Assembly{Parts: parts, Manifest: m, Card: card},
 		Bank:           w.protection.bank,
 		HeldOutDigests: w.protection.heldOutDigests,
 		Reports:        reports,
+	})
+}
+
+func (w *work) manifests() []*corpus.Manifest {
+	return slicesx.Map(w.sources, func(s *source) *corpus.Manifest {
+		return s.Manifest
 	})
 }
 

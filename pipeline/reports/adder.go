@@ -21,30 +21,35 @@ import (
 
 // Adder computes reports from the entries that are added to it.
 type Adder struct {
-	agents   map[string]*AgentShare
-	levels   map[float64]LevelRate
-	lengths  map[string]Lengths // by split
-	shifts   map[string][]probe.Shift
-	guard    *guard.Report
-	steps    *Steps
-	passages []frames.Passage
-	outcomes map[arena.JudgeOutcome]int
-	doubts   map[arena.JudgeDoubt]int
-	subnet   subnet
-	thinking Thinking
-	graded   []stats.Graded
+	agents map[string]*AgentShare
+	levels map[float64]LevelRate
+	// gradedAgents are the agents with a graded attempt.
+	gradedAgents map[string]bool
+	lengths      map[string]Lengths // by split
+	shifts       map[string][]probe.Shift
+	guard        *guard.Report
+	steps        *Steps
+	passages     []frames.Passage
+	outcomes     map[arena.JudgeOutcome]int
+	doubts       map[arena.JudgeDoubt]int
+	subnet       subnet
+	thinking     Thinking
+	// graded are the attempts with a grade and a score by domain.
+	graded map[string][]stats.Graded
 }
 
 // NewAdder returns an Adder that adds the guard's findings to g.
 func NewAdder(g *guard.Report) *Adder {
 	return &Adder{
-		agents:   map[string]*AgentShare{},
-		levels:   map[float64]LevelRate{},
-		lengths:  map[string]Lengths{},
-		outcomes: map[arena.JudgeOutcome]int{},
-		doubts:   map[arena.JudgeDoubt]int{},
-		shifts:   map[string][]probe.Shift{},
-		guard:    g,
+		agents:       map[string]*AgentShare{},
+		levels:       map[float64]LevelRate{},
+		gradedAgents: map[string]bool{},
+		lengths:      map[string]Lengths{},
+		outcomes:     map[arena.JudgeOutcome]int{},
+		doubts:       map[arena.JudgeDoubt]int{},
+		graded:       map[string][]stats.Graded{},
+		shifts:       map[string][]probe.Shift{},
+		guard:        g,
 	}
 }
 
@@ -83,16 +88,21 @@ func (a *Adder) Add(x *block.Entry, d choose.Decision) {
 		a.steps.Outcomes[o]++
 		a.steps.Verdicts = a.steps.Verdicts.Plus(x.StepNeeds)
 	}
-	if s := x.Score; s != nil {
-		l := a.levels[*s]
-		a.levels[*s] = LevelRate{
-			Score:    *s,
-			Attempts: l.Attempts + 1,
-			Kept:     l.Kept + keptRows,
-		}
+	if x.Score != nil {
+		a.addGrade(x, keptRows)
 	}
 	if x.Body.Bytes > 0 {
 		a.guard.Add(x.TraceID, x.Leak)
+	}
+}
+
+func (a *Adder) addGrade(x *block.Entry, keptRows int) {
+	a.gradedAgents[x.Agent] = true
+	l := a.levels[*x.Score]
+	a.levels[*x.Score] = LevelRate{
+		Score:    *x.Score,
+		Attempts: l.Attempts + 1,
+		Kept:     l.Kept + keptRows,
 	}
 }
 
@@ -205,6 +215,7 @@ func (a *Adder) Judges(
 	r.Coverage = coverage(n.Judged, n.Unscored)
 	r.Probes = a.probes(every, probes)
 	r.Levels = []LevelRate{}
+	r.GradedAgents = len(a.gradedAgents)
 	r.Frames = frames.Flags(a.passages)
 	r.Outcomes = a.outcomes
 	r.Doubts = a.doubts
@@ -219,7 +230,7 @@ func (a *Adder) Judges(
 		r.Levels = append(r.Levels, a.levels[score])
 	}
 	r.Thinking = a.thinking
-	r.Predicts = newPrediction(a.graded)
+	r.Predicts = a.predict()
 	r.Steps = a.steps
 	if r.Steps != nil {
 		r.Steps.Judge = stepJudge

@@ -2,7 +2,10 @@ package reports
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/internal/stats"
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
@@ -21,16 +24,43 @@ type Prediction struct {
 	// interval by problem; nil if the judge saw too few of either outcome.
 	AUC  *float64    `json:"auc"`
 	CI95 *[2]float64 `json:"ci95"`
-	// Earned reports whether the interval is above one half. Only then do the weights of rows of
-	// profile sft_weighted use the grade.
+	// Earned reports whether the interval is above one half, on the attempts of every domain. Only
+	// then do the weights of rows of profile sft_weighted use the grade.
 	Earned bool `json:"earned"`
+	// Domains has the same for the attempts of each domain, if they are of several.
+	Domains []DomainPrediction `json:"domains,omitempty"`
+}
+
+// DomainPrediction is what the grades say of the outcomes of the attempts of one domain.
+type DomainPrediction struct {
+	Domain string `json:"domain"`
+	Prediction
 }
 
 // addGraded adds an attempt with a grade and a score to the sample.
 func (a *Adder) addGraded(x *block.Entry) {
 	if x.Score != nil && x.Outcome.Scored() {
-		a.graded = append(a.graded, stats.Graded{Cluster: x.ProblemID, Grade: *x.Score, Solved: x.Outcome.Success})
+		a.graded[x.Domain] = append(a.graded[x.Domain], stats.Graded{Cluster: x.ProblemID, Grade: *x.Score, Solved: x.Outcome.Success})
 	}
+}
+
+// predict returns the prediction on all graded attempts and, if they are of several domains, on those
+// of each.
+func (a *Adder) predict() Prediction {
+	var all []stats.Graded
+	for _, name := range slices.Sorted(maps.Keys(a.graded)) {
+		all = append(all, a.graded[name]...)
+	}
+	p := newPrediction(all)
+	if len(a.graded) < 2 {
+		return p
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.graded)) {
+		d := DomainPrediction{name, newPrediction(a.graded[name])}
+		p.Domains = append(p.Domains, d)
+		p.Earned = p.Earned && d.Earned
+	}
+	return p
 }
 
 func newPrediction(graded []stats.Graded) Prediction {
@@ -50,6 +80,21 @@ func newPrediction(graded []stats.Graded) Prediction {
 	return p
 }
 
+// Line returns what the grades say of the outcomes in one line, empty if no attempt has both.
+func (p *Prediction) Line() string {
+	switch {
+	case p.Attempts == 0:
+		return ""
+	case p.AUC == nil:
+		return fmt.Sprintf("grades and outcomes: not measured (%d of %d attempts solved), sft_weighted leaves the grade out", p.Solved, p.Attempts)
+	}
+	use := "leaves the grade out"
+	if p.Earned {
+		use = "uses the grade"
+	}
+	return fmt.Sprintf("grades and outcomes: AUC %.3f (%.3f to %.3f; %d of %d attempts solved), sft_weighted %s", *p.AUC, p.CI95[0], p.CI95[1], p.Solved, p.Attempts, use)
+}
+
 func (p *Prediction) text() string {
 	if p.AUC == nil {
 		return fmt.Sprintf("\nWhat the grade says of the outcome is not measured: of %d attempts with both, %d are solved, and at least %d of either outcome are needed. `sft_weighted` leaves the grade out.\n",
@@ -60,5 +105,21 @@ func (p *Prediction) text() string {
 		use = "uses the grade"
 	}
 	return fmt.Sprintf("\nOf a solved and a failed attempt of this build, the solved one has the higher grade with probability %.3f (AUC, 95 %% interval by problem %.3f to %.3f; %d of %d attempts solved, 0.5 says nothing). `sft_weighted` therefore %s; the reward keeps the subnet's formula.\n",
-		*p.AUC, p.CI95[0], p.CI95[1], p.Solved, p.Attempts, use)
+		*p.AUC, p.CI95[0], p.CI95[1], p.Solved, p.Attempts, use) + p.domainsText()
+}
+
+// domainsText returns a table of the domains, empty if there is one only.
+func (p *Prediction) domainsText() string {
+	if len(p.Domains) == 0 {
+		return ""
+	}
+	return "\n" + corpus.Table("domain | attempts: | solved: | AUC: | 95 %: | earned", p.Domains, func(d DomainPrediction) string {
+		auc := "not measured"
+		interval := ""
+		if d.AUC != nil {
+			auc = fmt.Sprintf("%.3f", *d.AUC)
+			interval = fmt.Sprintf("%.3f to %.3f", d.CI95[0], d.CI95[1])
+		}
+		return fmt.Sprintf("%s | %d | %d | %s | %s | %v", corpus.EscapeCell(d.Domain), d.Attempts, d.Solved, auc, interval, d.Earned)
+	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/figures"
 	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges/agreement"
@@ -24,6 +25,8 @@ type Set struct {
 	Agents Agents
 	Judges Judges
 	Leak   Leak
+	// Rows sums up the rows of config sft.
+	Rows figures.Figures
 	// Lengths are the lengths of the splits with attempts.
 	Lengths []Lengths
 }
@@ -65,6 +68,8 @@ type Judges struct {
 	Coverage   float64     `json:"coverage"`
 	Multiplier Multiplier  `json:"multiplier"`
 	Levels     []LevelRate `json:"levels"`
+	// GradedAgents is the number of agents with a graded attempt.
+	GradedAgents int `json:"-"`
 	// Outcomes counts the answers, and Doubts those without a grade for faulty quotes.
 	Outcomes map[arena.JudgeOutcome]int `json:"outcomes"`
 	Doubts   map[arena.JudgeDoubt]int   `json:"doubts"`

@@ -24,24 +24,24 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
-// maxThought limits the length in bytes of the reasoning that a model writes for one step. The five
-// sentences that the prompt allows are far shorter.
+// maxThought is the maximum length in bytes of the reasoning that a model writes for one step.
+// The prompt allows five sentences, which are far shorter.
 const maxThought = 4000
 
-// maxOptions is the number of calls from which the second request, which checks the reasoning, lets
-// a model choose. One of them is the real call.
+// maxOptions is the number of calls among which a model chooses when reasoning is checked. One
+// of them is the real call.
 const maxOptions = 4
 
 // Attempt is the result of rewriting one attempt.
 type Attempt struct {
 	ID    string `json:"id"`
 	Agent string `json:"agent"`
-	// Reason is the reason why the attempt is not a row, empty if it is.
+	// Reason is the reason why the attempt does not become a row, "" if it does.
 	Reason string `json:"reason"`
 	Steps  int    `json:"steps"`
-	// Replayed counts the results that the log cut and the shop returned again.
+	// Replayed counts the results that the log had truncated and the shop returned again.
 	Replayed int `json:"replayed"`
-	// Requests counts the requests to the model, cached or not. The fields after it are their
+	// Requests counts the requests to the model, cached or not. The following fields are their
 	// cost.
 	Requests         int      `json:"requests"`
 	PromptTokens     int      `json:"prompt_tokens"`
@@ -50,12 +50,12 @@ type Attempt struct {
 	Model            string   `json:"model"`
 }
 
-// rewritten is the result of rewriting one attempt, with its row.
+// rewritten is the result of rewriting one attempt, with its new row.
 type rewritten struct {
 	Attempt
 	row *rows.SFT // nil if the attempt is not a row
-	// thoughts are the texts of the model's reasoning after the first result, without product
-	// titles.
+	// thoughts are the texts of the model's reasoning after the first result. Product titles are
+	// removed.
 	thoughts frames.Thoughts
 }
 
@@ -68,8 +68,8 @@ type asking struct {
 	spent   ledger.Spent
 }
 
-// attempt rewrites one attempt: a model writes reasoning for each step. It stops at the first step
-// whose reasoning fails a check, to save the cost of the steps after it.
+// attempt rewrites one attempt: a model writes reasoning for each step. To save cost, it stops
+// at the first step whose reasoning fails a check.
 func (w *work) attempt(ctx context.Context, t *arena.Trace) (*rewritten, error) {
 	a := &asking{work: w, trace: t, problem: w.day.Problems.Get(w.day.Problems.IndexOf(t)), spent: ledger.Free(),
 		out: &rewritten{Attempt: Attempt{
@@ -106,8 +106,8 @@ func steps(t *arena.Trace) []arena.Turn {
 	})
 }
 
-// end returns the result with its cost and the reason why the attempt is not a row. If reason is
-// not empty, the result has no row.
+// end returns the result with its cost and the reason why the attempt does not become a row. If
+// reason is not "", the result has no row.
 func (a *asking) end(reason string) *rewritten {
 	a.out.Reason = reason
 	a.out.PromptTokens = a.spent.Prompt
@@ -119,9 +119,9 @@ func (a *asking) end(reason string) *rewritten {
 	return a.out
 }
 
-// think sends the requests for the first of the remaining turns: one for the reasoning, and one
-// that checks whether the reasoning leads to the real call. It returns the reasoning, and the
-// reason if a check failed.
+// think gets the reasoning for the first of the remaining turns. It sends two requests: one for
+// the reasoning, and one that checks whether the reasoning leads to the real call. reason is the
+// failed check, "" if none failed.
 func (a *asking) think(
 	ctx context.Context,
 	p past,
@@ -173,8 +173,8 @@ func (a *asking) ask(ctx context.Context, t llm.Task) (llm.Reply, error) {
 	return r, err
 }
 
-// finish creates the row of the attempt with the new reasoning and compares it with the log. It
-// returns the reason if a check fails, and an empty text otherwise.
+// finish creates the row of the attempt with the new reasoning and compares the row with the
+// log. It returns the reason if a check fails, otherwise "".
 func (a *asking) finish(
 	ctx context.Context,
 	p past,
@@ -210,16 +210,16 @@ func (a *asking) finish(
 	a.out.thoughts.Texts = slicesx.Map(p.steps[1:], func(s arena.Turn) string {
 		return withoutTitles(s.Think, s.Calls, turns)
 	})
-	a.out.thoughts.Decided = withoutTitles(frames.DecidingPassage(&j), nil, turns)
+	a.out.thoughts.Decided = withoutTitles(frames.DecidingPassage(&j, ""), nil, turns)
 	if a.out.thoughts.Decided == "" && !a.Dry {
 		return reasonNoDatum, nil
 	}
 	return "", nil
 }
 
-// withoutTitles returns a thought with "1" for each product title of the results, and without the
-// product IDs in the next calls. Titles, and texts such as "I open A, B", are similar in all
-// attempts, and the thoughts are compared to find templates.
+// withoutTitles returns a thought with "1" for each product title of the results, and without
+// the product IDs in the next calls. Titles and lists of IDs are similar in all attempts, while
+// the thoughts are compared to find templates.
 func withoutTitles(thought string, next []arena.Call, turns []arena.Turn) string {
 	for _, c := range next {
 		for _, id := range strings.Split(gjson.Get(string(c.Arguments), "product_ids").String(), ",") {
@@ -240,8 +240,8 @@ func withoutTitles(thought string, next []arena.Call, turns []arena.Turn) string
 	return thought
 }
 
-// newRow returns the row of the attempt with these turns, or the reason why chat templates cannot
-// represent it. The row is marked as that of a program, so that it does not count as agentic.
+// newRow returns the row of the attempt with these turns, or the reason why chat templates
+// cannot represent them. The row is marked as scripted, so that it does not count as agentic.
 func (a *asking) newRow(turns []arena.Turn) (row *rows.SFT, reason string, err error) {
 	c := a.chosen[a.trace.ID]
 	rec := &arena.Record{
@@ -267,11 +267,11 @@ func (a *asking) newRow(turns []arena.Turn) (row *rows.SFT, reason string, err e
 	return &sft, "", err
 }
 
-// moves has the calls of each step of the days' attempts as text, by problem ID and by the
-// canonical form of the calls.
+// moves has the calls of each step of all attempts as text, by problem ID and by the canonical
+// form of the calls.
 type moves map[string]map[string]move
 
-// maxMoves is the maximum number of different steps that are stored for one problem.
+// maxMoves is the maximum number of distinct steps that are stored for one problem.
 const maxMoves = 64
 
 func (m moves) add(problem string, turns []arena.Turn) {
@@ -285,9 +285,9 @@ func (m moves) add(problem string, turns []arena.Turn) {
 	}
 }
 
-// options returns a list of at most maxOptions calls as text: the given calls, and others that
-// attempts made at the problem. index is the position of the given calls in the list. The order
-// looks random but is reproducible.
+// options returns up to maxOptions alternatives for a step, as text: the given calls, and calls
+// of other attempts at the problem. index is the position of the given calls. The order is
+// pseudo-random and reproducible.
 func (m moves) options(problem string, calls []arena.Call) (out []move, index int) {
 	next := newMove(calls)
 	form := canonicalForm(calls)

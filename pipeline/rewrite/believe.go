@@ -20,7 +20,7 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// The codes of the reasons for which a rewritten attempt fails a check and does not become a row.
+// The codes of the reasons why a rewritten attempt fails a check and does not become a row.
 const (
 	reasonSilent   = "no_reasoning"       // the model gave no readable reasoning for a step, or the problem has no other calls to choose from
 	reasonGold     = "names_the_answer"   // a reasoning has data of the right answer that did not occur before it
@@ -33,10 +33,10 @@ const (
 	reasonScore    = "score_changed"      // by the subnet's rules, the row has another score than the log
 )
 
-// unsupportedReason returns the reason why a thought is impossible at its step: it has a datum,
-// such as a price, that is neither in the request, nor in an earlier result, nor in the next calls.
-// The filter has checked the IDs in the calls against the results. The reason is empty if there is
-// no such datum.
+// unsupportedReason returns the reason why a thought is impossible at its step: it contains a
+// datum, such as a price, that is neither in the request, nor in an earlier result, nor in the
+// next calls. It returns "" if there is no such datum. The IDs in the next calls need no check,
+// since the filter has compared them with the results.
 func (p past) unsupportedReason(
 	thought string,
 	next move,
@@ -67,8 +67,9 @@ func (p past) unsupportedReason(
 	return ""
 }
 
-// sourceReason returns the reason for rejecting a datum that was not known at its step. The reason
-// depends on where the datum occurs: in the right answer, in a later step, or nowhere.
+// sourceReason returns the reason for rejecting a thought with a datum that was unknown at its
+// step. The reason depends on where the datum occurs: in the right answer, in a later step, or
+// in neither.
 func sourceReason(datum string, remaining []arena.Turn, problem *arena.Problem) string {
 	occursIn := func(text string) bool {
 		return strings.Contains(strings.ToLower(text), strings.ToLower(datum))
@@ -88,14 +89,13 @@ func sourceReason(datum string, remaining []arena.Turn, problem *arena.Problem) 
 
 const reasonOrders = "orders_the_judge" // the text gives orders to its reader, such as a judge
 
-// rewritableReasons are the filter's reasons that do not exclude an attempt from being rewritten:
-// those about who made the calls, about texts that are replaced, and about results that the shop
-// returns again.
+// rewritableReasons are the filter's reasons that do not prevent rewriting. They are about who
+// made the calls, about texts that are replaced, or about results that the shop returns again.
 var rewritableReasons = []string{filters.ReasonScripted, filters.ReasonFixed, "no_inference", "unnamed_dispatches", "unnamed_recommendation", "found_by_client", "dictated_calls", reasonOrders, chat.ReasonUnanswered}
 
-// textReason returns the filter's first reason for dropping the attempt with its new texts, such as
-// their length. It ignores reasons that do not exclude an attempt from being rewritten. It is empty
-// if there is no reason.
+// textReason returns the filter's first reason for dropping the attempt with its new texts, such
+// as their length. Reasons that do not prevent rewriting are ignored. It returns "" if there is
+// none.
 func (w *work) textReason(t *arena.Trace, d *arena.Dialogue) string {
 	s, _ := w.filter.Check(t, d)
 	others := slices.DeleteFunc(slices.Clone(s.Reasons), func(reason string) bool {
@@ -104,9 +104,9 @@ func (w *work) textReason(t *arena.Trace, d *arena.Dialogue) string {
 	return cmp.Or(others...)
 }
 
-// changedReason returns the reason if the new row differs from the log in calls, results, their
-// order, or the score by the subnet's rules. It is empty if they agree. source is the row without
-// new reasoning, decoded the trace that was read from the new row.
+// changedReason returns the reason if the new row differs from the log in the calls, the
+// results, their order, or the score by the subnet's rules. It returns "" if they agree. source
+// is the row without new reasoning. decoded is the trace that was read back from the new row.
 func (a *asking) changedReason(
 	ctx context.Context,
 	source *rows.SFT,
@@ -137,7 +137,7 @@ func (a *asking) changedReason(
 	return "", nil
 }
 
-// callsDigest returns the hash of a row's calls and results in their order. Texts of the model are
+// callsDigest returns a hash of a row's calls and results in order. The texts of the model are
 // left out.
 func callsDigest(r *rows.SFT) (string, error) {
 	messages, err := chat.Decode(r.Messages)
@@ -154,7 +154,7 @@ func callsDigest(r *rows.SFT) (string, error) {
 	return finish.Digest(encoded...), err
 }
 
-// decode converts a row back to a trace, with the reader for traces of other tools.
+// decode converts a row back to a trace, by the readers for traces of other programs.
 func decode(problem string, r *rows.SFT) (*arena.Trace, error) {
 	record, err := json.Marshal(map[string]any{
 		"problem_id": problem,
@@ -170,19 +170,19 @@ func decode(problem string, r *rows.SFT) (*arena.Trace, error) {
 	return t, err
 }
 
-// maxShown limits the size in bytes of a result that is shown in a prompt. A page of the shop's
-// search results has two thousand bytes.
+// maxShown is the maximum size in bytes of a result that is shown in a prompt. A page of the
+// shop's search results has two thousand bytes.
 const maxShown = 6000
 
-// past is what a prompt shows of an attempt: the request and the steps before the current one.
-// Steps are added one by one, so that a prompt never has data of a later step.
+// past is the part of an attempt that a prompt shows: the request and the steps before the
+// current one. Steps are added one by one, so that a prompt never contains data of a later step.
 type past struct {
 	request string
 	steps   []arena.Turn
 }
 
-// next returns p with one more step: the thought, the calls and their results. No other function
-// adds results.
+// next returns p with one more step: the thought, the calls and their results. It is the only
+// function that adds results.
 func (p past) next(thought string, step []arena.Call) past {
 	return past{p.request, append(p.steps[:len(p.steps):len(p.steps)], arena.Turn{
 		Think: thought,
@@ -202,8 +202,8 @@ func newMove(calls []arena.Call) move {
 	return move(b.String())
 }
 
-// canonicalForm returns calls as text for comparisons. Equal calls have one form, whatever the
-// order of the keys in their arguments.
+// canonicalForm returns calls as text for comparisons. The text does not depend on the order of
+// the keys in their arguments.
 func canonicalForm(calls []arena.Call) (form string) {
 	for _, c := range calls {
 		form += c.Name + "(" + canonical.Form(string(c.Arguments)) + ")\n"
@@ -211,7 +211,7 @@ func canonicalForm(calls []arena.Call) (form string) {
 	return form
 }
 
-// String returns the request, and the thoughts, calls and results of the steps, as text for a
+// String returns the request, and the thoughts, calls and results of all steps, as text for a
 // prompt.
 func (p past) String() string {
 	var b strings.Builder

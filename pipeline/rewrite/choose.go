@@ -18,7 +18,7 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// The codes of the reasons for which an attempt is not rewritten.
+// The codes of the reasons why an attempt is not rewritten.
 const (
 	reasonRecord = "log_not_whole"     // the filter has reasons against it that rewriting does not remove
 	reasonRepeat = "same_calls"        // another attempt at the problem made the same calls
@@ -43,9 +43,9 @@ func (w *work) readRows() (err error) {
 	return err
 }
 
-// choose selects the attempts to rewrite: the ledger of the corpus lists candidates, of which those
-// remain whose traces in the days are usable, at most MaxRows. It also records the calls of all
-// attempts in the days, among which a later check lets a model choose.
+// choose selects the attempts to rewrite. Candidates are listed in the tables of the corpus. Of
+// these, up to MaxRows attempts remain whose traces can be used. It also records the calls of
+// all attempts, among which a model chooses when reasoning is checked.
 func (w *work) choose(ctx context.Context) error {
 	if err := w.findScripted(); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (w *work) choose(ctx context.Context) error {
 			w.drop(id, reasonAbsent)
 		}
 	}
-	// the choice must not depend on the order of the days
+	// The choice must not depend on the order of the traces.
 	ids := slices.SortedFunc(maps.Keys(w.chosen), func(a, b string) int {
 		return strings.Compare(choose.Key(a), choose.Key(b))
 	})
@@ -76,8 +76,8 @@ func (w *work) choose(ctx context.Context) error {
 	return err
 }
 
-// findScripted adds to w.chosen the attempts of programs that solved a training problem, as the
-// ledger of the corpus lists them. It drops those against which the filter has reasons that
+// findScripted adds to w.chosen the attempts in which a program solved a training problem, by
+// the tables of the corpus. It drops attempts against which the filter has reasons that
 // rewriting does not remove.
 func (w *work) findScripted() error {
 	solved := map[string]bool{}
@@ -118,10 +118,9 @@ func (w *work) drop(id, reason string) {
 	w.report.Dropped[reason]++
 }
 
-// checkAttempt drops an attempt whose customer wrote a second message, an attempt with an
-// incomplete result that the shop does not return again, and all but one of the attempts with the
-// same calls at one problem. byCalls has the ID of the attempt that is kept, by the hash of its
-// calls.
+// checkAttempt drops an attempt if the customer wrote a second message, if the shop does not
+// return an incomplete result again, or if a kept attempt at the problem has the same calls.
+// byCalls maps a hash of calls to the ID of the kept attempt.
 func (w *work) checkAttempt(
 	ctx context.Context,
 	t *arena.Trace,

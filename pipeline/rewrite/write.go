@@ -13,7 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// dropTemplates removes the rows whose reasoning follows the same template as that of many other
+// dropTemplates drops the rows whose reasoning follows the same template as that of many other
 // rows.
 func dropTemplates(attempts []*rewritten) {
 	var rows []*rewritten
@@ -70,15 +70,14 @@ func (w *work) assemble(ctx context.Context, part string) error {
 	m := corpus.Manifest{
 		Configuration:       config,
 		ConfigurationSHA256: digest.SHA256(config),
+		Domains:             w.source.Manifest.Domains,
 		Inputs:              []corpus.Input{w.source.Input("corpus manifest")},
 		Funnel:              funnel,
 	}
-	card := corpus.Card{
-		Title:    "Rewritten attempts of programs",
-		Default:  "sft",
-		Tags:     finish.ShoppingTags,
-		Sections: []corpus.Section{{Heading: "What this is", Body: w.report.About()}},
-	}
+	card := corpus.NewCard(corpus.CardDomain(m.Domains))
+	card.Title = "Rewritten attempts of programs"
+	card.Default = "sft"
+	card.Sections = []corpus.Section{{Heading: "What this is", Body: w.report.About()}}
 	return w.Assemble(ctx, &finish.Content{
 		Assembly: corpus.Assembly{Parts: []string{part}, Manifest: m, Card: card},
 		Bank:     w.bank, HeldOutDigests: w.source.GuardDigests(), Reports: map[string]any{"rewriting.json": &w.report},
@@ -101,7 +100,7 @@ func (w *work) decisions() (out []choose.Decision) {
 	return out
 }
 
-// About returns the text of the card on the rows.
+// About returns the text about the rewritten rows for the dataset card.
 func (r *Report) About() string {
 	return fmt.Sprintf(`Rows of origin %q are attempts of programs: calls, results, their order and the score are those of the log, and
 the reasoning is synthetic, written step by step by a model that was shown the request and what lay before. None counts as agentic. Of %d solved

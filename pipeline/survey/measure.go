@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"regexp"
 	"slices"
 
@@ -19,23 +18,24 @@ import (
 	"github.com/trajectory-arena/arena/judges/agreement"
 )
 
-// Check measures instruments on the attempts of a domain.
+// Check is a measurement of how well judge and guard work on the attempts of a domain.
 type Check struct {
 	Domain *domain.Domain
-	// Judge is the judge that is measured.
+	// Judge is the judge to measure.
 	Judge   judges.Judge
 	JudgeIs judges.Identity
-	// Labels are grades that people gave; nil if there are none. The judge is then measured by
-	// how well its grades tell solved attempts from failed ones.
+	// Labels are grades by people, nil if there are none. Without labels, the judge is measured
+	// by how well its grades distinguish solved attempts from failed ones at the same task.
 	Labels *agreement.Ratings
 
-	attempts       int
-	grades         agreement.Ratings
-	solved, failed []float64
-	requests       map[string]string
+	attempts int
+	grades   agreement.Ratings
+	// graded are the attempts with a grade and a declared outcome, by task.
+	graded   []stats.Graded
+	requests map[string]string
 }
 
-// Add grades an attempt.
+// Add adds an attempt to the measurement. The judge grades it.
 func (c *Check) Add(ctx context.Context, t *arena.Trace, d *arena.Dialogue) error {
 	if c.requests == nil {
 		c.requests = map[string]string{}
@@ -55,23 +55,24 @@ func (c *Check) Add(ctx context.Context, t *arena.Trace, d *arena.Dialogue) erro
 	if r == nil || r.Score == nil || j.Score == nil {
 		return nil
 	}
-	if r.Success {
-		c.solved = append(c.solved, *j.Score)
-	} else {
-		c.failed = append(c.failed, *j.Score)
-	}
+	c.graded = append(c.graded, stats.Graded{
+		Cluster: cmp.Or(t.ProblemID, t.Task, t.Query),
+		Grade:   *j.Score,
+		Solved:  r.Success,
+	})
 	return nil
 }
 
-// Result is the figure of one instrument, or the reason why there is none.
+// Result is the figure of one instrument (judge or guard), or the reason why there is none.
 type Result struct {
 	Instrument string
-	// Measurement is nil if the instrument could not be measured, and Why then says why.
+	// Measurement is nil if the instrument could not be measured. Why is then the reason.
 	Measurement *domain.Measurement
 	Why         string
 }
 
-// Results returns the figures of all instruments. on names the traces, and date is the day.
+// Results returns the figures of all instruments. on is the name of the traces, date the date of
+// the measurement.
 func (c *Check) Results(on, date string) ([]Result, error) {
 	judge, err := c.judge()
 	if err != nil {
@@ -96,16 +97,16 @@ func (c *Check) Results(on, date string) ([]Result, error) {
 	return results, nil
 }
 
-// judge measures the judge by the labels or, if there are none, by the outcomes.
+// judge measures the judge by the labels or, without labels, by the outcomes of the attempts.
 func (c *Check) judge() (Result, error) {
 	out := Result{Instrument: domain.Judge}
 	if c.Labels == nil {
-		if len(c.solved) == 0 || len(c.failed) == 0 {
-			out.Why = fmt.Sprintf("%d solved and %d failed attempts have a grade: both are needed, or --labels", len(c.solved), len(c.failed))
+		auc, interval, pairs := stats.AUCWithin(c.graded)
+		if pairs == 0 {
+			out.Why = "no two tasks have both solved and failed attempts with a grade: give several attempts at a task, or --labels"
 			return out, nil
 		}
-		auc, interval := areaUnderCurve(c.solved, c.failed)
-		out.Measurement = c.measurement("auc", auc, interval, len(c.solved)+len(c.failed))
+		out.Measurement = c.measurement("auc", auc, interval, len(c.graded))
 		return out, nil
 	}
 	report, err := agreement.Compare([]agreement.Ratings{*c.Labels, c.grades}, agreement.DefaultOptions())
@@ -133,38 +134,13 @@ func (c *Check) measurement(figure string, value float64, interval stats.Interva
 	}
 }
 
-// areaUnderCurve returns the probability that a grade of a solved attempt is above that of a failed
-// one, equal grades counting half, with the 95 % interval by Hanley and McNeil (1982). The interval
-// treats attempts as independent.
-func areaUnderCurve(solved, failed []float64) (auc float64, interval stats.Interval) {
-	wins := 0.0
-	for _, s := range solved {
-		for _, f := range failed {
-			switch {
-			case s > f:
-				wins++
-			case s == f:
-				wins += 0.5
-			}
-		}
-	}
-	n := float64(len(solved))
-	m := float64(len(failed))
-	auc = wins / float64(n*m)
-	square := float64(auc * auc)
-	q1 := auc/(2-auc) - square
-	q2 := float64(2*square)/(1+auc) - square
-	variance := (float64(auc*(1-auc)) + float64((n-1)*q1) + float64((m-1)*q2)) / float64(n*m)
-	margin := float64(1.96 * math.Sqrt(max(variance, 0)))
-	return auc, stats.Interval{Low: max(auc-margin, 0), High: min(auc+margin, 1)}
-}
-
-// minRequests is the number of different requests from which the guard is measured: with fewer, one
-// request more or less would decide.
+// minRequests is the minimum number of distinct requests for measuring the guard. With fewer, a
+// single request would change the result too much.
 const minRequests = 20
 
-// rewordings measures the guard's detector of reworded requests: its recall on requests that it
-// reworded itself, and the share of requests that it would drop for another one.
+// rewordings measures the guard's detector of reworded requests. The figures are its recall on
+// requests that were reworded for the test, and the share of requests that it would drop because
+// of a different one.
 func (c *Check) rewordings() (Result, error) {
 	out := Result{Instrument: domain.Rewordings}
 	if len(c.requests) < minRequests {
@@ -201,10 +177,10 @@ func (c *Check) rewordings() (Result, error) {
 	return out, nil
 }
 
-// measuredKey matches the key measured of a domain's file, with the lines that belong to it.
+// measuredKey matches the key "measured" of a domain file with the lines that belong to it.
 var measuredKey = regexp.MustCompile(`(?m)^measured:.*\n?(?:^(?:[ \t].*)?\n?)*`)
 
-// Write returns the file of a domain with the figures of the results under the key measured. It
+// Write returns the domain file with the figures of the results under the key "measured". It
 // replaces earlier figures and keeps everything else.
 func Write(file []byte, results []Result) []byte {
 	var b bytes.Buffer

@@ -1,4 +1,4 @@
-// Package survey reads the traces of agents to propose a domain for them, and to measure which
+// Package survey reads the traces of agents. It proposes a domain for them, and measures which
 // instruments work on the attempts of a domain.
 package survey
 
@@ -17,27 +17,28 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// Survey counts what the traces of one domain have.
+// Survey is a count of the properties of traces, from which a domain is proposed.
 type Survey struct {
 	attempts int
-	// named counts the attempts with the id of their task, and logged those with a gateway's log.
+	// named counts the attempts that have the id of their task, logged those with a gateway's
+	// log.
 	named, logged int
 	formats       map[string]int
 	tools         map[string]*tool
-	// rewards counts attempts by the reward that they declare, and errors by the error that they
-	// ended with.
+	// rewards counts attempts by their declared reward, errors by the error with which they
+	// ended.
 	rewards map[float64]int
 	errors  map[string]int
 }
 
-// tool is what is known of a tool.
+// tool is what the traces show about one tool.
 type tool struct {
 	// attempts counts the attempts that call the tool.
 	attempts   int
 	words, ids map[string]bool
 }
 
-// New returns a survey of no attempts.
+// New returns a survey without attempts.
 func New() *Survey {
 	return &Survey{
 		formats: map[string]int{},
@@ -50,7 +51,7 @@ func New() *Survey {
 // Attempts returns the number of attempts that were added.
 func (s *Survey) Attempts() int { return s.attempts }
 
-// Add counts an attempt.
+// Add adds an attempt to the survey.
 func (s *Survey) Add(t *arena.Trace, d *arena.Dialogue) {
 	s.attempts++
 	s.formats[string(t.Source.Shape)]++
@@ -74,13 +75,14 @@ func (s *Survey) Add(t *arena.Trace, d *arena.Dialogue) {
 	}
 }
 
-// maxTools and maxArguments limit the number of tools, and of arguments of a tool, that are counted.
+// maxTools is the maximum number of tools that are counted, maxArguments that of arguments of
+// one tool.
 const (
 	maxTools     = 256
 	maxArguments = 32
 )
 
-// addCall counts a call. called has the tools that the attempt called before.
+// addCall counts a call of an attempt. called has the tools that the attempt called before.
 func (s *Survey) addCall(c *arena.Call, called map[string]bool) {
 	t := s.tools[c.Name]
 	if t == nil {
@@ -106,13 +108,14 @@ func (s *Survey) addCall(c *arena.Call, called map[string]bool) {
 	}
 }
 
-// isID reports whether an argument takes ids, by its name: id, ids, or one that ends in _id or _ids.
+// isID reports whether an argument contains ids, judged by its name: id, ids, or a name that
+// ends in _id or _ids.
 func isID(name string) bool {
 	singular := strings.TrimSuffix(strings.ToLower(name), "s")
 	return singular == "id" || strings.HasSuffix(singular, "_id")
 }
 
-// Verbs with which the names of tools begin that change the world, and names of tools that end an
+// The first words of tool names that change the world, and the names of tools that end an
 // attempt.
 var (
 	actingVerbs = []string{
@@ -122,7 +125,7 @@ var (
 	endingNames = []string{"done", "end", "exit", "finish", "submit", "terminate", "transfer_to_human", "transfer_to_human_agents"}
 )
 
-// role returns what a tool seems to do, by its name and its arguments.
+// role returns what a tool probably does, judged by its name and its arguments.
 func (t *tool) role(name string) domain.Role {
 	verb, _, _ := strings.Cut(strings.ToLower(name), "_")
 	switch {
@@ -138,10 +141,12 @@ func (t *tool) role(name string) domain.Role {
 	return domain.RoleAsk
 }
 
-// maxRecognised is the number of the most frequent tools that a proposal recognises a domain by.
+// maxRecognised is the number of tools, the most frequent ones, by which a proposed domain is
+// recognised.
 const maxRecognised = 24
 
-// Propose returns a domain as YAML, with comments that have the counts behind each proposal.
+// Propose returns a proposed domain file as YAML. Comments in it state the counts behind each
+// proposal.
 func (s *Survey) Propose(name string) []byte {
 	var b strings.Builder
 	title := strings.ToUpper(name[:1]) + name[1:]
@@ -164,7 +169,7 @@ func (s *Survey) Propose(name string) []byte {
 	return []byte(b.String())
 }
 
-// outcome returns the key outcome of a proposal.
+// outcome returns the lines of the key "outcome" of a proposed domain.
 func (s *Survey) outcome() string {
 	var b strings.Builder
 	stated := 0
@@ -192,7 +197,7 @@ func (s *Survey) outcome() string {
 	return b.String()
 }
 
-// isPlain reports whether a name of a tool or an argument can be a key of YAML without quotes.
+// isPlain reports whether the name of a tool or argument can be a YAML key without quotes.
 func isPlain(name string) bool {
 	isOther := func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_'
@@ -200,7 +205,7 @@ func isPlain(name string) bool {
 	return name != "" && (name[0] < '0' || name[0] > '9') && !strings.ContainsFunc(name, isOther)
 }
 
-// list returns a key of a tool with the names of arguments, "" if there are none.
+// list returns a YAML key with a list of argument names. It returns "" if there are none.
 func list(key string, names map[string]bool) string {
 	plain := slices.DeleteFunc(slices.Sorted(maps.Keys(names)), func(name string) bool { return !isPlain(name) })
 	if len(plain) == 0 {
@@ -209,7 +214,7 @@ func list(key string, names map[string]bool) string {
 	return ", " + key + ": [" + strings.Join(plain, ", ") + "]"
 }
 
-// counted returns the keys of a map with their counts, the most frequent first.
+// counted returns the keys of a map with their counts as text, the most frequent key first.
 func counted(counts map[string]int) string {
 	keys := slices.SortedFunc(maps.Keys(counts), func(x, y string) int {
 		return cmp.Or(cmp.Compare(counts[y], counts[x]), strings.Compare(x, y))

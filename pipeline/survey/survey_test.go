@@ -51,21 +51,3 @@ func TestFiguresAreReplacedAndAllElseStays(t *testing.T) {
 		}
 	}
 }
-
-func TestAreaUnderCurve(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		solved, failed []float64
-		want           float64
-	}{
-		{[]float64{0.9, 0.9}, []float64{0.1}, 1},
-		{[]float64{0.3, 0.3}, []float64{0.3, 0.3, 0.3}, 0.5},
-		{[]float64{0.1}, []float64{0.9}, 0},
-		{[]float64{0.9, 0.1}, []float64{0.5}, 0.5},
-	} {
-		auc, interval := areaUnderCurve(tt.solved, tt.failed)
-		if auc != tt.want || interval.Low > auc || interval.High < auc {
-			t.Errorf("%v against %v: %v, %+v, want %v", tt.solved, tt.failed, auc, interval, tt.want)
-		}
-	}
-}

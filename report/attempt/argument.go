@@ -18,39 +18,38 @@ import (
 	"github.com/trajectory-arena/arena/judges/gates"
 )
 
-// Argument is one attempt with the evidence for and against it. Its scalar columns are in
-// Line; the JSON holds what a table of attempts does not.
+// Argument is one attempt with the evidence for and against it. The scalar columns are in Line.
+// The JSON has only what the table of attempts does not have.
 type Argument struct {
 	*where.Line `json:"-"`
 	Number      int            `json:"n"`
 	Checks      []Check        `json:"checks,omitempty"`
 	Features    []rows.Feature `json:"features,omitempty"`
 	Gates       []Gate         `json:"gates,omitempty"`
-	// Steps are passages that the judge cites for no gate.
+	// Steps are the passages that the judge cites for no gate.
 	Steps  []Passage `json:"steps,omitempty"`
 	Detail string    `json:"detail,omitempty"`
-	// Unknown is the reason why the filter could not decide who wrote the calls; empty if it could.
+	// Unknown is the reason why the filter could not decide who made the calls, "" if it could.
 	Unknown string `json:"unknown,omitempty"`
-	// Unasked is the reason why the guard was not run, or its findings are not shown; empty if they
-	// are. Pool is the pool of the problem's cluster, empty without a bank.
+	// Unasked is the reason why the guard was not run or why its findings are not shown, "" if
+	// they are. Pool is the pool of the problem's cluster, "" without a bank.
 	Unasked string     `json:"unasked,omitempty"`
 	Pool    guard.Pool `json:"pool,omitempty"`
 	Near    *Near      `json:"near,omitempty"`
-	// Rivals are the indices in the ledger of all attempts that were ranked at the problem, the
-	// best first.
+	// Rivals are the indices of all attempts that were ranked at the problem, the best first.
 	Rivals []int `json:"rivals,omitempty"`
-	// Better is the index in the ledger of the near duplicate that ranks before this attempt, -1 if
-	// there is none.
+	// Better is the index of the near-duplicate that ranks above this attempt, -1 if there is
+	// none.
 	Better int `json:"better"`
-	// Ways are the filter's ratings of the rivals' trajectories, 0 to 1, which decide between equal
-	// rewards.
+	// Ways are the filter's ratings of the rivals' trajectories, from 0 to 1. They decide
+	// between attempts with equal rewards.
 	Ways []float64 `json:"ways,omitempty"`
-	// First describes which run of the two near duplicates started first.
+	// First is a sentence on which of the two near-duplicates started first.
 	First string `json:"first,omitempty"`
 	Story *Story `json:"story,omitempty"`
 }
 
-// Check is one check of the filter, with what was measured and its limit.
+// Check is one check of the filter, with the measured value and its limit.
 type Check struct {
 	Name   string  `json:"name"`
 	Fires  bool    `json:"fires,omitempty"`
@@ -59,7 +58,7 @@ type Check struct {
 	Limit  float64 `json:"limit"`
 }
 
-// Gate is one gate of the judge: passed, failed, or not reached because an earlier one
+// Gate is one gate of the judge. It passed, failed, or was not reached because an earlier one
 // failed.
 type Gate struct {
 	Name     string    `json:"name"`
@@ -80,11 +79,12 @@ type Passage struct {
 	Quote string `json:"quote"`
 }
 
-// Near is the nearest protected problem.
+// Near is the protected problem that is most similar to the attempt.
 type Near struct {
 	Problem string `json:"problem"`
 	// Texts are the requests of the protected problem, if the corpus has a bank. Passage is the
-	// sentence of the attempt that shares the most words with them, and Where describes its place.
+	// sentence of the attempt that has the most words in common with them, and Where describes
+	// its position.
 	Texts   string `json:"texts,omitempty"`
 	Passage string `json:"passage,omitempty"`
 	Where   string `json:"where,omitempty"`
@@ -92,7 +92,7 @@ type Near struct {
 	Found []string `json:"found,omitempty"`
 }
 
-// Argue returns the argument of the attempt at an index of the ledger.
+// Argue returns the argument of the attempt with this index in l.Lines.
 func (l *Ledger) Argue(index int) *Argument {
 	a := &Argument{
 		Line:   l.Lines[index],
@@ -131,8 +131,8 @@ func (l *Ledger) Argue(index int) *Argument {
 	return a
 }
 
-// way returns the filter's rating of the trajectory of an attempt, from 0 to 1, rounded to four
-// decimals. The rating decides between attempts with equal rewards.
+// way returns the filter's rating of the trajectory of an attempt, from 0 to 1 and rounded to
+// four decimals. The rating decides between attempts with equal rewards.
 func way(line *where.Line) float64 {
 	var s arena.Structure
 	if v := line.Whole(); v != nil {
@@ -146,9 +146,9 @@ func way(line *where.Line) float64 {
 	return math.Round(filters.RankScore(&s)*1e4) / 1e4
 }
 
-// unasked returns the reason why the guard was not run on an attempt, or why its findings are not
-// shown; "" if they are shown. The guard, which detects held-out problems, runs last, and only on
-// attempts that may become rows.
+// unasked returns the reason why the guard was not run on an attempt, or why its findings are
+// not shown. It returns "" if they are shown. The guard detects held-out problems. It runs last,
+// and only on attempts that may become rows.
 func (l *Ledger) unasked(a *Argument) string {
 	switch x := a.Attempt; {
 	case l.protected == nil:
@@ -202,7 +202,8 @@ func first(this, other *rows.Attempt) string {
 
 func began(a *rows.Attempt) string { return time.UnixMilli(*a.RunDate).UTC().Format(time.DateTime) }
 
-// Clean replaces the secrets in all texts of the argument that are quoted from a trace.
+// Clean applies clean, which replaces secrets, to all texts of the argument that are quoted from
+// a trace.
 func (a *Argument) Clean(clean func(string) string) error {
 	b, err := json.Marshal(a)
 	if err != nil {
@@ -248,8 +249,9 @@ func (a *Argument) judged(j *rows.Judgement) {
 	}
 }
 
-// shared returns the words of a request that a protected text also contains, each once, in the
-// request's spelling and order. Words of at most three bytes are left out.
+// shared returns the words of a request that a protected text contains too. Each word is
+// returned once, in the spelling and order of the request. Words of at most three bytes are left
+// out.
 func shared(request, protected string) (out []string) {
 	words := func(s string) []string {
 		return strings.FieldsFunc(s, func(r rune) bool {

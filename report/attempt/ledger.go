@@ -1,6 +1,6 @@
-// Package attempt argues attempts: all that a corpus's ledger, its bank and the
-// trace itself say for and against one, in one model that the text of
-// `arena explain` and the pages of `arena view` both show.
+// Package attempt collects everything that is known for and against one attempt, from the tables
+// and the bank of a corpus and from the trace. The text of `arena explain` and the pages of
+// `arena view` both show this data.
 package attempt
 
 import (
@@ -23,19 +23,19 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 )
 
-// Ledger holds the tables of a corpus on all attempts that were read for it.
+// Ledger is the set of tables of a corpus about all attempts that were read for it.
 type Ledger struct {
 	Manifest *corpus.Manifest
 	Lines    []*where.Line
 	Rules    Rules
-	// Threshold is the guard's threshold, from which a lexical score drops an attempt. 0 if
-	// the corpus does not record it.
+	// Threshold is the lexical score from which the guard drops an attempt, 0 if the corpus does
+	// not record it.
 	Threshold float64
-	// Planted counts the protected requests that were planted in other words, and
-	// those that the guard found.
+	// Planted counts the protected requests that were planted in other words, and those that the
+	// guard found.
 	Planted []guard.InjectionRecall
-	// Meanings has the meaning and the remedy of each reason, from docs/reasons.md. For a reason
-	// with several meanings it has the first.
+	// Meanings maps each reason to its meaning and remedy in docs/reasons.md. If a reason has
+	// several meanings, it has the first.
 	Meanings map[string]string
 	Checks   map[string]checks.Check
 
@@ -44,9 +44,9 @@ type Ledger struct {
 	filter    *filters.Filter
 	byID      map[string]int
 	byProblem map[string][]int
-	// ways maps the indices in byProblem to the filter's ratings of these attempts' trajectories.
+	// ways maps the indices in byProblem to the filter's ratings of the attempts' trajectories.
 	ways map[int]float64
-	// clusters maps problems to their clusters. protected maps ids of clusters and of held-out
+	// clusters maps problems to their clusters. protected maps the ids of clusters and held-out
 	// problems to the protected requests. pools maps clusters to their pools.
 	clusters, protected map[string]string
 	pools               map[string]guard.Pool
@@ -62,7 +62,7 @@ type Rules struct {
 	} `yaml:"select"`
 }
 
-// Read reads the ledger of the corpus in a folder.
+// Read reads the tables and the bank of the corpus in dir.
 func Read(fsys corpus.FS, dir string) (*Ledger, error) {
 	m, err := corpus.ReadManifest(fsys, dir)
 	if err != nil {
@@ -95,7 +95,7 @@ func Read(fsys corpus.FS, dir string) (*Ledger, error) {
 	return l, nil
 }
 
-// Alone returns the ledger of one attempt that no corpus holds, with the results of filter
+// Alone returns a ledger with a single attempt that is in no corpus, with the results of filter
 // and judge.
 func Alone(line *where.Line) *Ledger {
 	l := &Ledger{
@@ -115,8 +115,8 @@ func checksByName() map[string]checks.Check {
 	return byName
 }
 
-// index builds the maps by which the lines of attempts are found, by attempt and by problem. If an
-// attempt has several copies, the copy that was not dropped is used.
+// index builds the maps for finding attempts by their id and by their problem. If an attempt has
+// several copies, the copy that was not dropped is used.
 func (l *Ledger) index() {
 	l.byID = map[string]int{}
 	l.byProblem = map[string][]int{}
@@ -139,8 +139,8 @@ func (l *Ledger) index() {
 	}
 }
 
-// Keep removes the lines for which show reports false, and all that the guard knows: the
-// attempts that it dropped, its findings, and the protected requests.
+// Keep removes the lines for which show returns false. It also removes everything that the guard
+// knows: the attempts that it dropped, its findings, and the protected requests.
 func (l *Ledger) Keep(show func(index int) bool) {
 	var lines []*where.Line
 	l.protected = nil
@@ -181,8 +181,8 @@ func (l *Ledger) readLeaks() error {
 	return err
 }
 
-// readBank reads the protected requests and the pools from bank.json. A corpus without that file,
-// such as a published one, has none.
+// readBank reads the protected requests and the pools from bank.json. A corpus without that
+// file, such as a published one, has none.
 func (l *Ledger) readBank() error {
 	l.protected = map[string]string{}
 	l.pools = map[string]guard.Pool{}
@@ -206,14 +206,15 @@ func (l *Ledger) readBank() error {
 	return nil
 }
 
-// Find returns the index of an attempt among the lines, by its id.
+// Find returns the index in l.Lines of the attempt with this id. It returns false if there is
+// none.
 func (l *Ledger) Find(id string) (int, bool) {
 	i, known := l.byID[id]
 	return i, known && id != ""
 }
 
-// Meanings returns the meaning and the remedy of each reason, from docs/reasons.md. For a reason
-// with several meanings it returns the first.
+// Meanings returns the meaning and the remedy of each reason in docs/reasons.md. If a reason has
+// several meanings, it returns the first.
 func Meanings() map[string]string {
 	meanings := map[string]string{}
 	for line := range strings.Lines(docs.Reasons) {
@@ -229,7 +230,7 @@ func Meanings() map[string]string {
 	return meanings
 }
 
-// Nearest returns the n protected requests that share the most words with a request.
+// Nearest returns the n protected requests that have the most words in common with a request.
 func (l *Ledger) Nearest(request string, n int) []string {
 	var parts []string
 	for _, texts := range l.protected {

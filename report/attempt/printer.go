@@ -16,8 +16,8 @@ const Width = 100
 // printer collects the lines of an explanation, each at most Width columns wide.
 type printer struct{ strings.Builder }
 
-// line writes head and a formatted text, wrapped to Width columns. Further lines are indented by
-// the width of head.
+// line writes head and a formatted text, wrapped to Width columns. All lines after the first are
+// indented by the width of head.
 func (p *printer) line(head, format string, args ...any) {
 	remaining := []rune(text.Line(fmt.Sprintf(format, args...)))
 	indent := utf8.RuneCountInString(head)
@@ -30,8 +30,8 @@ func (p *printer) line(head, format string, args ...any) {
 
 func (p *printer) print(s string) { p.WriteString(s + "\n") }
 
-// fold returns the number of characters of s that fit into a number of terminal columns. If that
-// would cut a word, it returns the position of the last blank instead, unless that is in the first
+// fold returns how many characters of s fit into the given number of terminal columns. To keep
+// words whole, it returns the position of the last blank instead, unless that is in the first
 // half.
 func fold(s []rune, columns int) int {
 	fits := 0
@@ -50,7 +50,7 @@ func fold(s []rune, columns int) int {
 	return fits
 }
 
-// columnsOf returns the maximum number of terminal columns that a character takes: 2 for wide and
+// columnsOf returns the maximum number of terminal columns of a character: 2 for wide and
 // ambiguous East Asian characters, otherwise 1.
 func columnsOf(r rune) int {
 	switch width.LookupRune(r).Kind() {

@@ -14,17 +14,17 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// The sources of a Story: the input file of the day, or the row of the corpus.
+// The sources of a Story: the input file with the trace, or a row of the corpus.
 const (
 	FromDay = "day"
 	FromRow = "row"
 )
 
-// Days maps the hashes of input files to the files.
+// Days maps the SHA-256 of an input file to the file.
 type Days map[string]traces.Input
 
-// DaysOf returns those of the inputs that contain attempts of the ledger. The hash of each input
-// must be set.
+// DaysOf returns the inputs that contain attempts of the ledger. The hash of each input must be
+// set.
 func (l *Ledger) DaysOf(inputs []traces.Input) Days {
 	known := map[string]bool{}
 	for _, line := range l.Lines {
@@ -41,8 +41,8 @@ func (l *Ledger) DaysOf(inputs []traces.Input) Days {
 
 var errFound = errors.New("found")
 
-// Tell reads the dialogue of an attempt and adds it to its argument as Story: from the input file
-// or, if that is missing, from the row in the corpus. If neither exists, Story remains nil.
+// Tell reads the dialogue of an attempt and stores it in a.Story. It reads the input file or, if
+// that is missing, the row in the corpus. If neither exists, a.Story remains nil.
 func (d Days) Tell(
 	ctx context.Context,
 	l *Ledger,
@@ -71,7 +71,8 @@ func (d Days) Tell(
 	return err
 }
 
-// EachRow calls visit with each kept attempt of the corpus, as a trace without a proxy log.
+// EachRow calls visit for each kept attempt of the corpus. The trace is read from the row and
+// has no proxy log.
 func (l *Ledger) EachRow(visit func(id string, t *arena.Trace) error) error {
 	for _, f := range l.Manifest.Files {
 		if f.Profile != corpus.ProfileHFJSON {

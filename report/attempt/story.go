@@ -15,58 +15,60 @@ import (
 	"github.com/trajectory-arena/arena/judges/gates"
 )
 
-// Story is the dialogue of an attempt with what was dispatched and returned.
+// Story is the dialogue of an attempt, with the requests and results in the proxy's log.
 type Story struct {
 	// Source is FromDay or FromRow. A story from a row has no proxy log.
 	Source string `json:"source"`
 	Query  string `json:"query"`
 	System string `json:"system,omitempty"`
 	Turns  []Turn `json:"turns"`
-	// Beside are dispatches, calls that the proxy saw, that the dialogue does not show.
+	// Beside are the logged requests that the dialogue does not show.
 	Beside []Call `json:"beside,omitempty"`
-	// Replies are the log's answered inference calls, counted from 1.
+	// Replies are the answered calls of models in the log. They are numbered from 1.
 	Replies []Reply `json:"replies,omitempty"`
-	// Odds is what each rule adds to the log-odds that the model wrote the calls, from
-	// the attempt itself.
+	// Odds are the contributions of the filter's rules to the log-odds that the model made the
+	// calls, from this attempt alone.
 	Odds   []filters.Term `json:"odds,omitempty"`
 	Faults []string       `json:"faults,omitempty"`
 }
 
-// Turn is one turn of the dialogue, under the dialogue's own number.
+// Turn is one turn of the dialogue. Step is the number of the turn in the dialogue.
 type Turn struct {
 	Step  int    `json:"step"`
 	User  string `json:"user,omitempty"`
 	Think string `json:"think,omitempty"`
 	Text  string `json:"text,omitempty"`
 	Calls []Call `json:"calls,omitempty"`
-	// Held are the data in the reasoning that an earlier result contains, Nowhere those that
-	// neither a result nor the request contains.
+	// Held are the data in the reasoning that are in an earlier result. Nowhere are those that
+	// are neither in a result nor in the request.
 	Held    []string `json:"held,omitempty"`
 	Nowhere []string `json:"nowhere,omitempty"`
 	Repairs []string `json:"repairs,omitempty"`
 }
 
-// Call is a call in the dialogue, with its dispatch at the proxy and its result.
+// Call is a call in the dialogue, with its logged request and its result.
 type Call struct {
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
 	Result    string `json:"result"`
 	// Answered is false if nothing was returned.
 	Answered bool `json:"answered"`
-	// Sent is the dispatch of the call, Status its HTTP status; empty if the proxy saw no dispatch.
+	// Sent is the logged request of the call, and Status its HTTP status. They are empty if the
+	// log has no request for the call.
 	Sent   string `json:"sent,omitempty"`
 	Status int    `json:"status,omitempty"`
-	// Reply is the number of the inference that named the call, from 1; 0 if there is none.
-	// Link is how the dispatch is linked to it, or the fault of the link.
+	// Reply is the number, counted from 1, of the model's reply that asked for the request; 0 if
+	// there is none. Link tells how the reply asked for it, or what is wrong.
 	Reply int    `json:"reply,omitempty"`
 	Link  string `json:"link,omitempty"`
-	// Newest is the number, from 1, of the newest reply before a dispatch that no reply named;
-	// 0 if there is none. Passages are that reply, with the words of the dispatch marked.
+	// Newest is the number, counted from 1, of the newest reply before a request that no reply
+	// asked for; otherwise 0. Passages are the text of that reply, with the words of the request
+	// marked.
 	Newest   int                `json:"newest,omitempty"`
 	Passages []evidence.Passage `json:"passages,omitempty"`
 }
 
-// Reply is a reply of a model, as the proxy's log has it.
+// Reply is a reply of a model in the proxy's log.
 type Reply struct {
 	Text   string  `json:"text"`
 	Status int     `json:"status,omitempty"`
@@ -74,7 +76,7 @@ type Reply struct {
 }
 
 // Tell adds the story of a trace to an argument. If the guard found a protected problem, it also
-// adds where the attempt resembles that problem.
+// adds where the attempt is similar to that problem.
 func (l *Ledger) Tell(
 	a *Argument,
 	t *arena.Trace,
@@ -91,9 +93,9 @@ func (l *Ledger) Tell(
 	}
 }
 
-// nearest sets Passage to the sentence of an attempt that shares the most words with the protected
-// requests, and Where to a description of its place. It searches the request, the customer's
-// messages, the model's texts and the arguments of calls.
+// nearest sets n.Passage to the sentence of an attempt that has the most words in common with
+// the protected requests, and n.Where to a description of its position. It searches the request,
+// the customer's messages, the model's texts and the arguments of calls.
 func (n *Near) nearest(s *Story) {
 	longest := 0
 	note := func(where, text string) {
@@ -115,8 +117,8 @@ func (n *Near) nearest(s *Story) {
 	}
 }
 
-// StoryOf returns the story of a trace, with its calls linked to replies and the rules
-// weighed as the filter does.
+// StoryOf returns the story of a trace. The filter f links the calls to replies and weighs its
+// rules.
 func StoryOf(f *filters.Filter, t *arena.Trace, source string) *Story {
 	d := filters.Normalise(t)
 	e := f.Explain(t, &d)
@@ -162,13 +164,13 @@ func StoryOf(f *filters.Filter, t *arena.Trace, source string) *Story {
 	return s
 }
 
-// product matches a product in the evidence of the guard, which detects held-out problems: its id,
-// or its title in quotes.
+// product matches a product in the guard's evidence: its id, or its title in quotes. The guard
+// detects held-out problems.
 var product = regexp.MustCompile(`product ([\w-]+)|title "(.+)"`)
 
-// holds lists where an attempt contains a protected product, whose id or title is what: the first
-// step in which the model writes it, a call contains it and a result contains it, and whether the
-// request does.
+// holds returns the places in which an attempt contains a protected product. what is the id or
+// title of the product. The places are the request, and the first step in which the model writes
+// it, a call contains it and a result contains it.
 func (s *Story) holds(what string) (places []string) {
 	seen := map[string]bool{}
 	contains := func(text string) bool {
@@ -228,8 +230,8 @@ func (c *Call) linked(r *filters.Row) {
 	}
 }
 
-// replyText returns the message of a logged reply and its calls, or the complete reply if it is not
-// a chat completion.
+// replyText returns the text and the calls of a logged reply. If the reply is not a chat
+// completion, it returns the complete reply.
 func replyText(r *arena.ProxyCall) string {
 	body := r.Response.Text()
 	message := gjson.Get(body, "choices.0.message")

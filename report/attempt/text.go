@@ -12,8 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// Text returns an explanation of an attempt, stage by stage, with lines of at most Width
-// columns.
+// Text returns an explanation of an attempt, stage by stage. Lines have at most Width columns.
 func (l *Ledger) Text(a *Argument) string {
 	p := &printer{}
 	l.head(p, a)
@@ -27,10 +26,10 @@ func (l *Ledger) Text(a *Argument) string {
 	return p.String()
 }
 
-// Verdict returns the explanation of the filter's verdict only.
+// Verdict returns the explanation of the filter's verdict alone.
 func (l *Ledger) Verdict(a *Argument) string { return alone(a, l.filtered) }
 
-// Grade returns the explanation of the judge's grade only.
+// Grade returns the explanation of the judge's grade alone.
 func (l *Ledger) Grade(a *Argument) string { return alone(a, judged) }
 
 func alone(a *Argument, stage func(*printer, *Argument)) string {
@@ -41,8 +40,8 @@ func alone(a *Argument, stage func(*printer, *Argument)) string {
 	return p.String()
 }
 
-// shortest is the maximum number of characters of a trace's text that one line of an explanation
-// quotes.
+// shortest is the maximum number of characters that one line of an explanation quotes from a
+// trace.
 const shortest = 240
 
 func brief(s string) string {
@@ -116,7 +115,8 @@ func (l *Ledger) filtered(p *printer, a *Argument) {
 	}
 }
 
-// stripped returns what follows from thinking that no model said, or "".
+// stripped returns the part of a sentence on the consequences of thinking that no model wrote.
+// It returns "" if there is no such thinking.
 func (a *Argument) stripped() string {
 	if !a.Verdict.ThinkingStripped {
 		return ""
@@ -197,11 +197,11 @@ func judged(p *printer, a *Argument) {
 	}
 }
 
-// margin is the number of bytes of context shown on each side of a cited passage.
+// margin is the number of bytes of text shown on each side of a cited passage.
 const margin = 60
 
-// around returns a cited passage in brackets, with the text before and after it if the dialogue
-// contains the passage.
+// around returns a cited passage in brackets. If the dialogue contains the passage, the text
+// before and after it is added.
 func (a *Argument) around(s Passage) string {
 	if a.Story != nil {
 		for i := range a.Story.Turns {
@@ -360,7 +360,7 @@ func (c *Call) write(p *printer, head string) {
 	}
 }
 
-// marked returns the text of a reply with [[ ]] around the words of the call that stand in it.
+// marked returns the text of a reply with [[ ]] around the words of the call that it contains.
 func marked(passages []evidence.Passage) string {
 	var b strings.Builder
 	for _, p := range passages {
@@ -375,7 +375,7 @@ func marked(passages []evidence.Passage) string {
 
 func number(x *float64) string { return text.Optional(x, "%.4g", "unknown") }
 
-// Similar returns the id in the ledger that is most similar to id, which does not exist there; ""
+// Similar returns the id of the ledger that is most similar to id, an unknown one. It returns ""
 // if none is similar.
 func (l *Ledger) Similar(id string) string {
 	best := ""

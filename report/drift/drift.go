@@ -1,5 +1,5 @@
-// Package drift says how a day differs from an earlier one: who came and went,
-// which shares moved, and by how much they may.
+// Package drift compares a day with an earlier one: which agents are new or gone, which shares
+// changed, and how much they may change.
 package drift
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// Limits are how far a figure, named by its tag, may change from day to day, in its own
-// unit, before a person has to look.
+// Limits are the maximum changes of figures from one day to the next, each in the figure's own
+// unit. A larger change needs a person's attention. The tag of a field names its figure.
 type Limits struct {
 	Agentic  float64 `yaml:"agentic"`
 	Scripted float64 `yaml:"scripted"`
@@ -28,18 +28,18 @@ type Limits struct {
 	Kept     float64 `yaml:"kept"`
 }
 
-// Defaults returns limits of a tenth for each share.
+// Defaults returns limits of 0.1 for each figure.
 func Defaults() Limits { return Limits{0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1} }
 
-// Day holds the figures of one corpus's ledger.
+// Day is the set of figures of one corpus, by agent.
 type Day struct {
 	Name   string
 	agents map[string]*agent
 	judges map[string]bool
 }
 
-// agent holds the figures of one agent on one day, each as a sum and a count. Agents are told apart
-// by their hotkey or, if that is unknown, by version or run.
+// agent has the figures of one agent on one day, each as a sum and a count. An agent is
+// identified by its hotkey or, if that is unknown, by its version or run.
 type agent struct {
 	attempts int
 	figures  map[string]ratio
@@ -47,7 +47,7 @@ type agent struct {
 
 type ratio struct{ part, total float64 }
 
-// NewDay adds a ledger up by agent.
+// NewDay sums up the lines of a ledger by agent.
 func NewDay(name string, lines []*where.Line) *Day {
 	d := &Day{
 		Name:   name,
@@ -103,28 +103,30 @@ func (a *agent) add(line *where.Line) {
 	countIf("kept", line.Attempt.Fate == rows.FateKept)
 }
 
-// Shift is one figure on both days. Unknown values are NaN.
+// Shift is the change of one figure between two days. Unknown values are NaN.
 type Shift struct {
 	Name          string
 	Before, After float64
-	// Difference is after less before, with the ends of its 95 % interval over agents.
+	// Difference is After minus Before. Low and High are the ends of its 95 % interval, which
+	// treats agents as independent.
 	Difference, Low, High float64
 	Limit                 float64
-	// Passed reports whether the difference is beyond its limit and its interval does not contain
-	// 0.
+	// Passed reports whether the change is significant and beyond its limit: the difference
+	// exceeds Limit, and its interval does not contain 0.
 	Passed bool
 }
 
-// Drift is how a day differs from an earlier one.
+// Drift is the comparison of a day with an earlier one.
 type Drift struct {
 	Before, After *Day
 	Shifts        []Shift
-	// New and Gone are agents of one of the days only, those with the most attempts first;
-	// Moved are those whose agentic share changed by significantly more than its limit.
+	// New and Gone are the agents that are present on only one of the days, those with the most
+	// attempts first. Moved are the agents whose agentic share changed significantly and beyond
+	// its limit.
 	New, Gone, Moved []string
 }
 
-// Between compares two days.
+// Between compares the day after with the earlier day before.
 func Between(before, after *Day, limits Limits) *Drift {
 	d := &Drift{
 		Before: before,
@@ -173,9 +175,9 @@ func (d *Day) rate(name string) (rate, total float64) {
 	return part / total, total
 }
 
-// residual returns the contribution of one agent to the error of a day's rate: its sum less the
-// rate times its count, divided by the count of all agents. It is 0 for an agent without attempts
-// on that day.
+// residual returns the contribution of one agent to the error of a day's rate: its sum minus
+// rate times its count, divided by total, the count over all agents. It returns 0 for an agent
+// without attempts on that day.
 func (d *Day) residual(who, name string, rate, total float64) float64 {
 	if a := d.agents[who]; a != nil {
 		return (a.figures[name].part - float64(rate*a.figures[name].total)) / total
@@ -183,9 +185,9 @@ func (d *Day) residual(who, name string, rate, total float64) float64 {
 	return 0
 }
 
-// shift compares one figure, such as the share of solved attempts, of two days. The standard error
-// of the difference is that of ratios linearised over agents (Cochran 1977, section 6.4). An agent
-// that occurs on both days counts once, with the difference of its residuals.
+// shift compares one figure, such as the share of solved attempts, on two days. The standard
+// error of the difference is that of ratios, linearised over agents (Cochran 1977, section 6.4).
+// An agent that is present on both days counts once, with the difference of its residuals.
 func shift(before, after *Day, name string, limit float64) Shift {
 	was, wasOf := before.rate(name)
 	is, isOf := after.rate(name)
@@ -214,7 +216,7 @@ func shift(before, after *Day, name string, limit float64) Shift {
 	return s
 }
 
-// moved reports whether the share of one agent changed by more than limit, and significantly: the
+// moved reports whether a share of one agent changed by more than limit, and significantly: the
 // 95 % intervals of the two days do not overlap.
 func moved(was, is ratio, limit float64) bool {
 	if was.total == 0 || is.total == 0 || math.Abs(is.part/is.total-was.part/was.total) <= limit {

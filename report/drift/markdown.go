@@ -12,7 +12,7 @@ import (
 
 const listed = 10
 
-// Markdown returns the comparison for people, as the message of a nightly job.
+// Markdown returns the comparison as Markdown text, such as for the message of a nightly job.
 func (d *Drift) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(
@@ -55,7 +55,8 @@ func (d *Drift) Markdown() string {
 	return b.String()
 }
 
-// Passed returns the names of the figures beyond their limits.
+// Passed returns the names of the figures that changed beyond their limits. Grades of different
+// judges are not compared.
 func (d *Drift) Passed() []string {
 	return slicesx.FilterMap(d.Shifts, func(s Shift) (string, bool) {
 		return s.Name, s.Passed && (s.Name != "grade" || !d.otherJudge())
@@ -89,7 +90,7 @@ func digits(x float64) string {
 	return fmt.Sprintf("%.3f", x)
 }
 
-// plain returns a name in which _ replaces the characters that Markdown or a terminal would
+// plain returns a name with _ in place of characters that Markdown or a terminal would
 // interpret.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {

@@ -10,9 +10,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// copiedFrom has the limits from which two agents are reported as copies, by kind of similarity: a
-// minimum similarity, 0 to 1, and a minimum number of problems, or lines of prompts, that are
-// equal. For tools the minimum is 2, which is never reached, since the use of the same tools is no
+// copiedFrom has the limits from which two agents are reported as copies, for each kind of
+// similarity: a minimum similarity from 0 to 1, and a minimum number of equal problems or prompt
+// lines. For tools the minimum is 2, which is never reached, since using the same tools is no
 // sign of copying.
 var copiedFrom = [kinds]struct {
 	Share float64 `json:"share"`
@@ -27,37 +27,38 @@ var copiedFrom = [kinds]struct {
 }
 
 const (
-	// minContained is the minimum share of the shorter reasoning at a problem that the other
-	// agent's reasoning must contain for the two to count as equal.
+	// minContained is the share of the shorter reasoning at a problem that the longer one must
+	// contain for the two to count as equal.
 	minContained = 0.8
-	// minLikeness is the similarity, 0 to 1, below which a pair of agents is not shown and equal
-	// items at a problem do not count.
+	// minLikeness is the similarity, from 0 to 1, below which a pair of agents is not shown.
+	// Below it, the work of two agents at a problem does not count as similar.
 	minLikeness = 0.02
-	// showPassages is the maximum number of examples that are shown for each pair and kind.
+	// showPassages is the maximum number of examples shown for each pair and kind.
 	showPassages = 5
 )
 
 type pair struct {
 	A string `json:"a"`
 	B string `json:"b"`
-	// By is the similarity of each kind, 0 to 1; null if one of the agents has nothing to compare.
+	// By has the similarity of each kind, from 0 to 1. It is null if one of the agents has
+	// nothing to compare.
 	By [kinds]any `json:"by"`
-	// Same counts the problems at which both agents are equal in a kind, Of the problems at which
-	// both have something to compare. For prompts Same counts equal lines, Of the lines of the
-	// agent with fewer.
+	// Of counts, for each kind, the problems at which both agents have something to compare, and
+	// Same those at which they are equal. For prompts, Of counts the lines of the agent with
+	// fewer lines, and Same the equal lines.
 	Same   [kinds]int `json:"same"`
 	Of     [kinds]int `json:"of"`
 	Copied bool       `json:"copied"`
-	// Problems are examples of problems with equal calls or reasoning, Passages sentences in the
-	// reasoning of both agents, Lines lines in the prompts of both. Passages and Lines are those
-	// that the fewest other agents have.
+	// Problems are examples of problems with equal calls or reasoning. Passages are sentences in
+	// the reasoning of both agents, and Lines are lines in the prompts of both; those that the
+	// fewest other agents have come first.
 	Problems []string `json:"problems"`
 	Passages []string `json:"passages"`
 	Lines    []string `json:"lines"`
 }
 
-// agents returns the data of the page that compares all agents of a day, as a script. If All is
-// set, it first reads every trace of the day.
+// agents returns, as a script, the data of the page that compares all agents of a day. If All is
+// set, it first reads every trace.
 func (c *Corpus) agents(ctx context.Context, key string) ([]byte, error) {
 	if c.All {
 		if err := c.collectWork(ctx); err != nil {
@@ -81,8 +82,8 @@ func (c *Corpus) agents(ctx context.Context, key string) ([]byte, error) {
 type comparison struct {
 	*kinship
 	authors []*author
-	// team has a number for each author, the same for authors that copy each other. teamsWith
-	// counts the teams that have an item, by kind.
+	// team has a number for each author, which is equal for authors that copy each other.
+	// teamsWith counts the teams that have an item, by kind.
 	team      []int
 	teamsWith [kinds]map[uint64]int
 }
@@ -141,11 +142,11 @@ func (a *author) items(kind int) (items []uint64) {
 	return items
 }
 
-// weight returns how much an item that agents share, such as a sentence or a line of a prompt,
-// counts as a sign of copying, from 0 to 1. It falls with the number of other teams (agents that
-// copy each other) that have the item, and is 0 if half of all do. A line of a prompt counts 0 if
-// any other team sends it, since it is from a public client. compared is the number of compared
-// teams that have the item.
+// weight returns, from 0 to 1, how much an item that agents have in common (such as a sentence
+// or a line of a prompt) is a sign of copying. compared is the number of compared teams (groups
+// of agents that copy each other) that have the item. The weight falls with the number of other
+// teams that have it, to 0 at half of all. A line of a prompt weighs 0 if any other team sends
+// it, since it is from a public client.
 func (k *comparison) weight(kind int, h uint64, compared int) float64 {
 	switch others := k.teamsWith[kind][h] - compared; {
 	case others <= 0:
@@ -157,9 +158,10 @@ func (k *comparison) weight(kind int, h uint64, compared int) float64 {
 	}
 }
 
-// pairs returns the pairs of agents that share something that few others write. It compares all
-// agents twice. The first pass finds agents that copy each other and joins them into teams. In the
-// second, a text counts as common only if many teams wrote it, not many copies of one agent.
+// pairs returns the pairs of agents that have something in common that few others wrote. It
+// compares all agents twice. The first pass finds agents that copy each other and joins them
+// into teams. In the second pass, a text is common only if many teams wrote it, however many
+// copies of one agent there are.
 func (k *kinship) pairs() (out []pair) {
 	w := k.newComparison()
 	for _, again := range []bool{false, true} {
@@ -229,9 +231,9 @@ func (k *comparison) compare(a, b *author) *pair {
 	return p
 }
 
-// compareProblem compares the work of two agents at one problem. For each kind of similarity, x is
-// how much is equal, 0 if nothing is, and both reports whether both agents have something to
-// compare.
+// compareProblem compares the work of two agents at one problem. For each kind of similarity, x
+// is the equal part, 0 if nothing is equal, and both reports whether both agents have something
+// to compare.
 func (k *comparison) compareProblem(a, b *problemWork) (x [byPrompts]float64, both [byPrompts]bool) {
 	for kind := range byCallsAndThinking {
 		if both[kind] = len(a[kind]) > 0 && len(b[kind]) > 0; !both[kind] {
@@ -247,9 +249,9 @@ func (k *comparison) compareProblem(a, b *problemWork) (x [byPrompts]float64, bo
 	return x, both
 }
 
-// shared compares two sorted lists of hashes of what agents wrote, each with its weight as a sign
-// of copying. It returns the total weight of the hashes in both lists, and the total weight of the
-// list with the lower one.
+// shared compares two sorted lists of hashes of what agents wrote. Each hash has a weight as a
+// sign of copying. It returns the total weight of the hashes in both lists, and the lower of the
+// total weights of the two lists.
 func (k *comparison) shared(kind int, s, t []uint64) (both, smaller float64) {
 	var onlyS, onlyT float64
 	for len(s) > 0 || len(t) > 0 {
@@ -265,8 +267,8 @@ func (k *comparison) shared(kind int, s, t []uint64) (both, smaller float64) {
 	return both, both + min(onlyS, onlyT)
 }
 
-// rarest returns up to showPassages texts that both agents wrote, those first that the fewest other
-// agents wrote.
+// rarest returns up to showPassages texts that both agents wrote. Texts that the fewest other
+// agents wrote come first.
 func (k *comparison) rarest(kind int, a, b *author) []string {
 	items, itemsB := a.items(kind), b.items(kind)
 	slices.Sort(items)

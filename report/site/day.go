@@ -21,16 +21,17 @@ type day struct {
 	Hidden  int               `json:"hidden,omitempty"`
 	Funnel  []corpus.Stage    `json:"funnel"`
 	Reasons map[string]string `json:"reasons"`
-	// Checks holds the description and the passing value of the filter's checks by name.
+	// Checks maps the name of each check of the filter to its description and passing values.
 	Checks    map[string]sentence `json:"checks"`
 	Columns   []series            `json:"columns"`
 	Threshold float64             `json:"threshold"`
 	Top       int                 `json:"top"`
 	Near      float64             `json:"near"`
 	Chunk     int                 `json:"chunk"`
-	// Planted counts planted protected requests and the detected ones, by kind.
+	// Planted counts the planted protected requests and those that the guard found, by kind.
 	Planted []guard.InjectionRecall `json:"planted"`
-	// Whole holds the indices of the attempts with a file of their own; null if all have one.
+	// Whole has the indices of the attempts with a file of their own. It is null if all attempts
+	// have one.
 	Whole []int `json:"whole"`
 }
 
@@ -40,8 +41,8 @@ type sentence struct {
 	Above bool   `json:"above,omitempty"`
 }
 
-// column is one column of the table of attempts. If it has few distinct texts, its values
-// are indices into Texts.
+// column is one column of the table of attempts. If it has few distinct texts, its values are
+// indices into Texts.
 type column struct {
 	Name   string   `json:"name"`
 	Kind   string   `json:"kind"`
@@ -85,8 +86,8 @@ func (d *day) addReasons(l *attempt.Ledger, words []string) {
 	}
 }
 
-// columns returns the columns of the ledger for the table of attempts. It leaves out lists of
-// structures, which the pages of single attempts show.
+// columns returns the columns for the table of attempts. It leaves out lists of structures,
+// which are on the pages of single attempts.
 func (c *Corpus) columns() []series {
 	meanings := docs.ColumnMeanings()
 	return slicesx.FilterMap(where.Columns(), func(w where.Column) (series, bool) {
@@ -94,8 +95,8 @@ func (c *Corpus) columns() []series {
 	})
 }
 
-// series is a column of the table of attempts whose values are computed only when it is encoded.
-// All columns together would take as much memory as the ledger.
+// series is a column of the table of attempts that computes its values only when it is encoded.
+// The values of all columns together would need as much memory as the ledger.
 type series struct {
 	where.Column
 	doc   string
@@ -117,8 +118,8 @@ func (s series) MarshalJSON() ([]byte, error) {
 	return json.Marshal(c)
 }
 
-// flatten returns a list as a text: strings joined by spaces, booleans as digits 1 and 0. Other
-// values are returned unchanged.
+// flatten returns a list as one text: strings are joined by spaces, and booleans become the
+// digits 1 and 0. Other values are returned unchanged.
 func flatten(v any) any {
 	switch v := v.(type) {
 	case []string:
@@ -137,11 +138,11 @@ func flatten(v any) any {
 	return v
 }
 
-// maxTexts is the maximum number of distinct texts for which a column is encoded as indices.
+// maxTexts is the maximum number of distinct texts of a column that is encoded as indices.
 const maxTexts = 4096
 
-// shareTexts replaces the texts of a column by indices into Texts, a list of the distinct ones, if
-// there are at most maxTexts of them.
+// shareTexts replaces the texts of a column by indices into Texts, the list of its distinct
+// texts, if there are at most maxTexts of them.
 func (c *column) shareTexts() {
 	if c.Kind != "words" {
 		return

@@ -22,11 +22,11 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// The kinds of similarity of two agents. All but byPrompts compare the problems that both
-// tried: by the sequence of tools, by the sequence of calls with arguments, by the
-// sentences of thinking and text, by calls and thinking together, and by calls that no
-// third agent makes. byPrompts compares the lines that a client sends at several problems,
-// the only part of its program that traces show.
+// The kinds of similarity of two agents. All but byPrompts compare the problems that both agents
+// tried: by the sequence of tools, by the sequence of calls with arguments, by the sentences of
+// thinking and text, by calls and thinking together, and by calls that no third agent makes.
+// byPrompts compares the lines that a client sends at several problems, the only part of its
+// program that traces show.
 const (
 	byTools = iota
 	byCalls
@@ -40,48 +40,49 @@ const (
 var kindNames = [kinds]string{"tools", "calls", "thinking", "calls and thinking", "calls of no third agent", "prompts"}
 
 const (
-	// minCalls is the minimum number of calls in an attempt whose sequence of calls is compared.
+	// minCalls is the minimum number of calls of an attempt whose sequence of calls is compared.
 	minCalls = 2
-	// minWords is the minimum number of words of a sentence that are not in the request.
+	// minWords is the minimum number of words of a compared sentence that are not in the
+	// request.
 	minWords = 6
-	// minLine is the minimum length of a prompt's line in bytes.
+	// minLine is the minimum length in bytes of a compared line of a prompt.
 	minLine = 24
 	// maxPassage is the maximum length of a quoted passage in bytes.
 	maxPassage = 300
 )
 
-// kinship collects the work of each agent of a day, to find agents that copy each other. It can be
-// used by several goroutines. The result does not depend on the order of attempts.
+// kinship is the work of all agents of a day, collected to find agents that copy each other. It
+// is safe for concurrent use. The result does not depend on the order of attempts.
 type kinship struct {
 	mu     sync.Mutex
 	agents map[string]*author
-	// texts holds an example of each sentence and of each prompt line sent at several
+	// texts has an example of each sentence, and of each prompt line that is sent at several
 	// problems: the first in byte order.
 	texts map[uint64]string
 }
 
-// author is an agent with its work by problem. lines maps the hash of each line of its prompts to
-// the hash of the problem at which it was sent, or to 0 if it was sent at several problems.
+// author is an agent with its work by problem. lines maps the hash of each line of its prompts
+// to the hash of the problem at which it was sent, or to 0 if it was sent at several problems.
 type author struct {
 	name     string
 	work     map[string]*problemWork
 	problems []string // the keys of work, sorted
 	lines    map[uint64]uint64
-	// prompts holds the lines sent at several problems.
+	// prompts has the lines that were sent at several problems.
 	prompts []uint64
 }
 
-// problemWork holds the hashes of what an agent did at one problem, in all its attempts, by kind:
-// sequences of tools, sequences of calls and sentences.
+// problemWork has the hashes of what an agent did at one problem in all its attempts, by kind:
+// sequences of tools, sequences of calls, and sentences.
 type problemWork [byCallsAndThinking][]uint64
 
-// seed is the seed of all hashes. It is random, since hashes are only compared within the process.
+// seed is the random seed of all hashes. Hashes are compared only within the process.
 var seed = maphash.MakeSeed()
 
 func hash(parts ...string) uint64 { return maphash.String(seed, strings.Join(parts, "\x00")) }
 
-// add adds the work of an attempt to all agents that submitted it. It ignores an attempt without a
-// dialogue.
+// add adds the work of an attempt to all agents that submitted it. It does nothing if the
+// attempt has no dialogue.
 func (k *kinship) add(t *arena.Trace, agents []string) {
 	if !t.HasDialogue || len(agents) == 0 {
 		return
@@ -133,8 +134,8 @@ func (k *kinship) keepExample(h uint64, s string) {
 	}
 }
 
-// workItems returns the hashes of what an attempt did, by kind: its sequence of tools, its sequence
-// of calls, and its sentences. texts are the sentences themselves.
+// workItems returns the hashes of what was done in an attempt, by kind: its sequence of tools,
+// its sequence of calls, and its sentences. texts are the sentences themselves.
 func workItems(t *arena.Trace, d *arena.Dialogue) (items problemWork, texts []string) {
 	tools := []string{t.ProblemID}
 	calls := []string{t.ProblemID}
@@ -159,8 +160,8 @@ func workItems(t *arena.Trace, d *arena.Dialogue) (items problemWork, texts []st
 	return items, texts
 }
 
-// promptLines returns, by hash, the lines that the agent's program writes into its requests to the
-// model. It leaves out the customer's request and lines shorter than minLine.
+// promptLines returns, by hash, the lines that the agent's program writes into its requests to
+// the model. The customer's request and lines shorter than minLine are left out.
 func promptLines(t *arena.Trace) map[uint64]string {
 	out := map[uint64]string{}
 	for i := range t.Steps {
@@ -182,8 +183,8 @@ func promptLines(t *arena.Trace) map[uint64]string {
 // sentenceEnds matches the end of a sentence. The point in a decimal number is not an end.
 var sentenceEnds = regexp.MustCompile(`[.!?;](\s|$)|\n`)
 
-// sentences splits think into sentences and returns those with at least minWords words that are not
-// in the request. Others may be templates that repeat the request.
+// sentences splits thinking into sentences and returns those with at least minWords words that
+// are not in the request. Other sentences may be templates that repeat the request.
 func sentences(think string, requestWords map[string]bool) []string {
 	return slices.DeleteFunc(sentenceEnds.Split(think, -1), func(s string) bool {
 		added := slices.DeleteFunc(words(s), func(w string) bool {
@@ -193,8 +194,8 @@ func sentences(think string, requestWords map[string]bool) []string {
 	})
 }
 
-// words returns the words of a text in lower case. Every character that is not a letter separates
-// words, so numbers are left out.
+// words returns the words of a text in lower case. Every character that is not a letter
+// separates words, so that numbers are left out.
 func words(s string) []string {
 	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
 		return !unicode.IsLetter(r)
@@ -212,12 +213,12 @@ func normaliseSentence(s string) string {
 	}, strings.ToLower(s))), " ")
 }
 
-// record identifies an attempt's record by the hash of its input file and the hash of the record
-// itself.
+// record identifies a record of an attempt by the hash of its input file and the hash of its own
+// bytes.
 type record [2]string
 
-// agentsByRecord returns the agents of each record in the ledger. A record can have several, since
-// two agents may submit the same file.
+// agentsByRecord returns the agents of each record. A record can have several agents, since two
+// agents may submit the same file.
 func (c *Corpus) agentsByRecord() map[record][]string {
 	agents := map[record][]string{}
 	for _, line := range c.Ledger.Lines {
@@ -237,7 +238,7 @@ func (c *Corpus) collectWork(ctx context.Context) error {
 	})
 }
 
-// eachTrace calls f with every trace in the input files of the corpus, from several goroutines.
+// eachTrace calls f for every trace in the input files of the corpus, from several goroutines.
 func (c *Corpus) eachTrace(ctx context.Context, f func(record, *arena.Trace) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(max(1, c.Workers))

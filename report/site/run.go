@@ -20,13 +20,13 @@ import (
 // Run is the folder of a finished evaluation.
 type Run struct {
 	Name, Dir string
-	// Clean replaces secrets in a text; JSON remains JSON.
+	// Clean replaces the secrets in a text. JSON remains valid JSON.
 	Clean func(string) string
 }
 
-// maxLine is the maximum length in bytes of a line of results, which repeats ids that a model
-// invented, and of a conversation in the log. maxMoments is the maximum number of points in time of
-// a plot.
+// maxLine is the maximum length in bytes of a line of results (which may repeat ids that a model
+// invented) and of a conversation in the log. maxMoments is the maximum number of points in time
+// of a plot.
 const (
 	maxLine    = 64 << 20
 	maxMoments = 600
@@ -93,8 +93,8 @@ func (r *Run) read() (*run, error) {
 	return out, err
 }
 
-// readProblems returns the request, the wanted products and their titles of each problem. It returns
-// none for a run without its problems.
+// readProblems returns the request, the wanted products and their titles for each problem. It
+// returns none if the run has no file of problems.
 func (r *Run) readProblems() ([]json.RawMessage, error) {
 	lines, err := r.readLines("problems.jsonl")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -114,8 +114,8 @@ func (r *Run) readProblems() ([]json.RawMessage, error) {
 	return lines, err
 }
 
-// readLines returns the lines of a file that are valid JSON. It skips others, since a process may
-// have ended while it wrote one.
+// readLines returns the lines of a file that are valid JSON. Other lines are skipped, since a
+// process may have been killed while writing one.
 func (r *Run) readLines(name string) (lines []json.RawMessage, err error) {
 	f, err := os.Open(filepath.Join(r.Dir, name))
 	if err != nil {
@@ -135,9 +135,9 @@ func (r *Run) readLines(name string) (lines []json.RawMessage, err error) {
 	return lines, nil
 }
 
-// conversation returns the conversation of rollout n, counted from 0 in the order of the results,
-// from the log inspect.eval. The first entry of that zip file is a header, and the samples follow.
-// The error is fs.ErrNotExist if there is no such rollout.
+// conversation returns the conversation of rollout n, counted from 0 in the order of the
+// results, from the zip file inspect.eval. The first entry of that file is a header, and one
+// entry per rollout follows. The error is fs.ErrNotExist if there is no such rollout.
 func (r *Run) conversation(n int) (_ any, err error) {
 	log, err := zip.OpenReader(filepath.Join(r.Dir, "inspect.eval"))
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package site writes corpora and runs of students as HTML pages that open from a folder or
-// from a local server: funnel, attempts, one attempt, agents. The data of each page is a
-// script of its own, since a page opened from a folder may not fetch. Texts of traces are
-// data and never markup, and no other server is contacted.
+// Package site writes corpora and runs of students as HTML pages that open from a folder or from
+// a local server: the funnel, all attempts, single attempts, and agents. The data of each page
+// is a separate script, since a page opened from a folder must not fetch. Texts of traces are
+// inserted as data, never as markup, and no other server is contacted.
 package site
 
 import (
@@ -25,46 +25,46 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// Site holds the corpora and runs of a set of pages.
+// Site is the set of corpora and runs that the pages show.
 type Site struct {
 	Corpora []*Corpus
 	Runs    []*Run
-	// Comparisons compare the first run with each of the others, as arena compare --json
-	// writes them.
+	// Comparisons compare the first run with each other run, in the form of arena compare
+	// --json.
 	Comparisons any
-	// Open is the address of the first page; empty for the first corpus.
+	// Open is the address of the first page, "" for the first corpus.
 	Open string
 }
 
-// Corpus is one corpus with the days that hold its traces.
+// Corpus is one corpus with the input files that contain its traces.
 type Corpus struct {
 	Name   string
 	Ledger *attempt.Ledger
 	Days   attempt.Days
-	// Clean replaces secrets in a text. The result of JSON is JSON.
+	// Clean replaces the secrets in a text. JSON remains valid JSON.
 	Clean func(string) string
-	// Workers is the number of inputs read concurrently.
+	// Workers is the number of input files that are read concurrently.
 	Workers int
-	// Secret returns what must not be published in a text, empty if nothing. It is nil for
+	// Secret returns what must not be published in a text, "" if there is nothing. It is nil for
 	// pages that are not published.
 	Secret func(text string) string
-	// Hidden is the number of records that are left out of published pages.
+	// Hidden is the number of records that the published pages leave out.
 	Hidden int
 	// All reports whether the dialogue of every attempt can be read on request.
 	All bool
-	// withFile holds the indices in Ledger.Lines of the attempts with a file of their own.
+	// withFile has the indices in Ledger.Lines of the attempts with a file of their own.
 	withFile map[int]bool
 	kin      kinship
-	// dayScript and agentsScript are loaded by every page.
+	// dayScript and agentsScript have the data that every page loads.
 	dayScript, agentsScript cachedScript
 }
 
-// chunkSize is the number of consecutive attempts whose short data share one file. Attempts with a
-// file of their own are left out of it.
+// chunkSize is the number of consecutive attempts whose summaries are in one file. Attempts with
+// a file of their own are left out of it.
 const chunkSize = 256
 
-// File returns a file of the site. name is relative, with slashes. The error of a file that
-// does not exist is fs.ErrNotExist.
+// File returns a file of the site. name is a relative path with slashes. The error is
+// fs.ErrNotExist if there is no such file.
 func (s *Site) File(ctx context.Context, name string) ([]byte, error) {
 	parts := strings.Split(name, "/")
 	switch {
@@ -104,8 +104,9 @@ func (s *Site) index() ([]byte, error) {
 	)
 }
 
-// script returns a JavaScript file that calls arena.put with name and data. encoding/json escapes
-// <, so that data cannot end the script element. clean, unless nil, replaces secrets in the data.
+// script returns a JavaScript file that calls arena.put with name and data. clean, unless it is
+// nil, replaces secrets in the data. Data cannot end the script element, since encoding/json
+// escapes <.
 func script(
 	name string,
 	data any,
@@ -125,13 +126,12 @@ func script(
 	), nil
 }
 
-// minCleanBytes is the minimum length in bytes of a part of JSON that is cleaned concurrently with
-// others.
+// minCleanBytes is the minimum size in bytes of the parts of JSON that are cleaned concurrently.
 const minCleanBytes = 1 << 20
 
-// cleanJSON replaces the secrets in JSON by calls of clean on several parts concurrently. It splits
-// data only between two objects of a list. No string can look like such a place, since quotes in
-// strings are escaped.
+// cleanJSON replaces the secrets in JSON by calling clean on several parts concurrently. It
+// splits data only between two objects of a list. No string can look like such a position, since
+// quotes in strings are escaped.
 func cleanJSON(data string, clean func(string) string) []byte {
 	var parts []string
 	size := max(minCleanBytes, len(data)/runtime.GOMAXPROCS(0)+1)
@@ -156,8 +156,8 @@ func cleanJSON(data string, clean func(string) string) []byte {
 	return []byte(strings.Join(parts, ""))
 }
 
-// file returns a script of corpus k: its overview, the comparison of its agents, one attempt or a
-// chunk of attempts. For other names the error is fs.ErrNotExist.
+// file returns a script of corpus k: the overview, the comparison of agents, one attempt or a
+// chunk of attempts. The error is fs.ErrNotExist for other names.
 func (c *Corpus) file(
 	ctx context.Context,
 	k int,
@@ -189,7 +189,7 @@ func (c *Corpus) file(
 	return nil, fs.ErrNotExist
 }
 
-// cachedScript is a file with the data of a page that is built at the first request for it.
+// cachedScript is a script with the data of a page, built at the first request for it.
 type cachedScript struct {
 	sync.Mutex
 	script []byte
@@ -204,7 +204,7 @@ func (s *cachedScript) get(build func() ([]byte, error)) (_ []byte, err error) {
 	return s.script, err
 }
 
-// attempt returns the data of the page of attempt n, with its dialogue, as a script. key is the
+// attempt returns, as a script, the data of the page of attempt n, with its dialogue. key is the
 // name by which the page finds the data.
 func (c *Corpus) attempt(
 	ctx context.Context,
@@ -228,8 +228,9 @@ func (c *Corpus) argumentScript(key string, a *attempt.Argument) ([]byte, error)
 	return script(key, a, c.Clean)
 }
 
-// chunk returns the data of the chunkSize attempts from index n as one script, without those that
-// have a file of their own. Each has the checks that fired, and no dialogue.
+// chunk returns, as one script, the data of the chunkSize attempts from index n on, without
+// those that have a file of their own. Each attempt has the checks that it failed, and no
+// dialogue.
 func (c *Corpus) chunk(key string, n int) ([]byte, error) {
 	arguments := map[string]*attempt.Argument{}
 	for i := n; i < min(n+chunkSize, len(c.Ledger.Lines)); i++ {
@@ -249,8 +250,9 @@ func (c *Corpus) chunk(key string, n int) ([]byte, error) {
 	return script(key, arguments, nil)
 }
 
-// chooseFiles selects the attempts that get a file of their own: all kept ones, and for each reason
-// of the others perReason attempts with a dialogue, the first in the order of their hashes.
+// chooseFiles selects the attempts that get a file of their own: all kept attempts and, for each
+// reason of a rejection, up to perReason attempts with a dialogue, the first in the order of
+// their hashes.
 func (c *Corpus) chooseFiles(perReason int) {
 	c.withFile = map[int]bool{}
 	byReason := map[string][]int{}

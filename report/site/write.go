@@ -16,8 +16,8 @@ import (
 	"github.com/trajectory-arena/arena/report/attempt"
 )
 
-// Write calls put with every file of the site, from several goroutines. A file of its own is
-// written for each kept attempt, and for up to perReason attempts of each other reason.
+// Write calls put for every file of the site, from several goroutines. It writes a separate file
+// for each kept attempt, and for up to perReason attempts of each reason of a rejection.
 func (s *Site) Write(
 	ctx context.Context,
 	perReason int,
@@ -63,9 +63,9 @@ func (c *Corpus) names(folder string) []string {
 	return out
 }
 
-// write writes the files of the selected attempts, with their dialogue from the input file or, if
-// that is missing, from the row of the corpus. It also collects the work of all agents for their
-// comparison.
+// write writes the files of the selected attempts. Their dialogue is from the input file or, if
+// that is missing, from the row of the corpus. It also collects the work of all agents for the
+// comparison of agents.
 func (c *Corpus) write(
 	ctx context.Context,
 	folder string,
@@ -114,8 +114,8 @@ var (
 	styles  = regexp.MustCompile(`<link rel="stylesheet" href="([a-z]+\.css)">`)
 )
 
-// Page returns the page of a corpus of one attempt as a single file: index.html with
-// scripts, style and data inlined. Its content security policy allows only these.
+// Page returns the page of a corpus with one attempt as a single HTML file, with scripts, style
+// and data inlined. Its content security policy allows only these.
 func (c *Corpus) Page(ctx context.Context) ([]byte, error) {
 	c.withFile = map[int]bool{0: true}
 	site := &Site{Corpora: []*Corpus{c}, Open: "#/0/attempt/0"}

@@ -1,6 +1,6 @@
-// Package analyzer splits text into the same index terms as the subnet's search engine:
-// words by Unicode's segmentation, without the possessive, in lower case, without 33 stop
-// words, as Porter's stems.
+// Package analyzer splits text into the same index terms as the subnet's search engine. It finds
+// words by Unicode's segmentation, removes the possessive, converts to lower case, drops 33 stop
+// words and computes Porter's stems.
 package analyzer
 
 import (
@@ -12,7 +12,7 @@ import (
 )
 
 // maxWord is the maximum length of a word in UTF-16 units, as in Lucene's StandardTokenizer. A
-// longer word ends there, and its remaining text is split again.
+// longer word is split there.
 const maxWord = 255
 
 var stopWords = map[string]bool{
@@ -27,9 +27,9 @@ func Terms(text string, emit func([]byte)) {
 	eachWord(text, func(word string) { emitTerm(word, emit) })
 }
 
-// emitTerm calls emit with the index term of a word: the stem of the word in lower case without
-// a possessive. It does nothing for a stop word. The stem is computed on UTF-16 units, as in the
-// search engine; a character may have two.
+// emitTerm calls emit with the index term of a word, which is the stem of the word in lower case
+// without a possessive. It does nothing for a stop word. Like the search engine, it stems UTF-16
+// units, of which a character may have two.
 func emitTerm(word string, emit func([]byte)) {
 	lower := strings.ToLower(withoutPossessive(word))
 	if lower == "" || stopWords[lower] {
@@ -62,9 +62,9 @@ func withoutPossessive(word string) string {
 }
 
 // stem returns the Porter stem of a word in lower case ("An algorithm for suffix stripping",
-// 1980, with the two changes of its author's later programs: bli to ble, logi to log). It may
-// overwrite word. Words of one or two letters are unchanged. Two words that consist of a suffix
-// are treated here, because the library stems them wrongly.
+// 1980, with the two later changes of its author: bli to ble, logi to log). It may overwrite
+// word. Words of one or two letters are unchanged. Two words that consist of a suffix are
+// handled here, because the library stems them wrongly.
 func stem(word []rune) []rune {
 	switch string(word) {
 	case "eed":

@@ -17,30 +17,31 @@ var classText string
 var grammarText string
 
 type (
-	// class is the number of a set of characters that the grammars do not distinguish. It is 0
-	// for characters in none of the sets.
+	// class is the number of a set of characters that the grammars treat as equal. It is 0 for
+	// characters in none of the sets.
 	class uint8
-	// state is the number of a state of a grammar's automaton. It is 0 if there is no next
-	// state.
+	// state is the number of a state of a grammar's automaton. The value 0 means that there is
+	// no next state.
 	state uint8
 )
 
 // start is the initial state of each grammar's automaton.
 const start state = 1
 
-// maxStates bounds the number of states and the number of classes. Both are smaller.
+// maxStates is an upper bound for the number of states and for the number of classes.
 const maxStates = 32
 
 // grammar is a finite automaton that recognises words or emoji.
 type grammar struct {
-	// next has the next state for each state and class.
+	// next is the next state for each state and class.
 	next [maxStates][maxStates]state
-	// accepting reports for each state whether a word may end there.
+	// accepting reports for each state whether a word may end in it.
 	accepting [maxStates]bool
 }
 
-// longestWord returns the length in bytes of the longest word of the grammar at the start of s,
-// with at most maxWord UTF-16 units. It returns 0 if s does not start with a word.
+// longestWord returns the length in bytes of the longest word at the start of s that the grammar
+// accepts and that has at most maxWord UTF-16 units. It returns 0 if s does not start with a
+// word.
 func (g *grammar) longestWord(s string, classes *classTable) int {
 	size := 0
 	units := 0
@@ -69,8 +70,8 @@ type classTable struct {
 
 func (t *classTable) classOf(r rune) class { return t.pages[t.page[r/pageSize]][r%pageSize] }
 
-// tables has the content of the embedded files: the classes of characters, and the automata for
-// words and for emoji.
+// tables are the parsed embedded files: the classes of characters, and the automata for words
+// and for emoji.
 type tables struct {
 	classes      *classTable
 	words, emoji *grammar
@@ -97,8 +98,9 @@ var loadTables = sync.OnceValue(func() *tables {
 
 func paragraphs(text string) []string { return strings.Split(strings.TrimSpace(text), "\n\n") }
 
-// parseClasses parses paragraphs, each the name of a class and its characters or ranges of
-// characters in hexadecimal. It returns a table of characters, and each class by its name.
+// parseClasses parses paragraphs that each have the name of a class, followed by its characters
+// or character ranges in hexadecimal. It returns the class of each character, and each class by
+// its name.
 func parseClasses(paragraphs []string) (*classTable, map[string][]class) {
 	classes := make([]class, 1<<20+1<<16) // by character
 	byName := map[string][]class{}
@@ -143,9 +145,9 @@ func parseCharacter(hex string) uint64 {
 	return r
 }
 
-// parseGrammar parses an automaton. A line has the name of a state, which ends with a point if a
-// word may end there, and transitions of the form class>state. classes are the classes that a
-// name stands for.
+// parseGrammar parses an automaton. Each line has the name of a state and its transitions in the
+// form class>state. The name ends with a point if a word may end in the state. classes maps the
+// name of a class, or of a union of classes, to its classes.
 func parseGrammar(text string, classes map[string][]class) *grammar {
 	g := &grammar{}
 	states := map[string]state{}
@@ -173,8 +175,8 @@ func parseGrammar(text string, classes map[string][]class) *grammar {
 	return g
 }
 
-// eachWord calls emit with the words and emoji of a text in order, the longest at each position.
-// It skips characters that start neither.
+// eachWord calls emit with the words and emoji of a text in order, choosing the longest match at
+// each position. It skips characters that start no match.
 func eachWord(s string, emit func(string)) {
 	t := loadTables()
 	for s != "" {

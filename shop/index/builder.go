@@ -1,5 +1,5 @@
-// Package index ranks short documents by BM25 with the same 32-bit scores as the subnet's
-// search engine: Lucene's formula with Anserini's constants and one-byte lengths.
+// Package index ranks short documents by BM25 with the same 32-bit scores as the subnet's search
+// engine. It uses Lucene's formula with Anserini's constants and document lengths in one byte.
 package index
 
 import (
@@ -17,28 +17,29 @@ import (
 	"github.com/trajectory-arena/arena/shop/store"
 )
 
-// Builder builds an index. Documents have numbers from 0 in the order of Add. The zero value
-// is ready for use.
+// Builder builds an index. Documents are numbered from 0 in the order of Add. The zero value is
+// ready for use.
 type Builder struct {
 	terms map[string]*postings
-	// norms has the length byte of each document.
+	// norms is the encoded length of each document in one byte.
 	norms      []byte
 	totalTerms uint64
-	// nonEmpty is the number of documents with a term. Lucene's formula ignores the others.
+	// nonEmpty is the number of documents with at least one term. Lucene's formula ignores all
+	// others.
 	nonEmpty uint64
-	// current has the postings of the terms in the document that is being added.
+	// current are the postings of the terms of the document that is being added.
 	current []*postings
 }
 
-// postings has the numbers of the documents that contain one term, in ascending order, as
-// variable-length integers. Each number is written as its difference from the previous one,
+// postings are the numbers of the documents that contain one term, in ascending order, encoded
+// as variable-length integers. Each number is written as its difference from the previous one,
 // shifted left by one bit. The low bit is set if the term occurs once in the document. Otherwise
 // the number of occurrences follows.
 type postings struct {
 	code      []byte
 	last      uint32
 	documents uint32
-	// frequency is the number of occurrences in the document that is being added.
+	// frequency is the number of occurrences of the term in the document that is being added.
 	frequency uint32
 }
 
@@ -104,13 +105,13 @@ func (x *Builder) Write(ctx context.Context, z *zip.Writer) error {
 	return store.WriteSection(z, "terms", text)
 }
 
-// entryBytes is the size in bytes of a term's entry in the dictionary: the offset of its text (4
-// bytes), the number of documents (4) and the offset of its postings (8).
+// entryBytes is the size in bytes of a term's entry in the dictionary: the offset of its text
+// (4), the number of documents (4) and the offset of its postings (8).
 const entryBytes = 16
 
-// writePostings writes the postings (encoded document numbers) of all terms to z, in the
-// bytewise order of the terms. It returns the dictionary, which has an entry for each term, and
-// the joined texts of the terms.
+// writePostings writes the postings (encoded document numbers) of all terms to z, sorted by the
+// bytes of the terms. It returns the dictionary, with an entry for each term, and the joined
+// texts of the terms.
 func (x *Builder) writePostings(ctx context.Context, z *zip.Writer) (dictionary, text []byte, err error) {
 	w, err := store.CreateSection(z, "postings")
 	if err != nil {
@@ -141,8 +142,9 @@ const (
 	b  = float32(0.4)
 )
 
-// exactLengths is the number of document lengths, from 0, whose code in lengthByte is the length
-// itself. Codes of longer ones have a mantissa and an exponent (Lucene, SmallFloat.intToByte4).
+// exactLengths is the number of document lengths, from 0 on, that lengthByte encodes as
+// themselves. Longer lengths are encoded as a mantissa and an exponent (SmallFloat.intToByte4 of
+// Lucene).
 const exactLengths = 24
 
 // lengthByte encodes the number of terms in a document in one byte. Numbers up to 39 are exact;
@@ -159,8 +161,8 @@ func lengthByte(n uint32) byte {
 	return byte(exactLengths + (e>>shift)&7 + uint32(shift+1)<<3)
 }
 
-// byteLength returns the number of terms that lengthByte encodes as c, the smallest if there are
-// several.
+// byteLength decodes the result of lengthByte: it returns the smallest number of terms that
+// lengthByte encodes as c.
 func byteLength(c byte) uint32 {
 	if c < exactLengths+8 {
 		return uint32(c)
@@ -169,9 +171,9 @@ func byteLength(c byte) uint32 {
 	return exactLengths + (i&7|8)<<(i>>3-1)
 }
 
-// norms returns the factor 1/(k1*((1-b)+b*len/avgdl)) of BM25 for every length byte. len is the
-// length of a document and avgdl the average length. documents is the number of documents with a
-// term. Operations are in this order in 32 bits; the conversions prevent fused multiply-add.
+// norms returns BM25's factor 1/(k1*((1-b)+b*len/avgdl)) for each encoded length. len is the
+// decoded length and avgdl the average length of the documents with a term. Operations have this
+// order in 32 bits, and conversions prevent fused multiply-add.
 func norms(documents, totalTerms uint64) (t [256]float32) {
 	average := float32(float64(totalTerms) / float64(documents))
 	for c := range t {
@@ -187,18 +189,18 @@ func idf(n int, documents uint64) float32 {
 	return float32(math.Log(1 + (float64(documents)-float64(n)+0.5)/(float64(n)+0.5)))
 }
 
-// topHits collects the hits with the best scores. It has at most twice limit hits; when it is
-// full, it sorts them and drops the second half.
+// topHits collects the hits with the best scores. At 2*limit hits, it sorts them and drops the
+// second half.
 type topHits struct {
 	limit int
 	hits  []Hit
 	// minScore is the score that a new hit must exceed: -1 before the first sort, then the
-	// lowest of the best limit scores. A later hit with an equal score ranks lower.
+	// lowest of the best limit scores. Documents are added in order, so a later hit with an
+	// equal score ranks lower.
 	minScore float32
 }
 
-// compareHits compares hits for sorting: the highest score first, equal scores by the document's
-// number.
+// compareHits orders hits by descending score, and hits with equal scores by document number.
 func compareHits(a, b Hit) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Document, b.Document))
 }
@@ -214,7 +216,7 @@ func (t *topHits) push(h Hit) {
 	}
 }
 
-// truncate sorts the hits, the best first, and drops those after the first limit.
+// truncate sorts the hits, the best first, and drops those after the first t.limit.
 func (t *topHits) truncate() {
 	slices.SortFunc(t.hits, compareHits)
 	t.hits = t.hits[:min(t.limit, len(t.hits))]

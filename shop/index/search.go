@@ -27,20 +27,20 @@ type Hit struct {
 	Score    float32
 }
 
-// Index is an index that can be searched. It is safe for concurrent use.
+// Index is a search index that is open for reading. It is safe for concurrent use.
 type Index struct {
 	dictionary []byte
 	terms      []byte
 	norms      []byte
 	postings   []byte
-	// nonEmpty is the number of documents with a term.
+	// nonEmpty is the number of documents with at least one term.
 	nonEmpty uint64
-	// norm has the norm of each length byte.
+	// norm is BM25's length factor for each encoded document length.
 	norm    [256]float32
 	scratch sync.Pool
 }
 
-// Open returns the index in the sections that Builder.Write wrote.
+// Open returns the index in the sections of f, which Builder.Write wrote.
 func Open(f *store.File) (*Index, error) {
 	x := &Index{scratch: sync.Pool{New: func() any {
 		return new(scratch)
@@ -73,8 +73,8 @@ func (x *Index) Documents() int { return len(x.norms) }
 // TermCount returns the number of different terms in the index.
 func (x *Index) TermCount() int { return len(x.dictionary) / entryBytes }
 
-// term returns the text of term i without copying it. It returns "" if the offsets in a damaged
-// file are outside the section.
+// term returns the text of term i without copying it. It returns "" if a damaged file has an
+// offset outside the section.
 func (x *Index) term(i int) string {
 	start := binary.LittleEndian.Uint32(x.dictionary[i*entryBytes:])
 	end := uint32(len(x.terms))
@@ -88,7 +88,7 @@ func (x *Index) term(i int) string {
 }
 
 // find returns the number of documents with a term, and the postings (encoded document numbers)
-// of the term. It returns 0 if the index does not have the term or the file is damaged.
+// of the term. It returns 0 and nil if the index does not have the term or the file is damaged.
 func (x *Index) find(term string) (documents int, code []byte) {
 	n := x.TermCount()
 	i := sort.Search(n, func(i int) bool {
@@ -109,22 +109,22 @@ func (x *Index) find(term string) (documents int, code []byte) {
 	return int(binary.LittleEndian.Uint32(entry[4:])), x.postings[start:end]
 }
 
-// window is the number of documents whose scores are computed at a time, so that their sums, of
-// 8 bytes each, remain in the processor's cache.
+// window is the number of documents that are scored at a time. It is so small that their sums,
+// of 8 bytes each, remain in the processor's cache.
 const window = 1 << 13
 
 // scratch is the working memory of one search. Later searches reuse it.
 type scratch struct {
 	sums [window]float64
-	// touched has one bit for each document of the window, set if the document has a term of the
-	// query.
+	// touched has one bit for each document of the window. A bit is set if the document has a
+	// term of the query.
 	touched [window / 64]uint64
 	cursors []cursor
 	top     topHits
 }
 
 // Search ranks the documents that have a term of the query, by score and then by number. It
-// returns the first limit of them and the number of all. The only error is
+// returns the first limit hits and the number of all matching documents. The only error is
 // ErrTooManyTerms.
 func (x *Index) Search(query string, limit int) (hits []Hit, matches int, err error) {
 	s := x.scratch.Get().(*scratch)
@@ -149,8 +149,8 @@ func (x *Index) Search(query string, limit int) (hits []Hit, matches int, err er
 	}
 }
 
-// appendCursors appends a cursor for each different term of the query that the index has. Each
-// is at the first document with its term. The error is ErrTooManyTerms.
+// appendCursors appends one cursor for each distinct term of the query that the index has,
+// placed at the term's first document. The only error is ErrTooManyTerms.
 func (x *Index) appendCursors(cursors []cursor, query string) ([]cursor, error) {
 	counts := map[string]int{}
 	var order []string
@@ -180,7 +180,7 @@ func (x *Index) appendCursors(cursors []cursor, query string) ([]cursor, error) 
 }
 
 // nextWindow returns the first document number of the next window (block of documents) in which
-// a cursor has a document. more is false if all cursors are at the end.
+// a cursor has a document. more is false if all cursors are at their end.
 func nextWindow(cursors []cursor) (base uint32, more bool) {
 	next := uint32(math.MaxUint32)
 	for i := range cursors {
@@ -189,9 +189,9 @@ func nextWindow(cursors []cursor) (base uint32, more bool) {
 	return next &^ (window - 1), next != math.MaxUint32
 }
 
-// score adds the scores of all query terms to the sums of the documents in the window (block of
-// documents) that starts at base. It moves the cursors to the end of the window. The score of a
-// term has 32 bits, the sum 64.
+// score adds the score of each query term to the sums of the documents in the window (block of
+// documents) that starts at base. It moves the cursors past the window. The score of a term has
+// 32 bits, a sum 64.
 func (x *Index) score(s *scratch, base uint32) {
 	end := base + window
 	for i := range s.cursors {
@@ -205,7 +205,7 @@ func (x *Index) score(s *scratch, base uint32) {
 	}
 }
 
-// collect adds the documents with a score in the window that starts at base to the top hits, in
+// collect adds the scored documents of the window that starts at base to the top hits, in
 // ascending order, and clears the sums. It returns the number of these documents.
 func (s *scratch) collect(base uint32) (matches int) {
 	for i, word := range s.touched {
@@ -220,15 +220,16 @@ func (s *scratch) collect(base uint32) (matches int) {
 	return matches
 }
 
-// cursor reads the postings of one term: the documents in ascending order, each with the
-// frequency of the term.
+// cursor is a reader of the postings of one term: the documents in ascending order, each with
+// the frequency of the term.
 type cursor struct {
 	code []byte
-	// document is the current document, math.MaxUint32 after the last.
+	// document is the number of the current document, math.MaxUint32 after the last one.
 	document  uint32
 	frequency uint32
 	weight    float32
-	// end is the number of documents, which a damaged file cannot exceed.
+	// end is the number of documents in the index. Larger document numbers in a damaged file end
+	// the postings.
 	end uint32
 }
 
@@ -254,8 +255,8 @@ func (c *cursor) next() {
 	}
 }
 
-// uvarint reads an integer from the encoded postings. It returns false if there is none, and
-// then moves the cursor to the end.
+// uvarint reads one integer from the encoded postings. If there is none, it returns false and
+// moves the cursor to its end.
 func (c *cursor) uvarint() (uint64, bool) {
 	if len(c.code) > 0 && c.code[0] < 0x80 {
 		v := uint64(c.code[0])

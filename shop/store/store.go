@@ -1,7 +1,7 @@
-// Package store reads and writes files of named sections, which are mapped into memory. A
-// store is a zip archive with uncompressed members; its comment is the version of the
-// content. Opening takes the same time for any size and fails for a file of another
-// version, a truncated file or a damaged directory.
+// Package store reads and writes files of named sections, which are mapped into memory. A store
+// is a zip archive with uncompressed members whose comment is the version of the content.
+// Opening takes the same time for any size. It fails if the version differs, the file is
+// truncated or its directory is damaged.
 package store
 
 import (
@@ -18,10 +18,10 @@ import (
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
-// ErrVersion is the error of a file with another version.
+// ErrVersion is the error for a file with another version of the format.
 var ErrVersion = errors.New("another version of the format")
 
-// NewWriter returns a writer of a store. The store is complete after its Close.
+// NewWriter returns a writer of a store. The store is complete after the writer is closed.
 func NewWriter(w io.Writer, version int) (*zip.Writer, error) {
 	z := zip.NewWriter(w)
 	return z, wrong.Wrap("begin store", z.SetComment(strconv.Itoa(version)))
@@ -71,7 +71,7 @@ func Open(path string, version int) (*File, error) {
 	return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), unmap())
 }
 
-// Section returns the content of a section. It does not compare its checksum.
+// Section returns the content of a section without comparing its checksum.
 func (f *File) Section(name string) ([]byte, error) {
 	for _, m := range f.files.File {
 		if m.Name != name {
@@ -91,7 +91,7 @@ func (f *File) Section(name string) ([]byte, error) {
 	return nil, fmt.Errorf("read section %s: not in the file", name)
 }
 
-// Verify compares the checksums of all sections.
+// Verify returns an error if a section does not have its stored checksum.
 func (f *File) Verify() error {
 	for _, m := range f.files.File {
 		r, err := m.Open()
@@ -108,7 +108,7 @@ func (f *File) Verify() error {
 // Close closes the file and removes its mapping.
 func (f *File) Close() error { return f.unmap() }
 
-// Map maps a file into memory for reading. The data must not be used after unmap. All
+// Map maps a file into memory for reading. The data must not be used after a call of unmap. All
 // processes share the pages, which are read on first use.
 func Map(path string) (data []byte, unmap func() error, err error) {
 	f, err := os.Open(path)

@@ -196,7 +196,7 @@ func compare(a, b *Run, o Options) (Comparison, error) {
 	c.Part = part(shared, total)
 	c.certainty(total, o.Margin)
 	c.addDiffering(shared)
-	if a.spec.Samples == 1 && b.spec.Samples == 1 && total.Groups == total.Problems {
+	if a.spec.Samples == 1 && b.spec.Samples == 1 && total.Groups == total.Problems && !a.graded && !b.graded {
 		c.McNemar = &McNemar{len(c.Lost), len(c.Won), stats.McNemar(len(c.Lost), len(c.Won))}
 	}
 	if o.Contaminated != nil {

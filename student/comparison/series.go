@@ -35,7 +35,10 @@ type Run struct {
 	spec     student.Spec
 	groups   map[string]int
 	defaults string
+	leftOut  string
 	problems []*student.ProblemResult
+	// graded reports whether a reward is neither 0 nor 1, so that rates are no shares.
+	graded bool
 }
 
 func read(folder string) (r *Run, err error) {
@@ -45,27 +48,27 @@ func read(folder string) (r *Run, err error) {
 		return nil, err
 	}
 	r.Model = r.spec.Model
+	if r.spec.Source != "" {
+		r.Name = r.spec.Source
+	}
 	if r.groups, err = student.ReadGroups(context.Background(), folders[0]); err != nil {
 		return nil, err
 	}
 	err = student.EachProblem(folders, func(p *student.ProblemResult) error {
 		r.problems = append(r.problems, p)
+		r.graded = r.graded || p.Graded()
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	if len(folders) > 1 {
-		return r, r.pool(folders)
-	}
-	err = corpus.ReadJSON(
-		corpus.Disk{},
-		filepath.Join(folder, student.SummaryFile),
-		maxReport,
-		&r.Summary,
-	)
+	summary, err := student.ReadSummary(folders, r.groups)
 	if err != nil {
 		return nil, err
+	}
+	r.Summary = *summary
+	if len(folders) > 1 {
+		return r, r.pool(folders)
 	}
 	return r, r.readAccount(folder)
 }
@@ -79,13 +82,8 @@ func pooled(folder string) []string {
 	return strings.Split(folder, ",")
 }
 
-// pool sets the summary and the spec of a run that pools others. Its time and cost stay unknown.
-func (r *Run) pool(folders []string) error {
-	summary, err := student.PooledSummary(folders, r.groups)
-	if err != nil {
-		return err
-	}
-	r.Summary = *summary
+// pool sets the spec of a run that pools others. Its time and cost stay unknown.
+func (r *Run) pool(folders []string) (err error) {
 	r.spec, _, err = student.PoolSpec(folders)
 	if err == nil {
 		err = r.readAccount(folders[0])
@@ -98,6 +96,7 @@ func (r *Run) pool(folders []string) error {
 // readAccount reads the time and cost of a run, and the sampling parameters of its servers.
 func (r *Run) readAccount(folder string) error {
 	var account struct {
+		LeftOut string               `json:"left_out"`
 		Servers []telemetry.Identity `json:"servers"`
 		Usage   telemetry.Usage      `json:"usage"`
 		Cost    evaluation.Cost      `json:"cost"`
@@ -112,6 +111,7 @@ func (r *Run) readAccount(folder string) error {
 		err = nil
 	}
 	r.Seconds, r.Cost, r.defaults = account.Usage.Seconds, account.Cost.Total, defaults(account.Servers)
+	r.leftOut = account.LeftOut
 	return err
 }
 
@@ -122,7 +122,7 @@ const maxReport = 64 << 20
 // mayDiffer are the fields of Spec in which two compared runs may differ: the model, and fields
 // that do not affect results. The text of the system prompt is included, since the hash of the
 // harness, which is compared, covers it.
-var mayDiffer = []string{"model", "seed", "system", "keep"}
+var mayDiffer = []string{"model", "seed", "system", "keep", "source"}
 
 func (r *Run) differences(o *Run) []string {
 	differences := slices.DeleteFunc(r.spec.Differences(o.spec), func(d string) bool {
@@ -131,6 +131,9 @@ func (r *Run) differences(o *Run) []string {
 	})
 	if r.defaults != o.defaults {
 		differences = append(differences, "server_defaults: "+r.defaults+", "+o.defaults)
+	}
+	if r.leftOut != o.leftOut {
+		differences = append(differences, "left_out: "+cmp.Or(r.leftOut, "nothing")+", "+cmp.Or(o.leftOut, "nothing"))
 	}
 	return differences
 }
@@ -165,10 +168,10 @@ func WriteSeries(w io.Writer, comparisons []Comparison) error {
 			fmt.Sprintf("%.4f", s.Coverage),
 		}, r.passes(rates),
 			[]string{
-				fmt.Sprint(s.Partial),
-				share(stats.FiniteOrNil(float64(s.HallucinatedIDs) / float64(s.Turns))),
+				r.ownCount(fmt.Sprint(s.Partial)),
+				r.ownCount(share(stats.FiniteOrNil(float64(s.HallucinatedIDs) / float64(s.Turns)))),
 				r.tokens(),
-				fmt.Sprintf("%.0f s", r.Seconds),
+				r.time(),
 				r.cost(),
 			}), "\t"))
 	}
@@ -190,7 +193,8 @@ func writeBest(w io.Writer, rows []*Run) error {
 			best = r
 		}
 	}
-	if len(rows) < 3 {
+	isShare := *best.Summary.ASRScored >= 0 && *best.Summary.ASRScored <= 1
+	if len(rows) < 3 || !isShare {
 		return nil
 	}
 	s := &best.Summary
@@ -210,12 +214,15 @@ func Curve(comparisons []Comparison) string {
 			continue
 		}
 		axis := []byte(strings.Repeat(" ", width+1))
+		place := func(rate float64) int { // the ends of the axis stand for what is beyond them
+			return int(min(max(rate, 0), 1) * width)
+		}
 		if s.Clustered95 != nil {
-			for x := int(s.Clustered95[0] * width); x <= int(s.Clustered95[1]*width); x++ {
+			for x := place(s.Clustered95[0]); x <= place(s.Clustered95[1]); x++ {
 				axis[x] = '-'
 			}
 		}
-		axis[int(*s.ASRScored*width)] = 'o'
+		axis[place(*s.ASRScored)] = 'o'
 		fmt.Fprintf(&b, "%3d |%s| %.4f %s\n", i+1, axis, *s.ASRScored, r.Name)
 	}
 	return b.String() + "\n"
@@ -243,6 +250,21 @@ func (r *Run) passes(names []string) (cells []string) {
 		cells = append(cells, cell)
 	}
 	return cells
+}
+
+// ownCount returns a count that only runs of this program have, for people.
+func (r *Run) ownCount(count string) string {
+	if r.spec.Source != "" {
+		return unknown
+	}
+	return count
+}
+
+func (r *Run) time() string {
+	if r.Seconds == 0 {
+		return unknown
+	}
+	return fmt.Sprintf("%.0f s", r.Seconds)
 }
 
 func (r *Run) tokens() string {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/python"
 	"github.com/trajectory-arena/arena/internal/slicesx"
@@ -25,10 +26,12 @@ const (
 	Oro Dialect = "oro"
 	// Hermes is <tool_call>{"name", "arguments"}</tool_call>, once per call.
 	Hermes Dialect = "hermes"
+	// Text has the calls of Hermes, in the words and wrappings of the export profile text.
+	Text Dialect = "text"
 )
 
 // All lists the dialects, the default first.
-func All() []Dialect { return []Dialect{Auto, Native, Oro, Hermes} }
+func All() []Dialect { return []Dialect{Auto, Native, Oro, Hermes, Text} }
 
 // Turn is a reply, read.
 type Turn struct {
@@ -173,7 +176,7 @@ func block(body string, d Dialect) []Call {
 	}
 	values := []python.Value{v}
 	if v.Kind == python.List {
-		if d == Hermes || len(v.List) == 0 {
+		if d == Hermes || d == Text || len(v.List) == 0 {
 			return []Call{malformed(body, "a tool_call holds one call, not a list")}
 		}
 		values = v.List
@@ -186,7 +189,8 @@ func block(body string, d Dialect) []Call {
 // keys are the keys under which a call may have its arguments, by dialect, in the order in which
 // they are tried.
 var keys = map[Dialect][]string{
-	Auto: {"parameters", "arguments"}, Native: {"parameters", "arguments"}, Oro: {"parameters"}, Hermes: {"arguments"},
+	Auto: {"parameters", "arguments"}, Native: {"parameters", "arguments"}, Oro: {"parameters"},
+	Hermes: {"arguments"}, Text: {"arguments"},
 }
 
 func object(v python.Value, d Dialect) Call {
@@ -244,6 +248,10 @@ func (d Dialect) SendsTools() bool { return d == Auto || d == Native }
 func (d Dialect) System(h arena.Harness) string {
 	if d.SendsTools() {
 		return h.System
+	}
+	if d == Text {
+		tools := slicesx.Map(h.Tools, func(t arena.Raw) string { return string(t) })
+		return chat.SystemText(h.System, tools)
 	}
 	var b strings.Builder
 	b.WriteString(h.System)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/trajectory-arena/arena/internal/calls"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/python"
@@ -112,10 +114,43 @@ func Unparsed(r model.Reply, t Turn) string {
 		text = r.Reasoning
 		inThought = " in the reasoning"
 	}
-	if name := formOf(text[:min(len(text), calls.MaxText)]); name != "" {
+	text = text[:min(len(text), calls.MaxText)]
+	if name := formOf(text); name != "" {
 		return name + inThought
 	}
+	if isArguments(text) {
+		return argumentsOnly + inThought
+	}
 	return ""
+}
+
+// argumentsOnly is the form of a call of which a server left the arguments alone in the text.
+const argumentsOnly = "arguments_only"
+
+// parameters are the names of the parameters of each tool.
+var parameters = sync.OnceValue(func() (tools [][]string) {
+	h, _ := shop.Profile(shop.Profiles()[0]) // it is one of them
+	for _, tool := range h.Tools {
+		var names []string
+		for key := range gjson.Get(string(tool), "function.parameters.properties").ForEach {
+			names = append(names, key.Str)
+		}
+		tools = append(tools, names)
+	}
+	return tools
+})
+
+// isArguments reports whether a text is a JSON object with nothing but parameters of one tool.
+func isArguments(text string) bool {
+	v, err := python.Loads(text)
+	if err != nil || v.Kind != python.Dict || len(v.Dict) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(parameters(), func(names []string) bool {
+		return !slices.ContainsFunc(v.Dict, func(item python.Item) bool {
+			return !slices.Contains(names, item.Key)
+		})
+	})
 }
 
 // formOf returns the form of the calls in a text, "" if the text has none.
@@ -178,12 +213,28 @@ func isEncodedObject(text string) bool {
 	return err == nil && v.Kind == python.Dict
 }
 
-// objectIn returns the longest part of a text, from its start, that ends with a closing brace and
-// is a JSON object. It returns "-" if there is none.
+// objectIn returns the JSON object at the start of a text. It returns "-" if there is none.
 func objectIn(text string) string {
-	for end := strings.LastIndexByte(text, '}'); end > 0; end = strings.LastIndexByte(text[:end], '}') {
-		if v, err := python.Loads(text[:end+1]); err == nil && v.Kind == python.Dict {
-			return text[:end+1]
+	depth := 0
+	inString := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case inString && c == '\\':
+			i++
+		case c == '"':
+			inString = !inString
+		case inString:
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			depth--
+			if depth > 0 {
+				continue
+			}
+			if v, err := python.Loads(text[:i+1]); err == nil && v.Kind == python.Dict {
+				return text[:i+1]
+			}
+			return "-"
 		}
 	}
 	return "-"
@@ -206,7 +257,7 @@ func ParsedBy(name string) string {
 	}
 	i := slices.IndexFunc(forms(), func(f form) bool { return f.name == name })
 	switch {
-	case slices.Contains([]string{twiceEncoded, textAfter, decoratedName}, name):
+	case slices.Contains([]string{twiceEncoded, textAfter, decoratedName, argumentsOnly}, name):
 		return "the server's tool parser is another form's, or faulty: start the server with the model's own, or " + inPrompt
 	case name == "hermes" || name == "oro":
 		return joinFlags(forms()[max(i, 0)]) + "--dialect auto reads whole tags"

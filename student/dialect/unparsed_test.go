@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/tidwall/gjson"
@@ -111,7 +112,7 @@ func TestUnparsedInProse(t *testing.T) {
 	t.Parallel()
 	files, _ := filepath.Glob("../../../shared/data/day/traces/*/*.jsonl.gz")
 	if len(files) == 0 {
-		t.Skip("needs shared/data")
+		t.Skip("needs shared/data/day beside the repository")
 	}
 	texts, found := 0, 0
 	for _, path := range files {
@@ -154,6 +155,49 @@ func spoken(t *testing.T, path string) (texts []string) {
 		}
 		if err != nil {
 			return texts
+		}
+	}
+}
+
+// TestTheObjectAtTheStart: it ends at its own brace, and a long text of braces takes no time each.
+func TestTheObjectAtTheStart(t *testing.T) {
+	t.Parallel()
+	braces := strings.Repeat("}", 1<<20)
+	for text, want := range map[string]string{
+		`{"a":1}}`:                       `{"a":1}`,
+		`{"a":"}\"}"} and more {}`:       `{"a":"}\"}"}`,
+		` {"a":[{"b":2}]} x`:             ` {"a":[{"b":2}]}`,
+		`{"a":1`:                         "-",
+		`{a}`:                            "-",
+		`["a"]`:                          "-",
+		`}`:                              "-",
+		`{"a":1}` + braces:               `{"a":1}`,
+		`{"a":1,` + braces:               "-",
+		strings.Repeat(`{"a":`, 1000000): "-",
+	} {
+		if got := objectIn(text); got != want {
+			t.Errorf("%.30s: %.60s, want %s", text, got, want)
+		}
+	}
+}
+
+// TestArgumentsAlone: an object of one tool's parameters is a call without its name, and no other
+// object is.
+func TestArgumentsAlone(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		`{"q": "lamp"}`:              true,
+		` {"q":"lamp","page":"2"} `:  true,
+		`{"status":"success"}`:       true,
+		`{"q":"lamp","answer":"x"}`:  false,
+		`{"q":"lamp","status":"ok"}`: false, // of two tools
+		`{}`:                         false,
+		`{"q": "lamp"`:               false,
+		`I search {"q": "lamp"}.`:    false,
+		`["q"]`:                      false,
+	} {
+		if got := isArguments(text); got != want {
+			t.Errorf("%s: %v", text, got)
 		}
 	}
 }

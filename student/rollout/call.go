@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/python"
 	"github.com/trajectory-arena/arena/internal/slicesx"
@@ -13,8 +14,8 @@ import (
 	"github.com/trajectory-arena/arena/student/dialect"
 )
 
-// callAnswer is a tool call with its result. malformed reports whether the call could not be read
-// or its tool does not exist, terminates whether it ends the rollout.
+// callAnswer is a tool call with its result. malformed reports whether the call could not be
+// read or its tool does not exist. terminates reports whether the call ends the rollout.
 type callAnswer struct {
 	call dialect.Call
 	shop.Answer
@@ -22,9 +23,9 @@ type callAnswer struct {
 	terminates bool
 }
 
-// call runs a tool call, adds it to the counts of p.result, and returns the call with its answer. A
-// malformed call is not run, and its answer is an error text. If the search server does not
-// respond, p.toolFault is set.
+// call executes a tool call, adds it to the counts in p.result, and returns the call with its
+// answer. A malformed call is not executed, and its answer is an error text. If the search
+// server does not respond, p.toolFault is set.
 func (p *play) call(c dialect.Call) callAnswer {
 	if c.Malformed != "" {
 		p.result.MalformedCalls++
@@ -70,15 +71,15 @@ func (p *play) call(c dialect.Call) callAnswer {
 	return a
 }
 
-// idFields maps each tool that takes product ids to its argument with these ids.
+// idFields maps each tool that takes product ids to the name of its argument with the ids.
 var idFields = map[string]string{
 	"recommend_product":        "product_ids",
 	"view_product_information": "product_ids",
 	"check_product_match":      "product_id",
 }
 
-// recordIDs adds the product ids in a call to namedIDs and those in its result to returnedIDs. The
-// ids of a recommendation replace those recommended before.
+// recordIDs adds the product ids in a call to namedIDs and those in its result to returnedIDs.
+// The ids of a recommendation replace the ids recommended before.
 func (p *play) recordIDs(c dialect.Call, result python.Value) {
 	if field, ok := idFields[c.Name]; ok {
 		v, _ := c.Arguments.Get(field)
@@ -104,8 +105,8 @@ func idList(v python.Value) []string {
 	return python.IDs(strings.ToValidUTF8(v.Text, "\ufffd"))
 }
 
-// collectProductIDs adds the product ids at any depth of a tool result to ids. It copies each id,
-// since a substring would keep the complete text of the result in memory.
+// collectProductIDs adds the product ids at any depth of a tool result to ids. It copies each
+// id, since a substring would keep the whole text of the result in memory.
 func collectProductIDs(v python.Value, ids map[string]bool) {
 	for _, e := range v.List {
 		collectProductIDs(e, ids)
@@ -120,8 +121,8 @@ func collectProductIDs(v python.Value, ids map[string]bool) {
 
 func (p *play) addMessage(m model.Turn) { p.messages = p.messages.Append(m) }
 
-// appendTranscript adds parts to the transcript of the conversation. It makes the transcript the
-// only message after the system prompt, as both public agent loops do.
+// appendTranscript appends parts to the transcript of the conversation. The transcript becomes
+// the only message after the system prompt, as in both public agent loops.
 func (p *play) appendTranscript(parts ...string) {
 	p.transcript = append(p.transcript, parts...)
 	p.messages = model.Conversation{}
@@ -131,11 +132,17 @@ func (p *play) appendTranscript(parts ...string) {
 
 const reminder = "No tool was called. Call a tool, or terminate when you are done."
 
-// respond adds a reply and the results of its calls to the conversation. A reply without calls is
-// answered by a reminder, except in the form History.
+// respond adds a reply and the results of its calls to the conversation. A reply without calls
+// is answered with a reminder to call a tool. In the prompt form History, the model is shown one
+// message with all that was said, and no reminder.
 func (p *play) respond(r model.Reply, s step) {
 	if p.env.Form == History {
 		p.appendTranscript(s.taggedParts(s.observation())...)
+		return
+	}
+	if p.env.Dialect == dialect.Text {
+		p.addMessage(model.Turn{Role: "assistant", Content: wholeText(r)})
+		p.addMessage(model.Turn{Role: "user", Content: cmp.Or(s.resultsText(), reminder)})
 		return
 	}
 	if !s.turn.Native {
@@ -166,6 +173,28 @@ func (p *play) respond(r model.Reply, s step) {
 	}
 }
 
+// wholeText returns a reply as rows of the export profile text have it. A server with a parser of
+// reasoning has split the reasoning from the text.
+func wholeText(r model.Reply) string {
+	if r.Reasoning == "" {
+		return r.Content
+	}
+	parts := []chat.Message{{
+		Role:      chat.Assistant,
+		Reasoning: strings.Trim(r.Reasoning, "\n"),
+		Content:   strings.TrimLeft(r.Content, "\n"),
+	}}
+	return chat.Text(parts, nil)[0].Content
+}
+
+// resultsText returns the results of a step's calls as rows of the export profile text have them;
+// empty if the step has no calls.
+func (s step) resultsText() string {
+	return chat.ResultsText(slicesx.Map(s.answers, func(a callAnswer) chat.Message {
+		return chat.Message{Role: chat.Tool, Content: toolText(a.Result)}
+	}))
+}
+
 // observation returns the results of a step's calls as the text that the model reads; empty if the
 // step has no calls.
 func (s step) observation() string {
@@ -179,13 +208,13 @@ func (s step) observation() string {
 }
 
 // toolText returns a result as the content of a tool message: a string unchanged, any other value
-// as JSON without spaces, as in the corpora.
+// as JSON without spaces and with null for NaN, as in the rows of corpora.
 func toolText(v python.Value) string {
 	if v.Kind == python.Str {
 		return strings.ToValidUTF8(v.Text, "\ufffd")
 	}
 	b := newScratch()
 	defer b.free()
-	b.buf = python.AppendTight(b.buf, v)
+	b.buf = python.AppendTight(b.buf, python.Finite(v))
 	return string(b.buf)
 }

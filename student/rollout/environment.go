@@ -1,5 +1,6 @@
-// Package rollout runs one attempt of a model at a problem: it asks the model, runs the
-// tools it calls, answers in its dialect, and records how and why the attempt ended.
+// Package rollout runs one attempt of a model at a problem. It asks the model, executes the
+// tools that the model calls, answers in the model's dialect, and records how and why the
+// attempt ended.
 package rollout
 
 import (
@@ -18,37 +19,37 @@ import (
 	"github.com/trajectory-arena/arena/student/dialect"
 )
 
-// Environment holds what all rollouts of a run have in common.
+// Environment is what all rollouts of a run have in common.
 type Environment struct {
 	Template *model.Template
 	Dialect  dialect.Dialect
-	// NoCall selects what follows a reply without a call.
+	// NoCall selects what happens after a reply without a call.
 	NoCall NoCall
-	// Form selects how the conversation is sent.
+	// Form selects the form in which the conversation is sent.
 	Form PromptForm
-	// MaxSteps bounds the replies of one rollout.
+	// MaxSteps is the maximum number of replies in one rollout.
 	MaxSteps int
-	// Context is the maximum number of tokens of prompt and reply together; 0 means
+	// Context is the maximum number of tokens of prompt and reply together. 0 means that it is
 	// unknown.
 	Context int64
-	// HasTokens reports whether replies contain token data, which traces leave out.
+	// HasTokens reports whether replies contain token data. Traces leave such data out.
 	HasTokens bool
 	// ToolNames are the tools of the harness.
 	ToolNames []string
 	Rules     shop.Rules
-	// Server answers the requests of tools. If Tape is set, its answers are stored with
-	// each turn, so that a resumed rollout reads the same ones.
+	// Server answers the search requests of tools. If Tape is true, its answers are stored with
+	// each turn, so that a resumed rollout reads the same answers.
 	Server shop.Server
 	Tape   bool
-	// Request is a JSON object that replaces the request in the trace of every
-	// inference call.
+	// Request is a JSON object that traces have in place of the requests to the model.
 	Request arena.Raw
-	// Has reports whether the catalogue has a product id.
+	// Has reports whether the catalogue has a product with this id.
 	Has func(id string) bool
-	// Refused has the fields of replies that a server was found to refuse, as a model.Returned; nil
-	// if this is not remembered.
+	// Refused is a model.Returned: which fields of replies the server accepts back. It is nil if
+	// this is not remembered.
 	Refused *atomic.Int32
-	// Said is called when a server is found to refuse fields of its own replies; may be nil.
+	// Said is called when the server is found to refuse fields of its own replies. It may be
+	// nil.
 	Said func(model.Returned)
 }
 
@@ -59,7 +60,8 @@ func (e *Environment) refused() model.Returned {
 	return model.Returned(e.Refused.Load())
 }
 
-// Refuse records that a server takes no more of its replies back than returned selects.
+// Refuse records that the server accepts only those fields of its replies back that returned
+// selects.
 func (e *Environment) Refuse(returned model.Returned) {
 	if e.Refused == nil {
 		return
@@ -70,32 +72,33 @@ func (e *Environment) Refuse(returned model.Returned) {
 	}
 }
 
-// NoCall selects what follows a reply without a call.
+// NoCall selects what happens after a reply without a call.
 type NoCall string
 
-// Continue answers with a reminder, as the public loops do. End ends the rollout.
+// Continue means that a reminder is sent, as in the public loops. End means that the rollout
+// ends.
 const (
 	Continue NoCall = "continue"
 	End      NoCall = "end"
 )
 
-// PromptForm selects how a conversation is sent to the model.
+// PromptForm is the form in which a conversation is sent to the model.
 type PromptForm string
 
-// Chat sends a message for every turn. History is the form of the public loops: each
-// request has the system prompt and one user message with the whole conversation.
+// Chat means one message for every turn. History is the form of the public loops: each request
+// has the system prompt and one user message with the whole conversation.
 const (
 	Chat    PromptForm = "chat"
 	History PromptForm = "history"
 )
 
-// Model answers requests. The error is ctx's or a *model.Fault; with a fault, the body is
-// the server's refusal.
+// Model is a model that answers requests. The error is ctx's or a *model.Fault. With a fault,
+// the returned body is the server's refusal.
 type Model interface {
 	Chat(ctx context.Context, request model.Body) (model.Reply, []byte, error)
 }
 
-// Turn is the stored part of a turn, from which it can be replayed without the model.
+// Turn is the stored part of a turn. It is enough to replay the turn without the model.
 type Turn struct {
 	// Reply is the body of the model's reply.
 	Reply []byte
@@ -103,8 +106,8 @@ type Turn struct {
 	Answers []TapeAnswer
 }
 
-// Encode returns a turn as bytes for DecodeTurn: the answers as one line of JSON, then
-// the reply unchanged.
+// Encode returns the turn as bytes: the answers as one line of JSON, then the unchanged reply.
+// DecodeTurn decodes it.
 func (t Turn) Encode() []byte {
 	b := append(asjson.Bytes(t.Answers), '\n')
 	return append(b, t.Reply...)
@@ -121,20 +124,22 @@ func DecodeTurn(b []byte) (Turn, error) {
 	return t, wrong.Wrap("decode turn", err)
 }
 
-// Task is one rollout to play.
+// Task is one rollout to run.
 type Task struct {
 	Problem *arena.Problem
-	// ID is the id of the problem in outputs, RunID the run that the trace belongs to.
+	// ID is the id of the problem in outputs. RunID is the id of the run to which the trace
+	// belongs.
 	ID    string
 	RunID string
 	Seed  int64
-	// Past holds the turns already played.
+	// Past are the turns that were already run.
 	Past []Turn
-	// MaxTraceBytes bounds the trace in memory between two turns; 0 means no bound.
+	// MaxTraceBytes is the maximum size of the trace in memory, which is checked between turns.
+	// 0 means no limit.
 	MaxTraceBytes int
 }
 
-// ErrLong is the error of Play for a rollout that is longer than Task.MaxTraceBytes. It
+// ErrLong is the error of Play for a rollout whose trace exceeds Task.MaxTraceBytes. The rollout
 // can be continued from the stored turns.
 var ErrLong = errors.New("the rollout is long")
 
@@ -146,8 +151,8 @@ const maxTraceBytes = 8 << 20
 // after which a rollout ends.
 const maxMalformed = 3
 
-// Play runs a task to its end. It calls store with every new turn before the next
-// request; its error ends the rollout. The error is ctx's, store's or ErrLong.
+// Play runs a task to its end. It calls store with every new turn before it sends the next
+// request; an error of store ends the rollout. The error is ctx's, store's or ErrLong.
 func (e *Environment) Play(
 	ctx context.Context,
 	t Task,
@@ -190,17 +195,17 @@ func (e *Environment) Play(
 	return p.finish()
 }
 
-// TapeAnswer is one answer of an external search server, which could answer differently
+// TapeAnswer is one stored answer of an external search server, which could answer differently
 // the next time.
 type TapeAnswer struct {
-	// Body is the answer as Python's JSON, which may hold NaN.
+	// Body is the answer in Python's JSON, which may contain NaN.
 	Body   string `json:"body"`
 	Status int    `json:"status"`
 	OK     bool   `json:"ok"`
 }
 
-// tape is a search server that first replays the stored answers in past. After these it asks the
-// real server and records its answers in fresh.
+// tape is a search server that first replays the stored answers in past. It then asks the real
+// server and records the answers in fresh.
 type tape struct {
 	server shop.Server
 	past   []TapeAnswer
@@ -227,25 +232,26 @@ func (t *tape) Get(
 	return v, status, ok
 }
 
-// takeFresh returns the answers that were recorded since the last call of takeFresh.
+// takeFresh returns the answers that were recorded since its last call.
 func (t *tape) takeFresh() []TapeAnswer {
 	fresh := t.fresh
 	t.fresh = nil
 	return fresh
 }
 
-// CallResult is the result of one call of a rollout whose model the trainer calls itself.
+// CallResult is the result of one call in a rollout in which the trainer, not this program, asks
+// the model.
 type CallResult struct {
-	// Text is the result as the model reads it.
+	// Text is the result in the form in which the model reads it.
 	Text string
-	// Answers are the answers of the search server, to replay the call.
+	// Answers are the answers of the search server. With them the call can be replayed.
 	Answers []TapeAnswer
 	// Terminates reports whether the call ends the rollout.
 	Terminates bool
 }
 
-// RunCall runs one call. The fault is that of a search server without an answer; Text is
-// not meaningful then.
+// RunCall executes one call. The fault is that of a search server that did not answer.
+// CallResult.Text is then meaningless.
 func (e *Environment) RunCall(ctx context.Context, c model.Call) (CallResult, *model.Fault) {
 	taped := *e
 	taped.Tape = true
@@ -259,8 +265,8 @@ func (e *Environment) RunCall(ctx context.Context, c model.Call) (CallResult, *m
 	}, p.toolFault
 }
 
-// Replay runs turns that were played elsewhere from their stored answers, without asking
-// any server.
+// Replay runs the turns of a task that were run elsewhere, from their stored answers and without
+// asking any server.
 func (e *Environment) Replay(ctx context.Context, t Task) (*Result, error) {
 	taped := *e
 	taped.Tape = true

@@ -13,7 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/student/dialect"
 )
 
-// play is the state of one rollout, an attempt of the student at a problem, while it runs.
+// play is the state of a running rollout (an attempt of the student at a problem).
 type play struct {
 	env      *Environment
 	task     Task
@@ -21,36 +21,36 @@ type play struct {
 	tools    *shop.Tools
 	tape     *tape
 	messages model.Conversation
-	// returned selects the fields of replies in messages.
+	// returned selects the fields of replies that messages contains.
 	returned model.Returned
-	// transcript holds the parts of the user message in the form History.
+	// transcript has the parts of the user message in the form History.
 	transcript []string
 	result     *Result
-	// steps holds the encoded steps of the trace, each but the first with a comma before
-	// it. traceBytes is their total length.
+	// steps are the encoded steps of the trace, each but the first preceded by a comma.
+	// traceBytes is their total length.
 	steps      [][]byte
 	traceBytes int
-	// replyIDs holds the ids of the replies so far.
+	// replyIDs are the ids of the replies so far.
 	replyIDs []string
-	// lastLabel is the failure label of the last reply, or empty if that reply has a readable call
-	// and was not truncated.
+	// lastLabel is the failure label of the last reply. It is empty if that reply has a readable
+	// call and was not truncated.
 	lastLabel Label
-	// toolFault is set if a tool's request got no answer.
+	// toolFault is the fault of a tool's request that was not answered, nil if there is none.
 	toolFault *model.Fault
 	// emptyReplies counts consecutive replies without content or without a readable call.
 	emptyReplies int
-	// prompt is the number of tokens of the last prompt, reasoned that of the replies with reasoning,
-	// which a chat template may leave out of later prompts.
+	// prompt is the number of tokens of the last prompt. reasoned is the number of tokens of the
+	// replies with reasoning, which a chat template may omit from later prompts.
 	prompt, reasoned int64
-	// callTexts holds the calls so far as text, in order. seenCalls holds the same texts.
+	// callTexts are the calls so far as text, in order. seenCalls has the same texts as a set.
 	callTexts []string
 	seenCalls map[string]bool
-	// namedIDs holds the product ids in calls, returnedIDs those in results.
+	// namedIDs are the product ids in calls. returnedIDs are those in results.
 	namedIDs, returnedIDs map[string]bool
 }
 
 // received is a reply of the model with its JSON body. past reports whether it is a stored reply
-// from Task.Past, not a new one.
+// from Task.Past.
 type received struct {
 	reply model.Reply
 	body  []byte
@@ -89,9 +89,9 @@ func (e *Environment) newPlay(ctx context.Context, t Task) *play {
 	return p
 }
 
-// nextReply returns the next reply: a stored one while the task has any, otherwise a new one from
-// the model. A fault means that the model sent no reply and ends the rollout; an error ends the
-// run.
+// nextReply returns the next reply: a stored one as long as the task has any, otherwise a new
+// one from the model. A fault means that the model did not reply, and ends the rollout. An error
+// ends the run.
 func (p *play) nextReply(ctx context.Context, m Model) (h received, fault *model.Fault, err error) {
 	if n := p.result.Turns; n < len(p.task.Past) {
 		h = received{body: p.task.Past[n].Reply, past: true}
@@ -108,10 +108,10 @@ func (p *play) nextReply(ctx context.Context, m Model) (h received, fault *model
 	return h, nil, err
 }
 
-// askModel returns the model's next reply. Some servers refuse a prompt that fits but leaves
-// less space than max_tokens in the same words as a prompt that does not fit. If such a
-// refusal mentions max_tokens, askModel sends the request without it, so that the server
-// uses the remaining space or shows that there is none.
+// askModel returns the model's next reply. Some servers refuse a prompt that leaves less space
+// than max_tokens in the same words as a prompt that is too long. If a refusal mentions
+// max_tokens, askModel sends the request without this field, so that the server uses the
+// remaining space or shows that there is none.
 func (p *play) askModel(ctx context.Context, m Model) (h received, err error) {
 	h, err = p.askReturning(ctx, m)
 	fault, failed := errors.AsType[*model.Fault](err)
@@ -132,9 +132,9 @@ func (p *play) askModel(ctx context.Context, m Model) (h received, err error) {
 	return received{reply: reply, body: body}, retryErr
 }
 
-// askReturning returns the model's next reply. If the server refuses the conversation, the request is
-// sent without fields that replies brought and that other servers need. What a server was found to
-// refuse is left out of all later requests of the run.
+// askReturning returns the model's next reply. If the server refuses the conversation, the
+// request is repeated without the non-standard fields of earlier replies, which other servers
+// need. Fields that a server was found to refuse are left out of all later requests of the run.
 func (p *play) askReturning(ctx context.Context, m Model) (h received, err error) {
 	if known := p.env.refused(); known > p.returned {
 		p.returnLess(p.messages.Returning(known), known)
@@ -158,25 +158,27 @@ func (p *play) askReturning(ctx context.Context, m Model) (h received, err error
 	return h, err
 }
 
-// returnLess replaces the conversation by one that has fewer fields of earlier replies.
+// returnLess replaces the conversation by one with fewer fields of earlier replies.
 func (p *play) returnLess(messages model.Conversation, returned model.Returned) {
 	p.messages = messages
 	p.returned = returned
 }
 
-// isRefused reports whether a server refuses a request for another reason than its length.
+// isRefused reports whether err is a server's refusal of a request for another reason than its
+// length.
 func (p *play) isRefused(err error) bool {
 	fault, failed := errors.AsType[*model.Fault](err)
 	return failed && fault.Kind == model.Rejected && !p.isOverflow(fault) && !fault.RefusedOutput
 }
 
-// isOverflow reports whether a fault means that the prompt is longer than the model's context: the
-// server says so or, after it has answered earlier turns, speaks of tokens, length or context.
+// isOverflow reports whether a fault means that the prompt is longer than the model's context.
+// The server either states this or, after it answered earlier turns, mentions tokens, length or
+// context.
 func (p *play) isOverflow(f *model.Fault) bool { return f.Overflow || f.Length && p.result.Turns > 0 }
 
-// fail ends a rollout whose last request got no answer, and returns its result. A context overflow
-// and a reply that the server could not parse are failures of the model. Any other fault is an
-// infrastructure error, and the rollout is not scored.
+// fail ends a rollout whose last request was not answered, and returns its result. A context
+// overflow and a reply that the server could not parse are failures of the model. Any other
+// fault is an infrastructure error, and the rollout is not scored.
 func (p *play) fail(fault *model.Fault) (*Result, error) {
 	switch {
 	case p.isOverflow(fault):
@@ -195,8 +197,8 @@ func (p *play) fail(fault *model.Fault) (*Result, error) {
 	return p.finish()
 }
 
-// processReply runs the calls of a reply and adds the results to the conversation. It returns the
-// reason why the rollout stops after the reply, or "" if it continues.
+// processReply executes the calls of a reply and adds the results to the conversation. It
+// returns the reason why the rollout stops after the reply, "" if it continues.
 func (p *play) processReply(h received) Stop {
 	p.result.Turns++
 	p.addUsage(h.reply.Usage)
@@ -235,9 +237,9 @@ func (p *play) processReply(h received) Stop {
 	return p.continueOrStop(h.reply, s, readable, StopMalformed)
 }
 
-// continueOrStop adds a reply and the results of its tool calls to the conversation and returns "".
-// If the reply is the maxMalformed-th consecutive reply without content, nothing is added, and the
-// value of the parameter stop is returned.
+// continueOrStop adds a reply and the results of its calls to the conversation and returns "".
+// If the reply is the last of maxMalformed consecutive replies without content, it adds nothing
+// and returns stop.
 func (p *play) continueOrStop(
 	r model.Reply,
 	s step,
@@ -255,9 +257,9 @@ func (p *play) continueOrStop(
 	return ""
 }
 
-// truncatedByContext reports whether a reply was cut because prompt and reply filled the context of
-// the model. Some servers cut the reply instead of refusing the request. It returns false if the
-// size of the context or the usage is unknown.
+// truncatedByContext reports whether a reply was truncated because prompt and reply filled the
+// model's context. Some servers truncate the reply instead of refusing the request. It returns
+// false if the size of the context or the usage is unknown.
 func (p *play) truncatedByContext(r model.Reply) bool {
 	if r.Finish != "length" || p.env.Context <= 0 || r.Usage == nil {
 		return false
@@ -265,10 +267,10 @@ func (p *play) truncatedByContext(r model.Reply) bool {
 	return r.Usage.Prompt+r.Usage.Completion >= p.env.Context
 }
 
-// promptShrank reports whether the prompt of a reply has fewer tokens than that of the reply before,
-// although the conversation grew: the server has cut the conversation without a word. Chat
-// templates may leave out the reasoning of earlier replies, so as many tokens as those replies have
-// may be missing.
+// promptShrank reports whether the prompt of a reply has fewer tokens than the previous prompt,
+// although the conversation grew: the server silently truncated the conversation. Chat templates
+// may omit the reasoning of earlier replies, so as many tokens as those replies have may be
+// missing.
 func (p *play) promptShrank(r model.Reply, t dialect.Turn) bool {
 	if r.Usage == nil || r.Usage.Prompt == 0 {
 		return false
@@ -293,8 +295,8 @@ func (p *play) addUsage(u *model.Usage) {
 	})
 }
 
-// newTurn returns what is stored of a reply to replay it: its body and the search answers since the
-// previous reply.
+// newTurn returns what is stored of a reply to replay it: its body, and the search answers since
+// the previous reply.
 func (p *play) newTurn(h received) Turn {
 	t := Turn{Reply: h.body}
 	if p.tape != nil {
@@ -303,8 +305,8 @@ func (p *play) newTurn(h received) Turn {
 	return t
 }
 
-// finish sets the remaining fields of the result: the counts of unknown product ids, the label of a
-// failure, and the trace.
+// finish sets the remaining fields of the result: the counts of unknown product ids, the label
+// of a failure, and the trace.
 func (p *play) finish() (*Result, error) {
 	r := p.result
 	for id := range p.namedIDs {

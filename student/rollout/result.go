@@ -25,37 +25,41 @@ type Result struct {
 	Success *bool `json:"success" parquet:"success,optional"`
 	Turns   int   `json:"turns" parquet:"turns"`
 	Stop    Stop  `json:"stop" parquet:"stop"`
-	// Label is the reason of a failure; empty for success, null for infra.
+	// Label is the reason of a failure. It is empty for a success and null for an infrastructure
+	// error.
 	Label *Label `json:"label" parquet:"label,optional"`
 	// Infra is the reason code of an infrastructure error.
 	Infra *string `json:"infra" parquet:"infra,optional"`
-	// InfraWords is the server's message, clipped and without secrets.
+	// InfraWords is the server's message, shortened and without secrets.
 	InfraWords string `json:"infra_words,omitempty" parquet:"-"`
 	// UnparsedForm is the form of the first call in a reply that neither the server nor the
-	// dialect has read; empty if there is none.
+	// dialect parsed. It is empty if there is none.
 	UnparsedForm string   `json:"unparsed_form,omitempty" parquet:"-"`
 	Recommended  []string `json:"recommended" parquet:"recommended,list"`
 	evaluation.Counts
-	// Score has the keys of a score line; SetScore sets it.
+	// Score is a JSON object with the keys of a score line. SetScore sets it.
 	Score  json.RawMessage   `json:"score" parquet:"-"`
 	Tokens evaluation.Tokens `json:"tokens" parquet:"-"`
-	// Cached is the number of prompt tokens in the server's cache. It depends on earlier
-	// requests, so only the journal and the cost report include it.
+	// Cached is the number of prompt tokens that were in the server's cache. It depends on
+	// earlier requests, so only the journal and the cost report contain it.
 	Cached   int64          `json:"cached_prompt_tokens,omitempty" parquet:"-"`
 	Category arena.Category `json:"category" parquet:"category"`
 	// Titles is the source of the title vectors.
 	Titles arena.TitleSource `json:"titles,omitempty" parquet:"-"`
 	// Quality is the score of the reasoning judge, null if there is none.
 	Quality *float64 `json:"quality" parquet:"quality,optional"`
+	// Reward is the reward that another harness gave; nil for a rollout of this program.
+	Reward *float64 `json:"reward,omitempty" parquet:"-"`
 
-	// Line is the trace as the sandbox writes it, Trace its parsed form, set by ReadTrace.
+	// Line is the trace in the sandbox's format. Trace is the parsed form of Line, set by
+	// ReadTrace.
 	Line  []byte       `json:"-" parquet:"-"`
 	Trace *arena.Trace `json:"-" parquet:"-"`
-	// Axes holds the numbers in Score, set by SetScore.
+	// Axes are the numbers in Score. SetScore sets them.
 	Axes map[string]float64 `json:"-" parquet:"-"`
 }
 
-// ReadTrace sets Trace from Line, as an attempt of the run runID.
+// ReadTrace sets Trace from Line. The trace gets the run id runID.
 func (r *Result) ReadTrace(runID string) error {
 	t, err := traces.Decode(r.Line, noLimits)
 	if err != nil {
@@ -74,7 +78,7 @@ var noLimits = traces.Limits{
 	Elements:    math.MaxInt,
 }
 
-// SetScore sets Score and Axes from a score line, which may be null.
+// SetScore sets Score and Axes from a score line. The line may be null.
 func (r *Result) SetScore(line json.RawMessage) {
 	r.Score = line
 	r.Axes = map[string]float64{}
@@ -83,6 +87,20 @@ func (r *Result) SetScore(line json.RawMessage) {
 			r.Axes[axis.Str] = v.Num
 		}
 	}
+}
+
+// Gain returns what a scored rollout adds to the success rate: the reward that another harness gave, or
+// else 1 for a success. It returns 0 for a rollout that was not scored.
+func (r *Result) Gain() float64 {
+	switch {
+	case r.Success == nil:
+		return 0
+	case r.Reward != nil:
+		return *r.Reward
+	case *r.Success:
+		return 1
+	}
+	return 0
 }
 
 // Outcome is scored or infra.
@@ -111,8 +129,8 @@ const (
 // Label is the reason why a rollout failed: the first of the labels below that applies.
 type Label string
 
-// The labels in order of precedence. Hallucinated and WrongProduct need a recommendation;
-// those from Overflow to NoToolCall describe the last reply.
+// The labels in order of precedence. Hallucinated and WrongProduct apply only to rollouts with a
+// recommendation. The labels from Overflow to NoToolCall describe the last reply.
 const (
 	LabelSuccess          Label = ""
 	LabelHallucinated     Label = "hallucinated_id"
@@ -129,8 +147,8 @@ const (
 	LabelNoRecommendation Label = "no_recommendation"
 )
 
-// replyLabel returns the failure label of a rollout that ends with this reply; empty if the reply
-// was not truncated and has a readable call.
+// replyLabel returns the failure label of a rollout that ends with this reply. It returns "" if
+// the reply was not truncated and has a readable call.
 func replyLabel(r model.Reply, t dialect.Turn, readable bool) Label {
 	switch {
 	case r.Finish == "length":
@@ -154,8 +172,8 @@ func replyLabel(r model.Reply, t dialect.Turn, readable bool) Label {
 	}
 }
 
-// failureLabel returns the label of the rollout, assuming that it failed. If it is a success, the
-// scorer replaces the label.
+// failureLabel returns the label of the rollout under the assumption that it failed. For a
+// success, the scorer replaces the label.
 func (p *play) failureLabel() Label {
 	switch {
 	case len(p.result.Recommended) > 0 && p.result.HallucinatedIDs > 0:

@@ -17,15 +17,15 @@ import (
 	"github.com/trajectory-arena/arena/student/dialect"
 )
 
-// Times of steps in traces, in milliseconds. Traces contain no clock times, so that a resumed run
-// writes the same bytes. Step n has the time firstStep + n*perStep, and its search requests follow
-// at intervals of a millisecond. Times show only the order.
+// Times of steps in traces, in milliseconds. Traces contain no clock times, so that a resumed
+// run writes the same bytes. Step n has the time firstStep + n*perStep, and its search requests
+// follow at intervals of a millisecond. The times show only the order.
 const (
 	firstStep int64 = 1_000_000_000_000
 	perStep   int64 = 1000
 )
 
-// step is a parsed reply of the model with its JSON body and the results of its calls.
+// step is a parsed reply of the model, with its JSON body and the results of its calls.
 type step struct {
 	turn    dialect.Turn
 	body    []byte
@@ -57,8 +57,8 @@ func (p *play) traceLine() []byte {
 	return slices.Concat(append(parts, []byte("]}"))...)
 }
 
-// appendTrace encodes a step and adds it to the trace. The encoded step takes a fraction of the
-// memory of its calls and results.
+// appendTrace encodes a step and appends it to the trace. An encoded step needs a fraction of
+// the memory of its calls and results.
 func (p *play) appendTrace(s step) {
 	b := newScratch()
 	defer b.free()
@@ -70,8 +70,8 @@ func (p *play) appendTrace(s step) {
 	p.traceBytes += len(b.buf)
 }
 
-// scratch is a reusable buffer in which a text is built before it is copied at its final size. It
-// avoids the copies that a new buffer makes each time it grows.
+// scratch is a reusable buffer in which a text is built before it is copied at its final size.
+// This avoids the copies of a buffer that grows.
 type scratch struct{ buf []byte }
 
 var scratchPool = sync.Pool{New: func() any { return &scratch{} }}
@@ -86,7 +86,7 @@ func (t *scratch) free() {
 // stepTime returns the time that traces show for step i, in milliseconds. It depends only on i.
 func (p *play) stepTime(i int) int64 { return firstStep + int64(i)*perStep }
 
-// The paths in the log of the proxy of the subnet's sandbox.
+// The paths in the proxy's log of the subnet's sandbox.
 const (
 	inferencePath = "/inference/chat/completions"
 	searchPrefix  = "/search"
@@ -111,8 +111,8 @@ func (s step) taggedParts(observed string) (parts []string) {
 	return parts
 }
 
-// callValues returns the calls of a step as JSON objects, without calls whose arguments are no
-// object. If withResults is set, each call has its id and result.
+// callValues returns the calls of a step as JSON objects. Calls whose arguments are not an
+// object are left out. If withResults is true, each call has its id and result.
 func (s step) callValues(withResults bool) (calls []python.Value) {
 	for _, a := range s.answers {
 		if a.call.Arguments.Kind != python.Dict {
@@ -147,8 +147,8 @@ func (p *play) appendStep(b []byte, s step) []byte {
 	return append(b, `]}}`...)
 }
 
-// completion returns a step's value of the JSON field "completion": what the model wrote, and its
-// calls with their results.
+// completion returns the value of a step's JSON field "completion": what the model wrote, and
+// its calls with their results.
 func (s step) completion() python.Value {
 	var message []python.Item
 	if s.turn.Think != "" {
@@ -183,8 +183,8 @@ func (p *play) extraInfo(i int, s step) python.Value {
 	return info
 }
 
-// appendInference appends the request for the reply of step i to b, as an entry of the proxy's log.
-// body is the reply.
+// appendInference appends the request to the model in step i to b, as an entry of the proxy's
+// log. body is the model's reply.
 func (p *play) appendInference(
 	b []byte,
 	i int,
@@ -199,8 +199,8 @@ func (p *play) appendInference(
 	return append(appendLine(b, p.withUniqueID(body)), '}')
 }
 
-// appendSearches appends the search requests of step i to b, as entries of the proxy's log with a
-// comma before each.
+// appendSearches appends the search requests of step i to b, as entries of the proxy's log, each
+// preceded by a comma.
 func (p *play) appendSearches(
 	b []byte,
 	i int,
@@ -226,8 +226,8 @@ func (p *play) appendSearches(
 	return b
 }
 
-// withUniqueID returns a copy of a reply's body with an id that no other reply of the rollout has.
-// Some servers use the same id for every reply, which would look like a copied reply.
+// withUniqueID returns a copy of a reply's body with an id that no other reply of the rollout
+// has. Some servers use the same id for every reply, which would look like copied replies.
 func (p *play) withUniqueID(body []byte) []byte {
 	id := gjson.GetBytes(body, "id")
 	hasID := id.Type == gjson.String && id.Index > 0
@@ -243,8 +243,8 @@ func (p *play) withUniqueID(body []byte) []byte {
 	return body
 }
 
-// appendLine appends body, a reply in JSON, to b as a single line of valid UTF-8. Line breaks in
-// JSON are only between tokens, so each can be replaced by a space.
+// appendLine appends a reply (body, in JSON) to b as a single line of valid UTF-8. In JSON, line
+// breaks are only between tokens, so each can be replaced by a space.
 func appendLine(b, body []byte) []byte {
 	start := len(b)
 	b = append(b, bytes.ToValidUTF8(bytes.TrimSpace(body), []byte("\ufffd"))...)
@@ -256,8 +256,8 @@ func appendLine(b, body []byte) []byte {
 	return b
 }
 
-// malformedCalls returns the calls whose arguments are no object, as JSON objects with the text of
-// the arguments. callValues leaves them out.
+// malformedCalls returns the calls whose arguments are not an object, as JSON objects with the
+// text of the arguments. callValues leaves these calls out.
 func (s step) malformedCalls() []python.Value {
 	return slicesx.FilterMap(s.answers, func(a callAnswer) (python.Value, bool) {
 		entry := python.DictOf(
@@ -276,7 +276,8 @@ func item(key string, v python.Value) python.Item {
 	}
 }
 
-// status returns an HTTP status as an integer of Python, or None if n is 0, which means no answer.
+// status returns an HTTP status as a Python integer. It returns None if n is 0, which means that
+// there was no answer.
 func status(n int) python.Value {
 	if n == 0 {
 		return python.Value{}
@@ -284,8 +285,8 @@ func status(n int) python.Value {
 	return python.Integer(int64(n))
 }
 
-// Dialogue returns the trace in normal form. Play writes a single dialect, so nothing has
-// to be detected or repaired.
+// Dialogue converts the trace of a rollout to a dialogue. Play writes a single dialect, so that
+// nothing must be detected or repaired.
 func Dialogue(t *arena.Trace) arena.Dialogue {
 	var d arena.Dialogue
 	for i, s := range t.Steps {

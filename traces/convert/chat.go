@@ -71,7 +71,8 @@ func (w *writer) openAI() chatRow {
 		s := &t.Steps[i]
 		w.addLossIf(LossStepMeta, s.Timestamp != "" && !w.keepsTimes || s.LLMCalls != nil || s.Number != i+1)
 		for _, call := range s.Calls {
-			w.addLossIf(LossArgumentsKind, call.Arguments != "" && call.Arguments.Kind() != arena.String)
+			isText := call.Arguments.Kind() == arena.String
+			w.addLossIf(LossArgumentsKind, call.Arguments != "" && isText == w.hasObjects)
 		}
 		row.Messages = append(row.Messages, w.stepMessages(i)...)
 	}

@@ -9,11 +9,9 @@ func (w *writer) responses() map[string]any {
 	output := []any{}
 	previousRole := ""
 	for _, m := range row.Messages {
-		isAgent := m.Role == "assistant"
-		hasText := m.Content != "" || m.Reasoning != ""
-		w.addLossIf(LossTurns, isAgent && previousRole == m.Role && !hasText)
+		w.addLossIf(LossTurns, continuesTurn(m, previousRole))
 		previousRole = m.Role
-		if !isAgent && len(output) == 0 {
+		if m.Role != "assistant" && len(output) == 0 {
 			input = append(input, responseItems(m)...)
 		} else {
 			output = append(output, responseItems(m)...)
@@ -26,6 +24,12 @@ func (w *writer) responses() map[string]any {
 		"responses_create_params": withoutZeros(map[string]any{"input": input, "tools": row.Tools}),
 		"response":                withoutZeros(map[string]any{"object": "response", "model": row.Model, "output": output}),
 	})
+}
+
+// continuesTurn reports whether the items of a message would be read as those of the agent message
+// before it.
+func continuesTurn(m chatMessage, previousRole string) bool {
+	return m.Role == "assistant" && previousRole == m.Role && m.Content+m.Reasoning == ""
 }
 
 // responseItems converts a message to items of the Responses API: one each for its reasoning,

@@ -25,6 +25,10 @@ const (
 	// STS is a session of the Hub's trace viewer for each trace, over several lines. The
 	// viewer requires a file for each session.
 	STS Format = "sts"
+	// ClaudeCode, Codex and Pi are sessions of these programs, one for each trace, over several lines.
+	ClaudeCode Format = "claude_code"
+	Codex      Format = "codex"
+	Pi         Format = "pi"
 	// Responses is a rollout of NeMo-Gym for each trace.
 	Responses Format = "responses"
 	// Inspect is a log of inspect_ai with a sample for each trace.
@@ -32,7 +36,13 @@ const (
 )
 
 // Formats lists all formats in the order of the help text.
-var Formats = []Format{ATIF, OpenAI, Responses, Inspect, STS}
+var Formats = []Format{ATIF, OpenAI, Responses, Inspect, STS, ClaudeCode, Codex, Pi}
+
+// IsSession reports whether each trace is a session over several lines, which its program expects in a
+// file of its own.
+func (f Format) IsSession() bool {
+	return f == STS || f == ClaudeCode || f == Codex || f == Pi
+}
 
 // Delimiters returns the text before the first trace of a file, between traces, and after
 // the last trace.
@@ -85,12 +95,13 @@ func Write(t *arena.Trace, f Format) (lines []byte, losses []Loss, err error) {
 	case Inspect:
 		err = w.writeLine(w.inspect())
 	case STS:
-		for _, line := range w.session() {
-			err = w.writeLine(line)
-			if err != nil {
-				break
-			}
-		}
+		err = w.writeLines(w.session())
+	case ClaudeCode:
+		err = w.writeLines(w.claudeSession())
+	case Codex:
+		err = w.writeLines(w.codexSession())
+	case Pi:
+		err = w.writeLines(w.piSession())
 	default:
 		err = fmt.Errorf("no trace format %q", f)
 	}
@@ -109,6 +120,8 @@ type writer struct {
 	callIDs map[string]bool
 	// hasMasks reports whether the format has a place for a message that is out of training.
 	hasMasks bool
+	// hasObjects reports whether the format has the arguments of calls as objects, not as texts.
+	hasObjects bool
 	// keepsTimes reports whether the format has a place for the times of steps.
 	keepsTimes bool
 }
@@ -117,6 +130,15 @@ func (w *writer) writeLine(v any) error {
 	e := json.NewEncoder(&w.out)
 	e.SetEscapeHTML(false)
 	return e.Encode(v)
+}
+
+func (w *writer) writeLines(lines []any) error {
+	for _, line := range lines {
+		if err := w.writeLine(line); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // addLossIf records the loss l, once, if isLost is true.

@@ -35,13 +35,13 @@ func readATIF(r *reader, doc *value) {
 		r.readATIFExtra(extra.object("arena"))
 	}
 	if a.hasDialogue == nil && a.Agent.VersionID == "" {
-		a.Agent.VersionID = agentVersion(r.text(agent.get("name")), agent.id("version"))
+		a.Agent.VersionID = AgentVersion(r.text(agent.get("name")), agent.id("version"))
 	}
 }
 
-// agentVersion returns name@version, or only the name if the version is missing or "unknown". It
+// AgentVersion returns name@version, or only the name if the version is missing or "unknown". It
 // returns "" if the name is missing or "unknown".
-func agentVersion(name, version string) string {
+func AgentVersion(name, version string) string {
 	const unknown = "unknown"
 	switch {
 	case name == unknown:
@@ -146,7 +146,7 @@ func (r *reader) readATIFResults(list *value) []message {
 	var results []message
 	r.each(list, func(v *value) {
 		result := v.get("content").joinedText()
-		if result.Kind() == arena.Array && strings.Contains(string(result), `"image"`) {
+		if hasMedia(result) {
 			r.attempt().hasNonText = true
 		}
 		if result.Kind() > arena.Null {
@@ -158,6 +158,13 @@ func (r *reader) readATIFResults(list *value) []message {
 		}
 	})
 	return results
+}
+
+// hasMedia reports whether a tool result is a list of parts that are not all text.
+func hasMedia(result arena.Raw) bool {
+	isList := result.Kind() == arena.Array
+	text := string(result)
+	return isList && (strings.Contains(text, `"image"`) || strings.Contains(text, `"audio"`))
 }
 
 // matchResults sets the result of each call to that with the same id, and returns the results

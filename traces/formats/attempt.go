@@ -318,15 +318,22 @@ func (a *Attempt) appendStep(s arena.Step) {
 	a.Steps = append(a.Steps, s)
 }
 
-// appendResult sets the result of the call to which the result belongs by its call id or tool
-// name (see unansweredCall). Both may be empty.
+// appendResult sets the result of the call to which the result belongs: the call with this id, else one
+// without an id that calls the tool with this name. Both may be empty.
 //
 // If there is no such call and calls may be written in the text of the last agent step, the
 // result becomes a user step. The step has <tool_response> tags if that text does have calls,
 // and is plain text like the output of a terminal if not. Without such an agent step the result
 // is dropped, and the trace gets a veto.
 func (a *Attempt) appendResult(id, name string, result arena.Raw) {
-	if call := a.unansweredCall(id, name); call != nil {
+	hasName := func(call *arena.ToolCall) bool { return name == "" || call.Name == name }
+	call := a.unansweredCall(func(call *arena.ToolCall) bool {
+		return call.ID == id && id != "" || id == "" && hasName(call)
+	})
+	if call == nil && id != "" { // calls in text have no ids
+		call = a.unansweredCall(func(call *arena.ToolCall) bool { return call.ID == "" && hasName(call) })
+	}
+	if call != nil {
 		call.Result = result
 		return
 	}
@@ -414,16 +421,9 @@ func (a *Attempt) lastTextTurn() *arena.Step {
 // result. Conversations have far fewer; the limit bounds the time for a malicious file.
 const maxLookback = 500
 
-// unansweredCall returns the call without a result that has this id or, if id is empty, that
-// calls the tool with this name; if both are empty, any call. It searches the last step first,
-// because ids repeat within a conversation. It returns nil if there is no such call.
-func (a *Attempt) unansweredCall(id, name string) *arena.ToolCall {
-	matches := func(call *arena.ToolCall) bool {
-		if id != "" {
-			return call.ID == id
-		}
-		return name == "" || call.Name == name
-	}
+// unansweredCall returns the first call without a result for which matches returns true. It searches
+// the last step first, because ids repeat within a conversation. It returns nil if there is no such call.
+func (a *Attempt) unansweredCall(matches func(call *arena.ToolCall) bool) *arena.ToolCall {
 	remaining := maxLookback
 	for i := range slices.Backward(a.Steps) {
 		remaining--

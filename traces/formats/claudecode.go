@@ -56,9 +56,10 @@ func isStreamLine(line *value) bool {
 // claudeCode is the format of a session of Claude Code, which has a line for each part of a
 // message.
 var claudeCode = Format{
-	Name:     "claude_code",
-	Writers:  "Claude Code sessions (~/.claude/projects, .jsonl) and its output (--output-format stream-json)",
-	Retained: "model, session",
+	Name:            "claude_code",
+	isProgramRecord: true,
+	Writers:         "Claude Code sessions (~/.claude/projects, .jsonl) and its output (--output-format stream-json)",
+	Retained:        "model, session",
 	matches: func(doc *value) bool {
 		session := doc.get("session")
 		first := session.firstElement()
@@ -90,9 +91,11 @@ func readClaudeCode(r *reader, doc *value) {
 func claudeConversations(lines []sessionLine) []conversation {
 	var mainLines, subagents []sessionLine
 	known := map[string]bool{}
+	namesParents := slices.ContainsFunc(lines, func(l sessionLine) bool { return l.get("parentUuid").exists() })
 	for i := range lines {
 		line := &lines[i]
 		line.placeClaude()
+		line.isReply = line.isReply || !namesParents
 		if !line.value.get("isSidechain").isTrue() {
 			mainLines = append(mainLines, *line)
 			continue
@@ -115,12 +118,21 @@ func claudeConversations(lines []sessionLine) []conversation {
 func (l *sessionLine) placeClaude() {
 	l.id = l.value.id("uuid")
 	l.parentID = l.value.id("parentUuid")
-	l.isTurn = l.value.get("message").exists()
+	l.isTurn = isClaudeMessage(l.value)
 	if !l.isTurn {
 		return
 	}
-	l.copyKey = l.value.id("timestamp") + "\n" + l.peek("message").Raw
+	l.isReply = l.peek("message.role").Str == "assistant" || hasToolResult(l.get("message"))
+	if time := l.value.id("timestamp"); time != "" {
+		l.copyKey = time + "\n" + l.peek("message").Raw
+	}
 	l.placeReply()
+}
+
+// isClaudeMessage reports whether a line has a message of the conversation. Lines about requests have
+// copies of messages.
+func isClaudeMessage(line *value) bool {
+	return line.get("message").exists() && !strings.HasPrefix(line.get("type").str(), "api-request")
 }
 
 // placeReply sets the ids of the reply, calls and answers of a line with a message of Anthropic's API.
@@ -182,15 +194,23 @@ func (c *claudeSession) readLine(line *value) {
 	case line.get("type").str() == "attachment":
 		c.r.addLoss(lostAttachment)
 		line.raw()
-	case line.get("subtype").str() == "compact_boundary" && line.get("session_id").exists():
-		c.attempt.hasHiddenContext = true // the stream has no summary
+	case line.get("subtype").str() == "compact_boundary":
+		isStream := line.get("session_id").exists() // which has no summary
+		c.attempt.hasHiddenContext = c.attempt.hasHiddenContext || isStream
+		c.r.addLoss(lostContext)
+		line.raw()
 	case line.get("type").str() == "result":
 		c.r.readStreamResult(line)
+	case !isClaudeMessage(line):
+		c.r.leaveEvent(line)
 	}
 
+	if own := line.object("arena"); !own.isEmpty() {
+		c.attempt.readOwnKeys(own)
+	}
 	m := line.object("message")
 	switch {
-	case m.isEmpty() || line.get("isMeta").isTrue():
+	case !isClaudeMessage(line) || m.isEmpty() || line.get("isMeta").isTrue() && !hasToolResult(m):
 		return
 	case m.get("model").str() == syntheticModel:
 		c.r.addLoss(lostSynthetic)
@@ -208,6 +228,11 @@ func (c *claudeSession) readLine(line *value) {
 	c.r.readMessage(m)
 	c.attempt.Model = cmp.Or(m.id("model"), c.attempt.Model)
 	c.replies.join(c.attempt, before, m.id("id"))
+}
+
+// hasToolResult reports whether a message of Anthropic's API answers a call.
+func hasToolResult(m *value) bool {
+	return m.peek(`content.#(type=="tool_result").type`).Exists()
 }
 
 // isClientCommand reports whether a text is a command to the client, or the output of one.
@@ -250,9 +275,10 @@ type replyParts struct {
 	first int
 }
 
-// join moves the message that was added after the first before messages to the first part of the
-// reply with this id, if the attempt has it. Results do not end a reply: they are recorded while it
-// is still being written.
+// join appends the newest message of an attempt to the earlier part of the reply with the same id, if
+// there is one. before is the number of messages that the attempt had when the newest one was read. A
+// result of a tool between two parts does not end a reply, since Claude Code records results while it
+// still records the reply.
 func (p *replyParts) join(a *Attempt, before int, id string) {
 	added := a.messages[before:]
 	if id != "" && id == p.id && len(added) == 1 {

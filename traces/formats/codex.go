@@ -12,10 +12,11 @@ import (
 // and for what the program did. Before version 0.44 the items stand in the lines themselves, and
 // before the program was written in Rust the session is one document.
 var codex = Format{
-	Name:     "codex",
-	Writers:  "Codex sessions (~/.codex/sessions, rollout-*.jsonl)",
-	Retained: "model, session",
-	Whole:    "it may be of a version that is not read, or only a part of a session",
+	Name:            "codex",
+	isProgramRecord: true,
+	Writers:         "Codex sessions (~/.codex/sessions, rollout-*.jsonl)",
+	Retained:        "model, session",
+	Whole:           "it may be of a version that is not read, or only a part of a session",
 	matches: func(doc *value) bool {
 		return isCodexLine(doc.get("session").firstElement()) || doc.get("session").isObject() && doc.get("items").isArray()
 	},
@@ -182,6 +183,7 @@ func (r *reader) readCodexLines(c *conversation) {
 				a.Session = content.id("id", "session_id")
 				r.addSystem(r.text(content.object("base_instructions").get("text")))
 				r.addSystem(r.text(content.get("instructions")))
+				a.readOwnKeys(content.object("arena"))
 			}
 		case "turn_context":
 			a.Model = cmp.Or(r.text(content.get("model")), a.Model)
@@ -234,7 +236,7 @@ func (r *reader) readCodexSummary(compacted *value, items *itemTurn) {
 
 // addUnreadKind records a loss for a line of a kind that no reader knows.
 func (r *reader) addUnreadKind(kind string) {
-	if !plainName.MatchString(kind) {
+	if !isPlainName(kind) {
 		kind = hiddenName
 	}
 	r.addLoss("unread:" + kind)

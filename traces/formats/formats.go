@@ -31,6 +31,10 @@ func (e *NoMessages) Error() string { return e.Name + " are no list" }
 // the record.
 const LostNumber = lostNumber
 
+// LostScores is the code for scores beside the one that is the reward, which evaluators record in
+// files of their own.
+const LostScores = lostScores
+
 // Codes for content of a source that a Trace has no field for, in addition to "unread:KEY".
 const (
 	lostBranches    = "other_branches"        // what was said beside the branch or conversation that is read, as by subagents
@@ -42,6 +46,7 @@ const (
 	lostAttachment  = "attachment"            // an attachment that the model saw
 	lostGreeting    = "greeting"              // a first message of the agent that no model wrote
 	lostUserTools   = "user_tools"            // calls of the simulated user's own tools, with their answers
+	lostMetadata    = "metadata"              // ids, times, versions, places and costs of a program's records
 	lostEvents      = "program_events"        // what a program recorded of itself beside the conversation
 	lostReasoning   = "hidden_reasoning"      // reasoning that the provider keeps encrypted
 	lostScores      = "other_scores"          // scores beside the one that is the reward
@@ -67,6 +72,8 @@ type Format struct {
 	// Typed reports whether the arguments of calls are JSON values. Otherwise they may be
 	// JSON in a string.
 	Typed bool
+	// isProgramRecord is set if the program that talked to the model wrote the document for itself.
+	isProgramRecord bool
 
 	// matches reports whether a document has the format. It is nil for a format that is not
 	// in Detectable.
@@ -106,7 +113,7 @@ func (f *Format) Read(doc string, limit int) ([]Attempt, error) {
 		return nil, r.err
 	}
 
-	r.nameUnread(top)
+	r.nameUnread(top, f.isProgramRecord)
 	source := arena.Source{Shape: f.Name, TextArguments: !f.Typed}
 	for i := range r.attempts {
 		r.attempts[i].finish(source)

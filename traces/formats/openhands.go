@@ -12,10 +12,11 @@ import (
 // the events of its SDK. They stand in lines, in a list, or under "history" in a result of an
 // evaluation.
 var openHands = Format{
-	Name:     "openhands",
-	Writers:  "OpenHands events, trajectories and evaluations (output.jsonl), before and since version 1",
-	Retained: "tools, model, resolved as reward, error",
-	Whole:    "one event is no attempt: join the events of the conversation, as by jq -c . events/*.json",
+	Name:            "openhands",
+	isProgramRecord: true,
+	Writers:         "OpenHands events, trajectories and evaluations (output.jsonl), before and since version 1",
+	Retained:        "tools, model, resolved as reward, error",
+	Whole:           "one event is no attempt: join the events of the conversation, as by jq -c . events/*.json",
 	matches: func(doc *value) bool {
 		first := doc.get("history").firstElement()
 		if first.isArray() { // a pair of an action and its observation

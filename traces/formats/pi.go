@@ -10,19 +10,21 @@ import (
 // of Pi are a tree; those of the Hub's format have no ids.
 var (
 	pi = Format{
-		Name:     "pi",
-		Writers:  "Pi sessions (~/.pi/agent/sessions, .jsonl), also those of OpenClaw and Droid",
-		Retained: "model, session",
-		Typed:    true,
+		Name:            "pi",
+		isProgramRecord: true,
+		Writers:         "Pi sessions (~/.pi/agent/sessions, .jsonl), also those of OpenClaw and Droid",
+		Retained:        "model, session",
+		Typed:           true,
 		matches: func(doc *value) bool {
 			return isPiLine(doc.get("session").firstElement())
 		},
 		read: readPi,
 	}
 	sessionTrace = Format{
-		Name:     "sts",
-		Writers:  "the Hub's session traces (STS), also as this program writes them",
-		Retained: "tools, model, reward, session",
+		Name:            "sts",
+		isProgramRecord: true,
+		Writers:         "the Hub's session traces (STS), also as this program writes them",
+		Retained:        "tools, model, reward, session",
 		matches: func(doc *value) bool {
 			header := doc.get("session").firstElement()
 			return isPiLine(header) && header.get("harness").exists() && !header.get("version").exists() && !doc.get("session").peek("1.id").Exists()
@@ -88,7 +90,7 @@ const (
 // compactions splits the branch of a session at its compactions. The part after one begins with the
 // summary, and with the messages before it that the program kept.
 func (r *reader) compactions(c conversation) []conversation {
-	parts := []conversation{{hasOthers: c.hasOthers, hasRepeated: c.hasRepeated}}
+	parts := []conversation{{hasOthers: c.hasOthers, hasEvents: c.hasEvents, hasRepeated: c.hasRepeated}}
 	for i := range c.lines {
 		line := &c.lines[i]
 		last := &parts[len(parts)-1]
@@ -157,19 +159,24 @@ func (s *piSession) readLine(line *sessionLine) {
 	}
 }
 
-// readHeader reads the header of a session. The keys of this project's own rows are those that it
-// writes into the header of a session trace, where other keys are allowed.
+// readHeader reads the header of a session.
 func (s *piSession) readHeader(header *value) {
 	a := s.a
 	a.Session = header.id("id")
-	a.RunID = header.id("eval_run_id")
-	a.ProblemID = header.id("problem_id")
+	a.Model = s.r.text(header.get("modelId"))
+	a.readOwnKeys(header)
+}
+
+// readOwnKeys reads what this program writes of a trace into the first line of a session.
+func (a *Attempt) readOwnKeys(o *value) {
+	a.RunID = o.id("eval_run_id")
+	a.ProblemID = o.id("problem_id")
 	if a.ProblemID != "" {
 		a.Session = strings.TrimSuffix(a.Session, "/"+a.ProblemID)
 	}
-	a.Model = s.r.text(header.first("model", "modelId"))
-	a.Tools = toolDefinitions(header.get("tools"))
-	a.Declared = header.number("reward")
+	a.Model = cmp.Or(o.id("model"), a.Model)
+	a.Tools = toolDefinitions(o.get("tools"))
+	a.Declared = o.number("reward")
 }
 
 // piNames maps keys of a message of Pi or of a session trace to those of OpenAI's API.

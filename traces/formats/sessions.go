@@ -11,10 +11,11 @@ import (
 // ones a header and a line for each message. A line with the id of an earlier message replaces that
 // message, and other lines take messages back or replace all of them.
 var geminiCLI = Format{
-	Name:     "gemini_cli",
-	Writers:  "Gemini CLI sessions (~/.gemini/tmp, session-*.json and .jsonl)",
-	Retained: "model, session",
-	Typed:    true,
+	Name:            "gemini_cli",
+	isProgramRecord: true,
+	Writers:         "Gemini CLI sessions (~/.gemini/tmp, session-*.json and .jsonl)",
+	Retained:        "model, session",
+	Typed:           true,
 	matches: func(doc *value) bool {
 		return isGeminiHeader(doc) && doc.get("messages").isArray() || isGeminiLine(doc.get("session").firstElement())
 	},
@@ -124,6 +125,10 @@ func (r *reader) readGeminiMessage(m *value) {
 	text := r.geminiText(m.get("content"))
 	switch m.get("type").str() {
 	case "user":
+		if isGeminiContext(text) {
+			r.addText(systemRole, text)
+			return
+		}
 		isResult := m.peek("content.#(functionResponse).functionResponse").Exists()
 		if text != "" || !isResult {
 			r.addText(userRole, text)
@@ -158,6 +163,12 @@ func (r *reader) readGeminiMessage(m *value) {
 		step.Calls = append(step.Calls, call)
 	})
 	r.addStep(step)
+}
+
+// isGeminiContext reports whether a text in the user's name is the program's own, about the folder in
+// which it runs.
+func isGeminiContext(text string) bool {
+	return strings.HasPrefix(text, "<session_context>") || strings.HasPrefix(text, "This is the Gemini CLI. We are setting up the context")
 }
 
 // geminiText returns the text of a message's content: a text, a part, or a list of parts. Calls and
@@ -214,10 +225,11 @@ func (r *reader) geminiCallResult(list *value) arena.Raw {
 // openCode is the format of a session that opencode exports: messages with their parts. A message
 // of the model may hold several turns, each of which begins with a part of type step-start.
 var openCode = Format{
-	Name:     "opencode",
-	Writers:  "opencode (opencode export, .json)",
-	Retained: "model, session, error",
-	Typed:    true,
+	Name:            "opencode",
+	isProgramRecord: true,
+	Writers:         "opencode (opencode export, .json)",
+	Retained:        "model, session, error",
+	Typed:           true,
 	matches: func(doc *value) bool {
 		first := doc.get("messages").firstElement()
 		return doc.get("info").isObject() && first.get("info").isObject() && first.get("parts").isArray()

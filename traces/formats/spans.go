@@ -1,11 +1,7 @@
 package formats
 
 import (
-	"cmp"
-	"regexp"
 	"strings"
-
-	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
 )
@@ -14,8 +10,9 @@ import (
 // one trace id are one attempt. Each call repeats the conversation before it, so only the
 // longest call is read.
 var spans = Format{
-	Name:     "spans",
-	Retained: "tools, model, error, reward",
+	Name:            "spans",
+	isProgramRecord: true,
+	Retained:        "tools, model, error, reward",
 	Writers: "OpenTelemetry GenAI spans and events (OTLP/JSON, console), OpenInference (Phoenix exports), Langfuse's SDK and " +
 		"exports, LangSmith runs, MLflow traces, Weave calls, agent-lightning spans",
 	matches: hasSpans,
@@ -145,18 +142,19 @@ func (r *reader) eachSpan(doc *value, visit func(*span)) {
 		visitSpan(doc)
 	}
 	log := eventLog{byID: map[string]*span{}, events: map[*span][]string{}}
+	visitRecord := func(v *value) {
+		if !log.add(v) {
+			visitSpan(v)
+		}
+	}
 	r.each(list, func(v *value) {
 		isOTLP := v.get("resourceSpans").exists() || v.get("resourceLogs").exists()
 		if !isOTLP {
-			visitSpan(v)
+			visitRecord(v)
 			return
 		}
 		r.eachNested(v, []string{"resourceSpans", "scopeSpans", "spans"}, visitSpan)
-		r.eachNested(v, []string{"resourceLogs", "scopeLogs", "logRecords"}, func(record *value) {
-			if !log.add(record) {
-				visitSpan(record)
-			}
-		})
+		r.eachNested(v, []string{"resourceLogs", "scopeLogs", "logRecords"}, visitRecord)
 	})
 	log.visit(visit)
 }
@@ -409,220 +407,4 @@ func openInferenceTools(list *value) arena.Raw {
 		return ""
 	}
 	return arena.Raw("[" + strings.Join(definitions, ",") + "]")
-}
-
-// attributesOf returns the attributes of a span or an event as nested objects.
-func attributesOf(span *value) *value {
-	if list := span.get("attributes"); list.isArray() {
-		return otlpAttributes(list).expandDots()
-	}
-	return span.object("attributes").expandDots()
-}
-
-// otlpAttributes converts the attributes of a span in OTLP, a list of keys with typed values, to
-// an object, which is read in place of the list.
-func otlpAttributes(list *value) *value {
-	if list.parts == nil || list.parts.unpacked == nil {
-		var text strings.Builder
-		writeOTLPMembers(&text, list.json)
-		list.parts = &parts{unpacked: parse(text.String())}
-	}
-	return list.parts.unpacked
-}
-
-// writeOTLPMembers writes a list of keys with typed values as a JSON object.
-func writeOTLPMembers(text *strings.Builder, list gjson.Result) {
-	separator := "{"
-	write := func(key string, v gjson.Result) {
-		text.WriteString(separator + key + ":")
-		writeOTLPValue(text, v)
-		separator = ","
-	}
-	for _, attribute := range list.ForEach {
-		for name, v := range attribute.ForEach {
-			switch name.Str {
-			case "key":
-			case "value":
-				write(cmp.Or(attribute.Get("key").Raw, `""`), v)
-			default:
-				write(name.Raw, v)
-			}
-		}
-	}
-	text.WriteString(strings.TrimPrefix(separator, ",") + "}")
-}
-
-// writeOTLPValue writes a typed value of OTLP as JSON. It writes any other value unchanged.
-func writeOTLPValue(text *strings.Builder, typed gjson.Result) {
-	kind, v := onlyMember(typed)
-	name, values := onlyMember(v)
-	switch {
-	case kind == "kvlistValue" && name == "values":
-		writeOTLPMembers(text, values)
-	case kind == "arrayValue" && name == "values":
-		separator := "["
-		for _, element := range values.ForEach {
-			text.WriteString(separator)
-			writeOTLPValue(text, element)
-			separator = ","
-		}
-		text.WriteString(strings.TrimPrefix(separator, ",") + "]")
-	case kind == "arrayValue" && v.Raw == "{}":
-		text.WriteString("[]")
-	case kind == "intValue" && intText.MatchString(v.Str):
-		text.WriteString(v.Str)
-	case strings.HasSuffix(kind, "Value"):
-		text.WriteString(v.Raw)
-	default:
-		text.WriteString(typed.Raw)
-	}
-}
-
-// intText matches an integer, which OTLP writes as a string.
-var intText = regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`)
-
-// onlyMember returns the name and the value of the member of an object that has one member. The name
-// is "" for any other value.
-func onlyMember(v gjson.Result) (name string, value gjson.Result) {
-	n := 0
-	if v.IsObject() {
-		for key, member := range v.ForEach {
-			name = key.Str
-			value = member
-			n++
-		}
-	}
-	if n != 1 {
-		return "", gjson.Result{}
-	}
-	return name, value
-}
-
-// detailsEvent is the name of the event that has the messages of a call in OpenTelemetry's GenAI
-// conventions.
-const detailsEvent = "gen_ai.client.inference.operation.details"
-
-// operationDetails returns the GenAI attributes of the event of a span that has the messages of the
-// call.
-func operationDetails(span *value) *value {
-	details := &value{}
-	for event := range span.get("events").elements() {
-		if event.peek("name").Str == detailsEvent {
-			event.get("name").raw()
-			details = attributesOf(event).object("gen_ai")
-		}
-	}
-	return details
-}
-
-// messageEvents are the events of older versions of the conventions, one for each message, with the
-// role of the message.
-var messageEvents = map[string]string{
-	"gen_ai.system.message":    "system",
-	"gen_ai.user.message":      "user",
-	"gen_ai.assistant.message": "assistant",
-	"gen_ai.tool.message":      "tool",
-	"gen_ai.choice":            "assistant",
-}
-
-// readEvents sets the messages of a span from its events.
-func (s *span) readEvents(events *value) {
-	var texts []string
-	for event := range events.elements() {
-		if text := eventMessage(event); text != "" {
-			texts = append(texts, text)
-		}
-	}
-	if texts != nil {
-		s.setEvents(texts)
-	}
-}
-
-// eventMessage returns the message of an event as JSON, or "" if the event has none.
-func eventMessage(event *value) string {
-	attributes := attributesOf(event)
-	name := firstIDText(event.first("name", "eventName", "event_name"), attributes.object("event").get("name"))
-	role, ok := messageEvents[name]
-	if !ok {
-		return ""
-	}
-	body := attributes.object("gen_ai").object("event").object("content")
-	if logged := event.get("body"); logged.isPresent() {
-		body = otlpBody(logged)
-	}
-	if body.isEmpty() {
-		body = attributes
-	}
-	if message := body.object("message"); !message.isEmpty() {
-		body = message
-	}
-	if body.isEmpty() {
-		return ""
-	}
-	return `{"role":"` + role + `",` + strings.TrimPrefix(string(body.raw()), "{")
-}
-
-// otlpBody returns the body of an event in the log of OTLP.
-func otlpBody(v *value) *value {
-	isTyped := v.peek("kvlistValue").Exists() || v.peek("stringValue").Exists()
-	if !isTyped {
-		return v.unpack()
-	}
-	if v.parts == nil || v.parts.unpacked == nil {
-		var text strings.Builder
-		writeOTLPValue(&text, v.json)
-		v.parts = &parts{unpacked: parse(text.String())}
-	}
-	return v.parts.unpacked.unpack()
-}
-
-// eventLog collects the messages of calls, of which each is an event of its own in a log.
-type eventLog struct {
-	calls  []*span
-	byID   map[string]*span
-	events map[*span][]string
-}
-
-// add adds the message of an event to the call that the event belongs to. It returns false if the
-// event has no message.
-func (l *eventLog) add(record *value) bool {
-	text := eventMessage(record)
-	if text == "" {
-		return false
-	}
-	id := traceID(record)
-	key := id + "/" + record.id("spanId", "span_id")
-	if l.byID[key] == nil {
-		s := &span{
-			traceID:    id,
-			start:      record.id("timeUnixNano"),
-			attributes: &value{},
-			genAI:      &value{},
-			details:    &value{},
-			llm:        &value{},
-			output:     &value{},
-		}
-		l.byID[key] = s
-		l.calls = append(l.calls, s)
-	}
-	s := l.byID[key]
-	s.sources = append(s.sources, record)
-	l.events[s] = append(l.events[s], text)
-	return true
-}
-
-// visit calls visit for each call, in the order in which they begin.
-func (l *eventLog) visit(visit func(*span)) {
-	for _, s := range l.calls {
-		s.setEvents(l.events[s])
-		s.top = s.input
-		visit(s)
-	}
-}
-
-// setEvents sets the messages of a span to those of its events.
-func (s *span) setEvents(texts []string) {
-	s.input = parse("[" + strings.Join(texts, ",") + "]")
-	s.inputMessages = len(texts)
-	s.sources = append(s.sources, s.input)
 }

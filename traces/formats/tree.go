@@ -13,6 +13,8 @@ type sessionLine struct {
 	id, parentID string
 	// isTurn reports whether the line is one that may be the newest of a branch.
 	isTurn bool
+	// isReply reports whether the line answers another, so that no conversation begins with it.
+	isReply bool
 	// copyKey is equal in lines that are copies of each other if the same line is before them. It is
 	// empty for a line that is no copy of another.
 	copyKey string
@@ -33,9 +35,9 @@ type sessionLine struct {
 // conversation is a part of a session that the model saw as one: one branch of the tree of lines.
 type conversation struct {
 	lines []sessionLine
-	// hasOthers reports whether lines of the conversation were taken back, hasRepeated whether
-	// lines were written twice.
-	hasOthers, hasRepeated bool
+	// hasOthers reports whether messages of the conversation were taken back, hasEvents whether other
+	// lines are left out, hasRepeated whether lines were written twice.
+	hasOthers, hasEvents, hasRepeated bool
 	// isContinued reports whether a summary replaced what was said before.
 	isContinued bool
 	// isDelegate reports whether another agent of the session took part in the conversation.
@@ -102,6 +104,9 @@ func (r *reader) readConversations(conversations []conversation, read func(c *co
 		}
 		if c.hasOthers {
 			r.addLoss(lostBranches)
+		}
+		if c.hasEvents {
+			r.addLoss(lostEvents)
 		}
 		if c.hasRepeated {
 			r.addLoss(lostRepeated)
@@ -198,13 +203,14 @@ func (t *tree) link() {
 }
 
 // parentOf returns the index of the line before line i in its branch, -1 if there is none. A line
-// that has no id, or whose parent the file does not hold, follows the line before it in the file.
+// that has no id, or whose parent the file does not hold, follows the line before it in the file, and
+// so does a reply that names no parent.
 func (t *tree) parentOf(i int) int {
 	parent, ok := t.byID[t.lines[i].parentID]
 	switch {
 	case ok:
 		return t.copyOf[parent]
-	case i > 0 && (t.lines[i].id == "" || t.lines[i].parentID != ""):
+	case i > 0 && (t.lines[i].id == "" || t.lines[i].parentID != "" || t.lines[i].isReply):
 		return t.copyOf[i-1]
 	}
 	return -1
@@ -245,6 +251,7 @@ func (t *tree) conversation(root int) conversation {
 			continue
 		case !inBranch[i] && !line.belongsTo(replies, calls):
 			c.hasOthers = c.hasOthers || line.isTurn
+			c.hasEvents = c.hasEvents || !line.isTurn
 			line.leaveOut()
 			continue
 		case !inBranch[i]:

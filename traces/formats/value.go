@@ -64,6 +64,7 @@ func (v *value) isArray() bool    { return v.json.IsArray() }
 func (v *value) isBool() bool     { return v.json.IsBool() }
 func (v *value) isString() bool   { return v.json.Type == gjson.String }
 func (v *value) isNumber() bool   { return v.json.Type == gjson.Number }
+func (v *value) isScalar() bool   { return v.json.Type != gjson.JSON }
 
 // isPresent reports whether v exists and is not null.
 func (v *value) isPresent() bool { return v.exists() && v.json.Type != gjson.Null }

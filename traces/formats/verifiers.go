@@ -32,6 +32,24 @@ func readVerifiersResult(r *reader, doc *value) {
 		r.addText(userRole, text)
 	}
 	r.readMessages(doc.get("completion"))
+	r.readVerifiersError(doc)
+}
+
+// readVerifiersError reads the error that ended a rollout: an object with its type and the chain of
+// its causes, of which the row has two more copies, or as earlier versions wrote it a text.
+func (r *reader) readVerifiersError(doc *value) {
+	failure := doc.get("error")
+	if !failure.get("error").isString() {
+		r.setError(r.parseError(failure))
+		return
+	}
+	r.setError(&arena.AttemptError{
+		Type:    r.text(failure.get("error")),
+		Message: r.text(failure.get("error_chain_repr")),
+	})
+	for _, copied := range []*value{failure.get("error_chain_str"), doc.get("error_chain"), doc.get("long_error_chain")} {
+		copied.raw()
+	}
 }
 
 // verifiersEpisode is the format of a line in traces.jsonl of verifiers 0.4 and later. The

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -41,7 +42,7 @@ func NewInspect(s *cli.Streams) *cobra.Command {
 				case file != "":
 					return inspectFile(s, fsys, filepath.Join(dir, file), head)
 				case chosen != nil:
-					return inspectWhere(s, fsys, dir, chosen, head)
+					return inspectWhere(c.Context(), s, fsys, dir, chosen, head)
 				}
 				m, err := corpus.ReadManifest(fsys, dir)
 				if err != nil {
@@ -74,13 +75,14 @@ func splitParquetPath(name string) (folder, file string, err error) {
 }
 
 func inspectWhere(
+	ctx context.Context,
 	s *cli.Streams,
 	fsys corpus.FS,
 	dir string,
 	expr *where.Expr,
 	head int,
 ) error {
-	chosen, err := where.Select(fsys, dir, expr)
+	chosen, err := where.Select(ctx, fsys, dir, expr)
 	if err != nil {
 		return err
 	}

@@ -92,6 +92,7 @@ func blocks(w io.Writer, list, name string) error {
 	_, err := fmt.Fprintf(w, "%s: %s\n%s", p.Name, p.Doc, trainers.Markdown(trainers.Rows{
 		Profile: cmp.Or(p.Rows, p.Name),
 		Config:  p.Name,
+		HasEval: true,
 	}))
 	return err
 }

@@ -30,6 +30,9 @@ func (f *buildFlags) printSummary(s *pipeline.Summary) {
 	}
 	w := f.streams.Err
 	choose.PrintFunnel(w, s.Funnel)
+	if s.Predicts != "" {
+		fmt.Fprintln(w, s.Predicts)
+	}
 	printRows(w, f.target.Name, s.Rows)
 	if s.Top > 0 {
 		fmt.Fprintf(w, "at most %s a problem became rows; --set select.top=N allows N\n", cli.Counted(s.Top, "attempt", "attempts"))

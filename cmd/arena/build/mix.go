@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"runtime"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -114,19 +113,19 @@ func weighedCorpora(args []string) ([]mix.Source, error) {
 	weighed := false
 	for i, arg := range args {
 		out[i] = mix.Source{Dir: arg}
-		colon := strings.LastIndexByte(arg, ':')
-		if colon < 0 || strings.ContainsAny(arg[colon:], "/&") {
-			continue // a colon of a URL, or of a folder's name
+		name, text, isWeighted := cli.SplitWeight(arg)
+		if !isWeighted {
+			continue
 		}
-		weight, err := strconv.ParseFloat(arg[colon+1:], 64)
-		if err != nil || colon == 0 {
+		weight, err := strconv.ParseFloat(text, 64)
+		if err != nil || name == "" {
 			return nil, cli.Usage(
-				fmt.Errorf("read %s: %q is no weight", arg, arg[colon+1:]),
+				fmt.Errorf("read %s: %q is no weight", arg, text),
 				"write it as CORPUS:WEIGHT, such as monday:0.5",
 			)
 		}
 		out[i] = mix.Source{
-			Dir:    arg[:colon],
+			Dir:    name,
 			Weight: weight,
 		}
 		weighed = true

@@ -110,7 +110,8 @@ func (f *recipeFlags) produce(c *cobra.Command) (err error) {
 	if f.dryRun {
 		return f.forecast(c)
 	}
-	if err = f.target.Acquire(c.Context(), f.streams); err != nil {
+	done, err := f.target.Acquire(c.Context(), f.streams)
+	if done || err != nil {
 		return err
 	}
 	if err = cli.Lock(f.streams, f.work); err != nil {

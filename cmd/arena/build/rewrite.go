@@ -78,7 +78,8 @@ func (f *rewriteFlags) run(c *cobra.Command, days []string) (err error) {
 	if f.job.Dry {
 		return f.forecast(c.Context(), days, m.Judge)
 	}
-	if err = f.target.Acquire(c.Context(), f.streams); err != nil {
+	done, err := f.target.Acquire(c.Context(), f.streams)
+	if done || err != nil {
 		return err
 	}
 	return f.write(c.Context(), days, m.Judge)

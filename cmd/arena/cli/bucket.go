@@ -13,8 +13,8 @@ import (
 	"github.com/trajectory-arena/arena/corpus/bucket"
 )
 
-// Path returns the local path of a name that a user gave: a path as it is, and for the URL of a
-// bucket the path of a copy that exists until the run ends.
+// Path returns a local path for a name that the user gave. A path is returned unchanged. The
+// folder at a bucket's URL is copied, and the copy exists until the run ends.
 func (s *Streams) Path(ctx context.Context, name string) (string, error) {
 	if !bucket.IsURL(name) {
 		return name, nil
@@ -26,7 +26,7 @@ func (s *Streams) Path(ctx context.Context, name string) (string, error) {
 	return fetchCopy(ctx, name, dir)
 }
 
-// Local returns the local paths of several names, as Path does.
+// Local returns local paths for several names (see Path).
 func (s *Streams) Local(ctx context.Context, names []string) (paths []string, err error) {
 	for _, name := range names {
 		path, err := s.Path(ctx, name)
@@ -38,9 +38,9 @@ func (s *Streams) Local(ctx context.Context, names []string) (paths []string, er
 	return paths, nil
 }
 
-// fetchCopy downloads the folder at a bucket's URL into dir and returns the path of the copy. The
-// copy has the name of the folder, since ids are read from that name later. If the bucket has no
-// such folder, fetchCopy downloads the file at the URL.
+// fetchCopy downloads the folder at a bucket's URL to dir and returns the path of the copy. If
+// the bucket does not have such a folder, fetchCopy downloads the file at the URL. The copy has
+// the name of the folder, since ids are read from that name later.
 func fetchCopy(ctx context.Context, name, dir string) (string, error) {
 	base, err := bucket.Base(name)
 	if err != nil {
@@ -62,7 +62,7 @@ func fetchCopy(ctx context.Context, name, dir string) (string, error) {
 	})
 }
 
-// KnownBuckets is the hint for a URL that names no bucket.
+// KnownBuckets is the hint for a URL that does not name a bucket.
 const KnownBuckets = "s3://bucket/folder?region=… and file:///folder are known (docs/publishing.md)"
 
 func withBucket(
@@ -84,12 +84,12 @@ func withBucket(
 	return DefaultHint(err, "check the URL and the credentials in the environment (docs/publishing.md)")
 }
 
-// NoCorpus is the hint for a folder without a manifest. CorpusError adds it.
+// NoCorpus is the hint for a folder without a manifest.
 const NoCorpus = "a folder without manifest.json is no corpus; `arena build` makes one of a day, `arena import` of other traces"
 
-// CorpusError adds a hint to an error of reading the corpus in dir: NoCorpus if the folder has no
-// manifest, the hint of a known error (DefaultHint), or else to verify the corpus. It returns nil
-// if err is nil.
+// CorpusError adds a hint to an error of reading the corpus in dir. The hint is NoCorpus if the
+// folder has no manifest, otherwise the hint of a known error or, for any other error, to verify
+// the corpus. It returns nil if err is nil.
 func CorpusError(fsys corpus.FS, dir string, err error) error {
 	if err == nil {
 		return nil
@@ -100,7 +100,7 @@ func CorpusError(fsys corpus.FS, dir string, err error) error {
 	return DefaultHint(err, "`arena verify` lists what is broken in the corpus; build or copy it again")
 }
 
-// hasManifest reports whether dir has a manifest of a corpus, even one that cannot be read.
+// hasManifest reports whether dir has a corpus manifest, even one that cannot be read.
 func hasManifest(fsys corpus.FS, dir string) bool {
 	f, err := fsys.Open(filepath.Join(dir, corpus.ManifestName))
 	if err != nil {
@@ -110,7 +110,8 @@ func hasManifest(fsys corpus.FS, dir string) bool {
 	return true
 }
 
-// ReadCorpus calls read with the file system of a corpus, on disk or in a bucket.
+// ReadCorpus calls read with the file system and the folder of a corpus, which is on disk or in
+// a bucket.
 func ReadCorpus(
 	ctx context.Context,
 	name string,
@@ -131,8 +132,8 @@ type watched struct {
 	onRead  func(bytes int)
 }
 
-// Watched returns a file system that calls onRead with the number of bytes of every read from a
-// file in folders, and otherwise is fsys.
+// Watched returns fsys with one addition: onRead is called with the number of bytes of every
+// read from a file in folders.
 func Watched(
 	fsys corpus.FS,
 	folders []string,

@@ -20,7 +20,7 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// DayFlags are the flags that all commands over the attempts of days have.
+// DayFlags are the flags that all commands for days of attempts have.
 type DayFlags struct {
 	Out     string
 	Reading Reading
@@ -28,7 +28,7 @@ type DayFlags struct {
 	Noisy   Verbosity
 }
 
-// Register adds the flags to c. workers is the default of -j, and doc describes -j in the help.
+// Register adds the flags to c. workers is the default of -j. doc is the help text of -j.
 func (f *DayFlags) Register(c *cobra.Command, workers int, doc string) {
 	Out(c, &f.Out)
 	f.Reading.Register(c)
@@ -37,7 +37,7 @@ func (f *DayFlags) Register(c *cobra.Command, workers int, doc string) {
 	ReadsDays(c)
 }
 
-// Scan is one pass of a command over the attempts of days.
+// Scan is one pass of a command over the attempts of one or more days.
 type Scan struct {
 	*DayFlags
 	Name    string
@@ -51,8 +51,8 @@ type scanPart[T any] struct {
 	unread  Unread
 }
 
-// ScanAttempts returns the results of work for every attempt of the inputs, in order. Inputs
-// are processed in parallel.
+// ScanAttempts returns the results of work for every attempt of the inputs, in order. Several
+// inputs are processed in parallel.
 func ScanAttempts[T any](
 	ctx context.Context,
 	d *Scan,
@@ -96,12 +96,12 @@ func (d *Scan) Write(write func(io.Writer) error) error {
 	return d.Unread.Tally.CheckShare(d.Reading.MaxUnreadable)
 }
 
-// Options returns the options by which attempts are read.
+// Options returns the options for reading attempts.
 func (d *Scan) Options() traces.Options {
 	return traces.Options{Limits: d.Reading.Limit(d.Limits), RunID: d.Reading.RunID}
 }
 
-// Report prints a summary of n attempts, and returns an error if there are none.
+// Report prints a summary. It returns an error if n, the number of attempts, is 0.
 func (d *Scan) Report(n int, format string, args ...any) error {
 	if !d.Noisy.Quiet {
 		fmt.Fprintf(d.Streams.Err, format, args...)
@@ -112,17 +112,17 @@ func (d *Scan) Report(n int, format string, args ...any) error {
 	return nil
 }
 
-// Reading is how the attempts of days are read.
+// Reading are the flags for reading attempts.
 type Reading struct {
-	// RunID is the run of records that name none.
+	// RunID is the id of the run for records that do not name one.
 	RunID string
-	// MaxUnreadable is the share of records that may be unreadable, 0 to 1.
+	// MaxUnreadable is the maximum share of unreadable records, from 0 to 1.
 	MaxUnreadable float64
 	// maxRecord is the maximum size of a record in MiB, 0 for the configured one.
 	maxRecord int64
 }
 
-// Limit returns limits with the maximum size of a record that the user has set.
+// Limit returns limits with the maximum record size that the user set.
 func (f *Reading) Limit(limits traces.Limits) traces.Limits {
 	if f.maxRecord > 0 {
 		limits.LineBytes = f.maxRecord << 20
@@ -131,8 +131,8 @@ func (f *Reading) Limit(limits traces.Limits) traces.Limits {
 	return limits
 }
 
-// Register adds the flags. It rejects an empty run id, which a script with an unset variable
-// would give to every run.
+// Register adds the flags to c. It rejects an empty run id, which would come from an unset
+// variable in a script.
 func (f *Reading) Register(c *cobra.Command) {
 	c.Flags().Func("run-id", "run of records that name none, a `string` (default: the file they are in, by its content; stdin for -)", func(name string) error {
 		if f.RunID = name; name == "" {
@@ -151,7 +151,7 @@ func (f *Reading) Register(c *cobra.Command) {
 	Share(c, &f.MaxUnreadable, "max-unreadable", "share of records that may be unreadable; beyond it the exit code is 3")
 }
 
-// DayInputs returns the files of days, sorted by path. Standard input is spooled to a file
+// DayInputs returns the input files of days, sorted by path. Standard input is copied to a file
 // that exists until the run ends.
 func (s *Streams) DayInputs(ctx context.Context, days []string) (merged []traces.Input, err error) {
 	if days, err = s.LocalDays(ctx, days); err != nil {
@@ -179,8 +179,8 @@ func (s *Streams) DayInputs(ctx context.Context, days []string) (merged []traces
 	return merged, nil
 }
 
-// LocalDays returns the local paths of days, as Local does. It rejects the folder of an
-// unfinished evaluation, whose traces are written at its end.
+// LocalDays returns local paths for days (see Local). It rejects the folder of an unfinished
+// evaluation, whose traces are written only at the end.
 func (s *Streams) LocalDays(ctx context.Context, days []string) (paths []string, err error) {
 	if paths, err = s.Local(ctx, days); err != nil {
 		return nil, err
@@ -194,8 +194,8 @@ func (s *Streams) LocalDays(ctx context.Context, days []string) (paths []string,
 	return paths, nil
 }
 
-// ReadByAttempt reads JSON lines that each describe one attempt into a map, whose keys are the ids
-// of the attempts. hint is added to an error and says what the lines must have.
+// ReadByAttempt reads JSON lines that each describe one attempt. It returns them in a map by the
+// id of the attempt. hint is added to an error and describes what a line must have.
 func ReadByAttempt[T any](path, hint string) (map[string]T, error) {
 	values := map[string]T{}
 	err := jsonl.Each(path, func(line json.RawMessage) error {

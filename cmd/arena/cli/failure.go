@@ -28,6 +28,9 @@ const (
 	ExitCancelled = 130
 )
 
+// RunHint says what a run is.
+const RunHint = "a run is a folder that `arena eval` finished, a log of inspect_ai, or results of verifiers or tau2-bench"
+
 // Failure is an error with its exit code and a hint on what to do.
 type Failure struct {
 	err  error
@@ -35,21 +38,21 @@ type Failure struct {
 	code int
 }
 
-// Error implements error.
+// Error returns the text of the wrapped error.
 func (f *Failure) Error() string { return f.err.Error() }
 func (f *Failure) Unwrap() error { return f.err }
 
-// Usage returns an error of the command line, with ExitUsage.
+// Usage returns an error with ExitUsage, for a wrong command line.
 func Usage(err error, hint string) error { return &Failure{err, hint, ExitUsage} }
 
-// Limit returns the error of a run that finished but passed a limit, with ExitLimit.
+// Limit returns an error with ExitLimit, for a run that finished but exceeded a limit.
 func Limit(err error, hint string) error { return &Failure{err, hint, ExitLimit} }
 
-// Failed returns any other error that has a hint, with ExitFailure.
+// Failed returns an error with ExitFailure, for any other failure with a hint.
 func Failed(err error, hint string) error { return &Failure{err, hint, ExitFailure} }
 
-// asUsageError returns err with the exit code ExitUsage if the cause is that one of paths, which
-// the user gave, does not exist. It returns any other error unchanged.
+// asUsageError returns err with the exit code ExitUsage if its cause is that one of paths, which
+// the user gave, does not exist. Any other error is returned unchanged.
 func asUsageError(err error, paths []string) error {
 	for _, e := range fileErrors(err) {
 		if !errors.Is(e, fs.ErrNotExist) || !slices.ContainsFunc(paths, func(path string) bool { return isAbsent(path) && Within(path, e.Path) }) {
@@ -90,8 +93,8 @@ func printError(stderr io.Writer, err error) int {
 }
 
 // withoutRepeats returns the text of err without repeated paths. An error of the file system
-// contains an operation and a path; if the text before it contains the path already, only the
-// reason is kept. Only this function sees all layers of an error.
+// contains an operation and a path. If the text before it already contains the path, only the
+// reason is kept. This is done here because only this function has the complete error.
 func withoutRepeats(err error) string {
 	text := err.Error()
 	for _, e := range fileErrors(err) {
@@ -120,7 +123,7 @@ func fileErrors(err error) []*fs.PathError {
 	return nil
 }
 
-// Counted returns a number with its noun in singular or plural.
+// Counted returns a number with its noun: one in singular, many in plural.
 func Counted(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -141,8 +144,8 @@ func UnknownCommand(c *cobra.Command, args []string) error {
 	return Usage(fmt.Errorf("unknown command %q", args[0]), hint)
 }
 
-// Command returns a command: its usage line, one line of help, which arguments it takes, and
-// the function that runs it.
+// Command returns a command with its usage line, one line of help, the check of its arguments,
+// and the function that runs it.
 func Command(
 	use, short string,
 	args cobra.PositionalArgs,
@@ -166,12 +169,12 @@ func Family(use, short string, inner ...*cobra.Command) *cobra.Command {
 	return c
 }
 
-// maxTypos is the maximum edit distance between a mistyped word and the word that the error
-// suggests. Two swapped neighbours, the most common mistake, have distance 2.
+// maxTypos is the maximum edit distance between a mistyped word and the suggested one. Two
+// swapped letters, the most common mistake, have distance 2.
 const maxTypos = 2
 
-// BadFlag returns the error for a flag that cannot be parsed, and names the nearest flag if
-// it does not exist.
+// BadFlag returns the error for a flag that cannot be parsed. If the flag does not exist, the
+// hint names the most similar flag.
 func BadFlag(c *cobra.Command, err error) error {
 	hint := "run `" + c.CommandPath() + " --help` for its flags and an example"
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
@@ -189,7 +192,8 @@ func BadFlag(c *cobra.Command, err error) error {
 // AnyNumber is the maximum of NumArgs for commands that take any number of arguments.
 const AnyNumber = math.MaxInt
 
-// NumArgs returns a function that checks that a command gets minArgs to maxArgs arguments.
+// NumArgs returns a function that checks that a command has at least minArgs and at most maxArgs
+// arguments.
 func NumArgs(minArgs, maxArgs int) cobra.PositionalArgs {
 	want := Counted(minArgs, "argument", "arguments")
 	if maxArgs == AnyNumber {

@@ -19,9 +19,9 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// Annotations of flags and commands that say what a command does with the files that its flags and
-// arguments name. Run compares every output with every input by them before the command begins, so
-// that no command overwrites what it reads.
+// Annotations of flags and commands that tell what a command does with the files in its flags
+// and arguments. Before the command starts, Run compares every output with every input, so that
+// no command overwrites what it reads.
 const (
 	noteReads    = "arena_reads"
 	noteWrites   = "arena_writes"
@@ -31,33 +31,34 @@ const (
 	noteFiles    = "files"
 )
 
-// File adds a flag for a file or folder that is read.
+// File adds a flag for a file or folder that the command reads.
 func File(c *cobra.Command, value *string, name, doc string) {
 	c.Flags().StringVar(value, name, "", doc)
 	Reads(c, name)
 }
 
-// Files adds a repeatable flag for files or folders that are read.
+// Files adds a repeatable flag for files or folders that the command reads.
 func Files(c *cobra.Command, values *[]string, name, doc string) {
 	c.Flags().StringArrayVar(values, name, nil, doc)
 	Reads(c, name)
 }
 
-// Reads marks flags of c as naming files or folders that are read.
+// Reads marks flags of c whose values are files or folders that the command reads.
 func Reads(c *cobra.Command, flags ...string) { note(c, noteReads, flags) }
 
-// Writes marks flags of c as naming files that are written, or folders that files are added
-// to.
+// Writes marks flags of c whose values are files that the command writes, or folders to which it
+// adds files.
 func Writes(c *cobra.Command, flags ...string) { note(c, noteWrites, flags) }
 
-// Replaces marks flags of c as naming files or folders that are replaced completely.
+// Replaces marks flags of c whose values are files or folders that the command replaces
+// completely.
 func Replaces(c *cobra.Command, flags ...string) { note(c, noteReplaces, flags) }
 
-// Stages marks flags of c whose output, if it is in a bucket, is first written to a local
-// folder of the same name.
+// Stages marks flags of c whose output, if it is in a bucket, is first written to a local folder
+// of the same name.
 func Stages(c *cobra.Command, flags ...string) { note(c, noteStages, flags) }
 
-// ReadsDays marks the arguments of c as days.
+// ReadsDays marks the arguments of c as days of traces.
 func ReadsDays(c *cobra.Command) { c.Annotations[noteReads] = noteDays }
 
 // ReadsFiles marks the arguments of c as files or folders, including corpora with a weight.
@@ -71,8 +72,7 @@ func note(c *cobra.Command, key string, flags []string) {
 	}
 }
 
-// namedPaths returns the local paths that the user gave, in arguments and in flags that are marked
-// as naming files.
+// namedPaths returns the local paths that the user gave in arguments and in flags for files.
 func namedPaths(c *cobra.Command) []string {
 	paths := localPaths(c.Flags().Args())
 	c.Flags().VisitAll(func(f *pflag.Flag) {
@@ -83,8 +83,8 @@ func namedPaths(c *cobra.Command) []string {
 	return paths
 }
 
-// FlagArguments returns the flags that the user set, as arguments, with absolute paths.
-// Flags named in except are left out.
+// FlagArguments returns the flags that the user set as command-line arguments with absolute
+// paths. Flags in except are left out.
 func FlagArguments(c *cobra.Command, except ...string) (args []string, err error) {
 	c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
 		if slices.Contains(except, f.Name) {
@@ -102,7 +102,7 @@ func FlagArguments(c *cobra.Command, except ...string) (args []string, err error
 	return args, err
 }
 
-// Absolute returns the absolute path of a file; the URL of a bucket is returned as it is.
+// Absolute returns the absolute path of a file. The URL of a bucket is returned unchanged.
 func Absolute(name string) (string, error) {
 	if bucket.IsURL(name) {
 		return name, nil
@@ -156,8 +156,8 @@ func checkOutputs(c *cobra.Command, args []string, stdin io.Reader) error {
 	return nil
 }
 
-// flagValues returns the values of a flag that the user set. It returns none for a flag that has
-// its default.
+// flagValues returns the values of a flag that the user set. It returns none if the user did not
+// set the flag.
 func flagValues(f *pflag.Flag) []string {
 	if !f.Changed {
 		return nil
@@ -168,8 +168,8 @@ func flagValues(f *pflag.Flag) []string {
 	return []string{f.Value.String()}
 }
 
-// localPaths returns the paths on this machine among names. It omits empty names, "-" and URLs of
-// buckets, and returns the path of a file:// URL.
+// localPaths returns the local paths among names. Empty names, "-" and URLs of remote buckets
+// are left out. A file:// URL becomes its path.
 func localPaths(names []string) (paths []string) {
 	for _, name := range names {
 		switch u, err := url.Parse(name); {
@@ -183,8 +183,8 @@ func localPaths(names []string) (paths []string) {
 	return paths
 }
 
-// outputPath is a path that a command writes. replaces is set if the file or folder is replaced
-// completely, and not set if files are added to it.
+// outputPath is a path that a command writes. replaces reports whether the file or folder is
+// replaced completely; otherwise files are added to it.
 type outputPath struct {
 	path     string
 	replaces bool
@@ -199,8 +199,8 @@ func (w outputPath) isSameFile(other outputPath) bool {
 	return filepath.Clean(w.path) == filepath.Clean(other.path) || err == nil && isFile(w.path, info)
 }
 
-// checkOverwrite returns an error if writing w would overwrite the input src, write into it if it
-// is a folder, or replace a folder that contains it.
+// checkOverwrite returns an error if writing w would overwrite the input src, add a file to the
+// folder src, or replace a folder that contains src.
 func (w outputPath) checkOverwrite(src input) error {
 	switch {
 	case src.info.Mode().IsRegular() && isFile(w.path, src.info):
@@ -219,7 +219,8 @@ func (w outputPath) checkOverwrite(src input) error {
 type input struct {
 	path string
 	info os.FileInfo
-	// reason completes the error for an output inside the folder, such as "which is read".
+	// reason is the end of the error message for an output inside the folder, such as "which is
+	// read".
 	reason string
 }
 
@@ -241,9 +242,9 @@ func (r *inputs) addStdin(args []string, stdin io.Reader) {
 	}
 }
 
-// addArguments adds the files and folders that args name to the inputs. kind is noteDays or
-// noteFiles. If eachFile is set, it also adds each file of a day, since an output may be one of
-// these files under another name.
+// addArguments adds the files and folders in args to the inputs. kind is noteDays or noteFiles.
+// If eachFile is true, it also adds each file of a day, since an output may be one of these
+// files under another name.
 func (r *inputs) addArguments(kind string, args []string, eachFile bool) {
 	for _, path := range localPaths(args) {
 		switch kind {
@@ -251,15 +252,15 @@ func (r *inputs) addArguments(kind string, args []string, eachFile bool) {
 			r.addDay(path, eachFile)
 		case noteFiles:
 			if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-				path, _, _ = strings.Cut(path, ":") // monday:0.5
+				path, _, _ = SplitWeight(path)
 			}
 			r.add(path, "which is read")
 		}
 	}
 }
 
-// addDay adds a day's folder of traces to the inputs, since the next run would read an output
-// written there as a trace. If eachFile is set, it also adds each file of the folder.
+// addDay adds a day's folder of traces to the inputs, since the next run would read an output in
+// that folder as a trace. If eachFile is true, it also adds each file of the folder.
 func (r *inputs) addDay(addDay string, eachFile bool) {
 	if walked := traces.InputFolder(addDay); walked != "" {
 		r.add(walked, "whose files are read as traces")
@@ -286,12 +287,12 @@ func isFile(path string, info os.FileInfo) bool {
 	return err == nil && os.SameFile(other, info)
 }
 
-// contains reports whether path is the folder or is inside it, also by symbolic links. For a path
-// that does not exist, it uses the nearest parent that exists.
+// contains reports whether path is the folder or is inside it, also through symbolic links. If
+// path does not exist, its nearest existing parent is used.
 func contains(folder os.FileInfo, path string) bool {
 	real, err := filepath.EvalSymlinks(path)
 	for errors.Is(err, fs.ErrNotExist) && path != "." {
-		// Unlike filepath.Dir this leaves .. to the links before it.
+		// Unlike filepath.Dir, this does not resolve .. before symbolic links.
 		above, _ := filepath.Split(strings.TrimRight(path, string(filepath.Separator)))
 		path = cmp.Or(above, ".")
 		real, err = filepath.EvalSymlinks(path)
@@ -308,4 +309,14 @@ func contains(folder os.FileInfo, path string) bool {
 		real = above
 	}
 	return err == nil
+}
+
+// SplitWeight splits an argument such as monday:0.5 into the name of a corpus and its weight. Without a
+// weight, name is the whole argument. A colon in a URL or before a slash separates nothing.
+func SplitWeight(arg string) (name, weight string, isWeighted bool) {
+	colon := strings.LastIndexByte(arg, ':')
+	if colon < 0 || strings.ContainsAny(arg[colon:], "/&") {
+		return arg, "", false
+	}
+	return arg[:colon], arg[colon+1:], true
 }

@@ -16,7 +16,7 @@ import (
 )
 
 type flagValue struct {
-	// kind is the name of the value's type in the help.
+	// kind is the name of the value's type in help texts.
 	kind string
 	show func() string
 	set  func(text string) error
@@ -28,13 +28,13 @@ func (v flagValue) Set(text string) error { return v.set(text) }
 
 func (v flagValue) Type() string { return v.kind }
 
-// Out adds -o for a file that is written completely; - is standard output.
+// Out adds the flag -o for a file that is written as a whole; "-" is standard output.
 func Out(c *cobra.Command, value *string) {
 	c.Flags().StringVarP(value, "output", "o", "-", "output file; - is standard output")
 	Replaces(c, "output")
 }
 
-// Jobs adds -j, the number of workers. The default is the value of *dst.
+// Jobs adds the flag -j for the number of workers. Its default is the value of *dst.
 func Jobs(c *cobra.Command, dst *int, doc string) {
 	c.Flags().VarP(flagValue{"int", func() string {
 		return strconv.Itoa(*dst)
@@ -46,7 +46,7 @@ func Jobs(c *cobra.Command, dst *int, doc string) {
 	}}, "jobs", "j", doc)
 }
 
-// Share adds a flag for a share from 0 to 1. The default is the value of *dst.
+// Share adds a flag for a number from 0 to 1. Its default is the value of *dst.
 func Share(c *cobra.Command, dst *float64, name, doc string) {
 	c.Flags().Var(flagValue{"share", func() string {
 		return fmt.Sprint(*dst)
@@ -58,7 +58,7 @@ func Share(c *cobra.Command, dst *float64, name, doc string) {
 	}}, name, doc)
 }
 
-// Choice adds a flag for one of a few words, which shells complete. The default is the value
+// Choice adds a flag for one of a few words, which shells can complete. Its default is the value
 // of *dst.
 func Choice[T ~string](
 	c *cobra.Command,
@@ -88,7 +88,7 @@ func oneOf[T ~string](dst *T, words []string) flagValue {
 	}}
 }
 
-// Number adds a flag for a number that is nil if the flag is not set.
+// Number adds a flag for a number. *dst is nil if the flag is not set.
 func Number[T any](
 	c *cobra.Command,
 	dst **T,
@@ -105,11 +105,11 @@ func Number[T any](
 	}}, name, doc)
 }
 
-// noteGroup is the prefix of annotations of a command that sort its flags in the help: the key
-// noteGroup+NAME has as its value the heading for the flag NAME.
+// noteGroup is the prefix of the annotations that group a command's flags in the help. The key
+// noteGroup+NAME has the heading for the flag NAME as its value.
 const noteGroup = "arena_group "
 
-// Group adds the flags that register adds to c, under a heading of their own in the help.
+// Group calls register to add flags to c, and lists them under a separate heading in the help.
 func Group(
 	c *cobra.Command,
 	heading string,
@@ -127,8 +127,8 @@ func Group(
 	})
 }
 
-// printUsage prints the usage of a command: first examples, then commands and flags, each by group.
-// Flags that every command has are listed in the help of the program only.
+// printUsage prints the usage of a command: first examples, then commands and flags by group.
+// Flags that every command has are listed only in the help of the program.
 func printUsage(c *cobra.Command) error {
 	w := c.OutOrStderr()
 	line := c.UseLine()
@@ -152,8 +152,8 @@ func printUsage(c *cobra.Command) error {
 	return nil
 }
 
-// failUnknownHelp changes root so that the help for an unknown command is an error. The error that
-// the returned pointer refers to is set when root has run.
+// failUnknownHelp changes root so that asking for help on an unknown command is an error. The
+// returned pointer refers to that error, which is set after root has run.
 func failUnknownHelp(root *cobra.Command) *error {
 	var unknown error
 	help := root.HelpFunc()

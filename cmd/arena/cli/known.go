@@ -16,11 +16,11 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// BankForms is the hint for a bank that cannot be read.
+// BankForms is the hint for a bank of problems that cannot be read.
 const BankForms = "a bank is a problems file or suite, rows with text, query, problem or messages, a corpus folder or its bank.json, or a folder of banks"
 
-// known lists errors of other packages that have the same exit code and hint in all commands. The
-// first entry that an error wraps is used.
+// known lists errors of other packages that have the same exit code and hint in all commands.
+// The first entry that an error wraps is used.
 var known = []struct {
 	err  error
 	code int
@@ -36,6 +36,8 @@ var known = []struct {
 	{traces.ErrUnreadable, ExitLimit, "fetch the files again that are not whole, or raise --max-unreadable to take what there is"},
 	{pipeline.ErrTerms, ExitUsage, "bring back what was planned, or plan again: `arena build … --plan PLAN`"},
 	{pipeline.ErrNetworks, ExitUsage, "build them apart, or say --any-network"},
+	{pipeline.ErrCorpus, ExitUsage, "`arena mix` joins corpora, `arena export` writes one for a trainer, `arena recipe` makes the data of a training stage"},
+	{pipeline.ErrNoAttempt, ExitFailure, "`arena list formats` lists what is read; if the file was cut, fetch it again"},
 	{pipeline.ErrNoProblems, ExitUsage, "give --problems FILE, or put problems.jsonl into the day's folder"},
 	{pipeline.ErrNoCatalog, ExitUsage, "give --catalog FILE, or put catalog.jsonl into the day's folder"},
 	{choose.ErrEmpty, ExitFailure, "the counts above say where rows were lost; `arena filter DAY -o -` says of each attempt why"},
@@ -56,8 +58,8 @@ var known = []struct {
 	{comparison.ErrIncomparable, ExitUsage, "evaluate both in the same setting, or say --anyway"},
 }
 
-// withHint returns err with the exit code and the hint of the known error that it wraps. It returns
-// err unchanged if it has a hint already or wraps no known error.
+// withHint returns err with the exit code and hint of the known error that it wraps. It returns
+// err unchanged if err already has a hint or wraps no known error.
 func withHint(err error) error {
 	if _, ok := errors.AsType[*Failure](err); ok {
 		return err
@@ -70,8 +72,8 @@ func withHint(err error) error {
 	return err
 }
 
-// DefaultHint adds a hint to an error that has none and wraps no known error. It returns nil if err
-// is nil.
+// DefaultHint adds a hint to an error that has none and wraps no known error. It returns nil if
+// err is nil.
 func DefaultHint(err error, hint string) error {
 	err = withHint(err)
 	if _, ok := errors.AsType[*Failure](err); ok || err == nil {

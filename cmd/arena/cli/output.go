@@ -13,9 +13,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/atomicfile"
 )
 
-// WriteWhole writes a file completely or not at all; - is standard output. If the file cannot be
-// created, it fails before it calls write, so that write may do the work of a run. An existing
-// device or pipe is written to directly.
+// WriteWhole writes a file completely or not at all. The path "-" is standard output. If the
+// file cannot be created, it fails before it calls write, so that write may do the work of a
+// run. An existing device or pipe is written directly.
 func WriteWhole(s *Streams, path string, write func(io.Writer) error) error {
 	if path == "-" {
 		return writeBuffered(s.Out, write)
@@ -45,9 +45,8 @@ func WriteWhole(s *Streams, path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// createWhole locks the output file at path and creates its temporary file, which replaces the one
-// that a killed run left behind. The error is corpus.ErrBusy, wrapped, if another process writes
-// the same output.
+// createWhole locks the output file at path and creates its temporary file, replacing one that a
+// killed run left. The error wraps corpus.ErrBusy if another process writes the same output.
 func createWhole(path string) (release func(), f *atomicfile.File, err error) {
 	if _, err = os.Stat(filepath.Dir(path)); err != nil {
 		return nil, nil, err // corpus.Lock would create the folder
@@ -72,9 +71,9 @@ func WriteText(s *Streams, path, text string) error {
 	})
 }
 
-// WriteFolder writes a folder completely or not at all: write fills a folder next to it,
-// which then replaces it. The error is corpus.ErrBusy, wrapped, if another process writes the same
-// folder.
+// WriteFolder writes a folder completely or not at all. write fills a temporary folder next to
+// it, which then replaces the folder. The error wraps corpus.ErrBusy if another process writes
+// the same folder.
 func WriteFolder(path string, write func(dir string) error) error {
 	release, err := corpus.Lock(path)
 	if errors.Is(err, corpus.ErrBusy) {
@@ -98,8 +97,8 @@ func WriteFolder(path string, write func(dir string) error) error {
 	return err
 }
 
-// stickyWriter is standard output that keeps the first error of its writes. Code that prints tables
-// or help does not check each write, but a run that lost output must not exit with code 0.
+// stickyWriter is a writer that keeps the first error of its writes. Code that prints tables or
+// help does not check each write, but a run that lost output must not exit with code 0.
 type stickyWriter struct {
 	dst io.Writer
 	err error
@@ -122,8 +121,8 @@ func writeBuffered(w io.Writer, write func(io.Writer) error) error {
 	return b.Flush()
 }
 
-// cause returns the reason of a file error without operation and path, which the caller adds. It
-// returns any other error unchanged.
+// cause returns the reason of a file error without operation and path, which the caller adds.
+// Any other error is returned unchanged.
 func cause(err error) error {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return path.Err

@@ -14,7 +14,7 @@ import (
 	"github.com/trajectory-arena/arena/pipeline"
 )
 
-// Verbosity is how much a command prints while it works.
+// Verbosity are the flags for how much a command prints while it works.
 type Verbosity struct {
 	Quiet   bool
 	verbose bool
@@ -26,7 +26,7 @@ func (n *Verbosity) Flags(c *cobra.Command) {
 	c.Flags().BoolVarP(&n.verbose, "verbose", "v", false, "name every input that is worked on again, and why")
 }
 
-// Display shows the progress of a run: how far it is, its rate and the remaining time.
+// Display shows the progress of a run: the current position, the rate and the remaining time.
 type Display struct {
 	Verbosity
 	w    io.Writer
@@ -36,17 +36,18 @@ type Display struct {
 	stage   string
 	started time.Time
 	bytes   int64
-	// units is the number of files of the stage that are done, or of bytes if inBytes is set; total
-	// is the number of all, 0 if it is unknown. attempts is the number of attempts read so far.
+	// units is the number of finished files of the stage or, if inBytes is true, of finished
+	// bytes. total is the number of all, 0 if it is unknown. attempts is the number of attempts
+	// read so far.
 	units, total, attempts int
 	inBytes                bool
-	// Kind is the plural that the display uses for attempts, such as rows.
+	// Kind is the noun, in plural, for attempts in the display, such as rows.
 	Kind string
-	// remade counts inputs that were processed again.
+	// remade is the number of inputs that were processed again.
 	remade int
 }
 
-// Progress returns the display of a run.
+// Progress returns the display of a run. It writes to standard error.
 func (n Verbosity) Progress(s *Streams) *Display {
 	return &Display{
 		Verbosity: n,
@@ -56,7 +57,7 @@ func (n Verbosity) Progress(s *Streams) *Display {
 	}
 }
 
-// Event updates the display.
+// Event updates the display with an event of the pipeline.
 func (d *Display) Event(e pipeline.Event) {
 	d.unlessQuiet(func() {
 		d.update(e)
@@ -93,12 +94,12 @@ func (d *Display) update(e pipeline.Event) {
 	}
 }
 
-// maxRemade is the maximum number of inputs processed again that are listed without -v: enough to
-// see what changed, and few lines if a whole day did.
+// maxRemade is the maximum number of reprocessed inputs that are listed without -v. A few are
+// enough to see what changed.
 const maxRemade = 3
 
-// Begin starts a stage of a number of files, or of 0 if files do not measure its progress.
-// Finished and Attempt report progress.
+// Begin starts a stage with the given number of files, 0 if progress is not measured by files.
+// Finished and Attempt report progress in the stage.
 func (d *Display) Begin(stage string, files int) {
 	d.Event(pipeline.Event{
 		Stage: stage,
@@ -106,8 +107,8 @@ func (d *Display) Begin(stage string, files int) {
 	})
 }
 
-// Reading starts a stage that reads a number of bytes, or 0 if it is unknown. It returns the
-// function to call with the bytes of each read.
+// Reading starts a stage that reads the given number of bytes, 0 if it is unknown. The caller
+// must call the returned function with the number of bytes of each read.
 func (d *Display) Reading(stage string, bytes int64) (read func(bytes int)) {
 	d.inBytes = true
 	d.Event(pipeline.Event{Stage: stage, Total: int(bytes)})
@@ -127,7 +128,7 @@ func (d *Display) Reading(stage string, bytes int64) (read func(bytes int)) {
 	}
 }
 
-// Finished records that one more file of the stage is done.
+// Finished records that one more file of the stage is finished.
 func (d *Display) Finished(bytes int64) {
 	d.unlessQuiet(func() {
 		d.update(pipeline.Event{
@@ -139,7 +140,8 @@ func (d *Display) Finished(bytes int64) {
 	})
 }
 
-// Attempt records that one more attempt was read, so that progress shows within a long file.
+// Attempt records that one more attempt was read, so that the display also changes within a long
+// file.
 func (d *Display) Attempt() {
 	d.unlessQuiet(func() {
 		d.attempts++
@@ -193,24 +195,26 @@ func (d *Display) Done() {
 	d.end()
 }
 
-// The time between two updates of the progress on a terminal, and between two lines elsewhere.
+// freshEvery is the time between two updates of the progress on a terminal. PlainEvery is the
+// time between two lines of progress elsewhere.
 const (
 	freshEvery = 100 * time.Millisecond
 	PlainEvery = 10 * time.Second
 )
 
-// Line is one line of progress. On a terminal it is updated in place, elsewhere it is printed every
-// PlainEvery.
+// Line is one line of progress. It is updated in place on a terminal. Elsewhere it is printed
+// every PlainEvery.
 type Line struct {
 	w io.Writer
-	// terminal receives the codes that move the cursor, nil if standard error is no terminal.
+	// terminal receives the codes that move the cursor. It is nil if standard error is not a
+	// terminal.
 	terminal io.Writer
 	columns  int
 	shown    time.Time
 	drawn    bool
 }
 
-// NewLine returns a line that is shown when it is first due.
+// NewLine returns a line of progress. It is not shown yet.
 func NewLine(s *Streams) *Line {
 	l := &Line{w: s.Err}
 	redacting, _ := s.Err.(redactingWriter)
@@ -230,7 +234,7 @@ func (l *Line) begin() {
 	}
 }
 
-// Show prints the result of words if the time since the last print is long enough.
+// Show prints the result of words if enough time has passed since the last print.
 func (l *Line) Show(words func(now time.Time) string) {
 	now := time.Now()
 	every := PlainEvery

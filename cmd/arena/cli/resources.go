@@ -39,8 +39,8 @@ func (p *profiler) start() error {
 	return pprof.StartCPUProfile(f)
 }
 
-// stop ends the CPU profile and, if the run had no error, writes the heap profile. err is the run's
-// error. If it is not nil, stop returns it rather than an error of the profiles.
+// stop ends the CPU profile and, if err is nil, writes the heap profile. err is the error of the
+// run; if it is not nil, stop returns it instead of an error of the profiles.
 func (p *profiler) stop(err error) error {
 	if p.file != nil {
 		pprof.StopCPUProfile()
@@ -60,26 +60,26 @@ func (p *profiler) stop(err error) error {
 	return f.Close()
 }
 
-// BuildHeapGrowth is the heap growth of a build between two collections, in percent (GOGC).
-// A build allocates some hundred kilobytes for every attempt and keeps little of it: with
-// nine times the live heap the collector runs 16 times on a day of 2 GB, with the default
-// over a hundred times. HeapLimit bounds the memory.
+// BuildHeapGrowth is the heap growth in percent between two garbage collections of a build
+// (GOGC). A build allocates some hundred kilobytes for every attempt and keeps few of them. With
+// this value the collector runs 16 times on a day of 2 GB, with the default over a hundred
+// times. HeapLimit bounds the memory.
 const BuildHeapGrowth = 800
 
-// HeapLimit is the soft limit of a build's memory in bytes, GroupHeapLimit that of a process which
-// only groups. Grouping half a million attempts needs 730 MB; with a lower limit the process would
-// do nothing but collect garbage.
+// HeapLimit is the soft memory limit of a build in bytes. GroupHeapLimit is the limit of a
+// process that only groups problems. Grouping half a million attempts needs 730 MB; with a lower
+// limit, the process would only collect garbage.
 const (
 	HeapLimit      = 700 << 20
 	GroupHeapLimit = 900 << 20
 )
 
-// minAddressSpace is the smallest limit of the address space, in bytes, with which the Go runtime
-// starts reliably. The runtime reserves far more addresses than it uses.
+// minAddressSpace is the smallest limit of the address space, in bytes, with which the Go
+// runtime starts reliably. The runtime reserves far more addresses than it uses.
 const minAddressSpace = 3 << 30
 
-// checkAddressSpace returns an error if limit, the maximum size of the address space in bytes, is
-// below minAddressSpace, so that the program could fail later.
+// checkAddressSpace returns an error if limit, the maximum size of the address space in bytes,
+// is below minAddressSpace. The program could otherwise fail later.
 func checkAddressSpace(limit uint64) error {
 	if limit >= minAddressSpace {
 		return nil
@@ -88,8 +88,8 @@ func checkAddressSpace(limit uint64) error {
 		"raise the limit (ulimit -v unlimited), and bound memory by a cgroup or GOMEMLIMIT")
 }
 
-// addressSpace returns the limit of the process's address space in bytes, or the maximum uint64 if
-// it cannot be read.
+// addressSpace returns the limit of the process's address space in bytes. It returns the maximum
+// uint64 if the limit cannot be read.
 func addressSpace() uint64 {
 	var l unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_AS, &l); err != nil {
@@ -98,15 +98,16 @@ func addressSpace() uint64 {
 	return uint64(l.Cur) //nolint:unconvert // signed on some systems
 }
 
-// GrowHeap sets the heap growth between two collections in percent, unless GOGC is set.
+// GrowHeap sets the heap growth between two garbage collections in percent. It does nothing if
+// GOGC is set.
 func GrowHeap(percent int) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(percent)
 	}
 }
 
-// LimitHeap sets the limit in bytes above which the collector works harder, unless
-// GOMEMLIMIT is set.
+// LimitHeap sets the soft memory limit in bytes, above which garbage is collected more often. It
+// does nothing if GOMEMLIMIT is set.
 func LimitHeap(limit int64) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(limit)

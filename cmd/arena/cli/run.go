@@ -1,5 +1,5 @@
-// Package cli holds what every command shares: the streams, failures with their
-// exit codes and hints, progress, settings, and the ways in and out.
+// Package cli has what all commands share: the standard streams, failures with exit codes and
+// hints, progress, settings, inputs and outputs.
 package cli
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Run runs the program: it parses args, executes the command of root that they name, and
-// returns the exit code.
+// Run runs the program: it parses args, executes the command of root that args name, and returns
+// the exit code.
 func Run(
 	ctx context.Context,
 	root func(*Streams) *cobra.Command,
@@ -65,7 +65,7 @@ func Run(
 	return printError(stderr, asUsageError(withHint(err), namedPaths(c)))
 }
 
-// Streams are the standard streams of a run and the functions to call at its end. Data is
+// Streams are the standard streams of a run, with the functions to call at its end. Data is
 // written to Out, messages for people to Err.
 type Streams struct {
 	In  io.Reader
@@ -75,7 +75,8 @@ type Streams struct {
 	atEnd []func()
 }
 
-// AtEnd adds a function that is called when the run ends, the last added first.
+// AtEnd adds a function that is called when the run ends. The function that was added last is
+// called first.
 func (s *Streams) AtEnd(f func()) { s.atEnd = append(s.atEnd, f) }
 
 func (s *Streams) end() {
@@ -85,15 +86,15 @@ func (s *Streams) end() {
 }
 
 // cancellable reads a stream through a pipe, so that a blocked read ends with the context. begin
-// starts to copy the stream into the pipe.
+// starts copying the stream to the pipe.
 type cancellable struct {
 	*io.PipeReader
 	begin  func()
 	stream io.Reader
 }
 
-// Cancellable returns a reader of a stream whose reads may block, such as a terminal; it
-// ends when ctx is done. The stream is not read before the first Read.
+// Cancellable returns a reader of a stream, such as a terminal, whose reads may block. A blocked
+// read ends when ctx is done. The stream is not read before the first Read.
 func Cancellable(ctx context.Context, stream io.Reader) io.Reader {
 	r, w := io.Pipe()
 	context.AfterFunc(ctx, func() {
@@ -112,7 +113,8 @@ func (c cancellable) Read(p []byte) (int, error) {
 	return c.PipeReader.Read(p)
 }
 
-// Stat returns the info of the file that the stream is, or fs.ErrNotExist if it is no file.
+// Stat returns the file info of the stream. It returns fs.ErrNotExist if the stream is not a
+// file.
 func (c cancellable) Stat() (os.FileInfo, error) {
 	if f, ok := c.stream.(*os.File); ok {
 		return f.Stat()
@@ -120,11 +122,11 @@ func (c cancellable) Stat() (os.FileInfo, error) {
 	return nil, fs.ErrNotExist
 }
 
-// Version returns the program's version, as in CHANGELOG.md. It is written into every row,
-// so it changes only when the rows may.
+// Version returns the program's version, as in CHANGELOG.md. It is written to every row, so it
+// changes only if rows may change.
 func Version() string { return "0.1.0" }
 
-// NewVersion returns `arena version`.
+// NewVersion returns the command `arena version`.
 func NewVersion(s *Streams) *cobra.Command {
 	return Command("version", "Print the version, with the commit it was built from", NumArgs(0, 0), func(*cobra.Command, []string) error {
 		_, err := fmt.Fprintf(s.Out, "arena %s%s\n", Version(), buildInfo())

@@ -16,20 +16,20 @@ import (
 	"github.com/trajectory-arena/arena/internal/webclient"
 )
 
-// Door is where a command serves HTTP, and the token that requests must carry.
+// Door is the address at which a command serves HTTP, with the token that requests must have.
 type Door struct {
 	listen   string
 	tokenEnv string
 }
 
-// Add adds --listen and --token-env, with their defaults.
+// Add adds the flags --listen and --token-env, with their defaults, to c.
 func (d *Door) Add(c *cobra.Command, listen, tokenEnv string) {
 	c.Flags().StringVar(&d.listen, "listen", listen, "address to listen on; port 0 takes a free one. Others than loopback need a token")
 	c.Flags().StringVar(&d.tokenEnv, "token-env", tokenEnv, "environment variable with the token that every request must carry")
 }
 
-// Token returns the token that requests must carry, from the environment variable of --token-env.
-// It is an error if there is none and other machines can connect.
+// Token returns the token that requests must have, from the environment variable in --token-env.
+// It returns an error if there is no token although other machines can connect.
 func (d *Door) Token() (string, error) {
 	token := os.Getenv(d.tokenEnv)
 	if _, _, err := net.SplitHostPort(d.listen); err != nil {
@@ -44,9 +44,9 @@ func (d *Door) Token() (string, error) {
 	return token, nil
 }
 
-// Serve serves h at the address of the door until ctx ends, and then lets requests finish for a
-// short time. what names the service for people. A loopback address is served by toLocalhost. h
-// checks the token, for which WithToken is enough.
+// Serve serves h at the address of the door until ctx ends, and then gives requests a short time
+// to finish. what is the name of the service in messages. For a loopback address, requests for
+// other hosts are rejected. h must check the token, for example with WithToken.
 func (d *Door) Serve(
 	ctx context.Context,
 	s *Streams,
@@ -75,8 +75,8 @@ func (d *Door) Serve(
 	return <-ended
 }
 
-// address returns the host of --listen as the user typed it, since the listener has [::] for
-// 0.0.0.0, with the port on which the listener is.
+// address returns the host of --listen as the user typed it (the listener has [::] for 0.0.0.0),
+// with the port of the listener.
 func (d *Door) address(listening net.Addr) string {
 	host, _, err := net.SplitHostPort(d.listen)
 	_, port, portErr := net.SplitHostPort(listening.String())
@@ -86,9 +86,9 @@ func (d *Door) address(listening net.Addr) string {
 	return net.JoinHostPort(host, port)
 }
 
-// WithToken returns a handler that answers requests without the token with status 401. Requests
-// carry the token as a bearer token or, from a browser, as the password of HTTP's basic
-// authentication. It returns h itself if token is empty.
+// WithToken returns a handler that answers requests without the token with status 401. The token
+// is a bearer token or, from a browser, the password of HTTP's basic authentication. It returns
+// h itself if token is empty.
 func WithToken(h http.Handler, token string) http.Handler {
 	if token == "" {
 		return h
@@ -107,8 +107,8 @@ func WithToken(h http.Handler, token string) http.Handler {
 	})
 }
 
-// toLocalhost returns a handler that rejects requests whose host is not the local one. The page of
-// another site could send such requests through a browser.
+// toLocalhost returns a handler that rejects requests whose host is not the local one. Without
+// it, the page of another site could send requests through a browser.
 func toLocalhost(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !webclient.Local(r.Host) {
@@ -119,8 +119,8 @@ func toLocalhost(h http.Handler) http.Handler {
 	})
 }
 
-// boundedServer returns a server for h that limits the header of a request to 256 KiB, the time to
-// read a request to 10 seconds, and the time to answer to a minute. It closes a connection that is
+// boundedServer returns a server for h with limits: 256 KiB for the header of a request, 10
+// seconds for reading a request, and a minute for answering it. It closes a connection that is
 // idle for a minute.
 func boundedServer(h http.Handler) *http.Server {
 	const requestTime, quietTime, maxHead = 10 * time.Second, time.Minute, 256 << 10

@@ -10,15 +10,16 @@ import (
 	"github.com/trajectory-arena/arena/internal/strictyaml"
 )
 
-// Settings are the flags that fill a configuration: a YAML file, then single keys.
+// Settings are the flags that set a configuration: --config for a YAML file, then --set for
+// single keys.
 type Settings struct {
 	File string
 	Sets []string
-	// Page is the page of docs on the keys, Example one key with a value.
+	// Page is the page of docs about the keys. Example is one key with a value.
 	Page, Example string
 }
 
-// BuildSettings returns the settings of a build.
+// BuildSettings returns the flags for the configuration of a build.
 func BuildSettings() Settings {
 	return Settings{Page: "docs/configuration.md", Example: "select.top=2"}
 }
@@ -29,7 +30,7 @@ func (s *Settings) Flags(c *cobra.Command) {
 	c.Flags().StringArrayVar(&s.Sets, "set", nil, "one key of the configuration, such as "+s.Example+" (may be repeated)")
 }
 
-// Fill reads the settings into config, a pointer to a struct of defaults.
+// Fill sets config, a pointer to a struct with the defaults, to the values of the flags.
 func (s *Settings) Fill(config any) error {
 	if s.File != "" {
 		b, err := os.ReadFile(s.File)
@@ -59,7 +60,7 @@ func (s *Settings) Fill(config any) error {
 	return nil
 }
 
-// nested returns a dotted key and its value as nested YAML: "a.b" and "1" as "a:\n  b: 1".
+// nested returns a dotted key with its value as nested YAML: "a.b" and "1" become "a:\n b: 1".
 func nested(key, value string) []byte {
 	var b []byte
 	for depth, part := range strings.Split(key, ".") {
@@ -68,9 +69,9 @@ func nested(key, value string) []byte {
 	return fmt.Appendf(b[:len(b)-1], " %s\n", value)
 }
 
-// nearestKey returns a hint for an error of decoding: the page that lists the keys and, if err is
-// about an unknown key, the most similar known key. set is the key of --set; it is empty for a key
-// in a file.
+// nearestKey returns a hint for an error of decoding: the page that lists the keys and, if err
+// is about an unknown key, the most similar known key. set is the key in --set, "" for a key in
+// a file.
 func (s *Settings) nearestKey(err error, set string, config any) string {
 	list := s.Page + " lists the keys and their defaults"
 	nearest := strictyaml.Nearest(err, set, config)

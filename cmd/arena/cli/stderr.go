@@ -24,8 +24,9 @@ const (
 
 var logFormats = []string{logText, logJSON}
 
-// logFormatOf returns the value of the flag --log-format in args, or the default text. It is called
-// before the other arguments are parsed, since errors in them are printed in this format.
+// logFormatOf returns the value of the flag --log-format in args, or the default text. It is
+// called before all other arguments are parsed, since errors about them are printed in this
+// format.
 func logFormatOf(args []string) string {
 	format := logText
 	flags := pflag.NewFlagSet("log", pflag.ContinueOnError)
@@ -44,7 +45,7 @@ type logLines struct {
 	pending []byte
 }
 
-// Write accepts text in pieces of any length, and logs each complete line.
+// Write logs each complete line of text, which may be written in pieces of any length.
 func (l *logLines) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -77,7 +78,7 @@ func (l *logLines) printError(text, hint string, code int) {
 }
 
 // WithoutSecrets replaces secrets and personal data in a text that quotes a trace, such as an
-// error, an explanation or a passage that a judge cites. JSON remains valid.
+// error, an explanation or a passage that a judge cites. JSON remains valid JSON.
 func WithoutSecrets(text string) string {
 	if len(text) < redact.Shortest && utf8.ValidString(text) {
 		return text
@@ -85,11 +86,12 @@ func WithoutSecrets(text string) string {
 	return redact.New(redact.Options{}).Text(text, redact.Counts{})
 }
 
-// redactingWriter is a writer for standard error. It replaces secrets in every text, but keeps the
-// user's own folders, and escapes control characters that a terminal would execute.
+// redactingWriter is a writer for standard error. It replaces secrets in every text, except for
+// the user's own folders, and escapes control characters that a terminal would execute.
 type redactingWriter struct{ dst io.Writer }
 
-// Write writes p, which must be a complete text, since a secret split over two writes is not found.
+// Write writes p without secrets. p must be a complete text, since a secret that is split over
+// two writes is not found.
 func (w redactingWriter) Write(p []byte) (int, error) {
 	text := redact.New(redact.Options{Homes: true}).Text(string(p), redact.Counts{})
 	if _, err := io.WriteString(w.dst, visible(text)); err != nil {
@@ -98,8 +100,8 @@ func (w redactingWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// visible returns text with control characters and bidirectional controls escaped, except for
-// newlines and tabs.
+// visible returns text with control characters and bidirectional controls escaped. Newlines and
+// tabs are kept.
 func visible(text string) string {
 	hidden := func(r rune) bool {
 		return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r)
@@ -119,8 +121,8 @@ func visible(text string) string {
 	return b.String()
 }
 
-// NamesOf returns the ids of a trace as lines show them: an id that is a secret becomes a
-// placeholder, the same in all commands.
+// NamesOf returns the ids of a trace in the form in which output lines have them. An id that is
+// a secret becomes a placeholder, which is the same in all commands.
 func NamesOf(t *arena.Trace) *arena.Trace {
 	out := arena.Trace{
 		RunID:     WithoutSecrets(t.RunID),

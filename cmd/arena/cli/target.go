@@ -16,37 +16,42 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// Target is where a command writes a corpus, with the flags for it.
+// Target is the destination to which a command writes a corpus, with the flags for it.
 type Target struct {
-	// Name is a folder, or the URL of a folder in a bucket.
+	// Name is the path of a folder, or the URL of a folder in a bucket.
 	Name string
-	// License is the licence in the card, which only the publisher knows.
+	// License is the licence on the dataset card, which only the publisher knows.
 	License string
-	// Force permits to replace a corpus.
+	// Force allows replacing an existing corpus.
 	Force bool
-	// Dir is the local folder in which the corpus is written, also for a bucket; Stage and
-	// SetDir set it.
+	// Dir is the local folder in which the corpus is written, also if the target is in a bucket.
+	// Stage and SetDir set it.
 	Dir string
+
+	command *cobra.Command
+	// identity is the hash of the command, empty if it is unknown.
+	identity string
 }
 
-// Flags adds -o and --license.
+// Flags adds the flags -o and --license to c.
 func (t *Target) Flags(c *cobra.Command) {
+	t.command = c
 	c.Flags().StringVarP(&t.Name, "output", "o", "", "folder of the corpus, or the URL of one in a bucket (required)")
 	Replaces(c, "output")
 	c.Flags().StringVar(&t.License, "license", "", "terms that the card names, in the Hub's words, such as cc-by-4.0")
 }
 
-// Replacing adds the flags and --force.
+// Replacing adds the flags -o, --license and --force to c.
 func (t *Target) Replacing(c *cobra.Command) {
 	t.Flags(c)
 	c.Flags().BoolVar(&t.Force, "force", false, "replace a corpus that is already there")
 }
 
-// hubLicense matches an identifier that the Hugging Face Hub accepts as a licence. The value is
-// written into YAML.
+// hubLicense matches an identifier that the Hugging Face Hub accepts as a licence. Its value is
+// written to YAML, so that no other characters are allowed.
 var hubLicense = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{0,63}$`)
 
-// Check returns an error for a missing output or an invalid licence.
+// Check returns an error if there is no output folder or the licence is invalid.
 func (t *Target) Check() error {
 	switch {
 	case t.Name == "":
@@ -57,7 +62,7 @@ func (t *Target) Check() error {
 	return nil
 }
 
-// Stage checks the target and sets Dir, for a bucket to a temporary folder.
+// Stage checks the target and sets Dir. For a target in a bucket, Dir is a temporary folder.
 func (t *Target) Stage(s *Streams) error {
 	if err := t.Check(); err != nil {
 		return err
@@ -73,8 +78,8 @@ func (t *Target) Stage(s *Streams) error {
 	return t.SetDir(staging)
 }
 
-// SetDir sets Dir: for a bucket to staging, or to a folder of its name in the working
-// folder.
+// SetDir sets Dir. For a target in a bucket, Dir is staging or, if staging is empty, a folder of
+// the target's name in the working folder.
 func (t *Target) SetDir(staging string) error {
 	if t.Dir = filepath.Clean(t.Name); !bucket.IsURL(t.Name) {
 		return NoStream(t.Name)
@@ -87,8 +92,8 @@ func (t *Target) SetDir(staging string) error {
 	return nil
 }
 
-// Make locks the output, calls write to write a corpus there, and uploads it if it goes to a
-// bucket.
+// Make locks the output, calls write to write a corpus, and uploads the corpus if the target is
+// in a bucket.
 func (t *Target) Make(
 	ctx context.Context,
 	s *Streams,
@@ -97,7 +102,7 @@ func (t *Target) Make(
 	if err := t.Stage(s); err != nil {
 		return err
 	}
-	if err := t.Acquire(ctx, s); err != nil {
+	if done, err := t.Acquire(ctx, s); done || err != nil {
 		return err
 	}
 	if err := write(t.FinishTarget(t.Dir)); err != nil {
@@ -106,17 +111,19 @@ func (t *Target) Make(
 	return t.Publish(ctx)
 }
 
-// FinishTarget returns the target with which a corpus in dir is assembled.
+// FinishTarget returns the target for assembling a corpus in dir.
 func (t *Target) FinishTarget(dir string) finish.Target {
 	return finish.Target{
 		FS:      corpus.Disk{},
 		Out:     dir,
 		Version: Version(),
 		License: t.License,
+		Command: t.identity,
 	}
 }
 
-// NoStream returns an error for -, of which a folder would be created.
+// NoStream returns an error if out is "-", since a corpus is a folder and cannot be written to
+// standard output.
 func NoStream(out string) error {
 	if out == "-" {
 		return Usage(errors.New("a folder cannot go to standard output"), "give -o a folder, such as -o out")
@@ -124,7 +131,7 @@ func NoStream(out string) error {
 	return nil
 }
 
-// Lock locks a folder until the run ends.
+// Lock locks the output folder dir until the run ends.
 func Lock(s *Streams, dir string) error {
 	release, err := corpus.Lock(dir)
 	if err != nil {
@@ -134,41 +141,58 @@ func Lock(s *Streams, dir string) error {
 	return nil
 }
 
-// Acquire locks the output until the run ends, and returns an error if a corpus is there.
-func (t *Target) Acquire(ctx context.Context, s *Streams) error {
-	if err := Lock(s, t.Dir); err != nil {
-		return err
+// Acquire locks the output until the run ends. done reports that the output is a finished corpus
+// that the same command wrote, so that there is nothing to do. It returns an error if another corpus
+// is there.
+func (t *Target) Acquire(ctx context.Context, s *Streams) (done bool, err error) {
+	if err = Lock(s, t.Dir); err != nil {
+		return false, err
 	}
-	return t.CheckFree(ctx)
+	return t.CheckFree(ctx, s)
 }
 
-// CheckFree returns an error if a corpus is there that may not be replaced.
-func (t *Target) CheckFree(ctx context.Context) (err error) {
-	exists := false
+// CheckFree reports whether the output is a finished corpus that the same command wrote, and says
+// so. It returns an error if a corpus is there that may not be replaced.
+func (t *Target) CheckFree(ctx context.Context, s *Streams) (done bool, err error) {
+	// An input that cannot be read has no hash. The command reports it when it opens the input.
+	t.identity, _ = commandIdentity(ctx, t.command)
+	if err = ctx.Err(); err != nil {
+		return false, err
+	}
+
 	name := t.Dir
+	exists := false
 	remote := bucket.IsURL(t.Name)
 	if remote {
 		name = t.Name
 		err = withBucket(ctx, bucket.Create, t.Name, func(b *bucket.Bucket) (err error) {
-			exists, err = corpus.IsCorpus(b.Files(ctx), ".")
+			fsys := b.Files(ctx)
+			exists, err = corpus.IsCorpus(fsys, ".")
+			done = err == nil && exists && isWrittenBy(fsys, ".", t.identity)
 			return err
 		})
 	} else {
 		_, readErr := corpus.ReadManifest(corpus.Disk{}, t.Dir)
 		exists = readErr == nil
+		done = exists && isWrittenBy(corpus.Disk{}, t.Dir, t.identity)
 	}
+
 	switch {
 	case err != nil:
-		return err
+		return false, err
+	case done && !t.Force:
+		fmt.Fprintf(s.Err, "this command wrote %s before: nothing to do (--force writes it again)\n", name)
+		return true, nil
 	case exists && !t.Force:
-		return Failed(fmt.Errorf("write %s: a corpus is there already", name), "give --force to replace it, or another folder")
+		return false, Failed(fmt.Errorf("write %s: a corpus is there already", name), "give --force to replace it, or another folder")
 	case remote || !exists:
-		return nil
+		return false, nil
 	}
-	return corpus.CheckReplaceable(corpus.Disk{}, t.Dir)
+	return false, corpus.CheckReplaceable(corpus.Disk{}, t.Dir)
 }
 
-// Publish copies the finished corpus into its bucket, if it goes to one.
+// Publish copies the finished corpus to its bucket. It does nothing if the target is a local
+// folder.
 func (t *Target) Publish(ctx context.Context) error {
 	if !bucket.IsURL(t.Name) {
 		return nil
@@ -189,7 +213,7 @@ func (t *Target) Publish(ctx context.Context) error {
 	})
 }
 
-// Temporary creates a folder that is removed when the run ends.
+// Temporary creates a temporary folder that is removed when the run ends.
 func (s *Streams) Temporary(name string) (string, error) {
 	dir, err := os.MkdirTemp("", name)
 	if err != nil {

@@ -12,23 +12,25 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// The maximum number of unreadable records that are listed one by one, of a run and of one file:
-// enough to find what is wrong, and less than a screen. A file that is no text at all must not hide
-// what is wrong with the others.
+// maxUnread is the maximum number of unreadable records that a run lists one by one, less than a
+// screen. maxUnreadOfFile is the maximum for one file, so that a file that is not text does not
+// hide the problems of others.
 const (
 	maxUnread       = 20
 	maxUnreadOfFile = 5
 )
 
-// Unread counts the records that a run could not read, by reason, and describes the first of them.
+// Unread counts the records that a run could not read, by reason. First describes the first
+// ones.
 type Unread struct {
 	counts map[traces.Reason]int
 	First  []string
 	Tally  traces.Tally
 	// cut lists the inputs that ended early.
 	cut []string
-	// ids identify the attempts of one input. When inputs are joined, seen holds the ids of all, and
-	// collisions counts later attempts with the id of another attempt and other content.
+	// ids identify the attempts of one input. When inputs are joined, seen has the ids of all
+	// inputs, and collisions counts the attempts that have the id of an earlier attempt but
+	// other content.
 	ids        []identity
 	seen       traces.Collisions
 	collisions int64
@@ -54,7 +56,7 @@ func (u *Unread) add(input *traces.Input, f *traces.Fault) {
 	)))
 }
 
-// Join adds what a later part of the run could not read.
+// Join adds the unreadable records of a later part of the run.
 func (u *Unread) Join(o Unread) {
 	if u.counts == nil {
 		u.counts = map[traces.Reason]int{}
@@ -72,7 +74,8 @@ func (u *Unread) Join(o Unread) {
 	u.First = append(u.First, o.First[:min(len(o.First), maxUnread-len(u.First))]...)
 }
 
-// Print prints the first records by place, and the counts by reason.
+// Print prints the first unreadable records with their positions, and the number of all by
+// reason.
 func (u *Unread) Print(w io.Writer) {
 	for _, line := range u.First {
 		fmt.Fprintf(w, "not read: %s\n", line)
@@ -85,12 +88,12 @@ func (u *Unread) Print(w io.Writer) {
 	}
 }
 
-// identity identifies an attempt: its id, and the hash of its record. Two attempts with one id and
-// different hashes collide.
+// identity identifies an attempt by its id and the hash of its record. Two attempts with the
+// same id and different hashes collide.
 type identity struct{ id, record string }
 
-// Read calls attempt with every attempt of an input, in order, and counts the records that could
-// not be read. Each input needs its own Unread, which Join then adds to that of the run.
+// Read calls attempt for every attempt of an input, in order, and counts the records that could
+// not be read. Each input needs a separate Unread. Join adds it to that of the run.
 func (u *Unread) Read(
 	ctx context.Context,
 	input *traces.Input,
@@ -112,11 +115,12 @@ func (u *Unread) Read(
 	return err
 }
 
-// Warn prints warnings about the files that end early and the attempts with the id of another one.
+// Warn prints warnings about the files that end early and about attempts that have the id of
+// another one.
 func (u *Unread) Warn(w io.Writer) { Warn(w, u.cut, u.collisions) }
 
-// Warn prints, even with -q, which files end early and how many attempts have the id of
-// another one.
+// Warn prints which files end early and how many attempts have the id of another one. It prints
+// even with the flag -q.
 func Warn(w io.Writer, cut []string, collisions int64) {
 	for _, path := range cut[:min(len(cut), maxUnread)] {
 		fmt.Fprintf(w, "warning: %s ends early: what it held besides is lost\n", text.Line(path))

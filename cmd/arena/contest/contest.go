@@ -1,5 +1,5 @@
-// Package contest holds the commands that check what contests on subnets publish:
-// `arena contest kl`, distil, evolai and yuma.
+// Package contest has the commands that check what contests on subnets publish: `arena contest
+// kl`, distil, evolai and yuma.
 package contest
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/trajectory-arena/arena/report"
 )
 
-// NewContest returns `arena contest`.
+// NewContest returns the command `arena contest`.
 func NewContest(s *cli.Streams) *cobra.Command {
 	return cli.Family(
 		"contest",
@@ -38,7 +38,7 @@ type outputs struct {
 }
 
 // flags adds the flags for the outputs to c. rows describes a row of the Parquet table. If it is
-// empty, there is no such table.
+// empty, there is no flag for such a table.
 func (o *outputs) flags(c *cobra.Command, rows string) {
 	c.Flags().BoolVar(&o.json, "json", false, "write JSON instead of tables")
 	cli.Out(c, &o.out)

@@ -22,7 +22,7 @@ type replayed struct {
 	*distil.Report
 	Simulated []distil.Simulated     `json:"simulated,omitempty"`
 	Axes      []distil.SimulatedAxes `json:"simulated_axes,omitempty"`
-	// NotSimulated states which rule could not be simulated, and why.
+	// NotSimulated tells which kind of rule could not be simulated, and why.
 	NotSimulated string `json:"not_simulated,omitempty"`
 }
 
@@ -56,12 +56,12 @@ func newDistil(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-// times is the number of times that each real round is simulated. With 20 rounds, the error of the
+// times is the number of simulations of each real round. With 20 rounds, the error of the
 // simulation is then a tenth of the error that results from the number of rounds.
 const times = 200
 
-// axesTimes is the number of times that each king's axes are simulated. It makes the error of a
-// rate at most 0.011.
+// axesTimes is the number of simulations of each king's axes. It makes the error of a rate at
+// most 0.011.
 const axesTimes = 2000
 
 func (f *distilFlags) run(s *cli.Streams, path string) error {

@@ -16,7 +16,6 @@ import (
 	"github.com/trajectory-arena/arena/contest/race"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
-	"github.com/trajectory-arena/arena/internal/atomicfile"
 	"github.com/trajectory-arena/arena/internal/webclient"
 	"github.com/trajectory-arena/arena/report"
 	"github.com/trajectory-arena/arena/traces/fetch"
@@ -30,11 +29,11 @@ type raceFlags struct {
 	corpus string
 }
 
-// maxRace limits the size in bytes of the document about a race. Real ones have some hundred
+// maxRace is the maximum size in bytes of the document about a race. Real ones have some hundred
 // kilobytes.
 const maxRace = 64 << 20
 
-// NewRace returns `arena race`.
+// NewRace returns the command `arena race`.
 func NewRace(s *cli.Streams) *cobra.Command {
 	return cli.Family("race", "Check what the subnet published of a race", newRaceVerify(s))
 }
@@ -62,7 +61,7 @@ func (f *raceFlags) run(
 	if len(args)+min(1, len(f.source)) != 1 {
 		return cli.Usage(errors.New("which race is not said"), "give its ID, or --from FILE")
 	}
-	text, err := f.document(ctx, args)
+	text, err := f.document(ctx, s, args)
 	if err != nil {
 		return err
 	}
@@ -85,7 +84,7 @@ func (f *raceFlags) run(
 	return err
 }
 
-func (f *raceFlags) document(ctx context.Context, args []string) ([]byte, error) {
+func (f *raceFlags) document(ctx context.Context, s *cli.Streams, args []string) ([]byte, error) {
 	if f.source != "" {
 		file, err := os.Open(f.source)
 		if err != nil {
@@ -104,12 +103,12 @@ func (f *raceFlags) document(ctx context.Context, args []string) ([]byte, error)
 		return nil, cli.Failed(err, "the id may be of another network: --api names the server")
 	}
 	if f.save != "" {
-		err = atomicfile.WriteFile(f.save, text)
+		err = cli.WriteText(s, f.save, string(text))
 	}
 	return text, err
 }
 
-// countAttempts returns the number of attempts of each run in a corpus's ledger.
+// countAttempts returns the number of attempts of each run in the tables of a corpus.
 func countAttempts(dir string) (map[string]int, error) {
 	attempts := map[string]int{}
 	path := filepath.Join(dir, "tables", "attempts.parquet")

@@ -49,8 +49,8 @@ func newYuma(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-// readSubnet replaces the rules by those of --subnet. It returns an error if another flag sets a
-// rule as well.
+// readSubnet replaces the rules by those in the file of --subnet. It returns an error if another
+// flag sets a rule too.
 func (f *yumaFlags) readSubnet(c *cobra.Command) error {
 	if f.subnet == "" {
 		return nil
@@ -102,7 +102,7 @@ func (f *yumaFlags) run(s *cli.Streams, path string) error {
 }
 
 // replacements computes the consensus of each epoch with the weights that --set replaces. It
-// returns nil if the flag was not given.
+// returns nil if the flag is not set.
 func (f *yumaFlags) replacements(epochs []*yuma.Epoch, changes []yuma.Change) ([]*yuma.Result, error) {
 	if len(changes) == 0 {
 		return nil, nil

@@ -46,6 +46,7 @@ type Flags struct {
 	rescore   string
 	system    string
 	tools     string
+	as        string
 	titles    instrument.Embeddings
 	Judge     instrument.JudgeChoice
 	trainedOn string
@@ -129,6 +130,7 @@ func (f *Flags) addSetting(c *cobra.Command) {
 		shop.Profiles(),
 		"system prompt and tools: "+strings.Join(shop.Profiles(), ", "),
 	)
+	cli.File(c, &f.as, "as", "corpus that the student was trained on: system prompt, tools and wrappings as its rows of hf-json have them, or with --dialect text those of text")
 	cli.File(c, &f.system, "system", "file with another system prompt; with --prompt-form history it is sent as it is")
 	cli.File(c, &f.tools, "tools", "file with other definitions of the harness's tools: a JSON array in the form of OpenAI")
 	cli.Choice(
@@ -146,7 +148,10 @@ func (f *Flags) addSetting(c *cobra.Command) {
 		"chat: a message a turn; history: one message with all that was said, as the public loops send",
 	)
 	fl.StringVar(&f.Played.Search, "search", "", "URL of a real search server to use instead of the catalogue's own search")
-	cli.Choice(c, &f.Played.Dialect, "dialect", dialect.All(), "how calls are written: auto, native, oro or hermes")
+	cli.Choice(c, &f.Played.Dialect, "dialect", dialect.All(), "how calls are written: auto, native, oro, hermes, or text, as rows of the export profile text are")
+	for _, flag := range []string{"harness", "system", "tools"} {
+		c.MarkFlagsMutuallyExclusive("as", flag)
+	}
 	fl.IntVarP(&f.Played.Samples, "samples", "k", 1, "rollouts per problem")
 	fl.IntVar(&f.Played.MaxSteps, "max-steps", 25, "replies per rollout at most")
 	f.coverage = usualCoverage
@@ -286,6 +291,9 @@ func (f *Flags) endpointConfig() model.Config {
 }
 
 func (f *Flags) harnessOf() (arena.Harness, error) {
+	if f.as != "" {
+		return f.harnessOfRows()
+	}
 	h, err := shop.Profile(f.Played.Harness)
 	if err != nil {
 		return h, err

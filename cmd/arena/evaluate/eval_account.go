@@ -7,6 +7,7 @@ import (
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/internal/evaluation"
+	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/judges/prices"
 	"github.com/trajectory-arena/arena/student"
 	"github.com/trajectory-arena/arena/student/telemetry"
@@ -60,6 +61,9 @@ type evalAccount struct {
 	Limits            []int   `json:"limits"`
 	Serve             string  `json:"serve,omitempty"`
 
+	// LeftOut says what a server refused of its own replies, so that it was not sent back.
+	LeftOut string `json:"left_out,omitempty"`
+
 	Servers   []telemetry.Identity `json:"servers"`
 	GPUSource string               `json:"gpu_source,omitempty"`
 	GPUs      []telemetry.Device   `json:"gpus,omitempty"`
@@ -78,7 +82,12 @@ func (w *evalWatch) account(s *evaluation.Summary) error {
 	done := w.rollouts()
 	seconds := time.Since(w.began).Seconds()
 	w.flags.bill = cost.String()
+	leftOut := ""
+	if returned := model.Returned(w.refused.Load()); returned != model.AsItCame {
+		leftOut = returned.String()
+	}
 	return student.WriteJSON(w.file(student.TelemetryFile), evalAccount{
+		LeftOut: leftOut,
 		Seconds: seconds, Rollouts: done, RolloutsPerSecond: float64(done) / seconds, Requests: c.Requests.Load(),
 		Retries: c.Retries.Load(), Overloads: c.Overloads.Load(), Limits: w.pool.Limits(), Serve: w.flags.serve,
 		Servers: w.servers, GPUSource: w.gpus.Source, GPUs: w.gpus.Devices, Usage: usage, Cost: cost,

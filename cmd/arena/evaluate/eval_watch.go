@@ -35,6 +35,8 @@ type evalWatch struct {
 	gpus    *telemetry.GPUs
 	servers []telemetry.Identity
 	line    *cli.Line
+	// refused has the fields of replies that a server refuses, as a model.Returned.
+	refused *atomic.Int32
 
 	done, successes, lost atomic.Int64
 }
@@ -52,6 +54,7 @@ func newEvalWatch(
 		total:   run.Spec.Problems * run.Spec.Samples,
 		began:   time.Now(),
 		line:    cli.NewLine(s),
+		refused: run.Environment.Refused,
 	}
 }
 

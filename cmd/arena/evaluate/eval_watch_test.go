@@ -10,6 +10,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/student"
+	"github.com/trajectory-arena/arena/student/rollout"
 	"github.com/trajectory-arena/arena/student/telemetry"
 )
 
@@ -20,7 +21,7 @@ func watchOf(t *testing.T, words *bytes.Buffer, total int) *evalWatch {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newEvalWatch(&cli.Streams{Err: words}, f, &student.Run{Spec: student.Spec{Problems: total, Samples: 1}}, pool)
+	return newEvalWatch(&cli.Streams{Err: words}, f, &student.Run{Spec: student.Spec{Problems: total, Samples: 1}, Environment: &rollout.Environment{}}, pool)
 }
 
 func TestTheLiveLine(t *testing.T) {

@@ -1,9 +1,11 @@
 package evaluate
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,9 +25,13 @@ func NewCompare(s *cli.Streams) *cobra.Command {
 			if o.Contaminated, err = readTrainedOn(trainedOn); err != nil {
 				return err
 			}
-			comparisons, err := comparison.Compare(args, o)
+			folders, err := student.Opened(args, s.Temporary)
 			if err != nil {
-				return cli.DefaultHint(err, "a run is a folder that `arena eval` finished")
+				return cli.Failed(err, cli.RunHint)
+			}
+			comparisons, err := comparison.Compare(folders, o)
+			if err != nil {
+				return cli.DefaultHint(err, cli.RunHint)
 			}
 			for _, c := range comparisons {
 				if err := checkTrainedOn(o.Contaminated, c.Compared()); err != nil {
@@ -72,25 +78,57 @@ func printComparisons(
 
 // NewResults returns `arena results`.
 func NewResults(s *cli.Streams) *cobra.Command {
-	var out string
+	var out, hub string
 	var byProblem bool
-	c := cli.Command("results RUN… -o F", "The rollouts of runs as lines; runs with other seeds as one run", cli.NumArgs(1, cli.AnyNumber), func(_ *cobra.Command, args []string) error {
+	c := cli.Command("results RUN… -o F", "The rollouts of runs as lines; runs with other seeds as one run", cli.NumArgs(1, cli.AnyNumber), func(c *cobra.Command, args []string) error {
+		folders, err := student.Opened(args, s.Temporary)
+		if err != nil {
+			return cli.Failed(err, cli.RunHint)
+		}
+		if hub != "" {
+			return writeHubResult(c.Context(), s, out, hub, folders)
+		}
 		return cli.WriteWhole(s, out, func(w io.Writer) (err error) {
 			lines := json.NewEncoder(w)
 			if byProblem {
-				err = student.EachProblem(args, func(p *student.ProblemResult) error {
+				err = student.EachProblem(folders, func(p *student.ProblemResult) error {
 					return lines.Encode(p)
 				})
 			} else {
-				err = student.EachPooled(args, func(r *rollout.Result) error {
+				err = student.EachPooled(folders, func(r *rollout.Result) error {
 					return lines.Encode(r)
 				})
 			}
-			return cli.DefaultHint(err, "a run is a folder that `arena eval` finished")
+			return cli.DefaultHint(err, cli.RunHint)
 		})
 	})
 	cli.Out(c, &out)
 	cli.ReadsFiles(c)
 	c.Flags().BoolVar(&byProblem, "by-problem", false, "one line a problem: samples, successes, rate, whether it is flaky")
+	c.Flags().StringVar(&hub, "hub", "", "the success rate as a file of .eval_results for the Hub; ORG/DATASET/TASK names the benchmark")
 	return c
+}
+
+// writeHubResult writes the success rate of runs as an evaluation result of the Hub. A rate of which too
+// little was scored is not written.
+func writeHubResult(ctx context.Context, s *cli.Streams, out, benchmark string, folders []string) error {
+	parts := strings.Split(benchmark, "/")
+	if len(parts) != 3 {
+		return cli.Usage(fmt.Errorf("--hub %q is not ORG/DATASET/TASK", benchmark), "TASK is an id of the dataset's eval.yaml, often default")
+	}
+	groups, err := student.ReadGroups(ctx, folders[0])
+	if err != nil {
+		return cli.DefaultHint(err, cli.RunHint)
+	}
+	summary, err := student.ReadSummary(folders, groups)
+	switch {
+	case err != nil:
+		return cli.DefaultHint(err, cli.RunHint)
+	case summary.ASRScored == nil || summary.Coverage < usualCoverage:
+		return cli.Limit(fmt.Errorf("no result: %d of %d rollouts were scored, fewer than %.2f of them, or the run has no rate", summary.Scored, summary.Samples, usualCoverage), "`arena eval --retry-infra` continues what failed")
+	}
+	return cli.WriteWhole(s, out, func(w io.Writer) error {
+		_, err := w.Write(student.HubResult(summary, parts[0]+"/"+parts[1], parts[2]))
+		return err
+	})
 }

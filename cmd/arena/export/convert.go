@@ -50,7 +50,7 @@ func NewConvert(s *cli.Streams) *cobra.Command {
 			return f.run(c.Context(), s, paths)
 		})
 	cli.Choice(c, &f.format, "to", convert.Formats, "format to write: "+formatNames())
-	c.Flags().StringVarP(&f.out, "output", "o", "", "output file, or folder for sts; - is standard output")
+	c.Flags().StringVarP(&f.out, "output", "o", "", "output file, or folder for sessions; - is standard output")
 	f.reading.Register(c)
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
 	cli.ReadsDays(c)
@@ -80,7 +80,7 @@ func (c *conversion) run(
 	}
 	c.progress = cli.Verbosity{Quiet: c.quiet}.Progress(s)
 	c.progress.Begin("convert", len(c.inputs))
-	if c.format == convert.STS && c.out != "-" {
+	if c.format.IsSession() && c.out != "-" {
 		err = c.folder(ctx, c.out)
 	} else {
 		err = cli.WriteWhole(s, c.out, c.stream(ctx))

@@ -38,6 +38,7 @@ type exportFlags struct {
 	where     string
 	tokenizer string
 	templates []string
+	heldOut   []string
 	python    string
 	redact    bool
 	hotkeys   bool
@@ -62,6 +63,7 @@ func NewExport(s *cli.Streams) *cobra.Command {
 	c.Flags().Int64Var(&f.opt.Sessions, "sessions", f.opt.Sessions, "sessions in the sample of profile sts")
 	cli.File(c, &f.tokenizer, "tokenizer", "tokenizer.json (byte-level BPE) to count tokens with; attempts over --max-tokens go, 14336 unless set")
 	cli.Files(c, &f.templates, "preflight", "chat template (Jinja file or tokenizer_config.json) to render the rows of hf-json and text through, several allowed")
+	cli.Files(c, &f.heldOut, "held-out", "problems that no training row may ask for, beside those that the corpus protects; may be repeated")
 	c.Flags().StringVar(&f.python, "python", "python3", "Python with jinja2 and pyarrow for --preflight")
 	cli.ReadsFiles(c)
 	c.Flags().StringVar(&f.where, "where", "", "only attempts for which this holds, such as 'judge_score >= 0.7 && n_steps <= 15'")
@@ -85,7 +87,8 @@ func runExport(
 	if err = f.target.Stage(s); err != nil {
 		return err
 	}
-	if err = f.target.CheckFree(c.Context()); err != nil {
+	done, err := f.target.CheckFree(c.Context(), s)
+	if done || err != nil {
 		return err
 	}
 	for _, template := range f.templates {
@@ -109,7 +112,7 @@ func (f *exportFlags) export(
 	if err != nil {
 		return cli.CorpusError(corpus.Disk{}, corpusDir, err)
 	}
-	opt, err := f.options(corpusDir)
+	opt, err := f.options(ctx, corpusDir)
 	if err != nil {
 		return err
 	}
@@ -117,7 +120,7 @@ func (f *exportFlags) export(
 		forecastExport(s, source.Manifest, profiles)
 		return nil
 	}
-	if err = checkHeldOut(source, f.target.Dir); err != nil {
+	if err = f.checkHeldOut(ctx, s, source); err != nil {
 		return err
 	}
 	if err = cli.Lock(s, f.target.Dir); err != nil {
@@ -160,14 +163,41 @@ func (f *exportFlags) export(
 	return f.target.Publish(ctx)
 }
 
-// checkHeldOut returns an error if the export would replace a corpus that keeps more problems out
-// of training than source does.
-func checkHeldOut(source *finish.Source, out string) error {
+// checkLeaks returns an error if a training row asks for a problem that the corpus or the files of
+// --held-out protect. Without --held-out nothing is searched, since the corpus was guarded.
+func (f *exportFlags) checkLeaks(ctx context.Context, s *cli.Streams, source *finish.Source) error {
+	if len(f.heldOut) == 0 {
+		return nil
+	}
+	known, err := finish.CollectExclusions([]*finish.Source{source}, f.heldOut)
+	if err != nil {
+		return cli.DefaultHint(err, cli.BankForms)
+	}
+	leaks := 0
+	err = known.FindLeaks(ctx, source, func(id, evidence string) {
+		leaks++
+		fmt.Fprintf(s.Err, "%s: %s\n", cli.WithoutSecrets(id), cli.WithoutSecrets(evidence))
+	})
+	if err != nil || leaks == 0 {
+		return err
+	}
+	return cli.Limit(
+		fmt.Errorf("export %s: leak: %s for what is protected", source.Dir, cli.Counted(leaks, "training row asks", "training rows ask")),
+		"nothing was written; build the corpus again with --held-out",
+	)
+}
+
+// checkHeldOut returns an error if a training row of source asks for what is protected, or if the
+// export would replace a corpus that keeps more problems out of training than source does.
+func (f *exportFlags) checkHeldOut(ctx context.Context, s *cli.Streams, source *finish.Source) error {
+	if err := f.checkLeaks(ctx, s, source); err != nil {
+		return err
+	}
 	bank, err := source.Bank()
 	if err != nil {
 		return err
 	}
-	return finish.CheckStillExcluded(corpus.Disk{}, out, bank, source.GuardDigests())
+	return finish.CheckStillExcluded(corpus.Disk{}, f.target.Dir, bank, source.GuardDigests())
 }
 
 func forecastExport(
@@ -193,11 +223,12 @@ func forecastExport(
 	}
 }
 
-func (f *exportFlags) options(corpusDir string) (opt *export.Options, err error) {
+func (f *exportFlags) options(ctx context.Context, corpusDir string) (opt *export.Options, err error) {
 	if opt = &f.opt; f.redact || f.hotkeys {
 		opt.Redact = redact.New(redact.Options{Hotkeys: f.hotkeys})
 	}
 	opt.License = f.target.License
+	opt.Command = f.target.FinishTarget(f.target.Dir).Command
 	if f.tokenizer != "" {
 		if err = f.count(opt); err != nil {
 			return nil, err
@@ -207,7 +238,7 @@ func (f *exportFlags) options(corpusDir string) (opt *export.Options, err error)
 	if err != nil || expr == nil {
 		return opt, err
 	}
-	chosen, err := where.Select(corpus.Disk{}, corpusDir, expr)
+	chosen, err := where.Select(ctx, corpus.Disk{}, corpusDir, expr)
 	if err != nil {
 		return nil, err
 	}

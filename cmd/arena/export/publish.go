@@ -54,9 +54,29 @@ func (f *publishFlags) run(
 	if err = f.setDir(s); err != nil {
 		return err
 	}
-	if err = f.target.Acquire(ctx, s); err != nil {
+	done, err := f.target.Acquire(ctx, s)
+	if err != nil {
 		return err
 	}
+	if !done {
+		if err = f.publish(ctx, s, corpusDir); err != nil {
+			return err
+		}
+	}
+
+	switch {
+	case f.dryRun:
+		return f.printFiles(s)
+	case isHub: // an upload that was stopped goes on
+		return upload(ctx, s, dataset, f.target.Dir)
+	case done:
+		return nil
+	}
+	return f.target.Publish(ctx)
+}
+
+// publish writes the public corpus into the folder of the target and prints the counts of its rows.
+func (f *publishFlags) publish(ctx context.Context, s *cli.Streams, corpusDir string) (err error) {
 	if f.Corpus, err = s.Path(ctx, corpusDir); err != nil {
 		return err
 	}
@@ -77,17 +97,7 @@ func (f *publishFlags) run(
 			)
 		}
 	}
-	if err != nil {
-		return cli.CorpusError(corpus.Disk{}, f.Corpus, err)
-	}
-
-	if f.dryRun {
-		return f.printFiles(s)
-	}
-	if isHub {
-		return upload(ctx, s, dataset, f.target.Dir)
-	}
-	return f.target.Publish(ctx)
+	return cli.CorpusError(corpus.Disk{}, f.Corpus, err)
 }
 
 // parseDestination checks -o and --to. If --to names a dataset of the Hub, such as hf://owner/name,

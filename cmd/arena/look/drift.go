@@ -20,7 +20,7 @@ type driftFlags struct {
 	against, out string
 }
 
-// NewDrift returns `arena drift`.
+// NewDrift returns the command `arena drift`.
 func NewDrift(s *cli.Streams) *cobra.Command {
 	f := driftFlags{Settings: cli.Settings{Page: "`arena drift --help`", Example: "agentic=0.05"}}
 	c := cli.Command("drift CORPUS --against PREVIOUS", "Compare a day with the one before", cli.NumArgs(1, 1),

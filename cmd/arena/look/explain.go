@@ -1,5 +1,5 @@
-// Package look holds the commands that show people what became of a day: explain
-// in text, view in pages.
+// Package look has the commands that show people the results for a day of attempts: explain as
+// text, view as pages.
 package look
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/trajectory-arena/arena/report/attempt"
 )
 
-// NewExplain returns `arena explain`.
+// NewExplain returns the command `arena explain`.
 func NewExplain(s *cli.Streams) *cobra.Command {
 	out := ""
 	c := cli.Command("explain CORPUS RUN/PROBLEM [DAY…]", "Explain the result of every stage of a build for one attempt", cli.NumArgs(2, cli.AnyNumber),
@@ -63,8 +63,8 @@ func explain(
 	return cli.WriteText(s, out, l.Text(a))
 }
 
-// daysOf finds the trace files that a corpus was built from: in the named days or, if none are
-// named, in the days that its work folder lists and that still exist.
+// daysOf finds the trace files from which a corpus was built. It searches the named days or, if
+// none are named, the existing days that the work folder of the corpus lists.
 func daysOf(
 	ctx context.Context,
 	s *cli.Streams,

@@ -17,12 +17,13 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/judges/sample"
+	"github.com/trajectory-arena/arena/pipeline/public"
 	"github.com/trajectory-arena/arena/report/attempt"
 	"github.com/trajectory-arena/arena/report/label"
 )
 
-// The files in the folder of a sample: the page on which people label attempts, and the results of
-// filter, judge and guard for these attempts.
+// The files in the folder of a sample: the page on which people label attempts, and the results
+// of filter, judge and guard for these attempts.
 const (
 	labelPage  = "label.html"
 	sampleFile = "sample.jsonl"
@@ -33,9 +34,11 @@ type labelFlags struct {
 	out     string
 	n       int
 	seed    uint64
+	// heldOut draws attempts at protected problems too, and shows protected requests.
+	heldOut bool
 }
 
-// NewLabel returns `arena label`.
+// NewLabel returns the command `arena label`.
 func NewLabel(s *cli.Streams) *cobra.Command {
 	f := &labelFlags{streams: s}
 	c := cli.Command("label CORPUS [DAY…] -o SAMPLE", "Draw attempts for people to label: is it right on my day?", cli.NumArgs(1, cli.AnyNumber),
@@ -46,6 +49,7 @@ func NewLabel(s *cli.Streams) *cobra.Command {
 		})
 	c.Flags().IntVar(&f.n, "n", 200, "attempts to draw")
 	c.Flags().Uint64Var(&f.seed, "seed", 0, "another seed draws another sample")
+	c.Flags().BoolVar(&f.heldOut, "with-held-out", false, "draw attempts at protected problems too, and show the nearest protected requests: whoever sees the page knows them")
 	c.Flags().StringVarP(&f.out, "output", "o", "sample", "folder of the sample")
 	cli.ReadsFiles(c)
 	cli.Writes(c, "output")
@@ -65,7 +69,7 @@ func (f *labelFlags) draw(
 	if entries, err := os.ReadDir(f.out); err == nil && len(entries) > 0 {
 		return cli.Failed(fmt.Errorf("write %s: there is something in it already", f.out), "people may be labelling a sample there: give another -o")
 	}
-	l, err := attempt.Read(fsys, dir)
+	l, closed, err := f.read(fsys, dir)
 	if err != nil {
 		return cli.CorpusError(fsys, dir, err)
 	}
@@ -76,6 +80,11 @@ func (f *labelFlags) draw(
 	shown, err := f.stories(ctx, l, dir, days, drawn)
 	if err != nil {
 		return err
+	}
+	for i := range shown {
+		if closed != nil && closed.Find(said(shown[i].Story)) != "" {
+			shown[i].Story = nil
+		}
 	}
 	var lines bytes.Buffer
 	encoder := json.NewEncoder(&lines)
@@ -88,15 +97,8 @@ func (f *labelFlags) draw(
 	if err != nil {
 		return err
 	}
-	err = cli.WriteFolder(f.out, func(dir string) error {
-		writeErr := cli.WriteText(f.streams, filepath.Join(dir, labelPage), string(page))
-		if writeErr != nil {
-			return writeErr
-		}
-		return cli.WriteText(f.streams, filepath.Join(dir, sampleFile), lines.String())
-	})
-	if err != nil {
-		return cli.DefaultHint(err, "give -o a folder that can be made")
+	if err = f.write(page, lines.String()); err != nil {
+		return err
 	}
 	fmt.Fprintf(
 		f.streams.Err,
@@ -107,6 +109,31 @@ func (f *labelFlags) draw(
 		f.out,
 	)
 	return nil
+}
+
+// read reads the ledger of a corpus, without the attempts at what closed protects. closed is nil if
+// --with-held-out asks for these too.
+func (f *labelFlags) read(fsys corpus.FS, dir string) (l *attempt.Ledger, closed *public.Closed, err error) {
+	if l, err = attempt.Read(fsys, dir); err != nil || f.heldOut {
+		return l, nil, err
+	}
+	if closed, err = public.ReadClosed(fsys, dir, nil); err != nil {
+		return nil, nil, err
+	}
+	l.Keep(func(i int) bool { return !closed.Holds(l.Lines[i].Attempt.Cluster) })
+	return l, closed, nil
+}
+
+// write writes the page and the lines of a sample to a new folder.
+func (f *labelFlags) write(page []byte, lines string) error {
+	err := cli.WriteFolder(f.out, func(dir string) error {
+		err := cli.WriteText(f.streams, filepath.Join(dir, labelPage), string(page))
+		if err != nil {
+			return err
+		}
+		return cli.WriteText(f.streams, filepath.Join(dir, sampleFile), lines)
+	})
+	return cli.DefaultHint(err, "give -o a folder that can be made")
 }
 
 func itemsOf(l *attempt.Ledger) (items []sample.Item) {
@@ -163,6 +190,22 @@ func (f *labelFlags) stories(
 		}
 	}
 	return shown, nil
+}
+
+// said returns what customer and model said in an attempt. It leaves out the results of tools, which
+// show everything that a search found.
+func said(s *attempt.Story) string {
+	if s == nil {
+		return ""
+	}
+	texts := []string{s.Query}
+	for _, t := range s.Turns {
+		texts = append(texts, t.User, t.Think, t.Text)
+		for _, c := range t.Calls {
+			texts = append(texts, c.Arguments)
+		}
+	}
+	return strings.Join(texts, "\n")
 }
 
 // nearest is the number of protected requests that are shown with an attempt, those most similar to

@@ -19,7 +19,7 @@ import (
 	"github.com/trajectory-arena/arena/judges/sample"
 )
 
-// person holds the labels of one person, read from one file.
+// person has the labels of one person, read from one file.
 type person struct {
 	name    string
 	figures []sample.Figure
@@ -178,8 +178,8 @@ func number(yes *bool) *float64 {
 	return new(0.0)
 }
 
-// agreementBetween computes how far people agree on each question of the label page. The result is
-// empty for one person.
+// agreementBetween computes how much people agree on each question of the label page. The result
+// is empty if there is only one person.
 func agreementBetween(people []person) (map[string]agreement.Report, error) {
 	reports := map[string]agreement.Report{}
 	if len(people) < 2 {

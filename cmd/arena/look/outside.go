@@ -23,8 +23,8 @@ func (f *viewFlags) outside() error {
 	return nil
 }
 
-// redacted removes from c all attempts that may not be shown to outsiders, such as attempts at
-// protected problems, and those of agents under embargo. It sets c.Hidden to their number.
+// redacted removes from c all attempts that must not be shown to outsiders: attempts at
+// protected problems and attempts of agents under embargo. It sets c.Hidden to their number.
 func (f *viewFlags) redacted(c *site.Corpus, dir string) error {
 	closed, err := public.ReadClosed(corpus.Disk{}, dir, f.heldOut)
 	if err != nil {
@@ -52,7 +52,7 @@ func (f *viewFlags) redacted(c *site.Corpus, dir string) error {
 }
 
 // checkNoSecrets returns public.ErrExposed if the content of a file has protected material. It
-// checks nothing unless the pages are to be public.
+// checks nothing unless the pages are public.
 func (f *viewFlags) checkNoSecrets(
 	pages *site.Site,
 	name string,

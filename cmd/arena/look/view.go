@@ -39,7 +39,7 @@ type viewFlags struct {
 	streams *cli.Streams
 }
 
-// NewView returns `arena view`.
+// NewView returns the command `arena view`.
 func NewView(s *cli.Streams) *cobra.Command {
 	f := &viewFlags{streams: s, workers: runtime.NumCPU()}
 	c := cli.Command("view CORPUS|RUN|DAY… [-o SITE]", "Show days and runs in pages: each figure opens its attempts, each attempt its reasons", cli.NumArgs(1, cli.AnyNumber),
@@ -72,7 +72,10 @@ func (f *viewFlags) run(ctx context.Context, args []string) (err error) {
 	if f.dropped < 0 {
 		return cli.Usage(fmt.Errorf("--traces is %d", f.dropped), "give 0 or more")
 	}
-	corpora, runs, days := apart(args)
+	corpora, runs, days, err := f.apart(args)
+	if err != nil {
+		return err
+	}
 	if len(corpora)+len(runs) == 0 {
 		corpusDir, err := f.buildCorpus(ctx, days)
 		if err != nil {
@@ -87,7 +90,7 @@ func (f *viewFlags) run(ctx context.Context, args []string) (err error) {
 		})
 		comparisons, err := comparison.Compare(dirs, comparison.Options{Anyway: true})
 		if err != nil {
-			return cli.Failed(err, "a run is a folder that `arena eval` finished")
+			return cli.Failed(err, cli.RunHint)
 		}
 		pages.Comparisons = comparisons
 	}
@@ -131,8 +134,8 @@ func (f *viewFlags) corpus(
 	return c, f.redacted(c, dir)
 }
 
-// buildCorpus builds a corpus of the days with the default configuration, in a folder that
-// is removed when the command ends. The folder has the first day's name.
+// buildCorpus builds a corpus of the days with the default configuration. Its folder has the
+// first day's name and is removed when the command ends.
 func (f *viewFlags) buildCorpus(ctx context.Context, days []string) (string, error) {
 	dir, err := f.streams.Temporary("arena-view-")
 	if err != nil {
@@ -142,7 +145,12 @@ func (f *viewFlags) buildCorpus(ctx context.Context, days []string) (string, err
 	return dir, build.Draft(ctx, f.streams, dir, days)
 }
 
-func apart(args []string) (corpora []string, runs []*site.Run, days []string) {
+// apart returns what args are by their kind. Results of other harnesses are runs.
+func (f *viewFlags) apart(args []string) (corpora []string, runs []*site.Run, days []string, _ error) {
+	args, err := student.Opened(args, f.streams.Temporary)
+	if err != nil {
+		return nil, nil, nil, cli.Failed(err, cli.RunHint)
+	}
 	for _, arg := range args {
 		if _, err := os.Stat(filepath.Join(arg, "manifest.json")); err == nil {
 			corpora = append(corpora, arg)
@@ -156,10 +164,10 @@ func apart(args []string) (corpora []string, runs []*site.Run, days []string) {
 			days = append(days, arg)
 		}
 	}
-	return corpora, runs, days
+	return corpora, runs, days, nil
 }
 
-// write writes the pages to the folder of --output. It writes them to a temporary folder first,
+// write writes the pages to the folder in --output. It first writes them to a temporary folder,
 // which is moved there when it is complete.
 func (f *viewFlags) write(ctx context.Context, pages *site.Site) error {
 	if err := replaceable(f.out); err != nil {

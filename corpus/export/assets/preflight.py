@@ -3,9 +3,9 @@
     python3 preflight.py DIR TEMPLATE…      (needs jinja2 and pyarrow; transformers renders where it is installed)
 
 TEMPLATE is a Jinja file or a model's tokenizer_config.json. Of every row of the profiles hf-json and text it counts what
-arrives in the text: reasoning, the system prompt, turns, every argument, results; and, where the template marks what is
-learned, what of it is in the loss and what of others' words. One line per template and config, one that says what to use;
-exit 1 where a row does not render or something is lost.
+arrives in the text: reasoning, the system prompt, definitions of tools, turns, every argument, results; and, where the
+template marks what is learned, what of it is in the loss, stop tokens included, and what of others' words. One line per
+template and config, one that says what to use; exit 1 where a row does not render or something is lost.
 """
 import collections
 import json
@@ -19,8 +19,11 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 import pyarrow.parquet
 
 OPEN, CLOSE = "\ue000", "\ue001"  # around what is learned; private characters that no row holds
-WORDS = ("reasoning", "system", "turns", "arguments", "results")
-LEARNED = ("reasoning", "turns", "arguments")
+WORDS = ("reasoning", "system", "tools", "turns", "arguments", "results")
+LEARNED = ("reasoning", "turns", "arguments", "stops")
+EOS = "<|eos_token|>"  # stands for the tokenizer's own
+CALLS_END = ("<|call|>", "<|eom_id|>", "<|observation|>")  # what servers stop at after a call, beside the token that ends a conversation
+MARK = re.compile(r"<[|｜][^<>]{1,40}[|｜]>$|</s>$|<(?:eos|end_of_turn|turn\|)>$")  # a token of the tokenizer at the end of a text
 
 
 class Generation(jinja2.ext.Extension):
@@ -61,7 +64,7 @@ def by_jinja(text):
     def render(messages, tools):
         # transformers gives reasoning under the name that gpt-oss reads too
         messages = [{"thinking": m["reasoning_content"], **m} if m.get("reasoning_content") else m for m in messages]
-        whole = template.render(messages=messages, tools=tools, documents=None, add_generation_prompt=False, bos_token="", eos_token="")
+        whole = template.render(messages=messages, tools=tools, documents=None, add_generation_prompt=False, bos_token="", eos_token=EOS)
         return whole.replace(OPEN, "").replace(CLOSE, ""), re.findall(f"{OPEN}(.*?){CLOSE}", whole, re.S)
     return render
 
@@ -71,7 +74,7 @@ def by_transformers(text):
     marks = re.search(r"\{%-?\s*generation\s*-?%\}", text) is not None
 
     def render(messages, tools):
-        whole, spans = render_jinja_template([messages], tools=tools, chat_template=text, return_assistant_tokens_mask=marks, bos_token="", eos_token="")
+        whole, spans = render_jinja_template([messages], tools=tools, chat_template=text, return_assistant_tokens_mask=marks, bos_token="", eos_token=EOS)
         return whole[0], [whole[0][a:b] for a, b in spans[0]] if marks else []
     return render
 
@@ -142,10 +145,41 @@ def twice(messages, text):
     return bool(found and want) and found[-len(want):] != want
 
 
+def defined(render, row, text):
+    """How many definitions of tools arrive: none where the text is the same without them."""
+    tools = row.get("tools") or []
+    try:
+        if not tools or render(row["messages"], None)[0] == text:
+            return 0
+    except Exception:  # the template needs them
+        pass
+    functions = [tool["function"] for tool in tools]
+    return sum(within(f.get("description") or f["name"], text) for f in functions)
+
+
+def stop_token(render):
+    """What a template writes at the end of an answer; None where that is no token, or the template refuses the probe."""
+    try:
+        text, _ = render([{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}], None)
+    except Exception:  # the template raises what it likes
+        return None
+    end = MARK.search(text.rstrip())
+    return end and end[0]
+
+
+def stops(stop, spans, messages):
+    """Whether each learned turn learns where it stops; nothing where this cannot be told: the template's stop token is
+    unknown, or the template marks a turn in several pieces."""
+    turns = sum(m["role"] == "assistant" and bool(m.get("weight", 1)) for m in messages)
+    if stop and len(spans) == turns:
+        yield from (span.rstrip().endswith((stop, *CALLS_END)) for span in spans)
+
+
 class Tally:
     def __init__(self):
         self.rows = self.rendered = self.foreign = 0
         self.marks = False
+        self.stop = None
         self.there, self.text, self.loss, self.wanted = (collections.Counter() for _ in range(4))
         self.first = ""
 
@@ -162,6 +196,13 @@ class Tally:
         self.rendered += bool(text)
         self.marks = self.marks or bool(spans)
         learned = "\n".join(spans)
+        self.there["tools"] += len(row.get("tools") or [])
+        self.text["tools"] += defined(render, row, text) if text else 0
+        if self.rows == 1:
+            self.stop = stop_token(render)
+        for learns in stops(self.stop, spans, messages):
+            self.wanted["stops"] += 1
+            self.loss["stops"] += learns
         for word, piece, weight in pieces(messages):
             if not piece:
                 continue

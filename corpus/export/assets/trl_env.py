@@ -1,10 +1,11 @@
-"""The environment of TRL's GRPOTrainer. Run with TRL 1.16.0 and transformers 5.23.0.
+"""The environment of TRL's GRPOTrainer. Run with TRL 1.16.0 and transformers 5.24.0.
 
     from datasets import load_dataset
-    from trl_env import ShopEnv
+    from trl_env import ShopEnv, prepared
     rows = load_dataset("json", data_files="env/train.jsonl", split="train")
-    GRPOTrainer(model=MODEL, train_dataset=rows, environment_factory=ShopEnv, args=GRPOConfig(
-        max_tool_calling_iterations=25, max_completion_length=20480))  # TRL's 512 tokens end an attempt at its first result
+    tokenizer = prepared(AutoTokenizer.from_pretrained(MODEL))
+    GRPOTrainer(model=MODEL, train_dataset=rows, processing_class=tokenizer, environment_factory=ShopEnv, args=GRPOConfig(
+        max_tool_calling_iterations=25, max_completion_length=21504))  # TRL's 512 tokens end an attempt at its first result
 
 Each tool of tools.json is a method, typed and documented as the harness has it. get_reward gives None for a sample that
 is masked, by which TRL leaves it out of its group; so give no other reward function. TRL does not hand the completion to
@@ -17,6 +18,7 @@ from typing import Optional
 
 from arena_env import Episode, Masked
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 TYPES = {"string": str, "integer": int, "number": float, "boolean": bool, "array": list, "object": dict}
 
 
@@ -72,6 +74,23 @@ def method(function):
     return tool
 
 
-with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "tools.json"), encoding="utf-8") as file:
-    for definition in json.load(file):
-        setattr(ShopEnv, definition["function"]["name"], method(definition["function"]))
+with open(os.path.join(HERE, "tools.json"), encoding="utf-8") as file:
+    TOOLS = json.load(file)
+for definition in TOOLS:
+    setattr(ShopEnv, definition["function"]["name"], method(definition["function"]))
+
+
+def prepared(tokenizer):
+    """The tokenizer with the chat template of the corpus and the way to read its calls.
+
+    TRL derives definitions of the tools from the methods of ShopEnv, and these lack defaults and limits. The template here
+    shows those of tools.json, which the rows of the corpus and `arena eval` show. The template writes calls as Qwen3 does.
+    """
+    from trl import chat_template_utils
+    with open(os.path.join(HERE, "..", "chat_template.jinja"), encoding="utf-8") as file:
+        tokenizer.chat_template = "{%- set tools = " + json.dumps(TOOLS, ensure_ascii=False) + " %}" + file.read()
+    if hasattr(tokenizer, "response_template"):  # transformers 5.13 and newer
+        tokenizer.response_template = chat_template_utils.qwen3_template
+    else:
+        tokenizer.response_schema = chat_template_utils.qwen3_schema
+    return tokenizer

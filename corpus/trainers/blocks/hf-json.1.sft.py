@@ -1,1 +1,1 @@
-@{common/sft.py}@
+@{template "sft.py" .}@

@@ -1,18 +1,18 @@
-import sys
-
-from datasets import load_dataset
+@{template "head" .}@
+from peft import LoraConfig
+from transformers import AutoTokenizer
 from trl import KTOConfig, KTOTrainer
 
-CORPUS, MODEL = ".", "Qwen/Qwen3-0.6B"  # this folder, and the model to train
-sys.path.insert(0, CORPUS)
-from training_check import check
-
-rows = load_dataset(CORPUS + "/data/@{config}@", split="train")
+@{template "names" .}@
 args = KTOConfig(
     output_dir="kto",
+    max_length=@{.Length}@,  # @{.LengthReason}@
     per_device_train_batch_size=2,  # the least: a batch of 1 has nothing to compare with
-    max_length=@{length}@,  # @{why}@
+    gradient_accumulation_steps=4,
+    use_cpu=not torch.accelerator.is_available(),  # where a tiny model is tried@{if .HasEval}@
+    per_device_eval_batch_size=2,
+    eval_strategy="epoch",@{end}@
+    learning_rate=1e-5 if LORA else 1e-6,
 )
-trainer = KTOTrainer(MODEL, args=args, train_dataset=rows)
-check(trainer, rows)  # every row and every stop token is learned, or an error says what is not
-trainer.train()
+trainer = KTOTrainer(MODEL, args=args, train_dataset=rows, @{template "eval" .}@processing_class=AutoTokenizer.from_pretrained(MODEL), peft_config=LORA)
+@{template "train" .}@

@@ -1,17 +1,11 @@
-import sys
-
-from datasets import load_dataset
+@{template "head" .}@
+from peft import LoraConfig
 from trl import DPOConfig, DPOTrainer
 
-CORPUS, MODEL = ".", "Qwen/Qwen3-0.6B"  # this folder, and the model to train
-sys.path.insert(0, CORPUS)
-from training_check import check
-
-rows = load_dataset(CORPUS + "/data/@{config}@", split="train")
+@{template "names" .}@
 args = DPOConfig(
     output_dir="dpo",
-    max_length=@{length}@,  # @{why}@
+@{template "sizes" .}@    learning_rate=1e-5 if LORA else 1e-6,
 )
-trainer = DPOTrainer(MODEL, args=args, train_dataset=rows)
-check(trainer, rows)  # every row and every stop token is learned, or an error says what is not
-trainer.train()
+trainer = DPOTrainer(MODEL, args=args, train_dataset=rows, @{template "eval" .}@peft_config=LORA)
+@{template "train" .}@

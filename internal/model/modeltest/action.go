@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// Grade returns a reply of a judge with a score, and a quote for each gate that it says was passed.
+// Grade returns a judge's reply with a score, and with a quote for each gate that passed by that
+// score.
 func Grade(score float64) string {
 	quotes := make([]string, int(score*5)) // 0.1 passes no gate, 0.9 four
 	for i := range quotes {
@@ -25,8 +26,8 @@ func Reply(text string) Action {
 	}, nil)
 }
 
-// Verdicts returns an action that answers as a judge of steps does: with a verdict on
-// each step in the request.
+// Verdicts returns an action that answers like a judge of steps, with a verdict on each step in
+// the request.
 func Verdicts(verdict func(step int) string) Action {
 	return Complete(func(m map[string]any, c Call) {
 		var steps []string
@@ -37,13 +38,13 @@ func Verdicts(verdict func(step int) string) Action {
 	}, nil)
 }
 
-// Verdict returns the verdict on one step as a judge writes it.
+// Verdict returns the verdict on one step as a judge would write it.
 func Verdict(step int, verdict string) string {
 	return fmt.Sprintf(`{"step": %d, "quote": "the first lamp costs less", "reason": "it finds what step %d recommends", "verdict": %q}`, step, step+1, verdict)
 }
 
-// Complete returns an action that answers with a completion. message changes its message
-// and reply the whole object; reply may be nil.
+// Complete returns an action that answers with a completion. message changes its message, and
+// reply the whole JSON object; reply may be nil.
 func Complete(message func(map[string]any, Call), reply func(map[string]any)) Action {
 	return func(w http.ResponseWriter, _ *http.Request, c Call) {
 		m := map[string]any{"role": "assistant"}
@@ -74,14 +75,14 @@ func Status(code int) Action {
 	return func(w http.ResponseWriter, r *http.Request, _ Call) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(code)
-		// Real servers repeat the key that they refuse.
+		// Real servers repeat the key that they refuse, so this one does too.
 		_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{
 			"message": fmt.Sprintf("scripted %d for %s", code, r.Header.Get("Authorization")), "type": "scripted",
 		}})
 	}
 }
 
-// RetryAfter returns an action that fails with 429 and a pause in whole seconds.
+// RetryAfter returns an action that fails with status 429 and requests a pause in whole seconds.
 func RetryAfter(seconds int) Action {
 	return func(w http.ResponseWriter, r *http.Request, c Call) {
 		w.Header().Set("Retry-After", strconv.Itoa(seconds))
@@ -89,7 +90,7 @@ func RetryAfter(seconds int) Action {
 	}
 }
 
-// Body returns an action that answers 200 with any bytes.
+// Body returns an action that answers with status 200 and the given text.
 func Body(text string) Action {
 	return func(w http.ResponseWriter, _ *http.Request, _ Call) {
 		_, _ = w.Write([]byte(text))
@@ -119,8 +120,8 @@ func Truncate() Action {
 	}
 }
 
-// RefuseSchema returns an action that refuses structured output, as older servers do, and
-// otherwise runs another action.
+// RefuseSchema returns an action that refuses structured output, as older servers do. Other
+// requests are passed to action.
 func RefuseSchema(action Action) Action {
 	return func(w http.ResponseWriter, r *http.Request, c Call) {
 		if c.Schema {
@@ -131,8 +132,8 @@ func RefuseSchema(action Action) Action {
 	}
 }
 
-// Reasoning returns an action that refuses max_tokens and a temperature, one after the other, in the
-// words of OpenAI's reasoning models, and otherwise runs another action.
+// Reasoning returns an action that refuses first max_tokens and then temperature, in the words
+// of OpenAI's reasoning models. Other requests are passed to action.
 func Reasoning(action Action) Action {
 	return func(w http.ResponseWriter, r *http.Request, c Call) {
 		refuse := func(message string) {
@@ -150,7 +151,7 @@ func Reasoning(action Action) Action {
 	}
 }
 
-// Sequence returns a script that runs each action once, in order, and then repeats the last.
+// Sequence returns a script that runs each action once, in order, and then repeats the last one.
 func Sequence(actions ...Action) func(Call) Action {
 	return func(c Call) Action {
 		return actions[min(c.Number, len(actions))-1]

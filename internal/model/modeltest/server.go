@@ -1,6 +1,6 @@
-// Package modeltest provides a scripted OpenAI-compatible server for tests. It can fail
-// in every way that real servers do, records its requests, and counts the tokens of its
-// answers, so that tests can compare.
+// Package modeltest provides a scripted OpenAI-compatible server for tests. It can fail in every
+// way in which real servers do. It records its requests and counts the tokens of its answers for
+// comparisons.
 package modeltest
 
 import (
@@ -16,12 +16,12 @@ import (
 	"github.com/trajectory-arena/arena/internal/memnet"
 )
 
-// Call is one request as received by the server.
+// Call is one request as the server received it.
 type Call struct {
-	// Number counts the calls of one model from 1.
+	// Number is the number of the call among the calls of its model, counted from 1.
 	Number int
 	Model  string
-	// Text is all messages joined.
+	// Text is the joined text of all messages.
 	Text string
 	// Schema reports whether the request asks for structured output.
 	Schema bool
@@ -30,16 +30,17 @@ type Call struct {
 	At     time.Time
 }
 
-// Action answers one call.
+// Action is a function that answers one call.
 type Action func(w http.ResponseWriter, r *http.Request, c Call)
 
-// Server answers with the actions of a script.
+// Server is a test server that answers with the actions of a script.
 type Server struct {
 	*httptest.Server
 	script func(Call) Action
-	// limit is the number of requests answered at once, others get 429; 0 means no limit.
+	// limit is the number of requests that are answered concurrently; others get status 429. 0
+	// means no limit.
 	limit int
-	// memory is the network of a server in virtual time.
+	// memory is the in-memory network of a server in virtual time, nil for other servers.
 	memory http.RoundTripper
 
 	mu    sync.Mutex
@@ -50,20 +51,20 @@ type Server struct {
 	bill  Bill
 }
 
-// Bill counts the answers of a server and their tokens.
+// Bill is the number of answers of a server and of their tokens.
 type Bill struct {
 	Answers    int
 	Prompt     int
 	Completion int
 }
 
-// New starts a server that asks script for the action of each call. It is closed with the
-// test.
+// New starts a server that calls script to get the action for each call. The server is closed at
+// the end of the test.
 func New(t testing.TB, script func(Call) Action) *Server {
 	return Limited(t, 0, script)
 }
 
-// Limited starts a server that answers at most limit requests at once.
+// Limited starts a server that answers at most limit requests concurrently.
 func Limited(t testing.TB, limit int, script func(Call) Action) *Server {
 	s := &Server{
 		script: script,
@@ -75,8 +76,8 @@ func Limited(t testing.TB, limit int, script func(Call) Action) *Server {
 	return s
 }
 
-// Virtual starts a server like Limited that only Transport can reach. It is for a bubble
-// of testing/synctest, so that its pauses and those of its clients take no real time.
+// Virtual starts a server like Limited that can only be reached by Transport. It is for a bubble
+// of testing/synctest, so that pauses of the server and its clients take no real time.
 func Virtual(t testing.TB, limit int, script func(Call) Action) *Server {
 	s := &Server{
 		script: script,
@@ -96,24 +97,24 @@ func (s *Server) Stop() {
 	s.Close()
 }
 
-// BaseURL returns the base URL for clients.
+// BaseURL returns the base URL of the server for clients.
 func (s *Server) BaseURL() string { return s.URL + "/v1" }
 
-// Calls returns all calls so far, in order of arrival.
+// Calls returns all calls so far in the order of arrival.
 func (s *Server) Calls() []Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Call(nil), s.calls...)
 }
 
-// Bill returns the sum of the answers so far, by the server's own count.
+// Bill returns the answers so far and their tokens, as the server counted them.
 func (s *Server) Bill() Bill {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.bill
 }
 
-// Peak returns the largest number of requests that were in flight at once.
+// Peak returns the maximum number of requests that were in flight at the same time.
 func (s *Server) Peak() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,13 +157,13 @@ func read(r *http.Request) Call {
 	return c
 }
 
-// billing is the response writer of a call, with the server to whose bill Charge adds.
+// billing is the response writer of a call. It records the server to whose bill Charge adds.
 type billing struct {
 	http.ResponseWriter
 	server *Server
 }
 
-// Charge adds an answer to the bill of the server.
+// Charge adds an answer to the bill of the server of w.
 func Charge(w http.ResponseWriter, prompt, completion int) {
 	b, ok := w.(*billing)
 	if !ok {

@@ -27,7 +27,8 @@
   arena.run = async (k) => {
     if (!runs.has(k)) {
       const data = await arena.load(`${k}/run`);
-      runs.set(k, { ...data, k, columns: columnsOf(data.results) });
+      const asked = { name: "request", kind: "words", at: (row) => request(data, data.results[row].problem_id) };
+      runs.set(k, { ...data, k, columns: [asked, ...columnsOf(data.results)] });
     }
     return runs.get(k);
   };
@@ -62,7 +63,7 @@
 
   // over draws what changed while a run went on.
   function over(title, moments, read) {
-    const points = moments.map((m) => [m.seconds, read(m)]).filter(([x, y]) => Number.isFinite(x) && Number.isFinite(y) && Math.abs(y) < 1e15);
+    const points = (moments || []).map((m) => [m.seconds, read(m)]).filter(([x, y]) => Number.isFinite(x) && Number.isFinite(y) && Math.abs(y) < 1e15);
     if (points.length < 2) return null;
     const right = Math.max(...points.map((p) => p[0]), 1e-9), top = Math.max(...points.map((p) => p[1]), 1e-9);
     return el("figure", {}, svg("svg", { viewBox: "0 0 480 160", width: 480, role: "img", "aria-label": title }, svg("title", {}, title), svg("polyline", { class: "curve", points: points.map(([x, y]) => `${(50 + 410 * x / right).toFixed(1)},${(130 - 115 * Math.max(0, y) / top).toFixed(1)}`).join(" ") }),
@@ -103,7 +104,7 @@
   // wanted shows what the request asked for beside what was recommended, and which wishes were missed.
   function wanted(run, r) {
     const p = problem(run, r.problem_id);
-    if (!p || !p.reward) return null;
+    if (!p?.reward) return p ? el("p", {}, p.query || "") : null;
     const rewards = [p.reward].flat(), given = r.recommended || [];
     const rows = rewards.map((w, i) => [w.product_id ?? "any", [w.title].flat().filter(Boolean).join(" / "), given[i] ?? "none", given.includes(w.product_id) ? "yes" : "no"]);
     const missed = Object.entries(r.score || {}).filter(([, v]) => typeof v === "number" && v < 1).map(([k]) => k);
@@ -112,7 +113,7 @@
 
   page("rollouts", (run, path, view) => {
     document.title = `${run.name}: rollouts`;
-    const names = ["problem_id", "sample", "outcome", "success", "label", "stop", "infra", "turns", "tokens.completion", "quality", "category"];
+    const names = ["request", "sample", "outcome", "success", "label", "stop", "infra", "turns", "tokens.completion", "quality", "category"];
     arena.current = new arena.Table({ rows: run.results.length, columns: run.columns, shown: names.filter((n) => run.columns.some((c) => c.name === n)), open: (row) => arena.address([run.k, "talk", row]) }, view, [run.k, "rollouts"]);
     return [el("h1", {}, "Rollouts"), arena.current.draw()];
   });
@@ -121,7 +122,7 @@
   function said(m) {
     const parts = typeof m.content === "string" ? [{ text: m.content }] : Array.isArray(m.content) ? m.content : [];
     const text = (who, s) => s ? el("div.said", {}, el("h3", {}, who), arena.words(String(s))) : null;
-    return el("article.step", { tabindex: -1 }, parts.map((p) => [text("thinks", p.reasoning), text(m.role, p.text)]), (m.tool_calls || []).map((c) => el("p", {}, el("strong", {}, String(c.function ?? "")), " ", el("code", {}, JSON.stringify(c.arguments ?? null)), c.parse_error ? el("b.bad", {}, ` ${c.parse_error}`) : "")));
+    return el("article.step", { tabindex: -1 }, parts.map((p) => [text("thinks", p.reasoning), text(m.role, p.text)]), (m.tool_calls || []).map((c) => { const made = c.function?.name ? c.function : { name: c.function ?? c.name, ...c }; return el("p", {}, el("strong", {}, String(made.name ?? "")), " ", el("code", {}, typeof made.arguments === "string" ? made.arguments : JSON.stringify(made.arguments ?? null)), c.parse_error ? el("b.bad", {}, ` ${c.parse_error}`) : ""); }));
   }
 
   async function conversation(run, row) {
@@ -146,15 +147,28 @@
     return [el("h1", {}, "Side by side"), el("div.both", {}, both.map((c) => el("section", {}, [c].flat(Infinity).filter((n) => n !== null))))];
   });
 
+  // curve draws the rates of runs in the order of the command, such as checkpoints, with their intervals.
+  function curve(runs) {
+    const points = runs.map((r, i) => ({ name: r.name, x: 50 + 410 * (i + 0.5) / runs.length, rate: r.summary.asr_scored, interval: r.summary.wilson95_by_problem })).filter((p) => typeof p.rate === "number" && p.rate >= 0 && p.rate <= 1);
+    if (points.length < 2) return null;
+    const y = (rate) => (130 - 115 * Math.min(1, Math.max(0, rate))).toFixed(1), every = Math.ceil(points.length / 8), title = "success rate of each run, with its 95 % interval";
+    return el("figure", {}, svg("svg", { viewBox: "0 0 480 170", width: 480, role: "img", "aria-label": title }, svg("title", {}, title),
+      svg("polyline", { class: "curve", points: points.map((p) => `${p.x.toFixed(1)},${y(p.rate)}`).join(" ") }),
+      points.map((p, i) => [p.interval ? svg("line", { x1: p.x, x2: p.x, y1: y(p.interval[0]), y2: y(p.interval[1]), class: "interval" }) : [], svg("circle", { cx: p.x, cy: y(p.rate), r: 3.5, class: "point" }, svg("title", {}, `${p.name}: ${number(p.rate, 4)}`)),
+        i % every ? [] : svg("text", { x: p.x, y: 146, "text-anchor": "middle" }, p.name.length > 14 ? p.name.slice(0, 13) + "…" : p.name)]),
+      svg("line", { x1: 50, x2: 460, y1: 130, y2: 130, class: "axis" }), svg("text", { x: 46, y: 20, "text-anchor": "end" }, "1"), svg("text", { x: 46, y: 132, "text-anchor": "end" }, "0")), el("figcaption", {}, `${title[0].toUpperCase()}${title.slice(1)}; the order is that of the command.`));
+  }
+
   page("compare", async (run) => {
     const site = await arena.load("site"), all = site.comparisons || [], base = await arena.run("r0");
     document.title = "Runs compared";
     const rows = async (c, i, list) => {
       const other = await arena.run(`r${i + 1}`), first = (r, id, solved) => { const k = r.results.findIndex((x) => x.problem_id === id && x.success === solved); return k < 0 ? r.results.findIndex((x) => x.problem_id === id) : k; };
-      return (list || []).map((p) => [p.problem_id, p.category, p.a_rate, p.b_rate, link(["r0", "pair", first(base, p.problem_id, p.a_rate > p.b_rate), other.k, first(other, p.problem_id, p.b_rate > p.a_rate)], {}, "side by side")]);
+      return (list || []).map((p) => [request(base, p.problem_id), p.category, p.a_rate, p.b_rate, link(["r0", "pair", first(base, p.problem_id, p.a_rate > p.b_rate), other.k, first(other, p.problem_id, p.b_rate > p.a_rate)], {}, "side by side")]);
     };
-    const heads = ["problem", "category", "first", "second", ""];
-    return [el("h1", {}, "Runs compared"), ...await Promise.all(all.map(async (c, i) => el("section", {}, el("h2", {}, `${c.a} and ${c.b}`),
+    const heads = ["request", "category", "first", "second", ""];
+    const series = await Promise.all(site.runs.map((_, i) => arena.run(`r${i}`)));
+    return [el("h1", {}, "Runs compared"), curve(series), ...await Promise.all(all.map(async (c, i) => el("section", {}, el("h2", {}, `${c.a} and ${c.b}`),
       el("p", {}, `${number(c.a_mean, 4)} against ${number(c.b_mean, 4)} on ${c.problems} problems: difference ${number(c.difference, 4)}, 95 % ${between(c.ci95)}, p ${number(c.p, 3)}, after Holm ${number(c.holm_p, 3)}. This test shows a true difference of ${number(c.mde80, 3)} four times in five.`),
       (c.differs || []).length ? el("p.bad", {}, `They differ in ${c.differs.join(", ")}.`) : null,
       arena.table("Problems won", heads, await rows(c, i, c.won)), arena.table("Problems lost", heads, await rows(c, i, c.lost)),

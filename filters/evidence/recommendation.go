@@ -1,0 +1,128 @@
+package evidence
+
+import (
+	"slices"
+
+	"github.com/tidwall/gjson"
+)
+
+// LastRecommendation returns the index in Claims of the last recommendation, -1 if there is
+// none.
+func (a *Attempt) LastRecommendation() int {
+	for i := range slices.Backward(a.Claims) {
+		if a.Claims[i].Act.Tool == ToolRecommend {
+			return i
+		}
+	}
+	return -1
+}
+
+// Recommender returns the number, counted from 1, of the model's reply that asked for the
+// recommendation c. That is the first reply that recommends at least these products, since
+// clients may shorten a recommendation. Without one, it is the last reply that contains the
+// tool's name and all values as text. It returns 0 if there is no such reply.
+func (a *Attempt) Recommender(c *Claim) int {
+	recommends := func(named Act) bool {
+		return isRecommendationOf(&named, c.Act.IDs)
+	}
+	i := slices.IndexFunc(a.Log.Replies, func(r Reply) bool {
+		return slices.ContainsFunc(r.Named, recommends)
+	})
+	if i >= 0 {
+		return i + 1
+	}
+
+	r := request{names: []string{ToolName(c.Call.Name)}}
+	r.addArguments(gjson.Parse(string(c.Call.Arguments)), false, 0)
+	for reply := range slices.Backward(a.Log.Replies) {
+		if a.findMention(reply, &r) == mentionWhole {
+			return reply + 1
+		}
+	}
+	return 0
+}
+
+// isRecommendationOf reports whether a call in a model's reply recommends all products of ids,
+// and possibly more. If ids is empty, the call must recommend no products. A call of an unknown
+// tool counts too, unless a logged request carried it out.
+func isRecommendationOf(named *Act, ids []string) bool {
+	if len(ids) == 0 {
+		return named.Tool == ToolRecommend && len(named.IDs) == 0
+	}
+	unusedOther := named.Tool == ToolOther && !named.Used
+	return (named.Tool == ToolRecommend || unusedOther) && IsSubset(ids, named.IDs)
+}
+
+// FoundByClient reports whether the client found the answer: a request that no reply asked for
+// was the first to show a recommended product. It returns false if a reply is missing or
+// truncated, since that reply may have asked for the request.
+func (a *Attempt) FoundByClient() bool {
+	if a.Recommended == nil || a.Lost > 0 || a.Readable < len(a.Log.Replies) {
+		return false
+	}
+	return slices.ContainsFunc(a.Recommended.Act.IDs, func(id string) bool {
+		for i := range a.Log.Dispatches {
+			d := &a.Log.Dispatches[i]
+			if slices.Contains(d.products, id) {
+				isUnnamed := d.Link == LinkNone || d.Link == LinkNoReply || d.Link == LinkOverride
+				return isUnnamed && !a.wasSubjectNamed(d)
+			}
+		}
+		return false
+	})
+}
+
+// wasSubjectNamed reports whether a reply before a logged request contains a call with the same
+// tool, words and products. The client then changed only a filter or the page.
+func (a *Attempt) wasSubjectNamed(d *Dispatch) bool {
+	for i := range a.Log.Replies[:d.LastReply+1] {
+		if slices.ContainsFunc(a.Log.Replies[i].Named, func(named Act) bool {
+			return named.sameSubject(&d.Act)
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// AnswerCut reports whether the log is unreadable where the answer may be: a reply after the
+// last request to the shop, or the last reply of all, cannot be read.
+func (a *Attempt) AnswerCut() bool {
+	first := len(a.Log.Replies) - 1
+	if n := len(a.Log.Dispatches); n > 0 {
+		first = min(first, a.Log.Dispatches[n-1].LastReply+1)
+	}
+	return slices.ContainsFunc(a.Log.Replies[max(first, 0):], func(r Reply) bool {
+		return !r.readable
+	})
+}
+
+// HasOtherRecommendation reports whether any logged reply recommends products. If
+// RecommendationNamed is false, these differ from the products that the dialogue recommends.
+func (a *Attempt) HasOtherRecommendation() bool {
+	recommends := func(named Act) bool {
+		return named.Tool == ToolRecommend && len(named.IDs) > 0
+	}
+	return slices.ContainsFunc(a.Log.Replies, func(r Reply) bool {
+		return slices.ContainsFunc(r.Named, recommends)
+	})
+}
+
+// ClientDecided reports whether the client, not the model, chose a request to the shop or the
+// answer. The model's replies could be read and did not ask for it, or asked for another one.
+func (a *Attempt) ClientDecided() bool {
+	lastReply := len(a.Log.Replies) - 1
+	if a.Unbound()+a.Links[LinkUnknown]-a.Cut > 0 {
+		return true
+	}
+	if a.Readable <= lastReply {
+		return false
+	}
+	if a.Recommended == nil || a.RecommendationNamed {
+		return false
+	}
+
+	n := len(a.Log.Dispatches)
+	noReplyAfter := n > 0 && a.Log.Dispatches[n-1].LastReply == lastReply
+	return noReplyAfter || a.HasOtherRecommendation() || !a.RecommendationMentioned
+}

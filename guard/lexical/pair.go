@@ -1,0 +1,95 @@
+package lexical
+
+import (
+	"math"
+	"slices"
+)
+
+// Contradicts reports whether text and the request at this index of the bank each have a number
+// that the other lacks.
+func (x *Index) Contradicts(request int, text string) bool {
+	return x.matchProfiles(request, text, func(base, p *profile) bool {
+		_, missing := x.numberShare(base, p)
+		_, extra := x.numberShare(p, base)
+		return missing > 0 && extra > 0
+	})
+}
+
+// SharesNumbers reports whether text has so many or so rare numbers of the request at this index of
+// the bank that chance is an unlikely explanation.
+func (x *Index) SharesNumbers(request int, text string) bool {
+	return x.matchProfiles(request, text, func(base, p *profile) bool {
+		return x.numbersProveMatch(base, p, 1)
+	})
+}
+
+// SharesWords reports whether text has enough words of the request at this index of the bank to be
+// about the same thing. A text that cannot be read by words has.
+func (x *Index) SharesWords(request int, text string) bool {
+	return x.matchProfiles(request, text, func(base, p *profile) bool {
+		if p.isUnreadable() {
+			return true
+		}
+		shared := 0.0
+		total := 0.0
+		for _, w := range base.distinct {
+			total += float64(w.weight)
+			shared += float64(float64(w.weight) * p.similarity(w.id))
+		}
+		return shared >= minDropCover*total
+	})
+}
+
+// similarity returns the similarity of the stem with this vocabulary id and the most similar word of
+// the text, 0 if no word is similar.
+func (p *profile) similarity(id int32) float64 {
+	best := 0.0
+	for _, w := range p.distinct {
+		for _, m := range w.matches {
+			if m.id == id {
+				best = max(best, float64(m.sim))
+			}
+		}
+	}
+	return best
+}
+
+// matchProfiles calls match with the parsed forms (profiles) of the request at this index of the
+// bank and of text, and returns its result. It returns false if the index is out of range or the
+// request has no text.
+func (x *Index) matchProfiles(
+	request int,
+	text string,
+	match func(base, p *profile) bool,
+) bool {
+	number, ok := slices.BinarySearch(x.entry, request)
+	if !ok {
+		return false
+	}
+	s := x.scratch.Get().(*scratch)
+	defer x.scratch.Put(s)
+	return match(x.bases[number].profile, newProfile(x.parse(text, nil), s.reader(x.vocabulary)))
+}
+
+// maxChanceMatches is the maximum expected number of requests that share, by chance, as many and as
+// rare numbers with a text as the nearest request does. It is equal to the share of harmless rows
+// that may be dropped by mistake, 2 %.
+const maxChanceMatches = 0.02
+
+// numbersProveMatch reports whether the numbers that a text shares with a protected request, the
+// nearest of n requests, are too many or too rare to agree by chance. It is meant for texts whose
+// words are unknown, since a translation keeps the numbers.
+func (x *Index) numbersProveMatch(base, p *profile, n int) bool {
+	// A number's weight is the logarithm of its rarity.
+	odds := math.Log(maxChanceMatches / float64(n))
+	shared := 0
+	for i, number := range base.numbers {
+		if hasNumber(p.numbers, number) {
+			// With more numbers in the text, one of them agrees by chance more often.
+			choices := float64(max(len(p.numbers)-shared, 1)) / float64(shared+1)
+			odds += x.numberWeights(base)[i] - math.Log(choices)
+			shared++
+		}
+	}
+	return odds > 0
+}

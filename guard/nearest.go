@@ -1,0 +1,137 @@
+package guard
+
+import (
+	"context"
+	"slices"
+
+	"github.com/trajectory-arena/arena/internal/stats"
+)
+
+// nearest is the protected request that is nearest to a text by their embeddings: at is the index of
+// its vector, cosine the cosine of both, and lead the cosine less the mean cosine of the next
+// requests.
+type nearest struct {
+	at     int
+	cosine float64
+	lead   float64
+}
+
+// maxNext is the number of next requests in a lead. The mean of ten is steadier than a single one,
+// which may be another wording of the nearest request.
+const maxNext = 10
+
+// nearestTo returns the request that is nearest to a vector, without those for which isLeftOut
+// reports true. Next requests are those that have no product in common with the nearest. The lead is
+// 0 if there is none.
+func (t *EmbeddingTier) nearestTo(vector []float32, isLeftOut func(at int) bool) nearest {
+	const leftOut = -2 // below every cosine
+	cosines := make([]float64, len(t.vectors))
+	best := nearest{cosine: leftOut}
+	for i, v := range t.vectors {
+		cosines[i] = leftOut
+		if isLeftOut == nil || !isLeftOut(i) {
+			cosines[i] = dot(vector, v)
+		}
+		if cosines[i] > best.cosine {
+			best.at = i
+			best.cosine = cosines[i]
+		}
+	}
+
+	next := make([]float64, 0, maxNext+1) // the highest cosines in ascending order
+	for i, cosine := range cosines {
+		isLow := len(next) == maxNext && cosine <= next[0]
+		if isLow || cosine == leftOut || t.guard.areRelated(t.entries[i], t.entries[best.at]) {
+			continue
+		}
+		at, _ := slices.BinarySearch(next, cosine)
+		next = slices.Insert(next, at, cosine)
+		if len(next) > maxNext {
+			next = slices.Delete(next, 0, 1)
+		}
+	}
+	if len(next) > 0 {
+		best.lead = best.cosine - stats.Mean(next)
+	}
+	return best
+}
+
+// limits are the highest cosine and the highest lead of honest texts, apart from the share of them
+// that may be dropped by mistake.
+type limits struct {
+	cosine, lead float64
+	// unrelated is the median cosine of requests that have nothing in common but that they are
+	// requests. A text whose nearest request has a lower one is of another kind.
+	unrelated float64
+}
+
+// The maximum shares of honest texts that are above a limit: pairs of unrelated requests of the bank
+// by their cosines, and honest requests by their leads. Requests of the bank are above the limit of
+// leads by at most Config.MaxFalse.
+const (
+	maxFalsePairs  = 2.0 / 100_000
+	maxFalseHonest = 0.01
+)
+
+// maxBackground is the maximum number of protected requests that the limits are computed from: 2,000
+// requests have two million pairs.
+const maxBackground = 2000
+
+// measureLimits sets the limits of the tier from the requests of the bank, each compared with those that are
+// unrelated to it, and from the honest requests of the project.
+func (t *EmbeddingTier) measureLimits(ctx context.Context) error {
+	honest := statementLines("honest")
+	vectors, err := embedTexts(ctx, t.embedder, honest)
+	if err != nil {
+		return err
+	}
+	var cosines []float64
+	for i := range t.background() {
+		for j := range i {
+			if !t.guard.areRelated(t.entries[i], t.entries[j]) {
+				cosines = append(cosines, dot(t.vectors[i], t.vectors[j]))
+			}
+		}
+	}
+	t.limits.cosine = limitOf(cosines, maxFalsePairs)
+	t.limits.unrelated = limitOf(cosines, 0.5)
+
+	var honestLeads, ownLeads []float64
+	for i, v := range vectors {
+		honestLeads = append(honestLeads, t.consistentLead(honest[i], t.nearestTo(v, nil)))
+	}
+	for i := range t.background() {
+		n := t.nearestTo(t.vectors[i], func(at int) bool {
+			return t.guard.areRelated(t.entries[i], t.entries[at])
+		})
+		ownLeads = append(ownLeads, t.consistentLead(t.guard.bank[t.entries[i]].Text, n))
+	}
+	t.limits.lead = max(limitOf(ownLeads, t.guard.config.MaxFalse), limitOf(honestLeads, maxFalseHonest))
+	return nil
+}
+
+// background returns the number of protected requests that the limits are computed from.
+func (t *EmbeddingTier) background() int { return min(len(t.vectors), maxBackground) }
+
+// consistentLead returns the lead of n, or 0 if the text is of another kind than a request, has a
+// number that contradicts the request, or has too few words of the request though its words can be
+// read.
+func (t *EmbeddingTier) consistentLead(text string, n nearest) float64 {
+	words := t.guard.index().lexical
+	request := t.entries[n.at]
+	isOther := n.cosine < t.limits.unrelated || !words.SharesWords(request, text)
+	if isOther || words.Contradicts(request, text) {
+		return 0
+	}
+	return n.lead
+}
+
+// limitOf returns the lowest of the values that at most the given share of them exceeds, and 1 for
+// no values, which no cosine exceeds.
+func limitOf(values []float64, share float64) float64 {
+	if len(values) == 0 {
+		return 1
+	}
+	slices.Sort(values)
+	return values[len(values)-1-int(share*float64(len(values)))]
+}

@@ -1,0 +1,193 @@
+package gates
+
+import (
+	"slices"
+	"strings"
+)
+
+// isCheaper reports whether sentence i and those next to it name the prices of both a and b, and the
+// chosen one costs less; isDearer whether the chosen one costs more.
+func (r *reading) isCheaper(i int, a, b *candidate) bool {
+	return r.pairs(a, b, func(chosen, other *product) bool {
+		return chosen.cents < other.cents && r.namesPrice(i, chosen) && r.namesPrice(i, other)
+	})
+}
+
+func (r *reading) isDearer(i int, a, b *candidate) bool {
+	return r.pairs(a, b, func(chosen, other *product) bool {
+		return chosen.cents > other.cents && r.namesPrice(i, chosen) && r.namesPrice(i, other)
+	})
+}
+
+// statesDifference reports whether sentence i has the amount by which the chosen one of a and b is
+// cheaper.
+func (r *reading) statesDifference(i int, a, b *candidate) bool {
+	tokens := r.sentenceTokens(i)
+	return r.pairs(a, b, func(chosen, other *product) bool {
+		difference := other.cents - chosen.cents
+		return chosen.cents > 0 && difference > 0 && slices.ContainsFunc(tokens, func(t token) bool {
+			return t.number.isAbout(difference, r.isDifference(i, &t)) && !r.amount(t.number.readings[0]).inRequest
+		})
+	})
+}
+
+// isDifference reports whether a word for less or more is right after the figure t of sentence i, as in
+// "91 less", or a word for saving right before it.
+func (r *reading) isDifference(i int, t *token) bool {
+	return slices.ContainsFunc(r.sentenceMarks(i), func(m mark) bool {
+		const relation = lessWord | moreWord
+		isAfter := m.class&relation != 0 && r.wordsBetween(t.textEnd(), m.start) == 0
+		return isAfter || m.class&cheapWord != 0 && r.wordsBetween(m.end, t.start) == 0
+	})
+}
+
+// isAbout reports whether the number is the given amount in hundredths, or that amount rounded or cut to
+// a whole one. A whole number of one or two digits must be a difference by the words beside it, since
+// it is in almost any text.
+func (n *number) isAbout(cents int64, isDifference bool) bool {
+	return slices.ContainsFunc(n.readings[:n.count], func(reading int64) bool {
+		if reading%100 != 0 {
+			return reading == cents
+		}
+		return (n.digits > 2 || isDifference) && reading-cents < 100 && cents-reading < 100
+	})
+}
+
+// exceedsLimit reports whether sentence i says of the other one of a and b, or of its price, that the
+// price is above or below an amount of the request, and the price of the chosen one is not.
+func (r *reading) exceedsLimit(i int, a, b *candidate) bool {
+	s := &r.sentences[i]
+	isAbove := s.classes&(moreWord|rejectWord) != 0 || strings.Contains(r.text[s.start:s.end], ">")
+	isBelow := s.classes&rejectWord != 0
+	if !isAbove && !isBelow {
+		return false
+	}
+	tokens := r.tokens[r.sentences[max(0, i-1)].tokens.start:s.tokens.end]
+	return r.pairs(a, b, func(chosen, other *product) bool {
+		isLimit := func(t token) bool {
+			limit := t.number.readings[0]
+			if t.number.count == 0 || chosen.cents == 0 || other.cents == 0 || !r.amount(limit).inRequest {
+				return false
+			}
+			exceeds := isAbove && chosen.cents <= limit && limit < other.cents
+			return exceeds || isBelow && other.cents < limit && limit <= chosen.cents
+		}
+		return (r.namesPrice(i, other) || r.names(i, other)) && slices.ContainsFunc(tokens, isLimit)
+	})
+}
+
+// takesLowerPrice reports whether sentence i chooses a or b by nothing but its price, as in "the one
+// at 39.5", the other one has a price before it, and the chosen one is cheaper.
+func (r *reading) takesLowerPrice(i int, a, b *candidate) bool {
+	cites := r.sentenceCites(i)
+	byPrice := slices.ContainsFunc(cites, func(c cite) bool { return c.kind == citePrice && c.product >= 0 })
+	if !byPrice || slices.ContainsFunc(cites, func(c cite) bool { return c.namesProduct() }) {
+		return false
+	}
+	return r.sentences[i].classes&chooseWord != 0 && r.pairs(a, b, func(chosen, other *product) bool {
+		return chosen.cents < other.cents && r.namesPrice(i, chosen) && (r.namesPrice(i, other) || r.namesPrice(i-1, other) || r.namesPrice(i-2, other))
+	})
+}
+
+// names reports whether sentence i names the product p by anything, namesPrice whether it or the next
+// or previous one has the price of p.
+func (r *reading) names(i int, p *product) bool {
+	return slices.ContainsFunc(r.sentenceCites(i), func(c cite) bool {
+		return c.product >= 0 && &r.index.products[c.product] == p
+	})
+}
+
+func (r *reading) namesPrice(i int, p *product) bool {
+	for k := max(0, i-1); k < min(i+2, len(r.sentences)); k++ {
+		isPrice := func(c cite) bool {
+			return c.kind == citePrice && c.token >= 0 && slices.Contains(r.tokens[c.token].number.readings[:], p.cents)
+		}
+		if slices.ContainsFunc(r.sentenceCites(k), isPrice) {
+			return true
+		}
+	}
+	return false
+}
+
+// compareFigures reports whether sentence i says of a figure or candidate that it is lower or higher
+// than the one after it, and whether the figures agree (isTrue) or say the opposite (isFalse).
+func (r *reading) compareFigures(i int) (isTrue, isFalse bool) {
+	const relation = lessWord | moreWord
+	s := &r.sentences[i]
+	if s.classes&relation == 0 && !strings.ContainsAny(r.text[s.start:s.end], "<>") {
+		return false, false
+	}
+	all := r.quantities(i)
+	marks := r.sentenceMarks(i)
+	for k := range marks {
+		m := &marks[k]
+		if m.class&relation == 0 || r.isNegated(m, marks) {
+			continue
+		}
+		before, after := r.compared(i, m, all)
+		if before == 0 || after == 0 {
+			continue
+		}
+		agrees := m.class&lessWord != 0 && before < after || m.class&moreWord != 0 && before > after
+		isTrue = isTrue || agrees
+		isFalse = isFalse || !agrees
+	}
+	return isTrue, isFalse || r.hasFalseSign(all)
+}
+
+// compared returns the quantities of sentence i, shortly before and after the relation m, that it
+// compares; one of them is 0 if there is none. "X is cheaper than Y" compares X with Y; without
+// "than" only a figure right after the word is compared, as in "below 90".
+func (r *reading) compared(i int, m *mark, all []quantity) (before, after int64) {
+	start := m.end
+	limit := 1
+	for _, n := range r.sentenceMarks(i) {
+		if n.class&thanWord != 0 && n.start >= m.start && r.wordsBetween(m.end, max(n.start, m.end)) <= 1 {
+			start = max(start, n.end)
+			limit = maxGap + 1
+		}
+	}
+	if m.class&compareWord != 0 && limit == 1 {
+		return 0, 0
+	}
+	for _, q := range all {
+		isAmount := before > 0 && !q.isCandidate && r.wordsBetween(q.end, m.start) == 0 // "A costs 91 less than B"
+		if q.end <= m.start && r.wordsBetween(q.end, m.start) <= maxGap && !isAmount {
+			before = q.cents
+		}
+		if after == 0 && q.start >= start && r.wordsBetween(start, q.start) < limit {
+			after = q.cents
+		}
+	}
+	return before, after
+}
+
+// quantity is a figure of a sentence, or a candidate with its price.
+type quantity struct {
+	span
+	cents       int64
+	isCandidate bool
+}
+
+// quantities returns the figures and the candidates with a price of sentence i in their order.
+func (r *reading) quantities(i int) []quantity {
+	var all []quantity
+	cites := r.sentenceCites(i)
+	tokens := r.sentenceTokens(i)
+	for k := range tokens {
+		t := &tokens[k]
+		q := quantity{span: t.span}
+		for _, c := range cites {
+			if c.start == t.start && c.product >= 0 && c.kind != citePrice {
+				q = quantity{c.span, r.index.products[c.product].cents, true}
+			}
+		}
+		if n := &t.number; !q.isCandidate && n.count == 1 && n.digits < minID {
+			q.cents = n.readings[0]
+		}
+		if q.cents > 0 {
+			all = append(all, q)
+		}
+	}
+	return all
+}

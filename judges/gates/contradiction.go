@@ -1,0 +1,110 @@
+package gates
+
+import (
+	"slices"
+	"strings"
+)
+
+// isFalse reports whether the data contradict sentence i about a and b.
+func (r *reading) isFalse(i int, a, b *candidate) bool {
+	_, isFalse := r.compareFigures(i)
+	return isFalse || r.isFalseValue(i, a, b) || r.isFalseComparative(i, a, b)
+}
+
+// copulas are words for "is" in the languages in which a comparative follows its subject, with a blank
+// before and after each.
+const copulas = " is was 's ist es est è é jest "
+
+// hasCopula reports whether the text between a candidate and a comparative begins with a copula.
+func hasCopula(text string) bool {
+	words := strings.Fields(text)
+	return len(words) > 0 && strings.Contains(copulas, " "+words[0]+" ")
+}
+
+// opposite returns the product that a cite names and the only product of the other one of a and b. ok is
+// false if the cite is a price, names neither or the other one may be several products.
+func (r *reading) opposite(c *cite, a, b *candidate) (named, other *product, ok bool) {
+	if c.product < 0 || c.kind == citePrice {
+		return nil, nil, false
+	}
+	rival := a
+	if slices.Contains(a.products, c.product) {
+		rival = b
+	} else if !slices.Contains(b.products, c.product) {
+		return nil, nil, false
+	}
+	if len(rival.products) != 1 {
+		return nil, nil, false
+	}
+	return &r.index.products[c.product], &r.index.products[rival.products[0]], true
+}
+
+// isFalseComparative reports whether sentence i calls one of a and b the cheaper or the dearer one, as
+// in "612 is the cheaper one of the two", and the prices say the opposite.
+func (r *reading) isFalseComparative(i int, a, b *candidate) bool {
+	const relation = lessWord | moreWord
+	const maxWords = 3
+	marks := r.sentenceMarks(i)
+	cites := r.sentenceCites(i)
+	for k := range marks {
+		m := &marks[k]
+		if m.class&relation == 0 || m.class&compareWord == 0 || r.isNegated(m, marks) {
+			continue
+		}
+		for n := range cites {
+			named, other, ok := r.opposite(&cites[n], a, b)
+			if !ok || named.cents == 0 || other.cents == 0 || r.wordsBetween(cites[n].end, m.start) > maxWords {
+				continue
+			}
+			isLess := named.cents < other.cents
+			saysLess := m.class&lessWord != 0
+			if isLess != saysLess && named.cents != other.cents && hasCopula(r.folded[cites[n].end:m.start]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isFalseValue reports whether sentence i says a value of the candidate named shortly before it, and
+// of a and b only the other one has it in the results.
+func (r *reading) isFalseValue(i int, a, b *candidate) bool {
+	const turns = requireWord | negationWord | onlyWord | preferWord | rejectWord | contrastWord | causeWord
+	cites := r.sentenceCites(i)
+	for k := range cites {
+		bit := r.valueBit(&cites[k])
+		if bit == 0 {
+			continue
+		}
+		for n := range cites {
+			named, other, ok := r.opposite(&cites[n], a, b)
+			if !ok || r.wordsBetween(cites[n].end, cites[k].start) > maxGap {
+				continue
+			}
+			isTurned := r.classesIn(i, span{cites[n].end, cites[k].start})&turns != 0
+			if !isTurned && named.values&bit == 0 && other.values&bit != 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// hasFalseSign reports whether two quantities of a sentence stand as in "61 < 50" or "50 > 61". A
+// sign between candidates ranks them and is no comparison of figures.
+func (r *reading) hasFalseSign(all []quantity) bool {
+	for k := 1; k < len(all); k++ {
+		a := &all[k-1]
+		b := &all[k]
+		if a.isCandidate || b.isCandidate || a.end > b.start {
+			continue
+		}
+		switch strings.TrimSpace(r.text[a.end:b.start]) {
+		case "<":
+			return a.cents >= b.cents
+		case ">":
+			return a.cents <= b.cents
+		}
+	}
+	return false
+}

@@ -1,0 +1,82 @@
+package gates
+
+import (
+	"slices"
+	"strings"
+)
+
+// maxGap is the maximum number of words between a negation and the word that it negates, or between a
+// comparison and what it compares.
+const maxGap = 2
+
+// dropNegated sets the classes of a sentence to those of its marks that count: a negated preference
+// or comparison says nothing, and neither does a comparison of names or numbers of the listing.
+// A negated choice is a refusal.
+func (p *passage) dropNegated(s *sentence, marks []mark) {
+	s.classes = 0
+	for i := range marks {
+		m := &marks[i]
+		isRelation := m.class&(preferWord|compareWord) != 0
+		switch {
+		case isRelation && p.isNegated(m, marks):
+		case m.class&negationWord != 0 && p.negatesPreference(m, marks):
+		case m.class&(compareWord|cheapWord) == compareWord && p.comparesLabels(m, marks):
+			s.classes |= seenWord
+		case m.class&groundWord != 0 && isLabel(m, marks):
+			s.classes |= m.class &^ groundWord
+		default:
+			s.classes |= m.class
+		}
+	}
+}
+
+// isNegated reports whether a negation stands shortly before m in its clause.
+func (p *passage) isNegated(m *mark, marks []mark) bool {
+	return slices.ContainsFunc(marks, func(n mark) bool {
+		return n.class&negationWord != 0 && n.end <= m.start && p.wordsBetween(n.end, m.start) <= maxGap
+	})
+}
+
+// negatesPreference reports whether a preference stands shortly after the negation n in its clause.
+func (p *passage) negatesPreference(n *mark, marks []mark) bool {
+	return slices.ContainsFunc(marks, func(m mark) bool {
+		return m.class&preferWord != 0 && n.end <= m.start && p.wordsBetween(n.end, m.start) <= maxGap
+	})
+}
+
+// isLabel reports whether m is part of a mark of the listing, as "title" in "its title".
+func isLabel(m *mark, marks []mark) bool {
+	return slices.ContainsFunc(marks, func(n mark) bool {
+		return n.class&labelWord != 0 && n.start < m.end && m.start < n.end
+	})
+}
+
+// comparesLabels reports whether the comparison m is of marks of the listing, as in "its number is
+// smaller" and "the lower id".
+func (p *passage) comparesLabels(m *mark, marks []mark) bool {
+	return slices.ContainsFunc(marks, func(n mark) bool {
+		overlaps := n.start < m.end && m.start < n.end
+		isNear := overlaps || p.wordsBetween(n.end, m.start) <= 1 || p.wordsBetween(m.end, n.start) <= 1
+		return n.class&labelWord != 0 && isNear
+	})
+}
+
+// wordsBetween counts the words of the text between two byte offsets of one clause. Each character of
+// a script without blanks counts as a word. It returns a
+// number above every limit if a clause ends between them or start is not before end.
+func (p *passage) wordsBetween(start, end int32) int {
+	if start > end {
+		return maxSentence
+	}
+	gap := p.folded[start:end]
+	if strings.ContainsAny(gap, ",;:(，；：（、") {
+		return maxSentence
+	}
+	words := len(strings.Fields(gap))
+	for _, c := range gap {
+		if unspaced(c) {
+			words++
+		}
+	}
+	return words
+}

@@ -1,0 +1,64 @@
+package reply
+
+import (
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// scorePattern matches the key of the score up to the digit that tells the scores apart.
+var scorePattern = regexp.MustCompile(`"reasoning_quality"\s*:\s*"?0?\.`)
+
+// minMass is the minimum probability that the tokens with a score must have together. With less, the
+// server named too few alternatives.
+const minMass = 0.5
+
+// Expected returns the mean of the scores by the probabilities of the tokens that could stand in place
+// of the score in a chat completion. ok is false if the completion has no log-probabilities there.
+func Expected(completion []byte) (score float64, ok bool) {
+	tokens := gjson.GetBytes(completion, "choices.0.logprobs.content").Array()
+	var text strings.Builder
+	starts := make([]int, len(tokens))
+	for i, t := range tokens {
+		starts[i] = text.Len()
+		text.WriteString(t.Get("token").String())
+	}
+	matches := scorePattern.FindAllStringIndex(text.String(), -1)
+	if len(matches) == 0 {
+		return 0, false
+	}
+	digit := matches[len(matches)-1][1]
+	k := len(tokens) - 1
+	for k > 0 && starts[k] > digit {
+		k--
+	}
+	prefix := text.String()[starts[k]:digit]
+	mass := 0.0
+	for _, alternative := range tokens[k].Get("top_logprobs").Array() {
+		rest, hasPrefix := strings.CutPrefix(alternative.Get("token").String(), prefix)
+		p := math.Exp(min(alternative.Get("logprob").Float(), 0))
+		if s := scoreOf(rest); hasPrefix && s > 0 {
+			score += s * p
+			mass += p
+		}
+	}
+	if mass < minMass {
+		return 0, false
+	}
+	return score / mass, true
+}
+
+// scoreOf returns the score whose digit after the point begins a token, or 0 if none does. A token with
+// further digits other than 0 is no score.
+func scoreOf(token string) float64 {
+	digits := token[:len(token)-len(strings.TrimLeft(token, "0123456789"))]
+	for _, s := range Scores {
+		if strings.TrimRight(digits, "0") == strconv.Itoa(int(math.Round(s*10))) {
+			return s
+		}
+	}
+	return 0
+}

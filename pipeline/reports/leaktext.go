@@ -1,0 +1,174 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/guard"
+)
+
+// Text returns the text of the dataset card. shares and seed are the parameters of the split.
+func (r *Leak) Text(shares guard.Shares, seed uint64) string {
+	var b strings.Builder
+	b.WriteString(r.splitText(shares, seed))
+	b.WriteString(r.attemptsText())
+	b.WriteString(r.tiersText())
+	b.WriteString(falseDropsText(&r.Guard.FalseDrops))
+	b.WriteString(honestText(r.Guard.Honest))
+	b.WriteString(findingsText(r.Guard))
+	b.WriteString("\nProtected requests were planted in other clothes, and found (a build with a recall below its floor fails):\n\n")
+	kinds := slices.Clone(r.Guard.Injection.Kinds)
+	if r.Guard.Literal > 0 {
+		kinds = slices.DeleteFunc(kinds, func(k guard.InjectionRecall) bool { return k.Planted == 0 })
+	}
+	b.WriteString(corpus.Table("kind | planted: | found: | recall: | 95 % interval | floor:", kinds, func(k guard.InjectionRecall) string {
+		return fmt.Sprintf(
+			"%s | %d | %d | %.3f | %.3f to %.3f | %.2f",
+			k.Kind,
+			k.Planted,
+			k.Found,
+			k.Recall,
+			k.Low,
+			k.High,
+			k.Floor,
+		)
+	}))
+	b.WriteString(nearestText(r.Guard))
+	return b.String()
+}
+
+// splitText returns the paragraph of the card on the pools of the problems.
+func (r *Leak) splitText(shares guard.Shares, seed uint64) string {
+	var b strings.Builder
+	shared := "a product or a request"
+	audit := " No product is gold in two pools."
+	if !r.HasProducts {
+		shared = "a request"
+		audit = ""
+	}
+	fmt.Fprintf(&b, `All problems that share %s form one cluster, and a cluster is in one pool only: %d clusters (%d problems) in
+train, %d (%d) in eval, %d (%d) never touched; problems that say the same count once (shares %.3g eval, %.3g never-touch, seed %d; pinned in bank.json).%s
+`, shared, r.Clusters[guard.PoolTrain], r.Problems[guard.PoolTrain], r.Clusters[guard.PoolEval], r.Problems[guard.PoolEval],
+		r.Clusters[guard.PoolNeverTouch], r.Problems[guard.PoolNeverTouch], shares.Eval, shares.NeverTouch, seed, audit)
+	if n := r.Clusters[guard.PoolHeldOut]; n > 0 {
+		fmt.Fprintf(&b, "%d more clusters (%d problems) are held out: those of held-out files of this run and of the runs before it, each with all that share %s with one; they are in no split.\n", n, r.Problems[guard.PoolHeldOut], shared)
+	}
+	if len(r.Released) > 0 {
+		fmt.Fprintf(
+			&b,
+			"**%d problems were held out once and were released by name: %s.** What was measured on them before is no measure of a model that is trained on this corpus.\n",
+			len(r.Released),
+			corpus.EscapeCell(strings.Join(r.Released, ", ")),
+		)
+	}
+	return b.String()
+}
+
+// tiersText returns the paragraphs of the card on what the tiers of the guard can find.
+func (r *Leak) tiersText() string {
+	var b strings.Builder
+	if n := r.Guard.Literal; n > 0 {
+		fmt.Fprintf(&b, "Of the protected problems %d are of domains on which the detector of reworded requests was not measured (not_measured). They are found by their words: exactly, normalised, and by runs of eight words, also over several messages.\n\n", n)
+	}
+	hasLexical := slices.Contains(r.Guard.Ran, guard.TierLexical)
+	if hasLexical && !slices.Contains(r.Guard.Ran, guard.TierEmbedding) {
+		b.WriteString("The lexical tier reads English. Of Spanish, German, Indonesian, Tagalog and Chinese it knows some 270 words, of other languages numbers and names: it found 14 of 29 translations by other hands, some by their numbers alone. No embedding tier ran, which adds what its model reads (--embeddings URL --embeddings-for guard).\n\n")
+	}
+	if r.Guard.NotRun != "" {
+		fmt.Fprintf(&b, "A tier that was asked for did not run (%s).\n\n", corpus.EscapeCell(r.Guard.NotRun))
+	}
+	return b.String()
+}
+
+// attemptsText returns the sentence of the card on how many attempts were compared with protected
+// problems, and how many were dropped.
+func (r *Leak) attemptsText() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d attempts were held against %d protected problems", r.Guard.Rows, r.Guard.Protected())
+	if r.Outside == 0 && r.Clusters[guard.PoolHeldOut] == 0 {
+		b.WriteString(" (no public bank was given: only the day's own eval and never-touch clusters)")
+	} else if r.Outside > 0 {
+		fmt.Fprintf(&b, " (%d of them from held-out files)", r.Outside)
+	}
+	fmt.Fprintf(&b, "; %d were dropped, of which the funnel counts those that no stage before it had dropped", len(r.Guard.Dropped))
+	if slices.Contains(r.Guard.Ran, guard.TierLexical) {
+		fmt.Fprintf(&b, "; %d could not be read by the lexical tier", r.Guard.Unreadable)
+	}
+	b.WriteString(". The planted canaries were caught.\n\n")
+	return b.String()
+}
+
+// falseDropsText returns the sentence of the card on how many honest rows the guard would drop. It
+// is empty if this was not measured.
+func falseDropsText(f *guard.FalseDrops) string {
+	if f.Held == 0 {
+		return ""
+	}
+	raised := ""
+	if f.Limit > 0 {
+		raised = fmt.Sprintf("; the threshold rises with the bank to keep it below %.1f %%", 100*f.Limit)
+	}
+	return fmt.Sprintf("Honest rows lost: about %.1f %% (%.1f to %.1f at 95 %%), were they like these problems: %d of %d protected requests would be dropped for another that they do not repeat%s (guard.max_false; guard.same_only keeps near misses).\n\n",
+		100*f.Share, 100*f.Low, 100*f.High, f.Dropped, f.Held, raised)
+}
+
+// honestText returns the sentence of the card on how many of the project's honest requests the guard
+// drops. It is empty if this was not measured.
+func honestText(h *guard.HonestReport) string {
+	if h == nil || h.Requests == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Of %d honest requests that were written for the project and ask for none of these problems, the guard drops %d: %.1f %% (%.1f to %.1f at 95 %%), %d of them as the same.\n\n",
+		h.Requests, h.Dropped, 100*h.Share, 100*h.Low, 100*h.High, h.Same)
+}
+
+// nearestText returns the table of the card on the kept attempts that are nearest to a protected
+// request. It is empty if no attempt resembles one.
+func nearestText(g *guard.Report) string {
+	if len(g.NearestKept) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\nThe %d kept attempts nearest to a protected request, for a person to read (`arena explain CORPUS ID`):\n\n", len(g.NearestKept)) +
+		corpus.Table("attempt | nearest: | score:", g.NearestKept, func(row guard.KeptRow) string {
+			return fmt.Sprintf("%s | %s | %.3f", corpus.EscapeCell(row.ID), corpus.EscapeCell(row.HeldOut), row.Score)
+		})
+}
+
+// findingsText returns the tables of the card on the guard's findings: by bank and tier, and the
+// number of rows that other thresholds would drop.
+func findingsText(g *guard.Report) string {
+	tiers := ""
+	thresholds := "threshold"
+	drops := "attempts"
+	for _, tier := range g.Ran {
+		tiers += fmt.Sprintf("%s: | ", tier)
+	}
+	for _, point := range g.Curve {
+		thresholds += fmt.Sprintf(" | %.3f:", point.Threshold)
+		drops += fmt.Sprintf(" | %d", point.Rows)
+	}
+	intro := "Attempts found, and dropped, by bank and tier.\n\n"
+	curve := ""
+	if slices.Contains(g.Ran, guard.TierLexical) {
+		intro = fmt.Sprintf("Attempts found, and dropped, by bank and tier; kept are those that look like a protected problem and stay below the threshold of %.3f.\n\n", g.Threshold)
+		curve = " Another threshold would drop:\n\n" + corpus.Table(thresholds, []string{drops}, func(row string) string { return row })
+	}
+	return intro +
+		corpus.Table("bank | problems: | "+tiers+"kept: | nearest kept:", g.Banks, func(part guard.BankReport) string {
+			counts := ""
+			for _, tier := range g.Ran {
+				counts += fmt.Sprintf("%d | ", part.Found[tier])
+			}
+			return fmt.Sprintf(
+				"%s | %d | %s%d | %.3f",
+				corpus.EscapeCell(part.Bank),
+				part.Problems,
+				counts,
+				part.Kept,
+				part.Nearest,
+			)
+		}) + "\nreports/leak.json has every dropped attempt with the problem, the score and the words and numbers that agree." + cmp.Or(curve, "\n")
+}

@@ -1,0 +1,152 @@
+package foreign
+
+import (
+	"archive/zip"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena/internal/stats"
+)
+
+// readInspectZip reads a log of inspect_ai in its format .eval, a zip file with a document for each
+// sample.
+func readInspectZip(path string) (_ *Evaluation, err error) {
+	log, err := zip.OpenReader(path)
+	if err != nil {
+		return nil, err
+	}
+	log.RegisterDecompressor(zstd.ZipMethodWinZip, zstd.ZipDecompressor())
+	defer func() {
+		err = errors.Join(err, log.Close())
+	}()
+	var header string
+	for _, f := range log.File {
+		if f.Name == "header.json" {
+			header, err = readEntry(f)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if header == "" { // written when the evaluation ends
+		return nil, ErrUnfinished
+	}
+	e, err := newInspect(gjson.Parse(header))
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range log.File {
+		if !strings.HasPrefix(f.Name, "samples/") {
+			continue
+		}
+		sample, err := readEntry(f)
+		if err != nil {
+			return nil, err
+		}
+		e.addInspectSample(gjson.Parse(sample))
+	}
+	return e, nil
+}
+
+func readEntry(f *zip.File) (string, error) {
+	in, err := f.Open()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", f.Name, err)
+	}
+	text, err := readAll(in, maxSample)
+	if err = errors.Join(err, in.Close()); err != nil {
+		return "", fmt.Errorf("%s: %w", f.Name, err)
+	}
+	return text, nil
+}
+
+func readInspectDocument(doc gjson.Result) (*Evaluation, error) {
+	e, err := newInspect(doc)
+	if err != nil {
+		return nil, err
+	}
+	for _, sample := range members(doc.Get("samples")) {
+		e.addInspectSample(sample)
+	}
+	return e, nil
+}
+
+// newInspect returns an evaluation without samples from the header of a log.
+func newInspect(header gjson.Result) (*Evaluation, error) {
+	if status := header.Get("status").String(); status != "success" {
+		return nil, fmt.Errorf("%w: its status is %q", ErrUnfinished, status)
+	}
+	spec := header.Get("eval")
+	e := &Evaluation{Harness: "inspect_ai", Task: spec.Get("task").String(), Model: spec.Get("model").String()}
+	for _, name := range []string{"task_version", "task_args", "config", "model_args", "model_generate_config"} {
+		e.setting(name, spec.Get(name))
+	}
+	e.setting("dataset", spec.Get("dataset.name"))
+	e.setting("steps", header.Get("plan.steps"))
+	return e, nil
+}
+
+// addInspectSample adds a sample. Its first score is the reward; the others that are numbers are kept
+// beside.
+func (e *Evaluation) addInspectSample(sample gjson.Result) {
+	r := e.newRollout(sample.Get("id").String(), lastRequest(sample.Get("input")), sample.Get("messages"), sample.Get("metadata"))
+	r.trial = sample.Get("epoch").Int()
+	for model, usage := range members(sample.Get("model_usage")) {
+		if model == e.Model {
+			r.Tokens.Prompt = new(usage.Get("input_tokens").Int())
+			r.Tokens.Completion = new(usage.Get("output_tokens").Int())
+		}
+	}
+	first := ""
+	scores := map[string]float64{}
+	for name, score := range members(sample.Get("scores")) {
+		if first == "" {
+			first = name
+		}
+		if value := inspectValue(score.Get("value")); value != nil {
+			scores[name] = *value
+		}
+	}
+	if e.Scorer == "" {
+		e.Scorer = first
+	}
+	reward, isNumber := scores[e.Scorer]
+	switch failure := sample.Get("error"); {
+	case failure.IsObject():
+		r.fail("error", failure.Get("message").String())
+	case !isNumber:
+		r.fail("no_score", fmt.Sprintf("the score %q is no number and no grade", e.Scorer))
+	default:
+		r.scored(reward, scores)
+		r.Stop = stop("limit", sample.Get("limit.type").String())
+	}
+	e.Rollouts = append(e.Rollouts, r)
+}
+
+// inspectGrades are the values of the words that inspect_ai's scorers write, as its own value_to_float
+// reads them.
+var inspectGrades = map[string]float64{"C": 1, "P": 0.5, "I": 0, "N": 0, "yes": 1, "true": 1, "no": 0, "false": 0}
+
+// inspectValue returns a score as a number, nil if it is none.
+func inspectValue(v gjson.Result) *float64 {
+	switch v.Type {
+	case gjson.True, gjson.False:
+		return new(v.Float())
+	case gjson.Number:
+		return stats.FiniteOrNil(v.Num)
+	case gjson.String:
+		if grade, known := inspectGrades[v.Str]; known {
+			return &grade
+		}
+		if number, err := strconv.ParseFloat(v.Str, 64); err == nil {
+			return stats.FiniteOrNil(number)
+		}
+	case gjson.Null, gjson.JSON:
+	}
+	return nil
+}
