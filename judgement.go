@@ -30,6 +30,8 @@ type Judgement struct {
 	// Expected is the mean of the scores by the probabilities that a model's tokens have; nil if the
 	// server gave none.
 	Expected *float64
+	// Votes has the votes of a panel of models; nil for a judge with one vote.
+	Votes []Vote
 	// Gates has a result for each gate; all after the first failed one are false.
 	// Nil if the judge does not report gates.
 	Gates []bool
@@ -48,6 +50,13 @@ type Judgement struct {
 	Cached bool
 	// Detail is a sentence on what was missing or went wrong.
 	Detail string
+}
+
+// Vote is the score that one model of a panel gave.
+type Vote struct {
+	_     struct{} `cbor:",toarray"`
+	Model string   `json:"model"`
+	Score float64  `json:"score"`
 }
 
 // JudgeDoubt is a fault of a judge's quotes.

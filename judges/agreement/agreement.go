@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/trajectory-arena/arena"
 )
 
 // Key identifies an attempt or, if Step is not 0, a step of an attempt by its number among the
@@ -25,6 +27,10 @@ type Ratings struct {
 	Name string
 	// Scores has an entry for each attempt or step that was read, nil for an unscored one.
 	Scores map[Key]*float64
+	// Votes has the votes of the panel that judged an attempt, and Agents the models that its agent
+	// called. Only lines of a panel have them.
+	Votes  map[Key][]arena.Vote
+	Agents map[Key][]string
 	// Probability has the probability with which an attempt was sampled for labelling. A missing
 	// entry means 1.
 	Probability map[Key]float64

@@ -18,6 +18,8 @@ func ReadRatings(r io.Reader, name string, maxBytes int) (Ratings, error) {
 	ratings := Ratings{
 		Name:        name,
 		Scores:      map[Key]*float64{},
+		Votes:       map[Key][]arena.Vote{},
+		Agents:      map[Key][]string{},
 		Probability: map[Key]float64{},
 	}
 	lines := map[Key]int{}
@@ -45,6 +47,8 @@ type ratingLine struct {
 	Steps       json.RawMessage `json:"steps"`
 	Probability *float64        `json:"probability"`
 	Success     *bool           `json:"success"`
+	Votes       []arena.Vote    `json:"votes"`
+	AgentModels []string        `json:"agent_models"`
 }
 
 // add parses line number of a file and adds its rating. lines maps each rated attempt to the
@@ -86,6 +90,10 @@ func (r *Ratings) add(
 	}
 	if unscored {
 		score = nil
+	}
+	if score != nil && line.Votes != nil {
+		r.Votes[key] = line.Votes
+		r.Agents[key] = line.AgentModels
 	}
 	r.Scores[key] = score
 	return nil

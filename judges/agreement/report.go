@@ -7,6 +7,8 @@ type Report struct {
 	Pairs []Pair `json:"pairs"`
 	// Panel has the alpha of all raters together, nil for fewer than three.
 	Panel *Panel `json:"panel,omitempty"`
+	// SelfPreference has an entry for each family of models in a panel whose lines have the votes.
+	SelfPreference []SelfPreference `json:"self_preference,omitempty"`
 	// Fits has one fit for each judge, if a scale was fitted to labels.
 	Fits []Fit `json:"fits,omitempty"`
 	// Validator has the comparisons with the subnet's validator, if traces with the validator's

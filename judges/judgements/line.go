@@ -4,6 +4,10 @@ package judgements
 
 import (
 	"math"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/asjson"
@@ -64,8 +68,11 @@ type line struct {
 	Score *float64 `json:"score"`
 	// Expected is left out where the server gave no probabilities.
 	Expected *float64 `json:"expected,omitempty"`
-	Gates    []bool   `json:"gates"`
-	Spans    []span   `json:"spans"`
+	// Votes and AgentModels, the models that the agent called, are left out unless a panel voted.
+	Votes       []arena.Vote `json:"votes,omitempty"`
+	AgentModels []string     `json:"agent_models,omitempty"`
+	Gates       []bool       `json:"gates"`
+	Spans       []span       `json:"spans"`
 	// Doubt is the fault of the quotes for which an answer is no grade; null if there is none.
 	Doubt *arena.JudgeDoubt `json:"doubt"`
 	request
@@ -77,15 +84,40 @@ func Line(t *arena.Trace, j arena.Judgement) []byte {
 	for i, s := range j.Spans {
 		spans[i] = span{s.Gate, orNull(max(s.Step, 0)), s.Quote}
 	}
+	var agentModels []string
+	if j.Votes != nil {
+		agentModels = modelsOf(t)
+	}
 	return asjson.Plain(line{
-		head:     newHead(t, &j),
-		Score:    finiteOrNull(j.Score),
-		Expected: finiteOrNull(j.Expected),
-		Gates:    j.Gates,
-		Spans:    spans,
-		Doubt:    orNull(j.Doubt),
-		request:  newRequest(&j),
+		head:        newHead(t, &j),
+		Score:       finiteOrNull(j.Score),
+		Expected:    finiteOrNull(j.Expected),
+		Votes:       j.Votes,
+		AgentModels: agentModels,
+		Gates:       j.Gates,
+		Spans:       spans,
+		Doubt:       orNull(j.Doubt),
+		request:     newRequest(&j),
 	})
+}
+
+// modelsOf returns the sorted names of the models that an agent called: the one that the source
+// names, else those in the requests of the proxy's log.
+func modelsOf(t *arena.Trace) []string {
+	if t.Model != "" {
+		return []string{t.Model}
+	}
+	var models []string
+	for _, s := range t.Steps {
+		for _, c := range s.Proxy {
+			isCompletion := !c.Attempt && strings.HasSuffix(c.Path, "completions")
+			if name := gjson.Get(string(c.Body), "model").Str; isCompletion && name != "" {
+				models = slicesx.AppendUnique(models, name)
+			}
+		}
+	}
+	slices.Sort(models)
+	return models
 }
 
 // verdict is the judgement of one step as JSON.

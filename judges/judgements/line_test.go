@@ -11,7 +11,13 @@ import (
 func TestLinesAreAsPromised(t *testing.T) {
 	t.Parallel()
 	score, usd, nan := 0.7, 0.0021, math.NaN()
-	trace := &arena.Trace{RunID: "r", ProblemID: "p"}
+	trace := &arena.Trace{RunID: "r", ProblemID: "p", Steps: []arena.Step{{Proxy: []arena.ProxyCall{
+		{Path: "/inference/chat/completions", Body: `{"model":"org/b"}`},
+		{Path: "/inference/chat/completions", Body: `{"model":"a"}`},
+		{Path: "/inference/chat/completions", Body: `{"model":"org/b"}`},
+		{Path: "/inference/embeddings", Body: `{"model":"embed"}`},
+		{Path: "/inference/chat/completions", Body: `{"model":"never-sent"}`, Attempt: true},
+	}}}}
 	tests := map[string]struct {
 		judgement arena.Judgement
 		want      string
@@ -25,6 +31,15 @@ func TestLinesAreAsPromised(t *testing.T) {
 			`{"eval_run_id":"r","problem_id":"p","judge":"llm_v1_0123abcd","outcome":"scored","score":0.7,"gates":[true,true,true,false],` +
 				`"spans":[{"gate":1,"step":null,"quote":"<30 tokens>"},{"gate":3,"step":2,"quote":"319.58"}],"doubt":null,"model":"m","prompt_sha256":"ab",` +
 				`"tokens":{"prompt":2000,"completion":50},"cost_usd":0.0021,"cached":true,"detail":"G4: no <preference>"}`,
+		},
+		"a panel's": {
+			arena.Judgement{
+				Judge: "llm_v1_0123abcd", Outcome: arena.JudgeScored, Score: &score, Gates: []bool{true, true, true, false},
+				Votes: []arena.Vote{{Model: "m", Score: 0.7}, {Model: "n", Score: 0.9}}, Model: "m+n",
+			},
+			`{"eval_run_id":"r","problem_id":"p","judge":"llm_v1_0123abcd","outcome":"scored","score":0.7,` +
+				`"votes":[{"model":"m","score":0.7},{"model":"n","score":0.9}],"agent_models":["a","org/b"],"gates":[true,true,true,false],"spans":[],"doubt":null,` +
+				`"model":"m+n","prompt_sha256":null,"tokens":{"prompt":0,"completion":0},"cost_usd":null,"cached":false,"detail":null}`,
 		},
 		"none": {
 			arena.Judgement{Judge: "gates_v3", Outcome: arena.JudgeFailed, CostUSD: &nan},

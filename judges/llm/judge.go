@@ -16,6 +16,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/judges/batch"
 	"github.com/trajectory-arena/arena/judges/ledger"
 	"github.com/trajectory-arena/arena/judges/prices"
@@ -157,6 +158,7 @@ func (j *Judge) Judge(
 	if v.outcome == arena.JudgeScored {
 		out.Score = &v.Score
 		out.Expected = v.expected
+		out.Votes = v.votes
 		out.Gates = v.Gates()
 		out.Spans = v.Spans
 	}
@@ -199,7 +201,13 @@ func (j *Judge) judge(
 		}
 		voted[v.member] = true
 	}
-	return merge(votes, k.joinVotes), nil
+	joined := merge(votes, k.joinVotes)
+	if len(votes) > 1 {
+		joined.votes = slicesx.Map(votes, func(v verdict) arena.Vote {
+			return arena.Vote{Model: v.model, Score: v.Score}
+		})
+	}
+	return joined, nil
 }
 
 // withDeadlines returns a context that ends at the attempt's deadline, which starts now, or at the

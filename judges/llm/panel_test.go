@@ -100,6 +100,28 @@ func TestVotes(t *testing.T) {
 	}
 }
 
+// TestVotesAreKept holds that a panel's votes are in the judgement, and those of one vote are not.
+func TestVotesAreKept(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int][]arena.Vote{
+		1: nil,
+		2: {{Model: "judge-a", Score: 0.9}, {Model: "judge-b", Score: 0.1}},
+	} {
+		s := modeltest.New(t, byModel(map[string]func(modeltest.Call) modeltest.Action{"judge-a": say(0.9), "judge-b": say(0.1)}))
+		cfg := config(s)
+		cfg.Panel = panel(llm.Primary, llm.Primary)
+		cfg.Votes = n
+		j, _ := judge(t, cfg, nil)
+		got, err := ask(t.Context(), j, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got.Votes, want) {
+			t.Errorf("%d votes: got %+v, want %+v", n, got.Votes, want)
+		}
+	}
+}
+
 // TestOneModelOnTwoEndpointsVotesTwice: its votes are two samples, not one answer
 // that is counted twice.
 func TestOneModelOnTwoEndpointsVotesTwice(t *testing.T) {

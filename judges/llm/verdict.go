@@ -19,6 +19,8 @@ type verdict struct {
 	member int
 	model  string
 	cost   ledger.Spent
+	// votes are the scores that were joined; nil for a single vote.
+	votes []arena.Vote
 	// cached is set if no request was sent: the ledger had the answer.
 	cached bool
 	detail string

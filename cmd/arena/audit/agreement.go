@@ -52,8 +52,8 @@ func NewAgreement(s *cli.Streams) *cobra.Command {
 }
 
 func (f *agreementFlags) run(s *cli.Streams, paths []string) error {
-	if err := f.check(len(paths)); err != nil {
-		return err
+	if (f.threshold > 0 || f.fit) && f.labels == nil {
+		return cli.Usage(errors.New("--threshold and --fit measure by labels"), "name the --labels")
 	}
 	var raters []agreement.Ratings
 	files := slices.Concat(f.labels, paths)
@@ -64,26 +64,27 @@ func (f *agreementFlags) run(s *cli.Streams, paths []string) error {
 		}
 		raters = append(raters, r)
 	}
+	var preferences []agreement.SelfPreference
+	for i := range raters {
+		preferences = append(preferences, agreement.SelfPreferences(&raters[i], f.opt)...)
+	}
+	if len(raters) == 1 && f.day == "" {
+		raters = raters[0].Members()
+		if len(raters) < 2 {
+			return cli.Usage(errors.New("one judge alone agrees with nobody"), "name a second file, --labels, a --day that carries the subnet's own grades, or the lines of a panel of models")
+		}
+	}
 	report, err := f.compareAll(raters)
 	if err != nil {
 		return cli.DefaultHint(err, "files agree on an attempt by its eval_run_id and problem_id")
 	}
+	report.SelfPreference = preferences
 	return cli.WriteWhole(s, f.out, func(w io.Writer) error {
 		if f.json {
 			return json.NewEncoder(w).Encode(report)
 		}
 		return printAgreement(w, &report)
 	})
-}
-
-func (f *agreementFlags) check(judges int) error {
-	switch {
-	case len(f.labels)+judges < 2 && f.day == "":
-		return cli.Usage(errors.New("one judge alone agrees with nobody"), "name a second file, --labels or a --day that carries the subnet's own grades")
-	case (f.threshold > 0 || f.fit) && f.labels == nil:
-		return cli.Usage(errors.New("--threshold and --fit measure by labels"), "name the --labels")
-	}
-	return nil
 }
 
 // compareAll compares every two raters. It also compares the judges with the labels and with the

@@ -38,6 +38,12 @@ func printAgreement(w io.Writer, r *agreement.Report) error {
 		printFigure(t, "distance", v.Distance)
 		printFigure(t, "correlation", v.Correlation)
 	}
+	if len(r.SelfPreference) > 0 {
+		fmt.Fprint(t, "\nself-preference: a family's scores above the panel's, on its own attempts against others'\n\t\t95 %\t\n")
+	}
+	for _, p := range r.SelfPreference {
+		printFigure(t, fmt.Sprintf("%s (%d own, %d others)", text.Line(p.Family), p.Own, p.Other), p.Preference)
+	}
 	fmt.Fprintf(t, "\n95 %% intervals from %d draws of problems, seed %d\n", r.Bootstrap.Samples, r.Bootstrap.Seed)
 	for i := range r.Fits {
 		printFit(t, &r.Fits[i])
