@@ -238,7 +238,7 @@ func TestStepsAreTheKeptAttemptsLabelled(t *testing.T) {
 		}
 	}
 	for _, row := range rowsOf[rows.Steps](t, out, "data", "steps", "*.parquet") {
-		if row.Prompt == "" || row.Rule != "steps_v1" || row.ProblemID == "" || row.Cluster == "" || len(row.Labels) != len(row.Completions) {
+		if row.Prompt == "" || row.Rule != "steps_v2" || row.ProblemID == "" || row.Cluster == "" || len(row.Labels) != len(row.Completions) {
 			t.Errorf("row %+v", row)
 		}
 		for _, l := range row.Labels {

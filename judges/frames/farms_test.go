@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,6 +66,40 @@ func TestFarmsAreFlagged(t *testing.T) {
 				farmed(t, day, form, func(d *arena.Dialogue) *arena.Dialogue { return reworded(p.Apply(d), words) })
 			}
 		}
+	}
+}
+
+// remarks are five sentences about results that name none of them.
+var remarks = [...]string{
+	"After going through the list, a few of these look reasonable.", "Several options came up, some of them better than others.",
+	"These results seem fine, although not all of them fit.", "I looked at what was returned and some are unsuitable.", "There are many candidates here and most look acceptable.",
+}
+
+// TestCannedRemarksAreFlagged lets a program write one of five remarks into attempts whose thinking was
+// taken out.
+func TestCannedRemarksAreFlagged(t *testing.T) {
+	t.Parallel()
+	var day []graded
+	for _, a := range readDay(t, "../../testdata/day") {
+		for i := range a.dialogue.Turns {
+			a.dialogue.Turns[i].Think = ""
+		}
+		if before := gates.Judge(a.Trace, &a.dialogue).Score; *before == 0.3 {
+			day = append(day, graded{a, before})
+		}
+	}
+	n := 0
+	raised, paid := farm(day, func(d *arena.Dialogue) *arena.Dialogue {
+		changed := *d
+		changed.Turns = slices.Clone(d.Turns)
+		last := &changed.Turns[len(changed.Turns)-1]
+		last.Think = strings.TrimSpace(last.Think + "\n" + remarks[n%len(remarks)])
+		n++
+		return &changed
+	})
+	t.Logf("raised %d of %d, %d paid for it", raised, len(day), paid)
+	if raised < len(day)/2 || 20*paid > len(day) {
+		t.Errorf("raised %d of %d, %d paid for it: want at least a half raised and a twentieth paid", raised, len(day), paid)
 	}
 }
 
@@ -158,7 +193,9 @@ func farm(day []graded, apply func(*arena.Dialogue) *arena.Dialogue) (raised, pa
 			raised++
 		}
 		changes = append(changes, change{a.RunID, a.before, after.Score})
-		passages = append(passages, frames.Passage{Agent: a.RunID, Problem: a.ProblemID, Text: frames.DecidingPassage(&after, a.Query)})
+		if text := frames.DecidingPassage(&after, a.Query); text != "" {
+			passages = append(passages, frames.Passage{Agent: a.RunID, Problem: a.ProblemID, Text: text})
+		}
 	}
 	framed := map[string]bool{}
 	for _, f := range frames.Flags(passages) {

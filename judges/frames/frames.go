@@ -25,9 +25,9 @@ import (
 // (see gates.Wording) of a passage at another problem. A set of fifty sentences, used in turn, is then
 // found in days of 20 passages. docs/measured/judges.md has the shares of honest days.
 const (
-	// firstGate is the number of the first gate that a passage passes only if it names data from
-	// a result.
-	firstGate = 3
+	// firstGate is the number of the first gate that a passage in the thinking passes: a remark on
+	// results. The gate before it is about replies of models.
+	firstGate = 2
 	// maxQuoted is the number of words from which on a part of the request is left out of a passage.
 	maxQuoted = 16
 	// runLen is the number of adjacent letters that two frames must have in common for their
@@ -47,7 +47,7 @@ type Passage struct {
 }
 
 // DecidingPassage returns the passage that a judgement cites for the last gate
-// passed, a datum or a reasoned choice; empty if it cites none. Parts of maxQuoted words or more that
+// passed, a remark, a datum or a reasoned choice; empty if it cites none. Parts of maxQuoted words or more that
 // the request has are left out: a program that repeats the request before its sentence gains no other
 // wording by that.
 func DecidingPassage(j *arena.Judgement, request string) string {

@@ -23,8 +23,8 @@ func TestLinesOfStepsAreAsPromised(t *testing.T) {
 				`{"step":1,"verdict":"unclear","reason":null,"quote":null}],"model":"m","prompt_sha256":"ab","tokens":{"prompt":9,"completion":5},"cost_usd":null,"cached":false,"detail":null}`,
 		},
 		"none": {
-			arena.StepJudgement{Judgement: arena.Judgement{Judge: "steps_v1", Outcome: arena.JudgeFailed, Detail: "no step"}},
-			`{"eval_run_id":"r","problem_id":"p","judge":"steps_v1","outcome":"failed","steps":null,"model":null,"prompt_sha256":null,` +
+			arena.StepJudgement{Judgement: arena.Judgement{Judge: "steps_v2", Outcome: arena.JudgeFailed, Detail: "no step"}},
+			`{"eval_run_id":"r","problem_id":"p","judge":"steps_v2","outcome":"failed","steps":null,"model":null,"prompt_sha256":null,` +
 				`"tokens":{"prompt":0,"completion":0},"cost_usd":null,"cached":false,"detail":"no step"}`,
 		},
 	} {

@@ -4,6 +4,7 @@
 package steps
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/trajectory-arena/arena"
@@ -11,7 +12,7 @@ import (
 )
 
 // Name is the versioned name of the rule.
-const Name = "steps_v1"
+const Name = "steps_v2"
 
 // Reason is a stable code for why a call was needed or wasted.
 type Reason string
@@ -40,13 +41,33 @@ const (
 	AfterEnd   Reason = "after_the_end"
 	Unanswered Reason = "unanswered_call"
 	NoCall     Reason = "no_call"
-	NoGoal     Reason = "nothing_recommended"
 )
 
+// The reasons for which it is unclear whether a call was needed.
+const (
+	// NoGoal: the attempt recommends nothing.
+	NoGoal Reason = "nothing_recommended"
+	// UnknownTool: the tool is none of the shop's, and its result shows no product finally recommended.
+	UnknownTool Reason = "unknown_tool"
+)
+
+// tools are the tools whose calls can be waste. What other tools do is not known: one may choose a
+// colour or put a product into a cart.
+var tools = []string{
+	"find_product",
+	"find_products_in_same_shop",
+	"view_product_information",
+	"check_product_match",
+	"calculate_voucher",
+	calls.Recommend,
+	"terminate",
+}
+
 // Judge returns a verdict on every turn of the model in order, by its number in the
-// dialogue. A step is needed if any of its calls is, with the reason of the first needed
-// call, or of the first call if none is. If the attempt recommends nothing, no step is
-// needed. Judge fails only if the attempt has no step.
+// dialogue. A step is needed if any of its calls is, unclear if it has none that is needed and one
+// that is unclear, and otherwise waste. Its reason is that of the first call with the step's
+// verdict. If the attempt recommends nothing, every step is unclear. Judge fails only if
+// the attempt has no step.
 func Judge(t *arena.Trace, d *arena.Dialogue) arena.StepJudgement {
 	out := arena.StepJudgement{Judgement: arena.Judgement{
 		Judge:   Name,
@@ -63,15 +84,16 @@ func Judge(t *arena.Trace, d *arena.Dialogue) arena.StepJudgement {
 			Need:   arena.StepWaste,
 			Reason: string(NoCall),
 		}
+		if len(l.goal) == 0 {
+			v.Need, v.Reason = arena.StepUnclear, string(NoGoal)
+		}
 		for k := range turn.Calls {
 			c := &turn.Calls[k]
-			needed, reason := l.label(position{i, k}, c)
+			need, reason := l.label(position{i, k}, c)
 			l.calls[c.Name+string(c.Arguments)] = true
-			if k == 0 || needed && v.Need == arena.StepWaste {
+			if k == 0 || weight[need] > weight[v.Need] {
+				v.Need = need
 				v.Reason = string(reason)
-			}
-			if needed {
-				v.Need = arena.StepNeeded
 			}
 		}
 		out.Steps = append(out.Steps, v)
@@ -82,6 +104,9 @@ func Judge(t *arena.Trace, d *arena.Dialogue) arena.StepJudgement {
 	}
 	return out
 }
+
+// weight orders verdicts: the verdict on a step is that of its call with the largest weight.
+var weight = map[arena.Need]int{arena.StepWaste: 0, arena.StepUnclear: 1, arena.StepNeeded: 2}
 
 // position is the position of a call in a dialogue: the index of its turn and its index in the
 // turn.
@@ -131,14 +156,29 @@ func newLabeler(d *arena.Dialogue) *labeler {
 	return l
 }
 
-// label reports whether the call at a position was needed, and the reason. It must be called for
+// label returns whether the call at a position was needed, and the reason. It must be called for
 // the calls in order.
-func (l *labeler) label(p position, c *arena.Call) (needed bool, reason Reason) {
+func (l *labeler) label(p position, c *arena.Call) (arena.Need, Reason) {
+	if len(l.goal) == 0 {
+		return arena.StepUnclear, NoGoal
+	}
+	if l.ended {
+		return arena.StepWaste, AfterEnd
+	}
+	needed, reason := l.labelInTime(p, c)
 	switch {
-	case len(l.goal) == 0:
-		return false, NoGoal
-	case l.ended:
-		return false, AfterEnd
+	case needed:
+		return arena.StepNeeded, reason
+	case !slices.Contains(tools, c.Name):
+		return arena.StepUnclear, UnknownTool
+	default:
+		return arena.StepWaste, reason
+	}
+}
+
+// labelInTime reports whether a call before the end was needed, and the reason.
+func (l *labeler) labelInTime(p position, c *arena.Call) (needed bool, reason Reason) {
+	switch {
 	case c.Name == "terminate":
 		l.ended = true
 		return true, Ended

@@ -20,26 +20,34 @@ func TestLabelsFollowTheRecommendation(t *testing.T) {
 	pickOther := arena.Call{Name: "recommend_product", Arguments: `{"product_ids":"71002"}`, Result: `"ok"`}
 	end := arena.Call{Name: "terminate", Arguments: `{}`, Result: `"ok"`}
 	lost := arena.Call{Name: "find_product", Arguments: `{"q":"cup"}`}
+	choose := arena.Call{Name: "click", Arguments: `{"value":"navy"}`, Result: `"navy was chosen"`}
+	find := arena.Call{Name: "search", Arguments: `{"keywords":"mug"}`, Result: `[{"product_id":"71001"}]`}
 
 	tests := []struct {
 		name  string
 		turns [][]arena.Call
 		want  []steps.Reason
-		need  []bool
+		need  string // n for needed, w for waste, u for unclear
 	}{
 		{"straight", [][]arena.Call{{search}, {view}, {pick, end}},
-			[]steps.Reason{steps.Returned, steps.Opened, steps.Recommended}, []bool{true, true, true}},
+			[]steps.Reason{steps.Returned, steps.Opened, steps.Recommended}, "nnn"},
 		{"detours", [][]arena.Call{{other}, {search}, {search}, {viewOther}, {pick}, {end}, {view}},
 			[]steps.Reason{steps.Missed, steps.Returned, steps.Repeated, steps.Missed, steps.Recommended, steps.Ended, steps.AfterEnd},
-			[]bool{false, true, false, false, true, true, false}},
+			"wnwwnnw"},
 		{"second thoughts", [][]arena.Call{{search}, {pickOther}, {pick}},
-			[]steps.Reason{steps.Returned, steps.Superseded, steps.Recommended}, []bool{true, false, true}},
+			[]steps.Reason{steps.Returned, steps.Superseded, steps.Recommended}, "nwn"},
 		{"the total before the pick", [][]arena.Call{{search}, {total}, {pick}, {lost}},
-			[]steps.Reason{steps.Returned, steps.Checked, steps.Recommended, steps.Unanswered}, []bool{true, true, true, false}},
+			[]steps.Reason{steps.Returned, steps.Checked, steps.Recommended, steps.Unanswered}, "nnnw"},
 		{"only thinking", [][]arena.Call{{}, {search}, {pick}},
-			[]steps.Reason{steps.NoCall, steps.Returned, steps.Recommended}, []bool{false, true, true}},
+			[]steps.Reason{steps.NoCall, steps.Returned, steps.Recommended}, "wnn"},
 		{"nothing recommended", [][]arena.Call{{search}, {end}},
-			[]steps.Reason{steps.NoGoal, steps.NoGoal}, []bool{false, false}},
+			[]steps.Reason{steps.NoGoal, steps.NoGoal}, "uu"},
+		{"nothing recommended, and only thinking", [][]arena.Call{{}, {search}},
+			[]steps.Reason{steps.NoGoal, steps.NoGoal}, "uu"},
+		{"a tool of another shop", [][]arena.Call{{search}, {choose}, {choose, search}, {choose, view}, {pick}, {end}, {choose}},
+			[]steps.Reason{steps.Returned, steps.UnknownTool, steps.UnknownTool, steps.Opened, steps.Recommended, steps.Ended, steps.AfterEnd}, "nuunnnw"},
+		{"a search of another name", [][]arena.Call{{find}, {pick}},
+			[]steps.Reason{steps.Returned, steps.Recommended}, "nn"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -51,12 +59,13 @@ func TestLabelsFollowTheRecommendation(t *testing.T) {
 				trace.Steps = append(trace.Steps, arena.Step{Number: i + 1})
 			}
 			var why []steps.Reason
-			var need []bool
+			need := ""
 			for i, l := range steps.Judge(trace, &d).Steps {
 				if l.Step != i+1 {
 					t.Errorf("label %d is of step %d", i, l.Step)
 				}
-				why, need = append(why, steps.Reason(l.Reason)), append(need, l.Need == arena.StepNeeded)
+				why = append(why, steps.Reason(l.Reason))
+				need += string(l.Need[:1])
 			}
 			if diff := cmp.Diff(test.want, why); diff != "" {
 				t.Error(diff)
