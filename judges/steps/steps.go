@@ -85,7 +85,8 @@ func Judge(t *arena.Trace, d *arena.Dialogue) arena.StepJudgement {
 			Reason: string(NoCall),
 		}
 		if len(l.goal) == 0 {
-			v.Need, v.Reason = arena.StepUnclear, string(NoGoal)
+			v.Need = arena.StepUnclear
+			v.Reason = string(NoGoal)
 		}
 		for k := range turn.Calls {
 			c := &turn.Calls[k]
