@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/redact"
@@ -73,6 +74,13 @@ func (t *Target) Assemble(ctx context.Context, c *Content) error {
 	a.Manifest.Pipeline = t.Version
 	a.Manifest.CommandSHA256 = t.Command
 	a.Card.License = cmp.Or(t.License, c.Card.License)
+	section, err := t.varietySection(c.Parts)
+	if err != nil {
+		return err
+	}
+	if section.Body != "" {
+		a.Card.Sections = append(slices.Clip(a.Card.Sections), section)
+	}
 	if c.Bank != nil {
 		a.Extra[corpus.BankName] = c.Bank.Encode()
 	}
@@ -80,7 +88,6 @@ func (t *Target) Assemble(ctx context.Context, c *Content) error {
 		a.Extra["reports/"+name] = page
 	}
 	for name, report := range c.Reports {
-		var err error
 		if a.Extra["reports/"+name], err = corpus.EncodeReport(report); err != nil {
 			return err
 		}

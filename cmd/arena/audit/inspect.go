@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,17 +16,23 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/bucket"
 	"github.com/trajectory-arena/arena/corpus/where"
+	"github.com/trajectory-arena/arena/internal/slicesx"
+	"github.com/trajectory-arena/arena/pipeline/finish"
+	"github.com/trajectory-arena/arena/pipeline/variety"
 )
 
 // NewInspect returns `arena inspect`.
 func NewInspect(s *cli.Streams) *cobra.Command {
 	head := 2
 	expr := ""
-	c := cli.Command("inspect FILE.parquet|CORPUS", "Show schema, row groups, counts and the first rows", cli.NumArgs(1, 1),
+	c := cli.Command("inspect FILE.parquet|CORPUS…", "Show schema, row groups, counts and the first rows, or compare corpora", cli.NumArgs(1, cli.AnyNumber),
 		func(c *cobra.Command, args []string) error {
 			chosen, err := cli.ParseWhere(expr)
 			if err != nil {
 				return err
+			}
+			if len(args) > 1 {
+				return compareCorpora(c.Context(), s, args)
 			}
 			folder, file, err := splitParquetPath(args[0])
 			if err != nil {
@@ -56,6 +63,26 @@ func NewInspect(s *cli.Streams) *cobra.Command {
 	c.Flags().StringVar(&expr, "where", "", "count the attempts of a corpus's ledger for which this holds, and name the first")
 	cli.ReadsFiles(c)
 	return c
+}
+
+// compareCorpora prints the figures of several corpora side by side.
+func compareCorpora(ctx context.Context, s *cli.Streams, names []string) error {
+	var samples []*variety.Sample
+	for _, name := range names {
+		err := cli.ReadCorpus(ctx, name, func(fsys corpus.FS, dir string) error {
+			sample, err := finish.ReadVariety(fsys, dir)
+			if err != nil {
+				return cli.CorpusError(fsys, dir, err)
+			}
+			samples = append(samples, sample)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	_, err := io.WriteString(s.Out, variety.Table(slicesx.Map(names, filepath.Base), samples))
+	return err
 }
 
 // splitParquetPath splits the path or URL of a Parquet file into its folder and file name. For a

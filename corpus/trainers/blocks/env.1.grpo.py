@@ -20,6 +20,7 @@ args = GRPOConfig(
     max_tool_calling_iterations=25,  # the steps of an attempt
     max_completion_length=@{.Length}@,  # @{.LengthReason}@
     num_generations=8,
+    num_train_epochs=1,
     per_device_train_batch_size=1,
     gradient_accumulation_steps=8,  # a step is one problem, played eight times
     use_cpu=not torch.accelerator.is_available(),  # where a tiny model is tried

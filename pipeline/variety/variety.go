@@ -1,0 +1,350 @@
+// Package variety measures the rows of a corpus: how varied they are, whether what the model says
+// rests on results, and how hard the problems are. Corpora from any source can be compared.
+package variety
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/chat"
+	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/corpus/where"
+	"github.com/trajectory-arena/arena/internal/slicesx"
+	"github.com/trajectory-arena/arena/internal/stats"
+)
+
+const (
+	// maxRows is the maximum number of rows that are compared with each other.
+	maxRows = 1000
+	// blockWords is the number of words of the texts whose distinct grams are counted.
+	blockWords = 1000
+	// maxWords is the maximum number of words of a row that are counted for distinct grams.
+	maxWords = 2000
+	// nearSimilarity is the similarity from which a row nearly repeats another.
+	nearSimilarity = 0.8
+)
+
+// Sample is a sample of the rows of a corpus, and the outcomes of all its attempts. The sample
+// depends on the IDs of the rows and not on their order.
+type Sample struct {
+	// Seen is the number of rows that were offered.
+	Seen     int
+	rows     []*row
+	problems map[string]*tally
+}
+
+// row has what is compared of a row.
+type row struct {
+	order   uint64
+	problem string
+	// words are the first words that the model said, grams the set of all its grams.
+	words, grams []uint64
+	// opening and tools are hashes of the first words and of the sequence of tools.
+	opening, tools                   uint64
+	turns, reasoned, after, grounded int
+}
+
+type tally struct{ attempts, solved int }
+
+// Add adds a row, or leaves it out of the sample.
+func (s *Sample) Add(r *rows.SFT) error {
+	s.Seen++
+	order := xxh3.HashString(r.SessionID)
+	isFull := len(s.rows) == maxRows
+	if isFull && order >= s.rows[maxRows-1].order {
+		return nil
+	}
+	messages, err := chat.Decode(r.Messages)
+	if err != nil {
+		return err
+	}
+	if isFull {
+		s.rows = s.rows[:maxRows-1]
+	}
+	added := newRow(messages)
+	added.order = order
+	added.problem = strings.Clone(cmp.Or(r.Cluster, r.ProblemID, r.SessionID))
+	at, _ := slices.BinarySearchFunc(s.rows, order, func(r *row, order uint64) int {
+		return cmp.Compare(r.order, order)
+	})
+	s.rows = slices.Insert(s.rows, at, added)
+	return nil
+}
+
+func newRow(messages []chat.Message) *row {
+	r := &row{}
+	var said, tools []uint64
+	for i := range messages {
+		m := &messages[i]
+		if m.Role != chat.Assistant {
+			continue
+		}
+		said = append(said, words(m.Reasoning+"\n"+m.Content)...)
+		for _, call := range m.Calls {
+			tools = append(tools, xxh3.HashString(call.Function.Name))
+		}
+	}
+	r.grams = set(grams(said, gramWords))
+	r.words = slices.Clone(said[:min(len(said), maxWords)])
+	r.opening = whole(said[:min(len(said), openingWords)])
+	r.tools = whole(tools)
+	r.turns, r.reasoned, r.after, r.grounded = thoughts(messages)
+	return r
+}
+
+// whole returns one hash of all values, 0 if there are none.
+func whole(values []uint64) uint64 {
+	hash := uint64(0)
+	for _, h := range grams(values, len(values)) {
+		hash = h
+	}
+	return hash
+}
+
+// AddAttempt counts the outcome of an attempt, if it has one.
+func (s *Sample) AddAttempt(line *where.Line) {
+	solved := false
+	switch {
+	case line.Outcome != nil && line.Outcome.Scored:
+		solved = line.Outcome.Success
+	case line.Declared != nil && line.Declared.Reward != nil:
+		solved = *line.Declared.Reward >= 1
+	default:
+		return
+	}
+	if s.problems == nil {
+		s.problems = map[string]*tally{}
+	}
+	t := s.problems[line.Attempt.ProblemID]
+	if t == nil {
+		t = &tally{}
+		s.problems[line.Attempt.ProblemID] = t
+	}
+	t.attempts++
+	if solved {
+		t.solved++
+	}
+}
+
+// Figure is one measured share of a sample.
+type Figure struct {
+	// Name is the figure's name on dataset cards and in tables.
+	Name string
+	// Value is NaN if nothing could be measured. Interval is its 95 % interval.
+	Value float64
+	stats.Interval
+	// N is the number of Units that were measured.
+	N     int
+	Units string
+}
+
+// Figures returns all figures of a sample.
+func (s *Sample) Figures() []Figure {
+	groups := s.groups()
+	pairs := func(name string, compare func(a, b *row) float64) Figure {
+		return s.pairs(name, groups, compare)
+	}
+	isSame := func(a, b uint64) float64 {
+		if a == b {
+			return 1
+		}
+		return 0
+	}
+	share := func(name, units string, part func(*row) (part, total int)) Figure {
+		return s.share(name, units, groups, part)
+	}
+	return []Figure{
+		s.distinct(),
+		pairs("self-similarity", func(a, b *row) float64 { return jaccard(a.grams, b.grams) }),
+		pairs("same opening", func(a, b *row) float64 { return isSame(a.opening, b.opening) }),
+		pairs("same tools", func(a, b *row) float64 { return isSame(a.tools, b.tools) }),
+		share("near copies", "rows", s.nearCopies()),
+		share("turns with reasoning", "turns", func(r *row) (part, total int) { return r.reasoned, r.turns }),
+		share("turns that rest on results", "turns", func(r *row) (part, total int) { return r.grounded, r.after }),
+		s.outcomes("attempts solved", "attempts", func(t *tally) (part, total int) { return t.solved, t.attempts }),
+		s.outcomes("problems solved sometimes", "problems", sometimes),
+	}
+}
+
+// sometimes counts a problem with several attempts, and whether some but not all of them solved
+// it.
+func sometimes(t *tally) (part, total int) {
+	switch {
+	case t.attempts < 2:
+		return 0, 0
+	case t.solved == 0 || t.solved == t.attempts:
+		return 0, 1
+	default:
+		return 1, 1
+	}
+}
+
+// groups returns a number for each row, equal for rows at the same problem.
+func (s *Sample) groups() []int {
+	numbers := map[string]int{}
+	return slicesx.Map(s.rows, func(r *row) int {
+		if _, known := numbers[r.problem]; !known {
+			numbers[r.problem] = len(numbers)
+		}
+		return numbers[r.problem]
+	})
+}
+
+// distinct returns the share of distinct grams in texts of blockWords words, which are the rows'
+// words one after the other. Longer texts repeat themselves more, so all have one length.
+func (s *Sample) distinct() Figure {
+	var text []uint64
+	for _, r := range s.rows {
+		text = append(text, r.words...)
+	}
+	var shares []float64
+	for block := range slices.Chunk(text, blockWords) {
+		if len(block) == blockWords {
+			all := grams(block, gramWords)
+			shares = append(shares, float64(len(set(all)))/float64(len(all)))
+		}
+	}
+	mean := stats.Mean(shares)
+	return Figure{
+		Name:     "distinct 3-grams",
+		Value:    mean,
+		Interval: within(stats.T95(mean, stats.ClusteredSE(shares), len(shares))),
+		N:        len(shares),
+		Units:    "texts",
+	}
+}
+
+// pairs returns the mean of compare over all pairs of rows at different problems. The standard
+// error is that of a U-statistic: twice that of the mean of the rows' means.
+func (s *Sample) pairs(name string, groups []int, compare func(a, b *row) float64) Figure {
+	sums := make([]float64, len(s.rows))
+	counts := make([]float64, len(s.rows))
+	for i, a := range s.rows {
+		for j, b := range s.rows[:i] {
+			if groups[i] == groups[j] {
+				continue
+			}
+			alike := compare(a, b)
+			sums[i] += alike
+			sums[j] += alike
+			counts[i]++
+			counts[j]++
+		}
+	}
+	mean, se := stats.Ratio(stats.SumByGroup(sums, groups), stats.SumByGroup(counts, groups))
+	problems := len(stats.SumByGroup(counts, groups))
+	f := Figure{Name: name, Value: mean, N: len(s.rows), Units: "rows"}
+	f.Interval = within(stats.T95(mean, 2*se, problems))
+	if mean == 0 || mean == 1 { // no spread was seen, which is no certainty
+		f.Interval = stats.ClusteredWilson(mean, 0, problems, problems)
+	}
+	return f
+}
+
+// within returns the part of an interval that is between 0 and 1.
+func within(i stats.Interval) stats.Interval {
+	if math.IsNaN(i.Low) {
+		return stats.Interval{Low: 0, High: 1}
+	}
+	return stats.Interval{Low: max(i.Low, 0), High: min(i.High, 1)}
+}
+
+// nearCopies returns a function that reports whether a row nearly repeats another row of the
+// sample.
+func (s *Sample) nearCopies() func(*row) (part, total int) {
+	repeats := map[*row]int{}
+	for i, a := range s.rows {
+		for _, b := range s.rows[:i] {
+			if jaccard(a.grams, b.grams) >= nearSimilarity {
+				repeats[a] = 1
+				repeats[b] = 1
+			}
+		}
+	}
+	return func(r *row) (part, total int) { return repeats[r], 1 }
+}
+
+// share returns a share over the rows, whose problems are the independent units.
+func (s *Sample) share(name, units string, groups []int, part func(*row) (part, total int)) Figure {
+	parts := make([]float64, len(s.rows))
+	totals := make([]float64, len(s.rows))
+	for i, r := range s.rows {
+		p, t := part(r)
+		parts[i] = float64(p)
+		totals[i] = float64(t)
+	}
+	return ratio(name, units, stats.SumByGroup(parts, groups), stats.SumByGroup(totals, groups))
+}
+
+// outcomes returns a share over the problems.
+func (s *Sample) outcomes(name, units string, part func(*tally) (part, total int)) Figure {
+	var parts, totals []float64
+	for _, key := range slices.Sorted(maps.Keys(s.problems)) {
+		p, t := part(s.problems[key])
+		parts = append(parts, float64(p))
+		totals = append(totals, float64(t))
+	}
+	return ratio(name, units, parts, totals)
+}
+
+func ratio(name, units string, parts, totals []float64) Figure {
+	value, se := stats.Ratio(parts, totals)
+	n := 0
+	clusters := 0
+	for _, total := range totals {
+		n += int(total)
+		clusters += int(min(total, 1))
+	}
+	return Figure{
+		Name:     name,
+		Value:    value,
+		Interval: stats.ClusteredWilson(value, se, clusters, n),
+		N:        n,
+		Units:    units,
+	}
+}
+
+// String returns the value with its interval and the number of units, "-" if there is no value.
+func (f Figure) String() string {
+	if f.N == 0 || math.IsNaN(f.Value) {
+		return "-"
+	}
+	return fmt.Sprintf("%.3f (%.3f to %.3f, %d %s)", f.Value, f.Low, f.High, f.N, f.Units)
+}
+
+// Table returns the figures of samples side by side, as a Markdown table.
+func Table(names []string, samples []*Sample) string {
+	columns := slicesx.Map(samples, (*Sample).Figures)
+	var b strings.Builder
+	b.WriteString("| share, 95 % interval, n | " + strings.Join(slicesx.Map(names, corpus.EscapeCell), " | ") + " |\n")
+	b.WriteString("|---" + strings.Repeat("|---:", len(samples)) + "|\n| rows |")
+	for _, s := range samples {
+		fmt.Fprintf(&b, " %d |", s.Seen)
+	}
+	for i, f := range columns[0] {
+		b.WriteString("\n| " + f.Name + " |")
+		for _, figures := range columns {
+			b.WriteString(" " + figures[i].String() + " |")
+		}
+	}
+	return b.String() + "\n"
+}
+
+// Text returns the figures of the rows as Markdown, "" if there are no rows.
+func (s *Sample) Text() string {
+	if len(s.rows) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("Of %d rows, %d were compared. `arena inspect CORPUS OTHER` shows another corpus beside this one; docs/formats.md says what the figures are.\n\n", s.Seen, len(s.rows))
+	shown := slices.DeleteFunc(s.Figures(), func(f Figure) bool { return f.N == 0 })
+	return text + corpus.Table("figure | share, 95 % interval, n", shown, func(f Figure) string {
+		return f.Name + " | " + f.String()
+	})
+}

@@ -1,0 +1,127 @@
+package variety
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/trajectory-arena/arena/corpus/chat"
+)
+
+const (
+	// gramWords is the number of words of a gram, the unit by which texts are compared.
+	gramWords = 3
+	// openingWords is the number of words that two rows with the same opening share.
+	openingWords = 8
+	// minDigits is the length from which a number, such as a price or an id, is compared alone.
+	minDigits = 3
+)
+
+// words returns the hashes of the lower-case words and numbers of a text.
+func words(text string) []uint64 {
+	var out []uint64
+	isBreak := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }
+	for word := range strings.FieldsFuncSeq(strings.ToLower(text), isBreak) {
+		out = append(out, xxh3.HashString(word))
+	}
+	return out
+}
+
+// grams returns the hash of each sequence of n words, in order. It returns one hash for a text of
+// fewer words, none for an empty text.
+func grams(words []uint64, n int) []uint64 {
+	if len(words) == 0 {
+		return nil
+	}
+	n = min(n, len(words))
+	out := make([]uint64, 0, len(words)-n+1)
+	for i := range len(words) - n + 1 {
+		hash := uint64(0)
+		for _, word := range words[i : i+n] {
+			hash = hash*1_000_003 + word
+		}
+		out = append(out, hash)
+	}
+	return out
+}
+
+// set returns the distinct values, sorted.
+func set(values []uint64) []uint64 {
+	out := slices.Clone(values)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// jaccard returns the number of values that are in both sets, divided by the number that are in
+// one of them. It returns 0 if one set is empty.
+func jaccard(a, b []uint64) float64 {
+	both := 0
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		switch {
+		case a[i] < b[j]:
+			i++
+		case a[i] > b[j]:
+			j++
+		default:
+			both++
+			i++
+			j++
+		}
+	}
+	if both == 0 {
+		return 0
+	}
+	return float64(both) / float64(len(a)+len(b)-both)
+}
+
+// facts returns what a text can repeat of another: its sequences of words, and its long numbers.
+func facts(text string) []uint64 {
+	out := grams(words(text), gramWords)
+	for number := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsDigit(r) }) {
+		if len(number) >= minDigits {
+			out = append(out, xxh3.HashString(number))
+		}
+	}
+	return out
+}
+
+// thoughts counts the turns of the model in messages: all turns, those with reasoning, those that say
+// something after a result, and those of these that repeat a fact which only results showed
+// before.
+func thoughts(messages []chat.Message) (turns, reasoned, after, grounded int) {
+	told := map[uint64]bool{}
+	shown := map[uint64]bool{}
+	for i := range messages {
+		m := &messages[i]
+		if m.Role == chat.Tool {
+			for _, fact := range facts(m.Content) {
+				shown[fact] = !told[fact]
+			}
+			continue
+		}
+		said := facts(m.Reasoning + "\n" + m.Content)
+		if m.Role == chat.Assistant {
+			turns++
+			if m.Reasoning != "" {
+				reasoned++
+			}
+			if len(shown) > 0 && len(said) > 0 {
+				after++
+				if slices.ContainsFunc(said, func(fact uint64) bool { return shown[fact] }) {
+					grounded++
+				}
+			}
+		}
+		for _, call := range m.Calls {
+			said = append(said, facts(string(call.Function.Arguments))...)
+		}
+		for _, fact := range said {
+			if !shown[fact] {
+				told[fact] = true
+			}
+		}
+	}
+	return turns, reasoned, after, grounded
+}
