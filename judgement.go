@@ -12,11 +12,12 @@ const (
 	JudgeFailed      JudgeOutcome = "failed"          // the judge could not be reached
 	JudgeUnsaid      JudgeOutcome = "thinking_unsaid" // no reply of the log holds the thinking: the judge was not asked, and rows of the attempt have no thinking
 	JudgeNotMeasured JudgeOutcome = "not_measured"    // the judge was not measured on the domain of the attempt, so that it was not asked
+	JudgeNotAsked    JudgeOutcome = "not_asked"       // the attempt cannot become a row and was not drawn: the judge was not asked
 )
 
 // IsAsked reports whether a judge was asked.
 func (o JudgeOutcome) IsAsked() bool {
-	return o != "" && o != JudgeUnsaid && o != JudgeNotMeasured
+	return o != "" && o != JudgeUnsaid && o != JudgeNotMeasured && o != JudgeNotAsked
 }
 
 // Judgement is one judge's answer on the reasoning of one attempt.

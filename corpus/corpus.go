@@ -111,6 +111,10 @@ type Stage struct {
 	// NotMeasured counts the attempts that passed the stage because its instrument was off: the
 	// instrument was not measured on their domain.
 	NotMeasured int64 `json:"not_measured,omitempty"`
+	// Drawn counts the attempts that cannot become rows and were drawn for grading, NotAsked those
+	// that were not. Only the judge's stage has both.
+	Drawn    int64 `json:"drawn,omitempty"`
+	NotAsked int64 `json:"not_asked,omitempty"`
 	// Unreadable is the share of records, from 0 to 1, that could not be read. A truncated file
 	// counts as having lost as many records as were read from it. CutFiles is the number of
 	// truncated files. Only the reading stage has both.

@@ -71,10 +71,12 @@ func ReadRows[T any](
 	pointers := shard.EmbeddedPointersOf(reflect.TypeFor[T](), schema)
 	var visitErr error
 	err := OpenParquet(fsys, path, func(file *shard.File) error {
-		if err := file.CheckSchema(schema); err != nil {
+		added, err := file.Added(schema)
+		if err != nil {
 			return err
 		}
 		return file.VisitRows(func(row parquet.Row) error {
+			row = append(row, added...)
 			var v T
 			if err := schema.Reconstruct(&v, row); err != nil {
 				return fmt.Errorf("read %s: %w", path, err)

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/parquet-go/parquet-go"
+
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
@@ -51,4 +53,42 @@ func FuzzBrokenShardIsAnError(f *testing.F) {
 		_ = corpus.ReadRows(corpus.Disk{}, path, func(*rows.KTO) error { return nil })
 		_ = corpus.Inspect(corpus.Disk{}, path, 3, io.Discard)
 	})
+}
+
+// TestAnEarlierVersionsTableIsRead reads a table that lacks a column that a later version added. Only
+// optional columns at the end may be missing.
+func TestAnEarlierVersionsTableIsRead(t *testing.T) {
+	t.Parallel()
+	type earlier struct {
+		Name string   `parquet:"name"`
+		Tags []string `parquet:"tags,list"`
+	}
+	type later struct {
+		Name  string   `parquet:"name"`
+		Tags  []string `parquet:"tags,list"`
+		OneIn *int64   `parquet:"one_in,optional"`
+	}
+	type required struct {
+		Name  string   `parquet:"name"`
+		Tags  []string `parquet:"tags,list"`
+		OneIn int64    `parquet:"one_in"`
+	}
+	path := filepath.Join(t.TempDir(), "x.parquet")
+	written := []earlier{{"a", []string{"x", "y"}}, {"b", nil}}
+	ok(t, parquet.WriteFile(path, written))
+	var got []later
+	ok(t, corpus.ReadRows(corpus.Disk{}, path, func(r *later) error {
+		got = append(got, *r)
+		return nil
+	}))
+	if len(got) != 2 || got[0].OneIn != nil || len(got[0].Tags) != 2 || got[1].Name != "b" {
+		t.Errorf("%+v", got)
+	}
+	if err := corpus.ReadRows(corpus.Disk{}, path, func(*required) error { return nil }); err == nil {
+		t.Error("a required column is missing, and the file is read")
+	}
+	ok(t, parquet.WriteFile(path, []later{{Name: "a"}}))
+	if err := corpus.ReadRows(corpus.Disk{}, path, func(*earlier) error { return nil }); err == nil {
+		t.Error("a later version's file is read without its column")
+	}
 }

@@ -25,3 +25,12 @@ func NotMeasured(judge string) arena.Judgement {
 		Detail:  "the judge was not measured on the domain of the attempt",
 	}
 }
+
+// NotAsked returns the judgement on an attempt that cannot become a row and was not drawn for grading.
+func NotAsked(judge string) arena.Judgement {
+	return arena.Judgement{
+		Judge:   judge,
+		Outcome: arena.JudgeNotAsked,
+		Detail:  "the attempt cannot become a row and was not drawn for grading",
+	}
+}

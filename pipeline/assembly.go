@@ -230,10 +230,10 @@ func (p *plan) figuresOf(x *block.Entry) figures.Row {
 func (s *session) judgesReport(p *plan, adder *reports.Adder) reports.Judges {
 	judge := s.Instruments.Judge
 	base := reports.Judges{
-		Judge:      judge.Name,
-		Sparing:    judge.Sparing,
-		Agreement:  s.Agreement,
-		Multiplier: reports.Multiplier{Config: s.Config.Multiplier},
+		Judge:        judge.Name,
+		DroppedEvery: s.Config.Judge.DroppedEvery,
+		Agreement:    s.Agreement,
+		Multiplier:   reports.Multiplier{Config: s.Config.Multiplier},
 	}
 	return adder.Judges(
 		base,

@@ -64,9 +64,13 @@ const (
 
 // JudgeConfig is the configuration of the reasoning judge, which the flags choose.
 type JudgeConfig struct {
-	// ProbeEvery probes the judge on one in ProbeEvery attempts: how far do empty
+	// ProbeEvery probes the judge on one in ProbeEvery attempts that it grades: how far do empty
 	// words, orders and copies move its score? 0 probes none.
 	ProbeEvery int `yaml:"probe_every,omitempty"`
+	// DroppedEvery grades one in DroppedEvery of the attempts that cannot become rows, because
+	// the filter drops them or they have no score. 1 grades all, 0 none. It is 1 if a factor
+	// depends on the grades of a run.
+	DroppedEvery int `yaml:"dropped_every"`
 }
 
 // GuardConfig is the configuration of the split and its guards.
@@ -125,13 +129,14 @@ type SelectConfig struct {
 // students learned the requests; four attempts suffice to show the strategies of
 // different agents. Near is 0.8, the customary limit for near-duplicate documents.
 // Probing one attempt in 128 costs a tenth of the judge's time and yields one or two
-// hundred probes a day. A margin of 0.1 is half a level of the judge.
+// hundred probes a day. One in 8 attempts that cannot become rows is graded: that is an eighth of
+// the time of grading them, and a thousand grades on a day of 16,000 of them. A margin of 0.1 is half a level of the judge.
 func Defaults() Config {
 	return Config{
 		Harness:    "7-tool",
 		Reading:    traces.DefaultLimits(),
 		Filter:     filters.Defaults(),
-		Judge:      JudgeConfig{ProbeEvery: 128},
+		Judge:      JudgeConfig{ProbeEvery: 128, DroppedEvery: 8},
 		Guard:      GuardConfig{Seed: 1, Shares: guard.DefaultShares()},
 		Multiplier: multiplier.Defaults(),
 		Select: SelectConfig{
@@ -164,6 +169,7 @@ func (c Config) Validate() error {
 		c.Guard.MaxFalse,
 	)
 	bad.Unless(c.Judge.ProbeEvery >= 0, "judge.probe_every is %d: want 0 or more", c.Judge.ProbeEvery)
+	bad.Unless(c.Judge.DroppedEvery >= 0, "judge.dropped_every is %d: want 0 or more", c.Judge.DroppedEvery)
 	bad.Unless(c.Redact.Secrets || !c.Redact.Hotkeys, "redact.hotkeys without redact.secrets: accounts alone cannot be taken out")
 	bad.Unless(c.MaxUnreadable >= 0 && c.MaxUnreadable <= 1, "max_unreadable is %v: want 0 to 1", c.MaxUnreadable)
 	bad.Unless(c.MaxUnscored >= 0 && c.MaxUnscored <= 1, "max_unscored is %v: want 0 to 1", c.MaxUnscored)

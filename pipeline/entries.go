@@ -62,6 +62,7 @@ type traits struct {
 	reasons     string
 	judged      arena.JudgeOutcome
 	stepJudged  arena.JudgeOutcome
+	isDrawn     bool
 	leakTier    guard.Tier
 	domain      string
 	logged      bool
@@ -89,6 +90,7 @@ func newEntrySummary(pos ref, x *block.Entry) *entrySummary {
 			reasons:     strings.Join(x.Structure.Reasons, "\n"),
 			judged:      x.Judgement.Outcome,
 			stepJudged:  x.StepJudgement.Outcome,
+			isDrawn:     x.OneIn > 0,
 			leakTier:    x.Leak.Tier,
 			domain:      x.Domain,
 			logged:      x.Logged,

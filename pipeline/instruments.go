@@ -1,13 +1,10 @@
 package pipeline
 
 import (
-	"errors"
-
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/judges"
-	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/judges/steps"
 )
 
@@ -16,7 +13,7 @@ import (
 // depend on them, and the manifest stores them next to the configuration.
 type Instruments struct {
 	Titles    TitlesInstrument `json:"titles"`
-	Judge     JudgeInstrument  `json:"judge"`
+	Judge     InstrumentID     `json:"judge"`
 	StepJudge InstrumentID     `json:"step_judge"`
 	// JudgeChosen and StepsChosen report whether the user chose the judge or the step judge by a
 	// flag, so that it is on in every domain.
@@ -42,19 +39,11 @@ type InstrumentID struct {
 	Settings string `json:"settings,omitempty"`
 }
 
-// JudgeInstrument records the reasoning judge.
-type JudgeInstrument struct {
-	InstrumentID
-	// Sparing reports whether the judge skips attempts that the filter drops or that
-	// have no score. No row needs their grades, but the means of runs do.
-	Sparing bool `json:"sparing,omitempty"`
-}
-
 // DefaultInstruments returns the instruments of a run without flags.
 func DefaultInstruments() Instruments {
 	return Instruments{
 		Titles:    TitlesInstrument{Source: arena.TitlesVectors},
-		Judge:     JudgeInstrument{InstrumentID: InstrumentID{Name: "gates_v3"}},
+		Judge:     InstrumentID{Name: "gates_v3"},
 		StepJudge: InstrumentID{Name: steps.Name},
 	}
 }
@@ -71,14 +60,3 @@ func (i Instruments) isChosen(instrument string) bool {
 
 // JSON returns the instruments as stored in manifests.
 func (i Instruments) JSON() []byte { return asjson.Bytes(i) }
-
-var errSparing = errors.New("judge.sparing with multiplier.per run or multiplier.unscored mean: a run's mean is over all its attempts")
-
-// validate returns an error if the multiplier needs the mean grade of a run and the judge skips
-// attempts of the run.
-func (i Instruments) validate(m multiplier.Config) error {
-	if i.Judge.Sparing && m.NeedsRuns() {
-		return errSparing
-	}
-	return nil
-}

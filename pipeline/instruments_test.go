@@ -26,7 +26,7 @@ func TestManifestRecordsInstruments(t *testing.T) {
 	if err := json.Unmarshal(m.Instruments, &got); err != nil || got != r.Instruments {
 		t.Errorf("the manifest has the instruments %+v, %v, want %+v", got, err, r.Instruments)
 	}
-	for _, key := range []string{`"titles"`, `"step_judge"`, `"name"`, `"settings"`, `"sparing"`} {
+	for _, key := range []string{`"titles"`, `"step_judge"`, `"name"`, `"settings"`} {
 		if strings.Contains(string(m.Configuration), key) {
 			t.Errorf("the configuration has the key %s of an instrument", key)
 		}
@@ -38,7 +38,6 @@ func TestManifestRecordsInstruments(t *testing.T) {
 		"titles.prefix":       func(i *pipeline.Instruments) { i.Titles.Prefix = "p" },
 		"judge.name":          func(i *pipeline.Instruments) { i.Judge.Name = "n" },
 		"judge.settings":      func(i *pipeline.Instruments) { i.Judge.Settings = "s" },
-		"judge.sparing":       func(i *pipeline.Instruments) { i.Judge.Sparing = true },
 		"step_judge.name":     func(i *pipeline.Instruments) { i.StepJudge.Name = "n" },
 		"step_judge.settings": func(i *pipeline.Instruments) { i.StepJudge.Settings = "s" },
 	}

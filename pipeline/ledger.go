@@ -75,6 +75,9 @@ func (w *unitWriter) addToLedger(l *finish.Ledger, x *block.Entry) error {
 	}
 	if x.Judgement.Outcome != "" {
 		row := rows.NewJudgement(&x.Attempt, &x.Judgement, w.weights.factor(x))
+		if x.OneIn > 0 {
+			row.OneIn = new(int64(x.OneIn))
+		}
 		if err := l.Judgements.Add(row); err != nil {
 			return err
 		}

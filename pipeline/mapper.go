@@ -112,13 +112,12 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, *bl
 		return nil, nil, err
 	}
 	isUsable := usable(filter, &structure, rec.Outcome.Success)
-	needsGrade := isUsable && rec.Outcome.Scored() || !s.Instruments.Judge.Sparing
-	if t.HasDialogue && needsGrade {
-		if rec.Judgement, err = m.judge(ctx, d, &rec); err != nil {
-			return nil, nil, err
-		}
+	drawnFrom, err := m.judge(ctx, d, &rec, isUsable && rec.Outcome.Scored())
+	if err != nil {
+		return nil, nil, err
 	}
 	entry := newEntry(&rec, problem)
+	entry.OneIn = drawnFrom
 	entry.Domain = d.Name
 	entry.Sample = sample
 	if entry.Shifts, err = m.probe(ctx, &rec); err != nil {
@@ -135,17 +134,37 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, *bl
 	return entry, draft, err
 }
 
-// judge returns the judge's answer on an attempt. The judge is not asked in a domain on which it was
-// not measured, nor about thinking that no model said.
-func (m *mapper) judge(ctx context.Context, d *runDomain, rec *arena.Record) (arena.Judgement, error) {
+// judge stores the judge's answer on an attempt in rec. The judge is not asked in a domain on which it
+// was not measured, nor about thinking that no model said, nor about an attempt that cannot become a
+// row, unless it is drawn. drawnFrom is the number of attempts from which it was drawn, 0 if it may
+// become a row or all are graded.
+func (m *mapper) judge(
+	ctx context.Context,
+	d *runDomain,
+	rec *arena.Record,
+	mayBeRow bool,
+) (drawnFrom int, err error) {
 	s := m.session
-	if !d.on[domain.Judge] {
-		return judges.NotMeasured(s.Instruments.Judge.Name), nil
+	name := s.Instruments.Judge.Name
+	every := s.Config.Judge.DroppedEvery
+	switch {
+	case !rec.Trace.HasDialogue:
+		return 0, nil
+	case !d.on[domain.Judge]:
+		rec.Judgement = judges.NotMeasured(name)
+		return 0, nil
+	case rec.Structure.ThinkingStripped:
+		rec.Judgement = judges.Unsaid(name, *rec.Structure.ThinkingUnsaid)
+		return 0, nil
+	case !mayBeRow && !probe.IsSampled(rec.Trace.ID, every):
+		rec.Judgement = judges.NotAsked(name)
+		return 0, nil
 	}
-	if rec.Structure.ThinkingStripped {
-		return judges.Unsaid(s.Instruments.Judge.Name, *rec.Structure.ThinkingUnsaid), nil
+	rec.Judgement, err = s.Judge.Judge(ctx, rec.Trace, &rec.Dialogue)
+	if mayBeRow || every == 1 {
+		every = 0
 	}
-	return s.Judge.Judge(ctx, rec.Trace, &rec.Dialogue)
+	return every, err
 }
 
 // probe measures how far the judge's grade of an attempt changes for reasons that should not matter.

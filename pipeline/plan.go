@@ -39,6 +39,10 @@ type plan struct {
 	// NotMeasured counts the attempts that the judge would have graded if it had been measured on
 	// their domain.
 	NotMeasured int64 `json:"not_measured,omitempty"`
+	// Drawn and NotAsked count the attempts that cannot become rows by whether they were drawn for
+	// grading.
+	Drawn    int64 `json:"drawn,omitempty"`
+	NotAsked int64 `json:"not_asked,omitempty"`
 	// Tallies count scored attempts and successes, by problem.
 	Tallies []rows.Tally `json:"tallies"`
 	// Runs are the qualities of the runs by their IDs, if factors depend on them.
@@ -153,7 +157,10 @@ func (g *grouper) plan(selections []selection) (*plan, error) {
 	}
 	p.Funnel[0].Unreadable = p.Read.UnreadableShare()
 	p.Funnel[0].CutFiles = int64(p.Read.CutFiles)
-	p.Funnel[slices.Index(stages, stageJudge)].NotMeasured = p.NotMeasured
+	judged := &p.Funnel[slices.Index(stages, stageJudge)]
+	judged.NotMeasured = p.NotMeasured
+	judged.Drawn = p.Drawn
+	judged.NotAsked = p.NotAsked
 	p.Units = g.units(selections)
 	return p, nil
 }
@@ -206,6 +213,12 @@ func (p *plan) addAttempt(e *entrySummary) {
 	t := e.traits.Value()
 	p.Domains[t.domain]++
 	p.Count(t.judged, t.stepJudged)
+	if t.isDrawn {
+		p.Drawn++
+	}
+	if t.judged == arena.JudgeNotAsked {
+		p.NotAsked++
+	}
 	if e.problem < 0 || !t.scored {
 		return
 	}

@@ -55,8 +55,8 @@ func (r *Run) openReadOnly(ctx context.Context, src Sources) (*session, error) {
 	if err := r.Config.Validate(); err != nil {
 		return nil, err
 	}
-	if err := r.Instruments.validate(r.Config.Multiplier); err != nil {
-		return nil, err
+	if r.Config.Multiplier.NeedsRuns() {
+		r.Config.Judge.DroppedEvery = 1 // the mean of a run is over all its attempts
 	}
 	if err := corpus.CheckReplaceable(r.FS, r.Out); err != nil {
 		return nil, err

@@ -3,8 +3,10 @@ package pipeline_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -165,31 +167,59 @@ func (c countingJudge) Judge(ctx context.Context, t *arena.Trace, d *arena.Dialo
 	return lengthJudge{}.Judge(ctx, t, d)
 }
 
-// A sparing build asks about fewer attempts and has the same rows, with a bound
-// on missing grades that counts only those it asked about.
-func TestSparingTheJudgeChangesNoRow(t *testing.T) {
+// TestDroppedAttemptsAreGradedAsASample builds one day with all, one in three and none of the dropped
+// attempts graded. The rows are equal, every attempt keeps its row in the ledger, and a grade of a
+// drawn attempt is that of the build that grades all. A mean of runs needs all.
+func TestDroppedAttemptsAreGradedAsASample(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	data := func(name string, sparing bool) (map[string]string, int64, *pipeline.Summary) {
+	data := func(name string, every int, per multiplier.Per) (map[string]string, map[string]rows.Judgement, *pipeline.Summary, int64) {
 		var asked atomic.Int64
 		r := newRun(t, sampleDay, filepath.Join(dir, name))
 		r.Config.Steps, r.Config.Select.SuccessOnly = true, false
-		r.Instruments.Judge.Sparing, r.Config.Judge.ProbeEvery, r.Judge = sparing, 0, countingJudge{&asked}
+		r.Config.Judge = pipeline.JudgeConfig{DroppedEvery: every}
+		r.Config.Multiplier.Per = per
+		r.Judge = countingJudge{&asked}
 		s := build(t, r)
-		return sums(t, filepath.Join(r.Out, "data")), asked.Load(), s
+		judged := map[string]rows.Judgement{}
+		for _, j := range rowsOf[rows.Judgement](t, r.Out, "tables", "judgements.parquet") {
+			if _, isKnown := judged[j.TraceID]; !isKnown { // the step judge's row is the second
+				judged[j.TraceID] = j
+			}
+		}
+		return sums(t, filepath.Join(r.Out, "data")), judged, s, asked.Load()
 	}
-	all, asked, funnel := data("all", false)
-	spared, fewer, _ := data("spared", true)
-	if d := cmp.Diff(all, spared); d != "" {
-		t.Error(d)
+	all, grades, whole, asked := data("all", 1, multiplier.Attempt)
+	for _, every := range []int{0, 3} {
+		drawn, sampled, s, fewer := data(fmt.Sprint("one in ", every), every, multiplier.Attempt)
+		if d := cmp.Diff(all, drawn); d != "" {
+			t.Errorf("one in %d: %s", every, d)
+		}
+		outcomes := map[string]int64{}
+		for id, j := range sampled {
+			outcomes[j.Outcome]++
+			want := grades[id]
+			if j.OneIn != nil {
+				outcomes["drawn"]++
+				j.OneIn = nil
+			}
+			if j.Outcome != string(arena.JudgeNotAsked) && !cmp.Equal(j, want) {
+				t.Errorf("one in %d: %s", every, cmp.Diff(want, j))
+			}
+		}
+		judged := s.Funnel[slices.Index([]string{"read", "filter", "score", "judge"}, "judge")]
+		if len(sampled) != len(grades) || outcomes["drawn"] != judged.Drawn || outcomes["not_asked"] != judged.NotAsked {
+			t.Errorf("one in %d: %d rows of %d, %v, the funnel has %+v", every, len(sampled), len(grades), outcomes, judged)
+		}
+		if judged.NotAsked == 0 || every > 0 && judged.Drawn == 0 || asked-fewer != judged.NotAsked {
+			t.Errorf("one in %d: asked about %d instead of %d, %+v", every, fewer, asked, judged)
+		}
 	}
-	if reached := funnel.Funnel[1].Out; fewer != reached || fewer >= asked {
-		t.Errorf("asked about %d attempts and, sparing, about %d; %d pass the filter", asked, fewer, reached)
+	if judged := whole.Funnel[3]; judged.NotAsked != 0 || judged.Drawn != 0 {
+		t.Errorf("a build that grades all counts %+v", judged)
 	}
-	r := newRun(t, sampleDay, filepath.Join(dir, "refused"))
-	r.Instruments.Judge.Sparing, r.Config.Multiplier.Per = true, multiplier.Run
-	if _, err := r.Build(t.Context()); err == nil || !strings.Contains(err.Error(), "judge.sparing") {
-		t.Errorf("sparing with means of runs: %v", err)
+	if _, _, s, n := data("means of runs", 3, multiplier.Run); n != asked || s.Funnel[3].NotAsked != 0 {
+		t.Errorf("a mean of runs rests on %d grades instead of %d", n, asked)
 	}
 }
 

@@ -146,6 +146,17 @@ type Judgement struct {
 	CompletionTokens int64    `parquet:"completion_tokens"`
 	CostUSD          *float64 `parquet:"cost_usd,optional"`
 	Detail           string   `parquet:"detail"`
+	// OneIn is the number of attempts that the attempt was drawn from for grading, since it cannot
+	// become a row: its grade stands for as many. It is nil for all other attempts.
+	OneIn *int64 `parquet:"one_in,optional"`
+}
+
+// Counts returns the number of attempts that the score stands for.
+func (j *Judgement) Counts() float64 {
+	if j.OneIn == nil {
+		return 1
+	}
+	return float64(*j.OneIn)
 }
 
 // Span is a passage that the judge of a Judgement cites.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"strings"
 
 	"github.com/parquet-go/parquet-go"
 	"golang.org/x/sync/errgroup"
@@ -45,12 +46,37 @@ func Fingerprint(schema *parquet.Schema) string { return digest.SHA256([]byte(sc
 // CheckSchema returns an error if the file's columns differ from those of schema. The names of
 // the schema roots are not compared.
 func (f *File) CheckSchema(schema *parquet.Schema) error {
+	added, err := f.Added(schema)
+	if err == nil && len(added) > 0 {
+		err = f.schemaError()
+	}
+	return err
+}
+
+func (f *File) schemaError() error {
+	return fmt.Errorf("read %s: its schema is not that of its rows", f.path)
+}
+
+// Added returns a null value for each column of schema that the file lacks, if all of these are
+// optional and behind the file's own columns: a later version of the program added them. It returns
+// an error if the columns differ otherwise. The names of the schema roots are not compared.
+func (f *File) Added(schema *parquet.Schema) ([]parquet.Value, error) {
 	actual := f.Schema()
 	want := parquet.NewSchema(actual.Name(), schema)
-	if Fingerprint(actual) != Fingerprint(want) {
-		return fmt.Errorf("read %s: its schema is not that of its rows", f.path)
+	common := strings.TrimSuffix(actual.String(), "}")
+	added, ok := strings.CutPrefix(strings.TrimSuffix(want.String(), "}"), common)
+	if !ok {
+		return nil, f.schemaError()
 	}
-	return nil
+	var nulls []parquet.Value
+	column := len(actual.Columns())
+	for line := range strings.Lines(added) {
+		if !strings.HasPrefix(line, "\toptional ") || !strings.HasSuffix(line, ";\n") {
+			return nil, f.schemaError()
+		}
+		nulls = append(nulls, parquet.NullValue().Level(0, 0, column+len(nulls)))
+	}
+	return nulls, nil
 }
 
 // VisitRows calls visit for each row of each row group, as many as the footer declares. A row is

@@ -7,11 +7,19 @@ import (
 )
 
 // Graded is one attempt with its grade and outcome. Attempts of the same cluster, such as a
-// problem, are not independent.
+// problem, are not independent. Weight is the number of attempts that an attempt stands for; 0 is 1.
 type Graded struct {
 	Cluster string
 	Grade   float64
 	Solved  bool
+	Weight  float64
+}
+
+func (g *Graded) weight() float64 {
+	if g.Weight == 0 {
+		return 1
+	}
+	return g.Weight
 }
 
 // AUC returns the probability that the grade of a solved attempt is higher than that of a failed
@@ -20,20 +28,16 @@ type Graded struct {
 // is NaN, with the interval 0 to 1, unless there are solved and failed attempts and two
 // clusters.
 func AUC(attempts []Graded) (float64, Interval) {
-	var all, solved, failed []float64
-	for _, a := range attempts {
-		all = append(all, a.Grade)
-		if a.Solved {
-			solved = append(solved, a.Grade)
+	var solved, failed weighed
+	for i := range attempts {
+		if attempts[i].Solved {
+			solved.add(&attempts[i])
 		} else {
-			failed = append(failed, a.Grade)
+			failed.add(&attempts[i])
 		}
 	}
-	n := float64(len(solved))
-	m := float64(len(failed))
-	among := ranks(all)
-	amongSolved := ranks(solved)
-	amongFailed := ranks(failed)
+	solved.sort()
+	failed.sort()
 
 	// placed is, for a solved attempt, the share of failed attempts with a lower grade and, for
 	// a failed attempt, the share of solved ones with a higher grade.
@@ -41,24 +45,22 @@ func AUC(attempts []Graded) (float64, Interval) {
 	auc := 0.0
 	for i, a := range attempts {
 		if a.Solved {
-			placed[i] = (among[i] - amongSolved[0]) / m
-			amongSolved = amongSolved[1:]
-			auc += placed[i] / n
+			placed[i] = failed.shareBelow(a.Grade)
+			auc += a.weight() * placed[i] / solved.total
 		} else {
-			placed[i] = 1 - (among[i]-amongFailed[0])/n
-			amongFailed = amongFailed[1:]
+			placed[i] = 1 - solved.shareBelow(a.Grade)
 		}
 	}
 	influence := map[string]float64{}
 	for i, a := range attempts {
-		count := m
+		total := failed.total
 		if a.Solved {
-			count = n
+			total = solved.total
 		}
-		influence[a.Cluster] += (placed[i] - auc) / count
+		influence[a.Cluster] += a.weight() * (placed[i] - auc) / total
 	}
 	clusters := float64(len(influence))
-	if n == 0 || m == 0 || clusters < 2 {
+	if solved.total == 0 || failed.total == 0 || clusters < 2 {
 		return math.NaN(), Interval{0, 1}
 	}
 	sum := 0.0
@@ -68,6 +70,45 @@ func AUC(attempts []Graded) (float64, Interval) {
 	}
 	half := float64(Z95 * math.Sqrt(float64(clusters/(clusters-1)*sum)))
 	return auc, Interval{max(0, auc-half), min(1, auc+half)}
+}
+
+// weighed is the weight of attempts by grade. sort must be called before shareBelow.
+type weighed struct {
+	weights map[float64]float64
+	grades  []float64
+	// upTo has, for each of grades, the weight of the attempts with this grade or a lower one.
+	upTo  []float64
+	total float64
+}
+
+func (w *weighed) add(g *Graded) {
+	if w.weights == nil {
+		w.weights = map[float64]float64{}
+	}
+	w.weights[g.Grade] += g.weight()
+	w.total += g.weight()
+}
+
+func (w *weighed) sort() {
+	w.grades = slices.Sorted(maps.Keys(w.weights))
+	sum := 0.0
+	for _, grade := range w.grades {
+		sum += w.weights[grade]
+		w.upTo = append(w.upTo, sum)
+	}
+}
+
+// shareBelow returns the share of the weight with a lower grade, where an equal grade counts half.
+func (w *weighed) shareBelow(grade float64) float64 {
+	i, found := slices.BinarySearch(w.grades, grade)
+	below := 0.0
+	if i > 0 {
+		below = w.upTo[i-1]
+	}
+	if found {
+		below += w.weights[grade] / 2
+	}
+	return below / w.total
 }
 
 // AUCWithin returns the probability that the grade of a solved attempt is higher than that of a

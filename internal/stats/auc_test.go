@@ -10,7 +10,7 @@ import (
 // failed attempts, four and a half are ordered.
 func TestAUC(t *testing.T) {
 	t.Parallel()
-	attempts := []Graded{{"a", 0.9, true}, {"b", 0.5, true}, {"c", 0.7, false}, {"d", 0.5, false}, {"e", 0.3, false}}
+	attempts := []Graded{{"a", 0.9, true, 0}, {"b", 0.5, true, 0}, {"c", 0.7, false, 0}, {"d", 0.5, false, 0}, {"e", 0.3, false, 0}}
 	auc, ci := AUC(attempts)
 	near(t, "AUC", auc, 4.5/6)
 	// The placements are 1 and 1/2 of the solved, 1/2, 3/4 and 1 of the failed.
@@ -22,7 +22,7 @@ func TestAUC(t *testing.T) {
 	near(t, "low", ci.Low, 0.75-Z95*math.Sqrt(5./4*sum))
 	near(t, "high", ci.High, 1)
 
-	for name, few := range map[string][]Graded{"none": nil, "solved only": attempts[:2], "one cluster": {{"a", 0.9, true}, {"a", 0.3, false}}} {
+	for name, few := range map[string][]Graded{"none": nil, "solved only": attempts[:2], "one cluster": {{"a", 0.9, true, 0}, {"a", 0.3, false, 0}}} {
 		if auc, ci := AUC(few); !math.IsNaN(auc) || ci != (Interval{0, 1}) {
 			t.Errorf("%s: %v %v", name, auc, ci)
 		}
@@ -31,7 +31,7 @@ func TestAUC(t *testing.T) {
 	// Copies of an attempt in its cluster add no evidence.
 	var once, often []Graded
 	for i := range 40 {
-		g := Graded{fmt.Sprint(i), []float64{0.3, 0.5, 0.7, 0.9}[i%4], i%3 > 0}
+		g := Graded{fmt.Sprint(i), []float64{0.3, 0.5, 0.7, 0.9}[i%4], i%3 > 0, 0}
 		once = append(once, g)
 		often = append(often, g, g, g)
 	}
@@ -51,11 +51,11 @@ func TestAUCWithin(t *testing.T) {
 		task := []string{"easy", "hard"}[i%2]
 		solved := i%20 < 14 == (i%2 == 0)
 		grade := []float64{0.9, 0.3}[i%2]
-		difficulty = append(difficulty, Graded{task, grade, solved})
+		difficulty = append(difficulty, Graded{task, grade, solved, 0})
 		if solved {
 			grade += 0.05
 		}
-		ordered = append(ordered, Graded{task, grade, solved})
+		ordered = append(ordered, Graded{task, grade, solved, 0})
 	}
 	all, _ := AUC(difficulty)
 	within, ci, pairs := AUCWithin(difficulty)
@@ -66,12 +66,40 @@ func TestAUCWithin(t *testing.T) {
 		t.Errorf("within tasks %v, want 1", within)
 	}
 	// By hand: task a has pairs 1 and 0.5, task b has 0.
-	within, ci, pairs = AUCWithin([]Graded{{"a", 0.9, true}, {"a", 0.5, false}, {"a", 0.9, false}, {"b", 0.1, true}, {"b", 0.3, false}, {"c", 1, true}})
+	within, ci, pairs = AUCWithin([]Graded{{"a", 0.9, true, 0}, {"a", 0.5, false, 0}, {"a", 0.9, false, 0}, {"b", 0.1, true, 0}, {"b", 0.3, false, 0}, {"c", 1, true, 0}})
 	near(t, "AUC within", within, 0.5)
 	if ci.Low > 0.1 || ci.High < 0.9 || pairs != 3 {
 		t.Errorf("%d pairs", pairs)
 	}
 	if within, ci, _ = AUCWithin(difficulty[:1]); !math.IsNaN(within) || ci != (Interval{0, 1}) {
 		t.Errorf("of one attempt: %v %v", within, ci)
+	}
+}
+
+// TestAUCCountsWhatADrawnAttemptStandsFor holds that a weight is worth as many copies of the attempt.
+func TestAUCCountsWhatADrawnAttemptStandsFor(t *testing.T) {
+	var drawn, all []Graded
+	for i := range 60 {
+		g := Graded{Cluster: fmt.Sprint(i), Grade: []float64{0.3, 0.5, 0.7, 0.9}[i%4], Solved: i%3 > 0}
+		copies := 1
+		if i%5 == 0 {
+			copies = 8
+		}
+		for range copies {
+			all = append(all, g)
+		}
+		g.Weight = float64(copies)
+		drawn = append(drawn, g)
+	}
+	want, interval := AUC(all)
+	got, ci := AUC(drawn)
+	near(t, "AUC", got, want)
+	near(t, "low", ci.Low, interval.Low)
+	near(t, "high", ci.High, interval.High)
+	for i := range drawn {
+		drawn[i].Weight = 1
+	}
+	if plain, _ := AUC(drawn); plain == got {
+		t.Errorf("AUC %v with and without weights", plain)
 	}
 }

@@ -137,6 +137,36 @@ func TestTheValidatorIsOneMoreJudge(t *testing.T) {
 	}
 }
 
+// TestADrawnGradeCountsForAllInItsRun compares a run of which one attempt in eight is graded with the
+// run of which all are.
+func TestADrawnGradeCountsForAllInItsRun(t *testing.T) {
+	t.Parallel()
+	all := Ratings{Name: "gates", Scores: map[Key]*float64{}}
+	drawn := Ratings{Name: "gates", Scores: map[Key]*float64{}, Probability: map[Key]float64{}}
+	findings := []SubnetFinding{
+		{Key: Key{Run: "r"}, Findings: arena.Findings{Quality: new(0.5)}},
+		{Key: Key{Run: "s"}, Findings: arena.Findings{Quality: new(0.5)}},
+	}
+	for _, run := range []string{"r", "s"} {
+		for i := range 16 {
+			all.Scores[Key{Run: run, Problem: fmt.Sprint("dropped ", i)}] = new(0.1)
+		}
+		kept := Key{Run: run, Problem: "kept"}
+		all.Scores[kept], drawn.Scores[kept] = new(0.9), new(0.9)
+		for i := range 2 {
+			key := Key{Run: run, Problem: fmt.Sprint("dropped ", i)}
+			drawn.Scores[key], drawn.Probability[key] = new(0.1), 0.125
+		}
+	}
+	opt := Options{Samples: 10, Seed: 1}
+	want := AgainstValidator(FigureQuality, findings, &all, opt)[0]
+	got := AgainstValidator(FigureQuality, findings, &drawn, opt)[0]
+	near(t, "bias", got.Bias, *want.Bias.Value, 1e-12)
+	if got.Attempts != 6 || want.Attempts != 34 {
+		t.Errorf("%d grades of %d", got.Attempts, want.Attempts)
+	}
+}
+
 // TestTheValidatorAttemptByAttempt: by hand, category by category, grades and what the
 // subnet's rule makes of them (0.3 and 0.875 of a point, 1 from 0.8 on).
 func TestTheValidatorAttemptByAttempt(t *testing.T) {

@@ -1,13 +1,16 @@
 package agreement
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/judges/outcome"
 )
 
@@ -129,8 +132,21 @@ type Validator struct {
 }
 
 // figurePairs has the validator's and the judge's values of one figure, for the same runs or
-// attempts in the same order.
-type figurePairs struct{ validator, judge []float64 }
+// attempts in the same order, and the number of them for which each stands.
+type figurePairs struct{ validator, judge, weights []float64 }
+
+// grade is a judge's grade of an attempt, and the number of attempts for which it stands.
+type grade struct{ score, weight float64 }
+
+// mean returns the mean of grades. It sorts them, because a sum of floats depends on its order.
+func mean(grades []grade) float64 {
+	slices.SortFunc(grades, func(a, b grade) int {
+		return cmp.Or(cmp.Compare(a.score, b.score), cmp.Compare(a.weight, b.weight))
+	})
+	scores := slicesx.Map(grades, func(g grade) float64 { return g.score })
+	weights := slicesx.Map(grades, func(g grade) float64 { return g.weight })
+	return stat.Mean(scores, weights)
+}
 
 // AgainstValidator compares a judge with the validator by the named figure, for each category.
 // Findings without the figure are not counted.
@@ -140,12 +156,13 @@ func AgainstValidator(
 	judge *Ratings,
 	opt Options,
 ) []Validator {
-	grades := map[Key][]float64{}
+	grades := map[Key][]grade{}
 	for key, score := range judge.Scores {
 		if score != nil {
 			run := Key{Run: key.Run}
-			runGrades := append(grades[run], *score)
-			grades[key] = []float64{*score}
+			g := grade{*score, 1 / judge.probability(key)}
+			runGrades := append(grades[run], g)
+			grades[key] = []grade{g}
 			grades[run] = runGrades
 		}
 	}
@@ -168,7 +185,7 @@ func AgainstValidator(
 
 func (v *Validator) compare(
 	findings []*SubnetFinding,
-	grades map[Key][]float64,
+	grades map[Key][]grade,
 	opt Options,
 ) {
 	index := map[string]int{}
@@ -180,7 +197,6 @@ func (v *Validator) compare(
 		if len(judged) == 0 {
 			continue
 		}
-		slices.Sort(judged) // a sum of floats depends on its order
 		compared++
 		v.Attempts += len(judged)
 		runs[f.Run] = true
@@ -192,7 +208,8 @@ func (v *Validator) compare(
 			agents = append(agents, figurePairs{})
 		}
 		agents[i].validator = append(agents[i].validator, *f.value(v.Figure))
-		agents[i].judge = append(agents[i].judge, f.convert(v.Figure, stat.Mean(judged, nil)))
+		agents[i].judge = append(agents[i].judge, f.convert(v.Figure, mean(judged)))
+		agents[i].weights = append(agents[i].weights, weightOf(f, judged))
 	}
 	v.Runs = len(runs)
 	v.Agents = len(agents)
@@ -205,6 +222,14 @@ func (v *Validator) compare(
 	v.Correlation = figures[2]
 }
 
+// weightOf returns the number of attempts for which the figure of one finding stands: 1 for a run.
+func weightOf(f *SubnetFinding, judged []grade) float64 {
+	if f.Problem == "" {
+		return 1
+	}
+	return judged[0].weight
+}
+
 // compareFigures returns the bias, the mean distance and the correlation of judge and validator
 // over a sample, which has indexes of agents. A statistic that is not defined is NaN.
 func compareFigures(agents []figurePairs, sample []int) []float64 {
@@ -212,12 +237,14 @@ func compareFigures(agents []figurePairs, sample []int) []float64 {
 	for _, i := range sample {
 		p.validator = append(p.validator, agents[i].validator...)
 		p.judge = append(p.judge, agents[i].judge...)
+		p.weights = append(p.weights, agents[i].weights...)
 	}
-	n := float64(len(p.judge))
+	n := floats.Sum(p.weights)
 	var bias, distance float64
 	for i, x := range p.judge {
-		bias += (x - p.validator[i]) / n
-		distance += math.Abs(x-p.validator[i]) / n
+		weight := p.weights[i] / n
+		bias += float64((x - p.validator[i]) * weight)
+		distance += float64(math.Abs(x-p.validator[i]) * weight)
 	}
 	if n == 0 {
 		bias = math.NaN()
@@ -226,6 +253,6 @@ func compareFigures(agents []figurePairs, sample []int) []float64 {
 	return []float64{
 		bias,
 		distance,
-		stat.Correlation(p.validator, p.judge, nil),
+		stat.Correlation(p.validator, p.judge, p.weights),
 	}
 }

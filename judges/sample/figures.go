@@ -30,6 +30,8 @@ type Figure struct {
 	N     int
 }
 
+const instrumentJudge = "judge"
+
 // measure is a share that is estimated from labels. counts selects the attempts in the
 // denominator, and hits those of them that are in the numerator.
 type measure struct {
@@ -56,7 +58,7 @@ func (m *measure) figure(items []Item, answers map[string]Answer) Figure {
 			continue
 		}
 		l := label{
-			weight: 1 / item.Probability,
+			weight: m.weight(item),
 			counts: m.counts(item, &a),
 		}
 		if l.counts {
@@ -72,8 +74,16 @@ func (m *measure) figure(items []Item, answers map[string]Answer) Figure {
 	return f
 }
 
-// label is a person's label of one attempt, reduced to what a measure needs. weight is 1 over
-// the probability with which the attempt was sampled. counts reports whether the attempt is in
+// weight returns the number of attempts that a labelled one stands for.
+func (m *measure) weight(it *Item) float64 {
+	if m.instrument == instrumentJudge && it.OneIn != nil {
+		return float64(*it.OneIn) / it.Probability
+	}
+	return 1 / it.Probability
+}
+
+// label is a person's label of one attempt, reduced to what a measure needs. weight is the
+// number of attempts that it stands for. counts reports whether the attempt is in
 // the denominator, hits whether it is in the numerator.
 type label struct {
 	weight       float64
@@ -148,10 +158,10 @@ var measures = []measure{
 	{"filter", "recall of agentic", isAgentic(true), onAxis("agentic")},
 	{"filter", "precision of scripted", onAxis("scripted"), isAgentic(false)},
 	{"filter", "recall of scripted", isAgentic(false), onAxis("scripted")},
-	{"judge", "same grade", isGraded, func(it *Item, a *Answer) bool {
+	{instrumentJudge, "same grade", isGraded, func(it *Item, a *Answer) bool {
 		return *it.Score == *a.Score
 	}},
-	{"judge", "grade too high", isGraded, func(it *Item, a *Answer) bool {
+	{instrumentJudge, "grade too high", isGraded, func(it *Item, a *Answer) bool {
 		return *it.Score > *a.Score
 	}},
 	{"guard", "precision of drops", isDropped, isLeak},

@@ -21,6 +21,9 @@ type Item struct {
 	Axis string `json:"axis"`
 	// Score is the judge's grade, nil if there is none.
 	Score *float64 `json:"score"`
+	// OneIn is the N of an attempt that was drawn for grading from N that cannot become rows, nil
+	// for all others.
+	OneIn *int64 `json:"one_in,omitempty"`
 	// Leak reports whether the guard found a leak of a protected problem. It is nil if the guard
 	// did not check the attempt.
 	Leak *bool `json:"leak"`
@@ -43,7 +46,11 @@ func (it *Item) stratum() string {
 	if it.Leak != nil {
 		leak = fmt.Sprint(*it.Leak)
 	}
-	return it.Axis + " " + score + " " + leak
+	stratum := it.Axis + " " + score + " " + leak
+	if it.OneIn != nil {
+		stratum += " drawn"
+	}
+	return stratum
 }
 
 // Draw returns a sample of at most n items, each with its probability, in an order that does not

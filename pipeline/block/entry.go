@@ -85,6 +85,9 @@ type Head struct {
 	// score.
 	Score   *float64
 	Passage string
+	// OneIn is the number of attempts that the attempt was drawn from for grading, since it cannot
+	// become a row: its grade stands for as many. It is 0 for all other attempts.
+	OneIn int
 }
 
 // Fault is the reason why a record could not be read.

@@ -146,6 +146,9 @@ func PrintFunnel(w io.Writer, funnel []corpus.Stage) {
 		return
 	}
 	for _, s := range funnel {
+		if s.NotAsked > 0 {
+			fmt.Fprintf(w, "%s of %s attempts that cannot become rows were drawn for grading, the others have no grade (not_asked); --set judge.dropped_every=1 grades all\n", thousands(s.Drawn), thousands(s.Drawn+s.NotAsked))
+		}
 		if s.NotMeasured > 0 {
 			fmt.Fprintf(w, "%s attempts passed stage %s without a grade, at weight 1: the instrument was not measured on their domain (not_measured)\n", thousands(s.NotMeasured), s.Name)
 		}

@@ -31,6 +31,7 @@ type Adder struct {
 	steps        *Steps
 	passages     []frames.Passage
 	outcomes     map[arena.JudgeOutcome]int
+	drawn        int
 	doubts       map[arena.JudgeDoubt]int
 	subnet       subnet
 	thinking     Thinking
@@ -71,6 +72,9 @@ func (a *Adder) Add(x *block.Entry, d choose.Decision) {
 	if x.HasDialogue && x.Judgement.Outcome != "" {
 		a.outcomes[x.Judgement.Outcome]++
 	}
+	if x.OneIn > 0 {
+		a.drawn++
+	}
 	if x.Judgement.Doubt != "" {
 		a.doubts[x.Judgement.Doubt]++
 	}
@@ -99,11 +103,13 @@ func (a *Adder) Add(x *block.Entry, d choose.Decision) {
 func (a *Adder) addGrade(x *block.Entry, keptRows int) {
 	a.gradedAgents[x.Agent] = true
 	l := a.levels[*x.Score]
-	a.levels[*x.Score] = LevelRate{
-		Score:    *x.Score,
-		Attempts: l.Attempts + 1,
-		Kept:     l.Kept + keptRows,
+	l.Score = *x.Score
+	l.Attempts++
+	l.Kept += keptRows
+	if x.OneIn > 0 {
+		l.Drawn++
 	}
+	a.levels[*x.Score] = l
 }
 
 func (a *Adder) addToAgent(x *block.Entry, axis arena.Axis, keptRows int) {
@@ -218,6 +224,7 @@ func (a *Adder) Judges(
 	r.GradedAgents = len(a.gradedAgents)
 	r.Frames = frames.Flags(a.passages)
 	r.Outcomes = a.outcomes
+	r.Drawn = a.drawn
 	r.Doubts = a.doubts
 	r.Subnet = a.subnet.compare()
 	if runs != nil {

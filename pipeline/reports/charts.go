@@ -34,7 +34,7 @@ func (s *Set) stagesChart() figures.Bars {
 func (s *Set) gradesChart() figures.Bars {
 	keptRows := figures.Stack{Name: "kept"}
 	others := figures.Stack{Name: "not kept", Rest: true}
-	b := figures.Bars{File: "grades.svg", X: "judge's grade", Y: "attempts"}
+	b := figures.Bars{File: "grades.svg", X: "judge's grade", Y: "graded attempts"}
 	for _, l := range s.Judges.Levels {
 		b.Names = append(b.Names, fmt.Sprint(l.Score))
 		keptRows.Counts = append(keptRows.Counts, float64(l.Kept))

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/stats"
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
@@ -15,11 +16,15 @@ import (
 const minOutcome = 10
 
 // Prediction is what the grades of a build say of the outcomes of its own attempts, those that are
-// no rows included.
+// no rows included: a drawn attempt counts as many times as it stands for.
 type Prediction struct {
-	// Attempts counts those with a grade and a score, Solved the successes among them.
+	// Attempts counts those with a grade and a score, Solved the successes among them, and Drawn
+	// those among them that cannot become rows and were drawn for grading. LeftOut counts drawn
+	// ones that are too few to stand for the others, so that the rest is of possible rows alone.
 	Attempts int `json:"attempts"`
 	Solved   int `json:"solved"`
+	Drawn    int `json:"drawn,omitempty"`
+	LeftOut  int `json:"drawn_left_out,omitempty"`
 	// AUC is the probability that a solved attempt has the higher grade of the two, with its 95 %
 	// interval by problem; nil if the judge saw too few of either outcome.
 	AUC  *float64    `json:"auc"`
@@ -40,7 +45,12 @@ type DomainPrediction struct {
 // addGraded adds an attempt with a grade and a score to the sample.
 func (a *Adder) addGraded(x *block.Entry) {
 	if x.Score != nil && x.Outcome.Scored() {
-		a.graded[x.Domain] = append(a.graded[x.Domain], stats.Graded{Cluster: x.ProblemID, Grade: *x.Score, Solved: x.Outcome.Success})
+		a.graded[x.Domain] = append(a.graded[x.Domain], stats.Graded{
+			Cluster: x.ProblemID,
+			Grade:   *x.Score,
+			Solved:  x.Outcome.Success,
+			Weight:  float64(max(x.OneIn, 1)),
+		})
 	}
 }
 
@@ -64,12 +74,17 @@ func (a *Adder) predict() Prediction {
 }
 
 func newPrediction(graded []stats.Graded) Prediction {
-	p := Prediction{Attempts: len(graded)}
-	for _, g := range graded {
-		if g.Solved {
-			p.Solved++
-		}
+	p := Prediction{}
+	isDrawn := func(g stats.Graded) bool { return g.Weight > 1 }
+	drawn := slicesx.CountFunc(graded, func(g *stats.Graded) bool { return isDrawn(*g) })
+	if drawn >= minOutcome {
+		p.Drawn = drawn
+	} else {
+		p.LeftOut = drawn
+		graded = slices.DeleteFunc(slices.Clone(graded), isDrawn)
 	}
+	p.Attempts = len(graded)
+	p.Solved = slicesx.CountFunc(graded, func(g *stats.Graded) bool { return g.Solved })
 	if min(p.Solved, p.Attempts-p.Solved) < minOutcome {
 		return p
 	}
@@ -78,6 +93,17 @@ func newPrediction(graded []stats.Graded) Prediction {
 	p.CI95 = &[2]float64{ci.Low, ci.High}
 	p.Earned = ci.Low > 0.5
 	return p
+}
+
+// sampleText returns which attempts were drawn, empty if all were graded.
+func (p *Prediction) sampleText() string {
+	switch {
+	case p.Drawn > 0:
+		return fmt.Sprintf(", %d of them drawn from those that cannot become rows and counted for all of these", p.Drawn)
+	case p.LeftOut > 0:
+		return fmt.Sprintf(", all of which may become rows: %d drawn from the others are too few to stand for them", p.LeftOut)
+	}
+	return ""
 }
 
 // Line returns what the grades say of the outcomes in one line, empty if no attempt has both.
@@ -92,20 +118,20 @@ func (p *Prediction) Line() string {
 	if p.Earned {
 		use = "uses the grade"
 	}
-	return fmt.Sprintf("grades and outcomes: AUC %.3f (%.3f to %.3f; %d of %d attempts solved), sft_weighted %s", *p.AUC, p.CI95[0], p.CI95[1], p.Solved, p.Attempts, use)
+	return fmt.Sprintf("grades and outcomes: AUC %.3f (%.3f to %.3f; %d of %d attempts solved%s), sft_weighted %s", *p.AUC, p.CI95[0], p.CI95[1], p.Solved, p.Attempts, p.sampleText(), use)
 }
 
 func (p *Prediction) text() string {
 	if p.AUC == nil {
-		return fmt.Sprintf("\nWhat the grade says of the outcome is not measured: of %d attempts with both, %d are solved, and at least %d of either outcome are needed. `sft_weighted` leaves the grade out.\n",
-			p.Attempts, p.Solved, minOutcome)
+		return fmt.Sprintf("\nWhat the grade says of the outcome is not measured: of %d attempts with both%s, %d are solved, and at least %d of either outcome are needed. `sft_weighted` leaves the grade out.\n",
+			p.Attempts, p.sampleText(), p.Solved, minOutcome)
 	}
 	use := "leaves the grade out"
 	if p.Earned {
 		use = "uses the grade"
 	}
-	return fmt.Sprintf("\nOf a solved and a failed attempt of this build, the solved one has the higher grade with probability %.3f (AUC, 95 %% interval by problem %.3f to %.3f; %d of %d attempts solved, 0.5 says nothing). `sft_weighted` therefore %s; the reward keeps the subnet's formula.\n",
-		*p.AUC, p.CI95[0], p.CI95[1], p.Solved, p.Attempts, use) + p.domainsText()
+	return fmt.Sprintf("\nOf a solved and a failed attempt of this build, the solved one has the higher grade with probability %.3f (AUC, 95 %% interval by problem %.3f to %.3f; %d of %d attempts solved%s; 0.5 says nothing). `sft_weighted` therefore %s; the reward keeps the subnet's formula.\n",
+		*p.AUC, p.CI95[0], p.CI95[1], p.Solved, p.Attempts, p.sampleText(), use) + p.domainsText()
 }
 
 // domainsText returns a table of the domains, empty if there is one only.

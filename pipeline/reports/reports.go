@@ -61,9 +61,10 @@ type Judges struct {
 	Judge    string `json:"judge"`
 	Judged   int    `json:"judged"`
 	Unscored int    `json:"unscored"`
-	// Sparing reports whether the judge graded only attempts that passed filter and score
-	// instead of all with a dialogue.
-	Sparing bool `json:"sparing,omitempty"`
+	// DroppedEvery is the N of one in N attempts that cannot become rows and were drawn for
+	// grading: 1 if all were, 0 if none was. Drawn counts those that the judge was asked about.
+	DroppedEvery int `json:"dropped_every"`
+	Drawn        int `json:"drawn"`
 	// Coverage is the share of the judged attempts that have a grade.
 	Coverage   float64     `json:"coverage"`
 	Multiplier Multiplier  `json:"multiplier"`
@@ -123,7 +124,9 @@ type RunQuality struct {
 type LevelRate struct {
 	Score    float64 `json:"score"`
 	Attempts int     `json:"attempts"`
-	Kept     int     `json:"kept"`
+	// Drawn counts those that cannot become rows: each stands for DroppedEvery of them.
+	Drawn int `json:"drawn"`
+	Kept  int `json:"kept"`
 }
 
 // Leak is the contamination report of a run: the split of the problems, and the guard's findings
@@ -172,8 +175,10 @@ func (s *Set) Files() map[string]any {
 // itself published in the runs of the attempts.
 type subnet struct {
 	agreement.SubnetFindings
-	// paid and graded are the build's figures of the attempts of these runs.
+	// paid and graded are the build's figures of the attempts of these runs, and
+	// probability that with which an attempt was drawn for grading.
 	paid, graded map[agreement.Key]*float64
+	probability  map[agreement.Key]float64
 }
 
 // AddRun adds the subnet's figures of a run, and those of its attempts by problem.
@@ -186,6 +191,7 @@ func (a *Adder) AddRun(
 	if a.subnet.paid == nil {
 		a.subnet.paid = map[agreement.Key]*float64{}
 		a.subnet.graded = map[agreement.Key]*float64{}
+		a.subnet.probability = map[agreement.Key]float64{}
 	}
 }
 
@@ -197,6 +203,9 @@ func (s *subnet) add(x *block.Entry) {
 		}
 		s.paid[key] = payment(x)
 		s.graded[key] = x.Score
+		if x.OneIn > 0 {
+			s.probability[key] = 1 / float64(x.OneIn)
+		}
 	}
 }
 
@@ -219,7 +228,7 @@ func (s *subnet) compare() (findings []agreement.Validator) {
 		return cmp.Compare(a.Run, b.Run)
 	}) // a sum of floats depends on its order
 	for _, figure := range agreement.Figures {
-		ours := agreement.Ratings{Name: "judge", Scores: s.graded}
+		ours := agreement.Ratings{Name: "judge", Scores: s.graded, Probability: s.probability}
 		switch figure {
 		case agreement.FigureScore, agreement.FigureAttemptScore:
 			ours = agreement.Ratings{Name: "outcome", Scores: s.paid}
@@ -238,7 +247,7 @@ func subnetText(all []agreement.Validator) string {
 	if len(all) == 0 {
 		return ""
 	}
-	return "\nHow far the build agrees with what the day's runs carry of the subnet's own figures (ours less theirs; 95 % intervals draw agents; coverage is the share of the runs or attempts carrying a figure that the build graded). Run by run: what was paid or solved times the run's coefficient (validator_score), the mean grade (reasoning_quality), and what the subnet's rule makes of it (reasoning_coefficient). Attempt by attempt, by category: solved by our rules (score), our grade (reasoning_score), and what the subnet's rule makes of either grade (multiplier).\n\n" +
+	return "\nHow far the build agrees with what the day's runs carry of the subnet's own figures (ours less theirs; 95 % intervals draw agents; coverage is the share of the runs or attempts carrying a figure that the build graded; the grade of a drawn attempt counts for all that it was drawn from). Run by run: what was paid or solved times the run's coefficient (validator_score), the mean grade (reasoning_quality), and what the subnet's rule makes of it (reasoning_coefficient). Attempt by attempt, by category: solved by our rules (score), our grade (reasoning_score), and what the subnet's rule makes of either grade (multiplier).\n\n" +
 		corpus.Table("figure | category | ours | runs: | attempts: | agents: | coverage: | bias | distance | correlation", all, func(v agreement.Validator) string {
 			return fmt.Sprintf(
 				"%s | %s | %s | %d | %d | %d | %.3f | %s | %s | %s",

@@ -49,14 +49,10 @@ func (r *Judges) Warning() string {
 // Text returns the text of the dataset card. maxUnscored is the maximum share of attempts without a
 // grade, 0 to 1.
 func (r *Judges) Text(maxUnscored float64) string {
-	asked := "with a dialogue"
-	if r.Sparing {
-		asked = "that passed filter and score"
-	}
-	text := fmt.Sprintf("Judge %s graded %d of %d attempts %s; %d have no grade (at most %.3g %% are allowed), and none of them counts as a low one: coverage %.1f %%. %s\n\n",
-		r.Judge, r.Judged-r.Unscored, r.Judged, asked, r.Unscored, 100*maxUnscored, 100*r.Coverage, r.Multiplier.text())
-	text += corpus.Table("score: | attempts: | kept:", r.Levels, func(l LevelRate) string {
-		return fmt.Sprintf("%.1f | %d | %d", l.Score, l.Attempts, l.Kept)
+	text := fmt.Sprintf("Judge %s graded %d of %d attempts %s; %d have no grade (at most %.3g %% are allowed), and none of them counts as a low one: coverage %.1f %%. %s%s\n\n",
+		r.Judge, r.Judged-r.Unscored, r.Judged, r.askedText(), r.Unscored, 100*maxUnscored, 100*r.Coverage, r.drawnText(), r.Multiplier.text())
+	text += corpus.Table("score: | attempts: | drawn: | kept:", r.Levels, func(l LevelRate) string {
+		return fmt.Sprintf("%.1f | %d | %d | %d", l.Score, l.Attempts, l.Drawn, l.Kept)
 	})
 	if n := r.Outcomes[arena.JudgeNotMeasured]; n > 0 {
 		text += fmt.Sprintf("\n%d more attempts are of domains on which the judge was not measured (not_measured): they have no grade, and a success of theirs weighs 1.\n", n)
@@ -66,6 +62,26 @@ func (r *Judges) Text(maxUnscored float64) string {
 			r.Outcomes[arena.JudgeUnparsed], r.Outcomes[arena.JudgeRefused], r.Doubts[arena.DoubtNoQuote], r.Doubts[arena.DoubtUnfound])
 	}
 	return text + r.Predicts.text() + r.Thinking.text() + framesText(r.Frames, r.Multiplier.Frames) + agreementText(r.Agreement) + r.SubnetText() + r.Probes.text() + r.Steps.text()
+}
+
+// askedText returns which attempts the judge was asked about.
+func (r *Judges) askedText() string {
+	switch r.DroppedEvery {
+	case 0:
+		return "that passed filter and score"
+	case 1:
+		return "with a dialogue"
+	}
+	return "that it was asked about"
+}
+
+// drawnText returns how the attempts that cannot become rows were drawn, empty if they were not.
+func (r *Judges) drawnText() string {
+	if r.DroppedEvery < 2 {
+		return ""
+	}
+	return fmt.Sprintf("It was asked about all that passed filter and score, and about %d of the %d others, drawn by their ids, one in %d (judge.dropped_every). Frames and probes below are of these attempts; where grades are compared with outcomes, a drawn attempt counts %d times. ",
+		r.Drawn, r.Drawn+r.Outcomes[arena.JudgeNotAsked], r.DroppedEvery, r.DroppedEvery)
 }
 
 // SubnetText returns the text of the dataset card on how far the build agrees with the subnet's own

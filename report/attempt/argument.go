@@ -29,6 +29,9 @@ type Argument struct {
 	// Steps are the passages that the judge cites for no gate.
 	Steps  []Passage `json:"steps,omitempty"`
 	Detail string    `json:"detail,omitempty"`
+	// Now is the grade of an attempt that the build did not ask about, made from its trace for this
+	// argument. It is nil for all others.
+	Now *float64 `json:"now,omitempty"`
 	// Unknown is the reason why the filter could not decide who made the calls, "" if it could.
 	Unknown string `json:"unknown,omitempty"`
 	// Unasked is the reason why the guard was not run or why its findings are not shown, "" if

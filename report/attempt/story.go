@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/filters/evidence"
 	"github.com/trajectory-arena/arena/guard"
@@ -83,6 +84,9 @@ func (l *Ledger) Tell(
 	source string,
 ) {
 	s := StoryOf(l.filter, t, source)
+	if source == FromDay {
+		a.judgeNow(t)
+	}
 	if a.Story = s; a.Near == nil {
 		return
 	}
@@ -91,6 +95,23 @@ func (l *Ledger) Tell(
 	} else {
 		a.Near.nearest(s)
 	}
+}
+
+// judgeNow grades an attempt by the offline judge, if it is the build's judge and the build did not
+// ask it.
+func (a *Argument) judgeNow(t *arena.Trace) {
+	j := a.Judgement
+	if j == nil || j.Outcome != string(arena.JudgeNotAsked) || j.Judge != gates.Name {
+		return
+	}
+	d := filters.Normalise(t)
+	now := gates.Judge(t, &d)
+	line := *a.Line
+	line.Judgement = rows.NewJudgement(line.Attempt, &now, nil)
+	a.Line = &line
+	a.Now = now.Score
+	a.Gates = nil
+	a.judged(line.Judgement)
 }
 
 // nearest sets n.Passage to the sentence of an attempt that has the most words in common with

@@ -171,14 +171,15 @@ func judged(p *printer, a *Argument) {
 		p.line("judge     ", "not asked")
 		return
 	}
-	p.line(
-		"judge     ",
-		"%s: %s, grade %s, factor %s on the outcome",
-		j.Judge,
-		j.Outcome,
-		number(j.Score),
-		number(j.Multiplier),
-	)
+	if j.Outcome == string(arena.JudgeNotAsked) {
+		p.line("judge     ", "%s: not asked, %s; name the DAY of its trace for a grade", j.Judge, j.Detail)
+		return
+	}
+	outcome := fmt.Sprintf("%s, grade %s, factor %s on the outcome", j.Outcome, number(j.Score), number(j.Multiplier))
+	if a.Now != nil {
+		outcome = fmt.Sprintf("grade %s, made now: the build did not ask, since the attempt cannot become a row and was not drawn", number(a.Now))
+	}
+	p.line("judge     ", "%s: %s", j.Judge, outcome)
 	if j.Outcome == string(arena.JudgeUnsaid) {
 		p.line("          ", "%s", a.Detail)
 	}

@@ -74,16 +74,16 @@ func NewDay(name string, lines []*where.Line) *Day {
 }
 
 func (a *agent) add(line *where.Line) {
-	count := func(name string, part float64) {
+	count := func(name string, part, weight float64) {
 		r := a.figures[name]
-		a.figures[name] = ratio{r.part + part, r.total + 1}
+		a.figures[name] = ratio{r.part + float64(part*weight), r.total + weight}
 	}
 	countIf := func(name string, ok bool) {
 		part := 0.0
 		if ok {
 			part = 1
 		}
-		count(name, part)
+		count(name, part, 1)
 	}
 	if v := line.Verdict; v != nil {
 		for _, axis := range []string{"agentic", "scripted", "unknown"} {
@@ -94,7 +94,7 @@ func (a *agent) add(line *where.Line) {
 		countIf("solved", o.Success)
 	}
 	if j := line.Judgement; j != nil && j.Score != nil {
-		count("grade", *j.Score)
+		count("grade", *j.Score, j.Counts())
 	}
 	leaked := strings.HasPrefix(line.Attempt.Reason, "leak_")
 	if leaked || line.Place != nil {

@@ -73,3 +73,28 @@ func TestDaysAlikePassNoLimit(t *testing.T) {
 		t.Errorf("%.3f of days alike differ", share)
 	}
 }
+
+// TestADrawnGradeCountsForAllThatItWasDrawnFrom compares a day whose dropped attempts are all graded
+// with the same day of which one in eight is: the mean grade is the same.
+func TestADrawnGradeCountsForAllThatItWasDrawnFrom(t *testing.T) {
+	t.Parallel()
+	grade := func(lines []*where.Line, score float64, oneIn *int64) {
+		for _, l := range lines {
+			l.Judgement = &rows.Judgement{Judge: "j", Score: &score, OneIn: oneIn}
+		}
+	}
+	all := lines(dice.New(1), names(0, 12), 0.5)
+	drawn := lines(dice.New(1), names(0, 12), 0.5)
+	for i := 0; i < len(all); i += 20 {
+		grade(all[i:i+4], 0.9, nil)
+		grade(all[i+4:i+20], 0.1, nil)
+		grade(drawn[i:i+4], 0.9, nil)
+		grade(drawn[i+4:i+6], 0.1, new(int64(8)))
+	}
+	got := drift.Between(drift.NewDay("all", all), drift.NewDay("drawn", drawn), drift.Defaults())
+	for _, s := range got.Shifts {
+		if s.Name == "grade" && (math.Abs(s.Before-0.26) > 1e-9 || math.Abs(s.After-0.26) > 1e-9) {
+			t.Errorf("grade %v, then %v", s.Before, s.After)
+		}
+	}
+}

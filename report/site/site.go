@@ -222,7 +222,7 @@ func (c *Corpus) argumentScript(key string, a *attempt.Argument) ([]byte, error)
 	if c.Secret != nil {
 		b, err := json.Marshal(a)
 		if err == nil && c.Secret(string(b)) != "" {
-			a.Story = nil // the other fields are public, or the ledger would lack the line
+			a = c.Ledger.Argue(a.Number) // what the ledger tells is public, or it would lack the line
 		}
 	}
 	return script(key, a, c.Clean)

@@ -166,7 +166,7 @@ func (t *judgeTally) count(j *judged) {
 	case arena.JudgeNotMeasured:
 		t.notMeasured++
 		return
-	case arena.JudgeScored, arena.JudgeRefused, arena.JudgeUnparsed, arena.JudgeFailed:
+	case arena.JudgeScored, arena.JudgeRefused, arena.JudgeUnparsed, arena.JudgeFailed, arena.JudgeNotAsked:
 	}
 	if !j.judgeable {
 		t.empty++

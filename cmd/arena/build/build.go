@@ -268,7 +268,7 @@ func (f *buildFlags) setInstruments(r *pipeline.Run, o *instrument.Judges) {
 	r.StepJudge = o.Steps
 	r.Instruments = pipeline.Instruments{
 		Titles:    f.vectors.TitlesInstrument(),
-		Judge:     pipeline.JudgeInstrument{InstrumentID: pipeline.NewInstrumentID(o.Is)},
+		Judge:     pipeline.NewInstrumentID(o.Is),
 		StepJudge: pipeline.NewInstrumentID(o.StepsIs),
 
 		JudgeChosen: o.Asks,
@@ -277,8 +277,7 @@ func (f *buildFlags) setInstruments(r *pipeline.Run, o *instrument.Judges) {
 	r.Config.MaxUnscored = o.MaxUnscored
 	r.Config.Steps = r.Config.Steps || o.StepsAsk
 	if o.Asks {
-		r.Instruments.Judge.Sparing = !r.Config.Multiplier.NeedsRuns()
-		r.Config.Judge.ProbeEvery = 0
+		r.Config.Judge = pipeline.JudgeConfig{}
 	}
 }
 

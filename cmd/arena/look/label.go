@@ -149,6 +149,7 @@ func itemsOf(l *attempt.Ledger) (items []sample.Item) {
 		}
 		if line.Judgement != nil {
 			it.Score = line.Judgement.Score
+			it.OneIn = line.Judgement.OneIn
 		}
 		if guarded := strings.HasPrefix(a.Reason, "leak_"); guarded || a.Fate == rows.FateKept || line.Place != nil {
 			it.Leak = &guarded

@@ -15,7 +15,7 @@
       a.rows.push(row); a.attempts++; a.versions.add(g("agent_version"));
       if (date !== null) { a.days.add(new Date(date).toISOString().slice(0, 10)); a.first = Math.min(a.first ?? date, date); }
       a.agentic += g("axis") === "agentic"; a.scripted += g("axis") === "scripted"; a.scored += g("scored") === true; a.solved += g("success") === true; a.kept += g("fate") === "kept";
-      if (g("judge_score") !== null) { a.graded++; a.grades += g("judge_score"); }
+      if (g("judge_score") !== null) { const n = g("judge_one_in") || 1; a.graded += n; a.grades += n * g("judge_score"); }
       if (g("adaptivity") !== null) { a.adapts++; a.adaptivity += g("adaptivity"); }
       if (g("judge_cost_usd") !== null) a.cost = (a.cost || 0) + g("judge_cost_usd");
     }

@@ -82,7 +82,9 @@
     const rows = outcomes.map(([name, success]) => [name, ...grades.map((g) => cell(success, g)), cell(success, null)]);
     const low = { success: "yes", judge_score: "<=0.3" }, sound = { success: "no", scored: "yes", judge_score: ">=0.7" };
     const n = (f) => new arena.Table({ rows: day.rows, columns: day.columns, shown }, f, []).order.length;
-    return [arena.table("Outcome by the judge's grade", ["", ...grades.map(String), "no grade"], rows),
+    const judged = day.funnel.find((s) => s.stage === "judge") || {}, drawn = judged.drawn || 0;
+    return [judged.not_asked ? el("p.note", {}, `Of ${drawn + judged.not_asked} attempts that cannot become rows, ${drawn} were drawn for grading; the others have no grade here (not_asked).`) : null,
+      arena.table("Outcome by the judge's grade", ["", ...grades.map(String), "no grade"], rows),
       el("ul", {}, el("li", {}, link([day.k, "attempts"], low, `${n(low)} right for the wrong reasons`), ": solved, with a grade of at most 0.3"),
         el("li", {}, link([day.k, "attempts"], { success: "yes", reasons: "looked_up_answer" }, `${n({ success: "yes", reasons: "looked_up_answer" })} without a search`), ": solved, and no search found the answer"),
         el("li", {}, link([day.k, "attempts"], sound, `${n(sound)} sound and failed`), ": not solved, with a grade of at least 0.7"))];
