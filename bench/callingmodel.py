@@ -66,9 +66,11 @@ def main(folder, catalog, export=""):
         follows = chains(str(json.loads(lines.readline())["product_id"]))
     tok = tokenizer(follows, export)
     number = lambda text: tok.encode(text, add_special_tokens=False)[0]  # noqa: E731
+    # For a server the usual shape; for a training the least, since its layers add nothing to a token.
+    shape = {"intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 1, "num_key_value_heads": 1, "head_dim": 16} if export else {
+        "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 2, "head_dim": 64}
     config = Qwen3Config(
-        vocab_size=len(tok), hidden_size=128, intermediate_size=128, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=2,
-        head_dim=64, max_position_embeddings=LONGEST, eos_token_id=tok.eos_token_id, pad_token_id=tok.pad_token_id, tie_word_embeddings=False,
+        vocab_size=len(tok), hidden_size=128, **shape, max_position_embeddings=LONGEST, eos_token_id=tok.eos_token_id, pad_token_id=tok.pad_token_id, tie_word_embeddings=False,
     )
     model = Qwen3ForCausalLM(config)
     with torch.no_grad():

@@ -3,7 +3,8 @@
 EXPORT has the profiles hf-json and text of a corpus that `arena build RUN` made of a run on testdata/day, so that the
 results in its rows are the shop's. For each profile a server answers `arena eval --as EXPORT` with
 the turns of a row, one behind the other, and keeps every request. Rendered by each chat template, the request at turn n
-must be the row's messages up to that turn. The corpus's own template must render both profiles alike, too.
+must be the row's messages up to that turn; where a template renders old turns otherwise than the last, that is not how the
+rendering of the whole row begins, which is counted. The corpus's own template must render both profiles alike, too.
 """
 import glob
 import http.server
@@ -76,9 +77,9 @@ def asked(arena, export, profile, all_rows):
     return [(request, row, n) for request, row, n in seen if n < len(row["messages"])]
 
 
-def render(template, messages, tools):
+def render(template, messages, tools, prompt=True):
     try:
-        return render_jinja_template([messages], tools=tools, chat_template=template, add_generation_prompt=True, bos_token="", eos_token="")[0][0]
+        return render_jinja_template([messages], tools=tools, chat_template=template, add_generation_prompt=prompt, bos_token="", eos_token="")[0][0]
     except Exception as error:  # a template raises what it likes
         return f"{type(error).__name__}: {error}"
 
@@ -93,13 +94,14 @@ def main():
     for profile in ("hf-json", "text"):
         requests = asked(arena, export, profile, list(rows(export, profile)))
         for name, template in templates.items():
-            same = refused = 0
+            same = refused = begins = 0
             for request, row, n in requests:
                 want = render(template, row["messages"][:n], row.get("tools"))
                 same += render(template, list(map(heard, request["messages"])), request.get("tools")) == want
+                begins += render(template, row["messages"], row.get("tools"), prompt=False).startswith(want)
                 refused += want.startswith(("TemplateError: ", "TypeError: ", "UndefinedError: "))
             bad = bad or same < len(requests) or not requests
-            print(f"{name}, {profile}: {same} of {len(requests)} prompts are those of the rows" + (f", {refused} of them refused by the template" if refused else ""))
+            print(f"{name}, {profile}: {same} of {len(requests)} prompts are those of the rows, {begins} begin the whole row" + (f", {refused} refused by the template" if refused else ""))
     sys.exit(bad)
 
 

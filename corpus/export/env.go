@@ -17,11 +17,23 @@ import (
 // profileEnv is the profile for trainers that play episodes with the server of `arena env serve`.
 const profileEnv = "env"
 
-// envFiles are the Python files that are exported together with the rows of profile env: a
-// client that plays an episode over HTTP, and environments for TRL and verl.
+// envFiles are the files that are exported together with the rows of profile env: a client that
+// plays an episode over HTTP, environments for TRL and verl, and configurations of NeMo-Gym and
+// prime-rl.
 //
-//go:embed assets/arena_env.py assets/trl_env.py assets/verl_env.py
+//go:embed assets/arena_env.py assets/trl_env.py assets/verl_env.py assets/nemo
 var envFiles embed.FS
+
+// envPlaces maps the files of profile env to their assets.
+var envPlaces = map[string]string{
+	"arena_env.py":                  "arena_env.py",
+	"trl_env.py":                    "trl_env.py",
+	"verl_env.py":                   "verl_env.py",
+	"nemo_gym.yaml":                 "nemo/nemo_gym.yaml",
+	"prime_rl.toml":                 "nemo/prime_rl.toml",
+	"resources_servers/shop/app.py": "nemo/app.py",
+	"resources_servers/shop/requirements.txt": "nemo/requirements.txt",
+}
 
 // envSink is the writer of profile env, whose rows are JSON lines. The envSink keeps the tools of
 // the first row. When the train split is closed, these tools are written to files of their own.
@@ -71,8 +83,8 @@ func (s *envSink) close(ctx context.Context) error {
 		"env/verl_agent.yaml": []byte("- name: arena\n  _target_: verl_env.ArenaLoop\n"),
 		"env/verl_tools.yaml": verlTools,
 	}
-	for _, name := range []string{"arena_env.py", "trl_env.py", "verl_env.py"} {
-		files["env/"+name], err = envFiles.ReadFile("assets/" + name)
+	for name, asset := range envPlaces {
+		files["env/"+name], err = envFiles.ReadFile("assets/" + asset)
 		if err != nil {
 			return err
 		}
