@@ -34,6 +34,8 @@ type Sources struct {
 	// Stdin is read for the day "-" and stored in the folder Spool.
 	Stdin io.Reader
 	Spool string
+	// Limits are the limits of a record, for problems that are read from attempts.
+	Limits traces.Limits
 	// AnyNetwork allows runs of several networks, such as mainnet and testnet.
 	AnyNetwork bool
 	// Draft asks for a corpus to look at: it may be empty, and its days may have few

@@ -124,7 +124,7 @@ func (d *Day) deriveProblems(ctx context.Context, src Sources) error {
 		if day == traces.Stdin || len(traces.SideFiles(day, traces.TablePattern("problems"))) > 0 {
 			continue
 		}
-		unread, err := tasks.read(ctx, day, src.Domains)
+		unread, err := tasks.read(ctx, day, src.Domains, src.Limits)
 		if err != nil {
 			return err
 		}
@@ -165,12 +165,17 @@ type tasks map[string]*task
 
 // read reads the traces of a day and adds the problem of each attempt. If the day has no attempt that
 // can be read, unread is an ErrNoAttempt that names the first fault.
-func (s tasks) read(ctx context.Context, day string, domains *domain.Set) (unread, err error) {
+func (s tasks) read(
+	ctx context.Context,
+	day string,
+	domains *domain.Set,
+	limits traces.Limits,
+) (unread, err error) {
 	inputs, err := traces.Discover(day)
 	if err != nil {
 		return nil, err
 	}
-	options := traces.Options{Limits: traces.DefaultLimits()}
+	options := traces.Options{Limits: limits}
 	attempts := 0
 	for i := range inputs {
 		_, err := traces.Read(ctx, inputs[i], options, func(item traces.Item) error {

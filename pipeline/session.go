@@ -62,6 +62,7 @@ func (r *Run) openReadOnly(ctx context.Context, src Sources) (*session, error) {
 		return nil, err
 	}
 	src.Domains = r.Domains
+	src.Limits = r.Config.Reading
 	day, err := OpenDay(ctx, src)
 	if err != nil {
 		return nil, err

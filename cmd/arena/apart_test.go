@@ -72,6 +72,19 @@ func TestEveryFlagOfAFileSaysWhatIsDoneWithIt(t *testing.T) {
 	}
 }
 
+// TestEveryCommandThatReadsAttemptsLiftsTheirLimit finds commands without --max-record among those
+// that read days, and those that read rows or read days again for what they show.
+func TestEveryCommandThatReadsAttemptsLiftsTheirLimit(t *testing.T) {
+	t.Parallel()
+	again := []string{"arena explain", "arena view", "arena label", "arena leak", "arena dedup"}
+	for _, c := range commands(t) {
+		reads := c.Annotations["arena_reads"] == "days" || slices.Contains(again, c.CommandPath())
+		if reads && c.Flags().Lookup("max-record") == nil {
+			t.Errorf("%s reads attempts without --max-record", c.CommandPath())
+		}
+	}
+}
+
 // TestNoCommandWritesOverWhatItReads gives each output of each command, or of every
 // second without the tag long, the name of each of its inputs, a file and a folder.
 func TestNoCommandWritesOverWhatItReads(t *testing.T) {

@@ -78,5 +78,5 @@ func dayOf(t *testing.T, l *attempt.Ledger) attempt.Days {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return l.DaysOf(inputs)
+	return l.DaysOf(inputs, traces.DefaultLimits())
 }

@@ -228,8 +228,18 @@ func TestQuirks(t *testing.T) {
 			if said := strings.Contains(words, "refuses fields of its own replies"); said != gjson.GetBytes(account, "left_out").Exists() {
 				t.Errorf("left out, by the words: %v; in the run: %s", said, account)
 			}
+			wantField := fallbacksOf[q.name]
+			if got := gjson.GetBytes(account, "fallbacks").Raw; strings.Join(strings.Fields(got), "") != wantField {
+				t.Errorf("the run has the fallbacks %q, want %q", got, wantField)
+			}
 		})
 	}
+}
+
+// fallbacksOf has the fields of telemetry.json by quirk, for servers that refuse the usual fields.
+var fallbacksOf = map[string]string{
+	"refuses_max_tokens_512": `["max_completion_tokens"]`,
+	"stream_only":            `["stream"]`,
 }
 
 func replyQuirks() []quirk {

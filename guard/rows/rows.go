@@ -44,28 +44,36 @@ func (r Row) Name() string {
 	return fmt.Sprintf("%s-%d", r.Stem, r.Line)
 }
 
-// The maximum length of a line, and the maximum size of a JSON array or a text table.
-const (
-	maxLineBytes  = 64 << 20
-	maxArrayBytes = 1 << 30
-)
+// LineBytes is the default maximum length of a line.
+const LineBytes = 64 << 20
+
+// maxArrayBytes is the maximum size of a JSON array or a text table.
+const maxArrayBytes = 1 << 30
 
 // ErrNotObject is returned, wrapped, for a row that is not a JSON object.
 var ErrNotObject = errors.New("row is no JSON object")
 
-// Each calls yield for every row of the file at path, in order.
-func Each(path string, yield func(Row) error) error {
+// Each calls yield for every row of the file at path, in order. Lines have at most LineBytes.
+func Each(path string, yield func(Row) error) error { return EachWithin(path, LineBytes, yield) }
+
+// EachWithin calls yield as Each does. Lines have at most lineBytes.
+func EachWithin(path string, lineBytes int, yield func(Row) error) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("open rows: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
-	return wrong.Wrap("read rows of "+path, eachInFile(f, path, yield))
+	return wrong.Wrap("read rows of "+path, eachInFile(f, path, lineBytes, yield))
 }
 
 // EachInStream calls yield for every row of a stream of JSON lines or one JSON
-// array, in order. stem is the Stem of the rows.
-func EachInStream(r io.Reader, stem string, yield func(Row) error) error {
+// array, in order. stem is the Stem of the rows. Lines have at most lineBytes.
+func EachInStream(
+	r io.Reader,
+	stem string,
+	lineBytes int,
+	yield func(Row) error,
+) error {
 	plain, err := Decompress(bufio.NewReaderSize(r, 1<<20))
 	if err != nil {
 		return err
@@ -79,11 +87,16 @@ func EachInStream(r io.Reader, stem string, yield func(Row) error) error {
 	case first == '[':
 		return eachElement(plain, stem, yield)
 	default:
-		return eachLine(plain, stem, yield)
+		return eachLine(plain, stem, lineBytes, yield)
 	}
 }
 
-func eachInFile(f *os.File, path string, yield func(Row) error) error {
+func eachInFile(
+	f *os.File,
+	path string,
+	lineBytes int,
+	yield func(Row) error,
+) error {
 	stem := Stem(path)
 	magic := make([]byte, columns.MagicBytes)
 	n, err := f.ReadAt(magic, 0)
@@ -108,7 +121,7 @@ func eachInFile(f *os.File, path string, yield func(Row) error) error {
 		}
 		return eachRecord(r, separator, stem, yield)
 	}
-	return EachInStream(f, stem, yield)
+	return EachInStream(f, stem, lineBytes, yield)
 }
 
 // Decompress returns a reader of the content of a gzip or zstd stream, or r for any
@@ -183,10 +196,15 @@ func eachElement(r io.Reader, stem string, yield func(Row) error) error {
 
 // eachLine calls yield for every line of a JSON Lines file. A line that is no JSON object is an
 // error.
-func eachLine(r io.Reader, stem string, yield func(Row) error) error {
+func eachLine(
+	r io.Reader,
+	stem string,
+	lineBytes int,
+	yield func(Row) error,
+) error {
 	c := newCursor()
 	size := 0 // number of members of the previous row
-	for line, err := range arena.Lines(r, maxLineBytes) {
+	for line, err := range arena.Lines(r, lineBytes) {
 		if err != nil {
 			return err
 		}

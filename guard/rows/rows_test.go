@@ -252,7 +252,7 @@ func FuzzReadNeverPanics(f *testing.F) {
 	f.Add(`{"messages":[{"role":"user","content":[{"text":1}]}],"reward":"[[[{}]]]","prompt":[[]]}`)
 	f.Add(`[{"query":{"query":{}}}]`)
 	f.Fuzz(func(_ *testing.T, text string) {
-		_ = EachInStream(strings.NewReader(text), "fuzz", func(r Row) error {
+		_ = EachInStream(strings.NewReader(text), "fuzz", LineBytes, func(r Row) error {
 			Read(r)
 			return nil
 		})

@@ -80,6 +80,17 @@ func (t Template) CompletionLimit() *Template {
 	return &t
 }
 
+// Fallbacks returns the fields of requests that differ from the usual ones.
+func (t *Template) Fallbacks() (fields []string) {
+	if t.limitField != usualLimit {
+		fields = append(fields, t.limitField)
+	}
+	if t.streaming {
+		fields = append(fields, "stream")
+	}
+	return fields
+}
+
 // Streaming returns a copy of the template that asks for streamed replies.
 func (t Template) Streaming() *Template {
 	t.streaming = true

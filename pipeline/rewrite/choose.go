@@ -164,7 +164,7 @@ func (w *work) read(ctx context.Context, emit func(*arena.Trace) error) error {
 
 func (w *work) traces(ctx context.Context, visit func(*arena.Trace) error) error {
 	for _, in := range w.day.Inputs {
-		_, err := traces.Read(ctx, in, traces.Defaults(), func(it traces.Item) error {
+		_, err := traces.Read(ctx, in, traces.Options{Limits: w.Sources.Limits}, func(it traces.Item) error {
 			if it.Trace == nil {
 				return nil
 			}

@@ -20,20 +20,26 @@ const (
 	FromRow = "row"
 )
 
-// Days maps the SHA-256 of an input file to the file.
-type Days map[string]traces.Input
+// Days are the input files of a corpus by their SHA-256, and the limits for reading them.
+type Days struct {
+	Inputs map[string]traces.Input
+	Limits traces.Limits
+}
 
 // DaysOf returns the inputs that contain attempts of the ledger. The hash of each input must be
 // set.
-func (l *Ledger) DaysOf(inputs []traces.Input) Days {
+func (l *Ledger) DaysOf(inputs []traces.Input, limits traces.Limits) Days {
 	known := map[string]bool{}
 	for _, line := range l.Lines {
 		known[line.Attempt.SourceSHA256] = true
 	}
-	d := Days{}
+	d := Days{
+		Inputs: map[string]traces.Input{},
+		Limits: limits,
+	}
 	for _, input := range inputs {
 		if known[input.SHA256] {
-			d[input.SHA256] = input
+			d.Inputs[input.SHA256] = input
 		}
 	}
 	return d
@@ -43,13 +49,13 @@ var errFound = errors.New("found")
 
 // Tell reads the dialogue of an attempt and stores it in a.Story. It reads the input file or, if
 // that is missing, the row in the corpus. If neither exists, a.Story remains nil.
-func (d Days) Tell(
+func (d *Days) Tell(
 	ctx context.Context,
 	l *Ledger,
 	a *Argument,
 ) (err error) {
-	if input, known := d[a.Attempt.SourceSHA256]; known {
-		_, err = traces.Read(ctx, input, traces.Defaults(), func(it traces.Item) error {
+	if input, known := d.Inputs[a.Attempt.SourceSHA256]; known {
+		_, err = traces.Read(ctx, input, traces.Options{Limits: d.Limits}, func(it traces.Item) error {
 			if it.Trace == nil || it.Trace.RecordSHA256 != a.Attempt.RecordSHA256 {
 				return nil
 			}

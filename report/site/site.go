@@ -262,7 +262,7 @@ func (c *Corpus) chooseFiles(perReason int) {
 			c.withFile[i] = true
 			continue
 		}
-		if _, hasDay := c.Days[a.SourceSHA256]; hasDay && a.HasDialogue {
+		if _, hasDay := c.Days.Inputs[a.SourceSHA256]; hasDay && a.HasDialogue {
 			reason := a.Stage + "/" + a.Reason
 			byReason[reason] = append(byReason[reason], i)
 		}

@@ -102,7 +102,7 @@ func (c *Corpus) write(
 		if !ok || !c.withFile[i] {
 			return nil
 		}
-		if _, hasDay := c.Days[c.Ledger.Lines[i].Attempt.SourceSHA256]; hasDay {
+		if _, hasDay := c.Days.Inputs[c.Ledger.Lines[i].Attempt.SourceSHA256]; hasDay {
 			return nil
 		}
 		return writeAttempt(i, t, attempt.FromRow)

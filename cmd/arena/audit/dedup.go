@@ -31,6 +31,7 @@ type dedupFlags struct {
 	index     string
 	workers   int
 	quiet     bool
+	records   cli.RecordLimit
 }
 
 // NewDedup returns `arena dedup`.
@@ -53,6 +54,7 @@ func NewDedup(s *cli.Streams) *cobra.Command {
 	c.Flags().IntVar(&f.cap, "bucket-cap", minhash.Long().BucketCap, "largest bucket that is compared each with each")
 	cli.Files(c, &f.strip, "strip", "file with boilerplate to leave out (system prompt, tools); may be repeated")
 	cli.Jobs(c, &f.workers, "workers")
+	f.records.Register(c)
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
 	c.Flags().StringVar(&f.index, "index", "", "signatures of earlier runs, to compare with and to add to")
 	cli.ReadsFiles(c)
@@ -125,9 +127,9 @@ func (f *dedupFlags) cluster(
 	files []string,
 	index *dedupIndex,
 ) error {
-	progress := cli.Verbosity{Quiet: f.quiet}.Progress(s)
-	defer progress.Done()
-	ids, texts, err := f.read(ctx, s.In, files, progress)
+	in := newRowFiles(s, f.quiet, &f.records)
+	defer in.progress.Done()
+	ids, texts, err := f.read(ctx, &in, files)
 	if err != nil {
 		return err
 	}
@@ -139,9 +141,9 @@ func (f *dedupFlags) cluster(
 	for _, t := range texts {
 		size += int64(len(t))
 	}
-	options.Signed = progress.Reading("compare", size)
+	options.Signed = in.progress.Reading("compare", size)
 	groups, c, err := minhash.Texts(texts, options)
-	progress.Done()
+	in.progress.Done()
 	if err != nil {
 		return err
 	}
@@ -179,16 +181,15 @@ func writeLines(w io.Writer, lines []dedupLine) (clusters int, err error) {
 
 func (f *dedupFlags) read(
 	ctx context.Context,
-	stdin io.Reader,
+	in *rowFiles,
 	files []string,
-	progress *cli.Display,
 ) (ids, texts []string, err error) {
 	strip, err := f.stripper()
 	if err != nil {
 		return nil, nil, err
 	}
 	size := 0
-	err = eachCandidate("read", files, stdin, progress, func(row rows.Row) error {
+	err = in.each("read", files, func(row rows.Row) error {
 		text, id, unfit := f.textOf(row)
 		if size += len(text); size >= manyTexts && size-len(text) < manyTexts {
 			cli.GrowHeap(usualGrowth)

@@ -26,6 +26,7 @@ type leakFlags struct {
 	onlySame bool
 	workers  int
 	quiet    bool
+	records  cli.RecordLimit
 	embed    instrument.Embeddings
 }
 
@@ -45,6 +46,7 @@ func NewLeak(s *cli.Streams) *cobra.Command {
 	cli.Share(c, &f.drop, "threshold", "drop from this lexical score on (default: the detector's own, raised with the bank)")
 	c.Flags().BoolVar(&f.onlySame, "same-only", false, "drop by wording only what asks for the same")
 	cli.Jobs(c, &f.workers, "workers")
+	f.records.Register(c)
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
 	f.embed.Flags(c, instrument.Guard)
 	c.AddCommand(cli.Family(
@@ -86,12 +88,11 @@ func (f *leakFlags) run(
 		return err
 	}
 	scan := &leakScan{
-		guard:    g,
-		members:  members,
-		report:   guard.NewReport(g),
-		stdin:    s.In,
-		workers:  f.workers,
-		progress: cli.Verbosity{Quiet: f.quiet}.Progress(s),
+		guard:   g,
+		members: members,
+		report:  guard.NewReport(g),
+		files:   newRowFiles(s, f.quiet, &f.records),
+		workers: f.workers,
 	}
 	start, err := f.embed.Tier()
 	if err == nil && start != nil {
@@ -103,7 +104,7 @@ func (f *leakFlags) run(
 	err = f.write(s, scan, func(w io.Writer) error {
 		return scan.paths(ctx, w, paths)
 	})
-	scan.progress.Done()
+	scan.files.progress.Done()
 	if err != nil {
 		return err
 	}

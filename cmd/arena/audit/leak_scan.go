@@ -13,6 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/guard/rows"
 	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/internal/slicesx"
+	"github.com/trajectory-arena/arena/traces"
 )
 
 type leakScan struct {
@@ -20,12 +21,27 @@ type leakScan struct {
 	members  *guard.Members
 	tier     *guard.EmbeddingTier
 	report   *guard.Report
-	stdin    io.Reader
+	files    rowFiles
 	onlySame int
 	workers  int
 	// batch holds the rows that were read and not yet checked, at most leakBatch.
-	batch    []guard.Candidate
+	batch []guard.Candidate
+}
+
+// rowFiles reads the rows of several files.
+type rowFiles struct {
+	stdin    io.Reader
 	progress *cli.Display
+	// lineBytes is the maximum length of a line.
+	lineBytes int
+}
+
+func newRowFiles(s *cli.Streams, quiet bool, records *cli.RecordLimit) rowFiles {
+	return rowFiles{
+		stdin:     s.In,
+		progress:  cli.Verbosity{Quiet: quiet}.Progress(s),
+		lineBytes: int(records.Limit(traces.DefaultLimits()).LineBytes),
+	}
 }
 
 // leakLine is a line of the output of `arena leak`. Its format is documented and must not change.
@@ -50,7 +66,7 @@ func (l *leakScan) paths(
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
 	read := 0
-	err := eachCandidate("leak", paths, l.stdin, l.progress, func(row rows.Row) error {
+	err := l.files.each("leak", paths, func(row rows.Row) error {
 		read++
 		return l.row(ctx, out, row)
 	})
@@ -63,13 +79,7 @@ func (l *leakScan) paths(
 	return l.flush(ctx, out)
 }
 
-func eachCandidate(
-	stage string,
-	paths []string,
-	stdin io.Reader,
-	progress *cli.Display,
-	yield func(rows.Row) error,
-) error {
+func (f *rowFiles) each(stage string, paths []string, yield func(rows.Row) error) error {
 	var files []string
 	for _, path := range paths {
 		in := []string{path}
@@ -81,37 +91,32 @@ func eachCandidate(
 		}
 		files = append(files, in...)
 	}
-	progress.Kind = "rows"
-	progress.Begin(stage, len(files))
-	for _, f := range files {
-		if err := eachRow(f, stdin, progress, yield); err != nil {
+	f.progress.Kind = "rows"
+	f.progress.Begin(stage, len(files))
+	for _, file := range files {
+		if err := f.eachRow(file, yield); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func eachRow(
-	file string,
-	stdin io.Reader,
-	progress *cli.Display,
-	yield func(rows.Row) error,
-) error {
+func (f *rowFiles) eachRow(file string, yield func(rows.Row) error) error {
 	counted := func(row rows.Row) error {
-		progress.Attempt()
+		f.progress.Attempt()
 		return yield(row)
 	}
 	if file == "-" {
-		return rows.EachInStream(stdin, "stdin", counted)
+		return rows.EachInStream(f.stdin, "stdin", f.lineBytes, counted)
 	}
-	if err := rows.Each(file, counted); err != nil {
+	if err := rows.EachWithin(file, f.lineBytes, counted); err != nil {
 		return err
 	}
 	size := int64(0)
 	if info, err := os.Stat(file); err == nil { // it was read: only its size is asked for
 		size = info.Size()
 	}
-	progress.Finished(size)
+	f.progress.Finished(size)
 	return nil
 }
 

@@ -116,6 +116,7 @@ func (r *scoreRun) open(
 		Catalogs:   r.flags.catalogs,
 		Stdin:      r.Streams.In,
 		Spool:      spool,
+		Limits:     r.Options().Limits,
 		AnyNetwork: true,
 	})
 	if err != nil {

@@ -100,6 +100,7 @@ func Draft(
 	s *cli.Streams,
 	out string,
 	days []string,
+	records cli.RecordLimit,
 ) error {
 	f := &buildFlags{
 		streams:  s,
@@ -107,6 +108,7 @@ func Draft(
 		sources:  pipeline.Sources{Draft: true},
 	}
 	c := f.command()
+	f.reading.RecordLimit = records
 	c.SetArgs(append([]string{"-q", "-o", out, "--"}, days...))
 	c.SilenceUsage = true
 	c.SilenceErrors = true

@@ -16,6 +16,7 @@ import (
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/pipeline/recipe"
 	"github.com/trajectory-arena/arena/pipeline/rewrite"
+	"github.com/trajectory-arena/arena/traces"
 )
 
 type rewriteFlags struct {
@@ -27,6 +28,7 @@ type rewriteFlags struct {
 	target  cli.Target
 	work    string
 	noisy   cli.Verbosity
+	records cli.RecordLimit
 }
 
 func newRewrite(s *cli.Streams) *cobra.Command {
@@ -43,6 +45,7 @@ func newRewrite(s *cli.Streams) *cobra.Command {
 	fl.BoolVarP(&f.job.Dry, "dry-run", "n", false, "say how many requests, tokens and dollars it would cost")
 	f.target.Replacing(c)
 	f.noisy.Flags(c)
+	f.records.Register(c)
 	f.llm.Settings.Flags(c)
 	f.llm.Add(c)
 	cli.ReadsDays(c)
@@ -92,6 +95,7 @@ func (f *rewriteFlags) rewriting(days []string, m rewrite.Model) *rewrite.Rewrit
 	r.Progress = func() {}
 	r.Target = f.target.FinishTarget(filepath.Join(f.work, "rewritten"))
 	r.Sources.Days = days
+	r.Sources.Limits = f.records.Limit(traces.DefaultLimits())
 	r.Sources.Stdin = f.streams.In
 	r.Sources.Spool = f.work
 	return &r

@@ -118,17 +118,33 @@ type Reading struct {
 	RunID string
 	// MaxUnreadable is the maximum share of unreadable records, from 0 to 1.
 	MaxUnreadable float64
-	// maxRecord is the maximum size of a record in MiB, 0 for the configured one.
+	RecordLimit
+}
+
+// RecordLimit is the flag for the maximum size of a record. Every command that reads attempts has it.
+type RecordLimit struct {
+	// maxRecord is in MiB, 0 for the configured one.
 	maxRecord int64
 }
 
 // Limit returns limits with the maximum record size that the user set.
-func (f *Reading) Limit(limits traces.Limits) traces.Limits {
+func (f *RecordLimit) Limit(limits traces.Limits) traces.Limits {
 	if f.maxRecord > 0 {
 		limits.LineBytes = f.maxRecord << 20
 		limits.StringBytes = max(limits.StringBytes, int(limits.LineBytes))
 	}
 	return limits
+}
+
+// Register adds the flag to c.
+func (f *RecordLimit) Register(c *cobra.Command) {
+	c.Flags().Func("max-record", "maximum size of a record in `MiB`, at most 1024 (default 64): memory is about three times as much", func(text string) (err error) {
+		f.maxRecord, err = strconv.ParseInt(text, 10, 64)
+		if err == nil && (f.maxRecord < 1 || f.maxRecord > 1024) {
+			return errors.New("want 1 to 1024")
+		}
+		return err
+	})
 }
 
 // Register adds the flags to c. It rejects an empty run id, which would come from an unset
@@ -140,13 +156,7 @@ func (f *Reading) Register(c *cobra.Command) {
 		}
 		return nil
 	})
-	c.Flags().Func("max-record", "maximum size of a record in `MiB`, at most 1024 (default 64): memory is about three times as much", func(text string) (err error) {
-		f.maxRecord, err = strconv.ParseInt(text, 10, 64)
-		if err == nil && (f.maxRecord < 1 || f.maxRecord > 1024) {
-			return errors.New("want 1 to 1024")
-		}
-		return err
-	})
+	f.RecordLimit.Register(c)
 	f.MaxUnreadable = traces.DefaultMaxUnreadable
 	Share(c, &f.MaxUnreadable, "max-unreadable", "share of records that may be unreadable; beyond it the exit code is 3")
 }

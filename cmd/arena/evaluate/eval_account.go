@@ -63,6 +63,9 @@ type evalAccount struct {
 
 	// LeftOut says what a server refused of its own replies, so that it was not sent back.
 	LeftOut string `json:"left_out,omitempty"`
+	// Fallbacks are the fields of requests that differ from the usual ones, since a server refused
+	// those.
+	Fallbacks []string `json:"fallbacks,omitempty"`
 
 	Servers   []telemetry.Identity `json:"servers"`
 	GPUSource string               `json:"gpu_source,omitempty"`
@@ -87,7 +90,7 @@ func (w *evalWatch) account(s *evaluation.Summary) error {
 		leftOut = returned.String()
 	}
 	return student.WriteJSON(w.file(student.TelemetryFile), evalAccount{
-		LeftOut: leftOut,
+		LeftOut: leftOut, Fallbacks: w.template().Fallbacks(),
 		Seconds: seconds, Rollouts: done, RolloutsPerSecond: float64(done) / seconds, Requests: c.Requests.Load(),
 		Retries: c.Retries.Load(), Overloads: c.Overloads.Load(), Limits: w.pool.Limits(), Serve: w.flags.serve,
 		Servers: w.servers, GPUSource: w.gpus.Source, GPUs: w.gpus.Devices, Usage: usage, Cost: cost,

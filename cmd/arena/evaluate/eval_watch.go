@@ -37,6 +37,8 @@ type evalWatch struct {
 	line    *cli.Line
 	// refused has the fields of replies that a server refuses, as a model.Returned.
 	refused *atomic.Int32
+	// template returns the requests' template, which the preflight replaces.
+	template func() *model.Template
 
 	done, successes, lost atomic.Int64
 }
@@ -55,6 +57,9 @@ func newEvalWatch(
 		began:   time.Now(),
 		line:    cli.NewLine(s),
 		refused: run.Environment.Refused,
+		template: func() *model.Template {
+			return run.Environment.Template
+		},
 	}
 }
 

@@ -14,20 +14,27 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/report/attempt"
+	"github.com/trajectory-arena/arena/traces"
 )
 
 // NewExplain returns the command `arena explain`.
 func NewExplain(s *cli.Streams) *cobra.Command {
-	out := ""
+	var f explainFlags
 	c := cli.Command("explain CORPUS RUN/PROBLEM [DAY…]", "Explain the result of every stage of a build for one attempt", cli.NumArgs(2, cli.AnyNumber),
 		func(c *cobra.Command, args []string) error {
 			return cli.ReadCorpus(c.Context(), args[0], func(fsys corpus.FS, dir string) error {
-				return explain(c.Context(), s, fsys, dir, args, out)
+				return explain(c.Context(), s, fsys, dir, args, &f)
 			})
 		})
-	cli.Out(c, &out)
+	cli.Out(c, &f.out)
+	f.records.Register(c)
 	cli.ReadsFiles(c)
 	return c
+}
+
+type explainFlags struct {
+	out     string
+	records cli.RecordLimit
 }
 
 func explain(
@@ -36,7 +43,7 @@ func explain(
 	fsys corpus.FS,
 	dir string,
 	args []string,
-	out string,
+	f *explainFlags,
 ) error {
 	l, err := attempt.Read(fsys, dir)
 	if err != nil {
@@ -49,7 +56,7 @@ func explain(
 			nearestOf(l, args[1])+"`arena inspect CORPUS --where true --head 20` lists some",
 		)
 	}
-	days, err := daysOf(ctx, s, l, dir, args[2:])
+	days, err := daysOf(ctx, s, l, dir, args[2:], &f.records)
 	if err != nil {
 		return err
 	}
@@ -60,7 +67,7 @@ func explain(
 	if err := a.Clean(cli.WithoutSecrets); err != nil {
 		return err
 	}
-	return cli.WriteText(s, out, l.Text(a))
+	return cli.WriteText(s, f.out, l.Text(a))
 }
 
 // daysOf finds the trace files from which a corpus was built. It searches the named days or, if
@@ -71,7 +78,8 @@ func daysOf(
 	l *attempt.Ledger,
 	dir string,
 	named []string,
-) (attempt.Days, error) {
+	records *cli.RecordLimit,
+) (days attempt.Days, err error) {
 	if len(named) == 0 {
 		named = slices.DeleteFunc(pipeline.RecordedDays(dir), func(day string) bool {
 			_, err := os.Stat(day)
@@ -80,12 +88,12 @@ func daysOf(
 	}
 	inputs, err := s.DayInputs(ctx, named)
 	if err != nil {
-		return nil, err
+		return days, err
 	}
 	if err = pipeline.HashInputs(ctx, 1, inputs); err != nil {
-		return nil, err
+		return days, err
 	}
-	return l.DaysOf(inputs), nil
+	return l.DaysOf(inputs, records.Limit(traces.DefaultLimits())), nil
 }
 
 func nearestOf(l *attempt.Ledger, id string) string {

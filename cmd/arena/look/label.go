@@ -36,6 +36,7 @@ type labelFlags struct {
 	seed    uint64
 	// heldOut draws attempts at protected problems too, and shows protected requests.
 	heldOut bool
+	records cli.RecordLimit
 }
 
 // NewLabel returns the command `arena label`.
@@ -51,6 +52,7 @@ func NewLabel(s *cli.Streams) *cobra.Command {
 	c.Flags().Uint64Var(&f.seed, "seed", 0, "another seed draws another sample")
 	c.Flags().BoolVar(&f.heldOut, "with-held-out", false, "draw attempts at protected problems too, and show the nearest protected requests: whoever sees the page knows them")
 	c.Flags().StringVarP(&f.out, "output", "o", "sample", "folder of the sample")
+	f.records.Register(c)
 	cli.ReadsFiles(c)
 	cli.Writes(c, "output")
 	c.AddCommand(newLabelScore(s))
@@ -166,7 +168,7 @@ func (f *labelFlags) stories(
 	named []string,
 	drawn []sample.Item,
 ) ([]label.Attempt, error) {
-	days, err := daysOf(ctx, f.streams, l, dir, named)
+	days, err := daysOf(ctx, f.streams, l, dir, named, &f.records)
 	if err != nil {
 		return nil, err
 	}

@@ -37,6 +37,7 @@ type viewFlags struct {
 	embargo []string
 	heldOut []string
 	streams *cli.Streams
+	records cli.RecordLimit
 }
 
 // NewView returns the command `arena view`.
@@ -54,6 +55,7 @@ func NewView(s *cli.Streams) *cobra.Command {
 	c.Flags().StringArrayVar(&f.embargo, "embargo", nil, "with --public: agent, by hotkey or version, that is not shown; may be repeated")
 	cli.Files(c, &f.heldOut, "held-out", "with --public: problems that are protected beside those of the corpus's bank; may be repeated")
 	cli.Jobs(c, &f.workers, "inputs read at once")
+	f.records.Register(c)
 	cli.ReadsFiles(c)
 	cli.Replaces(c, "output")
 	return c
@@ -128,7 +130,7 @@ func (f *viewFlags) corpus(
 		Clean:   cli.WithoutSecrets,
 		Workers: f.workers,
 	}
-	if c.Days, err = daysOf(ctx, f.streams, l, dir, days); err != nil || !f.public {
+	if c.Days, err = daysOf(ctx, f.streams, l, dir, days, &f.records); err != nil || !f.public {
 		return c, err
 	}
 	return c, f.redacted(c, dir)
@@ -142,7 +144,7 @@ func (f *viewFlags) buildCorpus(ctx context.Context, days []string) (string, err
 		return "", err
 	}
 	dir = filepath.Join(dir, filepath.Base(filepath.Clean(days[0])))
-	return dir, build.Draft(ctx, f.streams, dir, days)
+	return dir, build.Draft(ctx, f.streams, dir, days, f.records)
 }
 
 // apart returns what args are by their kind. Results of other harnesses are runs.
