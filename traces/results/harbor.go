@@ -25,6 +25,7 @@ const (
 	resultName     = "result.json"
 	configName     = "config.json"
 	trajectoryName = "agent/trajectory.json"
+	continuedName  = "trajectory.cont-"
 	rewardText     = "verifier/reward.txt"
 	rewardJSON     = "verifier/reward.json"
 	stepsName      = "steps"
@@ -53,7 +54,7 @@ func IsJob(fsys fs.FS, folder string) bool {
 }
 
 // ReadTrial returns the attempts of the trial in a folder: one, or one for each step of a task that
-// has steps. It returns none if neither the result nor the configuration in the folder is that of a
+// has steps, and one for each trajectory in which the agent continued after a summary. It returns none if neither the result nor the configuration in the folder is that of a
 // trial.
 func ReadTrial(fsys fs.FS, folder string) []Attempt {
 	t := trial{fsys: fsys, folder: folder}
@@ -68,12 +69,12 @@ func ReadTrial(fsys fs.FS, folder string) []Attempt {
 
 	var attempts []Attempt
 	if a := t.attempt("", t.result); a.HasTrajectory {
-		attempts = append(attempts, a)
+		attempts = append(attempts, t.withContinuations(a)...)
 	}
 	steps, _ := fs.ReadDir(fsys, path.Join(folder, stepsName))
 	for _, step := range steps {
 		if a := t.attempt(step.Name(), t.step(step.Name())); a.HasTrajectory {
-			attempts = append(attempts, a)
+			attempts = append(attempts, t.withContinuations(a)...)
 		}
 	}
 	if len(attempts) == 0 {
@@ -142,6 +143,26 @@ func (t *trial) attempt(step string, result gjson.Result) Attempt {
 	rewards := a.setOutcome(t.fsys, folder, result)
 	a.SHA256 = digest.SHA256(slices.Concat(t.text, []byte(t.config.Raw), rewards))
 	return a
+}
+
+// withContinuations returns an attempt, and one for each file in the folder of its trajectory in
+// which the agent continued after a summary of what was before.
+func (t *trial) withContinuations(first Attempt) []Attempt {
+	attempts := []Attempt{first}
+	folder := path.Dir(first.File)
+	entries, _ := fs.ReadDir(t.fsys, folder)
+	for _, entry := range entries {
+		number, isContinued := strings.CutPrefix(entry.Name(), continuedName)
+		number, isJSON := strings.CutSuffix(number, ".json")
+		if !isContinued || !isJSON || !entry.Type().IsRegular() {
+			continue
+		}
+		a := first
+		a.File = path.Join(folder, entry.Name())
+		a.Trial = first.Trial + "-cont-" + number
+		attempts = append(attempts, a)
+	}
+	return attempts
 }
 
 // file returns the name of the file that stands for a trial without a trajectory.

@@ -102,6 +102,31 @@ func TestTrialInSteps(t *testing.T) {
 	}
 }
 
+// TestTrialThatContinues reads each trajectory after a summary as an attempt of its own.
+func TestTrialThatContinues(t *testing.T) {
+	t.Parallel()
+	fsys := folder(map[string]string{
+		"t/result.json":                         head + `,"verifier_result":{"rewards":{"reward":1}}}`,
+		"t/agent/trajectory.json":               "{}",
+		"t/agent/trajectory.cont-1.json":        "{}",
+		"t/agent/trajectory.cont-2.json":        "{}",
+		"t/agent/trajectory.summarization.json": "{}",
+	})
+	const who = " by sailor@2 with m: 1 in t/agent/trajectory"
+	want := []string{
+		"j/knots__7f/knots" + who + ".json",
+		"j/knots__7f-cont-1/knots" + who + ".cont-1.json",
+		"j/knots__7f-cont-2/knots" + who + ".cont-2.json",
+	}
+	var got []string
+	for _, a := range results.ReadTrial(fsys, "t") {
+		got = append(got, told(&a))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestFoldersOfOthersAreNoTrials: a folder with files of the same names is read as any other.
 func TestFoldersOfOthersAreNoTrials(t *testing.T) {
 	t.Parallel()
