@@ -260,13 +260,16 @@ func (n *normaliser) openCall(id string) *arena.Call {
 }
 
 // setUniqueIDs sets unique ids of calls: it appends "#" and the call's index to an id that is
-// empty or already used.
+// empty or already used, and more "#" while the result is used too.
 func (n *normaliser) setUniqueIDs() {
 	used := make(map[string]bool, len(n.calls))
 	for i := range n.calls {
 		c := &n.calls[i]
 		if c.ID == "" || used[c.ID] {
 			c.ID = c.ID + "#" + strconv.Itoa(i)
+		}
+		for used[c.ID] {
+			c.ID += "#"
 		}
 		used[c.ID] = true
 	}

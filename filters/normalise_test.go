@@ -56,6 +56,12 @@ func TestNormalise(t *testing.T) {
 			}}},
 			arena.Dialogue{Turns: []arena.Turn{{Calls: []arena.Call{{ID: "1", Name: "f", Arguments: "{}", Result: "[5]"}}, Repairs: []string{calls.RepairLaterResults}}}},
 		},
+		"an id that another repeated one would get": {
+			arena.Trace{Steps: []arena.Step{{Calls: []arena.ToolCall{{ID: "1#2", Name: "f"}, {ID: "1", Name: "f"}, {ID: "1", Name: "f"}}}}},
+			arena.Dialogue{Turns: []arena.Turn{{Calls: []arena.Call{
+				{ID: "1#2", Name: "f", Arguments: "{}"}, {ID: "1", Name: "f", Arguments: "{}"}, {ID: "1#2#", Name: "f", Arguments: "{}"},
+			}}}},
+		},
 		"ids that repeat": {
 			arena.Trace{Steps: []arena.Step{
 				{Calls: []arena.ToolCall{{ID: "1", Name: "f", Result: "1"}}},

@@ -49,6 +49,8 @@ type day struct {
 	Counts  map[string]int `json:"counts"`
 	Entries []entry        `json:"entries"`
 	folder  string
+	// dryRun is set if nothing may be written.
+	dryRun bool
 	// requestedProblems is set after the request for the day's problems.
 	requestedProblems bool
 }
@@ -171,8 +173,8 @@ func writeJSON(folder, name string, v any) error {
 }
 
 // compareStored reports whether all attempts of a run are on disk, as its run.json records. If
-// fields of the run have changed since then, it writes the run.json again and adds an entry to
-// the manifest.
+// fields of the run have changed since then, it adds an entry to the manifest and, except in a dry
+// run, writes the run.json again.
 func (d *day) compareStored(r *run, network string) (isComplete bool, err error) {
 	text, err := os.ReadFile(filepath.Join(d.runFolder(r.ID), traces.MetaName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -199,7 +201,9 @@ func (d *day) compareStored(r *run, network string) (isComplete bool, err error)
 	})
 	if len(changed) > 0 {
 		d.add(r.ID, "", stateChanged, strings.Join(changed, ", "))
-		err = d.writeRun(r, kind, network, isComplete)
+		if !d.dryRun {
+			err = d.writeRun(r, kind, network, isComplete)
+		}
 	}
 	if isComplete {
 		d.add(r.ID, "", stateOnDisk, "the whole run")

@@ -75,6 +75,9 @@ func (f *Fetch) Run(ctx context.Context) error {
 	var jobs []*job
 	for i := range runs {
 		j, err := f.newJob(ctx, &runs[i], days)
+		if err != nil && f.DryRun {
+			return err
+		}
 		if err != nil {
 			return errors.Join(err, f.closeDays(days))
 		}
@@ -156,6 +159,7 @@ func (f *Fetch) newJob(
 			Base:    f.Base,
 			Network: f.Network,
 			folder:  filepath.Join(f.Out, name),
+			dryRun:  f.DryRun,
 		}
 	}
 	j := &job{run: *r, day: days[name]}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -372,6 +373,26 @@ func TestADryRunFetchesNothing(t *testing.T) {
 			t.Errorf("%v, %v, said %s", err, files(t, out), said)
 		}
 	})
+}
+
+// TestADryRunChangesNothing asks about runs that are on disk and that the API gives another score now.
+func TestADryRunChangesNothing(t *testing.T) {
+	out := t.TempDir()
+	var before map[string]string
+	for i, score := range []float64{0.7, 0.8} {
+		synctest.Test(t, func(t *testing.T) {
+			dry := func(f *fetch.Fetch) { f.DryRun = i == 1 }
+			if said, err := get(t, t.Context(), &api{kind: "legacy_problem", score: score}, out, dry); err != nil {
+				t.Fatal(err, said)
+			}
+		})
+		if i == 0 {
+			before = files(t, out)
+		}
+	}
+	if len(before) == 0 || !maps.Equal(before, files(t, out)) {
+		t.Error("a dry run changed a file")
+	}
 }
 
 // TestScoresOfProblemsStayWithTheirRun: also where the run says other things later.
