@@ -42,7 +42,7 @@ func TestAnAttemptIsGradedWhenItIsShown(t *testing.T) {
 	if err = pipeline.HashInputs(t.Context(), 1, inputs); err != nil {
 		t.Fatal(err)
 	}
-	days := sampled.DaysOf(inputs)
+	days := sampled.DaysOf(inputs, traces.DefaultLimits())
 	graded := 0
 	for i, line := range sampled.Lines {
 		if line.Judgement == nil || line.Judgement.Outcome != string(arena.JudgeNotAsked) {
