@@ -2,11 +2,10 @@ package lexical
 
 import (
 	"context"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
-
-	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // Join finds pairs of requests in the bank that are so similar that one would be dropped for the
@@ -19,21 +18,22 @@ func Join(
 	group func(i int) int,
 	join func(i, j int),
 ) error {
-	x := New(bank)
+	lists := newJoinLists(New(bank), len(bank))
+	x := lists.index
 	workers := make([]joiner, runtime.GOMAXPROCS(0))
 	for i := range workers {
-		workers[i] = joiner{index: x, scratch: x.newScratch()}
+		workers[i] = newJoiner(lists)
 	}
 	distinct := x.distinctTexts(bank)
-	for batch := range slices.Chunk(distinct, joinBatch*len(workers)) {
+	size := max(minJoinBatch, len(distinct)/joinBatches) * len(workers)
+	for batch := range slices.Chunk(distinct, size) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		groups := slicesx.Map(x.entry, group)
+		lists.setGroups(group)
 		var wait sync.WaitGroup
 		for i := range workers {
 			w := &workers[i]
-			w.groups = groups
 			wait.Go(func() { w.findPairs(batch, i, len(workers)) })
 		}
 		wait.Wait()
@@ -46,17 +46,32 @@ func Join(
 	return nil
 }
 
-// joinBatch is the number of requests that a worker compares with all others before the groups are
-// joined: few enough that the members of a large group are soon compared no more.
-const joinBatch = 64
+// The requests that a worker compares with all others before the groups are joined are at least
+// minJoinBatch, and a part of joinBatches of all: so few that the members of a large group are soon
+// compared no more.
+const (
+	minJoinBatch = 64
+	joinBatches  = 256
+)
 
-// joiner is one worker of Join. groups holds the group of each request of the index, pairs the pairs
-// that the worker found in the current batch.
+// joiner is one worker of Join. pairs holds the pairs that the worker found in the current batch.
 type joiner struct {
-	index   *Index
+	*joinLists
+	text    joinText
 	scratch *scratch
-	groups  []int
-	pairs   [][2]int32
+	// seen holds for each request the number of the last text that was compared with it.
+	seen  []int32
+	count int32
+	pairs [][2]int32
+}
+
+func newJoiner(lists *joinLists) joiner {
+	return joiner{
+		joinLists: lists,
+		text:      newJoinText(lists.index),
+		scratch:   lists.index.newScratch(),
+		seen:      make([]int32, len(lists.index.bases)),
+	}
 }
 
 // findPairs compares every request of a batch whose position, divided by n, leaves the remainder
@@ -64,17 +79,101 @@ type joiner struct {
 func (w *joiner) findPairs(batch []int32, first, n int) {
 	w.pairs = w.pairs[:0]
 	for k := first; k < len(batch); k += n {
-		i := batch[k]
-		p := w.index.bases[i].profile
-		for _, j := range w.index.candidates(p, w.scratch) {
-			if w.groups[i] == w.groups[j] {
-				continue
-			}
-			if w.index.compare(j, p, dropLogOdds, w.scratch).score >= dropLogOdds {
-				w.pairs = append(w.pairs, [2]int32{i, j})
+		w.count++
+		w.text.read(w.joinLists, batch[k], w.scratch)
+		for i := range w.text.keys {
+			w.compareKey(batch[k], &w.text.keys[i])
+		}
+	}
+}
+
+// compareKey compares the request number with the requests of other groups that have this key and no
+// rarer one of it, and whose score may reach the threshold.
+func (w *joiner) compareKey(number int32, key *joinKey) {
+	group := w.requests[number].group
+	for _, lists := range key.lists {
+		if lists == nil {
+			continue
+		}
+		for part, list := range lists {
+			most := key.most(part)
+			for _, b := range list {
+				if key.id >= 0 && most+key.all.cover(w.requests[b].perWeight) < dropLogOdds {
+					break // the words of all further requests of the list have more weight
+				}
+				if w.requests[b].group != group && w.text.reaches(w.joinLists, key, b, w.scratch) && w.seen[b] != w.count {
+					w.seen[b] = w.count
+					w.comparePair(number, b, key.hasNumber)
+				}
 			}
 		}
 	}
+}
+
+// comparePair compares two requests, of which number is the text.
+func (w *joiner) comparePair(number, base int32, hasNumber bool) {
+	x := w.index
+	p := x.bases[number].profile
+	if !x.overlap(base, p, hasNumber, w.scratch) {
+		return
+	}
+	if x.compare(base, p, dropLogOdds, w.scratch).score >= dropLogOdds {
+		w.pairs = append(w.pairs, [2]int32{number, base})
+	}
+}
+
+// overlap sets what a text has in common with one request (base), as candidates does for all, and
+// reports whether candidates would return the request. The stems of the text must be in s.touched.
+// The two share a number only if hasNumber is set.
+func (x *Index) overlap(number int32, p *profile, hasNumber bool, s *scratch) bool {
+	b := x.bases[number]
+	s.mark(b)
+	var o overlap
+	for _, id := range s.touched {
+		if _, ok := s.termIndex(b, id); ok {
+			weight := float32(x.vocabulary.weight[id] * s.best[id])
+			o.cover += weight
+			o.words += weight
+			o.found += s.best[id]
+		}
+	}
+	for _, w := range p.distinct {
+		hasMatch := slices.ContainsFunc(w.matches, func(m match) bool {
+			_, ok := s.termIndex(b, m.id)
+			return ok
+		})
+		if hasMatch {
+			o.text += float32(w.weight * w.bestMatch())
+		}
+	}
+	if hasNumber {
+		x.overlapNumbers(&o, b.profile, p)
+	}
+	s.overlaps[number] = o
+	return x.isCovered(number, p, s)
+}
+
+// overlapNumbers adds the numbers of a text to what it has in common with a request.
+func (x *Index) overlapNumbers(o *overlap, base, p *profile) {
+	for i, n := range p.numbers {
+		for _, m := range base.numbers {
+			isSame := n.unit == money && n.isSameMoney(m) || n.unit != money && n.unit == m.unit && isSameKey(n.value, m.value)
+			if isSame {
+				o.cover += float32(x.numberWeights(p)[i])
+			}
+			o.hasNumber = o.hasNumber || isSame || isSameKey(n.written, m.written)
+		}
+	}
+}
+
+// isSameKey reports whether two values are equal in maps of amounts. Most differ by much, which is
+// found without rounding.
+func isSameKey(a, b float64) bool {
+	const surelyApart = 1e-6
+	if math.Abs(a-b) > surelyApart*math.Abs(a) {
+		return false
+	}
+	return newAmount(number{value: a}) == newAmount(number{value: b})
 }
 
 // distinctTexts returns the index in x.bases of the first request with each text.

@@ -160,10 +160,7 @@ func (x *Index) addWord(number int32, w *word, s *scratch) {
 		return
 	}
 	s.textWeight += float64(w.weight)
-	most := float32(0)
-	for _, m := range w.matches {
-		most = max(most, m.sim)
-	}
+	most := w.bestMatch()
 	for _, m := range w.matches {
 		if s.best[m.id] == 0 {
 			s.touched = append(s.touched, m.id)
@@ -188,13 +185,19 @@ func (x *Index) addWord(number int32, w *word, s *scratch) {
 func (x *Index) filterCovered(p *profile, s *scratch) []int32 {
 	s.covered = s.covered[:0]
 	for _, b := range s.bases {
-		cover := s.overlaps[b].cover + weightService*float32(bits.OnesCount8(x.services[b]&p.services))
-		if cover >= minCover*x.totals[b] {
+		if x.isCovered(b, p, s) {
 			s.covered = append(s.covered, b)
 		}
 	}
 	slices.Sort(s.covered)
 	return s.covered
+}
+
+// isCovered reports whether the text has at least the share minCover, by weight, of what the request
+// x.bases[number] asks for.
+func (x *Index) isCovered(number int32, p *profile, s *scratch) bool {
+	services := bits.OnesCount8(x.services[number] & p.services)
+	return s.overlaps[number].cover+weightService*float32(services) >= minCover*x.totals[number]
 }
 
 // reaches reports whether the score of the request x.bases[number] in a comparison with the text p

@@ -1,0 +1,381 @@
+package lexical
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// joinLists lists the requests of an index by their stems, so that Join passes over those that
+// cannot be similar to a text.
+type joinLists struct {
+	index *Index
+	// requests are the requests of the index. sizes holds the number of requests of each group. largest
+	// is the group with the most requests when the lists were divided, outside the number of requests
+	// that it did not have.
+	requests []joinRequest
+	sizes    []int32
+	largest  int32
+	outside  int
+	// all lists, for each vocabulary id, the requests that have the stem, those with the least weight
+	// of words first. others has those outside of the largest group, members those in it, each by the
+	// weight of their numbers.
+	all             [][]int32
+	others, members []byNumbers
+	// bit is the number of each of the frequent stems from 1, by vocabulary id, and 0 for all others.
+	bit []int16
+}
+
+// joinRequest is what decides fast whether a request may be similar to a text.
+type joinRequest struct {
+	// frequent is the set of its frequent stems.
+	frequent bitSet
+	// perWeight is the term of the score that a shared word of weight 1 adds. shared and lacked are the
+	// terms that its numbers have if a text has all of them, or none.
+	perWeight, shared, lacked float64
+	group                     int32
+}
+
+// byNumbers are requests, those with the least weight of words first, in parts: those without
+// numbers, and those whose numbers have little or much weight.
+type byNumbers [3][]int32
+
+// heavyNumbers is the weight of numbers that is called much: that of one rare number.
+const heavyNumbers = 5
+
+// part returns the part of byNumbers of a request with numbers of this weight.
+func part(numberTotal float32) int {
+	switch {
+	case numberTotal == 0:
+		return 0
+	case numberTotal < heavyNumbers:
+		return 1
+	default:
+		return 2
+	}
+}
+
+// newJoinLists returns the lists of an index of a bank with n requests.
+func newJoinLists(x *Index, n int) *joinLists {
+	l := &joinLists{
+		index:    x,
+		sizes:    make([]int32, n),
+		outside:  math.MaxInt,
+		bit:      make([]int16, len(x.postings)),
+		requests: make([]joinRequest, len(x.bases)),
+		others:   make([]byNumbers, len(x.postings)),
+		members:  make([]byNumbers, len(x.postings)),
+	}
+	for i := range l.requests {
+		total := numberPrior + float64(x.numberTotals[i])
+		l.requests[i].perWeight = ratio(detector[coverBase], float64(x.wordTotals[i]))
+		l.requests[i].lacked = detector[numbers] * numberPrior / 2 / total
+		l.requests[i].shared = detector[numbers] * (total - numberPrior/2) / total
+	}
+	for _, bases := range x.postings {
+		bases = slices.Clone(bases)
+		slices.SortFunc(bases, func(a, b int32) int {
+			return cmp.Or(cmp.Compare(x.wordTotals[a], x.wordTotals[b]), cmp.Compare(a, b))
+		})
+		l.all = append(l.all, bases)
+	}
+	l.setFrequent()
+	return l
+}
+
+// maxFrequent is the number of stems that are called frequent: those that most requests have.
+const maxFrequent = 64 * len(bitSet{})
+
+// bitSet is a set of frequent stems.
+type bitSet [4]uint64
+
+// setFrequent numbers the frequent stems.
+func (l *joinLists) setFrequent() {
+	ids := make([]int32, len(l.all))
+	for id := range ids {
+		ids[id] = int32(id) //nolint:gosec // a vocabulary has fewer
+	}
+	slices.SortFunc(ids, func(a, b int32) int {
+		return cmp.Or(len(l.all[b])-len(l.all[a]), int(a-b))
+	})
+	for i, id := range ids[:min(maxFrequent, len(ids))] {
+		l.bit[id] = int16(i + 1) //nolint:gosec // at most maxFrequent
+		for _, b := range l.all[id] {
+			l.requests[b].frequent[i/64] |= 1 << (i % 64)
+		}
+	}
+}
+
+// setGroups sets the group of each request. It divides the lists anew if the largest group has
+// become much larger.
+func (l *joinLists) setGroups(group func(i int) int) {
+	clear(l.sizes)
+	largest := int32(0)
+	for i, entry := range l.index.entry {
+		g := int32(group(entry)) //nolint:gosec // a bank has fewer
+		l.requests[i].group = g
+		l.sizes[g]++
+		if l.sizes[g] > l.sizes[largest] {
+			largest = g
+		}
+	}
+	outside := len(l.requests) - int(l.sizes[largest])
+	if outside > l.outside/4*3 {
+		return
+	}
+	l.largest = largest
+	l.outside = outside
+	l.divide()
+}
+
+// divide divides the lists of all stems.
+func (l *joinLists) divide() {
+	for id, bases := range l.all {
+		for i := range l.others[id] {
+			l.others[id][i] = l.others[id][i][:0]
+			l.members[id][i] = l.members[id][i][:0]
+		}
+		for _, b := range bases {
+			lists := &l.others[id]
+			if l.requests[b].group == l.largest {
+				lists = &l.members[id]
+			}
+			i := part(l.index.numberTotals[b])
+			lists[i] = append(lists[i], b)
+		}
+	}
+}
+
+// joinText is a request of the bank that Join compares as a text.
+type joinText struct {
+	// keys are the stems and numbers that a request can share with the text, rarest first.
+	keys []joinKey
+	// frequent is the bit set of the frequent stems, byBit what each of them adds.
+	frequent bitSet
+	byBit    [maxFrequent]contribution
+	// position is the index in keys by vocabulary id.
+	position []int32
+	// textWeight and numberWeight are the weights of its words and of its numbers.
+	textWeight, numberWeight float64
+	// hitTerms caches the results of the method hits.
+	hitTerms []float64
+}
+
+// joinKey is a stem or a number of a text.
+type joinKey struct {
+	id int32 // vocabulary id, -1 for a number
+	// lists are the requests that have the key, in any order for a number; the second is nil if there is
+	// one list. count is the number of requests.
+	lists [2]*byNumbers
+	count int
+	own   contribution
+	// all is what this key and all more frequent ones add together, rest what those of them add that
+	// are no frequent stems. hasNumber reports whether a number is among them.
+	all, rest contribution
+	hasNumber bool
+	// limit is the highest possible score of a request with this key and no rarer one, without the terms
+	// of the request's own words and numbers.
+	limit float64
+}
+
+// contribution is what a text and a request share: the weight of words of the request, the sum of
+// the similarities, and the weight of words of the text.
+type contribution struct{ weight, found, text float64 }
+
+func (c *contribution) add(o contribution) {
+	c.weight += o.weight
+	c.found += o.found
+	c.text += o.text
+}
+
+func newJoinText(x *Index) joinText {
+	return joinText{position: make([]int32, len(x.postings))}
+}
+
+// read sets t to the request with this number. It sets s.best to the similarities of its stems, s.touched
+// to the stems, and the weights of s as candidates does.
+func (t *joinText) read(l *joinLists, number int32, s *scratch) {
+	x := l.index
+	p := x.bases[number].profile
+	readStems(p, s)
+	t.keys = t.keys[:0]
+	for _, id := range s.touched {
+		weight := float64(x.vocabulary.weight[id] * s.best[id])
+		key := joinKey{id: id, own: contribution{weight: weight, found: float64(s.best[id])}}
+		key.setLists(&l.others[id], &l.members[id])
+		if l.requests[number].group == l.largest {
+			key.setLists(&l.others[id], nil)
+		}
+		t.keys = append(t.keys, key)
+	}
+	s.numberWeight = 0
+	for i, n := range p.numbers {
+		s.numberWeight += x.numberWeights(p)[i]
+		key := joinKey{id: -1, hasNumber: true}
+		key.setLists(&byNumbers{x.basesWith(n), x.written[newWritten(n)]}, nil)
+		t.keys = append(t.keys, key)
+	}
+	t.textWeight = s.textWeight
+	t.numberWeight = s.numberWeight
+	slices.SortFunc(t.keys, func(a, b joinKey) int {
+		return cmp.Or(a.count-b.count, int(a.id-b.id))
+	})
+	t.addText(p)
+	t.sumUp(l)
+}
+
+func (k *joinKey) setLists(first, second *byNumbers) {
+	k.lists = [2]*byNumbers{first, second}
+	k.count = first.count()
+	if second != nil {
+		k.count += second.count()
+	}
+}
+
+func (b *byNumbers) count() int { return len(b[0]) + len(b[1]) + len(b[2]) }
+
+// readStems sets s.touched to the stems that words of p are similar to, and s.best to the
+// similarities.
+func readStems(p *profile, s *scratch) {
+	for _, id := range s.touched {
+		s.best[id] = 0
+	}
+	s.touched = s.touched[:0]
+	s.textWeight = 0
+	for _, w := range p.distinct {
+		if len(w.matches) > 0 {
+			s.textWeight += float64(w.weight)
+		}
+		for _, m := range w.matches {
+			if s.best[m.id] == 0 {
+				s.touched = append(s.touched, m.id)
+			}
+			s.best[m.id] = max(s.best[m.id], m.sim)
+		}
+	}
+}
+
+// addText adds the weight of each word of p to that of its keys which is the most frequent.
+func (t *joinText) addText(p *profile) {
+	for i := range t.keys {
+		if id := t.keys[i].id; id >= 0 {
+			t.position[id] = int32(i) //nolint:gosec // a text has fewer
+		}
+	}
+	for _, w := range p.distinct {
+		for _, m := range w.matches {
+			t.keys[t.position[m.id]].own.text += float64(w.weight * w.bestMatch())
+		}
+	}
+}
+
+// bestMatch returns the similarity of the most similar stem, 0 if there is none.
+func (w *word) bestMatch() float32 {
+	best := float32(0)
+	for _, m := range w.matches {
+		best = max(best, m.sim)
+	}
+	return best
+}
+
+// sumUp computes for each key what it and all more frequent ones add together.
+func (t *joinText) sumUp(l *joinLists) {
+	t.frequent = bitSet{}
+	var all, rest contribution
+	hasNumber := false
+	for i := len(t.keys) - 1; i >= 0; i-- {
+		key := &t.keys[i]
+		all.add(key.own)
+		if key.id >= 0 && l.bit[key.id] > 0 {
+			bit := l.bit[key.id] - 1
+			t.frequent[bit/64] |= 1 << (bit % 64)
+			t.byBit[bit] = key.own
+		} else {
+			rest.add(key.own)
+		}
+		hasNumber = hasNumber || key.hasNumber
+		key.all = all
+		key.rest = rest
+		key.hasNumber = hasNumber
+		key.limit = t.limit(all, hasNumber)
+	}
+}
+
+// most returns the highest possible score, without the term of its words, of a request in a part of
+// the lists that has this key and no rarer one.
+func (k *joinKey) most(part int) float64 {
+	switch {
+	case k.hasNumber:
+		return k.limit + detector[numbers]
+	case part == 2:
+		return k.limit + detector[numbers]*numberPrior/2/(numberPrior+heavyNumbers)
+	default:
+		return k.limit + detector[numbers]/2
+	}
+}
+
+// limit returns the highest possible score, without the terms of the request's own words and numbers,
+// of a request that shares sum with the text, and numbers only if hasNumber is set. It is that of the
+// full text or of a part, whichever is higher.
+func (t *joinText) limit(sum contribution, hasNumber bool) float64 {
+	shared := 0.0
+	if hasNumber {
+		shared = t.numberWeight
+	}
+	inText := (numberPrior/2 + shared) / (numberPrior + t.numberWeight)
+	inPart := (numberPrior/2 + shared) / (numberPrior + shared)
+	full := detector[coverText]*min(1, ratio(sum.text, t.textWeight)) + detector[numbersBack]*inText
+	part := detector[coverText] + detector[numbersBack]*inPart + detector[windowed]
+	return detectorBias + joinRounding + t.hits(sum.found) + max(full, part)
+}
+
+// joinRounding is a margin above the error of the sums, so that no pair is passed over for rounding.
+const joinRounding = 0.002
+
+// hitSteps is the number of steps of a word in which the term of the score for the number of shared
+// words is rounded up.
+const hitSteps = 64
+
+// hits returns the term of the score for this number of shared words, rounded up.
+func (t *joinText) hits(found float64) float64 {
+	i := min(int(found*hitSteps), math.MaxUint16)
+	for len(t.hitTerms) <= i {
+		t.hitTerms = append(t.hitTerms, detector[hits]*math.Log1p(float64(len(t.hitTerms)+1)/hitSteps))
+	}
+	return t.hitTerms[i]
+}
+
+// reaches reports whether the score of a request that has this key of the text, and no rarer one, may
+// reach the threshold. It looks at ever more of the request.
+func (t *joinText) reaches(l *joinLists, key *joinKey, base int32, s *scratch) bool {
+	r := &l.requests[base]
+	need := dropLogOdds - r.lacked
+	if key.hasNumber {
+		need = dropLogOdds - r.shared
+	}
+	if key.limit+key.all.cover(r.perWeight) < need {
+		return false
+	}
+	sum := key.rest
+	for i, set := range r.frequent {
+		for set &= t.frequent[i]; set != 0; set &= set - 1 {
+			sum.add(t.byBit[64*i+bits.TrailingZeros64(set)])
+		}
+	}
+	if t.limit(sum, key.hasNumber)+sum.cover(r.perWeight) < need {
+		return false
+	}
+	sum = contribution{}
+	for _, term := range l.index.bases[base].terms {
+		if s.best[term.id] > 0 {
+			sum.add(t.keys[t.position[term.id]].own)
+		}
+	}
+	return t.limit(sum, key.hasNumber)+sum.cover(r.perWeight) >= need
+}
+
+// cover returns the term of the score for the words of a request that a text has.
+func (c *contribution) cover(perWeight float64) float64 {
+	return min(detector[coverBase], c.weight*perWeight)
+}
