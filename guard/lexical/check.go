@@ -65,12 +65,23 @@ func (x *Index) Check(text string, drop float64) Finding {
 			f.Score = stats.Logistic(best.score)
 		}
 	}
-	f.Same = difference == "" && f.Score >= sameScore && x.covers(best, best.sameCover())
+	f.Same = difference == "" && f.Score >= sameScore && x.covers(best, best.sameCover()) && !x.isScattered(best, s)
 	f.Drop = f.Drop || f.Same
 	if f.Drop {
 		f.Evidence = evidence(base, best, difference)
 	}
 	return f
+}
+
+// isScattered reports whether a text has fewer than minSameWords words of its request, and has them in
+// different places: the part that is most similar to the request does not ask for the same. Few words
+// come together by chance in a long text.
+func (x *Index) isScattered(c comparison, s *scratch) bool {
+	if c.features[hits] >= math.Log1p(minSameWords) || c.features[windowed] == 1 {
+		return false
+	}
+	part, ok := x.compareEmbedded(c, s)
+	return ok && !x.asksSame(part)
 }
 
 // asksSame reports whether the text of c asks for the same as its protected request: the score is
@@ -90,7 +101,7 @@ const (
 	minDropCover    = 0.2
 	minSameCover    = 0.35
 	minFewCover     = 0.5
-	minSameWords    = 2.5
+	minSameWords    = 3
 	minExactNumbers = 2
 )
 
