@@ -91,20 +91,18 @@ func (w *joiner) findPairs(batch []int32, first, n int) {
 // rarer one of it, and whose score may reach the threshold.
 func (w *joiner) compareKey(number int32, key *joinKey) {
 	group := w.requests[number].group
-	for _, lists := range key.lists {
-		if lists == nil {
-			continue
-		}
-		for part, list := range lists {
-			most := key.most(part)
-			for _, b := range list {
-				if key.id >= 0 && most+key.all.cover(w.requests[b].perWeight) < dropLogOdds {
-					break // the words of all further requests of the list have more weight
-				}
-				if w.requests[b].group != group && w.text.reaches(w.joinLists, key, b, w.scratch) && w.seen[b] != w.count {
-					w.seen[b] = w.count
-					w.comparePair(number, b, key.hasNumber)
-				}
+	most := key.limit + detector[numbers]
+	if !key.hasNumber {
+		most = key.limit + detector[numbers]/2
+	}
+	for _, list := range key.lists {
+		for _, b := range list {
+			if key.id >= 0 && most+key.total.cover(w.requests[b].perWeight) < dropLogOdds {
+				break // the words of all further requests of the list have more weight
+			}
+			if w.requests[b].group != group && w.text.reaches(w.joinLists, key, b, w.scratch) && w.seen[b] != w.count {
+				w.seen[b] = w.count
+				w.comparePair(number, b, key.hasNumber)
 			}
 		}
 	}

@@ -18,11 +18,10 @@ type joinLists struct {
 	sizes    []int32
 	largest  int32
 	outside  int
-	// all lists, for each vocabulary id, the requests that have the stem, those with the least weight
-	// of words first. others has those outside of the largest group, members those in it, each by the
-	// weight of their numbers.
-	all             [][]int32
-	others, members []byNumbers
+	// sorted lists, for each vocabulary id, the requests that have the stem, those with the least weight
+	// of words first. divided has those outside of the largest group, and those in it.
+	sorted  [][]int32
+	divided [][2][]int32
 	// bit is the number of each of the frequent stems from 1, by vocabulary id, and 0 for all others.
 	bit []int16
 }
@@ -37,25 +36,6 @@ type joinRequest struct {
 	group                     int32
 }
 
-// byNumbers are requests, those with the least weight of words first, in parts: those without
-// numbers, and those whose numbers have little or much weight.
-type byNumbers [3][]int32
-
-// heavyNumbers is the weight of numbers that is called much: that of one rare number.
-const heavyNumbers = 5
-
-// part returns the part of byNumbers of a request with numbers of this weight.
-func part(numberTotal float32) int {
-	switch {
-	case numberTotal == 0:
-		return 0
-	case numberTotal < heavyNumbers:
-		return 1
-	default:
-		return 2
-	}
-}
-
 // newJoinLists returns the lists of an index of a bank with n requests.
 func newJoinLists(x *Index, n int) *joinLists {
 	l := &joinLists{
@@ -64,8 +44,7 @@ func newJoinLists(x *Index, n int) *joinLists {
 		outside:  math.MaxInt,
 		bit:      make([]int16, len(x.postings)),
 		requests: make([]joinRequest, len(x.bases)),
-		others:   make([]byNumbers, len(x.postings)),
-		members:  make([]byNumbers, len(x.postings)),
+		divided:  make([][2][]int32, len(x.postings)),
 	}
 	for i := range l.requests {
 		total := numberPrior + float64(x.numberTotals[i])
@@ -78,7 +57,7 @@ func newJoinLists(x *Index, n int) *joinLists {
 		slices.SortFunc(bases, func(a, b int32) int {
 			return cmp.Or(cmp.Compare(x.wordTotals[a], x.wordTotals[b]), cmp.Compare(a, b))
 		})
-		l.all = append(l.all, bases)
+		l.sorted = append(l.sorted, bases)
 	}
 	l.setFrequent()
 	return l
@@ -90,18 +69,18 @@ const maxFrequent = 64 * len(bitSet{})
 // bitSet is a set of frequent stems.
 type bitSet [4]uint64
 
-// setFrequent numbers the frequent stems.
+// setFrequent sets the number of each frequent stem, and the set of each request.
 func (l *joinLists) setFrequent() {
-	ids := make([]int32, len(l.all))
+	ids := make([]int32, len(l.sorted))
 	for id := range ids {
 		ids[id] = int32(id) //nolint:gosec // a vocabulary has fewer
 	}
 	slices.SortFunc(ids, func(a, b int32) int {
-		return cmp.Or(len(l.all[b])-len(l.all[a]), int(a-b))
+		return cmp.Or(len(l.sorted[b])-len(l.sorted[a]), int(a-b))
 	})
 	for i, id := range ids[:min(maxFrequent, len(ids))] {
 		l.bit[id] = int16(i + 1) //nolint:gosec // at most maxFrequent
-		for _, b := range l.all[id] {
+		for _, b := range l.sorted[id] {
 			l.requests[b].frequent[i/64] |= 1 << (i % 64)
 		}
 	}
@@ -129,19 +108,17 @@ func (l *joinLists) setGroups(group func(i int) int) {
 	l.divide()
 }
 
-// divide divides the lists of all stems.
+// divide divides the lists of each stem.
 func (l *joinLists) divide() {
-	for id, bases := range l.all {
-		for i := range l.others[id] {
-			l.others[id][i] = l.others[id][i][:0]
-			l.members[id][i] = l.members[id][i][:0]
-		}
+	for id, bases := range l.sorted {
+		lists := &l.divided[id]
+		lists[0] = lists[0][:0]
+		lists[1] = lists[1][:0]
 		for _, b := range bases {
-			lists := &l.others[id]
+			i := 0
 			if l.requests[b].group == l.largest {
-				lists = &l.members[id]
+				i = 1
 			}
-			i := part(l.index.numberTotals[b])
 			lists[i] = append(lists[i], b)
 		}
 	}
@@ -165,15 +142,13 @@ type joinText struct {
 // joinKey is a stem or a number of a text.
 type joinKey struct {
 	id int32 // vocabulary id, -1 for a number
-	// lists are the requests that have the key, in any order for a number; the second is nil if there is
-	// one list. count is the number of requests.
-	lists [2]*byNumbers
-	count int
-	own   contribution
-	// all is what this key and all more frequent ones add together, rest what those of them add that
-	// are no frequent stems. hasNumber reports whether a number is among them.
-	all, rest contribution
-	hasNumber bool
+	// lists are the requests that have the key, in any order for a number.
+	lists [2][]int32
+	// single is what the key adds alone, total what it and all more frequent ones add together, and
+	// infrequent what those of them add that are no frequent stems. hasNumber reports whether a number
+	// is among them.
+	single, total, infrequent contribution
+	hasNumber                 bool
 	// limit is the highest possible score of a request with this key and no rarer one, without the terms
 	// of the request's own words and numbers.
 	limit float64
@@ -181,11 +156,11 @@ type joinKey struct {
 
 // contribution is what a text and a request share: the weight of words of the request, the sum of
 // the similarities, and the weight of words of the text.
-type contribution struct{ weight, found, text float64 }
+type contribution struct{ weight, similar, text float64 }
 
 func (c *contribution) add(o contribution) {
 	c.weight += o.weight
-	c.found += o.found
+	c.similar += o.similar
 	c.text += o.text
 }
 
@@ -202,38 +177,28 @@ func (t *joinText) read(l *joinLists, number int32, s *scratch) {
 	t.keys = t.keys[:0]
 	for _, id := range s.touched {
 		weight := float64(x.vocabulary.weight[id] * s.best[id])
-		key := joinKey{id: id, own: contribution{weight: weight, found: float64(s.best[id])}}
-		key.setLists(&l.others[id], &l.members[id])
+		key := joinKey{id: id, lists: l.divided[id], single: contribution{weight: weight, similar: float64(s.best[id])}}
 		if l.requests[number].group == l.largest {
-			key.setLists(&l.others[id], nil)
+			key.lists[1] = nil
 		}
 		t.keys = append(t.keys, key)
 	}
 	s.numberWeight = 0
 	for i, n := range p.numbers {
 		s.numberWeight += x.numberWeights(p)[i]
-		key := joinKey{id: -1, hasNumber: true}
-		key.setLists(&byNumbers{x.basesWith(n), x.written[newWritten(n)]}, nil)
-		t.keys = append(t.keys, key)
+		lists := [2][]int32{x.basesWith(n), x.written[newWritten(n)]}
+		t.keys = append(t.keys, joinKey{id: -1, lists: lists, hasNumber: true})
 	}
 	t.textWeight = s.textWeight
 	t.numberWeight = s.numberWeight
 	slices.SortFunc(t.keys, func(a, b joinKey) int {
-		return cmp.Or(a.count-b.count, int(a.id-b.id))
+		return cmp.Or(a.count()-b.count(), int(a.id-b.id))
 	})
 	t.addText(p)
 	t.sumUp(l)
 }
 
-func (k *joinKey) setLists(first, second *byNumbers) {
-	k.lists = [2]*byNumbers{first, second}
-	k.count = first.count()
-	if second != nil {
-		k.count += second.count()
-	}
-}
-
-func (b *byNumbers) count() int { return len(b[0]) + len(b[1]) + len(b[2]) }
+func (k *joinKey) count() int { return len(k.lists[0]) + len(k.lists[1]) }
 
 // readStems sets s.touched to the stems that words of p are similar to, and s.best to the
 // similarities.
@@ -265,7 +230,7 @@ func (t *joinText) addText(p *profile) {
 	}
 	for _, w := range p.distinct {
 		for _, m := range w.matches {
-			t.keys[t.position[m.id]].own.text += float64(w.weight * w.bestMatch())
+			t.keys[t.position[m.id]].single.text += float64(w.weight * w.bestMatch())
 		}
 	}
 }
@@ -282,36 +247,23 @@ func (w *word) bestMatch() float32 {
 // sumUp computes for each key what it and all more frequent ones add together.
 func (t *joinText) sumUp(l *joinLists) {
 	t.frequent = bitSet{}
-	var all, rest contribution
+	var total, infrequent contribution
 	hasNumber := false
 	for i := len(t.keys) - 1; i >= 0; i-- {
 		key := &t.keys[i]
-		all.add(key.own)
+		total.add(key.single)
 		if key.id >= 0 && l.bit[key.id] > 0 {
 			bit := l.bit[key.id] - 1
 			t.frequent[bit/64] |= 1 << (bit % 64)
-			t.byBit[bit] = key.own
+			t.byBit[bit] = key.single
 		} else {
-			rest.add(key.own)
+			infrequent.add(key.single)
 		}
 		hasNumber = hasNumber || key.hasNumber
-		key.all = all
-		key.rest = rest
+		key.total = total
+		key.infrequent = infrequent
 		key.hasNumber = hasNumber
-		key.limit = t.limit(all, hasNumber)
-	}
-}
-
-// most returns the highest possible score, without the term of its words, of a request in a part of
-// the lists that has this key and no rarer one.
-func (k *joinKey) most(part int) float64 {
-	switch {
-	case k.hasNumber:
-		return k.limit + detector[numbers]
-	case part == 2:
-		return k.limit + detector[numbers]*numberPrior/2/(numberPrior+heavyNumbers)
-	default:
-		return k.limit + detector[numbers]/2
+		key.limit = t.limit(total, hasNumber)
 	}
 }
 
@@ -327,7 +279,7 @@ func (t *joinText) limit(sum contribution, hasNumber bool) float64 {
 	inPart := (numberPrior/2 + shared) / (numberPrior + shared)
 	full := detector[coverText]*min(1, ratio(sum.text, t.textWeight)) + detector[numbersBack]*inText
 	part := detector[coverText] + detector[numbersBack]*inPart + detector[windowed]
-	return detectorBias + joinRounding + t.hits(sum.found) + max(full, part)
+	return detectorBias + joinRounding + t.hits(sum.similar) + max(full, part)
 }
 
 // joinRounding is a margin above the error of the sums, so that no pair is passed over for rounding.
@@ -338,8 +290,8 @@ const joinRounding = 0.002
 const hitSteps = 64
 
 // hits returns the term of the score for this number of shared words, rounded up.
-func (t *joinText) hits(found float64) float64 {
-	i := min(int(found*hitSteps), math.MaxUint16)
+func (t *joinText) hits(words float64) float64 {
+	i := min(int(words*hitSteps), math.MaxUint16)
 	for len(t.hitTerms) <= i {
 		t.hitTerms = append(t.hitTerms, detector[hits]*math.Log1p(float64(len(t.hitTerms)+1)/hitSteps))
 	}
@@ -354,10 +306,10 @@ func (t *joinText) reaches(l *joinLists, key *joinKey, base int32, s *scratch) b
 	if key.hasNumber {
 		need = dropLogOdds - r.shared
 	}
-	if key.limit+key.all.cover(r.perWeight) < need {
+	if key.limit+key.total.cover(r.perWeight) < need {
 		return false
 	}
-	sum := key.rest
+	sum := key.infrequent
 	for i, set := range r.frequent {
 		for set &= t.frequent[i]; set != 0; set &= set - 1 {
 			sum.add(t.byBit[64*i+bits.TrailingZeros64(set)])
@@ -369,7 +321,7 @@ func (t *joinText) reaches(l *joinLists, key *joinKey, base int32, s *scratch) b
 	sum = contribution{}
 	for _, term := range l.index.bases[base].terms {
 		if s.best[term.id] > 0 {
-			sum.add(t.keys[t.position[term.id]].own)
+			sum.add(t.keys[t.position[term.id]].single)
 		}
 	}
 	return t.limit(sum, key.hasNumber)+sum.cover(r.perWeight) >= need
