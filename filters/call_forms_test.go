@@ -6,6 +6,7 @@ import (
 	"html"
 	"maps"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -223,9 +224,9 @@ var callHarnesses = []struct {
 	}},
 }
 
-// formTrace returns an attempt in which a model writes the calls of a harness in one form and
-// the client sends them as they are.
-func formTrace(run string, form int, written []writtenCall) *arena.Trace {
+// formTrace returns an attempt in which a model writes calls in one form and the client sends others,
+// or the same if it obeys.
+func formTrace(run string, form int, written, sent []writtenCall) *arena.Trace {
 	t := &arena.Trace{
 		ID: run + "/p", RunID: run, ProblemID: "p", Agent: arena.Agent{VersionID: run},
 		Source: arena.Source{HasProxyLog: true}, Status: arena.StatusSuccess, Query: "Do it.",
@@ -234,7 +235,7 @@ func formTrace(run string, form int, written []writtenCall) *arena.Trace {
 	now := int64(start)
 	for i := range written {
 		c := &written[i]
-		f := callForms[form]
+		f := &callForms[form]
 		body := any(nil)
 		if f.body != nil {
 			body = f.body(c)
@@ -247,19 +248,20 @@ func formTrace(run string, form int, written []writtenCall) *arena.Trace {
 			Body: `{"model":"m"}`, Response: arena.Raw(asJSON(body)), Length: -1,
 		}
 		now += 90
-		sent := arena.ProxyCall{
+		c = &sent[i]
+		request := arena.ProxyCall{
 			Method: "GET", Path: "/search/" + c.tool, AtMS: now, DurationMS: 60, Status: 200,
 			Params: arena.Raw(c.json()), Response: `[{"product_id":"8689528976","title":"x","price":1}]`, Length: -1,
 		}
 		if q, ok := c.args["q"]; ok {
 			params := maps.Clone(c.args)
 			params["q"] = url.QueryEscape(fmt.Sprint(q))
-			sent.Params = arena.Raw(asJSON(params))
+			request.Params = arena.Raw(asJSON(params))
 		}
 		t.Steps = append(t.Steps, arena.Step{
 			Number: i + 1, Timestamp: arena.Raw(fmt.Sprint(now)),
-			Calls: []arena.ToolCall{{ID: fmt.Sprint(i), Name: c.tool, Arguments: arena.Raw(c.json()), Result: sent.Response}},
-			Proxy: []arena.ProxyCall{reply, sent},
+			Calls: []arena.ToolCall{{ID: fmt.Sprint(i), Name: c.tool, Arguments: arena.Raw(c.json()), Result: request.Response}},
+			Proxy: []arena.ProxyCall{reply, request},
 		})
 	}
 	return t
@@ -279,7 +281,8 @@ func TestEveryFormOfCall(t *testing.T) {
 			for _, argument := range argumentTexts {
 				run := fmt.Sprintf("%s, %s", h.name, argument.name)
 				cases = append(cases, run)
-				day = append(day, labelled{trace: formTrace(run, form, h.calls(argument.text)), agentic: true})
+				calls := h.calls(argument.text)
+				day = append(day, labelled{trace: formTrace(run, form, calls, calls), agentic: true})
 			}
 		}
 		n := map[arena.Axis]int{}
@@ -297,4 +300,79 @@ func TestEveryFormOfCall(t *testing.T) {
 		fmt.Fprintln(&b, strings.TrimRight(line, " "))
 	}
 	golden(t, "forms.txt", b.String())
+}
+
+// programs are clients that send calls of their own, whatever the model writes. Each returns the calls
+// that the model writes and those that are sent, for a pair of texts.
+var programs = []struct {
+	name  string
+	calls func(harness func(text string) []writtenCall, said, own string) (written, sent []writtenCall)
+}{
+	{"sends its own words", func(harness func(string) []writtenCall, said, own string) (written, sent []writtenCall) {
+		written = harness(said)
+		for i := range written {
+			if len(written[i].keys) == 0 { // sent by chance, it would be the model's own call
+				written[i].tool = "list_files"
+			}
+		}
+		return written, renumbered(harness(own))
+	}},
+	{"asks for a class", func(harness func(string) []writtenCall, _, own string) (written, sent []writtenCall) {
+		sent = harness(own)
+		for range sent {
+			written = append(written, writtenCall{"classify", []string{"label"}, map[string]any{"label": "B"}})
+		}
+		return written, sent
+	}},
+	{"asks for words and sends other tools", func(harness func(string) []writtenCall, said, own string) (written, sent []writtenCall) {
+		written = harness(said)
+		sent = renumbered(harness(own))
+		slices.Reverse(sent)
+		return written, sent
+	}},
+}
+
+// renumbered returns the calls with other ids than those that models write.
+func renumbered(sent []writtenCall) []writtenCall {
+	for i := range sent {
+		for key, value := range sent[i].args {
+			if text, ok := value.(string); ok {
+				sent[i].args[key] = strings.NewReplacer("8689528976", "5510338124", "W2611340", "W7700129", "src/main", "lib/other").Replace(text)
+			}
+		}
+	}
+	return sent
+}
+
+// TestProgramsInEveryFormOfCall: programs that send calls of their own, in every harness and whatever the
+// form of the replies that they ignore. At most 5 % of a harness's are agentic.
+func TestProgramsInEveryFormOfCall(t *testing.T) {
+	t.Parallel()
+	for _, h := range callHarnesses {
+		var day []labelled
+		var names []string
+		for form := range callForms {
+			for _, p := range programs {
+				run := p.name + ", " + callForms[form].name
+				for i, own := range argumentTexts {
+					said := argumentTexts[(i+1)%len(argumentTexts)]
+					written, sent := p.calls(h.calls, said.text, own.text)
+					day = append(day, labelled{trace: formTrace(run, form, written, sent)})
+					names = append(names, run+", "+own.name)
+				}
+			}
+		}
+		var agentic []string
+		n := map[arena.Axis]int{}
+		for i, j := range judgeDay(t, day) {
+			n[j.after.Axis]++
+			if j.after.Axis == arena.AxisAgentic {
+				agentic = append(agentic, names[i])
+			}
+		}
+		t.Logf("%s: %d attempts, %v", h.name, len(day), n)
+		if share := float64(len(agentic)) / float64(len(day)); share > 0.05 {
+			t.Errorf("%s: %.3f of %d attempts are agentic: %s", h.name, share, len(day), strings.Join(agentic, "; "))
+		}
+	}
 }

@@ -65,8 +65,11 @@ func (n *normaliser) addFault(fault string) {
 // removed from the text and stored with their calls.
 func (n *normaliser) addUser(i int, s *arena.Step) {
 	text := cmp.Or(s.Content, s.Response)
-	mayHaveResults := strings.Contains(text, "<") || strings.HasPrefix(strings.TrimSpace(text), "Observation")
-	if mayHaveResults {
+	if results := calls.Observations(text); results != nil && n.openCall("") != nil {
+		n.addResults(results)
+		return
+	}
+	if strings.Contains(text, "<") {
 		if r := calls.Mended(text); len(r.Results) > 0 {
 			n.addResults(r.Results)
 			text = r.Text

@@ -40,6 +40,20 @@ func TestNormalise(t *testing.T) {
 				{Step: 3, User: "and cheaper?"},
 			}},
 		},
+		"an observation of the user answers the call": {
+			arena.Trace{Steps: []arena.Step{
+				{Content: "Thought 1: who?\nAction 1: search[the <b>show</b>]"},
+				{Role: arena.RoleUser, Content: "Observation 1: A show.\nAction: none"},
+				{Content: "Action: finish[it]"},
+				{Role: arena.RoleUser, Content: "Observation:"},
+				{Role: arena.RoleUser, Content: "Observation: it rains"},
+			}},
+			arena.Dialogue{Turns: []arena.Turn{
+				{Think: "who?", Calls: []arena.Call{{ID: "#0", Name: "search", Arguments: `{"input":"the <b>show</b>"}`, Result: `"A show.\nAction: none"`}}, Repairs: []string{calls.RepairReAct, calls.RepairWords}},
+				{Step: 2, Calls: []arena.Call{{ID: "#1", Name: "finish", Arguments: `{"input":"it"}`, Result: `""`}}, Repairs: []string{calls.RepairReAct, calls.RepairWords}},
+				{Step: 4, User: "Observation: it rains"},
+			}},
+		},
 		"results in the next step, by id": {
 			arena.Trace{Steps: []arena.Step{
 				{Calls: []arena.ToolCall{{ID: "1", Name: "f"}, {ID: "2", Name: "g"}}},

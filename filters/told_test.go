@@ -113,7 +113,7 @@ func TestPinnedRange(t *testing.T) {
 				{"find_product", []string{"q"}, map[string]any{"q": "lamp"}},
 				{"find_product", []string{"q", "price"}, map[string]any{"q": "red lamp", "price": c.price}},
 			}
-			tr := formTrace("pinned", 0, calls)
+			tr := formTrace("pinned", 0, calls, calls)
 			tr.Query = c.query
 			tr.Steps[0].Proxy[1].Response = arena.Raw("[]")
 			if c.shown != "" {
@@ -132,7 +132,8 @@ func TestPinnedRange(t *testing.T) {
 // reply before it, with the words of the request that it holds.
 func TestExplanationQuotesTheNewestReply(t *testing.T) {
 	t.Parallel()
-	tr := formTrace("quote", 0, []writtenCall{{"find_product", []string{"q"}, map[string]any{"q": "lamp"}}})
+	calls := []writtenCall{{"find_product", []string{"q"}, map[string]any{"q": "lamp"}}}
+	tr := formTrace("quote", 0, calls, calls)
 	tr.Steps[0].Proxy[0].Response = `{"choices":[{"message":{"role":"assistant","content":"I would look at a lamp first."}}]}`
 	f := newFilter(t)
 	d := filters.Normalise(tr)

@@ -50,6 +50,7 @@ const (
 	RepairControl        = "control_characters"
 	RepairClosers        = "missing_closers"
 	RepairArgumentsText  = "arguments_as_text"
+	RepairWords          = "words_as_input"
 	RepairLaterResults   = "results_in_next_step"
 	RepairFunctionNested = "nested_function"
 )

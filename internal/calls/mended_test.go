@@ -56,6 +56,33 @@ func TestRead(t *testing.T) {
 			`Action: find_product({"q": "lamp"})`,
 			calls.Reading{Calls: lamp, Repairs: []string{calls.RepairReAct}},
 		},
+		"react action with words in brackets": {
+			"Thought: when was it?\nAction: search[Alien (1979 film), by \"Fox\"]\nObservation: a film",
+			calls.Reading{
+				Think: "when was it?", Calls: written("search", `{"input":"Alien (1979 film), by \"Fox\""}`),
+				Results: []calls.Result{{Content: arena.Quote("a film")}}, Repairs: []string{calls.RepairReAct, calls.RepairWords},
+			},
+		},
+		"react input of words": {
+			"Action: Search\nAction Input: capital of France",
+			calls.Reading{Calls: written("Search", `{"input":"capital of France"}`), Repairs: []string{calls.RepairReAct, calls.RepairWords}},
+		},
+		"words behind brackets are no input": {
+			"Action: search[lamp] or search[mug]",
+			calls.Reading{Repairs: []string{calls.RepairReAct}, Faults: []string{calls.FaultArguments}},
+		},
+		"keywords of a call in one line are no words": {
+			"Action: search(q=lamp)",
+			calls.Reading{Repairs: []string{calls.RepairReAct}, Faults: []string{calls.FaultArguments}},
+		},
+		"a sentence names no tool": {
+			"Action: I would search [the web]",
+			calls.Reading{Repairs: []string{calls.RepairReAct}, Faults: []string{calls.FaultArguments}},
+		},
+		"react input that is damaged JSON": {
+			"Action: find_product\nAction Input: \"q\": \"lamp\"",
+			calls.Reading{Repairs: []string{calls.RepairReAct}, Faults: []string{calls.FaultArguments}},
+		},
 		"react after thinking in tags": {
 			"<think>a</think>\nAction: find_product\nAction Input: {\"q\": \"lamp\"}",
 			calls.Reading{Think: "a", Calls: lamp, Repairs: []string{calls.RepairReAct}},

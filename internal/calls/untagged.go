@@ -7,6 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/asjson"
 	plaintext "github.com/trajectory-arena/arena/internal/text"
 )
 
@@ -32,7 +33,9 @@ func (r *Reader) react(text string) bool {
 				pending = false
 			}
 		case "action input":
-			r.action(action, body)
+			if name := actionName(action); !r.words(name, unfence(body)) {
+				r.action(name, body)
+			}
 			pending = false
 		case "thought":
 			r.Think = plaintext.Join(r.Think, "\n", body)
@@ -62,8 +65,8 @@ func section(s string) (label, body, remaining string) {
 	return label, strings.TrimSpace(s[:end]), s[end:]
 }
 
-// labelOf reads the ReAct label, such as "Action:", at the start of s, in any case and with
-// Markdown stars around it. It returns the label in lower case and the text after it. It returns
+// labelOf reads the ReAct label, such as "Action:" or "Action 2:", at the start of s, in any case and
+// with Markdown stars around it. It returns the label in lower case and the text after it. It returns
 // "" and s if there is no label.
 func labelOf(s string) (label, remaining string) {
 	line := strings.TrimLeft(s, " \t*")
@@ -71,12 +74,24 @@ func labelOf(s string) (label, remaining string) {
 		if len(line) <= len(l) || !strings.EqualFold(line[:len(l)], l) {
 			continue
 		}
-		after := strings.TrimLeft(line[len(l):], "* ")
+		after := strings.TrimLeft(line[len(l):], "* 0123456789")
 		if strings.HasPrefix(after, ":") {
 			return l, strings.TrimLeft(after[1:], "*")
 		}
 	}
 	return "", s
+}
+
+// Observations returns the results in a message that starts with the label "Observation:", which clients
+// send as the user. An empty one is the result "". It returns nil if the message does not start so.
+func Observations(text string) []Result {
+	label, body := labelOf(strings.TrimSpace(text))
+	if label != "observation" {
+		return nil
+	}
+	var r Reader
+	r.resultBlock(cmp.Or(strings.TrimSpace(body), `""`))
+	return r.Results
 }
 
 func hasLine(text, label string) bool {
@@ -88,32 +103,61 @@ func hasLine(text, label string) bool {
 	return false
 }
 
-// inline reads a ReAct action that contains its input, `name({...})`, `name[{...}]` or
-// `name{...}`, and adds the call. It reports whether the action has this form.
+// inline reads a ReAct action that contains its input, `name({...})`, `name[{...}]`, `name{...}` or
+// `name[words]`, and adds the call. It reports whether the action has this form.
 func (r *Reader) inline(action string) bool {
 	open := strings.IndexAny(action, "([{")
 	if open <= 0 {
 		return false
 	}
+	name := actionName(action[:open])
 	input := action[open:]
+	words, isClosed := strings.CutSuffix(strings.TrimRight(input, " \t\r\n`*"), "]")
+	if input[0] == '[' && isClosed && r.words(name, words[1:]) {
+		return true
+	}
 	if input[0] != '{' {
 		input = strings.TrimRight(input[1:], ")] \t\r\n`")
 		if input != "" && input[0] == '{' && !strings.HasSuffix(input, "}") {
 			input += "}"
 		}
 	}
-	r.action(action[:open], input)
+	r.action(name, input)
 	return true
 }
 
 func (r *Reader) actionWithoutInput(action string, pending bool) {
 	if pending {
-		r.action(action, "{}")
+		r.action(actionName(action), "{}")
 	}
 }
 
+// wordsKey is the key that words have which a call names no key for.
+const wordsKey = "input"
+
+// words adds a call of a tool whose only input is a line of words, `search[lamp]` or "Action Input: lamp".
+// It returns false if the input has brackets or is quoted, since it may be damaged JSON, or if name is
+// no name of a tool.
+func (r *Reader) words(name, input string) bool {
+	input = strings.TrimSpace(input)
+	isWords := input != "" && !strings.ContainsAny(input, "{}[]\n") && !strings.ContainsAny(input[:1], "\"'")
+	if !isWords || name == "" || strings.ContainsAny(name, " \t\n") {
+		return false
+	}
+	r.repair(RepairWords)
+	r.Calls = append(r.Calls, arena.Call{
+		Name:      name,
+		Arguments: arena.Raw(asjson.Plain(map[string]string{wordsKey: input})),
+	})
+	return true
+}
+
+// actionName returns the name of a ReAct action without marks of Markdown and quotes.
+func actionName(action string) string {
+	return strings.Trim(strings.TrimSpace(action), "`*\"'")
+}
+
 func (r *Reader) action(name, input string) {
-	name = strings.Trim(strings.TrimSpace(name), "`*\"'")
 	if name == "" {
 		r.fault(FaultName)
 		return
