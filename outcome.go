@@ -16,6 +16,11 @@ type Outcome struct {
 	Ruling *Ruling
 }
 
+// RuledOutcome returns the outcome of an attempt that has a ruling.
+func RuledOutcome(r *Ruling) Outcome {
+	return Outcome{Success: r.Success, Error: r.Void, Titles: TitlesNone, Ruling: r}
+}
+
 // Scored reports whether the attempt has a score, by the rules or by a ruling.
 func (o *Outcome) Scored() bool {
 	return o.Scores != nil || o.Ruling != nil && o.Ruling.Score != nil

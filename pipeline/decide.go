@@ -82,7 +82,7 @@ func (g *grouper) isSelected(pos ref, d choose.Decision) (bool, error) {
 	line := &where.Line{
 		Attempt: s.attemptRow(x, d),
 		Verdict: rows.NewVerdict(&x.Attempt, &structure),
-		Outcome: outcomeRow(x),
+		Outcome: rows.NewOutcome(&x.Attempt, &x.Outcome),
 		Judgement: rows.NewJudgement(
 			&x.Attempt,
 			&x.Judgement,

@@ -70,7 +70,7 @@ func (w *unitWriter) addToLedger(l *finish.Ledger, x *block.Entry) error {
 	if err := l.Attempts.Add(&x.Attempt); err != nil || x.Fault != nil {
 		return err
 	}
-	if err := l.Outcomes.Add(outcomeRow(x)); err != nil {
+	if err := l.Outcomes.Add(rows.NewOutcome(&x.Attempt, &x.Outcome)); err != nil {
 		return err
 	}
 	if x.Judgement.Outcome != "" {
@@ -142,48 +142,4 @@ func (s *session) attemptRow(x *block.Entry, d choose.Decision) *rows.Attempt {
 		row.Rank = new(int64(d.Rank))
 	}
 	return &row
-}
-
-func outcomeRow(x *block.Entry) *rows.Outcome {
-	o := &x.Outcome
-	row := &rows.Outcome{
-		TraceID:      x.TraceID,
-		RecordSHA256: x.RecordSHA256,
-		Scored:       o.Scored(),
-		Error:        o.Error,
-		Success:      o.Success,
-		Titles:       string(o.Titles),
-	}
-	if r := o.Ruling; r != nil {
-		row.Paid = r.Score
-		row.Category = r.Category
-		row.Ending = r.Ending
-		row.Passed = r.Passed
-		row.Failed = r.Failed
-		row.Flags = r.Flags
-	}
-	if o.Scores == nil {
-		return row
-	}
-	row.Length = &o.Scores.Length
-	row.Format = &o.Scores.Format
-	if a := o.Scores.Axes; a != nil {
-		row.Product = &a.Product
-		row.GT = &a.GT
-		row.Rule = &a.Rule
-		row.Title = &a.Title
-		row.Price = &a.Price
-		row.Service = &a.Service
-		row.SKUAttrs = &a.SKUAttrs
-		row.Shop = toInt64(a.Shop)
-		row.Budget = toInt64(a.Budget)
-	}
-	return row
-}
-
-func toInt64(v *int) *int64 {
-	if v == nil {
-		return nil
-	}
-	return new(int64(*v))
 }

@@ -13,6 +13,7 @@ import (
 
 	"cel.dev/cel-go/cel"
 
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
@@ -82,6 +83,26 @@ func Columns() []Column { return columns() }
 func columnOf(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("parquet"), ",")
 	return name
+}
+
+// IsMeasured reports whether only instruments fill the column, so that it is null in every import: it is
+// of the tables verdicts, judgements, leaks or places.
+func (c Column) IsMeasured() bool {
+	switch (&Line{}).parts()[c.part].(type) {
+	case *rows.Attempt, *rows.Outcome, *rows.Declared:
+		return false
+	}
+	return true
+}
+
+// Measured returns the first column of the expression that only instruments fill, "" if there is none.
+func (e *Expr) Measured() string {
+	for _, c := range columns() {
+		if c.IsMeasured() && slices.Contains(e.Names, c.Name) {
+			return c.Name
+		}
+	}
+	return ""
 }
 
 // Of returns the value of the column in a line, nil if there is none.

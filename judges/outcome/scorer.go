@@ -48,12 +48,7 @@ func (s *Scorer) Score(
 	p *arena.Problem,
 ) (arena.Outcome, error) {
 	if r := t.Ruling; r != nil {
-		return arena.Outcome{
-			Success: r.Success,
-			Error:   r.Void,
-			Titles:  arena.TitlesNone,
-			Ruling:  r,
-		}, nil
+		return arena.RuledOutcome(r), nil
 	}
 	a := attempt{products: s.products, titles: s.titles, problem: p}
 	var err error

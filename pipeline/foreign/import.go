@@ -1,6 +1,6 @@
 // Package foreign imports traces of other tools into a corpus: it reads them, guards
-// them and writes them as rows. It grades, judges and ranks nothing, because that takes
-// problems and a catalogue; a build does it.
+// them and writes them as rows, with the outcomes that they declare. It measures, judges and
+// ranks nothing; a build does it.
 package foreign
 
 import (
@@ -33,7 +33,8 @@ type Import struct {
 	HeldOut []string
 	// Domains are the domains among which the attempts are; nil for the built-in ones.
 	Domains *domain.Set
-	// Where selects the attempts that become rows, nil to select all.
+	// Where selects the attempts that become rows, nil to select all. Its columns are in tables that
+	// an import fills.
 	Where *where.Expr
 	// MaxUnreadable is the maximum share of unreadable records, 0 to 1.
 	MaxUnreadable float64
@@ -167,6 +168,11 @@ func (w *writer) add(s *imported) error {
 		}
 		w.clusters[s.attempt.Cluster] = true
 		if err := w.rows.AddCleaned(s.row); err != nil {
+			return err
+		}
+	}
+	if s.outcome != nil {
+		if err := w.ledger.Outcomes.Add(s.outcome); err != nil {
 			return err
 		}
 	}

@@ -88,7 +88,8 @@ type imported struct {
 	// domain is nil if the record could not be read, or if its attempt fits several domains and
 	// declares no outcome.
 	domain *domain.Domain
-	// declared and outcome are nil if the attempt's domain takes no declared outcomes.
+	// declared is nil if the attempt's domain takes no declared outcomes, and outcome if the trace has
+	// no outcome of its own.
 	declared *rows.Declared
 	outcome  *rows.Outcome
 	// row is nil if the record is not a row.
@@ -119,7 +120,7 @@ func (m *Import) process(a record, protection *finish.Protection) (*imported, er
 		return nil, err
 	}
 	out := &imported{attempt: newAttempt(a.trace, &row, d)}
-	if err = m.addDeclared(out, &rec); err != nil {
+	if err = m.addOutcome(out, &rec); err != nil {
 		return nil, err
 	}
 	if d.IsKept() {
@@ -136,36 +137,32 @@ func (m *Import) process(a record, protection *finish.Protection) (*imported, er
 	return out, err
 }
 
-// addDeclared adds the domain of an attempt, and the outcome that its source declares, to out. It
-// does nothing if the source states no reward, or if the outcomes of the domain are not declared.
-func (m *Import) addDeclared(out *imported, rec *arena.Record) error {
+// addOutcome adds the domain of an attempt, and the outcome that the trace has of its own, to out. It
+// adds no outcome if the domain takes it from somewhere else, or if the attempt fits several domains and
+// declares none.
+func (m *Import) addOutcome(out *imported, rec *arena.Record) error {
 	t := rec.Trace
 	d, err := m.Domains.Find(t, &rec.Dialogue, domain.Base)
 	out.domain = d
-	if t.Declared == nil {
+	if err != nil && t.Declared == nil {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	r := d.Ruled(t).Ruling
-	if r == nil || !r.Declared {
+	if r == nil {
 		return nil
 	}
-	out.declared = &rows.Declared{
-		TraceID:      t.ID,
-		RecordSHA256: t.RecordSHA256,
-		Domain:       d.Name,
-		Reward:       t.Declared,
-	}
-	out.outcome = &rows.Outcome{
-		TraceID:      t.ID,
-		RecordSHA256: t.RecordSHA256,
-		Scored:       r.Score != nil,
-		Error:        r.Void,
-		Success:      r.Success,
-		Paid:         r.Score,
-		Ending:       r.Ending,
+	outcome := arena.RuledOutcome(r)
+	out.outcome = rows.NewOutcome(out.attempt, &outcome)
+	if r.Declared {
+		out.declared = &rows.Declared{
+			TraceID:      t.ID,
+			RecordSHA256: t.RecordSHA256,
+			Domain:       d.Name,
+			Reward:       t.Declared,
+		}
 	}
 	return nil
 }

@@ -66,6 +66,9 @@ func (f *importFlags) run(
 	if f.Where, err = cli.ParseWhere(f.where); err != nil {
 		return err
 	}
+	if f.Where != nil && f.Where.Measured() != "" {
+		return cli.Usage(fmt.Errorf("read --where: an import measures nothing, and %s is null in all of it", f.Where.Measured()), "`arena build` measures it and has --where, too")
+	}
 	if f.Domains, err = domain.NewSet(f.domain); err != nil {
 		return cli.Usage(err, "`arena list domains` lists the built-in domains")
 	}
