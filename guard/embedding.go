@@ -104,9 +104,9 @@ func (t *EmbeddingTier) Check(
 	return nil
 }
 
-// embeddable returns the texts of a candidate to embed: its request and its context in plain
-// letters, the texts of its conversation joined, and each with a disguise, such as base64, undone.
-// It omits texts longer than maxEmbeddedBytes.
+// embeddable returns the request, each context and the joined conversation of a candidate in
+// plain letters, each followed by the texts that result if its disguises, such as base64, are
+// undone. It omits texts longer than maxEmbeddedBytes.
 func (t *EmbeddingTier) embeddable(c Candidate) []string {
 	texts := append([]string{c.Text}, c.Context...)
 	if len(c.Conversation) > 1 {

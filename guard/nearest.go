@@ -16,8 +16,9 @@ type nearest struct {
 	lead   float64
 }
 
-// maxNext is the number of next requests in a lead. The mean of ten is steadier than a single one,
-// which may be another wording of the nearest request.
+// maxNext is the maximum number of requests after the nearest whose mean cosine is subtracted
+// from the nearest one's to get nearest.lead. The mean of ten is steadier than one cosine, which
+// may be that of another wording of the nearest request.
 const maxNext = 10
 
 // nearestTo returns the request that is nearest to a vector, without those for which isLeftOut

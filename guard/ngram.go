@@ -10,8 +10,9 @@ import (
 // the usual measure of contamination.
 const gramWords = 8
 
-// maxGramEntries is the maximum number of protected requests that share a run which counts. A run of
-// more requests is a phrase of the customers, such as "find a shop that sells all of".
+// maxGramEntries is the maximum number of protected requests that may contain the same run of
+// gramWords words. A run in more requests is a common phrase of customers, such as "find a shop
+// that sells all of", and is not used to find requests.
 const maxGramEntries = 3
 
 // ngramIndex finds protected requests by their runs of words, in texts of any length and over

@@ -118,7 +118,7 @@ func newEntrySummary(pos ref, x *block.Entry) *entrySummary {
 }
 
 // restore sets x to the entry that e summarises. Fields that the summary lacks are zero.
-// Outcome.Scores is empty but not nil if the attempt was scored.
+// Outcome.Scores is empty but not nil if the attempt was scored and has no Ruling.
 func (e *entrySummary) restore(x *block.Entry) {
 	t := e.traits.Value()
 	*x = block.Entry{}

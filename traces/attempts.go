@@ -56,8 +56,9 @@ func (d *decoder) attempts(f *formats.Format, doc string) (decoded, error) {
 	return results[0], nil
 }
 
-// attempt adds to an attempt from package formats the vetoes (reasons not to train on the
-// attempt) that the document declares, and the inference calls of an episode's transcript.
+// attempt adds to an attempt from package formats its vetoes (reasons not to train on the
+// attempt) and the inference calls of an episode's transcript. The vetoes are those that the
+// document declares, an unknown one as vetoForeign, and repairSurrogate for a lone surrogate.
 func (d *decoder) attempt(a *formats.Attempt) (decoded, error) {
 	t := new(a.Trace)
 	for _, veto := range a.DeclaredVetoes {

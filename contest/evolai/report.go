@@ -185,8 +185,9 @@ func (l *log) addGate(text []byte) error {
 	return nil
 }
 
-// flowSlack is the maximum difference between a printed and a computed flow that counts as
-// rounding. The averages are printed rounded, and their steps are small.
+// flowSlack is the maximum difference between a printed flow and the result of Flow at which both
+// count as equal. Flow divides small differences of averages, which are printed rounded, so that
+// rounding changes it.
 const flowSlack = 0.01
 
 // addAverage checks a printed average against the previous average of its series and the new

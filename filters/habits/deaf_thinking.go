@@ -73,9 +73,9 @@ var choicesAfterText = &Count{
 	},
 }
 
-// betterFits counts the opened or recommended products from below the top of a list, and among
-// them those that fit the customer's request better than the products above that were not
-// chosen.
+// betterFits counts the opened or recommended products that are below a product that was not
+// chosen, and among them those that fit the request better than the average of the products above
+// that were not chosen. Equal fits are not counted.
 var betterFits = &Count{
 	Name: "products from below the top that fit better",
 	ratio: func(a *evidence.Attempt) Ratio {

@@ -271,10 +271,10 @@ func hashSequence(a *evidence.Attempt, counts func(evidence.Tool) bool) uint64 {
 // about five.
 const maxForms = 16
 
-// searchForms counts the searches of at least two parts, and among them those whose kinds of
-// words are in the most frequent order. Models use another order in at least one search of ten
-// (0.08 to 0.25 of the searches on every measured day), so that twelve searches without an
-// exception are evidence.
+// searchForms counts the searches of two or more parts (runs of words of the request, see
+// searchForm), and among them those whose kinds of parts are in the most frequent order. Models
+// use another order in 0.08 to 0.25 of the searches on every measured day, so that twelve
+// searches without an exception are evidence.
 var searchForms = &Count{
 	Name: "searches put together in one way",
 	marks: func(a *evidence.Attempt) []Mark {

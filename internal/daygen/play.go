@@ -102,7 +102,8 @@ func (s *shopper) slot(i int) {
 }
 
 // queryWords returns the words of a search: the name of the requested product and random
-// properties of it. From the second search on, these may include style and feature.
+// properties of it. From the second search on, and in about 30 % of first searches, these may
+// include style and feature.
 func (s *shopper) queryWords(gold *product, try int) []string {
 	traits := []string{gold.brand, gold.material}
 	if try > 0 || s.d.chance(0.3) {

@@ -36,9 +36,9 @@ var (
 	rateWords  = regexp.MustCompile(`(?i)rate.?limit|per (?:minute|second|hour|day)|\b[TR]P[MDS]\b|quota|too many requests`)
 )
 
-// mentionsLength reports whether the body of a refusal mentions tokens, length or context. After
-// earlier turns of the same conversation were accepted, such a refusal means that the prompt has
-// become too long. It returns false for refusals about the rate of requests.
+// mentionsLength reports whether a refusal with status 400, 413, 422 or 500 mentions tokens,
+// length or context, and neither another size nor the rate of requests. After earlier turns of
+// the same conversation were accepted, such a refusal means that the prompt has become too long.
 func mentionsLength(status int, body []byte) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusInternalServerError:

@@ -16,10 +16,10 @@ import (
 	"github.com/trajectory-arena/arena/internal/asjson"
 )
 
-// shopper returns a function that plans the conversations of a simulated student. The student
-// searches for the titles of the requested products, views and recommends these products, and
-// ends. In about the given share of conversations, chosen by request and seed, it recommends the
-// right products; in the others it recommends decoy.
+// shopper returns a function that plans the conversations of a simulated student: it searches for
+// products by title, views and recommends them, and ends. In about the given share of
+// conversations, chosen by request and seed, they are the requested products, otherwise decoy.
+// The plan for an unknown request is one reply without calls.
 func shopper(
 	problems []arena.Problem,
 	decoy arena.Reward,

@@ -60,7 +60,8 @@ const (
 	maxSentence = 256
 	// maxThinking is the maximum number of bytes of all thinking of an attempt.
 	maxThinking = 1 << 20
-	// maxPassage is the maximum number of bytes that are read of the thinking of one turn.
+	// maxPassage is the maximum number of bytes that are read of one text, such as the thinking
+	// of a turn or a message of the customer.
 	maxPassage = 1 << 18
 )
 

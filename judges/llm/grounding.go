@@ -23,8 +23,9 @@ const (
 	minRow = 125
 )
 
-// view sets how an attempt is rendered: the lists of data to add and the maximum lengths. The zero
-// value with a resultLimit renders what is recorded and adds no lists.
+// view sets how an attempt is rendered: the lists of the data of the thinking that earlier
+// results contain or lack, and the maximum lengths of lists and results. A view with only a
+// resultLimit adds no lists.
 type view struct {
 	// groundings has, by turn index, the data of the thinking that earlier results contain or do
 	// not contain.
@@ -36,8 +37,9 @@ type view struct {
 	mentioned map[string]bool
 }
 
-// newView returns the view with the longest lists of data that extraShare allows. What they leave
-// of that share lengthens the results.
+// newView returns the view with the longest lists of the thinking's data whose total length is at
+// most extraShare of the trace rendered without lists. If the lists are shorter, results that are
+// cut are shown at greater length.
 func newView(
 	t *arena.Trace,
 	d *arena.Dialogue,

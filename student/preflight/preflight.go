@@ -115,7 +115,8 @@ func (q Question) reply(ctx context.Context) (way, error) {
 	return w, err
 }
 
-// way is how a server has to be asked.
+// way is the form of request that a server accepts: whether replies are streamed, whether the
+// newer parameter limits a reply, and which fields of a reply are sent back.
 type way struct {
 	streamed, completionLimit bool
 	returned                  model.Returned

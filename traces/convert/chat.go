@@ -175,8 +175,9 @@ func (w *writer) newCallID(prefix string) string {
 	return id
 }
 
-// session converts the trace to the lines of a session for the Hub's trace viewer: the header,
-// then the messages. The header has what a row of messages has beside them.
+// session converts the trace to the lines of a session for the Hub's trace viewer: a header, then
+// the messages. The header has the ids, model, reward and tools that openAI puts next to the
+// messages.
 func (w *writer) session() []any {
 	w.keepsTimes = true
 	row := w.openAI()

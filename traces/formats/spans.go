@@ -68,8 +68,8 @@ func (t *spanTrace) add(s *span) {
 	}
 }
 
-// span is the record of one model call, with the messages of its input and output, or of something
-// else, without input.
+// span is the record of one model call, with the messages of its input and output, or of another
+// operation, such as a tool call, without messages in its input.
 type span struct {
 	traceID, start string
 	top            *value
@@ -371,7 +371,8 @@ func (r *reader) readSpanOutput(output *value) {
 }
 
 // readSpanMessages reads the input or output of a span: a list of messages, one message, or a
-// text, which the model wrote. An element of the list may have its message under "message".
+// string, which is the text of an output and becomes a message of the agent. An element of the
+// list may have its message under "message".
 func (r *reader) readSpanMessages(v *value) {
 	unpacked := v.unpack()
 	if unpacked.get("role").exists() || unpacked.get("kwargs").isObject() {

@@ -169,7 +169,8 @@ type tree struct {
 	members map[int][]int
 }
 
-// link sets the root and the parent of every line.
+// link sets the parent and the root of every line and fills the indexes of the tree. A line that
+// repeats an earlier line under the same parent is recorded as its copy and gets its root.
 func (t *tree) link() {
 	seen := map[string]int{}
 	for i := range t.lines {
