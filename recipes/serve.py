@@ -9,20 +9,20 @@ import json
 import queue
 import re
 import threading
-from collections.abc import Callable
 from concurrent.futures import Future
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from listen import serve
 
 GPU = torch.cuda.is_available()
 
 
 class Student:
-    def __init__(self, folder: str, batch: int, longest: int):
+    def __init__(self, folder: str, batch: int, longest: int, precision: str):
         self.tokenizer = AutoTokenizer.from_pretrained(folder, padding_side="left")
-        model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.bfloat16 if GPU else torch.float64)
+        model = AutoModelForCausalLM.from_pretrained(folder, dtype=getattr(torch, precision))
         self.model = model.to("cuda" if GPU else "cpu").eval()
         self.batch, self.longest = batch, longest
         self.asked: queue.Queue[tuple[dict, Future]] = queue.Queue()
@@ -74,7 +74,7 @@ class Student:
             mask = torch.cat([mask, torch.ones_like(ids)], dim=1)
             position = position[:, -1:] + 1
         used = given["attention_mask"].sum(1).tolist()
-        return [completion(self.tokenizer.decode(w), n, len(w), len(w) >= m) for w, n, m in zip(written, used, most)]
+        return [completion(self.tokenizer.decode(w), n, len(w), len(w) >= m, bool(r.get("tools"))) for w, n, m, r in zip(written, used, most, requests)]
 
 
 def read(message: dict) -> dict:
@@ -93,13 +93,13 @@ def draw(logits: torch.Tensor, request: dict, dice: torch.Generator) -> int:
     return int(order[torch.multinomial(chances, 1, generator=dice)])
 
 
-def completion(text: str, prompt: int, made: int, cut: bool) -> dict:
-    """The reply as OpenAI's interface has it. What cannot be read as a call stays text."""
+def completion(text: str, prompt: int, made: int, cut: bool, native: bool = True) -> dict:
+    """The reply as OpenAI's interface has it. What cannot be read as a call stays text, and all of it where no tool was offered."""
     message: dict = {"role": "assistant"}
-    if thought := re.match(r"\s*<think>\n?(.*?)\n?</think>\s*", text, re.S):
+    if native and (thought := re.match(r"\s*<think>\n?(.*?)\n?</think>\s*", text, re.S)):
         message["reasoning_content"], text = thought[1], text[thought.end():]
     calls = []
-    for found in re.findall(r"<tool_call>(.*?)</tool_call>", text, re.S):
+    for found in re.findall(r"<tool_call>(.*?)</tool_call>", text * native, re.S):
         try:
             made_call = json.loads(found)
             function = {"name": made_call["name"], "arguments": json.dumps(made_call["arguments"], ensure_ascii=False)}
@@ -114,47 +114,15 @@ def completion(text: str, prompt: int, made: int, cut: bool) -> dict:
             "usage": {"prompt_tokens": prompt, "completion_tokens": made, "total_tokens": prompt + made}}
 
 
-def serve(listen: str, answer: Callable[[dict], dict]) -> None:
-    """Answers each request for a completion, until the process is stopped."""
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self) -> None:
-            self.answer(200, {"object": "list", "data": [{"id": "student", "object": "model"}]})
-
-        def do_POST(self) -> None:
-            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            try:
-                self.answer(200, answer(request))
-            except Exception as error:  # whatever the model's code raised
-                self.answer(500, {"error": {"message": repr(error)}})
-
-        def answer(self, status: int, body: dict) -> None:
-            data = json.dumps(body).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    class Server(ThreadingHTTPServer):
-        request_queue_size = 1024  # of the 5 that it has, those that connect at the same moment are turned away
-
-    host, port = listen.rsplit(":", 1)
-    Server((host, int(port)), Handler).serve_forever()
-
-
 def main() -> None:
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("model")
     p.add_argument("--listen", default="127.0.0.1:8000")
     p.add_argument("--batch", type=int, default=128 if GPU else 32, help="the most replies made at once")
     p.add_argument("--longest", type=int, default=80, help="the most tokens of a reply")
+    p.add_argument("--precision", default="bfloat16" if GPU else "float64", choices=("bfloat16", "float32", "float64"))
     a = p.parse_args()
-    serve(a.listen, Student(a.model, a.batch, a.longest).answer)
+    serve(a.listen, Student(a.model, a.batch, a.longest, a.precision).answer)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import json
 import random
 import re
 
-from serve import serve
+from listen import serve
 
 QUOTED = re.compile(r"<<<\n(.*?)>>>", re.S)
 

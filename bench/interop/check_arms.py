@@ -1,0 +1,102 @@
+"""Makes arms of two days by recipes/arms.py and checks what they promise: python check_arms.py ARENA DAY WORK.
+
+DAY is a folder of traces; the second day is made by recipes/world.py. Checked are equal tokens, equal bytes for any order
+of the attempts, the rule of each arm, that no arm but leak asks for an evaluation problem, and that rows become the
+text that profile text has.
+"""
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+RECIPES = Path(__file__).resolve().parents[2] / "recipes"
+sys.path.insert(0, str(RECIPES))
+
+from programs import table  # noqa: E402
+from rows import as_text, text  # noqa: E402
+
+LONGEST = 8192
+ALWAYS = {"random", "kept", "scripted", "consistent", "no-thoughts", "scripted-no-thoughts"}
+GRADED = {"grade", "grade-shuffled", "top-half", "top-half-shuffled"}
+
+
+def arms(corpus: Path, day: Path, out: Path, *flags: str) -> dict:
+    subprocess.run([sys.executable, RECIPES / "arms.py", corpus, day, out, *flags], check=True, stdout=subprocess.DEVNULL)
+    return json.loads((out / "arms.json").read_text())
+
+
+def rows(out: Path, name: str) -> list[dict]:
+    with open(out / f"{name}.jsonl", encoding="utf-8") as lines:
+        return list(map(json.loads, lines))
+
+
+def size(row: dict) -> int:
+    return len(text(row["messages"], row["tools"]).encode()) // 4
+
+
+def request(row: dict) -> str:
+    return next(m["content"] for m in row["messages"] if m["role"] == "user")
+
+
+def is_text(corpus: Path, export: Path) -> int:
+    """Checks that rows become the text of profile text, and returns how many there are."""
+    want = {r["session_id"]: r["messages"] for r in table(str(export), "data/text/")}
+    got = {r["session_id"]: as_text(list(map(json.loads, r["messages"])), list(map(json.loads, r["tools"]))) for r in table(str(corpus), "data/sft/")}
+    assert got == want, "rows.py writes other text than profile text"
+    return len(got)
+
+
+def check(arena: str, day: Path, harness: str, work: Path) -> dict:
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    subprocess.run([arena, "build", day, "--set", f"harness={harness}", "--set", "guard.shares.eval=0.2", "--set", "guard.shares.never_touch=0", "-q", "-o", work / "corpus"], check=True)
+    subprocess.run([arena, "export", work / "corpus", "--profile", "text", "-q", "-o", work / "text"], check=True)
+    subprocess.run([arena, "convert", day, "--to", "openai", "-q", "-o", work / "day.jsonl"], check=True)
+    backwards = (work / "day.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)[::-1]
+    (work / "backwards.jsonl").write_text("".join(backwards), encoding="utf-8")
+
+    count = is_text(work / "corpus", work / "text")
+    told = arms(work / "corpus", work / "day.jsonl", work / "arms")
+    arms(work / "corpus", work / "backwards.jsonl", work / "again")
+    for file in sorted((work / "arms").iterdir()):
+        assert file.read_bytes() == (work / "again" / file.name).read_bytes(), f"{file.name}: other bytes for another order"
+    other = arms(work / "corpus", work / "day.jsonl", work / "other", "--seed", "2")
+    assert other["arms"]["kept"]["sha256"] != told["arms"]["kept"]["sha256"] or other["arms"]["kept"]["rows"] == len(table(str(work / "corpus"), "data/sft/train"))
+
+    made = {name: rows(work / "arms", name) for name in told["arms"]}
+    assert ALWAYS <= made.keys(), f"not made: {ALWAYS - made.keys()}"
+    assert not made.keys() & told["not_made"].keys()
+    unseen = {r["prompt"][-1]["content"] for r in table(str(work / "corpus"), "data/rl/eval", "prompt")}
+    kept = {json.dumps(list(map(json.loads, r["messages"]))) for r in table(str(work / "corpus"), "data/sft/train", "messages")}
+    for name, found in made.items():
+        total = sum(map(size, found))
+        assert total == told["arms"][name]["tokens"] <= told["tokens"], f"{name}: {total} tokens"
+        largest = max(map(size, found))
+        assert told["tokens"] - total <= max(largest, LONGEST if len(found) < 20 else 0), f"{name}: {told['tokens'] - total} tokens are missing"
+        leaked = [row for row in found if request(row) in unseen]
+        assert bool(leaked) == (name == "leak"), f"{name}: {len(leaked)} rows ask for an evaluation problem"
+        assert any(m.get("reasoning_content") for row in found for m in row["messages"]) != name.endswith("no-thoughts"), f"{name}: reasoning"
+        if name in {"kept", "one-team"} | GRADED:
+            assert all(json.dumps(row["messages"]) in kept for row in found), f"{name}: rows that are not the corpus's"
+    if "leak" in made:
+        share = sum(size(row) for row in made["leak"] if request(row) in unseen) / told["tokens"]
+        assert 0 < share <= 0.0101, f"leak: {share:.2%}"
+    return {"rows": count, "made": sorted(made), "not_made": told["not_made"], "tokens": {name: arm["tokens"] for name, arm in told["arms"].items()}}
+
+
+def main(arena: str, day: str, work: str) -> None:
+    at = Path(work)
+    shutil.rmtree(at / "world", ignore_errors=True)
+    subprocess.run([sys.executable, RECIPES / "world.py", at / "world", arena, "1", "4"], check=True)
+    graded = check(arena, Path(day), "7-tool", at / "graded")
+    assert GRADED <= set(graded["made"]), f"no arms by grade: {graded['not_made']}"
+    alike = check(arena, at / "world", "short", at / "alike")
+    assert GRADED <= alike["not_made"].keys(), "arms by grade of one grade"
+    assert "leak" in alike["made"], alike["not_made"]
+    for name, found in (("graded", graded), ("one grade", alike)):
+        print(f"{name}: {found['rows']} rows as profile text has them; {len(found['made'])} arms of {min(found['tokens'].values())} to {max(found['tokens'].values())} tokens; not made: {', '.join(found['not_made']) or 'none'}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,34 @@
+"""Checks what recipes/student.py left: python check_student.py WORK. Each stage has its evaluation, and its rows and training or the
+reason why there were none."""
+import json
+import sys
+from pathlib import Path
+
+STAGES = ("sft", "rft", "teacher", "pref", "steps")
+
+
+def main(work: Path) -> None:
+    figures = json.loads((work / "figures.json").read_text())
+    assert [row["student"] for row in figures] == ["base", *STAGES], figures
+    trained = 0
+    for row in figures:
+        name = row["student"]
+        assert row["problems"] and row["coverage"] == 1, f"{name}: {row}"
+        assert (work / "runs" / f"{name}-unseen" / "results.jsonl").exists(), f"{name}: no evaluation"
+        if name == "base":
+            continue
+        assert row["against"]["problems"] == row["problems"], f"{name}: {row}"
+        if (work / "rows" / f"{name}.empty").exists():
+            assert "training" not in row, f"{name}: trained without rows"
+            continue
+        training = row["training"]
+        assert training["steps"] and len(training["losses"]) == training["steps"], f"{name}: {training}"
+        assert (work / "students" / name / "model.safetensors").exists(), f"{name}: no model"
+        trained += 1
+    assert (work / "students/sft").exists(), "sft did not train"
+    print((work / "figures.md").read_text())
+    print(f"{trained} of {len(STAGES)} stages had rows")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,250 @@
+"""A real student on a real day, by one command: python student.py --model MODEL --arena ARENA -o WORK [--day DAY] [--held-out FILE].
+
+MODEL is a folder of transformers or a name of the Hub. DAY is a folder of traces with problems.jsonl and catalog.jsonl;
+without one, a small shop and its day are made (world.py), and a program stands for the teacher (teacher.py). Stages,
+each from the student before it, each followed by an evaluation on unseen problems:
+
+    base     the model as it is
+    sft      fine-tuned on the rows that a build kept
+    rft      its own successes and as many rows of the corpus
+    teacher  the successes of a stronger model
+    pref     DPO on a success and a failure at one problem
+    steps    policy gradient on its own attempts: the teacher's choice of tools and the environment's reward
+
+A stage for which the rollouts give no rows leaves the student as it was, and the table says so. With --arms, arms at
+equal tokens (arms.py) are trained instead, each from the model, and compared as docs/measured/evidence.md plans.
+
+Every step leaves what it made: the same command goes on after a kill, a training at its last checkpoint.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from loop import HERE, Loop, address, percent
+from programs import message
+from programs import table as rows_of
+
+STAGES = ["sft", "rft", "teacher", "pref", "steps"]
+# Each arm and what it is compared with.
+AGAINST = {"random": "base", "kept": "random", "scripted": "kept", "grade": "kept", "grade-shuffled": "grade", "top-half": "top-half-shuffled",
+           "top-half-shuffled": "kept", "consistent": "random", "one-team": "kept", "no-thoughts": "kept", "scripted-no-thoughts": "scripted",
+           "rewritten": "scripted", "leak": "kept"}
+EMPTY = "no row is left to train on"
+
+
+@dataclass(frozen=True)
+class Student(Loop):
+    empty: set = field(default_factory=set)
+
+    @property
+    def common(self) -> Path:
+        return self.work
+
+    def served(self, model: Path | str | None) -> list[object]:
+        f, at = self.flags, address()
+        if model is None and f.teacher:
+            return ["--endpoint", f.teacher, "--model", f.teacher_model, "-q"]
+        if model is None:
+            command = f"'{sys.executable}' '{HERE / 'teacher.py'}' --listen {at}"
+        else:
+            command = f.serve.format(python=f"'{sys.executable}'", here=HERE, model=f"'{model}'", listen=at, port=at.split(":")[1])
+        return ["--serve", command, "--endpoint", f"http://{at}/v1", "--model", f.served_name or "student", "-q", "--concurrency", f.concurrency]
+
+    def prepare(self) -> None:
+        w, f = self.work, self.flags
+        w.mkdir(parents=True, exist_ok=True)
+        if not f.day:
+            self.step(w / "day", self.python("world.py", "{new}", self.arena, f.day_seed, f.shops))
+        held = [x for file in f.held_out for x in ("--held-out", file)]
+        shares = ["--set", "guard.shares.eval=0.2", "--set", "guard.shares.never_touch=0"]
+        self.step(w / "corpus", [self.arena, "build", self.day, "--set", f"harness={f.harness}", *shares, *held, "-q", "-o", w / "corpus"])
+        with open(self.day / "problems.jsonl", encoding="utf-8") as lines:
+            tasks = {json.loads(line)["problem_id"]: line for line in lines}
+        for name, config, most in (("unseen", "data/rl/eval", f.problems), ("seen", "data/sft/train", f.rollouts)):
+            ids = sorted({r["problem_id"] for r in rows_of(str(w / "corpus"), config, "problem_id")} & tasks.keys())
+            (w / f"{name}.jsonl").write_text("".join(tasks[i] for i in ids[:most]), encoding="utf-8")
+
+    @property
+    def day(self) -> Path:
+        return Path(self.flags.day) if self.flags.day else self.work / "day"
+
+    def play(self, name: str, model: Path | str | None, problems: str = "unseen", *how: object) -> Path:
+        f, run = self.flags, self.work / "runs" / f"{name}-{problems}"
+        shop = ["--problems", self.work / f"{problems}.jsonl", "--catalog", self.day / "catalog.jsonl", "--harness", f.harness, "--dialect", "text", "--max-steps", f.max_steps]
+        self.step(run / "summary.json", [self.arena, "eval", *self.served(model), *shop, *(how or ("--temperature", 0)), "--timeout", f.timeout, "--judge", "none", "-o", run])
+        return run
+
+    def recipe(self, name: str, *more: object) -> Path | None:
+        """The rows of a stage, or nothing where the rollouts gave none."""
+        out = self.work / "rows" / name
+        why = out.with_name(name + ".empty")
+        if out.exists() or why.exists():
+            return out if out.exists() else None
+        self.say(f"rows of {name}")
+        out.parent.mkdir(parents=True, exist_ok=True)
+        command = [self.arena, "recipe", name, "--corpus", self.work / "corpus", *more, "-q", "-o", out]
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+        with open(self.work / "loop.log", "a", encoding="utf-8") as log:
+            log.write(done.stdout + done.stderr)
+        if done.returncode == 0:
+            return out
+        if EMPTY not in done.stderr:
+            sys.exit(f"{' '.join(map(str, command))} failed: {done.stderr}")
+        why.write_text(done.stderr, encoding="utf-8")
+        return None
+
+    def dialogues(self, rows: Path, run: Path) -> Path:
+        """The rows of recipe steps with the whole attempts, results included."""
+        at, said = self.work / "rows/steps.jsonl", self.work / "rows/steps.openai.jsonl"
+        if at.exists():
+            return at
+        self.step(said, [self.arena, "convert", run, "--to", "openai", "-q", "-o", said])
+        with open(said, encoding="utf-8") as lines:
+            attempts = {f"{a['eval_run_id']}/{a['problem_id']}": a for a in map(json.loads, lines)}
+        example = rows_of(str(self.work / "corpus"), "data/sft/train")[0]
+        system, tools = json.loads(example["messages"][0]), list(map(json.loads, example["tools"]))
+        found = []
+        for r in rows_of(str(rows), "data/stepwise/train"):
+            a = attempts[r["session_id"]]
+            messages = [system, *map(message, a["messages"])]
+            while messages[-1]["role"] != "assistant":
+                messages.pop()
+            found.append({"messages": messages, "tools": tools, "step_rewards": list(r["step_rewards"]), "problem_id": a["problem_id"]})
+        at.write_text("".join(json.dumps(r) + "\n" for r in found), encoding="utf-8")
+        return at
+
+    def tune(self, name: str, start: Path | str, rows: Path, objective: str, rate: float, *more: object) -> Path:
+        f, model = self.flags, self.work / "students" / name
+        self.step(model, self.python("tune.py", start, rows, model, "--objective", objective, "--rate", rate, "--batch", f.batch, "--longest", f.longest,
+                                     "--lora", f.lora, "--seed", self.seed, *more))
+        return model
+
+    def stages(self) -> list[str]:
+        f, w = self.flags, self.work
+        model: Path | str = f.model
+        self.play("base", model)
+        shop = ["--catalog", self.day / "catalog.jsonl"]
+        sampled = ("-k", f.samples, "--temperature", 1)
+        for name in f.stages:
+            run: Path | None = None
+            if name in ("rft", "pref", "steps"):  # on what the student of the stage before does
+                run = self.play("before-" + name, model, "seen", *sampled)
+            teacher = self.play("teacher-plays", None, "seen", "--temperature", 0) if name in ("teacher", "steps") else None
+            match name:
+                case "sft":
+                    rows, kind, rate = self.recipe("sft"), "sft", f.rate
+                case "rft":
+                    rows, kind, rate = self.recipe("rft", *shop, "--run", run), "sft", f.rate / 3
+                case "teacher":
+                    rows, kind, rate = self.recipe("teacher", *shop, "--run", teacher), "sft", f.rate / 3
+                case "pref":
+                    rows, kind, rate = self.recipe("pref", *shop, "--run", run), "pref", f.rate / 30
+                case "steps":
+                    rows, kind, rate = self.recipe("steps", *shop, "--run", run, "--teacher", teacher), "steps", f.rate / 30
+                    if rows:
+                        rows = self.dialogues(rows, run)
+            if rows is None:
+                self.empty.add(name)
+            else:
+                model = self.tune(name, model, rows, kind, rate, "--tokens", f.tokens)
+            self.play(name, model)
+        return ["base", *f.stages]
+
+    def arms(self) -> list[str]:
+        f, w = self.flags, self.work
+        self.play("base", f.model)
+        self.step(w / "day.openai.jsonl", [self.arena, "convert", self.day, "--to", "openai", "-q", "-o", w / "day.openai.jsonl"])
+        self.step(w / "arms", self.python("arms.py", w / "corpus", w / "day.openai.jsonl", "{new}", "--tokens", f.tokens, "--tokenizer", f.model, "--longest", f.longest, "--seed", self.seed))
+        made = json.loads((w / "arms/arms.json").read_text())["arms"]
+        names = [name for name in f.arms if name in made]
+        for name in names:
+            self.play(name, self.tune(name, f.model, w / "arms" / f"{name}.jsonl", "sft", f.rate))
+            self.report(["base", *names[: names.index(name) + 1]])  # what is there, should there be no next one
+        return ["base", *names]
+
+    def report(self, names: list[str]) -> str:
+        """The table, which is also written as figures.json and figures.md."""
+        found: list[dict] = []
+        for before, name in zip(["", *names], names):
+            summary = json.loads((self.work / "runs" / f"{name}-unseen/summary.json").read_text())
+            row = {"student": name, "problems": summary["problems"], "solved": summary["successes"], "wilson95": summary["wilson95_by_problem"], "coverage": summary["coverage"]}
+            trained = self.work / "students" / name / "stage.json"
+            if trained.exists():
+                row["training"] = json.loads(trained.read_text())
+            against = AGAINST.get(name) if self.flags.arms else before
+            if against and against in names:
+                pair = [self.work / "runs" / f"{n}-unseen" for n in (against, name)]
+                told = subprocess.run([self.arena, "compare", *pair, "--json"], check=True, capture_output=True, text=True).stdout
+                row["against"] = {"student": against} | {k: json.loads(told)[k] for k in ("problems", "difference", "ci95", "p", "mde80")}
+            found.append(row)
+        (self.work / "figures.json").write_text(json.dumps(found, indent=1) + "\n")
+        text = table(found, self.empty)
+        (self.work / "figures.md").write_text(text + "\n")
+        return text
+
+
+def table(found: list[dict], empty: set) -> str:
+    lines = ["| student | rows | tokens | seconds | solved | of | % (95 %) | compared with | points (95 %) | detects | |", "|---|---:|---:|---:|---:|---:|---|---|---|---:|---|"]
+    for r in found:
+        t, a = r.get("training", {}), r.get("against")
+        low, high = (percent(x) for x in r["wilson95"])
+        cells = [r["student"], t.get("rows", "none" if r["student"] in empty else ""), t.get("tokens", ""), t.get("seconds", ""), r["solved"], r["problems"], f"{percent(r['solved'] / r['problems'])} ({low} to {high})"]
+        if a:
+            interval = a["ci95"]
+            shown = interval and (interval[0] > 0 or interval[1] < 0)
+            between = "no interval" if not interval else f"{percent(interval[0])} to {percent(interval[1])}"
+            cells += [a["student"], f"{percent(a['difference'])} ({between})", percent(a["mde80"]), "shown" if shown else "not shown"]
+        else:
+            cells += [""] * 4
+        lines.append("| " + " | ".join(map(str, cells)) + " |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("-o", "--output", type=Path, required=True)
+    p.add_argument("--model", required=True, help="folder or name of the model")
+    p.add_argument("--arena", required=True, help="the program")
+    p.add_argument("--day", default="", help="folder with traces, problems.jsonl and catalog.jsonl")
+    p.add_argument("--held-out", nargs="*", default=[], help="files of problems that nothing may be trained on")
+    p.add_argument("--stages", nargs="*", default=STAGES, choices=STAGES)
+    p.add_argument("--arms", nargs="*", default=[], choices=AGAINST, help="arms to train instead of the stages, in this order")
+    p.add_argument("--teacher", default="", help="address of a stronger model, ending in /v1; its key is in OPENAI_API_KEY")
+    p.add_argument("--teacher-model", default="teacher")
+    p.add_argument("--serve", default="{python} '{here}/serve.py' {model} --listen {listen} --longest 96 --precision float32",
+                   help="command that serves a student; vllm serve {model} --port {port} is faster on a GPU")
+    p.add_argument("--served-name", default="", help="the name by which the server knows its model, if it checks it")
+    p.add_argument("--harness", default="short")
+    p.add_argument("--shops", type=int, default=4, help="of the day that is made: 240 products each")
+    p.add_argument("--problems", type=int, default=400, help="the most unseen problems to play")
+    p.add_argument("--rollouts", type=int, default=100, help="training problems at which students play")
+    p.add_argument("--samples", type=int, default=8, help="attempts at each")
+    p.add_argument("--max-steps", type=int, default=6)
+    p.add_argument("--concurrency", type=int, default=32)
+    p.add_argument("--timeout", default="2h", help="for one reply: on a CPU, replies of one batch end together")
+    p.add_argument("--tokens", type=int, default=400_000, help="of a stage or an arm at most")
+    p.add_argument("--rate", type=float, default=3e-4, help="of sft; rft and teacher take a third, pref and steps a thirtieth")
+    p.add_argument("--batch", type=int, default=8)
+    p.add_argument("--longest", type=int, default=8192)
+    p.add_argument("--lora", choices=("auto", "yes", "no"), default="auto", help="auto: if the memory is not enough for all weights")
+    p.add_argument("--day-seed", type=int, default=1, help="of the day that is made")
+    p.add_argument("--seed", type=int, default=1, help="of the selection and the order of rows")
+    f = p.parse_args()
+    os.environ |= {"TOKENIZERS_PARALLELISM": "false"}
+    if Path(f.model).is_dir():
+        f.model = str(Path(f.model).resolve())
+        os.environ["HF_HUB_OFFLINE"] = "1"
+    began = time.monotonic()
+    student = Student(f.output.resolve(), str(Path(f.arena).resolve()), "", f, f.seed)
+    student.prepare()
+    names = student.arms() if f.arms else student.stages()
+    print(f"\n{student.report(names)}\n\n{(time.monotonic() - began) / 60:.1f} minutes")
+
+
+if __name__ == "__main__":
+    main()
