@@ -159,7 +159,7 @@ class Student(Loop):
         f, w = self.flags, self.work
         self.play("base", f.model)
         self.step(w / "day.openai.jsonl", [self.arena, "convert", self.day, "--to", "openai", "-q", "-o", w / "day.openai.jsonl"])
-        self.step(w / "arms", self.python("arms.py", w / "corpus", w / "day.openai.jsonl", "{new}", "--tokens", f.tokens, "--tokenizer", f.model, "--longest", f.longest, "--seed", self.seed))
+        self.step(w / "arms", self.python("arms.py", w / "corpus", w / "day.openai.jsonl", "{new}", "--tokens", f.tokens, "--tokenizer", f.model, "--longest", f.longest, "--seed", self.seed, "--rows", *f.rows))
         made = json.loads((w / "arms/arms.json").read_text())["arms"]
         names = [name for name in f.arms if name in made]
         for name in names:
@@ -214,6 +214,7 @@ def main() -> None:
     p.add_argument("--held-out", nargs="*", default=[], help="files of problems that nothing may be trained on")
     p.add_argument("--stages", nargs="*", default=STAGES, choices=STAGES)
     p.add_argument("--arms", nargs="*", default=[], choices=AGAINST, help="arms to train instead of the stages, in this order")
+    p.add_argument("--rows", nargs="*", default=[], metavar="ARM=FILE", help="rows of another arm, as JSON lines with messages and tools")
     p.add_argument("--teacher", default="", help="address of a stronger model, ending in /v1; its key is in OPENAI_API_KEY")
     p.add_argument("--teacher-model", default="teacher")
     p.add_argument("--serve", default="{python} '{here}/serve.py' {model} --listen {listen} --longest 96 --precision float32",
