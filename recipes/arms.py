@@ -230,15 +230,20 @@ def main() -> None:
     a.out.mkdir(parents=True, exist_ok=True)
     for name, rows in made.items():
         (a.out / f"{name}.jsonl").write_text("".join(map(Row.line, rows)), encoding="utf-8")
+    def shared(rows: list[Row], other: str) -> int:
+        """How many rows another arm has too: arms of nearly the same rows cannot differ."""
+        return len(set(map(Row.line, rows)) & set(map(Row.line, made.get(other, []))))
+
     told |= {
         "tokens": most,
         "arms": {name: {"rows": len(rows), "tokens": sum(map(tokens, rows)), "problems": len({row.problem for row in rows}), "agents": len({row.agent for row in rows}),
+                        "in_kept": shared(rows, "kept"), "in_random": shared(rows, "random"),
                         "sha256": hashlib.sha256((a.out / f"{name}.jsonl").read_bytes()).hexdigest()} for name, rows in sorted(made.items())},
         "not_made": {name: why for name, why in sorted(arms.why.items()) if name not in made},
     }
     (a.out / "arms.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
     for name, arm in told["arms"].items():
-        print(f"{name}: {arm['rows']} rows, {arm['tokens']} tokens")
+        print(f"{name}: {arm['rows']} rows, {arm['tokens']} tokens; {arm['in_kept']} rows are in kept, {arm['in_random']} in random")
     for name, why in told["not_made"].items():
         print(f"{name}: not made: {why}")
 
