@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strings"
@@ -52,7 +53,7 @@ func (f *Filter) Day(attempts []*Checked) *Day {
 	}
 
 	samples := map[string][]*habits.Sample{}
-	index := habits.NewIndex()
+	index := habits.NewIndex(nil)
 	for i, c := range attempts {
 		agentSamples := samples[c.Agent] // stays nil for an agent that has only copies
 		if d.CountedCopy[c.ID] == i {
@@ -62,15 +63,35 @@ func (f *Filter) Day(attempts []*Checked) *Day {
 		samples[c.Agent] = agentSamples
 	}
 	for agent, s := range samples {
-		d.Agents[agent] = habits.NewAgent(agent, s, index, f.cfg.MinAttempts)
+		d.Agents[agent] = f.Agent(agent, s, index)
 	}
 	return d
 }
 
-// compareCopies orders the copies of one attempt by the hash of their record, then by agent.
-// Only the first copy in this order is counted.
+// Agent measures the habits of the named agent over its samples. index has the attempts of all
+// agents of the day.
+func (f *Filter) Agent(name string, samples []*habits.Sample, index habits.Index) *habits.Agent {
+	return habits.NewAgent(name, samples, index, f.cfg.MinAttempts)
+}
+
 func compareCopies(a, b *Checked) int {
-	return cmp.Or(strings.Compare(a.Record, b.Record), strings.Compare(a.Agent, b.Agent))
+	return CompareCopies(
+		[]byte(a.Record),
+		a.Agent,
+		[]byte(b.Record),
+		b.Agent,
+	)
+}
+
+// CompareCopies orders the copies of one attempt by the hash of their record, then by agent. Only
+// the first copy in this order is counted.
+func CompareCopies(
+	recordA []byte,
+	agentA string,
+	recordB []byte,
+	agentB string,
+) int {
+	return cmp.Or(bytes.Compare(recordA, recordB), strings.Compare(agentA, agentB))
 }
 
 // Revise returns s after the second pass, which considers all attempts that the agent made that

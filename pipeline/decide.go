@@ -43,18 +43,17 @@ const (
 
 // decision decides whether a record is dropped on its own, before attempts at one problem are
 // compared. The stage of the decision is empty if the record is kept.
-func (g *grouper) decision(pos ref, x *block.Entry) choose.Decision {
+func (g *grouper) decision(e *entrySummary, x *block.Entry) choose.Decision {
 	if x.Fault != nil {
 		return choose.Decision{Stage: stageRead, Reason: x.Fault.Reason, Failed: true}
 	}
-	original := g.attempts[g.filterDay.CountedCopy[x.TraceID]]
-	if original.ref != pos {
-		if original.record == x.RecordSHA256 {
+	if e.original != nil {
+		if e.original.record == e.record {
 			return choose.Decision{Stage: stageRead, Reason: reasonDuplicate}
 		}
 		return choose.Decision{Stage: stageRead, Reason: reasonCollision}
 	}
-	s := g.revised(pos, x)
+	s := g.revised(e.ref, x)
 	d := g.stageDecision(x, &s)
 	d.Axis = s.Axis
 	d.Stripped = s.ThinkingStripped
@@ -145,12 +144,7 @@ func (g *grouper) newCandidate(
 	if !isWanted || x.Body.Bytes == 0 || x.Leak.Drop || g.weights.factor(x) == nil {
 		return nil
 	}
-	row := choose.Row{
-		ID:         x.TraceID,
-		Score:      g.weights.reward(x),
-		Completion: e.completion,
-	}
-	return &candidate{row: row, entry: e, isKept: d.IsKept()}
+	return &candidate{entry: e, score: g.weights.reward(x), isKept: d.IsKept()}
 }
 
 // decide decides on every record of every input, before attempts at one problem are compared.
@@ -158,8 +152,10 @@ func (g *grouper) newCandidate(
 func (g *grouper) decide(ctx context.Context) error {
 	return inorder.Each(ctx, g.session.Config.Workers, len(g.inputs), func(_ context.Context, i int) error {
 		x := &block.Entry{}
-		for _, e := range g.inputs[i].entries {
-			if err := g.decideEntry(&g.inputs[i], e, x); err != nil {
+		in := &g.inputs[i]
+		in.decisions = make([]choose.Decision, 0, len(in.entries))
+		for _, e := range in.entries {
+			if err := g.decideEntry(in, e, x); err != nil {
 				return err
 			}
 		}
@@ -175,7 +171,7 @@ func (g *grouper) decideEntry(
 	x *block.Entry,
 ) error {
 	e.restore(x)
-	d := g.decision(e.ref, x)
+	d := g.decision(e, x)
 	if c := g.newCandidate(d, e, x); c != nil {
 		selected, err := g.isSelected(e.ref, d)
 		if err != nil {

@@ -2,6 +2,8 @@ package pipeline
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"math"
 	"strings"
@@ -32,7 +34,9 @@ type entrySummary struct {
 	fault   *block.Fault
 	// id and record are the trace ID and the hash of the record.
 	id     string
-	record string
+	record record
+	// original is the copy of the attempt that counts, nil if this one does.
+	original *entrySummary
 	// run, agent and problemID are shared by many entries.
 	run       unique.Handle[string]
 	agent     unique.Handle[string]
@@ -52,6 +56,18 @@ type entrySummary struct {
 	// completion is the MinHash signature of what the model wrote. It is nil if the attempt cannot
 	// become a row.
 	completion *minhash.Packed
+}
+
+// record is a SHA-256, which takes a third of the memory of its hexadecimal text.
+type record [sha256.Size]byte
+
+// newRecord parses a hash in hexadecimal. A text that is none is hashed.
+func newRecord(text string) (r record) {
+	b, err := hex.DecodeString(text)
+	if err != nil || len(b) != len(r) {
+		return sha256.Sum256([]byte(text))
+	}
+	return record(b)
 }
 
 // traits are the properties of an entry that have few values. Each combination is stored once,
@@ -81,7 +97,7 @@ func newEntrySummary(pos ref, x *block.Entry) *entrySummary {
 		problem:   int32(x.Problem), //nolint:gosec // a run has fewer problems
 		fault:     x.Fault,
 		id:        a.TraceID,
-		record:    a.RecordSHA256,
+		record:    newRecord(a.RecordSHA256),
 		run:       unique.Make(a.RunID),
 		agent:     unique.Make(x.Agent),
 		problemID: unique.Make(a.ProblemID),
@@ -131,10 +147,9 @@ func (e *entrySummary) restore(x *block.Entry) {
 	x.Score = e.score
 	x.Rank = e.rank
 	x.Attempt = rows.Attempt{
-		TraceID:      e.id,
-		RecordSHA256: e.record,
-		RunID:        e.run.Value(),
-		HasDialogue:  t.hasDialogue,
+		TraceID:     e.id,
+		RunID:       e.run.Value(),
+		HasDialogue: t.hasDialogue,
 	}
 	x.Structure = arena.Structure{
 		Axis:             t.axis,

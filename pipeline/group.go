@@ -2,21 +2,30 @@ package pipeline
 
 import (
 	"context"
-	"slices"
+	"encoding/binary"
+	"errors"
+	"iter"
+	"maps"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/filters/habits"
+	"github.com/trajectory-arena/arena/internal/inorder"
 	"github.com/trajectory-arena/arena/judges/frames"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
+	"github.com/trajectory-arena/arena/pipeline/shuffle"
 )
 
 // candidate is an attempt that may become a row of one of the configs.
 type candidate struct {
-	row   choose.Row
 	entry *entrySummary
+	// score is the attempt's reward, by which candidates are ordered.
+	score float64
 	// isKept reports whether no stage before the ranking dropped the attempt. An attempt that was
 	// dropped may still become a row of pref and kto.
 	isKept bool
@@ -38,56 +47,197 @@ type grouper struct {
 	session *session
 	// inputs are in the order of session.inputs.
 	inputs []groupedInput
-	// filterDay has, for each attempt, the index in attempts of the copy that counts, and for each
-	// agent its habits.
-	filterDay *filters.Day
-	attempts  []*entrySummary
-	weights   weights
+	// samples are the input of the filter's second pass, in partitions by agent. hashes is the
+	// number of replies and dialogues in them.
+	samples *shuffle.Store
+	hashes  atomic.Int64
+	// maxSamples is the size of the samples in bytes above which they are in a file.
+	maxSamples int
+	// agents are the habits of the agents, by agent.
+	agents  map[string]*habits.Agent
+	weights weights
 }
+
+// maxSamples is the maximum size in bytes of the samples that the group step keeps in memory, those
+// of some 50,000 attempts.
+const maxSamples = 16 << 20
 
 // readBlocks reads the results of the map step. It finds out which copy of each attempt counts, and
 // computes the habits of each agent over all its attempts.
 func (g *grouper) readBlocks(ctx context.Context) error {
 	s := g.session
 	g.inputs = make([]groupedInput, len(s.inputs))
-	samples := make([][]*filters.Checked, len(s.inputs))
+	g.samples = shuffle.New(s.FS, filepath.Join(s.staging.dir, "samples"), g.maxSamples)
 	parts := block.PartFound | block.PartSample
 	err := s.eachEntry(ctx, s.Config.Workers, parts, func(pos ref, x *block.Entry) error {
 		e := newEntrySummary(pos, x)
 		in := &g.inputs[pos.Input]
 		in.entries = append(in.entries, e)
-		if e.fault == nil {
-			c := &filters.Checked{
-				ID:     e.id,
-				Record: e.record,
-				Agent:  e.agent.Value(),
-				Sample: x.Sample,
-			}
-			samples[pos.Input] = append(samples[pos.Input], c)
+		if e.fault != nil {
+			return nil
 		}
+		g.hashes.Add(int64(len(x.Sample.Replies) + 1))
+		return g.samples.Add(shuffle.Of(x.Agent), func(b []byte) []byte {
+			b = binary.AppendVarint(b, int64(pos.Input))
+			b = binary.AppendVarint(b, int64(pos.Entry))
+			return x.Sample.Append(b)
+		})
+	})
+	if err == nil {
+		err = g.findCopies(ctx)
+	}
+	if err == nil {
+		err = g.findHabits(ctx)
+	}
+	if err = errors.Join(err, g.samples.Close()); err != nil {
+		return err
+	}
+	g.sumWeights()
+	return nil
+}
+
+// findCopies sets the original of every entry that is a copy of another: of several copies of one
+// attempt, the one that filters.CompareCopies orders first counts.
+func (g *grouper) findCopies(ctx context.Context) error {
+	parts := make([][]*entrySummary, shuffle.Partitions)
+	for e := range g.attempts() {
+		part := shuffle.Of(e.id)
+		parts[part] = append(parts[part], e)
+	}
+	return inorder.Each(ctx, g.session.Config.Workers, len(parts), func(_ context.Context, i int) error {
+		counted := make(map[string]*entrySummary, len(parts[i]))
+		for _, e := range parts[i] {
+			if first := counted[e.id]; first == nil || compareCopies(e, first) < 0 {
+				counted[e.id] = e
+			}
+		}
+		for _, e := range parts[i] {
+			if first := counted[e.id]; first != e {
+				e.original = first
+			}
+		}
+		parts[i] = nil
 		return nil
+	})
+}
+
+func compareCopies(a, b *entrySummary) int {
+	return filters.CompareCopies(
+		a.record[:],
+		a.agent.Value(),
+		b.record[:],
+		b.agent.Value(),
+	)
+}
+
+// attempts returns an iterator over the entries of all attempts, in the order of the inputs.
+func (g *grouper) attempts() iter.Seq[*entrySummary] {
+	return func(yield func(*entrySummary) bool) {
+		for i := range g.inputs {
+			for _, e := range g.inputs[i].entries {
+				if e.fault == nil && !yield(e) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// findHabits computes the habits of all agents and the odds of all attempts from the samples. It
+// reads these three times: for the replies and dialogues that occur more than once, for the index
+// of these, and for the habits.
+func (g *grouper) findHabits(ctx context.Context) error {
+	for i := range g.inputs {
+		in := &g.inputs[i]
+		in.odds = make([]habits.Odds, len(in.entries))
+	}
+	repeats := habits.NewRepeats(int(g.hashes.Load()))
+	err := g.eachSample(ctx, func(_ *entrySummary, sample *habits.Sample) {
+		repeats.Add(sample)
 	})
 	if err != nil {
 		return err
 	}
-
-	for i := range g.inputs {
-		in := &g.inputs[i]
-		in.odds = make([]habits.Odds, len(in.entries))
-		for _, e := range in.entries {
-			if e.fault == nil {
-				g.attempts = append(g.attempts, e)
-			}
+	index := habits.NewIndex(repeats)
+	var mu sync.Mutex
+	err = g.eachSample(ctx, func(e *entrySummary, sample *habits.Sample) {
+		if e.original != nil {
+			return
 		}
+		mu.Lock()
+		defer mu.Unlock()
+		index.Add(sample, e.agent.Value())
+	})
+	if err != nil {
+		return err
 	}
-	checked := slices.Concat(samples...)
-	g.filterDay = s.filter.Day(checked)
-	for i, e := range g.attempts {
-		agent := g.filterDay.Agents[e.agent.Value()]
-		g.inputs[e.Input].odds[e.Entry] = agent.Odds(&checked[i].Sample)
+	g.agents = map[string]*habits.Agent{}
+	return g.eachPart(ctx, func(u *habits.Unpacker) {
+		agents := g.habitsOf(u, index)
+		mu.Lock()
+		defer mu.Unlock()
+		maps.Copy(g.agents, agents)
+	})
+}
+
+// eachPart calls visit for the samples of every partition, of several at once.
+func (g *grouper) eachPart(ctx context.Context, visit func(u *habits.Unpacker)) error {
+	return inorder.Each(ctx, g.session.Config.Workers, shuffle.Partitions, func(_ context.Context, part int) error {
+		records, err := g.samples.Partition(part)
+		if err != nil {
+			return err
+		}
+		u := habits.NewUnpacker(records)
+		visit(u)
+		return u.Err()
+	})
+}
+
+// eachSample calls visit for every sample, for several at once. A sample is valid only during its
+// call.
+func (g *grouper) eachSample(ctx context.Context, visit func(*entrySummary, *habits.Sample)) error {
+	return g.eachPart(ctx, func(u *habits.Unpacker) {
+		sample := &habits.Sample{}
+		for u.More() {
+			visit(g.unpack(u, sample), sample)
+		}
+	})
+}
+
+// unpack reads the next sample and returns the entry that it belongs to.
+func (g *grouper) unpack(u *habits.Unpacker, sample *habits.Sample) *entrySummary {
+	input := u.Int()
+	entry := u.Int()
+	u.Sample(sample)
+	return g.inputs[input].entries[entry]
+}
+
+// habitsOf returns the habits of the agents of one partition, and sets the odds of their attempts.
+// An agent that has only copies has habits without samples.
+func (g *grouper) habitsOf(u *habits.Unpacker, index habits.Index) map[string]*habits.Agent {
+	var entries []*entrySummary
+	var all []*habits.Sample
+	counted := map[string][]*habits.Sample{}
+	for u.More() {
+		sample := &habits.Sample{}
+		e := g.unpack(u, sample)
+		entries = append(entries, e)
+		all = append(all, sample)
+		name := e.agent.Value()
+		samples := counted[name]
+		if e.original == nil {
+			samples = append(samples, sample)
+		}
+		counted[name] = samples
 	}
-	g.sumWeights()
-	return nil
+	agents := make(map[string]*habits.Agent, len(counted))
+	for name, samples := range counted {
+		agents[name] = g.session.filter.Agent(name, samples, index)
+	}
+	for i, e := range entries {
+		g.inputs[e.Input].odds[e.Entry] = agents[e.agent.Value()].Odds(all[i])
+	}
+	return agents
 }
 
 // sumWeights sums the grades of each run, and finds the agents whose graded passages follow one
@@ -103,8 +253,8 @@ func (g *grouper) sumWeights() {
 		g.weights.runs = map[string]multiplier.Quality{}
 	}
 	var passages []frames.Passage
-	for _, e := range g.attempts {
-		if !e.traits.Value().hasDialogue || g.attempts[g.filterDay.CountedCopy[e.id]] != e {
+	for e := range g.attempts() {
+		if !e.traits.Value().hasDialogue || e.original != nil {
 			continue
 		}
 		if g.weights.runs != nil && isGradable(e.traits.Value().judged) {
@@ -133,7 +283,7 @@ func (g *grouper) revised(pos ref, x *block.Entry) arena.Structure {
 	return g.session.filterOf(x).Revise(
 		x.Structure,
 		g.inputs[pos.Input].odds[pos.Entry],
-		g.filterDay.Agents[x.Agent],
+		g.agents[x.Agent],
 	)
 }
 

@@ -1,7 +1,10 @@
 package pipeline
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -32,8 +35,8 @@ type plan struct {
 	Records [][]int64    `json:"records"`
 	Cut     [][2]int     `json:"cut,omitempty"`
 	reports.Replies
-	// Decisions are by input, then by entry.
-	Decisions [][]choose.Decision `json:"fates"`
+	// Decisions are by input, then by entry. The plan's file has them in lines of their own.
+	Decisions [][]choose.Decision `json:"-"`
 	// Domains counts the attempts by domain.
 	Domains map[string]int64 `json:"domains"`
 	// NotMeasured counts the attempts that the judge would have graded if it had been measured on
@@ -53,7 +56,13 @@ type plan struct {
 	Agents map[string]*habits.Agent `json:"agents"`
 	// Odds are the filter's evidence on who made the calls of each attempt, by input, then by
 	// entry.
-	Odds [][]habits.Odds `json:"odds"`
+	Odds [][]habits.Odds `json:"-"`
+}
+
+// planLine is the line of one input in the file of a plan.
+type planLine struct {
+	Decisions []choose.Decision `json:"fates"`
+	Odds      []habits.Odds     `json:"odds"`
 }
 
 // folder returns the name of the folder that contains the written files of the plan.
@@ -117,7 +126,12 @@ func newStream(config, split string) corpus.Stream {
 // group runs the group step, stores its plan, and removes the files that were written for earlier
 // plans.
 func (s *session) group(ctx context.Context) (*plan, error) {
-	g := &grouper{session: s}
+	return s.groupWithin(ctx, maxSamples)
+}
+
+// groupWithin runs the group step with at most limit bytes of samples in memory.
+func (s *session) groupWithin(ctx context.Context, limit int) (*plan, error) {
+	g := &grouper{session: s, maxSamples: limit}
 	if err := g.readBlocks(ctx); err != nil {
 		return nil, err
 	}
@@ -130,10 +144,55 @@ func (s *session) group(ctx context.Context) (*plan, error) {
 		return nil, err
 	}
 	s.plan = p
-	if err := s.staging.writeJSON(s.planPath(), p); err != nil {
+	if err := s.writePlan(p); err != nil {
 		return nil, err
 	}
 	return p, s.removeOldParts(p)
+}
+
+// writePlan writes a plan as lines of JSON, so that the text of no more than one input is in memory:
+// first the plan without its lists by input, then a planLine for each input.
+func (s *session) writePlan(p *plan) error {
+	staged := filepath.Join(s.staging.dir, planFile)
+	f, err := corpus.Create(s.FS, staged)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(f, 1<<18)
+	lines := json.NewEncoder(w)
+	err = lines.Encode(p)
+	for i := range p.Decisions {
+		if err == nil {
+			err = lines.Encode(planLine{p.Decisions[i], p.Odds[i]})
+		}
+	}
+	if err = errors.Join(err, w.Flush(), f.Close()); err != nil {
+		return err
+	}
+	return s.FS.Rename(staged, s.planPath())
+}
+
+// readPlan reads a plan that writePlan wrote.
+func (s *session) readPlan() (*plan, error) {
+	f, err := s.FS.Open(s.planPath())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	lines := json.NewDecoder(bufio.NewReaderSize(f, 1<<18))
+	p := &plan{}
+	if err := lines.Decode(p); err != nil {
+		return nil, err
+	}
+	for lines.More() {
+		var line planLine
+		if err := lines.Decode(&line); err != nil {
+			return nil, err
+		}
+		p.Decisions = append(p.Decisions, line.Decisions)
+		p.Odds = append(p.Odds, line.Odds)
+	}
+	return p, nil
 }
 
 func (g *grouper) plan(selections []selection) (*plan, error) {
@@ -146,13 +205,13 @@ func (g *grouper) plan(selections []selection) (*plan, error) {
 		Tallies: make([]rows.Tally, len(g.session.day.Problems.All)),
 		Runs:    g.weights.runs,
 		Framed:  g.weights.framed,
-		Agents:  g.filterDay.Agents,
+		Agents:  g.agents,
 		Domains: map[string]int64{},
 	}
 	for i := range g.inputs {
 		p.addInput(&g.inputs[i], len(g.session.inputs[i].files))
 	}
-	if p.Funnel, err = choose.Funnel(stages, slices.Concat(p.Decisions...)); err != nil {
+	if p.Funnel, err = choose.Funnel(stages, p.Decisions...); err != nil {
 		return nil, err
 	}
 	p.Funnel[0].Unreadable = p.Read.UnreadableShare()
@@ -342,15 +401,15 @@ func (s *session) loadPlan() (*plan, error) {
 	if s.plan != nil {
 		return s.plan, nil
 	}
-	p := &plan{}
-	if err := corpus.ReadJSON(s.FS, s.planPath(), 1<<32, p); err != nil {
+	p, err := s.readPlan()
+	if err != nil {
 		return nil, fmt.Errorf("read plan (run the group step first): %w", err)
 	}
 	key, err := s.planKey()
 	if err != nil {
 		return nil, err
 	}
-	if p.Key != key {
+	if p.Key != key || len(p.Decisions) != len(s.inputs) {
 		return nil, fmt.Errorf("read plan %s: it was made from other inputs or another configuration: run the group step again", s.planPath())
 	}
 	return p, nil

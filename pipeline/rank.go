@@ -31,6 +31,7 @@ func (g *grouper) rankProblems() []selection {
 		for _, c := range g.inputs[i].candidates {
 			byProblem[c.entry.problem] = append(byProblem[c.entry.problem], c)
 		}
+		g.inputs[i].candidates = nil
 	}
 	var out []selection
 	for problem, candidates := range byProblem {
@@ -55,20 +56,21 @@ func (g *grouper) rankProblem(problem int, candidates []candidate) selection {
 	others := sft
 	place := 0
 	for _, c := range candidates {
+		row := choose.Row{ID: c.entry.id, Score: c.score, Completion: c.entry.completion}
 		if !c.isKept {
-			if others.Offer(&c.row) == "" {
+			if others.Offer(&row) == "" {
 				out.others = append(out.others, c)
 			}
 			continue
 		}
 		place++
 		stored := &g.inputs[c.entry.Input].decisions[c.entry.Entry]
-		d := out.add(&c, &sft)
+		d := out.add(c, &row, &sft)
 		d.Axis = stored.Axis
 		d.Stripped = stored.Stripped
 		d.Place = place
-		d.Better = c.row.Better
-		d.Similarity = c.row.Similarity
+		d.Better = row.Better
+		d.Similarity = row.Similarity
 		*stored = d
 	}
 	if out.split == "" {
@@ -79,14 +81,18 @@ func (g *grouper) rankProblem(problem int, candidates []candidate) selection {
 
 // add adds the next best attempt to s.sft, unless it is a near-duplicate, exceeds the limit of its
 // problem, or has a problem without a split. It returns the decision on the attempt.
-func (s *selection) add(c *candidate, sft *choose.Thinner) choose.Decision {
-	if reason := sft.Offer(&c.row); reason != "" {
+func (s *selection) add(
+	c candidate,
+	row *choose.Row,
+	sft *choose.Thinner,
+) choose.Decision {
+	if reason := sft.Offer(row); reason != "" {
 		return choose.Decision{Stage: stageRank, Reason: reason}
 	}
 	if s.split == "" {
 		return choose.Decision{Stage: stageSplit, Reason: reasonsWithoutSplit[s.pool]}
 	}
-	s.sft = append(s.sft, *c)
+	s.sft = append(s.sft, c)
 	return choose.Decision{Split: s.split, Rank: len(s.sft)}
 }
 
@@ -95,10 +101,10 @@ func (s *selection) add(c *candidate, sft *choose.Thinner) choose.Decision {
 // order is total.
 func compareCandidates(a, b candidate) int {
 	return cmp.Or(
-		cmp.Compare(b.row.Score, a.row.Score),
+		cmp.Compare(b.score, a.score),
 		cmp.Compare(b.entry.rank, a.entry.rank),
 		cmp.Compare(a.entry.started, b.entry.started),
-		cmp.Compare(a.row.ID, b.row.ID),
+		cmp.Compare(a.entry.id, b.entry.id),
 	)
 }
 

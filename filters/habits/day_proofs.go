@@ -118,14 +118,19 @@ type Index struct {
 	replies map[uint64]int64
 	// dialogues maps each dialogue to its first appearance on the day.
 	dialogues map[uint64]origin
+	// repeats limits replies and dialogues to those that occur more than once. It is nil if all
+	// are stored.
+	repeats *Repeats
 }
 
-// NewIndex returns an index without attempts.
-func NewIndex() Index {
+// NewIndex returns an index without attempts. repeats has the replies and dialogues of all attempts
+// that will be added. It may be nil, which takes more memory and gives the same answers.
+func NewIndex(repeats *Repeats) Index {
 	return Index{
 		products:  map[uint64]bool{},
 		replies:   map[uint64]int64{},
 		dialogues: map[uint64]origin{},
+		repeats:   repeats,
 	}
 }
 
@@ -139,11 +144,14 @@ func (x Index) Add(s *Sample, agent string) {
 		begin = noTime
 	}
 	for _, reply := range s.Replies {
+		if !x.repeats.has(reply) {
+			continue
+		}
 		if first, ok := x.replies[reply]; !ok || begin < first {
 			x.replies[reply] = begin
 		}
 	}
-	if s.Dialogue != 0 {
+	if s.Dialogue != 0 && x.repeats.has(s.Dialogue) {
 		x.dialogues[s.Dialogue] = x.dialogues[s.Dialogue].add(begin, evidence.HashText(agent))
 	}
 }

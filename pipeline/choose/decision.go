@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -65,9 +66,9 @@ func (d *Decision) Code() string {
 	}
 }
 
-// Funnel counts decisions by stage. It returns an error unless In = Out + Failed + the sum of
+// Funnel counts the decisions of all lists by stage. It returns an error unless In = Out + Failed + the sum of
 // Dropped, at every stage and over all stages.
-func Funnel(stages []string, decisions []Decision) ([]corpus.Stage, error) {
+func Funnel(stages []string, lists ...[]Decision) ([]corpus.Stage, error) {
 	out := make([]corpus.Stage, len(stages))
 	byName := make(map[string]*corpus.Stage, len(stages))
 	for i, name := range stages {
@@ -78,8 +79,9 @@ func Funnel(stages []string, decisions []Decision) ([]corpus.Stage, error) {
 		}
 		byName[name] = &out[i]
 	}
-	for i := range decisions {
-		d := &decisions[i]
+	remaining := int64(0)
+	for d := range eachDecision(lists) {
+		remaining++
 		if d.IsKept() {
 			continue
 		}
@@ -95,7 +97,6 @@ func Funnel(stages []string, decisions []Decision) ([]corpus.Stage, error) {
 		}
 	}
 
-	remaining := int64(len(decisions))
 	for i := range out {
 		out[i].In = remaining
 		remaining -= out[i].Failed
@@ -104,15 +105,27 @@ func Funnel(stages []string, decisions []Decision) ([]corpus.Stage, error) {
 		}
 		out[i].Out = remaining
 	}
-	countStripped(out, decisions)
+	countStripped(out, lists)
 	return out, corpus.CheckFunnel(out)
+}
+
+// eachDecision returns an iterator over the decisions of all lists.
+func eachDecision(lists [][]Decision) iter.Seq[*Decision] {
+	return func(yield func(*Decision) bool) {
+		for _, list := range lists {
+			for i := range list {
+				if !yield(&list[i]) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // countStripped counts, for each stage, the records that passed it and whose thinking was
 // removed.
-func countStripped(funnel []corpus.Stage, decisions []Decision) {
-	for i := range decisions {
-		d := &decisions[i]
+func countStripped(funnel []corpus.Stage, lists [][]Decision) {
+	for d := range eachDecision(lists) {
 		if !d.Stripped {
 			continue
 		}

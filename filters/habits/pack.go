@@ -1,0 +1,153 @@
+package habits
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+
+	"github.com/trajectory-arena/arena"
+)
+
+// ErrPacked is returned for bytes that Sample.Append did not write.
+var ErrPacked = errors.New("a packed sample is damaged")
+
+// Append appends s to b in a form that Unpacker reads: about a third of the memory of a Sample,
+// without pointers.
+func (s *Sample) Append(b []byte) []byte {
+	for _, f := range [...]float64{s.Score, s.Open.Rise, s.Open.Fall} {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(f))
+	}
+	b = append(b, flag(s.Evidence)|flag(s.Silent)<<1)
+	b = appendLength(b, len(s.Axis))
+	b = append(b, s.Axis...)
+	b = appendLength(b, len(s.Tallies))
+	for _, r := range s.Tallies {
+		b = binary.AppendVarint(b, int64(r.Part))
+		b = binary.AppendVarint(b, int64(r.Whole))
+	}
+	b = appendLength(b, len(s.Marks))
+	for _, marks := range s.Marks {
+		b = appendLength(b, len(marks))
+		for _, m := range marks {
+			b = binary.LittleEndian.AppendUint64(b, m.Group)
+			b = binary.LittleEndian.AppendUint64(b, m.Value)
+		}
+	}
+	for _, hashes := range [...][]uint64{s.Taken, s.Unseen, s.Replies} {
+		b = appendLength(b, len(hashes))
+		for _, h := range hashes {
+			b = binary.LittleEndian.AppendUint64(b, h)
+		}
+	}
+	b = binary.AppendVarint(b, int64(s.Invented))
+	b = binary.AppendVarint(b, s.Begun)
+	return binary.LittleEndian.AppendUint64(b, s.Dialogue)
+}
+
+func flag(isSet bool) byte {
+	if isSet {
+		return 1
+	}
+	return 0
+}
+
+func appendLength(b []byte, n int) []byte { return binary.AppendUvarint(b, uint64(n)) }
+
+// Unpacker reads values from bytes in the order in which they were appended. After the first value
+// that the bytes do not hold, it returns zero values and Err returns ErrPacked.
+type Unpacker struct {
+	rest []byte
+	err  error
+}
+
+// NewUnpacker returns an Unpacker of b.
+func NewUnpacker(b []byte) *Unpacker { return &Unpacker{rest: b} }
+
+// More reports whether bytes are left and no value was damaged.
+func (u *Unpacker) More() bool { return u.err == nil && len(u.rest) > 0 }
+
+// Err returns ErrPacked if a value was damaged.
+func (u *Unpacker) Err() error { return u.err }
+
+// take returns the next n bytes, nil if there are fewer.
+func (u *Unpacker) take(n int) []byte {
+	if u.err != nil || n < 0 || n > len(u.rest) {
+		u.err = ErrPacked
+		return nil
+	}
+	b := u.rest[:n]
+	u.rest = u.rest[n:]
+	return b
+}
+
+// Int reads a value that binary.AppendVarint wrote.
+func (u *Unpacker) Int() int {
+	v, n := binary.Varint(u.rest)
+	if n <= 0 {
+		u.err = ErrPacked
+		return 0
+	}
+	u.take(n)
+	return int(v)
+}
+
+// length reads the number of values that follow, each of at least size bytes.
+func (u *Unpacker) length(size int) int {
+	v, n := binary.Uvarint(u.rest)
+	if n <= 0 || v > uint64(len(u.rest)/size) {
+		u.err = ErrPacked
+		return 0
+	}
+	u.take(n)
+	return int(v)
+}
+
+func (u *Unpacker) fixed() uint64 {
+	b := u.take(8)
+	if b == nil {
+		return 0
+	}
+	return binary.LittleEndian.Uint64(b)
+}
+
+func (u *Unpacker) float() float64 { return math.Float64frombits(u.fixed()) }
+
+// Sample reads a sample into s. It reuses the lists of s.
+func (u *Unpacker) Sample(s *Sample) {
+	s.Score = u.float()
+	s.Open.Rise = u.float()
+	s.Open.Fall = u.float()
+	if flags := u.take(1); flags != nil {
+		s.Evidence = flags[0]&1 != 0
+		s.Silent = flags[0]&2 != 0
+	}
+	s.Axis = arena.Axis(u.take(u.length(1)))
+	s.Tallies = s.Tallies[:0]
+	for range u.length(2) {
+		s.Tallies = append(s.Tallies, Ratio{Part: u.Int(), Whole: u.Int()})
+	}
+	s.Marks = resize(s.Marks, u.length(1))
+	for i := range s.Marks {
+		s.Marks[i] = s.Marks[i][:0]
+		for range u.length(16) {
+			s.Marks[i] = append(s.Marks[i], Mark{Group: u.fixed(), Value: u.fixed()})
+		}
+	}
+	for _, hashes := range [...]*[]uint64{&s.Taken, &s.Unseen, &s.Replies} {
+		*hashes = (*hashes)[:0]
+		for range u.length(8) {
+			*hashes = append(*hashes, u.fixed())
+		}
+	}
+	s.Invented = u.Int()
+	s.Begun = int64(u.Int())
+	s.Dialogue = u.fixed()
+}
+
+// resize returns list with n elements, and keeps the elements beyond its length.
+func resize[T any](list []T, n int) []T {
+	for cap(list) < n {
+		list = append(list[:cap(list)], *new(T))
+	}
+	return list[:n]
+}
