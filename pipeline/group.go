@@ -77,7 +77,7 @@ func (g *grouper) readBlocks(ctx context.Context) error {
 			return nil
 		}
 		g.hashes.Add(int64(len(x.Sample.Replies) + 1))
-		return g.samples.Add(shuffle.Of(x.Agent), func(b []byte) []byte {
+		return g.samples.Add(shuffle.PartitionOf(x.Agent), func(b []byte) []byte {
 			b = binary.AppendVarint(b, int64(pos.Input))
 			b = binary.AppendVarint(b, int64(pos.Entry))
 			return x.Sample.Append(b)
@@ -101,7 +101,7 @@ func (g *grouper) readBlocks(ctx context.Context) error {
 func (g *grouper) findCopies(ctx context.Context) error {
 	parts := make([][]*entrySummary, shuffle.Partitions)
 	for e := range g.attempts() {
-		part := shuffle.Of(e.id)
+		part := shuffle.PartitionOf(e.id)
 		parts[part] = append(parts[part], e)
 	}
 	return inorder.Each(ctx, g.session.Config.Workers, len(parts), func(_ context.Context, i int) error {

@@ -17,8 +17,8 @@ const Partitions = 256
 // it.
 var seed = maphash.MakeSeed()
 
-// Of returns the partition of a key.
-func Of(key string) int { return int(maphash.String(seed, key) % Partitions) }
+// PartitionOf returns the partition of a key.
+func PartitionOf(key string) int { return int(maphash.String(seed, key) % Partitions) }
 
 // Store holds records in memory up to a limit, and all others in one file. Add is safe for
 // concurrent use, but not with Partition.

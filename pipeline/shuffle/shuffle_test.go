@@ -25,7 +25,7 @@ func TestPartitionsHoldAllRecords(t *testing.T) {
 			group.Go(func() {
 				for i := range 300 {
 					key := fmt.Sprintf("key-%d", i%50)
-					err := s.Add(shuffle.Of(key), func(b []byte) []byte {
+					err := s.Add(shuffle.PartitionOf(key), func(b []byte) []byte {
 						return fmt.Appendf(b, "%s:%d:%d;", key, worker, i)
 					})
 					if err != nil {
@@ -52,7 +52,7 @@ func TestPartitionsHoldAllRecords(t *testing.T) {
 				}
 				var worker, i int
 				key, rest, _ := strings.Cut(record, ":")
-				if _, err := fmt.Sscanf(rest, "%d:%d", &worker, &i); err != nil || shuffle.Of(key) != part {
+				if _, err := fmt.Sscanf(rest, "%d:%d", &worker, &i); err != nil || shuffle.PartitionOf(key) != part {
 					t.Fatalf("partition %d has %q: %v", part, record, err)
 				}
 				order := fmt.Sprint(key, " ", worker)
