@@ -147,7 +147,7 @@ func writer(think func(*script.Shown) string) func(modeltest.Call) modeltest.Act
 func rewriting(t *testing.T, day, from string, m rewrite.Model) *rewrite.Rewriting {
 	t.Helper()
 	return &rewrite.Rewriting{
-		Corpus: from, Sources: pipeline.Sources{Days: []string{day}}, MaxRows: 10_000, Workers: 8, Model: m, Progress: func() {},
+		Corpus: from, Sources: pipeline.Sources{Days: []string{day}, Limits: traces.DefaultLimits()}, MaxRows: 10_000, Workers: 8, Model: m, Progress: func() {},
 		Target: finish.Target{
 			FS:      corpus.Disk{},
 			Out:     filepath.Join(t.TempDir(), "rewritten"),
