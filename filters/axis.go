@@ -37,7 +37,7 @@ var rules = []rule{
 	},
 	{
 		name: "named",
-		why:  "+1 for each dispatch that a reply named with these arguments, at most 5: one match may be chance, a habit of matching is not; more add nothing that a puppet could not add too",
+		why:  "+1 for each dispatch that a reply named with these arguments, at most 5: one match may be chance, a habit of matching is not; more add nothing that a puppet could not add too; one without arguments adds nothing, since any client may send it",
 		odds: namedOdds,
 	},
 	{
@@ -110,7 +110,7 @@ func noInferenceOdds(a *evidence.Attempt) float64 {
 }
 
 func namedOdds(a *evidence.Attempt) float64 {
-	exact := float64(a.Links[evidence.LinkNamed] + a.Links[evidence.LinkDerived])
+	exact := float64(a.Links[evidence.LinkNamed] - a.Bare + a.Links[evidence.LinkDerived])
 	loose := float64(0.7 * float64(a.Links[evidence.LinkLoose]))
 	return math.Min(exact+loose, 5)
 }

@@ -48,6 +48,9 @@ func (a *Act) read(
 	encoded bool,
 ) {
 	*a = Act{Tool: r.Tool, name: r.name, Page: 1}
+	if args.Kind() == arena.String { // the JSON of an object in a string
+		args = arena.Raw(gjson.Parse(string(args)).Str)
+	}
 	if args.Kind() != arena.Object || !s.hasRoom() {
 		return
 	}
@@ -122,6 +125,11 @@ func (a *Act) readByValue(s *scratch, v gjson.Result) {
 	if words := s.words[start:len(s.words):len(s.words)]; len(words) > len(a.Words) {
 		a.Words = words
 	}
+}
+
+// hasValues reports whether the arguments of a call have a value, such as words or products.
+func (a *Act) hasValues() bool {
+	return len(a.Words) > 0 || len(a.IDs) > 0 || len(a.specs) > 0 || a.Page > 1 || a.Shop != 0 || a.OtherArgs != 0
 }
 
 // minID is the minimum number of digits of a product id. Shorter numbers are counts or prices.

@@ -23,6 +23,9 @@ type Attempt struct {
 	// Links counts the dispatches (logged requests to the shop) by their relation to the model's
 	// replies.
 	Links Links
+	// Bare counts the named dispatches without a value in their arguments, which a program and a
+	// model may both send by chance.
+	Bare int
 	// Inference counts the chat completions that may have returned text.
 	Inference int
 	// Readable counts the model's replies in the log that can be read.
@@ -158,13 +161,7 @@ func examine(
 	a.Log.linkDispatches()
 	a.linkByWords()
 	a.Log.linkChoices()
-	for i := range a.Log.Dispatches {
-		d := &a.Log.Dispatches[i]
-		a.Links[d.Link]++
-		if d.cut {
-			a.Cut++
-		}
-	}
+	a.countLinks()
 	a.Readable = slicesx.CountFunc(a.Log.Replies, func(r *Reply) bool {
 		return r.readable
 	})
@@ -211,6 +208,20 @@ func (a *Attempt) Fit(title string) int {
 		}
 	}
 	return n
+}
+
+// countLinks sets Links, Bare and Cut from the links of the dispatches.
+func (a *Attempt) countLinks() {
+	for i := range a.Log.Dispatches {
+		d := &a.Log.Dispatches[i]
+		a.Links[d.Link]++
+		if d.Link == LinkNamed && !d.Act.hasValues() {
+			a.Bare++
+		}
+		if d.cut {
+			a.Cut++
+		}
+	}
 }
 
 // Unbound counts the dispatches (logged requests to the shop) that no reply of their own turn
