@@ -21,10 +21,10 @@ func WriteHeads(ctx context.Context, r *Run, dir string, copies int) error {
 	for c := range copies {
 		var w *block.Writer
 		last := -1
-		err := s.eachEntry(ctx, 1, block.PartFound|block.PartSample|block.PartStructure, func(pos ref, x *block.Entry) error {
+		err = s.eachEntry(ctx, 1, block.PartFound|block.PartSample|block.PartStructure, func(pos ref, x *block.Entry) error {
 			if pos.Input != last {
 				if w != nil {
-					if err := w.Close(); err != nil {
+					if err = w.Close(); err != nil {
 						return err
 					}
 				}

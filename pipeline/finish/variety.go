@@ -18,7 +18,7 @@ func ReadVariety(fsys corpus.FS, dir string) (*variety.Sample, error) {
 	}
 	sample := &variety.Sample{}
 	for _, split := range []string{corpus.SplitTrain, corpus.SplitEval} {
-		if err := Rows(source, corpus.ProfileHFJSON, split, sample.Add); err != nil {
+		if err = Rows(source, corpus.ProfileHFJSON, split, sample.Add); err != nil {
 			return nil, err
 		}
 	}

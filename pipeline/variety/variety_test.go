@@ -49,11 +49,11 @@ func figures(t *testing.T, all []*rows.SFT) map[string]variety.Figure {
 	return byName
 }
 
-// prose returns n words of a vocabulary of size words.
-func prose(d *dice.Dice, n, size int) string {
+// prose returns n random words.
+func prose(d *dice.Dice, n int) string {
 	var b strings.Builder
 	for range n {
-		fmt.Fprintf(&b, "w%c%c ", 'a'+rune(d.N(size)), 'a'+rune(d.N(size)))
+		fmt.Fprintf(&b, "w%c%c ", 'a'+rune(d.N(26)), 'a'+rune(d.N(26)))
 	}
 	return b.String()
 }
@@ -68,9 +68,9 @@ func TestFiguresTellCorporaApart(t *testing.T) {
 	for i := range 60 {
 		problem := fmt.Sprint("p", i)
 		tool := fmt.Sprint("find", d.N(5))
-		varied = append(varied, attempt(t, problem, problem, tool, prose(d, 200, 26), result, prose(d, 20, 26)+"it costs 4711"))
+		varied = append(varied, attempt(t, problem, problem, tool, prose(d, 200), result, prose(d, 20)+"it costs 4711"))
 		collapsed = append(collapsed, attempt(t, problem, problem, "find", "I look for the lamp that the customer wants now.", result, "The brass lamp of Odesa costs 4711, so I take it."))
-		ungrounded = append(ungrounded, attempt(t, problem, problem, tool, prose(d, 200, 26), result, "I want the lamp "+problem))
+		ungrounded = append(ungrounded, attempt(t, problem, problem, tool, prose(d, 200), result, "I want the lamp "+problem))
 	}
 	v, c, u := figures(t, varied), figures(t, collapsed), figures(t, ungrounded)
 	for name, higher := range map[string]bool{"distinct 3-grams": true, "self-similarity": false, "same opening": false, "same tools": false, "near copies": false} {
@@ -94,7 +94,7 @@ func TestFiguresDoNotDependOnOrder(t *testing.T) {
 	var all []*rows.SFT
 	for i := range 1100 {
 		id := fmt.Sprint("a", i)
-		all = append(all, attempt(t, fmt.Sprint(i%50), id, "find", prose(d, 12, 26), "4711", "So it is 4711."))
+		all = append(all, attempt(t, fmt.Sprint(i%50), id, "find", prose(d, 12), "4711", "So it is 4711."))
 	}
 	for i := range all {
 		if one.Add(all[i]) != nil || other.Add(all[len(all)-1-i]) != nil {

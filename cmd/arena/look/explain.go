@@ -82,8 +82,8 @@ func daysOf(
 ) (days attempt.Days, err error) {
 	if len(named) == 0 {
 		named = slices.DeleteFunc(pipeline.RecordedDays(dir), func(day string) bool {
-			_, err := os.Stat(day)
-			return err != nil
+			_, missing := os.Stat(day)
+			return missing != nil
 		})
 	}
 	inputs, err := s.DayInputs(ctx, named)
