@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -315,9 +316,14 @@ func (s *scratch) readFunction() (name string, args arena.Raw) {
 }
 
 // readTextCalls reads the calls that a model wrote as text into s.acts. The calls of the current
-// reply start at s.acts[first].
+// reply start at s.acts[first]. It reads none from a reply whose calls have words without a key, since
+// these words are compared with requests under any key (learnForms, linkByWords).
 func (s *scratch) readTextCalls(text string, first int) {
-	for _, c := range s.textCalls.Read(text).Calls {
+	reading := s.textCalls.Read(text)
+	if slices.Contains(reading.Repairs, calls.RepairWords) {
+		return
+	}
+	for _, c := range reading.Calls {
 		if len(s.acts) < first+maxNamed {
 			s.addCall(c.Name, c.Arguments, first)
 		}

@@ -4,6 +4,7 @@ import (
 	"html"
 	"iter"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -61,7 +62,9 @@ func (a *Attempt) unreadText(reply int) *replyText {
 			text = text[:maxReplyText]
 		}
 		if mayContainCall(raw) {
-			if reading := calls.Mended(text); len(reading.Calls) > 0 && len(reading.Faults) == 0 {
+			reading := calls.Mended(text)
+			isRead := len(reading.Calls) > 0 && len(reading.Faults) == 0 && !slices.Contains(reading.Repairs, calls.RepairWords)
+			if isRead {
 				t.calls = appendVersions(t.calls, text)
 				text = reading.Think + "\n" + reading.Text
 			}
