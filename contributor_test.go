@@ -22,7 +22,7 @@ func TestWhatIsNewTouchesFewFiles(t *testing.T) {
 		most    int
 	}{
 		{"trace format", "traces/decoder.go", `&formats\.(\w+)`, `\bformats\.NAME\b|\bNAME += Format\{`, []string{"."}, 2},
-		{"judge", "judges/list.go", `/judges/(\w+)"`, `\bNAME\.New\w*\(`, []string{"judges", "pipeline", "student", "environment", "cmd"}, 2},
+		{"judge", "judges/list.go", `/judges/(?:shop/)?(\w+)"`, `\bNAME\.New\w*\(`, []string{"judges", "pipeline", "student", "environment", "cmd"}, 2},
 		{"export profile", "corpus/export/profile.go", `\bName: +"([^"]+)"`, `"NAME"`, []string{"corpus"}, 2},
 		{"filter rule", "filters/habits/*.go", `\bReason: "(\w+)"`, `"NAME(_v\d)?"`, []string{"."}, 1},
 		{"filter rule in a list", "filters/habits/list.go", `(?m)^\t(\w+),$`, `\bNAME\b`, []string{"filters/habits"}, 2},

@@ -17,8 +17,8 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
-	"github.com/trajectory-arena/arena/judges/gates"
-	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/judges/shop/gates"
+	"github.com/trajectory-arena/arena/judges/shop/outcome"
 	"github.com/trajectory-arena/arena/traces"
 	"github.com/trajectory-arena/arena/traces/convert"
 )

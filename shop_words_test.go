@@ -14,13 +14,14 @@ var shopWord = regexp.MustCompile(`(?i:\b(shop|shops|shopping|seller|sellers|vou
 	`\b(recommend|recommends|recommended|recommending|product|products)\b|` +
 	`[a-z](Shop|Seller|Voucher|Peso|Recommend|Product)|\b(shop|seller|voucher|peso|recommend|product)[A-Z]|\b(Shop|Seller|Voucher|Peso|Recommend|Product)`)
 
-// shopName matches the names by which general code refers to the domain of the shop.
-var shopName = regexp.MustCompile(`domain\.(Shop|FromShop)\b`)
+// shopName matches the names by which general code refers to the domain of the shop, and imports of
+// its packages.
+var shopName = regexp.MustCompile(`domain\.(Shop|FromShop)\b|"github\.com/trajectory-arena/arena/(judges/)?shop[/"]`)
 
 // shopPackages are the packages whose purpose is the shop: its catalogue and its rules, students and
 // environments in it, and traces of it that tests make. Packages in them belong to it, too.
 var shopPackages = []string{
-	"shop", "judges/outcome", "environment", "student", "contest", "bench", "pipeline/rewrite", "pipeline/recipe", "cmd/arena/evaluate",
+	"shop", "judges/shop", "environment", "student", "contest", "bench", "pipeline/rewrite", "pipeline/recipe", "cmd/arena/evaluate",
 	"internal/daygen", "internal/script", "internal/evaluation",
 }
 
@@ -29,7 +30,7 @@ var shopPackages = []string{
 var shopWordsLeft = []string{
 	".", "cmd/arena", "cmd/arena/audit", "cmd/arena/build", "cmd/arena/cli", "cmd/arena/instrument", "corpus/export", "corpus/redact", "corpus/rows", "corpus/verify",
 	"domain", "filters", "filters/checks", "filters/evidence", "filters/habits", "guard", "guard/lexical", "guard/minhash", "guard/rows",
-	"internal/calls", "internal/model/modeltest", "judges", "judges/gates", "judges/llm", "judges/probe", "judges/steps",
+	"internal/calls", "internal/model/modeltest", "judges", "judges/llm",
 	"pipeline", "pipeline/finish", "pipeline/reports", "report/attempt", "report/site", "traces", "traces/formats",
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/calls"
 	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/frames"
-	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/judges/shop/outcome"
 )
 
 // Rewarder computes the rewards of finished attempts: by the outcome rules, the judge and

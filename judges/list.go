@@ -1,6 +1,7 @@
 // Package judges lists the instruments that grade attempts: the subnet's own outcome
-// rules, the reasoning judges and the rules on steps. Each is a package of its own. An
-// instrument that fails gives no grade, never a low one.
+// rules, the reasoning judges and the rules on steps. Each is a package of its own; those that were
+// made for the shop and measured on it are in folder shop. An instrument that fails gives no grade,
+// never a low one.
 package judges
 
 import (
@@ -8,9 +9,9 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/slicesx"
-	"github.com/trajectory-arena/arena/judges/gates"
 	"github.com/trajectory-arena/arena/judges/llm"
-	"github.com/trajectory-arena/arena/judges/steps"
+	"github.com/trajectory-arena/arena/judges/shop/gates"
+	"github.com/trajectory-arena/arena/judges/shop/steps"
 )
 
 // Judge grades attempts. An error is a failure of the instrument, never a grade.

@@ -17,8 +17,8 @@ import (
 	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard"
-	"github.com/trajectory-arena/arena/judges/gates"
-	"github.com/trajectory-arena/arena/judges/steps"
+	"github.com/trajectory-arena/arena/judges/shop/gates"
+	"github.com/trajectory-arena/arena/judges/shop/steps"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/traces"
 )

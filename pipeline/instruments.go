@@ -5,7 +5,7 @@ import (
 	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/judges"
-	"github.com/trajectory-arena/arena/judges/steps"
+	"github.com/trajectory-arena/arena/judges/shop/steps"
 )
 
 // Instruments records what measured the attempts of a run. The flags choose the

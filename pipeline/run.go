@@ -12,8 +12,8 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/agreement"
-	"github.com/trajectory-arena/arena/judges/outcome"
-	"github.com/trajectory-arena/arena/judges/probe"
+	"github.com/trajectory-arena/arena/judges/shop/outcome"
+	"github.com/trajectory-arena/arena/judges/shop/probe"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/reports"
 )

@@ -15,7 +15,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/verify"
 	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/judges"
-	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/judges/shop/outcome"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/shop"
 )

@@ -8,7 +8,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus/chat"
-	"github.com/trajectory-arena/arena/judges/steps"
+	"github.com/trajectory-arena/arena/judges/shop/steps"
 	"github.com/trajectory-arena/arena/shop"
 )
 

@@ -16,7 +16,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/journal"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/judges"
-	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/judges/shop/outcome"
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 

@@ -6,7 +6,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/stats"
-	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/judges/shop/outcome"
 	"github.com/trajectory-arena/arena/student/dialect"
 	"github.com/trajectory-arena/arena/student/rollout"
 )

@@ -28,7 +28,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/python"
-	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/judges/shop/outcome"
 	"github.com/trajectory-arena/arena/shop"
 	"github.com/trajectory-arena/arena/student"
 	"github.com/trajectory-arena/arena/student/dialect"

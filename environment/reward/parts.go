@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/judges/shop/outcome"
 )
 
 // Part is one measured property of an attempt.

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena/internal/slicesx"
-	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/judges/shop/outcome"
 )
 
 // Fit is the result of fitting a scale, which converts a judge's grades to payment factors, to

@@ -9,8 +9,8 @@ import (
 
 	"github.com/trajectory-arena/arena/internal/dice"
 	"github.com/trajectory-arena/arena/internal/longtest"
-	"github.com/trajectory-arena/arena/judges/outcome"
 	"github.com/trajectory-arena/arena/judges/reply"
+	"github.com/trajectory-arena/arena/judges/shop/outcome"
 )
 
 // biased are labels, and a judge that grades higher than they do and errs.

@@ -13,9 +13,9 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/judges/frames"
-	"github.com/trajectory-arena/arena/judges/gates"
 	"github.com/trajectory-arena/arena/judges/multiplier"
-	"github.com/trajectory-arena/arena/judges/probe"
+	"github.com/trajectory-arena/arena/judges/shop/gates"
+	"github.com/trajectory-arena/arena/judges/shop/probe"
 	"github.com/trajectory-arena/arena/traces"
 )
 

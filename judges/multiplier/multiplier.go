@@ -5,7 +5,7 @@ package multiplier
 
 import (
 	"github.com/trajectory-arena/arena/internal/wrong"
-	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/judges/shop/outcome"
 )
 
 // Per is the unit whose quality weights an attempt.

@@ -8,7 +8,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/trajectory-arena/arena/judges/multiplier"
-	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/judges/shop/outcome"
 )
 
 func TestFactors(t *testing.T) {

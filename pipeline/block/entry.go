@@ -10,7 +10,7 @@ import (
 	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/guard/minhash"
-	"github.com/trajectory-arena/arena/judges/probe"
+	"github.com/trajectory-arena/arena/judges/shop/probe"
 )
 
 // Entry is the stored result for one attempt, or for one record that could not be read. For an

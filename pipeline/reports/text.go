@@ -12,7 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/judges/agreement"
 	"github.com/trajectory-arena/arena/judges/frames"
 	"github.com/trajectory-arena/arena/judges/multiplier"
-	"github.com/trajectory-arena/arena/judges/probe"
+	"github.com/trajectory-arena/arena/judges/shop/probe"
 )
 
 // minAgents is the number of agents from which a constant grade shows that a judge measures nothing.

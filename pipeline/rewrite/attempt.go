@@ -18,9 +18,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/judges/frames"
-	"github.com/trajectory-arena/arena/judges/gates"
 	"github.com/trajectory-arena/arena/judges/ledger"
 	"github.com/trajectory-arena/arena/judges/llm"
+	"github.com/trajectory-arena/arena/judges/shop/gates"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 

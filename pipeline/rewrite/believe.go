@@ -15,7 +15,7 @@ import (
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/internal/canonical"
 	"github.com/trajectory-arena/arena/internal/text"
-	"github.com/trajectory-arena/arena/judges/gates"
+	"github.com/trajectory-arena/arena/judges/shop/gates"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/traces"
 )

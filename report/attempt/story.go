@@ -13,7 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/filters/evidence"
 	"github.com/trajectory-arena/arena/guard"
-	"github.com/trajectory-arena/arena/judges/gates"
+	"github.com/trajectory-arena/arena/judges/shop/gates"
 )
 
 // Story is the dialogue of an attempt, with the requests and results in the proxy's log.

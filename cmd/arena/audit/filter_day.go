@@ -12,7 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/internal/text"
-	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/judges/shop/outcome"
 	"github.com/trajectory-arena/arena/report/attempt"
 	"github.com/trajectory-arena/arena/traces"
 )

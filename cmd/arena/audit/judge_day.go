@@ -20,7 +20,7 @@ import (
 	"github.com/trajectory-arena/arena/judges/judgements"
 	"github.com/trajectory-arena/arena/judges/ledger"
 	"github.com/trajectory-arena/arena/judges/llm"
-	"github.com/trajectory-arena/arena/judges/probe"
+	"github.com/trajectory-arena/arena/judges/shop/probe"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 )

@@ -11,7 +11,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/cmd/arena/instrument"
-	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/judges/shop/outcome"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/traces"
 )

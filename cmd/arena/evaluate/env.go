@@ -22,7 +22,7 @@ import (
 	"github.com/trajectory-arena/arena/environment/reward"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges"
-	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/judges/shop/outcome"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/student"
 	"github.com/trajectory-arena/arena/traces"

@@ -12,7 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/instrument"
 	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/internal/model"
-	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/judges/shop/outcome"
 	"github.com/trajectory-arena/arena/shop"
 	"github.com/trajectory-arena/arena/student"
 	"github.com/trajectory-arena/arena/student/rollout"

@@ -17,7 +17,7 @@ import (
 	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/agreement"
 	"github.com/trajectory-arena/arena/judges/llm"
-	"github.com/trajectory-arena/arena/judges/probe"
+	"github.com/trajectory-arena/arena/judges/shop/probe"
 )
 
 // offlineSteps is the value of --step-judge with which steps are labelled without a model.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/judges/steps"
+	"github.com/trajectory-arena/arena/judges/shop/steps"
 )
 
 func needed(verdicts []arena.StepVerdict) []bool {

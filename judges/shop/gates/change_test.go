@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/judges/gates"
+	"github.com/trajectory-arena/arena/judges/shop/gates"
 )
 
 // changed is a case with every thought, result and argument rewritten.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/judges/gates"
+	"github.com/trajectory-arena/arena/judges/shop/gates"
 )
 
 // TestHugeTextTakesLinearTime runs texts on which anything quadratic would

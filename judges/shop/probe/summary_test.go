@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/trajectory-arena/arena/judges/probe"
+	"github.com/trajectory-arena/arena/judges/shop/probe"
 )
 
 func TestSummariesAreReadAsTheyWereWritten(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/internal/longtest"
-	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/judges/shop/outcome"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -21,7 +21,7 @@ var day = flag.String("day", "", "labelled day with its problems and catalogue t
 // BenchmarkDay measures the CPU that the filter and the subnet's scores take of a day's
 // attempts that have a dialogue, beside reading them: hash, unpacking and envelope.
 //
-//	go test ./judges/outcome -run - -bench Day -cpu 1 -benchtime 1x -count 5 -day DAY
+//	go test ./judges/shop/outcome -run - -bench Day -cpu 1 -benchtime 1x -count 5 -day DAY
 func BenchmarkDay(b *testing.B) {
 	if *day == "" {
 		b.Skip("no -day")

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trajectory-arena/arena/judges/agreement"
-	"github.com/trajectory-arena/arena/judges/gates"
+	"github.com/trajectory-arena/arena/judges/shop/gates"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

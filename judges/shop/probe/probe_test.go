@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/judges/probe"
+	"github.com/trajectory-arena/arena/judges/shop/probe"
 )
 
 // gullible is a judge that each probe can move.

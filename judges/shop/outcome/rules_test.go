@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/judges/shop/outcome"
 )
 
 // bell is the product that most cases recommend; drum is of the same shop.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/judges/gates"
+	"github.com/trajectory-arena/arena/judges/shop/gates"
 )
 
 // layouts write a result as agents log it.

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena/internal/longtest"
-	"github.com/trajectory-arena/arena/judges/gates"
-	"github.com/trajectory-arena/arena/judges/probe"
+	"github.com/trajectory-arena/arena/judges/shop/gates"
+	"github.com/trajectory-arena/arena/judges/shop/probe"
 )
 
 // comparing are the probes that add what a thought may say too: a day of those is

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/judges/gates"
+	"github.com/trajectory-arena/arena/judges/shop/gates"
 )
 
 // TestWisdomIsNoRemark holds that sentences about thinking, choosing and

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/judges/outcome"
+	"github.com/trajectory-arena/arena/judges/shop/outcome"
 )
 
 // TestMultiplier has the ends, the ceiling and figures by the formula
