@@ -52,8 +52,9 @@ func AgentVersion(name, version string) string {
 	return name + "@" + version
 }
 
-// readATIFExtra reads the fields of a trace that ATIF has no keys for. The subnet and this
-// project write them under "extra". They replace values that were read before.
+// readATIFExtra reads the fields of a trace that ATIF has no keys for from extra, the object that
+// the subnet or this project writes under "extra". A field that is present replaces the value that
+// was read before; vetoes are appended.
 func (r *reader) readATIFExtra(extra *value) {
 	a := r.attempt()
 	a.RunID = cmp.Or(extra.id("eval_run_id"), a.RunID)
@@ -81,9 +82,9 @@ func (r *reader) readATIFExtra(extra *value) {
 	})
 }
 
-// readATIFStep adds a step of an ATIF document to the messages of the attempt. The results in a
-// step are those of the step's own calls if the agent wrote it. In any other step they become
-// part of the text.
+// readATIFStep adds m, one step of an ATIF document, to the messages of the attempt. Tool results
+// in a step of the agent are assigned to the calls of the step by id; those of no call follow as
+// messages. In any other step they become part of the text.
 func (r *reader) readATIFStep(m *value) {
 	a := r.attempt()
 	a.Model = cmp.Or(a.Model, r.text(m.get("model_name")))
@@ -124,8 +125,9 @@ func (r *reader) readATIFStep(m *value) {
 	}
 }
 
-// addATIFText adds a step that the agent did not write as a message. The tool results in the
-// step are joined to its text.
+// addATIFText adds a step that the agent did not write as a message. source names the author as
+// ATIF does: "user", "system", or any other word, which becomes the unknown role. The tool results
+// are joined to the text by line breaks.
 func (r *reader) addATIFText(source, text string, results []message) {
 	texts := []string{text}
 	for _, result := range results {
@@ -141,7 +143,8 @@ func (r *reader) addATIFText(source, text string, results []message) {
 	r.addText(sender, strings.TrimPrefix(strings.Join(texts, "\n"), "\n"))
 }
 
-// readATIFResults returns the tool results in a list, without those that have no content.
+// readATIFResults returns a message for each tool result in a list, without results whose content
+// is missing or null. It sets hasNonText of the attempt if a result has images or audio.
 func (r *reader) readATIFResults(list *value) []message {
 	var results []message
 	r.each(list, func(v *value) {
@@ -160,15 +163,16 @@ func (r *reader) readATIFResults(list *value) []message {
 	return results
 }
 
-// hasMedia reports whether a tool result is a list of parts that are not all text.
+// hasMedia reports whether a tool result is a JSON array with the string "image" or "audio" in it,
+// as in the type of a part that is no text.
 func hasMedia(result arena.Raw) bool {
 	isList := result.Kind() == arena.Array
 	text := string(result)
 	return isList && (strings.Contains(text, `"image"`) || strings.Contains(text, `"audio"`))
 }
 
-// matchResults sets the result of each call to that with the same id, and returns the results
-// without such a call. Calls that share an id get results in order.
+// matchResults sets the result of each call to the result with the same id. Calls that share an id
+// get their results in order. It returns the results that have no id or whose id has no call left.
 func matchResults(calls []arena.ToolCall, results []message) []message {
 	unanswered := map[string][]int{}
 	for i := range calls {
@@ -188,8 +192,8 @@ func matchResults(calls []arena.ToolCall, results []message) []message {
 	return unmatched
 }
 
-// unixMilliseconds converts an ISO 8601 time, with or without a time zone, to Unix milliseconds.
-// It returns any other value as it is written.
+// unixMilliseconds converts a string with an ISO 8601 time to a JSON number of Unix milliseconds; a
+// time without a time zone is UTC. It returns any other value as it is written.
 func unixMilliseconds(v *value) arena.Raw {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999"} {
 		if t, err := time.Parse(layout, v.str()); err == nil {

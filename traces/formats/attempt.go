@@ -38,7 +38,8 @@ type message struct {
 	// tool (both empty if unknown), and the value.
 	callID, name string
 	result       arena.Raw
-	// isOnly reports whether a result is the only one of all calls before it.
+	// isOnly reports whether a result directly after an agent's message names no call, and is the
+	// only result there. It may then answer all calls of that message.
 	isOnly bool
 }
 
@@ -58,9 +59,10 @@ type Attempt struct {
 	DeclaredVetoes []string
 
 	messages []message
-	// own are the values of the document that belong to this attempt alone.
+	// own are the values of the document that belong to this attempt alone. Parts of them that no
+	// reader reads are losses of this attempt.
 	own []*value
-	// prompt has the system messages at the start, which are joined to the system prompt.
+	// prompt has the texts of the system messages at the start, which form the system prompt.
 	prompt []string
 	// hasRequest is set if the next user message is not the customer's request, because there
 	// was one before or the document has the request elsewhere.
@@ -78,8 +80,8 @@ type Attempt struct {
 	hasCopiedContext bool
 	// hasHiddenContext reports whether the model saw something that the source does not hold.
 	hasHiddenContext bool
-	// ledgerMismatch reports whether the verdict is on another ledger (log of an episode) than
-	// that of the document.
+	// ledgerMismatch reports whether the verdict names another task, environment pack or checksum
+	// than the ledger (log of an episode) in the document has.
 	ledgerMismatch bool
 	verdict        verdict
 }
@@ -113,15 +115,16 @@ var Vetoes = []string{
 	vetoDefect, vetoLeakage, vetoExploit, vetoLedger,
 }
 
-// addLoss records the code of something in the source that the trace has no field for, once.
+// addLoss adds a code to Lost unless Lost has it. The code names content of the source that the
+// trace has no field for.
 func (a *Attempt) addLoss(reason string) {
 	if !slices.Contains(a.Lost, reason) {
 		a.Lost = append(a.Lost, reason)
 	}
 }
 
-// finish fills in the trace from the collected messages: system prompt, request, steps, vetoes
-// and the verdict of an episode.
+// finish converts the collected messages to the trace: it sets the source, system prompt, request
+// and steps, then adds the vetoes (reasons not to train) and applies the verdict of an episode.
 func (a *Attempt) finish(source arena.Source) {
 	a.Source = source
 	a.removeGreeting()
@@ -162,11 +165,13 @@ func (a *Attempt) finish(source arena.Source) {
 	a.applyVerdict()
 }
 
-// isOwnStep reports whether the agent wrote a step in this trajectory and not in an earlier one.
+// isOwnStep reports whether a step is the agent's and not masked. Steps that repeat an earlier
+// trajectory are masked.
 func isOwnStep(s arena.Step) bool { return s.Role == arena.RoleAgent && !s.Masked }
 
-// removeGreeting removes texts of the agent before the customer's first message, and records them as
-// a loss: no request led to them. Without a message of the customer nothing is removed.
+// removeGreeting removes texts of the agent before the customer's first message and records them as
+// a loss, since no request led to them. It removes nothing if there is no such message, if the
+// request is known from elsewhere, or if calls, results or messages of unknown role precede it.
 func (a *Attempt) removeGreeting() {
 	first := slices.IndexFunc(a.messages, func(m message) bool { return m.role == userRole })
 	if first < 0 || a.request != "" || a.Query != "" {
@@ -184,9 +189,9 @@ func (a *Attempt) removeGreeting() {
 	a.addLoss(lostGreeting)
 }
 
-// markOnlyResults marks each result that is the only one after a turn, and does not name its call. A
-// result after which the conversation ends is not marked, since other results may be missing, unless
-// the format says that the result is that of all calls.
+// markOnlyResults sets isOnly of each result that directly follows an agent's message, names
+// neither call nor tool, and precedes no other result. A result at the end of the conversation is
+// marked only if its role is observationRole, since other results may be missing.
 func (a *Attempt) markOnlyResults() {
 	for i := 0; i+1 < len(a.messages); i++ {
 		result := &a.messages[i+1]
@@ -201,8 +206,9 @@ func (a *Attempt) markOnlyResults() {
 
 func (m *message) isResult() bool { return m.role == toolRole || m.role == observationRole }
 
-// shareResult sets the result of the last open call of the last step, and an empty result of the open
-// calls before it: a terminal shows one screen after a batch of commands.
+// shareResult sets result at the last unanswered call of the last step, and an empty result at the
+// unanswered calls before it: a terminal shows one screen after a batch of commands. It records a
+// loss. The step must have an unanswered call.
 func (a *Attempt) shareResult(result arena.Raw) {
 	var last *arena.ToolCall
 	calls := a.Steps[len(a.Steps)-1].Calls
@@ -216,8 +222,9 @@ func (a *Attempt) shareResult(result arena.Raw) {
 	a.addLoss(lostShared)
 }
 
-// splitLoneThinking moves the text before a closing think tag without an opening one to the
-// reasoning: templates write the opening tag into the prompt.
+// splitLoneThinking moves the text before the first </think> of a step to its reasoning, if no
+// <think> precedes it: chat templates write the opening tag into the prompt. It changes nothing if
+// the step has reasoning.
 func splitLoneThinking(s *arena.Step) {
 	const closing = "</think>"
 	thinking, text, found := strings.Cut(s.Content, closing)
@@ -231,13 +238,17 @@ func splitLoneThinking(s *arena.Step) {
 // Parts of a message in the format of gpt-oss (harmony): its header, which may name the tool that the
 // message calls, and its text up to the token that ends it.
 var (
+	// harmonyMessage matches the first message of a text in the format of gpt-oss. Group 1 is its
+	// header, group 2 its text up to the token that ends it.
 	harmonyMessage = regexp.MustCompile(`(?s)^\s*((?:<\|start\|>)?[^<]*<\|channel\|>[^<]*(?:<\|constrain\|>[^<]*)?)<\|message\|>(.*?)(?:<\|(?:end|call|return)\|>|$)`)
-	harmonyTool    = regexp.MustCompile(`\bto=(?:functions\.)?([A-Za-z0-9_.-]+)`)
+	// harmonyTool matches the name of the tool, group 1, in the header of a message that calls one.
+	harmonyTool = regexp.MustCompile(`\bto=(?:functions\.)?([A-Za-z0-9_.-]+)`)
 )
 
-// splitHarmony splits a text of messages in the format of gpt-oss: those of the channel analysis are the
-// reasoning, those to a tool are calls, all others are the text. A text with anything else stays as it
-// is.
+// splitHarmony splits the text of a step that consists of messages in the format of gpt-oss
+// (harmony): those of the channel analysis become the reasoning, those to a tool become calls, all
+// others the text. It changes nothing if the text has anything else, or the step has reasoning or
+// calls.
 func splitHarmony(s *arena.Step) {
 	if !strings.Contains(s.Content, "<|channel|>") || s.Reasoning != "" || len(s.Calls) > 0 {
 		return
@@ -265,8 +276,9 @@ func splitHarmony(s *arena.Step) {
 	*s = split
 }
 
-// appendMessage adds a message to the steps. The system messages before all others form the
-// system prompt, and the first user message is the customer's request; neither becomes a step.
+// appendMessage adds a message to the trace. System messages before all others form the system
+// prompt, and the first user message becomes the customer's request if that is not yet known. Any
+// other message becomes a step, or the result of a call.
 func (a *Attempt) appendMessage(m *message) {
 	text := m.step.Content
 	step := arena.Step{Content: text, Timestamp: m.step.Timestamp}
@@ -318,13 +330,14 @@ func (a *Attempt) appendStep(s arena.Step) {
 	a.Steps = append(a.Steps, s)
 }
 
-// appendResult sets the result of the call to which the result belongs: the call with this id, else one
-// without an id that calls the tool with this name. Both may be empty.
+// appendResult sets the result of the first unanswered call that it belongs to: the call with this
+// id, else a call without an id of the tool with this name. If id is empty, any call of the tool
+// counts; an empty name is that of every tool.
 //
-// If there is no such call and calls may be written in the text of the last agent step, the
-// result becomes a user step. The step has <tool_response> tags if that text does have calls,
-// and is plain text like the output of a terminal if not. Without such an agent step the result
-// is dropped, and the trace gets a veto.
+// If there is no such call and calls may be written in the text of the last agent step, the result
+// becomes a user step. The step has <tool_response> tags if that text does have calls, and is plain
+// text like the output of a terminal if not. Without such an agent step the result is dropped, and
+// the trace gets a veto.
 func (a *Attempt) appendResult(id, name string, result arena.Raw) {
 	hasName := func(call *arena.ToolCall) bool { return name == "" || call.Name == name }
 	call := a.unansweredCall(func(call *arena.ToolCall) bool {
@@ -350,9 +363,9 @@ func (a *Attempt) appendResult(id, name string, result arena.Raw) {
 	a.appendStep(arena.Step{Role: arena.RoleUser, Content: text})
 }
 
-// appendObservation sets the results of the calls in the last agent step from the message m,
-// which has one result, or a JSON list with a result for each call. Calls that the step has as a
-// list in its text, as in ToolACE, become calls first.
+// appendObservation assigns m, the result of all calls in the last agent step, to these calls: a
+// JSON list with as many elements as calls by index, a single result by shareResult, any other by
+// appendResult. Calls that the step has as a list in its text, as in ToolACE, become calls first.
 func (a *Attempt) appendObservation(m *message) {
 	if turn := a.lastTextTurn(); turn != nil {
 		if listed := calls.Listed(strings.TrimSpace(turn.Content)); len(listed) > 0 {
@@ -421,8 +434,9 @@ func (a *Attempt) lastTextTurn() *arena.Step {
 // result. Conversations have far fewer; the limit bounds the time for a malicious file.
 const maxLookback = 500
 
-// unansweredCall returns the first call without a result for which matches returns true. It searches
-// the last step first, because ids repeat within a conversation. It returns nil if there is no such call.
+// unansweredCall returns the first call without a result for which matches returns true, nil if
+// there is none. It searches the last step first, because ids repeat within a conversation, and at
+// most maxLookback steps and calls.
 func (a *Attempt) unansweredCall(matches func(call *arena.ToolCall) bool) *arena.ToolCall {
 	remaining := maxLookback
 	for i := range slices.Backward(a.Steps) {

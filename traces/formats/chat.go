@@ -41,8 +41,9 @@ func readGraded(r *reader, doc *value) {
 	})
 }
 
-// readRow reads a row of a data set: a list of messages, a prediction, or both. A prediction is
-// the text (raw_text) and the calls (tool_calls) of a model's next message.
+// readRow reads a row of a data set: a list of messages, a prediction, or both. A prediction is the
+// text (raw_text) and the calls (tool_calls) of a model's next message. If the row has neither, it
+// sets r.err.
 func (r *reader) readRow(row *value) {
 	r.isRow = true
 	r.readRowFields(row)
@@ -90,8 +91,9 @@ func (r *reader) readRowFields(row *value) {
 	r.setError(r.parseError(row.get("error")))
 }
 
-// declaredReward returns the reward that a row declares, nil if it declares none: a number, a number
-// in a text, or a boolean, 1 for true and 0 for false.
+// declaredReward returns the reward of a row under the first of the keys reward, resolved, target,
+// score and success that has one: a number, a string with a finite number, or a boolean, 1 for true
+// and 0 for false. It returns nil if there is none.
 func declaredReward(row *value) *float64 {
 	for _, key := range []string{"reward", "resolved", "target", "score", "success"} {
 		v := row.get(key)
@@ -125,9 +127,9 @@ func (r *reader) parseError(v *value) *arena.AttemptError {
 	}
 }
 
-// splitShareGPTCalls splits a ShareGPT message of role function_call into its text and the JSON
-// after it, which is one call or a list of calls. It returns a message without such JSON as
-// text, with no calls.
+// splitShareGPTCalls splits turn, a ShareGPT message of role function_call, into its text and the
+// JSON at its end, which is one call or a list of calls. A message without such JSON is returned
+// unchanged, with no calls.
 func (r *reader) splitShareGPTCalls(turn string) (text string, calls []arena.ToolCall) {
 	thoughtEnd := 0
 	if i := strings.LastIndex(turn, "</think>"); i >= 0 {
@@ -144,7 +146,8 @@ func (r *reader) splitShareGPTCalls(turn string) (text string, calls []arena.Too
 	return strings.TrimRight(turn[:start], "\r\n"), r.calls(r.parse(turn[start:]))
 }
 
-// shoppingBenchResults returns the tool results in a list of ShoppingBench's observations.
+// shoppingBenchResults returns a tool message for each element of a list of ShoppingBench's
+// observations, which have the key results or result.
 func (r *reader) shoppingBenchResults(list *value) []message {
 	var results []message
 	r.each(list, func(v *value) {
@@ -203,8 +206,8 @@ func (r *reader) readRenderedOutput(text string) {
 	}
 }
 
-// taggedCalls returns the calls in a text, which are JSON in <tool_call> tags. It skips a tag
-// with invalid JSON.
+// taggedCalls returns the calls in a text: the JSON in each pair of <tool_call> tags, which is one
+// call or a list. It skips a tag with invalid JSON.
 func (r *reader) taggedCalls(text string) []arena.ToolCall {
 	var calls []arena.ToolCall
 	for {
@@ -220,8 +223,9 @@ func (r *reader) taggedCalls(text string) []arena.ToolCall {
 	}
 }
 
-// addRenderedResults adds the tool results in an observation, which is JSON or plain text. They
-// belong to the calls before it, in order.
+// addRenderedResults adds a message for each tool result in an observation, which is JSON in
+// ShoppingBench's form or plain text. The messages name no call, so that they answer the calls
+// before them in order.
 func (r *reader) addRenderedResults(observation string) {
 	var results []message
 	if cursor.Valid(observation) {

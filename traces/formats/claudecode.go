@@ -39,7 +39,8 @@ func isClaudeCodeLine(line *value) bool {
 	return isEntry || line.get("type").str() == "file-history-snapshot" || line.get("leafUuid").exists()
 }
 
-// isStreamLine reports whether a line is one of the stream that Claude Code writes to its output.
+// isStreamLine reports whether a line is one of the stream that Claude Code writes to its standard
+// output with --output-format stream-json.
 func isStreamLine(line *value) bool {
 	if !line.get("session_id").isString() {
 		return false
@@ -68,9 +69,10 @@ var claudeCode = Format{
 	read: readClaudeCode,
 }
 
-// readClaudeCode reads a session as a tree of lines. Each root begins a conversation, since /clear
-// and a compaction begin anew, and a subagent has lines of its own. Of a conversation the branch is
-// read that ends in its newest line: other branches were taken back.
+// readClaudeCode reads a session file, whose lines form a tree by the ids of their parents, or a
+// stream. Each root of the tree begins a conversation, as /clear, a compaction and a subagent do.
+// Only the branch to the newest line of a conversation is read, since the user took the others
+// back.
 func readClaudeCode(r *reader, doc *value) {
 	lines := r.sessionLines(doc.get("session"))
 	var conversations []conversation
@@ -87,7 +89,8 @@ func readClaudeCode(r *reader, doc *value) {
 	})
 }
 
-// claudeConversations returns the conversations of a session, those of subagents last.
+// claudeConversations splits the lines of a session file into conversations, those of subagents
+// (lines with isSidechain) last. It sets the ids of the lines, by which they form a tree.
 func claudeConversations(lines []sessionLine) []conversation {
 	var mainLines, subagents []sessionLine
 	known := map[string]bool{}
@@ -113,8 +116,9 @@ func claudeConversations(lines []sessionLine) []conversation {
 	return append(branches(mainLines), branches(subagents)...)
 }
 
-// placeClaude sets the place of a line of Claude Code in the tree. A line that repeats an earlier
-// one, after the same parent and at the same time, is a copy: a resumed session is written again.
+// placeClaude sets the fields that place a line of Claude Code in the tree of lines. A line with
+// the message and time of an earlier one after the same parent is its copy, which copyKey shows: a
+// resumed session is written again.
 func (l *sessionLine) placeClaude() {
 	l.id = l.value.id("uuid")
 	l.parentID = l.value.id("parentUuid")
@@ -129,13 +133,15 @@ func (l *sessionLine) placeClaude() {
 	l.placeReply()
 }
 
-// isClaudeMessage reports whether a line has a message of the conversation. Lines about requests have
-// copies of messages.
+// isClaudeMessage reports whether a line has a message of the conversation: it has the key message,
+// and its type does not begin with "api-request". Lines of that type have copies of messages.
 func isClaudeMessage(line *value) bool {
 	return line.get("message").exists() && !strings.HasPrefix(line.get("type").str(), "api-request")
 }
 
-// placeReply sets the ids of the reply, calls and answers of a line with a message of Anthropic's API.
+// placeReply sets reply, calls and answers of a line with a message of Anthropic's API: the ids of
+// the message, of the calls in it, and of the calls that it answers. answers is nil if the message
+// has anything other than results.
 func (l *sessionLine) placeReply() {
 	l.reply = l.peek("message.id").Str
 	hasOther := false
@@ -154,8 +160,9 @@ func (l *sessionLine) placeReply() {
 	}
 }
 
-// streamConversations splits the lines of a stream: each subagent, which the id of the call names
-// that began it, has a conversation, and each session and each compaction begins another.
+// streamConversations splits the lines of a stream into conversations, in the order of their first
+// lines: one for each session and each subagent, which parent_tool_use_id identifies, and another
+// after each compaction. If there are several, those without a message are left out.
 func streamConversations(lines []sessionLine) []conversation {
 	var conversations []conversation
 	current := map[string]int{}
@@ -177,15 +184,16 @@ func streamConversations(lines []sessionLine) []conversation {
 	})
 }
 
-// claudeSession joins the lines of a conversation of Claude Code, each a part of a message, into
-// messages.
+// claudeSession reads the lines of one conversation of Claude Code into messages of an attempt. A
+// line has a part of a message; parts of one reply are joined.
 type claudeSession struct {
 	r       *reader
 	attempt *Attempt
 	replies replyParts
 }
 
-// syntheticModel is the model of texts that the program itself wrote, such as an error of the API.
+// syntheticModel is the model name that Claude Code records for a text that it wrote itself, such
+// as an error of the API.
 const syntheticModel = "<synthetic>"
 
 func (c *claudeSession) readLine(line *value) {
@@ -230,17 +238,19 @@ func (c *claudeSession) readLine(line *value) {
 	c.replies.join(c.attempt, before, m.id("id"))
 }
 
-// hasToolResult reports whether a message of Anthropic's API answers a call.
+// hasToolResult reports whether a message of Anthropic's API has a part of type tool_result.
 func hasToolResult(m *value) bool {
 	return m.peek(`content.#(type=="tool_result").type`).Exists()
 }
 
-// isClientCommand reports whether a text is a command to the client, or the output of one.
+// isClientCommand reports whether a text begins with the tag of a command to Claude Code itself, or
+// of the output of such a command.
 func isClientCommand(text string) bool {
 	return strings.HasPrefix(text, "<command-name>") || strings.HasPrefix(text, "<local-command-")
 }
 
-// readIDs sets the session id of the attempt. That of a subagent names the subagent too.
+// readIDs sets the session id of the attempt to that of a line. In a line of a subagent, "-" and
+// the id of the subagent follow. It does nothing if the line has no session id.
 func (c *claudeSession) readIDs(line *value) {
 	session := line.id("sessionId", "session_id")
 	if session == "" {
@@ -256,8 +266,8 @@ func (c *claudeSession) readIDs(line *value) {
 	c.attempt.Session = session
 }
 
-// readStreamResult reads the last line of a stream, which repeats the model's last text and says
-// whether the session ended with an error.
+// readStreamResult reads the last line of a stream. It records the error of the attempt if the line
+// is marked as one, and ignores its text otherwise, which repeats the model's last message.
 func (r *reader) readStreamResult(line *value) {
 	if line.get("is_error").isTrue() {
 		r.setError(&arena.AttemptError{
@@ -267,17 +277,16 @@ func (r *reader) readStreamResult(line *value) {
 	}
 }
 
-// replyParts joins messages that are parts of one reply of the model.
+// replyParts joins successive messages of an attempt that are parts of one reply of the model.
 type replyParts struct {
-	// id is the id of the model's last message, first the index of the message with its first
-	// part.
+	// id is the API's id of the current reply, first the index in messages of its first part.
 	id    string
 	first int
 }
 
-// join appends the newest message of an attempt to the earlier part of the reply with the same id, if
-// there is one. before is the number of messages that the attempt had when the newest one was read. A
-// result of a tool between two parts does not end a reply, since Claude Code records results while it
+// join merges the message that was added last into the first part of the reply with the same API
+// id, if exactly one message was added. before is the number of messages before the addition. A
+// tool result between two parts does not end a reply, since Claude Code records results while it
 // still records the reply.
 func (p *replyParts) join(a *Attempt, before int, id string) {
 	added := a.messages[before:]
@@ -292,8 +301,8 @@ func (p *replyParts) join(a *Attempt, before int, id string) {
 	}
 }
 
-// mergeLastMessage moves the text, reasoning and calls of the last message to the end of the
-// message at index earlier, which is another part of the same reply.
+// mergeLastMessage removes the last message of the attempt, and appends its text, reasoning and
+// calls to the message at index earlier, which is another part of the same reply.
 func mergeLastMessage(a *Attempt, earlier int) {
 	last := len(a.messages) - 1
 	dst := &a.messages[earlier].step

@@ -9,8 +9,8 @@ import (
 )
 
 // codex is the format of a session of Codex, which has a line for each item of the Responses API
-// and for what the program did. Before version 0.44 the items stand in the lines themselves, and
-// before the program was written in Rust the session is one document.
+// and for each event of the program. Before version 0.44 a line is an item itself, and sessions of
+// the first versions, in TypeScript, are one document.
 var codex = Format{
 	Name:            "codex",
 	isProgramRecord: true,
@@ -32,7 +32,8 @@ func isCodexLine(line *value) bool {
 	return isHeader || line.get("record_type").str() == "state" || isResponsesItem(line)
 }
 
-// isResponsesItem reports whether a line is an item of the Responses API, as in older sessions.
+// isResponsesItem reports whether a line is itself an item of the Responses API, as in sessions
+// before version 0.44.
 func isResponsesItem(line *value) bool {
 	switch line.get("type").str() {
 	case "message":
@@ -64,7 +65,9 @@ func readCodex(r *reader, doc *value) {
 	r.readConversations(s.conversations, r.readCodexLines)
 }
 
-// unwrapCodex sets the kind of a line. A line of an older session is its content.
+// unwrapCodex sets the kind of a line: the type of a line with a payload, "response_item" for
+// another line with a type, which is an item itself, and "session_meta" for a header of older
+// sessions. The kind of a record of state stays empty.
 func (l *sessionLine) unwrapCodex() {
 	switch {
 	case l.get("payload").isObject():
@@ -76,7 +79,8 @@ func (l *sessionLine) unwrapCodex() {
 	}
 }
 
-// payload returns the content of a line of Codex.
+// payload returns the object under the key payload of a line, or the line itself if it has none, as
+// in older sessions.
 func (l *sessionLine) payload() *value {
 	if payload := l.get("payload"); payload.isObject() {
 		return payload
@@ -87,18 +91,20 @@ func (l *sessionLine) payload() *value {
 // codexSession splits the lines of a file into conversations.
 type codexSession struct {
 	conversations []conversation
-	// header has the header of the session and the newest settings of a turn.
+	// header has the line with the session's header, then that with the newest settings of a turn.
+	// A line that was not read has no kind.
 	header [2]sessionLine
-	// turns are the indices of the lines in the last conversation that begin a turn.
+	// turns are the indices of those lines in the last conversation that have the user's messages.
 	turns    []int
 	hasItems bool
-	// isKnown reports whether a line has a kind that holds something of the conversation.
+	// isKnown is set once a line is a header or an item, so that the version of the file can be
+	// read.
 	isKnown bool
 }
 
 // add adds a line to the last conversation. A header after items begins another session. A
-// compaction begins another conversation of the session, since a summary takes the place of what was
-// said. Turns that were taken back are left out.
+// compaction begins another conversation, since a summary replaces the earlier messages. A rollback
+// removes the last turns from the conversation.
 func (s *codexSession) add(line sessionLine) {
 	c := &s.conversations[len(s.conversations)-1]
 	switch line.kind {
@@ -140,7 +146,8 @@ func (s *codexSession) begin(c conversation) {
 	}
 }
 
-// rollBack removes the last n turns of a conversation, each of which begins with the user's message.
+// rollBack removes the last n turns from c, the last conversation. A turn has all lines from a
+// message of the user to the next one.
 func (s *codexSession) rollBack(c *conversation, n int) {
 	if n == 0 {
 		return
@@ -154,14 +161,14 @@ func (s *codexSession) rollBack(c *conversation, n int) {
 	s.turns = s.turns[:first]
 }
 
-// codexContexts are the beginnings of messages of the user that the program wrote.
+// codexContexts are the beginnings of messages that Codex itself wrote in the user's name.
 var codexContexts = []string{
 	"<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<turn_aborted>", "<skill>",
 	"<subagent_notification>", "<INSTRUCTIONS>",
 }
 
-// isCodexContext reports whether an item is a message of the user that the program wrote, such as
-// the folder in which it runs.
+// isCodexContext reports whether the text of an item begins with one of codexContexts: Codex wrote
+// it and not the user, for example to name the working folder.
 func isCodexContext(item *value) bool {
 	text := item.peek("content.0.text").Str
 	return slices.ContainsFunc(codexContexts, func(beginning string) bool {
@@ -169,8 +176,9 @@ func isCodexContext(item *value) bool {
 	})
 }
 
-// readCodexLines reads the lines of a conversation. What the program wrote in the user's name is a
-// message of the system. The lines of kind event_msg repeat what other lines say.
+// readCodexLines reads the lines of a conversation into the current attempt. What the program wrote
+// in the user's name becomes a system message. Lines of kind event_msg are left out, since they
+// repeat what other lines contain.
 func (r *reader) readCodexLines(c *conversation) {
 	a := r.attempt()
 	items := itemTurn{r: r}
@@ -204,7 +212,8 @@ func (r *reader) readCodexLines(c *conversation) {
 	items.flush()
 }
 
-// readCodexItem reads an item, as a message of the system if the program wrote it.
+// readCodexItem reads an item of the Responses API into items, which joins the items of one reply.
+// An item that the program wrote in the user's name becomes a system message.
 func (r *reader) readCodexItem(item *value, items *itemTurn) {
 	if item.peek("role").Str == "user" && isCodexContext(item) {
 		items.flush()
@@ -214,9 +223,9 @@ func (r *reader) readCodexItem(item *value, items *itemTurn) {
 	items.read(item)
 }
 
-// readCodexSummary reads what takes the place of the conversation before a compaction: a list of
-// items, or a text in older sessions. If the provider keeps the list encrypted, nobody else knows what
-// the model saw.
+// readCodexSummary reads what replaces the conversation before a compaction: a list of items, or
+// one text in older sessions. If the list has an item that only the provider can decrypt, it sets
+// hasHiddenContext of the attempt.
 func (r *reader) readCodexSummary(compacted *value, items *itemTurn) {
 	list := compacted.get("replacement_history")
 	if !list.isArray() {
@@ -234,7 +243,8 @@ func (r *reader) readCodexSummary(compacted *value, items *itemTurn) {
 	})
 }
 
-// addUnreadKind records a loss for a line of a kind that no reader knows.
+// addUnreadKind records the loss "unread:KIND" for a line of a kind that no reader knows. A kind
+// that does not look like a name is replaced by hiddenName.
 func (r *reader) addUnreadKind(kind string) {
 	if !isPlainName(kind) {
 		kind = hiddenName
@@ -242,14 +252,15 @@ func (r *reader) addUnreadKind(kind string) {
 	r.addLoss("unread:" + kind)
 }
 
-// addSystem adds a text to the system prompt, if there is one.
+// addSystem adds a system message with this text. It does nothing if the text is empty.
 func (r *reader) addSystem(text string) {
 	if text != "" {
 		r.addText(systemRole, text)
 	}
 }
 
-// setFailure records that the attempt failed with this message, if there is one.
+// setFailure records that the attempt failed with an error of this type (kind) and message. It does
+// nothing if both are empty.
 func (r *reader) setFailure(kind, message string) {
 	if kind+message != "" {
 		r.setError(&arena.AttemptError{Type: kind, Message: message})

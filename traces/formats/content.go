@@ -9,12 +9,13 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// content is the content of a message by kind.
+// content has the content of one message, split by kind: texts, reasoning, calls and results of
+// tools.
 type content struct {
 	texts, thoughts []string
 	calls           []arena.ToolCall
 	results         []message
-	// text has the texts, joined.
+	// text has the texts, joined by line breaks.
 	text string
 }
 
@@ -26,7 +27,7 @@ func (c *content) step() arena.Step {
 	}
 }
 
-// joined returns the contents as one.
+// joined returns the parts of all contents, in order, as one content.
 func joined(all []content) content {
 	var sum content
 	for i := range all {
@@ -39,13 +40,14 @@ func joined(all []content) content {
 	return sum
 }
 
-// content reads the content of a message as one: a text, or a list of parts of any API.
+// content reads the content of a message, which is a string or a list of parts of any API, without
+// regard to where results end segments.
 func (r *reader) content(v *value) content { return joined(r.segments(v)) }
 
-// segments reads the content of a message. Each result ends a segment, since what follows was written
-// after the result: tools that a provider runs have their calls and results in one message. There
-// is at least one segment. Any value other than a text or a list is left out, which sets hasNonText of
-// the attempt.
+// segments reads the content of a message, which is a string or a list of parts, as one or more
+// segments. Results of tools end a segment, since what follows was written after them: tools that a
+// provider runs have their calls and results in one message. Any other value is left out, which
+// sets hasNonText of the attempt.
 func (r *reader) segments(v *value) []content {
 	all := []content{{}}
 	switch {
@@ -69,7 +71,8 @@ func (r *reader) segments(v *value) []content {
 	return all
 }
 
-// keyedParts are the members by which Gemini's API tells the kind of a part, which has no type.
+// keyedParts maps the keys that a part of a message has in Gemini's API, where parts have no type,
+// to the kind of the part.
 var keyedParts = []struct{ key, kind string }{
 	{"functionCall", "tool_call"},
 	{"function_call", "tool_call"},
@@ -85,7 +88,8 @@ var keyedParts = []struct{ key, kind string }{
 	{"file_data", "file"},
 }
 
-// partKind returns the kind of a part of a message.
+// partKind returns the kind of a part of a message: its type, with "-" replaced by "_", or that of
+// its key in keyedParts. It returns "" if the part has neither, as a text does.
 func partKind(part *value) string {
 	if kind := part.get("type"); kind.isPresent() {
 		return strings.ReplaceAll(kind.str(), "-", "_")
@@ -98,8 +102,8 @@ func partKind(part *value) string {
 	return ""
 }
 
-// partBody returns the object that holds the fields of a part, and the name of its kind if that is
-// the key of the object.
+// partBody returns the object with the fields of a part: the part itself, or in Gemini's API the
+// object under one of the keys of keyedParts. key is that key, otherwise empty.
 func partBody(part *value) (body *value, key string) {
 	if !part.get("type").isPresent() {
 		for _, keyed := range keyedParts {
@@ -124,12 +128,14 @@ func isMediaKind(kind string) bool {
 	})
 }
 
-// isCallKind reports whether a part is a call of a tool, by the client or by the provider.
+// isCallKind reports whether kind is that of a part with a tool call, whether the client or the
+// provider runs the tool.
 func isCallKind(kind string) bool {
 	return strings.HasSuffix(kind, "tool_use") || kind == "tool_call" || kind == "toolCall"
 }
 
-// isResultKind reports whether a part is the result of a call, by the client or by the provider.
+// isResultKind reports whether kind is that of a part with a tool's result, whether the client or
+// the provider ran the tool.
 func isResultKind(kind string) bool {
 	return strings.HasSuffix(kind, "tool_result") || kind == "tool_call_response"
 }
@@ -161,7 +167,9 @@ func (r *reader) readPart(v *value, c *content) {
 	}
 }
 
-// readTextPart reads a part with a text, which may be a thought, or a part that is a string.
+// readTextPart adds the text of v, which is a string or a part with a text, to the texts of c, or
+// to its thoughts if Gemini's API marks the part as a thought. A part without a string sets
+// hasNonText of the attempt.
 func (r *reader) readTextPart(v *value, c *content) {
 	text := v
 	if !v.isString() {
@@ -193,8 +201,8 @@ func (r *reader) resultPart(part *value) message {
 	}
 }
 
-// thought returns the model's reasoning in a part of a message, or the summary if the reasoning
-// is redacted.
+// thought returns the model's reasoning in a part of a message. If the reasoning is redacted, it
+// returns the summary, or records a loss and returns "" if there is none.
 func (r *reader) thought(part *value) string {
 	if !part.get("redacted").isTrue() {
 		return r.text(part.first("thinking", "reasoning", "text", "content"))
@@ -206,8 +214,9 @@ func (r *reader) thought(part *value) string {
 	return r.text(part.get("summary"))
 }
 
-// result converts the result of a tool to JSON: a list of text parts to their text, null and a
-// missing value to `""`. Any other value is unchanged.
+// result converts the result of a tool to JSON. A list of parts with text becomes its text; images
+// and other media in it are left out, which sets hasNonText. Null and a missing value become `""`.
+// Any other value is unchanged.
 func (r *reader) result(v *value) arena.Raw {
 	if !v.isPresent() {
 		return `""`
@@ -229,8 +238,8 @@ func (r *reader) result(v *value) arena.Raw {
 	return arena.Quote(r.content(v).text)
 }
 
-// joinedText returns the text of a list of text parts as a JSON string, and any other value as it is
-// written.
+// joinedText returns the texts of a list of text parts, joined by line breaks, as a JSON string. It
+// returns any other value as it is written.
 func (v *value) joinedText() arena.Raw {
 	raw := arena.Raw(v.json.Raw)
 	joined := JoinTextParts(raw)
@@ -244,8 +253,8 @@ func (v *value) joinedText() arena.Raw {
 	return joined
 }
 
-// calls returns the tool calls in a list, or a slice with the one call that v is. They may be
-// JSON in a string.
+// calls returns the tool calls in v, which is a list of calls or one call, also as JSON in a
+// string. An element that is no object is left out, which sets hasUnreadPart of the attempt.
 func (r *reader) calls(v *value) []arena.ToolCall {
 	v = v.unpack()
 	if v.isObject() && !v.get("0").exists() {
@@ -292,7 +301,8 @@ func (r *reader) call(c *value) arena.ToolCall {
 	return call
 }
 
-// textArguments returns the arguments of a call whose tool takes one plain text.
+// textArguments returns the arguments {"input": text} for a call of a tool that takes one plain
+// text. A value that is no string is returned unchanged.
 func textArguments(text *value) arena.Raw {
 	if !text.isString() {
 		return text.raw()

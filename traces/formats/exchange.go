@@ -51,8 +51,8 @@ func requestOf(doc *value) *value {
 	return doc
 }
 
-// responseOf returns the response of the model in a document, or the document itself if it has no
-// member that is one.
+// responseOf returns the response of the model in a document. If no member is one, it returns the
+// object under the key response, or the document itself if that is missing or empty.
 func responseOf(doc *value) *value {
 	response := doc.object("response")
 	candidates := []*value{response.object("body"), response, doc.object("result").object("message")}
@@ -67,8 +67,8 @@ func responseOf(doc *value) *value {
 	return doc
 }
 
-// isRequest reports whether an object is a request to a model: it has a list of messages, contents of
-// Gemini's API, or an input of the Responses API.
+// isRequest reports whether an object is a request to a model: it has a list of messages, contents
+// of Gemini's API, or an input of the Responses API, which is a string or a list.
 func isRequest(request *value) bool {
 	input := request.get("input")
 	isItem := input.peek("0.role").Exists() || input.peek("0.type").Exists()
@@ -81,10 +81,12 @@ func isRequest(request *value) bool {
 	return input.isString()
 }
 
-// hasMessages reports whether v is a list that begins with a message or an item of the Responses API.
+// hasMessages reports whether v is a list whose first element has a role, or the type of an item of
+// the Responses API.
 func hasMessages(v *value) bool { return v.isMessageList() || isItemKind(v.peek("0.type").Str) }
 
-// isResponse reports whether an object is the response of a model.
+// isResponse reports whether an object is the response of a model in one of four APIs: a message of
+// Anthropic's, output items, choices with a message, or Gemini's candidates.
 func isResponse(response *value) bool {
 	isMessage := rolesByName[response.get("role").json.Str] == agentRole && response.get("content").isArray()
 	hasItems := response.get("output").isArray() && response.peek("output.0.type").Exists()
@@ -149,8 +151,8 @@ func (r *reader) readResponse(response *value) {
 	}
 }
 
-// readFirst reads the message under a name in the first element of a list of alternatives, and
-// records others as a loss.
+// readFirst reads the message under the key name in the first element of a list of alternative
+// replies, and records other elements as a loss. A message of unknown role becomes the agent's.
 func (r *reader) readFirst(list *value, name string) {
 	isFirst := true
 	r.each(list, func(v *value) {
@@ -169,7 +171,7 @@ func (r *reader) readFirst(list *value, name string) {
 }
 
 // responseError returns the error in a model's response, or the reason why the response is
-// incomplete. It returns nil for a complete response.
+// incomplete, as the message of an error. It returns nil for a complete response.
 func (r *reader) responseError(response *value) *arena.AttemptError {
 	reason := r.text(response.object("incomplete_details").get("reason"))
 	if failure := response.object("error"); !failure.isEmpty() {
@@ -181,12 +183,12 @@ func (r *reader) responseError(response *value) *arena.AttemptError {
 	return &arena.AttemptError{Message: reason}
 }
 
-// maxDetectionParts is the maximum number of messages and parts that are examined to recognise an
-// API. Lists of Anthropic's API nearly always have a part of such a type in their first messages.
+// maxDetectionParts is the maximum number of messages or parts of messages that are examined to
+// recognise an API. The parts that identify one nearly always occur earlier.
 const maxDetectionParts = 200
 
-// hasAnthropicPart reports whether one of the first maxDetectionParts parts of messages has a
-// type that only Anthropic's API has, such as tool_use.
+// hasAnthropicPart reports whether one of the first maxDetectionParts parts in a list of messages
+// has a type that only Anthropic's API has, such as tool_use or thinking.
 func hasAnthropicPart(list *value) bool {
 	found := false
 	remaining := maxDetectionParts
@@ -242,10 +244,11 @@ func (r *reader) readItems(list *value) {
 	t.flush()
 }
 
-// itemTurn joins items of the Responses API to the steps of the model.
+// itemTurn joins successive items of the Responses API that the model wrote (reasoning, text,
+// calls) to steps, and adds these to the attempt.
 type itemTurn struct {
 	r *reader
-	// step is the current step, nil if there is none.
+	// step is the step that is being joined, nil if there is none.
 	step *arena.Step
 }
 
@@ -289,8 +292,8 @@ func (t *itemTurn) read(item *value) {
 	}
 }
 
-// add adds reasoning or a text to the current step. It starts a new step if the current one already
-// has text or calls.
+// add joins s, a step with reasoning or a text, to the current step. It first adds the current step
+// to the attempt and starts a new one if that already has text or calls.
 func (t *itemTurn) add(s arena.Step) {
 	if t.step != nil && (t.step.Content != "" || len(t.step.Calls) > 0) {
 		t.flush()
@@ -313,8 +316,8 @@ func (r *reader) reasoningItem(item *value) arena.Step {
 	return arena.Step{Reasoning: text}
 }
 
-// callItem converts an item that is a call. The result of a tool that the provider runs is in the
-// same item.
+// callItem converts an item that is a call; kind is its type. The name of a call without one is its
+// kind, such as web_search. If the provider ran the tool, the item has the result too.
 func (r *reader) callItem(item *value, kind string) arena.ToolCall {
 	call := arena.ToolCall{
 		ID:        item.id("call_id", "id"),
@@ -338,7 +341,8 @@ func (r *reader) callItem(item *value, kind string) arena.ToolCall {
 	return call
 }
 
-// itemResult converts the result in an item. A screenshot is no text.
+// itemResult converts the result in an item to JSON. A screenshot or other media sets hasNonText of
+// the attempt.
 func (r *reader) itemResult(output *value) arena.Raw {
 	kind := output.peek("type").Str
 	if isMediaKind(kind) || kind == "computer_screenshot" {
@@ -347,14 +351,15 @@ func (r *reader) itemResult(output *value) arena.Raw {
 	return r.result(output)
 }
 
-// itemFields are the members of a call that are no arguments of the tool.
+// itemFields are the members of a call item that are not arguments of the tool.
 var itemFields = []string{
 	"id", "type", "status", "call_id", "name", "output", "outputs", "results", "result", "error",
 	"server_label", "container_id", "namespace", "caller",
 }
 
-// itemArguments returns the arguments of a call. A call of a tool of the provider has none of the usual
-// names for them; then its members are the arguments.
+// itemArguments returns the arguments of a call item as JSON; kind is its type. Calls of the
+// provider's own tools have none of the usual members for them; their arguments are an object of
+// all members that are not in itemFields.
 func itemArguments(item *value, kind string) arena.Raw {
 	if kind == "custom_tool_call" {
 		return textArguments(item.get("input"))

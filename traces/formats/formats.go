@@ -72,7 +72,8 @@ type Format struct {
 	// Typed reports whether the arguments of calls are JSON values. Otherwise they may be
 	// JSON in a string.
 	Typed bool
-	// isProgramRecord is set if the program that talked to the model wrote the document for itself.
+	// isProgramRecord is set if the program that called the model wrote the document as its own
+	// log. Ids, times and costs that no reader reads are then one loss, lostMetadata.
 	isProgramRecord bool
 
 	// matches reports whether a document has the format. It is nil for a format that is not

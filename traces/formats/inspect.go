@@ -97,8 +97,9 @@ func (r *reader) readSampleMessages(sample *value) {
 // answer) to their values.
 var letterScores = map[string]float64{"C": 1, "P": 0.5, "I": 0, "N": 0}
 
-// readSampleScores sets the declared reward of the attempt to the first score, which is a number
-// or a letter grade. It records other scores as a loss.
+// readSampleScores sets the declared reward of the attempt to the value of the first score in an
+// object of scores by name: a number or a letter grade, or nil and a loss if it is neither. It
+// records other scores as a loss.
 func (r *reader) readSampleScores(scores *value) {
 	first := &value{}
 	if all := scores.unpack().open(); len(all) > 0 {

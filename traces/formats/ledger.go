@@ -10,8 +10,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/canonical"
 )
 
-// readLedgerOf reads the ledger (log) of an episode. If the episode has a call trace, only the
-// finish reason and the number of events are read. Otherwise the ledger also supplies the steps.
+// readLedgerOf reads the ledger (log) of an episode, in the form of any runtime: the finish reason,
+// the number of events, and, if the episode has no call trace, also the steps.
 func (r *reader) readLedgerOf(episode *value) {
 	ledger := episode.get("ledger")
 	switch {
@@ -25,9 +25,9 @@ func (r *reader) readLedgerOf(episode *value) {
 	}
 }
 
-// beginLedger prepares the attempt for steps from a ledger (an episode's log) and returns true.
-// It returns false if a call trace has supplied the steps. If the document has no request, the
-// first user message of the ledger will be the request.
+// beginLedger prepares the attempt for steps from a ledger (an episode's log) and returns true. It
+// returns false if a call trace has supplied the steps. If the document has no request, the first
+// user message of the ledger will be the request.
 func (r *reader) beginLedger() (needsSteps bool) {
 	a := r.attempt()
 	if a.hasDialogue != nil && *a.hasDialogue {
@@ -103,7 +103,8 @@ func hasDigest(v *value, sha256 string) bool {
 // worldLedger reads the records of an episode's log (ledger) by runtime 4.
 type worldLedger struct {
 	r *reader
-	// needsSteps is set if the steps of the attempt are read from the ledger.
+	// needsSteps is set if no call trace has supplied the steps of the attempt, so that they are
+	// read from the ledger. task and pack are the ids of the task and of the environment pack.
 	needsSteps bool
 	task, pack string
 	// replies are the messages of the simulated shopper since the last observation.
@@ -150,8 +151,8 @@ func (w *worldLedger) readMessage(kind string, record *value) {
 	}
 }
 
-// addReplies adds the collected messages of the simulated shopper, except those that are
-// repeated in the observation.
+// addReplies adds the messages of the simulated shopper since the last observation as user
+// messages, except those whose text is in this observation. It empties w.replies.
 func (w *worldLedger) addReplies(observation *value) {
 	for _, text := range w.replies {
 		if text != "" && !containsText(observation.json, text) {

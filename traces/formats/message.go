@@ -26,7 +26,7 @@ var rolesByName = map[string]role{
 }
 
 // readMessages reads a list of messages of any API. A message may be JSON in a string, as in the
-// columns of tables.
+// columns of tables. An element that is any other string sets r.err.
 func (r *reader) readMessages(list *value) {
 	r.each(list, func(v *value) {
 		v = v.unpack()
@@ -37,8 +37,8 @@ func (r *reader) readMessages(list *value) {
 	})
 }
 
-// readMessage reads a message of any API. Its content may be a text or a list of parts, of which
-// some may be calls and results.
+// readMessage adds a message of any API to the attempt. Its content may be a text or a list of
+// parts; calls and results among the parts become calls of its step and messages of their own.
 func (r *reader) readMessage(m *value) {
 	if fields := m.get("kwargs"); fields.isObject() { // as in LangChain
 		m = fields
@@ -92,8 +92,9 @@ func (r *reader) readAgentMessage(m *value, roleName string, c *content) {
 	r.addStep(step)
 }
 
-// masks are the members by which data sets take a message out of training, with the value that does. A
-// member named mask is none of them: some write it for what is in the loss, others for what is not.
+// masks are the keys by which data sets exclude a message from training, each with the value that
+// does. The key "mask" is missing: some data sets write it for what is in the loss, others for what
+// is not.
 var masks = []struct {
 	name  string
 	value float64
@@ -108,8 +109,8 @@ var masks = []struct {
 	{"masked", 1},
 }
 
-// readMask reads whether the author of a data set took a message out of training. A value other than 0
-// and 1 is left unread.
+// readMask sets Masked of a step if a key of masks excludes the message m from training. A value
+// other than 0, 1 or a boolean is left unread.
 func readMask(m *value, step *arena.Step) {
 	for _, mask := range masks {
 		v := m.get(mask.name)
@@ -122,8 +123,8 @@ func readMask(m *value, step *arena.Step) {
 	}
 }
 
-// readReasoning reads the reasoning of a message, which servers write under several names, some of
-// them under two at once.
+// readReasoning sets the reasoning of a step from a message. Servers write it under several keys,
+// and some write the same text under two. If two keys have different texts, the first is read.
 func (r *reader) readReasoning(m *value, step *arena.Step) {
 	for _, key := range []string{"reasoning_content", "reasoning", "thinking", "reasoning_details"} {
 		if !m.get(key).isPresent() {
@@ -136,8 +137,9 @@ func (r *reader) readReasoning(m *value, step *arena.Step) {
 	}
 }
 
-// reasoning returns the model's reasoning: a text, or the texts and summaries in a list or an object.
-// Reasoning of which there is only an encrypted form is recorded as a loss.
+// reasoning returns the model's reasoning in v: a string, or the texts and summaries in a list or
+// an object, joined by line breaks. If an element is only readable by the provider, it records a
+// loss.
 func (r *reader) reasoning(v *value) string {
 	if v.isString() {
 		return r.text(v)
@@ -152,7 +154,8 @@ func (r *reader) reasoning(v *value) string {
 	return text
 }
 
-// reasoningText returns the texts of reasoning without a record that they were read.
+// reasoningText returns the texts of reasoning, joined by line breaks, and does not record that v
+// was read.
 func reasoningText(v *value) string { return strings.Join(reasoningTexts(v.json), "\n") }
 
 func reasoningTexts(v gjson.Result) []string {
@@ -171,7 +174,8 @@ func reasoningTexts(v gjson.Result) []string {
 	return nil
 }
 
-// reasoningOf returns the reasoning in an element of a list.
+// reasoningOf returns the member of an object that has reasoning: the first of text, thinking,
+// reasoning, summary and content that is not null. Exists of the result is false if there is none.
 func reasoningOf(element gjson.Result) gjson.Result {
 	for _, name := range []string{"text", "thinking", "reasoning", "summary", "content"} {
 		if v := element.Get(name); v.Exists() && v.Type != gjson.Null {
@@ -181,7 +185,8 @@ func reasoningOf(element gjson.Result) gjson.Result {
 	return gjson.Result{}
 }
 
-// hasHidden reports whether reasoning has an element that only the provider can read.
+// hasHidden reports whether a list of reasoning has an element with encrypted data and no readable
+// text.
 func hasHidden(v *value) bool {
 	hidden := false
 	for _, element := range v.json.ForEach {
@@ -191,8 +196,9 @@ func hasHidden(v *value) bool {
 	return hidden
 }
 
-// readToolMessage adds a message that is one tool result. The text of an error replaces an empty
-// result. That the result is an error is recorded as a loss.
+// readToolMessage adds a tool result from m; body is its content and text the text of that. In a
+// row of a data set the result is the content as JSON. Otherwise it is the text, or the message of
+// an error if the text is empty; that the call failed is recorded as a loss.
 func (r *reader) readToolMessage(
 	sender role,
 	m *value,

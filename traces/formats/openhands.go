@@ -9,8 +9,8 @@ import (
 )
 
 // openHands is the format of OpenHands' events: actions and observations of versions before 1, and
-// the events of its SDK. They stand in lines, in a list, or under "history" in a result of an
-// evaluation.
+// the events of its SDK. A file has an event in each line, or a list of them under "history" in a
+// result of an evaluation.
 var openHands = Format{
 	Name:            "openhands",
 	isProgramRecord: true,
@@ -66,8 +66,9 @@ func readOpenHands(r *reader, doc *value) {
 	})
 }
 
-// openHandsConversations splits events at each condensation, which replaces some events by a
-// summary, and gives the events of a delegate a conversation of their own.
+// openHandsConversations splits events into conversations: another begins at each condensation,
+// where a summary replaces events, and at each delegation to another agent, until that agent's
+// result.
 func (r *reader) openHandsConversations(events []sessionLine) []conversation {
 	conversations := []conversation{{}}
 	stack := []int{0} // the conversations that have begun and not ended, the last one in front
@@ -106,8 +107,8 @@ func isCondensation(event *value) bool {
 	return event.get("action").str() == "condensation" || event.get("kind").str() == "Condensation"
 }
 
-// condensed returns the events that the model sees after a condensation: without those that the
-// condensation forgets, and with its summary.
+// condensed returns the events that the model sees after a condensation, marked as copied: those
+// that the condensation does not forget, and its summary at the recorded index or at the end.
 func (r *reader) condensed(events []sessionLine, condensation sessionLine) []sessionLine {
 	args := condensation.value
 	if args.get("args").isObject() {
@@ -141,14 +142,15 @@ func (r *reader) condensed(events []sessionLine, condensation sessionLine) []ses
 	return kept
 }
 
-// openHandsSession reads the events of a conversation.
+// openHandsSession reads the events of one conversation into messages of an attempt.
 type openHandsSession struct {
 	r       *reader
 	a       *Attempt
 	replies replyParts
-	// reply is the text of the last reply that an action kept.
+	// reply is the JSON of the model's reply that was read last from an action.
 	reply string
-	// calls maps the id of an action without a call of the model's API to the id of its call.
+	// calls maps the id of an action that records no tool call of the model to the id of the call
+	// that the action became.
 	calls map[string]string
 }
 
@@ -165,8 +167,9 @@ func (s *openHandsSession) readEvent(e *value) {
 	}
 }
 
-// readAction reads an action of versions before 1. If the program kept the reply of the model, the
-// reply is read, once for all actions in it; else the action becomes a call of its name.
+// readAction reads an action of versions before 1. If the action has the model's reply, the reply
+// becomes a message, once for all actions from it. Otherwise an action of the agent becomes a call
+// with the name of the action.
 func (s *openHandsSession) readAction(e *value) {
 	args := e.object("args")
 	metadata := e.object("tool_call_metadata")
@@ -201,14 +204,15 @@ func (s *openHandsSession) readAction(e *value) {
 	}
 }
 
-// openHandsStates are the actions and observations with which the program drives itself.
+// openHandsStates are the kinds of actions and observations by which OpenHands controls its own
+// run. They are no part of the conversation.
 var openHandsStates = []string{
 	"change_agent_state", "agent_state_changed", "null", "start", "pause", "resume", "stop", "recall",
 	"condensation_request",
 }
 
-// readReply reads the reply of the model from which an action was made, unless an earlier action was
-// made from the same reply.
+// readReply reads response, the model's reply that an action has, as a message. It does nothing if
+// the last action had a reply with the same id.
 func (s *openHandsSession) readReply(response *value) {
 	id := response.id("id")
 	if id != "" && id == s.replies.id {
@@ -239,7 +243,8 @@ func (s *openHandsSession) readObservation(e *value) {
 	}
 }
 
-// readSDKEvent reads an event of the SDK. Actions of one reply of the model are one turn.
+// readSDKEvent reads an event of the SDK (version 1 and later). Actions with the same id of the
+// model's reply are joined to one message.
 func (s *openHandsSession) readSDKEvent(e *value) {
 	r, a := s.r, s.a
 	before := len(a.messages)
@@ -275,7 +280,8 @@ func (s *openHandsSession) readSDKEvent(e *value) {
 	}
 }
 
-// sdkStep returns the turn of an action, or the part of a turn.
+// sdkStep converts an action of the SDK to a step with one call. A reply with several calls has an
+// action for each.
 func (r *reader) sdkStep(action *value) arena.Step {
 	step := arena.Step{
 		Content:   r.content(action.get("thought")).text,
@@ -292,7 +298,8 @@ func (r *reader) sdkStep(action *value) arena.Step {
 	return step
 }
 
-// sdkStates are the events with which the SDK drives itself.
+// sdkStates are the kinds of events by which the SDK controls its own run. They are no part of the
+// conversation.
 var sdkStates = []string{
 	"ConversationStateUpdateEvent", "CondensationRequest", "CondensationSummaryEvent", "PauseEvent", "TokenEvent",
 	"LLMCompletionLogEvent", "StreamingDeltaEvent", "HookExecutionEvent",
@@ -331,8 +338,9 @@ func (s *openHandsSession) readSDKResult(e *value) {
 	s.r.addResult(e.id("tool_call_id"), result)
 }
 
-// readResult reads what an evaluation says of an attempt beside its history. The problem is that of
-// the first conversation alone, because an id names one attempt.
+// readResult reads the ids, model, reward and error that an evaluation recorded beside the history.
+// Only the first conversation gets the problem id, because an id identifies one attempt. The
+// conversation of a delegate (another agent) gets neither reward nor error.
 func (s *openHandsSession) readResult(doc *value, c *conversation, isFirst bool) {
 	a := s.a
 	a.Session = doc.id("instance_id")
@@ -351,7 +359,8 @@ func (s *openHandsSession) readResult(doc *value, c *conversation, isFirst bool)
 	s.r.setFailure("", s.r.text(doc.get("error")))
 }
 
-// withoutMember returns the JSON text of an object without the member of this name.
+// withoutMember returns an object as JSON text without the members of this name. All of o counts as
+// read.
 func withoutMember(o *value, name string) arena.Raw {
 	var kept []string
 	for key, member := range o.json.ForEach {

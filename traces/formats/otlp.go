@@ -8,7 +8,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// attributesOf returns the attributes of a span or an event as nested objects.
+// attributesOf returns the attributes of a span or an event as one object, in which dotted names
+// are nested objects.
 func attributesOf(span *value) *value {
 	if list := span.get("attributes"); list.isArray() {
 		return otlpAttributes(list).expandDots()
@@ -95,12 +96,12 @@ func onlyMember(v gjson.Result) (name string, value gjson.Result) {
 	return name, value
 }
 
-// detailsEvent is the name of the event that has the messages of a call in OpenTelemetry's GenAI
-// conventions.
+// detailsEvent is the name of the event of a span that has the messages of the model call, in
+// OpenTelemetry's GenAI conventions.
 const detailsEvent = "gen_ai.client.inference.operation.details"
 
-// operationDetails returns the GenAI attributes of the event of a span that has the messages of the
-// call.
+// operationDetails returns the object gen_ai of the event named detailsEvent, which has the
+// messages of the call. exists of the result is false if the span has no such event.
 func operationDetails(span *value) *value {
 	details := &value{}
 	for event := range span.get("events").elements() {
@@ -112,8 +113,8 @@ func operationDetails(span *value) *value {
 	return details
 }
 
-// messageEvents are the events of older versions of the conventions, one for each message, with the
-// role of the message.
+// messageEvents maps the names of events in older versions of the GenAI conventions, which write
+// one event for each message, to the role of the message.
 var messageEvents = map[string]string{
 	"gen_ai.system.message":    "system",
 	"gen_ai.user.message":      "user",
@@ -122,7 +123,8 @@ var messageEvents = map[string]string{
 	"gen_ai.choice":            "assistant",
 }
 
-// readEvents sets the messages of a span from its events.
+// readEvents sets the input of a span to the messages in its events. It changes nothing if no event
+// has a message.
 func (s *span) readEvents(events *value) {
 	var texts []string
 	for event := range events.elements() {
@@ -135,7 +137,8 @@ func (s *span) readEvents(events *value) {
 	}
 }
 
-// eventMessage returns the message of an event as JSON, or "" if the event has none.
+// eventMessage returns the message of an event as a JSON object with its role, or "" if the event
+// has none.
 func eventMessage(event *value) string {
 	attributes := attributesOf(event)
 	name := firstPresent(event.first("name", "eventName", "event_name"), attributes.object("event").get("name"))
@@ -160,7 +163,7 @@ func eventMessage(event *value) string {
 	return `{"role":"` + role + `",` + strings.TrimPrefix(string(body.raw()), "{")
 }
 
-// otlpBody returns the body of an event in the log of OTLP.
+// otlpBody returns the body of an event in the log of OTLP as plain JSON.
 func otlpBody(v *value) *value {
 	isTyped := v.peek("kvlistValue").Exists() || v.peek("stringValue").Exists()
 	if !isTyped {
@@ -174,15 +177,17 @@ func otlpBody(v *value) *value {
 	return v.parts.unpacked.unpack()
 }
 
-// eventLog collects the messages of calls, of which each is an event of its own in a log.
+// eventLog collects the messages of model calls from a log in which each message is an event of its
+// own. calls has the order of first events; byID has the keys TRACE/SPAN; events has the messages
+// of each call as JSON.
 type eventLog struct {
 	calls  []*span
 	byID   map[string]*span
 	events map[*span][]string
 }
 
-// add adds the message of an event to the call that the event belongs to. It returns false if the
-// event has no message.
+// add adds the message of an event to the model call with the event's trace and span id. It returns
+// false if the event has no message.
 func (l *eventLog) add(record *value) bool {
 	text := eventMessage(record)
 	if text == "" {
@@ -209,7 +214,8 @@ func (l *eventLog) add(record *value) bool {
 	return true
 }
 
-// visit calls visit for each call, in the order in which they begin.
+// visit calls visit for each model call with its messages, in the order of the first events in the
+// log.
 func (l *eventLog) visit(visit func(*span)) {
 	for _, s := range l.calls {
 		s.setEvents(l.events[s])
@@ -218,7 +224,7 @@ func (l *eventLog) visit(visit func(*span)) {
 	}
 }
 
-// setEvents sets the messages of a span to those of its events.
+// setEvents sets the input of a span to these messages, each a JSON object.
 func (s *span) setEvents(texts []string) {
 	s.input = parse("[" + strings.Join(texts, ",") + "]")
 	s.inputMessages = len(texts)

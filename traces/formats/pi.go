@@ -46,7 +46,8 @@ func isPiLine(line *value) bool {
 	return isEntry && line.get("type").isString() && !line.get("data").exists()
 }
 
-// readPi reads each session of a file. A header begins a session, and is the root of its tree.
+// readPi reads each session of a file. A header begins a session. The lines of a session form a
+// tree whose root is the header.
 func readPi(r *reader, doc *value) {
 	var conversations []conversation
 	var lines []sessionLine
@@ -87,8 +88,9 @@ const (
 	piCompaction = "compaction"
 )
 
-// compactions splits the branch of a session at its compactions. The part after one begins with the
-// summary, and with the messages before it that the program kept.
+// compactions splits a branch of a session at its compactions into conversations. Each but the
+// first begins with the header, the compaction with its summary, and the lines before it that the
+// program retained.
 func (r *reader) compactions(c conversation) []conversation {
 	parts := []conversation{{hasOthers: c.hasOthers, hasEvents: c.hasEvents, hasRepeated: c.hasRepeated}}
 	for i := range c.lines {
@@ -114,8 +116,9 @@ func (r *reader) compactions(c conversation) []conversation {
 	return parts
 }
 
-// keptLines returns the lines before a compaction that the model still saw after it. The compaction
-// names the first of them by its id, or in the oldest sessions by its index in the file.
+// keptLines returns the lines before a compaction that the model still saw after it, marked as
+// copied. The compaction names the first of them by its id, or in the oldest sessions by its index
+// in lines.
 func keptLines(lines []sessionLine, compaction *value) []sessionLine {
 	first := compaction.id("firstKeptEntryId")
 	index := compaction.count("firstKeptEntryIndex")
@@ -130,11 +133,12 @@ func keptLines(lines []sessionLine, compaction *value) []sessionLine {
 	return kept
 }
 
-// piSession reads the lines of a conversation.
+// piSession reads the lines of one conversation into messages of an attempt.
 type piSession struct {
 	r *reader
 	a *Attempt
-	// ending and failure say why the last message of the model ended with an error.
+	// ending and failure are the stop reason and the error message of the model's last message,
+	// empty if that did not end with an error.
 	ending, failure string
 }
 
@@ -159,7 +163,8 @@ func (s *piSession) readLine(line *sessionLine) {
 	}
 }
 
-// readHeader reads the header of a session.
+// readHeader sets the session id and the model of the attempt from the header of a session, and
+// reads this project's own keys in it.
 func (s *piSession) readHeader(header *value) {
 	a := s.a
 	a.Session = header.id("id")
@@ -167,7 +172,8 @@ func (s *piSession) readHeader(header *value) {
 	a.readOwnKeys(header)
 }
 
-// readOwnKeys reads what this program writes of a trace into the first line of a session.
+// readOwnKeys reads the fields of a trace that this project writes into the first line of a
+// session: run, problem, model, tools and reward.
 func (a *Attempt) readOwnKeys(o *value) {
 	a.RunID = o.id("eval_run_id")
 	a.ProblemID = o.id("problem_id")
@@ -179,13 +185,14 @@ func (a *Attempt) readOwnKeys(o *value) {
 	a.Declared = o.number("reward")
 }
 
-// piNames maps keys of a message of Pi or of a session trace to those of OpenAI's API.
+// piNames maps keys of a message of Pi or of a session trace to the keys of OpenAI's API.
 var piNames = map[string]string{
 	"toolCalls": "tool_calls", "toolCallId": "tool_call_id", "toolName": "name", "reasoningContent": "reasoning_content",
 	"stopReason": "stop_reason",
 }
 
-// renamed returns an object whose members have other names.
+// renamed returns an object with the members of v, in which each key of names is replaced by its
+// value. What is read of the result counts as read of v.
 func (v *value) renamed(names map[string]string) *value {
 	members := map[string]*value{}
 	for _, name := range v.names() {
@@ -223,8 +230,8 @@ func (s *piSession) readMessage(m *value) {
 	}
 }
 
-// readTurn reads a message of the user, of the system or of the model. A message of the model that
-// is nothing but an error is no turn.
+// readTurn reads a message of the user, of the system or of the model. It skips a message of the
+// model that has an error and no content, but keeps the error.
 func (s *piSession) readTurn(m *value) {
 	s.failure = s.r.text(m.get("errorMessage"))
 	s.ending = ""
@@ -238,8 +245,9 @@ func (s *piSession) readTurn(m *value) {
 	s.r.readMessage(m)
 }
 
-// readShell reads a command that the user ran, with its output. The model sees both as a message of
-// the user, unless the user kept them from it.
+// readShell reads a command that the user ran, with its output, as a user message, since the model
+// sees both. It records a loss, and adds no message if the user excluded the command from the
+// context.
 func (s *piSession) readShell(m *value) {
 	s.r.addLoss(lostCommands)
 	if !m.get("excludeFromContext").isTrue() {

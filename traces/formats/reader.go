@@ -13,14 +13,15 @@ type reader struct {
 	// negative once the limit is exceeded.
 	remaining int
 	attempts  []Attempt
-	// isRow is set for rows of messages, isShareGPT for rows in the format of ShareGPT.
+	// isRow is set if the document is a row of messages, isShareGPT if it is one in ShareGPT's
+	// format.
 	isRow, isShareGPT bool
 	err               error
 }
 
 // begin adds an attempt and returns a pointer to it, which is valid until the next call. part is
-// the text of the attempt within the document, empty if the document has no other attempt. own are the
-// values of the document that belong to this attempt alone.
+// the JSON of the attempt within the document, empty if the document has no other attempt. own are
+// the values of the document that belong to this attempt alone.
 func (r *reader) begin(part string, own ...*value) *Attempt {
 	r.attempts = append(r.attempts, Attempt{
 		Trace: NewTrace(arena.Source{}),
@@ -30,7 +31,8 @@ func (r *reader) begin(part string, own ...*value) *Attempt {
 	return r.attempt()
 }
 
-// parse returns the JSON value in a text of the attempt.
+// parse returns the JSON value of a text, and adds it to the values that belong to the current
+// attempt alone.
 func (r *reader) parse(text string) *value {
 	v := parse(text)
 	r.attempt().own = append(r.attempt().own, v)
@@ -75,8 +77,8 @@ func (r *reader) addLoss(reason string) {
 }
 
 // toolDefinitions returns a list of tool definitions as a JSON array. The list, and each
-// definition, may be JSON in a string. Definitions of Anthropic's and Gemini's API get OpenAI's form.
-// The result is "" if v is no list.
+// definition, may be JSON in a string. Definitions of Anthropic's and Gemini's API are converted to
+// OpenAI's form. The result is "" if v is no list.
 func toolDefinitions(v *value) arena.Raw {
 	v = v.unpack()
 	first := v.firstElement()
@@ -101,7 +103,8 @@ func toolDefinitions(v *value) arena.Raw {
 	return arena.Raw("[" + strings.Join(definitions, ",") + "]")
 }
 
-// schemaOf returns the schema of a tool's arguments in a definition of another form than OpenAI's.
+// schemaOf returns the JSON schema of a tool's arguments in a definition of another form than
+// OpenAI's: under input_schema or parametersJsonSchema, or under parameters as JSON in a string.
 func schemaOf(definition *value) *value {
 	if text := definition.get("parameters"); text.isString() {
 		return text.unpack()
@@ -111,7 +114,8 @@ func schemaOf(definition *value) *value {
 
 func isForeignDefinition(definition *value) bool { return schemaOf(definition).isObject() }
 
-// usualDefinition returns a tool definition in OpenAI's form.
+// usualDefinition returns a tool definition as JSON in OpenAI's form. A definition in no foreign
+// form is unchanged.
 func usualDefinition(definition *value) string {
 	if !isForeignDefinition(definition) {
 		return string(definition.raw())
@@ -150,12 +154,13 @@ func (r *reader) addStep(step arena.Step) {
 }
 
 // addResult adds a message with the result of the call that has this id. If callID is empty, the
-// result belongs to a call that has none yet.
+// result answers the first unanswered call before it.
 func (r *reader) addResult(callID string, result arena.Raw) {
 	r.addMessage(message{role: toolRole, callID: callID, result: result})
 }
 
-// setError records that the attempt failed with err. It does nothing if err is nil.
+// setError sets the error of the current attempt to err and its status to failed. It does nothing
+// if err is nil.
 func (r *reader) setError(err *arena.AttemptError) {
 	if err == nil {
 		return

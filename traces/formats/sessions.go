@@ -9,7 +9,7 @@ import (
 
 // geminiCLI is the format of a session of Gemini CLI: one document in older versions, and in newer
 // ones a header and a line for each message. A line with the id of an earlier message replaces that
-// message, and other lines take messages back or replace all of them.
+// message, and other lines remove messages or replace all of them.
 var geminiCLI = Format{
 	Name:            "gemini_cli",
 	isProgramRecord: true,
@@ -55,12 +55,13 @@ func readGeminiCLI(r *reader, doc *value) {
 	})
 }
 
-// geminiSession collects the messages of a session.
+// geminiSession collects the messages of a session, with the changes that later lines make to them.
 type geminiSession struct {
 	r             *reader
 	id            string
 	conversations []conversation
-	// places maps the id of a message of the last conversation to its index there.
+	// places maps the id of a message of the last conversation to its index in the lines of that
+	// conversation.
 	places map[string]int
 }
 
@@ -91,8 +92,8 @@ func (s *geminiSession) put(c *conversation, line sessionLine) {
 	c.lines = append(c.lines, line)
 }
 
-// rewind takes back the message with this id and those after it, or all messages if there is none
-// with this id.
+// rewind removes the message with this id and all later ones from c, the last conversation, or all
+// messages if none has this id.
 func (s *geminiSession) rewind(c *conversation, id string) {
 	at := s.places[id] // 0 if the message is unknown
 	c.hasOthers = c.hasOthers || at < len(c.lines)
@@ -103,8 +104,9 @@ func (s *geminiSession) rewind(c *conversation, id string) {
 	c.lines = c.lines[:at]
 }
 
-// replace takes a list as the messages of the session. If the list begins with another message than
-// the session does, a summary replaced what was said, and another conversation begins.
+// replace replaces the messages of the last conversation by a list. If the list begins with another
+// message than the conversation does, a summary replaced the earlier messages, and the list becomes
+// another conversation.
 func (s *geminiSession) replace(list *value) {
 	c := &s.conversations[len(s.conversations)-1]
 	if len(c.lines) > 0 && c.lines[0].id != list.peek("0.id").Str {
@@ -119,8 +121,8 @@ func (s *geminiSession) replace(list *value) {
 	}
 }
 
-// readGeminiMessage reads a message: its parts, and in one of the model its thoughts and its calls
-// with their results.
+// readGeminiMessage reads a message of the user or of the model, the latter with its thoughts and
+// its calls with their results. Gemini CLI's own messages to the user are a loss.
 func (r *reader) readGeminiMessage(m *value) {
 	text := r.geminiText(m.get("content"))
 	switch m.get("type").str() {
@@ -165,14 +167,15 @@ func (r *reader) readGeminiMessage(m *value) {
 	r.addStep(step)
 }
 
-// isGeminiContext reports whether a text in the user's name is the program's own, about the folder in
-// which it runs.
+// isGeminiContext reports whether a text in the user's name is one that Gemini CLI wrote itself
+// about the working folder.
 func isGeminiContext(text string) bool {
 	return strings.HasPrefix(text, "<session_context>") || strings.HasPrefix(text, "This is the Gemini CLI. We are setting up the context")
 }
 
-// geminiText returns the text of a message's content: a text, a part, or a list of parts. Calls and
-// results among the parts are left out, because the calls of the messages have them too.
+// geminiText returns the text of a message's content, which is a string, a part, or a list of
+// parts; texts of a list are joined by line breaks. Calls and results among the parts are left out,
+// because messages of the model have them in toolCalls.
 func (r *reader) geminiText(parts *value) string {
 	switch {
 	case parts.isArray():
@@ -196,8 +199,9 @@ func (r *reader) geminiText(parts *value) string {
 	return strings.Join(texts, "\n")
 }
 
-// geminiCallResult returns the result of a call, which is a list of parts. It returns the text of a
-// response that has nothing else, and "" if the call has no result.
+// geminiCallResult returns the result of a call, a list of parts, as one JSON string: of a response
+// with only the key output its text, of any other its JSON. It returns "" if the call has no
+// result.
 func (r *reader) geminiCallResult(list *value) arena.Raw {
 	if !list.isArray() {
 		return list.raw()
@@ -223,7 +227,7 @@ func (r *reader) geminiCallResult(list *value) arena.Raw {
 }
 
 // openCode is the format of a session that opencode exports: messages with their parts. A message
-// of the model may hold several turns, each of which begins with a part of type step-start.
+// of the model may have several turns, each of which begins with a part of type step-start.
 var openCode = Format{
 	Name:            "opencode",
 	isProgramRecord: true,
@@ -237,8 +241,9 @@ var openCode = Format{
 	read: readOpenCode,
 }
 
-// readOpenCode reads a session. The messages from that of info.revert on were taken back. A
-// compaction begins another attempt, since a summary takes the place of what was said.
+// readOpenCode reads a session. The message that info.revert names and all later ones are left out,
+// since the user took them back. A compaction begins another attempt, since a summary replaces the
+// earlier messages.
 func readOpenCode(r *reader, doc *value) {
 	info := doc.object("info")
 	reverted := info.object("revert").id("messageID")
@@ -290,8 +295,8 @@ func (r *reader) readOpenCodeMessage(line *value) {
 	}
 }
 
-// openCodeText returns the text of a message of the user as the model sees it. Files are named as
-// lost.
+// openCodeText returns the text of a user message as the model sees it: text parts that are not
+// marked as ignored, and prompts of subtasks. Files are left out and recorded as a loss.
 func (r *reader) openCodeText(parts *value) string {
 	var texts []string
 	r.each(parts, func(part *value) {
@@ -315,7 +320,8 @@ func (r *reader) openCodeText(parts *value) string {
 	return strings.Join(texts, "\n")
 }
 
-// openCodeTurn collects the parts of one turn of the model.
+// openCodeTurn joins the parts of one turn of the model to a step. time is the time of its message
+// in Unix milliseconds, step is nil before the first part.
 type openCodeTurn struct {
 	r    *reader
 	time arena.Raw
@@ -360,7 +366,8 @@ func (t *openCodeTurn) readPart(part *value) {
 	t.step.Calls = append(t.step.Calls, step.Calls...)
 }
 
-// openCodeCall returns a call with its result, which is missing if the call did not end.
+// openCodeCall returns a call from a part of type tool. Its result is the output or the error of
+// the tool, empty if the call did not end.
 func (r *reader) openCodeCall(part *value) arena.ToolCall {
 	state := part.object("state")
 	call := arena.ToolCall{

@@ -7,8 +7,8 @@ import (
 )
 
 // spans is the format of lists of spans: records of model calls by tracing tools. All calls with
-// one trace id are one attempt. Each call repeats the conversation before it, so only the
-// longest call is read.
+// one trace id are one attempt. Each call repeats the conversation before it, so only the call with
+// the most messages is read.
 var spans = Format{
 	Name:            "spans",
 	isProgramRecord: true,
@@ -46,12 +46,13 @@ func readSpans(r *reader, doc *value) {
 	}
 }
 
-// spanTrace has the spans with one trace id.
+// spanTrace has the spans with one trace id. longest is the one with the most input messages, nil
+// if no span has any.
 type spanTrace struct {
 	spans   []*span
 	longest *span
-	// hasOtherConversation reports whether the first user message of a call differs from that of
-	// another.
+	// hasOtherConversation reports whether the spans have input of several conversations, which
+	// differ in their first user message.
 	hasOtherConversation bool
 }
 
@@ -74,18 +75,18 @@ type span struct {
 	traceID, start string
 	top            *value
 	attributes     *value
-	// genAI has the attributes of OpenTelemetry's GenAI conventions, details those of the event that has
-	// the messages, llm those of OpenInference.
+	// genAI has the attributes of OpenTelemetry's GenAI conventions, details those of the event
+	// with the messages, llm those of OpenInference.
 	genAI, details, llm *value
 	input, output       *value
-	// sources are the values of the document of which the span consists.
+	// sources are the values of the document from which the span was read.
 	sources []*value
 	// inputMessages is the number of messages in input.
 	inputMessages int
 }
 
-// isLongerThan reports whether s has more input messages than other, or as many and a later
-// start.
+// isLongerThan reports whether s has more input messages than other, or as many and a start that is
+// later as text.
 func (s *span) isLongerThan(other *span) bool {
 	if s.inputMessages != other.inputMessages {
 		return s.inputMessages > other.inputMessages
@@ -109,7 +110,8 @@ func (s *span) firstUserMessage() string {
 	return text
 }
 
-// isSpan reports whether an object is the record of a call by one of the tools that are read.
+// isSpan reports whether an object is a span or a run of one of the tracing tools in Writers of
+// spans.
 func isSpan(o *value) bool {
 	o = o.expandDots()
 	attributes := o.object("attributes").expandDots()
@@ -120,8 +122,9 @@ func isSpan(o *value) bool {
 	return isObservation || isRun || hasCall || hasID && !attributes.isEmpty()
 }
 
-// traceID returns the id that all calls of an attempt have: that of the trace, or that of the rollout and
-// its attempt, which agent-lightning may record in several traces.
+// traceID returns the id that all calls of an attempt share: that of the trace, or ROLLOUT/ATTEMPT
+// for agent-lightning, which may record an attempt in several traces. It returns "" if the span has
+// none.
 func traceID(span *value) string {
 	span = span.expandDots()
 	if rollout := span.id("rollout_id"); rollout != "" {
@@ -130,8 +133,8 @@ func traceID(span *value) string {
 	return firstIDText(span.object("context").get("trace_id"), span.first("traceId", "trace_id"))
 }
 
-// eachSpan calls visit for each span and each event of a document, which is one span, a list of
-// spans, or has them nested as in OTLP.
+// eachSpan calls visit for each span of a document, which is one span, a list of spans, or has them
+// nested as in OTLP. Events with messages are joined to one span for each call and visited last.
 func (r *reader) eachSpan(doc *value, visit func(*span)) {
 	visitSpan := func(v *value) { visit(newSpan(v)) }
 	list := doc.first("observations", "session", "data")
@@ -159,8 +162,8 @@ func (r *reader) eachSpan(doc *value, visit func(*span)) {
 	log.visit(visit)
 }
 
-// eachNested calls visit for the elements of the innermost of nested lists, whose names are from the
-// outermost to the innermost.
+// eachNested calls visit for each element of the innermost of nested lists. names are the keys of
+// the lists, the outermost first.
 func (r *reader) eachNested(v *value, names []string, visit func(*value)) {
 	r.each(v.get(names[0]), func(element *value) {
 		if len(names) == 1 {
@@ -171,8 +174,9 @@ func (r *reader) eachNested(v *value, names []string, visit func(*value)) {
 	})
 }
 
-// newSpan finds the messages of a span, which have different keys in OpenTelemetry's GenAI
-// conventions, their older versions, OpenInference, and the tools with formats of their own.
+// newSpan returns the span that v is. It searches the messages under the keys of OpenTelemetry's
+// GenAI conventions, of their older versions, of OpenInference, and of the tools with formats of
+// their own.
 func newSpan(v *value) *span {
 	top := v.expandDots()
 	s := &span{
@@ -226,8 +230,8 @@ func firstPresent(values ...*value) *value {
 	return &value{}
 }
 
-// messagesIn returns the list of messages in the input of a span, which is the list or a request.
-// LangChain writes a list of lists.
+// messagesIn returns the list of messages in the input of a span, which is the list itself or a
+// request to a model. Of a list of lists, as LangChain writes it, the first list is returned.
 func messagesIn(input *value) *value {
 	list := input
 	if messages := input.first("messages", "contents", "input"); messages.isPresent() {
@@ -307,7 +311,8 @@ func (r *reader) readSpan(s *span) {
 	}
 }
 
-// reward returns the reward that a span of agent-lightning records, or nil.
+// reward returns the reward that a span of agent-lightning records, in one of three forms, or nil
+// if there is none.
 func (s *span) reward() *float64 {
 	rewards := s.attributes.object("agentlightning").object("reward")
 	if reward := rewards.object("0").number("value"); reward != nil {
@@ -371,8 +376,8 @@ func (r *reader) readSpanOutput(output *value) {
 }
 
 // readSpanMessages reads the input or output of a span: a list of messages, one message, or a
-// string, which is the text of an output and becomes a message of the agent. An element of the
-// list may have its message under "message".
+// string, which becomes a message of the agent. An element of the list may have its message under
+// the key message.
 func (r *reader) readSpanMessages(v *value) {
 	unpacked := v.unpack()
 	if unpacked.get("role").exists() || unpacked.get("kwargs").isObject() {

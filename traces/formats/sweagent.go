@@ -64,8 +64,8 @@ func (r *reader) readSWEMessage(m *value) {
 	}
 }
 
-// exitError converts an exit status of SWE-agent to an error. It returns nil if the agent
-// submitted a result, or the status is empty.
+// exitError converts an exit status of SWE-agent to an error of that type. It returns nil if the
+// status is empty or begins with "submitted", as that of an agent that submitted a result.
 func exitError(status string) *arena.AttemptError {
 	if status == "" || strings.HasPrefix(strings.ToLower(status), "submitted") {
 		return nil

@@ -35,8 +35,8 @@ var tau2 = Format{
 	},
 }
 
-// tauBench is the format of tau-bench: a row with the messages of one trial. The instruction of its
-// task is what the simulated customer was told.
+// tauBench is the format of tau-bench: a row with the messages of one trial. The instruction in its
+// task is the prompt of the simulated customer.
 var tauBench = Format{
 	Name:     "tau_bench",
 	Writers:  "tau-bench results",
@@ -78,8 +78,8 @@ func (r *reader) readSimulation(sim, info *value) {
 	}
 }
 
-// readTau2Message reads a message of a simulation. It leaves out the simulated user's tool calls with
-// their results, and records them as a loss.
+// readTau2Message reads a message of a simulation. Tool calls of the simulated user and their
+// results are left out and recorded as a loss.
 func (r *reader) readTau2Message(m *value) {
 	role := rolesByName[m.get("role").str()]
 	isUserTool := m.get("requestor").str() == "user" || role == userRole && m.get("tool_calls").isArray()

@@ -6,41 +6,47 @@ import (
 	"strings"
 )
 
-// sessionLine is one line of a session: a message, a part of one, or what else the program wrote.
+// sessionLine is one line of a session file: a message, a part of one, or an event that the program
+// recorded.
 type sessionLine struct {
 	*value
-	// id and parentID are the ids of the line and of the line before it, empty if the file has none.
+	// id is the id of the line, parentID that of the line before it in the conversation, each empty
+	// if the file has none.
 	id, parentID string
-	// isTurn reports whether the line is one that may be the newest of a branch.
+	// isTurn reports whether the line can be the end of a branch, as a message can.
 	isTurn bool
-	// isReply reports whether the line answers another, so that no conversation begins with it.
+	// isReply reports whether the line answers another, so that it cannot be the first of a
+	// conversation.
 	isReply bool
-	// copyKey is equal in lines that are copies of each other if the same line is before them. It is
-	// empty for a line that is no copy of another.
+	// copyKey identifies the content of the line. Two lines after the same parent with equal keys
+	// are copies. It is empty if the line has no copies.
 	copyKey string
-	// reply is the id of the model's message of which the line is a part, calls are the ids of the
-	// calls in the line. answers are the ids of the calls that the line answers, if it does nothing
-	// else.
+	// reply is the API's id of the message of which the line is a part, calls are the ids of the
+	// calls in the line. answers are the ids of the calls that the line answers, nil if it has
+	// other content too.
 	reply          string
 	calls, answers []string
-	// isCopied reports whether the line stands in an earlier conversation too.
+	// isCopied reports whether an earlier conversation of the session has the line too.
 	isCopied bool
-	// kind is the kind of the line, as its format names it.
+	// kind is the type of the line in the words of its format.
 	kind string
 	// root is the index of the line in which the conversation of this line begins, parent that of
-	// the line before it in its branch, -1 if none.
+	// the line before it in its branch, -1 if there is none.
 	root, parent int
 }
 
-// conversation is a part of a session that the model saw as one: one branch of the tree of lines.
+// conversation is a part of a session that the model saw in one context: one branch of the tree of
+// lines.
 type conversation struct {
 	lines []sessionLine
-	// hasOthers reports whether messages of the conversation were taken back, hasEvents whether other
-	// lines are left out, hasRepeated whether lines were written twice.
+	// hasOthers reports whether messages were left out that the user took back or that are in other
+	// branches, hasEvents whether other lines were left out, hasRepeated whether lines were written
+	// twice.
 	hasOthers, hasEvents, hasRepeated bool
-	// isContinued reports whether a summary replaced what was said before.
+	// isContinued reports whether a summary replaces earlier messages.
 	isContinued bool
-	// isDelegate reports whether another agent of the session took part in the conversation.
+	// isDelegate reports whether the conversation is that of an agent to which another delegated
+	// work.
 	isDelegate bool
 }
 
@@ -53,17 +59,17 @@ func (c *conversation) text() string {
 	return "[" + strings.Join(raw, ",") + "]"
 }
 
-// leaveOut marks a line as read that no attempt holds, since a loss of its own names it.
+// leaveOut marks all of a line as read, though no attempt has it. The caller records the loss.
 func (l *sessionLine) leaveOut() { l.raw() }
 
-// leaveEvent records as a loss that a value is left out which a program wrote of itself beside the
-// conversation.
+// leaveEvent records the loss lostEvents for v, an event that a program recorded besides the
+// conversation, and marks all of v as read.
 func (r *reader) leaveEvent(v *value) {
 	r.addLoss(lostEvents)
 	v.raw()
 }
 
-// markRead marks members as read whose content another value has too.
+// markRead marks the members with these names as read, because another value repeats them.
 func (v *value) markRead(names ...string) {
 	for _, name := range names {
 		v.get(name).raw()
@@ -88,8 +94,9 @@ func (r *reader) sessionLines(list *value) []sessionLine {
 	return lines
 }
 
-// readConversations reads each conversation as an attempt, by a call of read. An attempt of the same
-// session as an earlier one gets a session id that begins with the id of the session.
+// readConversations adds an attempt for each conversation, with its losses, and calls read to read
+// its lines into the attempt. The second attempt with a session id and later ones get "-2", "-3", …
+// after the id.
 func (r *reader) readConversations(conversations []conversation, read func(c *conversation)) {
 	attempts := map[string]int{}
 	for i := range conversations {
@@ -121,8 +128,8 @@ func (r *reader) readConversations(conversations []conversation, read func(c *co
 	}
 }
 
-// readLines reads lines by calls of read. What the model wrote in an earlier conversation is masked, so
-// that no text is trained on twice.
+// readLines calls read for each line. Messages of a copied line are masked, so that no text is
+// trained on twice.
 func (r *reader) readLines(lines []sessionLine, read func(l *sessionLine)) {
 	a := r.attempt()
 	for i := range lines {
@@ -138,9 +145,9 @@ func (r *reader) readLines(lines []sessionLine, read func(l *sessionLine)) {
 	}
 }
 
-// branches splits the lines of a session into conversations, in the order in which they begin: each
-// root of the tree begins one, and of each the branch is returned that ends in its newest turn.
-// Lines without ids are one conversation, in the order of the file.
+// branches splits the lines of a session into conversations, in the order in which they begin. Each
+// root of the tree of lines begins one, which is the branch to its newest turn. Trees without a
+// turn are left out. Lines without ids are one conversation, in the order of the file.
 func branches(lines []sessionLine) []conversation {
 	t := tree{lines: lines, byID: map[string]int{}, copyOf: make([]int, len(lines)), members: map[int][]int{}}
 	t.link()
@@ -156,21 +163,22 @@ func branches(lines []sessionLine) []conversation {
 	return conversations
 }
 
-// tree links the lines of a session by the ids of their parents.
+// tree links the lines of a session by the ids of their parents. All its indices are indices in
+// lines.
 type tree struct {
 	lines []sessionLine
 	// byID maps the id of a line to its index.
 	byID map[string]int
-	// copyOf is the index of the first line of which a line is a copy, its own index if it is none.
+	// copyOf has for each line the index of the first line of which it is a copy, or its own index.
 	copyOf []int
-	// roots are the indices of the lines in which a conversation begins, members the indices of the
-	// lines of each.
+	// roots are the indices of the lines in which a conversation begins. members maps each of them
+	// to the indices of the lines of its conversation.
 	roots   []int
 	members map[int][]int
 }
 
 // link sets the parent and the root of every line and fills the indexes of the tree. A line that
-// repeats an earlier line under the same parent is recorded as its copy and gets its root.
+// repeats an earlier one under the same parent is recorded as its copy and gets its root.
 func (t *tree) link() {
 	seen := map[string]int{}
 	for i := range t.lines {
@@ -203,9 +211,9 @@ func (t *tree) link() {
 	}
 }
 
-// parentOf returns the index of the line before line i in its branch, -1 if there is none. A line
-// that has no id, or whose parent the file does not hold, follows the line before it in the file, and
-// so does a reply that names no parent.
+// parentOf returns the index of the line before line i in its branch, -1 if line i is a root. A
+// line follows the one before it in the file if it has no id, if the file does not have its parent,
+// or if it is a reply without a parent.
 func (t *tree) parentOf(i int) int {
 	parent, ok := t.byID[t.lines[i].parentID]
 	switch {
@@ -217,9 +225,9 @@ func (t *tree) parentOf(i int) int {
 	return -1
 }
 
-// conversation returns the branch from a root to the newest turn of its tree. Parts of a message of
-// the branch, and results of calls in it, belong to the branch too: a message with several calls
-// forks the tree.
+// conversation returns the branch from a root to the newest turn of its tree. Lines outside it that
+// are parts of a message in the branch, or results of calls in it, belong to the branch too: a
+// message with several calls forks the tree.
 func (t *tree) conversation(root int) conversation {
 	newest := root
 	for _, i := range t.members[root] {
@@ -264,8 +272,8 @@ func (t *tree) conversation(root int) conversation {
 	return c
 }
 
-// belongsTo reports whether a line is a part of one of these replies, or holds nothing but results
-// of these calls.
+// belongsTo reports whether a line is a part of one of these replies of the model, or has nothing
+// but results of these calls. Both sets have ids of the API.
 func (l *sessionLine) belongsTo(replies, calls map[string]bool) bool {
 	isUnknown := func(id string) bool { return !calls[id] }
 	return replies[l.reply] || len(l.answers) > 0 && !slices.ContainsFunc(l.answers, isUnknown)

@@ -11,19 +11,20 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// maxUnread is the maximum number of names of unread values for an attempt. One more loss then says
-// that there are others.
+// maxUnread is the maximum number of names of unread values that are recorded for an attempt. If
+// there are more, hiddenName is recorded once for all others.
 const maxUnread = 20
 
-// hiddenName stands for a name that does not look like one and may be a secret, and for all names
-// after the first maxUnread.
+// hiddenName replaces a name that does not look like the name of a member and may be a secret, and
+// all names after the first maxUnread.
 const hiddenName = "…"
 
-// maxNameBytes is the length of a name after which it does not look like one.
+// maxNameBytes is the maximum length in bytes of a name that isPlainName accepts.
 const maxNameBytes = 40
 
-// isPlainName reports whether a name looks like that of a member: letters, digits and some signs. The
-// function is called for every record of the sandbox, where a regular expression took 3 % of the time.
+// isPlainName reports whether a name looks like that of a JSON member: at most maxNameBytes
+// letters, digits and characters of "_$.-", of which the first is no digit, dot or minus. It is no
+// regular expression, which took 3 % of the time to read records of the sandbox.
 func isPlainName(name string) bool {
 	if name == "" || len(name) > maxNameBytes || strings.ContainsAny(name[:1], "0123456789.-") {
 		return false
@@ -44,9 +45,9 @@ func isPlainName(name string) bool {
 var metadataName = regexp.MustCompile(`(?:^|_)(?:id|uuid|time|timestamp|at|ms|version|tokens|cwd|branch|cost|hash)$|` +
 	`[a-z](?:I[Dd]|Uuid|UUID|Time|Timestamp|Nano|At|Ms|Version|Tokens|Branch|Cost|Hash|Updated)$`)
 
-// nameUnread records as lost what no reader has read of a document. What an attempt does not share
-// with others is recorded for this attempt alone. In a program's own records hasMetadata is set, and
-// metadata have one word.
+// nameUnread records as losses of the attempts the key paths of all values that no reader has read:
+// of an attempt's own values for this attempt, of doc's other values for all. If hasMetadata is
+// set, ids, times and costs are one loss together.
 func (r *reader) nameUnread(doc *value, hasMetadata bool) {
 	shared := Unread{isOwned: map[*value]bool{}, hasMetadata: hasMetadata}
 	for i := range r.attempts {
@@ -76,12 +77,13 @@ func (r *reader) nameUnread(doc *value, hasMetadata bool) {
 // Unread collects the key paths of values of a document that were not read. Elements of a list share
 // the path of the list.
 type Unread struct {
-	// isOwned has the values that are not visited.
+	// isOwned has the values that visit skips, because they belong to one attempt.
 	isOwned map[*value]bool
 	paths   []string
-	// hasMetadata is set if metadata are counted as such, foundMetadata if there are some.
+	// hasMetadata is set if ids, times and costs are not added to paths; foundMetadata is then set
+	// if there are some.
 	hasMetadata, foundMetadata bool
-	// added are the paths and names of Add.
+	// added has the path and the name of each call of Add that added something.
 	added [][2]string
 }
 
@@ -138,8 +140,9 @@ func (u *Unread) add(path string) {
 	}
 }
 
-// joinPath returns the path of the member name in the object at path. A number is the index of an
-// element, which has the path of its list.
+// joinPath returns the path of the member name in the object at path. An index of an element has
+// the path of its list. A name that does not look like one becomes hiddenName, and the list
+// "session" of a document of lines is omitted.
 func joinPath(path, name string) string {
 	isIndex := name != "" && strings.Trim(name, "0123456789") == ""
 	switch {
@@ -154,8 +157,8 @@ func joinPath(path, name string) string {
 	return path + "." + name
 }
 
-// isEnvelope reports whether a member says nothing about the conversation: its id, its time, its
-// place in a list, or that it ended as usual.
+// isEnvelope reports whether a member has no content of the conversation: an id, a time or an
+// index, or a type or status that is one of usualWords.
 func isEnvelope(name string, v gjson.Result) bool {
 	switch name {
 	case "id", "uuid", "timestamp", "created", "created_at", "index", "step_id":
@@ -166,12 +169,14 @@ func isEnvelope(name string, v gjson.Result) bool {
 	return false
 }
 
-// usualWords are the kinds and endings that a message, a call or a reply has as a rule.
+// usualWords are the types of messages and calls and the reasons for their end that say nothing
+// unusual.
 var usualWords = []string{
 	"message", "text", "function", "custom", "response", "chat.completion", "completed", "stop", "tool_calls", "end_turn", "tool_use",
 }
 
-// isEmptyValue reports whether a value is null, an empty text, or a list or object without content.
+// isEmptyValue reports whether a value is missing, null, an empty string, or a list or object
+// without content.
 func isEmptyValue(v gjson.Result) bool {
 	switch v.Type {
 	case gjson.Null:

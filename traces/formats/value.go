@@ -16,26 +16,26 @@ import (
 )
 
 // value is a JSON value of a document. It records which of its parts were read, so that every other
-// part can be named as lost. No method returns nil: a part that does not exist is a value for which
-// exists is false.
+// part can be reported as lost. No method returns a nil value: exists is false for a part that is
+// missing.
 type value struct {
 	json gjson.Result
 	// isRead is set for a text, a number or a boolean that was read, and for a list or an object
-	// that was taken whole.
+	// that was taken as one text.
 	isRead bool
-	// parts are the parts of a list or an object, nil if none of them was asked for.
+	// parts are the parts of a list or an object, nil before the first access to one of them.
 	parts *parts
 }
 
 // parts holds the parts of a list or an object.
 type parts struct {
 	members []member
-	// elements are those elements of a list that were visited.
+	// elements are the elements of a list that were visited, the first ones.
 	elements []*value
-	// isOpen is set if members has all members of an object.
+	// isOpen is set once members has all members of an object.
 	isOpen bool
-	// unpacked is what is read in place of the value: what a string contains as JSON, or an object
-	// whose names have no dots.
+	// unpacked is a value that is read in place of this one: the JSON in a string, or the object
+	// with dotted names as nested objects. It is nil if there is none.
 	unpacked *value
 }
 
@@ -47,7 +47,8 @@ type member struct {
 
 func parse(text string) *value { return &value{json: gjson.Parse(text)} }
 
-// newObject returns an object with these members, which keep the record of what was read of them.
+// newObject returns an object with these members in order of their names. What is read of it counts
+// as read of the members.
 func newObject(members map[string]*value) *value {
 	o := parse("{}")
 	o.parts = &parts{isOpen: true}
@@ -69,7 +70,7 @@ func (v *value) isScalar() bool   { return v.json.Type != gjson.JSON }
 // isPresent reports whether v exists and is not null.
 func (v *value) isPresent() bool { return v.exists() && v.json.Type != gjson.Null }
 
-// peek returns the part of v at a path of gjson, without a record that it was read.
+// peek returns the part of v at a path of gjson, and does not record that it was read.
 func (v *value) peek(path string) gjson.Result { return v.json.Get(path) }
 
 // str returns the text of a string, and "" for any other value.
@@ -92,7 +93,7 @@ func (v *value) raw() arena.Raw {
 	return arena.Raw(v.json.Raw)
 }
 
-// open returns the members of an object. It is empty for any other value.
+// open returns the members of an object in the order of the document, and nil for any other value.
 func (v *value) open() []member {
 	if !v.isObject() {
 		return nil
@@ -109,7 +110,7 @@ func (v *value) open() []member {
 	return v.parts.members
 }
 
-// isEmpty reports whether v has no members.
+// isEmpty reports whether v has no members, as any value that is no object.
 func (v *value) isEmpty() bool { return len(v.open()) == 0 }
 
 // get returns the member of v with this name. If the name occurs several times, its last value counts.
@@ -123,7 +124,7 @@ func (v *value) get(name string) *value {
 	return &value{}
 }
 
-// names returns the names of the members of v in order.
+// names returns the names of the members of v, sorted and each once.
 func (v *value) names() []string {
 	var names []string
 	for _, m := range v.open() {
@@ -142,7 +143,8 @@ func (v *value) object(name string) *value {
 	return &value{}
 }
 
-// first returns the value of the first of these names that exists and is not null.
+// first returns the first of the named members that exists and is not null. exists of the result is
+// false if there is none.
 func (v *value) first(names ...string) *value {
 	for _, name := range names {
 		if part := v.get(name); part.isPresent() {
@@ -152,8 +154,8 @@ func (v *value) first(names ...string) *value {
 	return &value{}
 }
 
-// filled returns the value of the first of these names that is not empty. If all are empty, it returns
-// the first that exists and is not null.
+// filled returns the first of the named members that is neither null, "" nor an empty list or
+// object. If all are, it returns the first that exists and is not null.
 func (v *value) filled(names ...string) *value {
 	for _, name := range names {
 		if part := v.get(name); part.exists() && !isEmptyValue(part.json) {
@@ -175,7 +177,8 @@ func (v *value) idText() string {
 	return v.str()
 }
 
-// firstIDText returns the first of the values that is a number or a string other than "", as text.
+// firstIDText returns the first of the values that is a number or a string other than "", as text,
+// and "" if there is none.
 func firstIDText(values ...*value) string {
 	for _, v := range values {
 		if id := v.idText(); id != "" {
@@ -210,7 +213,7 @@ func (v *value) float() *float64 {
 	return new(v.json.Float())
 }
 
-// replaceBy sets v to the value other, which is read with v.
+// replaceBy sets v to a copy of other, and marks all of other as read.
 func (v *value) replaceBy(other *value) {
 	*v = *other
 	other.isRead = true
@@ -234,8 +237,8 @@ func setIfPresent[T any](dst, value *T) {
 	}
 }
 
-// unpack returns what a string holds if it is a JSON array or object. It returns any other value
-// unchanged.
+// unpack returns the array or object that v contains as JSON in a string. It returns any other
+// value unchanged.
 func (v *value) unpack() *value {
 	if !v.isString() {
 		return v
@@ -252,8 +255,8 @@ func (v *value) unpack() *value {
 	return v.parts.unpacked
 }
 
-// elements returns the elements of a list. The list may be an array, an object with the keys "0",
-// "1", …, or either of them as JSON in a string.
+// elements yields the elements of a list, which is an array, an object with the keys "0", "1", …,
+// or either of them as JSON in a string. It yields nothing for any other value.
 func (v *value) elements() iter.Seq[*value] {
 	v = v.unpack()
 	if v.isArray() {
@@ -287,7 +290,8 @@ func (v *value) arrayElements(yield func(*value) bool) {
 	}
 }
 
-// children returns the members of an object or the elements of a list.
+// children returns the members of an object, in the order of the document, or the elements of a
+// list.
 func (v *value) children() []*value {
 	if !v.isObject() {
 		return slices.Collect(v.elements())
@@ -299,7 +303,7 @@ func (v *value) children() []*value {
 	return children
 }
 
-// firstElement returns the first element of a list.
+// firstElement returns the first element of a list. exists of the result is false if there is none.
 func (v *value) firstElement() *value {
 	for element := range v.elements() {
 		return element
@@ -316,8 +320,9 @@ func (v *value) isMessageList() bool {
 // last part has the remaining dots.
 const maxNameParts = 12
 
-// expandDots returns v with each dotted name replaced by nested objects: the value of "a.0.b"
-// becomes the member b of the object 0 in the object a.
+// expandDots returns an object with each dotted name replaced by nested objects: the value of
+// "a.0.b" becomes the member b of the object 0 in the object a. It returns v itself if no name has
+// a dot.
 func (v *value) expandDots() *value {
 	if v.parts != nil && v.parts.unpacked != nil {
 		return v.parts.unpacked

@@ -7,8 +7,8 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// verdict is the outcome of an episode by its verifier. Three major versions of the runtime and
-// the public feedback write it under different names.
+// verdict is the outcome of an episode according to its verifier. Three major versions of the
+// runtime and the public feedback write it under different names.
 type verdict struct {
 	arena.Ruling
 	// present reports whether the document has a verdict.
@@ -23,8 +23,9 @@ type verdict struct {
 	finishReason string
 }
 
-// readEpisodeVerdict reads the verdict of an episode with its flags, and its checks by whether
-// they passed.
+// readEpisodeVerdict reads the verdict of an episode into the current attempt: score, correctness,
+// category, flags, and the names of its checks by whether they passed. Checks without a boolean are
+// skipped.
 func (r *reader) readEpisodeVerdict(episode *value) {
 	fields := episode.object("verdict")
 	v := r.readVerdict(episode, fields)
@@ -57,7 +58,8 @@ func (r *reader) readVerdict(session, fields *value) *verdict {
 	return v
 }
 
-// isError reports whether v records an error: it is true, a string or an object.
+// isError reports whether v records an error: it is true, a string or an object. It then marks all
+// of v as read.
 func isError(v *value) bool {
 	isError := v.isTrue() || v.isString() || v.isObject()
 	if isError {
@@ -77,11 +79,12 @@ const (
 	vetoLedger      = "ledger_mismatch"       // the ledger is not the one that the verdict names
 )
 
-// agentError is the recorded ending of an episode in which the agent's program failed.
+// agentError is the outcome that is recorded for an episode in which the agent's program failed.
 const agentError = "agent_error"
 
 // applyVerdict sets the ruling, reward and status of the trace from the verdict, and adds the
-// vetoes that follow from it. It does nothing if the document has no outcome.
+// vetoes (reasons not to train) that follow from it. It does nothing if the document has no
+// outcome.
 func (a *Attempt) applyVerdict() {
 	v := &a.verdict
 	if v.isEmpty() {
@@ -108,9 +111,10 @@ func (v *verdict) isEmpty() bool {
 	return !hasFlag && !hasReason && v.Score == nil && v.correct == nil
 }
 
-// resolve sets the score of the episode, or the reason why the episode is void and has none. An
-// agent that failed has the score 0, as the subnet counts it. A verdict with neither a score nor
-// a reason counts as a failure of the verifier.
+// resolve sets the final score from 0 to 1 and Success, or Void, the reason why the episode has no
+// score. An incorrect result has the score 0, and so has an agent that failed without a score, as
+// the subnet counts it. A verdict with neither a valid score nor a reason counts as a failure of
+// the verifier.
 func (v *verdict) resolve() {
 	switch {
 	case v.isEnvironmentFailure():
@@ -142,9 +146,9 @@ func (v *verdict) isEnvironmentFailure() bool {
 	return v.Category == "environment_fault" || v.Category == "infrastructure"
 }
 
-// isSuccess reports whether the episode is correct and has a positive score. Without a record of
-// correctness the score must be 1. A correct episode may have no reward, if the agent did not
-// notice that the world changed.
+// isSuccess reports whether the score is positive and the result is recorded as correct. Without a
+// record of correctness the score must be 1. A correct result may have the score 0, if the agent
+// did not notice that the world changed.
 func (v *verdict) isSuccess() bool {
 	if v.Score == nil || *v.Score <= 0 {
 		return false

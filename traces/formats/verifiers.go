@@ -35,8 +35,9 @@ func readVerifiersResult(r *reader, doc *value) {
 	r.readVerifiersError(doc)
 }
 
-// readVerifiersError reads the error that ended a rollout: an object with its type and the chain of
-// its causes, of which the row has two more copies, or as earlier versions wrote it a text.
+// readVerifiersError reads the error that ended a rollout from a row: an object with its type and
+// the chain of its causes, or a text in earlier versions. The row has two copies of the chain,
+// which are ignored.
 func (r *reader) readVerifiersError(doc *value) {
 	failure := doc.get("error")
 	if !failure.get("error").isString() {
@@ -110,8 +111,8 @@ func (r *reader) readVerifiersTrace(trace, doc *value) {
 	}
 }
 
-// weightedReward returns the sum of all rewards, each score times its weight. It returns nil if
-// no element is an object.
+// weightedReward returns the sum of score times weight over all rewards, which are a list or an
+// object; one without either number counts as 0. It returns nil if no reward is an object.
 func weightedReward(rewards *value) *float64 {
 	sum := 0.0
 	hasReward := false
@@ -129,8 +130,8 @@ func weightedReward(rewards *value) *float64 {
 	return &sum
 }
 
-// lastBranch returns the indices of the nodes on the path from the root to the last node. The
-// path starts later if the parent of a node does not precede the node.
+// lastBranch returns the indices of the nodes on the path to the last node, from the root on. The
+// path starts later if a node names a parent that does not precede it.
 func lastBranch(nodes []*value) []int {
 	var path []int
 	for i := len(nodes) - 1; i >= 0; {
