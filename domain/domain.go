@@ -78,17 +78,19 @@ type Role string
 
 // The kinds of tools.
 const (
-	RoleSearch Role = "search" // finds things by words
-	RoleOpen   Role = "open"   // shows one thing
-	RoleMatch  Role = "match"  // compares a thing with the request
-	RoleAct    Role = "act"    // changes the world
-	RoleAsk    Role = "ask"    // anything else
-	RoleCommit Role = "commit" // gives the answer, or makes the change that counts
-	RoleEnd    Role = "end"    // ends the attempt
+	RoleSearch Role = "search"        // finds things by words
+	RoleWithin Role = "search_within" // finds things by words among those of one owner
+	RoleOpen   Role = "open"          // shows one thing
+	RoleMatch  Role = "match"         // compares a thing with the request
+	RoleTotal  Role = "total"         // computes a figure from things, such as the price of several
+	RoleAct    Role = "act"           // changes the world
+	RoleAsk    Role = "ask"           // anything else
+	RoleCommit Role = "commit"        // gives the answer, or makes the change that counts
+	RoleEnd    Role = "end"           // ends the attempt
 )
 
 // Roles are all kinds of tools.
-var Roles = []Role{RoleSearch, RoleOpen, RoleMatch, RoleAct, RoleAsk, RoleCommit, RoleEnd}
+var Roles = []Role{RoleSearch, RoleWithin, RoleOpen, RoleMatch, RoleTotal, RoleAct, RoleAsk, RoleCommit, RoleEnd}
 
 // Commit limits the calls of tools with the role commit in one attempt.
 type Commit struct {

@@ -18,8 +18,9 @@ var files embed.FS
 
 // The domains that the program itself refers to. Base is the domain of attempts that fit no other.
 const (
-	Shop = "shop"
-	Base = "base"
+	Shop    = "shop"
+	EnvPack = "envpack"
+	Base    = "base"
 )
 
 // Builtin returns the domains that are built in, in the order of their names.

@@ -60,14 +60,7 @@ type Tool struct {
 // harnessTools returns the tools of the configured harness, of a domain, and of the setting
 // filter.tools. If two have the same name, filter.tools has precedence.
 func (c *Config) harnessTools(tools map[string]domain.Tool) evidence.Tools {
-	extra := evidence.Tools{}
-	for name, t := range tools {
-		extra[name] = evidence.Role{
-			Tool:  toolsOfRoles[t.Role],
-			Words: t.Words,
-			IDs:   t.IDs,
-		}
-	}
+	extra := evidence.ToolsOf(tools)
 	for name, t := range c.Tools {
 		extra[name] = evidence.Role{
 			Tool:  evidence.Roles[t.As],
@@ -78,18 +71,6 @@ func (c *Config) harnessTools(tools map[string]domain.Tool) evidence.Tools {
 	return evidence.HarnessTools(c.Harness, extra)
 }
 
-// toolsOfRoles maps the roles of tools in a domain file to the kinds of tools in package
-// evidence.
-var toolsOfRoles = map[domain.Role]evidence.Tool{
-	domain.RoleSearch: evidence.ToolFind,
-	domain.RoleOpen:   evidence.ToolView,
-	domain.RoleMatch:  evidence.ToolMatch,
-	domain.RoleAct:    evidence.ToolAsk,
-	domain.RoleAsk:    evidence.ToolAsk,
-	domain.RoleCommit: evidence.ToolRecommend,
-	domain.RoleEnd:    evidence.ToolTerminate,
-}
-
 // Defaults returns the default settings: those of the published recipe and, where the recipe has
 // none, those that docs/filter-evidence.md derives.
 func Defaults() Config {
@@ -98,7 +79,7 @@ func Defaults() Config {
 		MaxTokens:     14336,
 		MinConfidence: 0.5,
 		MinAttempts:   8,
-		Harness:       "shop",
+		Harness:       domain.Shop,
 	}
 }
 
@@ -111,8 +92,8 @@ func (c Config) Validate() error {
 	bad.Unless(c.MinAdaptivity >= 0 && c.MinAdaptivity <= 1, "filter.min_adaptivity is %v: want 0 to 1", c.MinAdaptivity)
 	bad.Unless(c.MinAttempts >= 3, "filter.min_attempts is %v: want at least 3: fewer attempts show no habit", c.MinAttempts)
 
-	_, ok := evidence.Harnesses[c.Harness]
-	harnesses := strings.Join(slices.Sorted(maps.Keys(evidence.Harnesses)), ", ")
+	_, ok := evidence.Harnesses()[c.Harness]
+	harnesses := strings.Join(slices.Sorted(maps.Keys(evidence.Harnesses())), ", ")
 	bad.Unless(ok, "filter.harness is %v: want one of %s", c.Harness, harnesses)
 	roles := strings.Join(slices.Sorted(maps.Keys(evidence.Roles)), ", ")
 	for name, t := range c.Tools {

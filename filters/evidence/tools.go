@@ -4,10 +4,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/domain"
 )
 
 // Tool is the kind of a tool, such as one that searches or one that recommends.
@@ -57,45 +59,60 @@ var Roles = map[string]Tool{
 	"ask":    ToolAsk,
 }
 
-// shopTools are the tools of the subnet's shop, which every harness may have. Some harnesses
-// have only four: find_product, calculate_voucher, recommend_product and terminate.
-var shopTools = Tools{
-	"find_product":               {Tool: ToolFind},
-	"view_product_information":   {Tool: ToolView},
-	"check_product_match":        {Tool: ToolMatch},
-	"find_products_in_same_shop": {Tool: ToolShop},
-	"calculate_voucher":          {Tool: ToolVoucher},
-	"recommend_product":          {Tool: ToolRecommend},
-	"terminate":                  {Tool: ToolTerminate},
-}
-
 // Declared is the name of the harness whose tools are the schemas that each trace declares.
 const Declared = "declared"
 
-// Harnesses maps the name of each built-in harness to its tools. Any other tool is ToolAsk if
-// the log contains it.
-var Harnesses = map[string]Tools{
-	"shop": shopTools,
-	"envpack": {
-		"search":        {Tool: ToolFind, Words: []string{"query"}},
-		"view":          {Tool: ToolView, IDs: []string{"product_id"}},
-		"inspect_stock": {Tool: ToolMatch, IDs: []string{"product_id"}},
-		"add_to_cart":   {Tool: ToolRecommend, IDs: []string{"product_id"}},
-		"place_order":   {Tool: ToolTerminate},
-		"decline":       {Tool: ToolTerminate},
-	},
-	"webshop": {
-		"search": {Tool: ToolFind, Words: []string{"keywords", "query"}},
-		"click":  {Tool: ToolView, IDs: []string{"value", "item"}},
-		"buy":    {Tool: ToolRecommend, IDs: []string{"item"}},
-	},
-	Declared: {},
-	// The customer names what to open, so that no search is needed.
-	"tau-bench": {
-		"search_direct_flight":     {Tool: ToolFind, Words: []string{"origin", "destination", "date"}},
-		"search_onestop_flight":    {Tool: ToolFind, Words: []string{"origin", "destination", "date"}},
-		"transfer_to_human_agents": {Tool: ToolTerminate},
-	},
+// Harnesses returns the tools of each built-in harness by its name. Any other tool is ToolAsk if
+// the log contains it. A harness with the name of a built-in domain has the tools of its file.
+var Harnesses = sync.OnceValue(func() map[string]Tools {
+	return map[string]Tools{
+		domain.Shop:    domainTools(domain.Shop),
+		domain.EnvPack: domainTools(domain.EnvPack),
+		"webshop": {
+			"search": {Tool: ToolFind, Words: []string{"keywords", "query"}},
+			"click":  {Tool: ToolView, IDs: []string{"value", "item"}},
+			"buy":    {Tool: ToolRecommend, IDs: []string{"item"}},
+		},
+		Declared: {},
+		// The customer names what to open, so that no search is needed.
+		"tau-bench": {
+			"search_direct_flight":     {Tool: ToolFind, Words: []string{"origin", "destination", "date"}},
+			"search_onestop_flight":    {Tool: ToolFind, Words: []string{"origin", "destination", "date"}},
+			"transfer_to_human_agents": {Tool: ToolTerminate},
+		},
+	}
+})
+
+// domainTools returns the tools of the built-in domain with this name.
+func domainTools(name string) Tools {
+	var builtin *domain.Set
+	return ToolsOf(builtin.ByName(name).Tools)
+}
+
+// ToolsOf returns the roles of tools that a domain's file describes.
+func ToolsOf(described map[string]domain.Tool) Tools {
+	tools := Tools{}
+	for name, t := range described {
+		tools[name] = Role{
+			Tool:  toolsOfRoles[t.Role],
+			Words: t.Words,
+			IDs:   t.IDs,
+		}
+	}
+	return tools
+}
+
+// toolsOfRoles maps the roles of tools in a domain's file to the kinds of tools.
+var toolsOfRoles = map[domain.Role]Tool{
+	domain.RoleSearch: ToolFind,
+	domain.RoleWithin: ToolShop,
+	domain.RoleOpen:   ToolView,
+	domain.RoleMatch:  ToolMatch,
+	domain.RoleTotal:  ToolVoucher,
+	domain.RoleAct:    ToolAsk,
+	domain.RoleAsk:    ToolAsk,
+	domain.RoleCommit: ToolRecommend,
+	domain.RoleEnd:    ToolTerminate,
 }
 
 // maxTools is the maximum number of tools that are read from a trace that declares its tools.
@@ -142,11 +159,11 @@ func roleOfSchema(properties gjson.Result) Role {
 	return r
 }
 
-// HarnessTools returns the tools of the shop and of the named harness, with the extra tools
-// added.
+// HarnessTools returns the tools of the subnet's domain, which every harness may have, and of the
+// named harness, with the extra tools added.
 func HarnessTools(harness string, extra Tools) Tools {
-	tools := maps.Clone(shopTools)
-	maps.Copy(tools, Harnesses[harness])
+	tools := maps.Clone(Harnesses()[domain.Shop])
+	maps.Copy(tools, Harnesses()[harness])
 	maps.Copy(tools, extra)
 	return tools
 }
