@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestWhatIsNewTouchesFewFiles holds the table of docs/architecture.md: what the
+// TestWhatIsNewTouchesFewFiles holds the table of CONTRIBUTING.md: what the
 // program has of each kind is named in as many files as a new one would be.
 func TestWhatIsNewTouchesFewFiles(t *testing.T) {
 	t.Parallel()
