@@ -5,22 +5,24 @@ import (
 	"strings"
 )
 
-// isCheaper reports whether sentence i and those next to it name the prices of both a and b, and the
-// chosen one costs less; isDearer whether the chosen one costs more.
+// isCheaper reports whether the thinking names the prices of a product of candidate a and of one of
+// b in sentence i or a neighbouring sentence, and the recommended one of the two costs less. If
+// nothing was recommended, either one may be the cheaper one.
 func (r *reading) isCheaper(i int, a, b *candidate) bool {
 	return r.pairs(a, b, func(chosen, other *product) bool {
 		return chosen.cents < other.cents && r.namesPrice(i, chosen) && r.namesPrice(i, other)
 	})
 }
 
+// isDearer is isCheaper for a recommended product that costs more than the other one.
 func (r *reading) isDearer(i int, a, b *candidate) bool {
 	return r.pairs(a, b, func(chosen, other *product) bool {
 		return chosen.cents > other.cents && r.namesPrice(i, chosen) && r.namesPrice(i, other)
 	})
 }
 
-// statesDifference reports whether sentence i has the amount by which the chosen one of a and b is
-// cheaper.
+// statesDifference reports whether sentence i has a figure that is not in the request and is the
+// amount by which the recommended one of candidates a and b is cheaper.
 func (r *reading) statesDifference(i int, a, b *candidate) bool {
 	tokens := r.sentenceTokens(i)
 	return r.pairs(a, b, func(chosen, other *product) bool {
@@ -31,8 +33,8 @@ func (r *reading) statesDifference(i int, a, b *candidate) bool {
 	})
 }
 
-// isDifference reports whether a word for less or more is right after the figure t of sentence i, as in
-// "91 less", or a word for saving right before it.
+// isDifference reports whether the words next to the figure t of sentence i make it a difference: a
+// word for less or more right after it ("91 less") or a word for cheaper right before it.
 func (r *reading) isDifference(i int, t *token) bool {
 	return slices.ContainsFunc(r.sentenceMarks(i), func(m mark) bool {
 		const relation = lessWord | moreWord
@@ -41,9 +43,9 @@ func (r *reading) isDifference(i int, t *token) bool {
 	})
 }
 
-// isAbout reports whether the number is the given amount in hundredths, or that amount rounded or cut to
-// a whole one. A whole number of one or two digits must be a difference by the words beside it, since
-// it is in almost any text.
+// isAbout reports whether the number is the given amount in hundredths or differs from it by less
+// than one unit, as a rounded whole number does. Whole numbers of one or two digits are in almost
+// any text, so they match only if isDifference is true (the words around them make them one).
 func (n *number) isAbout(cents int64, isDifference bool) bool {
 	return slices.ContainsFunc(n.readings[:n.count], func(reading int64) bool {
 		if reading%100 != 0 {
@@ -53,8 +55,10 @@ func (n *number) isAbout(cents int64, isDifference bool) bool {
 	})
 }
 
-// exceedsLimit reports whether sentence i says of the other one of a and b, or of its price, that the
-// price is above or below an amount of the request, and the price of the chosen one is not.
+// exceedsLimit reports whether sentence i rejects the candidate (a or b) that was not recommended
+// for its price: the sentence names it or its price, has a word for more, a word of refusal or ">",
+// and it or the sentence before has an amount of the request that the price violates and the price
+// of the recommended one does not.
 func (r *reading) exceedsLimit(i int, a, b *candidate) bool {
 	s := &r.sentences[i]
 	isAbove := s.classes&(moreWord|rejectWord) != 0 || strings.Contains(r.text[s.start:s.end], ">")
@@ -76,8 +80,9 @@ func (r *reading) exceedsLimit(i int, a, b *candidate) bool {
 	})
 }
 
-// takesLowerPrice reports whether sentence i chooses a or b by nothing but its price, as in "the one
-// at 39.5", the other one has a price before it, and the chosen one is cheaper.
+// takesLowerPrice reports whether sentence i chooses a or b by its price alone, as in "the one at
+// 39.5": it has a word of choice and no id or brand, the recommended one is cheaper, and the price
+// of the other one is in it, in the next or in one of the three sentences before.
 func (r *reading) takesLowerPrice(i int, a, b *candidate) bool {
 	cites := r.sentenceCites(i)
 	byPrice := slices.ContainsFunc(cites, func(c cite) bool { return c.kind == citePrice && c.product >= 0 })
@@ -89,14 +94,14 @@ func (r *reading) takesLowerPrice(i int, a, b *candidate) bool {
 	})
 }
 
-// names reports whether sentence i names the product p by anything, namesPrice whether it or the next
-// or previous one has the price of p.
+// names reports whether sentence i mentions the product p by id, title, price or place in a list.
 func (r *reading) names(i int, p *product) bool {
 	return slices.ContainsFunc(r.sentenceCites(i), func(c cite) bool {
 		return c.product >= 0 && &r.index.products[c.product] == p
 	})
 }
 
+// namesPrice reports whether sentence i, the one before or the one after mentions the price of p.
 func (r *reading) namesPrice(i int, p *product) bool {
 	for k := max(0, i-1); k < min(i+2, len(r.sentences)); k++ {
 		isPrice := func(c cite) bool {
@@ -109,8 +114,9 @@ func (r *reading) namesPrice(i int, p *product) bool {
 	return false
 }
 
-// compareFigures reports whether sentence i says of a figure or candidate that it is lower or higher
-// than the one after it, and whether the figures agree (isTrue) or say the opposite (isFalse).
+// compareFigures reads the comparisons in sentence i, such as "90 is below 120" or "A is cheaper
+// than B". isTrue is set if one agrees with the figures and prices, isFalse if one contradicts
+// them; both may be set.
 func (r *reading) compareFigures(i int) (isTrue, isFalse bool) {
 	const relation = lessWord | moreWord
 	s := &r.sentences[i]
@@ -135,9 +141,9 @@ func (r *reading) compareFigures(i int) (isTrue, isFalse bool) {
 	return isTrue, isFalse || r.hasFalseSign(all)
 }
 
-// compared returns the quantities of sentence i, shortly before and after the relation m, that it
-// compares; one of them is 0 if there is none. "X is cheaper than Y" compares X with Y; without
-// "than" only a figure right after the word is compared, as in "below 90".
+// compared returns the two amounts of sentence i, in hundredths, that the word of comparison m
+// compares, from quantities near it; either is 0 if there is none. "X is cheaper than Y" compares X
+// with Y; without "than" only a figure right after the word is compared, as in "below 90".
 func (r *reading) compared(i int, m *mark, all []quantity) (before, after int64) {
 	start := m.end
 	limit := 1
@@ -162,14 +168,17 @@ func (r *reading) compared(i int, m *mark, all []quantity) (before, after int64)
 	return before, after
 }
 
-// quantity is a figure of a sentence, or a candidate with its price.
+// quantity is an amount of a sentence: a figure, or a named product with its price.
 type quantity struct {
 	span
-	cents       int64
+	// cents is the figure or the product's price, in hundredths.
+	cents int64
+	// isCandidate is set for a named product.
 	isCandidate bool
 }
 
-// quantities returns the figures and the candidates with a price of sentence i in their order.
+// quantities returns the figures of sentence i and the products that it names, with their prices,
+// in order. Products without a known price and numbers that may be ids are left out.
 func (r *reading) quantities(i int) []quantity {
 	var all []quantity
 	cites := r.sentenceCites(i)

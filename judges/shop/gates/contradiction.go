@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// isFalse reports whether the data contradict sentence i about a and b.
+// isFalse reports whether the tool results contradict sentence i: a comparison of figures in it, or
+// what it states of the price or the values of candidate a or b.
 func (r *reading) isFalse(i int, a, b *candidate) bool {
 	_, isFalse := r.compareFigures(i)
 	return isFalse || r.isFalseValue(i, a, b) || r.isFalseComparative(i, a, b)
@@ -15,14 +16,16 @@ func (r *reading) isFalse(i int, a, b *candidate) bool {
 // before and after each.
 const copulas = " is was 's ist es est è é jest "
 
-// hasCopula reports whether the text between a candidate and a comparative begins with a copula.
+// hasCopula reports whether the first word of a text is a word for "is". The text is what a
+// sentence has between a product and a comparative.
 func hasCopula(text string) bool {
 	words := strings.Fields(text)
 	return len(words) > 0 && strings.Contains(copulas, " "+words[0]+" ")
 }
 
-// opposite returns the product that a cite names and the only product of the other one of a and b. ok is
-// false if the cite is a price, names neither or the other one may be several products.
+// opposite returns the product that the mention c names, which must be of candidate a or b, and the
+// only product of the other candidate. ok is false if c is a price, names no product of a or b, or
+// the other candidate has not exactly one product.
 func (r *reading) opposite(c *cite, a, b *candidate) (named, other *product, ok bool) {
 	if c.product < 0 || c.kind == citePrice {
 		return nil, nil, false
@@ -66,8 +69,9 @@ func (r *reading) isFalseComparative(i int, a, b *candidate) bool {
 	return false
 }
 
-// isFalseValue reports whether sentence i says a value of the candidate named shortly before it, and
-// of a and b only the other one has it in the results.
+// isFalseValue reports whether sentence i ascribes an attribute value, such as a colour, to the
+// wrong candidate: it names a or b, the value follows at most maxGap words later, and in the tool
+// results only the other one has it. A negation or contrast between name and value prevents this.
 func (r *reading) isFalseValue(i int, a, b *candidate) bool {
 	const turns = requireWord | negationWord | onlyWord | preferWord | rejectWord | contrastWord | causeWord
 	cites := r.sentenceCites(i)
@@ -90,8 +94,8 @@ func (r *reading) isFalseValue(i int, a, b *candidate) bool {
 	return false
 }
 
-// hasFalseSign reports whether two quantities of a sentence stand as in "61 < 50" or "50 > 61". A
-// sign between candidates ranks them and is no comparison of figures.
+// hasFalseSign reports whether the first "<" or ">" that is alone between two figures of a sentence
+// is false, as in "61 < 50". A sign next to a product ranks products and is not checked.
 func (r *reading) hasFalseSign(all []quantity) bool {
 	for k := 1; k < len(all); k++ {
 		a := &all[k-1]

@@ -40,8 +40,8 @@ type thought struct {
 // copyFinder finds the parts of the thinking that are copied from earlier tool results.
 type copyFinder struct {
 	turns []arena.Turn
-	// runs has the hash of each run of minRun words in the thinking. The value is true if a result
-	// that was read so far contains the run.
+	// runs has the hash of each run of minRun consecutive words in the thinking. The value is true
+	// if a result that was read so far contains the run.
 	runs map[uint64]bool
 	// read is the number of turns whose results have been read.
 	read int
@@ -98,8 +98,8 @@ func hashRun(hashes []uint64) uint64 {
 	return sum
 }
 
-// readBefore reads the tool results of all turns before the given one that have not been read yet,
-// and records in f.runs which runs of words they contain.
+// readBefore reads the tool results of all turns before the given one that have not been read yet.
+// It sets f.runs to true for each run of words of the thinking that they contain.
 func (f *copyFinder) readBefore(turn int) {
 	for ; f.read < turn; f.read++ {
 		for _, call := range f.turns[f.read].Calls {
@@ -164,8 +164,8 @@ func (f *copyFinder) copiedWords(t *thought) []bool {
 	return copied
 }
 
-// blank overwrites the bytes of a run with newlines or, if lines is true, all lines that contain a
-// part of the run.
+// blank overwrites the bytes of b in the range run with newlines or, if lines is true, all bytes of
+// the lines that contain a part of the run.
 func blank(b []byte, run span, lines bool) {
 	start := int(run.start)
 	end := int(run.end)
@@ -185,8 +185,8 @@ func blank(b []byte, run span, lines bool) {
 // isCopy reports whether a run of words that a result contains is a copy and no citation. original
 // is the number of words in the same lines that are the agent's own, counted up to minOriginal. A
 // run with at least minFields colons is a copy if original is lower than minOriginal or the run is
-// longer than maxListing bytes. Any other run is a copy if it has no own words in its line, a digit
-// and at least minLine bytes.
+// longer than maxListing bytes. Any other run is a copy if original is 0 and the run is in one
+// line, has a digit and at least minLine bytes.
 func isCopy(text string, run span, original int) bool {
 	copied := text[run.start:run.end]
 	if strings.Count(copied, ":") >= minFields {
@@ -198,8 +198,9 @@ func isCopy(text string, run span, original int) bool {
 	return strings.ContainsAny(copied, "0123456789") && !strings.Contains(copied, "\n")
 }
 
-// countOriginal counts the words that are the agent's own, up to minOriginal, in the lines of a
-// copied run. i is the index of the run's first word.
+// countOriginal counts, up to minOriginal, the words that are the agent's own in the lines of a
+// copied run. copied reports for each word of t whether it is copied, and i is the index of the
+// run's first word.
 func countOriginal(t *thought, copied []bool, i int) int {
 	sameLine := func(i int) bool {
 		return !strings.Contains(t.text[t.words[i].end:t.words[i+1].start], "\n")

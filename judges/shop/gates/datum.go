@@ -58,7 +58,8 @@ type cite struct {
 // product.
 func (c *cite) namesProduct() bool { return c.kind == citeID || c.kind == citeBrand }
 
-// pointsAt reports whether the cite is the price or the place in a list of one product only.
+// pointsAt reports whether the cite (a mention of returned data) refers to exactly one product by
+// its price or by its place in a list.
 func (c *cite) pointsAt() bool {
 	return c.product >= 0 && (c.kind == citePrice || c.kind == citeOrdinal)
 }
@@ -137,9 +138,10 @@ func (r *reading) citeToken(t *token, c *cite) bool {
 	return t.word >= 0 && r.citeRequestWord(t, c)
 }
 
-// citeBrand reports whether a word is a brand, and if so sets c.kind and c.inRequest. A word is a
-// brand if an earlier result has it in a field for brands, or as the first word of a title while no
-// result has it inside a title or as an attribute value.
+// citeBrand reports whether the token t is a brand, and if so sets c.kind and c.inRequest and, if
+// the title of one product follows, c.product and c.end. A word is a brand if an earlier result has
+// it in a field for brands, or as the first word of a title while no result has it inside a title
+// or as an attribute value.
 func (r *reading) citeBrand(t *token, c *cite) bool {
 	fact := &r.index.words[t.word]
 	startsTitles := fact.first[roleTitleStart] < r.step && fact.first[roleValue] == never
@@ -154,7 +156,7 @@ func (r *reading) citeBrand(t *token, c *cite) bool {
 
 // citeCode reports whether a token is a model name or measure that is in an earlier result and not
 // in the request: a word of letters and digits ("IP55"), or a figure with the word after it ("28
-// hours"). Both have this form in any language. It sets c.kind.
+// hours"). Both have this form in any language. If the form fits, it sets c.kind in either case.
 func (r *reading) citeCode(t *token, c *cite) bool {
 	slot := t.measure
 	if slot < 0 && t.end-t.start >= minCode && isCode(r.folded[t.start:wordEnd(r.folded, int(t.start))]) {
@@ -188,9 +190,10 @@ func (r *reading) citeRequestWord(t *token, c *cite) bool {
 	return c.inRequest
 }
 
-// citeMarks appends to r.cites the products that a sentence names by a place in a list, and the
-// colours, materials, styles and services of the sentence that an earlier result contains. The word
-// lists map the names of these values in 18 languages to the word that tools return.
+// citeMarks appends to r.cites the products that a sentence names by a place in a list ("the
+// second"), and the colours, materials, styles and services of the sentence that an earlier result
+// contains. The word lists map the names of these values in many languages to the word that tools
+// return.
 func (r *reading) citeMarks(sentence int) {
 	for _, m := range r.sentenceMarks(sentence) {
 		if m.ordinal != 0 {
@@ -215,9 +218,9 @@ func (r *reading) citeMarks(sentence int) {
 
 // findDatum returns two mentions of returned data that the request does not have; either is nil if
 // there is none. strong is the first one in the sentence that is evidence by itself: a price, a
-// brand, a model name or an id with a comment on it. weak is the first attribute value before
-// strong, or in the sentence if strong is nil; it is evidence only if the sentence comments on
-// results. An invented id or price is stored in r.invented.
+// brand, a model name, or a product or shop id with a comment on it. weak is the first attribute
+// value before strong, or in the sentence if strong is nil; it is evidence only if the sentence
+// comments on results. An invented id or price before strong is described in r.invented.
 func (r *reading) findDatum(sentence int) (strong, weak *cite) {
 	cites := r.sentenceCites(sentence)
 	for i := range cites {

@@ -117,7 +117,8 @@ func Frame(text string) string {
 	return string(frame)
 }
 
-// minWording is the minimum number of words of a wording. Any two texts may have fewer in common.
+// minWording is the minimum number of words, attribute values not counted, that Wording returns.
+// Any two texts may have fewer words of the lists in common.
 const minWording = 4
 
 // Wording returns the words of a passage that the word lists have, in order, with each attribute value
@@ -153,15 +154,16 @@ func Wording(text string) string {
 	return strings.Join(words, " ")
 }
 
-// sign is a byte range of a passage with the letter that represents it in the frame.
+// sign is a byte range of a passage with the letter that represents it in the passage's frame (see
+// Frame).
 type sign struct {
 	span
 	letter byte
 }
 
-// signs returns the frame's letters for the words of the word lists, then those for the figures,
-// with their byte ranges. Of several words or phrases that begin at the same byte, the longest
-// precedes the others.
+// signs returns the letters of the passage's frame (see Frame) with their byte ranges: first those
+// for the words of the word lists from the last to the first, then those for the figures. Of
+// several words or phrases that begin at the same byte, the longest precedes the others.
 func (p *passage) signs() []sign {
 	var signs []sign
 	for i := len(p.marks) - 1; i >= 0; i-- {

@@ -60,8 +60,8 @@ func (r *reading) grounding() Grounding {
 	return g
 }
 
-// addMentioned adds to mentioned the ids of all products, returned by earlier steps, that a cite (a
-// mention of returned data) may refer to by id, brand or price.
+// addMentioned adds to mentioned the ids of all products, returned by earlier steps, that the cite
+// c (a mention of returned data) may refer to by id, brand, title, price or place in a list.
 func (r *reading) addMentioned(c *cite, mentioned map[string]bool) {
 	for i := range r.index.products {
 		p := &r.index.products[i]
@@ -71,8 +71,8 @@ func (r *reading) addMentioned(c *cite, mentioned map[string]bool) {
 	}
 }
 
-// refersTo reports whether a cite (a mention of returned data) is the id, brand or price of a
-// product. product is an index of r.index.products.
+// refersTo reports whether the cite c (a mention of returned data) may refer to a product by its
+// id, brand, title, price or place in a list. product is an index of r.index.products.
 func (r *reading) refersTo(c *cite, product int32) bool {
 	p := &r.index.products[product]
 	if c.kind == citePrice && c.token >= 0 {
@@ -144,9 +144,10 @@ const (
 	maxUnknownOf = 2
 )
 
-// unknownWords returns the words of the passage, names included, that are in no earlier result, not
-// in the request and in no word list. It leaves out the words of data, the figures and values that
-// are reported already. It returns nil if the words are more than half of the passage's tokens.
+// unknownWords returns the words of the passage with at least minWord bytes, names included, that
+// are in no earlier result, not in the request and in no word list. It leaves out words that are
+// part of data, the figures and values that are reported already. It returns nil if the words are
+// more than half of the passage's tokens, since their language then probably has no word list.
 func (r *reading) unknownWords(data []string) []string {
 	var unknown []string
 	reported := strings.Join(data, " ")

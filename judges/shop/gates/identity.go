@@ -32,7 +32,7 @@ func (r *reading) citeShop(t *token, c *cite) bool {
 	return t.number.digits >= minShop && fact.first[roleShop] < r.step
 }
 
-// ellipses are the texts that replace the omitted digits of an abbreviated id, as in "…8976".
+// ellipses are the signs that replace the omitted digits of an abbreviated id, as in "…8976".
 var ellipses = [...]string{"…", "..", "*"}
 
 func endsInEllipsis(text string) bool {
@@ -51,10 +51,10 @@ func beginsWithEllipsis(text string) bool {
 const maxPart = 9
 
 // citePartialID reports whether a token is a part of a product id in an earlier result, and if so
-// sets c.kind and c.product. With an ellipsis ("…8976", "5008…") three digits are enough. Without
-// one, four to nine digits must begin or end exactly one such id and omit at least three of its
-// digits. Only the first maxPartial tokens of an attempt are compared; the others are no part of an
-// id.
+// sets c.kind and c.product. With an ellipsis ("…8976", "5008…") three digits are enough, and of
+// several matching ids the last counts. Without one, four to nine digits must begin or end exactly
+// one id and omit at least three of its digits. Each comparison uses up r.index.partialBudget; at 0
+// no token is part of an id.
 func (r *reading) citePartialID(t *token, c *cite) bool {
 	n := &t.number
 	if !n.plain || n.digits < 3 || n.digits > maxPart || r.index.words[t.word].inRequest {
@@ -112,20 +112,21 @@ func (r *reading) citeSpelled(n spelled) {
 	}
 }
 
-// amount returns the record of a figure of the thinking, in hundredths: the first results with it,
-// and whether it is in the request.
+// amount returns the record of a figure, in hundredths: the first results with it, and whether it
+// is in the request. The figure must have been added to r.index, as all figures of the thinking
+// are.
 func (r *reading) amount(cents int64) *amountFact {
 	return &r.index.amounts[r.index.figures[cents]]
 }
 
-// topScore is the highest grade, 0.9, in hundredths. It never counts as a price, since instructions
-// to a grader contain it.
+// topScore is the highest grade, 0.9, in hundredths. The figure 0.9 never counts as a price, since
+// instructions to a grader contain it.
 const topScore = 90
 
-// citeAmount reports whether a figure is an amount in an earlier result and not in the request, and
-// if so sets c.kind. A whole figure below 100 is in almost any text. It counts only if it is a
-// returned price, rounded or not, and its sentence has a word of money, a comparative or a sign
-// such as ">".
+// citeAmount reports whether the figure t is an amount in an earlier result and not in the request,
+// and if so sets c.kind and c.product. A whole figure below 100 is in almost any text. It counts
+// only if it is a returned price, rounded or not, and its sentence has a word of money, a
+// comparative or a sign such as ">".
 func (r *reading) citeAmount(t *token, c *cite) bool {
 	n := &t.number
 	hasContext := r.sentences[c.sentence].classes&(moneyWord|compareWord) != 0 || r.comparesFigures(c.sentence)
@@ -149,9 +150,9 @@ func (r *reading) citeAmount(t *token, c *cite) bool {
 }
 
 // citeUnknown reports whether a token is an invented id or price, and sets c.kind. It must be
-// called only for tokens that are in no earlier result. Among these it reports true for an id that
-// is not in the request, and for an amount of 1 or more that is not in the request and has cents or
-// a word of money in its sentence.
+// called only for tokens that are in no earlier result. Of these, a plain number is an invented id
+// if it has at least minID digits and is not in the request. Another figure is an invented price if
+// it is 1 or more, is not in the request, and has cents or a word of money in its sentence.
 func (r *reading) citeUnknown(t *token, c *cite) bool {
 	n := &t.number
 	c.kind = citeUnknown

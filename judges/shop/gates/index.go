@@ -31,12 +31,12 @@ type factIndex struct {
 	// indexes of products.
 	lists  []list
 	listed []int32
-	// watched is the number of words that products record, and found the bits of those in the
-	// object that is being read.
+	// watched is the number of words, at most 64, that have a bit in product.values. found has the
+	// bits of those words that the JSON object being read contains.
 	watched int
 	found   uint64
-	// lengths has, by first byte, a bit for each length of the words added. Most words of results
-	// match none of them and are not looked up.
+	// lengths has, by a word's first byte, a bit for each length of the words added. Most words of
+	// results match none of them and are not looked up.
 	lengths [256]uint64
 	// tokens, marks, sentences, cites and starts are memory that passages share.
 	tokens    []token
@@ -44,8 +44,8 @@ type factIndex struct {
 	sentences []sentence
 	cites     []cite
 	starts    []int32
-	// partialBudget is the number of figures that may still be compared with all product ids as a
-	// part of one.
+	// partialBudget is the number of comparisons that may still be made between a word or figure of
+	// the thinking and the ids or titles of products.
 	partialBudget int
 }
 
@@ -98,9 +98,10 @@ type product struct {
 	// results has a bit for each of the first 64 results. The bit is set if the product is in the
 	// result.
 	results uint64
-	// values has the bits of the words (see watch) that a result has for the product.
+	// values has a bit for each of up to 64 attribute values of the thinking (wordFact.bit). The
+	// bit is set if a result has the value for the product.
 	values uint64
-	// kind caches the result of reading.kindWords; it is nil before the first call.
+	// kind caches the words that kindWords returns; it is nil before the first call.
 	kind []int32
 }
 
@@ -122,8 +123,8 @@ const (
 	// maxProducts is the maximum number of products stored for an attempt. 25 steps of five pages
 	// return 1,250.
 	maxProducts = 1 << 13
-	// maxPartial is the maximum number of figures of an attempt that are compared with all product
-	// ids as a part of one. No agent abbreviates a thousand ids.
+	// maxPartial is the maximum number of comparisons, for one attempt, between a word or figure of
+	// the thinking and the products' ids or titles. No agent abbreviates a thousand ids.
 	maxPartial = 1 << 10
 )
 
@@ -210,7 +211,8 @@ func (x *factIndex) addAmount(cents int64) int32 {
 	return slot
 }
 
-// watch adds a word to those that products record, at most 64 of them. slot is the word's index in
+// watch assigns a word its bit in product.values, so that each product read later records whether a
+// result has the word for it. Words after the first 64 get none. slot is the word's index in
 // x.words.
 func (x *factIndex) watch(slot int32) {
 	if fact := &x.words[slot]; fact.bit == 0 && x.watched < 64 {
@@ -219,8 +221,8 @@ func (x *factIndex) watch(slot int32) {
 	}
 }
 
-// record records that a result of the given step has a word, in lower case, in role r. The first
-// step stays recorded, and a word that was not added is ignored.
+// record stores that a result of the given step has a word, in lower case, in role r, and adds the
+// word's bit to x.found. The lowest step of several is kept. A word that was not added is ignored.
 func (x *factIndex) record(word string, r role, step int32) {
 	if slot, ok := x.slots[word]; ok {
 		fact := &x.words[slot]
@@ -229,8 +231,8 @@ func (x *factIndex) record(word string, r role, step int32) {
 	}
 }
 
-// recordWord records a word of a result, after converting it to lower case, in role r. It ignores
-// words of more than 48 bytes.
+// recordWord calls record with a word of a result converted to lower case. It ignores words of more
+// than 48 bytes.
 func (x *factIndex) recordWord(word string, r role, step int32) {
 	var low [48]byte
 	if len(word) > len(low) {
@@ -273,13 +275,14 @@ func (x *factIndex) recordRounded(cents int64, step int32) {
 	}
 }
 
-// list is one result of the given step. Its products begin at index start of factIndex.listed.
+// list is the step of one tool result and the place of its products, which begin at index start of
+// factIndex.listed.
 type list struct {
 	step, start int32
 }
 
-// lastList returns the products, as indexes of x.products, of the last result before a step that has
-// at least two of them.
+// lastList returns the products, as indexes of x.products, of the last result before a step. It
+// skips results with fewer than two products, and returns nil if there is no other.
 func (x *factIndex) lastList(step int32) []int32 {
 	end := int32(len(x.listed))
 	for i := len(x.lists) - 1; i >= 0; i-- {

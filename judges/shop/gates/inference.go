@@ -43,8 +43,8 @@ func inferenceGate(t *arena.Trace, d *arena.Dialogue) finding {
 	}
 }
 
-// completion is one reply of the model: its length in tokens, the number of its step and a quote as
-// evidence.
+// completion is one reply of the model: its length in tokens, the number of its step as the
+// dialogue shows it, and a quote as evidence.
 type completion struct {
 	tokens int
 	step   int
@@ -53,7 +53,9 @@ type completion struct {
 
 // proxyLog sums up the answered chat completions in the proxy log of an attempt.
 type proxyLog struct {
-	answered   int
+	// answered is the number of answered chat completions read.
+	answered int
+	// usageKnown is set if at least one of them states its token count.
 	usageKnown bool
 	// best is the longest completion read. Reading ends after a step with one of at least
 	// minTokens.
@@ -98,9 +100,9 @@ func (l *proxyLog) add(response arena.Raw, step int) {
 // are the server's.
 var usagePattern = regexp.MustCompile(`(?:^|[^\\])("completion_tokens"[ :]*(-?[0-9][0-9.eE+-]*))`)
 
-// parseUsage parses the number under completion_tokens in a reply, and returns it with the key and
-// value as a quote. The reply may be complete, cut off, or a string that contains JSON. ok is false
-// if the reply does not state the number.
+// parseUsage parses the number of tokens under completion_tokens in a reply, limited to 0 to
+// maxUsage, and returns it with the key and value as a quote. The reply may be complete, cut off,
+// or a string that contains JSON. ok is false if the reply does not state the number.
 func parseUsage(reply arena.Raw) (tokens int, quote string, ok bool) {
 	text := reply.Text()
 	if n := gjson.Get(text, "usage.completion_tokens"); n.Type == gjson.Number {

@@ -5,14 +5,16 @@ import (
 )
 
 const (
-	// minTitle is the minimum number of words after the brand with which a title names one product.
+	// minTitle is the minimum number of words after the brand that a mention must share with a
+	// product's title to name that product.
 	minTitle = 2
 	// lastPlace is the number that ordinals.txt gives to words for the last place.
 	lastPlace = 9
 )
 
-// citeTitle sets c.product if the text from the brand c on has the first words of the title of
-// exactly one product, not all of them words of the request.
+// citeTitle sets c.product and extends c.end if the words after the brand c repeat the title of a
+// product of that brand, at least minTitle words of it and more than of any other title. For a
+// brand of the request, some of the words must not be in the request.
 func (r *reading) citeTitle(c *cite) {
 	longest := minTitle - 1
 	end := c.end
@@ -40,7 +42,8 @@ func (r *reading) citeTitle(c *cite) {
 	}
 }
 
-// hasNewWord reports whether a token from the given one up to a byte offset is not in the request.
+// hasNewWord reports whether a token between the one with index token and the byte offset end is a
+// word that the request does not have.
 func (r *reading) hasNewWord(token int, end int32) bool {
 	for _, t := range r.tokens[token:] {
 		if t.start >= end {
@@ -53,8 +56,8 @@ func (r *reading) hasNewWord(token int, end int32) bool {
 	return false
 }
 
-// dropInTitles removes from r.cites the values and codes inside the title of a product: such a title
-// names the product and says nothing of it.
+// dropInTitles removes from r.cites the mentions of values, codes and other data that are inside
+// the title of a product: such a title names the product and states nothing about it.
 func (r *reading) dropInTitles() {
 	var titles []span
 	for i := range r.cites {
@@ -70,8 +73,8 @@ func (r *reading) dropInTitles() {
 	})
 }
 
-// commonWords counts the words after the first one of a title that follow the brand c in the
-// passage, and returns the end of the last of them.
+// commonWords counts the words of a title, after its first one, that the passage repeats right
+// after the brand c. end is the byte offset after the last of them.
 func (r *reading) commonWords(title string, c *cite) (count int, end int32) {
 	title = fold(title)
 	at := leadingWordEnd(title)
@@ -92,9 +95,10 @@ func (r *reading) commonWords(title string, c *cite) (count int, end int32) {
 	return count, end
 }
 
-// citeOrdinal appends to r.cites the product that a word such as "the second" points at: of the last
-// two products that the passage names before, or else of the last list of results. In a sentence to
-// a grader such a word points at nothing.
+// citeOrdinal appends to r.cites the product that a word such as "the second" points at: one of the
+// last two products that the passage names before or, if it names fewer, of the last result with at
+// least two products. It appends nothing if there is no such place or the sentence addresses a
+// grader.
 func (r *reading) citeOrdinal(sentence int, m *mark) {
 	if r.sentences[sentence].classes&graderWord != 0 {
 		return

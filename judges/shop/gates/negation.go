@@ -9,9 +9,10 @@ import (
 // comparison and what it compares.
 const maxGap = 2
 
-// dropNegated sets the classes of a sentence to those of its marks that count: a negated preference
-// or comparison says nothing, and neither does a comparison of names or numbers of the listing.
-// A negated choice is a refusal.
+// dropNegated sets s.classes to the union of the classes of the sentence's marks (words of the word
+// lists) without those that do not count: a negated preference or comparison, and the negation of a
+// preference. A comparison of ids or titles counts as a word on listing order (seenWord), and a
+// property word inside a label such as "its title" is no reason.
 func (p *passage) dropNegated(s *sentence, marks []mark) {
 	s.classes = 0
 	for i := range marks {
@@ -30,29 +31,31 @@ func (p *passage) dropNegated(s *sentence, marks []mark) {
 	}
 }
 
-// isNegated reports whether a negation stands shortly before m in its clause.
+// isNegated reports whether a negation is at most maxGap words before the mark m in its clause.
 func (p *passage) isNegated(m *mark, marks []mark) bool {
 	return slices.ContainsFunc(marks, func(n mark) bool {
 		return n.class&negationWord != 0 && n.end <= m.start && p.wordsBetween(n.end, m.start) <= maxGap
 	})
 }
 
-// negatesPreference reports whether a preference stands shortly after the negation n in its clause.
+// negatesPreference reports whether a word of preference is at most maxGap words after the negation
+// n in its clause.
 func (p *passage) negatesPreference(n *mark, marks []mark) bool {
 	return slices.ContainsFunc(marks, func(m mark) bool {
 		return m.class&preferWord != 0 && n.end <= m.start && p.wordsBetween(n.end, m.start) <= maxGap
 	})
 }
 
-// isLabel reports whether m is part of a mark of the listing, as "title" in "its title".
+// isLabel reports whether the word m is part of a label of the listing and not of the product, as
+// "title" in "its title".
 func isLabel(m *mark, marks []mark) bool {
 	return slices.ContainsFunc(marks, func(n mark) bool {
 		return n.class&labelWord != 0 && n.start < m.end && m.start < n.end
 	})
 }
 
-// comparesLabels reports whether the comparison m is of marks of the listing, as in "its number is
-// smaller" and "the lower id".
+// comparesLabels reports whether the comparison m is of labels of the listing and not of the
+// products, as in "its number is smaller" and "the lower id".
 func (p *passage) comparesLabels(m *mark, marks []mark) bool {
 	return slices.ContainsFunc(marks, func(n mark) bool {
 		overlaps := n.start < m.end && m.start < n.end
@@ -61,9 +64,9 @@ func (p *passage) comparesLabels(m *mark, marks []mark) bool {
 	})
 }
 
-// wordsBetween counts the words of the text between two byte offsets of one clause. Each character of
-// a script without blanks counts as a word. It returns a
-// number above every limit if a clause ends between them or start is not before end.
+// wordsBetween counts the words of the text between two byte offsets. Each character of a script
+// without blanks counts as a word. It returns maxSentence, which is above every limit, if a comma,
+// colon, semicolon or bracket is between them, or start is after end.
 func (p *passage) wordsBetween(start, end int32) int {
 	if start > end {
 		return maxSentence

@@ -34,8 +34,8 @@ type revision struct {
 // leadToOutcome reports whether the preference in sentence i, for the reason in sentence k, agrees
 // with the recommendation: a or b was recommended, and if a lower price is the only reason, it
 // costs no more than the other. Which of the two the sentence prefers cannot be parsed in every
-// language, so either may be the recommended one. Only if sentence k names one again after both, it
-// must be that one. If nothing was recommended, any preference agrees.
+// language, so either may be the recommended one. Only if sentence k names one again after both
+// must that one be the recommended one. If nothing was recommended, either agrees.
 func (r *reading) leadToOutcome(a, b *candidate, i, k int) bool {
 	cheaperOnly := r.isOnlyCheaper(k)
 	repeated := r.namedAgain(k, a, b)
@@ -68,8 +68,8 @@ func (r *reading) namedAgain(i int, a, b *candidate) *candidate {
 	return last
 }
 
-// mentions reports whether a cite (a mention of returned data) is the id or the brand of a
-// candidate.
+// mentions reports whether a cite (a mention of returned data) names a candidate by the id, title
+// or place of one of its products, or by its brand. A price names no candidate.
 func (r *reading) mentions(c *cite, candidate *candidate) bool {
 	if c.product >= 0 {
 		return c.kind != citePrice && slices.Contains(candidate.products, c.product)
@@ -77,9 +77,10 @@ func (r *reading) mentions(c *cite, candidate *candidate) bool {
 	return c.kind == citeBrand && candidate.brand != "" && r.folded[c.start:c.end] == candidate.brand
 }
 
-// isOutcome reports whether candidate a was recommended, is a rival of candidate b, and with
-// cheaperOnly set, costs no more than b. Otherwise it raises r.progress to the check that failed.
-// If that is the price, it adds the preference in sentence i to r.revisions.
+// isOutcome reports whether a product of candidate a was recommended, competes with a product of b
+// and, with cheaperOnly set, costs no more than that one as far as prices are known. If nothing was
+// recommended, every product counts as recommended. If a check fails, it raises r.progress to that
+// check, and for the price adds the preference in sentence i to r.revisions.
 func (r *reading) isOutcome(
 	a, b *candidate,
 	i int,

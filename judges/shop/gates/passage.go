@@ -203,8 +203,8 @@ func (p *passage) closeSentence(end int) {
 	}
 }
 
-// joinClasses sets the classes of each sentence to the union of the classes of its lexicon words.
-// It returns the union over all sentences.
+// joinClasses sets the classes of each sentence to the union of the classes of its words in the
+// word lists, without those that a negation cancels. It returns the union over all sentences.
 func (p *passage) joinClasses() class {
 	var union class
 	for i := range p.sentences {

@@ -29,8 +29,9 @@ func (e *evaluator) findChoice(r *reading) {
 
 // reasonedChoice finds a sentence near both candidates that prefers one, and a sentence with its
 // reason, which may be the same. It returns the byte range from one to the other; ok is false if
-// there is none. A list of prices is no reason: a reason in another sentence than the preference
-// must be linked by a comparative, a cause, a refusal or a contrast.
+// there is none or the results contradict a value that the passage ascribes to a or b. A list of
+// prices is no reason: a reason in another sentence than the preference must be linked by a
+// comparative, a cause, a refusal or a contrast.
 func (r *reading) reasonedChoice(a, b *candidate) (choice span, ok bool) {
 	for i := range r.sentences {
 		if r.isFalseValue(i, a, b) {
@@ -61,9 +62,9 @@ func (r *reading) reasonedChoice(a, b *candidate) (choice span, ok bool) {
 }
 
 // compares reports whether sentence i does more than name one candidate with brand and price: it
-// names both, cites an attribute value, or has a comparative, a cause, a contrast, a refusal or a
-// word for the customer's wish. "My pick is 612 by Kota at 90" compares nothing with the candidate
-// of the next sentence.
+// names both, chooses by a lower price or a limit, cites an attribute value, or has a comparative,
+// a cause, a contrast, a refusal or a word for the customer's wish. "My pick is 612 by Kota at 90"
+// compares nothing with the candidate of the next sentence.
 func (r *reading) compares(i int, a, b *candidate) bool {
 	const linked = compareWord | causeWord | contrastWord | rejectWord | requireWord
 	if r.sentences[i].classes&linked != 0 {
@@ -77,9 +78,9 @@ func (r *reading) compares(i int, a, b *candidate) bool {
 	})
 }
 
-// isHeldAgainst reports whether sentence i holds a or b against the request or the other one, in favour
-// of the chosen one and by the data of the results. In any language the recommendation is then the
-// preference. A plan to look at a value that the customer wants does not.
+// isHeldAgainst reports whether sentence i compares a or b with the request or with each other and,
+// by the data of the results, in favour of the recommended one. In any language the recommendation
+// is then the preference. A plan to look at a value does not count.
 func (r *reading) isHeldAgainst(i int, a, b *candidate) bool {
 	if r.favours(i, a, b) || r.exceedsLimit(i, a, b) {
 		return true
@@ -96,8 +97,9 @@ func (r *reading) isHeldAgainst(i int, a, b *candidate) bool {
 	return (isNamed || classes&(requireWord|onlyWord) != 0) && r.meetsRequest(i, i, a, b)
 }
 
-// lacks reports whether sentence i refuses, denies or opposes to something the other one of a and b
-// and names a value of it that the chosen one has not.
+// lacks reports whether sentence i has a word of refusal or contrast, names the candidate (a or b)
+// that was not recommended, and names an attribute value that in the results it has and the
+// recommended one has not.
 func (r *reading) lacks(i int, a, b *candidate) bool {
 	if r.sentences[i].classes&(rejectWord|contrastWord) == 0 {
 		return false
@@ -110,8 +112,8 @@ func (r *reading) lacks(i int, a, b *candidate) bool {
 	})
 }
 
-// isPlan reports whether sentence i has a word of intention that is no word of the customer's wish,
-// and neither a contrast nor a refusal.
+// isPlan reports whether sentence i has a word of intention ("next", "I'll") that is not also a
+// word for the customer's wish, and has neither a contrast nor a refusal.
 func (r *reading) isPlan(i int) bool {
 	if r.sentences[i].classes&(contrastWord|rejectWord) != 0 {
 		return false
@@ -139,9 +141,9 @@ func (c *candidate) isNear(i int) bool {
 // the sentences before it, such as "So 612."
 const maxConclusion = 5
 
-// concludes reports whether sentence i has at most maxConclusion tokens and names one candidate,
-// while the four sentences before it name candidates at least twice, or once if it has a word for a
-// cause or they refuse, deny or require something. In any language this is a conclusion.
+// concludes reports whether sentence i only concludes: it has at most maxConclusion tokens, names
+// one candidate and is no check, and the four sentences before it name candidates at least twice,
+// or once if it has a word for a cause or they refuse, deny, contrast or require something.
 func (r *reading) concludes(i int) bool {
 	const argued = rejectWord | negationWord | requireWord | contrastWord
 	if r.sentences[i].length() > maxConclusion || r.sentences[i].classes&checkWord != 0 {
@@ -159,9 +161,10 @@ func (r *reading) concludes(i int) bool {
 	return before > 1 && (r.countNamed(i) == 1 || r.countNamed(i) == 0 && r.countProducts(r.sentenceCites(i)) == 1)
 }
 
-// isCauseNext reports whether the sentence after sentence i gives a reason for it, as "Because of the
-// price" does: the sentence has at most ten tokens, a causal word ("because") and a word for a
-// property that can be a reason ("price"). A sentence that the data contradict gives no reason.
+// isCauseNext reports whether the sentence after sentence i gives a reason for it, as "Because of
+// the price" does: it has at most ten tokens, a causal word ("because"), a word for a property that
+// can be a reason ("price"), and no word on listing order or to a grader. A sentence that the data
+// contradict gives no reason.
 func (r *reading) isCauseNext(i int, a, b *candidate) bool {
 	const cause = causeWord | groundWord
 	if i+1 >= len(r.sentences) || r.isFalse(i+1, a, b) {
@@ -173,7 +176,7 @@ func (r *reading) isCauseNext(i int, a, b *candidate) bool {
 
 // prefers reports whether sentence i chooses a candidate or ranks a candidate above another one. A
 // sentence that calls the candidates equal does not. A sentence that names a single candidate and
-// only rejects it does not either, since the sentence chooses no other candidate.
+// rejects it without a cause does not either, since it chooses no other candidate.
 func (r *reading) prefers(i int) bool {
 	const refused = contrastWord | requireWord
 	const denied = rejectWord | negationWord
@@ -258,8 +261,9 @@ func (r *reading) opensWithCheck(i int) bool {
 	})
 }
 
-// countNamed counts the ids and brands in sentence i. If the sentence has more than one word that
-// points at a candidate ("the former …, the latter …"), the number of these counts if it is higher.
+// countNamed counts the ids and brands in sentence i or, if they are fewer than two, the different
+// products that it refers to. If the sentence has more than one word that points at a candidate
+// ("the former …, the latter …"), the number of these counts if it is higher.
 func (r *reading) countNamed(i int) int {
 	cites := r.sentenceCites(i)
 	named := slicesx.CountFunc(cites, (*cite).namesProduct)
@@ -275,7 +279,8 @@ func (r *reading) countNamed(i int) int {
 	return named
 }
 
-// countProducts counts the different products that cites name or point at.
+// countProducts counts the different products that the cites (mentions of returned data) refer to
+// by id, title, price or place.
 func (r *reading) countProducts(cites []cite) int {
 	var products []int32
 	for i := range cites {
@@ -287,9 +292,9 @@ func (r *reading) countProducts(cites []cite) int {
 }
 
 // isAboutCandidates reports whether sentence i refers to a candidate: it names one, quotes a
-// returned price, or has a word that points at one ("the former") without a plan to look further.
-// General remarks on how to choose do none of these. A sentence that addresses a grader does not
-// count.
+// returned price, has a word that points at one ("the former") without a plan to look further, or
+// belongs to a passage that labels candidates with letters. A sentence that addresses a grader does
+// not count.
 func (r *reading) isAboutCandidates(i int) bool {
 	if r.addressesGrader(i) {
 		return false
@@ -305,12 +310,12 @@ func (r *reading) isAboutCandidates(i int) bool {
 	return slices.ContainsFunc(r.sentenceCites(i), isNamed)
 }
 
-// statesReason reports whether sentence i states a reason for a preference. A reason is a
-// comparative, or a cause, a refusal or a contrast together with what supports it: an attribute
-// value or a word such as "price". In the sentence of the preference itself (samePreference) the
-// support is enough. A returned price is a reason if it is compared with another figure, or if the
-// sentence of the preference links it by a cause, a refusal or a contrast. That a product was
-// listed twice or first is no reason.
+// statesReason reports whether sentence i states a reason for the preference in the sentence with
+// index preference. A reason is a comparative, or a cause, a refusal or a contrast together with
+// what supports it: an attribute value or a word such as "price". In the sentence of the preference
+// itself the support is enough. A returned price is a reason only if it is compared with another
+// figure, is the lower of two prices, or is linked to the preference in the same sentence. That a
+// product was listed twice or first is no reason, and neither is what the results contradict.
 func (r *reading) statesReason(i, preference int, a, b *candidate) bool {
 	samePreference := i == preference
 	if r.isFalse(i, a, b) {

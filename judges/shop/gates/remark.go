@@ -7,8 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// addressesGrader reports whether a sentence has a word that addresses a grader and mentions no
-// returned data that the request lacks. Such a sentence is ignored by every gate.
+// addressesGrader reports whether a sentence has a word that addresses a grader and mentions no id,
+// price, brand or model that the results have and the request has not. Such a sentence passes no
+// gate.
 func (r *reading) addressesGrader(sentence int) bool {
 	isDatum := func(c cite) bool { return !c.inRequest && c.kind <= citeCode }
 	return r.sentences[sentence].classes&graderWord != 0 && !slices.ContainsFunc(r.sentenceCites(sentence), isDatum)
@@ -19,9 +20,11 @@ func (r *reading) addressesGrader(sentence int) bool {
 const remarkClasses = resultWord | evalWord | seeWord | countWord | deicticWord
 
 // isRemark reports whether a sentence comments on what the tools returned. It needs words of two of
-// the remarkClasses, one of them a judgement, a perception or a count of results. A sentence of
-// intention, or about thinking itself, needs three, among them a perception and a word that points
-// at results. A returned id, or a comment on an invented id or price, is a remark by itself.
+// the remarkClasses: a perception with any other, a word for results with a count or a pointer, or
+// a judgement of these (or in at most maxVerdict tokens). A sentence of intention, or about
+// thinking itself, needs three, among them a perception and a word that points at results. A
+// returned id, a comment on an invented id or price, a complete verdict such as "none of them", or
+// a comparative of what is pointed at is a remark without these.
 func (r *reading) isRemark(sentence int) bool {
 	if slices.ContainsFunc(r.sentenceCites(sentence), r.remarksOn) {
 		return true
@@ -100,9 +103,10 @@ func (r *reading) isNote(sentence int) bool {
 	return s.classes&(planWord|requireWord) == 0 && s.length() <= maxNote
 }
 
-// isBareID reports whether an id is only the object of an action, as in "open 612". The clause
+// isBareID reports whether the id c is only the object of an action, as in "open 612". The clause
 // around the id then has no word that judges or compares, and either a word for an action or fewer
-// than three other words.
+// than three other words, all in a script with blanks. An id that is compared with another one is
+// not bare.
 func (r *reading) isBareID(c *cite) bool {
 	const comment = evalWord | compareWord | rejectWord | seeWord | contrastWord | preferWord | verdictWord
 	const action = actWord | chooseWord | planWord
@@ -161,8 +165,9 @@ func (p *passage) hasUnspaced(part span) bool {
 	return strings.ContainsFunc(p.text[part.start:part.end], unspaced)
 }
 
-// clause returns the byte range around a cite up to the next comma, colon, bracket or arrow on
-// either side. It includes a colon right after the cite, since what follows is about the cite.
+// clause returns the byte range of the sentence around a cite up to the next comma, colon, bracket
+// or arrow on either side. It includes a colon right after the cite, since what follows is about
+// the cite.
 func (r *reading) clause(c *cite) span {
 	s := r.sentences[c.sentence]
 	start := c.start

@@ -8,12 +8,13 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// candidate is what a passage may prefer or reject: a product that it names by its id, or a brand
-// that it names, which may have several products.
+// candidate is what a passage may prefer or reject: a product that it names by id, title, price or
+// place in a list, or a brand that it names, which may have several products.
 type candidate struct {
 	// product is an index of factIndex.products, or -1 if the candidate is a brand.
 	product int32
-	brand   string
+	// brand is the brand in lower case; empty if the candidate is a product.
+	brand string
 	// sentences are the indexes of the sentences that name the candidate, in order.
 	sentences []int
 	// products are the indexes of the products that the candidate may refer to.
@@ -29,7 +30,8 @@ const (
 
 // candidates returns the products that the passage names by id, abbreviated id, title, place in a
 // list or a price that no other product has, and the brands that it names. A place names a product
-// only if the passage also has a datum: "the first is better" is about anything. The brand of a product that the passage also names by id is no second candidate.
+// only if the passage also mentions returned data: "the first is better" is about anything. The
+// brand of a product that the passage also names is no second candidate.
 func (r *reading) candidates() []candidate {
 	var candidates []candidate
 	hasDatum := slices.ContainsFunc(r.cites, func(c cite) bool {
@@ -103,16 +105,16 @@ func (p *product) isBrand(brand string) bool {
 	return strings.EqualFold(text[:leadingWordEnd(text)], brand)
 }
 
-// namesOffer reports whether a brand that the request has is the name of an offer, and not a
-// property as in "is by Kota" or "isn't Kota".
+// namesOffer reports whether the brand c, which the request also has, is used as the name of an
+// offered product, and not as a property as in "is by Kota" or "isn't Kota".
 func (r *reading) namesOffer(c *cite) bool { return c.token >= 0 && !r.isProperty(c) }
 
 // propertyWords are the words after which a brand is a property of a product, in several languages,
 // with a blank before and after each.
 const propertyWords = " by from is not isn t are brand said wants wanted marke von ist nicht marque de est pas marca es no sobre merek bukan tatak "
 
-// isProperty reports whether a brand follows one of propertyWords, or "not a", and so is a property of a
-// product and not the name of one.
+// isProperty reports whether the brand c follows one of propertyWords, the character 是 or "not a",
+// and so is a property of a product and not the name of one.
 func (r *reading) isProperty(c *cite) bool {
 	if strings.HasSuffix(r.folded[:c.start], "是") {
 		return true
@@ -127,7 +129,8 @@ func (r *reading) followsArticle(c *cite) bool {
 	return word == "a" || word == "an"
 }
 
-// wordBefore returns the token before a cite in its sentence, in lower case; empty if there is none.
+// wordBefore returns the token before a cite in its sentence, in lower case. It is empty if there
+// is none or the cite is not exactly one token.
 func (r *reading) wordBefore(c *cite) string {
 	k := int32(c.token - 1)
 	if k < r.sentences[c.sentence].tokens.start {
@@ -171,8 +174,9 @@ func (r *reading) isRival(p, q *product) bool {
 	return shared > 0 && 2*shared >= max(len(a), len(b))
 }
 
-// kindWords returns those words of a product's title that are in the request and neither its brand
-// nor a value such as a colour. Each word is an index of r.index.words.
+// kindWords returns those words of a product's title, of more than two bytes, that are in the
+// request and neither its brand nor a value such as a colour. Each word is an index of
+// r.index.words. The result is cached in p.kind.
 func (r *reading) kindWords(p *product) []int32 {
 	if p.kind != nil {
 		return p.kind

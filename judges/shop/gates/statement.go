@@ -12,8 +12,8 @@ import (
 // comparison.go figures that are compared, contradiction.go statements that the results contradict, and
 // this file which statements favour one of two candidates.
 
-// pairs reports whether f holds for a product of a and a rival product of b, of which the first was
-// recommended if anything was, or the other way round.
+// pairs reports whether f holds for some product of candidate a and another product of b, the
+// recommended one as chosen. If both or none were recommended, f is tried in both orders.
 func (r *reading) pairs(a, b *candidate, f func(chosen, other *product) bool) bool {
 	for _, p := range a.products {
 		for _, q := range b.products {
@@ -37,9 +37,10 @@ func (r *reading) isChosen(p *product) bool {
 	return len(r.chosen) == 0 || slices.Contains(r.chosen, p.id)
 }
 
-// meetsRequest reports whether sentence i holds a and b against the request: it names a value of the
-// request that of a and b only the chosen one has in the results, and this sentence or that of the
-// preference has a word of the wish, a contrast or a refusal. A list of values is no reason.
+// meetsRequest reports whether sentence i argues with the request: it names a value or brand of the
+// request that, in the results, the recommended one of a and b has and the other one has not, and
+// it or the sentence with index preference has a word such as "asked for", "only" or "not". A list
+// of values is no reason.
 func (r *reading) meetsRequest(i, preference int, a, b *candidate) bool {
 	const held = causeWord | rejectWord | contrastWord | negationWord | requireWord | onlyWord
 	const refused = rejectWord | negationWord | onlyWord
@@ -77,14 +78,14 @@ func (r *reading) isDeniedNext(i int, a, b *candidate) bool {
 	return slices.Contains(a.sentences, i+1) || slices.Contains(b.sentences, i+1)
 }
 
-// isRequested reports whether a candidate is a brand of the request, which a passage may name without
-// any result.
+// isRequested reports whether a candidate is a brand that is in the request, which a passage may
+// name without any result.
 func (r *reading) isRequested(c *candidate) bool {
 	return c.brand != "" && r.index.inRequest(c.brand)
 }
 
-// valueBit returns the bit that the products with the value c have in product.values, or 0 if c is
-// no value that products record.
+// valueBit returns the bit of product.values that is set for products with the attribute value c,
+// or 0 if c is no value that products record.
 func (r *reading) valueBit(c *cite) uint64 {
 	if c.kind != citeValue {
 		return 0
@@ -105,9 +106,10 @@ func namesBoth(i int, a, b *candidate) bool {
 	return slices.Contains(a.sentences, i) && slices.Contains(b.sentences, i)
 }
 
-// favours reports whether sentence i has the amount by which the chosen one of a and b is cheaper, or names
-// both and sets them apart: by a price that the data confirm, by a comparative that one of them
-// follows, by a negation of one of them, or by a contrast with a comparison, figures or a value.
+// favours reports whether sentence i argues for the recommended one of a and b: it has the amount
+// by which that one is cheaper, or names both and separates them by a price that the data confirm,
+// by a comparative that one of them follows, by a negation of one of them, or by a contrast with a
+// comparison, figures or a value. A plan never does, and a question only by a confirmed price.
 func (r *reading) favours(i int, a, b *candidate) bool {
 	classes := r.sentences[i].classes
 	if r.statesDifference(i, a, b) {
@@ -142,7 +144,8 @@ func (r *reading) favours(i int, a, b *candidate) bool {
 	return hasFigures || r.tellsApart(i, a, b)
 }
 
-// isComparedWith reports whether a or b is right after a word such as "than" of sentence i.
+// isComparedWith reports whether a or b is at most maxGap words after a word such as "than" of
+// sentence i.
 func (r *reading) isComparedWith(i int, a, b *candidate) bool {
 	return slices.ContainsFunc(r.sentenceMarks(i), func(m mark) bool {
 		return m.class&thanWord != 0 && slices.ContainsFunc(r.sentenceCites(i), func(c cite) bool {
@@ -182,7 +185,8 @@ func (r *reading) hasMark(i int, classes class) bool {
 	return r.classesIn(i, r.sentences[i].span)&classes != 0
 }
 
-// tellsApart reports whether sentence i has a value that only one of a and b has.
+// tellsApart reports whether sentence i has an attribute value that only one of candidates a and b
+// has in the results.
 func (r *reading) tellsApart(i int, a, b *candidate) bool {
 	return slices.ContainsFunc(r.sentenceCites(i), func(c cite) bool {
 		bit := r.valueBit(&c)

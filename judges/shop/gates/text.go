@@ -41,8 +41,8 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 func isWordByte(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || isDigit(c) }
 
-// unspaced reports whether a rune is in a script that is read without blanks between words: Thai,
-// Japanese, Chinese or Korean.
+// unspaced reports whether a rune is in a script that is treated as written without blanks between
+// words: Thai, Japanese, Chinese or Korean.
 func unspaced(r rune) bool {
 	return r >= 0x0E00 && r <= 0x0E7F || r >= 0x3040 && r <= 0x30FF ||
 		r >= 0x3400 && r <= 0x9FFF || r >= 0xAC00 && r <= 0xD7AF || r >= 0xF900 && r <= 0xFAFF
@@ -103,9 +103,10 @@ type unspacedBrand struct {
 	step int32
 }
 
-// unspacedBrands returns the brands of all products that are in scripts without blanks. The brand
-// of a product without one is the beginning of its title. Each is returned once, with the step of
-// the first result that contains it.
+// unspacedBrands returns the brands of the products that are in scripts without blanks and have
+// minName to maxName characters. The brand of a product without one is the beginning of its title.
+// Each is returned once, at most maxNames of them, with the step of the first result that contains
+// it.
 func (x *factIndex) unspacedBrands() []unspacedBrand {
 	var brands []unspacedBrand
 	for i := range x.products {

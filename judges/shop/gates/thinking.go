@@ -130,8 +130,8 @@ func (e *evaluator) evaluate(p *passage) {
 	}
 }
 
-// newReading returns a passage with its cites, the mentions of returned data. The cites of the
-// previous reading are overwritten.
+// newReading returns the passage with its cites, the mentions of returned data in it. The cites of
+// the previous reading are overwritten.
 func (e *evaluator) newReading(p *passage) reading {
 	r := reading{
 		evaluator: e,
@@ -170,8 +170,8 @@ func (r *reading) datumEvidence(s *sentence, datum *cite) *finding {
 	return r.evidence(s.span, datum.span, "names "+datum.kind.String()+" that an earlier result holds")
 }
 
-// evidence returns the finding of a passed gate, with a quotation of the sentence in the byte range
-// text. A sentence that is too long is quoted from a place before core, the byte range that passes
+// evidence returns the finding of a passed gate, with a quotation of the byte range text. A range
+// longer than a quotation is quoted from a place shortly before core, the byte range that passes
 // the gate.
 func (r *reading) evidence(text, core span, detail string) *finding {
 	return &finding{

@@ -39,9 +39,9 @@ func (p *passage) addMarks(i int) int {
 	return end
 }
 
-// addWordMarks appends to p.marks the lexicon entries that begin with the word from byte i to end.
-// If no entry can begin with the word, it sets fact.unlisted, so that the word is looked up only
-// once an attempt.
+// addWordMarks appends to p.marks the word list entries that begin with the word from byte i to
+// end. If no entry can begin with the word, it sets fact.unlisted, so that the word is looked up
+// only once an attempt.
 func (p *passage) addWordMarks(fact *wordFact, i, end int) {
 	if fact.unlisted {
 		return

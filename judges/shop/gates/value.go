@@ -39,9 +39,9 @@ func (r *resultReader) readString(
 	}
 }
 
-// readPlain records a string under a key of no special meaning. JSON in the string is read as JSON.
-// If the result is only this string, all its words, ids and figures are recorded, and otherwise
-// those of a string of at most maxText bytes.
+// readPlain records a string under a key without a special meaning. JSON in the string is read as
+// JSON. Of a string without any key, which is a result by itself, all words, ids and figures are
+// recorded. Other strings are recorded if they have at most maxText bytes.
 func (r *resultReader) readPlain(
 	kind keyKind,
 	item *product,
@@ -72,7 +72,7 @@ func isJSON(text string) bool {
 	return len(text) > 1 && (text[0] == '[' || text[0] == '{') && cursor.Valid(text)
 }
 
-// readPrice records the figures of a price. If item has no price yet, the first figure is its
+// readPrice records the figures of a price. If item has no price yet, the first figure becomes its
 // price.
 func (r *resultReader) readPrice(item *product, text string) {
 	i := strings.IndexFunc(text, unicode.IsDigit)
