@@ -14,7 +14,8 @@ func (r *reading) isCheaper(i int, a, b *candidate) bool {
 	})
 }
 
-// isDearer is isCheaper for a recommended product that costs more than the other one.
+// isDearer reports whether the thinking names the prices of a product of candidate a and of one of
+// b in sentence i or a neighbouring sentence, and the recommended one of the two costs more.
 func (r *reading) isDearer(i int, a, b *candidate) bool {
 	return r.pairs(a, b, func(chosen, other *product) bool {
 		return chosen.cents > other.cents && r.namesPrice(i, chosen) && r.namesPrice(i, other)
