@@ -38,9 +38,10 @@ type Act struct {
 	Started bool
 }
 
-// read sets a to the normalised call of a tool with role r and JSON arguments args. encoded
-// reports whether text values are URL-encoded, as they are in the proxy's log. The arguments
-// stay empty if args is no JSON object, or if the attempt is larger than the limits.
+// read sets a to the normalised form of a call: the tool is that of role r, the arguments are read
+// from the JSON object args or from a string that contains one. encoded reports whether text values
+// are URL-encoded, as they are in the proxy's log. The arguments stay empty if args is no JSON
+// object, or if the attempt is larger than the limits of s.
 func (a *Act) read(
 	s *scratch,
 	r Role,
@@ -64,9 +65,10 @@ func (a *Act) read(
 	}
 }
 
-// readArgument reads one argument of a call. It knows the names that the shop's own tools use.
-// An argument with another name is added to the hash OtherArgs. For a tool that the shop does
-// not have, it may also be the query or the products.
+// readArgument reads one argument of a call, with the name key and the value v, into a. It knows
+// the names that the shop's own tools use. An argument with another name is added to the hash
+// OtherArgs. For a tool that the shop does not have, its value may also become the query or the
+// products.
 func (a *Act) readArgument(
 	s *scratch,
 	key string,

@@ -26,8 +26,9 @@ func (l *ProxyLog) linkChoices() {
 	}
 }
 
-// isPassedOver reports whether the client skipped the call earlier, of this reply, and carried
-// out sent instead, a later call of the same reply to the same tool.
+// isPassedOver reports whether the client skipped the call earlier, of the reply with this index,
+// and carried out sent instead, a later call of the same reply to the same tool. A call whose
+// request was sent before or right after the reply is not skipped.
 func (l *ProxyLog) isPassedOver(earlier, sent *Act, reply int) bool {
 	if earlier.Started || earlier.Tool != sent.Tool || earlier.name != sent.name {
 		return false
@@ -37,7 +38,8 @@ func (l *ProxyLog) isPassedOver(earlier, sent *Act, reply int) bool {
 	})
 }
 
-// unlinkReply sets the link of every request that reply i asked for to unknown.
+// unlinkReply sets the link of every logged request that reply i asked for to unknown, and marks
+// the request as chosen by the client.
 func (l *ProxyLog) unlinkReply(i int) {
 	for j := range l.Dispatches {
 		d := &l.Dispatches[j]

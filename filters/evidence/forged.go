@@ -86,7 +86,7 @@ const densest = 8
 
 // exceedsTokens reports whether a reply has more characters, without blanks, than its counted
 // tokens can encode at densest characters per token. It returns false if the server counted no
-// tokens.
+// tokens or the reply is shorter than minWritten.
 func (s *scratch) exceedsTokens(m *completion) bool {
 	limit := densest * int(m.tokens)
 	if limit <= 0 {

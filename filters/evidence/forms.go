@@ -82,9 +82,9 @@ func (a *Attempt) learnFrames(depth int) bool {
 	return true
 }
 
-// offersChoices reports whether the client chose from a list of calls in a reply. After a call
-// that was sent, such a reply has further calls in the same notation, at least as many as
-// requests were sent after the reply.
+// offersChoices reports whether the client chose from a list of calls in a reply: after a call that
+// was sent, the reply has further calls with the same depth words before their values, at least as
+// many as requests were sent after the reply.
 func (a *Attempt) offersChoices(depth int) bool {
 	forms := map[string]bool{}
 	requests := map[int]int{} // requests by reply

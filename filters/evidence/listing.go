@@ -52,8 +52,8 @@ func (s *scratch) readListing(result arena.Raw) Listing {
 	return l
 }
 
-// originalText returns a result as the tool wrote it. If a client encoded the result as a JSON
-// string, it returns the content of the string.
+// originalText returns a result as the tool wrote it. If a client encoded a result with products as
+// a JSON string, it returns the content of the string.
 func originalText(result arena.Raw) string {
 	s := string(result)
 	if result.Kind() == arena.String && strings.Contains(s, `\"product_id\"`) {
@@ -108,9 +108,9 @@ func cutScalar(s string) (value, tail string) {
 	return s[:end], s[end:]
 }
 
-// isSameProduct reports whether both results contain the product with the same title and price.
-// A title or price that only one result has does not count as a difference, nor does a product
-// that only the proxy's result (returned) contains.
+// isSameProduct reports whether the proxy's result (returned) contains the product with this id,
+// and the result in the dialogue (claimed) has no other title or price for it. A title, price or
+// product that claimed lacks is no difference. It returns false if returned lacks the product.
 func isSameProduct(returned, claimed arena.Raw, id string) bool {
 	a := findProduct(returned, id)
 	b := findProduct(claimed, id)

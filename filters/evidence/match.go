@@ -60,8 +60,9 @@ func (l *ProxyLog) discardCopies() {
 	}
 }
 
-// discardForeign discards the calls of replies that did not pass through the proxy. Such a reply
-// has the nonce of another reply, or no nonce although other replies have a valid one.
+// discardForeign discards the calls of replies that did not pass through the proxy, by the proxy's
+// verdict on the nonce of each reply. Verdicts other than valid and expired discard a reply; a
+// missing nonce does so only if another reply has a valid one.
 func (l *ProxyLog) discardForeign() {
 	hasValid := slices.ContainsFunc(l.Replies, func(r Reply) bool {
 		return r.Call.Nonce == NonceValid
@@ -90,8 +91,8 @@ func (r *Reply) discard() {
 	r.toolCalls = ""
 }
 
-// hasConstantID reports whether the log has at least two replies and all have the same id. Some
-// servers number their replies like this.
+// hasConstantID reports whether the log has at least two replies and all that can be read have the
+// id of the first. Some servers number their replies like this.
 func (l *ProxyLog) hasConstantID() bool {
 	if len(l.Replies) < 2 {
 		return false
@@ -151,9 +152,10 @@ func (l *ProxyLog) linkDispatch(i, first, last int) {
 	}
 }
 
-// useNamed finds the newest call in the replies first to last that is related to the logged
-// request d, marks the call as used and returns true. It returns false if there is none. Calls
-// that an earlier request used are skipped unless again is true.
+// useNamed finds the newest call in the replies first to last that is related to the logged request
+// d, sets d.Reply to its reply and returns true. It returns false if there is none. The call is
+// marked as used once all its products are requested; calls that are used are skipped unless again
+// is true.
 func (l *ProxyLog) useNamed(
 	d *Dispatch,
 	first, last int,
@@ -175,8 +177,9 @@ func (l *ProxyLog) useNamed(
 	return false
 }
 
-// takePart removes the products of req from the call named if the call has more products, since
-// clients open products one by one. It reports whether products remain to be opened.
+// takePart removes the products of req from the call named if that call opens more products than
+// req, since clients open products one by one. It reports whether products remain to be opened. It
+// returns false and changes nothing for tools that do not open products.
 func takePart(named, req *Act) bool {
 	takesSome := named.Tool == ToolView || named.Tool == ToolOther
 	if !takesSome || len(req.IDs) >= len(named.IDs) {
@@ -187,9 +190,9 @@ func takePart(named, req *Act) bool {
 	return len(named.IDs) > 0
 }
 
-// useMerged handles one logged request that combines the products of several calls. If calls in
-// the replies first to last have all its products, it marks these calls as used and returns
-// true.
+// useMerged handles a logged request for the details of several products that combines the products
+// of several calls. If unused calls in the replies first to last have all its products, it marks
+// these calls as used, sets d.Reply to the last of their replies and returns true.
 func (l *ProxyLog) useMerged(d *Dispatch, first, last int) bool {
 	if d.Act.Tool != ToolView || len(d.Act.IDs) < 2 {
 		return false
@@ -223,8 +226,9 @@ func (l *ProxyLog) useMerged(d *Dispatch, first, last int) bool {
 // client of the sandbox tries at most ten times.
 const maxRetries = 10
 
-// linkRetry finds the newest equal request before the logged request i, at most maxRetries back,
-// and copies its reply. It reports whether a reply of the model asked for that earlier request.
+// linkRetry finds the newest equal request before the logged request i, at most maxRetries requests
+// back, and copies the reply that asked for it. It returns true if a reply asked for that earlier
+// request, and false if none did or there is no equal request.
 func (l *ProxyLog) linkRetry(i int) bool {
 	d := &l.Dispatches[i]
 	for j := i - 1; j >= 0 && j >= i-maxRetries; j-- {

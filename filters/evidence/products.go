@@ -101,9 +101,9 @@ func (a *Attempt) viewedProducts(d *Dispatch) []string {
 	return a.scratch.filterShown(d.Act.IDs, listed, answer)
 }
 
-// countInvented counts the products in calls of the dialogue that are neither in an earlier
-// result nor in the customer's request. named counts those that a reply contains in a call: the
-// model hallucinated them.
+// countInvented counts the products in calls of the dialogue that are neither in an earlier result,
+// in any logged answer nor in the customer's request. named counts those that a reply contains in a
+// call: the model hallucinated them.
 func (a *Attempt) countInvented() (invented, named int) {
 	for i := range a.Claims {
 		c := &a.Claims[i]

@@ -31,8 +31,9 @@ func Covers(named, req *Act) bool {
 		len(req.IDs) > 0 && IsSubset(req.IDs, named.IDs)
 }
 
-// isRenamed reports whether named has the arguments of req but calls a tool that the shop does
-// not have. The author then renamed the tools, and only the author's client knows the names.
+// isRenamed reports whether named calls a tool that the shop does not have with the arguments of
+// req: the same words or other arguments, at least the same products, or as many queries. The
+// author then renamed the tools, and only the author's client knows the names.
 func isRenamed(named, req *Act) bool {
 	if named.Tool != ToolOther {
 		return false

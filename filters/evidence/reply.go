@@ -330,9 +330,9 @@ func (s *scratch) readTextCalls(text string, first int) {
 	}
 }
 
-// addCall appends a call to s.acts and its tool to s.tools. The calls of the current reply start
-// at s.acts[first]. A call that the reply already has is not appended to s.acts again, since a
-// repeated call is one decision.
+// addCall appends a call to s.acts and its tool to s.tools. The calls of the current reply start at
+// s.acts[first]. A call of a known tool that the reply already has is not appended to s.acts again,
+// since a repeated call is one decision. Nothing is appended beyond the limits of s.
 func (s *scratch) addCall(name string, args arena.Raw, first int) {
 	if !s.hasRoom() {
 		return

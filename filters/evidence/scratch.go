@@ -72,8 +72,8 @@ const (
 	maxTotalActs  = 1 << 12
 )
 
-// hasRoom reports whether the attempt is within the limits of words, ids and calls. If it is
-// not, hasRoom sets full.
+// hasRoom reports whether the attempt is within the limits of words, ids and calls. Once it is not,
+// hasRoom sets s.full and always returns false.
 func (s *scratch) hasRoom() bool {
 	if len(s.words) > maxTotalWords || len(s.ids)+len(s.listing.Shown) > maxTotalIDs || len(s.acts) > maxTotalActs {
 		s.full = true
