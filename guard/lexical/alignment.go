@@ -5,10 +5,11 @@ import (
 	"slices"
 )
 
-// replacedInCopy describes a word that stands in a copy of the request (template of at least
-// copyTemplate) in the place of another one, between words that both texts have. It ignores words
-// that occur elsewhere in the other text. A letter can stand in the place of a letter: "U neck" is
-// not "V neck". It returns "" if there is no such word.
+// replacedInCopy describes the first place at which the text p, a copy of the request b (template,
+// the share of common word pairs, of at least copyTemplate), replaced a word by another one between
+// words that both have, as `"red" became "blue"`. It ignores words that occur elsewhere in the
+// other text. A letter that replaces a letter counts: "U neck" is not "V neck". It returns "" if
+// there is no such place.
 func replacedInCopy(b, p *profile, template float64) string {
 	if template < copyTemplate {
 		return ""

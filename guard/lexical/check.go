@@ -73,9 +73,10 @@ func (x *Index) Check(text string, drop float64) Finding {
 	return f
 }
 
-// isScattered reports whether a text has fewer than minSameWords words of its request, and has them in
-// different places: the part that is most similar to the request does not ask for the same. Few words
-// come together by chance in a long text.
+// isScattered reports whether a text has fewer than minSameWords words of the request that it was
+// compared with, and its part that is most similar to the request does not ask for the same: the
+// words are in different places, where few words occur together by chance. It returns false if c
+// already compares a part of the text only, or the text has no such part.
 func (x *Index) isScattered(c comparison, s *scratch) bool {
 	if c.features[hits] >= math.Log1p(minSameWords) || c.features[windowed] == 1 {
 		return false
@@ -84,8 +85,8 @@ func (x *Index) isScattered(c comparison, s *scratch) bool {
 	return ok && !x.asksSame(part)
 }
 
-// asksSame reports whether the text of c asks for the same as its protected request: the score is
-// at least sameScore and no constraint differs.
+// asksSame reports whether the text of c asks for the same as the protected request of c: the score
+// is at least sameScore, it has enough words of the request, and no constraint differs.
 func (x *Index) asksSame(c comparison) bool {
 	base := x.bases[c.base].profile
 	isNear := stats.Logistic(c.score) >= sameScore && x.covers(c, c.sameCover())
@@ -105,7 +106,8 @@ const (
 	minExactNumbers = 2
 )
 
-// sameCover returns the minimum share for a text that asks for the same.
+// sameCover returns the minimum share, 0 to 1 by weight, of the request's words that the text of c
+// must have to ask for the same.
 func (c comparison) sameCover() float64 {
 	if c.features[hits] < math.Log1p(minSameWords) {
 		return minFewCover
@@ -113,8 +115,10 @@ func (c comparison) sameCover() float64 {
 	return minSameCover
 }
 
-// covers reports whether the text of c has enough words, or enough numbers, of its protected
-// request.
+// covers reports whether the text of c has at least the share minCover, 0 to 1 by weight, of the
+// words of its protected request, or minExactNumbers of its numbers. If an amount of another
+// currency agrees, the share must be at least minSameCover; such an amount does not count as a
+// number.
 func (x *Index) covers(c comparison, minCover float64) bool {
 	exact := 0
 	for _, n := range x.bases[c.base].profile.numbers {

@@ -123,12 +123,13 @@ func classDifference(b, p *profile, template float64) string {
 // still count as asking for the same.
 const maxChangedWords = 1
 
-// wordDifference describes the content words of the request that the text replaced. In a copy of the
-// request (template of at least copyTemplate), these are all words that only one of the two has, and
-// more than maxChangedWords that were only omitted or added count as well: a single one proves
-// little ("grey condition"). In other wordings a word counts if a distinctive word is missing and it is the
-// only one that the text has beyond the request, so that it stands in the place of the missing one. A text with more
-// such words tells a story or uses other words throughout. It returns "" if there is no difference.
+// wordDifference describes the content words of the request b that the text p replaced. In a copy
+// of the request (template of at least copyTemplate), these are all words that only one of the two
+// has, and more than maxChangedWords that were only omitted or added count as well: a single one
+// proves little ("grey condition"). In other wordings a word counts if a distinctive word is
+// missing and it is the only one that the text has in addition to the request, so that it replaces
+// the missing one. A text with more such words tells a story or uses other words throughout. It
+// returns "" if there is no difference.
 func wordDifference(b, p *profile, template float64) string {
 	missing := missingWords(b, p, template)
 	extra := missingWords(p, b, template)
@@ -147,12 +148,12 @@ func wordDifference(b, p *profile, template float64) string {
 	return ""
 }
 
-// isDistinctive reports whether a word of the request is at least as rare among the requests as an
-// unknown word is taken to be: "source" says little in a bank of lamps.
+// isDistinctive reports whether a word of the request has at least the weight of an unknown word,
+// so that few other requests of the bank have it: "source" has less in a bank of lamps.
 func isDistinctive(w *word) bool { return w.weight >= weightUnknown }
 
-// wishesBeyond returns the content words of the text that are similar to no content word of the
-// request. It leaves out words that the text negates.
+// wishesBeyond returns the content words of the text p that are similar to no content word of the
+// request b. It leaves out words that the text negates and names of data fields, as in name=value.
 func (p *profile) wishesBeyond(b *profile) (out []*word) {
 	for i, w := range p.words {
 		isContent := w != nil && w.content && !p.tokens[i].isField

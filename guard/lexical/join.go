@@ -54,12 +54,14 @@ const (
 	joinBatches  = 256
 )
 
-// joiner is one worker of Join. pairs holds the pairs that the worker found in the current batch.
+// joiner is one worker of Join. pairs holds the pairs of similar requests, as indices of
+// Index.bases, that it found in the current batch.
 type joiner struct {
 	*joinLists
 	text    joinText
 	scratch *scratch
-	// seen holds for each request the number of the last text that was compared with it.
+	// seen holds for each request the value of count when it was last compared. count numbers the
+	// requests that the worker has compared with all others.
 	seen  []int32
 	count int32
 	pairs [][2]int32
@@ -87,8 +89,9 @@ func (w *joiner) findPairs(batch []int32, first, n int) {
 	}
 }
 
-// compareKey compares the request number with the requests of other groups that have this key and no
-// rarer one of it, and whose score may reach the threshold.
+// compareKey compares the request with index number in Index.bases with the requests of other
+// groups that have this stem or number (key) of it, no rarer one of it, and whose score may reach
+// the threshold.
 func (w *joiner) compareKey(number int32, key *joinKey) {
 	group := w.requests[number].group
 	most := key.limit + detector[numbers]
@@ -108,7 +111,8 @@ func (w *joiner) compareKey(number int32, key *joinKey) {
 	}
 }
 
-// comparePair compares two requests, of which number is the text.
+// comparePair compares two requests by their indices in Index.bases, number as the text and base as
+// the protected request. It appends them to w.pairs if the score is high enough to drop the text.
 func (w *joiner) comparePair(number, base int32, hasNumber bool) {
 	x := w.index
 	p := x.bases[number].profile
@@ -120,9 +124,10 @@ func (w *joiner) comparePair(number, base int32, hasNumber bool) {
 	}
 }
 
-// overlap sets what a text has in common with one request (base), as candidates does for all, and
-// reports whether candidates would return the request. The stems of the text must be in s.touched.
-// The two share a number only if hasNumber is set.
+// overlap sets s.overlaps[number] to what the text p has in common with the request
+// x.bases[number], as the method candidates does for all requests, and reports whether that is
+// enough for a full comparison. The stems of the text must be in s.touched. The two share a number
+// only if hasNumber is set.
 func (x *Index) overlap(number int32, p *profile, hasNumber bool, s *scratch) bool {
 	b := x.bases[number]
 	s.mark(b)
@@ -151,7 +156,8 @@ func (x *Index) overlap(number int32, p *profile, hasNumber bool, s *scratch) bo
 	return x.isCovered(number, p, s)
 }
 
-// overlapNumbers adds the numbers of a text to what it has in common with a request.
+// overlapNumbers adds to o the weight of the numbers of the text p that the request base has, and
+// sets o.hasNumber if a number of the two may be the same, also as written without its unit.
 func (x *Index) overlapNumbers(o *overlap, base, p *profile) {
 	for i, n := range p.numbers {
 		for _, m := range base.numbers {

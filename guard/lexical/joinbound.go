@@ -7,31 +7,32 @@ import (
 	"slices"
 )
 
-// joinLists lists the requests of an index by their stems, so that Join passes over those that
+// joinLists lists the requests of an index by their stems, so that Join can skip requests that
 // cannot be similar to a text.
 type joinLists struct {
 	index *Index
-	// requests are the requests of the index. sizes holds the number of requests of each group. largest
-	// is the group with the most requests when the lists were divided, outside the number of requests
-	// that it did not have.
+	// requests are the requests of the index. sizes holds the number of requests of each group.
+	// largest is the group that had the most requests when divided was last computed, and outside
+	// the number of requests that were in other groups.
 	requests []joinRequest
 	sizes    []int32
 	largest  int32
 	outside  int
-	// sorted lists, for each vocabulary id, the requests that have the stem, those with the least weight
-	// of words first. divided has those outside of the largest group, and those in it.
+	// sorted lists, for each vocabulary id, the requests that have the stem, those with the least
+	// weight of words first. divided splits each of these lists into the requests outside of the
+	// group largest, and those in it.
 	sorted  [][]int32
 	divided [][2][]int32
 	// bit is the number of each of the frequent stems from 1, by vocabulary id, and 0 for all others.
 	bit []int16
 }
 
-// joinRequest is what decides fast whether a request may be similar to a text.
+// joinRequest is what Join needs to decide quickly whether a request may be similar to a text.
 type joinRequest struct {
 	// frequent is the set of its frequent stems.
 	frequent bitSet
-	// perWeight is the term of the score that a shared word of weight 1 adds. shared and lacked are the
-	// terms that its numbers have if a text has all of them, or none.
+	// perWeight is what a shared word of weight 1 adds to the score. shared and lacked are what the
+	// numbers of the request add to the score if a text has all of them, or none.
 	perWeight, shared, lacked float64
 	group                     int32
 }
@@ -69,7 +70,8 @@ const maxFrequent = 64 * len(bitSet{})
 // bitSet is a set of frequent stems.
 type bitSet [4]uint64
 
-// setFrequent sets the number of each frequent stem, and the set of each request.
+// setFrequent sets l.bit for the maxFrequent stems that most requests have, and for each request
+// which of these stems it has.
 func (l *joinLists) setFrequent() {
 	ids := make([]int32, len(l.sorted))
 	for id := range ids {
@@ -86,8 +88,9 @@ func (l *joinLists) setFrequent() {
 	}
 }
 
-// setGroups sets the group of each request. It divides the lists anew if the largest group has
-// become much larger.
+// setGroups sets the group of each request, as group returns it for the request's index in the
+// bank. It divides the lists again if the requests outside of the largest group have become fewer
+// by a quarter.
 func (l *joinLists) setGroups(group func(i int) int) {
 	clear(l.sizes)
 	largest := int32(0)
@@ -108,7 +111,8 @@ func (l *joinLists) setGroups(group func(i int) int) {
 	l.divide()
 }
 
-// divide divides the lists of each stem.
+// divide splits the list of each stem into the requests outside of the largest group, and those in
+// it.
 func (l *joinLists) divide() {
 	for id, bases := range l.sorted {
 		lists := &l.divided[id]
@@ -128,7 +132,8 @@ func (l *joinLists) divide() {
 type joinText struct {
 	// keys are the stems and numbers that a request can share with the text, rarest first.
 	keys []joinKey
-	// frequent is the bit set of the frequent stems, byBit what each of them adds.
+	// frequent is the bit set of the text's frequent stems, byBit what each of them adds to the
+	// score.
 	frequent bitSet
 	byBit    [maxFrequent]contribution
 	// position is the index in keys by vocabulary id.
@@ -139,7 +144,7 @@ type joinText struct {
 	hitTerms []float64
 }
 
-// joinKey is a stem or a number of a text.
+// joinKey is a stem or a number of a text, by which Join looks up the requests that have it too.
 type joinKey struct {
 	id int32 // vocabulary id, -1 for a number
 	// lists are the requests that have the key, in any order for a number.
@@ -155,7 +160,7 @@ type joinKey struct {
 }
 
 // contribution is what a text and a request share: the weight of words of the request, the sum of
-// the similarities, and the weight of words of the text.
+// the similarities of these words, and the weight of words of the text.
 type contribution struct{ weight, similar, text float64 }
 
 func (c *contribution) add(o contribution) {
@@ -168,8 +173,9 @@ func newJoinText(x *Index) joinText {
 	return joinText{position: make([]int32, len(x.postings))}
 }
 
-// read sets t to the request with this number. It sets s.best to the similarities of its stems, s.touched
-// to the stems, and the weights of s as candidates does.
+// read sets t to the request with index number in Index.bases. It sets s.best to the similarities
+// of its stems, s.touched to the stems, and s.textWeight and s.numberWeight to the weights of its
+// words and numbers.
 func (t *joinText) read(l *joinLists, number int32, s *scratch) {
 	x := l.index
 	p := x.bases[number].profile
@@ -200,8 +206,8 @@ func (t *joinText) read(l *joinLists, number int32, s *scratch) {
 
 func (k *joinKey) count() int { return len(k.lists[0]) + len(k.lists[1]) }
 
-// readStems sets s.touched to the stems that words of p are similar to, and s.best to the
-// similarities.
+// readStems sets s.touched to the vocabulary ids of the stems that words of p are similar to,
+// s.best to the similarities, and s.textWeight to the weight of these words.
 func readStems(p *profile, s *scratch) {
 	for _, id := range s.touched {
 		s.best[id] = 0
@@ -221,7 +227,8 @@ func readStems(p *profile, s *scratch) {
 	}
 }
 
-// addText adds the weight of each word of p to that of its keys which is the most frequent.
+// addText adds the weight of each word of p, times its highest similarity, to the keys of all stems
+// that the word is similar to.
 func (t *joinText) addText(p *profile) {
 	for i := range t.keys {
 		if id := t.keys[i].id; id >= 0 {
@@ -244,7 +251,8 @@ func (w *word) bestMatch() float32 {
 	return best
 }
 
-// sumUp computes for each key what it and all more frequent ones add together.
+// sumUp computes for each key, from the most frequent to the rarest, what the key and all more
+// frequent ones add to the score together, and from it the highest possible score.
 func (t *joinText) sumUp(l *joinLists) {
 	t.frequent = bitSet{}
 	var total, infrequent contribution
@@ -267,9 +275,9 @@ func (t *joinText) sumUp(l *joinLists) {
 	}
 }
 
-// limit returns the highest possible score, without the terms of the request's own words and numbers,
-// of a request that shares sum with the text, and numbers only if hasNumber is set. It is that of the
-// full text or of a part, whichever is higher.
+// limit returns the highest possible score, without what the request's own words and numbers add,
+// of a request that shares sum with the text, and numbers only if hasNumber is set. It is that of
+// the full text or of a part, whichever is higher.
 func (t *joinText) limit(sum contribution, hasNumber bool) float64 {
 	shared := 0.0
 	if hasNumber {
@@ -282,14 +290,15 @@ func (t *joinText) limit(sum contribution, hasNumber bool) float64 {
 	return detectorBias + joinRounding + t.hits(sum.similar) + max(full, part)
 }
 
-// joinRounding is a margin above the error of the sums, so that no pair is passed over for rounding.
+// joinRounding is a margin above the error of the sums, so that no pair is skipped for rounding.
 const joinRounding = 0.002
 
-// hitSteps is the number of steps of a word in which the term of the score for the number of shared
-// words is rounded up.
+// hitSteps is the number of steps between two counts of shared words for which the method hits
+// caches what they add to the score.
 const hitSteps = 64
 
-// hits returns the term of the score for this number of shared words, rounded up.
+// hits returns what this number of shared words, of which similar ones count less than 1, adds to
+// the score, rounded up to the next of hitSteps steps.
 func (t *joinText) hits(words float64) float64 {
 	i := min(int(words*hitSteps), math.MaxUint16)
 	for len(t.hitTerms) <= i {
@@ -298,8 +307,9 @@ func (t *joinText) hits(words float64) float64 {
 	return t.hitTerms[i]
 }
 
-// reaches reports whether the score of a request that has this key of the text, and no rarer one, may
-// reach the threshold. It looks at ever more of the request.
+// reaches reports whether the score of the request l.index.bases[base], which has this key of the
+// text and no rarer one, may reach the threshold. It computes three limits, each closer than the
+// one before, and returns false at the first that is too low.
 func (t *joinText) reaches(l *joinLists, key *joinKey, base int32, s *scratch) bool {
 	r := &l.requests[base]
 	need := dropLogOdds - r.lacked
@@ -327,7 +337,8 @@ func (t *joinText) reaches(l *joinLists, key *joinKey, base int32, s *scratch) b
 	return t.limit(sum, key.hasNumber)+sum.cover(r.perWeight) >= need
 }
 
-// cover returns the term of the score for the words of a request that a text has.
+// cover returns what the shared words add to the score of a request in which a word of weight 1
+// adds perWeight.
 func (c *contribution) cover(perWeight float64) float64 {
 	return min(detector[coverBase], c.weight*perWeight)
 }

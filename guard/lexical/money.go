@@ -67,7 +67,8 @@ func joinMoney(tokens []token) []token {
 	return out
 }
 
-// namesPesos reports whether an amount in Philippine pesos occurs in the text.
+// namesPesos reports whether the text names the Philippine peso by its sign or a word such as "php"
+// or "pesos".
 func namesPesos(text string) bool {
 	return slices.ContainsFunc(scan(foldText(text), nil), func(t token) bool { return isCurrency(t.text) })
 }

@@ -170,7 +170,7 @@ func (p phrase) match(tokens []token) int {
 }
 
 // joinUnits removes each unit of measure after a number ("50 ml", "10w", "44 %") and converts the
-// number to the base unit, so that lengths are in mm.
+// number to the base unit, so that lengths are in mm. It also removes a "%" that follows no number.
 func joinUnits(tokens []token) []token {
 	l := loadLexicon()
 	out := tokens[:0]

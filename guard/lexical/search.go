@@ -200,9 +200,10 @@ func (x *Index) isCovered(number int32, p *profile, s *scratch) bool {
 	return s.overlaps[number].cover+weightService*float32(services) >= minCover*x.totals[number]
 }
 
-// reaches reports whether the score of the request x.bases[number] in a comparison with the text p
-// may be at least minScore, or that with a part (window) of the text at least dropLogOdds. hasPart
-// reports the latter alone. candidates must have been called with p before.
+// reaches reports whether a full comparison of the text p with the request x.bases[number] can
+// matter: ok is true if the score may be at least minScore, or if hasPart is true. hasPart is true
+// if the score of a part of the text may be at least dropLogOdds. candidates must have been called
+// with p before.
 func (x *Index) reaches(number int32, p *profile, minScore float64, s *scratch) (ok, hasPart bool) {
 	// If all numbers were shared, or none, without a look at the request itself.
 	limit := x.sharedWords(number, s)
@@ -227,9 +228,9 @@ func (x *Index) reaches(number int32, p *profile, minScore float64, s *scratch) 
 	return hasPart || limit.score() >= minScore, hasPart
 }
 
-// sharedWords returns how similar the words of the request with an index in x.bases are to those of
-// the text that was last given to the method candidates. Each figure is raised by a margin, so that
-// no request is passed over because of rounding.
+// sharedWords returns upper limits for the word features (coverBase, coverText, hits) of the
+// request x.bases[number] and the text that the method candidates was last called with. Each is
+// raised by a margin, so that no request is skipped because of rounding; the other features are 0.
 func (x *Index) sharedWords(number int32, s *scratch) features {
 	o := &s.overlaps[number]
 	var f features
@@ -239,9 +240,9 @@ func (x *Index) sharedWords(number int32, s *scratch) features {
 	return f
 }
 
-// bestPart returns the features of the best part (window) of the text that is possible: one with all
-// that the text shares with the request, numbers of the given weight among that, and nothing else.
-// No part of the text has a higher score.
+// bestPart returns the features of the best possible part (window) of the text: one with all that
+// the text shares with the request, numbers of the weight sharedNumbers among that, and nothing
+// else. No part of the text has a higher score.
 func (f features) bestPart(sharedNumbers float64) features {
 	f[coverText] = 1
 	f[numbersBack] = (numberPrior/2 + sharedNumbers) / (numberPrior + sharedNumbers)
