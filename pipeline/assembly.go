@@ -20,9 +20,9 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/reports"
 )
 
-// content returns all that the corpus is assembled from: parts, manifest, card, bank, reports and
-// pages. If there is an earlier version of the corpus, it sets summary.Withdrawn to the number of
-// attempts that the earlier version should not have trained on.
+// content returns all that the corpus is assembled from: the folders of its data files (parts),
+// manifest, card, split of the problems (bank), reports and pages. If there is an earlier version
+// of the corpus, it sets summary.Withdrawn to the number of attempts in it that are protected now.
 func (s *session) content(
 	p *plan,
 	parts []string,
@@ -89,8 +89,8 @@ func plotSections(pages map[string][]byte) []corpus.Section {
 	return []corpus.Section{{Heading: "Plots", Body: text}}
 }
 
-// manifestInputs returns every input file as the manifest lists it, identified and ordered by
-// content and never by path.
+// manifestInputs returns the manifest's list of input files: traces, other files and the earlier
+// corpus. It is sorted by kind and hash of the content and does not depend on paths.
 func (s *session) manifestInputs(p *plan) []corpus.Input {
 	var out []corpus.Input
 	for i, in := range s.inputs {
@@ -122,7 +122,8 @@ const (
 	maxPairs = 1 << 20
 )
 
-// pairs reads the summaries of the preference pairs of all parts and returns their sum.
+// pairs reads the summaries of preference pairs that the units (folders of data files) of config
+// kto have, and returns their sum.
 func (s *session) pairs(p *plan) (*corpus.PairSummary, error) {
 	sum := &corpus.PairSummary{}
 	for _, u := range p.Units {
@@ -138,8 +139,9 @@ func (s *session) pairs(p *plan) (*corpus.PairSummary, error) {
 	return sum, nil
 }
 
-// makeReports reads all records in order and returns the reports on agents, judges, lengths and the
-// guard. It calls visit for each record.
+// makeReports reads the stored result (entry) of every record in order and returns the reports on
+// agents, judges, lengths and the guard. It calls visit for each record, after it has completed
+// x.Attempt, the record's row of table attempts.
 func (s *session) makeReports(
 	ctx context.Context,
 	p *plan,
@@ -186,7 +188,8 @@ func (s *session) makeReports(
 	}, nil
 }
 
-// newGuardReport returns the report of the guard without findings in attempts.
+// newGuardReport returns a report on the train split's guard (the search for protected problems),
+// with the measured quality of the guard and without attempts.
 func (s *session) newGuardReport() *guard.Report {
 	r := guard.NewReport(s.protection.Guard(corpus.SplitTrain))
 	r.Injection = &s.protection.Injection
@@ -198,7 +201,8 @@ func (s *session) newGuardReport() *guard.Report {
 	return r
 }
 
-// addRuns adds the subnet's own figures of the runs of the day.
+// addRuns adds to adder, for each input, the findings and the number of attempts that the subnet
+// itself published for the run.
 func (s *session) addRuns(adder *reports.Adder) {
 	for i := range s.day.Inputs {
 		in := &s.day.Inputs[i]
@@ -212,7 +216,8 @@ func (s *session) addRuns(adder *reports.Adder) {
 	}
 }
 
-// figuresOf returns what the card counts of an attempt that is a row.
+// figuresOf returns the figures that the card adds up for an attempt that is a row: tokens, task
+// type, agent, model and difficulty of the problem.
 func (p *plan) figuresOf(x *block.Entry) figures.Row {
 	row := figures.Row{
 		Tokens:  int64(x.Body.Tokens),
@@ -245,8 +250,8 @@ func (s *session) judgesReport(p *plan, adder *reports.Adder) reports.Judges {
 	)
 }
 
-// leakReport returns the report on the split of the problems into pools. It returns an error if
-// clusters of different pools share a product.
+// leakReport returns the report on the split of the problems into pools (train, eval, held-out,
+// never-touch). It returns an error if clusters of different pools share a product.
 func (p *Protection) leakReport() (*reports.Leak, error) {
 	r := &reports.Leak{
 		Clusters:       map[guard.Pool]int{},

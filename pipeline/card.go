@@ -14,8 +14,8 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/reports"
 )
 
-// card returns the dataset card. Its words are those of the attempts' domain, or general ones if
-// there are several domains.
+// card returns the dataset card (the README of the corpus). Its words are those of the attempts'
+// domain, or general ones if there are several domains.
 func (s *session) card(
 	p *plan,
 	set *reports.Set,
@@ -44,8 +44,8 @@ func (s *session) card(
 	return card
 }
 
-// cardDomain returns the domain whose words a card has: that of all attempts, or the domain base if
-// there are several.
+// cardDomain returns the domain whose words the card has: that of all attempts, the domain base if
+// they are of several, and the shop if there are no attempts.
 func (s *session) cardDomain(p *plan) *runDomain {
 	names := slices.Sorted(maps.Keys(p.Domains))
 	switch len(names) {
@@ -57,7 +57,8 @@ func (s *session) cardDomain(p *plan) *runDomain {
 	return s.domains[domain.Base]
 }
 
-// isOnFor reports whether an instrument is on for the attempts of at least one domain.
+// isOnFor reports whether an instrument, such as the judge, is on for the attempts of at least one
+// domain of the plan. It is true if there are no attempts.
 func (s *session) isOnFor(p *plan, instrument string) bool {
 	for name := range p.Domains {
 		if s.domains[name].on[instrument] {
@@ -67,7 +68,8 @@ func (s *session) isOnFor(p *plan, instrument string) bool {
 	return len(p.Domains) == 0
 }
 
-// judgesText returns the card's section on the judge.
+// judgesText returns the text of the card's section on the judge. If the judge is on in no domain,
+// the text says that nothing was graded.
 func (s *session) judgesText(p *plan, set *reports.Set) string {
 	if s.isOnFor(p, domain.Judge) {
 		return set.Judges.Text(s.Config.MaxUnscored)
@@ -75,7 +77,8 @@ func (s *session) judgesText(p *plan, set *reports.Set) string {
 	return fmt.Sprintf("No attempt was graded: judge %s was not measured on these domains (not_measured). Columns of grades are null, and the weight of every success is 1.\n", s.Instruments.Judge.Name) + set.Judges.SubnetText()
 }
 
-// fillIn returns a text of a domain's card with the figures of the run.
+// fillIn returns text, which is from a domain's card, with its placeholders, such as {records},
+// replaced by the figures of the run.
 func (s *session) fillIn(text string, p *plan) string {
 	return strings.NewReplacer(
 		"{records}", strconv.FormatInt(p.Funnel[0].In, 10),
@@ -96,7 +99,8 @@ func (p *plan) aboutRL() string {
 	return "There is no config rl, since no environment is known in which the problems can be played."
 }
 
-// domainsText returns the card's table of the domains with the instruments that were on.
+// domainsText returns the card's table of the domains: the number of attempts, and for each
+// instrument whether it was on.
 func (s *session) domainsText(p *plan) string {
 	return "An instrument is on only in the domains on which it was measured; elsewhere it says nothing (not_measured).\n\n" +
 		corpus.Table("domain | attempts: | "+strings.Join(domain.Instruments, " | "), slices.Sorted(maps.Keys(p.Domains)), func(name string) string {
@@ -107,7 +111,8 @@ func (s *session) domainsText(p *plan) string {
 		})
 }
 
-// state describes in a table's cell whether an instrument was on, and why.
+// state returns the cell of the card's table on an instrument: its measurement on the domain,
+// whether it was on, or "not_measured".
 func (d *runDomain) state(instrument string) string {
 	m, measured := d.Measured[instrument]
 	switch {

@@ -56,11 +56,13 @@ type Day struct {
 	Catalog  outcome.Catalog
 	// Files are the inputs that are not traces.
 	Files []File
-	// derived is the number of problems that were derived from episodes.
+	// derived is the number of problems that were read from attempts, since there is no problems
+	// file.
 	derived int
-	// unread is an ErrNoAttempt if a day without problems has no attempt that can be read.
+	// unread is an ErrNoAttempt with the first fault if a day without problems file has no attempt
+	// that can be read, otherwise nil.
 	unread error
-	// spooled are the temporary files with standard input.
+	// spooled are the paths of the temporary copies of standard input.
 	spooled []string
 }
 
@@ -129,7 +131,7 @@ func (d *Day) read(ctx context.Context, src Sources) error {
 var ErrNetworks = errors.New("runs of two networks")
 
 // discover finds the trace files of all days and sorts them by path. It returns ErrNetworks if
-// their runs are of several networks, unless the user allows that.
+// their runs are of several networks, such as mainnet and testnet, unless src.AnyNetwork is set.
 func (d *Day) discover(src Sources) error {
 	for _, day := range src.Days {
 		inputs, err := traces.Discover(day)
@@ -152,8 +154,9 @@ func (d *Day) discover(src Sources) error {
 	return nil
 }
 
-// spool copies standard input to a temporary file, because blocks are identified by the hash of
-// their input and standard input can be read only once.
+// spool copies standard input, if it is among the inputs, to a temporary file in src.Spool, because
+// stored results are identified by the hash of their input and standard input can be read only
+// once.
 func (d *Day) spool(ctx context.Context, src Sources) error {
 	for i := range d.Inputs {
 		in := &d.Inputs[i]
@@ -211,8 +214,8 @@ func (d *Day) readProblems(ctx context.Context, src Sources) error {
 	return nil
 }
 
-// noProblems returns the reason why days have no problems: a corpus was given in place of a day, no
-// attempt can be read, or there is no file of problems.
+// noProblems returns the error that explains why the days have no problems: ErrCorpus if one of
+// them is a corpus, ErrNoAttempt if no attempt can be read, otherwise ErrNoProblems.
 func (d *Day) noProblems(days []string) error {
 	for _, day := range days {
 		if isCorpus, err := corpus.IsCorpus(corpus.Disk{}, day); err == nil && isCorpus {
@@ -256,8 +259,8 @@ func (d *Day) readCatalog(src Sources) error {
 // descriptions have some thousand characters.
 const maxDocument = 16 << 20
 
-// readFile opens a file, calls read with its content and adds the file to d.Files, with its hash
-// and the number of records that read returns.
+// readFile opens a file, calls read with its content and adds the file to d.Files, with the kind,
+// its hash, its size and the number of records that read returns.
 func (d *Day) readFile(kind, path string, read func(io.Reader) (int, error)) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -291,8 +294,8 @@ func hashFile(f *os.File, read func(io.Reader) (int, error)) (corpus.Input, erro
 	}, err
 }
 
-// findFiles returns the configured files. If there are none, it returns the files in the days'
-// folders whose names match pattern.
+// findFiles returns the configured files. If there are none, it returns the files next to the
+// traces of the days whose names match pattern.
 func findFiles(configured, days []string, pattern string) []string {
 	if len(configured) > 0 {
 		return configured

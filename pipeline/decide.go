@@ -41,8 +41,8 @@ const (
 	reasonHeldOut      = "held_out"          // its problem is in a cluster with a problem of a held-out file
 )
 
-// decision decides whether a record is dropped on its own, before attempts at one problem are
-// compared. The stage of the decision is empty if the record is kept.
+// decision decides on one record without regard to other attempts at its problem. e is the summary
+// of the record and x its restored entry. Stage of the decision is empty if the record is kept.
 func (g *grouper) decision(e *entrySummary, x *block.Entry) choose.Decision {
 	if x.Fault != nil {
 		return choose.Decision{Stage: stageRead, Reason: x.Fault.Reason, Failed: true}
@@ -60,9 +60,9 @@ func (g *grouper) decision(e *entrySummary, x *block.Entry) choose.Decision {
 	return d
 }
 
-// isSelected reports whether the expression select.where of the configuration selects an attempt.
-// It is true if there is no expression. Otherwise isSelected reads the attempt's results from its
-// block again.
+// isSelected reports whether the expression select.where of the configuration selects the attempt
+// at pos, with d as the decision on it. It is true if there is no expression. Otherwise isSelected
+// reads the attempt's stored results again.
 func (g *grouper) isSelected(pos ref, d choose.Decision) (bool, error) {
 	s := g.session
 	if s.where == nil {
@@ -93,9 +93,9 @@ func (g *grouper) isSelected(pos ref, d choose.Decision) (bool, error) {
 	return s.where.Match(line.Values())
 }
 
-// stageDecision decides on an attempt by the stages from filter to guard. s is the filter's result
-// after its second pass, over all attempts of the agent. The decision is empty if no stage drops
-// the attempt.
+// stageDecision decides on an attempt by the stages filter, score, judge and guard; the first that
+// drops it counts. s is the filter's result after its second pass, over all attempts of the agent.
+// Stage of the decision is empty if no stage drops the attempt.
 func (g *grouper) stageDecision(x *block.Entry, s *arena.Structure) choose.Decision {
 	sel := g.session.Config.Select
 	isUsable := usable(g.session.filter, s, x.Outcome.Success)
@@ -131,9 +131,9 @@ func (g *grouper) stageDecision(x *block.Entry, s *arena.Structure) choose.Decis
 	}
 }
 
-// newCandidate returns an attempt as a candidate for rows of sft, pref and kto. It returns nil if
-// no row may be made: the guard drops the attempt, it has no grade or no text, or it was dropped
-// for a reason other than its outcome or its reward. These two reasons exclude an attempt from sft
+// newCandidate returns an attempt as a candidate for rows of the configs sft, pref and kto. It
+// returns nil if no row may be made: the guard drops the attempt, it has no factor of the judge or
+// no text, or d drops it for another reason than outcome or reward. These two exclude it from sft
 // only.
 func (g *grouper) newCandidate(
 	d choose.Decision,
@@ -147,8 +147,8 @@ func (g *grouper) newCandidate(
 	return &candidate{entry: e, score: g.weights.reward(x), isKept: d.IsKept()}
 }
 
-// decide decides on every record of every input, before attempts at one problem are compared.
-// Several workers process one input each.
+// decide calls decideEntry for every record of every input. Each worker processes one input at a
+// time.
 func (g *grouper) decide(ctx context.Context) error {
 	return inorder.Each(ctx, g.session.Config.Workers, len(g.inputs), func(_ context.Context, i int) error {
 		x := &block.Entry{}
@@ -163,8 +163,9 @@ func (g *grouper) decide(ctx context.Context) error {
 	})
 }
 
-// decideEntry appends the decision on one record to in.decisions. If the record may become a row,
-// it also appends a candidate to in.candidates. x is a buffer that is overwritten.
+// decideEntry appends the decision on one record to in.decisions. If the record may become a row
+// and select.where selects it, it also appends a candidate to in.candidates. x is a buffer that is
+// overwritten.
 func (g *grouper) decideEntry(
 	in *groupedInput,
 	e *entrySummary,

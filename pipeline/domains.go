@@ -12,19 +12,19 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
 
-// runDomain is a domain with what is on for its attempts in a run.
+// runDomain is a domain (a kind of task, such as the shop) with the instruments and filters that a
+// run uses for its attempts.
 type runDomain struct {
 	*domain.Domain
-	// on has the instruments that are on.
+	// on has true for the instruments that are on, by name.
 	on map[string]bool
-	// logged is the filter for attempts of which a gateway kept a log, and unlogged that for the
-	// others.
+	// logged is the filter for attempts of which a gateway (a proxy between agent and model) kept a
+	// log, unlogged that for the others.
 	logged   *filters.Filter
 	unlogged *filters.Filter
 }
 
-// filter returns the filter for attempts of the domain. isLogged reports whether a gateway kept a
-// log of them.
+// filter returns logged if isLogged is set and otherwise unlogged.
 func (d *runDomain) filter(isLogged bool) *filters.Filter {
 	if isLogged {
 		return d.logged
@@ -32,7 +32,8 @@ func (d *runDomain) filter(isLogged bool) *filters.Filter {
 	return d.unlogged
 }
 
-// newDomains returns every domain that an attempt of the run can have, by name.
+// newDomains returns every domain that an attempt of the run can have, by name. base is the filter
+// from which the filters of the domains are made.
 func (r *Run) newDomains(base *filters.Filter) map[string]*runDomain {
 	out := map[string]*runDomain{}
 	for _, name := range r.Domains.Names() {
@@ -48,7 +49,7 @@ func (r *Run) newDomains(base *filters.Filter) map[string]*runDomain {
 	return out
 }
 
-// versions returns the versions of the run's instruments by their names.
+// versions returns the versioned names of the run's instruments by the names of the instruments.
 func (r *Run) versions() map[string]string {
 	return map[string]string{
 		domain.Judge:      r.Instruments.Judge.Name,
@@ -58,8 +59,9 @@ func (r *Run) versions() map[string]string {
 	}
 }
 
-// isOn reports whether an instrument is on for attempts of a domain: by the configuration or a flag
-// if the user chose so, otherwise if it was measured on the domain.
+// isOn reports whether an instrument is on for attempts of a domain: by the configuration if it
+// names the instrument, else if the user chose the instrument by a flag or this version of it was
+// measured on the domain.
 func (r *Run) isOn(d *domain.Domain, instrument, version string) bool {
 	switch r.Config.Instrument[instrument] {
 	case InstrumentOn:
@@ -70,8 +72,8 @@ func (r *Run) isOn(d *domain.Domain, instrument, version string) bool {
 	return r.Instruments.isChosen(instrument) || d.On(instrument, version)
 }
 
-// domainOf returns the domain of an attempt. An attempt that fits none is of the shop if the day has
-// problems with a specification, and otherwise of the domain base.
+// domainOf returns the domain of an attempt. An attempt that fits none is of the shop if the day
+// has a problems file, and otherwise of the domain base. The error matches ErrInput.
 func (s *session) domainOf(t *arena.Trace, d *arena.Dialogue) (*runDomain, error) {
 	fallback := domain.Base
 	if len(s.day.Problems.All) > s.day.derived {
@@ -84,12 +86,13 @@ func (s *session) domainOf(t *arena.Trace, d *arena.Dialogue) (*runDomain, error
 	return s.domains[found.Name], nil
 }
 
-// filterOf returns the filter for the attempt of an entry.
+// filterOf returns the filter for the attempt that x has the stored results of.
 func (s *session) filterOf(x *block.Entry) *filters.Filter {
 	return s.domains[x.Domain].filter(x.Logged)
 }
 
-// manifestDomains returns the domains of the attempts of a plan, in the order of their names.
+// manifestDomains returns the domains of a plan's attempts by name in order, each with its number
+// of attempts and the instruments that were off.
 func (s *session) manifestDomains(p *plan) []corpus.Domain {
 	var out []corpus.Domain
 	for _, name := range slices.Sorted(maps.Keys(p.Domains)) {

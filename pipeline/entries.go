@@ -35,7 +35,7 @@ type entrySummary struct {
 	// id and record are the trace ID and the hash of the record.
 	id     string
 	record record
-	// original is the copy of the attempt that counts, nil if this one does.
+	// original is the entry that counts among several with the same trace ID, nil if this one does.
 	original *entrySummary
 	// run, agent and problemID are shared by many entries.
 	run       unique.Handle[string]
@@ -53,15 +53,16 @@ type entrySummary struct {
 	// passage is the passage of the attempt that decided the judge's grade.
 	passage string
 	bytes   int64
-	// completion is the MinHash signature of what the model wrote. It is nil if the attempt cannot
-	// become a row.
+	// completion is the MinHash signature of the texts that the model wrote. It is nil if the
+	// attempt cannot become a row.
 	completion *minhash.Packed
 }
 
-// record is a SHA-256, which takes a third of the memory of its hexadecimal text.
+// record is a SHA-256 in binary form, which takes a third of the memory of its hexadecimal text.
 type record [sha256.Size]byte
 
-// newRecord parses a hash in hexadecimal. A text that is none is hashed.
+// newRecord parses a SHA-256 in hexadecimal. If text is something else, it returns the SHA-256 of
+// text.
 func newRecord(text string) (r record) {
 	b, err := hex.DecodeString(text)
 	if err != nil || len(b) != len(r) {
@@ -133,7 +134,7 @@ func newEntrySummary(pos ref, x *block.Entry) *entrySummary {
 	return e
 }
 
-// restore sets x to the entry that e summarises. Fields that the summary lacks are zero.
+// restore sets x to the entry of which e is the summary. Fields that the summary lacks are zero.
 // Outcome.Scores is empty but not nil if the attempt was scored and has no Ruling.
 func (e *entrySummary) restore(x *block.Entry) {
 	t := e.traits.Value()
@@ -203,8 +204,8 @@ func (s *session) eachEntry(
 }
 
 // checkBlocks returns an error unless every input has a block (its stored results of the map step)
-// that was made from the same configuration. Blocks in which a judge's answers are missing are
-// accepted. The error is that of the first such input, for any number of workers.
+// that was made from the same input and configuration. Blocks in which a judge's answers are
+// missing are accepted. The error is that of the first such input, for any number of workers.
 func (s *session) checkBlocks(ctx context.Context) error {
 	check := func(_ context.Context, in input) (any, error) {
 		status, err := block.State(s.FS, in.dir, in.key)

@@ -31,7 +31,8 @@ type Findings struct {
 type Embedding func(ctx context.Context, g *guard.Guard, report *guard.Report) (*guard.EmbeddingTier, error)
 
 // checkEmbeddings compares the day's problems with the protected problems by embeddings, after all
-// other comparisons. It adds findings and removes none. It does nothing if start is nil.
+// other comparisons, and adds findings to p.Problems. It does nothing if start, which connects to
+// the endpoint, is nil.
 func (p *Protection) checkEmbeddings(
 	ctx context.Context,
 	problems *Problems,
@@ -62,9 +63,9 @@ func (p *Protection) checkEmbeddings(
 	return nil
 }
 
-// checkTier compares the problems that g guards with the protected problems by embeddings, and
-// stores the findings in p.Problems. If the endpoint fails before all were compared, it sets
-// p.NotRun to the reason.
+// checkTier compares the problems that g guards with the protected problems by tier, which uses
+// embeddings, and stores the findings in p.Problems. If the endpoint fails before all were
+// compared, it sets p.NotRun to the reason.
 func (p *Protection) checkTier(
 	ctx context.Context,
 	problems *Problems,
@@ -96,9 +97,9 @@ func (p *Protection) checkTier(
 	return nil
 }
 
-// digest encodes the protected problems of the train split and the findings in the day's problems
-// as JSON. Blocks depend on both: the guard compares attempts with the protected problems, and
-// attempts share the findings in their problems.
+// digest returns the protected problems of the train split and the findings in the day's problems
+// as JSON. Stored results (blocks) depend on both: the guard compares attempts with the protected
+// problems, and attempts share the findings in their problems.
 func (p *Protection) digest() []byte {
 	return asjson.Bytes([]any{
 		p.Guard(corpus.SplitTrain).Bank(),
@@ -116,8 +117,8 @@ type PlannedProtection struct {
 	finish.Measurements
 }
 
-// plannedProtection returns the split and the guards' findings that the run's plan contains. It
-// returns nil if the run has no plan.
+// plannedProtection returns the split of the problems and the guards' findings in the run's plan,
+// nil if the run has no plan.
 func (s *session) plannedProtection() *PlannedProtection {
 	if s.Terms == nil {
 		return nil
@@ -133,9 +134,9 @@ func (p *Protection) planned() *PlannedProtection {
 	}
 }
 
-// readState parses the planned split of the problems into pools. prior contains the problems that
-// an earlier run and held-out files protect. The error is ErrTerms if the split cannot be read, or
-// if a problem of prior is in another pool.
+// readState parses the planned split of the problems into pools. prior has the pools that an
+// earlier run and held-out files assign. The error is ErrTerms if the split cannot be read, or if
+// it has a problem of prior in another pool.
 func (d *PlannedProtection) readState(prior *guard.State) (*guard.State, error) {
 	state, err := guard.ReadState(bytes.NewReader(d.Bank))
 	if err != nil {
@@ -152,7 +153,7 @@ func (d *PlannedProtection) readState(prior *guard.State) (*guard.State, error) 
 }
 
 // adopt sets the findings and guards of p to the planned ones. It returns ErrTerms if the planned
-// split lacks a problem of the day.
+// split lacks a problem of the day, or has findings in another number of problems.
 func (p *Protection) adopt(
 	d *PlannedProtection,
 	entries finish.ProtectedEntries,

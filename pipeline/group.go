@@ -21,10 +21,10 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/shuffle"
 )
 
-// candidate is an attempt that may become a row of one of the configs.
+// candidate is an attempt that may become a row of one of the dataset's configs sft, pref and kto.
 type candidate struct {
 	entry *entrySummary
-	// score is the attempt's reward, by which candidates are ordered.
+	// score is the attempt's reward, 0 to 1, by which candidates are ordered.
 	score float64
 	// isKept reports whether no stage before the ranking dropped the attempt. An attempt that was
 	// dropped may still become a row of pref and kto.
@@ -47,13 +47,14 @@ type grouper struct {
 	session *session
 	// inputs are in the order of session.inputs.
 	inputs []groupedInput
-	// samples are the input of the filter's second pass, in partitions by agent. hashes is the
-	// number of replies and dialogues in them.
+	// samples are the input of the filter's second pass, in partitions by agent: what the filter
+	// recorded of each attempt. hashes is the number of hashes of replies and dialogues in them.
 	samples *shuffle.Store
 	hashes  atomic.Int64
-	// maxSamples is the size of the samples in bytes above which they are in a file.
+	// maxSamples is the maximum size in bytes of the samples in memory; all further ones are in a
+	// file.
 	maxSamples int
-	// agents are the habits of the agents, by agent.
+	// agents are the habits of the agents over all their attempts, by the agent's identity.
 	agents  map[string]*habits.Agent
 	weights weights
 }
@@ -62,8 +63,8 @@ type grouper struct {
 // of some 50,000 attempts.
 const maxSamples = 16 << 20
 
-// readBlocks reads the results of the map step. It finds out which copy of each attempt counts, and
-// computes the habits of each agent over all its attempts.
+// readBlocks reads the stored results (blocks) of all inputs. It finds the copies of attempts,
+// computes the habits of each agent over all its attempts, and sums the grades of the runs.
 func (g *grouper) readBlocks(ctx context.Context) error {
 	s := g.session
 	g.inputs = make([]groupedInput, len(s.inputs))
@@ -96,8 +97,8 @@ func (g *grouper) readBlocks(ctx context.Context) error {
 	return nil
 }
 
-// findCopies sets the original of every entry that is a copy of another: of several copies of one
-// attempt, the one that filters.CompareCopies orders first counts.
+// findCopies sets the original of every entry whose trace ID another entry has too: of all entries
+// with one ID, the one that filters.CompareCopies orders first counts.
 func (g *grouper) findCopies(ctx context.Context) error {
 	parts := make([][]*entrySummary, shuffle.Partitions)
 	for e := range g.attempts() {
@@ -130,7 +131,8 @@ func compareCopies(a, b *entrySummary) int {
 	)
 }
 
-// attempts returns an iterator over the entries of all attempts, in the order of the inputs.
+// attempts returns an iterator over the entries of all readable records, in the order of the
+// inputs.
 func (g *grouper) attempts() iter.Seq[*entrySummary] {
 	return func(yield func(*entrySummary) bool) {
 		for i := range g.inputs {
@@ -144,8 +146,8 @@ func (g *grouper) attempts() iter.Seq[*entrySummary] {
 }
 
 // findHabits computes the habits of all agents and the odds of all attempts from the samples. It
-// reads these three times: for the replies and dialogues that occur more than once, for the index
-// of these, and for the habits.
+// reads the samples three times: for the replies and dialogues that occur more than once, for the
+// agents that have them, and for the habits.
 func (g *grouper) findHabits(ctx context.Context) error {
 	for i := range g.inputs {
 		in := &g.inputs[i]
@@ -180,7 +182,7 @@ func (g *grouper) findHabits(ctx context.Context) error {
 	})
 }
 
-// eachPart calls visit for the samples of every partition, of several at once.
+// eachPart calls visit with the samples of each partition. Several workers call it at once.
 func (g *grouper) eachPart(ctx context.Context, visit func(u *habits.Unpacker)) error {
 	return inorder.Each(ctx, g.session.Config.Workers, shuffle.Partitions, func(_ context.Context, part int) error {
 		records, err := g.samples.Partition(part)
@@ -193,8 +195,8 @@ func (g *grouper) eachPart(ctx context.Context, visit func(u *habits.Unpacker)) 
 	})
 }
 
-// eachSample calls visit for every sample, for several at once. A sample is valid only during its
-// call.
+// eachSample calls visit for every sample with the entry of its attempt. Several workers call it at
+// once. A sample is valid only during its call.
 func (g *grouper) eachSample(ctx context.Context, visit func(*entrySummary, *habits.Sample)) error {
 	return g.eachPart(ctx, func(u *habits.Unpacker) {
 		sample := &habits.Sample{}
@@ -204,7 +206,7 @@ func (g *grouper) eachSample(ctx context.Context, visit func(*entrySummary, *hab
 	})
 }
 
-// unpack reads the next sample and returns the entry that it belongs to.
+// unpack reads the next record of a partition into sample and returns the entry of its attempt.
 func (g *grouper) unpack(u *habits.Unpacker, sample *habits.Sample) *entrySummary {
 	input := u.Int()
 	entry := u.Int()
@@ -212,8 +214,8 @@ func (g *grouper) unpack(u *habits.Unpacker, sample *habits.Sample) *entrySummar
 	return g.inputs[input].entries[entry]
 }
 
-// habitsOf returns the habits of the agents of one partition, and sets the odds of their attempts.
-// An agent that has only copies has habits without samples.
+// habitsOf returns the habits of the agents in one partition by agent, and sets the odds of their
+// attempts. Copies do not count: an agent that has only copies has habits of no samples.
 func (g *grouper) habitsOf(u *habits.Unpacker, index habits.Index) map[string]*habits.Agent {
 	var entries []*entrySummary
 	var all []*habits.Sample
@@ -240,9 +242,9 @@ func (g *grouper) habitsOf(u *habits.Unpacker, index habits.Index) map[string]*h
 	return agents
 }
 
-// sumWeights sums the grades of each run, and finds the agents whose graded passages follow one
-// template, if the configured multipliers depend on these. It reads one copy of every attempt with
-// a dialogue, whatever is decided on it, in the order of the inputs.
+// sumWeights sums the judge's grades of each run, and finds the agents whose deciding passages (the
+// texts on which the judge's grades rest) follow one template, if the configured multipliers depend
+// on these. Each attempt with a dialogue counts once, even if it is dropped.
 func (g *grouper) sumWeights() {
 	config := g.session.Config.Multiplier
 	g.weights.config = config
@@ -277,8 +279,8 @@ func (g *grouper) sumWeights() {
 	}
 }
 
-// revised returns the filter's result for an attempt after the second pass, which takes into account
-// how the agent behaved in all its attempts of the day.
+// revised returns the filter's result for the attempt at pos after its second pass, which takes
+// into account how the agent behaved in all its attempts of the day.
 func (g *grouper) revised(pos ref, x *block.Entry) arena.Structure {
 	return g.session.filterOf(x).Revise(
 		x.Structure,
@@ -287,8 +289,9 @@ func (g *grouper) revised(pos ref, x *block.Entry) arena.Structure {
 	)
 }
 
-// isGradable reports whether an attempt with this outcome of its judgement counts in the mean of its
-// run: the judge was asked, or would have been.
+// isGradable reports whether an attempt with this outcome of its judgement counts in the mean grade
+// of its run. That is so unless the judge was not measured on its domain or its thinking was
+// written by no model.
 func isGradable(o arena.JudgeOutcome) bool {
 	return o != arena.JudgeUnsaid && o != arena.JudgeNotMeasured
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// input is what one block is made from: a trace file, or several small ones. bytes is their total
-// size.
+// input has the files from which one block (stored results) is made: one trace file, or several
+// small ones. bytes is their total stored size, dir the folder of the block.
 type input struct {
 	files []traces.Input
 	bytes int64
@@ -36,9 +36,10 @@ const (
 	filesPerBlock = 1 << 10
 )
 
-// newInputs groups trace files into inputs, one for each block, ordered by content and never by
-// path. Large files have a block each. If there are more than minSharedBlocks small files, the
-// first bits of a file's hash select its block, so that one more file changes one block.
+// newInputs groups trace files into inputs, one for each block (folder of stored results), ordered
+// by content and never by path. Large files have a block each. If there are more than
+// minSharedBlocks small files, the first bits of a file's hash select its block, so that one more
+// file changes one block.
 func newInputs(files []traces.Input) []input {
 	small := 0
 	for i := range files {
@@ -101,8 +102,8 @@ func newInput(files []traces.Input) input {
 	return in
 }
 
-// metaDigest returns the hash of what a trace file's records take from elsewhere: the metadata next
-// to the file, the IDs in its path, and what evaluators recorded.
+// metaDigest returns the hash of the data about a trace file's attempts that are not in the file:
+// the metadata next to it, the IDs in its path, and what evaluators recorded in other files.
 func metaDigest(in *traces.Input) string {
 	run, problem := in.PathIDs()
 	switch {
@@ -115,7 +116,7 @@ func metaDigest(in *traces.Input) string {
 }
 
 // title returns the input's name for messages: the path of its first file, and the number of
-// further files.
+// further files if there are any.
 func (in *input) title() string {
 	if more := len(in.files) - 1; more > 0 {
 		return fmt.Sprintf("%s and %d more", in.files[0].Path, more)

@@ -53,7 +53,8 @@ func NewInstrumentID(id judges.Identity) InstrumentID {
 	return InstrumentID{Name: id.Name, Settings: id.Settings}
 }
 
-// isChosen reports whether the user chose an instrument by a flag.
+// isChosen reports whether the user chose an instrument (judge or step judge) by a flag. It is
+// false for any other instrument.
 func (i Instruments) isChosen(instrument string) bool {
 	return instrument == domain.Judge && i.JudgeChosen || instrument == domain.Steps && i.StepsChosen
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// writeTables writes the tables of the ledger (rows about every record read), except verdicts,
-// which another worker writes. It also sets w.reports.
+// writeTables writes all tables of the ledger (rows about every record, kept or not) except
+// verdicts, which another worker writes. It also sets w.reports.
 func (w *unitWriter) writeTables(ctx context.Context) error {
 	ledger := finish.NewLedger(w.part)
 	places := finish.NewTable[rows.Place](w.part, finish.TablePlaces)
@@ -93,8 +93,8 @@ func (w *unitWriter) addToLedger(l *finish.Ledger, x *block.Entry) error {
 	return nil
 }
 
-// declaredRow returns the row of table declared on an attempt, nil if its domain takes no declared
-// outcomes.
+// declaredRow returns the row of table declared on an attempt. It returns nil for an unreadable
+// record, and if the outcomes of the attempt's domain are not those that the source declares.
 func (s *session) declaredRow(x *block.Entry) *rows.Declared {
 	if x.Fault != nil || s.domains[x.Domain].Outcome.From != domain.FromDeclared {
 		return nil
@@ -107,8 +107,8 @@ func (s *session) declaredRow(x *block.Entry) *rows.Declared {
 	}
 }
 
-// leakRow returns the guard's finding on an attempt as a row of table leaks. It returns nil if the
-// guard found nothing.
+// leakRow returns the guard's finding on an attempt (its nearest protected problem) as a row of
+// table leaks. It returns nil if the guard found nothing.
 func leakRow(x *block.Entry) *rows.Leak {
 	if x.Leak.Match == "" {
 		return nil
@@ -125,8 +125,8 @@ func leakRow(x *block.Entry) *rows.Leak {
 	}
 }
 
-// attemptRow returns the row of table attempts for one record. To the stored row it adds the
-// tokens, the decision, the task type and the cluster.
+// attemptRow returns the row of table attempts for one record: the stored row with the number of
+// tokens, the decision d, and the task type and cluster of the problem.
 func (s *session) attemptRow(x *block.Entry, d choose.Decision) *rows.Attempt {
 	row := x.Attempt
 	row.NTokens = int64(x.Body.Tokens)

@@ -22,12 +22,13 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// mapper processes the attempts of one block by the stages read, normalise, filter, score, judge
-// and guard. It must not be used by several goroutines at once.
+// mapper processes the attempts of one block (the stored results of an input) by the stages read,
+// normalise, filter, score, judge and guard. It must not be used by several goroutines at once.
 type mapper struct {
 	session *session
 	facts   rows.Facts
-	// toolTexts are the texts in the definitions of the harness's tools.
+	// toolTexts are the texts in the definitions of the harness's tools, in which the guard
+	// searches protected problems.
 	toolTexts []string
 	doc       []byte // buffer for what a model wrote
 }
@@ -54,7 +55,7 @@ func (s *session) newMapper() *mapper {
 }
 
 // readFile reads a trace file and adds an entry to w for each attempt and each unreadable record. n
-// is the index of the file among the files of the block.
+// is the index of the file among the files of the input.
 func (m *mapper) readFile(
 	ctx context.Context,
 	in traces.Input,
@@ -134,10 +135,10 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, *bl
 	return entry, draft, err
 }
 
-// judge stores the judge's answer on an attempt in rec. The judge is not asked in a domain on which it
-// was not measured, nor about thinking that no model said, nor about an attempt that cannot become a
-// row, unless it is drawn. drawnFrom is the number of attempts from which it was drawn, 0 if it may
-// become a row or all are graded.
+// judge stores the judge's answer on an attempt in rec. The judge is not asked in a domain on which
+// it was not measured, about thinking that no model wrote, or about an attempt that cannot become a
+// row, unless that is sampled. drawnFrom is then N if one in N such attempts is sampled; it is 0 if
+// the attempt may become a row, if the judge was not asked, and if all are graded.
 func (m *mapper) judge(
 	ctx context.Context,
 	d *runDomain,
@@ -167,8 +168,9 @@ func (m *mapper) judge(
 	return every, err
 }
 
-// probe measures how far the judge's grade of an attempt changes for reasons that should not matter.
-// It returns nil for an attempt that is not sampled or not graded.
+// probe measures how far the judge's grade of an attempt changes by edits that should not matter,
+// such as added empty words. It returns nil for an attempt that is not sampled for probing or that
+// the judge was not asked about.
 func (m *mapper) probe(ctx context.Context, rec *arena.Record) ([]probe.Shift, error) {
 	s := m.session
 	if !rec.Judgement.Outcome.IsAsked() || !probe.IsSampled(rec.Trace.ID, s.Config.Judge.ProbeEvery) {
@@ -178,7 +180,7 @@ func (m *mapper) probe(ctx context.Context, rec *arena.Record) ([]probe.Shift, e
 }
 
 // usable reports whether an attempt may become a row: the filter keeps it, or it is unsuccessful
-// because of mistakes that are useful as unwanted examples.
+// and its faults are mistakes that are useful as unwanted examples.
 func usable(f *filters.Filter, s *arena.Structure, success bool) bool {
 	return s.Keep || !success && f.IsUnwanted(s)
 }
@@ -212,8 +214,7 @@ func newEntry(rec *arena.Record, problem int) *block.Entry {
 // render returns the draft of an attempt (the training row without its reward and split), and adds
 // its size, tokens, signature, step verdicts and the guard's finding to entry. It returns nil if no
 // file will contain the row: the guard drops the attempt, its problem is in no split, or chat
-// templates cannot represent it. That last reason is put before the filter's own reasons, which
-// alone would not have excluded the attempt.
+// templates cannot represent it. That last reason becomes the first of the filter's reasons.
 func (m *mapper) render(
 	ctx context.Context,
 	rec *arena.Record,
@@ -281,9 +282,9 @@ func appendCompletion(dst []byte, d *arena.Dialogue) []byte {
 	return dst
 }
 
-// findLeak checks an attempt for protected problems. It returns the worse of two findings: the one
-// in the attempt's problem, and the one in the attempt itself. A finding that drops the attempt is
-// worse than one that does not; otherwise the higher score is worse.
+// findLeak compares an attempt with the protected problems. It returns the worse of two findings:
+// the one in the attempt's problem, and the one in c, the texts of the attempt. A finding that
+// drops the attempt is worse than one that does not; otherwise the higher score is worse.
 func (m *mapper) findLeak(c guard.Candidate, problem int) guard.Finding {
 	p := m.session.protection
 	worst := p.Problems[problem]
@@ -303,9 +304,9 @@ func (m *mapper) findLeak(c guard.Candidate, problem int) guard.Finding {
 }
 
 // judgeSteps returns the step judge's verdicts on an attempt, one for each message of the model,
-// and stores the judge's answer in entry. It returns nil if config steps is not configured, if the
-// step judge was not measured on the attempt's domain, if the guard drops the attempt, if no model
-// wrote its thinking, or if the judge gave no answer.
+// and stores the judge's answer in entry. It returns nil if config steps is off, if the step judge
+// is off in the attempt's domain, if the guard drops the attempt, if no model wrote its thinking,
+// or if the judge gave no answer.
 func (m *mapper) judgeSteps(
 	ctx context.Context,
 	rec *arena.Record,
@@ -337,8 +338,8 @@ func (m *mapper) judgeSteps(
 	return perMessage(j.Steps, &rec.Dialogue), nil
 }
 
-// perMessage converts the verdicts on turns of the model to verdicts on messages. chat.Render joins
-// turns without a call between them into one message. A message is needed if any of its turns is,
+// perMessage converts verdicts on the turns of the model to verdicts on messages. chat.Render joins
+// turns without a call between them to one message. A message is needed if any of its turns is,
 // otherwise unclear if any turn is, and waste if all turns are.
 func perMessage(verdicts []arena.StepVerdict, d *arena.Dialogue) []arena.StepVerdict {
 	out := make([]arena.StepVerdict, 0, len(verdicts))

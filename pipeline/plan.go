@@ -22,8 +22,8 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// plan is the result of the group step: the decision on every record, and the units, which are the
-// shares of the corpus that one worker writes.
+// plan is the result of the group step: the decision on every record, and the units, each of which
+// is a share of the corpus that one worker writes.
 type plan struct {
 	// Key is the hash of the blocks and the configuration that the plan was made from.
 	Key    string         `json:"key"`
@@ -59,7 +59,7 @@ type plan struct {
 	Odds [][]habits.Odds `json:"-"`
 }
 
-// planLine is the line of one input in the file of a plan.
+// planLine is the line of one input in the file of a plan, with an element for each of its records.
 type planLine struct {
 	Decisions []choose.Decision `json:"fates"`
 	Odds      []habits.Odds     `json:"odds"`
@@ -129,7 +129,8 @@ func (s *session) group(ctx context.Context) (*plan, error) {
 	return s.groupWithin(ctx, maxSamples)
 }
 
-// groupWithin runs the group step with at most limit bytes of samples in memory.
+// groupWithin runs the group step like group, with at most limit bytes of samples (the input of the
+// filter's second pass) in memory.
 func (s *session) groupWithin(ctx context.Context, limit int) (*plan, error) {
 	g := &grouper{session: s, maxSamples: limit}
 	if err := g.readBlocks(ctx); err != nil {
@@ -172,7 +173,7 @@ func (s *session) writePlan(p *plan) error {
 	return s.FS.Rename(staged, s.planPath())
 }
 
-// readPlan reads a plan that writePlan wrote.
+// readPlan reads the plan that writePlan wrote to the work folder.
 func (s *session) readPlan() (*plan, error) {
 	f, err := s.FS.Open(s.planPath())
 	if err != nil {
@@ -225,7 +226,7 @@ func (g *grouper) plan(selections []selection) (*plan, error) {
 }
 
 // addInput adds the counts and decisions of the next input to the plan. files is the number of
-// files of the input.
+// trace files of the input.
 func (p *plan) addInput(in *groupedInput, files int) {
 	summaries := make([]traces.Summary, files)
 	for n, e := range in.entries {
@@ -260,14 +261,14 @@ func (p *plan) addInput(in *groupedInput, files int) {
 	p.Records = append(p.Records, records)
 }
 
-// reaches reports whether no stage before this one dropped a record.
+// reaches reports whether a record reached a stage: no earlier stage dropped it.
 func reaches(d *choose.Decision, stage string) bool {
 	return d.IsKept() || slices.Index(stages, d.Stage) >= slices.Index(stages, stage)
 }
 
-// addAttempt counts the judges' answers on an attempt, and the attempt among those at its problem.
-// The count of a problem includes every scored attempt, whether a model or a program decided its
-// calls, as the day's own statistics do.
+// addAttempt counts the domain of an attempt and the judges' answers on it, and adds the attempt to
+// the tally of its problem if it was scored, whether a model or a program decided its calls, as the
+// day's own statistics do.
 func (p *plan) addAttempt(e *entrySummary) {
 	t := e.traits.Value()
 	p.Domains[t.domain]++
@@ -289,7 +290,7 @@ func (p *plan) addAttempt(e *entrySummary) {
 }
 
 // units returns the shares of the corpus that workers write, in the order in which workers take
-// them. The slowest precede, so that no worker begins a long one at the end.
+// them. Those that take longest are first, so that no worker begins a long one at the end.
 func (g *grouper) units(selections []selection) []unit {
 	out := []unit{
 		{Stream: corpus.Stream{Table: finish.TableVerdicts}},
@@ -335,8 +336,9 @@ func (g *grouper) trainableProblems(split string) []int {
 	return out
 }
 
-// divide divides the rows of one config and split into units of similar size. It keeps the rows of
-// one problem in one unit. rows returns the rows of a selection in this config.
+// divide divides the rows of one config and split into units (shares that one worker writes) of
+// similar size in bytes of text. It keeps the rows of one problem in one unit. rows returns the
+// rows of a selection in this config.
 func divide(
 	s corpus.Stream,
 	selections []selection,
@@ -370,8 +372,8 @@ func divide(
 	return out
 }
 
-// planKey returns the hash that identifies a plan: of the configuration, the instruments, and the
-// keys and contents of all blocks.
+// planKey returns the hash that identifies a plan: that of the configuration, the instruments, and
+// the keys and contents of all blocks (stored results).
 func (s *session) planKey() (string, error) {
 	parts := []string{
 		string(s.Config.JSON()),

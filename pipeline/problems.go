@@ -61,8 +61,8 @@ func (p *Problems) add(path string, problems []arena.Problem) error {
 	return nil
 }
 
-// sort sorts the problems by their content, so that their indexes do not depend on the order of the
-// files, and prepares the search for the problem of an attempt.
+// sort sorts the problems by specification hash, ID and request, so that their indexes do not
+// depend on the order of the files, and prepares IndexOf.
 func (p *Problems) sort() {
 	problems := p.All
 	specs := p.Specs

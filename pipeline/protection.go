@@ -37,8 +37,9 @@ const (
 
 // newProtection splits the day's problems into pools and creates the guards against the protected
 // ones. planned has the split and findings of a plan, which are adopted; it is nil if there is no
-// plan. An unreadable bank is an error. Without a plan, so is a guard that misses its canary, which
-// is a planted protected request.
+// plan. An unreadable bank (split of an earlier run) is an error. Without a plan, so is a guard
+// that misses its canary, which is a planted protected request. A draft without protected problems
+// has no guards.
 func (d *Day) newProtection(
 	ctx context.Context,
 	src Sources,
@@ -86,9 +87,9 @@ func (d *Day) newProtection(
 	return p, err
 }
 
-// split assigns a pool to each cluster of the day's problems. Clusters keep the pool that prior (an
-// earlier bank and held-out problems) or a corpus around the day's files assigns. The pools of all
-// others are random, by the configured seed.
+// split assigns a pool to each cluster of similar problems of the day. Clusters keep the pool that
+// prior (an earlier bank and held-out problems) or a corpus around the day's files assigns. The
+// pools of all others are random, by the configured seed and shares.
 func (d *Day) split(
 	ctx context.Context,
 	src Sources,
@@ -128,9 +129,9 @@ func (d *Day) split(
 	return state, nil
 }
 
-// protectedEntries returns the protected problems of the bank, in the form and order that a later
-// process reads them from bank.json: only then it finds what this process finds. The problems of
-// the day and of held-out files are named by their own ids.
+// protectedEntries returns the protected problems of the split in the form and order in which a
+// later process reads them from bank.json, so that its guard finds the same. Problems of the day
+// and of held-out files are named by their own IDs.
 func (p *Protection) protectedEntries(problems *Problems, outside []guard.Entry) finish.ProtectedEntries {
 	entries := finish.ProtectedInBank(p.State, nil)
 	names := map[string]guard.Entry{} // the first entry with each request
@@ -197,9 +198,9 @@ func (p *Protection) checkProblems(
 	return nil
 }
 
-// guardFor returns the guard that checks a problem: that of the problem's split, or the train guard
-// for a held-out problem, so that the problem is found. It returns nil for a never-touch problem,
-// and if there is nothing to guard against.
+// guardFor returns the guard that checks the problem with this index: that of the problem's split,
+// or the train guard for a held-out problem, which that guard then finds. It returns nil for a
+// never-touch problem, and if there is nothing to guard against.
 func (p *Protection) guardFor(problem int) *guard.Guard {
 	if p.Pools[problem] == guard.PoolHeldOut {
 		return p.Guard(corpus.SplitTrain)
@@ -208,7 +209,7 @@ func (p *Protection) guardFor(problem int) *guard.Guard {
 }
 
 // readBank reads the bank.json of an earlier run, which assigns pools to problems. For an empty
-// path it returns a bank that holds out nothing.
+// path it returns a bank without problems.
 func (d *Day) readBank(path string) (state *guard.State, err error) {
 	if path == "" {
 		return guard.HoldOut(nil), nil
@@ -232,13 +233,13 @@ func (d *Day) readBank(path string) (state *guard.State, err error) {
 	return state, nil
 }
 
-// maxBankBytes is the maximum number of bytes of a bank that are read, more than the largest valid one
-// has.
+// maxBankBytes is the maximum number of bytes that are read of a bank. It is larger than the
+// largest valid one.
 const maxBankBytes = 65 << 20
 
-// readHeldOut reads the files of problems that must be held out of training, and adds the files to
-// d.Files. A folder of such files is identified by the hash of its entries, because it has no bytes
-// itself.
+// readHeldOut returns the problems in the files that must be held out of training, and adds the
+// files to d.Files. A folder of such files is identified by the hash of its entries, because it has
+// no bytes itself.
 func (d *Day) readHeldOut(src Sources) ([]guard.Entry, error) {
 	paths := append(findFiles(nil, src.Days, "held_out*.jsonl"), src.HeldOut...)
 	slices.Sort(paths)

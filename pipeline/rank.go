@@ -12,7 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
-// selection holds the attempts at one problem that become rows, best first.
+// selection has the attempts at one problem that become rows, best first.
 type selection struct {
 	pool  guard.Pool
 	split string
@@ -79,8 +79,8 @@ func (g *grouper) rankProblem(problem int, candidates []candidate) selection {
 	return out
 }
 
-// add adds the next best attempt to s.sft, unless it is a near-duplicate, exceeds the limit of its
-// problem, or has a problem without a split. It returns the decision on the attempt.
+// add adds c, the next best attempt, to s.sft, unless it is a near-duplicate, exceeds the limit of
+// its problem, or has a problem without a split. It returns the decision on the attempt.
 func (s *selection) add(
 	c candidate,
 	row *choose.Row,
@@ -128,20 +128,23 @@ func splitOf(p guard.Pool) string {
 	return ""
 }
 
-// weights computes the multiplier of each attempt's outcome from its judgement. Since a
-// multiplier depends on the configuration of the corpus, blocks store only judgements.
+// weights computes the factor from 0 to 1 by which the reward of a successful attempt is
+// multiplied, from its judgement. Since the factor depends on the configuration of the corpus,
+// blocks (stored results) have only judgements.
 type weights struct {
 	config multiplier.Config
-	// runs are the qualities of the runs by their IDs, nil if no factor depends on them.
+	// runs are the sums of the judge's grades of the runs by run ID, nil if no factor depends on
+	// them.
 	runs map[string]multiplier.Quality
-	// framed are the agents whose deciding passages follow one template, nil if no factor depends
-	// on it.
+	// framed has the agents whose deciding passages (the texts on which grades rest) follow one
+	// template, nil if no factor depends on it.
 	framed map[string]bool
 }
 
-// factor returns the factor, 0 to 1, by which an attempt's success is multiplied. It is 1 for an
-// attempt that a verifier scored or whose judge was not measured. It returns nil if the attempt is left out because it
-// has no dialogue, or no grade where the configuration requires one.
+// factor returns the factor, 0 to 1, by which an attempt's success is multiplied. It is 1 if a
+// verifier or the source decided the outcome, or if the judge was not measured on the domain. It
+// returns nil if the attempt is excluded because it has no dialogue, or no grade where the
+// configuration requires one.
 func (w *weights) factor(x *block.Entry) *float64 {
 	if !x.HasDialogue {
 		return nil
@@ -161,7 +164,8 @@ func (w *weights) factor(x *block.Entry) *float64 {
 
 // quality returns the grade by which an attempt is compared with others at its problem. If the
 // judge gave no grade, it returns the mean grade of the attempt's run, or nil if the configuration
-// excludes such attempts or the run has no grade.
+// excludes such attempts, if no model wrote its thinking, if the judge was not measured, or if the
+// run has no grade.
 func (w *weights) quality(x *block.Entry) *float64 {
 	if x.Score != nil || !isGradable(x.Judgement.Outcome) || w.config.Unscored == multiplier.Excluded {
 		return x.Score
@@ -169,8 +173,8 @@ func (w *weights) quality(x *block.Entry) *float64 {
 	return w.runs[x.Attempt.RunID].Mean()
 }
 
-// reward returns the reward of an attempt, 0 to 1: the score of the subnet's verifier if there is
-// one, otherwise the factor for a success, and 0 for all others.
+// reward returns the reward of an attempt, 0 to 1: the score in its ruling (by a verifier or its
+// source) if that has one, otherwise the factor for a success, and 0 for all others.
 func (w *weights) reward(x *block.Entry) float64 {
 	if r := x.Outcome.Ruling; r != nil && r.Score != nil {
 		return *r.Score

@@ -22,11 +22,10 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// withRuling prepares an attempt whose outcome the subnet's verifier found, or its source declares,
-// for rendering. It sets facts.Harness to the system prompt and tools of the trace, and
-// facts.Metadata to the verifier's ruling or to what is known of the source. An attempt that the
-// verifier scored is returned as a copy with user messages merged into results, all others
-// unchanged.
+// withRuling prepares an attempt with a ruling (an outcome by the subnet's verifier or declared by
+// its source) for rendering. It sets facts.Harness to the system prompt and tools of the trace, and
+// facts.Metadata to the ruling or to what is known of the source. An attempt that the verifier
+// scored is returned as a copy with user messages merged into results, any other unchanged.
 func withRuling(rec *arena.Record, facts *rows.Facts, d *runDomain) *arena.Record {
 	r := rec.Trace.Ruling
 	if r == nil {
@@ -58,8 +57,9 @@ func withRuling(rec *arena.Record, facts *rows.Facts, d *runDomain) *arena.Recor
 	return &out
 }
 
-// mergeUserTurns moves each user message that follows a call into the result of the call, as the
-// session sent it. No chat template has a user message between a result and the model's next turn.
+// mergeUserTurns moves each user message directly after a call with a result into that result, as
+// the session sent it. No chat template has a user message between a result and the model's next
+// turn.
 func mergeUserTurns(turns []arena.Turn) []arena.Turn {
 	out := make([]arena.Turn, 0, len(turns))
 	for _, t := range turns {
@@ -71,8 +71,9 @@ func mergeUserTurns(turns []arena.Turn) []arena.Turn {
 	return out
 }
 
-// addToResult adds a user's message to the result of the last call of a turn. It returns false and
-// changes nothing if the turn has no call, or if its last call has no result.
+// addToResult replaces the result of the last call of a turn by an object of the result and a
+// user's message. It returns false and changes nothing if the turn has no call, if its last call
+// has no result, or if the result is invalid JSON.
 func addToResult(t *arena.Turn, message string) bool {
 	n := len(t.Calls) - 1
 	if n < 0 || t.Calls[n].Result.Kind() == arena.Absent {
@@ -90,14 +91,15 @@ func addToResult(t *arena.Turn, message string) bool {
 	return true
 }
 
-// task is a problem as the traces of its attempts record it. Family is its category.
+// task is a problem as the traces of its attempts record it. Query is the request, Family its
+// category.
 type task struct {
 	ID     string `json:"problem_id"`
 	Query  string `json:"query"`
 	Family string `json:"category"`
-	// domain is the name of its domain.
+	// domain is the name of the domain of its attempts.
 	domain string
-	// told is what a simulated customer was told, empty if the customer is real or the source
+	// told is the instruction of a simulated customer, empty if the customer is real or the source
 	// does not have it.
 	told string
 	// isDeclared reports whether the source declares the outcomes of its attempts.
@@ -107,14 +109,14 @@ type task struct {
 // defaultFamily is the category of problems whose episodes record none.
 const defaultFamily = "environment"
 
-// errNoRuling stops the reading of an input whose attempts neither have a verifier's verdict nor
-// declare their outcome, so that they record no problems.
+// errNoRuling stops the reading of an input at the first attempt that has neither a verifier's
+// verdict nor a declared outcome, so that it records no problem.
 var errNoRuling = errors.New("no attempt with an outcome of its own")
 
 // deriveProblems adds the problems of days that have no problems file. It reads them from the
 // attempts whose outcome a verifier found or the source declares: such traces record ID, request
-// and category. They count as a file of the run, since blocks depend on them. It does nothing if
-// the user named problems files.
+// and category. It adds them to d.Files as one file, since stored results depend on them. It does
+// nothing if the user named problems files.
 func (d *Day) deriveProblems(ctx context.Context, src Sources) error {
 	if len(src.Problems) > 0 {
 		return nil
@@ -163,8 +165,9 @@ func (d *Day) deriveProblems(ctx context.Context, src Sources) error {
 // tasks are the problems that attempts record, by ID, or by request if the source has no IDs.
 type tasks map[string]*task
 
-// read reads the traces of a day and adds the problem of each attempt. If the day has no attempt that
-// can be read, unread is an ErrNoAttempt that names the first fault.
+// read reads the traces of a day and adds the problem of each attempt. It stops in a file at the
+// first attempt without an outcome. If the day has no attempt that can be read, unread is an
+// ErrNoAttempt that names the first fault.
 func (s tasks) read(
 	ctx context.Context,
 	day string,
@@ -210,14 +213,14 @@ func (s tasks) read(
 	return unread, nil
 }
 
-// minTemplated is the number of tasks of a domain from which lines that most of them share are a
-// template. Two or three tasks may share a line of their own.
+// minTemplated is the minimum number of tasks of a domain at which lines that most of them share
+// count as a template. Two or three tasks may share a line of their own.
 const minTemplated = 4
 
-// removeTemplates removes from the requests of each domain the lines that more than half of the
-// domain's tasks have: the template in which a harness wraps each task. The guard would find it in
-// every attempt, and take all tasks for the protected ones. A request stays as it is if it has no
-// other line, if its task has no ID, or if its outcome is a verifier's.
+// removeTemplates removes from the requests of each domain the lines that more than half of its
+// tasks have: the template in which a harness wraps each task, which the guard would find in every
+// attempt. A request stays unchanged if it has no other line, if its task has no ID, if a verifier
+// found the outcome, or if the domain has fewer than minTemplated tasks.
 func (s tasks) removeTemplates() {
 	byDomain := map[string][]*task{}
 	for _, t := range s {
@@ -245,8 +248,8 @@ func (s tasks) removeTemplates() {
 	}
 }
 
-// addEpisode adds the problem of an episode. It returns an error if an earlier episode has the same
-// problem ID and another request.
+// addEpisode adds the problem of an episode (an attempt that a verifier scored), unless it has no
+// ID. It returns an error if an earlier episode has the same problem ID and another request.
 func (s tasks) addEpisode(t *arena.Trace, domain string) error {
 	if t.ProblemID == "" {
 		return nil
@@ -267,10 +270,10 @@ func (s tasks) addEpisode(t *arena.Trace, domain string) error {
 	return nil
 }
 
-// addDeclared adds the problem of an attempt whose source declares the outcome. Attempts with one ID
-// are at one problem, even if their requests differ, as those of simulated customers do. The text of
-// the problem is what the customer was told or else the first of the requests in the order of their
-// bytes. It returns an error if customers were told different things.
+// addDeclared adds the problem of an attempt whose source declares the outcome. Attempts with one
+// ID are at one problem, even if their requests differ, as those of simulated customers do. The
+// text of the problem is the customer's instruction, or else the first of the requests in the order
+// of their bytes. It returns an error if instructions differ.
 func (s tasks) addDeclared(t *arena.Trace, domain string) error {
 	key := cmp.Or(t.ProblemID, "\x00"+t.Query)
 	if key == "\x00" {

@@ -94,7 +94,7 @@ func (s Shard) Validate() error {
 var ErrUnscored = errors.New("too many attempts without a judge's answer")
 
 // lock locks the work folder for this build until release is called, because a second build would
-// remove this one's unfinished blocks. Processes that each run a step on one shard share the folder
+// remove this one's unfinished files. Processes that each run a step on one shard share the folder
 // without this lock.
 func (r *Run) lock() (release func(), err error) {
 	if err = r.FS.MkdirAll(r.Work); err != nil {
@@ -132,8 +132,9 @@ func (r *Run) Build(ctx context.Context) (*Summary, error) {
 	return s.writeAgain(ctx, Unsharded)
 }
 
-// writeAgain writes a shard of the files. If the parts of any shard turn out to be damaged, they were
-// removed and their own processes may have ended, so that writeAgain writes all that is missing.
+// writeAgain writes a shard of the files (see write). If written files of any shard turn out to be
+// damaged, write has removed them, and writeAgain writes all missing files, since the processes of
+// other shards may have ended.
 func (s *session) writeAgain(ctx context.Context, shard Shard) (*Summary, error) {
 	summary, err := s.write(ctx, shard)
 	if errors.Is(err, corpus.ErrDamagedPart) {

@@ -30,17 +30,18 @@ type session struct {
 	*Run
 	day        *Day
 	protection *Protection
-	// earlier is the corpus that the run's bank belongs to, nil if there is none.
+	// earlier is the corpus that the bank (split of an earlier run) belongs to, nil if there is
+	// none.
 	earlier *finish.Source
 	inputs  []input
 	filter  *filters.Filter
 	// domains are the domains of the attempts by name.
 	domains map[string]*runDomain
-	// scorer is shared by all workers, so that each document is read once.
+	// scorer computes outcomes. All workers share it, so that each product is read once.
 	scorer *outcome.Scorer
 	where  *where.Expr
-	// redactor is nil if texts are published unchanged. idRedactor finds secrets in the IDs of
-	// calls, which are replaced in any case.
+	// redactor removes secrets from published texts, nil if these are unchanged. idRedactor finds
+	// secrets in the IDs of calls, which are replaced in any case.
 	redactor   *redact.Redactor
 	idRedactor *redact.Redactor
 	// plan is set by the group step if it runs in this process.
@@ -50,7 +51,7 @@ type session struct {
 }
 
 // openReadOnly opens a session that must not write. It checks the configuration, reads problems and
-// catalogue, and hashes the trace files.
+// catalogue, hashes the trace files and splits the problems.
 func (r *Run) openReadOnly(ctx context.Context, src Sources) (*session, error) {
 	if err := r.Config.Validate(); err != nil {
 		return nil, err
@@ -95,7 +96,7 @@ func (r *Run) open(ctx context.Context, src Sources) (*session, error) {
 }
 
 // load hashes the trace files and at the same time prepares the guards and filters. It then assigns
-// the files to blocks and compares all with the plan, if the run has one.
+// the files to blocks (stored results) and compares all with the plan, if the run has one.
 func (s *session) load(ctx context.Context) error {
 	s.adoptPlannedHashes()
 	g, groupCtx := errgroup.WithContext(ctx)
@@ -146,8 +147,8 @@ func (s *session) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
-// checkHeldOut checks that the run keeps out of training all that is kept out by the corpus of its
-// bank and by the corpus that it replaces. It sets s.earlier to the corpus of the bank.
+// checkHeldOut returns an error unless the run keeps out of training all that the corpus of its
+// bank and the corpus that it replaces keep out. It sets s.earlier to the corpus of the bank.
 func (s *session) checkHeldOut() error {
 	digests := s.day.heldOutDigests()
 	if s.Sources.Bank != "" {
@@ -187,7 +188,7 @@ func HashInputs(ctx context.Context, workers int, inputs []traces.Input) error {
 }
 
 // assignBlocks groups the trace files into inputs, and sets the key and the folder of each input's
-// block.
+// block (its stored results).
 func (s *session) assignBlocks() {
 	// everything that a block depends on besides its input
 	parts := [][]byte{
@@ -236,7 +237,7 @@ func (s *session) checkSameDay() error {
 }
 
 // mapInputs runs the map step on a shard of the inputs: it makes the block (the stored results) of
-// each input that has no equal block yet.
+// each input that has no equal, complete block yet.
 func (s *session) mapInputs(ctx context.Context, shard Shard) error {
 	known := inputNames{}
 	_ = corpus.ReadJSON(
@@ -275,8 +276,8 @@ func (s *session) mapInputs(ctx context.Context, shard Shard) error {
 	return s.writeDays()
 }
 
-// shardInputs returns the inputs of a shard, each content once. The largest precede, so that shards
-// are of similar size and no worker begins a large input at the end.
+// shardInputs returns the inputs of a shard, inputs of equal content once, the largest first, so
+// that shards are of similar size and no worker begins a large input at the end.
 func (s *session) shardInputs(shard Shard) []input {
 	var distinct []input
 	for i, in := range s.inputs {

@@ -15,9 +15,9 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 )
 
-// staging is the temporary folder of one process. Files are written there and then, when complete,
-// moved to their names in the work folder, so that two processes that work on one shard write the
-// same bytes. The folder is locked while its process runs.
+// staging is the temporary folder of one process. Files are written in it and, when complete, moved
+// to their paths in the work folder, so that no other process reads a part of a file. The folder is
+// locked while its process runs.
 type staging struct {
 	fs   corpus.FS
 	work string
@@ -58,8 +58,8 @@ func openStaging(
 	})
 }
 
-// removeAbandoned removes the staging folders in parent that no process has locked. Their processes
-// have ended.
+// removeAbandoned removes the staging folders in parent that no process has locked, since their
+// processes have ended.
 func (s *staging) removeAbandoned(parent string) error {
 	entries, err := s.fs.ReadDir(parent)
 	if err != nil {
@@ -80,8 +80,8 @@ func (s *staging) removeAbandoned(parent string) error {
 	return nil
 }
 
-// withInstallLock calls f under a lock that excludes other processes from moving files into the
-// work folder.
+// withInstallLock calls f under a lock that excludes all other calls, also those of other processes
+// that share the work folder. It returns the error of f, of the lock, or of ctx.
 func (s *staging) withInstallLock(ctx context.Context, f func() error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,8 +93,9 @@ func (s *staging) withInstallLock(ctx context.Context, f func() error) error {
 	return f()
 }
 
-// install moves a staged folder to target and replaces what is there. If isGood reports that target
-// is already complete, because another process installed it, the staged folder is removed instead.
+// install moves a staged folder to target and replaces what target has. If isGood reports that
+// target is already complete, because another process installed it, the staged folder is removed
+// instead.
 func (s *staging) install(
 	ctx context.Context,
 	staged, target string,

@@ -78,9 +78,9 @@ func (s *session) terms() *Terms {
 	return t
 }
 
-// sourcesWithoutCatalog returns the sources of a step that looks up no product. If the run has a
-// plan, the catalogue is not read, since it may have millions of products. It is identified by the
-// planned hash instead.
+// sourcesWithoutCatalog returns the sources for a step that looks up no product. If the run has a
+// plan, a catalogue with the planned path and size is not read, since it may have millions of
+// products, and has the planned hash.
 func (r *Run) sourcesWithoutCatalog() Sources {
 	src := r.Sources
 	if r.Terms == nil {
@@ -95,9 +95,9 @@ func (r *Run) sourcesWithoutCatalog() Sources {
 	return src
 }
 
-// adoptPlannedHashes sets the hash of each trace file that has the path and size of a planned file.
-// Otherwise each process of the build would read all files for their hashes. makeBlock verifies the
-// hash of a file before it reads the file.
+// adoptPlannedHashes sets the hash of each trace file to that of the planned file with the same
+// path and size, so that not every process of the build reads all files for their hashes. makeBlock
+// verifies the hash of a file before it reads the file. Without a plan it does nothing.
 func (s *session) adoptPlannedHashes() {
 	if s.Terms == nil {
 		return
@@ -167,7 +167,7 @@ func (s *session) checkTerms() error {
 	return checkContained(want.Inputs, got.Inputs, "has gone, or was changed since")
 }
 
-// equalJSON reports whether a and b differ at most in spaces and escapes.
+// equalJSON reports whether a and b are the same JSON text, apart from spaces and escapes.
 func equalJSON(a, b json.RawMessage) bool {
 	return bytes.Equal(asjson.Bytes(a), asjson.Bytes(b))
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/reports"
 )
 
-// unitWriter writes one unit (a worker's share of the corpus) into its part, the folder with the
-// written files.
+// unitWriter writes one unit (a share of the corpus for one worker) into its part, which is the
+// folder of the written files.
 type unitWriter struct {
 	session *session
 	plan    *plan
@@ -23,7 +23,8 @@ type unitWriter struct {
 	part    *corpus.Part
 	dir     string
 	weights weights
-	// reports is set if the unit has the tables of the ledger, since both need all records.
+	// reports is set when the unit with the ledger's tables was written, since both need all
+	// records; otherwise it is nil.
 	reports *reports.Set
 }
 
@@ -44,8 +45,9 @@ func (w *unitWriter) write(ctx context.Context) error {
 	}
 }
 
-// sftRow returns the training row of the attempt at pos. It adds origin, reward, multiplier, split,
-// axis and the guard's score to the draft of the map step.
+// sftRow returns the training row of the attempt at pos: d, its draft from the map step, with
+// origin, reward, multiplier, split, axis (whether a model decided the calls) and the guard's
+// score.
 func (w *unitWriter) sftRow(
 	pos ref,
 	x *block.Entry,
@@ -102,8 +104,8 @@ func (w *unitWriter) facts(problem int) *rows.Facts {
 const maxOpenBlocks = 32
 
 // eachDraft calls visit for each attempt of the unit, with its entry (the results of the stages)
-// and its draft (the rendered row). It removes a damaged block, so that the next run makes the
-// block again, and returns block.ErrDamaged.
+// and its draft (the rendered row). If a block (folder of stored results) is damaged, it removes
+// the block, so that the next run makes it again, and returns block.ErrDamaged.
 func (w *unitWriter) eachDraft(ctx context.Context, visit func(pos ref, x *block.Entry, d *block.Draft) error) error {
 	blocks := map[int]*block.Reader{}
 	closeAll := func() {
@@ -169,7 +171,7 @@ func (w *unitWriter) candidate(x *block.Entry, d *block.Draft) (rows.Candidate, 
 }
 
 // writeComparisons writes the configs that compare attempts at one problem: a kto row for each
-// attempt, and pref rows for pairs of attempts. It also writes a summary of the pairs.
+// attempt, pref rows for pairs of attempts, and a summary of the pairs.
 func (w *unitWriter) writeComparisons(ctx context.Context) error {
 	s := w.session
 	sel := s.Config.Select
@@ -221,7 +223,7 @@ type comparison struct {
 	pairs corpus.PairSummary
 }
 
-// add writes the kto and pref rows of all attempts at one problem.
+// add writes the kto rows and the pref rows of group, which has all attempts at one problem.
 func (c *comparison) add(group []rows.Candidate, f *rows.Facts) error {
 	for i := range group {
 		row := rows.NewKTO(&group[i], f)
@@ -255,9 +257,9 @@ func (w *unitWriter) writeRL() error {
 	return out.Close()
 }
 
-// writeSteps writes the attempts of config sft with a label for each turn. Labels end before the
-// first message whose verdict is unclear. Attempts without labels are omitted, and so are attempts
-// on which the step judge gave no answer.
+// writeSteps writes the attempts of config sft with a label for each message of the model before
+// the first whose verdict is unclear. It omits attempts without labels, as those on which the step
+// judge gave no answer.
 func (w *unitWriter) writeSteps(ctx context.Context) error {
 	out := corpus.NewShards[rows.Steps](w.part, w.unit.Stream)
 	err := w.eachDraft(ctx, func(pos ref, x *block.Entry, d *block.Draft) error {

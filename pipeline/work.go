@@ -23,8 +23,8 @@ const (
 	planFile = "plan.json"
 )
 
-// unitDepths has the length of the paths that name one block, one part or the plan in a work
-// folder, by the first element of the path. It is 2 for blocks, since blocks/NAME is one block.
+// unitDepths has, by the first element of a path in a work folder, the number of elements that name
+// one block, one part or the plan. It is 2 for blocks, since blocks/NAME is one block.
 var unitDepths = map[string]int{blocksFolder: 2, partsFolder: 3, planFile: 1}
 
 // SharedUnit returns the block, part or plan that a slash-separated path in a work folder belongs
@@ -53,8 +53,8 @@ func (r *Run) Forget() error {
 	return r.FS.RemoveAll(filepath.Join(r.Work, partsFolder))
 }
 
-// removeOldParts removes the files that were written for plans other than p. No run would read
-// them, and each set is as large as a corpus.
+// removeOldParts removes the written files of all plans other than p. No run would read them, and
+// each set is as large as a corpus.
 func (s *session) removeOldParts(p *plan) error {
 	dir := filepath.Join(s.Work, partsFolder)
 	entries, err := s.FS.ReadDir(dir)
@@ -114,8 +114,8 @@ func RecordedDays(folder string) []string {
 // names one.
 const WorkSuffix = ".work"
 
-// reason returns, as text for people, why the block of an input is made again. It is empty if the
-// input is new.
+// reason returns, as text for people, why the block (stored results) of an input is made again. It
+// is empty if the input is new.
 func (n inputNames) reason(in input, status block.Status) string {
 	if status == block.Missing {
 		folder, ok := n[in.files[0].Name]

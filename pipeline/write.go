@@ -97,7 +97,7 @@ func (s *session) summary(p *plan) *Summary {
 }
 
 // checkUsable returns an error if too many records were unreadable, if too many attempts have no
-// answer of a judge, or if the corpus would be empty. It checks nothing for a draft.
+// answer of a judge, or if no record became a row of sft. It checks nothing for a draft.
 func (s *session) checkUsable(p *plan) error {
 	if s.Sources.Draft {
 		return nil
@@ -119,8 +119,8 @@ func (s *session) checkUsable(p *plan) error {
 	return nil
 }
 
-// checkAnswers returns ErrUnscored if the share of the asked attempts without an answer exceeds the
-// configured maximum. kind describes the answers in the error.
+// checkAnswers returns ErrUnscored if the number of attempts without an answer exceeds the
+// configured share of those that a judge was asked about. kind describes the answers in the error.
 func (s *session) checkAnswers(kind string, asked, unanswered int) error {
 	if float64(unanswered) <= s.Config.MaxUnscored*float64(asked) {
 		return nil
@@ -216,8 +216,8 @@ func (s *session) assemble(
 	return summary, err
 }
 
-// readParts returns the folders that all workers wrote and counts their rows in summary. It returns
-// nil if a folder is missing.
+// readParts returns the folders of all units in the order of the plan and adds their numbers of
+// rows to summary.Rows. It returns nil if a unit is not written yet.
 func (s *session) readParts(p *plan, summary *Summary) ([]string, error) {
 	parts := make([]string, len(p.Units))
 	for i, u := range p.Units {

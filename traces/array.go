@@ -8,10 +8,10 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// readArray reads the array at the start of the unread text as a list of records, and emits each
-// element. It returns isList = false, with nothing consumed, for any other array: one whose
-// first element is a step or message of a single attempt, or is neither an array nor an object,
-// and one that was cut off within its line.
+// readArray emits the elements of the array at the start of the unread text if it is a list of
+// records. It returns isList = false, with nothing consumed, for any other array: one whose first
+// element is a step or message of a single attempt, or is neither an array nor an object, and one
+// that was cut off within its line.
 func (r *reader) readArray() (isList bool, err error) {
 	start, ok := r.firstElement()
 	if !ok {

@@ -10,8 +10,8 @@ import (
 )
 
 // detect decodes a document that names no schema as the first of formats.Detectable that it
-// matches. For one line of a session, such as one message, it returns only the key of the
-// session. The bool is false if the document is neither.
+// matches. For one line of a session, such as one message, it returns only the key of the session.
+// The bool is false if the document is neither.
 func (d *decoder) detect(doc string) (decoded, bool, error) {
 	if key := formats.SessionKey(doc); key != "" {
 		return decoded{sessionKey: key}, true, nil
@@ -24,8 +24,9 @@ func (d *decoder) detect(doc string) (decoded, bool, error) {
 	return out, true, err
 }
 
-// attempts decodes a document of format f. It returns the first attempt, with the others as its
-// siblings. The error is a *damage if there is no attempt, or too much for the limits.
+// attempts decodes a document of format f. It returns the first attempt, with all others as its
+// siblings. The error is a *damage if there is no attempt, if the messages are no list, or if a
+// limit is exceeded.
 func (d *decoder) attempts(f *formats.Format, doc string) (decoded, error) {
 	attempts, err := f.Read(doc, d.limits.Elements)
 	if errors.Is(err, formats.ErrTooMany) {
@@ -56,9 +57,9 @@ func (d *decoder) attempts(f *formats.Format, doc string) (decoded, error) {
 	return results[0], nil
 }
 
-// attempt adds to an attempt from package formats its vetoes (reasons not to train on the
-// attempt) and the inference calls of an episode's transcript. The vetoes are those that the
-// document declares, an unknown one as vetoForeign, and repairSurrogate for a lone surrogate.
+// attempt converts an attempt of package formats. It adds the vetoes (reasons not to train on it)
+// that the document declares, an unknown one as vetoForeign, repairSurrogate for half of a
+// surrogate pair, and the inference calls of an episode's transcript.
 func (d *decoder) attempt(a *formats.Attempt) (decoded, error) {
 	t := new(a.Trace)
 	for _, veto := range a.DeclaredVetoes {

@@ -23,8 +23,8 @@ const zipMagic = "PK\x03\x04"
 type containerReader func(src *io.SectionReader) error
 
 // openContainer returns the function that reads a Parquet, Arrow or zip file, recognised by its
-// first bytes, and the content of the file. Both are nil for any other file, and for input that
-// is no file on disk.
+// first bytes, and the content of the file. Both are nil for any other file, for one that cannot be
+// read, and for input that is no file on disk.
 func (r *reader) openContainer(stored io.ReadCloser) (containerReader, *io.SectionReader) {
 	file, ok := stored.(*os.File)
 	if !ok {
@@ -68,7 +68,7 @@ func (r *reader) readContainer(read containerReader, src *io.SectionReader) erro
 }
 
 // readColumns reads a Parquet or Arrow file, of which each row is one record. It drops null
-// members, because a row has a value for every column.
+// members, because a row has a value for every column. The error for an invalid file is a *damage.
 func (r *reader) readColumns(src *io.SectionReader) error {
 	var recordErr error
 	err := columns.Each(src, src.Size(), func(row string) error {
@@ -120,7 +120,8 @@ func dropNulls(v any) any {
 }
 
 // readZip reads a zipped log of inspect_ai. Each sample becomes one record, together with the
-// description of the evaluation ("eval") from the log's header.
+// description of the evaluation ("eval") from the log's header. The error for an invalid file is a
+// *damage.
 func (r *reader) readZip(src *io.SectionReader) error {
 	z, err := zip.NewReader(src, src.Size())
 	if err != nil {
@@ -211,8 +212,8 @@ func (r *reader) unzip(f *zip.File) ([]byte, error) {
 	return text, nil
 }
 
-// readRecord decodes the record text, which is not part of the window, and emits its attempts,
-// or a fault if it cannot be decoded. It stores a line of a session for emitSessions.
+// readRecord decodes the record text and emits its attempts, or a fault if it cannot be decoded.
+// line is the number that traces and faults get. A line of a session is stored for emitSessions.
 func (r *reader) readRecord(text []byte, line int) error {
 	d, err := r.decode.record(text)
 	switch {

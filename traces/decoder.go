@@ -20,9 +20,10 @@ type decoder struct {
 	parts  parts
 	// repairs are the vetoes for the repairs without which the record could not be read.
 	repairs []string
-	// unread has the values of the record that have no place in a trace of the sandbox.
+	// unread has the key paths of the values in a record of the sandbox for which a trace has no
+	// field.
 	unread formats.Unread
-	// logPath is the key path of the log of calls.
+	// logPath is the key path of the list that proxyCall reads, for the names of unread values.
 	logPath string
 	// nestedElements is the number of list elements in the record's transcript of inference
 	// calls, which has a cursor of its own.
@@ -60,10 +61,11 @@ func newDecoder(l Limits) *decoder {
 	}
 }
 
-// record decodes one record. It repairs invalid UTF-8 and, if JSON syntax requires it, NUL
-// bytes; each repair becomes a veto of the trace. Numbers that JSON does not have, such as NaN, are
-// read as null and named as lost, so that one unknown score does not lose a record. The error is a *cursor.Error if the text is
-// not JSON within the limits, and a *damage if it is not an attempt.
+// record decodes one record. It repairs invalid UTF-8 and, if JSON syntax requires it, NUL bytes;
+// each repair becomes a veto (reason not to train) of the trace. Numbers that JSON does not have,
+// such as NaN, are read as null and recorded as a loss, so that one unknown score does not lose a
+// record. The error is a *cursor.Error if the text is not JSON within the limits, and a *damage if
+// it is not an attempt.
 func (d *decoder) record(text []byte) (decoded, error) {
 	size := len(text)
 	var repairs []string
@@ -114,7 +116,8 @@ func (d *decoded) setRecord(recordBytes int, repairs []string) {
 	}
 }
 
-// text decodes a record that is valid UTF-8. The strings of the trace share the memory of text.
+// text decodes a record that is valid UTF-8, by its JSON type. The strings of the trace share the
+// memory of text.
 func (d *decoder) text(text string) (decoded, error) {
 	d.repairs = nil
 	d.unread = formats.Unread{}
@@ -203,7 +206,7 @@ var shapes = []shape{
 }
 
 // stepKeys are keys of documents that name their schema. An object with one of these keys and an
-// unknown schema matches no format.
+// unknown schema is an unsupported version and matches no format.
 var stepKeys = keys("steps", "episode")
 
 func (s *shape) matches(e *envelope) bool {
@@ -221,7 +224,7 @@ func (s *shape) matches(e *envelope) bool {
 }
 
 // list decodes a JSON array as the steps or the messages of one attempt. An empty array is an
-// attempt without steps.
+// attempt without steps. Any other array is an error.
 func (d *decoder) list() (decoded, error) {
 	switch source := listSource(d.c.Source()); source {
 	case openAI, shareGPT:
@@ -259,11 +262,12 @@ func (d *decoder) messages(source arena.Source) (decoded, error) {
 	return d.attempts(&formats.OpenAI, doc)
 }
 
-// skip skips the member name of the object at path, which has no place in a trace of the sandbox.
+// skip skips the value of the member name in the object at path, a key path, and records it as
+// unread.
 func (d *decoder) skip(path, name string) { d.unread.Add(path, name, d.c.Raw()) }
 
-// members calls member for each member of the object at path, and notes a value of the wrong type as
-// unread.
+// members calls member for each member of the object at path, and records members whose value has
+// the wrong type as unread. It returns false if the value is no object.
 func (d *decoder) members(path string, member func(key string)) bool {
 	return d.c.Members(member, func(key string, value arena.Raw) {
 		d.unread.Add(path, key, value)
@@ -281,7 +285,7 @@ func (d *decoder) notATrace(detail string) (decoded, error) {
 }
 
 // wrongType returns the error for a field that has the JSON type got where its format requires
-// the type that want names, such as "an array".
+// want, a type in words such as "an array".
 func wrongType(field, want string, got arena.Kind) error {
 	kinds := [...]string{"absent", "null", "a bool", "a number", "a string", "an array", "an object"}
 	return &damage{WrongType, fmt.Sprintf("%s is %s where %s should be", field, kinds[got], want)}

@@ -66,9 +66,9 @@ func (p *parts) copySteps() []arena.Step {
 	return steps
 }
 
-// step reads one step of a dialogue and adds it to the collected steps. It sets the query of t
-// if that is empty. A field whose type the sandbox does not write stays empty; Raw has the
-// complete step.
+// step reads one step of a dialogue and adds it to the collected steps. It sets the query of t if
+// that is empty. A field whose value has another type than the sandbox writes stays empty; Raw has
+// the complete step.
 func (d *decoder) step(t *arena.Trace) {
 	c := d.c
 	start := offsets{len(d.parts.calls), len(d.parts.proxy)}
@@ -144,7 +144,7 @@ func (d *decoder) message(s *arena.Step) {
 	s.Typed = s.Typed && isObject
 }
 
-// toolCall reads one tool call and adds it to the collected calls. It skips an entry that is not
+// toolCall reads one tool call and adds it to the collected calls. It skips an element that is not
 // an object. typed reports whether the call has only the keys and types that the sandbox writes.
 func (d *decoder) toolCall() (typed bool) {
 	c := d.c
@@ -251,8 +251,8 @@ func (d *decoder) proxyCall() {
 	}
 }
 
-// productIDs reads a list of product ids, without elements that are no ids. It returns nil if
-// the value is not a list.
+// productIDs reads a list of product ids and skips elements that are neither strings nor numbers.
+// It returns nil if the value is not a list.
 func (d *decoder) productIDs() []string {
 	ids := []string{}
 	isArray := d.c.Array(func() {
@@ -266,7 +266,7 @@ func (d *decoder) productIDs() []string {
 	return ids
 }
 
-// milliseconds reads a number of milliseconds and rounds it to an integer. It returns 0 for a
+// milliseconds reads a JSON number of milliseconds and rounds it to an integer. It returns 0 for a
 // value of another type and for a number out of range.
 func milliseconds(c *cursor.Cursor) int64 {
 	if c.Kind() != arena.Number {

@@ -120,8 +120,9 @@ func discover(day string) ([]Input, error) {
 	return w.inputs, err
 }
 
-// discoverGlob returns the inputs of all files and folders that match a glob pattern. It returns
-// the error notFound if nothing matches.
+// discoverGlob returns the inputs of all files and folders that match a glob pattern, except files
+// that are never traces. It returns the error notFound if nothing matches or the pattern is
+// invalid.
 func discoverGlob(pattern string, notFound error) ([]Input, error) {
 	matches, err := doublestar.FilepathGlob(pattern, doublestar.WithNoFollow())
 	if err != nil || len(matches) == 0 {
@@ -148,10 +149,11 @@ type walk struct {
 	title  string
 	fsys   fs.FS
 	inputs []Input
-	// templates has for each folder an input without a name, with the metadata of its run.json.
+	// templates maps a folder to an input without a name that has the metadata of the folder's
+	// run.json.
 	templates map[string]Input
-	// jobs has the folders of jobs of Harbor, isRun those of runs of SWE-agent, reports the reports of
-	// SWE-bench by their folders, and isReport the names of their files.
+	// jobs has the folders of jobs of Harbor, isRun those of runs of SWE-agent, reports the reports
+	// of SWE-bench by their folders, and isReport the names of the files with these.
 	jobs     map[string]bool
 	isRun    map[string]bool
 	reports  map[string]*results.Report
@@ -216,7 +218,7 @@ func (w *walk) setNames(input *Input, name string) {
 }
 
 // add adds the file with a slash-separated name in fsys to the inputs. If the file may not be
-// opened, such as a link out of the folder, the input has the reason, which Read reports as a
+// opened, such as a link out of the folder, the input records why, and Read reports that as a
 // fault.
 func (w *walk) add(name string) error {
 	input, err := w.newInput(path.Dir(name))
@@ -259,8 +261,9 @@ func linkFault(path string) Reason {
 	return NotAFile
 }
 
-// newInput returns an input without a name, with the metadata of the run.json in a folder of
-// fsys. An invalid run.json is recorded in the input. The error is that of the file system.
+// newInput returns an input without a name, with the metadata of the run.json in a folder of fsys.
+// An invalid run.json is recorded in the input, and a missing one ignored. The error is that of the
+// file system.
 func (w *walk) newInput(folder string) (Input, error) {
 	if input, ok := w.templates[folder]; ok {
 		return input, nil

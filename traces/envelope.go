@@ -17,8 +17,8 @@ var (
 	dialogueFile = arena.Source{Shape: "dialogue", HasProxyLog: true}
 )
 
-// envelope has the top level of a JSON object, read as if the object were an envelope (the
-// sandbox's record of an attempt), and the keys by which other formats are recognised.
+// envelope reads the top level of a JSON object as if it were an envelope (the sandbox's record of
+// an attempt), and collects the keys by which other formats are recognised.
 type envelope struct {
 	d *decoder
 	t *arena.Trace
@@ -112,8 +112,8 @@ func (e *envelope) readField(key string) {
 	}
 }
 
-// trace returns the trace of the object. The error is a *damage if its status is not a string,
-// or not SUCCESS, FAILED or TIMED_OUT.
+// trace returns the trace of an envelope. The error is a *damage if its status is not a string, or
+// not one of the three that the sandbox writes.
 func (e *envelope) trace() (*arena.Trace, error) {
 	if e.statusKind != arena.String {
 		return nil, wrongType("status", "a string", e.statusKind)
@@ -129,10 +129,12 @@ func (e *envelope) trace() (*arena.Trace, error) {
 	}
 }
 
-// maxQuotedKeys is the number of keys in the error message for an object of no known format.
+// maxQuotedKeys is the maximum number of keys that the error message for an object of no known
+// format lists.
 const maxQuotedKeys = 8
 
-// maxKeyBytes is the length of an error message's list of keys after which no key is added.
+// maxKeyBytes is the length in bytes of an error message's list of keys after which no key is
+// added.
 const maxKeyBytes = 120
 
 // firstKeys returns the first keys of the object, separated by commas, for an error message. A
@@ -151,8 +153,8 @@ func (e *envelope) firstKeys() string {
 	return list
 }
 
-// quotableWord returns word, a key or schema name, if it looks like an identifier. Any other
-// text may be a secret, and the result is "…".
+// quotableWord returns word, a key or schema name, if it looks like an identifier. Any other word
+// may be a secret, and the result is "…".
 func quotableWord(word string) string {
 	if !formatWord.MatchString(word) {
 		return "…"
@@ -171,8 +173,8 @@ func (d *decoder) count() int {
 	return int(n)
 }
 
-// attemptError reads the error of an attempt: an object with type and message, or only a
-// message. It returns nil for any other value.
+// attemptError reads the error of an attempt, which is an object with type and message, or a string
+// with the message. It returns nil for any other value.
 func (d *decoder) attemptError() *arena.AttemptError {
 	c := d.c
 	switch c.Kind() {

@@ -6,7 +6,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// extent finds the end of one JSON array or object in a text that is read in parts. It
+// extent finds the end of one JSON array or object in a text that is read piece by piece. It
 // distinguishes only brackets and strings; the decoder checks the syntax.
 type extent struct {
 	// searched is the number of bytes that were searched, depth the number of open brackets.
@@ -47,8 +47,9 @@ func (e *extent) find(text []byte) (length int, ok bool) {
 	return 0, false
 }
 
-// skipString examines s, which starts within a string, up to the next quote, backslash or line
-// feed. It returns the index of that byte, or of the last byte of s if there is none.
+// skipString examines s, which starts within a JSON string, up to the next quote, backslash or line
+// feed, and sets the state for that byte. It returns the byte's index, or the last index of s if
+// there is none.
 func (e *extent) skipString(s []byte) int {
 	n := bytes.IndexAny(s, "\"\\\n")
 	if n < 0 {
@@ -65,8 +66,9 @@ func (e *extent) skipString(s []byte) int {
 	return n
 }
 
-// valueEnd finds the end of the array or object at offset start of the unread text, and reads
-// more text until it is there. ok is false if the value does not end within the limit.
+// valueEnd returns the offset at which the array or object at offset start of the unread text ends,
+// and reads more text if needed. ok is false if the value does not end within the limit, or if a
+// string has a line feed.
 func (w *window) valueEnd(start int) (end int, ok bool) {
 	var e extent
 	for {
@@ -97,9 +99,9 @@ func (w *window) skipValue() bool {
 	}
 }
 
-// multilineEnd finds the end of an object over several lines at the start of the unread text. ok
-// is false if the object does not end within the limit, or if a later line is an object: then
-// each line of the file is a record, and the first line was cut off.
+// multilineEnd returns the length of an object over several lines at the start of the unread text.
+// ok is false if the object does not end within the limit, or if a later line is a complete object:
+// then each line of the file is a record, and the first line was cut off.
 func (w *window) multilineEnd() (end int, ok bool) {
 	var e extent
 	lineStart := 0
@@ -119,8 +121,8 @@ func (w *window) multilineEnd() (end int, ok bool) {
 	}
 }
 
-// nextLine finds the end of the line at offset start of the unread text. end includes the line
-// feed. isLast is true if there is no line feed: the text ends, or the line is over the limit.
+// nextLine returns the offset at which the line at offset start of the unread text ends, after its
+// line feed. isLast is true if there is no line feed: the text ends, or the line is over the limit.
 func (w *window) nextLine(start int) (end int, isLast bool) {
 	searched := start
 	for {
@@ -136,7 +138,7 @@ func (w *window) nextLine(start int) (end int, isLast bool) {
 }
 
 // isObjectLine reports whether a line is a complete JSON object with at least one member and
-// without indentation. No line within indented JSON is.
+// without indentation, which no line within indented JSON is.
 func isObjectLine(line []byte) bool {
 	line = bytes.TrimRight(line, " \t\r\n")
 	if len(line) <= len("{}") || line[0] != '{' {

@@ -10,19 +10,21 @@ import (
 // reportAddress is where users report a format that is not read.
 const reportAddress = "https://github.com/trajectory-arena/arena/issues"
 
-// likeness is a kind of document that is not read, known by keys that all its documents have.
+// likeness is a kind of document that this program does not read, recognised by the keys of all
+// such documents.
 type likeness struct {
 	name string
 	// keys are paths of gjson. All of them exist in a document of this kind.
 	keys []string
-	// version is the path of the version of the format or its program, empty if there is none.
+	// version is the gjson path of the version of the format or its program, empty if there is
+	// none.
 	version string
-	// advice says what to do, empty if there is nothing to do but to report the document.
+	// advice tells the user what to do; if it is empty, the user can only report the document.
 	advice string
 }
 
 // likenesses lists kinds of documents in the order in which they are compared with a record: a kind
-// stands before those of which it has all the keys.
+// precedes those whose keys it has too.
 var likenesses = []likeness{
 	{name: "a Codex session of another version", keys: []string{"timestamp", "type", "payload"}, version: "payload.cli_version"},
 	{name: "a session of Copilot CLI", keys: []string{"type", "data", "id", "timestamp"}, version: "data.copilotVersion"},
@@ -66,8 +68,8 @@ const (
 	oneRow        = `write each conversation as {"messages": […]} on one line`
 )
 
-// guess returns in words which kind of document a record may be, by its keys, and what to do. A
-// record of no known kind gets the address alone.
+// guess returns the end of an error message for a record of no known format: the kind of document
+// that its keys suggest with advice, and where to report it.
 func guess(record string) string {
 	for i := range likenesses {
 		l := &likenesses[i]
@@ -87,7 +89,8 @@ func guess(record string) string {
 	return "no format with these keys is known: report it at " + reportAddress
 }
 
-// plainVersion matches versions. Any other text may be a secret, and is not repeated.
+// plainVersion matches version numbers. Any other text may be a secret and is not repeated in
+// messages.
 var plainVersion = regexp.MustCompile(`^v?[0-9]{1,5}(\.[0-9]{1,5}){0,3}$`)
 
 func (l *likeness) matches(record string) bool {

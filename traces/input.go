@@ -133,8 +133,8 @@ func (input *Input) open() (io.ReadCloser, error) {
 // maxMetaBytes is the maximum size of a run.json in bytes. Real files have some hundred bytes.
 const maxMetaBytes = 1 << 20
 
-// readMeta reads a run.json, the metadata of a run. It returns the checksum of the file also if
-// the content is invalid.
+// readMeta reads a run.json, the metadata of a run, and returns its content and checksum. If the
+// content is invalid, it returns the checksum and an error.
 func readMeta(fsys fs.FS, name string) (m Meta, sha256 string, err error) {
 	f, err := fsys.Open(name)
 	if err != nil {

@@ -10,9 +10,10 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// setIDs sets the id of a trace, its run, problem and agent. The run is the first that is known
-// of: the record, run.json, the path, the recorded session, the options, and the file's
-// checksum. The path supplies the problem only if the file has a single attempt.
+// setIDs sets the run, problem and agent of a trace, and its id, RUN/PROBLEM or the record's
+// checksum. The run is the first that is known from: the record, run.json, the path, the recorded
+// session, the options, and the file's checksum. The path supplies the problem only if the file has
+// a single attempt.
 func (r *reader) setIDs(d decoded) {
 	t := d.trace
 	meta := &r.input.Meta
@@ -50,12 +51,12 @@ func (r *reader) setIDs(d decoded) {
 	}
 }
 
-// vetoContent is the veto (reason not to train) for the file of an episode that is named after a
-// checksum which is not that of its content.
+// vetoContent is the veto (reason not to train) for an episode whose file is named after a SHA-256
+// that is not that of its content.
 const vetoContent = "content_mismatch" // the file is not the content that its name is the sha256 of
 
-// checkContentName adds vetoContent to the trace of an episode if its file is named after a
-// SHA-256 checksum that differs from that of the content.
+// checkContentName adds vetoContent to a trace with a ruling if its file is named after a SHA-256
+// that differs from that of the record.
 func (input *Input) checkContentName(t *arena.Trace) {
 	stem := strings.TrimSuffix(path.Base(input.Name), ".json")
 	if t.Ruling != nil && sha256Name.MatchString(stem) && stem != t.RecordSHA256 {
@@ -79,8 +80,9 @@ func (input *Input) PathIDs() (run, problem string) {
 	return run, problem
 }
 
-// pathIDs returns the ids in a path of the form run=<id>/<problem_id>.json. An id that the path
-// lacks is "". If the folder has a run.json, its name need not start with "run=".
+// pathIDs returns the ids in a path of the form run=RUN/PROBLEM.json, also compressed. An id that
+// the path lacks is "". In a folder with a run.json, the file supplies the problem whatever the
+// folder's name.
 func (input *Input) pathIDs() (run, problem string) {
 	run, isRunFolder := strings.CutPrefix(path.Base(path.Dir(input.Name)), "run=")
 	if !isRunFolder {
@@ -95,7 +97,7 @@ func (input *Input) pathIDs() (run, problem string) {
 	return run, problem
 }
 
-// stdinRun is the run id of records from standard input that have none.
+// stdinRun is the run id of records from standard input that have no run id.
 const stdinRun = "stdin"
 
 // runDigits is the number of hex digits of the file's checksum in the result of fileRunID. They

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// notNumbers are what Python and JavaScript write for numbers that JSON does not have, the longest
-// first.
+// notNumbers are the words that Python and JavaScript write for numbers that JSON does not have.
+// -Infinity precedes Infinity, which is a part of it.
 var notNumbers = [][]byte{[]byte("-Infinity"), []byte("Infinity"), []byte("NaN")}
 
-// addLoss records a loss in all attempts of a record.
+// addLoss adds the code of a loss to all traces of a record that do not have it.
 func (d *decoded) addLoss(word string) {
 	if d.trace != nil && !slices.Contains(d.trace.Lost, word) {
 		d.trace.Lost = append(d.trace.Lost, word)

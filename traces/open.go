@@ -12,24 +12,24 @@ import (
 	"github.com/trajectory-arena/arena/internal/gunzip"
 )
 
-// content reads the text of a file, decompressed and within the limits. The error of Read is
-// io.EOF, a *damage, or an error of the disk.
+// content is a reader of the text of a file, decompressed and within the limits. The error of Read
+// is io.EOF, a *damage, or an error of the disk.
 type content struct {
 	limits Limits
 	stored *countingReader
 	text   io.Reader
 	close  func()
-	// truncated and corrupt are the reasons of faults for compressed data that ends early and
-	// that is invalid. They are empty if the file is not compressed.
+	// truncated and corrupt are the reasons of the faults for compressed data that ends early and
+	// for invalid data. They are empty if the file is not compressed.
 	truncated, corrupt Reason
-	// textBytes is the number of bytes that were read as text.
+	// textBytes is the number of bytes of text that were read.
 	textBytes int64
-	// lastTrace is how much was read when the last trace was decoded.
+	// lastTrace is the position at which the last trace was emitted.
 	lastTrace position
 }
 
-// position is how far a file was read: the number of bytes of text, and of the stored bytes from
-// which the text was decompressed.
+// position is how much of a file was read: the number of bytes of text, and of the stored bytes
+// from which the text was decompressed.
 type position struct{ text, stored int64 }
 
 // damage is the error for a record or a file that cannot be read further. Its reason and detail
@@ -61,7 +61,8 @@ func (c *countingReader) Read(p []byte) (int, error) {
 const storedBufferBytes = 256 << 10
 
 // openContent returns a reader for the text of a stored file, which it decompresses if the file
-// starts like gzip or zstd. For a known binary format, such as PNG, Read returns a *damage.
+// starts like gzip or zstd. For a known binary format, such as PNG, or damaged data, Read returns a
+// *damage. The error is that of the disk or of the decompressor's settings.
 func openContent(stored io.Reader, limits Limits) (*content, error) {
 	c := &content{
 		limits: limits,
@@ -110,7 +111,8 @@ func openContent(stored io.Reader, limits Limits) (*content, error) {
 	return c, nil
 }
 
-// foreignFile returns a reader that fails with the name of the format of a file that is no text.
+// foreignFile returns a reader that fails with a *damage that names the binary format of a file.
+// magic has the first bytes of the file.
 func foreignFile(magic []byte) io.Reader {
 	return failingReader{&damage{NotATrace, "a file of " + binaryFormat(magic)}}
 }
@@ -184,8 +186,8 @@ func (c *content) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// maxIdleLines is how much uncompressed text without a trace is always allowed, as a multiple of
-// Limits.LineBytes.
+// maxIdleLines is the size of the uncompressed text without a trace that is always allowed, as a
+// multiple of Limits.LineBytes.
 const maxIdleLines = 32
 
 // isBomb reports whether the text since the last trace is so large that the file must be a

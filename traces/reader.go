@@ -24,13 +24,15 @@ type reader struct {
 	text   *content
 	w      *window
 	decode *decoder
-	// blank is the white space before the current record. It is part of the file's checksum.
+	// blank is the white space before the first record. It is part of the checksum of a file with
+	// one record.
 	blank   []byte
 	records int
-	// linesOnly is set after the end of a value over several lines could not be found. Such a
-	// search may read LineBytes, so there is one in a file at most.
+	// linesOnly is set after the end of a value over several lines could not be found, or in a
+	// malformed list: each further line is a record. Such a search may read LineBytes, so there is
+	// at most one in a file.
 	linesOnly bool
-	// inBrokenList is set after malformed text in an array of records. Its other elements may be
+	// inBrokenList is set after malformed text in an array of records, whose other elements may be
 	// on lines of their own.
 	inBrokenList bool
 	// sessions are the conversations whose lines are separate records of the file, in the order
@@ -95,9 +97,9 @@ func (r *reader) readContent(text *content) error {
 	return r.finishFile(r.w.failure(), r.w.line, true, "nothing but white space")
 }
 
-// finishFile emits a last fault for a file that is damaged, or that has no record. It returns
-// any other error unchanged. If hasBegun is set, the damage cut off records; emptyDetail
-// describes a file without records.
+// finishFile emits a fault if err is a *damage, or if err is nil and the file has no record, which
+// emptyDetail describes. It returns any other error unchanged. hasBegun is set if damage means that
+// records were lost.
 func (r *reader) finishFile(
 	err error,
 	line int,
@@ -147,7 +149,7 @@ func (r *reader) nextRecord() error {
 	return r.consumeRecord(length, r.w.line, d, err)
 }
 
-// multilineEnd finds the end of the object or array at the start of the unread text, which may
+// multilineEnd returns the length of the object or array at the start of the unread text, which may
 // have several lines. ok is false if its end is not found within the limit.
 func (r *reader) multilineEnd() (end int, ok bool) {
 	if r.w.unread()[0] == '{' {
@@ -247,8 +249,8 @@ var limitReasons = map[cursor.Fault]Reason{
 	cursor.TooMany:       TooManyElements,
 }
 
-// addFault emits a fault for a record that cannot be read. isCut is set if the file ends within
-// the record, so that later records are lost.
+// addFault counts a record that cannot be read and emits a fault for it. line is 0 for a fault of
+// the file. isCut is set if the file ends within the record, so that later records are lost.
 func (r *reader) addFault(
 	line int,
 	reason Reason,
@@ -273,8 +275,8 @@ func (r *reader) emitFault(f Fault) error {
 	return r.emit(Item{Fault: &f})
 }
 
-// emitTrace sets the source, the checksum and the ids of a trace and emits it. It emits a fault
-// instead for an empty dialogue whose problem is unknown.
+// emitTrace sets the source, the checksum, the evaluators' results and the ids of a trace and emits
+// it. It emits a fault instead for an empty dialogue whose problem is unknown.
 func (r *reader) emitTrace(d decoded, line int, recordSHA256 string) error {
 	t := d.trace
 	t.Source.FileSHA256 = r.input.SHA256

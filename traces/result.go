@@ -14,8 +14,8 @@ import (
 )
 
 // visitFolder adds the attempts of a folder that is a trial of Harbor as inputs, and then returns
-// fs.SkipDir, so that no other file of the trial is visited. Of any other folder it reads the reports
-// of SWE-bench.
+// fs.SkipDir, so that no other file of the trial is visited. Of any other folder it records whether
+// it is a job of Harbor or a run of SWE-agent, and the reports of SWE-bench in it.
 func (w *walk) visitFolder(name string) error {
 	attempts := results.ReadTrial(w.fsys, name)
 	for i := range attempts {
@@ -45,14 +45,16 @@ func (w *walk) visitFolder(name string) error {
 	return nil
 }
 
-// isEvaluators reports whether a file is no trace but an evaluator's or an agent's: a report of
-// SWE-bench, a file of a job of Harbor, or a configuration, patch or log of a run of SWE-agent.
+// isEvaluators reports whether a file is not a trace but written by an evaluator or an agent: a
+// report of SWE-bench, a file of a job of Harbor, or a configuration, patch or log of a run of
+// SWE-agent.
 func (w *walk) isEvaluators(name string) bool {
 	folder := path.Dir(name)
 	return w.isReport[name] || w.jobs[folder] || w.isRun[folder] && results.IsRunFile(name)
 }
 
-// addReports adds to an input the reports in its folder and in those above, the nearest first.
+// addReports adds the reports of SWE-bench in the folder of the file name and in those above to an
+// input, the nearest first, and sets ResultSHA256 if there are any.
 func (w *walk) addReports(input *Input, name string) {
 	var sums []string
 	for folder := path.Dir(name); ; folder = path.Dir(folder) {
@@ -69,14 +71,17 @@ func (w *walk) addReports(input *Input, name string) {
 	}
 }
 
-// emitTrial emits the attempt of a trial of Harbor that has no trajectory.
+// emitTrial emits a trace without steps for the attempt of a trial of Harbor that has no
+// trajectory.
 func (r *reader) emitTrial() error {
 	r.text = &content{stored: &countingReader{}}
 	trace := formats.NewTrace(arena.Source{Shape: results.Harbor})
 	return r.emitTrace(decoded{trace: &trace}, 0, r.input.SHA256)
 }
 
-// addResult adds to an attempt what evaluators recorded of the attempt in other files.
+// addResult adds the outcome, ids and errors that evaluators recorded of an attempt in other files
+// to its trace. The trace's own run id and trial remain; the evaluators' problem, reward and error
+// replace the trace's own.
 func (r *reader) addResult(d *decoded) {
 	t := d.trace
 	result := r.input.result(t.ProblemID)
@@ -103,7 +108,8 @@ func (r *reader) addResult(d *decoded) {
 	}
 }
 
-// result returns what evaluators recorded of the attempt at a problem, nil if they recorded nothing.
+// result returns what evaluators recorded in other files of the attempt at a problem, nil if they
+// recorded nothing.
 func (input *Input) result(problem string) *results.Result {
 	if input.attempt != nil {
 		return &input.attempt.Result

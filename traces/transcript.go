@@ -9,10 +9,10 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// assignInferences assigns the inference calls of an episode to the agent's steps, as their
-// proxy calls. Since the calls have no time, a step gets all calls up to the first whose
-// response names one of its tools, and the text of that response. The last agent step gets the
-// remaining calls. The step's own tool calls are added after them.
+// assignInferences assigns the inference calls of an episode to the agent's steps, as proxy calls.
+// Since the calls have no time, a step gets all calls up to the first whose response names one of
+// its tools, and the text of that response; its own tool calls follow. The last agent step also
+// gets the remaining calls.
 func assignInferences(t *arena.Trace, inferences []arena.ProxyCall) {
 	t.Source.HasProxyLog = true
 	t.InferenceTotal = len(inferences)
@@ -45,8 +45,8 @@ func setReply(s *arena.Step, response arena.Raw) {
 	s.Reasoning = cmp.Or(message.Get("reasoning_content").Str, message.Get("reasoning").Str)
 }
 
-// dispatchOf converts a tool call to a call in the log of a proxy. It is evidence as if a proxy
-// had seen the call, because the episode's session executed it.
+// dispatchOf converts a tool call to a request in the log of a proxy. It is evidence as if a proxy
+// had recorded the call, because the episode's session executed it.
 func dispatchOf(call arena.ToolCall) arena.ProxyCall {
 	return arena.ProxyCall{
 		Method:   "POST",

@@ -33,8 +33,8 @@ type Place struct {
 	Size   int64 `json:"s"`
 }
 
-// blockFile is an open file of a block, which is a sequence of frames. A frame contains one
-// entry or one draft. It is not safe for concurrent use.
+// blockFile is an open file of a block (stored results of an input), which is a sequence of frames:
+// encoded entries or drafts. It is not safe for concurrent use.
 type blockFile struct {
 	path  string
 	file  corpus.Source
@@ -50,8 +50,8 @@ func open(fsys corpus.FS, dir, name string) (blockFile, error) {
 
 func (f *blockFile) Close() { _ = f.file.Close() } // it was only read
 
-// resizeFrame sets the length of f.frame to n bytes. It returns an error if n is negative or
-// larger than limit.
+// resizeFrame sets the length of f.frame to n bytes; its content is undefined. It returns an error
+// if n is negative or larger than limit.
 func (f *blockFile) resizeFrame(n, limit int64) error {
 	if n < 0 || n > limit {
 		return f.wrap(errShort)
@@ -63,8 +63,8 @@ func (f *blockFile) resizeFrame(n, limit int64) error {
 	return nil
 }
 
-// readFrame reads the bytes at position p into f.frame. It returns an error if there are more
-// than limit.
+// readFrame reads the bytes at position p into f.frame. It returns an error if they are more than
+// limit bytes.
 func (f *blockFile) readFrame(p Place, limit int64) error {
 	if err := f.resizeFrame(p.Size, limit); err != nil {
 		return err
@@ -73,7 +73,7 @@ func (f *blockFile) readFrame(p Place, limit int64) error {
 	return f.wrap(err)
 }
 
-// wrap adds the file's path to err, which may be nil.
+// wrap returns err with the file's path, or nil if err is nil.
 func (f *blockFile) wrap(err error) error {
 	if err != nil {
 		err = fmt.Errorf("read %s: %w", f.path, err)
@@ -123,8 +123,8 @@ func (r *Reader) All(parts Part) iter.Seq2[*Entry, error] {
 	}
 }
 
-// next reads the next entry from src into x. offset is the position of src in the index file.
-// next returns the position after the entry.
+// next reads the next entry from src into x. offset is the position of src in the index file in
+// bytes. It returns the position after the entry. The error is io.EOF at the end of the file.
 func (r *Reader) next(
 	src *bufio.Reader,
 	offset int64,
@@ -147,7 +147,7 @@ func (r *Reader) next(
 	return place.Offset + place.Size, r.decode(parts, x)
 }
 
-// decode decodes the current frame into x: the head of the entry and the given parts. All other
+// decode decodes f.frame of the index, an entry, into x: its head and the given parts. All other
 // parts are skipped.
 func (r *Reader) decode(parts Part, x *Entry) error {
 	var skipped cbor.RawMessage

@@ -136,7 +136,7 @@ func create(fsys corpus.FS, path string) (*bufferedFile, error) {
 	return &bufferedFile{bufio.NewWriterSize(f, 1<<18), f}, err
 }
 
-// size returns the number of bytes written, including buffered ones.
+// size returns the number of bytes that were written to f, including buffered ones.
 func (f *bufferedFile) size() int64 { return f.file.N + int64(f.Buffered()) }
 
 func (f *bufferedFile) close() error {
@@ -144,7 +144,7 @@ func (f *bufferedFile) close() error {
 	return errors.Join(err, f.file.Close())
 }
 
-// errShort is the error for a frame (a stored entry or draft) that is truncated, or larger than
+// errShort is the error for a frame (an encoded entry or draft) that is truncated, or larger than
 // any frame that a Writer writes.
 var errShort = errors.New("frame is cut off or corrupt")
 
@@ -169,8 +169,8 @@ type coder struct {
 	unpacked []byte
 }
 
-// pack encodes values in sequence and compresses the result. The result is valid until the next
-// call.
+// pack encodes values one after another as CBOR and compresses the result, which is valid until the
+// next call.
 func (c *coder) pack(values ...any) ([]byte, error) {
 	c.plain.Reset()
 	for _, v := range values {
@@ -182,7 +182,7 @@ func (c *coder) pack(values ...any) ([]byte, error) {
 	return c.packed, nil
 }
 
-// unpack decodes the first values of b after decompressing it. It returns an error if the
+// unpack unpacks b and decodes its first values into values. It returns an error if the
 // decompressed size exceeds maxBytes.
 func (c *coder) unpack(
 	b []byte,
@@ -210,7 +210,8 @@ func (c *coder) unpack(
 	return nil
 }
 
-// layoutOf describes how a type is stored: its kind, and the names and kinds of its fields.
+// layoutOf returns a text that changes with the way in which a type is stored: its kind, and the
+// names and kinds of its fields.
 func layoutOf(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Array:

@@ -96,7 +96,8 @@ func (w *writer) arenaFields() arenaFields {
 	return fields
 }
 
-// countOrNil returns a pointer to n, or nil if n is negative, which is an unknown count.
+// countOrNil returns a pointer to n, or nil if n is negative, which means that the count is
+// unknown.
 func countOrNil(n int) *int {
 	if n < 0 {
 		return nil
@@ -104,7 +105,8 @@ func countOrNil(n int) *int {
 	return &n
 }
 
-// atifStep converts step i of the trace, with the results of its calls, to a step of ATIF.
+// atifStep converts step i of the trace, with the results of its calls, to a step of ATIF, and
+// records what that lacks as losses.
 func (w *writer) atifStep(i int) atif.Step {
 	s := &w.t.Steps[i]
 	messages := w.stepMessages(i)

@@ -79,8 +79,8 @@ func (w *writer) openAI() chatRow {
 	return row
 }
 
-// hasOutcome reports whether the outcome of the trace (status, error, time, inference counts,
-// presence of a dialogue) differs from what a reader of the messages would assume.
+// hasOutcome reports whether the trace has an outcome (status, error, time, inference counts,
+// presence of a dialogue) other than the one that a reader of its messages would assume.
 func (w *writer) hasOutcome() bool {
 	t := w.t
 	if t.Status != arena.StatusSuccess || t.Error != nil || !math.IsNaN(t.Seconds) {
@@ -93,7 +93,8 @@ func (w *writer) hasOutcome() bool {
 	return t.HasDialogue != slices.ContainsFunc(t.Steps, isAgent)
 }
 
-// weight returns the weight of a message that is masked, nil for any other.
+// weight returns the training weight of a step's message: 0 if the step is masked, and nil for any
+// other. It returns nil for a masked step too, and records a loss, if the format has no weights.
 func (w *writer) weight(s *arena.Step) *int {
 	w.addLossIf(LossMask, s.Masked && !w.hasMasks)
 	if !s.Masked || !w.hasMasks {
@@ -102,8 +103,8 @@ func (w *writer) weight(s *arena.Step) *int {
 	return new(0)
 }
 
-// stepMessages converts step i of the trace to messages: one for the step and one for each
-// result of its calls.
+// stepMessages converts step i of the trace to messages: one for the step and one for each result
+// of its calls. It records what the messages lack as losses.
 func (w *writer) stepMessages(i int) []chatMessage {
 	s := &w.t.Steps[i]
 	w.addLossIf(LossProxyCalls, len(s.Proxy) > 0)
@@ -204,9 +205,9 @@ func (w *writer) session() []any {
 }
 
 // sessionTimes returns the times of messages in Unix milliseconds. The viewer orders messages by
-// their times, so that all have one or none has: if any step of the trace has a time, a message
-// without one, or with an earlier one than the message before it, gets one millisecond more than
-// that message. A changed time of a step is recorded as a loss.
+// time, so either all have one or none has: if any step has a time, a message without one, or with
+// one that is not later than that of the message before it, gets that message's time and one
+// millisecond. A changed time of a step is recorded as a loss.
 func (w *writer) sessionTimes(messages []chatMessage) []*int64 {
 	times := make([]*int64, len(messages))
 	hasTime := func(m chatMessage) bool { return m.unixMS() != nil }

@@ -26,8 +26,8 @@ func (w *writer) responses() map[string]any {
 	})
 }
 
-// continuesTurn reports whether the items of a message would be read as those of the agent message
-// before it.
+// continuesTurn reports whether a reader would join message m to the agent message before it,
+// because both are the agent's and m has neither text nor reasoning.
 func continuesTurn(m chatMessage, previousRole string) bool {
 	return m.Role == "assistant" && previousRole == m.Role && m.Content+m.Reasoning == ""
 }

@@ -2,8 +2,8 @@ package convert
 
 import "fmt"
 
-// ownKeys returns the members of a session's first line in which the session has what a row of messages has
-// beside them. The programs whose sessions these are ignore the members.
+// ownKeys returns the members of a session's first line that have what a row has besides its
+// messages: ids, model, reward and tools. The programs whose sessions these are ignore the members.
 func ownKeys(row chatRow) map[string]any {
 	return withoutZeros(map[string]any{
 		"eval_run_id": row.RunID,
@@ -14,7 +14,8 @@ func ownKeys(row chatRow) map[string]any {
 	})
 }
 
-// piSession converts the trace to the lines of a session of Pi.
+// piSession converts the trace to the lines of a session of Pi: a header, and a line for each
+// message.
 func (w *writer) piSession() []any {
 	w.keepsTimes = true
 	w.hasObjects = true
@@ -46,7 +47,7 @@ func (w *writer) piSession() []any {
 	return lines
 }
 
-// claudeSession converts the trace to the lines of a session of Claude Code.
+// claudeSession converts the trace to the lines of a session of Claude Code, one for each message.
 func (w *writer) claudeSession() []any {
 	w.hasObjects = true
 	row := w.openAI()
@@ -78,8 +79,8 @@ func (w *writer) claudeSession() []any {
 	return lines
 }
 
-// codexSession converts the trace to the lines of a session of Codex, whose items are those of the
-// Responses API.
+// codexSession converts the trace to the lines of a session of Codex: a header, and a line for each
+// item of the Responses API.
 func (w *writer) codexSession() []any {
 	row := w.openAI()
 	lines := []any{codexLine("session_meta", map[string]any{
@@ -103,11 +104,11 @@ func codexLine(kind string, payload any) map[string]any {
 	return map[string]any{"type": kind, "payload": payload}
 }
 
-// lineID returns the id of line i of a session.
+// lineID returns the id of line i of a session, i with at least eight digits.
 func lineID(i int) string { return fmt.Sprintf("%08d", i) }
 
-// parts returns a message as a list of parts: its reasoning, its text and its calls, which have the
-// type call and their arguments as an object with the key arguments.
+// parts returns a message as a list of parts: its reasoning, its text and its calls. call is the
+// type of a part with a call, arguments the key of the call's arguments, which are an object.
 func (w *writer) parts(m chatMessage, call, arguments string) []any {
 	parts := []any{}
 	if m.Reasoning != "" {

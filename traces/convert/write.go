@@ -118,11 +118,12 @@ type writer struct {
 	losses []Loss
 	// callIDs has the ids of all calls of the trace. It is nil before the first new id.
 	callIDs map[string]bool
-	// hasMasks reports whether the format has a place for a message that is out of training.
+	// hasMasks reports whether the format has a field for a message that is excluded from training.
 	hasMasks bool
-	// hasObjects reports whether the format has the arguments of calls as objects, not as texts.
+	// hasObjects reports whether the format has the arguments of calls as JSON objects and not as
+	// strings.
 	hasObjects bool
-	// keepsTimes reports whether the format has a place for the times of steps.
+	// keepsTimes reports whether the format has a field for the times of steps.
 	keepsTimes bool
 }
 
@@ -141,14 +142,15 @@ func (w *writer) writeLines(lines []any) error {
 	return nil
 }
 
-// addLossIf records the loss l, once, if isLost is true.
+// addLossIf records the loss l if isLost is true and l is not recorded yet.
 func (w *writer) addLossIf(l Loss, isLost bool) {
 	if isLost {
 		w.losses = slicesx.AppendUnique(w.losses, l)
 	}
 }
 
-// rawJSON converts a JSON text for package encoding/json. It returns nil if raw is empty.
+// rawJSON converts a JSON text to the type of package encoding/json. It returns nil if raw is
+// empty.
 func rawJSON(raw arena.Raw) json.RawMessage {
 	if raw == "" {
 		return nil

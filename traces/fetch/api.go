@@ -16,7 +16,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// run is one evaluation run of an agent version.
+// run is one evaluation of an agent version on a suite of problems.
 type run struct {
 	ID       string  `json:"eval_run_id"`
 	Agent    string  `json:"agent_version_id"`
@@ -39,8 +39,8 @@ type finding struct {
 	Components json.RawMessage `json:"score_components,omitempty"`
 }
 
-// item is one attempt of a run: an episode, of which feedback can be downloaded, or a problem of
-// the API's older contract, of which a log can.
+// item is one attempt of a run: an episode, whose feedback can be downloaded, or a problem of the
+// API's older contract, whose log can.
 type item struct {
 	ID      string `json:"item_id"`
 	Kind    string `json:"item_kind"`
@@ -68,10 +68,10 @@ type detail struct {
 	} `json:"items"`
 }
 
-// fileID matches an id that is safe as a file name.
+// fileID matches an id that is safe as the name of a file or folder.
 var fileID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$`)
 
-// raceRuns returns the runs of a race: those of all agent versions that qualified for it.
+// raceRuns returns the runs in a race of all agent versions that qualified for it.
 func (c *Client) raceRuns(ctx context.Context, id string) ([]run, error) {
 	var race struct {
 		Qualifiers []struct {
@@ -158,10 +158,10 @@ func (c *Client) racesSince(ctx context.Context, start time.Time) ([]string, err
 	}
 }
 
-// items returns the attempts of a run and its other details. In the older contract of the API,
-// the validator's findings are in the agent's list of problems, and so are the attempts if the
-// run lists none. If only that list cannot be read, items returns the attempts without findings
-// and an error.
+// items returns the attempts of a run and its other details. In the older contract of the API, the
+// validator's findings are in the agent's list of problems, and so are the attempts if the run
+// lists none. If only that list cannot be read, items returns the attempts that the run lists,
+// without findings, and an error.
 func (c *Client) items(ctx context.Context, r *run) (d detail, items []item, err error) {
 	if err = c.get(ctx, "evaluation-runs/"+url.PathEscape(r.ID), &d); err != nil {
 		return d, nil, fmt.Errorf("ask for run %s: %w", r.ID, err)
@@ -190,8 +190,7 @@ func (c *Client) items(ctx context.Context, r *run) (d detail, items []item, err
 	return d, items, nil
 }
 
-// findings returns the validator's results for a run by problem id. It is for runs of the API's
-// older contract.
+// findings returns the validator's results for a run of the API's older contract, by problem id.
 func (c *Client) findings(ctx context.Context, r *run) (map[string]finding, error) {
 	var agent struct {
 		Problems []struct {
@@ -218,8 +217,9 @@ func (c *Client) findings(ctx context.Context, r *run) (map[string]finding, erro
 	return findings, nil
 }
 
-// attempt downloads the text of one attempt: the feedback on an episode, or the log of a
-// problem. The address of a log expires; then attempt requests a new address, once.
+// attempt downloads the text of one attempt: the feedback on an episode, or the log of a problem.
+// The address of a log may expire before the download; then attempt requests a second address. The
+// error is errExpired if that expired too.
 func (c *Client) attempt(
 	ctx context.Context,
 	r *run,
@@ -315,7 +315,7 @@ func (c *Client) RaceDocument(ctx context.Context, id string) ([]byte, error) {
 	return asjson.Indented(doc, " "), nil
 }
 
-// versions returns what the API says of each agent version that has a run.
+// versions downloads the API's JSON object on each agent version that has one of the runs.
 func (c *Client) versions(ctx context.Context, runs []run) ([]json.RawMessage, error) {
 	all := []json.RawMessage{}
 	seen := map[string]bool{}

@@ -37,7 +37,7 @@ type Refusal struct {
 	Status int
 	// Code is the error code in the response, such as RACE_IN_FLIGHT, or empty.
 	Code string `json:"error_code"`
-	// retryAfter is the time in Retry-After, if hasRetryAfter is set.
+	// retryAfter is the pause that the Retry-After header requests, if hasRetryAfter is set.
 	retryAfter    time.Duration
 	hasRetryAfter bool
 }
@@ -57,12 +57,14 @@ const (
 )
 
 // get sends a GET request for a path of the public API and decodes the JSON response into dst.
+// Errors are those of call.
 func (c *Client) get(ctx context.Context, path string, dst any) error {
 	return c.call(ctx, http.MethodGet, c.Base+"/v1/public/"+path, nil, dst)
 }
 
-// call sends a request, several times if necessary, and decodes the JSON response into dst. A
-// *json.RawMessage receives the response unchanged.
+// call sends a request, again after temporary failures, and decodes the JSON response into dst. A
+// *json.RawMessage receives the response unchanged. The error is a *Refusal if the last status is
+// not 200.
 func (c *Client) call(
 	ctx context.Context,
 	method, address string,
@@ -110,8 +112,9 @@ func (c *Client) sendWithRetry(
 	}
 }
 
-// isTemporary reports whether a request that failed with err may succeed later: the status is
-// 429 or at least 500, or there was no response. It is false for a response that is too large.
+// isTemporary reports whether a request that failed with err may succeed later: the status is 429
+// or at least 500, or no complete response was received. It is false for a response that is too
+// large.
 func isTemporary(err error) bool {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return false
@@ -165,9 +168,9 @@ func newRefusal(res *http.Response, body []byte) *Refusal {
 	return r
 }
 
-// waitTurn waits until the rate allows the next request. The intervals between requests are
-// equal. The first request waits for one interval after the start, so that restarted processes
-// do not exceed the rate together.
+// waitTurn waits until the rate allows the next request. Requests are at least a minute divided by
+// PerMinute apart. The first waits for one interval too, so that restarted processes do not exceed
+// the rate together.
 func (c *Client) waitTurn(ctx context.Context) error {
 	now := time.Now() //nolint:forbidigo // a rate is of real time and reaches no data
 	if c.last.IsZero() {

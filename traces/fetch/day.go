@@ -34,7 +34,8 @@ const (
 	stateChanged    = "changed" // fields of the run differ from its run.json
 )
 
-// entry is the state of one attempt in the manifest, or of a run if Item is empty.
+// entry is the state of one attempt (Item) of a run in the manifest, or of the run if Item is
+// empty.
 type entry struct {
 	Run    string `json:"run"`
 	Item   string `json:"item,omitempty"`
@@ -51,7 +52,7 @@ type day struct {
 	folder  string
 	// dryRun is set if nothing may be written.
 	dryRun bool
-	// requestedProblems is set after the request for the day's problems.
+	// requestedProblems is set once the day's problems were requested from the API.
 	requestedProblems bool
 }
 
@@ -119,8 +120,8 @@ var storedFields = []string{
 }
 
 // runFields returns the content of a run's run.json: fields copied from the API, the fields that
-// package traces reads, and the validator's findings. isComplete records that all attempts are
-// on disk.
+// package traces reads, and the validator's findings. isComplete, whether all attempts are on disk,
+// becomes the field whole.
 func runFields(
 	r *run,
 	kind, network string,
@@ -148,7 +149,8 @@ func runFields(
 	return fields, nil
 }
 
-// writeRun writes the run.json of a run. isComplete records that all attempts are on disk.
+// writeRun writes the run.json of a run, whose field whole is isComplete: whether all attempts are
+// on disk.
 func (d *day) writeRun(
 	r *run,
 	kind, network string,
@@ -211,8 +213,8 @@ func (d *day) compareStored(r *run, network string) (isComplete bool, err error)
 	return isComplete, err
 }
 
-// close counts the entries by their states and writes the manifest. It returns the counts as
-// text, such as "fetched 12".
+// close counts the entries by their states and writes the manifest. It returns one text for each
+// state with its count, such as "fetched 12".
 func (d *day) close() (counts []string, err error) {
 	d.Counts = map[string]int{}
 	for _, e := range d.Entries {

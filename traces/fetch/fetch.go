@@ -122,8 +122,8 @@ func (f *Fetch) list(ctx context.Context) ([]run, error) {
 	return runs, nil
 }
 
-// queriedRun returns the single run of the query, with the fields that it has in the list of its
-// agent's runs.
+// queriedRun returns the single run of the query as it is in the list of its agent's runs, which
+// has more fields. It returns an error if the list does not have the run.
 func (f *Fetch) queriedRun(ctx context.Context) ([]run, error) {
 	var result struct {
 		Agent string `json:"agent_version_id"`
@@ -140,8 +140,9 @@ func (f *Fetch) queriedRun(ctx context.Context) ([]run, error) {
 	return nil, cmp.Or(err, fmt.Errorf("run %s is not among those of its agent", f.Query.Run))
 }
 
-// newJob returns a job for a run. It returns nil if the run is complete on disk or its attempts
-// cannot be listed. It adds the day of the run to days if it is new.
+// newJob returns a job for a run. It returns nil without an error if the run is complete on disk or
+// its attempts cannot be listed, which the manifest then records. It adds the day of the run to
+// days if it is new.
 func (f *Fetch) newJob(
 	ctx context.Context,
 	r *run,
@@ -183,8 +184,8 @@ func (f *Fetch) newJob(
 	return j, nil
 }
 
-// reportEstimate logs how many attempts the jobs have to download, and the requests and the time
-// that this takes.
+// reportEstimate logs how many attempts of the jobs are not on disk, and the requests and the time
+// that their download takes.
 func (f *Fetch) reportEstimate(jobs []*job, days map[string]*day) {
 	requests := 0
 	attempts := 0
@@ -237,8 +238,8 @@ func (f *Fetch) download(ctx context.Context, j *job) error {
 }
 
 // downloadItem writes one attempt to disk unless it is there, and adds an entry to the manifest.
-// isOnDisk reports whether the attempt is on disk afterwards. The error concerns all attempts,
-// such as a server that cannot be reached.
+// isOnDisk reports whether the attempt is on disk afterwards. The error is one that stops the
+// fetch: the server cannot be reached, the context is done, or the disk fails.
 func (f *Fetch) downloadItem(
 	ctx context.Context,
 	j *job,
@@ -273,7 +274,8 @@ func (f *Fetch) downloadItem(
 }
 
 // downloadProblems writes the problems of the run's suite to a file in the day's folder. It does
-// nothing if the file exists or the problems were requested before.
+// nothing if the file exists or the problems were requested before. A refusal by the server becomes
+// an entry of the manifest.
 func (f *Fetch) downloadProblems(ctx context.Context, j *job) error {
 	path := filepath.Join(j.day.folder, "problems.jsonl")
 	if _, err := os.Stat(path); err == nil || j.day.requestedProblems {

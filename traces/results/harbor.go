@@ -83,12 +83,12 @@ func ReadTrial(fsys fs.FS, folder string) []Attempt {
 	return attempts
 }
 
-// trial is the folder of a trial.
+// trial is the folder of a trial of Harbor.
 type trial struct {
 	fsys   fs.FS
 	folder string
-	// result is the recorded result of the trial, which does not exist if the trial did not end, and
-	// text is its file.
+	// result is the JSON of result.json, and text the content of the file. If the trial did not
+	// end, result does not exist.
 	result gjson.Result
 	text   []byte
 	config gjson.Result
@@ -102,7 +102,7 @@ func (t *trial) isTrial() bool {
 	return t.config.Get("trial_name").Exists() && t.config.Get("task").IsObject()
 }
 
-// step returns the recorded result of a step of the trial.
+// step returns the recorded result of the step with this name. It does not exist if there is none.
 func (t *trial) step(name string) gjson.Result {
 	for _, step := range t.result.Get("step_results").Array() {
 		if step.Get("step_name").Str == name {
@@ -112,8 +112,8 @@ func (t *trial) step(name string) gjson.Result {
 	return gjson.Result{}
 }
 
-// attempt returns the attempt at a step of the trial, whose recorded result is given. step is empty
-// for a trial without steps.
+// attempt returns the attempt at a step of the trial; result is the recorded result of the step.
+// step is empty for a trial without steps, and result then that of the trial.
 func (t *trial) attempt(step string, result gjson.Result) Attempt {
 	folder := t.folder
 	task := cmp.Or(
@@ -145,8 +145,8 @@ func (t *trial) attempt(step string, result gjson.Result) Attempt {
 	return a
 }
 
-// withContinuations returns an attempt, and one for each file in the folder of its trajectory in
-// which the agent continued after a summary of what was before.
+// withContinuations returns the attempt first, and one for each file next to its trajectory in
+// which the agent continued after a summary of the earlier messages.
 func (t *trial) withContinuations(first Attempt) []Attempt {
 	attempts := []Attempt{first}
 	folder := path.Dir(first.File)
@@ -165,7 +165,8 @@ func (t *trial) withContinuations(first Attempt) []Attempt {
 	return attempts
 }
 
-// file returns the name of the file that stands for a trial without a trajectory.
+// file returns the name of the file that represents a trial without a trajectory: its result, or
+// its configuration if it has no result.
 func (t *trial) file() string {
 	if t.result.Exists() {
 		return path.Join(t.folder, resultName)
@@ -181,9 +182,9 @@ func baseName(name string) string {
 	return path.Base(strings.ReplaceAll(name, `\`, "/"))
 }
 
-// setOutcome sets the reward and the error of an attempt from its recorded result. If the result has
-// neither, the verifier's own files in the folder have the reward, and setOutcome returns what is in
-// them. A reward that Harbor does not count, because of the error, is unknown.
+// setOutcome sets the reward and the error of an attempt from its recorded result. If the result
+// has neither, the reward is read from the verifier's own files in the folder, and setOutcome
+// returns their content. A reward that Harbor does not count, because of the error, stays nil.
 func (r *Result) setOutcome(fsys fs.FS, folder string, result gjson.Result) (file []byte) {
 	rewards := result.Get("verifier_result.rewards")
 	if e := result.Get("exception_info"); e.IsObject() {
@@ -214,8 +215,9 @@ func (r *Result) setOutcome(fsys fs.FS, folder string, result gjson.Result) (fil
 	return file
 }
 
-// setReward sets the reward from an object of named rewards: the one that is named reward, or the
-// only one. Of several others none is the reward of the attempt.
+// setReward sets the reward from an object of named rewards: the one with the name reward, or the
+// only one. Of several others none is the reward of the attempt. If there are several, it records a
+// loss.
 func (r *Result) setReward(rewards gjson.Result) {
 	all := rewards.Map()
 	reward := rewards.Get("reward")

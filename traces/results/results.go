@@ -31,11 +31,11 @@ type Result struct {
 // of all tokens of its attempt.
 const maxBytes = 64 << 20
 
-// limits are those of the JSON of an evaluator's file.
+// limits bounds the nesting, strings and lists in the JSON of an evaluator's file.
 var limits = cursor.Limits{Depth: 512, StringBytes: 32 << 20, Elements: 200_000}
 
-// readObject returns a JSON object and the bytes of its file. The object does not exist if the file
-// cannot be read, is too long, or holds anything else.
+// readObject returns the JSON object in a file and the bytes of the file. The object does not exist
+// if the file cannot be read, is too long, or is no JSON object.
 func readObject(fsys fs.FS, name string) (object gjson.Result, text []byte) {
 	text = readFile(fsys, name)
 	c := cursor.New(string(bytes.ToValidUTF8(text, []byte("\uFFFD"))), limits)

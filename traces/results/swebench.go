@@ -21,7 +21,7 @@ type Report struct {
 	SHA256 string
 }
 
-// outcome is what a report says of a problem.
+// outcome is what a report states about a problem. A larger value overrides a smaller one.
 type outcome uint8
 
 const (
@@ -33,9 +33,9 @@ const (
 	disputed // two reports differ
 )
 
-// lists are the lists of problems in a report, with what each of them says. If a problem is in
-// several lists, the later constant of outcome counts. The harness of SWE-bench writes those that end in _ids, and the evaluation of
-// earlier versions of SWE-agent the others.
+// lists maps the keys of the lists of problems in a report to what a list states about its
+// problems. If a problem is in several lists, the largest outcome counts. The harness of SWE-bench
+// writes those that end in _ids, and the evaluation of earlier versions of SWE-agent the others.
 var lists = []struct {
 	name string
 	is   outcome
@@ -59,10 +59,10 @@ var lists = []struct {
 	{"resolved_ids", solved},
 }
 
-// headBytes is the number of bytes at the start of a file by which a report is recognised.
+// headBytes is the number of bytes at the start of a file in which a key of a report is searched.
 const headBytes = 4 << 10
 
-// reportsName is the name under which SWE-agent keeps a report.
+// reportsName is the name of the file in which SWE-agent stores a report.
 const reportsName = "results.json"
 
 // ReadReport returns what the reports in a folder state together, or nil if there is none. It also
@@ -106,7 +106,8 @@ func hasReportHead(fsys fs.FS, name string) bool {
 	return bytes.Contains(head, []byte(`"resolved_instances"`)) || bytes.Contains(head, []byte(`"resolved_ids"`))
 }
 
-// readOutcomes returns what a document states of each problem, or nil if it is no report.
+// readOutcomes returns what a document states about each problem, by problem id, or nil if it is no
+// report.
 func readOutcomes(doc gjson.Result) map[string]outcome {
 	if !doc.Get("resolved_ids").IsArray() && !doc.Get("resolved").IsArray() {
 		return nil
@@ -122,7 +123,7 @@ func readOutcomes(doc gjson.Result) map[string]outcome {
 	return outcomes
 }
 
-// add adds what another report states.
+// add adds the outcomes of another report. A problem on which both differ becomes disputed.
 func (r *Report) add(outcomes map[string]outcome) {
 	for id, o := range outcomes {
 		if known := r.outcomes[id]; known != unstated && known != o {
@@ -153,8 +154,8 @@ func (r *Report) Result(ids ...string) *Result {
 	return nil
 }
 
-// runFiles are patterns of path.Match for the files of a run of SWE-agent or mini-swe-agent that are no
-// traces: configurations, patches and logs.
+// runFiles are patterns of path.Match for the base names of files that a run of SWE-agent or
+// mini-swe-agent writes and that are no traces: configurations, patches and logs.
 var runFiles = []string{"*.yaml", "*.yml", "*.log", "*.patch", "*.pred", "preds.json", "all_preds.jsonl"}
 
 // IsRunFile reports whether a file of a run of SWE-agent is no trace, by its name.
