@@ -201,7 +201,7 @@ func rowSpecHash(row rows.Row) string {
 	return SpecHash(p)
 }
 
-// sortUnique sorts s in place and removes its duplicates.
+// sortUnique sorts s in place and returns it without its duplicates.
 func sortUnique(s []string) []string {
 	slices.Sort(s)
 	return slices.Compact(s)

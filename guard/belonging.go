@@ -74,8 +74,9 @@ func (m *Members) Problems(c Candidate, f Finding) []string {
 	return ids
 }
 
-// repeated returns the indices of the problems whose whole request is among the texts of a row, or
-// within one of them or over several.
+// repeated returns the indices in the bank of the problems whose complete request is one of the
+// texts of a row, is inside one of them, or is split over the messages of its conversation. An
+// index may occur several times.
 func (m *Members) repeated(c Candidate) (found []int) {
 	texts := slices.Concat([]string{c.Text}, c.Context, c.Answers, c.Results, c.Metadata)
 	for _, text := range texts {

@@ -4,7 +4,7 @@ import "strings"
 
 // checkConversation checks the texts of a dialogue that the model did not write, joined in their
 // order: a request may be split over messages, parts of a message, or fields of a row. It returns
-// the zero Finding for a single text, which is checked by itself.
+// the strongest finding, and the zero Finding for a single text, which is checked by itself.
 func (g *Guard) checkConversation(parts []string) Finding {
 	if len(parts) < 2 {
 		return Finding{}
@@ -27,9 +27,9 @@ func (g *Guard) checkConversation(parts []string) Finding {
 	return overMessages(best)
 }
 
-// minJoinedCover is the minimum share, by weight, of the words of a request in joined texts. A
-// request that was split is there whole, while a word of a prompt and one of another request come
-// together by chance.
+// minJoinedCover is the minimum share, 0 to 1 by weight, of a request's words that joined texts
+// must have to be dropped as a rewording of it. A request that was split is complete there, while a
+// word of a prompt and one of another request occur together by chance.
 const minJoinedCover = 0.5
 
 func overMessages(f Finding) Finding {
@@ -60,7 +60,8 @@ func windows(parts []string, limit int) [][]string {
 }
 
 // checkResult checks what a tool returned. Since every search returns products of other problems,
-// only whole protected requests count, not ids, titles or similar texts.
+// it drops the row only if the text repeats a complete protected request, not for ids, titles or
+// similar texts.
 func (g *Guard) checkResult(text string) Finding {
 	f := g.index().ngram.check(text, g.bank)
 	if !f.Same {

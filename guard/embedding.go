@@ -22,8 +22,8 @@ const maxEmbeddedBytes = 4000
 type EmbeddingTier struct {
 	guard    *Guard
 	embedder *model.Embedder
-	// limits are what honest texts reach. They are computed for each model and bank, since cosines
-	// of different models are not comparable.
+	// limits are the highest values that honest texts (of no protected problem) reach. They are
+	// computed for each model and bank, since cosines of different models are not comparable.
 	limits limits
 	// entries are the indices of the bank's entries that have a text, vectors their embeddings.
 	entries []int
@@ -126,11 +126,11 @@ func (t *EmbeddingTier) embeddable(c Candidate) []string {
 	return out
 }
 
-// judge sets f to a drop if the text has the meaning of a protected request: its cosine with the
-// request, or the lead of the nearest request over the next ones, is higher than those of honest
-// texts, and no number of the text contradicts the request. A text that the lexical tier cannot read
-// is also dropped if its numbers agree with those of the nearest request, since across languages
-// cosines are lower, but their order is the same.
+// judge sets f to a drop if the text has the meaning of a protected request: the cosine of their
+// embeddings, or the lead of the nearest request over the next ones, is higher than those of honest
+// texts, and no number of the text contradicts the request. A text that the lexical tier cannot
+// read is also dropped if its numbers agree with those of the nearest request, since across
+// languages cosines are lower, but their order is the same.
 func (t *EmbeddingTier) judge(text string, vector []float32, f *Finding) {
 	if at, cosine := t.consistent(text, vector); at >= 0 {
 		t.drop(f, at, "cosine %.4f, of honest texts at most %.4f; no number contradicts", cosine, t.limits.cosine)
@@ -161,7 +161,8 @@ func (t *EmbeddingTier) consistent(text string, vector []float32) (at int, cosin
 	return at, cosine
 }
 
-// drop sets f to a drop for the request of the vector with this index.
+// drop sets f to a drop by the embedding tier for the request whose vector is t.vectors[at].
+// evidence is a format, as of fmt.Sprintf, for the numbers.
 func (t *EmbeddingTier) drop(f *Finding, at int, evidence string, numbers ...any) {
 	e := &t.guard.bank[t.entries[at]]
 	f.Match = e.ID

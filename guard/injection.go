@@ -36,9 +36,10 @@ type InjectionRecall struct {
 	Missed []string `json:"missed,omitempty"`
 }
 
-// plant is a kind of change to requests. To measure recall, protected requests are changed in this
-// way and checked. Requests that the change leaves as they are do not count, except for the kind
-// verbatim. split, if it is not nil, distributes the changed text over the texts of a conversation.
+// plant is a kind of change to requests. To measure the guard's recall, protected requests are
+// changed in this way and checked. Requests that the change leaves as they are do not count, except
+// for the kind verbatim. split, if it is not nil, distributes the changed text over the texts of a
+// conversation. floor is the minimum recall, 0 to 1.
 type plant struct {
 	kind   string
 	change func(text string) string
@@ -164,11 +165,12 @@ func (r InjectionReport) Validate() error {
 	return bad.Err()
 }
 
-// markSplit returns a request with another end, so that requests which are split count as changed.
+// markSplit returns a request with a blank at its end, so that requests which are only split count
+// as changed.
 func markSplit(text string) string { return text + " " }
 
-// splitInto returns a function that splits a text into parts of equally many words, as a customer
-// writes several messages, a message has several parts, or a row several fields.
+// splitInto returns a function that splits a text into this many parts of about equally many words,
+// as a customer writes several messages, a message has several parts, or a row several fields.
 func splitInto(parts int) func(text string) []string {
 	return func(text string) []string {
 		words := strings.Fields(text)

@@ -7,9 +7,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// nearest is the protected request that is nearest to a text by their embeddings: at is the index of
-// its vector, cosine the cosine of both, and lead the cosine less the mean cosine of the next
-// requests.
+// nearest is the protected request that is nearest to a text by their embeddings: at is its index
+// in EmbeddingTier.vectors, cosine the cosine of both, and lead the cosine less the mean cosine of
+// the up to maxNext next requests.
 type nearest struct {
 	at     int
 	cosine float64
@@ -21,9 +21,10 @@ type nearest struct {
 // may be that of another wording of the nearest request.
 const maxNext = 10
 
-// nearestTo returns the request that is nearest to a vector, without those for which isLeftOut
-// reports true. Next requests are those that have no product in common with the nearest. The lead is
-// 0 if there is none.
+// nearestTo returns the protected request that is nearest to a vector, without those for which
+// isLeftOut, called with an index of t.vectors, reports true. The next requests, from which the
+// lead is computed, have no product or specification in common with it. The lead is 0 if there is
+// none.
 func (t *EmbeddingTier) nearestTo(vector []float32, isLeftOut func(at int) bool) nearest {
 	const leftOut = -2 // below every cosine
 	cosines := make([]float64, len(t.vectors))
@@ -57,8 +58,8 @@ func (t *EmbeddingTier) nearestTo(vector []float32, isLeftOut func(at int) bool)
 	return best
 }
 
-// limits are the highest cosine and the highest lead of honest texts, apart from the share of them
-// that may be dropped by mistake.
+// limits are the highest cosine and the highest lead that honest texts (of no protected problem)
+// reach, without the small share of them that may be dropped by mistake.
 type limits struct {
 	cosine, lead float64
 	// unrelated is the median cosine of requests that have nothing in common but that they are
@@ -114,9 +115,9 @@ func (t *EmbeddingTier) measureLimits(ctx context.Context) error {
 // background returns the number of protected requests that the limits are computed from.
 func (t *EmbeddingTier) background() int { return min(len(t.vectors), maxBackground) }
 
-// consistentLead returns the lead of n, or 0 if the text is of another kind than a request, has a
-// number that contradicts the request, or has too few words of the request though its words can be
-// read.
+// consistentLead returns n.lead, the lead of the nearest request over the next ones. It returns 0
+// if the text is of another kind than a request, has a number that contradicts that request, or has
+// too few of its words though its words can be read.
 func (t *EmbeddingTier) consistentLead(text string, n nearest) float64 {
 	words := t.guard.index().lexical
 	request := t.entries[n.at]
@@ -127,8 +128,8 @@ func (t *EmbeddingTier) consistentLead(text string, n nearest) float64 {
 	return n.lead
 }
 
-// limitOf returns the lowest of the values that at most the given share of them exceeds, and 1 for
-// no values, which no cosine exceeds.
+// limitOf returns the lowest of the values that at most the given share of them, 0 to 1, exceeds.
+// For no values it returns 1, which no cosine exceeds. It sorts values in place.
 func limitOf(values []float64, share float64) float64 {
 	if len(values) == 0 {
 		return 1

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// gramWords is the number of consecutive words of a run that is looked up. Runs of eight words are
-// the usual measure of contamination.
+// gramWords is the number of consecutive words of a run, by which texts are compared. Runs of eight
+// words are the usual measure of contamination.
 const gramWords = 8
 
 // maxGramEntries is the maximum number of protected requests that may contain the same run of
@@ -72,18 +72,20 @@ func grams(text string) []uint64 {
 	return out
 }
 
-// The minimum shares of the runs of a request that a text has if it repeats the request: with a
-// part of it changed or left out, and whole.
+// The minimum shares, 0 to 1, of the runs of a request that a text must have to be dropped
+// (minGramShare, if parts were changed or left out) and to repeat the complete request
+// (minSameGramShare).
 const (
 	minGramShare     = 0.6
 	minSameGramShare = 1
 )
 
-// minGrams is the minimum number of runs of a request of which a part is enough. A request with
-// fewer runs has to be repeated whole.
+// minGrams is the minimum number of runs that a request must have so that a part of them is enough.
+// A request with fewer runs has to be repeated completely.
 const minGrams = 4
 
-// count returns how many of the runs of each protected request a text has.
+// count returns, by index in the bank, how many of the runs of each protected request a text has.
+// Requests of which it has none are left out.
 func (x *ngramIndex) count(text string) map[int32]int {
 	found := map[int32]int{}
 	seen := map[uint64]bool{}
@@ -100,7 +102,8 @@ func (x *ngramIndex) count(text string) map[int32]int {
 	return found
 }
 
-// whole returns the indices of the protected requests all of whose runs a text has.
+// whole returns the sorted indices in the bank of the protected requests all of whose runs a text
+// has.
 func (x *ngramIndex) whole(text string) (entries []int) {
 	for i, n := range x.count(text) {
 		if n == x.grams[i] {
@@ -111,8 +114,9 @@ func (x *ngramIndex) whole(text string) (entries []int) {
 	return entries
 }
 
-// check returns a finding to drop the row if a text repeats most runs of a protected request.
-// Otherwise it returns the zero Finding.
+// check returns a finding to drop the row if a text repeats at least the share minGramShare of the
+// runs of a protected request. Otherwise it returns the zero Finding. Same is set if the text has
+// all runs.
 func (x *ngramIndex) check(text string, bank []Entry) Finding {
 	found := x.count(text)
 	best := int32(-1)

@@ -243,8 +243,9 @@ func (g *Guard) estimateFalseDrops(configured bool) {
 }
 
 // leaveOneOutScores checks up to maxHeld requests of the bank, sampled by a hash, each against the
-// requests of all unrelated problems. It returns the score of each with the most similar request, 0
-// if that request asks for the same, and the number of entries that have a request.
+// requests of all unrelated problems. It returns the score, 0 to 1, of each with the most similar
+// request, 0 if that request asks for the same. problems is the number of entries with a request
+// that are not literal.
 func (g *Guard) leaveOneOutScores() (scores []float64, problems int) {
 	sample := slices.DeleteFunc(g.sample(0, math.MaxInt), func(i int) bool {
 		return g.bank[i].Literal
@@ -261,8 +262,8 @@ func (g *Guard) leaveOneOutScores() (scores []float64, problems int) {
 	return scores, len(sample)
 }
 
-// sample returns the indices of at most n entries of the bank that have a request, in a random
-// order that depends only on seed and the entries.
+// sample returns the indices of at most n entries of the bank that have a request, in a
+// pseudo-random order that depends only on seed and the entries.
 func (g *Guard) sample(seed uint64, n int) []int {
 	var sample []int
 	draws := map[int]float64{}
@@ -278,8 +279,8 @@ func (g *Guard) sample(seed uint64, n int) []int {
 	return sample[:min(len(sample), n)]
 }
 
-// areRelated reports whether the entries i and j of the bank are one problem, by index or
-// specification, or share a product.
+// areRelated reports whether the entries i and j of the bank are one problem (the same index or
+// specification) or share a product.
 func (g *Guard) areRelated(i, j int) bool {
 	a := &g.bank[i]
 	b := &g.bank[j]

@@ -208,7 +208,7 @@ func (s *specIndex) findProduct(text string) (entry int, id string) {
 	return s.findDigits(text)
 }
 
-// minDigits is the minimum number of digits in an id that is found beside letters and with signs
+// minDigits is the minimum number of digits in an id that is found next to letters and with signs
 // between its digits. Among ten million numbers of eight digits, one agrees with an id of a bank of
 // 750 ids of ten digits by chance.
 const minDigits = 8

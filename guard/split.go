@@ -94,7 +94,8 @@ func (s *State) CheckPools() error {
 
 // assign assigns a pool to every cluster that has none, by a hash of its ID. It then moves a
 // cluster of another pool into each of the pools eval, never-touch and train that is empty, if fill
-// finds one.
+// finds one. At last it removes the ids of held-out problems from train clusters and indexes the
+// problems.
 func (s *State) assign() {
 	for i := range s.Clusters {
 		c := &s.Clusters[i]

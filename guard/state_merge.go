@@ -118,8 +118,8 @@ func mergeGroups(parts []StateCluster, groups forest) []StateCluster {
 	return out
 }
 
-// add appends the lists of part to those of c, without sorting them, and gives c the more protected
-// of the two pools. c stays literal if part is.
+// add appends the lists of part to those of c, without sorting them, and sets c.Pool to the more
+// protected of the two pools. c stays literal only if part is literal too.
 func (c *StateCluster) add(part *StateCluster) {
 	c.Problems = append(c.Problems, part.Problems...)
 	c.ProductIDs = append(c.ProductIDs, part.ProductIDs...)

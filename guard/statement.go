@@ -65,8 +65,9 @@ func statementLines(name string) []string {
 	return slices.DeleteFunc(lines, func(line string) bool { return line == "" || line[0] == '#' })
 }
 
-// formPlants returns a kind of plants for each kind of the frozen forms. Each request is written in
-// one of the forms of the kind, chosen by a hash of the request.
+// formPlants returns a plant, a way to change requests, for each kind of form in the embedded file
+// of templates, such as a request as keywords or in base64. Each request is written in one of the
+// forms of the kind, chosen by a hash of the request.
 var formPlants = sync.OnceValue(func() []plant {
 	var kinds []string
 	forms := map[string][]string{}
@@ -93,10 +94,11 @@ var formPlants = sync.OnceValue(func() []plant {
 	return out
 })
 
-// messageBreak separates the messages of a form.
+// messageBreak separates the messages of a dialogue in a form, a template for changed requests.
 const messageBreak = "|||"
 
-// fillForm writes a request in a form.
+// fillForm returns the template form with its placeholders, such as {request}, {start} and
+// {base64}, replaced by the request, a part of it or an encoding of it.
 func fillForm(form, request string) string {
 	halves := splitInto(2)(request)
 	thirds := splitInto(3)(request)

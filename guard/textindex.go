@@ -48,9 +48,9 @@ func setIfAbsent(m map[string]int, key string, i int) {
 	}
 }
 
-// maxPadding is the maximum length of a text that is compared with requests after normalisation, as
-// a multiple of the length of the longest request. Longer texts are checked by the lexical tier
-// only.
+// maxPadding is the maximum length of a text that the text index compares with requests after
+// normalisation, as a multiple of the length of the longest request. Longer texts are compared byte
+// for byte, and by the other tiers.
 const maxPadding = 4
 
 func (t *textIndex) check(text string, bank []Entry) Finding {
@@ -72,7 +72,7 @@ func (t *textIndex) check(text string, bank []Entry) Finding {
 	return Finding{}
 }
 
-// clauseSign matches the signs between two clauses, but not those within a number.
+// clauseSign matches the signs between two clauses of a text, but not those within a number.
 var clauseSign = regexp.MustCompile(`[,;.:!?](?:\s|$)|\n`)
 
 // sortedClauses returns the normalised clauses of a text in alphabetical order. It returns "" for a

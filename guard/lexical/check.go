@@ -93,11 +93,12 @@ func (x *Index) asksSame(c comparison) bool {
 	return isNear && contradiction(base, c.part, c.features) == ""
 }
 
-// The minimum shares, by weight, of the words of a request that a text has which is dropped by its
-// score, and which asks for the same or agrees in a price of another currency, which agrees with many
-// others. A text with fewer than minSameWords words of the request, of which similar ones count less,
-// needs minFewCover: two words of a short request come together by chance. The shares do not hold for a text that has minExactNumbers
-// numbers of the request: who describes a product without its name keeps the numbers.
+// The minimum shares, 0 to 1 by weight, of a request's words that a text must have: minDropCover to
+// be dropped by its score, minSameCover to count as asking for the same, or if the two agree in an
+// amount of another currency, which agrees with many others. A text with fewer than minSameWords
+// words of the request, of which similar ones count less, needs minFewCover, since two words of a
+// short request occur together by chance. A text with minExactNumbers numbers of the request needs
+// no share: who describes a product without its name keeps the numbers.
 const (
 	minDropCover    = 0.2
 	minSameCover    = 0.35

@@ -46,9 +46,9 @@ func Join(
 	return nil
 }
 
-// The requests that a worker compares with all others before the groups are joined are at least
-// minJoinBatch, and a part of joinBatches of all: so few that the members of a large group are soon
-// compared no more.
+// Join compares the requests in batches and joins the groups after each. A batch has, for each
+// worker, at least minJoinBatch requests and otherwise a joinBatches-th of all: so few that the
+// members of a large group are soon compared no more.
 const (
 	minJoinBatch = 64
 	joinBatches  = 256
