@@ -35,8 +35,8 @@ const (
 	Rewordings = "rewordings" // the guard's detector of reworded requests
 )
 
-// mark is the smallest value of a figure with which an instrument is on, and the largest share of
-// false drops.
+// mark has the smallest values, by figure, with which an instrument is on, and the largest share of
+// harmless texts, 0 to 1, that a detector may drop.
 type mark struct {
 	least         map[string]float64
 	maxFalseDrops float64

@@ -10,8 +10,8 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// minTools is the number of a domain's tools by which an attempt is recognised. One name, such as
-// search, is common to many domains.
+// minTools is the minimum number of a domain's tools that an attempt must declare or call to be
+// recognised by them. One name, such as search, is common to many domains.
 const minTools = 2
 
 // ErrSeveral reports that an attempt fits several domains equally well.

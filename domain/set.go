@@ -73,7 +73,8 @@ func NewSet(named string) (*Set, error) {
 	return s, nil
 }
 
-// nearest returns a question that names the built-in domain whose name is most similar, or "".
+// nearest returns a question that names the first domain of the set whose name differs from the
+// given one by at most two edits, as ": did you mean shop?". It returns "" if there is none.
 func (s *Set) nearest(name string) string {
 	for _, known := range s.Names() {
 		if text.Distance(name, known) <= 2 {

@@ -45,7 +45,8 @@ func NewRecord(day, name, agent string) (*Record, error) {
 	return r, nil
 }
 
-// run returns the file of the run of this number, which is created unless it is open.
+// run returns the file of the run with this number, from 0, and creates the file if it is the next
+// one.
 func (r *Record) run(number int) (*os.File, error) {
 	if number < len(r.runs) {
 		return r.runs[number], nil

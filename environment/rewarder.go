@@ -116,8 +116,9 @@ func countUnreadable(d *arena.Dialogue) int {
 }
 
 // judge scores an attempt by the outcome rules and, if there is a judge, grades its reasoning. It
-// stores score, grade and the teacher's calls in a, and returns the verdict with the reward
-// computed from them.
+// stores outcome, grade and the teacher's calls in a, and returns the verdict with the reward
+// computed from them. If the deciding passage repeats those of earlier episodes, the grade is
+// silentGrade and the verdict has FlagFramed.
 func (w *Rewarder) judge(ctx context.Context, a *reward.Attempt) (Verdict, error) {
 	o, err := w.Scorer.Score(ctx, a.Trace, a.Problem)
 	if err != nil {

@@ -115,7 +115,7 @@ func (f *facts) addCall(c arena.Call) {
 	}
 }
 
-// maxDepth is the number of nested levels down to which a tool result is searched for products.
+// maxDepth is the maximum number of nested levels of a tool result that are searched for products.
 // Results of the shop have four.
 const maxDepth = 16
 

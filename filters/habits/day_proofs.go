@@ -172,9 +172,9 @@ var unseenMenu = Proof{
 	},
 }
 
-// menuLabels returns the number or letter, such as "2." or "B)", before the first call of each
-// attempt, to find the most frequent one of each tool. The first call must be in the first
-// reply, since the numbering of steps may begin with two in later replies.
+// menuLabels counts the first calls of attempts that have a number or letter before them, such as
+// "2." or "B)", and among them those with the most frequent one of their tool. The first call must
+// be in the first reply, since the numbering of steps may begin with two in later replies.
 var menuLabels = &Count{
 	Name: "first calls under the commonest number or letter of their tool",
 	marks: func(a *evidence.Attempt) []Mark {

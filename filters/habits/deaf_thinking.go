@@ -95,8 +95,8 @@ var betterFits = &Count{
 	},
 }
 
-// latestList returns the latest search that shows the product and is before this claim (a call
-// of the dialogue), with the product's index in its results. It returns nil and 0 if there is
+// latestList returns the latest search before the call with index claim in a.Claims whose results
+// show the product, and the product's index in these results. It returns nil and 0 if there is
 // none.
 func latestList(
 	a *evidence.Attempt,
@@ -117,8 +117,8 @@ func latestList(
 
 // compareFit adds one case to r: whether the product at index rank of a list fits the customer's
 // request better than the average of the products above it that were not chosen. The fit is the
-// number of words that title and request have in common. It adds nothing if the fits are equal
-// or if all products above were chosen.
+// number of words that title and request have in common. It adds nothing if the fits are equal, all
+// products above were chosen or titles are missing.
 func compareFit(
 	a *evidence.Attempt,
 	r *Ratio,

@@ -20,9 +20,9 @@ var fixedHabit = Habit{
 	},
 }
 
-// fixedPlan is the habit of writing all searches in one form, or with words of the customer's
-// request in its order, whatever the results are. In addition, the order of tools or the choice
-// of products to open must be fixed.
+// fixedPlan is the habit of writing all searches in one form, while the order of tools or the
+// choice of products to open is fixed, or of writing them with words of the customer's request in
+// its order, while both are fixed, whatever the results are.
 var fixedPlan = Habit{
 	Check: "fixed_plan_v5", Reason: "fixed_plan",
 	Doc: "Over the agent's day searches are put together in one way, or are cut out of the request in its order, whatever came back; and the course of tools is one, or never anything is opened but the first of a list.",
@@ -88,8 +88,8 @@ func isOpening(c *evidence.Claim) bool {
 	return c.Act.Tool == evidence.ToolView || c.Act.Tool == evidence.ToolMatch
 }
 
-// isListedFirst reports whether any search before this claim (a call of the dialogue, by its
-// index) shows the product, and whether any shows it as the first result.
+// isListedFirst reports whether any search before the call with index claim in a.Claims shows the
+// product, and whether any shows it as the first result.
 func isListedFirst(
 	a *evidence.Attempt,
 	claim int,
@@ -110,10 +110,9 @@ func isListedFirst(
 	return shown, false
 }
 
-// areFirst reports whether ids are, in any order, the first len(ids) results of a search before
-// this claim (a call of the dialogue, by its index). hasList reports whether any search before
-// the claim has results. The order of ids does not matter since a program can shuffle them
-// easily.
+// areFirst reports whether ids are, in any order, the first len(ids) results of a search before the
+// call with index claim in a.Claims. hasList reports whether any search before that call has
+// results. The order of ids does not matter since a program can shuffle them easily.
 func areFirst(
 	a *evidence.Attempt,
 	claim int,
@@ -215,9 +214,8 @@ var viewBreadths = &Count{
 	},
 }
 
-// listOfOpening returns the latest search that shows all products opened by this claim (a call
-// of the dialogue, by its index). It returns nil if there is none, or if the claim opens
-// nothing.
+// listOfOpening returns the latest earlier search that shows all products which the call with index
+// claim in a.Claims opens. It returns nil if there is none, or if the call opens nothing.
 func listOfOpening(a *evidence.Attempt, claim int) *evidence.Claim {
 	c := &a.Claims[claim]
 	if !isOpening(c) {

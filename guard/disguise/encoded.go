@@ -48,9 +48,9 @@ var encodedBytes = func() (set [256]bool) {
 	return set
 }()
 
-// decode replaces each run of base64 or hexadecimal digits in s by the text that it encodes. how is
-// the name of the encoding that was undone. If s has no such run, decode returns s itself and an
-// empty how.
+// decode replaces each run of base64, base32 or hexadecimal digits in s by the text that it
+// encodes. how is the name of the encoding of the last such run. If no run encodes a text, decode
+// returns s itself and an empty how.
 func decode(s string) (decoded, how string) {
 	if !mayHaveEncoded(s) {
 		return s, ""
@@ -67,8 +67,9 @@ func decode(s string) (decoded, how string) {
 	return decoded, how
 }
 
-// decodeRun decodes one run of base64 or hexadecimal digits and returns the text and the name of
-// the encoding. If the decoded bytes are no text, it returns run itself and an empty how.
+// decodeRun decodes one run of hexadecimal, base64 or base32 digits and returns the text and the
+// name of the encoding; what base64 encodes may also be compressed. If the decoded bytes are no
+// text (see isText), it returns run itself and an empty how.
 func decodeRun(run string) (plain, how string) {
 	if b, err := hex.DecodeString(run); err == nil && isText(b) {
 		return string(b), "hexadecimal"
@@ -89,8 +90,7 @@ func decodeRun(run string) (plain, how string) {
 const maxUnpacked = 1 << 20
 
 // unpack returns the text in b as UTF-8: decompressed if b is a gzip or zlib stream, and decoded if
-// b is UTF-16 with a byte order mark or with a zero byte in every second place. It returns b itself
-// if b is none of these.
+// b is likely UTF-16 (see fromUTF16). It returns b itself if b is none of these.
 func unpack(b []byte) []byte {
 	var r io.Reader
 	var err error
@@ -112,8 +112,9 @@ func unpack(b []byte) []byte {
 	return text
 }
 
-// fromUTF16 returns UTF-16 text as UTF-8. It returns b itself if b has no byte order mark and no
-// zero byte in every second place.
+// fromUTF16 returns UTF-16 text as UTF-8. b is taken for UTF-16 if it has a byte order mark, or
+// zero bytes in more than half of the even or of the odd places, as Latin text has. Otherwise it
+// returns b itself.
 func fromUTF16(b []byte) []byte {
 	if len(b) < 4 || len(b)%2 != 0 {
 		return b

@@ -60,7 +60,8 @@ func replaceBytes(text string, escape *regexp.Regexp) string {
 // wordBreaks are tags and comments of HTML that may be within a word.
 var wordBreaks = regexp.MustCompile(`(?i)<wbr\s*/?>|<!--.*?-->|</?(?:b|i|u|s|em|strong|span|font|mark)(?:\s[^<>]{0,200})?>`)
 
-// undoHTML returns a text without tags that may be within a word, and with entities undone.
+// undoHTML returns a text without the tags and comments that may be within a word, and with
+// entities decoded.
 func undoHTML(text string) string {
 	if strings.IndexByte(text, '<') >= 0 {
 		text = wordBreaks.ReplaceAllString(text, "")
@@ -109,8 +110,9 @@ var (
 	codeDigits   = regexp.MustCompile(`\b(?:0[xX])?([0-9a-fA-F]{2,3})\b`)
 )
 
-// undoCodes replaces each list of the codes of bytes by the text that they stand for, unless it is
-// no text.
+// undoCodes replaces each list of byte codes in a text, such as "104 101 108", by the text that the
+// bytes encode. list matches such a list and base is that of the numbers, 10 or 16. A list whose
+// bytes are no text (see isText) is unchanged.
 func undoCodes(text string, list *regexp.Regexp, base int) string {
 	if !mayHaveCodes(text) {
 		return text
@@ -131,7 +133,8 @@ func undoCodes(text string, list *regexp.Regexp, base int) string {
 	})
 }
 
-// mayHaveCodes reports whether a text has so many digits that it may have a list of codes.
+// mayHaveCodes reports whether a text has at least minEncoded decimal digits, so that it may have a
+// list of codes.
 func mayHaveCodes(text string) bool {
 	digits := 0
 	for i := range len(text) {

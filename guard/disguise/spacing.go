@@ -29,8 +29,8 @@ var separatedRuns = func() map[byte]*regexp.Regexp {
 	return patterns
 }()
 
-// alternates reports whether sign occurs twice in text with exactly one other byte between, as in
-// "r.a.t". It is a fast test before a regular expression.
+// alternates reports whether sign occurs twice in text with exactly one other byte between and more
+// text after, as in "r.a.t". It is a fast test before a regular expression.
 func alternates(text string, sign byte) bool {
 	for i := 0; i+3 < len(text); i++ {
 		if text[i] == sign && text[i+2] == sign && text[i+1] != sign {

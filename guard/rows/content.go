@@ -182,7 +182,8 @@ func appendNonEmpty(texts []string, text string) []string {
 	return append(texts, text)
 }
 
-// values returns the strings and numbers in a value, one a line, without media in base64.
+// values returns the strings and numbers at any depth of a value, one a line, without media in
+// base64.
 func values(v gjson.Result) string {
 	var lines []string
 	walk(v, "", maxDepth, false, func(key string, v gjson.Result) {

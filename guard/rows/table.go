@@ -13,8 +13,9 @@ import (
 // ending is a file read as a text table.
 var separators = map[string]rune{".csv": ',', ".tsv": '\t'}
 
-// eachRecord calls yield for every record of a CSV or TSV table, as a JSON object. The first line
-// of the table has the keys.
+// eachRecord calls yield for every record of a CSV or TSV table, as a row of the file stem: a JSON
+// object whose keys are in the first line of the table and whose values are strings. It returns the
+// first error of yield.
 func eachRecord(
 	src io.Reader,
 	separator rune,

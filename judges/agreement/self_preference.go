@@ -107,8 +107,9 @@ func (r *Ratings) selfPreference(name string, opt Options) SelfPreference {
 	return p
 }
 
-// family returns the family of a model: the letters with which its name begins, without the vendor,
-// in lower case, such as qwen for Qwen/Qwen3-32B.
+// family returns the family of a model: the letters a to z with which its name begins, without the
+// vendor, in lower case, such as qwen for Qwen/Qwen3-32B. A name that begins with another character
+// is its own family.
 func family(model string) string {
 	name := strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
 	end := strings.IndexFunc(name, func(c rune) bool { return c < 'a' || c > 'z' })

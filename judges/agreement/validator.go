@@ -132,10 +132,12 @@ type Validator struct {
 }
 
 // figurePairs has the validator's and the judge's values of one figure, for the same runs or
-// attempts in the same order, and the number of them for which each stands.
+// attempts in the same order, and the weight of each pair: the number of attempts that it
+// represents, 1 for a run.
 type figurePairs struct{ validator, judge, weights []float64 }
 
-// grade is a judge's grade of an attempt, and the number of attempts for which it stands.
+// grade is a judge's grade of an attempt, and the number of attempts that it represents: 1 over the
+// probability with which the attempt was sampled.
 type grade struct{ score, weight float64 }
 
 // mean returns the mean of grades. It sorts them, because a sum of floats depends on its order.
@@ -222,7 +224,8 @@ func (v *Validator) compare(
 	v.Correlation = figures[2]
 }
 
-// weightOf returns the number of attempts for which the figure of one finding stands: 1 for a run.
+// weightOf returns the number of attempts that the figure of one finding represents: 1 for a run,
+// and the weight of the judge's grade for an attempt.
 func weightOf(f *SubnetFinding, judged []grade) float64 {
 	if f.Problem == "" {
 		return 1

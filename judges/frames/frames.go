@@ -28,7 +28,8 @@ const (
 	// firstGate is the number of the first gate that a passage in the thinking passes: a remark on
 	// results. The gate before it is about replies of models.
 	firstGate = 2
-	// maxQuoted is the number of words from which on a part of the request is left out of a passage.
+	// maxQuoted is the number of consecutive words of the request from which on they are left out
+	// of a passage.
 	maxQuoted = 16
 	// runLen is the number of adjacent letters that two frames must have in common for their
 	// passages to be similar.
@@ -128,8 +129,9 @@ func Flags(passages []Passage) []Flag {
 	return flags
 }
 
-// newFlag compares the passages of one agent and returns its flag, without Copied. Attempts at
-// the same problem are not compared with each other, since the same thought may decide them.
+// newFlag compares the passages of one agent, of which it uses the first maxCompared, and returns
+// the agent's flag without Copied. Attempts at the same problem are not compared with each other,
+// since the same thought may decide them. It sorts passages.
 func newFlag(passages []Passage) Flag {
 	slices.SortFunc(passages, func(a, b Passage) int {
 		return cmp.Or(cmp.Compare(a.Problem, b.Problem), cmp.Compare(a.Text, b.Text))
@@ -216,7 +218,7 @@ func wordingOf(text string) string {
 	return withoutFigures(text)
 }
 
-// addRuns adds all runs of n adjacent letters of a frame to runs.
+// addRuns adds all runs of n adjacent letters of a frame (see gates.Frame) to the set runs.
 func addRuns(runs map[string]bool, frame string, n int) {
 	for i := 0; i+n <= len(frame); i++ {
 		runs[frame[i:i+n]] = true
@@ -244,8 +246,9 @@ type Thoughts struct {
 	Texts            []string
 }
 
-// runs returns the runs of letters by which attempts are compared: runs of runLen letters in the
-// frame of the deciding thought, and of longRunLen letters in the frame of every thought.
+// runs returns the set of runs of letters by which attempts are compared: runs of runLen letters in
+// the frame (see gates.Frame) of the deciding thought, and of longRunLen letters in the frame of
+// every thought.
 func (t *Thoughts) runs() map[string]bool {
 	runs := map[string]bool{}
 	addRuns(runs, gates.Frame(t.Decided), runLen)

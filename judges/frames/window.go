@@ -5,8 +5,9 @@ import "sync"
 const (
 	// maxRecent is the maximum number of passages that a Window compares with.
 	maxRecent = 1024
-	// minRepeated is the share of the passages at other problems with a passage's wording from which on
-	// the passage is a frame. A set of fifty sentences, used in turn, has four times the share.
+	// minRepeated is the minimum share, 0 to 1, of the passages at other problems that must have a
+	// passage's wording to show that it is from a template. A set of fifty sentences, used in turn,
+	// has four times the share.
 	minRepeated = 0.005
 )
 

@@ -157,8 +157,8 @@ func (j *Judge) ask(
 }
 
 // handleFailure updates the rotation after a request to a member failed: it may drop the member for
-// this question, or repeat the member. It returns the pause before the next request, which is 0 if
-// the next member can be asked at once.
+// this question, or let it be asked again next. It returns the pause before the next request, which
+// is 0 if the next member can be asked at once.
 func (r *rotation) handleFailure(
 	member int, v *verdict, fault *model.Fault, wait *backoff.ExponentialBackOff,
 ) time.Duration {

@@ -111,7 +111,8 @@ func (b *budget) addCost(cost ledger.Spent) {
 	}
 }
 
-// wake wakes all calls of reserve that wait, so that they check the budget again.
+// wake wakes all calls of reserve that wait, so that they check the budget again. The caller must
+// hold b.mu.
 func (b *budget) wake() {
 	close(b.changed)
 	b.changed = make(chan struct{})

@@ -160,7 +160,7 @@ func (c Config) hash(p prompt) (string, error) {
 }
 
 // endpoint returns the endpoint of a panel member: the one that the member names, or the first one
-// if it names none.
+// if it names none. It returns the zero value if no endpoint has the name.
 func (c Config) endpoint(m Member) model.Endpoint {
 	for _, e := range c.Endpoints {
 		if e.Name == m.Endpoint || m.Endpoint == "" {

@@ -93,9 +93,10 @@ func (j *Judge) questions(
 	return votes, nil
 }
 
-// params returns the request parameters for one sample of a vote. The first sample of a model is at
-// temperature 0. If a model is asked more than once, the other samples have a seed and
-// SampleTemperature, so that their answers can differ.
+// params returns the request parameters for one sample of a vote. The first sample of the first
+// vote is at temperature 0, and so is that of each other vote unless one model gives several votes.
+// All other samples have a seed of their own and SampleTemperature, so that their answers can
+// differ.
 func (j *Judge) params(vote, sample int) map[string]any {
 	p := map[string]any{"temperature": 0, "max_tokens": j.cfg.MaxTokens}
 	if sample > 0 || vote > 0 && j.panel.repeats {

@@ -51,8 +51,8 @@ func Expected(completion []byte) (score float64, ok bool) {
 	return score / mass, true
 }
 
-// scoreOf returns the score whose digit after the point begins a token, or 0 if none does. A token with
-// further digits other than 0 is no score.
+// scoreOf returns the score whose first digit after the point is the start of a token, such as 0.7
+// for "7" or "70". It returns 0 if there is none, as for further digits other than 0.
 func scoreOf(token string) float64 {
 	digits := token[:len(token)-len(strings.TrimLeft(token, "0123456789"))]
 	for _, s := range Scores {

@@ -74,7 +74,7 @@ func (m *measure) figure(items []Item, answers map[string]Answer) Figure {
 	return f
 }
 
-// weight returns the number of attempts that a labelled one stands for.
+// weight returns the number of attempts of the day that a labelled one represents.
 func (m *measure) weight(it *Item) float64 {
 	if m.instrument == instrumentJudge && it.OneIn != nil {
 		return float64(*it.OneIn) / it.Probability
@@ -82,9 +82,9 @@ func (m *measure) weight(it *Item) float64 {
 	return 1 / it.Probability
 }
 
-// label is a person's label of one attempt, reduced to what a measure needs. weight is the
-// number of attempts that it stands for. counts reports whether the attempt is in
-// the denominator, hits whether it is in the numerator.
+// label is a person's label of one attempt, reduced to what a measure needs. weight is the number
+// of attempts that it represents. counts reports whether the attempt is in the denominator, hits
+// whether it is in the numerator.
 type label struct {
 	weight       float64
 	counts, hits bool

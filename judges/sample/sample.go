@@ -84,10 +84,10 @@ const minPerStratum = 2
 // MinProbability is a lower bound of the sampling probability of every attempt.
 const MinProbability = 1e-9
 
-// allocate divides n among the strata and returns the number of items of each stratum, in the
-// order of names. Each stratum gets minPerStratum, or all its items if there are fewer. The
-// remaining items are added one by one to the stratum that has the fewest relative to the square
-// root of its size (Webster's method).
+// allocate divides n among the strata and returns the number of items of each stratum, in the order
+// of names. Each stratum gets minPerStratum, or all its items if there are fewer, also if these are
+// more than n together. The remaining items are added one by one to the stratum that has the fewest
+// relative to the square root of its size (Webster's method).
 func allocate(
 	names []string,
 	strata map[string][]Item,

@@ -48,7 +48,8 @@ func (b *basket) qualifies(voucher value) bool {
 	return atMost(get(voucher, "threshold"), python.Number(b.total))
 }
 
-// discounted returns the total price after the voucher's discount.
+// discounted returns the total price after the voucher's discount. It panics by python.Raise if the
+// discount's type or an amount that it needs cannot be read.
 func (b *basket) discounted(voucher value) float64 {
 	switch kind := get(voucher, "discount_type"); kind.String() {
 	case "fixed":

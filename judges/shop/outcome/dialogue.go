@@ -110,9 +110,9 @@ var (
 	openingTag = regexp.MustCompile(`<(?:think|tool_call|response)>`)
 )
 
-// hasTag reports whether JSON, as the subnet renders it, contains an opening tag of a message's
-// parts. Closing tags cannot occur, since every slash is escaped. If characters may be escaped
-// too, hasTag searches the decoded strings.
+// hasTag reports whether a JSON text, as the subnet renders it, contains an opening tag of a
+// message's parts. Closing tags cannot occur, since every slash is escaped. If the text may have
+// escaped characters of a tag, hasTag searches the decoded strings.
 func hasTag(json string) bool {
 	hasBracket := strings.Contains(json, "<")
 	mayEscape := hasBracket || strings.Contains(json, `\u003`)

@@ -137,8 +137,9 @@ func readCalls(r gjson.Result, field string) []call {
 	return calls
 }
 
-// members returns the values of keys in a JSON object, in the order of keys. If a key is missing
-// or r is no object, Exists of the value is false. If a key is repeated, its last value counts.
+// members returns the values of the given keys in the JSON object r, in the order of keys. If a key
+// is missing or r is no object, Exists of the value is false. If r repeats a key, its last value
+// counts.
 func members(r gjson.Result, keys ...string) []gjson.Result {
 	values := make([]gjson.Result, len(keys))
 	if !r.IsObject() {

@@ -35,7 +35,8 @@ func readOptions(product value) (o options, fault error) {
 	return o, fault
 }
 
-// attributePairs returns one pair for each item of each list in v, which is an object of lists.
+// attributePairs returns one pair for each item of each list in v, which is an object of lists. It
+// panics by python.Raise if v is no such object or an item is a list or an object.
 func attributePairs(v value) []pair {
 	var pairs []pair
 	for _, item := range items(v) {
@@ -47,7 +48,8 @@ func attributePairs(v value) []pair {
 }
 
 // skuPairs returns the options of one variant of a product: for each member of the object v, its
-// name and the hash of its value. It raises an error for a value that is a list or an object.
+// name and the hash of its value. It panics by python.Raise if v is no object or a value is a list
+// or an object.
 func skuPairs(v value) []pair {
 	return slicesx.Map(items(v), func(item python.Item) pair {
 		return pair{item.Key, hash(item.Value)}
