@@ -17,8 +17,9 @@ const minTools = 2
 // ErrSeveral reports that an attempt fits several domains equally well.
 var ErrSeveral = errors.New("an attempt fits several domains")
 
-// fit is how specifically an attempt fits a domain: by tools, which is more than by its format. The
-// zero value is no fit.
+// fit is how specifically an attempt fits a domain: tools is the number of the domain's tools that
+// it has, isFormat reports whether its trace has a format of the domain, which counts less than any
+// tools. The zero value is no fit.
 type fit struct {
 	tools    int
 	isFormat bool
