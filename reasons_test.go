@@ -23,9 +23,9 @@ const reasonsHead = `# The reasons for which a record or a row is left out
 
 Written from the code by ` + "`go test . -run ReasonsPage -update`" + `.
 
-All counts of records and rows that a command leaves out use the fixed words in the first column. The column *stage* names the steps of a build or import, and the other
+If a command leaves out records or rows, its counts name the reason by the words in the first column. The column *stage* names the steps of a build or import, and the other
 commands, that use the word. If a check of the filter rejects nothing by itself, its word describes how a scripted attempt was made. The column
-*what to do* begins with "none" if the data needs no change; keys are those of [configuration.md](configuration.md), with their default.
+*what to do* begins with "none" if the data needs no change; the keys in this column are those of [configuration.md](configuration.md), with their default.
 
 | reason | stage | meaning | what to do |
 |---|---|---|---|

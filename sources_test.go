@@ -18,18 +18,18 @@ const sourcesHead = `# What other tools write, and what of it is kept
 Written from the readers by ` + "`go test . -run SourcesPage -update`" + `; ` + "`arena list formats`" + ` shows the table as well.
 A sample of each is in traces/testdata/formats.
 
-The program recognises a format by the content of a file. From every format it keeps messages, calls, tool results and reasoning. An attempt with images
-or other parts that are not text becomes no row (` + "`non_text_content`" + `). The words below count what else a source contains and a trace cannot
-represent. ` + "`arena import`" + ` lists these words under ` + "`lost`" + ` in a row's metadata and on the dataset card.
+arena recognises a format by the content of a file. From every format arena keeps messages, calls, tool results and reasoning. An attempt with images
+or other parts that are not text becomes no row (` + "`non_text_content`" + `). The words in the table of losses count other
+contents of a source. ` + "`arena import`" + ` lists these words under ` + "`lost`" + ` in a row's metadata and on the dataset card.
 
-A session is a tree. The branch that ends in the newest line is an attempt. What was taken back is counted. A summary that replaced the conversation
-begins another attempt, whose session id begins with that of the first; the messages that the program kept stand in both, masked in the second. A subagent's conversation is an
-attempt of its own. If nobody but the provider knows the summary, the attempt after it becomes no row (` + "`hidden_context`" + `).
+A coding agent's session is a tree of messages. The branch that ends in the newest line is read as an attempt, and other branches are counted (` + "`other_branches`" + `). If a summary
+replaced the conversation, a second attempt begins with the summary; its session id begins with that of the first attempt. Messages that the agent kept after the summary are in both
+attempts, and masked in the second. A subagent's conversation is a separate attempt. If the session does not contain the summary's text, the second attempt becomes no row (` + "`hidden_context`" + `).
 
-A conversation of nine marked texts was written in 125 shapes that tools have. The program reads 124 shapes whole, refuses one with a guess at
-what wrote it, and loses no text without a word (28 November; TestShapesOfOneConversation repeats it).
+As a test, one conversation of nine texts was written in 125 variants of these formats. arena reads all texts of 124 variants, and refuses one variant with a message
+that names the probable format (28 November; TestShapesOfOneConversation repeats the test).
 
-The reader of ToolACE's rows, which are read as ` + "`sharegpt`" + `, follows the keys of the published data set, because the program that wrote the rows is
+ToolACE's rows are read as ` + "`sharegpt`" + `. Their reader follows the keys of the published data set, because the program that wrote the rows is
 not published.
 
 | format | written by | kept beside the messages |
@@ -43,9 +43,9 @@ const lostHead = `
 `
 
 const readHead = `
-The next table says what was held against each reader. Units are texts, thoughts, calls and results. Packages and programs with a name and no owner
-wrote their records in ` + "`.ci/interop formats vendors programs`" + `, where the units are what they were given. In files of the other repositories
-` + "`bench/interop/count_formats.py`" + ` counts units by a logic of its own. A unit that arena does not write is named if a word stands among the losses of its file.
+The next table shows with which files each reader was tested. Units are texts, thoughts, calls and results. Packages and programs without an owner in their name
+wrote their records in ` + "`.ci/interop formats vendors programs`" + `, where the units are known. In files of the other repositories
+` + "`bench/interop/count_formats.py`" + ` counted the units independently of arena. A unit that arena's output lacks is *named* if a word in the file's list of losses covers it, and otherwise *silent*.
 
 | format | by whom | files | units | named | silent |
 |---|---|---|---|---|---|

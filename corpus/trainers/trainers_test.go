@@ -40,16 +40,16 @@ func TestTrainingPageMatchesBlocks(t *testing.T) {
 const head = `# Training
 
 This page has code to copy for each trainer, by [export profile](profiles.md); ` + "`arena list profiles NAME`" + ` prints the code of one profile. The
-dataset card of every corpus contains this code with the corpus's own config names and a maximum length computed from its longest row. By default
-trainers truncate rows at 1,024 tokens (TRL, verl) or 2,048 tokens (LLaMA-Factory), most of them silently, and prompts alone are longer.
+dataset card of every corpus contains this code with the corpus's own config names and a maximum length computed from its longest row. By default,
+trainers truncate rows at 1,024 tokens (TRL, verl) or 2,048 tokens (LLaMA-Factory), most of them silently. Even the prompts of this project's rows are longer.
 
-Save a block to a file in the folder of the corpus and run the file there. A corpus on the Hub comes to a folder by
-` + "`hf download NAME --repo-type dataset --local-dir DIR`" + `. The sizes are computed, not measured: LoRA on 24 GB for models of up to 4B, all weights
-on 80 GB. ` + "`.ci/interop paste`" + ` runs the blocks as they stand ([results](measured/loaders.md#blocks)).
+Save a block to a file in the folder of the corpus and run the file there. To copy a corpus from the Hub to a folder, run
+` + "`hf download NAME --repo-type dataset --local-dir DIR`" + `. By computation, not measurement, models of up to 4B weights train with LoRA on a GPU of 24 GB, and with all weights
+on a GPU of 80 GB. ` + "`.ci/interop paste`" + ` ran these blocks ([results](measured/loaders.md#blocks)).
 
 Every corpus contains a ` + "`chat_template.jinja`" + `, because many models' own chat templates drop some or all of the reasoning.
 ` + "`arena export --preflight`" + ` prints what a template keeps. The code for TRL calls ` + "`training_check.py`" + `, a file of the corpus, before
-the first training step. The check ends the training with an error if rows were dropped or cut, if a loss mask is empty, full or without the stop
+the first training step. This check ends the training with an error if rows were dropped or cut, if a loss mask is empty, full or without the stop
 token, if a policy that generates has dropout, or if the reference model has another template.
 
 ## The loop

@@ -19,17 +19,17 @@ const head = `<!-- Written from environment/reward by its test with -update. -->
 
 # Rewards
 
-` + "`arena env serve` and `arena env reward`" + ` pay a trainer's rollouts by the components below. A component is a part times the part's weight in the preset, and the
-reward is the sum of the components, in the order of the table. ` + "`--reward FILE`" + ` names a preset of your own: a file with a line such as
+` + "`arena env serve` and `arena env reward`" + ` pay a trainer's rollouts by the components below. A component is a part of the table times the part's weight in a preset (strict, paper or dense), and the
+reward is the sum of the components. ` + "`--reward FILE`" + ` names a preset of your own: a file with a line such as
 ` + "`success: 1`" + ` for each part that counts.
 
-As long as no tool has returned a requested product, only a success is paid. A failure of the environment gives no reward:
+Until a tool has returned a requested product, only a success is paid. A failure of the environment gives no reward:
 the sample is masked (` + "`mask_sample`, `failure_kind`" + `), or the request fails with status 503.
 
 `
 
 const flags = `
-Flags mark suspicious rollouts; only ` + "`framed_thought`" + ` changes the reward. The endpoint ` + "`/verify`" + ` returns each flag as ` + "`flag_NAME`" + `; watch how often flags occur.
+Flags mark suspicious rollouts; only ` + "`framed_thought`" + ` changes the reward. The endpoint ` + "`/verify`" + ` returns each flag as ` + "`flag_NAME`" + `.
 
 | flag | |
 |---|---|

@@ -26,12 +26,12 @@ Written from the code by ` + "`go test ./cmd/arena/cli -run ConfigurationPage -u
 
 ` + "`arena build`, `stage`, `filter` and `recipe` take these keys from a YAML file (`--config FILE`) and one by one from `--set key=value`" + `.
 A key of ` + "`--set`" + ` overrides the file, and other flags override both. An unknown key is an error, and the message names the nearest known key. The manifest of a
-corpus contains the configuration as JSON, which ` + "`--config`" + ` accepts too. Only flags choose the judge, the step judge and the embeddings of titles;
-the manifest records this choice under ` + "`instruments`" + `. The models of ` + "`--judge llm`" + ` have their own configuration:
+corpus contains the configuration as JSON, which ` + "`--config`" + ` accepts too. The judge, the step judge and the embeddings of titles are chosen by flags, not by keys;
+the manifest records them under ` + "`instruments`" + `. The models of ` + "`--judge llm`" + ` have their own configuration:
 [judges-llm.md](judges-llm.md).
 
-The column *reach* shows what a second run repeats after a change of the key. With ` + "`block`" + ` it repeats every block: reading, filter, scores, judge and guard. With
-` + "`corpus`" + ` it repeats only ranking and writing, and judges no attempt again. With ` + "`none`" + ` it repeats nothing.
+The column *reach* shows what a second build repeats after a change of the key. With ` + "`block`" + ` the build repeats everything: reading, filter, scores, judge and guard. With
+` + "`corpus`" + ` the build repeats only ranking and writing, and judges no attempt again. With ` + "`none`" + ` the build repeats nothing.
 
 | key | default | reach | meaning |
 |---|---|---|---|
@@ -54,6 +54,12 @@ func TestConfigurationPageListsEveryKey(t *testing.T) {
 		t.Errorf("docs/configuration.md is not what the code says (%v): run this test with -update", err)
 	}
 }
+
+// fieldKeys replaces the names of fields in comments by the keys that users write.
+var fieldKeys = strings.NewReplacer(
+	"LineBytes", "`reading.line_bytes`", "ProbeEvery", "N", "DroppedEvery", "N",
+	"set Mistakes", "set this key", "the factor by Multiplier", "the factor by the keys `multiplier`",
+)
 
 // rows writes a row of the page for every key of a struct.
 func rows(t *testing.T, page *strings.Builder, v reflect.Value, prefix, reach string) {
@@ -79,7 +85,7 @@ func rows(t *testing.T, page *strings.Builder, v reflect.Value, prefix, reach st
 		if value != "" {
 			value = "`" + value + "` "
 		}
-		fmt.Fprintf(page, "| `%s` | %s| %s | %s |\n", prefix+name, value, reaches, comments[f.Name])
+		fmt.Fprintf(page, "| `%s` | %s| %s | %s |\n", prefix+name, value, reaches, fieldKeys.Replace(comments[f.Name]))
 	}
 }
 
