@@ -25,8 +25,8 @@ import (
 // analyzer or to the layout of a section.
 const indexVersion = 5
 
-// indexInfo is the section "info" of the index file, stored as JSON: the size and hash of the
-// catalogue from which the index was built, and counts of its documents.
+// indexInfo is the section "info" of the index file, stored as JSON: the size in bytes and the XXH3
+// hash of the catalogue from which the index was built, and counts of its documents (products).
 type indexInfo struct {
 	CatalogBytes int    `json:"catalog_bytes"`
 	CatalogXXH3  string `json:"catalog_xxh3"`
@@ -37,8 +37,7 @@ type indexInfo struct {
 	Blank int `json:"blank"`
 }
 
-// line is the position of one line of a catalogue, with the id of its product. offset and size
-// are in bytes.
+// line is one line of a catalogue: the id of its product, and its position in bytes.
 type line struct {
 	id           string
 	offset, size int
@@ -97,7 +96,7 @@ func writeIndex(ctx context.Context, data []byte, out io.Writer) error {
 	return w.Close()
 }
 
-// isBlank reports whether a text has only spaces and control characters. The index leaves out
+// isBlank reports whether a text has only spaces and ASCII control characters. The index omits
 // products with such a text, as the subnet's server does.
 func isBlank(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r > ' ' })
@@ -135,8 +134,8 @@ func catalogLines(ctx context.Context, data []byte) ([]line, error) {
 }
 
 // columns are the sections of the index file other than the text index. Each byte slice has one
-// value of fixed size for each document. ids has the id of each document, shopNames the id of
-// each shop.
+// value of fixed size for each document. ids has the id of each document, shopNames the id of each
+// shop.
 type columns struct {
 	prices, sold, shops, flags, places []byte
 	ids, shopNames                     table
@@ -187,8 +186,8 @@ func (c *columnWriter) add(d document, l line) {
 	c.ids.add(d.id)
 }
 
-// shopNumber returns the number of the shop with this id, or 0 for an empty id. It assigns the
-// next number to a new shop.
+// shopNumber returns the number of the shop with this id, or 0 for an empty id. It assigns the next
+// number to a new shop.
 func (c *columnWriter) shopNumber(id string) uint32 {
 	if id == "" {
 		return 0

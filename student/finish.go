@@ -23,9 +23,8 @@ import (
 )
 
 // finish writes all output files of the run from its rollouts (attempts at a problem), in the order
-// of problems and samples. It writes the summary last and returns it. It waits for rollouts that
-// are still running. So it can run at the same time as them, and little remains to be written at
-// the end.
+// of problems and samples, and returns the summary, which it writes last. It waits for each rollout
+// that is still running, so that it can run at the same time as the rollouts.
 func (r *Run) finish(ctx context.Context, f *folder) (*evaluation.Summary, error) {
 	w, err := newOutputs(f, r)
 	if err != nil {
@@ -81,8 +80,8 @@ func (r *Run) each(
 	return nil
 }
 
-// writeProblems writes the problems to path with the ids that the traces use, so that a build can
-// read the run folder as an input.
+// writeProblems writes the problems to path, one JSON line each, without secrets and with the ids
+// that the traces use, so that a build can read the run folder as an input.
 func (r *Run) writeProblems(path string) error {
 	var b bytes.Buffer
 	for i := range r.Problems.All {
@@ -98,8 +97,8 @@ func (r *Run) writeProblems(path string) error {
 	return atomicfile.WriteFile(path, b.Bytes())
 }
 
-// outputs are the files of results and traces of a run while they are written. They are new files,
-// which replace those of an earlier run only when they are complete.
+// outputs are the files of results and traces of a run while they are written. They replace those
+// of an earlier run only when they are complete.
 type outputs struct {
 	run *Run
 	// files are all open files, so that they can be removed after an error.
@@ -109,7 +108,7 @@ type outputs struct {
 	// tokens is nil if the run stores no tokens.
 	tokens  *table[evaluation.TokensRow]
 	inspect *inspectlog.Log
-	// traces has the writer of the trace file of each sample number.
+	// traces has, by sample number, the writer of the trace file of that sample of all problems.
 	traces []*sink
 }
 
@@ -156,8 +155,8 @@ func newOutputs(f *folder, r *Run) (o *outputs, err error) {
 	return o, nil
 }
 
-// newPacker returns the packer, which joins lines into zstd blocks, that the trace files of all
-// sample numbers share.
+// newPacker returns a packer, which joins lines to zstd blocks, for the trace files of all sample
+// numbers.
 func newPacker() *packer {
 	encoder, _ := zstd.NewWriter(
 		nil,
@@ -168,7 +167,8 @@ func newPacker() *packer {
 	return &packer{encoder: encoder}
 }
 
-// traceDir returns the folder for the traces of one sample number.
+// traceDir returns the folder for the traces of one sample number, traces/run=RUNID in the run
+// folder.
 func (o *outputs) traceDir(sample int) string {
 	return filepath.Join(
 		o.run.Folder,
@@ -250,8 +250,8 @@ func (o *outputs) close(s *evaluation.Summary) error {
 // disk flushes many files about as fast as one.
 const syncsAtOnce = 16
 
-// closeTraces moves the trace file of a sample number into its folder. It then writes a run.json
-// next to the file with the ids of run, agent and suite that a build reads.
+// closeTraces closes the trace file of a sample number in its folder, and writes a run.json next
+// to it with the ids of run, agent and suite, which a build reads.
 func (o *outputs) closeTraces(t *sink, sample int) error {
 	dir := o.traceDir(sample)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -274,8 +274,8 @@ func (o *outputs) drop() (err error) {
 	return err
 }
 
-// sink writes lines to a file that exists under its name only when it is complete. Lines are
-// collected into blocks, each of which is written as plain text or as a zstd frame.
+// sink writes lines to a file that has its final name only when it is complete. Lines are collected
+// into blocks, each of which is written as plain text or as a zstd frame.
 type sink struct {
 	file *atomicfile.File
 	// lines are the lines of the current block and size their length in bytes. The block is written
@@ -315,7 +315,7 @@ const (
 )
 
 // newSink returns a sink that writes to file. open is the number of sinks in use at the same time:
-// the more there are, the smaller the blocks.
+// the more there are, the smaller the blocks. p may be shared by the sinks of one goroutine.
 func newSink(file *atomicfile.File, p *packer, open int) *sink {
 	return &sink{
 		file:     file,

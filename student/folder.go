@@ -69,9 +69,10 @@ type folder struct {
 	keepsTokens bool
 }
 
-// openFolder opens and locks the folder of a run, which is created if it does not exist. If its
-// rollouts belong to another spec, and grows does not report that spec holds all of them, it returns
-// ErrChanged with the fields that differ. grows may be nil.
+// openFolder opens and locks the folder of a run, which is created if it does not exist. If the
+// folder has rollouts of another spec (settings of a run), grows must report that a run of the new
+// spec includes them; otherwise, or if grows is nil, the error is ErrChanged with the fields that
+// differ.
 func openFolder(path string, spec Spec, grows func(old, now Spec) (bool, error)) (f *folder, err error) {
 	if err = os.MkdirAll(path, 0o755); err != nil {
 		return nil, fmt.Errorf("open run: %w", err)
@@ -108,9 +109,9 @@ func openFolder(path string, spec Spec, grows func(old, now Spec) (bool, error))
 
 func (f *folder) file(name string) string { return filepath.Join(f.path, name) }
 
-// claim checks that a run of spec may use the folder, and writes spec if the folder holds no
-// rollouts. It returns the spec of the rollouts in the folder, which is another one if the run is to
-// grow.
+// claim checks that a run of spec may use the folder, and writes spec to it if the folder has no
+// rollouts. It returns the spec of the rollouts in the folder, which differs from spec if the run
+// is to grow. The error is ErrChanged if the specs differ and grows is nil or reports false.
 func (f *folder) claim(spec Spec, grows func(old, now Spec) (bool, error)) (Spec, error) {
 	old, err := ReadSpec(f.path)
 	switch d := old.Differences(spec); {
@@ -128,7 +129,7 @@ func (f *folder) claim(spec Spec, grows func(old, now Spec) (bool, error)) (Spec
 	return old, fmt.Errorf("open run: %w: %s", ErrChanged, strings.Join(old.Differences(spec), "; "))
 }
 
-// untouched reports whether the folder has no stored turn and no rollout. Its spec may then be
+// untouched reports whether the folder has no stored turn and no rollout, so that its spec may be
 // replaced, for example after the server refused a setting.
 func (f *folder) untouched() bool {
 	return !slices.ContainsFunc([]string{turnsFile, rolloutsFile}, func(name string) bool {
@@ -230,8 +231,8 @@ func (f *folder) forgetInfra() error {
 	return nil
 }
 
-// unfinish removes the summary, whose presence means that all outputs are complete. It is no error
-// if there is no summary.
+// unfinish removes the summary, whose presence means that the run is finished and all outputs are
+// complete. It is no error if there is no summary.
 func (f *folder) unfinish() error {
 	if err := os.Remove(f.file(SummaryFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("begin run again: %w", err)

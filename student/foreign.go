@@ -44,14 +44,16 @@ func Opened(runs []string, temporary func(name string) (string, error)) ([]strin
 	return folders, nil
 }
 
-// foreignProblem is a line of the problems of another harness's results.
+// foreignProblem is a line of problems.jsonl in a folder with another harness's results: the id,
+// the request, and the group of problems that are no independent evidence.
 type foreignProblem struct {
 	ID    string `json:"problem_id"`
 	Query string `json:"query"`
 	Group string `json:"group"`
 }
 
-// writeForeign writes the results of another harness as the folder of a finished run.
+// writeForeign writes the results e of another harness, read from the path source, as a new folder
+// of a finished run.
 func writeForeign(folder, source string, e *foreign.Evaluation) error {
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		return err
@@ -104,8 +106,8 @@ func foreignSummary(rollouts []foreign.Rollout, g groups) *evaluation.Summary {
 	return t.summary()
 }
 
-// writeConversations writes the messages of rollouts as a log of inspect_ai: after an entry that stands
-// in the place of its header, one entry for each rollout.
+// writeConversations writes the messages of rollouts to path as a zipped log of inspect_ai: an
+// empty entry in place of its header, and one entry for each rollout.
 func writeConversations(path string, rollouts []foreign.Rollout) (err error) {
 	f, err := os.Create(path)
 	if err != nil {
@@ -131,9 +133,9 @@ func writeConversations(path string, rollouts []foreign.Rollout) (err error) {
 	return nil
 }
 
-// readForeignGroups returns the groups of the problems of another harness: those that it states, and
-// problems of one request; nil if all are in one group. Rewordings are not looked for, since the detector
-// of rewordings was measured on shopping requests only.
+// readForeignGroups returns the groups of the problems in a folder with another harness's results,
+// nil if all are in one group. Each group has a number. Rewordings are not searched, since the
+// detector of rewordings was measured on shopping requests only.
 func readForeignGroups(folder string) (groups, error) {
 	g := groups{}
 	indices := map[string]int{}

@@ -13,8 +13,8 @@ import (
 	"github.com/trajectory-arena/arena/student/foreign"
 )
 
-// groups are the groups of problems that are no independent evidence, by the ids of the problems.
-// Nil means that each problem is a group of its own.
+// groups maps the ids of problems to the numbers of their groups. Problems of one group are no
+// independent evidence. Nil means that each problem is a group of its own.
 type groups map[string]int
 
 // Groups returns the groups of the problems: two are in one group if they share a gold product or a
@@ -61,7 +61,7 @@ func ReadGroups(ctx context.Context, folder string) (map[string]int, error) {
 	return p.Groups(ctx)
 }
 
-// of returns the group of each problem, nil if each is a group of its own.
+// of returns the group number of each id in ids, nil if each problem is a group of its own.
 func (g groups) of(ids []string) []int {
 	if g == nil {
 		return nil

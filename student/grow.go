@@ -14,9 +14,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/digest"
 )
 
-// grows reports whether a run of spec now holds everything that a run of spec old holds: as many
-// samples or more of the same problems and perhaps others behind them, with all other settings
-// equal. Further words for an overflow only help to finish a run.
+// grows reports whether a run of spec now includes everything of a run of spec old: at least as
+// many samples of the same first problems, with all other settings equal. now may have more
+// OverflowWords, which only help to finish a run. p are the problems of now.
 func (p Problems) grows(old, now Spec) (bool, error) {
 	if old.Samples > now.Samples || old.Problems > now.Problems {
 		return false, nil
@@ -35,8 +35,8 @@ func (p Problems) grows(old, now Spec) (bool, error) {
 	return p.begin(old.Problems, old.ProblemsSHA256)
 }
 
-// begin reports whether the first n problems are the file with a hash. Problems of a JSON array begin
-// no other file.
+// begin reports whether the lines of the first n problems in the file of p, or the complete file,
+// have this hash. Problems in a JSON array are no lines.
 func (p Problems) begin(n int, sha256 string) (bool, error) {
 	if p.SHA256 == sha256 {
 		return true, nil
@@ -59,9 +59,9 @@ func (p Problems) begin(n int, sha256 string) (bool, error) {
 	return slices.Contains([]string{digest.SHA256(first), digest.SHA256(bytes.TrimRight(first, "\r\n"))}, sha256), nil
 }
 
-// grow changes the folder to that of a larger run, and keeps its rollouts. The outputs, which are named
-// after the settings of the smaller run, are removed; a kill in between leaves a run that is
-// unfinished.
+// grow writes spec, that of a larger run, into the folder and keeps its rollouts. The summary and
+// the traces, which are named after the settings of the smaller run, are removed first, so that a
+// killed process leaves a run that is unfinished.
 func (f *folder) grow(spec Spec) error {
 	err := f.unfinish()
 	if err == nil {
@@ -98,7 +98,8 @@ func CopyRun(from, to string) error {
 	return nil
 }
 
-// sameFolder reports whether two paths name one folder. A path that does not exist is no other's.
+// sameFolder reports whether two paths name one folder. It is false if b does not exist, and an
+// error if a does not.
 func sameFolder(a, b string) (bool, error) {
 	x, err := os.Stat(a)
 	if err != nil {

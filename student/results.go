@@ -143,18 +143,18 @@ func (r *Run) Rescore(ctx context.Context) (*evaluation.Summary, error) {
 
 // public returns a text without the secrets in it. JSON remains valid JSON, and numbers that are
 // ids of products remain. All files of a run folder are redacted by it except the journals, from
-// which a run is resumed: they hold requests and replies unchanged.
+// which a run is resumed: they have requests and replies unchanged.
 func public[T string | []byte](text T) T { return T(publicBeside(redact.IDs{}, string(text))) }
 
 // publicBeside returns a text without the secrets in it, like public. It also keeps the numbers in
-// ids, which earlier texts used as ids of products, and adds those of text to ids.
+// ids, which earlier texts used as ids of products, and adds the product ids in text to ids.
 func publicBeside(ids redact.IDs, text string) string {
 	ids.Add(text)
 	return redact.New(redact.Options{}).Sparing(ids).Text(text, redact.Counts{})
 }
 
 // withoutSecrets returns a copy of a rollout without the secrets in its result and trace, or the
-// rollout itself if it has none. The trace of the copy belongs to the run runID.
+// rollout itself if it has none. The trace of the copy gets the run id runID.
 func withoutSecrets(r *rollout.Result, runID string) (*rollout.Result, error) {
 	ids := redact.IDs{}
 	written := string(r.Line)

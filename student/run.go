@@ -123,8 +123,8 @@ func (r *Run) playAll(ctx context.Context, f *folder) error {
 }
 
 // playOne runs one rollout from its last complete turn to its end. If its trace exceeds usualTrace
-// bytes, it releases the rollout's memory and continues when fewer than longTraces other long
-// rollouts are running.
+// bytes, it stops the rollout to release its memory, and resumes it when fewer than longTraces
+// other long rollouts are running.
 func (r *Run) playOne(
 	ctx context.Context,
 	f *folder,
@@ -142,8 +142,8 @@ func (r *Run) playOne(
 	return r.play(ctx, f, key, 0)
 }
 
-// play runs one rollout from its last complete turn and stores its result. It stops with
-// rollout.ErrLong if the trace exceeds maxBytes bytes; 0 means no limit.
+// play runs one rollout from its last complete turn to its end, and scores and stores its result.
+// It stops with rollout.ErrLong if the trace exceeds maxBytes bytes; 0 means no limit.
 func (r *Run) play(
 	ctx context.Context,
 	f *folder,
@@ -176,8 +176,8 @@ func (r *Run) play(
 	return err
 }
 
-// runID returns the id under which the traces of one sample number are stored as a run. It consists
-// of a hash of the spec, without the fields for scoring, and the number.
+// runID returns the run id of the traces of one sample number: eval-HASH-sSAMPLE, with a hash of
+// the spec without the fields for scoring and for stored tokens.
 func (r *Run) runID(sample uint32) string {
 	r.naming.Do(func() {
 		played := r.Spec

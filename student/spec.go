@@ -160,7 +160,8 @@ type Problems struct {
 	path string
 }
 
-// maxProblemLine is the maximum size of one problem in bytes, including embeddings of titles.
+// maxProblemLine is the maximum size of one problem in a problems file in bytes, including the
+// embeddings of titles.
 const maxProblemLine = 64 << 20
 
 // ReadProblems reads a file of problems. A problem without an id gets the name of the file and its

@@ -70,7 +70,7 @@ func Table(s *evaluation.Summary) string {
 	return b.String()
 }
 
-// passRates returns a line for each pass rate.
+// passRates returns a line for people for each pass rate, pass@k or pass^k, with its interval.
 func passRates(s *evaluation.Summary) (lines string) {
 	note := ""
 	if s.InfraErrors > 0 {
@@ -83,8 +83,9 @@ func passRates(s *evaluation.Summary) (lines string) {
 	return lines
 }
 
-// independence returns the lines on what the interval of the rate depends on: groups of problems, and
-// how much of the variance more problems or more samples would remove.
+// independence returns lines for people on what the interval of the success rate depends on: groups
+// of problems, and how much narrower more problems or more samples would make it. It returns "" if
+// the summary has neither groups nor variances.
 func independence(s *evaluation.Summary) (lines string) {
 	if s.Groups > 0 {
 		lines = fmt.Sprintf("groups        %d of the %d problems; intervals are by group\n", s.Groups, s.Problems)
@@ -103,7 +104,8 @@ func independence(s *evaluation.Summary) (lines string) {
 		*s.Between, *s.Within, 100*moreProblems, 100*moreSamples)
 }
 
-// unparsed returns a line for each form of calls that nobody parsed.
+// unparsed returns a line for people for each form of tool calls that neither the server nor this
+// program parsed, with the number of rollouts that have it.
 func unparsed(s *evaluation.Summary) (lines string) {
 	for _, form := range slices.Sorted(maps.Keys(s.Unparsed)) {
 		u := s.Unparsed[form]

@@ -12,8 +12,8 @@ import (
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
-// row is a row of the Parquet table of results: one rollout, with its token counts and the parts of
-// its score as columns.
+// row is a row of results.parquet: one rollout, with its token counts and the parts of its score as
+// columns.
 type row struct {
 	rollout.Result
 	Prompt     *int64   `json:"-" parquet:"prompt_tokens,optional"`
@@ -47,8 +47,8 @@ type table[T any] struct {
 	cells   int
 }
 
-// groupCells is the number of cells after which a row group is written. The writer holds the
-// current row group in memory.
+// groupCells is the number of cells after which a row group of a Parquet file is written. The
+// writer has the current row group in memory.
 const groupCells = 1 << 20
 
 func newTable[T any](file *atomicfile.File) *table[T] {

@@ -15,11 +15,11 @@ import (
 // problems.
 type tally struct {
 	contaminated map[string]bool
-	// serverParses reports whether the server, and not only the dialect, reads calls.
+	// serverParses reports whether the server parses calls, because requests have tool definitions.
 	serverParses bool
 	groups       groups
-	// graded reports whether a reward is neither 0 nor 1. The variance within a problem is then not
-	// that of a share.
+	// graded reports whether a reward is neither 0 nor 1, so that the variance within a problem is
+	// not that of a share.
 	graded bool
 	s      evaluation.Summary
 	// problem is the problem whose results are being added.
@@ -30,8 +30,8 @@ type tally struct {
 	quality, unseen ratio
 }
 
-// ratio holds a rate as two numbers for each problem: the sum gained, such as successes, and the
-// number of tries. ids are the problems.
+// ratio has the two numbers of a rate for each problem: the sum gained, such as successes, and the
+// number of tries. ids are the ids of the problems.
 type ratio struct {
 	gained, tries []float64
 	ids           []string
@@ -43,7 +43,8 @@ func (r *ratio) begin(id string) {
 	r.ids = append(r.ids, id)
 }
 
-// byGroup returns the ratio with one entry for each group of problems.
+// byGroup returns the ratio with one entry, the sum, for each group of problems instead of each
+// problem.
 func (r *ratio) byGroup(g groups) *ratio {
 	list := g.of(r.ids)
 	return &ratio{gained: stats.SumByGroup(r.gained, list), tries: stats.SumByGroup(r.tries, list)}
@@ -217,8 +218,8 @@ func (t *tally) summary() *evaluation.Summary {
 	return s
 }
 
-// setRates sets the rates of a part and their intervals from the successes and the scored rollouts of
-// each problem.
+// setRates sets the rates of a part of the summary and their standard errors and intervals. scored
+// has the rewards and the numbers of scored rollouts of each problem.
 func (t *tally) setRates(p *evaluation.Part, scored *ratio) {
 	gained := 0.0
 	for _, g := range scored.gained {
@@ -240,8 +241,8 @@ func (t *tally) setRates(p *evaluation.Part, scored *ratio) {
 	}
 }
 
-// maxUnparsed is the maximum share of rollouts with a call that nobody parsed. Above it the summary
-// has no rate: it would be that of the server and not of the model.
+// maxUnparsed is the maximum share of rollouts, 0 to 1, with a call that nobody parsed. Above it
+// the summary has no rate, which would be that of the server and not of the model.
 const maxUnparsed = 0.2
 
 func rateOf(a, b int) *float64 { return stats.FiniteOrNil(float64(a) / float64(b)) }
@@ -250,7 +251,8 @@ func rateOf(a, b int) *float64 { return stats.FiniteOrNil(float64(a) / float64(b
 // samples.
 var passAt = []int{1, 2, 4, 8}
 
-// variances returns the variances between and within problems, nil if they are unknown.
+// variances returns pointers to the variances between and within problems, nil for a value that is
+// not finite and so unknown.
 func variances(between, within float64) (*float64, *float64) {
 	return stats.FiniteOrNil(between), stats.FiniteOrNil(within)
 }
@@ -281,8 +283,8 @@ func (r *ratio) share() (se *float64, interval *[2]float64) {
 	return sure(rate, spread, problems, int(tries))
 }
 
-// studentsInterval returns a standard error and the 95 % interval of a mean that is no share. Both are
-// nil if the standard error is not finite.
+// studentsInterval returns pointers to se and to the 95 % interval, by Student's t, of a mean over
+// this number of problems that is not from 0 to 1. Both are nil if se is not finite.
 func studentsInterval(mean, se float64, problems int) (*float64, *[2]float64) {
 	if stats.FiniteOrNil(se) == nil {
 		return nil, nil
@@ -291,8 +293,9 @@ func studentsInterval(mean, se float64, problems int) (*float64, *[2]float64) {
 	return &se, &[2]float64{i.Low, i.High}
 }
 
-// sure returns a standard error and the 95 % interval of the rate from it. Both are nil if the
-// standard error is not finite, as for fewer than two problems.
+// sure returns pointers to se, the standard error of a rate from 0 to 1, and to the rate's 95 %
+// interval by a Wilson interval for clusters. problems is the number of clusters, samples that of
+// the rollouts. Both are nil if se is not finite, as for fewer than two problems.
 func sure(rate, se float64, problems, samples int) (*float64, *[2]float64) {
 	if stats.FiniteOrNil(se) == nil {
 		return nil, nil

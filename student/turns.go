@@ -21,8 +21,8 @@ const (
 	longTraces = 4
 )
 
-// turns requests the replies of one rollout from the model. It holds the memory of a large reply
-// until the next request or the end of the rollout, but not while it waits for a server.
+// turns is the model of one rollout. It retains the memory of a large reply until the next request
+// or the end of the rollout, but not while it waits for a server.
 type turns struct {
 	rollout.Model
 	reply model.Hold
@@ -72,8 +72,8 @@ func (f *folder) keep(key journal.Key, t rollout.Turn) error {
 }
 
 // finish appends a finished rollout to the journal, with its result in the first line and its trace
-// in the second. It wakes the goroutines that wait for finished rollouts. Unless the run stores
-// tokens, it also forgets where the turns of the rollout are stored.
+// in the second, and wakes the goroutines that wait for finished rollouts. Unless the run stores
+// tokens, it forgets where the turns of the rollout are stored.
 func (f *folder) finish(key journal.Key, r *rollout.Result) error {
 	b, err := json.Marshal(r)
 	if err != nil {
@@ -106,8 +106,9 @@ const (
 	maxFreshBytes = 8 << 20
 )
 
-// entry waits until a rollout is finished and returns its entry in the journal. It also returns the
-// rollout itself if that is still in memory, otherwise nil. The error is that of ctx.
+// entry waits until a rollout is finished and returns its entry in the journal, and the rollout
+// itself if it is still in memory, from which entry removes it; otherwise nil. The error is that of
+// ctx.
 func (f *folder) entry(ctx context.Context, key journal.Key) (journal.Entry, *rollout.Result, error) {
 	for {
 		f.mu.Lock()
@@ -160,8 +161,9 @@ func (f *folder) read(e journal.Entry) (*rollout.Result, error) {
 // the machine can lose. If only the process ends, nothing is lost.
 const syncEvery = 200 * time.Millisecond
 
-// syncing flushes the journals to disk every syncEvery until stop is called, which returns the last
-// error. If a flush fails, it calls fail at once, since later work could be lost.
+// syncing starts to flush the journals to disk every syncEvery. stop ends that with a last flush
+// and returns its error, or that of an earlier flush. An error of a flush is also passed to fail at
+// once, since later work could be lost.
 func (f *folder) syncing(fail func(error)) (stop func() error) {
 	done := make(chan struct{})
 	ended := make(chan error, 1)

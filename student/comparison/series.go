@@ -37,7 +37,7 @@ type Run struct {
 	defaults string
 	leftOut  string
 	problems []*student.ProblemResult
-	// graded reports whether a reward is neither 0 nor 1, so that rates are no shares.
+	// graded reports whether a reward is neither 0 nor 1, so that rates are no shares of successes.
 	graded bool
 }
 
@@ -73,8 +73,8 @@ func read(folder string) (r *Run, err error) {
 	return r, r.readAccount(folder)
 }
 
-// pooled returns the folders of a run that is given as folders with commas between them, or the
-// folder itself.
+// pooled returns the folders of a run, which is one folder, or the names of several with commas
+// between them.
 func pooled(folder string) []string {
 	if _, err := os.Stat(folder); err == nil {
 		return []string{folder}
@@ -82,7 +82,8 @@ func pooled(folder string) []string {
 	return strings.Split(folder, ",")
 }
 
-// pool sets the spec of a run that pools others. Its time and cost stay unknown.
+// pool sets the spec of a run that pools those in folders, and what the first of them records of
+// its servers. Time and cost are set to unknown.
 func (r *Run) pool(folders []string) (err error) {
 	r.spec, _, err = student.PoolSpec(folders)
 	if err == nil {
@@ -93,7 +94,9 @@ func (r *Run) pool(folders []string) (err error) {
 	return err
 }
 
-// readAccount reads the time and cost of a run, and the sampling parameters of its servers.
+// readAccount reads what the telemetry file of a run folder records: the time and cost of the run,
+// the default sampling parameters of its servers, and what was left out. Without such a file all
+// stay unknown.
 func (r *Run) readAccount(folder string) error {
 	var account struct {
 		LeftOut string               `json:"left_out"`
@@ -138,7 +141,7 @@ func (r *Run) differences(o *Run) []string {
 	return differences
 }
 
-// defaults returns the sampling parameters that the servers use if a request sets none, or
+// defaults returns the sampling parameters that the servers use if a request sets none, as text, or
 // "unknown" if no server reports them. Different ones are joined by " and ".
 func defaults(servers []telemetry.Identity) string {
 	var settings []string
@@ -181,8 +184,9 @@ func WriteSeries(w io.Writer, comparisons []Comparison) error {
 	return writeBest(w, rows)
 }
 
-// writeBest writes which of several runs has the highest rate, with an interval that holds although
-// that run was selected.
+// writeBest writes which of three or more runs has the highest rate, with an interval that holds
+// although that run was selected. It writes nothing for fewer runs, if a rate or its error is
+// unknown, or if the best rate is not from 0 to 1.
 func writeBest(w io.Writer, rows []*Run) error {
 	best := rows[0]
 	for _, r := range rows {
@@ -228,7 +232,7 @@ func Curve(comparisons []Comparison) string {
 	return b.String() + "\n"
 }
 
-// series returns the runs of comparisons, each once.
+// series returns the runs of comparisons in order, each once.
 func series(comparisons []Comparison) (runs []*Run) {
 	for _, c := range comparisons {
 		for _, r := range []*Run{c.ARun, c.BRun} {
@@ -252,7 +256,7 @@ func (r *Run) passes(names []string) (cells []string) {
 	return cells
 }
 
-// ownCount returns a count that only runs of this program have, for people.
+// ownCount returns count, or "unknown" for a run of another harness, which does not record it.
 func (r *Run) ownCount(count string) string {
 	if r.spec.Source != "" {
 		return unknown

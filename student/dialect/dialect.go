@@ -87,7 +87,7 @@ const (
 	openTag, closeTag     = "<tool_call>", "</tool_call>"
 )
 
-// thinking splits a reply into the reasoning in its think blocks and the remaining text. What a
+// thinking splits a reply into the reasoning in its <think> blocks and the remaining text. What a
 // block contains is reasoning, even if it looks like a call. A closing tag without an opening one
 // ends a block that began with the reply, since a chat template may have opened it. An unclosed
 // block extends to the end.
@@ -125,8 +125,8 @@ func native(c model.Call) Call {
 	return out
 }
 
-// isEmpty reports whether arguments are those of a call without any: servers and models write them
-// as an empty text or null.
+// isEmpty reports whether the text of a call's arguments has none: servers and models then write an
+// empty text or null.
 func isEmpty(arguments string) bool {
 	arguments = strings.TrimSpace(arguments)
 	return arguments == "" || arguments == "null"
@@ -153,8 +153,8 @@ func tagged(markup string, d Dialect) (text string, calls []Call) {
 	}
 }
 
-// visibleText returns the text for the customer, without <response> tags and surrounding white
-// space.
+// visibleText returns the text of a reply that the customer reads, without <response> tags and
+// surrounding white space.
 func visibleText(text string) string {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "<response>", ""), "</response>", "")
 	return strings.TrimSpace(text)
@@ -186,8 +186,8 @@ func block(body string, d Dialect) []Call {
 	})
 }
 
-// keys are the keys under which a call may have its arguments, by dialect, in the order in which
-// they are tried.
+// keys are the keys under which a call in text may have its arguments, by dialect, in the order in
+// which they are tried.
 var keys = map[Dialect][]string{
 	Auto: {"parameters", "arguments"}, Native: {"parameters", "arguments"}, Oro: {"parameters"},
 	Hermes: {"arguments"}, Text: {"arguments"},
@@ -225,8 +225,9 @@ func object(v python.Value, d Dialect) Call {
 	return malformed(python.Dumps(v), "a call needs "+strings.Join(keys[d], " or "))
 }
 
-// formats are the instructions on how to write a call, for the system prompt of each text dialect.
-// Native and Auto need none, since the server's chat template describes calls.
+// formats are the instructions in the system prompt on how to write a call, for the dialects Oro
+// and Hermes. Native and Auto need none, since the server's chat template describes calls, and Text
+// has its own.
 var formats = map[Dialect]string{
 	Oro: `How to answer
 Write <think>your thoughts</think>, then your calls as one JSON list:

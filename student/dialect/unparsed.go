@@ -15,18 +15,19 @@ import (
 	"github.com/trajectory-arena/arena/shop"
 )
 
-// form is a way of writing calls that some model server reads if it is told to.
+// form is a way of writing tool calls in text that some model server parses if it is configured for
+// it.
 type form struct {
 	name string
-	// sign matches a text in this form.
+	// sign matches a text that has a call in this form.
 	sign *regexp.Regexp
 	// vllm and sglang are the values of --tool-call-parser with which these servers read the form,
 	// empty if they have none.
 	vllm, sglang string
 }
 
-// formSigns are the known forms, each before those whose sign its texts have, too: the name, the
-// sign, and the parsers of vLLM and SGLang.
+// formSigns are the known forms: name, pattern of the sign, and the names of the parsers of vLLM
+// and SGLang, empty if there is none. A form precedes those whose sign its texts have too.
 var formSigns = [][4]string{
 	{"deepseek_dsml", `<｜DSML｜`, "deepseek_v32", "deepseekv32"},
 	{"deepseek_v3", `function<｜tool▁sep｜>`, "deepseek_v3", "deepseekv3"},
@@ -72,12 +73,12 @@ var forms = sync.OnceValue(func() []form {
 	})
 })
 
-// otherForm is the form of calls that have none of the known signs.
+// otherForm is the name of the form of calls that have none of the known signs.
 const otherForm = "other"
 
 // callSign matches the name of a tool where a call has it: as a value in an object, before
-// arguments in brackets, in or behind a tag or a special token, after the word "Action", or before
-// an object. Prose names tools, too, but without these signs.
+// arguments in brackets, in or after a tag or a special token, after the word "Action", or before
+// an object. Prose names tools too, but without these signs.
 var callSign = sync.OnceValue(func() *regexp.Regexp {
 	names, _ := shop.ToolNames(shop.Profiles()[0]) // it is one of them
 	name := `(?:` + strings.Join(names, "|") + `)\b`
@@ -91,8 +92,8 @@ var callSign = sync.OnceValue(func() *regexp.Regexp {
 	}, "|"))
 })
 
-// jsonForms are the forms that consist of plain JSON. If the JSON is invalid, the model is to blame
-// and not a missing parser.
+// jsonForms are the forms that consist of plain JSON. If that JSON is invalid, the fault is the
+// model's and not that of a missing parser.
 var jsonForms = []string{"hermes", "oro", "json_in_tags", "fenced_json", "json_parameters", "json", "react"}
 
 // Unparsed returns the name of the form of a call in a reply that neither the server nor the
@@ -124,10 +125,11 @@ func Unparsed(r model.Reply, t Turn) string {
 	return ""
 }
 
-// argumentsOnly is the form of a call of which a server left the arguments alone in the text.
+// argumentsOnly is the name of the form of a call of which the server left only the arguments in
+// the text.
 const argumentsOnly = "arguments_only"
 
-// parameters are the names of the parameters of each tool.
+// parameters has the names of the parameters of each tool of the shop, one list for each tool.
 var parameters = sync.OnceValue(func() (tools [][]string) {
 	h, _ := shop.Profile(shop.Profiles()[0]) // it is one of them
 	for _, tool := range h.Tools {
@@ -140,7 +142,8 @@ var parameters = sync.OnceValue(func() (tools [][]string) {
 	return tools
 })
 
-// isArguments reports whether a text is a JSON object with nothing but parameters of one tool.
+// isArguments reports whether a text is a JSON object whose keys, at least one, are all parameters
+// of one tool.
 func isArguments(text string) bool {
 	v, err := python.Loads(text)
 	if err != nil || v.Kind != python.Dict || len(v.Dict) == 0 {
@@ -153,7 +156,8 @@ func isArguments(text string) bool {
 	})
 }
 
-// formOf returns the form of the calls in a text, "" if the text has none.
+// formOf returns the name of the form of the calls in a text. It returns "" if the text has none,
+// or if they are in a form of plain JSON that is invalid.
 func formOf(text string) string {
 	if !callSign().MatchString(text) {
 		return ""
@@ -171,7 +175,7 @@ func formOf(text string) string {
 	return name
 }
 
-// isIntact reports whether the calls of a text are in JSON that needs no repair.
+// isIntact reports whether a text has calls and their JSON needs no repair.
 func isIntact(text string) bool {
 	reading := calls.Mended(text)
 	broken := []string{calls.RepairQuotes, calls.RepairCommas, calls.RepairLiterals, calls.RepairKeys, calls.RepairControl, calls.RepairClosers}
@@ -187,8 +191,9 @@ const (
 	decoratedName = "decorated_name"
 )
 
-// misread returns the form of native calls of which none can be run, although each has one obvious
-// meaning: the server's parser left something of the form in name or arguments.
+// misread returns the name of the form of native calls that cannot be run although one of them has
+// an obvious meaning: the server's parser left something of the form in its name or arguments. It
+// returns "" if none has.
 func misread(list []Call) string {
 	for _, c := range list {
 		switch {
@@ -204,7 +209,7 @@ func misread(list []Call) string {
 	return ""
 }
 
-// isEncodedObject reports whether a text is a JSON object, also within a JSON string.
+// isEncodedObject reports whether a text is a JSON object, or a JSON string that contains one.
 func isEncodedObject(text string) bool {
 	v, err := python.Loads(text)
 	if err == nil && v.Kind == python.Str {
@@ -213,7 +218,8 @@ func isEncodedObject(text string) bool {
 	return err == nil && v.Kind == python.Dict
 }
 
-// objectIn returns the JSON object at the start of a text. It returns "-" if there is none.
+// objectIn returns the JSON object at the start of a text, without what follows. It returns "-" if
+// there is none.
 func objectIn(text string) string {
 	depth := 0
 	inString := false
@@ -240,7 +246,7 @@ func objectIn(text string) string {
 	return "-"
 }
 
-// isDecorated reports whether a name is no tool's and has the name of a tool in it.
+// isDecorated reports whether a name is not that of a tool but has the name of a tool in it.
 func isDecorated(name string) bool {
 	names, _ := shop.ToolNames(shop.Profiles()[0]) // it is one of them
 	return !slices.Contains(names, name) && slices.ContainsFunc(names, func(tool string) bool {
@@ -267,7 +273,8 @@ func ParsedBy(name string) string {
 	return joinFlags(forms()[i]) + inPrompt
 }
 
-// joinFlags returns the flags of the servers that read a form, each with the word "or" after it.
+// joinFlags returns the flags with which servers parse a form, as text with ", or " after each, ""
+// if no server does.
 func joinFlags(f form) string {
 	flags := ""
 	if f.vllm != "" {

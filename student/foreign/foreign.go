@@ -158,7 +158,8 @@ func (e *Evaluation) order() {
 	}
 }
 
-// setting adds a setting. The members of an object become settings of their own.
+// setting adds a setting of the harness, unless v does not exist. The members of an object become
+// settings NAME.KEY.
 func (e *Evaluation) setting(name string, v gjson.Result) {
 	if e.Settings == nil {
 		e.Settings = map[string]json.RawMessage{}
@@ -174,7 +175,7 @@ func (e *Evaluation) setting(name string, v gjson.Result) {
 	}
 }
 
-// valid returns a value as JSON. Text that is no JSON, such as NaN, becomes a string.
+// valid returns a value as JSON. A value that is not valid JSON, such as NaN, becomes a string.
 func valid(v gjson.Result) json.RawMessage {
 	if json.Valid([]byte(v.Raw)) {
 		return json.RawMessage(v.Raw)
@@ -182,8 +183,9 @@ func valid(v gjson.Result) json.RawMessage {
 	return asjson.Bytes(strings.ToValidUTF8(v.Raw, "\ufffd"))
 }
 
-// newRollout returns a rollout that was not scored, with what all harnesses write of a problem. about
-// holds the fields that may name a group or a category.
+// newRollout returns a rollout without a score, with what all harnesses write: the problem's id,
+// the request and the messages. about has the fields of the problem that may name a group or a
+// category.
 func (e *Evaluation) newRollout(id, request string, messages, about gjson.Result) Rollout {
 	r := Rollout{Request: request, Group: "request " + cmp.Or(request, id), Messages: valid(messages)}
 	r.ProblemID = id
@@ -205,7 +207,8 @@ func (e *Evaluation) newRollout(id, request string, messages, about gjson.Result
 	return r
 }
 
-// fail records why a rollout has no reward.
+// fail records why a rollout has no reward: reason is a code, words the text of the harness, cut to
+// 500 bytes.
 func (r *Rollout) fail(reason, words string) {
 	const enough = 500
 	r.Infra = &reason
@@ -213,11 +216,12 @@ func (r *Rollout) fail(reason, words string) {
 	r.Stop = rollout.StopInfra
 }
 
-// solvedFrom is the reward from which a sample counts as solved, for pass@k: 1, with tau2-bench's
-// allowance for rounding.
+// solvedFrom is the minimum reward of a sample that counts as solved, for pass@k: 1, with
+// tau2-bench's allowance for rounding.
 const solvedFrom = 1 - 1e-6
 
-// scored records the reward of a rollout. scores are further numbers by name.
+// scored records the reward of a rollout, and whether it is solved. scores are further numbers by
+// name.
 func (r *Rollout) scored(reward float64, scores map[string]float64) {
 	r.Outcome = rollout.Scored
 	r.Success = new(reward >= solvedFrom)
@@ -227,7 +231,8 @@ func (r *Rollout) scored(reward float64, scores map[string]float64) {
 	}
 }
 
-// lastRequest returns the text of a prompt: a string, or the last message of the user in a list.
+// lastRequest returns the text of a prompt, which is a string, or the text of the last user message
+// in a list.
 func lastRequest(prompt gjson.Result) (request string) {
 	if prompt.Type == gjson.String {
 		return prompt.Str
@@ -240,7 +245,7 @@ func lastRequest(prompt gjson.Result) (request string) {
 	return request
 }
 
-// textOf returns the strings in a value, one a line, to a depth that messages have.
+// textOf returns the strings in a value except types, one a line, down to eight nested levels.
 func textOf(v gjson.Result) string {
 	const maxDepth = 8
 	return strings.Join(appendText(nil, v, maxDepth), "\n")

@@ -76,7 +76,8 @@ func readInspectDocument(doc gjson.Result) (*Evaluation, error) {
 	return e, nil
 }
 
-// newInspect returns an evaluation without samples from the header of a log.
+// newInspect returns an evaluation without samples from the header of a log of inspect_ai. The
+// error is ErrUnfinished if the log's status is not success.
 func newInspect(header gjson.Result) (*Evaluation, error) {
 	if status := header.Get("status").String(); status != "success" {
 		return nil, fmt.Errorf("%w: its status is %q", ErrUnfinished, status)
@@ -91,8 +92,8 @@ func newInspect(header gjson.Result) (*Evaluation, error) {
 	return e, nil
 }
 
-// addInspectSample adds a sample. Its first score is the reward; the others that are numbers are kept
-// beside.
+// addInspectSample adds a sample. The score with the name of the log's first score is the reward;
+// it and all others that are numbers are kept by name.
 func (e *Evaluation) addInspectSample(sample gjson.Result) {
 	r := e.newRollout(sample.Get("id").String(), lastRequest(sample.Get("input")), sample.Get("messages"), sample.Get("metadata"))
 	r.trial = sample.Get("epoch").Int()
@@ -128,11 +129,12 @@ func (e *Evaluation) addInspectSample(sample gjson.Result) {
 	e.Rollouts = append(e.Rollouts, r)
 }
 
-// inspectGrades are the values of the words that inspect_ai's scorers write, as its own value_to_float
-// reads them.
+// inspectGrades maps the words that inspect_ai's scorers write to their values, like inspect_ai's
+// value_to_float.
 var inspectGrades = map[string]float64{"C": 1, "P": 0.5, "I": 0, "N": 0, "yes": 1, "true": 1, "no": 0, "false": 0}
 
-// inspectValue returns a score as a number, nil if it is none.
+// inspectValue returns a score as a finite number: a number also in a string, a boolean, or a grade
+// of inspectGrades. It returns nil for any other value.
 func inspectValue(v gjson.Result) *float64 {
 	switch v.Type {
 	case gjson.True, gjson.False:

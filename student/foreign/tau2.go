@@ -8,11 +8,12 @@ import (
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
-// notTheModels are the endings of simulations of tau2-bench for which the program or the simulated
-// customer is to blame.
+// notTheModels are the reasons for the end of a simulation of tau2-bench that are faults of the
+// program or of the simulated customer.
 var notTheModels = []string{"infrastructure_error", "unexpected_error", "user_error"}
 
-// readTau2 reads the results of tau2-bench.
+// readTau2 reads the results of tau2-bench, a document with the simulations. The error is always
+// nil.
 func readTau2(doc gjson.Result) (*Evaluation, error) {
 	info := doc.Get("info")
 	e := &Evaluation{
@@ -50,8 +51,8 @@ func (e *Evaluation) addSimulation(s, task gjson.Result) {
 	e.Rollouts = append(e.Rollouts, r)
 }
 
-// stop returns the reason of a harness for the end of a rollout. Without one, the rollout ended by
-// itself.
+// stop returns why a rollout ended: the reason that a harness recorded, after kind and "_" unless
+// kind is empty. Without a reason, the rollout ended by itself.
 func stop(kind, reason string) rollout.Stop {
 	switch {
 	case reason == "":

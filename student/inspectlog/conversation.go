@@ -14,7 +14,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// doc is a JSON object of inspect_ai's log format, with only the keys that its readers need.
+// doc is a JSON object in inspect_ai's log format. It has only the keys that inspect_ai's readers
+// need.
 type doc = map[string]any
 
 // message is inspect_ai's ChatMessage, with its keys in alphabetical order. Only replies of the
@@ -39,8 +40,8 @@ type call struct {
 	Type       string  `json:"type"`
 }
 
-// read appends a rollout's trace to messages and returns them, together with the model's last reply
-// as inspect_ai's ModelOutput.
+// read appends the messages of a rollout's trace to messages. It returns them, and the model's last
+// reply as inspect_ai's ModelOutput. model is the name of the model.
 func read(
 	t *arena.Trace,
 	model string,
@@ -67,8 +68,8 @@ func silent(model string) doc {
 	}
 }
 
-// turn appends a reply of the model and the results of its calls to messages. number is the
-// position of the reply from 1 and part of the ids of the calls.
+// turn appends a reply of the model and the results of its calls to messages and returns them.
+// number is the position of the reply, from 1, which is a part of the ids of the calls.
 func turn(messages []message, step *arena.Step, number int) []message {
 	start := len(messages)
 	messages = append(messages, message{
@@ -154,8 +155,9 @@ const (
 
 var longNumber = regexp.MustCompile(fmt.Sprintf("[0-9]{%d}", maxDigits))
 
-// tame returns the arguments of a call as JSON that every reader accepts: unchanged, or as an
-// object with the arguments as a text if they are no object or some readers could not parse them.
+// tame returns the arguments of a call, raw, as JSON that every reader accepts: unchanged, or as
+// {"text": raw} if they are no JSON object or have numbers, nested levels or characters that some
+// readers reject.
 func tame(raw string) json.RawMessage {
 	wild := !strings.HasPrefix(raw, "{") || !cursor.Valid(raw) || !utf8.ValidString(raw) || strings.Contains(raw, `\ud`) || strings.Contains(raw, `\uD`) ||
 		strings.Count(raw, "{")+strings.Count(raw, "[") > maxLevels || len(raw) > maxDigits && longNumber.MatchString(raw)

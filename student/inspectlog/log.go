@@ -21,11 +21,11 @@ import (
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
-// version is the version of inspect_ai's log format that is written, its LOG_SCHEMA_VERSION.
+// version is the version of inspect_ai's log format that is written (its LOG_SCHEMA_VERSION).
 const version = 2
 
-// noTime is written where the format requires a time, since a log must not depend on the clock. It
-// is the time of the first step of every trace.
+// noTime is the time that is written where the format requires one, since a log must not depend on
+// the clock. The first step of every trace has this time.
 const noTime = "2001-09-09T01:46:40+00:00"
 
 // Log is a log that is being written. It holds one sample at a time, whatever the size of
@@ -35,8 +35,8 @@ type Log struct {
 	// entries is the zip file that is being written.
 	entries *atomicfile.File
 	zip     *zip.Writer
-	// summaries is the list of sample summaries that follows the samples; until then it is stored
-	// compressed, in packed.
+	// summaries compresses the list of sample summaries into packed. The list follows the samples
+	// in the log.
 	summaries *gzip.Writer
 	packed    bytes.Buffer
 	count     int
@@ -113,8 +113,8 @@ func (l *Log) Add(p *arena.Problem, r *rollout.Result) error {
 	return err
 }
 
-// maxRollout is the size of a trace in bytes above which the log leaves out the conversation, since
-// readers load a complete sample into memory.
+// maxRollout is the maximum size of a trace in bytes whose conversation the log has, since readers
+// load a complete sample into memory.
 const maxRollout = 16 << 20
 
 // Close writes summaries and results after the samples, which completes the log.

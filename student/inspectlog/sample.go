@@ -27,8 +27,8 @@ type usage struct {
 	Total  int64 `json:"total_tokens"`
 }
 
-// sample returns a rollout as inspect_ai's EvalSample, and as the EvalSampleSummary that the
-// viewer's list shows.
+// sample returns a rollout as inspect_ai's EvalSample, and as the EvalSampleSummary that the list
+// in inspect_ai's viewer shows.
 func (l *Log) sample(p *arena.Problem, r *rollout.Result) (sample, summary doc) {
 	about := metadata{
 		Category: string(r.Category),
@@ -82,8 +82,8 @@ func (l *Log) addEnding(r *rollout.Result, sample, summary doc) {
 	}
 }
 
-// scores returns inspect_ai's scores of a rollout: success as C (correct) or I (incorrect), and, if
-// they exist, the axes of its score and the grade of the reasoning judge.
+// scores returns inspect_ai's scores of a rollout that was scored: success as C (correct) or I
+// (incorrect), and, if they exist, the axes of its score and the grade of the reasoning judge.
 func scores(r *rollout.Result) doc {
 	success := doc{"value": "I"}
 	for name, text := range map[string]string{"answer": strings.Join(r.Recommended, ", "), "explanation": string(*r.Label)} {
@@ -129,7 +129,7 @@ func uuid(run string, r *rollout.Result) string {
 }
 
 // sampleID returns a problem's id in a form that can be part of a zip entry's name. NUL characters
-// are replaced. An id longer than 200 bytes is cut and preceded by its hash.
+// are replaced. An id longer than 200 bytes is cut and preceded by the start of its hash.
 func sampleID(id string) string {
 	const enough = 200
 	id = strings.ReplaceAll(id, "\x00", "\ufffd")
@@ -163,7 +163,7 @@ type Score struct {
 	Metrics map[string]*float64
 }
 
-// start returns inspect_ai's LogStart, which contains the settings of the run.
+// start returns inspect_ai's LogStart, the JSON object with the settings of the run.
 func (l *Log) start() doc {
 	s := l.run.Sampling
 	config := doc{}
@@ -200,6 +200,7 @@ func (l *Log) start() doc {
 }
 
 // header returns inspect_ai's EvalLog without the samples: the settings, results and token usage.
+// results are the scores of the run.
 func (l *Log) header(results []Score) doc {
 	scores := make([]doc, len(results))
 	for i, r := range results {

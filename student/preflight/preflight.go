@@ -61,7 +61,7 @@ func (r *Refusal) Error() string {
 	return fmt.Sprintf("%s refuses this run's requests (status %d): %s", r.Endpoint, r.Fault.Status, r.Fault.Detail)
 }
 
-// again is the time between two requests to a server that is not ready yet.
+// again is the time between two tests of a server that is not ready yet.
 const again = time.Second
 
 // Ask sends requests until the server replies, refuses, or patience ends. The error is a
@@ -92,7 +92,8 @@ func Ask(ctx context.Context, q Question) (Server, error) {
 	return s, err
 }
 
-// loads reports whether err means that the server may be ready soon.
+// loads reports whether err means that the server may be ready soon: it cannot be reached or is
+// still loading its model.
 func (q Question) loads(err error) bool {
 	fault, is := errors.AsType[*model.Fault](err)
 	return is && fault.Waits()
@@ -115,14 +116,15 @@ func (q Question) reply(ctx context.Context) (way, error) {
 	return w, err
 }
 
-// way is the form of request that a server accepts: whether replies are streamed, whether the
-// newer parameter limits a reply, and which fields of a reply are sent back.
+// way is the form of request that a server accepts: whether replies are streamed, whether
+// max_completion_tokens (instead of max_tokens) limits a reply, and which fields of a reply may be
+// sent back.
 type way struct {
 	streamed, completionLimit bool
 	returned                  model.Returned
 }
 
-// template returns the template of the run in this way.
+// template returns the run's request template t, changed to this form of request.
 func (w way) template(t *model.Template) *model.Template {
 	if w.streamed {
 		t = t.Streaming()
@@ -133,9 +135,10 @@ func (w way) template(t *model.Template) *model.Template {
 	return t
 }
 
-// greet sends one message in a request for a single token. If the server rejects the parameter for
-// that limit, it repeats the request without it and then with the newer parameter, and if the server
-// answers only in streams, as a stream. It returns the way of the last request.
+// greet sends greeting in a request for a single token. If the server rejects the parameter for
+// that limit, it repeats the request with the run's own limit and then with the newer parameter; if
+// the server answers only in streams, as a stream. It returns the form of the last request, and its
+// error.
 func (q Question) greet(ctx context.Context, greeting string) (way, error) {
 	conversation := model.Conversation{}.Append(model.Turn{
 		Role:    "user",
@@ -169,8 +172,9 @@ func (q Question) greet(ctx context.Context, greeting string) (way, error) {
 	return last, err
 }
 
-// takesBack sends a reply back to its server with another message, and returns which of its fields
-// the server takes. It asks only if the reply has fields that are not in the format of OpenAI.
+// takesBack sends reply r to conversation c back to its server with another message, and returns
+// which fields of the reply the server accepts. It sends nothing if the reply has only fields in
+// the format of OpenAI.
 func (q Question) takesBack(ctx context.Context, t *model.Template, c model.Conversation, r model.Reply) model.Returned {
 	second := c.AppendReply(r, nil, model.AsItCame).Append(model.Turn{
 		Role:    "user",

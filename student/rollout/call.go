@@ -14,8 +14,8 @@ import (
 	"github.com/trajectory-arena/arena/student/dialect"
 )
 
-// callAnswer is a tool call with its result. malformed reports whether the call could not be
-// read or its tool does not exist. terminates reports whether the call ends the rollout.
+// callAnswer is a tool call of the model with its result. malformed reports whether the call could
+// not be read or its tool does not exist, terminates whether the call ends the rollout.
 type callAnswer struct {
 	call dialect.Call
 	shop.Answer
@@ -24,8 +24,8 @@ type callAnswer struct {
 }
 
 // call executes a tool call, adds it to the counts in p.result, and returns the call with its
-// answer. A malformed call is not executed, and its answer is an error text. If the search
-// server does not respond, p.toolFault is set.
+// result. A call that cannot be read is not executed, and its result is an error text. If the
+// search server does not answer, p.toolFault is set.
 func (p *play) call(c dialect.Call) callAnswer {
 	if c.Malformed != "" {
 		p.result.MalformedCalls++
@@ -78,8 +78,8 @@ var idFields = map[string]string{
 	"check_product_match":      "product_id",
 }
 
-// recordIDs adds the product ids in a call to namedIDs and those in its result to returnedIDs.
-// The ids of a recommendation replace the ids recommended before.
+// recordIDs adds the product ids in a call to p.namedIDs and those in its result to p.returnedIDs.
+// The ids of a recommendation replace p.result.Recommended.
 func (p *play) recordIDs(c dialect.Call, result python.Value) {
 	if field, ok := idFields[c.Name]; ok {
 		v, _ := c.Arguments.Get(field)
@@ -95,7 +95,7 @@ func (p *play) recordIDs(c dialect.Call, result python.Value) {
 	collectProductIDs(result, p.returnedIDs)
 }
 
-// idList parses a comma-separated list of ids. It returns an empty list if v is not a string.
+// idList splits a string of comma-separated ids. It returns an empty list if v is not a string.
 // Halves of surrogate pairs, which Python strings can contain, are replaced, since results are
 // UTF-8.
 func idList(v python.Value) []string {
@@ -105,8 +105,8 @@ func idList(v python.Value) []string {
 	return python.IDs(strings.ToValidUTF8(v.Text, "\ufffd"))
 }
 
-// collectProductIDs adds the product ids at any depth of a tool result to ids. It copies each
-// id, since a substring would keep the whole text of the result in memory.
+// collectProductIDs adds the values of the key product_id at any depth of a tool result to ids. It
+// copies each id, since a substring would keep the complete text of the result in memory.
 func collectProductIDs(v python.Value, ids map[string]bool) {
 	for _, e := range v.List {
 		collectProductIDs(e, ids)
@@ -121,7 +121,7 @@ func collectProductIDs(v python.Value, ids map[string]bool) {
 
 func (p *play) addMessage(m model.Turn) { p.messages = p.messages.Append(m) }
 
-// appendTranscript appends parts to the transcript of the conversation. The transcript becomes
+// appendTranscript appends parts to the transcript of the conversation, and makes the transcript
 // the only message after the system prompt, as in both public agent loops.
 func (p *play) appendTranscript(parts ...string) {
 	p.transcript = append(p.transcript, parts...)
@@ -132,9 +132,9 @@ func (p *play) appendTranscript(parts ...string) {
 
 const reminder = "No tool was called. Call a tool, or terminate when you are done."
 
-// respond adds a reply and the results of its calls to the conversation. A reply without calls
-// is answered with a reminder to call a tool. In the prompt form History, the model is shown one
-// message with all that was said, and no reminder.
+// respond adds reply r and the results of its calls, which s has, to the conversation. A reply
+// without calls is followed by a reminder to call a tool. In the prompt form History, the
+// conversation is one message with all parts so far, and there is no reminder.
 func (p *play) respond(r model.Reply, s step) {
 	if p.env.Form == History {
 		p.appendTranscript(s.taggedParts(s.observation())...)
@@ -173,8 +173,8 @@ func (p *play) respond(r model.Reply, s step) {
 	}
 }
 
-// wholeText returns a reply as rows of the export profile text have it. A server with a parser of
-// reasoning has split the reasoning from the text.
+// wholeText returns a reply as one text with its reasoning in it, as rows of the export profile
+// text have it, also if a server has split the reasoning from the text.
 func wholeText(r model.Reply) string {
 	if r.Reasoning == "" {
 		return r.Content
@@ -187,16 +187,16 @@ func wholeText(r model.Reply) string {
 	return chat.Text(parts, nil)[0].Content
 }
 
-// resultsText returns the results of a step's calls as rows of the export profile text have them;
-// empty if the step has no calls.
+// resultsText returns the results of a step's calls in the text format of the export profile text,
+// "" if the step has no calls.
 func (s step) resultsText() string {
 	return chat.ResultsText(slicesx.Map(s.answers, func(a callAnswer) chat.Message {
 		return chat.Message{Role: chat.Tool, Content: toolText(a.Result)}
 	}))
 }
 
-// observation returns the results of a step's calls as the text that the model reads; empty if the
-// step has no calls.
+// observation returns the results of a step's calls as text in <obs> tags, as the subnet's agents
+// send it to the model, "" if the step has no calls.
 func (s step) observation() string {
 	if len(s.answers) == 0 {
 		return ""

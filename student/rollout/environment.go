@@ -144,7 +144,7 @@ type Task struct {
 var ErrLong = errors.New("the rollout is long")
 
 // maxTraceBytes is the maximum size of a rollout's trace in bytes, far above the context of any
-// model. A rollout that exceeds it ends as a context overflow.
+// model. A rollout that exceeds it ends with the reason context overflow.
 const maxTraceBytes = 8 << 20
 
 // maxMalformed is the number of consecutive replies without content, or without a readable call,
@@ -232,7 +232,7 @@ func (t *tape) Get(
 	return v, status, ok
 }
 
-// takeFresh returns the answers that were recorded since its last call.
+// takeFresh returns the answers that were recorded since its last call, and forgets them.
 func (t *tape) takeFresh() []TapeAnswer {
 	fresh := t.fresh
 	t.fresh = nil

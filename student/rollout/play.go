@@ -21,7 +21,8 @@ type play struct {
 	tools    *shop.Tools
 	tape     *tape
 	messages model.Conversation
-	// returned selects the fields of replies that messages contains.
+	// returned selects which fields of the model's replies messages has; some servers refuse
+	// others.
 	returned model.Returned
 	// transcript has the parts of the user message in the form History.
 	transcript []string
@@ -89,9 +90,8 @@ func (e *Environment) newPlay(ctx context.Context, t Task) *play {
 	return p
 }
 
-// nextReply returns the next reply: a stored one as long as the task has any, otherwise a new
-// one from the model. A fault means that the model did not reply, and ends the rollout. An error
-// ends the run.
+// nextReply returns the next reply: a stored one while the task has any, then new ones from the
+// model. A fault means that the model did not reply, and ends the rollout. An error ends the run.
 func (p *play) nextReply(ctx context.Context, m Model) (h received, fault *model.Fault, err error) {
 	if n := p.result.Turns; n < len(p.task.Past) {
 		h = received{body: p.task.Past[n].Reply, past: true}
@@ -108,10 +108,10 @@ func (p *play) nextReply(ctx context.Context, m Model) (h received, fault *model
 	return h, nil, err
 }
 
-// askModel returns the model's next reply. Some servers refuse a prompt that leaves less space
-// than max_tokens in the same words as a prompt that is too long. If a refusal mentions
-// max_tokens, askModel sends the request without this field, so that the server uses the
-// remaining space or shows that there is none.
+// askModel returns the model's next reply. Some servers refuse a prompt that leaves less space than
+// max_tokens in the same words as a prompt that is too long. If a refusal mentions that field,
+// askModel repeats the request without it, so that the server uses the remaining space or shows
+// that there is none.
 func (p *play) askModel(ctx context.Context, m Model) (h received, err error) {
 	h, err = p.askReturning(ctx, m)
 	fault, failed := errors.AsType[*model.Fault](err)
@@ -132,9 +132,9 @@ func (p *play) askModel(ctx context.Context, m Model) (h received, err error) {
 	return received{reply: reply, body: body}, retryErr
 }
 
-// askReturning returns the model's next reply. If the server refuses the conversation, the
-// request is repeated without the non-standard fields of earlier replies, which other servers
-// need. Fields that a server was found to refuse are left out of all later requests of the run.
+// askReturning returns the model's next reply. If the server refuses the conversation, it repeats
+// the request without the non-standard fields of earlier replies, which other servers need. Fields
+// that a server was found to refuse are omitted from all later requests of the run.
 func (p *play) askReturning(ctx context.Context, m Model) (h received, err error) {
 	if known := p.env.refused(); known > p.returned {
 		p.returnLess(p.messages.Returning(known), known)
@@ -158,7 +158,8 @@ func (p *play) askReturning(ctx context.Context, m Model) (h received, err error
 	return h, err
 }
 
-// returnLess replaces the conversation by one with fewer fields of earlier replies.
+// returnLess replaces the conversation by messages, which have only those fields of earlier replies
+// that returned selects.
 func (p *play) returnLess(messages model.Conversation, returned model.Returned) {
 	p.messages = messages
 	p.returned = returned
@@ -171,8 +172,8 @@ func (p *play) isRefused(err error) bool {
 	return failed && fault.Kind == model.Rejected && !p.isOverflow(fault) && !fault.RefusedOutput
 }
 
-// isOverflow reports whether a fault means that the prompt is longer than the model's context.
-// The server either states this or, after it answered earlier turns, mentions tokens, length or
+// isOverflow reports whether a fault means that the prompt is longer than the model's context. The
+// server either reports this or, after it answered earlier turns, mentions tokens, length or
 // context.
 func (p *play) isOverflow(f *model.Fault) bool { return f.Overflow || f.Length && p.result.Turns > 0 }
 
@@ -197,8 +198,8 @@ func (p *play) fail(fault *model.Fault) (*Result, error) {
 	return p.finish()
 }
 
-// processReply executes the calls of a reply and adds the results to the conversation. It
-// returns the reason why the rollout stops after the reply, "" if it continues.
+// processReply executes the calls of a reply and adds reply and results to the conversation and the
+// trace. It returns the reason why the rollout stops after the reply, "" if it continues.
 func (p *play) processReply(h received) Stop {
 	p.result.Turns++
 	p.addUsage(h.reply.Usage)
@@ -269,8 +270,8 @@ func (p *play) truncatedByContext(r model.Reply) bool {
 
 // promptShrank reports whether the prompt of a reply has fewer tokens than the previous prompt,
 // although the conversation grew: the server silently truncated the conversation. Chat templates
-// may omit the reasoning of earlier replies, so as many tokens as those replies have may be
-// missing.
+// may omit the reasoning of earlier replies, so the prompt may lack as many tokens as those replies
+// have. It is false without token counts.
 func (p *play) promptShrank(r model.Reply, t dialect.Turn) bool {
 	if r.Usage == nil || r.Usage.Prompt == 0 {
 		return false
@@ -295,8 +296,8 @@ func (p *play) addUsage(u *model.Usage) {
 	})
 }
 
-// newTurn returns what is stored of a reply to replay it: its body, and the search answers since
-// the previous reply.
+// newTurn returns what is stored of a reply to replay it: its body, and the answers of the search
+// server since the previous reply.
 func (p *play) newTurn(h received) Turn {
 	t := Turn{Reply: h.body}
 	if p.tape != nil {
@@ -305,8 +306,8 @@ func (p *play) newTurn(h received) Turn {
 	return t
 }
 
-// finish sets the remaining fields of the result: the counts of unknown product ids, the label
-// of a failure, and the trace.
+// finish sets the remaining fields of the result, and returns it: the counts of unknown product
+// ids, the label of a failure, and the trace.
 func (p *play) finish() (*Result, error) {
 	r := p.result
 	for id := range p.namedIDs {

@@ -147,8 +147,9 @@ const (
 	LabelNoRecommendation Label = "no_recommendation"
 )
 
-// replyLabel returns the failure label of a rollout that ends with this reply. It returns "" if
-// the reply was not truncated and has a readable call.
+// replyLabel returns the failure label of a rollout that ends with this reply. readable reports
+// whether one of its calls could be read. The label is "" if the reply was not truncated and has a
+// readable call.
 func replyLabel(r model.Reply, t dialect.Turn, readable bool) Label {
 	switch {
 	case r.Finish == "length":

@@ -25,7 +25,7 @@ const (
 	perStep   int64 = 1000
 )
 
-// step is a parsed reply of the model, with its JSON body and the results of its calls.
+// step is one reply of the model, parsed, with its JSON body and the results of its calls.
 type step struct {
 	turn    dialect.Turn
 	body    []byte
@@ -92,9 +92,9 @@ const (
 	searchPrefix  = "/search"
 )
 
-// taggedParts returns the parts of a step's message in the tags that the subnet's format score
-// reads: <think>, <tool_call> and <response>. observed, the results of the calls, is inserted
-// before the response unless it is empty, as in the public agent loops.
+// taggedParts returns the parts of a step's message in the tags that the subnet's score of the
+// format reads: <think>, <tool_call> and <response>. observed, the results of the calls, precedes
+// the response unless it is empty, as in the public agent loops.
 func (s step) taggedParts(observed string) (parts []string) {
 	if s.turn.Think != "" {
 		parts = append(parts, "<think>"+s.turn.Think+"</think>")
@@ -147,7 +147,7 @@ func (p *play) appendStep(b []byte, s step) []byte {
 	return append(b, `]}}`...)
 }
 
-// completion returns the value of a step's JSON field "completion": what the model wrote, and
+// completion returns the value of a step's key completion in the trace: what the model wrote, and
 // its calls with their results.
 func (s step) completion() python.Value {
 	var message []python.Item
@@ -167,7 +167,8 @@ func (s step) completion() python.Value {
 	)
 }
 
-// extraInfo returns the value of the JSON field "extra_info" of step i, without the proxy's log.
+// extraInfo returns the value of the key extra_info of step i in the trace, without the proxy's
+// log.
 func (p *play) extraInfo(i int, s step) python.Value {
 	info := python.DictOf(
 		item("step", python.Integer(int64(i+1))),

@@ -20,17 +20,17 @@ const (
 	lineBytes = 64 << 10
 )
 
-// boundedLog is a log file of limited size. It is written line by line with secrets removed, since
-// servers log how they were started. It can be used by several goroutines.
+// boundedLog is a log file of limited size. Secrets are removed from its lines, since servers log
+// how they were started. It can be used by several goroutines.
 type boundedLog struct {
 	mu       sync.Mutex
 	file     *os.File
 	redactor *redact.Redactor
 	line     []byte
-	// room is the number of bytes that still fit into the head.
+	// room is the number of bytes that can still be written to the first part (head) of the file.
 	room int
-	// tail holds the newest bytes after the head, at most 2*tailBytes. dropped counts the bytes
-	// that were removed between head and tail.
+	// tail has the newest bytes after the head, at most 2*tailBytes. dropped is the number of bytes
+	// that were removed between head and tail or could not be written.
 	tail    []byte
 	dropped int64
 }
@@ -98,8 +98,8 @@ func (l *boundedLog) last(n int) string {
 	return string(b[:read])
 }
 
-// close appends the tail to the file, after a note of how many bytes are missing before it, and
-// closes the file.
+// close writes the last line and the tail to the file, after a note of how many bytes are missing
+// before the tail, and closes the file.
 func (l *boundedLog) close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

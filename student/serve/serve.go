@@ -46,8 +46,8 @@ type Server struct {
 var ErrEnded = errors.New("the model server ended")
 
 // supervised is the shell script that runs the command of the server. If this process is killed,
-// the kernel signals only the shell. The script passes SIGTERM on to the whole process group, and
-// after the given number of seconds it kills what has not ended.
+// the kernel signals only the shell. The script then sends SIGTERM to its process group, and
+// SIGKILL after the grace period in seconds, its first argument.
 const supervised = `trap 'trap "" TERM; kill 0; (sleep %g; kill -9 0) >/dev/null 2>&1 & wait $server; exit' TERM
 {
 %s
@@ -90,8 +90,8 @@ func Start(c Config) (*Server, error) {
 }
 
 // live starts the server, sends the error or nil to started, and waits for the server's end. It
-// keeps its thread, since the kernel takes the end of the thread that started a process for the end
-// of its parent.
+// stays on one thread of the operating system, since the kernel takes the end of the thread that
+// started a process for the end of its parent.
 func (s *Server) live(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

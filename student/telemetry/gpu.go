@@ -69,9 +69,9 @@ func (g *GPUs) open(ctx context.Context, visible string) {
 	}
 }
 
-// seen reports whether CUDA_VISIBLE_DEVICES, whose value is visible, includes the device. It lists
-// indices or the first characters of UUIDs; an empty value includes all devices. An entry that
-// matches no device is ignored, although the driver would also ignore all entries after it.
+// seen reports whether the value of CUDA_VISIBLE_DEVICES includes a device. It lists indices or the
+// first characters of UUIDs; an empty value includes all devices. An entry that matches no device
+// is ignored, although the driver would also ignore all entries after it.
 func seen(d Device, visible string) bool {
 	if visible == "" {
 		return true
@@ -162,8 +162,8 @@ func (g *GPUs) watch(ctx context.Context) {
 	})
 }
 
-// run starts nvidia-smi and records its reports until it ends. Its end is not an error, since the
-// reports expire.
+// run starts nvidia-smi and records its reports until it ends. It returns no error when nvidia-smi
+// cannot start or ends, since old reports expire.
 func (g *GPUs) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// shares are the metrics from 0 to 1, of which the mean over all servers is taken. All other
-// metrics are counts, which are added.
+// shares are the metrics from 0 to 1, which are averaged over all servers. All other metrics are
+// counts, which are added.
 var shares = map[string]bool{"kv_cache_use": true, "prefix_hit_rate": true}
 
-// metrics maps the names that servers use for a Prometheus series to the names under which arena
-// stores the series; some are stored under several. vLLM and SGLang use different names in
-// different versions. llama.cpp counts prompt tokens without those from its cache, which it counts
-// separately since October 2026.
+// metrics maps the names of the Prometheus series of servers to the names under which this program
+// stores them; some are stored under several. vLLM and SGLang use different names in different
+// versions. llama.cpp counts prompt tokens without those from its cache, which it counts separately
+// since October 2026.
 var metrics = map[string]string{
 	"vllm:num_requests_running":           "running",
 	"vllm:num_requests_waiting":           "waiting",
@@ -68,9 +68,9 @@ func (g *gathered) add(key string, v float64) {
 	}
 }
 
-// values returns the sums of counts and the means of shares; nil if nothing was read. The prefix
-// hit rate is computed from counts if a server reports them, since the rate of SGLang covers only
-// its last batch.
+// values returns the sums of counts and the means of shares by name, nil if nothing was read. The
+// prefix hit rate is computed from counts if a server reports them, since the rate of SGLang covers
+// only its last batch.
 func (g *gathered) values() map[string]float64 {
 	if len(g.sums) == 0 {
 		return nil
@@ -88,8 +88,8 @@ func (g *gathered) values() map[string]float64 {
 	return out
 }
 
-// queries returns the number of tokens that were looked up in the prefix cache: prefix_queries, or
-// else prompt_tokens. It returns 0 if the number of hits is unknown.
+// queries returns the number of prompt tokens that were searched in the prefix cache: the metric
+// prefix_queries, or else prompt_tokens. It returns 0 if the number of hits is unknown.
 func queries(values map[string]float64) float64 {
 	if _, counted := values["prefix_hits"]; !counted {
 		return 0

@@ -50,12 +50,11 @@ type Watcher struct {
 	Seen func(Sample)
 }
 
-// timeout is the maximum time for one request to a server or a GPU driver. Either may be busy for a
+// timeout is the maximum time for one request to a server or a GPU driver, which may be busy for a
 // second with the run that is observed.
 const timeout = 5 * time.Second
 
-// farewell is the maximum time for the last sample of measurements, which delays the end of a
-// finished run.
+// farewell is the maximum time for the last measurement, which delays the end of a finished run.
 const farewell = 2 * time.Second
 
 // Watch takes samples until ctx ends, the first at once and the last at the
@@ -116,8 +115,8 @@ func (w Watcher) keep(f io.Writer, s Sample) error {
 	return nil
 }
 
-// server returns the metrics of all servers together. It reads every endpoint at the same time,
-// since one may hang.
+// server returns the metrics of all servers together, by name. It requests those of all endpoints
+// at the same time, since one may hang. A server that fails adds nothing.
 func (w Watcher) server(ctx context.Context) map[string]float64 {
 	metrics := make([]*gathered, len(w.Bases))
 	var asked sync.WaitGroup

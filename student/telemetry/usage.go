@@ -54,15 +54,15 @@ func ReadUsage(path string) (Usage, error) {
 	return a.result(), nil
 }
 
-// adding is a Usage that is being summed up from samples. The values of a sample count for the time
-// until the next sample.
+// adding sums up samples to a Usage. The values of a sample count for the time until the next
+// sample.
 type adding struct {
 	Usage
 	last  *Sample
 	use   weighted
 	power weighted
-	// hits and looked count the tokens that were found and looked up in the prefix cache. lastRate
-	// is the last rate of a server that does not report counts.
+	// hits and looked are the numbers of prompt tokens that the prefix cache had, and that were
+	// searched in it. lastRate is the last hit rate, for a server that does not report counts.
 	hits, looked float64
 	lastRate     *float64
 }
