@@ -188,8 +188,8 @@ type ProxyCall struct {
 	// characters, -1 where it is not recorded.
 	Truncated bool
 	Length    int
-	// ProductIDs are the ids that a truncated search returned, nil if absent.
-	ProductIDs []string
+	// ItemIDs are the ids that a truncated search returned, nil if absent.
+	ItemIDs []string
 	// Nonce is nonce_status, empty in versions of the log that lack it.
 	Nonce string
 }

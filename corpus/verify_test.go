@@ -97,7 +97,7 @@ func TestVerifyFindsLeaks(t *testing.T) {
 		r.ProblemID, r.Cluster = split, "same"
 		return r
 	}, nil)
-	assertLeaks(t, dir, "cluster same", "product 77")
+	assertLeaks(t, dir, "cluster same", "gold item 77")
 }
 
 // TestVerifyHoldsRowsAgainstTheBank has a training row of a protected cluster.
@@ -109,7 +109,7 @@ func TestVerifyHoldsRowsAgainstTheBank(t *testing.T) {
 		r.ProblemID, r.Cluster = split, split
 		return r
 	}, map[string][]byte{"bank.json": bank})
-	assertLeaks(t, dir, "never-touch", `product of train is in split train, the bank has it in "eval"`)
+	assertLeaks(t, dir, "never-touch", `gold item of train is in split train, the bank has it in "eval"`)
 }
 
 func twoSplits(t *testing.T, row func(split string) rows.RL, extra map[string][]byte) string {

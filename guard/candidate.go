@@ -10,7 +10,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/guard/rows"
-	"github.com/trajectory-arena/arena/internal/calls"
+	"github.com/trajectory-arena/arena/internal/shopcalls"
 )
 
 // NewCandidate returns the candidate of a row. request is the customer's request, turns are the
@@ -31,7 +31,7 @@ func NewCandidate(id, request string, turns []arena.Turn, products ...string) Ca
 		c.Answers = appendText(c.Answers, t.Text)
 		for _, call := range t.Calls {
 			c.Answers = append(c.Answers, call.Name, string(call.Arguments))
-			c.ProductIDs = append(c.ProductIDs, calls.Recommended(call)...)
+			c.ProductIDs = append(c.ProductIDs, shopcalls.AnswerIDs(call)...)
 			c.Results = appendText(c.Results, call.Result.Text())
 		}
 	}

@@ -1,7 +1,7 @@
 // Package judges lists the instruments that grade attempts: the subnet's own outcome
 // rules, the reasoning judges and the rules on steps. Each is a package of its own; those that were
-// made for the shop and measured on it are in folder shop. An instrument that fails gives no grade,
-// never a low one.
+// made for one domain are in a folder with its name. An instrument that fails gives no grade, never a
+// low one.
 package judges
 
 import (
@@ -51,10 +51,10 @@ type Instrument struct {
 // List returns every instrument, in the order of their cost.
 func List() []Instrument {
 	return []Instrument{
-		{Name: "outcome", Doc: "the subnet's own rules on what was recommended, exact (arena score)"},
+		{Name: "outcome", Doc: "the subnet's own rules on the final answer, exact (arena score)"},
 		{
 			Name: "steps", Flag: "steps", OpenSteps: openStepRule,
-			Doc: "which step moved the attempt towards the product recommended (arena judge --steps, arena build --steps), or is a teacher's, too (arena recipe steps)",
+			Doc: "which step moved the attempt towards the final answer (arena judge --steps, arena build --steps), or is a teacher's, too (arena recipe steps)",
 		},
 		{
 			Name: gates.Name, Flag: "gates", Open: openGates,

@@ -251,15 +251,15 @@ func (s *session) judgesReport(p *plan, adder *reports.Adder) reports.Judges {
 }
 
 // leakReport returns the report on the split of the problems into pools (train, eval, held-out,
-// never-touch). It returns an error if clusters of different pools share a product.
+// never-touch). It returns an error if clusters of different pools share a gold item.
 func (p *Protection) leakReport() (*reports.Leak, error) {
 	r := &reports.Leak{
-		Clusters:       map[guard.Pool]int{},
-		Problems:       map[guard.Pool]int{},
-		Outside:        p.Outside,
-		SharedProducts: []string{},
-		Canary:         "caught",
-		Released:       p.State.Released(),
+		Clusters:    map[guard.Pool]int{},
+		Problems:    map[guard.Pool]int{},
+		Outside:     p.Outside,
+		SharedItems: []string{},
+		Canary:      "caught",
+		Released:    p.State.Released(),
 	}
 	pools := map[string]guard.Pool{}
 	for _, c := range p.State.Clusters {
@@ -267,14 +267,14 @@ func (p *Protection) leakReport() (*reports.Leak, error) {
 		r.Problems[c.Pool] += len(c.Problems)
 		for _, id := range c.ProductIDs {
 			if pool, ok := pools[id]; ok && pool != c.Pool {
-				r.SharedProducts = append(r.SharedProducts, id)
+				r.SharedItems = append(r.SharedItems, id)
 			}
 			pools[id] = c.Pool
 		}
 	}
-	r.HasProducts = len(pools) > 0
-	if len(r.SharedProducts) > 0 {
-		return nil, fmt.Errorf("audit the split: %d products are in clusters of different pools, the first is %s", len(r.SharedProducts), r.SharedProducts[0])
+	r.HasItems = len(pools) > 0
+	if len(r.SharedItems) > 0 {
+		return nil, fmt.Errorf("audit the split: %d gold items are in clusters of different pools, the first is %s", len(r.SharedItems), r.SharedItems[0])
 	}
 	return r, nil
 }

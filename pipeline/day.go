@@ -188,7 +188,7 @@ var ErrCorpus = errors.New("it is a corpus, and not a day of traces")
 var ErrNoAttempt = errors.New("no attempt can be read")
 
 // ErrNoCatalog reports that no day has a catalogue and the user named none.
-var ErrNoCatalog = errors.New("no catalog.jsonl: recommended products cannot be looked up without the catalogue")
+var ErrNoCatalog = errors.New("no catalog.jsonl: the ids of answers cannot be looked up without the catalogue")
 
 func (d *Day) readProblems(ctx context.Context, src Sources) error {
 	d.Problems = newProblems()
@@ -255,7 +255,7 @@ func (d *Day) readCatalog(src Sources) error {
 	return nil
 }
 
-// maxDocument limits the size in bytes of one line of a catalogue, which is one product. Product
+// maxDocument limits the size in bytes of one line of a catalogue, which is one item. Its
 // descriptions have some thousand characters.
 const maxDocument = 16 << 20
 

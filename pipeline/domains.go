@@ -72,7 +72,7 @@ func (r *Run) isOn(d *domain.Domain, instrument, version string) bool {
 	return r.Instruments.isChosen(instrument) || d.On(instrument, version)
 }
 
-// domainOf returns the domain of an attempt. An attempt that fits none is of the shop if the day
+// domainOf returns the domain of an attempt. An attempt that fits none is of the subnet's domain if the day
 // has a problems file, and otherwise of the domain base. The error matches ErrInput.
 func (s *session) domainOf(t *arena.Trace, d *arena.Dialogue) (*runDomain, error) {
 	fallback := domain.Base

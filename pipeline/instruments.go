@@ -21,7 +21,7 @@ type Instruments struct {
 	StepsChosen bool `json:"-"`
 }
 
-// TitlesInstrument records how the titles of products are compared.
+// TitlesInstrument records how titles are compared.
 type TitlesInstrument struct {
 	// Source is vectors, or endpoint with --embeddings.
 	Source arena.TitleSource `json:"source"`

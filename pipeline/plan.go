@@ -327,7 +327,7 @@ func (g *grouper) trainableProblems(split string) []int {
 	p := g.session.protection
 	problems := g.session.day.Problems.All
 	for i, pool := range p.Pools {
-		d := g.session.domains[problems[i].Domain] // nil for a problem of the shop
+		d := g.session.domains[problems[i].Domain] // nil for a problem of a problems file
 		isPlayable := d == nil || d.Outcome.From != domain.FromDeclared
 		if splitOf(pool) == split && !p.Problems[i].Drop && isPlayable {
 			out = append(out, i)

@@ -78,9 +78,9 @@ func (s *session) terms() *Terms {
 	return t
 }
 
-// sourcesWithoutCatalog returns the sources for a step that looks up no product. If the run has a
+// sourcesWithoutCatalog returns the sources for a step that looks up no item. If the run has a
 // plan, a catalogue with the planned path and size is not read, since it may have millions of
-// products, and has the planned hash.
+// items, and has the planned hash.
 func (r *Run) sourcesWithoutCatalog() Sources {
 	src := r.Sources
 	if r.Terms == nil {

@@ -239,7 +239,7 @@ func (d *decoder) proxyCall() {
 		case "response_length":
 			call.Length = d.count()
 		case "result_product_ids":
-			call.ProductIDs = d.productIDs()
+			call.ItemIDs = d.itemIDs()
 		case "nonce_status":
 			call.Nonce, _ = c.String()
 		default:
@@ -251,9 +251,9 @@ func (d *decoder) proxyCall() {
 	}
 }
 
-// productIDs reads a list of product ids and skips elements that are neither strings nor numbers.
+// itemIDs reads a list of ids and skips elements that are neither strings nor numbers.
 // It returns nil if the value is not a list.
-func (d *decoder) productIDs() []string {
+func (d *decoder) itemIDs() []string {
 	ids := []string{}
 	isArray := d.c.Array(func() {
 		if id := d.c.ID(); id != "" {

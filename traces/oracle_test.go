@@ -150,11 +150,11 @@ func oracleProxy(f fields) arena.ProxyCall {
 	}
 	ids, ok := f.list("result_product_ids")
 	if ok {
-		c.ProductIDs = []string{}
+		c.ItemIDs = []string{}
 	}
 	for _, raw := range ids {
 		if id := (fields{"id": raw}).id("id"); id != "" {
-			c.ProductIDs = append(c.ProductIDs, id)
+			c.ItemIDs = append(c.ItemIDs, id)
 		}
 	}
 	return c

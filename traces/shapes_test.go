@@ -36,7 +36,7 @@ func TestEnvelopeIsReadWhole(t *testing.T) {
 					},
 					{
 						Attempt: true, Method: "GET", Path: "/search/find_product", AtMS: 1780000000110, DurationMS: 7,
-						Params: `{"q": "kettle"}`, Truncated: true, Length: 2411, ProductIDs: []string{"77"}, Nonce: "valid",
+						Params: `{"q": "kettle"}`, Truncated: true, Length: 2411, ItemIDs: []string{"77"}, Nonce: "valid",
 					},
 				},
 			},

@@ -1,4 +1,4 @@
-// Package traces reads attempts of shopping agents from files and writes them in the
+// Package traces reads attempts of agents from files and writes them in the
 // formats of other tools. It recognises the format of a file by its content. No other
 // package parses trace files.
 //

@@ -1,4 +1,4 @@
-// Command arena turns days of graded shopping attempts into training corpora
+// Command arena turns days of graded attempts into training corpora
 // and measures the students trained on them.
 package main
 

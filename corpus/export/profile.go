@@ -144,7 +144,7 @@ func preferenceProfiles() []Profile {
 			Source:  corpus.ProfilePref,
 			copies:  true,
 			open:    openRows(corpus.ProfilePref, copyPref),
-			Doc:     "a chosen and a rejected attempt at one problem in one harness; results of the shop stand in both, and in the loss",
+			Doc:     "a chosen and a rejected attempt at one problem in one harness; results of tools stand in both, and in the loss",
 			Readers: everyLoader("TRL 1.16 DPOTrainer and RewardTrainer"),
 		},
 		{
@@ -152,7 +152,7 @@ func preferenceProfiles() []Profile {
 			Source:  corpus.ProfileKTO,
 			copies:  true,
 			open:    openRows(corpus.ProfileKTO, copyKTO),
-			Doc:     "one attempt and whether it is wanted; results of the shop stand in it, and in the loss",
+			Doc:     "one attempt and whether it is wanted; results of tools stand in it, and in the loss",
 			Readers: everyLoader("TRL 1.16 KTOTrainer"),
 		},
 		{
@@ -160,7 +160,7 @@ func preferenceProfiles() []Profile {
 			Source:  corpus.ProfilePref,
 			Rows:    corpus.ProfilePref,
 			open:    openRows(corpus.ProfilePref, convertPrefTurns),
-			Doc:     "the turn at which the two attempts of a pair part, behind their common history: no text of the shop in the loss",
+			Doc:     "the turn at which the two attempts of a pair part, behind their common history: no text of a tool in the loss",
 			Readers: everyLoader("TRL 1.16 DPOTrainer and RewardTrainer"),
 		},
 		{

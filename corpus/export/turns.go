@@ -112,7 +112,7 @@ func convertKTOTurns(r *row) ([]rows.KTO, error) {
 }
 
 // profileAxes is the profile whose labels are the separate scores of an attempt by the subnet's
-// rules, such as product and price.
+// rules, such as title and price.
 const profileAxes = "axes"
 
 const reasonNoAxes = "not_scored" // the ledger (the tables of the corpus) has no score of the attempt

@@ -102,11 +102,11 @@ func (s span) cut(text string, start, place int, after bool) int {
 	return s.end
 }
 
-// IDs are numbers that identify products. They have as many digits as a card number and must not
+// IDs are numbers that identify things. They have as many digits as a card number and must not
 // be redacted as one.
 type IDs map[string]bool
 
-// Add adds the long numbers that a text declares as product ids, such as the value of
+// Add adds the long numbers that a text declares as ids, such as the value of
 // "product_id".
 func (ids IDs) Add(text string) {
 	if len(text) < shortestCard {
@@ -134,8 +134,8 @@ func (r *Redactor) Sparing(ids IDs) *Redactor {
 
 const cardKind = "card-number"
 
-// spare removes findings that are no secrets because they concern products. These are card
-// numbers that are in r.ids, the known product ids, or that the text declares as product ids, and
+// spare removes findings that are no secrets because they identify things. These are card
+// numbers that are in r.ids, the known ids, or that the text declares as ids, and
 // values of fields such as product_token.
 func (r *Redactor) spare(text string, items []Finding) []Finding {
 	return slices.DeleteFunc(items, func(f Finding) bool {
@@ -150,7 +150,7 @@ func (r *Redactor) spare(text string, items []Finding) []Finding {
 	})
 }
 
-// fieldOfGoods matches names of product fields that look like names of secrets, such as sku_key.
+// fieldOfGoods matches names of fields of goods that look like names of secrets, such as sku_key.
 var fieldOfGoods = regexp.MustCompile(`(?i)^(?:product|sku|item|variant|option)s?[_-](?:token|secret|key)$`)
 
 // keyEnd matches what follows the name of a key in a JSON object: a quote and a colon. The quote

@@ -33,7 +33,7 @@ type Redactor struct {
 	options Options
 	rules   []rule
 	filter  *prefilter
-	// ids are product ids, numbers that are not redacted.
+	// ids are ids of things, numbers that are not redacted.
 	ids IDs
 	// wordless are the indices of the rules that have no keywords.
 	wordless []int

@@ -102,7 +102,7 @@ func groundTruth(p *arena.Problem) string {
 	return string(asjson.Bytes(spec)) // rewards were read as JSON
 }
 
-// GoldProducts returns the ids of the products that solve the row's problem.
-func (r *RL) GoldProducts() []string {
+// GoldItems returns the ids of the products that solve the row's problem.
+func (r *RL) GoldItems() []string {
 	return slicesx.Map(gjson.Get(r.RewardModel.Truth, "reward.#.product_id").Array(), gjson.Result.String)
 }

@@ -109,7 +109,7 @@ func (v *verifier) row(f *corpus.FileEntry, c map[string][]string) error {
 	v.seen.add("cluster", cluster, f)
 	if f.Profile == corpus.ProfileVerlRL {
 		for _, id := range gjson.Get(cmp.Or(c["reward_model.ground_truth"]...), "reward.#.product_id").ForEach {
-			v.seen.add("product", id.String(), f)
+			v.seen.add("gold item", id.String(), f)
 		}
 	}
 	if f.Profile == corpus.ProfileHFJSON {
@@ -129,7 +129,8 @@ func (v *verifier) messages(messages, tools []string) error {
 	return chat.Check(ms, v.schema)
 }
 
-// sightings is the record of the split in which each problem, cluster and product occurs.
+// sightings is the record of the split in which each problem, cluster and gold item (a thing that solves
+// a problem) occurs.
 type sightings struct {
 	at    map[string]*corpus.FileEntry
 	leaks []Finding
@@ -151,9 +152,9 @@ func (s *sightings) add(kind, key string, f *corpus.FileEntry) {
 	}
 }
 
-// pinned returns a finding for each cluster or product that is in another split than the one in
-// the bank. pools maps clusters and products to their split in the bank. A cluster that is not
-// in the bank is a finding too, since a bank lists all clusters; products may be missing.
+// pinned returns a finding for each cluster or gold item that is in another split than the one in
+// the bank. pools maps clusters and gold items to their split in the bank. A cluster that is not
+// in the bank is a finding too, since a bank lists all clusters; gold items may be missing.
 func (s *sightings) pinned(pools map[string]string) (out []Finding) {
 	for key, f := range s.at {
 		pool, known := pools[key]

@@ -27,7 +27,7 @@ type Finding struct {
 	Path string
 	// What describes what is wrong.
 	What string
-	// Leak reports whether a problem, cluster or product is in the wrong split or in two splits.
+	// Leak reports whether a problem, cluster or gold item is in the wrong split or in two splits.
 	Leak bool
 	// Withheld reports whether the file is missing because owners do not publish it: it is the
 	// bank, a report or a ledger table.
@@ -38,7 +38,7 @@ type Finding struct {
 func (f Finding) String() string { return f.Path + ": " + f.What }
 
 // Corpus checks a corpus from its files alone: sizes, hashes, rows, schemas, the counts on the
-// card, the sums of the funnel, the messages, and that no cluster, problem or product is in two
+// card, the sums of the funnel, the messages, and that no cluster, problem or gold item is in two
 // splits. It returns all findings, sorted by path. The error is not nil if the corpus could not
 // be checked.
 func Corpus(
@@ -242,7 +242,7 @@ func (v *verifier) cardCounts(f *corpus.Front) {
 // maxBank is the maximum size of bank.json that is read, in bytes.
 const maxBank = 256 << 20
 
-// bank compares the split of each cluster and product in the rows with the split in bank.json.
+// bank compares the split of each cluster and gold item in the rows with the split in bank.json.
 // It does nothing if bank.json is missing or does not have its hash.
 func (v *verifier) bank() {
 	if !v.whole[corpus.BankName] {
@@ -258,7 +258,7 @@ func (v *verifier) bank() {
 		pool := c.Get("pool").String()
 		pools["cluster "+c.Get("id").String()] = pool
 		for _, id := range c.Get("product_ids").ForEach {
-			pools["product "+id.String()] = pool
+			pools["gold item "+id.String()] = pool
 		}
 	}
 	v.found = append(v.found, v.seen.pinned(pools)...)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/calls"
+	"github.com/trajectory-arena/arena/internal/shopcalls"
 )
 
 // facts are the counts of an attempt that its parts and flags are computed from.
@@ -82,7 +83,7 @@ func (f *facts) addCall(c arena.Call) {
 	f.callForms[form] = true
 	f.calls = append(f.calls, c)
 
-	ids := calls.Products(c.Arguments)
+	ids := shopcalls.ItemIDs(c.Arguments)
 	for _, id := range ids {
 		if f.namedIDs[id] {
 			continue
@@ -93,7 +94,7 @@ func (f *facts) addCall(c arena.Call) {
 			f.invented++
 		}
 	}
-	if recommended := calls.Recommended(c); len(recommended) > 0 {
+	if recommended := shopcalls.AnswerIDs(c); len(recommended) > 0 {
 		f.recommended = recommended
 		isUnshown := func(id string) bool { return !f.shownIDs[id] }
 		f.recommendsUnshown = slices.ContainsFunc(recommended, isUnshown)
@@ -210,7 +211,7 @@ func (f *facts) onlyThinksRecommendation() bool {
 	if len(f.recommended) > 0 {
 		return false
 	}
-	isRecommendation := func(c arena.Call) bool { return c.Name == calls.Recommend }
+	isRecommendation := func(c arena.Call) bool { return c.Name == shopcalls.Answer }
 	return slices.ContainsFunc(f.thoughts, func(thought string) bool {
 		return slices.ContainsFunc(calls.Mended(thought).Calls, isRecommendation)
 	})

@@ -204,8 +204,8 @@ func (c *Claim) isContradicted(id string, dispatches []*Dispatch) bool {
 			match = isSameProduct(d.Call.Response, c.Call.Result, id)
 		case d.Act.Tool == ToolView:
 			match = slices.Contains(d.Act.IDs, id)
-		case d.Call.ProductIDs != nil:
-			match = slices.Contains(d.Call.ProductIDs, id)
+		case d.Call.ItemIDs != nil:
+			match = slices.Contains(d.Call.ItemIDs, id)
 		}
 		if match {
 			return false

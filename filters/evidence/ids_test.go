@@ -8,7 +8,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters/evidence"
-	"github.com/trajectory-arena/arena/internal/calls"
+	"github.com/trajectory-arena/arena/internal/shopcalls"
 )
 
 // TestIDsAreReadAsEverywhere: in whatever form a call recommends products, the
@@ -19,7 +19,7 @@ func TestIDsAreReadAsEverywhere(t *testing.T) {
 		`{"product_ids":"[\"0123456789\"]"}`, `{"product_id":"0123456789"}`, `{"product_ids":["0123456789","0123456780, 77"]}`,
 		`{"product_ids":"11 22"}`, `{"product_ids":12}`, `{"product_ids":null}`, `{}`,
 	} {
-		want := calls.Recommended(arena.Call{Name: calls.Recommend, Arguments: args})
+		want := shopcalls.AnswerIDs(arena.Call{Name: shopcalls.Answer, Arguments: args})
 		if diff := cmp.Diff(want, evidence.ReadIDs(args), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s: %s", args, diff)
 		}

@@ -76,8 +76,8 @@ func (a *Attempt) collectShown() {
 			d.products = a.Claims[d.Claimed].Shown
 		case d.Call.Response != "":
 			d.products = a.scratch.readListing(d.Call.Response).Shown
-		case d.Call.ProductIDs != nil:
-			d.products = d.Call.ProductIDs
+		case d.Call.ItemIDs != nil:
+			d.products = d.Call.ItemIDs
 		case d.Claimed >= 0:
 			d.products = a.Claims[d.Claimed].Shown
 		default:

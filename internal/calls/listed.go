@@ -97,42 +97,6 @@ func cutValue(s string) (json, remaining string, m lenient.Repairs, ok bool) {
 	return "", s, 0, false
 }
 
-// Recommend is the name of the tool that recommends products to the customer.
-const Recommend = "recommend_product"
-
-// Recommended returns the product ids that a call recommends, in order. It returns nil if the
-// call is not a call of recommend_product.
-func Recommended(c arena.Call) []string {
-	if c.Name != Recommend {
-		return nil
-	}
-	return Products(c.Arguments)
-}
-
-// LastRecommended returns the product ids of the last recommendation in turns. It returns nil if
-// there is none.
-func LastRecommended(turns []arena.Turn) (ids []string) {
-	for i := range turns {
-		for _, call := range turns[i].Calls {
-			if call.Name == Recommend {
-				ids = Recommended(call)
-			}
-		}
-	}
-	return ids
-}
-
-// Products returns the product ids in a call's arguments product_id and product_ids, in order.
-func Products(arguments arena.Raw) []string {
-	var ids []string
-	for key, v := range gjson.Parse(string(arguments)).ForEach {
-		if key.Str == "product_ids" || key.Str == "product_id" {
-			ids = AppendIDs(ids, v, math.MaxInt)
-		}
-	}
-	return ids
-}
-
 // AppendIDs appends the ids in a JSON value until ids has limit elements. Models write ids as a
 // list, a number, or a text in which commas, white space, brackets or quotes separate them. Such
 // a text may also be a JSON list.

@@ -1,4 +1,4 @@
-// Package calls reads the tool calls that models write as text, and the products in the
+// Package calls reads the tool calls that models write as text, and the ids in the
 // arguments of calls. Mended repairs whatever has one obvious meaning, and is used for
 // filtering. Students are graded by package student/dialect instead, which reads strictly by the
 // rules of the harness.
@@ -65,7 +65,7 @@ const (
 	FaultLong      = "message_too_long"     // a message is longer than is read for calls
 )
 
-// MaxDepth is the maximum depth of nested JSON in a call. Arguments of shopping tools have depth
+// MaxDepth is the maximum depth of nested JSON in a call. Arguments of known tools have depth
 // three. Anything deeper than MaxDepth is an attack on readers.
 const MaxDepth = 64
 

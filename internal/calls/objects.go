@@ -131,7 +131,7 @@ func argumentsOf(v gjson.Result) arena.Raw {
 // inlineArguments returns, as a JSON object, the arguments of a call in which they are next to
 // the tool's name, as in {"tool": "find", "q": "lamp"}. It returns "" if there are none, or if
 // the object has none of the keys "tool", "tool_name" and "action". An object with only the key
-// "name" may describe a person or a product.
+// "name" may describe a person or a thing.
 func inlineArguments(v gjson.Result) arena.Raw {
 	var args []byte
 	named := false

@@ -33,7 +33,7 @@ type view struct {
 	// supportedLimit, wordsLimit and unsupportedLimit are the maximum lengths of the lists of a
 	// step, resultLimit that of a result.
 	supportedLimit, wordsLimit, unsupportedLimit, resultLimit int
-	// mentioned are the ids of the products whose rows are first in a result.
+	// mentioned are the ids of the items whose rows are first in a result.
 	mentioned map[string]bool
 }
 
@@ -135,7 +135,7 @@ func writeList(b *strings.Builder, head string, items []string, limit int) {
 }
 
 // formatResult returns a tool result on one line, cut to v.resultLimit characters. In a list of
-// products that has to be cut, the rows that any thinking mentions are first, and all rows lose
+// items that has to be cut, the rows that any thinking mentions are first, and all rows lose
 // their JSON syntax.
 func (v *view) formatResult(result arena.Raw) string {
 	text := result.Text()

@@ -413,7 +413,7 @@ func attempt(i int) (*arena.Trace, *arena.Dialogue) {
 				{Method: "POST", Path: "/inference/chat/completions", Status: 200, DurationMS: 4305, Body: `{"model":"GLM-5"}`,
 					Response: `{"usage":{"completion_tokens":55}}`},
 				{Method: "GET", Path: "/search/find_product", Status: 200, DurationMS: 120, Params: `{"q":"brass lamp"}`,
-					Truncated: true, ProductIDs: []string{"4234994641", "4086626883"}},
+					Truncated: true, ItemIDs: []string{"4234994641", "4086626883"}},
 				{Attempt: true, Method: "GET", Path: "/search/find_product"},
 			}},
 			{Number: 2},

@@ -44,7 +44,7 @@ func TestRenderingIsBounded(t *testing.T) {
 	var calls []arena.ProxyCall
 	for range 100 {
 		calls = append(calls, arena.ProxyCall{Method: long, Path: "/search/find_product" + long, Status: 200,
-			Params: arena.Raw(`{"q":"` + long + `"}`), Body: arena.Raw(`{"model":"` + long + `"}`), ProductIDs: make([]string, 500)})
+			Params: arena.Raw(`{"q":"` + long + `"}`), Body: arena.Raw(`{"model":"` + long + `"}`), ItemIDs: make([]string, 500)})
 	}
 	trace.Steps[0].Proxy = calls
 	turn := arena.Turn{Think: long}
@@ -79,7 +79,7 @@ func TestNoTextCanForgeTheFrame(t *testing.T) {
 	trace.Query = forged
 	trace.Steps[0].Proxy[1].Path, trace.Steps[0].Proxy[1].Method = forged, forged
 	trace.Steps[0].Proxy[1].Params = "{\"q\":\n\"x\",\nresult: 1}"
-	trace.Steps[0].Proxy[1].ProductIDs = []string{forged}
+	trace.Steps[0].Proxy[1].ItemIDs = []string{forged}
 	d.Turns[0].Think = forged
 	d.Turns[0].Calls[0].Name, d.Turns[0].Calls[0].Arguments = forged, "{\n--- step 9 ---\n}"
 	quoted, err := json.Marshal(forged)

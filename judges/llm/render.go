@@ -160,7 +160,7 @@ func summarise(calls []arena.ProxyCall) string {
 			failed++
 		}
 	}
-	const format = "%d searches, %d product views, %d model calls (%d completion tokens recorded, %d in the largest answered call), %d failed\n"
+	const format = "%d searches, %d views, %d model calls (%d completion tokens recorded, %d in the largest answered call), %d failed\n"
 	return fmt.Sprintf(format, searches, views, models, generated, largest, failed)
 }
 
@@ -201,12 +201,12 @@ func writeProxyCall(b *strings.Builder, number int, c *arena.ProxyCall) {
 	for _, text := range sent {
 		fmt.Fprintf(b, "%s%s\n", quoteMark, firstLine(text, maxParams))
 	}
-	if len(c.ProductIDs) == 0 {
+	if len(c.ItemIDs) == 0 {
 		return
 	}
-	ids := c.ProductIDs[:min(len(c.ProductIDs), maxIDs)]
+	ids := c.ItemIDs[:min(len(c.ItemIDs), maxIDs)]
 	fmt.Fprintf(b, "   returned ids: %s", firstLine(strings.Join(ids, ","), maxResult))
-	if more := len(c.ProductIDs) - len(ids); more > 0 {
+	if more := len(c.ItemIDs) - len(ids); more > 0 {
 		fmt.Fprintf(b, " and %d more", more)
 	}
 	b.WriteByte('\n')

@@ -101,7 +101,7 @@ func viewRows[T any](
 type duplicateFinder struct {
 	guard *guard.Guard
 	bank  *guard.State
-	// clusters has the requests and products of each cluster's rows. matches has the IDs of the
+	// clusters has the requests and gold items of each cluster's rows. matches has the IDs of the
 	// protected clusters that each cluster repeats. Both are indexed by cluster ID.
 	clusters map[string]*guard.StateCluster
 	matches  map[string][]string
@@ -153,7 +153,7 @@ func (d *duplicateFinder) readSource(s *Source, split string) error {
 		return err
 	}
 	err = Rows(s, corpus.ProfileVerlRL, split, func(r *rows.RL) error {
-		d.add(&r.Origin, rows.Request(r.Prompt), r.GoldProducts()...)
+		d.add(&r.Origin, rows.Request(r.Prompt), r.GoldItems()...)
 		return nil
 	})
 	if err != nil {
@@ -178,7 +178,7 @@ func (d *duplicateFinder) readSource(s *Source, split string) error {
 func (d *duplicateFinder) add(
 	origin *rows.Origin,
 	request string,
-	products ...string,
+	items ...string,
 ) {
 	pool := d.bank.Pool(origin.Cluster)
 	if pool != "" && pool != guard.PoolTrain {
@@ -190,15 +190,15 @@ func (d *duplicateFinder) add(
 		c = &guard.StateCluster{}
 		d.clusters[strings.Clone(origin.Cluster)] = c
 	}
-	hasProduct := len(products) == 0 || slices.Contains(c.ProductIDs, products[0])
-	if hasProduct && slices.Contains(c.Texts, request) {
+	hasItem := len(items) == 0 || slices.Contains(c.ProductIDs, items[0])
+	if hasItem && slices.Contains(c.Texts, request) {
 		return
 	}
 	c.Texts = append(c.Texts, strings.Clone(request))
-	for _, id := range products {
+	for _, id := range items {
 		c.ProductIDs = append(c.ProductIDs, strings.Clone(id))
 	}
-	if f := d.guard.Check(guard.Candidate{Text: request, ProductIDs: products}); f.Drop {
+	if f := d.guard.Check(guard.Candidate{Text: request, ProductIDs: items}); f.Drop {
 		id := strings.Clone(origin.Cluster)
 		d.matches[id] = append(d.matches[id], f.Match)
 	}

@@ -97,7 +97,7 @@ func CollectExclusions(sources []*Source, heldOut []string) (*Exclusions, error)
 
 // dropScore returns the lexical score from which the build of the source dropped rows, 0 if the
 // source does not record it. The score cannot be computed from the bank, which does not record
-// which product of a cluster a request asks for.
+// which gold item of a cluster a request asks for.
 func (s *Source) dropScore() (float64, error) {
 	leak, err := s.leakReport()
 	return leak.Threshold, err

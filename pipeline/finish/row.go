@@ -115,7 +115,7 @@ func problemCandidate(r *rows.RL) guard.Candidate {
 		r.ProblemID,
 		rows.Request(r.Prompt),
 		rows.TextTurns(r.Prompt),
-		r.GoldProducts()...,
+		r.GoldItems()...,
 	)
 	c.Metadata = []string{text.Leaves(gjson.Parse(r.Tools))}
 	return c

@@ -43,9 +43,9 @@ func (r *Leak) Text(shares guard.Shares, seed uint64) string {
 // splitText returns the paragraph of the card on the pools of the problems.
 func (r *Leak) splitText(shares guard.Shares, seed uint64) string {
 	var b strings.Builder
-	shared := "a product or a request"
-	audit := " No product is gold in two pools."
-	if !r.HasProducts {
+	shared := "a gold item or a request"
+	audit := " No item is gold in two pools."
+	if !r.HasItems {
 		shared = "a request"
 		audit = ""
 	}

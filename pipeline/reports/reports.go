@@ -139,12 +139,12 @@ type Leak struct {
 	Outside int `json:"held_out_entries"`
 	// Released are the problems that are no longer held out.
 	Released []string `json:"released,omitempty"`
-	// SharedProducts are gold products of clusters in two pools. They audit the split: a run with
+	// SharedItems are the gold items of clusters in two pools. They audit the split: a run with
 	// one fails.
-	SharedProducts []string `json:"products_in_two_pools"`
-	Canary         string   `json:"canary"`
-	// HasProducts reports whether problems ask for products.
-	HasProducts bool `json:"-"`
+	SharedItems []string `json:"products_in_two_pools"`
+	Canary      string   `json:"canary"`
+	// HasItems reports whether problems have gold items, the things that solve them.
+	HasItems bool `json:"-"`
 	// Guard has the counts by bank and tier, the evidence for every dropped attempt, and the
 	// recall on planted requests.
 	Guard *guard.Report `json:"guard"`

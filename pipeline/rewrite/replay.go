@@ -199,5 +199,5 @@ func agrees(c *arena.ProxyCall, answer python.Value) bool {
 		id, _ := product.Get("product_id")
 		ids = append(ids, id.String())
 	}
-	return c.Truncated && (c.ProductIDs == nil || slices.Equal(c.ProductIDs, ids)) && c.Length == len(python.Dumps(answer))
+	return c.Truncated && (c.ItemIDs == nil || slices.Equal(c.ItemIDs, ids)) && c.Length == len(python.Dumps(answer))
 }

@@ -91,7 +91,7 @@ type Near struct {
 	Texts   string `json:"texts,omitempty"`
 	Passage string `json:"passage,omitempty"`
 	Where   string `json:"where,omitempty"`
-	// Found describes the places in the dialogue at which a protected product occurs.
+	// Found describes the places in the dialogue at which the id or title of a protected problem occurs.
 	Found []string `json:"found,omitempty"`
 }
 

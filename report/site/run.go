@@ -93,7 +93,7 @@ func (r *Run) read() (*run, error) {
 	return out, err
 }
 
-// readProblems returns the request, the wanted products and their titles for each problem. It
+// readProblems returns the request, the gold items and their titles for each problem. It
 // returns none if the run has no file of problems.
 func (r *Run) readProblems() ([]json.RawMessage, error) {
 	lines, err := r.readLines("problems.jsonl")

@@ -91,7 +91,7 @@ func (r *reader) readTurns(list *value, readTurn func(*value)) {
 }
 
 // readTraceTurn reads one element of an episode's call_trace: the agent's calls, their results,
-// and the simulated shopper's message after them.
+// and the simulated customer's message after them.
 func (r *reader) readTraceTurn(turn *value) {
 	request := turn.object("request")
 	response := turn.object("response")
@@ -115,11 +115,11 @@ func (r *reader) readTraceTurn(turn *value) {
 	if reply.isObject() {
 		reply = reply.get("content")
 	}
-	r.addShopperMessage(reply)
+	r.addCustomerMessage(reply)
 }
 
 // readFeedbackTurn reads one element of a feedback's interaction: the agent's calls with their
-// results, the agent's message, and the simulated shopper's message after it. A call without a
+// results, the agent's message, and the simulated customer's message after it. A call without a
 // result gets its error code as the result.
 func (r *reader) readFeedbackTurn(turn *value) {
 	step := arena.Step{Response: r.text(turn.get("message"))}
@@ -140,10 +140,10 @@ func (r *reader) readFeedbackTurn(turn *value) {
 	if len(step.Calls) > 0 || step.Response != "" {
 		r.addStep(step)
 	}
-	r.addShopperMessage(turn.get("shopper_message"))
+	r.addCustomerMessage(turn.get("shopper_message"))
 }
 
-func (r *reader) addShopperMessage(v *value) {
+func (r *reader) addCustomerMessage(v *value) {
 	if text := r.text(v); text != "" {
 		r.addText(userRole, text)
 	}

@@ -66,7 +66,7 @@ func (r *reader) readLedgerEntry(entry *value, needsSteps bool) {
 	case "observation":
 		r.addResult("", entry.get("payload").raw())
 	case "user_message":
-		r.addShopperMessage(payload.get("content"))
+		r.addCustomerMessage(payload.get("content"))
 	}
 }
 

@@ -59,7 +59,7 @@ func NewJudge(s *cli.Streams) *cobra.Command {
 	c.Flags().IntVar(&f.probe, "probe", 0, "probe the judge itself on this many attempts instead: one line per probe")
 	c.Flags().StringVar(&f.explain, "explain", "", "take one grade apart: the walk through the gates, with the passages; the ID is RUN/PROBLEM")
 	cli.File(c, &f.labels, "labels", "with --explain: labels or judge lines; where they differ is told")
-	c.Flags().BoolVar(&f.steps, "steps", false, "judge each step instead: by what it brought to the product recommended, or by --judge llm")
+	c.Flags().BoolVar(&f.steps, "steps", false, "judge each step instead: by what it brought to the final answer, or by --judge llm")
 	c.Flags().StringVar(&f.domain, "domain", "", "domain of all attempts: a name of arena list domains, or a file (default: recognised for each attempt)")
 	f.choice.LLM.Settings.Flags(c)
 	f.choice.LLM.Add(c)
@@ -193,7 +193,7 @@ func (t *judgeTally) print(w io.Writer) {
 		fmt.Fprintf(w, "%d not judged: their thinking stands in no reply of the log (%s)\n", t.unsaid, arena.JudgeUnsaid)
 	}
 	if t.notMeasured > 0 {
-		fmt.Fprintf(w, "%d not judged: the judge was not measured on their domain (%s); --domain shop judges them as attempts of the shop\n", t.notMeasured, arena.JudgeNotMeasured)
+		fmt.Fprintf(w, "%d not judged: the judge was not measured on their domain (%s); --domain NAME judges them as attempts of another\n", t.notMeasured, arena.JudgeNotMeasured)
 	}
 	if len(t.needs) > 0 {
 		fmt.Fprintf(

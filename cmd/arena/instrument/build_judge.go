@@ -1,5 +1,5 @@
 // Package instrument holds the flags that choose what attempts are measured by:
-// the judge, the titles of products and the tiers of embeddings.
+// the judge, the comparison of titles and the tiers of embeddings.
 package instrument
 
 import (

@@ -21,7 +21,7 @@ import (
 // Use is a kind of texts that are compared by embeddings.
 type Use string
 
-// The uses of embeddings: the subnet's rules compare titles of products, and the guard compares
+// The uses of embeddings: the subnet's rules compare titles, and the guard compares
 // requests with protected problems.
 const (
 	Titles Use = "titles"
@@ -53,7 +53,7 @@ func (f *Embeddings) Flags(c *cobra.Command, uses ...Use) {
 		c.Flags().DurationVar(&f.endpoint.Timeout, "embeddings-timeout", f.endpoint.Timeout, "time for one request")
 		c.Flags().IntVar(&f.endpoint.Tries, "embeddings-tries", f.endpoint.Tries, "tries of one request while the server is busy or broken")
 		if len(uses) > 1 {
-			c.Flags().StringSliceVar(&f.uses, "embeddings-for", f.uses, "what they compare: titles of products, guard for requests against protected ones, or both with a comma")
+			c.Flags().StringSliceVar(&f.uses, "embeddings-for", f.uses, "what they compare: titles for the subnet's rules, guard for requests against protected ones, or both with a comma")
 		}
 		if slices.Contains(uses, Guard) {
 			c.Flags().BoolVar(&f.required, "embeddings-required", false, "fail if the guard's embedding tier cannot run")

@@ -40,7 +40,7 @@ func Verdicts(verdict func(step int) string) Action {
 
 // Verdict returns the verdict on one step as a judge would write it.
 func Verdict(step int, verdict string) string {
-	return fmt.Sprintf(`{"step": %d, "quote": "the first lamp costs less", "reason": "it finds what step %d recommends", "verdict": %q}`, step, step+1, verdict)
+	return fmt.Sprintf(`{"step": %d, "quote": "the first lamp costs less", "reason": "it finds what step %d answers", "verdict": %q}`, step, step+1, verdict)
 }
 
 // Complete returns an action that answers with a completion. message changes its message, and

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/internal/calls"
+	"github.com/trajectory-arena/arena/internal/shopcalls"
 )
 
 // thinkingGates returns the findings of gates 2 to 4, which read the thinking, up to the first gate
@@ -44,7 +44,7 @@ func (x *factIndex) load(t *arena.Trace, d *arena.Dialogue) ([]passage, *evaluat
 	}
 	readResults(d, x, passages[len(passages)-1].step)
 	e := &evaluator{
-		index: x, chosen: calls.LastRecommended(d.Turns), request: t.Query, brands: x.unspacedBrands(),
+		index: x, chosen: shopcalls.LastAnswer(d.Turns), request: t.Query, brands: x.unspacedBrands(),
 	}
 	return passages, e
 }

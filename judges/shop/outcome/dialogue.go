@@ -45,7 +45,7 @@ func readDialogue(t *arena.Trace) dialogue {
 		d.length = 1 / float64(n)
 	}
 	d.format /= float64(n)
-	// By the subnet's rule, ids must be a string: unlike in calls.Recommended, a list or a
+	// By the subnet's rule, ids must be a string: unlike in shopcalls.AnswerIDs, a list or a
 	// number contains no ids.
 	d.recommended = python.IDs(ids.Str)
 	return d

@@ -12,7 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/internal/calls"
+	"github.com/trajectory-arena/arena/internal/shopcalls"
 )
 
 // Judge is a function that judges the reasoning of an attempt.
@@ -162,7 +162,7 @@ func (p pair) format(forms []string) string {
 func addComparison(forms ...string) func([]arena.Turn) {
 	return func(turns []arena.Turn) {
 		last := lastModelTurn(turns)
-		if p, ok := findPair(turns[:max(last, 0)], calls.LastRecommended(turns)); ok {
+		if p, ok := findPair(turns[:max(last, 0)], shopcalls.LastAnswer(turns)); ok {
 			turns[last].Think += "\n" + p.format(forms)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/internal/calls"
+	"github.com/trajectory-arena/arena/internal/shopcalls"
 )
 
 // Name is the versioned name of the rule.
@@ -59,7 +59,7 @@ var tools = []string{
 	"view_product_information",
 	"check_product_match",
 	"calculate_voucher",
-	calls.Recommend,
+	shopcalls.Answer,
 	"terminate",
 }
 
@@ -145,8 +145,8 @@ func newLabeler(d *arena.Dialogue) *labeler {
 	for i := range d.Turns {
 		for k := range d.Turns[i].Calls {
 			switch call := &d.Turns[i].Calls[k]; call.Name {
-			case calls.Recommend:
-				l.goal = calls.Recommended(*call)
+			case shopcalls.Answer:
+				l.goal = shopcalls.AnswerIDs(*call)
 				l.recommend = position{i, k}
 				l.total = total
 			case "calculate_voucher":
@@ -185,7 +185,7 @@ func (l *labeler) labelInTime(p position, c *arena.Call) (needed bool, reason Re
 		return true, Ended
 	case p == l.recommend:
 		return true, Recommended
-	case c.Name == calls.Recommend:
+	case c.Name == shopcalls.Answer:
 		return false, Superseded
 	case l.calls[c.Name+string(c.Arguments)]:
 		return false, Repeated

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/internal/calls"
+	"github.com/trajectory-arena/arena/internal/shopcalls"
 )
 
 // TeacherName is the versioned name of the rule of MatchTeachers.
@@ -95,9 +95,9 @@ func matchStep(student, teacher []arena.Call) bool {
 			if s.Name != t.Name {
 				continue
 			}
-			products := calls.Products(t.Arguments)
+			products := shopcalls.ItemIDs(t.Arguments)
 			named := func(id string) bool { return slices.Contains(products, id) }
-			if len(products) == 0 || slices.ContainsFunc(calls.Products(s.Arguments), named) {
+			if len(products) == 0 || slices.ContainsFunc(shopcalls.ItemIDs(s.Arguments), named) {
 				return true
 			}
 		}

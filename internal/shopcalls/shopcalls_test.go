@@ -1,4 +1,4 @@
-package calls_test
+package shopcalls_test
 
 import (
 	"testing"
@@ -6,10 +6,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/internal/calls"
+	"github.com/trajectory-arena/arena/internal/shopcalls"
 )
 
-func TestRecommended(t *testing.T) {
+func TestAnswerIDs(t *testing.T) {
 	t.Parallel()
 	for arguments, want := range map[string][]string{
 		`{"product_ids":"0123456789"}`:                     {"0123456789"},
@@ -25,11 +25,11 @@ func TestRecommended(t *testing.T) {
 		`["11"]`:                                           nil,
 		``:                                                 nil,
 	} {
-		if diff := cmp.Diff(want, calls.Recommended(arena.Call{Name: calls.Recommend, Arguments: arena.Raw(arguments)})); diff != "" {
+		if diff := cmp.Diff(want, shopcalls.AnswerIDs(arena.Call{Name: shopcalls.Answer, Arguments: arena.Raw(arguments)})); diff != "" {
 			t.Errorf("%s: %s", arguments, diff)
 		}
 	}
-	if ids := calls.Recommended(arena.Call{Name: "view_product_information", Arguments: `{"product_ids":"11"}`}); ids != nil {
+	if ids := shopcalls.AnswerIDs(arena.Call{Name: "view_product_information", Arguments: `{"product_ids":"11"}`}); ids != nil {
 		t.Errorf("another tool recommends %q", ids)
 	}
 }
