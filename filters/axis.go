@@ -125,13 +125,13 @@ func linkOdds(links evidence.Links) float64 {
 	return float64(-2.5*float64(unnamed)) - float64(links[evidence.LinkStale])
 }
 
-// openOdds computes how far the undecided part of the proxy's log could raise the log-odds, if
-// the model had written all of it, and lower them, if a program had. An axis is reported only if
-// both cases give the same one.
+// openOdds computes how far the undecided part of the proxy's log could raise an attempt's
+// log-odds, if the model had written all of it, and lower them, if a program had. An axis (agentic
+// or scripted) is reported only if both cases result in the same one.
 //
-// Undecided are the requests to the shop whose reply is truncated, missing or in an unknown
-// form, and the answer if such a reply can contain it. A request cannot lower the log-odds if
-// its words are in a reply of unknown form.
+// Undecided are the requests to the shop whose reply is truncated, missing or in an unknown form,
+// and the answer if such a reply can contain it. A request cannot lower the log-odds if its words
+// are in a reply of unknown form.
 func openOdds(a *evidence.Attempt) habits.Open {
 	lost := a.LostRequests()
 	model := *a
@@ -252,9 +252,10 @@ const (
 	doubtfulConfidence = 0.8
 )
 
-// decide converts the score of an attempt (the result of logOdds) to its axis and a confidence
-// from 0.5 to 0.99. The axis is unknown, with confidence 0.5, if decides is false, the score is
-// 0, or the undecided part of the log could bring the score to 0.
+// decide converts the score of an attempt (its log-odds by logOdds) to its axis, agentic if the
+// model made the calls or scripted if a program did, and a confidence from 0.5 to 0.99. The axis is
+// unknown, with confidence 0.5, if decides is false, the score is 0, or the undecided part of the
+// log (open) could bring the score to 0.
 func decide(score float64, open habits.Open, decides bool) (arena.Axis, float64) {
 	if score < 0 {
 		score = min(score+open.Rise, 0)

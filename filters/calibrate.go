@@ -20,8 +20,8 @@ type Labelled struct {
 	Confidence float64
 }
 
-// probability converts the filter's answer to a probability that the attempt is agentic. It is
-// 0.5 for an unknown axis.
+// probability converts the filter's answer to a probability, 0 to 1, that the attempt is agentic:
+// that its model made the calls. It is 0.5 for an unknown axis.
 func (l *Labelled) probability() float64 {
 	switch l.Axis {
 	case arena.AxisAgentic:

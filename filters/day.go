@@ -137,10 +137,10 @@ func (f *Filter) Revise(
 // attempts of the agent are agentic. It offsets the low certainty of an attempt with few calls.
 const pooledOdds = 2
 
-// revisedOdds returns the log-odds of an attempt after both passes, and whether they decide its
-// axis (agentic or scripted). The log-odds of the first pass count as 0 if the first pass
-// decided nothing. A proof with odds always decides the axis; a proof without odds leaves an
-// agentic one undecided.
+// revisedOdds returns the log-odds that the model made the calls of an attempt after both passes,
+// and whether they decide its axis (agentic or scripted). The log-odds of the first pass count as 0
+// if the first pass decided nothing. A proof (property that no model can cause) with odds always
+// decides the axis; a proof without odds leaves an agentic one undecided.
 func revisedOdds(o habits.Odds, a *habits.Agent) (score float64, decides bool) {
 	if o.Evidence {
 		score = o.Score
@@ -166,9 +166,9 @@ func revisedOdds(o habits.Odds, a *habits.Agent) (score float64, decides bool) {
 	return score, decides && (score <= 0 || !hasDoubt)
 }
 
-// surestHabit returns the agent's most certain habit, by the lower end of its confidence
-// interval, among those certain enough to make the agent's agentic attempts unknown. It returns
-// nil if there is none.
+// surestHabit returns the agent's most certain habit (way in which its calls do not depend on
+// results), by the lower end of its confidence interval, among those certain enough to make the
+// agent's agentic attempts unknown. It returns nil if there is none.
 func surestHabit(a *habits.Agent) *habits.Habit {
 	var surest *habits.Habit
 	certainty := 0.0
@@ -182,10 +182,11 @@ func surestHabit(a *habits.Agent) *habits.Habit {
 	return surest
 }
 
-// dayVerdicts returns one verdict for each habit and each proof of the second pass. A verdict
-// can reject the attempt only if that pass changed its axis, so that before and after differ. A
-// habit then rejects it if the habit is certain and the new axis is unknown, a proof if it
-// applies to the attempt.
+// dayVerdicts returns one verdict for each habit (way in which an agent's calls do not depend on
+// results) and each proof (property that no model can cause) of the second pass. A verdict can
+// reject the attempt only if that pass changed its axis, so that before and after differ. A habit
+// then rejects it if the habit is certain and the new axis is unknown, a proof if it applies to the
+// attempt.
 func dayVerdicts(
 	o habits.Odds,
 	a *habits.Agent,
@@ -221,9 +222,9 @@ func dayVerdicts(
 	return verdicts
 }
 
-// mergeReasons returns the reasons to reject an attempt after the second pass. They are the
-// reasons of its new axis, then, if there are any, those of the second pass's verdicts, then the
-// earlier reasons that are not about the axis.
+// mergeReasons returns the codes of the reasons to reject an attempt after the second pass. They
+// are the reasons of its new axis (agentic or scripted), then, if there are any, those of the
+// second pass's verdicts, then the earlier reasons that are not about the axis.
 func mergeReasons(
 	axis []string,
 	day []arena.Verdict,

@@ -118,8 +118,8 @@ func explainCall(a *evidence.Attempt, c *evidence.Claim) Row {
 	return r
 }
 
-// linkText returns the name of a request's link, and adds that the client chose the request if
-// it did.
+// linkText returns the name of a logged request's link, which tells how the model's replies asked
+// for it, and adds that the client chose the request if it did.
 func linkText(d *evidence.Dispatch) string {
 	if d.Chosen {
 		return d.Link.String() + ", chosen from several calls"

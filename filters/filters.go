@@ -220,8 +220,9 @@ const (
 
 var allAxisReasons = []string{ReasonScripted, ReasonUnknown, ReasonUncertain, ReasonFixed}
 
-// axisReasons returns the reason to reject an attempt for its axis, its confidence or its
-// agent's adaptivity, as a list of one. It returns nil if the configuration accepts all three.
+// axisReasons returns the code of the reason to reject an attempt for its axis (who made the
+// calls), its confidence or its agent's adaptivity, as a list of one. It returns nil if the
+// configuration accepts all three.
 func (f *Filter) axisReasons(s *arena.Structure) []string {
 	switch s.Axis {
 	case arena.AxisScripted:

@@ -82,8 +82,8 @@ func Digest(bank []Entry) string {
 	return hashStrings(hashes)
 }
 
-// bankFiles returns the files that a bank is read from: bank.json if path is a
-// corpus, else the row files at path.
+// bankFiles returns the files that a bank (list of protected problems) is read from: bank.json if
+// path is a corpus, an error if that corpus has none, else the row files at path.
 func bankFiles(path string) ([]string, error) {
 	if _, err := os.Stat(filepath.Join(path, "manifest.json")); err != nil { // not a corpus
 		return rows.Files(path)

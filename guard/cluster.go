@@ -54,7 +54,8 @@ func Groups(ctx context.Context, problems []arena.Problem, keys func(*arena.Prob
 	return out, nil
 }
 
-// entryCluster returns the cluster of a single protected problem, without an ID and a pool.
+// entryCluster returns a cluster (group of related problems) with a single protected problem,
+// without an ID and a pool.
 func entryCluster(e *Entry) StateCluster {
 	isEmpty := func(id string) bool { return id == "" }
 	c := StateCluster{

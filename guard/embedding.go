@@ -126,11 +126,11 @@ func (t *EmbeddingTier) embeddable(c Candidate) []string {
 	return out
 }
 
-// judge sets f to a drop if the text has the meaning of a protected request: the cosine of their
-// embeddings, or the lead of the nearest request over the next ones, is higher than those of honest
-// texts, and no number of the text contradicts the request. A text that the lexical tier cannot
-// read is also dropped if its numbers agree with those of the nearest request, since across
-// languages cosines are lower, but their order is the same.
+// judge sets f to a drop if the text has the meaning of a protected request and no number of the
+// text contradicts that request: the cosine of their embeddings, or the lead of the nearest request
+// (how much its cosine exceeds the mean of the next ones), is higher than those of honest texts. A
+// text that the lexical tier cannot read is also dropped if its numbers agree with those of the
+// nearest request, since across languages cosines are lower, but their order is the same.
 func (t *EmbeddingTier) judge(text string, vector []float32, f *Finding) {
 	if at, cosine := t.consistent(text, vector); at >= 0 {
 		t.drop(f, at, "cosine %.4f, of honest texts at most %.4f; no number contradicts", cosine, t.limits.cosine)
@@ -146,8 +146,9 @@ func (t *EmbeddingTier) judge(text string, vector []float32, f *Finding) {
 	}
 }
 
-// consistent returns the index of the vector with the highest cosine above the limit whose request
-// no number of the text contradicts, -1 if there is none.
+// consistent returns the index in t.vectors of the protected request whose embedding has the
+// highest cosine with vector, and that cosine. Only cosines above t.limits.cosine count, and only
+// requests that no number of the text contradicts. The index is -1 if there is none.
 func (t *EmbeddingTier) consistent(text string, vector []float32) (at int, cosine float64) {
 	at = -1
 	cosine = t.limits.cosine

@@ -72,8 +72,9 @@ func (f *Frozen) Entries() []Entry {
 // Encode returns the content of the file of the bank.
 func (f *Frozen) Encode() []byte { return encodeIndented(f) }
 
-// readFrozen reads the content of a file with a frozen bank. ok is false if the schema is that of
-// another kind of file.
+// readFrozen reads the content of a file with a frozen bank (a fixed, hashed list of protected
+// problems). ok is false if the schema is that of another kind of file. err is set, and ok true,
+// for a frozen bank that is invalid.
 func readFrozen(content []byte, schema string) (entries []Entry, ok bool, err error) {
 	if !strings.HasPrefix(schema, frozenFamily) {
 		return nil, false, nil

@@ -154,8 +154,9 @@ func New(bank []Entry, cfg Config) (*Guard, error) {
 	return g, nil
 }
 
-// lexicalRequests returns the requests of a bank for the detector of reworded requests. The request
-// of a literal entry is empty, so that no text is a rewording of it.
+// lexicalRequests returns the requests of a bank (list of protected problems) for the detector of
+// reworded requests, in the order of the bank. The request of an entry that is compared word for
+// word only (Literal) is empty, so that no text is a rewording of it.
 func lexicalRequests(bank []Entry) []lexical.Request {
 	return slicesx.Map(bank, func(e Entry) lexical.Request {
 		if e.Literal {
@@ -228,8 +229,8 @@ func (g *Guard) checkMetadata(text string) Finding {
 	return g.checkModelText("what stands beside the dialogue", text)
 }
 
-// strongerOutside returns the stronger of two findings, of which f is about a text other than the
-// request. It returns best if the score of f is below minScoreOutside.
+// strongerOutside returns the stronger of two findings (results of checking a row), of which f is
+// about a text other than the request. It returns best if the score of f is below minScoreOutside.
 func strongerOutside(best, f Finding) Finding {
 	if f.Score < minScoreOutside {
 		return best

@@ -50,7 +50,8 @@ type plant struct {
 	rewords bool
 }
 
-// candidate returns the row in which a changed text is checked.
+// candidate returns the row, as the guard checks it, that consists of a changed request only: in
+// one text or, with p.split, in several messages.
 func (p *plant) candidate(text string) Candidate {
 	if p.split == nil {
 		return Candidate{Text: text}

@@ -79,8 +79,9 @@ const (
 // requests have two million pairs.
 const maxBackground = 2000
 
-// measureLimits sets the limits of the tier from the requests of the bank, each compared with those that are
-// unrelated to it, and from the honest requests of the project.
+// measureLimits sets the limits of the tier, the highest values that honest texts (of no protected
+// problem) may reach, from the requests of the bank, each compared with those that are unrelated to
+// it, and from the project's own honest requests.
 func (t *EmbeddingTier) measureLimits(ctx context.Context) error {
 	honest := statementLines("honest")
 	vectors, err := embedTexts(ctx, t.embedder, honest)

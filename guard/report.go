@@ -212,8 +212,8 @@ const DefaultMaxFalse = 0.02
 var maxDrop = stats.Logistic(1)
 
 // estimateFalseDrops sets g.falseDrops to the estimate of harmless rows that the guard drops.
-// Unless the threshold was configured, it first raises the threshold, to maxDrop at most, until the
-// share of these rows is at most the limit MaxFalse.
+// Unless the threshold was configured, it first raises the threshold (a lexical score, 0 to 1), to
+// maxDrop at most, until the share of these rows is at most the limit MaxFalse.
 func (g *Guard) estimateFalseDrops(configured bool) {
 	scores, problems := g.leaveOneOutScores()
 	f := FalseDrops{Problems: problems, Held: len(scores)}

@@ -94,7 +94,7 @@ func (c *StateCluster) keys() []string {
 }
 
 // mergeGroups merges the clusters of each group into one and returns the merged clusters, sorted by
-// ID.
+// ID. groups partitions the indices of parts.
 func mergeGroups(parts []StateCluster, groups forest) []StateCluster {
 	byRoot := map[int]*StateCluster{}
 	for i, part := range parts {

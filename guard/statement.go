@@ -55,7 +55,8 @@ func (g *Guard) Honest() HonestReport {
 	return r
 }
 
-// statementLines returns the lines of an embedded file, without blank lines and comments.
+// statementLines returns the lines of the embedded file statement/NAME.txt, without blank lines and
+// comments. It panics if there is no such file.
 func statementLines(name string) []string {
 	content, err := statementFiles.ReadFile("statement/" + name + ".txt")
 	if err != nil {

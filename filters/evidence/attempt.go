@@ -210,7 +210,9 @@ func (a *Attempt) Fit(title string) int {
 	return n
 }
 
-// countLinks sets Links, Bare and Cut from the links of the dispatches.
+// countLinks sets a.Links, the numbers of logged requests by link (how a reply of the model asked
+// for them), a.Bare, the number of those that a reply named without any value, and a.Cut, the
+// number that an unreadable reply may have asked for.
 func (a *Attempt) countLinks() {
 	for i := range a.Log.Dispatches {
 		d := &a.Log.Dispatches[i]

@@ -21,7 +21,7 @@ var linkRelations = [...]struct {
 	{related: isRenamed, link: LinkLoose},
 }
 
-// isSameTool reports whether both calls have the same kind of tool.
+// isSameTool reports whether both calls have the same kind of tool, such as one that searches.
 func isSameTool(named, req *Act) bool { return named.Tool == req.Tool }
 
 // Covers reports whether req opens some or all of the products that the call named opens.

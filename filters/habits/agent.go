@@ -62,8 +62,8 @@ const (
 // attempts. One or two may be a fault of the client.
 const minScripted = 3
 
-// doubt returns the reason why the agentic attempts of the agent are uncertain, one of the Doubt
-// constants. It returns "" if there is none.
+// doubt returns the reason why the agentic attempts of the agent (those whose calls the model made)
+// are uncertain, one of the Doubt constants. It returns "" if there is none.
 func (a *Agent) doubt() string {
 	if !a.Known {
 		return DoubtShortDay

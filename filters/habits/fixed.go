@@ -145,8 +145,8 @@ func fixedCourse(a *Agent) Estimate {
 // hasPlainTools reports true. Real agents with several tools to choose from reach 0.8.
 const plainShare = 0.95
 
-// hasPlainTools reports whether at least plainShare (95 %) of the agent's attempts use the same
-// tools in the same order as the other attempts of their size (see hashSize).
+// hasPlainTools reports whether at least plainShare (95 %) of the agent's attempts use the sequence
+// of tools that is most frequent among the attempts of their size (see hashSize).
 func hasPlainTools(a *Agent) bool {
 	r := toolSequences.Total(a)
 	return r.Whole > 0 && r.Share() >= plainShare

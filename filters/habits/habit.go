@@ -67,8 +67,8 @@ func (a *Agent) Odds(s *Sample) Odds {
 // a number in thoughts; the share of cases that are in no earlier text is evidence.
 const minGroundingCases = 20
 
-// canDecide reports whether a proof may apply to an attempt: the attempt's own log decides its
-// axis, and the agent has enough attempts to show habits.
+// canDecide reports whether a proof (property that no model can cause) may apply to an attempt: the
+// attempt's own log decides who made its calls, and the agent has enough attempts to show habits.
 func canDecide(s *Sample, a *Agent) bool { return s.Evidence && a.Known }
 
 // Count is a property that is counted in each attempt and summed over the agent's attempts of a

@@ -91,7 +91,8 @@ func (u *Unpacker) Int() int {
 	return int(v)
 }
 
-// length reads the number of values that follow, each of at least size bytes.
+// length reads the number of values that follow, each of at least size bytes. It returns 0 and sets
+// u.err if there is no such number or fewer bytes follow.
 func (u *Unpacker) length(size int) int {
 	v, n := binary.Uvarint(u.rest)
 	if n <= 0 || v > uint64(len(u.rest)/size) {

@@ -51,8 +51,8 @@ type Open struct {
 	Fall float64  `json:"fall,omitempty"`
 }
 
-// couldTurn reports whether the undecided part of the log could bring the score to 0 or change
-// its sign, and so change the axis.
+// couldTurn reports whether the undecided part of the log could bring the score, the log-odds that
+// the model made the calls, to 0 or change its sign.
 func (o Open) couldTurn(score float64) bool {
 	return score <= 0 && score+o.Rise >= 0 || score >= 0 && score-o.Fall <= 0
 }

@@ -33,8 +33,9 @@ type span struct{ start, end int }
 // tokens that both have.
 type difference struct{ base, text span }
 
-// differences returns the places between the tokens of a longest common subsequence of a request and
-// a text.
+// differences returns the places at which a request b and a text p differ: those before, between
+// and after the tokens of a longest common subsequence of the two. A place may be empty on either
+// side.
 func differences(b, p *profile) (out []difference) {
 	n := len(b.tokens)
 	m := len(p.tokens)

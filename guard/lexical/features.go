@@ -113,8 +113,9 @@ func (x *Index) numberShare(a, b *profile) (share float64, missing int) {
 	return shared / total, missing
 }
 
-// sharedNumbers returns the weight of a's numbers that b has, the weight of all of a's numbers, each
-// with that of the imaginary number, and the count of a's numbers that b lacks.
+// sharedNumbers returns the weight of a's numbers that b has, the weight of all of a's numbers, and
+// the count of a's numbers that b lacks. numberPrior, the weight of an imaginary number, is added
+// to the total, and half of it to what is shared.
 func (x *Index) sharedNumbers(a, b *profile) (shared, total float64, missing int) {
 	shared = numberPrior / 2
 	total = numberPrior

@@ -53,7 +53,7 @@ func newAmount(n number) amount {
 	return amount{math.Round(n.value*scale) / scale, n.unit}
 }
 
-// newWritten identifies a number by its value as written, without its unit.
+// newWritten returns the key of a number in Index.written: its value as written, without its unit.
 func newWritten(n number) amount { return newAmount(number{value: n.written}) }
 
 const minNumberWeight = 0.5
@@ -83,7 +83,8 @@ func New(bank []Request) *Index {
 	return x
 }
 
-// computeTotals computes the weights of each base. It also caches the weights of numbers before
+// computeTotals computes for each request of the index the total weights of its words, of its
+// numbers and of both with its delivery terms. It also caches the weights of numbers before
 // concurrent checks read them.
 func (x *Index) computeTotals() {
 	for _, b := range x.bases {
@@ -105,9 +106,9 @@ func (x *Index) computeTotals() {
 // frequent word.
 const weightService = 1.0
 
-// readBank parses every request of the bank that has a text, returns the tokens of each, and fills
-// the vocabulary. It adds the stems of the requests first, so that their ids are lower than those
-// of product names and option values.
+// readBank parses the requests of the bank that have a text and fills the vocabulary. It returns
+// the tokens of each, in the order of x.entry. It adds the stems of the requests first, so that
+// their ids are lower than those of product names and option values.
 func (x *Index) readBank(bank []Request) [][]token {
 	read := (&scratch{words: map[string]*word{}}).reader(newVocabulary())
 	var df []int

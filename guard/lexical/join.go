@@ -170,8 +170,8 @@ func (x *Index) overlapNumbers(o *overlap, base, p *profile) {
 	}
 }
 
-// isSameKey reports whether two values are equal in maps of amounts. Most differ by much, which is
-// found without rounding.
+// isSameKey reports whether two values have the same key in maps of amounts: they are equal when
+// rounded to nine digits. Most differ by much, which is found without rounding.
 func isSameKey(a, b float64) bool {
 	const surelyApart = 1e-6
 	if math.Abs(a-b) > surelyApart*math.Abs(a) {

@@ -29,7 +29,7 @@ type joinLists struct {
 
 // joinRequest is what Join needs to decide quickly whether a request may be similar to a text.
 type joinRequest struct {
-	// frequent is the set of its frequent stems.
+	// frequent is the set of the request's frequent stems.
 	frequent bitSet
 	// perWeight is what a shared word of weight 1 adds to the score. shared and lacked are what the
 	// numbers of the request add to the score if a text has all of them, or none.
@@ -293,8 +293,8 @@ func (t *joinText) limit(sum contribution, hasNumber bool) float64 {
 // joinRounding is a margin above the error of the sums, so that no pair is skipped for rounding.
 const joinRounding = 0.002
 
-// hitSteps is the number of steps between two counts of shared words for which the method hits
-// caches what they add to the score.
+// hitSteps is the number of steps per shared word to which joinText.hits rounds a count up before
+// it computes what the count adds to the score.
 const hitSteps = 64
 
 // hits returns what this number of shared words, of which similar ones count less than 1, adds to

@@ -100,9 +100,9 @@ func (s *scratch) reader(v *vocabulary) func(string) *word {
 // rewording in five languages, with a margin of a tenth.
 const minCover = 0.27
 
-// candidates returns the requests that are similar enough to a text for a full comparison, as
+// candidates returns the requests that are similar enough to the text p for a full comparison, as
 // sorted indices in x.bases: the text has at least the share minCover of their words, numbers and
-// delivery terms. The result is valid until the next call with s.
+// delivery terms by weight. The result is valid until the next call with s.
 func (x *Index) candidates(p *profile, s *scratch) []int32 {
 	for _, b := range s.bases {
 		s.overlaps[b] = overlap{}
@@ -128,7 +128,8 @@ func (x *Index) candidates(p *profile, s *scratch) []int32 {
 	return x.filterCovered(p, s)
 }
 
-// addNumbers adds the numbers of a text to what the text has in common with each request.
+// addNumbers adds the numbers of the text p to s.overlaps, what the text has in common with each
+// request, and sets s.numberWeight to their weight.
 func (x *Index) addNumbers(p *profile, s *scratch) {
 	s.numberWeight = 0
 	for i, n := range p.numbers {
@@ -143,7 +144,8 @@ func (x *Index) addNumbers(p *profile, s *scratch) {
 	}
 }
 
-// addNumber adds a number with this weight to what the text has in common with the request b.
+// addNumber adds a number with this weight to s.overlaps[b], what the text has in common with a
+// request, and adds the request to s.bases if it was not there.
 func (s *scratch) addNumber(b int32, weight float32) {
 	o := &s.overlaps[b]
 	if o.last == 0 && !o.hasNumber {
@@ -153,8 +155,9 @@ func (s *scratch) addNumber(b int32, weight float32) {
 	o.cover += weight
 }
 
-// addWord adds a word of a text, the one with this number, to what the text has in common with each
-// request.
+// addWord adds the word w of a text, the one with this number from 1, to what the text has in
+// common with the requests: to the text weight in s.overlaps, to s.best for the stems that it is
+// similar to, and to s.textWeight.
 func (x *Index) addWord(number int32, w *word, s *scratch) {
 	if len(w.matches) == 0 {
 		return
@@ -270,8 +273,8 @@ func (c comparison) isBetterThan(o comparison) bool {
 }
 
 // search compares a text with the requests of the index and returns the comparison with the highest
-// score, and the profile of the full text. ok is false if the text has too little in common with
-// every request to be compared.
+// score, and the profile (parsed form) of the full text. ok is false if the text has too little in
+// common with every request to be compared.
 func (x *Index) search(text string, s *scratch) (best comparison, full *profile, ok bool) {
 	s.tokens = x.parse(text, s.tokens)
 	full = newTokenProfile(s.tokens, s.reader(x.vocabulary))

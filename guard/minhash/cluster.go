@@ -225,8 +225,9 @@ func (c *clustering) wereCompared(b int, i, j uint32) bool {
 // be computed: four standard errors at a similarity of 0.8.
 const sureMiss = 0.14
 
-// compare joins two documents into one cluster if their similarity reaches the threshold. It
-// returns the exact similarity, or the estimate if that is more than sureMiss below the threshold.
+// compare joins two documents, by their indices, into one cluster if their similarity reaches the
+// threshold. It returns the exact similarity, 0 to 1, or the estimate if that is more than sureMiss
+// below the threshold.
 func (c *clustering) compare(a, b uint32) float64 {
 	c.result.Candidates++
 	estimate := c.sigs[a].Similarity(&c.sigs[b])

@@ -119,7 +119,8 @@ func ReadIndexFile(path string) (*IndexFile, error) {
 	return x, nil
 }
 
-// read appends the complete blocks of an index file to x.
+// read appends the complete blocks of an index file to x. It returns the error of the first block
+// that cannot be read (see readBlock) or of an incomplete end that is no block.
 func (x *IndexFile) read(r io.Reader) error {
 	lines := bufio.NewReaderSize(r, 1<<16)
 	for {
@@ -162,7 +163,8 @@ func (x *IndexFile) checkTail(tail []byte) error {
 	return nil
 }
 
-// readBlock reads one line of an index file.
+// readBlock reads one line of an index file. The error is ErrVersion, wrapped, for a line of
+// another format or version, and ErrDamaged for one that is no JSON or has a wrong checksum.
 func readBlock(line []byte) (block, error) {
 	var b block
 	if !bytes.HasPrefix(line, []byte(blockStart)) {

@@ -72,7 +72,9 @@ func FitScale(labels []Ratings, judge *Ratings, opt Options) (Fit, error) {
 	return f, nil
 }
 
-// observations returns the attempts with both a label and a grade, grouped by problem.
+// observations returns the attempts that the judge graded and at least one of the label sets
+// scored, grouped by problem, each with the grade, the mean payment factor of its labels and its
+// weight.
 func observations(labels []Ratings, judge *Ratings) [][]observation {
 	return byCluster(judge.Scores, func(key Key, grade *float64) (observation, bool) {
 		o := observation{weight: 1}
@@ -94,7 +96,7 @@ func observations(labels []Ratings, judge *Ratings) [][]observation {
 }
 
 // nearestScale returns the scale with the lowest loss on a sample. Its floor and ceiling, which
-// convert grades to payment factors, are in hundredths. It returns the subnet's scale if no
+// convert grades to payment factors, are multiples of 0.01. It returns the subnet's scale if no
 // other has a lower loss.
 func nearestScale(sample []observation) outcome.Scale {
 	byGrade := map[float64]observation{} // the loss depends on the sums at each grade
@@ -119,9 +121,9 @@ func nearestScale(sample []observation) outcome.Scale {
 	return best
 }
 
-// bestFloor returns the floor with the lowest loss for this ceiling, in hundredths. A grade at
-// the share x of the ceiling pays the factor floor (1-x) + x. sums are the observations, added
-// up by grade. It returns the subnet's floor if every grade reaches the ceiling.
+// bestFloor returns the floor, 0 to 1 and rounded to 0.01, with the lowest loss for this ceiling. A
+// grade at the share x of the ceiling pays the factor floor (1-x) + x. sums are the observations,
+// added up by grade. It returns the subnet's floor if every grade reaches the ceiling.
 func bestFloor(ceiling float64, sums []observation) float64 {
 	var numerator, denominator float64
 	for _, o := range sums {

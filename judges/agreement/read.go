@@ -51,8 +51,8 @@ type ratingLine struct {
 	AgentModels []string        `json:"agent_models"`
 }
 
-// add parses line number of a file and adds its rating. lines maps each rated attempt to the
-// number of its line, since a second rating is an error.
+// add parses text, the line of a file with this number, and adds its rating. lines maps each rated
+// attempt to the number of its line, since a second rating is an error.
 func (r *Ratings) add(
 	text []byte,
 	lines map[Key]int,
@@ -99,9 +99,10 @@ func (r *Ratings) add(
 	return nil
 }
 
-// score returns the score of a line, nil if it is null. A line of arena score has no score; it
-// counts as 1 for a success and 0 for a failure. As in the subnet, an attempt that timed out is
-// a failure.
+// score returns the score of a line, nil if it is null. A line that has the member success, as
+// those of arena score do, counts as 1 for a success and 0 for a failure. As in the subnet, an
+// attempt that timed out is a failure. It returns an error for a score that is neither a number nor
+// null.
 func (l *ratingLine) score() (*float64, error) {
 	if l.Success != nil {
 		score := 0.0

@@ -11,8 +11,9 @@ import (
 
 // In this file, a statistic that is not defined is NaN. In a report, it is null.
 
-// pairStatistics computes the statistics of two raters: exact agreement, kappa, weighted kappa,
-// bias and the three alphas. A statistic that is not defined is NaN.
+// pairStatistics computes the statistics of two raters, in this order: exact agreement, kappa,
+// weighted kappa, bias and the three alphas. levels are the scores of the table's rows. A statistic
+// that is not defined is NaN.
 func pairStatistics(t table, levels []float64) []float64 {
 	var n, exact, bias float64
 	for i, row := range t.confusion {
@@ -119,9 +120,10 @@ func (c clusters) figures(
 	})
 }
 
-// bootstrap computes statistics of n problems, each with a 95 % interval. compute is called with
-// the indexes of all problems, and then opt.Samples times with n indexes sampled with
-// replacement. Whole problems are resampled, since attempts at one problem are not independent.
+// bootstrap computes statistics of n problems, each with a 95 % interval, which is nil for one
+// problem. compute is called with the indexes of all problems, and then opt.Samples times with n
+// indexes sampled with replacement. Whole problems are resampled, since attempts at one problem are
+// not independent.
 func bootstrap(
 	n int,
 	opt Options,

@@ -65,8 +65,8 @@ func levels(units [][][]float64) ([]float64, error) {
 // clusters are the tables of all problems, one for each problem.
 type clusters []table
 
-// tabulate counts the scores of each problem in a table. units has the scores of the raters by
-// problem and attempt. levels are all scores that occur.
+// tabulate counts the scores of each problem in a table of its own. units has the scores of the
+// raters by problem and attempt. levels are all scores that occur.
 func tabulate(units [][][]float64, levels []float64) clusters {
 	index := map[float64]int{}
 	for i, l := range levels {

@@ -140,7 +140,8 @@ type figurePairs struct{ validator, judge, weights []float64 }
 // probability with which the attempt was sampled.
 type grade struct{ score, weight float64 }
 
-// mean returns the mean of grades. It sorts them, because a sum of floats depends on its order.
+// mean returns the mean of grades by their weights. It sorts them in place, because a sum of floats
+// depends on its order.
 func mean(grades []grade) float64 {
 	slices.SortFunc(grades, func(a, b grade) int {
 		return cmp.Or(cmp.Compare(a.score, b.score), cmp.Compare(a.weight, b.weight))

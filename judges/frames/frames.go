@@ -28,8 +28,8 @@ const (
 	// firstGate is the number of the first gate that a passage in the thinking passes: a remark on
 	// results. The gate before it is about replies of models.
 	firstGate = 2
-	// maxQuoted is the number of consecutive words of the request from which on they are left out
-	// of a passage.
+	// maxQuoted is the number of consecutive words that a passage must share with the request for
+	// these words to be left out of it.
 	maxQuoted = 16
 	// runLen is the number of adjacent letters that two frames must have in common for their
 	// passages to be similar.

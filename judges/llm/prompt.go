@@ -138,7 +138,7 @@ func quoteLines(s string) string {
 	return quoteMark + strings.ReplaceAll(toNewline.Replace(visible(s)), "\n", "\n"+quoteMark)
 }
 
-// visible returns s with every character that cannot be seen as its number, such as <U+200B>.
+// visible returns s with every invisible character replaced by its code point, such as <U+200B>.
 // Instructions can hide in such characters.
 func visible(s string) string {
 	if !strings.ContainsFunc(s, isInvisible) {

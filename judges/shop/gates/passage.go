@@ -40,7 +40,7 @@ type token struct {
 	measure int32
 }
 
-// textEnd returns the byte offset after a token.
+// textEnd returns the byte offset after a token, of a figure after its unit or decimals.
 func (t *token) textEnd() int32 { return max(t.end, int32(t.number.end)) }
 
 // sentence is a byte range of a passage with the union of the classes of all lexicon words in it.

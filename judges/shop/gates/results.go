@@ -128,8 +128,8 @@ func (r *resultReader) readNumber(raw string, kind keyKind, item *product) {
 	}
 }
 
-// readObject records a JSON object at v. If it has an id, it is a product. If not, its brand is
-// that of the surrounding object, outer.
+// readObject records the JSON object at v. An object with an id is recorded as a product. The brand
+// of any other object becomes the brand of outer, the surrounding object, unless outer has one.
 func (r *resultReader) readObject(
 	v *cursor.Cursor,
 	outer *product,
