@@ -23,7 +23,7 @@ const head = `<!-- Written from environment/reward by its test with -update. -->
 reward is the sum of the components. ` + "`--reward FILE`" + ` names a preset of your own: a file with a line such as
 ` + "`success: 1`" + ` for each part that counts.
 
-Until a tool has returned a requested product, only a success is paid. A failure of the environment gives no reward:
+Until a tool has returned a requested product, no part except success adds to the reward. A failure of the environment gives no reward:
 the sample is masked (` + "`mask_sample`, `failure_kind`" + `), or the request fails with status 503.
 
 `
