@@ -118,8 +118,8 @@ func (n *normaliser) addTurn(t arena.Turn) {
 	n.ends = append(n.ends, len(n.calls))
 }
 
-// addRecordedCalls adds the calls that the trace recorded as data instead of text. It also sets
-// the turn's thoughts and text if they are empty.
+// addRecordedCalls adds the calls that the trace recorded as data instead of text. It also sets the
+// turn's thoughts if they are empty, and its text if both are.
 func (n *normaliser) addRecordedCalls(turn *arena.Turn, s *arena.Step) {
 	if turn.Think == "" && turn.Text == "" {
 		turn.Think = s.Reasoning
@@ -168,7 +168,7 @@ func (n *normaliser) addNameless(turn *arena.Turn, c *arena.ToolCall) {
 }
 
 // addTextCalls parses the calls that the model wrote in its text or, if there are none, in its
-// reasoning. It sets the turn's thoughts, text and repairs.
+// reasoning. It sets the turn's thoughts and text where they are empty, and its repairs.
 func (n *normaliser) addTextCalls(turn *arena.Turn, s *arena.Step) {
 	r := calls.Mended(s.Content)
 	if len(r.Calls) == 0 && s.Reasoning != "" {

@@ -114,9 +114,9 @@ func (x *ngramIndex) whole(text string) (entries []int) {
 	return entries
 }
 
-// check returns a finding to drop the row if a text repeats at least the share minGramShare of the
-// runs of a protected request. Otherwise it returns the zero Finding. Same is set if the text has
-// all runs.
+// check returns a finding to drop the row if a text repeats at least the share minGramShare of a
+// protected request's runs (gramWords adjacent words each). Otherwise it returns the zero Finding.
+// Same is set if the text has at least the share minSameGramShare.
 func (x *ngramIndex) check(text string, bank []Entry) Finding {
 	found := x.count(text)
 	best := int32(-1)

@@ -153,8 +153,8 @@ func (a *Attempt) causalOrder() causality {
 	return c
 }
 
-// isOutOfOrder reports whether, by the log's times, a reply was requested from the model before
-// the logged request j-1 ended or after the logged request j started.
+// isOutOfOrder reports whether, by the log's times, a reply was requested from the model before the
+// logged request j-1 ended or after the logged request j started, by more than the tolerance Slack.
 func (a *Attempt) isOutOfOrder(reply, j int) bool {
 	start := a.Log.Replies[reply].Start
 	dispatches := a.Log.Dispatches

@@ -103,8 +103,8 @@ func (l *ProxyLog) hasConstantID() bool {
 	return !slices.ContainsFunc(l.Replies, differs)
 }
 
-// lastReplyBefore returns the index of the last reply that ended before start, within the
-// tolerance Slack. It returns -1 if there is none.
+// lastReplyBefore returns the index of the last reply that ended before start (Unix milliseconds),
+// within the tolerance Slack. It returns -1 if there is none.
 func (l *ProxyLog) lastReplyBefore(start float64) int {
 	last := -1
 	for i := range l.Replies {
@@ -192,7 +192,8 @@ func takePart(named, req *Act) bool {
 
 // useMerged handles a logged request for the details of several products that combines the products
 // of several calls. If unused calls in the replies first to last have all its products, it marks
-// these calls as used, sets d.Reply to the last of their replies and returns true.
+// these calls as used, sets d.Reply to the last of their replies and returns true. Otherwise
+// d.Reply becomes -1 if the request has several products.
 func (l *ProxyLog) useMerged(d *Dispatch, first, last int) bool {
 	if d.Act.Tool != ToolView || len(d.Act.IDs) < 2 {
 		return false

@@ -198,11 +198,11 @@ func (a *Attempt) wordsIn(v *textVersion, words []uint64) iter.Seq2[int, int] {
 	}
 }
 
-// linkByWords sets the links of logged requests that were found in no call, by searching the
-// text of replies. The link is named if the tool's name and every value are in a reply of the
-// request's turn or, as in a team of models, in an earlier reply of another model. The link is
-// unknown if the newest reply contains only a part, which may be a call in a form that cannot be
-// read.
+// linkByWords sets the links of logged requests that were found in no call, by searching the text
+// of replies. The link is named if the tool's name and every value are in a reply of the request's
+// turn or, as in a team of models, in an earlier reply of another model. The link is unknown if the
+// newest reply contains only a part, which may be a call in a form that cannot be read, or after
+// maxComparedWords words were compared.
 func (a *Attempt) linkByWords() {
 	for i := range a.Log.Dispatches {
 		d := &a.Log.Dispatches[i]

@@ -200,8 +200,8 @@ func (m *completion) readMember(c *cursor.Cursor, key string) {
 	}
 }
 
-// contentText returns the text of a message's content, which is a JSON string or a list of
-// parts.
+// contentText returns the text of a message's content, which is a JSON string or a list of parts,
+// whose texts it joins.
 func (s *scratch) contentText(content arena.Raw) string {
 	if content.Kind() != arena.Array {
 		s.json.Next(string(content))

@@ -83,7 +83,8 @@ var Harnesses = sync.OnceValue(func() map[string]Tools {
 	}
 })
 
-// domainTools returns the tools of the built-in domain with this name.
+// domainTools returns the tools of the built-in domain (kind of environment, such as a shop) with
+// this name. It panics if there is none.
 func domainTools(name string) Tools {
 	var builtin *domain.Set
 	return ToolsOf(builtin.ByName(name).Tools)
@@ -199,8 +200,8 @@ func (a *Attempt) CanRecommend() bool {
 	return !isDeclared && (len(a.Claims) == 0 || slices.ContainsFunc(a.Claims, isShopCall))
 }
 
-// learnToolNames adds to s.proxied the names of tools in the dialogue that the harness lacks but
-// the proxy's log contains.
+// learnToolNames adds to s.proxied the names of tools called in the dialogue that the configured
+// harness (set of tools) lacks but the proxy's log contains.
 func (s *scratch) learnToolNames(t *arena.Trace, d *arena.Dialogue) {
 	for i := range d.Turns {
 		for j := range d.Turns[i].Calls {

@@ -175,7 +175,8 @@ func (m *thoughtMatcher) searchReply(r *Reply, escapes int) {
 	}
 }
 
-// search marks the sentences whose words appear in sequence in a text.
+// search marks as said the sentences of the thinking whose words appear in sequence in text, a
+// reply. It sets m.tooMany and stops after maxComparedThoughts comparisons.
 func (m *thoughtMatcher) search(text string) {
 	m.text = AppendWords(m.text[:0], text)
 	for at, word := range m.text {

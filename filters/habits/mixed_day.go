@@ -116,10 +116,10 @@ func sendsFromMiddle(a *evidence.Attempt) bool {
 	return false
 }
 
-// soleCallSent returns the index of the only call of a reply that the client sent. It returns -1
-// if the reply has fewer than two calls or alternative answers, or if the client sent none or
-// several. A client that may send one call per reply sends always the first or, as the model's
-// final choice, always the last; a client that does both chooses.
+// soleCallSent returns the index of the only call of a reply that the client sent. It returns -1 if
+// the reply has fewer than two calls or several alternative answers (choices), or if the client
+// sent none of its calls or several. A client that may send one call per reply sends always the
+// first or, as the model's final choice, always the last; a client that does both chooses.
 func soleCallSent(a *evidence.Attempt, reply *evidence.Reply) int {
 	if reply.MultipleChoices || len(reply.Named) < 2 {
 		return -1

@@ -145,7 +145,8 @@ func (u *Unpacker) Sample(s *Sample) {
 	s.Dialogue = u.fixed()
 }
 
-// resize returns list with n elements, and keeps the elements beyond its length.
+// resize returns list with n elements. Elements that lay between its length and its capacity keep
+// their old values, so that their memory can be reused.
 func resize[T any](list []T, n int) []T {
 	for cap(list) < n {
 		list = append(list[:cap(list)], *new(T))

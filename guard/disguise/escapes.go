@@ -29,7 +29,8 @@ const minEscapes = 3
 var percentEscape = regexp.MustCompile(`%[0-9a-fA-F]{2}`)
 
 // undoPercent returns a text with the percent-encoding of URLs undone, and with a space in place of
-// each plus sign.
+// each plus sign. It returns the text unchanged if it has fewer than minEscapes percent signs or
+// nothing to undo.
 func undoPercent(text string) string {
 	if strings.Count(text, "%") < minEscapes {
 		return text
@@ -94,7 +95,8 @@ func undoBackslashes(text string) string {
 var quotedEscape = regexp.MustCompile(`=[0-9a-fA-F]{2}`)
 
 // undoQuotedPrintable returns a text with the encoding of e-mails undone: an equals sign and two
-// hexadecimal digits for a byte, and lines that end in an equals sign joined.
+// hexadecimal digits for a byte, and lines that end in an equals sign joined. It returns the text
+// unchanged if it has fewer than minEscapes such bytes.
 func undoQuotedPrintable(text string) string {
 	if strings.Count(text, "=") < minEscapes || len(quotedEscape.FindAllString(text, minEscapes)) < minEscapes {
 		return text

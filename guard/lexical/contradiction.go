@@ -303,8 +303,9 @@ func areSimilar(a, b *word) bool {
 	return sharePrefix(a.stem, b.stem) || isInflected(a.text, b.text) || isInflected(b.text, a.text)
 }
 
-// isInflected reports whether w is the long enough word base with an ending: "wired", "wire". The
-// stems of the two may differ, since stem removes endings without a look at what it leaves.
+// isInflected reports whether w begins with base, of at least minPrefix bytes, and so is likely
+// base with an ending: "wired", "wire". The stems of the two may differ, since stem removes endings
+// without a look at what it leaves.
 func isInflected(w, base string) bool {
 	return len(base) >= minPrefix && strings.HasPrefix(w, base)
 }

@@ -13,13 +13,13 @@ type features [nFeatures]float64
 const (
 	coverBase   = iota // weighted share of the request's words that the text has
 	coverText          // weighted share of the text's words that the request has; words without a match in the bank are not counted
-	numbers            // weighted share of the request's numbers that the text has; 0.5 if it has no numbers
+	numbers            // weighted share of the request's numbers that the text has, moved towards 0.5 by numberPrior
 	service            // share of the delivery terms of both that only one of them has
 	template           // share of adjacent word pairs that both have, of those of the shorter one
 	swapped            // template times the share of words that were replaced
 	hits               // number of the request's words in the text, as ln(1+n)
 	windowed           // 1 if only a part of a text was compared
-	numbersBack        // weighted share of the text's numbers that the request has
+	numbersBack        // weighted share of the text's numbers that the request has, moved in the same way
 	nFeatures
 )
 

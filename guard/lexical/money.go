@@ -73,8 +73,9 @@ func namesPesos(text string) bool {
 	return slices.ContainsFunc(scan(foldText(text), nil), func(t token) bool { return isCurrency(t.text) })
 }
 
-// parse parses a text. Amounts in other currencies are converted to pesos only if the bank has
-// amounts in pesos: elsewhere "$100" is compared as written.
+// parse splits a text into tokens, in the memory of out. Amounts in other currencies are converted
+// to pesos only if the bank (the protected requests) has amounts in pesos: elsewhere "$100" is
+// compared as written.
 func (x *Index) parse(text string, out []token) []token {
 	out = parse(text, out)
 	if x.hasPesos {

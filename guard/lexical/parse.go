@@ -27,7 +27,8 @@ func parse(text string, out []token) []token {
 // minSpelled is the minimum number of letters in a row that spell a word: "x l r".
 const minSpelled = 3
 
-// joinLetters joins letters that are spelled one by one, as speech is written down, to one word.
+// joinLetters joins at least minSpelled letters in a row that are spelled one by one ("x l r"), as
+// speech is written down, to one word. It overwrites tokens.
 func joinLetters(tokens []token) []token {
 	out := tokens[:0]
 	for i := 0; i < len(tokens); {
@@ -62,8 +63,8 @@ func countLetters(tokens []token) int {
 // maxMarker is the largest number that can be the marker of a list item, such as 3 in "3)".
 const maxMarker = 20
 
-// removeMarkers removes numbers up to maxMarker that only number list items: "(1)" and "1)", "1."
-// and "1 -" (not "3-tier") at the start of a line, "no. 1" and "#1".
+// removeMarkers removes whole numbers up to maxMarker that only number list items: "(1)" and "1)",
+// "1." and "1 -" (not "3-tier") at the start of a line, "no. 1" and "#1". It overwrites tokens.
 func removeMarkers(tokens []token) []token {
 	out := tokens[:0]
 	for i, t := range tokens {

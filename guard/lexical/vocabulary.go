@@ -311,7 +311,8 @@ func commonPrefix(a, b string) int {
 }
 
 // addTypos adds to similarities the ids of the stems that r may be a misspelling of: they differ by
-// one edit or two swapped letters. It adds nothing for a known word that has similar stems already.
+// two swapped letters or, in stems of minTypoStem bytes or more, by one edit. It adds nothing for a
+// known word that has similar stems already.
 func (v *vocabulary) addTypos(similarities map[int32]float32, r *word) {
 	if len(similarities) > 0 && r.known {
 		return

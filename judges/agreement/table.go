@@ -96,8 +96,8 @@ func (t table) addScores(scores []float64, index map[float64]int) {
 	}
 }
 
-// confusion returns the sum of the confusion matrices of all problems, with the given number of
-// levels.
+// confusion returns the sum of the confusion matrices of all problems, with one row and one column
+// per level (distinct score).
 func (c clusters) confusion(levels int) [][]int {
 	sum := newMatrix[int](levels)
 	for i := range sum {

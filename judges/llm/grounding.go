@@ -37,9 +37,9 @@ type view struct {
 	mentioned map[string]bool
 }
 
-// newView returns the view with the longest lists of the thinking's data whose total length is at
-// most extraShare of the trace rendered without lists. If the lists are shorter, results that are
-// cut are shown at greater length.
+// newView returns how an attempt is rendered for the judge: with the longest lists of the
+// thinking's data whose total length is at most extraShare of the trace rendered without lists. If
+// the lists are shorter, results that are cut are shown at greater length.
 func newView(
 	t *arena.Trace,
 	d *arena.Dialogue,
@@ -84,7 +84,8 @@ func (v *view) narrow() {
 	}
 }
 
-// countCutResults counts the rendered results of more than maxResult bytes.
+// countCutResults counts the tool results of the turns and calls shown to the judge that have more
+// than maxResult bytes and are therefore cut.
 func countCutResults(d *arena.Dialogue) int {
 	count := 0
 	for i := range d.Turns {

@@ -148,7 +148,8 @@ func countKey(object, key string) (count int, nested bool) {
 	return count, nested
 }
 
-// hasKey reports whether a value has the key at any depth.
+// hasKey reports whether a JSON value has the key in an object at any level down to maxDepth. depth
+// is the level of v.
 func hasKey(v gjson.Result, key string, depth int) bool {
 	if depth > maxDepth || !v.IsObject() && !v.IsArray() {
 		return false

@@ -131,9 +131,9 @@ const (
 // maxPooled is the maximum number of words, and of products, of an index that is reused.
 const maxPooled = 1 << 14
 
-// release empties the index and returns it to the pool. An index with more than maxPooled words or
-// products is not reused. The passages of the index must not be used afterwards, since their slices
-// share its memory.
+// release empties the index and returns it to the pool of reusable ones, unless it has more than
+// maxPooled words or products. The passages of the index must not be used afterwards, since their
+// slices share its memory.
 func (x *factIndex) release() {
 	if len(x.words) > maxPooled || len(x.products) > maxPooled {
 		return

@@ -89,7 +89,8 @@ var noLimits = cursor.Limits{
 }
 
 // readValue records the JSON value at v. kind is the kind of the key that the value belongs to, and
-// item the product that the surrounding object describes.
+// item the product that the surrounding object describes. It skips a value at a depth of more than
+// maxDepth.
 func (r *resultReader) readValue(
 	v *cursor.Cursor,
 	kind keyKind,

@@ -73,7 +73,7 @@ func isJSON(text string) bool {
 }
 
 // readPrice records the figures of a price. If item has no price yet, the first figure becomes its
-// price.
+// price in cents.
 func (r *resultReader) readPrice(item *product, text string) {
 	i := strings.IndexFunc(text, unicode.IsDigit)
 	if item.cents == 0 && i >= 0 && isDigit(text[i]) {

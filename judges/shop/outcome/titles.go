@@ -126,9 +126,9 @@ func (a *attempt) embed(ctx context.Context, matches []match) error {
 	return nil
 }
 
-// compareTitles returns, for each title of the reward that can be compared, whether the
-// product's title matches it. For the gold product all titles match. It counts the titles in
-// a.compared and a.skipped.
+// compareTitles returns, for each title of the reward that can be compared, whether the product's
+// title matches it, and counts the titles in a.compared and a.skipped. For the gold product all
+// titles match, and none is counted.
 func (a *attempt) compareTitles(m *match) []bool {
 	if m.gold {
 		defer python.Within("title")

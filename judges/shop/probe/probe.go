@@ -99,8 +99,8 @@ func orderInResult(turns []arena.Turn) {
 // result.
 const maxCopy = 300
 
-// copyResults appends the beginning of the last tool result before a turn to the thinking of the
-// turn.
+// copyResults appends to the thinking of each turn that has any the beginning of the last tool
+// result before that turn, maxCopy bytes at most.
 func copyResults(turns []arena.Turn) {
 	last := ""
 	for i := range turns {
@@ -142,8 +142,8 @@ const (
 	datum      = "%[1]s at %[2]s."
 )
 
-// format inserts the ids and prices of the pair into one of the forms, chosen by a hash of the
-// two ids.
+// format inserts the ids and prices of two products into one of the forms (format strings of a
+// sentence), chosen by a hash of the two ids.
 func (p pair) format(forms []string) string {
 	sum := sha256.Sum256([]byte(p.cheap.id + p.dear.id))
 	form := forms[int(sum[0])%len(forms)]
@@ -156,9 +156,9 @@ func (p pair) format(forms []string) string {
 	)
 }
 
-// addComparison returns a change for a probe. If an earlier result has two products with
-// different prices, the change appends a sentence that compares them, in one of the forms, to
-// the thinking of the model's last turn.
+// addComparison returns a function that changes the turns of an attempt to test a judge (a probe).
+// If an earlier result has two products with different prices, the function appends a sentence that
+// compares them, in one of the forms, to the thinking of the model's last turn.
 func addComparison(forms ...string) func([]arena.Turn) {
 	return func(turns []arena.Turn) {
 		last := lastModelTurn(turns)

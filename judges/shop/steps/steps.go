@@ -208,8 +208,9 @@ func (l *labeler) labelInTime(p position, c *arena.Call) (needed bool, reason Re
 }
 
 // labelProducts reports whether a call that mentions some products was needed, and the reason. It
-// was needed if it mentions a product that the attempt recommended last and that is not in known.
-// Such products are added to known.
+// was needed, for the given reason, if it mentions a product that the attempt recommended last and
+// that is not in known; such products are added to known. Else the reason is KnownOnly, or Missed
+// if it mentions no such product at all.
 func (l *labeler) labelProducts(known, mentioned map[string]bool, reason Reason) (bool, Reason) {
 	needed := false
 	mentions := false
