@@ -54,7 +54,8 @@ func newestPrompt(body arena.Raw) string {
 	return strings.Join(newest, "\n")
 }
 
-// textOf returns the text of a message's content, which is a string or a list of parts.
+// textOf returns the text of a message's content, which is a string or a list of parts, whose texts
+// it joins.
 func textOf(content gjson.Result) string {
 	if !content.IsArray() {
 		return content.Str

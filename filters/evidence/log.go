@@ -108,7 +108,8 @@ const (
 )
 
 // readLog reads the proxy's log of an attempt, without diagnostic entries, in the order in which
-// the calls finished. If replyTimes is not nil, it replaces the times of the replies in order.
+// the calls finished or, if a time is missing, were recorded. If replyTimes is not nil, it replaces
+// the times of the replies in order.
 func readLog(t *arena.Trace, s *scratch, replyTimes []span) ProxyLog {
 	entries, timed := s.collectEntries(t)
 	l := ProxyLog{Present: len(entries) > 0, Slack: slackMilliseconds}

@@ -69,7 +69,8 @@ func (u *Unpacker) More() bool { return u.err == nil && len(u.rest) > 0 }
 // Err returns ErrPacked if a value was damaged.
 func (u *Unpacker) Err() error { return u.err }
 
-// take returns the next n bytes, nil if there are fewer.
+// take returns the next n bytes. It returns nil and sets u.err if there are fewer, or if an earlier
+// read failed.
 func (u *Unpacker) take(n int) []byte {
 	if u.err != nil || n < 0 || n > len(u.rest) {
 		u.err = ErrPacked

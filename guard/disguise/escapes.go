@@ -77,7 +77,8 @@ func undoHTML(text string) string {
 var backslashEscape = regexp.MustCompile(`\\+(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|u\{[0-9a-fA-F]{1,6}\}|U[0-9a-fA-F]{8})`)
 
 // undoBackslashes returns a text with the characters that escapes such as \u0041 stand for. An
-// escape of a half of a surrogate pair becomes a space.
+// escape of a half of a surrogate pair becomes a space. A text with fewer than minEscapes
+// backslashes is returned unchanged.
 func undoBackslashes(text string) string {
 	if strings.Count(text, `\`) < minEscapes {
 		return text

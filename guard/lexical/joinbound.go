@@ -37,7 +37,8 @@ type joinRequest struct {
 	group                     int32
 }
 
-// newJoinLists returns the lists of an index of a bank with n requests.
+// newJoinLists returns the lists by which Join finds requests with common stems, for an index of a
+// bank with n requests.
 func newJoinLists(x *Index, n int) *joinLists {
 	l := &joinLists{
 		index:    x,

@@ -186,9 +186,9 @@ func (c *clustering) joinBucket(b int, bucket []record) {
 	}
 }
 
-// crowd returns a copy of a bucket with more than BucketCap documents, sorted by signature. It adds
-// the bucket and the pairs that will not be compared to the counts of the result; reach is the
-// number of neighbours that each document is compared with.
+// crowd returns a copy of a bucket with more than BucketCap documents, sorted by signature, and
+// marks these documents in c.crowded. It adds the bucket and the pairs that will not be compared to
+// the counts of the result; reach is the number of neighbours that each document is compared with.
 func (c *clustering) crowd(bucket []record, reach int) []record {
 	c.result.Capped++
 	n := int64(len(bucket))

@@ -139,8 +139,9 @@ func loadLexicon() *lexicon {
 	return l
 }
 
-// readLines adds the entries of one file. Arabic words are also added with the article, and with the
-// article after "and", which are written as one word with them.
+// readLines adds the entries of one word list to the lexicon: text is its content, file its name.
+// Arabic words are also added with the article, and with the article after "and", which are written
+// as one word with them.
 func (l *lexicon) readLines(text, file string) {
 	for line := range strings.Lines(text) {
 		name, entries, ok := strings.Cut(strings.TrimSpace(line), ": ")

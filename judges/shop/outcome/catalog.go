@@ -55,7 +55,7 @@ func (c *Catalog) Close() error {
 }
 
 // index reads all documents of a source and adds their positions to the catalogue. A document of
-// more than maxBytes bytes is an error.
+// more than maxBytes bytes is an error, and so is a source without documents.
 func (c *Catalog) index(src io.ReaderAt, maxBytes int) error {
 	source := int32(len(c.sources))
 	c.sources = append(c.sources, src)

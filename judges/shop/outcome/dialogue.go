@@ -51,9 +51,9 @@ func readDialogue(t *arena.Trace) dialogue {
 	return d
 }
 
-// terminates reports whether the last step calls the tool terminate. It panics (see
-// python.Raise) if the subnet's scorer would fail on that step, although the format score counts
-// any other such step as 0.
+// terminates reports whether the last step calls the tool terminate. It panics (see python.Raise)
+// if the subnet's scorer would fail on that step. It would not fail on an earlier step with the
+// same fault, which only lowers the format score.
 func terminates(step *arena.Step, last message) bool {
 	defer python.Within("last step")
 	if !last.readable {
@@ -72,8 +72,8 @@ func terminates(step *arena.Step, last message) bool {
 	return found
 }
 
-// checkMessage checks a message that is not an object. It panics (see python.Raise) if Python's
-// search for "tool_call" in the message would fail or succeed.
+// checkMessage checks a message that is not an object. It panics (see python.Raise) if there is no
+// message, or if Python's search for "tool_call" in it would fail or succeed.
 func checkMessage(body gjson.Result) {
 	if !body.Exists() {
 		python.Raise("it has no completion.message")

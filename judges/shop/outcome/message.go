@@ -89,7 +89,8 @@ func parseArguments(raw arena.Raw) string {
 	return text
 }
 
-// readMessage reads the message of a step from the original JSON of the step.
+// readMessage reads the message of a step from the original JSON of the step. It panics (see
+// python.Raise) if the subnet's scorer refuses the type of a field.
 func readMessage(step gjson.Result) message {
 	fields := members(step, "completion", "extra_info")
 	m := message{}

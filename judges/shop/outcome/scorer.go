@@ -68,8 +68,8 @@ func (s *Scorer) Score(
 	return out, nil
 }
 
-// isSuccess reports whether every product passed all rules and, for a shop or voucher task,
-// whether the rule for the shop or budget was passed too.
+// isSuccess reports whether every product passed all rules and, for a shop or voucher task, whether
+// the rule for the shop or budget was passed too. It returns false if a is nil.
 func isSuccess(c arena.Category, a *arena.Axes) bool {
 	if a == nil || a.Rule < 1 {
 		return false
