@@ -41,7 +41,7 @@ const head = `# Training
 
 This page has code to copy for each trainer, by [export profile](profiles.md); ` + "`arena list profiles NAME`" + ` prints the code of one profile. The
 dataset card of every corpus contains this code with the corpus's own config names and a maximum length computed from its longest row. By default,
-trainers truncate rows at 1,024 tokens (TRL, verl) or 2,048 tokens (LLaMA-Factory), most of them silently. Even the prompts of this project's rows are longer.
+trainers truncate rows at 1,024 tokens (TRL, verl) or 2,048 tokens (LLaMA-Factory), most of them silently; the prompts of this project's rows alone are longer than these limits.
 
 Save a block to a file in the folder of the corpus and run the file there. To copy a corpus from the Hub to a folder, run
 ` + "`hf download NAME --repo-type dataset --local-dir DIR`" + `. By computation, not measurement, models of up to 4B weights train with LoRA on a GPU of 24 GB, and with all weights
