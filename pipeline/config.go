@@ -25,8 +25,9 @@ import (
 )
 
 // Config contains the settings that decide the content of a corpus. The tag hash of a field states
-// what a change of the field makes the next build repeat: "block" is everything, "corpus" only
-// grouping and writing, and "none" nothing, because no byte of an output depends on the field.
+// what a change of the field makes the next build repeat: "block" is everything, "guard" the
+// comparison with protected problems and all that follows, "corpus" only grouping and writing, and
+// "none" nothing, because no byte of an output depends on the field.
 type Config struct {
 	// Harness is the harness profile of training rows.
 	Harness string `yaml:"harness" hash:"block"`
@@ -36,7 +37,7 @@ type Config struct {
 	Reading traces.Limits  `yaml:"reading" hash:"block"`
 	Filter  filters.Config `yaml:"filter" hash:"block"`
 	Judge   JudgeConfig    `yaml:"judge" hash:"block"`
-	Guard   GuardConfig    `yaml:"guard" hash:"block"`
+	Guard   GuardConfig    `yaml:"guard" hash:"guard"`
 	// Steps adds config steps: the kept attempts with a label for every turn. A change makes blocks
 	// again, because only the map step reads the dialogue.
 	Steps bool `yaml:"steps" hash:"block"`
@@ -198,7 +199,7 @@ func (c *SelectConfig) validate(bad *wrong.List) {
 
 // JSON returns the configuration as stored in manifests: without the settings that
 // change no byte of an output.
-func (c Config) JSON() []byte { return c.encode("block", "corpus") }
+func (c Config) JSON() []byte { return c.encode("block", "guard", "corpus") }
 
 // encode returns, as JSON, the settings whose tag hash is one of reach, such as "block".
 func (c Config) encode(reach ...string) []byte {

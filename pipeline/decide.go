@@ -68,7 +68,7 @@ func (g *grouper) isSelected(pos ref, d choose.Decision) (bool, error) {
 	if s.where == nil {
 		return true, nil
 	}
-	r, err := block.Open(s.FS, s.inputs[pos.Input].dir)
+	r, err := s.openBlock(pos.Input)
 	if err != nil {
 		return false, err
 	}
@@ -77,6 +77,7 @@ func (g *grouper) isSelected(pos ref, d choose.Decision) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	r.complete(x, pos.Entry)
 	structure := g.revised(pos, x)
 	line := &where.Line{
 		Attempt: s.attemptRow(x, d),

@@ -75,15 +75,19 @@ func (r *Run) isOn(d *domain.Domain, instrument, version string) bool {
 // domainOf returns the domain of an attempt. An attempt that fits none is of the subnet's domain if the day
 // has a problems file, and otherwise of the domain base. The error matches ErrInput.
 func (s *session) domainOf(t *arena.Trace, d *arena.Dialogue) (*runDomain, error) {
-	fallback := domain.Base
-	if len(s.day.Problems.All) > s.day.derived {
-		fallback = domain.Shop
-	}
-	found, err := s.Domains.Find(t, d, fallback)
+	found, err := s.Domains.Find(t, d, s.fallbackDomain())
 	if err != nil {
 		return nil, inputError{err}
 	}
 	return s.domains[found.Name], nil
+}
+
+// fallbackDomain returns the name of the domain of attempts that fit none.
+func (s *session) fallbackDomain() string {
+	if len(s.day.Problems.All) > s.day.derived {
+		return domain.Shop
+	}
+	return domain.Base
 }
 
 // filterOf returns the filter for the attempt that x has the stored results of.

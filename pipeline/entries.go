@@ -181,7 +181,7 @@ func (s *session) eachEntry(
 	visit func(pos ref, x *block.Entry) error,
 ) error {
 	return inorder.Each(ctx, workers, len(s.inputs), func(ctx context.Context, i int) error {
-		r, err := block.Open(s.FS, s.inputs[i].dir)
+		r, err := s.openBlock(i)
 		if err != nil {
 			return err
 		}
@@ -194,6 +194,7 @@ func (s *session) eachEntry(
 			if err := ctx.Err(); err != nil {
 				return err
 			}
+			r.complete(x, n)
 			if err := visit(ref{i, n, x.Place}, x); err != nil {
 				return err
 			}
@@ -208,7 +209,7 @@ func (s *session) eachEntry(
 // missing are accepted. The error is that of the first such input, for any number of workers.
 func (s *session) checkBlocks(ctx context.Context) error {
 	check := func(_ context.Context, in input) (any, error) {
-		status, err := block.State(s.FS, in.dir, in.key)
+		status, err := s.blockState(in)
 		if err != nil {
 			return nil, err
 		}

@@ -5,12 +5,17 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"slices"
 
+	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/asjson"
+	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
@@ -98,7 +103,7 @@ func (p *Protection) checkTier(
 }
 
 // digest returns the protected problems of the train split and the findings in the day's problems
-// as JSON. Stored results (blocks) depend on both: the guard compares attempts with the protected
+// as JSON. The findings on blocks depend on both: the guard compares attempts with the protected
 // problems, and attempts share the findings in their problems.
 func (p *Protection) digest() []byte {
 	return asjson.Bytes([]any{
@@ -165,4 +170,130 @@ func (p *Protection) adopt(
 	p.Findings = d.Findings
 	p.Protection, err = d.NewProtection(entries, c)
 	return err
+}
+
+// blockState returns the state of the block of an input, with that of its findings. It is Unguarded
+// if only the findings must be made, and ConfigMismatch if the attempts of the block take something
+// from problems or catalogue that is another in this run.
+func (s *session) blockState(item input) (block.Status, error) {
+	status, err := block.State(s.FS, item.dir, item.key)
+	if err != nil || status != block.Equal && status != block.Unfinished {
+		return status, err
+	}
+	isCurrent, err := s.hasFindings(item)
+	if err != nil || isCurrent {
+		return status, err
+	}
+	isSame, err := s.hasSameSources(item)
+	if isSame && status == block.Equal {
+		return block.Unguarded, err
+	}
+	return block.ConfigMismatch, err
+}
+
+// hasFindings reports whether the guard of this run made the findings on the block of an input.
+func (s *session) hasFindings(item input) (bool, error) {
+	f, err := block.ReadFindings(s.FS, item.findings)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, block.ErrDamaged):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	content, err := block.Content(s.FS, item.dir)
+	return f.Block == content && f.Run == s.digest, err
+}
+
+// guardAgain compares the stored drafts of the block of an input with the protected problems of this
+// run, and stores what the guard finds. The error is block.ErrDamaged if a draft cannot be read.
+func (s *session) guardAgain(ctx context.Context, item input) error {
+	m := s.newMapper()
+	src, err := block.ReadSources(s.FS, item.dir)
+	if err != nil {
+		return err
+	}
+	problems, _ := s.day.Problems.find(src.Problems)
+	r, err := block.Open(s.FS, item.dir)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	n := 0
+	for x, err := range r.All(block.PartFound) {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return err
+		}
+		if x.Body.Packed > 0 {
+			if err = m.guardDraft(r, x, n, problems); err != nil {
+				return err
+			}
+		}
+		n++
+	}
+	return s.installFindings(ctx, item, &m.findings)
+}
+
+// guardDraft adds the guard's finding on the draft of the entry with index n to m.findings. problems
+// are the indexes of the problems of the block among all.
+func (m *mapper) guardDraft(r *block.Reader, x *block.Entry, n int, problems []int) error {
+	d, err := r.DraftOf(x)
+	if err != nil {
+		return err
+	}
+	leak, err := m.findLeak(x, d, problems[x.Problem])
+	if err != nil {
+		return err
+	}
+	m.findings.Add(n, leak)
+	return nil
+}
+
+// installFindings stores the findings on the finished block of an input.
+func (s *session) installFindings(ctx context.Context, item input, f *block.Findings) (err error) {
+	if f.Block, err = block.Content(s.FS, item.dir); err != nil {
+		return err
+	}
+	f.Run = s.digest
+	staged := filepath.Join(s.staging.dir, item.key.Folder()+"."+findingsFolder)
+	if err = block.WriteFindings(s.FS, staged, f); err != nil {
+		return err
+	}
+	return s.staging.install(ctx, staged, item.findings, func() (bool, error) { return s.hasFindings(item) })
+}
+
+// blockReader reads a block together with the findings on it.
+type blockReader struct {
+	*block.Reader
+	problems []int
+	findings *block.Findings
+}
+
+// openBlock opens the block of the input at index i.
+func (s *session) openBlock(i int) (*blockReader, error) {
+	item := s.inputs[i]
+	src, err := block.ReadSources(s.FS, item.dir)
+	if err != nil {
+		return nil, err
+	}
+	r := &blockReader{}
+	r.problems, _ = s.day.Problems.find(src.Problems)
+	if r.findings, err = block.ReadFindings(s.FS, item.findings); err != nil {
+		return nil, err
+	}
+	r.Reader, err = block.Open(s.FS, item.dir)
+	return r, err
+}
+
+// complete adds to the entry with index n what its block does not have: the guard's finding, and
+// the index of its problem among all. The step judge's answer on an attempt that the guard drops is
+// removed, since no file has its steps.
+func (r *blockReader) complete(x *block.Entry, n int) {
+	if x.Problem >= 0 {
+		x.Problem = r.problems[x.Problem]
+	}
+	x.Leak = r.findings.Finding(n)
+	if x.Leak.Drop {
+		x.StepJudgement = arena.Judgement{}
+		x.StepNeeds = block.Needs{}
+	}
 }

@@ -32,6 +32,13 @@ func WriteHeads(ctx context.Context, r *Run, dir string, copies int) error {
 				if w, err = block.Create(r.FS, headDir(dir, c, pos.Input), s.inputs[pos.Input].key); err != nil {
 					return err
 				}
+				for i, p := range s.day.Problems.All { // an entry here has its index among all
+					w.Sources.Problems = append(w.Sources.Problems, block.Reference{
+						ID:     p.ID,
+						Query:  p.Query,
+						SHA256: s.day.Problems.digest(i),
+					})
+				}
 			}
 			makeOther(x, c)
 			return w.Add(x, nil)

@@ -21,7 +21,9 @@ type input struct {
 	files []traces.Input
 	bytes int64
 	key   block.Key
-	dir   string
+	// dir is the folder of the block, findings the file of the guard's findings on it.
+	dir      string
+	findings string
 }
 
 // A block is four files, so that days with one attempt a file would have four times

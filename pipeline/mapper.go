@@ -16,6 +16,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/frames"
+	"github.com/trajectory-arena/arena/judges/shop/outcome"
 	"github.com/trajectory-arena/arena/judges/shop/probe"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/finish"
@@ -26,11 +27,16 @@ import (
 // normalise, filter, score, judge and guard. It must not be used by several goroutines at once.
 type mapper struct {
 	session *session
+	scorer  *outcome.Scorer
+	lookups *lookups
 	facts   rows.Facts
 	// toolTexts are the texts in the definitions of the harness's tools, in which the guard
 	// searches protected problems.
 	toolTexts []string
 	doc       []byte // buffer for what a model wrote
+	// entries is the number of entries so far, findings what the guard found in their attempts.
+	entries  int
+	findings block.Findings
 }
 
 func (s *session) newMapper() *mapper {
@@ -47,8 +53,11 @@ func (s *session) newMapper() *mapper {
 			return s.redactor.Text(text, redact.Counts{})
 		}
 	}
+	l := newLookups(s.day.Problems)
 	return &mapper{
 		session:   s,
+		scorer:    s.scorer.Noting(l.addProduct),
+		lookups:   l,
 		toolTexts: finish.ToolTexts(chat.Tools(s.Harness)),
 		facts:     facts,
 	}
@@ -65,6 +74,7 @@ func (m *mapper) readFile(
 ) error {
 	_, err := traces.Read(ctx, in, opt, func(item traces.Item) error {
 		if item.Fault != nil {
+			m.entries++
 			return w.Add(faultEntry(item.Fault, n), nil)
 		}
 		entry, draft, err := m.attempt(ctx, item.Trace)
@@ -72,6 +82,8 @@ func (m *mapper) readFile(
 			return err
 		}
 		entry.File = n
+		m.findings.Add(m.entries, entry.Leak)
+		m.entries++
 		return w.Add(entry, draft)
 	})
 	return err
@@ -96,7 +108,7 @@ func faultEntry(f *traces.Fault, file int) *block.Entry {
 
 // attempt processes one attempt by all stages of the map step. It returns the entry (the results of
 // the stages) and the draft (the training row without its reward and split). The draft is nil if no
-// row will be made.
+// row can be made. Of both, only the guard's finding depends on which problems are protected.
 func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, *block.Draft, error) {
 	s := m.session
 	rec := arena.Record{Dialogue: filters.Normalise(t)}
@@ -109,7 +121,7 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, *bl
 	structure, sample := filter.Check(rec.Trace, &rec.Dialogue)
 	rec.Structure = structure
 	problem := s.day.Problems.IndexOf(t)
-	if rec.Outcome, err = s.scorer.Score(ctx, rec.Trace, s.day.Problems.Get(problem)); err != nil {
+	if rec.Outcome, err = m.scorer.Score(ctx, rec.Trace, s.day.Problems.Get(problem)); err != nil {
 		return nil, nil, err
 	}
 	isUsable := usable(filter, &structure, rec.Outcome.Success)
@@ -117,7 +129,7 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, *bl
 	if err != nil {
 		return nil, nil, err
 	}
-	entry := newEntry(&rec, problem)
+	entry := newEntry(&rec, m.lookups.problem(t, problem))
 	entry.OneIn = drawnFrom
 	entry.Domain = d.Name
 	entry.Sample = sample
@@ -212,9 +224,8 @@ func newEntry(rec *arena.Record, problem int) *block.Entry {
 }
 
 // render returns the draft of an attempt (the training row without its reward and split), and adds
-// its size, tokens, signature, step verdicts and the guard's finding to entry. It returns nil if no
-// file will contain the row: the guard drops the attempt, its problem is in no split, or chat
-// templates cannot represent it. That last reason becomes the first of the filter's reasons.
+// its tokens, signature, step verdicts and the guard's finding to entry. It returns nil if chat
+// templates cannot represent the attempt. That reason becomes the first of the filter's reasons.
 func (m *mapper) render(
 	ctx context.Context,
 	rec *arena.Record,
@@ -224,7 +235,7 @@ func (m *mapper) render(
 	s := m.session
 	facts := m.facts
 	facts.Category = s.day.Problems.All[problem].Category
-	row, messages, err := rows.NewSFT(withRuling(rec, &facts, s.domains[entry.Domain]), &facts)
+	row, _, err := rows.NewSFT(withRuling(rec, &facts, s.domains[entry.Domain]), &facts)
 	if unfit, ok := errors.AsType[*chat.Unfit](err); ok {
 		entry.Structure.Keep = false
 		entry.Structure.Reasons = slices.Insert(entry.Structure.Reasons, 0, unfit.Reason)
@@ -239,28 +250,18 @@ func (m *mapper) render(
 		Metadata: row.Metadata,
 		Goal:     row.Goal,
 	}
-	toolTexts := m.toolTexts
 	if rec.Trace.Ruling != nil {
 		draft.Tools = row.Tools
-		toolTexts = finish.ToolTexts(row.Tools)
 	}
-	if facts.Metadata == nil { // the metadata has only hashes and codes of this program
-		row.Metadata = ""
+	if entry.Leak, err = m.findLeak(entry, draft, problem); err != nil {
+		return nil, err
 	}
-	entry.Leak = m.findLeak(finish.CandidateOf(&row, messages, toolTexts), problem)
 	entry.Body.Tokens = int(row.NTokens)
 	m.doc = appendCompletion(m.doc[:0], &rec.Dialogue)
 	signature := minhash.Sign(m.doc)
 	entry.Body.Signature = signature.Pack()
 	draft.Verdicts, err = m.judgeSteps(ctx, rec, entry)
-	if err != nil {
-		return nil, err
-	}
-	if entry.Leak.Drop || splitOf(s.protection.Pools[problem]) == "" { // no file will hold it
-		entry.Body.Bytes = draft.Size()
-		return nil, nil
-	}
-	return draft, nil
+	return draft, err
 }
 
 // appendCompletion appends the texts and calls that the model wrote to dst, without the results of
@@ -282,15 +283,20 @@ func appendCompletion(dst []byte, d *arena.Dialogue) []byte {
 	return dst
 }
 
-// findLeak compares an attempt with the protected problems. It returns the worse of two findings:
-// the one in the attempt's problem, and the one in c, the texts of the attempt. A finding that
-// drops the attempt is worse than one that does not; otherwise the higher score is worse.
-func (m *mapper) findLeak(c guard.Candidate, problem int) guard.Finding {
+// findLeak compares an attempt with the protected problems, by its entry, its draft and the index of
+// its problem among all. It returns the worse of two findings: the one in the attempt's problem, and
+// the one in the texts of the attempt. A finding that drops the attempt is worse than one that does
+// not; otherwise the higher score is worse.
+func (m *mapper) findLeak(x *block.Entry, d *block.Draft, problem int) (guard.Finding, error) {
 	p := m.session.protection
 	worst := p.Problems[problem]
 	g := p.guardFor(problem)
 	if g == nil {
-		return worst
+		return worst, nil
+	}
+	c, err := m.candidate(x, d)
+	if err != nil {
+		return worst, err
 	}
 	if c.Text == m.session.day.Problems.All[problem].Query {
 		c.Text = "" // it was checked with the problem
@@ -298,15 +304,29 @@ func (m *mapper) findLeak(c guard.Candidate, problem int) guard.Finding {
 	f := g.Check(c)
 	isWorse := f.Drop && !worst.Drop || f.Drop == worst.Drop && f.Score > worst.Score
 	if isWorse {
-		return f
+		return f, nil
 	}
-	return worst
+	return worst, nil
+}
+
+// candidate returns the guard's candidate for an attempt, from what a block has of it.
+func (m *mapper) candidate(x *block.Entry, d *block.Draft) (guard.Candidate, error) {
+	messages, err := chat.Decode(d.Messages)
+	if err != nil {
+		return guard.Candidate{}, err
+	}
+	row := rows.SFT{Scalars: d.Scalars, Goal: d.Goal}
+	toolTexts := m.toolTexts
+	if x.Outcome.Ruling != nil { // otherwise the metadata has only hashes and codes of this program
+		row.Metadata = d.Metadata
+		toolTexts = finish.ToolTexts(d.Tools)
+	}
+	return finish.CandidateOf(&row, messages, toolTexts), nil
 }
 
 // judgeSteps returns the step judge's verdicts on an attempt, one for each message of the model,
 // and stores the judge's answer in entry. It returns nil if config steps is off, if the step judge
-// is off in the attempt's domain, if the guard drops the attempt, if no model wrote its thinking,
-// or if the judge gave no answer.
+// is off in the attempt's domain, if no model wrote its thinking, or if the judge gave no answer.
 func (m *mapper) judgeSteps(
 	ctx context.Context,
 	rec *arena.Record,
@@ -314,7 +334,7 @@ func (m *mapper) judgeSteps(
 ) ([]arena.StepVerdict, error) {
 	s := m.session
 	isMeasured := s.domains[entry.Domain].on[domain.Steps]
-	isUnasked := entry.Leak.Drop || rec.Structure.ThinkingStripped || !isMeasured
+	isUnasked := rec.Structure.ThinkingStripped || !isMeasured
 	if !s.Config.Steps || s.StepJudge == nil || isUnasked {
 		return nil, nil
 	}

@@ -372,12 +372,13 @@ func divide(
 	return out
 }
 
-// planKey returns the hash that identifies a plan: that of the configuration, the instruments, and
-// the keys and contents of all blocks (stored results).
+// planKey returns the hash that identifies a plan: that of the configuration, the instruments, the
+// problems, the protection, and the keys and contents of all blocks (stored results).
 func (s *session) planKey() (string, error) {
 	parts := []string{
 		string(s.Config.JSON()),
 		string(s.Instruments.JSON()),
+		s.digest,
 	}
 	for _, in := range s.inputs {
 		content, err := block.Content(s.FS, in.dir)

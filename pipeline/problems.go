@@ -2,11 +2,19 @@ package pipeline
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"slices"
+	"strconv"
+	"sync"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/judges/shop/outcome"
+	"github.com/trajectory-arena/arena/pipeline/block"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
 // Problems are the distinct problems of a run, in the order of their specification
@@ -21,6 +29,10 @@ type Problems struct {
 	added   map[string]bool
 	// files are the files that problems were read from, by problem ID.
 	files map[string]string
+
+	mu sync.Mutex
+	// digests are the results of digest, by index.
+	digests map[int]string
 }
 
 func newProblems() *Problems {
@@ -29,6 +41,7 @@ func newProblems() *Problems {
 		byID:    map[string]int{},
 		added:   map[string]bool{},
 		files:   map[string]string{},
+		digests: map[int]string{},
 	}
 }
 
@@ -106,3 +119,105 @@ func (p *Problems) Get(i int) *arena.Problem {
 // Name returns the name of the problem at index i in rows: its ID, or its specification
 // hash if it has none.
 func (p *Problems) Name(i int) string { return cmp.Or(p.All[i].ID, p.Specs[i]) }
+
+// digest returns a hash of the problem at index i, empty for -1. It is safe for concurrent use.
+func (p *Problems) digest(i int) string {
+	if i < 0 {
+		return ""
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, ok := p.digests[i]; !ok {
+		q := &p.All[i]
+		p.digests[i] = finish.Digest(q.ID, q.Domain, string(q.Category), q.Query, string(q.Raw))
+	}
+	return p.digests[i]
+}
+
+// find returns the indexes of the problems that the attempts of a block name, -1 for an unknown one.
+// ok is false if another problem was found when the block was made.
+func (p *Problems) find(references []block.Reference) (indexes []int, ok bool) {
+	indexes = make([]int, len(references))
+	ok = true
+	for k, a := range references {
+		indexes[k] = p.IndexOf(&arena.Trace{ProblemID: a.ID, Query: a.Query})
+		ok = ok && p.digest(indexes[k]) == a.SHA256
+	}
+	return indexes, ok
+}
+
+// lookups collects what the attempts of one block take from the problems and the catalogue.
+type lookups struct {
+	problems   *Problems
+	references []block.Reference
+	indexes    map[block.Reference]int // indexes in references
+	products   map[string]bool
+}
+
+func newLookups(p *Problems) *lookups {
+	return &lookups{
+		problems: p,
+		indexes:  map[block.Reference]int{},
+		products: map[string]bool{},
+	}
+}
+
+// problem returns the index in l.references of the problem at index i of all, which was found for the
+// attempt t. It returns -1 if none was found, which is noted as well.
+func (l *lookups) problem(t *arena.Trace, i int) int {
+	a := block.Reference{ID: t.ProblemID, SHA256: l.problems.digest(i)}
+	if i < 0 || t.ProblemID == "" || l.problems.All[i].ID == "" { // the request decides
+		a.Query = t.Query
+	}
+	k, ok := l.indexes[a]
+	if !ok {
+		k = len(l.references)
+		l.indexes[a] = k
+		l.references = append(l.references, a)
+	}
+	if i < 0 {
+		return -1
+	}
+	return k
+}
+
+// addProduct adds a product that was looked up.
+func (l *lookups) addProduct(id string) { l.products[id] = true }
+
+// sources returns what the attempts took. catalogDigest is the hash of the files of the catalogue.
+func (l *lookups) sources(c *outcome.Catalog, catalogDigest string) block.Sources {
+	products := slices.Sorted(maps.Keys(l.products))
+	return block.Sources{
+		Problems:        l.references,
+		Documents:       products,
+		DocumentsSHA256: documentsDigest(c, products),
+		CatalogSHA256:   catalogDigest,
+	}
+}
+
+// documentsDigest returns a hash of what a catalogue has of products.
+func documentsDigest(c *outcome.Catalog, products []string) string {
+	var texts []string
+	for _, id := range products {
+		text, ok := c.Document(id)
+		texts = append(texts, id, string(text), strconv.FormatBool(ok))
+	}
+	return finish.Digest(texts...)
+}
+
+// hasSameSources reports whether the problems and products that the block of an input took are the
+// same in this run. It is false if the block does not say what it took.
+func (s *session) hasSameSources(item input) (bool, error) {
+	src, err := block.ReadSources(s.FS, item.dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, block.ErrDamaged):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	if _, ok := s.day.Problems.find(src.Problems); !ok {
+		return false, nil
+	}
+	isSame := src.CatalogSHA256 == s.catalog || src.DocumentsSHA256 == documentsDigest(&s.day.Catalog, src.Documents)
+	return isSame, nil
+}

@@ -209,7 +209,7 @@ func (r *Run) Forecast(ctx context.Context) (*Forecast, error) {
 	}
 	for _, in := range s.inputs {
 		f.Bytes += in.bytes
-		status, err := block.State(s.FS, in.dir, in.key)
+		status, err := s.blockState(in)
 		if err != nil {
 			return nil, err
 		}

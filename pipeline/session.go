@@ -34,7 +34,11 @@ type session struct {
 	// none.
 	earlier *finish.Source
 	inputs  []input
-	filter  *filters.Filter
+	// digest is the hash of everything but the traces that an attempt's results depend on: the
+	// problems, the catalogue, the protection and the configuration. catalog is the hash of the
+	// files of the catalogue.
+	digest, catalog string
+	filter          *filters.Filter
 	// domains are the domains of the attempts by name.
 	domains map[string]*runDomain
 	// scorer computes outcomes. All workers share it, so that each product is read once.
@@ -187,30 +191,41 @@ func HashInputs(ctx context.Context, workers int, inputs []traces.Input) error {
 	})
 }
 
-// assignBlocks groups the trace files into inputs, and sets the key and the folder of each input's
-// block (its stored results).
+// assignBlocks groups the trace files into inputs, and sets the key of each input's block and the
+// paths of the block and its findings. It sets s.digest and s.catalog.
 func (s *session) assignBlocks() {
-	// everything that a block depends on besides its input
-	parts := [][]byte{
-		s.protection.digest(),
+	// everything that a block depends on besides its input and its sources
+	config := finish.Digest(
 		[]byte(block.Version),
 		[]byte(s.Version),
 		[]byte(s.Harness.SHA256),
 		s.Config.encode("block"),
 		s.Instruments.JSON(),
-		s.protection.State.Encode(),
 		[]byte(s.Domains.SHA256()),
 		asjson.Bytes([]bool{s.Instruments.JudgeChosen, s.Instruments.StepsChosen}),
+		[]byte(s.fallbackDomain()),
+	)
+	parts := [][]byte{
+		[]byte(config),
+		s.Config.encode("guard"),
+		s.protection.digest(),
+		s.protection.State.Encode(),
 	}
+	var catalog []string
 	for _, f := range s.day.Files {
 		parts = append(parts, []byte(f.Kind), []byte(f.SHA256))
+		if f.Kind == kindCatalog {
+			catalog = append(catalog, f.SHA256)
+		}
 	}
-	config := finish.Digest(parts...)
+	s.digest = finish.Digest(parts...)
+	s.catalog = finish.Digest(catalog...)
 	s.inputs = newInputs(s.day.Inputs)
 	for i := range s.inputs {
 		in := &s.inputs[i]
 		in.key.Config = config
 		in.dir = filepath.Join(s.Work, blocksFolder, in.key.Folder())
+		in.findings = filepath.Join(s.Work, findingsFolder, in.key.Folder())
 	}
 }
 
@@ -237,7 +252,8 @@ func (s *session) checkSameDay() error {
 }
 
 // mapInputs runs the map step on a shard of the inputs: it makes the block (the stored results) of
-// each input that has no equal, complete block yet.
+// each input that has no equal, complete block yet. The attempts of a block that another run left
+// are compared with the protected problems of this one.
 func (s *session) mapInputs(ctx context.Context, shard Shard) error {
 	known := inputNames{}
 	_ = corpus.ReadJSON(
@@ -250,7 +266,7 @@ func (s *session) mapInputs(ctx context.Context, shard Shard) error {
 	done := progress{session: s, stage: "map", total: len(inputs)}
 	err := inorder.Each(ctx, s.Config.Workers, len(inputs), func(ctx context.Context, i int) error {
 		in := inputs[i]
-		status, err := block.State(s.FS, in.dir, in.key)
+		status, err := s.blockState(in)
 		if err != nil {
 			return err
 		}
@@ -259,7 +275,7 @@ func (s *session) mapInputs(ctx context.Context, shard Shard) error {
 			return nil
 		}
 		reason := known.reason(in, status)
-		if err := s.makeBlock(ctx, in); err != nil {
+		if err := s.updateBlock(ctx, in, status); err != nil {
 			return err
 		}
 		done.report(in.bytes, reason)
@@ -297,6 +313,17 @@ func (s *session) shardInputs(shard Shard) []input {
 	return out
 }
 
+// updateBlock writes the block of an input, or only its findings if its status is Unguarded.
+func (s *session) updateBlock(ctx context.Context, in input, status block.Status) error {
+	if status == block.Unguarded {
+		err := s.guardAgain(ctx, in)
+		if !errors.Is(err, block.ErrDamaged) {
+			return err
+		}
+	}
+	return s.makeBlock(ctx, in)
+}
+
 func (s *session) makeBlock(ctx context.Context, in input) error {
 	if err := s.verifyHashes(ctx, in.files); err != nil {
 		return err
@@ -317,11 +344,19 @@ func (s *session) makeBlock(ctx context.Context, in input) error {
 			return err
 		}
 	}
+	w.Sources = m.lookups.sources(&s.day.Catalog, s.catalog)
 	if err := w.Close(); err != nil {
 		return err
 	}
-	return s.staging.install(ctx, staged, in.dir, func() (bool, error) {
+	isGood := func() (bool, error) {
 		status, err := block.State(s.FS, in.dir, in.key)
-		return status == block.Equal, err
-	})
+		if err != nil || status != block.Equal {
+			return false, err
+		}
+		return s.hasSameSources(in)
+	}
+	if err := s.staging.install(ctx, staged, in.dir, isGood); err != nil {
+		return err
+	}
+	return s.installFindings(ctx, in, &m.findings)
 }

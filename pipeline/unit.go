@@ -107,7 +107,7 @@ const maxOpenBlocks = 32
 // and its draft (the rendered row). If a block (folder of stored results) is damaged, it removes
 // the block, so that the next run makes it again, and returns block.ErrDamaged.
 func (w *unitWriter) eachDraft(ctx context.Context, visit func(pos ref, x *block.Entry, d *block.Draft) error) error {
-	blocks := map[int]*block.Reader{}
+	blocks := map[int]*blockReader{}
 	closeAll := func() {
 		for _, b := range blocks {
 			b.Close()
@@ -127,7 +127,7 @@ func (w *unitWriter) eachDraft(ctx context.Context, visit func(pos ref, x *block
 				closeAll()
 			}
 			var err error
-			if r, err = block.Open(s.FS, dir); err != nil {
+			if r, err = s.openBlock(pos.Input); err != nil {
 				return err
 			}
 			blocks[pos.Input] = r
@@ -139,6 +139,7 @@ func (w *unitWriter) eachDraft(ctx context.Context, visit func(pos ref, x *block
 		if err != nil {
 			return err
 		}
+		r.complete(x, pos.Entry)
 		if err := visit(pos, x, d); err != nil {
 			return err
 		}

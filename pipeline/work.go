@@ -16,6 +16,8 @@ import (
 const (
 	// blocksFolder is the folder of the blocks (the results of the map step) in a work folder.
 	blocksFolder = "blocks"
+	// findingsFolder is the folder of the guard's findings, one file for each block.
+	findingsFolder = "findings"
 	// partsFolder is the folder of the parts (the files that the write step has written) in a work
 	// folder.
 	partsFolder = "parts"
@@ -24,10 +26,10 @@ const (
 )
 
 // unitDepths has, by the first element of a path in a work folder, the number of elements that name
-// one block, one part or the plan. It is 2 for blocks, since blocks/NAME is one block.
-var unitDepths = map[string]int{blocksFolder: 2, partsFolder: 3, planFile: 1}
+// one block, its findings, one part or the plan. It is 2 for blocks, since blocks/NAME is one block.
+var unitDepths = map[string]int{blocksFolder: 2, findingsFolder: 2, partsFolder: 3, planFile: 1}
 
-// SharedUnit returns the block, part or plan that a slash-separated path in a work folder belongs
+// SharedUnit returns the block, findings, part or plan that a slash-separated path in a work folder belongs
 // to. It is empty if the path is a folder of several. SharedUnit also reports whether the processes
 // of one build share the content of the path.
 func SharedUnit(rel string) (unit string, shared bool) {
@@ -48,6 +50,9 @@ func (r *Run) Forget() error {
 	}
 	defer release()
 	if err := r.FS.RemoveAll(filepath.Join(r.Work, blocksFolder)); err != nil {
+		return err
+	}
+	if err := r.FS.RemoveAll(filepath.Join(r.Work, findingsFolder)); err != nil {
 		return err
 	}
 	return r.FS.RemoveAll(filepath.Join(r.Work, partsFolder))

@@ -14,6 +14,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/filters/habits"
+	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
 
@@ -24,7 +25,7 @@ func full() *block.Entry {
 	x := &block.Entry{}
 	n := 0
 	fill(reflect.ValueOf(x).Elem(), &n)
-	x.Place, x.Fault = block.Place{}, nil
+	x.Place, x.Fault, x.Leak = block.Place{}, nil, guard.Finding{}
 	x.Problem, x.Sample.Taken[1] = -1, math.MaxUint64
 	measure(&x.Structure)
 	*x.Seconds, x.Structure.Features[0].Value = math.Inf(1), -0.5

@@ -23,6 +23,9 @@ type Entry struct {
 	// Sample is the input of the filter's second pass, which examines all attempts of an agent
 	// on one day.
 	Sample habits.Sample
+	// Leak is the guard's finding on the attempt, from the block's Findings. It is not stored with
+	// the entry.
+	Leak guard.Finding
 }
 
 // Part is a set of those parts of an entry that are stored separately from its head. Most
@@ -52,9 +55,7 @@ type Found struct {
 	// its verdicts.
 	StepJudgement arena.Judgement
 	StepNeeds     Needs
-	// Leak is the guard's finding on the attempt.
-	Leak guard.Finding
-	Body Body
+	Body          Body
 }
 
 // Head is the identity of an attempt and its grade.
@@ -78,8 +79,8 @@ type Head struct {
 	Reward *float64
 	// Query is the SHA-256 of the customer's request. The text of the request is in the problem.
 	Query string
-	// Problem is the index of the attempt's problem among all problems of the run, -1 if it is
-	// unknown.
+	// Problem is the index of the attempt's problem, -1 if it is unknown: among the Sources of the
+	// block as it is stored, and among all problems of the run for later steps.
 	Problem int
 	// Score is the judge's score, nil if there is none. Passage is the text that decided the
 	// score.
@@ -152,11 +153,9 @@ func (d *Draft) Size() int64 {
 type Body struct {
 	_      struct{} `cbor:",toarray"`
 	Offset int64
-	// Packed is the stored size in bytes, 0 if the draft is not stored because no corpus will
-	// contain it.
+	// Packed is the stored size in bytes, 0 if there is no draft.
 	Packed int64
-	// Bytes is the size of the draft's texts. It is 0 for an attempt that cannot become a
-	// training row.
+	// Bytes is the size of the draft's texts, 0 if there is no draft.
 	Bytes int64
 	// CRC is the checksum (CRC-32C) of the stored draft.
 	CRC uint32

@@ -18,24 +18,25 @@ import (
 // suffix is a hash of the types Entry and Draft and of the names of the counts and values that
 // are stored, so that every change of these is a new version.
 var Version = func() string {
-	layout := layoutOf(reflect.TypeFor[Entry]()) + layoutOf(reflect.TypeFor[Draft]())
+	layout := layoutOf(reflect.TypeFor[Entry]()) + layoutOf(reflect.TypeFor[Draft]()) + layoutOf(reflect.TypeFor[Sources]())
 	for _, c := range habits.Counts() { // a sample stores its counts in this order
 		layout += "\n" + c.Name
 	}
 	layout += "\n" + filters.ValueNames()
-	return "arena.block.v17-" + digest.SHA256([]byte(layout))[:16]
+	return "arena.block.v18-" + digest.SHA256([]byte(layout))[:16]
 }()
 
 const (
-	indexName  = "index"
-	bodiesName = "bodies"
-	markerName = "done.json"
-	maxMarker  = 1 << 20
+	indexName   = "index"
+	bodiesName  = "bodies"
+	sourcesName = "sources"
+	markerName  = "done.json"
+	maxMarker   = 1 << 20
 )
 
-// Key is the set of hashes of everything that a block depends on: the content of its input, the
-// data about its attempts in its path and in run.json next to it, and the configuration as far
-// as it affects an attempt.
+// Key is the set of hashes of everything that a block depends on besides its Sources: the content
+// of its input, the data about its attempts in its path and in run.json next to it, and the
+// configuration as far as it affects an attempt.
 type Key struct {
 	Input  string `json:"input_sha256"`
 	Meta   string `json:"meta_sha256"`
@@ -59,6 +60,9 @@ const (
 	InputMismatch
 	// Unfinished is a block with attempts for which the judge gave no answer.
 	Unfinished
+	// Unguarded is a block whose attempts were compared with other protected problems, or with none.
+	// A run compares the stored drafts again.
+	Unguarded
 	// Equal is a block that can be used unchanged.
 	Equal
 )
@@ -70,6 +74,7 @@ var statusNames = [...]string{
 	ConfigMismatch: "config_mismatch",
 	InputMismatch:  "input_mismatch",
 	Unfinished:     "unscored_attempts",
+	Unguarded:      "protection_mismatch",
 	Equal:          "equal",
 }
 
@@ -83,6 +88,8 @@ type marker struct {
 	Unscored    int    `json:"unscored"`
 	IndexSHA256 string `json:"index_sha256"`
 	BodiesBytes int64  `json:"bodies_bytes"`
+
+	SourcesSHA256 string `json:"sources_sha256"`
 }
 
 // State returns the state of the block in dir for a run that needs a block with the key want. An

@@ -178,22 +178,29 @@ func (r *Reader) Draft(p Place) (*Entry, *Draft, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	d, err := r.DraftOf(x)
+	return x, d, err
+}
+
+// DraftOf returns the draft of an entry that was read with PartFound. The error is ErrDamaged if the
+// draft does not have its checksum.
+func (r *Reader) DraftOf(x *Entry) (*Draft, error) {
+	var err error
 	f := &r.bodies
 	if f.file == nil {
 		*f, err = open(r.fs, filepath.Dir(r.index.path), bodiesName)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	if err = f.readFrame(Place{x.Body.Offset, x.Body.Packed}, maxBody); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if crc32.Checksum(f.frame, castagnoli) != x.Body.CRC {
-		err = fmt.Errorf("read %s: checksum of the body at %d differs: %w", f.path, x.Body.Offset, ErrDamaged)
-		return nil, nil, err
+		return nil, fmt.Errorf("read %s: checksum of the body at %d differs: %w", f.path, x.Body.Offset, ErrDamaged)
 	}
 	d := &Draft{}
-	return x, d, f.wrap(f.coder.unpack(f.frame, maxBody, d))
+	return d, f.wrap(f.coder.unpack(f.frame, maxBody, d))
 }
 
 // Close closes the block's files.

@@ -24,6 +24,8 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // Writer writes one block. It is not safe for concurrent use. Readers ignore the block until
 // Close has written its marker.
 type Writer struct {
+	// Sources are written by Close.
+	Sources  Sources
 	fs       corpus.FS
 	dir      string
 	key      Key
@@ -55,7 +57,7 @@ func Create(fsys corpus.FS, dir string, key Key) (*Writer, error) {
 	}, nil
 }
 
-// Add writes an entry and its draft. The draft is nil if no corpus will contain it.
+// Add writes an entry and its draft. The draft is nil if the attempt cannot become a row.
 func (w *Writer) Add(x *Entry, d *Draft) error {
 	if d != nil {
 		if err := w.addBody(x, d); err != nil {
@@ -104,10 +106,14 @@ func (w *Writer) addBody(x *Entry, d *Draft) error {
 	return err
 }
 
-// Close writes the block's files to disk, and then the marker that makes the block
+// Close writes the block's files to disk, with its sources, and then the marker that makes the block
 // usable.
 func (w *Writer) Close() error {
 	if err := errors.Join(w.bodies.close(), w.index.close()); err != nil {
+		return err
+	}
+	sources, err := writeSources(w.fs, w.dir, &w.Sources)
+	if err != nil {
 		return err
 	}
 	m := marker{
@@ -116,6 +122,8 @@ func (w *Writer) Close() error {
 		Unscored:    w.unscored,
 		IndexSHA256: w.index.file.SHA256(),
 		BodiesBytes: w.bodies.size(),
+
+		SourcesSHA256: sources,
 	}
 	return corpus.WriteJSON(w.fs, filepath.Join(w.dir, markerName), m)
 }

@@ -11,6 +11,7 @@ type attempt struct {
 	products *documents
 	titles   Titles
 	problem  *arena.Problem
+	note     func(id string)
 	scores   arena.Scores
 	// compared counts the reward titles that were compared with a product's title. skipped
 	// counts those that could not be compared because a vector was missing.
@@ -57,6 +58,9 @@ type match struct {
 func (a *attempt) match(s spec, recommended []string) []match {
 	var matches []match
 	for i := range s.rewards[:min(len(s.rewards), len(recommended))] {
+		if a.note != nil {
+			a.note(recommended[i])
+		}
 		m := match{
 			product: a.products.document(recommended[i]),
 			reward:  &s.rewards[i],

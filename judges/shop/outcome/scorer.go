@@ -27,7 +27,9 @@ type Scorer struct {
 	titles   Titles
 	// specs caches the results of readSpec. The key is an *arena.Problem, the value a func()
 	// (spec, error). Thousands of attempts of one day are at the same few hundred problems.
-	specs sync.Map
+	specs *sync.Map
+	// note is called with the id of each product that is looked up, unless it is nil.
+	note func(id string)
 }
 
 // New returns a scorer that looks up products in a catalogue. If titles is nil, no rule compares
@@ -36,7 +38,16 @@ func New(products Products, titles Titles) *Scorer {
 	return &Scorer{
 		products: &documents{source: products, cache: map[string]*document{}},
 		titles:   titles,
+		specs:    &sync.Map{},
 	}
+}
+
+// Noting returns a scorer that shares all that s has read, and calls note with the id of each product
+// that an attempt makes it look up.
+func (s *Scorer) Noting(note func(id string)) *Scorer {
+	noting := *s
+	noting.note = note
+	return &noting
 }
 
 // Score returns the outcome of the trace t, which is at the problem p. p is nil if the problem
@@ -50,7 +61,7 @@ func (s *Scorer) Score(
 	if r := t.Ruling; r != nil {
 		return arena.RuledOutcome(r), nil
 	}
-	a := attempt{products: s.products, titles: s.titles, problem: p}
+	a := attempt{products: s.products, titles: s.titles, problem: p, note: s.note}
 	var err error
 	fault := python.Catch(func() {
 		err = a.score(ctx, t, s.spec(t, p))

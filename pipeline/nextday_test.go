@@ -1,0 +1,151 @@
+package pipeline_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/internal/daygen"
+	"github.com/trajectory-arena/arena/internal/longtest"
+	"github.com/trajectory-arena/arena/pipeline"
+)
+
+// generatedDays writes n days with problems, products and agents of their own.
+func generatedDays(t *testing.T, n, attempts int) []string {
+	t.Helper()
+	dir := t.TempDir()
+	var days []string
+	for i := range n {
+		day := filepath.Join(dir, fmt.Sprintf("day%02d", i))
+		_, err := daygen.Write(t.Context(), day, daygen.Config{
+			Seed: uint64(i) + 1, Attempts: attempts, Problems: 12, Products: 80, Sentences: 3, Pages: 2, Agentic: 0.6,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		days = append(days, day)
+	}
+	return days
+}
+
+// runOfDays is a run that appends to reasons why it makes a block again.
+func runOfDays(t *testing.T, days []string, out string, reasons *[]string) *pipeline.Run {
+	t.Helper()
+	r := wide(newRun(t, days[0], out))
+	r.Sources.Days = days
+	r.Config.Steps = true
+	var mu sync.Mutex
+	r.Progress = func(e pipeline.Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		if e.Why != "" {
+			*reasons = append(*reasons, e.Why)
+		}
+	}
+	return r
+}
+
+// inputsOf counts the files of traces of days.
+func inputsOf(t *testing.T, days []string) int {
+	t.Helper()
+	n := 0
+	for _, day := range days {
+		files, err := filepath.Glob(filepath.Join(day, "traces", "*", "output.jsonl"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("find traces: %v", err)
+		}
+		n += len(files)
+	}
+	return n
+}
+
+// TestTheNextDayKeepsTheBlocksOfAllOthers adds days in turn. Each build keeps the blocks of the days
+// before, and the corpus is that of one build.
+func TestTheNextDayKeepsTheBlocksOfAllOthers(t *testing.T) {
+	t.Parallel()
+	days := generatedDays(t, longtest.Pick(6, 3), 60)
+	dir := t.TempDir()
+	for n := 1; n <= len(days); n++ {
+		var reasons []string
+		build(t, runOfDays(t, days[:n], filepath.Join(dir, "turns"), &reasons))
+		for _, reason := range reasons {
+			if !strings.HasSuffix(reason, ": protection_mismatch") {
+				t.Errorf("with %d days, a block is made again: %s", n, reason)
+			}
+		}
+		if want := inputsOf(t, days[:n]) - inputsOf(t, days[n-1:n]); len(reasons) != want {
+			t.Errorf("with %d days, %d blocks are guarded again, want %d", n, len(reasons), want)
+		}
+	}
+	build(t, runOfDays(t, days, filepath.Join(dir, "once"), new([]string)))
+	sameFiles(t, "in turn", sums(t, filepath.Join(dir, "turns")), sums(t, filepath.Join(dir, "once")))
+}
+
+// TestADayThatChangesAnOlderOneChangesItsBlocks adds a day with what attempts of an older one take: a
+// problem that was unknown, and a product that was not in the catalogue.
+func TestADayThatChangesAnOlderOneChangesItsBlocks(t *testing.T) {
+	t.Parallel()
+	for _, table := range []string{"problems.jsonl", "catalog.jsonl"} {
+		t.Run(table, func(t *testing.T) {
+			t.Parallel()
+			days := generatedDays(t, 2, 60)
+			moveLines(t, filepath.Join(days[0], table), filepath.Join(days[1], table))
+			dir := t.TempDir()
+			var reasons []string
+			build(t, runOfDays(t, days[:1], filepath.Join(dir, "turns"), &reasons))
+			build(t, runOfDays(t, days, filepath.Join(dir, "turns"), &reasons))
+			isRemade := func(reason string) bool { return strings.HasSuffix(reason, ": config_mismatch") }
+			if !slices.ContainsFunc(reasons, isRemade) {
+				t.Error("no block of the first day is made again: nothing is shown")
+			}
+			build(t, runOfDays(t, days, filepath.Join(dir, "once"), new([]string)))
+			sameFiles(t, "in turn", sums(t, filepath.Join(dir, "turns")), sums(t, filepath.Join(dir, "once")))
+		})
+	}
+}
+
+// moveLines moves every other line of one file to the end of another.
+func moveLines(t *testing.T, path, target string) {
+	t.Helper()
+	var remaining, moved string
+	for i, line := range strings.SplitAfter(readFile(t, path), "\n") {
+		if i%2 == 0 {
+			remaining += line
+		} else {
+			moved += line
+		}
+	}
+	writeFile(t, path, remaining)
+	writeFile(t, target, readFile(t, target)+moved)
+}
+
+// TestEachFailingStepOfTheNextDayIsMended has each step fail that a build takes on the blocks of
+// another day. The next run then makes the corpus that a build of all days makes.
+func TestEachFailingStepOfTheNextDayIsMended(t *testing.T) {
+	t.Parallel()
+	days := generatedDays(t, 2, 20)
+	for _, day := range days {
+		leaveRuns(t, day, 2)
+	}
+	failEachStep(t, 40, func(fsys corpus.FS, out string) error {
+		first := runOfDays(t, days[:1], out+".first", new([]string))
+		first.Work = out + pipeline.WorkSuffix
+		first.Sources.Draft = true
+		if _, err := os.Stat(first.Out); err != nil {
+			if _, err := first.Build(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := runOfDays(t, days, out, new([]string))
+		r.FS = fsys
+		r.Sources.Draft = true
+		r.Config.Workers = 1
+		_, err := r.Build(t.Context())
+		return err
+	})
+}
