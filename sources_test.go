@@ -20,7 +20,7 @@ A sample of each is in traces/testdata/formats.
 
 arena recognises a format by the content of a file. From every format arena keeps messages, calls, tool results and reasoning. An attempt with images
 or other parts that are not text becomes no row (` + "`non_text_content`" + `). The words in the table of losses count other
-contents of a source. ` + "`arena import`" + ` lists these words under ` + "`lost`" + ` in a row's metadata and on the dataset card.
+contents of a source. ` + "`arena import`" + ` lists the words of this table under ` + "`lost`" + ` in a row's metadata and on the dataset card.
 
 A coding agent's session is a tree of messages. The branch that ends in the newest line is read as an attempt, and other branches are counted (` + "`other_branches`" + `). If a summary
 replaced the conversation, a second attempt begins with the summary; its session id begins with that of the first attempt. Messages that the agent kept after the summary are in both
