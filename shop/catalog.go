@@ -53,7 +53,7 @@ func (t table) get(i int) string {
 	return string(t.text[start:end])
 }
 
-// find returns the index of s in a sorted table, and whether s is in the table.
+// find returns the index of s in a table that is sorted bytewise, and whether s is in the table.
 func (t table) find(s string) (int, bool) {
 	return sort.Find(len(t.ends)/4, func(i int) int {
 		return strings.Compare(s, t.get(i))
@@ -119,7 +119,7 @@ func (c *Catalog) readSections() error {
 	return c.checkSections()
 }
 
-// checkSections returns an error if the index was built from another catalogue, or if its
+// checkSections returns an error if the index was built from a catalogue of another size, or if its
 // sections have different numbers of documents. It compares only lengths. Verify compares
 // checksums.
 func (c *Catalog) checkSections() error {
@@ -184,8 +184,8 @@ func (c *Catalog) shopNumber(id string) uint32 {
 	return uint32(i + 1)
 }
 
-// raw returns the catalogue line of document i. It returns nil if a damaged index has an offset
-// outside the catalogue.
+// raw returns the catalogue line of document i, a product as JSON. It returns nil if a damaged
+// index has an offset outside the catalogue.
 func (c *Catalog) raw(i int) []byte {
 	offset := binary.LittleEndian.Uint64(c.places[12*i:])
 	size := uint64(binary.LittleEndian.Uint32(c.places[12*i+8:]))

@@ -38,8 +38,8 @@ const (
 
 var serviceBits = map[string]byte{"official": official, "freeShipping": freeShipping, "COD": cod, "flashsale": flashSale}
 
-// parseID returns the product id of a catalogue line. The error tells why the line is not a
-// product, such as a missing price.
+// parseID returns the product id of a catalogue line. It returns an error if the line is not a
+// product: invalid JSON, no object, no id, or no numeric price.
 func parseID(line []byte) (string, error) {
 	text := string(line)
 	if !cursor.Valid(text) {
@@ -82,8 +82,8 @@ func readDocument(line []byte) document {
 	return d
 }
 
-// distinctValues returns the distinct values in v, joined by spaces and without keys. An object
-// or array nested deeper than depth levels is one value, its JSON text.
+// distinctValues returns the distinct values in v as text, joined by spaces and without keys. An
+// object or array nested deeper than depth levels is one value, its JSON text.
 func distinctValues(v gjson.Result, depth int) string {
 	seen := map[string]bool{}
 	var b strings.Builder
@@ -118,7 +118,7 @@ var (
 func (c *Catalog) ID(h index.Hit) string { return c.ids.get(int(h.Document)) }
 
 // searchResponse returns the server's response to a search: a list of products with the fields
-// searchFields.
+// searchFields. It returns an error if the server would fail on the query.
 func (c *Catalog) searchResponse(q Query, rules Rules) (python.Value, error) {
 	hits, err := c.Find(q, rules)
 	if err != nil {
@@ -135,8 +135,9 @@ func (c *Catalog) searchResponse(q Query, rules Rules) (python.Value, error) {
 	return python.ListOf(list...), nil
 }
 
-// lookUp calls read with the document number of each id in a comma-separated list. It returns a
-// list of the results with sorted keys. Unknown ids are skipped.
+// lookUp calls read with the document number of each product id in ids, which are separated by
+// commas. It returns the list of the results, with sorted keys. Unknown ids are skipped; the first
+// error of read is returned.
 func (c *Catalog) lookUp(ids string, read func(i int) (python.Value, error)) (python.Value, error) {
 	list := []python.Value{}
 	for id := range strings.SplitSeq(ids, ",") {

@@ -73,7 +73,7 @@ func (c *Catalog) Find(q Query, rules Rules) ([]index.Hit, error) {
 }
 
 // cleanQuery replaces the special characters of Lucene's query language by spaces, and removes
-// spaces from both ends.
+// spaces from both ends of the text.
 func cleanQuery(text string) string {
 	return python.Strip(strings.Map(func(r rune) rune {
 		if strings.ContainsRune(`+-&|!(){}[]^"~*?:\/`, r) {
@@ -113,9 +113,9 @@ func (c *Catalog) search(
 	return hits, nil
 }
 
-// uniqueIDs returns the best hit of each product id, for catalogues in which several products
-// have the same id. The hit gets the first document with the id, since the server reads products
-// by id and so filters, sorts and shows that document.
+// uniqueIDs returns the best hit of each product id, for catalogues in which several products have
+// the same id. The hit gets the first document with the id, since the server reads products by id
+// and so filters, sorts and shows that document. ranked is overwritten.
 func (c *Catalog) uniqueIDs(ranked []index.Hit) []index.Hit {
 	seen := map[uint32]bool{}
 	unique := ranked[:0]
@@ -131,7 +131,7 @@ func (c *Catalog) uniqueIDs(ranked []index.Hit) []index.Hit {
 	return unique
 }
 
-// filter is the conditions of a search other than its text.
+// filter has the conditions of a search other than its text.
 type filter struct {
 	low, high *float64 // the bounds of the price, nil for none
 	services  byte     // the bits of the services that a product must have

@@ -69,8 +69,8 @@ func (r *Remote) Get(
 	return v, status, err == nil
 }
 
-// send sends a request once and returns the decoded response and its status. If there is an
-// error, the status is that of the server's refusal, or 0 if there was no readable response.
+// send sends a request once and returns the decoded response and its status. After an error, the
+// status is that of the server's refusal, or 0 if there was no readable response.
 func (r *Remote) send(ctx context.Context, url string) (v python.Value, status int, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

@@ -40,8 +40,9 @@ func (l Local) Get(
 // KiB of ids would return 16 MB; a model's context holds far fewer products.
 const maxViewedProducts = 1000
 
-// respond returns the response to a request for a path, and its HTTP status. param returns the
-// first value of a query parameter, and false if there is none.
+// respond returns the response to a request for a path of the search server, and its HTTP status;
+// the response is None unless that is 200. param returns the first value of a query parameter, and
+// false if there is none.
 func (l Local) respond(path string, param func(key string) (string, bool)) (python.Value, int) {
 	get := func(key string) string {
 		v, _ := param(key)
@@ -156,8 +157,8 @@ func writeError(w http.ResponseWriter, status int) {
 
 var paths = []string{"/", "/find_product", "/get_product_raw", "/health", "/view_product_information"}
 
-// refuse responds to a request for a known path whose method is neither GET nor HEAD. Like
-// Flask, it answers OPTIONS with the allowed methods and any other method with status 405.
+// refuse responds to a request with a method that is neither GET nor HEAD. Like Flask, it answers
+// OPTIONS with the allowed methods and any other method with status 405.
 func refuse(w http.ResponseWriter, method string) {
 	w.Header().Set("Allow", "GET, OPTIONS, HEAD")
 	if method == http.MethodOptions {

@@ -9,9 +9,9 @@ import (
 )
 
 // checkMatch executes the tool check_product_match, which compares a product with required
-// attributes. A requirement is met if its value is part of the attribute, of all values joined,
-// or of the descriptions. SKU options that are a dict never match, because the subnet's code
-// iterates over their keys.
+// attributes. a has the arguments of the call. A requirement is met if its value is part of the
+// attribute of its name, of all values joined, or of the descriptions. SKU options that are a dict
+// never match, because the subnet's code iterates over their keys.
 func (c *call) checkMatch(a python.Value) python.Value {
 	id := argument(a, "product_id")
 	reqs := argument(a, "requirements")
@@ -38,8 +38,8 @@ func (c *call) checkMatch(a python.Value) python.Value {
 }
 
 // productNotFound returns the result of check_product_match for an unknown product: all
-// requirements are mismatches. It raises Python's error if requirements is not the text of a
-// JSON object.
+// requirements, the keys of a JSON object in a string, are mismatches. It raises Python's error if
+// requirements is anything else.
 func productNotFound(requirements python.Value) python.Value {
 	if requirements.Kind != python.Str {
 		python.Raise("the JSON object must be str, bytes or bytearray, not %s", requirements.TypeName())
@@ -55,8 +55,9 @@ func productNotFound(requirements python.Value) python.Value {
 	)
 }
 
-// productTexts are the texts of a product that are searched for required values. values and
-// description are in lower case.
+// productTexts are the parts of a product that are searched for required values. attributes is the
+// dict of its attributes; values (all values of attributes and options) and description are in
+// lower case.
 type productTexts struct {
 	attributes  python.Value
 	values      string
@@ -97,8 +98,8 @@ func texts(v python.Value) []string {
 	})
 }
 
-// meets reports whether a product has the required value, in the attribute named key, in any
-// other attribute or option, or in its description.
+// meets reports whether a product has the required value, without regard to case, as a part of the
+// attribute named key, of any other attribute or option, or of its description.
 func (p productTexts) meets(key string, value python.Value) bool {
 	want := python.Lower(value.String())
 	for _, it := range p.attributes.Dict {
@@ -116,8 +117,8 @@ func (p productTexts) meets(key string, value python.Value) bool {
 // check_product_match returns.
 const maxAttributes = 10
 
-// report returns the result of check_product_match: the requirements that the product meets,
-// those that it does not meet, and a summary of the product.
+// report returns the result of check_product_match: which of the requirements in the dict reqs the
+// product meets and which not, and a summary of the product with this id.
 func (p productTexts) report(reqs, id python.Value) python.Value {
 	matches := []python.Value{}
 	mismatches := []python.Value{}
@@ -142,9 +143,9 @@ func (p productTexts) report(reqs, id python.Value) python.Value {
 
 const findPath = "/find_product"
 
-// findProduct executes the tool find_product, a search. If a search within one shop has no
-// result, it searches again without the service filter, and then with the first two words of the
-// query.
+// findProduct executes the tool find_product, a search with the arguments a. If a search within one
+// shop has no result, it searches again without the service filter if there was one, and then with
+// the first two words of the query and no such filter.
 func (c *call) findProduct(a python.Value) python.Value {
 	q := argument(a, "q")
 	params := c.findParams(a, q)
@@ -188,9 +189,9 @@ func (c *call) findParams(a, q python.Value) python.Value {
 
 func isText(v python.Value, s string) bool { return v.Kind == python.Str && v.Text == s }
 
-// withoutDefault returns the value of the parameter service without the word "default", which
-// means no filter. The value becomes None if it is that word. In a comma-separated list only the
-// word is removed.
+// withoutDefault returns the value of the parameter service without the word "default", which means
+// no filter. The value becomes None if it is that word. In a comma-separated text only the word is
+// removed. It raises Python's error for other types that the subnet's code cannot handle.
 func withoutDefault(service python.Value) python.Value {
 	const word = "default"
 	if isText(service, word) {

@@ -8,9 +8,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// sameShop executes the tool find_products_in_same_shop, which finds a shop that has a product
-// for each of several searches. It tries the shops on the first page of the first search in rank
-// order.
+// sameShop executes the tool find_products_in_same_shop, which finds a shop that has a product for
+// each of several searches. a has the arguments of the call. It tries the shops on the first page
+// of the first search in rank order.
 func (c *call) sameShop(a python.Value) python.Value {
 	specs := argument(a, "product_queries")
 	if specs.Kind == python.Str {
@@ -95,7 +95,7 @@ func candidateShops(results python.Value) []python.Value {
 }
 
 // productsOfShop returns the product candidate and, for each further search (spec), the first
-// product that the search finds in the same shop. It returns nil if a search finds none.
+// product that the search finds in the candidate's shop. It returns nil if a search finds none.
 func (c *call) productsOfShop(candidate python.Value, specs []python.Value) []python.Value {
 	products := []python.Value{candidate}
 	shop := python.String(argument(candidate, "shop_id").String())
@@ -109,9 +109,9 @@ func (c *call) productsOfShop(candidate python.Value, specs []python.Value) []py
 	return products
 }
 
-// searchShop searches within a shop until there are results: twice with the query, then with its
-// first two words, then with its first word. The second search repeats the first because the
-// subnet's code removes a filter there that the query does not have.
+// searchShop searches within a shop until there are results, which it returns, or an empty list:
+// twice with the query, then with its first two words, then with its first word. The second search
+// repeats the first because the subnet's code removes a filter there that the query does not have.
 func (c *call) searchShop(spec, shop python.Value) python.Value {
 	params := c.specParams(spec).With("shop_id", shop)
 	if price := argument(spec, "price"); price.Truth() {

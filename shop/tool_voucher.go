@@ -9,8 +9,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/python"
 )
 
-// voucher executes the tool calculate_voucher, which applies a discount to a sum of prices. The
-// types of numbers and the order of errors are those of Python.
+// voucher executes the tool calculate_voucher, which applies a discount to a sum of prices if the
+// sum reaches the threshold. a has the arguments of the call. The types of numbers and the order of
+// errors are those of Python.
 func (c *call) voucher(a python.Value) python.Value {
 	prices, total, ok := readPrices(argument(a, "product_prices").String())
 	if !ok {
@@ -52,9 +53,9 @@ func readPrices(text string) (prices []python.Value, total float64, ok bool) {
 	return prices, total, true
 }
 
-// voucherDiscount computes the discount of a voucher on the sum total. A fixed discount is
-// returned unchanged, so that an integer remains an integer. A percentage is limited by the cap.
-// Any other type of voucher has the discount 0.
+// voucherDiscount returns the discount of a voucher, whose arguments are in a, on the sum total. A
+// fixed discount is returned unchanged, so that an integer remains an integer. A percentage is
+// limited by the cap if that is more than 0. Any other type of voucher has the discount 0.
 func voucherDiscount(a python.Value, total float64) python.Value {
 	value := argument(a, "discount_value")
 	switch kind := argument(a, "voucher_type"); {
@@ -76,8 +77,8 @@ func voucherDiscount(a python.Value, total float64) python.Value {
 	return python.Number(discount)
 }
 
-// comparable returns the float that Python uses when it compares the number v with another
-// float. It raises Python's error, which names the operator, if v is not a number.
+// comparable returns the float that Python uses when it compares the number v with a float. It
+// raises Python's error, which names the operator, if v is not a number.
 func comparable(v python.Value, operator string) float64 {
 	if !v.IsNumber() {
 		python.Raise("'%s' not supported between instances of 'float' and '%s'", operator, v.TypeName())

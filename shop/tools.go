@@ -108,7 +108,7 @@ func Observation(answers []Answer) string {
 	return string(append(b, "]</obs>"...))
 }
 
-// signature is the list of a tool's parameters in order, with the method that executes the tool.
+// signature has the names of a tool's parameters in order, and the method that executes the tool.
 // The first required parameters have no default.
 type signature struct {
 	params   []string
@@ -173,8 +173,8 @@ func (c *call) run(name string, arguments python.Value) (result python.Value, er
 	return result, err
 }
 
-// bind checks the arguments of a tool as Python does, and raises Python's error if they do not
-// fit the parameters. The tool terminate accepts any dict, because the agent's loop handles it
+// bind checks the arguments of the named tool as Python does, and raises Python's error if they do
+// not fit the parameters. The tool terminate accepts any dict, because the agent's loop handles it
 // before the call.
 func (s signature) bind(name string, arguments python.Value) {
 	if arguments.Kind != python.Dict {
@@ -210,9 +210,9 @@ func enumeration(words []string) string {
 	return strings.Join(words[:last], ", ") + ", and " + words[last]
 }
 
-// get sends a request to the search server and records it. Parameters that are None are not
-// sent. It returns None if the request fails. It raises an error if a parameter cannot be
-// encoded.
+// get sends a request to the search server, records it, and returns the response. Parameters that
+// are None are not sent. It returns None if the request fails. It raises Python's error if a
+// parameter cannot be encoded.
 func (c *call) get(path string, params python.Value) python.Value {
 	isNone := func(it python.Item) bool {
 		return it.Value.Kind == python.None
@@ -235,8 +235,9 @@ func (c *call) get(path string, params python.Value) python.Value {
 	return v
 }
 
-// checkEncodable checks that a parameter can be encoded as UTF-8. Otherwise it raises the error
-// of Python's URL encoder, which encodes every element of a list and every key of a dict.
+// checkEncodable checks that a parameter can be encoded as UTF-8: every element of a list, every
+// key of a dict, or the text of any other value. Otherwise it raises the error of Python's URL
+// encoder.
 func checkEncodable(v python.Value) {
 	var texts []string
 	switch v.Kind {
@@ -297,7 +298,8 @@ func (c *call) terminate(a python.Value) python.Value {
 }
 
 // quoteQuery returns a search query as the tool passes it to the server: quoted for a URL if the
-// rules require it, otherwise unchanged. It raises Python's error if the query is not a string.
+// rules have QuoteTwice, otherwise unchanged. It raises Python's error if the query is not a string
+// or cannot be encoded.
 func (c *call) quoteQuery(q python.Value) python.Value {
 	if q.Kind != python.Str {
 		python.Raise("quote_from_bytes() expected bytes")

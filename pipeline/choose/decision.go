@@ -122,8 +122,8 @@ func eachDecision(lists [][]Decision) iter.Seq[*Decision] {
 	}
 }
 
-// countStripped counts, for each stage, the records that passed it and whose thinking was
-// removed.
+// countStripped counts, in each stage of funnel, the records that no stage up to this one dropped
+// and whose thinking was removed.
 func countStripped(funnel []corpus.Stage, lists [][]Decision) {
 	for d := range eachDecision(lists) {
 		if !d.Stripped {

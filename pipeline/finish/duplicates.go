@@ -13,9 +13,9 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 )
 
-// minLeakScore is the lexical score, from 0 to 1, from which FindLeaks reports a row of a finished
-// corpus. The score from which a build drops rows depends on its configuration and version, so a
-// lower limit here would report rows of good corpora.
+// minLeakScore is the lowest threshold, a lexical score from 0 to 1, at which FindLeaks reports a
+// row of a finished corpus. The threshold of a build depends on its configuration and version, so a
+// lower one here would report rows of good corpora.
 const minLeakScore = 0.5
 
 // FindLeaks calls report for each row of the train split whose cluster is protected, or in which
@@ -80,8 +80,8 @@ func (x *Exclusions) FindLeaks(
 	)
 }
 
-// viewRows calls visit for each row of a profile in the train split. The view has the properties
-// that rows of all profiles have.
+// viewRows calls visit for each row of a profile (row format) in the train split, with a view of
+// the properties that rows of all profiles have.
 func viewRows[T any](
 	s *Source,
 	profile string,
@@ -96,19 +96,19 @@ func viewRows[T any](
 	})
 }
 
-// duplicateFinder finds clusters of the sources that repeat protected problems without being
-// protected themselves.
+// duplicateFinder finds clusters of problems in the rows of sources that repeat protected problems
+// without being protected themselves.
 type duplicateFinder struct {
 	guard *guard.Guard
 	bank  *guard.State
-	// clusters has the requests and gold items of each cluster's rows. matches has the IDs of the
-	// protected clusters that each cluster repeats. Both are indexed by cluster ID.
+	// clusters has the requests and gold items of each cluster's rows. matches has the protected
+	// problems that each cluster repeats. Both are indexed by cluster ID.
 	clusters map[string]*guard.StateCluster
 	matches  map[string][]string
 }
 
-// joinDuplicates reads the rows of all sources. If the guard finds that a row's request repeats
-// a protected problem, the row's cluster is joined with the protected cluster in x.Bank.
+// joinDuplicates reads the rows of all sources. If the guard finds that a row's request repeats a
+// protected problem, it joins the row's cluster with the protected cluster in x.Bank.
 func (x *Exclusions) joinDuplicates(sources []*Source) error {
 	g, err := guard.New(x.Bank.Protected(""), guard.Config{MinDrop: x.MinScore})
 	if errors.Is(err, guard.ErrEmptyBank) {
@@ -172,9 +172,9 @@ func (d *duplicateFinder) readSource(s *Source, split string) error {
 	})
 }
 
-// add checks the request of a row against the protected problems. It skips requests that were
-// checked for the same cluster, and protected clusters: the bank has their original requests,
-// and a prompt may contain more, such as a greeting.
+// add compares the request of a row with the protected problems and records a match for its
+// cluster. It skips requests that were compared for the same cluster, and protected clusters: the
+// bank has their original requests, and a prompt may contain more, such as a greeting.
 func (d *duplicateFinder) add(
 	origin *rows.Origin,
 	request string,

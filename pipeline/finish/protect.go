@@ -28,8 +28,8 @@ type Measurements struct {
 // Protection finds problems in rows that must not be in the split of the row.
 type Protection struct {
 	Measurements
-	// train guards against all protected problems. eval guards against held-out and never-touch
-	// problems. A guard is nil if there is nothing to guard against.
+	// train guards against all protected problems, eval against held-out and never-touch problems.
+	// A guard is nil if there is nothing to guard against.
 	train *guard.Guard
 	eval  *guard.Guard
 }

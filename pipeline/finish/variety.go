@@ -32,8 +32,9 @@ func ReadVariety(fsys corpus.FS, dir string) (*variety.Sample, error) {
 	return sample, err
 }
 
-// varietySection returns the section of the dataset card with the figures of the rows of profile
-// hf-json in the parts. It has no text if there are none.
+// varietySection returns the section of the dataset card with figures on how varied the rows of
+// profile hf-json in the parts (folders of data files) are. It has no text if there are no such
+// rows.
 func (t *Target) varietySection(parts []string) (corpus.Section, error) {
 	sample := &variety.Sample{}
 	for _, dir := range parts {

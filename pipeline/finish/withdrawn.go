@@ -113,8 +113,8 @@ type withdrawer struct {
 	withdrawn map[string]bool
 }
 
-// add adds the attempts of a training row to the report if the guard drops the row, or if its
-// problem is protected now.
+// add adds the attempts of a training row to the report, each once, if the guard drops the row, or
+// if its problem is protected now.
 func (w *withdrawer) add(row *RowView) error {
 	var finding guard.Finding
 	if w.guard != nil {

@@ -46,8 +46,8 @@ type Import struct {
 	finish.Target
 }
 
-// aheadBytes limits the total size in bytes of the records that were read and not written yet. It
-// suffices for a few hundred records of the usual size.
+// aheadBytes is the maximum total size in bytes of the records that were read and not written yet.
+// It suffices for a few hundred records of the usual size.
 const aheadBytes = 16 << 20
 
 // The names of the stages of an import. stageRow drops a trace that chat templates cannot represent.
@@ -70,7 +70,7 @@ type writer struct {
 	decisions []choose.Decision
 	// lost counts the rows by the part of their trace that they lack.
 	lost map[string]int64
-	// failed counts the rows of attempts that their source calls unsolved.
+	// failed is the number of rows of attempts that their source declares unsolved.
 	failed   int64
 	clusters map[string]bool
 	// domains counts the attempts by their domains.
@@ -135,7 +135,8 @@ func (m *Import) write(ctx context.Context, work string) (*pipeline.Summary, err
 	return w.assemble(ctx, work, r, exclusions)
 }
 
-// protect returns the guard against everything that is held out. It finds nothing if nothing is.
+// protect returns the guards against all problems that the sources and held-out files hold out. If
+// there are none, the result finds nothing. It returns an error if a guard fails its own test.
 func protect(x *finish.Exclusions) (*finish.Protection, error) {
 	if x.Bank == nil {
 		return &finish.Protection{}, nil
@@ -149,8 +150,8 @@ var stream = corpus.Stream{
 	Split:   corpus.SplitTrain,
 }
 
-// add writes a record's row of table attempts, and its training row if it has one. It counts what
-// the training row lacks of its trace.
+// add writes the result of one record to the tables and its training row if it has one. It counts
+// what the training row lacks of its trace. It is called in the order of the records.
 func (w *writer) add(s *imported) error {
 	w.decisions = append(w.decisions, s.decision)
 	if s.domain != nil {
@@ -226,8 +227,8 @@ func (w *writer) assemble(
 	})
 }
 
-// bank returns the bank of the corpus, which assigns pools to problems: the protected ones, and the
-// requests of the rows as training clusters. It returns nil if nothing is protected.
+// bank returns the bank of the corpus, which assigns pools to problems: protected problems as
+// given, and the requests of the rows as training clusters. It returns nil if nothing is protected.
 func (w *writer) bank(protected *guard.State) *guard.State {
 	if protected == nil {
 		return nil
@@ -244,7 +245,7 @@ func (w *writer) bank(protected *guard.State) *guard.State {
 }
 
 // configuration returns the configuration for the manifest as JSON. It identifies the protected
-// problems by their content, never by a path.
+// problems of bank by the hash of their content, never by a path.
 func (m *Import) configuration(bank *guard.State) []byte {
 	entries := protectedEntries(bank)
 	return asjson.Bytes(map[string]any{"import": map[string]any{
@@ -261,7 +262,8 @@ func protectedEntries(bank *guard.State) []guard.Entry {
 	return bank.Protected("held-out")
 }
 
-// manifestDomains returns the domains of the attempts. No instrument measured them.
+// manifestDomains returns the domains of the attempts for the manifest. All their instruments are
+// not measured, since an import measures nothing.
 func (w *writer) manifestDomains() []corpus.Domain {
 	var out []corpus.Domain
 	for d, attempts := range w.domains {
@@ -290,7 +292,8 @@ func (w *writer) card(bank *guard.State, domains []corpus.Domain) corpus.Card {
 	return card
 }
 
-// failedText returns the sentence of the card on the rows of unsolved attempts, empty if there are none.
+// failedText returns the sentence of the card on the rows of unsolved attempts, with a space before
+// it, empty if there are none.
 func (w *writer) failedText() string {
 	if w.failed == 0 {
 		return ""

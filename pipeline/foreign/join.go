@@ -6,8 +6,8 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// maxWaiting limits the total size in bytes of the prompts and answers that are stored until all
-// files were read. Prompts have a few KB, so that it suffices for those of 50,000 attempts.
+// maxWaiting is the maximum total size in bytes of the prompts and answers that are stored until
+// all files were read. Prompts have a few KB, so that it suffices for those of 50,000 attempts.
 const maxWaiting = 256 << 20
 
 // The codes of the reasons for which a record is dropped: it has a held-out problem, or it is a
@@ -25,27 +25,28 @@ func isAgentStep(s arena.Step) bool { return s.Role == arena.RoleAgent }
 
 func isOtherStep(s arena.Step) bool { return s.Role != arena.RoleAgent }
 
-// isPrompt reports whether a record is a request without a step of the model.
+// isPrompt reports whether a trace is a request without a step of the model.
 func isPrompt(t *arena.Trace) bool {
 	return t.Query != "" && !slices.ContainsFunc(t.Steps, isAgentStep)
 }
 
-// isAnswer reports whether a record has only the model's answer to a request.
+// isAnswer reports whether a trace has nothing but steps of the model: neither a request nor a
+// system prompt.
 func isAnswer(t *arena.Trace) bool {
 	return t.Query == "" && t.System == "" && len(t.Steps) > 0 && !slices.ContainsFunc(t.Steps, isOtherStep)
 }
 
-// canWait reports whether a record can be stored until all files were read: it is only a prompt or
-// only an answer, has an ID, and fits into maxWaiting. Data sets may have prompts and answers in
-// separate files.
+// canWait reports whether a trace can be stored until all files were read: it is only a prompt or
+// only an answer, has a problem ID, and fits into maxWaiting. Data sets may have prompts and
+// answers in separate files.
 func (r *reader) canWait(t *arena.Trace) bool {
 	isHalf := isPrompt(t) || isAnswer(t)
 	return t.ProblemID != "" && isHalf && r.waitingBytes+t.Bytes <= maxWaiting
 }
 
 // join emits the stored prompts and answers after all files were read. Each answer is joined to the
-// prompt with its ID. Joined prompts, and answers with no prompt or several different ones, are
-// emitted with a reason, so that they are dropped.
+// prompt with its problem ID. Joined prompts, and answers with no prompt or several different ones,
+// are emitted with a reason, so that they are dropped.
 func (r *reader) join() error {
 	prompts := map[string]*arena.Trace{}
 	ambiguous := map[string]bool{}
@@ -84,8 +85,8 @@ func (r *reader) join() error {
 	return nil
 }
 
-// joinAnswer returns the trace of an answer with the system prompt, the request, the tools and the
-// steps of its prompt. ID and hash are those of the answer.
+// joinAnswer returns a copy of an answer with the system prompt, the request, the tools, the steps
+// and the vetoes (reasons not to train) of its prompt. ID and hash are those of the answer.
 func joinAnswer(prompt, answer *arena.Trace) *arena.Trace {
 	t := *answer
 	t.System = prompt.System

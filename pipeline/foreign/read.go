@@ -38,8 +38,8 @@ type reader struct {
 	waitingBytes int
 }
 
-// read emits the records of all inputs. The inputs are ordered by content and never by path.
-// Prompts and answers in separate records are joined after the last input.
+// read emits the records of all inputs with their sizes in bytes. The inputs are ordered by content
+// and never by path. Prompts and answers in separate records are joined after the last input.
 func (r *reader) read(ctx context.Context, emit func(record, int64) error) error {
 	r.emit = emit
 	inputs := slices.Clone(r.Inputs)
@@ -95,7 +95,7 @@ func (r *reader) report(e pipeline.Event) {
 }
 
 // add emits a trace or a fault. It stores a trace that is only a prompt or only an answer, to be
-// joined later. A copy of an earlier record is emitted with a reason, so that it is dropped.
+// joined later. A copy of an earlier record is emitted with a reason, for which it is dropped.
 func (r *reader) add(item traces.Item) error {
 	if f := item.Fault; f != nil {
 		if f.Reason == traces.UnsupportedSchema {

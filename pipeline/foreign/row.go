@@ -21,8 +21,8 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// requestCluster returns the cluster ID of a request, which is a sha256. Requests that differ only
-// in case, width and white space have one cluster.
+// requestCluster returns the cluster ID of a request, which is a SHA-256. Requests that differ only
+// in case, character width and white space have one cluster.
 func requestCluster(query string) string {
 	folded := cases.Fold().String(norm.NFKC.String(query))
 	sum := sha256.Sum256([]byte(strings.Join(strings.Fields(folded), " ")))
@@ -30,8 +30,9 @@ func requestCluster(query string) string {
 }
 
 // newRow returns the ungraded training row of a trace, with the trace's own system prompt and
-// tools, and the codes of the parts that the row lacks. If the trace cannot be a row, the decision
-// has the reason.
+// tools, and the codes of the parts of the trace that the row lacks. If the trace is dropped (by
+// the reader, for a veto or a fault, because chat templates cannot represent it, or because the
+// guard finds a held-out problem), the decision has the stage and the reason.
 func (m *Import) newRow(a *record, rec *arena.Record, protection *finish.Protection) (row rows.SFT, lost []string, d choose.Decision, err error) {
 	t := a.trace
 	if reason := cmp.Or(append([]string{a.reason}, t.Vetoes...)...); reason != "" {
@@ -88,8 +89,8 @@ type imported struct {
 	// domain is nil if the record could not be read, or if its attempt fits several domains and
 	// declares no outcome.
 	domain *domain.Domain
-	// declared is nil if the attempt's domain takes no declared outcomes, and outcome if the trace has
-	// no outcome of its own.
+	// declared is nil if the attempt's domain does not use declared outcomes, outcome if the trace
+	// has no outcome of its own.
 	declared *rows.Declared
 	outcome  *rows.Outcome
 	// row is nil if the record is not a row.
@@ -137,9 +138,9 @@ func (m *Import) process(a record, protection *finish.Protection) (*imported, er
 	return out, err
 }
 
-// addOutcome adds the domain of an attempt, and the outcome that the trace has of its own, to out. It
-// adds no outcome if the domain takes it from somewhere else, or if the attempt fits several domains and
-// declares none.
+// addOutcome sets the domain of an attempt in out, and the outcome that the trace itself has. It
+// sets no outcome if the domain takes it from elsewhere, or if the attempt fits several domains and
+// declares none; fitting several and declaring one is an error.
 func (m *Import) addOutcome(out *imported, rec *arena.Record) error {
 	t := rec.Trace
 	d, err := m.Domains.Find(t, &rec.Dialogue, domain.Base)
@@ -167,8 +168,8 @@ func (m *Import) addOutcome(out *imported, rec *arena.Record) error {
 	return nil
 }
 
-// selected returns the decision on an attempt that may be a row: the expression Where keeps or drops
-// it.
+// selected returns the decision on an attempt that may be a row: kept in the train split, or
+// dropped if the expression m.Where does not select it.
 func (m *Import) selected(out *imported) (choose.Decision, error) {
 	kept := choose.Decision{Split: corpus.SplitTrain}
 	if m.Where == nil {

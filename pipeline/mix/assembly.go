@@ -16,8 +16,8 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// assemble assembles the mixture. portions are the written rows of each config and split, and
-// ledger is the folder of the written tables.
+// assemble assembles the mixture from its parts. portions are the written rows of each config and
+// split, and ledger is the folder of the written tables.
 func (w *mixer) assemble(
 	ctx context.Context,
 	r *Report,
@@ -54,9 +54,9 @@ func (w *mixer) assemble(
 	})
 }
 
-// addUnbankedClusters adds clusters to the bank of the mixture: those of rows from sources
-// without a bank, in the pool of their split. It returns an error if a cluster is in both
-// splits, or if its ID is not a SHA-256.
+// addUnbankedClusters adds clusters of problems to the bank (the split) of the mixture: those of
+// rows from sources without a bank, in the pool of their split. It returns an error if a cluster is
+// in both splits, or if its ID is not a SHA-256.
 func (w *mixer) addUnbankedClusters(portions []*portion) error {
 	pools := map[string]guard.Pool{}
 	for _, p := range portions {
@@ -89,8 +89,8 @@ func (w *mixer) addUnbankedClusters(portions []*portion) error {
 	return nil
 }
 
-// configuration returns the configuration as JSON, for the manifest. It identifies the sources
-// and the protected problems by their content.
+// configuration returns the configuration as JSON, for the manifest. It identifies the sources and
+// the protected problems by hashes of their content.
 func (w *mixer) configuration() []byte {
 	type weightedSource struct {
 		Corpus string  `json:"source_corpus"`

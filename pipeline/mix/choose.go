@@ -17,17 +17,17 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// portion is the set of rows of one config in one split of the mixture.
+// portion has the rows of one config in one split of the mixture.
 type portion struct {
 	config  string
 	split   string
 	entries []entry
-	// part is the folder of the written shards, "" if no row is left.
+	// part is the folder of the written files, "" if no row is left.
 	part string
 	// order has the positions of the rows in the sources, in the order in which they are
 	// written.
 	order []place
-	// unbanked has the clusters of the rows from sources without a bank.
+	// unbanked has the clusters (of similar problems) of the rows from sources without a bank.
 	unbanked map[string]bool
 	figures  figures.Figures
 }
@@ -84,7 +84,7 @@ func (k *kind[T]) mix(
 // unreachable is a similarity that no two rows have. With it, no rows count as near-duplicates.
 const unreachable = 2
 
-// weights returns the weights of the sources, nil if they have none.
+// weights returns the weights of the sources in order, nil if none has a weight.
 func (w *mixer) weights() []float64 {
 	return slicesx.FilterMap(w.sources, func(s *source) (float64, bool) {
 		return s.weight, s.weight > 0
@@ -123,9 +123,9 @@ func (w *mixer) newEntry(
 	return e
 }
 
-// rejectReason returns the reason why a row cannot be part of the mixture, whatever other rows
-// there are: it is not selected, its problem is protected or in the eval split, or the guard
-// drops it. It returns "" if there is none.
+// rejectReason returns the reason why a row of source s cannot be part of the mixture, whatever
+// other rows there are: it is not selected, its problem is protected or in the eval split, or the
+// guard drops it. It returns "" if there is none.
 func (w *mixer) rejectReason(
 	s *source,
 	split string,
@@ -171,9 +171,9 @@ const (
 	reasonWeight     = "over_weight"       // its source already has its share of the mixture
 )
 
-// decide sets the reason of each row that is dropped because of other rows. It is a copy or a
-// near-duplicate, or exceeds the limit of its problem or agent or the share of its source.
-// entries are the rows of one config and split. Without weights, sources have no shares.
+// decide sets Reason of each entry that is dropped because of others: it is a copy or a
+// near-duplicate, or exceeds the limit of its request or agent or the share of its source. entries
+// are the rows of one config and split. Without weights, sources have no shares.
 func decide(entries []entry, cfg Config, weights []float64) {
 	thinner := choose.Thinner{
 		Near:       cfg.Near,
@@ -242,7 +242,8 @@ var (
 	}, nil}
 )
 
-// stampSFT adds the manifest hash of a row's source to the row's metadata, which exports copy.
+// stampSFT adds digest, the manifest hash of a row's source, to the row's metadata, which exports
+// copy. It returns an error if the metadata is no JSON object.
 func stampSFT(r *rows.SFT, digest string, _ int64) error {
 	meta := map[string]json.RawMessage{}
 	if err := json.Unmarshal([]byte(r.Metadata), &meta); err != nil {

@@ -6,15 +6,15 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// decision is the decision on an attempt of config sft: its split, or the reason why it was
-// dropped.
+// decision is the decision on an attempt of config sft: its split if it is kept, otherwise the
+// reason why it was dropped.
 type decision struct {
 	split  string
 	reason string
 }
 
-// decisions returns the decision on each attempt of config sft, by trace ID. If several sources
-// have an attempt, the attempt is kept if one of its rows is.
+// decisions returns the decision on each attempt of config sft, by trace ID. If several rows are of
+// one attempt, the attempt is kept if one of them is.
 func decisions(portions []*portion) map[string]decision {
 	out := map[string]decision{}
 	for _, p := range portions {
@@ -37,16 +37,17 @@ func decisions(portions []*portion) map[string]decision {
 	return out
 }
 
-// ledger writes the tables of the mixture. They account for every record of the sources.
+// ledger writes the tables of the mixture (the ledger), which account for every record of the
+// sources.
 type ledger struct {
 	*mixer
 	part      *corpus.Part
 	decisions map[string]decision
 }
 
-// writeLedger writes the tables of the mixture to dir: those of the sources, with the decision
-// on each attempt, and the table of the source of each row. If several sources have an attempt,
-// only the rows from the first source are written.
+// writeLedger writes the tables of the mixture to dir: those of the sources, with the decision on
+// each attempt, and the table with the source of each row. Of an attempt that several sources have,
+// only the table rows from the first source are written.
 func (w *mixer) writeLedger(dir string, portions []*portion) error {
 	part, err := w.NewPart(dir)
 	if err != nil {
@@ -73,7 +74,7 @@ func (w *mixer) writeLedger(dir string, portions []*portion) error {
 }
 
 // copyTable copies the rows of a table from all sources, except rows about an attempt that an
-// earlier source has. It calls update for each row, unless update is nil.
+// earlier source has. It calls update, unless that is nil, for each row before it is written.
 func copyTable[T any](
 	l *ledger,
 	name string,
@@ -106,7 +107,7 @@ const (
 )
 
 // updateAttempt sets the attempt's cluster in the mixture and the decision on the attempt.
-// Unreadable records and copies keep the decision of their build.
+// Unreadable records, copies and attempts without a row of sft keep the decision of their build.
 func (l *ledger) updateAttempt(s *source, a *rows.Attempt) {
 	a.Cluster, _ = l.clusterPool(s, a.Cluster, a.Split)
 	d, ok := l.decisions[a.TraceID]

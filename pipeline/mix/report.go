@@ -71,8 +71,8 @@ func (w *mixer) report(portions []*portion) (*Report, error) {
 	return r, err
 }
 
-// report returns the counts of a portion for each source that has rows in it: rows and tokens
-// before and after mixing.
+// report returns the numbers of rows and tokens of a portion before and after mixing, for each
+// source that has rows in it.
 func (p *portion) report(sources []*source) []PartReport {
 	out := make([]PartReport, len(sources))
 	total := int64(0)
@@ -148,8 +148,8 @@ func funnel(portions []*portion) ([]corpus.Stage, error) {
 	return choose.Funnel(stages, decisions)
 }
 
-// stageOf returns the stage that drops rows for this reason. It returns "" if reason is empty or
-// unknown.
+// stageOf returns the name of the stage in steps that drops rows for this reason. It returns "" if
+// reason is empty or unknown.
 func stageOf(reason string) string {
 	if reason == "" {
 		return ""
@@ -183,9 +183,9 @@ func (r *Report) text() string {
 		})
 }
 
-// licenses returns the license of the mixture, and the section of its dataset card about
-// licenses. The license is the one that all sources name, or corpus.NoLicense if they differ.
-// There is no section if no source names a license.
+// licenses returns the license of the mixture, and the section of its dataset card about licenses.
+// The license is the one that all sources name, or corpus.NoLicense if they differ. There is no
+// section if no source names a license.
 func (w *mixer) licenses() (common string, sections []corpus.Section) {
 	common = w.sources[0].license
 	text := fmt.Sprintf("The cards of all %d sources name `%s`.", len(w.sources), common)

@@ -13,19 +13,18 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// stream is a reader of the chosen rows of one source.
+// stream reads the chosen rows of one source in order.
 type stream[T any] struct {
 	next func() (located[T], error, bool)
 	stop func()
-	// total is the number of tokens of the chosen rows. written is the number of tokens written
-	// so far.
+	// total is the number of tokens of the chosen rows, written that of the rows before head.
 	total   int64
 	written int64
 	head    located[T] // the next row; head.row is nil at the end
 	source  int
 }
 
-// located is a row with its position in a source.
+// located is a row with its position in a source, and its number of tokens.
 type located[T any] struct {
 	row    *T
 	place  place
@@ -34,8 +33,9 @@ type located[T any] struct {
 	agent string
 }
 
-// write writes the chosen rows of all sources. Each source's rows are spread evenly over the
-// split: the next row is always from the source with the smallest written share of its tokens.
+// write writes the chosen rows of all sources to a part of the mixture. Each source's rows are
+// spread evenly over it: the next row is always from the source with the smallest written share of
+// its tokens.
 func (k *kind[T]) write(
 	ctx context.Context,
 	w *mixer,
@@ -131,8 +131,8 @@ func (k *kind[T]) streams(w *mixer, p *portion) ([]*stream[T], error) {
 
 var errStop = errors.New("no more rows are wanted")
 
-// chosen returns an iterator over the chosen rows of a source. entries has the decision on each
-// row of the source in this config and split.
+// chosen returns an iterator over the chosen rows of a source. entries has an element for each row
+// of the source in this config and split, with the decision on it.
 func (k *kind[T]) chosen(
 	w *mixer,
 	source int,
@@ -174,8 +174,8 @@ func (s *stream[T]) advance() error {
 	return err
 }
 
-// compare orders streams by the share of their tokens that was written. Equal streams are
-// ordered by source.
+// compare orders streams by the share of their tokens that was written, the smallest first. Equal
+// streams are ordered by source.
 func (s *stream[T]) compare(t *stream[T]) int {
 	a := float64(s.written) * float64(t.total)
 	b := float64(t.written) * float64(s.total)

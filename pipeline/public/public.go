@@ -119,7 +119,7 @@ func (w *work) open(ctx context.Context) (err error) {
 }
 
 // openGuards creates the guards against everything that must not be published: all protected
-// problems or, if the eval split is published too, those outside of it.
+// problems, or all but those of the eval split if that is published too.
 func (w *work) openGuards() (err error) {
 	addAgent := func(a *rows.Attempt) {
 		w.agents[a.TraceID] = a.AgentVersion

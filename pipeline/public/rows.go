@@ -14,8 +14,8 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// writeRows writes the rows of a profile and split that may be published. It counts all other
-// rows by reason.
+// writeRows writes the rows of a profile (row format) and split that may be published. It counts
+// all other rows by the reason.
 func writeRows[T any](
 	ctx context.Context,
 	w *work,
@@ -98,8 +98,8 @@ func (w *work) writeTables() error {
 	)
 }
 
-// writeTable writes those rows of a table that are about published attempts and contain nothing
-// protected.
+// writeTable writes those rows of a table of the ledger that are about published attempts and
+// contain nothing protected.
 func writeTable[T any](w *work, table string) error {
 	out := finish.NewTable[T](w.part, table)
 	err := finish.Table(w.source, table, func(row *T) error {
@@ -114,8 +114,8 @@ func writeTable[T any](w *work, table string) error {
 	return out.Close()
 }
 
-// isExposed reports whether a row contains a protected request, id or title. It is also true
-// if the row cannot be encoded.
+// isExposed reports whether a row contains a protected request, id or title. It is also true if the
+// row cannot be encoded as JSON.
 func (w *work) isExposed(row any) bool {
 	text, err := json.Marshal(row)
 	return err != nil || w.closed.Find(string(text)) != ""
@@ -167,9 +167,9 @@ func ReadClosed(
 	return newClosed(source, exclusions, false, func(*rows.Attempt) {})
 }
 
-// newClosed collects the requests, titles and IDs of protected problems, including the
-// IDs that only the corpus's attempts have. It calls visit for every row of table attempts.
-// withEval exempts the problems of the eval split.
+// newClosed collects the requests, titles and IDs of protected problems, including IDs that only
+// the table attempts has. It calls visit for every row of that table. withEval exempts the problems
+// of the eval split.
 func newClosed(
 	source *finish.Source,
 	exclusions *finish.Exclusions,

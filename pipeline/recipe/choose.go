@@ -58,7 +58,7 @@ type pick struct {
 	times   int // the number of copies that are written
 }
 
-// remaining returns the rows that are not dropped (those without a reason).
+// remaining returns the rows of the source that are not dropped (those without a reason), in order.
 func (s *source) remaining() []*pick {
 	var out []*pick
 	for i := range s.picks {
@@ -87,8 +87,8 @@ func (w *work) rejectReason(s *source, v *view) string {
 	return ""
 }
 
-// decide drops the rows that other rows exclude, and counts the rows of all sources. Of kto it
-// drops problems with only successes or only failures; if the recipe mixes rollouts with the
+// decide drops the rows that other rows exclude, and counts the rows of all sources. For profile
+// kto it drops problems with only successes or only failures; if the recipe mixes rollouts with the
 // corpus, it drops near-duplicates and rows beyond a source's share.
 func (w *work) decide() {
 	if w.recipe.Profile == corpus.ProfileKTO {
@@ -105,7 +105,8 @@ func (w *work) decide() {
 	}
 }
 
-// count counts a row as taken or dropped and sets the number of copies of it that are written.
+// count counts a row as taken or dropped, and sets p.times, the number of copies of it that are
+// written.
 func (w *work) count(s *source, p *pick) {
 	s.count.In++
 	if p.Reason != "" {
@@ -141,8 +142,8 @@ func (w *work) dropOneSided() {
 	}
 }
 
-// dropNearRollouts drops rows of the corpus that are near-duplicates of a rollout at the same
-// problem. Such duplicates occur because a student repeats what it was trained on.
+// dropNearRollouts drops rows of the corpus that are near-duplicates of a rollout of the student at
+// the same problem. They occur because a student repeats what it was trained on.
 func (w *work) dropNearRollouts() {
 	rollouts := choose.Thinner{Near: pipeline.Defaults().Select.Near}
 	for _, p := range w.source(sourceRollouts).remaining() {
@@ -155,8 +156,8 @@ func (w *work) dropNearRollouts() {
 	}
 }
 
-// trimToShare drops rows of one source, so that the corpus has its configured share of all rows. No
-// row is repeated: the source with too few rows for its share determines the total.
+// trimToShare drops rows of rollouts or of the corpus, so that the corpus has its configured share
+// of all rows. No row is repeated: the source with too few rows for its share determines the total.
 func (w *work) trimToShare() {
 	var rows []*choose.Row
 	for i, name := range []string{sourceRollouts, sourceCorpus} {

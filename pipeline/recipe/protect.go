@@ -15,8 +15,8 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// protection checks rows against the pinned split and all protected problems, and collects the
-// evidence that is reported as Proof.
+// protection compares rows with the pinned split (the recorded pools of the problems) and all
+// protected problems, and collects the evidence for Proof.
 type protection struct {
 	*finish.Protection
 	bank *guard.State
@@ -41,8 +41,8 @@ type Proof struct {
 	Guard *guard.Report `json:"guard"`
 }
 
-// newProtection creates the guards against all that the sources and held-out files protect.
-// The first source must pin the split.
+// newProtection creates the guards against all problems that the sources and held-out files
+// protect. It returns an error if the first source does not record its split.
 func newProtection(sources []*finish.Source, heldOut []string) (*protection, error) {
 	if s := sources[0]; !s.Has(corpus.BankName) {
 		return nil, fmt.Errorf("read %s: %w", s.Path(corpus.BankName), fs.ErrNotExist)
@@ -80,7 +80,7 @@ const (
 )
 
 // check returns the reason for which a row is dropped, and adds the guard's finding to the proof.
-// The reason is empty if the row is kept.
+// The reason is "" if the row may be trained on.
 func (p *protection) check(v *view) string {
 	f := p.Check(corpus.SplitTrain, v.Candidate)
 	p.proof.Guard.Add(v.Candidate.ID, f)
@@ -133,11 +133,12 @@ func Problems(
 	return b.Bytes(), p.proof.Guard.Threshold, nil
 }
 
-// productTask is the type of the tasks whose reward is one object. The reward of all others is a
-// list.
+// productTask is the task type whose reward in a problems file is one object. The reward of all
+// others is a list.
 const productTask = "product"
 
-// encodeProblem returns the problem of a row as a line of a problems file, without the newline.
+// encodeProblem returns the problem of a row as a line of a problems file, without the newline. It
+// returns an error if the specification in the row is not valid.
 func encodeProblem(row *rows.RL) ([]byte, error) {
 	var p map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(row.RewardModel.Truth), &p); err != nil {

@@ -122,12 +122,14 @@ func (r Recipe) Configure(c *pipeline.Config) {
 	c.Select.Top = max(c.Select.Top, r.Sampling.Samples)
 }
 
-// view holds the properties of a row of any profile that decide whether the row is taken.
+// view has the properties of a row of any profile (row format) that decide whether a recipe takes
+// the row.
 type view struct {
 	finish.RowView
-	// failure is the session of the failed attempt, empty if there is none.
+	// failure is the session ID of the failed attempt in the row, empty if there is none.
 	failure string
-	// wanted is the row's reward, or 1 or 0 for a label.
+	// wanted is the reward of an attempt, 1 or 0 for a good or bad label, and 1 for a pair whose
+	// attempts differ in their outcomes.
 	wanted float64
 }
 

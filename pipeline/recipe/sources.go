@@ -70,7 +70,8 @@ func (s *source) readMistakes() error {
 	})
 }
 
-// source returns the source with this name. If there is none, it returns a source without rows.
+// source returns the source of this kind, such as sourceRollouts. If there is none, it returns a
+// source without rows.
 func (w *work) source(name string) *source {
 	for _, s := range w.sources {
 		if s.count.Source == name {
@@ -99,7 +100,7 @@ func (w *work) readTeachers() error {
 	})
 }
 
-// modelCalls returns the calls of each turn of the model in a row. A turn without calls has an
+// modelCalls returns the tool calls of each turn of the model in a row. A turn without calls has an
 // empty list.
 func modelCalls(row *rows.SFT) ([][]arena.Call, error) {
 	messages, err := chat.Decode(row.Messages)
@@ -112,7 +113,7 @@ func modelCalls(row *rows.SFT) ([][]arena.Call, error) {
 }
 
 // writeChosen reads the rows of all sources twice: first to decide which rows are taken, then to
-// call write for each copy of a taken row.
+// call write for each copy of a taken row (some are written several times).
 func writeChosen[T any](
 	ctx context.Context,
 	w *work,

@@ -128,7 +128,7 @@ func (w *work) stream() corpus.Stream {
 	}
 }
 
-// writeSame writes the chosen rows without a change.
+// writeSame writes the rows that the recipe takes to part, unchanged.
 func writeSame[T any](
 	ctx context.Context,
 	w *work,
@@ -140,8 +140,8 @@ func writeSame[T any](
 	}, out.Close)
 }
 
-// writeLabelled writes the chosen rollouts with a label for each step: whether a teacher took the
-// same step at the problem.
+// writeLabelled writes the rollouts that the recipe takes to part, with a label for each step:
+// whether a teacher took the same step at the problem.
 func (w *work) writeLabelled(ctx context.Context, part *corpus.Part) error {
 	out := corpus.NewShards[rows.Steps](part, w.stream())
 	label := func(row *rows.SFT) error {
@@ -169,9 +169,9 @@ func (w *work) writeLabelled(ctx context.Context, part *corpus.Part) error {
 	}, out.Close)
 }
 
-// export writes a part (a folder of shards) for every profile that the chosen rows can be exported
-// to. It returns the folders. Rows with step rewards have no other profile, so that the result is
-// their own folder.
+// export writes a part (a folder of data files) for every profile (row format) that the chosen
+// rows, which are in the folder rows, can be exported to. It returns the folders. Rows with step
+// rewards have no other profile; for them it returns the folder rows.
 func (w *work) export(ctx context.Context, rows string) ([]string, error) {
 	if w.recipe.Profile == corpus.ProfileStepwise {
 		return []string{rows}, nil

@@ -23,7 +23,7 @@ import (
 type Adder struct {
 	agents map[string]*AgentShare
 	levels map[float64]LevelRate
-	// gradedAgents are the agents with a graded attempt.
+	// gradedAgents has the agents with at least one graded attempt.
 	gradedAgents map[string]bool
 	lengths      map[string]Lengths // by split
 	shifts       map[string][]probe.Shift
@@ -254,7 +254,8 @@ func coverage(judged, unscored int) float64 {
 
 // probes returns the report on how the judge's grades change for reasons that should not matter.
 // separate has the results of probes outside this build; if it is empty, the report has the probes
-// of this build, in which one in every attempts was probed. It returns nil if there are no results.
+// of this build, for which one in every attempts was sampled. It returns nil if there are no
+// results.
 func (a *Adder) probes(every int, separate []probe.Summary) *Probes {
 	if len(separate) > 0 {
 		return &Probes{Probes: separate}

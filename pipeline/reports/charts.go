@@ -44,11 +44,11 @@ func (s *Set) gradesChart() figures.Bars {
 	return b
 }
 
-// shownAgents is the maximum number of agents in a chart.
+// shownAgents is the maximum number of agents in the chart of agents.
 const shownAgents = 8
 
-// agentsChart returns the chart of kept attempts by agent, for the agents with the most, at most
-// shownAgents. It shows the first five characters of a name.
+// agentsChart returns the chart of kept attempts by agent, for at most shownAgents agents, those
+// with the most. It has the first five characters of their names.
 func (s *Set) agentsChart() figures.Bars {
 	b := figures.Bars{
 		File:   "agents.svg",
@@ -65,12 +65,12 @@ func (s *Set) agentsChart() figures.Bars {
 	return b
 }
 
-// maxBars is the maximum number of bars of a chart, so that there is room for the number below
-// each.
+// maxBars is the maximum number of bars of a chart of lengths, so that there is space for the
+// number below each.
 const maxBars = 12
 
-// lengthsChart returns the chart that counts attempts by length, with the splits stacked. file is
-// the name of the chart, x the text of its axis, and values selects the lengths.
+// lengthsChart returns the chart that counts kept attempts by length, with the splits stacked. file
+// is the name of the chart's file, x the text of its axis, and values selects the lengths.
 func (s *Set) lengthsChart(file, x string, values func(*Lengths) []int) figures.Bars {
 	b := figures.Bars{File: file, X: x, Y: "kept attempts"}
 	longest := 0
@@ -94,8 +94,8 @@ func (s *Set) lengthsChart(file, x string, values func(*Lengths) []int) figures.
 	return b
 }
 
-// roundWidth returns the smallest width of a bar with which that many bars cover the values from 0
-// to limit. A width is 1, 2 or 5 times a power of ten.
+// roundWidth returns the smallest width of a bar, 1, 2 or 5 times a power of ten, with which that
+// many bars cover the values from 0 to limit.
 func roundWidth(limit, bars float64) float64 {
 	for power := 1.0; ; power *= 10 {
 		for _, step := range []float64{1, 2, 5} {

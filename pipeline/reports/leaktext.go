@@ -40,7 +40,8 @@ func (r *Leak) Text(shares guard.Shares, seed uint64) string {
 	return b.String()
 }
 
-// splitText returns the paragraph of the card on the pools of the problems.
+// splitText returns the card's paragraph on how many clusters and problems each pool has. shares
+// and seed are the parameters of the split.
 func (r *Leak) splitText(shares guard.Shares, seed uint64) string {
 	var b strings.Builder
 	shared := "a gold item or a request"
@@ -67,7 +68,8 @@ train, %d (%d) in eval, %d (%d) never touched; problems that say the same count 
 	return b.String()
 }
 
-// tiersText returns the paragraphs of the card on what the tiers of the guard can find.
+// tiersText returns the card's paragraphs on what the guard's tiers (methods of comparison) that
+// ran can find, "" if there is nothing to mention.
 func (r *Leak) tiersText() string {
 	var b strings.Builder
 	if n := r.Guard.Literal; n > 0 {
@@ -83,7 +85,7 @@ func (r *Leak) tiersText() string {
 	return b.String()
 }
 
-// attemptsText returns the sentence of the card on how many attempts were compared with protected
+// attemptsText returns the card's sentence on how many attempts were compared with protected
 // problems, and how many were dropped.
 func (r *Leak) attemptsText() string {
 	var b strings.Builder
@@ -101,8 +103,8 @@ func (r *Leak) attemptsText() string {
 	return b.String()
 }
 
-// falseDropsText returns the sentence of the card on how many honest rows the guard would drop. It
-// is empty if this was not measured.
+// falseDropsText returns the card's sentence on the estimated share of honest rows that the guard
+// drops. It is empty if this was not measured.
 func falseDropsText(f *guard.FalseDrops) string {
 	if f.Held == 0 {
 		return ""
@@ -115,7 +117,7 @@ func falseDropsText(f *guard.FalseDrops) string {
 		100*f.Share, 100*f.Low, 100*f.High, f.Dropped, f.Held, raised)
 }
 
-// honestText returns the sentence of the card on how many of the project's honest requests the guard
+// honestText returns the card's sentence on how many of the project's honest requests the guard
 // drops. It is empty if this was not measured.
 func honestText(h *guard.HonestReport) string {
 	if h == nil || h.Requests == 0 {
@@ -125,8 +127,8 @@ func honestText(h *guard.HonestReport) string {
 		h.Requests, h.Dropped, 100*h.Share, 100*h.Low, 100*h.High, h.Same)
 }
 
-// nearestText returns the table of the card on the kept attempts that are nearest to a protected
-// request. It is empty if no attempt resembles one.
+// nearestText returns the card's table of the kept attempts that are nearest to a protected
+// request. It is empty if no attempt is similar to one.
 func nearestText(g *guard.Report) string {
 	if len(g.NearestKept) == 0 {
 		return ""
@@ -137,8 +139,8 @@ func nearestText(g *guard.Report) string {
 		})
 }
 
-// findingsText returns the tables of the card on the guard's findings: by bank and tier, and the
-// number of rows that other thresholds would drop.
+// findingsText returns the card's tables of the guard's findings: by bank (list of protected
+// problems) and tier, and the number of rows that other thresholds would drop.
 func findingsText(g *guard.Report) string {
 	tiers := ""
 	thresholds := "threshold"

@@ -172,11 +172,11 @@ func (s *Set) Files() map[string]any {
 }
 
 // subnet compares the outcomes and grades that the build computed with the figures that the subnet
-// itself published in the runs of the attempts.
+// itself published for the same runs and attempts.
 type subnet struct {
 	agreement.SubnetFindings
-	// paid and graded are the build's figures of the attempts of these runs, and
-	// probability that with which an attempt was drawn for grading.
+	// paid and graded are the build's outcomes and grades of the attempts of these runs, and
+	// probability that with which an attempt was sampled for grading, if it was.
 	paid, graded map[agreement.Key]*float64
 	probability  map[agreement.Key]float64
 }
@@ -209,8 +209,8 @@ func (s *subnet) add(x *block.Entry) {
 	}
 }
 
-// payment returns what an attempt was paid: the score of the subnet's verifier, which is nil if it
-// returned none. If there is no verifier, it is 1 for a success and 0 for a failure.
+// payment returns the build's reward of an attempt: the score in its ruling (a verifier's or its
+// source's), nil if that has none. Without a ruling, it is 1 for a success and 0 for a failure.
 func payment(x *block.Entry) *float64 {
 	if r := x.Outcome.Ruling; r != nil {
 		return r.Score
@@ -221,8 +221,8 @@ func payment(x *block.Entry) *float64 {
 	return new(0.0)
 }
 
-// compare returns, for each kind of figure that the subnet computes, how far the build agrees with
-// it.
+// compare returns, for each kind of figure that the subnet publishes, how far the build's figures
+// agree with it.
 func (s *subnet) compare() (findings []agreement.Validator) {
 	slices.SortStableFunc(s.Items, func(a, b agreement.SubnetFinding) int {
 		return cmp.Compare(a.Run, b.Run)

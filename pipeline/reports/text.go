@@ -15,11 +15,12 @@ import (
 	"github.com/trajectory-arena/arena/judges/shop/probe"
 )
 
-// minAgents is the number of agents from which a constant grade shows that a judge measures nothing.
+// minAgents is the minimum number of agents from which a constant grade shows that a judge measures
+// nothing.
 const minAgents = 10
 
-// constantText returns a warning if the judge gave all attempts of many agents one grade. Agents
-// differ, so that such a judge measures nothing.
+// constantText returns a warning if the judge gave one grade to all attempts of at least minAgents
+// agents, otherwise "". Agents differ, so that such a judge measures nothing.
 func (r *Judges) constantText() string {
 	if len(r.Levels) != 1 || r.GradedAgents < minAgents {
 		return ""
@@ -64,7 +65,7 @@ func (r *Judges) Text(maxUnscored float64) string {
 	return text + r.Predicts.text() + r.Thinking.text() + framesText(r.Frames, r.Multiplier.Frames) + agreementText(r.Agreement) + r.SubnetText() + r.Probes.text() + r.Steps.text()
 }
 
-// askedText returns which attempts the judge was asked about.
+// askedText returns, as a part of a sentence, which attempts the judge was asked about.
 func (r *Judges) askedText() string {
 	switch r.DroppedEvery {
 	case 0:
@@ -75,7 +76,8 @@ func (r *Judges) askedText() string {
 	return "that it was asked about"
 }
 
-// drawnText returns how the attempts that cannot become rows were drawn, empty if they were not.
+// drawnText returns a sentence on how attempts that cannot become rows were sampled for grading. It
+// is empty if all or none were graded.
 func (r *Judges) drawnText() string {
 	if r.DroppedEvery < 2 {
 		return ""
@@ -126,7 +128,7 @@ func (r *Multiplier) text() string {
 	return text
 }
 
-// cardAgents is the number of agents on the card; agents.json lists all.
+// cardAgents is the maximum number of agents in a table of the card; agents.json lists all.
 const cardAgents = 10
 
 // Text returns the text of the dataset card.
@@ -247,7 +249,8 @@ func LengthsText(lengths []Lengths) string {
 		})
 }
 
-// upTo formats the median, the 90th percentile and the maximum of sorted values, by nearest rank.
+// upTo returns the median, the 90th percentile and the maximum of sorted values as text, by nearest
+// rank. It needs at least one value.
 func upTo(sorted []int) string {
 	n := int64(len(sorted))
 	return fmt.Sprintf(

@@ -25,7 +25,8 @@ type ThinkingCounts struct {
 	Unmeasured int `json:"unmeasured"`
 }
 
-// add counts an attempt if it has a dialogue.
+// add counts an attempt by whose its thinking is, if it has a dialogue. isKept reports whether the
+// attempt is a row of config sft.
 func (t *Thinking) add(x *block.Entry, isKept bool) {
 	if !x.HasDialogue {
 		return
@@ -46,7 +47,7 @@ func (c *ThinkingCounts) add(s *arena.Structure) {
 	}
 }
 
-// text returns the text of the dataset card.
+// text returns the card's paragraph on how many attempts have thinking that no model wrote.
 func (t *Thinking) text() string {
 	k := t.Kept
 	return fmt.Sprintf(

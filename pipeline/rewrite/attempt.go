@@ -28,8 +28,8 @@ import (
 // The prompt allows five sentences, which are far shorter.
 const maxThought = 4000
 
-// maxOptions is the number of calls among which a model chooses when reasoning is checked. One
-// of them is the real call.
+// maxOptions is the maximum number of calls among which a model chooses when reasoning is checked.
+// One of them is the real call.
 const maxOptions = 4
 
 // Attempt is the result of rewriting one attempt.
@@ -54,12 +54,12 @@ type Attempt struct {
 type rewritten struct {
 	Attempt
 	row *rows.SFT // nil if the attempt is not a row
-	// thoughts are the texts of the model's reasoning after the first result. Product titles are
-	// removed.
+	// thoughts are the texts of the model's reasoning after the first result, without product
+	// titles. They are compared with those of other rows.
 	thoughts frames.Thoughts
 }
 
-// asking is the state of rewriting one attempt.
+// asking is the state of rewriting one attempt, with the cost of its requests to the model.
 type asking struct {
 	*work
 	trace   *arena.Trace
@@ -68,8 +68,8 @@ type asking struct {
 	spent   ledger.Spent
 }
 
-// attempt rewrites one attempt: a model writes reasoning for each step. To save cost, it stops
-// at the first step whose reasoning fails a check.
+// attempt rewrites one attempt: a model writes reasoning for each step. To save cost, it stops at
+// the first step whose reasoning fails a check; the result then has the reason and no row.
 func (w *work) attempt(ctx context.Context, t *arena.Trace) (*rewritten, error) {
 	a := &asking{work: w, trace: t, problem: w.day.Problems.Get(w.day.Problems.IndexOf(t)), spent: ledger.Free(),
 		out: &rewritten{Attempt: Attempt{
@@ -98,7 +98,7 @@ func (w *work) attempt(ctx context.Context, t *arena.Trace) (*rewritten, error) 
 	return a.end(reason), err
 }
 
-// steps returns the turns of a trace that have calls.
+// steps returns the turns of a trace that have tool calls.
 func steps(t *arena.Trace) []arena.Turn {
 	d := filters.Normalise(t)
 	return slices.DeleteFunc(d.Turns, func(t arena.Turn) bool {
@@ -119,9 +119,9 @@ func (a *asking) end(reason string) *rewritten {
 	return a.out
 }
 
-// think gets the reasoning for the first of the remaining turns. It sends two requests: one for
-// the reasoning, and one that checks whether the reasoning leads to the real call. reason is the
-// failed check, "" if none failed.
+// think returns the reasoning that the model writes for the first of the remaining turns; p has
+// what precedes it. A second request checks whether the reasoning leads to the real call. reason is
+// the failed check, "" if none failed.
 func (a *asking) think(
 	ctx context.Context,
 	p past,
@@ -173,8 +173,8 @@ func (a *asking) ask(ctx context.Context, t llm.Task) (llm.Reply, error) {
 	return r, err
 }
 
-// finish creates the row of the attempt with the new reasoning and compares the row with the
-// log. It returns the reason if a check fails, otherwise "".
+// finish creates the row of the attempt with the new reasoning, which p has, and compares the row
+// with the log. It returns the reason if a check fails, otherwise "".
 func (a *asking) finish(
 	ctx context.Context,
 	p past,
@@ -217,9 +217,9 @@ func (a *asking) finish(
 	return "", nil
 }
 
-// withoutTitles returns a thought with "1" for each product title of the results, and without
-// the product IDs in the next calls. Titles and lists of IDs are similar in all attempts, while
-// the thoughts are compared to find templates.
+// withoutTitles returns a thought with "1" for each product title in the results of turns, and
+// without the product IDs in the calls next. Titles and lists of IDs are similar in all attempts,
+// while the thoughts are compared to find templates.
 func withoutTitles(thought string, next []arena.Call, turns []arena.Turn) string {
 	for _, c := range next {
 		for _, id := range strings.Split(gjson.Get(string(c.Arguments), "product_ids").String(), ",") {
@@ -267,8 +267,8 @@ func (a *asking) newRow(turns []arena.Turn) (row *rows.SFT, reason string, err e
 	return &sft, "", err
 }
 
-// moves has the calls of each step of all attempts as text, by problem ID and by the canonical
-// form of the calls.
+// moves has the calls of each step of all attempts as text, by problem ID and by the canonical form
+// of the calls, from which alternatives to a step are taken.
 type moves map[string]map[string]move
 
 // maxMoves is the maximum number of distinct steps that are stored for one problem.
@@ -285,8 +285,8 @@ func (m moves) add(problem string, turns []arena.Turn) {
 	}
 }
 
-// options returns up to maxOptions alternatives for a step, as text: the given calls, and calls
-// of other attempts at the problem. index is the position of the given calls. The order is
+// options returns up to maxOptions alternatives for a step, as text: the calls of the step, and
+// calls of other steps at the problem. index is the position of the step's own calls. The order is
 // pseudo-random and reproducible.
 func (m moves) options(problem string, calls []arena.Call) (out []move, index int) {
 	next := newMove(calls)

@@ -35,7 +35,7 @@ const (
 
 // unsupportedReason returns the reason why a thought is impossible at its step: it contains a
 // datum, such as a price, that is neither in the request, nor in an earlier result, nor in the
-// next calls. It returns "" if there is no such datum. The IDs in the next calls need no check,
+// calls next. It returns "" if there is no such datum. The IDs in the next calls need no check,
 // since the filter has compared them with the results.
 func (p past) unsupportedReason(
 	thought string,
@@ -68,8 +68,8 @@ func (p past) unsupportedReason(
 }
 
 // sourceReason returns the reason for rejecting a thought with a datum that was unknown at its
-// step. The reason depends on where the datum occurs: in the right answer, in a later step, or
-// in neither.
+// step: reasonGold if the datum is in the right answer, reasonLater if it is in one of the
+// remaining steps, otherwise reasonInvented.
 func sourceReason(datum string, remaining []arena.Turn, problem *arena.Problem) string {
 	occursIn := func(text string) bool {
 		return strings.Contains(strings.ToLower(text), strings.ToLower(datum))
@@ -89,8 +89,9 @@ func sourceReason(datum string, remaining []arena.Turn, problem *arena.Problem) 
 
 const reasonOrders = "orders_the_judge" // the text gives orders to its reader, such as a judge
 
-// rewritableReasons are the filter's reasons that do not prevent rewriting. They are about who
-// made the calls, about texts that are replaced, or about results that the shop returns again.
+// rewritableReasons are the filter's reasons for dropping an attempt that do not prevent rewriting.
+// They are about who made the calls, about texts that are replaced, or about results that the shop
+// returns again.
 var rewritableReasons = []string{filters.ReasonScripted, filters.ReasonFixed, "no_inference", "unnamed_dispatches", "unnamed_recommendation", "found_by_client", "dictated_calls", reasonOrders, chat.ReasonUnanswered}
 
 // textReason returns the filter's first reason for dropping the attempt with its new texts, such
@@ -104,9 +105,10 @@ func (w *work) textReason(t *arena.Trace, d *arena.Dialogue) string {
 	return cmp.Or(others...)
 }
 
-// changedReason returns the reason if the new row differs from the log in the calls, the
-// results, their order, or the score by the subnet's rules. It returns "" if they agree. source
-// is the row without new reasoning. decoded is the trace that was read back from the new row.
+// changedReason returns the reason if the new row differs from the log: reasonCalls for other
+// calls, results or order, reasonScore for another score by the subnet's rules. It returns "" if
+// they agree. source is the row without new reasoning, decoded the trace that was read back from
+// the new row.
 func (a *asking) changedReason(
 	ctx context.Context,
 	source *rows.SFT,
@@ -137,8 +139,8 @@ func (a *asking) changedReason(
 	return "", nil
 }
 
-// callsDigest returns a hash of a row's calls and results in order. The texts of the model are
-// left out.
+// callsDigest returns a hash of a row's messages in order without the texts of the model, so that
+// it covers the calls and the results.
 func callsDigest(r *rows.SFT) (string, error) {
 	messages, err := chat.Decode(r.Messages)
 	if err != nil {
@@ -190,7 +192,7 @@ func (p past) next(thought string, step []arena.Call) past {
 	})}
 }
 
-// move is the text of the calls of one step, without results.
+// move is the text of the tool calls of one step, without results.
 type move string
 
 // newMove returns the calls of one step as text, each as name(arguments) on a line.

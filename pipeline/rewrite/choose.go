@@ -43,9 +43,9 @@ func (w *work) readRows() (err error) {
 	return err
 }
 
-// choose selects the attempts to rewrite. Candidates are listed in the tables of the corpus. Of
-// these, up to MaxRows attempts remain whose traces can be used. It also records the calls of
-// all attempts, among which a model chooses when reasoning is checked.
+// choose selects the attempts to rewrite: of those that the tables of the corpus list, at most
+// MaxRows whose traces can be used. It also records the calls of all attempts, among which a model
+// chooses when reasoning is checked.
 func (w *work) choose(ctx context.Context) error {
 	if err := w.findScripted(); err != nil {
 		return err
@@ -76,9 +76,9 @@ func (w *work) choose(ctx context.Context) error {
 	return err
 }
 
-// findScripted adds to w.chosen the attempts in which a program solved a training problem, by
-// the tables of the corpus. It drops attempts against which the filter has reasons that
-// rewriting does not remove.
+// findScripted adds to w.chosen the attempts in which a program solved a training problem, by the
+// tables of the corpus. It drops those against which the filter has reasons that rewriting does not
+// remove.
 func (w *work) findScripted() error {
 	solved := map[string]bool{}
 	reasons := map[string][]string{}
@@ -118,9 +118,9 @@ func (w *work) drop(id, reason string) {
 	w.report.Dropped[reason]++
 }
 
-// checkAttempt drops an attempt if the customer wrote a second message, if the shop does not
-// return an incomplete result again, or if a kept attempt at the problem has the same calls.
-// byCalls maps a hash of calls to the ID of the kept attempt.
+// checkAttempt drops an attempt if the customer wrote a second message, if the shop does not return
+// an incomplete result again, or if another attempt at the problem with the same calls is kept.
+// byCalls maps a hash of problem and calls to the ID of the kept attempt, which it updates.
 func (w *work) checkAttempt(
 	ctx context.Context,
 	t *arena.Trace,

@@ -18,9 +18,9 @@ import (
 // reasonCut is the reason why an attempt with an incomplete result is not rewritten.
 const reasonCut = "cut_result" // a result is incomplete, and the shop's answer does not agree with the log
 
-// restoreResults replaces each incomplete result of an attempt by the result of making the call
-// again in the shop. It returns the number of replaced results. ok is false if the shop's
-// answers do not agree with the log.
+// restoreResults replaces each missing or truncated result in turns by the result of making the
+// call again in the shop. It returns the number of replaced results. ok is false if the shop's
+// answers do not agree with the log; turns may then be changed.
 func (w *work) restoreResults(
 	ctx context.Context,
 	t *arena.Trace,
@@ -51,8 +51,8 @@ func (w *work) restoreResults(
 	return replayed, true, nil
 }
 
-// openShops opens a shop with a search index for each product catalogue of the sources. It does
-// nothing if they are open.
+// openShops opens a shop with a search index for each product catalogue of the sources, and sets
+// w.shops. It does nothing if they are open.
 func (w *work) openShops(ctx context.Context) (err error) {
 	if len(w.shops) > 0 {
 		return nil
@@ -78,7 +78,7 @@ func (w *work) close() error {
 	return err
 }
 
-// replay executes a call of the attempt again in the shop and returns the result as JSON. claim is
+// replay executes a call of the attempt again in the shops and returns the result as JSON. claim is
 // the index of the call in a.Claims. It returns "" if no shop's answers agree with the log.
 func (w *work) replay(
 	ctx context.Context,
@@ -111,8 +111,8 @@ func (w *work) replay(
 	return ""
 }
 
-// recordedText returns a result as the client recorded it, without surrounding white space. It
-// returns "" if no result was recorded.
+// recordedText returns a result as text, without surrounding white space: the text of a JSON
+// string, the JSON of any other value. It returns "" if no result was recorded.
 func recordedText(r arena.Raw) string {
 	switch r.Kind() {
 	case arena.String:
@@ -124,8 +124,8 @@ func recordedText(r arena.Raw) string {
 	}
 }
 
-// isCut reports whether the result of a call is missing, or is only the beginning of a list or
-// an object.
+// isCut reports whether the result of a call is missing, or is only the beginning of a list or an
+// object.
 func isCut(c arena.Call) bool {
 	text := recordedText(c.Result)
 	if text == "" {
@@ -137,8 +137,7 @@ func isCut(c arena.Call) bool {
 }
 
 // hasPrefix reports whether text is the beginning of answer, in one of the forms in which Python
-// clients write values. Dots at the end of text are ignored, since they replace the missing
-// part.
+// clients write values. Dots at the end of text are ignored, since they replace the missing part.
 func hasPrefix(answer python.Value, text string) bool {
 	text = strings.TrimRight(text, ".… ")
 	forms := []string{
@@ -150,9 +149,9 @@ func hasPrefix(answer python.Value, text string) bool {
 	return slices.ContainsFunc(forms, func(form string) bool { return strings.HasPrefix(form, text) })
 }
 
-// log is the shop server for a call that is made again. It answers requests from the proxy's log
-// if the log has the complete answer, and otherwise from the shop. It checks that the shop's
-// answers agree with what the log recorded.
+// log is the shop server for a call that is made again. It answers requests from the proxy's log if
+// that has the complete answer, and otherwise from the shop. It records whether the shop's answers
+// agree with the log.
 type log struct {
 	shop.Local
 	// records are the logged requests of the call that have not been repeated yet.
@@ -191,8 +190,8 @@ func (l *log) Get(
 	return answer, status, ok
 }
 
-// agrees reports whether the shop's answer matches an answer that the log recorded only in part.
-// It must have the recorded length in characters and, for a search, the recorded product IDs.
+// agrees reports whether the shop's answer matches one that the log recorded as truncated. It must
+// have the recorded length in bytes of its JSON and, for a search, the recorded product IDs.
 func agrees(c *arena.ProxyCall, answer python.Value) bool {
 	var ids []string
 	for _, product := range answer.List {

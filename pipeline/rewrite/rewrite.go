@@ -106,7 +106,8 @@ type work struct {
 	secret  func(string) bool
 	chosen  map[string]*rows.Attempt
 	moves   moves
-	// shops are the shops of the sources. It is empty until the first incomplete result.
+	// shops are the shops with the catalogues of the sources. It is empty until the first
+	// incomplete result.
 	shops  []shop.Local
 	tools  []string
 	report Report

@@ -14,7 +14,7 @@ import (
 )
 
 // dropTemplates drops the rows whose reasoning follows the same template as that of many other
-// rows.
+// rows, and sets the reason of their attempts.
 func dropTemplates(attempts []*rewritten) {
 	var rows []*rewritten
 	var thoughts []frames.Thoughts

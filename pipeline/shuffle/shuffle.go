@@ -13,8 +13,8 @@ import (
 // Partitions is the number of partitions. A reader has the records of one in memory.
 const Partitions = 256
 
-// seed distributes keys over partitions. It differs between processes, and no result may depend on
-// it.
+// seed is the seed of the hash that assigns keys to partitions. It differs between processes, and
+// no result may depend on it.
 var seed = maphash.MakeSeed()
 
 // PartitionOf returns the partition of a key.
@@ -32,7 +32,8 @@ type Store struct {
 	file   *corpus.Output
 }
 
-// partition has the records of one partition: first those of the file, then those in memory.
+// partition has the records of one partition: those in the extents of the file, then those in
+// memory (tail).
 type partition struct {
 	extents []extent
 	tail    []byte

@@ -30,7 +30,7 @@ type Check struct {
 
 	attempts int
 	grades   agreement.Ratings
-	// graded are the attempts with a grade and a declared outcome, by task.
+	// graded are the attempts with a grade and an outcome, each with its task.
 	graded   []stats.Graded
 	requests map[string]string
 }
@@ -97,7 +97,9 @@ func (c *Check) Results(on, date string) ([]Result, error) {
 	return results, nil
 }
 
-// judge measures the judge by the labels or, without labels, by the outcomes of the attempts.
+// judge returns the measurement of the judge: its agreement (weighted kappa) with the labels or,
+// without labels, how well its grades distinguish solved attempts from failed ones at the same task
+// (AUC). The result has a reason instead if there are too few data.
 func (c *Check) judge() (Result, error) {
 	out := Result{Instrument: domain.Judge}
 	if c.Labels == nil {
@@ -134,13 +136,13 @@ func (c *Check) measurement(figure string, value float64, interval stats.Interva
 	}
 }
 
-// minRequests is the minimum number of distinct requests for measuring the guard. With fewer, a
-// single request would change the result too much.
+// minRequests is the minimum number of different requests for which the guard is measured. With
+// fewer, a single request would change the result too much.
 const minRequests = 20
 
-// rewordings measures the guard's detector of reworded requests. The figures are its recall on
-// requests that were reworded for the test, and the share of requests that it would drop because
-// of a different one.
+// rewordings returns the measurement of the guard's detector of reworded requests: its recall on
+// requests that were reworded for the test, and the share of requests that it would drop because of
+// a different one. The result has a reason instead if there are too few requests.
 func (c *Check) rewordings() (Result, error) {
 	out := Result{Instrument: domain.Rewordings}
 	if len(c.requests) < minRequests {
@@ -177,7 +179,7 @@ func (c *Check) rewordings() (Result, error) {
 	return out, nil
 }
 
-// measuredKey matches the key "measured" of a domain file with the lines that belong to it.
+// measuredKey matches the key "measured" of a domain file (YAML) with the indented lines after it.
 var measuredKey = regexp.MustCompile(`(?m)^measured:.*\n?(?:^(?:[ \t].*)?\n?)*`)
 
 // Write returns the domain file with the figures of the results under the key "measured". It

@@ -20,18 +20,19 @@ import (
 // Survey is a count of the properties of traces, from which a domain is proposed.
 type Survey struct {
 	attempts int
-	// named counts the attempts that have the id of their task, logged those with a gateway's
-	// log.
+	// named is the number of attempts with the ID of their task, logged that of attempts with the
+	// log of a gateway.
 	named, logged int
 	formats       map[string]int
 	tools         map[string]*tool
-	// rewards counts attempts by their declared reward, errors by the error with which they
-	// ended.
+	// rewards counts attempts by the reward that they declare, errors by the type of the error with
+	// which they ended.
 	rewards map[float64]int
 	errors  map[string]int
 }
 
-// tool is what the traces show about one tool.
+// tool is what the traces show of one tool: the attempts that call it, and the names of its
+// arguments with words and with IDs.
 type tool struct {
 	// attempts counts the attempts that call the tool.
 	attempts   int
@@ -82,7 +83,8 @@ const (
 	maxArguments = 32
 )
 
-// addCall counts a call of an attempt. called has the tools that the attempt called before.
+// addCall counts a tool call of an attempt and the names of its arguments. called has the tools
+// that the attempt called before, to which addCall adds this one.
 func (s *Survey) addCall(c *arena.Call, called map[string]bool) {
 	t := s.tools[c.Name]
 	if t == nil {
@@ -108,8 +110,8 @@ func (s *Survey) addCall(c *arena.Call, called map[string]bool) {
 	}
 }
 
-// isID reports whether an argument contains ids, judged by its name: id, ids, or a name that
-// ends in _id or _ids.
+// isID reports whether an argument contains IDs, judged by its name: id, ids, or a name that ends
+// in _id or _ids, in any case.
 func isID(name string) bool {
 	singular := strings.TrimSuffix(strings.ToLower(name), "s")
 	return singular == "id" || strings.HasSuffix(singular, "_id")
@@ -125,7 +127,8 @@ var (
 	endingNames = []string{"done", "end", "exit", "finish", "submit", "terminate", "transfer_to_human", "transfer_to_human_agents"}
 )
 
-// role returns what a tool probably does, judged by its name and its arguments.
+// role returns what the tool with this name probably does, judged by the name and the arguments:
+// end an attempt, change something, open an object by its ID, search, or else ask.
 func (t *tool) role(name string) domain.Role {
 	verb, _, _ := strings.Cut(strings.ToLower(name), "_")
 	switch {
@@ -169,7 +172,8 @@ func (s *Survey) Propose(name string) []byte {
 	return []byte(b.String())
 }
 
-// outcome returns the lines of the key "outcome" of a proposed domain.
+// outcome returns the lines of the key "outcome" of a proposed domain file, with the counts of
+// rewards and errors as comments.
 func (s *Survey) outcome() string {
 	var b strings.Builder
 	stated := 0
@@ -205,7 +209,8 @@ func isPlain(name string) bool {
 	return name != "" && (name[0] < '0' || name[0] > '9') && !strings.ContainsFunc(name, isOther)
 }
 
-// list returns a YAML key with a list of argument names. It returns "" if there are none.
+// list returns the YAML text ", key: [names]" with those names that need no quotes, sorted. It
+// returns "" if there are none.
 func list(key string, names map[string]bool) string {
 	plain := slices.DeleteFunc(slices.Sorted(maps.Keys(names)), func(name string) bool { return !isPlain(name) })
 	if len(plain) == 0 {
@@ -214,7 +219,7 @@ func list(key string, names map[string]bool) string {
 	return ", " + key + ": [" + strings.Join(plain, ", ") + "]"
 }
 
-// counted returns the keys of a map with their counts as text, the most frequent key first.
+// counted returns the keys of a map with their counts as text, the largest count first.
 func counted(counts map[string]int) string {
 	keys := slices.SortedFunc(maps.Keys(counts), func(x, y string) int {
 		return cmp.Or(cmp.Compare(counts[y], counts[x]), strings.Compare(x, y))

@@ -40,13 +40,15 @@ type Sample struct {
 	problems map[string]*tally
 }
 
-// row has what is compared of a row.
+// row has what is compared of a row with other rows, and counts of its turns. order is the hash of
+// its ID, by which rows are sampled.
 type row struct {
 	order   uint64
 	problem string
-	// words are the first words that the model said, grams the set of all its grams.
+	// words are hashes of the first words that the model wrote, grams the set of the hashes of all
+	// its 3-grams.
 	words, grams []uint64
-	// opening and tools are hashes of the first words and of the sequence of tools.
+	// opening and tools are hashes of the model's first words and of the sequence of its tools.
 	opening, tools                   uint64
 	turns, reasoned, after, grounded int
 }
@@ -99,7 +101,7 @@ func newRow(messages []chat.Message) *row {
 	return r
 }
 
-// whole returns one hash of all values, 0 if there are none.
+// whole returns one hash of the sequence of all values, 0 if there are none.
 func whole(values []uint64) uint64 {
 	hash := uint64(0)
 	for _, h := range grams(values, len(values)) {
@@ -173,8 +175,8 @@ func (s *Sample) Figures() []Figure {
 	}
 }
 
-// sometimes counts a problem with several attempts, and whether some but not all of them solved
-// it.
+// sometimes returns whether a problem is solved in some but not all attempts: part is 1 if so,
+// total 1 if it has several attempts. A problem with fewer is not counted.
 func sometimes(t *tally) (part, total int) {
 	switch {
 	case t.attempts < 2:
@@ -186,7 +188,7 @@ func sometimes(t *tally) (part, total int) {
 	}
 }
 
-// groups returns a number for each row, equal for rows at the same problem.
+// groups returns a number for each row, which is equal for rows at the same problem.
 func (s *Sample) groups() []int {
 	numbers := map[string]int{}
 	return slicesx.Map(s.rows, func(r *row) int {
@@ -197,8 +199,8 @@ func (s *Sample) groups() []int {
 	})
 }
 
-// distinct returns the share of distinct grams in texts of blockWords words, which are the rows'
-// words one after the other. Longer texts repeat themselves more, so all have one length.
+// distinct returns the mean share of distinct 3-grams in texts of blockWords words, which are the
+// rows' words one after another. Longer texts repeat themselves more, so all have one length.
 func (s *Sample) distinct() Figure {
 	var text []uint64
 	for _, r := range s.rows {
@@ -221,8 +223,9 @@ func (s *Sample) distinct() Figure {
 	}
 }
 
-// pairs returns the mean of compare over all pairs of rows at different problems. The standard
-// error is that of a U-statistic: twice that of the mean of the rows' means.
+// pairs returns the mean of compare, 0 to 1, over all pairs of rows at different problems. groups
+// has the problem of each row. The standard error is that of a U-statistic: twice that of the mean
+// of the rows' means.
 func (s *Sample) pairs(name string, groups []int, compare func(a, b *row) float64) Figure {
 	sums := make([]float64, len(s.rows))
 	counts := make([]float64, len(s.rows))
@@ -248,7 +251,8 @@ func (s *Sample) pairs(name string, groups []int, compare func(a, b *row) float6
 	return f
 }
 
-// within returns the part of an interval that is between 0 and 1.
+// within returns the part of an interval that is between 0 and 1, and 0 to 1 if it is unknown
+// (NaN).
 func within(i stats.Interval) stats.Interval {
 	if math.IsNaN(i.Low) {
 		return stats.Interval{Low: 0, High: 1}
@@ -256,8 +260,8 @@ func within(i stats.Interval) stats.Interval {
 	return stats.Interval{Low: max(i.Low, 0), High: min(i.High, 1)}
 }
 
-// nearCopies returns a function that reports whether a row nearly repeats another row of the
-// sample.
+// nearCopies returns a function that returns as part whether (1 or 0) a row nearly repeats another
+// row of the sample, and 1 as total.
 func (s *Sample) nearCopies() func(*row) (part, total int) {
 	repeats := map[*row]int{}
 	for i, a := range s.rows {
@@ -271,7 +275,8 @@ func (s *Sample) nearCopies() func(*row) (part, total int) {
 	return func(r *row) (part, total int) { return repeats[r], 1 }
 }
 
-// share returns a share over the rows, whose problems are the independent units.
+// share returns the sum of the parts divided by the sum of the totals over all rows, with an
+// interval for which the problems (groups) are the independent units.
 func (s *Sample) share(name, units string, groups []int, part func(*row) (part, total int)) Figure {
 	parts := make([]float64, len(s.rows))
 	totals := make([]float64, len(s.rows))
@@ -283,7 +288,8 @@ func (s *Sample) share(name, units string, groups []int, part func(*row) (part, 
 	return ratio(name, units, stats.SumByGroup(parts, groups), stats.SumByGroup(totals, groups))
 }
 
-// outcomes returns a share over the problems.
+// outcomes returns the sum of the parts divided by the sum of the totals over all problems, with an
+// interval.
 func (s *Sample) outcomes(name, units string, part func(*tally) (part, total int)) Figure {
 	var parts, totals []float64
 	for _, key := range slices.Sorted(maps.Keys(s.problems)) {

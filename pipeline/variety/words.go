@@ -15,11 +15,12 @@ const (
 	gramWords = 3
 	// openingWords is the number of words that two rows with the same opening share.
 	openingWords = 8
-	// minDigits is the length from which a number, such as a price or an id, is compared alone.
+	// minDigits is the minimum number of digits of a number, such as a price or an ID, that is
+	// compared alone.
 	minDigits = 3
 )
 
-// words returns the hashes of the lower-case words and numbers of a text.
+// words returns the hashes of the words and numbers of a text in order, without regard to case.
 func words(text string) []uint64 {
 	var out []uint64
 	isBreak := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }
@@ -29,8 +30,8 @@ func words(text string) []uint64 {
 	return out
 }
 
-// grams returns the hash of each sequence of n words, in order. It returns one hash for a text of
-// fewer words, none for an empty text.
+// grams returns the hash of each sequence of n values, which are hashes of words, in order. It
+// returns one hash for fewer than n values, none for no values.
 func grams(words []uint64, n int) []uint64 {
 	if len(words) == 0 {
 		return nil
@@ -54,8 +55,8 @@ func set(values []uint64) []uint64 {
 	return slices.Compact(out)
 }
 
-// jaccard returns the number of values that are in both sets, divided by the number that are in
-// one of them. It returns 0 if one set is empty.
+// jaccard returns the number of values that are in both of two sorted sets, divided by the number
+// that are in at least one of them. It returns 0 if a set is empty.
 func jaccard(a, b []uint64) float64 {
 	both := 0
 	for i, j := 0, 0; i < len(a) && j < len(b); {
@@ -76,7 +77,8 @@ func jaccard(a, b []uint64) float64 {
 	return float64(both) / float64(len(a)+len(b)-both)
 }
 
-// facts returns what a text can repeat of another: its sequences of words, and its long numbers.
+// facts returns hashes of what a text can repeat of another: its sequences of three words, and its
+// numbers of at least minDigits digits.
 func facts(text string) []uint64 {
 	out := grams(words(text), gramWords)
 	for number := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsDigit(r) }) {
@@ -87,9 +89,9 @@ func facts(text string) []uint64 {
 	return out
 }
 
-// thoughts counts the turns of the model in messages: all turns, those with reasoning, those that say
-// something after a result, and those of these that repeat a fact which only results showed
-// before.
+// thoughts counts the turns of the model in messages: all turns, those with reasoning, those with
+// any text after a result, and those of the latter that repeat a fact (words or a number) which
+// only results contained before.
 func thoughts(messages []chat.Message) (turns, reasoned, after, grounded int) {
 	told := map[uint64]bool{}
 	shown := map[uint64]bool{}

@@ -28,7 +28,8 @@ type (
 // start is the initial state of each grammar's automaton.
 const start state = 1
 
-// maxStates is an upper bound for the number of states and for the number of classes.
+// maxStates is the number of states and of classes for which a grammar has space, more than the
+// embedded grammars have.
 const maxStates = 32
 
 // grammar is a finite automaton that recognises words or emoji.

@@ -31,10 +31,10 @@ type Builder struct {
 	current []*postings
 }
 
-// postings are the numbers of the documents that contain one term, in ascending order, encoded
-// as variable-length integers. Each number is written as its difference from the previous one,
-// shifted left by one bit. The low bit is set if the term occurs once in the document. Otherwise
-// the number of occurrences follows.
+// postings are the numbers of the documents that contain one term, in ascending order, encoded as
+// variable-length integers. Each number is written as its difference from the previous one, shifted
+// left by one bit. The low bit is set if the term occurs once in the document. Otherwise the number
+// of occurrences follows.
 type postings struct {
 	code      []byte
 	last      uint32
@@ -142,13 +142,13 @@ const (
 	b  = float32(0.4)
 )
 
-// exactLengths is the number of document lengths, from 0 on, that lengthByte encodes as
-// themselves. Longer lengths are encoded as a mantissa and an exponent (SmallFloat.intToByte4 of
-// Lucene).
+// exactLengths is the number of terms that lengthByte subtracts from the length of a longer
+// document before it encodes the remainder as a mantissa and an exponent, like Lucene's
+// SmallFloat.intToByte4. Shorter lengths are encoded as themselves.
 const exactLengths = 24
 
-// lengthByte encodes the number of terms in a document in one byte. Numbers up to 39 are exact;
-// larger ones are rounded down to a mantissa of three bits.
+// lengthByte encodes the number of terms in a document in one byte. Numbers up to 39 are exact; of
+// larger ones the part above 24 is rounded down to four significant bits.
 func lengthByte(n uint32) byte {
 	if n < exactLengths {
 		return byte(n)
@@ -189,8 +189,8 @@ func idf(n int, documents uint64) float32 {
 	return float32(math.Log(1 + (float64(documents)-float64(n)+0.5)/(float64(n)+0.5)))
 }
 
-// topHits collects the hits with the best scores. At 2*limit hits, it sorts them and drops the
-// second half.
+// topHits collects the hits with the best scores. When it has 2*limit hits, it sorts them and drops
+// the second half.
 type topHits struct {
 	limit int
 	hits  []Hit

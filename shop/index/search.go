@@ -109,8 +109,8 @@ func (x *Index) find(term string) (documents int, code []byte) {
 	return int(binary.LittleEndian.Uint32(entry[4:])), x.postings[start:end]
 }
 
-// window is the number of documents that are scored at a time. It is so small that their sums,
-// of 8 bytes each, remain in the processor's cache.
+// window is the number of documents that are scored at a time. It is so small that their sums, of 8
+// bytes each, remain in the processor's cache.
 const window = 1 << 13
 
 // scratch is the working memory of one search. Later searches reuse it.
