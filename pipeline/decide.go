@@ -42,7 +42,8 @@ const (
 )
 
 // decision decides on one record without regard to other attempts at its problem. e is the summary
-// of the record and x its restored entry. Stage of the decision is empty if the record is kept.
+// of the record's stored results, x the same with more fields. Stage of the decision is empty if
+// the record is kept.
 func (g *grouper) decision(e *entrySummary, x *block.Entry) choose.Decision {
 	if x.Fault != nil {
 		return choose.Decision{Stage: stageRead, Reason: x.Fault.Reason, Failed: true}

@@ -35,7 +35,8 @@ type entrySummary struct {
 	// id and record are the trace ID and the hash of the record.
 	id     string
 	record record
-	// original is the entry that counts among several with the same trace ID, nil if this one does.
+	// original is the summary that counts among several attempts with the same trace ID, nil if
+	// this one does.
 	original *entrySummary
 	// run, agent and problemID are shared by many entries.
 	run       unique.Handle[string]
@@ -71,8 +72,8 @@ func newRecord(text string) (r record) {
 	return record(b)
 }
 
-// traits are the properties of an entry that have few values. Each combination is stored once,
-// because many entries share it.
+// traits are the properties of a record's results that have few values. Each combination is stored
+// once, because many records share it.
 type traits struct {
 	axis arena.Axis
 	// reasons are separated by newlines.
@@ -134,8 +135,9 @@ func newEntrySummary(pos ref, x *block.Entry) *entrySummary {
 	return e
 }
 
-// restore sets x to the entry of which e is the summary. Fields that the summary lacks are zero.
-// Outcome.Scores is empty but not nil if the attempt was scored and has no Ruling.
+// restore sets x to the stored results of which e is the summary. Fields that the summary lacks are
+// zero. Outcome.Scores is empty but not nil if the attempt was scored and has no Ruling (outcome by
+// a verifier or its source).
 func (e *entrySummary) restore(x *block.Entry) {
 	t := e.traits.Value()
 	*x = block.Entry{}

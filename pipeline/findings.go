@@ -68,9 +68,9 @@ func (p *Protection) checkEmbeddings(
 	return nil
 }
 
-// checkTier compares the problems that g guards with the protected problems by tier, which uses
-// embeddings, and stores the findings in p.Problems. If the endpoint fails before all were
-// compared, it sets p.NotRun to the reason.
+// checkTier compares the problems that the guard g guards with the protected problems by tier, a
+// comparison by embeddings, and stores the findings in p.Problems. If the endpoint fails before all
+// were compared, it sets p.NotRun to the reason.
 func (p *Protection) checkTier(
 	ctx context.Context,
 	problems *Problems,
@@ -139,9 +139,9 @@ func (p *Protection) planned() *PlannedProtection {
 	}
 }
 
-// readState parses the planned split of the problems into pools. prior has the pools that an
-// earlier run and held-out files assign. The error is ErrTerms if the split cannot be read, or if
-// it has a problem of prior in another pool.
+// readState parses the planned split of the problems into pools (train, eval, held-out,
+// never-touch). prior has the pools that an earlier run and held-out files assign. The error is
+// ErrTerms if the split cannot be read, or if it has a problem of prior in another pool.
 func (d *PlannedProtection) readState(prior *guard.State) (*guard.State, error) {
 	state, err := guard.ReadState(bytes.NewReader(d.Bank))
 	if err != nil {

@@ -31,8 +31,8 @@ type candidate struct {
 	isKept bool
 }
 
-// groupedInput is the state of the group step for one input. entries, odds and decisions have one
-// element for each record, in the order of the input.
+// groupedInput is the state of the group step for one input. entries (summaries of the results),
+// odds and decisions have one element for each record, in the order of the input.
 type groupedInput struct {
 	entries []*entrySummary
 	// odds are the filter's evidence on who made the calls of each attempt (a model or a program),
@@ -97,8 +97,8 @@ func (g *grouper) readBlocks(ctx context.Context) error {
 	return nil
 }
 
-// findCopies sets the original of every entry whose trace ID another entry has too: of all entries
-// with one ID, the one that filters.CompareCopies orders first counts.
+// findCopies sets the original of every attempt whose trace ID another has too: of all with one ID,
+// the one that filters.CompareCopies orders first counts.
 func (g *grouper) findCopies(ctx context.Context) error {
 	parts := make([][]*entrySummary, shuffle.Partitions)
 	for e := range g.attempts() {
@@ -131,7 +131,7 @@ func compareCopies(a, b *entrySummary) int {
 	)
 }
 
-// attempts returns an iterator over the entries of all readable records, in the order of the
+// attempts returns an iterator over the summaries of all readable records, in the order of the
 // inputs.
 func (g *grouper) attempts() iter.Seq[*entrySummary] {
 	return func(yield func(*entrySummary) bool) {
@@ -145,9 +145,10 @@ func (g *grouper) attempts() iter.Seq[*entrySummary] {
 	}
 }
 
-// findHabits computes the habits of all agents and the odds of all attempts from the samples. It
-// reads the samples three times: for the replies and dialogues that occur more than once, for the
-// agents that have them, and for the habits.
+// findHabits computes the habits of all agents, and the odds (evidence on who made the calls) of
+// all attempts, from the samples (what the filter recorded of each attempt). It reads the samples
+// three times: for the replies and dialogues that occur more than once, for the agents that have
+// them, and for the habits.
 func (g *grouper) findHabits(ctx context.Context) error {
 	for i := range g.inputs {
 		in := &g.inputs[i]
@@ -182,7 +183,8 @@ func (g *grouper) findHabits(ctx context.Context) error {
 	})
 }
 
-// eachPart calls visit with the samples of each partition. Several workers call it at once.
+// eachPart calls visit with the samples (what the filter recorded of each attempt) of each
+// partition. Several workers call it at once.
 func (g *grouper) eachPart(ctx context.Context, visit func(u *habits.Unpacker)) error {
 	return inorder.Each(ctx, g.session.Config.Workers, shuffle.Partitions, func(_ context.Context, part int) error {
 		records, err := g.samples.Partition(part)
@@ -195,8 +197,8 @@ func (g *grouper) eachPart(ctx context.Context, visit func(u *habits.Unpacker)) 
 	})
 }
 
-// eachSample calls visit for every sample with the entry of its attempt. Several workers call it at
-// once. A sample is valid only during its call.
+// eachSample calls visit for every sample (what the filter recorded of an attempt) with the summary
+// of its attempt. Several workers call it at once. A sample is valid only during its call.
 func (g *grouper) eachSample(ctx context.Context, visit func(*entrySummary, *habits.Sample)) error {
 	return g.eachPart(ctx, func(u *habits.Unpacker) {
 		sample := &habits.Sample{}
@@ -206,7 +208,8 @@ func (g *grouper) eachSample(ctx context.Context, visit func(*entrySummary, *hab
 	})
 }
 
-// unpack reads the next record of a partition into sample and returns the entry of its attempt.
+// unpack reads the next record of a partition into sample (what the filter recorded of an attempt)
+// and returns the summary of the attempt.
 func (g *grouper) unpack(u *habits.Unpacker, sample *habits.Sample) *entrySummary {
 	input := u.Int()
 	entry := u.Int()
@@ -214,8 +217,9 @@ func (g *grouper) unpack(u *habits.Unpacker, sample *habits.Sample) *entrySummar
 	return g.inputs[input].entries[entry]
 }
 
-// habitsOf returns the habits of the agents in one partition by agent, and sets the odds of their
-// attempts. Copies do not count: an agent that has only copies has habits of no samples.
+// habitsOf returns the habits of the agents in one partition, by agent, and sets the odds (evidence
+// on who made the calls) of their attempts. Copies do not count: an agent that has only copies has
+// habits without samples.
 func (g *grouper) habitsOf(u *habits.Unpacker, index habits.Index) map[string]*habits.Agent {
 	var entries []*entrySummary
 	var all []*habits.Sample

@@ -31,10 +31,10 @@ type input struct {
 const (
 	// smallFile is the stored size in bytes below which a file is small.
 	smallFile = 256 << 10
-	// minSharedBlocks is the number of small files above which they share blocks, and also the
-	// minimum number of shared blocks.
+	// minSharedBlocks is the number of small files above which they share blocks (folders of stored
+	// results), and also the minimum number of shared blocks.
 	minSharedBlocks = 64
-	// filesPerBlock is the approximate maximum number of small files in a shared block.
+	// filesPerBlock is the approximate maximum number of small files whose results share a folder.
 	filesPerBlock = 1 << 10
 )
 

@@ -63,9 +63,9 @@ func (w *unitWriter) writeVerdicts(ctx context.Context) error {
 	return out.Close()
 }
 
-// addToLedger writes the rows on one record to the tables attempts, outcomes, judgements and leaks.
-// An unreadable record has a row in attempts only. The judge's answer precedes the step judge's,
-// because readers take the score of an attempt from its first row of judgements.
+// addToLedger writes the rows on one record to the tables attempts, outcomes, judgements and leaks
+// of l. An unreadable record has a row in attempts only. The judge's answer precedes that of the
+// judge of steps, because readers take the score of an attempt from its first row of judgements.
 func (w *unitWriter) addToLedger(l *finish.Ledger, x *block.Entry) error {
 	if err := l.Attempts.Add(&x.Attempt); err != nil || x.Fault != nil {
 		return err
@@ -93,8 +93,9 @@ func (w *unitWriter) addToLedger(l *finish.Ledger, x *block.Entry) error {
 	return nil
 }
 
-// declaredRow returns the row of table declared on an attempt. It returns nil for an unreadable
-// record, and if the outcomes of the attempt's domain are not those that the source declares.
+// declaredRow returns the row of table declared on an attempt, with the reward that its source
+// states. It returns nil for an unreadable record, and if the attempt's domain takes outcomes from
+// elsewhere.
 func (s *session) declaredRow(x *block.Entry) *rows.Declared {
 	if x.Fault != nil || s.domains[x.Domain].Outcome.From != domain.FromDeclared {
 		return nil
@@ -126,7 +127,7 @@ func leakRow(x *block.Entry) *rows.Leak {
 }
 
 // attemptRow returns the row of table attempts for one record: the stored row with the number of
-// tokens, the decision d, and the task type and cluster of the problem.
+// tokens, the decision d, and the type and the cluster (group of similar problems) of its problem.
 func (s *session) attemptRow(x *block.Entry, d choose.Decision) *rows.Attempt {
 	row := x.Attempt
 	row.NTokens = int64(x.Body.Tokens)

@@ -63,8 +63,8 @@ func (s *session) newMapper() *mapper {
 	}
 }
 
-// readFile reads a trace file and adds an entry to w for each attempt and each unreadable record. n
-// is the index of the file among the files of the input.
+// readFile reads a trace file and adds an entry (results of all stages) to w for each attempt and
+// each unreadable record. n is the index of the file among the files of the input.
 func (m *mapper) readFile(
 	ctx context.Context,
 	in traces.Input,
@@ -324,9 +324,10 @@ func (m *mapper) candidate(x *block.Entry, d *block.Draft) (guard.Candidate, err
 	return finish.CandidateOf(&row, messages, toolTexts), nil
 }
 
-// judgeSteps returns the step judge's verdicts on an attempt, one for each message of the model,
-// and stores the judge's answer in entry. It returns nil if config steps is off, if the step judge
-// is off in the attempt's domain, if no model wrote its thinking, or if the judge gave no answer.
+// judgeSteps returns verdicts on the steps of an attempt by the step judge, one for each message of
+// the model, and stores the judge's answer in entry. It returns nil if config steps is off, if the
+// step judge is off in the attempt's domain, if no model wrote its thinking, or if the judge gave no
+// answer.
 func (m *mapper) judgeSteps(
 	ctx context.Context,
 	rec *arena.Record,

@@ -92,14 +92,15 @@ func (u unit) name() string {
 
 // A unit is the share of a corpus that one worker writes.
 const (
-	// maxUnit is the size of a unit, in bytes of text, at which a new unit begins at the latest. It
-	// is the size of a row group.
+	// maxUnit is the size in bytes of text at which a unit (a worker's share of the corpus) is
+	// full. It is the size of a row group.
 	maxUnit = 64 << 20
-	// minUnit is the minimum size of a unit in bytes of text, except the last of a config and
-	// split. Smaller files cost more than they contain.
+	// minUnit is the minimum size in bytes of text of a unit (a worker's share of the corpus),
+	// except the last of a config and split. Smaller files cost more than they contain.
 	minUnit = 4 << 20
-	// shards is the number of units into which the rows of a config and split are divided if their
-	// sizes allow it, so that several readers of a trainer have a file each.
+	// shards is the number of units (a worker's shares of the corpus) into which the rows of a
+	// config and split are divided if their sizes allow it, so that several readers of a trainer
+	// have a file each.
 	shards = 8
 )
 
@@ -399,7 +400,7 @@ func (s *session) planKey() (string, error) {
 func (s *session) planPath() string { return filepath.Join(s.Work, planFile) }
 
 // loadPlan returns the plan of the group step, from memory or from the work folder. It returns an
-// error if the plan was made from other blocks or another configuration.
+// error if the plan was made from other stored results or another configuration.
 func (s *session) loadPlan() (*plan, error) {
 	if s.plan != nil {
 		return s.plan, nil

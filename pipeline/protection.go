@@ -129,9 +129,9 @@ func (d *Day) split(
 	return state, nil
 }
 
-// protectedEntries returns the protected problems of the split in the form and order in which a
-// later process reads them from bank.json, so that its guard finds the same. Problems of the day
-// and of held-out files are named by their own IDs.
+// protectedEntries returns the protected problems in the form and order in which a later process
+// reads them from bank.json (the recorded split), so that its guard finds the same. Problems of the
+// day and of held-out files are named by their own IDs.
 func (p *Protection) protectedEntries(problems *Problems, outside []guard.Entry) finish.ProtectedEntries {
 	entries := finish.ProtectedInBank(p.State, nil)
 	names := map[string]guard.Entry{} // the first entry with each request
@@ -208,8 +208,8 @@ func (p *Protection) guardFor(problem int) *guard.Guard {
 	return p.Guard(splitOf(p.Pools[problem]))
 }
 
-// readBank reads the bank.json of an earlier run, which assigns pools to problems. For an empty
-// path it returns a bank without problems.
+// readBank reads the bank.json of an earlier run, which records the pool (such as train or
+// held-out) of each problem. For an empty path it returns one without problems.
 func (d *Day) readBank(path string) (state *guard.State, err error) {
 	if path == "" {
 		return guard.HoldOut(nil), nil
@@ -233,8 +233,8 @@ func (d *Day) readBank(path string) (state *guard.State, err error) {
 	return state, nil
 }
 
-// maxBankBytes is the maximum number of bytes that are read of a bank. It is larger than the
-// largest valid one.
+// maxBankBytes is the maximum number of bytes that are read of a bank.json (the recorded split). It
+// is larger than the largest valid one.
 const maxBankBytes = 65 << 20
 
 // readHeldOut returns the problems in the files that must be held out of training, and adds the

@@ -97,12 +97,13 @@ type task struct {
 	ID     string `json:"problem_id"`
 	Query  string `json:"query"`
 	Family string `json:"category"`
-	// domain is the name of the domain of its attempts.
+	// domain is the name of the domain (kind of task, such as the shop) of its attempts.
 	domain string
 	// told is the instruction of a simulated customer, empty if the customer is real or the source
 	// does not have it.
 	told string
-	// isDeclared reports whether the source declares the outcomes of its attempts.
+	// isDeclared reports whether the source of its attempts, and no verifier, states their
+	// outcomes.
 	isDeclared bool
 }
 
@@ -110,7 +111,7 @@ type task struct {
 const defaultFamily = "environment"
 
 // errNoRuling stops the reading of an input at the first attempt that has neither a verifier's
-// verdict nor a declared outcome, so that it records no problem.
+// verdict nor an outcome that its source states, so that it records no problem.
 var errNoRuling = errors.New("no attempt with an outcome of its own")
 
 // deriveProblems adds the problems of days that have no problems file. It reads them from the

@@ -50,7 +50,7 @@ type session struct {
 	idRedactor *redact.Redactor
 	// plan is set by the group step if it runs in this process.
 	plan *plan
-	// staging is nil if the session writes nothing.
+	// staging is the process's temporary folder, nil if the session writes nothing.
 	staging *staging
 }
 
@@ -151,8 +151,9 @@ func (s *session) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
-// checkHeldOut returns an error unless the run keeps out of training all that the corpus of its
-// bank and the corpus that it replaces keep out. It sets s.earlier to the corpus of the bank.
+// checkHeldOut returns an error unless the run keeps out of training all that two earlier corpora
+// keep out: the one whose bank (recorded split) it uses, and the one that it replaces. It sets
+// s.earlier to the former.
 func (s *session) checkHeldOut() error {
 	digests := s.day.heldOutDigests()
 	if s.Sources.Bank != "" {
@@ -292,8 +293,8 @@ func (s *session) mapInputs(ctx context.Context, shard Shard) error {
 	return s.writeDays()
 }
 
-// shardInputs returns the inputs of a shard, inputs of equal content once, the largest first, so
-// that shards are of similar size and no worker begins a large input at the end.
+// shardInputs returns the inputs that one process works on, inputs of equal content once, the
+// largest first, so that shards are of similar size and no worker begins a large input at the end.
 func (s *session) shardInputs(shard Shard) []input {
 	var distinct []input
 	for i, in := range s.inputs {

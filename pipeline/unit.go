@@ -71,8 +71,8 @@ func (w *unitWriter) sftRow(
 	return row
 }
 
-// tools returns the tool definitions for a row: those that the attempt itself declared, or those of
-// the run's harness if it declared none.
+// tools returns the tool definitions for a row: those that the attempt itself recorded, or those of
+// the run's harness (system prompt with tools) if it recorded none.
 func (w *unitWriter) tools(d *block.Draft) []string {
 	if len(d.Tools) > 0 {
 		return d.Tools
@@ -100,7 +100,8 @@ func (w *unitWriter) facts(problem int) *rows.Facts {
 	}
 }
 
-// maxOpenBlocks is the maximum number of blocks that one worker has open for reading.
+// maxOpenBlocks is the maximum number of blocks (folders of stored results) that one worker has
+// open for reading.
 const maxOpenBlocks = 32
 
 // eachDraft calls visit for each attempt of the unit, with its entry (the results of the stages)

@@ -74,8 +74,8 @@ func (s *session) removeOldParts(p *plan) error {
 	return err
 }
 
-// inputNames maps the path of each input file to the folder of its block, as of the last map step
-// over all inputs. It serves messages about changed files only.
+// inputNames maps the path of each input file to the name of the folder with its stored results, as
+// of the last map step over all inputs. It serves messages about changed files only.
 type inputNames map[string]string
 
 const namesFile = "names.json"

@@ -216,8 +216,9 @@ func (s *session) assemble(
 	return summary, err
 }
 
-// readParts returns the folders of all units in the order of the plan and adds their numbers of
-// rows to summary.Rows. It returns nil if a unit is not written yet.
+// readParts returns the folders of data files of all units (shares of the corpus) in the order of
+// the plan, and adds their numbers of rows to summary.Rows. It returns nil if one is not written
+// yet.
 func (s *session) readParts(p *plan, summary *Summary) ([]string, error) {
 	parts := make([]string, len(p.Units))
 	for i, u := range p.Units {

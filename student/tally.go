@@ -43,7 +43,7 @@ func (r *ratio) begin(id string) {
 	r.ids = append(r.ids, id)
 }
 
-// byGroup returns the ratio with one entry, the sum, for each group of problems instead of each
+// byGroup returns the sums of gained and tries for each group of problems, instead of for each
 // problem.
 func (r *ratio) byGroup(g groups) *ratio {
 	list := g.of(r.ids)

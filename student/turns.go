@@ -59,8 +59,8 @@ func (f *folder) past(key journal.Key) ([]rollout.Turn, error) {
 	return turns, nil
 }
 
-// keep appends a turn to the journal before the next request is sent, so that the rollout can
-// resume after it.
+// keep appends a turn of a rollout to the run's journal of turns before the next request is sent,
+// so that the rollout can resume after it.
 func (f *folder) keep(key journal.Key, t rollout.Turn) error {
 	e, err := f.turns.Append(key, t.Encode())
 	if err == nil {
@@ -106,9 +106,9 @@ const (
 	maxFreshBytes = 8 << 20
 )
 
-// entry waits until a rollout is finished and returns its entry in the journal, and the rollout
-// itself if it is still in memory, from which entry removes it; otherwise nil. The error is that of
-// ctx.
+// entry waits until a rollout is finished and returns its position in the run's journal, and the
+// rollout itself if it is still in memory, from which entry removes it; otherwise nil. The error is
+// that of ctx.
 func (f *folder) entry(ctx context.Context, key journal.Key) (journal.Entry, *rollout.Result, error) {
 	for {
 		f.mu.Lock()

@@ -18,7 +18,8 @@ type decoder struct {
 	c      *cursor.Cursor
 	limits cursor.Limits
 	parts  parts
-	// repairs are the vetoes for the repairs without which the record could not be read.
+	// repairs are the vetoes (reasons not to train) for the repairs without which the record could
+	// not be read.
 	repairs []string
 	// unread has the key paths of the values in a record of the sandbox for which a trace has no
 	// field.
@@ -107,8 +108,9 @@ func (d *decoder) record(text []byte) (decoded, error) {
 	return out, nil
 }
 
-// setRecord sets the size of the trace, in bytes, and adds a veto for each repair. The size is
-// that of the trace's part of the record, or recordBytes if the record has one trace only.
+// setRecord sets the size of the trace, in bytes, and adds each repair of the record as a veto
+// (reason not to train). The size is that of the trace's part of the record, or recordBytes if the
+// record has one trace only.
 func (d *decoded) setRecord(recordBytes int, repairs []string) {
 	d.trace.Bytes = cmp.Or(len(d.part), recordBytes)
 	for _, repair := range repairs {

@@ -22,9 +22,9 @@ type parts struct {
 
 type offsets struct{ calls, proxy int }
 
-// readDialogue reads the list of steps in a record of the sandbox into t. If the value is not a
-// list, t has no dialogue, as in the subnet's reader; a value other than null is then recorded
-// as a repair, which keeps the attempt out of corpora.
+// readDialogue reads the list of steps in a record of the sandbox, in which the subnet runs agents,
+// into t. If the value is not a list, t has no dialogue, as in the subnet's reader; a value other
+// than null is then recorded as a repair, which keeps the attempt out of corpora.
 func (d *decoder) readDialogue(t *arena.Trace) {
 	d.parts.reset()
 	t.Query = ""
@@ -207,8 +207,8 @@ func (d *decoder) extraInfo() extraInfo {
 	return e
 }
 
-// proxyCall reads one HTTP call in the log of the sandbox's proxy and adds it to the collected
-// calls. It skips an entry that is not an object.
+// proxyCall reads one HTTP call in the log of the proxy between agent and servers, and adds it to
+// the collected calls. It skips an element that is not an object.
 func (d *decoder) proxyCall() {
 	c := d.c
 	call := arena.ProxyCall{Length: -1}

@@ -112,8 +112,9 @@ func (e *envelope) readField(key string) {
 	}
 }
 
-// trace returns the trace of an envelope. The error is a *damage if its status is not a string, or
-// not one of the three that the sandbox writes.
+// trace returns the trace of an object that is an envelope (the sandbox's record of an attempt).
+// The error is a *damage if its status is not a string, or not one of the three that the sandbox
+// writes.
 func (e *envelope) trace() (*arena.Trace, error) {
 	if e.statusKind != arena.String {
 		return nil, wrongType("status", "a string", e.statusKind)

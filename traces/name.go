@@ -55,8 +55,8 @@ func (r *reader) setIDs(d decoded) {
 // that is not that of its content.
 const vetoContent = "content_mismatch" // the file is not the content that its name is the sha256 of
 
-// checkContentName adds vetoContent to a trace with a ruling if its file is named after a SHA-256
-// that differs from that of the record.
+// checkContentName adds vetoContent to a trace whose outcome a verifier found (with a ruling) if
+// its file is named after a SHA-256 that differs from that of the record.
 func (input *Input) checkContentName(t *arena.Trace) {
 	stem := strings.TrimSuffix(path.Base(input.Name), ".json")
 	if t.Ruling != nil && sha256Name.MatchString(stem) && stem != t.RecordSHA256 {

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// maxFrame is the maximum size in bytes of one stored entry. Entries contain names, numbers
-	// and quotes, but no full texts.
+	// maxFrame is the maximum size in bytes of one stored entry, which has the results for one
+	// record. Entries contain names, numbers and quotes, but no full texts.
 	maxFrame = 64 << 20
 	// maxBody is the maximum size in bytes of one draft (a rendered training row).
 	maxBody = 1 << 30
@@ -50,8 +50,8 @@ func open(fsys corpus.FS, dir, name string) (blockFile, error) {
 
 func (f *blockFile) Close() { _ = f.file.Close() } // it was only read
 
-// resizeFrame sets the length of f.frame to n bytes; its content is undefined. It returns an error
-// if n is negative or larger than limit.
+// resizeFrame sets the length of the buffer f.frame to n bytes; its content is undefined. It
+// returns an error if n is negative or larger than limit.
 func (f *blockFile) resizeFrame(n, limit int64) error {
 	if n < 0 || n > limit {
 		return f.wrap(errShort)
@@ -63,8 +63,8 @@ func (f *blockFile) resizeFrame(n, limit int64) error {
 	return nil
 }
 
-// readFrame reads the bytes at position p into f.frame. It returns an error if they are more than
-// limit bytes.
+// readFrame reads the bytes at position p of the file into the buffer f.frame. It returns an error
+// if they are more than limit bytes.
 func (f *blockFile) readFrame(p Place, limit int64) error {
 	if err := f.resizeFrame(p.Size, limit); err != nil {
 		return err
@@ -123,8 +123,9 @@ func (r *Reader) All(parts Part) iter.Seq2[*Entry, error] {
 	}
 }
 
-// next reads the next entry from src into x. offset is the position of src in the index file in
-// bytes. It returns the position after the entry. The error is io.EOF at the end of the file.
+// next reads the next entry (stored results for one record) from src into x. offset is the position
+// of src in the index file in bytes. It returns the position after the entry. The error is io.EOF
+// at the end of the file.
 func (r *Reader) next(
 	src *bufio.Reader,
 	offset int64,
@@ -147,8 +148,8 @@ func (r *Reader) next(
 	return place.Offset + place.Size, r.decode(parts, x)
 }
 
-// decode decodes f.frame of the index, an entry, into x: its head and the given parts. All other
-// parts are skipped.
+// decode decodes the bytes that were read last, one entry (stored results for a record), into x:
+// its head and the given parts. All other parts are skipped.
 func (r *Reader) decode(parts Part, x *Entry) error {
 	var skipped cbor.RawMessage
 	var numbers []byte

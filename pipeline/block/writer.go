@@ -88,7 +88,7 @@ func (w *Writer) Add(x *Entry, d *Draft) error {
 	return err
 }
 
-// isUnscored reports whether a judge was asked and gave no answer.
+// isUnscored reports whether a judge was asked and gave no grade.
 func isUnscored(j *arena.Judgement) bool {
 	return j.Outcome.IsAsked() && j.Outcome != arena.JudgeScored
 }
@@ -156,8 +156,8 @@ func (f *bufferedFile) close() error {
 // any frame that a Writer writes.
 var errShort = errors.New("frame is cut off or corrupt")
 
-// decoding is the CBOR decoder for the stored values of a block. It accepts long lists and
-// invalid UTF-8, since both occur in attempts.
+// decoding is the CBOR decoder for stored results. It accepts long lists and invalid UTF-8, since
+// both occur in attempts.
 var decoding = func() cbor.DecMode {
 	mode, err := cbor.DecOptions{
 		MaxArrayElements: maxBody,

@@ -108,7 +108,8 @@ type duplicateFinder struct {
 }
 
 // joinDuplicates reads the rows of all sources. If the guard finds that a row's request repeats a
-// protected problem, it joins the row's cluster with the protected cluster in x.Bank.
+// protected problem, it joins the row's cluster (group of similar problems) with the protected
+// cluster in x.Bank.
 func (x *Exclusions) joinDuplicates(sources []*Source) error {
 	g, err := guard.New(x.Bank.Protected(""), guard.Config{MinDrop: x.MinScore})
 	if errors.Is(err, guard.ErrEmptyBank) {
@@ -172,9 +173,10 @@ func (d *duplicateFinder) readSource(s *Source, split string) error {
 	})
 }
 
-// add compares the request of a row with the protected problems and records a match for its
-// cluster. It skips requests that were compared for the same cluster, and protected clusters: the
-// bank has their original requests, and a prompt may contain more, such as a greeting.
+// add compares the request of a row with the protected problems and records a match for its cluster
+// (group of similar problems). It skips requests that were compared for the same cluster, and
+// protected clusters, whose original requests are known; a prompt may contain more, such as a
+// greeting.
 func (d *duplicateFinder) add(
 	origin *rows.Origin,
 	request string,

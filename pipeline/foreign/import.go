@@ -59,8 +59,8 @@ const (
 
 var importStages = []string{stageRead, stageRow, stageGuard}
 
-// writer writes the rows and the ledger of an import. It must not be used by several
-// goroutines at once.
+// writer writes the rows of an import, and its tables on every record (the ledger). It must not be
+// used by several goroutines at once.
 type writer struct {
 	*Import
 	rows      *corpus.Shards[rows.SFT]
@@ -227,8 +227,9 @@ func (w *writer) assemble(
 	})
 }
 
-// bank returns the bank of the corpus, which assigns pools to problems: protected problems as
-// given, and the requests of the rows as training clusters. It returns nil if nothing is protected.
+// bank returns the bank of the corpus, which records the pool of each problem: protected with the
+// problems in it, and the requests of the rows in pool train. It returns nil if nothing is
+// protected.
 func (w *writer) bank(protected *guard.State) *guard.State {
 	if protected == nil {
 		return nil

@@ -21,8 +21,8 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// requestCluster returns the cluster ID of a request, which is a SHA-256. Requests that differ only
-// in case, character width and white space have one cluster.
+// requestCluster returns the ID of the group of equal requests to which a request belongs, a
+// SHA-256. Requests that differ only in case, character width and white space are in one group.
 func requestCluster(query string) string {
 	folded := cases.Fold().String(norm.NFKC.String(query))
 	sum := sha256.Sum256([]byte(strings.Join(strings.Fields(folded), " ")))
@@ -89,8 +89,8 @@ type imported struct {
 	// domain is nil if the record could not be read, or if its attempt fits several domains and
 	// declares no outcome.
 	domain *domain.Domain
-	// declared is nil if the attempt's domain does not use declared outcomes, outcome if the trace
-	// has no outcome of its own.
+	// declared is nil if the attempt's domain does not use outcomes that sources state, outcome if
+	// the trace has no outcome of its own.
 	declared *rows.Declared
 	outcome  *rows.Outcome
 	// row is nil if the record is not a row.
@@ -138,9 +138,9 @@ func (m *Import) process(a record, protection *finish.Protection) (*imported, er
 	return out, err
 }
 
-// addOutcome sets the domain of an attempt in out, and the outcome that the trace itself has. It
-// sets no outcome if the domain takes it from elsewhere, or if the attempt fits several domains and
-// declares none; fitting several and declaring one is an error.
+// addOutcome sets the domain (kind of task) of an attempt in out, and the outcome that the trace
+// itself has. It sets no outcome if the domain takes it from elsewhere, or if the attempt fits
+// several domains and states none; fitting several and stating one is an error.
 func (m *Import) addOutcome(out *imported, rec *arena.Record) error {
 	t := rec.Trace
 	d, err := m.Domains.Find(t, &rec.Dialogue, domain.Base)
@@ -183,8 +183,9 @@ func (m *Import) selected(out *imported) (choose.Decision, error) {
 	return choose.Decision{Stage: stageRow, Reason: reasonUnselected}, nil
 }
 
-// newAttempt returns the row of table attempts on a trace. row is the training row; it is empty if
-// the trace was dropped.
+// newAttempt returns the row of table attempts on a trace. row is the training row, of which only
+// the fields that were computed before the trace was dropped are set. d is the decision on the
+// trace.
 func newAttempt(
 	t *arena.Trace,
 	row *rows.SFT,

@@ -17,7 +17,7 @@ import (
 )
 
 // assemble assembles the mixture from its parts. portions are the written rows of each config and
-// split, and ledger is the folder of the written tables.
+// split, and ledger is the folder of the written tables on all attempts.
 func (w *mixer) assemble(
 	ctx context.Context,
 	r *Report,

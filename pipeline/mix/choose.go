@@ -32,8 +32,8 @@ type portion struct {
 	figures  figures.Figures
 }
 
-// place is the position of a row: the index of its source, the path of a shard in the source,
-// and the number of the row in the shard.
+// place is the position of a row: the index of its source, the path of a data file in the source,
+// and the number of the row in the file, from 0.
 type place struct {
 	source int
 	path   string

@@ -106,8 +106,9 @@ const (
 	stageRead = "read" // the first stage of a build
 )
 
-// updateAttempt sets the attempt's cluster in the mixture and the decision on the attempt.
-// Unreadable records, copies and attempts without a row of sft keep the decision of their build.
+// updateAttempt sets the cluster (group of similar problems) that the attempt has in the mixture,
+// and the decision on the attempt. Unreadable records, copies and attempts without a row of sft
+// keep the decision of their build.
 func (l *ledger) updateAttempt(s *source, a *rows.Attempt) {
 	a.Cluster, _ = l.clusterPool(s, a.Cluster, a.Split)
 	d, ok := l.decisions[a.TraceID]

@@ -94,7 +94,8 @@ type mixer struct {
 	bank    *guard.State
 	// heldOutDigests identify the held-out files of the run.
 	heldOutDigests []string
-	// clusters maps the ID of a source's cluster to its ID in the mixture.
+	// clusters maps the ID of a source's cluster (group of similar problems) to the ID of the
+	// cluster in the mixture that contains it.
 	clusters   map[string]string
 	protection *finish.Protection
 	work       string

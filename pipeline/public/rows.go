@@ -98,8 +98,8 @@ func (w *work) writeTables() error {
 	)
 }
 
-// writeTable writes those rows of a table of the ledger that are about published attempts and
-// contain nothing protected.
+// writeTable writes those rows of a table on attempts that are about published attempts and contain
+// nothing protected.
 func writeTable[T any](w *work, table string) error {
 	out := finish.NewTable[T](w.part, table)
 	err := finish.Table(w.source, table, func(row *T) error {

@@ -79,8 +79,8 @@ const (
 	reasonLeak = "leak"              // the guard finds a protected problem in it
 )
 
-// check returns the reason for which a row is dropped, and adds the guard's finding to the proof.
-// The reason is "" if the row may be trained on.
+// check returns the reason for which a row is dropped, and adds the guard's finding to p.proof, the
+// evidence in the report. The reason is "" if the row may be trained on.
 func (p *protection) check(v *view) string {
 	f := p.Check(corpus.SplitTrain, v.Candidate)
 	p.proof.Guard.Add(v.Candidate.ID, f)

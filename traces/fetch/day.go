@@ -75,9 +75,9 @@ var codeStates = map[string]string{
 	"ARTIFACT_NOT_RELEASED": stateUnreleased,
 }
 
-// addFailure adds an entry to the manifest for an attempt that failed with err, or for a run if
-// item is empty. It returns err if the error concerns all attempts: the server cannot be
-// reached, or the context is done.
+// addFailure adds err to the manifest as the state of an attempt, or of a run if item is empty. It
+// returns err instead if the error concerns all attempts: the server cannot be reached, or the
+// context is done.
 func (d *day) addFailure(run, item string, err error) error {
 	state := failureState(err)
 	if state == "" {
@@ -213,8 +213,8 @@ func (d *day) compareStored(r *run, network string) (isComplete bool, err error)
 	return isComplete, err
 }
 
-// close counts the entries by their states and writes the manifest. It returns one text for each
-// state with its count, such as "fetched 12".
+// close counts the attempts and runs in the manifest by their states and writes the manifest. It
+// returns one text for each state with its count, such as "fetched 12".
 func (d *day) close() (counts []string, err error) {
 	d.Counts = map[string]int{}
 	for _, e := range d.Entries {

@@ -54,7 +54,7 @@ func AgentVersion(name, version string) string {
 
 // readATIFExtra reads the fields of a trace that ATIF has no keys for from extra, the object that
 // the subnet or this project writes under "extra". A field that is present replaces the value that
-// was read before; vetoes are appended.
+// was read before; vetoes (reasons not to train) are appended.
 func (r *reader) readATIFExtra(extra *value) {
 	a := r.attempt()
 	a.RunID = cmp.Or(extra.id("eval_run_id"), a.RunID)

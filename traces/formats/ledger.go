@@ -103,8 +103,9 @@ func hasDigest(v *value, sha256 string) bool {
 // worldLedger reads the records of an episode's log (ledger) by runtime 4.
 type worldLedger struct {
 	r *reader
-	// needsSteps is set if no call trace has supplied the steps of the attempt, so that they are
-	// read from the ledger. task and pack are the ids of the task and of the environment pack.
+	// needsSteps is set if the document has no other list of the attempt's steps, so that they are
+	// read from the log of the episode. task and pack are the ids of the task and of the
+	// environment pack.
 	needsSteps bool
 	task, pack string
 	// replies are the messages of the simulated shopper since the last observation.
