@@ -193,6 +193,10 @@ func TestReportOfSWEbench(t *testing.T) {
 	if report, _ := results.ReadReport(folder(map[string]string{"r/results.json": `{"resolved":3}`}), "r"); report != nil {
 		t.Error("a file without lists is a report")
 	}
+	report, _ := results.ReadReport(folder(map[string]string{"r/results.json": `{"resolved":[3,"",{}]}`}), "r")
+	if report == nil || report.Result("") != nil {
+		t.Errorf("%v: an attempt without a problem is solved", report)
+	}
 }
 
 func FuzzReadTrial(f *testing.F) {

@@ -115,6 +115,9 @@ func readOutcomes(doc gjson.Result) map[string]outcome {
 	outcomes := map[string]outcome{}
 	for _, list := range lists {
 		for _, id := range doc.Get(list.name).Array() {
+			if id.Str == "" { // no id: an attempt without a problem must not get its outcome
+				continue
+			}
 			if list.is > outcomes[id.Str] {
 				outcomes[id.Str] = list.is
 			}
