@@ -207,8 +207,8 @@ func (s *session) eachEntry(
 }
 
 // checkBlocks returns an error unless every input has a block (its stored results of the map step)
-// that was made from the same input and configuration. Blocks in which a judge's answers are
-// missing are accepted. The error is that of the first such input, for any number of workers.
+// that this run can use as it is, or that lacks only answers of a judge. The error is that of the
+// first such input, for any number of workers.
 func (s *session) checkBlocks(ctx context.Context) error {
 	check := func(_ context.Context, in input) (any, error) {
 		status, err := s.blockState(in)

@@ -172,9 +172,9 @@ func (p *Protection) adopt(
 	return err
 }
 
-// blockState returns the state of the block of an input, with that of its findings. It is Unguarded
-// if only the findings must be made, and ConfigMismatch if the attempts of the block take something
-// from problems or catalogue that is another in this run.
+// blockState returns the state of the block (stored results) of an input, with that of the guard's
+// findings on it. It is Unguarded if only the findings must be made again, and ConfigMismatch if
+// problems or products that the attempts use differ in this run.
 func (s *session) blockState(item input) (block.Status, error) {
 	status, err := block.State(s.FS, item.dir, item.key)
 	if err != nil || status != block.Equal && status != block.Unfinished {
@@ -191,7 +191,8 @@ func (s *session) blockState(item input) (block.Status, error) {
 	return block.ConfigMismatch, err
 }
 
-// hasFindings reports whether the guard of this run made the findings on the block of an input.
+// hasFindings reports whether the guard's findings on the stored results of an input exist and are
+// those of this run's protected problems.
 func (s *session) hasFindings(item input) (bool, error) {
 	f, err := block.ReadFindings(s.FS, item.findings)
 	switch {
@@ -204,8 +205,9 @@ func (s *session) hasFindings(item input) (bool, error) {
 	return f.Block == content && f.Run == s.digest, err
 }
 
-// guardAgain compares the stored drafts of the block of an input with the protected problems of this
-// run, and stores what the guard finds. The error is block.ErrDamaged if a draft cannot be read.
+// guardAgain compares the stored drafts (rendered rows) of an input with the protected problems of
+// this run, and stores what the guard finds. The error is block.ErrDamaged if a draft cannot be
+// read.
 func (s *session) guardAgain(ctx context.Context, item input) error {
 	m := s.newMapper()
 	src, err := block.ReadSources(s.FS, item.dir)
@@ -233,8 +235,8 @@ func (s *session) guardAgain(ctx context.Context, item input) error {
 	return s.installFindings(ctx, item, &m.findings)
 }
 
-// guardDraft adds the guard's finding on the draft of the entry with index n to m.findings. problems
-// are the indexes of the problems of the block among all.
+// guardDraft adds the guard's finding on the draft (rendered row) of record n of a block to
+// m.findings. problems maps the problem indexes in the block to those in the run.
 func (m *mapper) guardDraft(r *block.Reader, x *block.Entry, n int, problems []int) error {
 	d, err := r.DraftOf(x)
 	if err != nil {
@@ -248,7 +250,8 @@ func (m *mapper) guardDraft(r *block.Reader, x *block.Entry, n int, problems []i
 	return nil
 }
 
-// installFindings stores the findings on the finished block of an input.
+// installFindings writes f, the guard's findings on the stored results of an input, to the work
+// folder.
 func (s *session) installFindings(ctx context.Context, item input, f *block.Findings) (err error) {
 	if f.Block, err = block.Content(s.FS, item.dir); err != nil {
 		return err
@@ -261,14 +264,16 @@ func (s *session) installFindings(ctx context.Context, item input, f *block.Find
 	return s.staging.install(ctx, staged, item.findings, func() (bool, error) { return s.hasFindings(item) })
 }
 
-// blockReader reads a block together with the findings on it.
+// blockReader reads a block (the stored results of an input) together with the guard's findings on
+// it. problems maps the problem indexes in the block to those in the run.
 type blockReader struct {
 	*block.Reader
 	problems []int
 	findings *block.Findings
 }
 
-// openBlock opens the block of the input at index i.
+// openBlock opens the block (stored results) of the input at index i, with the guard's findings on
+// it. It returns an error if either is missing or damaged.
 func (s *session) openBlock(i int) (*blockReader, error) {
 	item := s.inputs[i]
 	src, err := block.ReadSources(s.FS, item.dir)
@@ -284,9 +289,9 @@ func (s *session) openBlock(i int) (*blockReader, error) {
 	return r, err
 }
 
-// complete adds to the entry with index n what its block does not have: the guard's finding, and
-// the index of its problem among all. The step judge's answer on an attempt that the guard drops is
-// removed, since no file has its steps.
+// complete sets in x, the results for record n, what the block does not have: the guard's finding,
+// and the index of the problem among all of the run. The step judge's answer on an attempt that the
+// guard drops is removed, since no file has its steps.
 func (r *blockReader) complete(x *block.Entry, n int) {
 	if x.Problem >= 0 {
 		x.Problem = r.problems[x.Problem]

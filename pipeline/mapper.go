@@ -34,7 +34,7 @@ type mapper struct {
 	// searches protected problems.
 	toolTexts []string
 	doc       []byte // buffer for what a model wrote
-	// entries is the number of entries so far, findings what the guard found in their attempts.
+	// entries is the number of records so far, findings what the guard found in their attempts.
 	entries  int
 	findings block.Findings
 }
@@ -309,7 +309,8 @@ func (m *mapper) findLeak(x *block.Entry, d *block.Draft, problem int) (guard.Fi
 	return worst, nil
 }
 
-// candidate returns the guard's candidate for an attempt, from what a block has of it.
+// candidate returns the texts of an attempt in which the guard searches protected problems, from
+// its stored results x and its draft d (the rendered row).
 func (m *mapper) candidate(x *block.Entry, d *block.Draft) (guard.Candidate, error) {
 	messages, err := chat.Decode(d.Messages)
 	if err != nil {

@@ -146,7 +146,8 @@ func (p *Problems) find(references []block.Reference) (indexes []int, ok bool) {
 	return indexes, ok
 }
 
-// lookups collects what the attempts of one block take from the problems and the catalogue.
+// lookups collects which problems and products the attempts of one block (stored results of an
+// input) use.
 type lookups struct {
 	problems   *Problems
 	references []block.Reference
@@ -162,8 +163,9 @@ func newLookups(p *Problems) *lookups {
 	}
 }
 
-// problem returns the index in l.references of the problem at index i of all, which was found for the
-// attempt t. It returns -1 if none was found, which is noted as well.
+// problem returns the index in l.references of the problem that was found for the attempt t, whose
+// index among all is i. It adds a reference if there is none. If i is -1, no problem was found;
+// problem then adds a reference too, and returns -1.
 func (l *lookups) problem(t *arena.Trace, i int) int {
 	a := block.Reference{ID: t.ProblemID, SHA256: l.problems.digest(i)}
 	if i < 0 || t.ProblemID == "" || l.problems.All[i].ID == "" { // the request decides
@@ -181,7 +183,7 @@ func (l *lookups) problem(t *arena.Trace, i int) int {
 	return k
 }
 
-// addProduct adds a product that was looked up.
+// addProduct records that a product with this id was looked up in the catalogue.
 func (l *lookups) addProduct(id string) { l.products[id] = true }
 
 // sources returns what the attempts took. catalogDigest is the hash of the files of the catalogue.
@@ -195,7 +197,7 @@ func (l *lookups) sources(c *outcome.Catalog, catalogDigest string) block.Source
 	}
 }
 
-// documentsDigest returns a hash of what a catalogue has of products.
+// documentsDigest returns a hash of what a catalogue has of the products with these ids.
 func documentsDigest(c *outcome.Catalog, products []string) string {
 	var texts []string
 	for _, id := range products {
@@ -205,8 +207,8 @@ func documentsDigest(c *outcome.Catalog, products []string) string {
 	return finish.Digest(texts...)
 }
 
-// hasSameSources reports whether the problems and products that the block of an input took are the
-// same in this run. It is false if the block does not say what it took.
+// hasSameSources reports whether the problems and products that the stored results of an input use
+// are the same in this run. It is false if that is not recorded.
 func (s *session) hasSameSources(item input) (bool, error) {
 	src, err := block.ReadSources(s.FS, item.dir)
 	switch {

@@ -314,7 +314,8 @@ func (s *session) shardInputs(shard Shard) []input {
 	return out
 }
 
-// updateBlock writes the block of an input, or only its findings if its status is Unguarded.
+// updateBlock writes the block (stored results) of an input, or only the guard's findings on it if
+// its status is Unguarded and it is not damaged.
 func (s *session) updateBlock(ctx context.Context, in input, status block.Status) error {
 	if status == block.Unguarded {
 		err := s.guardAgain(ctx, in)
