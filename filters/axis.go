@@ -26,7 +26,7 @@ type rule struct {
 }
 
 // rules is the list of tests that the first pass runs on each attempt to decide its axis
-// (agentic or scripted). Most rules count the requests to the shop in the proxy's log. A single
+// (agentic or scripted). Most rules count the requests to the tool server in the proxy's log. A single
 // proof, such as a result that the proxy never returned, outweighs all counts.
 var rules = []rule{
 	{
@@ -48,8 +48,8 @@ var rules = []rule{
 	},
 	{
 		name: "recommendation", reason: "unnamed_recommendation",
-		doc:  "No reply named the final recommendation.",
-		why:  "+1 where a reply named the final recommendation; where the last replies can be read, -1.5 if none did, since clients have fall-backs, and -6 if one named other products: the answer is the call that is paid for, so swapping it outweighs naming all others",
+		doc:  "No reply named the final answer.",
+		why:  "+1 where a reply named the final answer; where the last replies can be read, -1.5 if none did, since clients have fall-backs, and -6 if one named other items: the answer is the call that is paid for, so swapping it outweighs naming all others",
 		odds: recommendationOdds,
 	},
 	{
@@ -60,26 +60,26 @@ var rules = []rule{
 	},
 	{
 		name: "told_id", reason: "looked_up_answer",
-		doc:  "A product is recommended or opened that only the program can have known.",
-		why:  "-12: a product in the dialogue that no result held and no reply named; the program put it there",
-		odds: insertedProductOdds,
+		doc:  "An item is opened, or is in the answer, that only the program can have known.",
+		why:  "-12: an item in the dialogue that no result held and no reply named; the program put it there",
+		odds: insertedItemOdds,
 	},
 	{
 		name: "prescient", reason: "looked_up_answer",
-		doc:  "A product is recommended or opened that only the program can have known.",
-		why:  "-8 where a reply names a real product that no result had shown when it was asked for, -2 for each further reply that does, at most 4: no model knows an id of the shop, so a program told it or wrote the reply afterwards; more than naming everything else can add",
+		doc:  "An item is opened, or is in the answer, that only the program can have known.",
+		why:  "-8 where a reply names a real item that no result had shown when it was asked for, -2 for each further reply that does, at most 4: no model knows an id of the tool server, so a program told it or wrote the reply afterwards; more than naming everything else can add",
 		odds: prescientOdds,
 	},
 	{
 		name: "pinned", reason: "pinned_range",
-		doc:  "A search has narrow bounds around the price of a product that nothing had shown.",
+		doc:  "A search has narrow bounds around the price of an item that nothing had shown.",
 		why:  "-8 for searches within a range that no number of the request or of a result suggests: who asks so knows the answer",
 		odds: pinnedOdds,
 	},
 	{
 		name: "found_by_client", reason: "found_by_client",
 		doc:  "A request that no reply named was the first to show the answer.",
-		why:  "-6 where a request that no reply named was the first to show a recommended product: the client found the answer, however many other calls the model wrote",
+		why:  "-6 where a request that no reply named was the first to show an item of the answer: the client found the answer, however many other calls the model wrote",
 		odds: foundByClientOdds,
 	},
 	{
@@ -117,7 +117,7 @@ func namedOdds(a *evidence.Attempt) float64 {
 
 func unnamedOdds(a *evidence.Attempt) float64 { return linkOdds(a.Links) }
 
-// linkOdds returns the log-odds, 0 or less, of requests to the shop that no reply of their own
+// linkOdds returns the log-odds, 0 or less, of requests to the tool server that no reply of their own
 // turn asked for. It is the sum of -2.5 for each request that no reply asked for and -1 for each
 // that only a reply of an earlier turn asked for.
 func linkOdds(links evidence.Links) float64 {
@@ -129,7 +129,7 @@ func linkOdds(links evidence.Links) float64 {
 // log-odds, if the model had written all of it, and lower them, if a program had. An axis (agentic
 // or scripted) is reported only if both cases result in the same one.
 //
-// Undecided are the requests to the shop whose reply is truncated, missing or in an unknown form,
+// Undecided are the requests to the tool server whose reply is truncated, missing or in an unknown form,
 // and the answer if such a reply can contain it. A request cannot lower the log-odds if its words
 // are in a reply of unknown form.
 func openOdds(a *evidence.Attempt) habits.Open {
@@ -146,13 +146,13 @@ func openOdds(a *evidence.Attempt) habits.Open {
 	}
 
 	if a.Readable < len(a.Log.Replies) && a.Invented > a.InventedNamed {
-		open.Fall += 12 // the proof of insertedProductOdds
+		open.Fall += 12 // the proof of insertedItemOdds
 	}
-	if a.Recommended == nil || a.RecommendationNamed {
+	if a.Commit == nil || a.CommitNamed {
 		return open
 	}
 	isCut := a.AnswerCut()
-	if isCut || a.Lost > 0 || a.RecommendationMentioned {
+	if isCut || a.Lost > 0 || a.CommitMentioned {
 		open.Rise += 1 - recommendationOdds(a)
 	}
 	if isCut {
@@ -163,15 +163,15 @@ func openOdds(a *evidence.Attempt) habits.Open {
 
 func recommendationOdds(a *evidence.Attempt) float64 {
 	switch {
-	case a.Recommended == nil || len(a.Log.Replies) == 0:
+	case a.Commit == nil || len(a.Log.Replies) == 0:
 		return 0
-	case a.RecommendationNamed:
+	case a.CommitNamed:
 		return 1
 	case a.AnswerCut():
 		return 0
-	case a.HasOtherRecommendation():
+	case a.HasOtherCommit():
 		return -6
-	case a.RecommendationMentioned:
+	case a.CommitMentioned:
 		return 0
 	}
 	return -1.5
@@ -181,7 +181,7 @@ func fabricatedOdds(a *evidence.Attempt) float64 {
 	return oddsIf(a.Phantoms+a.Edits > 0, -12)
 }
 
-func insertedProductOdds(a *evidence.Attempt) float64 {
+func insertedItemOdds(a *evidence.Attempt) float64 {
 	allReadable := a.Readable == len(a.Log.Replies) && a.Lost == 0
 	return oddsIf(a.Log.Present && allReadable && a.Invented > a.InventedNamed, -12)
 }
@@ -201,7 +201,7 @@ func foundByClientOdds(a *evidence.Attempt) float64 {
 	return oddsIf(a.FoundByClient(), -6)
 }
 
-// dictatedOdds returns -8 if prompts dictated at least two requests to the shop, and more than
+// dictatedOdds returns -8 if prompts dictated at least two requests to the tool server, and more than
 // half of those whose prompt was logged; otherwise it returns 0. A prompt dictates a request if
 // it contains the call that the model's reply repeats. A single one may be a reminder, such as
 // after a faulty call.
@@ -232,10 +232,10 @@ func logOdds(a *evidence.Attempt) (score float64, decides bool) {
 }
 
 // hasEvidence reports whether the model's replies in the proxy's log can show who decided the
-// calls. At least one reply must be readable, the attempt must have a request to the shop or a
-// recommendation, and the clocks of the log and of the model server must agree.
+// calls. At least one reply must be readable, the attempt must have a request to the tool server or a
+// commit call, and the clocks of the log and of the model server must agree.
 func hasEvidence(a *evidence.Attempt) bool {
-	hasCalls := len(a.Log.Dispatches) > 0 || a.Recommended != nil
+	hasCalls := len(a.Log.Dispatches) > 0 || a.Commit != nil
 	return !a.ClocksDiffer && a.Readable > 0 && hasCalls
 }
 

@@ -35,14 +35,14 @@ type Config struct {
 	// MinAttempts is the minimum number of attempts that an agent needs in one day. The second
 	// pass, which looks for an agent's habits over the day, finds none with fewer attempts.
 	MinAttempts int `yaml:"min_attempts"`
-	// Harness is the name of the built-in set of tools that the agents used: shop, envpack,
-	// webshop or tau-bench. The value "declared" means the tool schemas that each trace
+	// Harness is the name of the built-in set of tools that the agents used, one of
+	// evidence.Harnesses. The value "declared" means the tool schemas that each trace
 	// declares.
 	Harness string `yaml:"harness"`
 	// Tools adds tools to the harness, by name.
 	Tools map[string]Tool `yaml:"tools,omitempty"`
 	// Mistakes lets an attempt serve as an unwanted or rejected example if its only faults are
-	// an invented product or a number of recommendations other than one. The recipes kto and
+	// an invented item or a number of commit calls other than one. The recipes kto and
 	// pref set Mistakes.
 	Mistakes bool `yaml:"mistakes,omitempty"`
 }

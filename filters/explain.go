@@ -5,7 +5,7 @@ import (
 	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
-// Row is one line of an explanation: a call of the dialogue with its logged request to the shop,
+// Row is one line of an explanation: a call of the dialogue with its logged request to the tool server,
 // or a logged request that the dialogue does not show.
 type Row struct {
 	// NamedBy is the number, counted from 1, of the logged reply that asked for the request; 0
@@ -70,7 +70,7 @@ func (f *Filter) Explain(t *arena.Trace, d *arena.Dialogue) Explanation {
 }
 
 // explainCalls returns one row for each call of the dialogue, then one for each logged request
-// to the shop that the dialogue does not show.
+// to the tool server that the dialogue does not show.
 func explainCalls(a *evidence.Attempt) []Row {
 	var rows []Row
 	for i := range a.Claims {
@@ -105,9 +105,9 @@ func explainCall(a *evidence.Attempt, c *evidence.Claim) Row {
 		}
 	case c.Phantom:
 		r.Link = "result without a dispatch"
-	case c.Act.Tool == evidence.ToolRecommend:
+	case c.Act.Tool == evidence.ToolCommit:
 		link := evidence.LinkNone
-		r.NamedBy = a.Recommender(c)
+		r.NamedBy = a.CommitReply(c)
 		if r.NamedBy > 0 {
 			link = evidence.LinkNamed
 		} else if a.Readable < len(a.Log.Replies) {

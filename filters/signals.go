@@ -68,10 +68,10 @@ func reformulations(claims []evidence.Claim) float64 {
 	return 1 - 1/(1+float64(max(n-1, 0)))
 }
 
-// verified returns the share of the finally recommended products that an earlier call opened or
-// matched against the request, with a result. It returns 0 if nothing is recommended.
+// verified returns the share of the finally committed items that an earlier call opened or
+// matched against the request, with a result. It returns 0 if nothing is committed.
 func verified(a *evidence.Attempt) float64 {
-	last := a.LastRecommendation()
+	last := a.LastCommit()
 	if last < 0 {
 		return 0
 	}
@@ -82,7 +82,7 @@ func verified(a *evidence.Attempt) float64 {
 	return float64(n) / float64(max(len(ids), 1))
 }
 
-// wasOpened reports whether one of the calls opened the product or matched it against the
+// wasOpened reports whether one of the calls opened the item or matched it against the
 // request, and got a result.
 func wasOpened(claims []evidence.Claim, id string) bool {
 	return slices.ContainsFunc(claims, func(c evidence.Claim) bool {
@@ -91,7 +91,7 @@ func wasOpened(claims []evidence.Claim, id string) bool {
 	})
 }
 
-// regular returns 1 minus the share of calls to the shop that repeat an earlier call with the
+// regular returns 1 minus the share of calls to the tool server that repeat an earlier call with the
 // same tool and arguments. It returns 1 if there are no calls.
 func regular(claims []evidence.Claim) float64 {
 	repeated := 0

@@ -43,7 +43,7 @@ type Limits struct {
 	MaxTokens int
 	// CallTurns is the smallest number of turns that call a tool.
 	CallTurns int
-	// Commit limits the recommendations of an attempt.
+	// Commit limits the commit calls of an attempt.
 	Commit domain.Commit
 }
 
@@ -82,9 +82,9 @@ var All = []Check{
 	},
 	{
 		Name: "one_recommendation_v1", Reason: "recommend_count",
-		Doc:   "There is no recommendation, or more than one.",
-		Value: "recommendations too many or missing", Limit: "farthest",
-		Above: true, Mistake: true, Measure: countRecommendations,
+		Doc:   "There is no answer, or more than one.",
+		Value: "answers too many or missing", Limit: "farthest",
+		Above: true, Mistake: true, Measure: countCommits,
 	},
 	{
 		Name: "token_length_v1", Reason: "too_long",
@@ -106,8 +106,8 @@ var All = []Check{
 	},
 	{
 		Name: "invented_id_v1", Reason: "invented_id",
-		Doc:   "A call names a product that no result before it held.",
-		Value: "such products", Limit: "most such products",
+		Doc:   "A call names an item that no result before it held.",
+		Value: "such items", Limit: "most such items",
 		Above: true, Mistake: true, Measure: countInvented,
 	},
 }
@@ -135,7 +135,7 @@ func yesOrNo(yes bool) string {
 }
 
 // Mistake reports whether a rejection with this reason shows a mistake of the model in a
-// complete attempt: it invented a product, or did not recommend exactly once.
+// complete attempt: it invented an item, or did not commit exactly once.
 func Mistake(reason string) bool {
 	return slices.ContainsFunc(All, func(c Check) bool {
 		return c.Mistake && c.Reason == reason
@@ -171,15 +171,15 @@ func countUnanswered(a *evidence.Attempt, _ Limits) (value, limit float64) {
 	return float64(n), 0
 }
 
-// countRecommendations returns by how many the number of recommendations is too large or too
+// countCommits returns by how many the number of commit calls is too large or too
 // small; the limit is 0. The value is NaN, so that the check passes, if a verifier already
-// graded the attempt or if its tools include none that recommends.
-func countRecommendations(a *evidence.Attempt, l Limits) (value, limit float64) {
-	if a.Trace.Ruling != nil || !a.CanRecommend() {
+// graded the attempt or if its tools include none that commits.
+func countCommits(a *evidence.Attempt, l Limits) (value, limit float64) {
+	if a.Trace.Ruling != nil || !a.CanCommit() {
 		return math.NaN(), 0
 	}
 	n := slicesx.CountFunc(a.Claims, func(c *evidence.Claim) bool {
-		return c.Act.Tool == evidence.ToolRecommend
+		return c.Act.Tool == evidence.ToolCommit
 	})
 	switch {
 	case l.Commit.Needed && n == 0:
@@ -245,7 +245,7 @@ func countOrders(text string) int {
 // Words of sentences that try to influence a grader, in the languages seen so far. A sentence
 // counts if it has at least one word each of judgeWords (the grader), gradeWords (the grade) and
 // giveWords (the giving), or of forgetWords and rulesWords. Words that shoppers use about
-// products, such as rating, are left out.
+// items, such as rating, are left out.
 var (
 	judgeWords = []string{
 		"the judge", "judge:", "judges", "judge must", "judge should", "grader", "evaluator",
@@ -281,7 +281,7 @@ var stems = []string{
 	verdictKey,
 }
 
-// verdictKey is the key of the grade in a judge's JSON reply. Shoppers do not use this word.
+// verdictKey is the key of the grade in a judge's JSON reply. Customers do not use this word.
 const verdictKey = "reasoning_quality"
 
 func isOrder(sentence string) bool {

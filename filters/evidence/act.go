@@ -22,14 +22,14 @@ type Act struct {
 	name uint64
 	// Words are the hashes of the query's words in order; empty for other tools.
 	Words []uint64
-	// IDs are the product ids that the call requests or recommends, in order.
+	// IDs are the item ids that the call requests or commits, in order.
 	IDs []string
 	// specs are the queries of a call of find_products_in_same_shop, each as the hashes of its
 	// words.
 	specs [][]uint64
 	Page  int
-	// Shop is the hash of the shop that is searched, 0 for all shops.
-	Shop uint64
+	// Scope is the hash of the owner whose items are searched, 0 for all items.
+	Scope uint64
 	// OtherArgs is a hash of all other arguments.
 	OtherArgs uint64
 	// Used reports, for a call in a model's reply, whether a logged request carried out all of
@@ -66,9 +66,9 @@ func (a *Act) read(
 }
 
 // readArgument reads one argument of a call, with the name key and the value v, into a. It knows
-// the names that the shop's own tools use. An argument with another name is added to the hash
-// OtherArgs. For a tool that the shop does not have, its value may also become the query or the
-// products.
+// the names that the harness itself uses. An argument with another name is added to the hash
+// OtherArgs. For a tool that the harness does not have, its value may also become the query or the
+// items.
 func (a *Act) readArgument(
 	s *scratch,
 	key string,
@@ -93,7 +93,7 @@ func (a *Act) readArgument(
 			a.Page = int(n)
 		}
 	case "shop_id":
-		a.Shop = hashFilter(v, encoded)
+		a.Scope = hashFilter(v, encoded)
 	default:
 		if a.Tool == ToolOther || a.Tool == ToolAsk || a.Tool == ToolTerminate {
 			a.readByValue(s, v)
@@ -105,7 +105,7 @@ func (a *Act) readArgument(
 }
 
 // readByValue reads an argument by its value, for a tool whose argument names are unknown. The
-// first value that consists of product ids sets a.IDs. Of all other texts, the one with the most
+// first value that consists of item ids sets a.IDs. Of all other texts, the one with the most
 // words sets a.Words.
 func (a *Act) readByValue(s *scratch, v gjson.Result) {
 	start := len(s.ids)
@@ -129,12 +129,12 @@ func (a *Act) readByValue(s *scratch, v gjson.Result) {
 	}
 }
 
-// hasValues reports whether the arguments of a call have a value, such as words or products.
+// hasValues reports whether the arguments of a call have a value, such as words or items.
 func (a *Act) hasValues() bool {
-	return len(a.Words) > 0 || len(a.IDs) > 0 || len(a.specs) > 0 || a.Page > 1 || a.Shop != 0 || a.OtherArgs != 0
+	return len(a.Words) > 0 || len(a.IDs) > 0 || len(a.specs) > 0 || a.Page > 1 || a.Scope != 0 || a.OtherArgs != 0
 }
 
-// minID is the minimum number of digits of a product id. Shorter numbers are counts or prices.
+// minID is the minimum number of digits of an item id. Shorter numbers are counts or prices.
 const minID = 6
 
 func isNotID(id string) bool {
@@ -192,11 +192,11 @@ func unquote(s string, encoded bool) string {
 	return s
 }
 
-// maxIDs is the maximum number of product ids that are read from one argument or result. A
-// result page of the shop has ten.
+// maxIDs is the maximum number of item ids that are read from one argument or result. A
+// result page of the tool server has ten.
 const maxIDs = 256
 
-// appendIDs appends the product ids in an argument to s.ids and returns the appended ones.
+// appendIDs appends the item ids in an argument to s.ids and returns the appended ones.
 // encoded reports whether the value is URL-encoded.
 func (s *scratch) appendIDs(v gjson.Result, encoded bool) []string {
 	if encoded {
@@ -227,11 +227,11 @@ func hashFilter(v gjson.Result, encoded bool) uint64 {
 // SameRequest reports whether two calls have the same tool and the same arguments.
 func (a *Act) SameRequest(b *Act) bool {
 	return a.sameSubject(b) && a.Page == b.Page &&
-		a.Shop == b.Shop && a.OtherArgs == b.OtherArgs
+		a.Scope == b.Scope && a.OtherArgs == b.OtherArgs
 }
 
-// sameSubject reports whether two calls have the same tool, query words and products. Their
-// page, shop and other filters may differ.
+// sameSubject reports whether two calls have the same tool, query words and items. Their
+// page, scope and other filters may differ.
 func (a *Act) sameSubject(b *Act) bool {
 	return a.Tool == b.Tool && a.name == b.name &&
 		slices.Equal(a.Words, b.Words) && SameIDs(a.IDs, b.IDs) &&

@@ -1,8 +1,13 @@
 // Package evidence compares the dialogue of an attempt with the log of the proxy. It finds which
-// reply of the model asked for each request to the shop, which results really came from the
-// shop, and which parts of the dialogue or the log cannot be true.
+// reply of the model asked for each request to the tool server, which results really came from the
+// tool server, and which parts of the dialogue or the log cannot be true.
 //
-// A dispatch is a request to the shop in the log. A claim is a call in the dialogue. A reply
+// The tool server is what answers the agent's calls; the proxy logs the requests to it. An item is a
+// thing with an id that tools find and open, such as a flight or a file. A commit call gives the answer,
+// or makes the change that counts: its tool has the role commit in the domain's file, and the items that
+// it names are committed.
+//
+// A dispatch is a request to the tool server in the log. A claim is a call in the dialogue. A reply
 // names a call if it contains the call in a form that can be read.
 package evidence
 
@@ -20,7 +25,7 @@ type Attempt struct {
 	Dialogue *arena.Dialogue
 	Log      ProxyLog
 	Claims   []Claim
-	// Links counts the dispatches (logged requests to the shop) by their relation to the model's
+	// Links counts the dispatches (logged requests to the tool server) by their relation to the model's
 	// replies.
 	Links Links
 	// Bare counts the named dispatches without a value in their arguments, which a program and a
@@ -61,13 +66,13 @@ type Attempt struct {
 	CallTurns int
 	Tokens    int
 
-	// Recommended is the last recommendation in the dialogue, nil if there is none.
-	Recommended *Claim
-	// RecommendationNamed reports whether a reply contains the recommendation as a call in a
-	// known form. RecommendationMentioned reports whether the last replies contain it in any
+	// Commit is the last commit call in the dialogue, nil if there is none.
+	Commit *Claim
+	// CommitNamed reports whether a reply contains the commit call as a call in a
+	// known form. CommitMentioned reports whether the last replies contain it in any
 	// other form.
-	RecommendationNamed     bool
-	RecommendationMentioned bool
+	CommitNamed     bool
+	CommitMentioned bool
 
 	// Support describes each turn that calls tools after an earlier result.
 	Support []TurnSupport
@@ -144,12 +149,12 @@ func examine(
 
 	a.Log = readLog(t, s, replyTimes)
 	a.Claims = readClaims(d, s)
-	if last := a.LastRecommendation(); last >= 0 {
-		a.Recommended = &a.Claims[last]
+	if last := a.LastCommit(); last >= 0 {
+		a.Commit = &a.Claims[last]
 	}
 	for i := range a.Claims {
 		c := &a.Claims[i]
-		if c.Act.Tool == ToolFind || c.Act.Tool == ToolShop {
+		if c.Act.Tool == ToolFind || c.Act.Tool == ToolFindWithin {
 			c.Listing = s.readListing(c.Call.Result)
 		}
 	}
@@ -184,9 +189,9 @@ func (a *Attempt) measure() {
 	a.Dictated, a.Prompted = a.countDictated()
 	a.Forged = a.countForgeries()
 	a.Tokens = countTokens(a.Dialogue)
-	a.RecommendationNamed = a.Recommended != nil && a.Recommender(a.Recommended) > 0
+	a.CommitNamed = a.Commit != nil && a.CommitReply(a.Commit) > 0
 	a.measureSupport()
-	a.RecommendationMentioned = a.Recommended != nil && !a.RecommendationNamed && a.mentions(a.Recommended)
+	a.CommitMentioned = a.Commit != nil && !a.CommitNamed && a.mentions(a.Commit)
 }
 
 // Release returns the memory of the attempt to the pool. The attempt must not be used
@@ -226,7 +231,7 @@ func (a *Attempt) countLinks() {
 	}
 }
 
-// Unbound counts the dispatches (logged requests to the shop) that no reply of their own turn
+// Unbound counts the dispatches (logged requests to the tool server) that no reply of their own turn
 // asked for. Their link is none, override, no reply or stale.
 func (a *Attempt) Unbound() int {
 	return a.Links[LinkNone] + a.Links[LinkOverride] + a.Links[LinkNoReply] + a.Links[LinkStale]
@@ -268,7 +273,7 @@ func (a *Attempt) LostRequests() (links Links) {
 	return links
 }
 
-// Richness returns the share of logged requests to the shop that the model asked for, among
+// Richness returns the share of logged requests to the tool server that the model asked for, among
 // those for which the log decides this. It returns NaN if there are none.
 func (a *Attempt) Richness() float64 {
 	bound := a.Links[LinkNamed] + a.Links[LinkLoose] + a.Links[LinkDerived]

@@ -11,8 +11,8 @@ import (
 type Claim struct {
 	Call *arena.Call
 	Act  Act
-	// Listing contains the products in the result. It is empty for product details that the
-	// proxy returned unchanged, whose products are those of the call.
+	// Listing contains the items in the result. It is empty for item details that the
+	// proxy returned unchanged, whose items are those of the call.
 	Listing
 	// Dispatch is the index of the first logged request that carries out this call, -1 if there
 	// is none.
@@ -50,7 +50,7 @@ func readClaims(d *arena.Dialogue, s *scratch) []Claim {
 }
 
 // claimRelations are the ways in which a call of the dialogue may match a logged request to the
-// shop, the strictest first. matchClaims tries each relation on all calls before the next
+// tool server, the strictest first. matchClaims tries each relation on all calls before the next
 // relation.
 var claimRelations = [...]relation{
 	(*Act).SameRequest,
@@ -61,7 +61,7 @@ var claimRelations = [...]relation{
 	isSameTool,
 }
 
-// matchClaims assigns the logged requests to the shop to the calls of the dialogue. It then
+// matchClaims assigns the logged requests to the tool server to the calls of the dialogue. It then
 // compares the results of these calls with what the proxy returned.
 func (l *ProxyLog) matchClaims(claims []Claim, s *scratch) {
 	if !l.Present {
@@ -89,7 +89,7 @@ func (l *ProxyLog) claimDispatches(claims []Claim, i int, related relation) {
 	if !c.Act.Tool.IsCatalogue() {
 		return
 	}
-	several := c.Act.Tool == ToolShop || c.Act.Tool == ToolMatch || c.Act.Tool == ToolView
+	several := c.Act.Tool == ToolFindWithin || c.Act.Tool == ToolMatch || c.Act.Tool == ToolView
 	if c.Dispatch >= 0 && !several {
 		return
 	}
@@ -113,7 +113,7 @@ func (l *ProxyLog) claimDispatches(claims []Claim, i int, related relation) {
 
 // compareResult compares the result of claims[i], a call of the dialogue, with the log. It sets
 // Phantom if no logged request returned the result, and Edited if the proxy returned a different
-// one. Only searches and product details are examined.
+// one. Only searches and item details are examined.
 func (l *ProxyLog) compareResult(claims []Claim, i int, s *scratch) {
 	c := &claims[i]
 	if c.Act.Tool != ToolFind && c.Act.Tool != ToolView {
@@ -137,7 +137,7 @@ func (l *ProxyLog) compareResult(claims []Claim, i int, s *scratch) {
 
 // isRemembered reports whether a client may have taken the result of a call without a logged
 // request from its cache. That is so if an earlier call with a logged request is equal, or if
-// the log has requests for the details of all products in the result.
+// the log has requests for the details of all items in the result.
 func (l *ProxyLog) isRemembered(earlier []Claim, c *Claim) bool {
 	if slices.ContainsFunc(earlier, func(e Claim) bool {
 		return e.Dispatch >= 0 && e.Act.SameRequest(&c.Act)
@@ -154,11 +154,11 @@ func (l *ProxyLog) isRemembered(earlier []Claim, c *Claim) bool {
 
 // isEdited reports whether the result of call c, at this index of the dialogue, contradicts the
 // log. It is compared with the logged answers to the call's own requests, to equal requests, and
-// to requests for any of its products. A contradiction in the last product is ignored if the
+// to requests for any of its items. A contradiction in the last item is ignored if the
 // client truncated the result.
 func (l *ProxyLog) isEdited(c *Claim, index int, s *scratch) bool {
 	s.candidates = s.candidates[:0]
-	sharesProduct := func(ids []string) bool {
+	sharesItem := func(ids []string) bool {
 		return slices.ContainsFunc(c.Act.IDs, func(id string) bool {
 			return slices.Contains(ids, id)
 		})
@@ -168,7 +168,7 @@ func (l *ProxyLog) isEdited(c *Claim, index int, s *scratch) bool {
 		if d.Act.Tool != c.Act.Tool {
 			continue
 		}
-		related := d.Claimed == index || d.Act.SameRequest(&l.Dispatches[c.Dispatch].Act) || sharesProduct(d.Act.IDs)
+		related := d.Claimed == index || d.Act.SameRequest(&l.Dispatches[c.Dispatch].Act) || sharesItem(d.Act.IDs)
 		if !related {
 			continue
 		}
@@ -186,22 +186,22 @@ func (l *ProxyLog) isEdited(c *Claim, index int, s *scratch) bool {
 	return false
 }
 
-// isTruncated reports whether the result of a call is no valid JSON. Its last product is then
+// isTruncated reports whether the result of a call is no valid JSON. Its last item is then
 // incomplete, since clients limit what their model reads.
 func (c *Claim) isTruncated() bool {
 	return !cursor.Valid(c.Call.Result.Text())
 }
 
-// isContradicted reports whether none of the logged requests returned the product as the result
-// of c shows it. It returns false if there are no requests, or if the products of one are
-// unknown. If an answer was not logged, only product ids are compared.
+// isContradicted reports whether none of the logged requests returned the item as the result
+// of c shows it. It returns false if there are no requests, or if the items of one are
+// unknown. If an answer was not logged, only item ids are compared.
 func (c *Claim) isContradicted(id string, dispatches []*Dispatch) bool {
 	known := false
 	for _, d := range dispatches {
 		match := true
 		switch {
 		case d.Call.Response != "":
-			match = isSameProduct(d.Call.Response, c.Call.Result, id)
+			match = isSameItem(d.Call.Response, c.Call.Result, id)
 		case d.Act.Tool == ToolView:
 			match = slices.Contains(d.Act.IDs, id)
 		case d.Call.ItemIDs != nil:

@@ -11,7 +11,7 @@ func ReadListing(result arena.Raw) [2][]string {
 // ReadIDs returns the products in a call's arguments.
 func ReadIDs(args arena.Raw) []string {
 	var a Act
-	a.read(new(scratch), Role{Tool: ToolRecommend}, args, false)
+	a.read(new(scratch), Role{Tool: ToolCommit}, args, false)
 	return a.IDs
 }
 

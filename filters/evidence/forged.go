@@ -188,7 +188,7 @@ func (a *Attempt) asksFor(reply int, d *Dispatch) bool {
 			return true
 		}
 	}
-	// Positions in a list of products are not searched for: they depend on times, which are
+	// Positions in a list of items are not searched for: they depend on times, which are
 	// unknown here.
 	return a.Log.hasUnknownForm() && a.replyMentions(reply, &d.Act, nil)
 }

@@ -48,10 +48,10 @@ func (a *Attempt) learnFrames(depth int) bool {
 	}
 
 	last := len(a.Log.Replies) - 1
-	answer := a.Recommended
+	answer := a.Commit
 	answerReply := last
 	for answer != nil && answerReply >= 0 {
-		if known.add(ToolRecommend, a.frame(answerReply, &answer.Act, depth)) {
+		if known.add(ToolCommit, a.frame(answerReply, &answer.Act, depth)) {
 			break
 		}
 		answerReply--
@@ -110,8 +110,8 @@ func (a *Attempt) offersChoices(depth int) bool {
 }
 
 // toolOf returns the tool of the dialogue's call that a logged request was made for, or the
-// requested tool if there is no such call. The two may differ: product details are also
-// requested in order to match a product.
+// requested tool if there is no such call. The two may differ: item details are also
+// requested in order to match an item.
 func (a *Attempt) toolOf(d *Dispatch) Tool {
 	if d.Claimed < 0 {
 		return d.Act.Tool
@@ -119,7 +119,7 @@ func (a *Attempt) toolOf(d *Dispatch) Tool {
 	return a.Claims[d.Claimed].Act.Tool
 }
 
-// asksToBuy reports whether a reply contains the word "buy", and the answer is the product that
+// asksToBuy reports whether a reply contains the word "buy", and the answer is the item that
 // was opened last in the dialogue.
 func (a *Attempt) asksToBuy(reply int, answer *Claim) bool {
 	for i := range slices.Backward(a.Claims) {
@@ -131,9 +131,9 @@ func (a *Attempt) asksToBuy(reply int, answer *Claim) bool {
 	return false
 }
 
-// mentions reports whether the last reply, or a reply after the last request to the shop,
-// contains the products of an answer in any form. It also reports true if the last reply says to
-// buy the product that was opened last.
+// mentions reports whether the last reply, or a reply after the last request to the tool server,
+// contains the items of an answer in any form. It also reports true if the last reply says to
+// buy the item that was opened last.
 func (a *Attempt) mentions(answer *Claim) bool {
 	last := len(a.Log.Replies) - 1
 	first := last
@@ -148,7 +148,7 @@ func (a *Attempt) mentions(answer *Claim) bool {
 	return last >= 0 && a.asksToBuy(last, answer)
 }
 
-// hasUnknownForm reports whether the log has replies and requests to the shop, but no reply
+// hasUnknownForm reports whether the log has replies and requests to the tool server, but no reply
 // contains a call in a form that can be read.
 func (l *ProxyLog) hasUnknownForm() bool {
 	return len(l.Replies) > 0 && len(l.Dispatches) > 0 &&
@@ -156,7 +156,7 @@ func (l *ProxyLog) hasUnknownForm() bool {
 }
 
 // hasKnownForm reports whether a reply contains a call in a form that can be read: a call of a
-// known tool, or one with a query or products.
+// known tool, or one with a query or items.
 func (r Reply) hasKnownForm() bool {
 	return slices.ContainsFunc(r.Named, func(n Act) bool {
 		return n.Tool != ToolOther || len(n.Words)+len(n.IDs) > 0
@@ -164,7 +164,7 @@ func (r Reply) hasKnownForm() bool {
 }
 
 // addCall adds req, which was written in the notation of the agent's author, to the calls of a
-// reply. It adds nothing if the reply already has a call of the same tool, words and products.
+// reply. It adds nothing if the reply already has a call of the same tool, words and items.
 func (r *Reply) addCall(req *Act) {
 	if slices.ContainsFunc(r.Named, func(n Act) bool {
 		return n.sameSubject(req)
@@ -201,7 +201,7 @@ func (f *frames) count() int {
 	})
 }
 
-// frame returns up to depth words before the last occurrence of a request's words or products in
+// frame returns up to depth words before the last occurrence of a request's words or items in
 // a reply. It returns "" if the reply does not contain the request, or only within prose.
 func (a *Attempt) frame(reply int, req *Act, depth int) string {
 	return a.lastFrame(reply, req, depth).words
@@ -229,14 +229,14 @@ func (a *Attempt) lastFrame(reply int, req *Act, depth int) framedCall {
 	return call
 }
 
-// newestListFor returns the products of the newest search result before a reply was requested
+// newestListFor returns the items of the newest search result before a reply was requested
 // from the model, nil if there is none.
 func (a *Attempt) newestListFor(reply int) []string {
 	return a.newestList(a.Log.Replies[reply].Start)
 }
 
-// replyMentions reports whether a reply contains all words or products of a call, in sequence.
-// In a reply without readable calls, products may also appear as their positions in list.
+// replyMentions reports whether a reply contains all words or items of a call, in sequence.
+// In a reply without readable calls, items may also appear as their positions in list.
 func (a *Attempt) replyMentions(
 	reply int,
 	req *Act,
@@ -248,9 +248,9 @@ func (a *Attempt) replyMentions(
 	return false
 }
 
-// occurrences yields the text before and after each place in a reply where the words or products
+// occurrences yields the text before and after each place in a reply where the words or items
 // of a request appear in sequence. If there is none, and the reply has no readable call, it
-// searches for the products' positions in list, which a client may show to its model. It yields
+// searches for the items' positions in list, which a client may show to its model. It yields
 // nothing if the reply or the request is too long.
 func (a *Attempt) occurrences(
 	reply int,
@@ -305,7 +305,7 @@ const (
 	maxCommand     = 32
 )
 
-// subjectOf returns the hashes of a call's words, followed by those of its product ids. An id
+// subjectOf returns the hashes of a call's words, followed by those of its item ids. An id
 // that is in list is replaced by its position in list, counted from 1. The next call of
 // subjectOf overwrites the result.
 func (s *scratch) subjectOf(req *Act, list []string) []uint64 {

@@ -11,14 +11,14 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// resolveNumbers replaces positions in a list, such as 3 for the third product, by product ids
-// in the calls of replies. A client may number a list of products for its model. Only positions
-// whose products were then opened or recommended are replaced.
+// resolveNumbers replaces positions in a list, such as 3 for the third item, by item ids
+// in the calls of replies. A client may number a list of items for its model. Only positions
+// whose items were then opened or committed are replaced.
 func (a *Attempt) resolveNumbers() {
 	for i := range a.Log.Replies {
 		r := &a.Log.Replies[i]
 		for j := range r.Named {
-			ids := a.numberedProducts(&r.Named[j], r.Start)
+			ids := a.numberedItems(&r.Named[j], r.Start)
 			if ids != nil && a.wereChosen(ids, r.End) {
 				r.Named[j].IDs = ids
 			}
@@ -26,15 +26,15 @@ func (a *Attempt) resolveNumbers() {
 	}
 }
 
-// hasListNumbers reports whether a call takes products, and all its products are positions in a
+// hasListNumbers reports whether a call takes items, and all its items are positions in a
 // list, such as 3 for the third, instead of ids.
 func hasListNumbers(act *Act) bool {
 	isNoNumber := func(id string) bool { return parseListNumber(id) < 0 }
-	return act.Tool.TakesProducts() && len(act.IDs) > 0 &&
+	return act.Tool.TakesIDs() && len(act.IDs) > 0 &&
 		!slices.ContainsFunc(act.IDs, isNoNumber)
 }
 
-// parseListNumber parses the position of a product in a list, with or without a prefix as in
+// parseListNumber parses the position of an item in a list, with or without a prefix as in
 // "#3" or "P12". It returns -1 for any other text, such as a number of more than three digits,
 // which is an id.
 func parseListNumber(id string) int {
@@ -49,43 +49,43 @@ func parseListNumber(id string) int {
 	return int(n)
 }
 
-// numberedProducts returns the products to which the positions in a call refer, in the newest
+// numberedItems returns the items to which the positions in a call refer, in the newest
 // search result before time (Unix milliseconds). It returns nil if the call has ids instead, or
 // if a position is out of range.
-func (a *Attempt) numberedProducts(named *Act, time float64) []string {
+func (a *Attempt) numberedItems(named *Act, time float64) []string {
 	if !hasListNumbers(named) || !a.scratch.hasRoom() {
 		return nil
 	}
-	products := a.newestList(time)
+	items := a.newestList(time)
 	start := len(a.scratch.ids)
 	for _, id := range named.IDs {
 		n := parseListNumber(id)
-		if n < 1 || n > len(products) {
+		if n < 1 || n > len(items) {
 			a.scratch.ids = a.scratch.ids[:start]
 			return nil
 		}
-		a.scratch.ids = append(a.scratch.ids, products[n-1])
+		a.scratch.ids = append(a.scratch.ids, items[n-1])
 	}
 	return a.scratch.ids[start:len(a.scratch.ids):len(a.scratch.ids)]
 }
 
-// newestList returns the product ids of the newest search result that ended before time (Unix
+// newestList returns the item ids of the newest search result that ended before time (Unix
 // milliseconds). It returns nil if there is none.
 func (a *Attempt) newestList(time float64) []string {
-	var products []string
+	var items []string
 	for i := range a.Log.Dispatches {
 		d := &a.Log.Dispatches[i]
 		if d.Act.Tool == ToolFind && d.End <= time+a.Log.Slack {
-			products = d.products
+			items = d.items
 		}
 	}
-	return products
+	return items
 }
 
-// wereChosen reports whether the last recommendation, or one request to open products after time
-// (Unix milliseconds), has exactly these products.
+// wereChosen reports whether the last commit call, or one request to open items after time
+// (Unix milliseconds), has exactly these items.
 func (a *Attempt) wereChosen(ids []string, time float64) bool {
-	if a.Recommended != nil && SameIDs(a.Recommended.Act.IDs, ids) {
+	if a.Commit != nil && SameIDs(a.Commit.Act.IDs, ids) {
 		return true
 	}
 	return slices.ContainsFunc(a.Log.Dispatches, func(d Dispatch) bool {
@@ -94,12 +94,12 @@ func (a *Attempt) wereChosen(ids []string, time float64) bool {
 	})
 }
 
-// searchKeys are the names of the arguments of the shop's own search.
+// searchKeys are the names of the arguments of the harness's own search.
 var searchKeys = []string{"q", "query", "page", "price", "shop_id", "service", "sort"}
 
 // readCustomKeys reads a call whose argument names are unknown. For a search, the longest text
-// is the query. For a tool that takes products, the ids are the products or, if there are none,
-// the positions in a list. The arguments of the shop's own search are ignored, since they are
+// is the query. For a tool that takes items, the ids are the items or, if there are none,
+// the positions in a list. The arguments of the harness's own search are ignored, since they are
 // filters.
 func (a *Act) readCustomKeys(s *scratch, args arena.Raw) {
 	longest := 0

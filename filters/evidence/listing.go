@@ -9,7 +9,7 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// Listing contains the ids and titles of the products in a result, in the order of the result.
+// Listing contains the ids and titles of the items in a result, in the order of the result.
 type Listing struct {
 	Shown  []string
 	Titles []string
@@ -17,7 +17,7 @@ type Listing struct {
 
 const blanks = " \t\r\n"
 
-// readListing finds the ids and titles of the products in a result of any shape. For speed it
+// readListing finds the ids and titles of the items in a result of any shape. For speed it
 // does not parse the JSON. It searches for colons, which are rarer than quotes and letters, and
 // reads the key before and the value after each colon.
 func (s *scratch) readListing(result arena.Raw) Listing {
@@ -39,7 +39,7 @@ func (s *scratch) readListing(result arena.Raw) Listing {
 		}
 		var value string
 		value, text = cutScalar(strings.TrimLeft(text, blanks))
-		if value != "" || column != &s.listing.Shown { // a product has an id
+		if value != "" || column != &s.listing.Shown { // an item has an id
 			*column = append(*column, value)
 		}
 	}
@@ -52,7 +52,7 @@ func (s *scratch) readListing(result arena.Raw) Listing {
 	return l
 }
 
-// originalText returns a result as the tool wrote it. If a client encoded a result with products as
+// originalText returns a result as the tool wrote it. If a client encoded a result with items as
 // a JSON string, it returns the content of the string.
 func originalText(result arena.Raw) string {
 	s := string(result)
@@ -108,12 +108,12 @@ func cutScalar(s string) (value, tail string) {
 	return s[:end], s[end:]
 }
 
-// isSameProduct reports whether the proxy's result (returned) contains the product with this id,
+// isSameItem reports whether the proxy's result (returned) contains the item with this id,
 // and the result in the dialogue (claimed) has no other title or price for it. A title, price or
-// product that claimed lacks is no difference. It returns false if returned lacks the product.
-func isSameProduct(returned, claimed arena.Raw, id string) bool {
-	a := findProduct(returned, id)
-	b := findProduct(claimed, id)
+// item that claimed lacks is no difference. It returns false if returned lacks the item.
+func isSameItem(returned, claimed arena.Raw, id string) bool {
+	a := findItem(returned, id)
+	b := findItem(claimed, id)
 	if !a.Exists() || !b.Exists() {
 		return a.Exists()
 	}
@@ -136,22 +136,36 @@ func isSameValue(x, y gjson.Result) bool {
 	return x.String() == y.String()
 }
 
-// findProduct returns the product with this id in a result of any shape. If there is none,
+// findItem returns the item with this id in a result of any shape. If there is none,
 // Exists of the returned value is false.
-func findProduct(result arena.Raw, id string) gjson.Result {
+func findItem(result arena.Raw, id string) gjson.Result {
 	v := gjson.Parse(string(result))
 	if v.Type == gjson.String {
 		v = gjson.Parse(v.Str)
 	}
-	if v.IsObject() {
-		if v.Get("product_id").String() == id {
-			return v
-		}
-		v = v.Get("products")
+	if !v.IsObject() {
+		return findInList(v, id)
 	}
-	for _, product := range v.ForEach {
-		if product.Get("product_id").String() == id {
-			return product
+	if v.Get("product_id").String() == id {
+		return v
+	}
+	for _, field := range v.ForEach {
+		if item := findInList(field, id); item.Exists() {
+			return item
+		}
+	}
+	return gjson.Result{}
+}
+
+// findInList returns the item with this id in a JSON array of items. If v is no array or lacks the
+// item, Exists of the returned value is false.
+func findInList(v gjson.Result, id string) gjson.Result {
+	if !v.IsArray() {
+		return gjson.Result{}
+	}
+	for _, item := range v.ForEach {
+		if item.Get("product_id").String() == id {
+			return item
 		}
 	}
 	return gjson.Result{}

@@ -8,7 +8,7 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// Dispatch is one request to the shop in the proxy's log, with the evidence for who decided on
+// Dispatch is one request to the tool server in the proxy's log, with the evidence for who decided on
 // it: the model or its client.
 type Dispatch struct {
 	Call *arena.ProxyCall
@@ -23,7 +23,7 @@ type Dispatch struct {
 	// reply that asked for the request. Both are -1 if there is none.
 	LastReply int
 	Reply     int
-	// firstReply is the index of the first reply after the previous request to the shop, -1 if
+	// firstReply is the index of the first reply after the previous request to the tool server, -1 if
 	// there is none.
 	firstReply int
 	// Shortened reports whether the request is a search from which the client removed words that
@@ -34,9 +34,9 @@ type Dispatch struct {
 	// cut reports whether an unreadable reply may have asked for the request.
 	cut  bool
 	Link Link
-	// products are the ids that the shop returned. unrecorded reports whether neither the log
+	// items are the ids that the tool server returned. unrecorded reports whether neither the log
 	// nor the dialogue contains them.
-	products   []string
+	items      []string
 	unrecorded bool
 }
 
@@ -44,7 +44,7 @@ type Dispatch struct {
 // are the index of the entry in the log.
 type span struct{ Start, End float64 }
 
-// Link tells whether an earlier reply of the model asked for a dispatch (a request to the shop
+// Link tells whether an earlier reply of the model asked for a dispatch (a request to the tool server
 // in the log), and how.
 type Link uint8
 
@@ -76,7 +76,7 @@ var linkNames = [...]string{
 	LinkNoReply:  "no_inference",
 }
 
-// Links counts the dispatches (logged requests to the shop) that have each link.
+// Links counts the dispatches (logged requests to the tool server) that have each link.
 type Links [len(linkNames)]int
 
 // String returns the name of the link in explanations.

@@ -7,7 +7,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// linkDispatches sets the link of each logged request to the shop: whether a reply of the model
+// linkDispatches sets the link of each logged request to the tool server: whether a reply of the model
 // asked for it. A reply can only ask for requests that start after the reply ended. A request
 // that only a reply of an earlier turn asked for is stale, since programs follow an old plan
 // while they ask the model for other things. A turn is the replies since the previous request.
@@ -154,7 +154,7 @@ func (l *ProxyLog) linkDispatch(i, first, last int) {
 
 // useNamed finds the newest call in the replies first to last that is related to the logged request
 // d, sets d.Reply to its reply and returns true. It returns false if there is none. The call is
-// marked as used once all its products are requested; calls that are used are skipped unless again
+// marked as used once all its items are requested; calls that are used are skipped unless again
 // is true.
 func (l *ProxyLog) useNamed(
 	d *Dispatch,
@@ -177,9 +177,9 @@ func (l *ProxyLog) useNamed(
 	return false
 }
 
-// takePart removes the products of req from the call named if that call opens more products than
-// req, since clients open products one by one. It reports whether products remain to be opened. It
-// returns false and changes nothing for tools that do not open products.
+// takePart removes the items of req from the call named if that call opens more items than
+// req, since clients open items one by one. It reports whether items remain to be opened. It
+// returns false and changes nothing for tools that do not open items.
 func takePart(named, req *Act) bool {
 	takesSome := named.Tool == ToolView || named.Tool == ToolOther
 	if !takesSome || len(req.IDs) >= len(named.IDs) {
@@ -190,10 +190,10 @@ func takePart(named, req *Act) bool {
 	return len(named.IDs) > 0
 }
 
-// useMerged handles a logged request for the details of several products that combines the products
-// of several calls. If unused calls in the replies first to last have all its products, it marks
+// useMerged handles a logged request for the details of several items that combines the items
+// of several calls. If unused calls in the replies first to last have all its items, it marks
 // these calls as used, sets d.Reply to the last of their replies and returns true. Otherwise
-// d.Reply becomes -1 if the request has several products.
+// d.Reply becomes -1 if the request has several items.
 func (l *ProxyLog) useMerged(d *Dispatch, first, last int) bool {
 	if d.Act.Tool != ToolView || len(d.Act.IDs) < 2 {
 		return false

@@ -65,7 +65,7 @@ func (a *Attempt) findMention(reply int, r *request) mention {
 	return best
 }
 
-// requestsAfter counts the logged requests to the shop between a reply and the next one. It
+// requestsAfter counts the logged requests to the tool server between a reply and the next one. It
 // returns at least 1.
 func (a *Attempt) requestsAfter(reply int) int {
 	n := slicesx.CountFunc(a.Log.Dispatches, func(d *Dispatch) bool {

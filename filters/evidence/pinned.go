@@ -11,18 +11,18 @@ import (
 )
 
 // narrowRange is the maximum ratio of the upper to the lower bound of a price range that can
-// single out one product. Customers' requests have one bound, or two that are farther from each
+// single out one item. Customers' requests have one bound, or two that are farther from each
 // other.
 const narrowRange = 1.25
 
 // countPinned counts the searches within a narrow range of numbers, such as price=310-328, that
 // nothing before them suggests: no number in the range is in the customer's request or an
-// earlier result. Such a search knows the price of a product that was not shown yet.
+// earlier result. Such a search knows the price of an item that was not shown yet.
 func (a *Attempt) countPinned() int {
 	n := 0
 	for i := range a.Log.Dispatches {
 		d := &a.Log.Dispatches[i]
-		if d.Act.Tool.TakesProducts() {
+		if d.Act.Tool.TakesIDs() {
 			continue
 		}
 		for _, value := range gjson.Parse(string(cmp.Or(d.Call.Params, d.Call.Body))).ForEach {

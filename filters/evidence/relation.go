@@ -24,15 +24,15 @@ var linkRelations = [...]struct {
 // isSameTool reports whether both calls have the same kind of tool, such as one that searches.
 func isSameTool(named, req *Act) bool { return named.Tool == req.Tool }
 
-// Covers reports whether req opens some or all of the products that the call named opens.
-// Clients open products one by one.
+// Covers reports whether req opens some or all of the items that the call named opens.
+// Clients open items one by one.
 func Covers(named, req *Act) bool {
 	return named.Tool == ToolView && req.Tool == ToolView &&
 		len(req.IDs) > 0 && IsSubset(req.IDs, named.IDs)
 }
 
-// isRenamed reports whether named calls a tool that the shop does not have with the arguments of
-// req: the same words or other arguments, at least the same products, or as many queries. The
+// isRenamed reports whether named calls a tool that the harness does not have with the arguments of
+// req: the same words or other arguments, at least the same items, or as many queries. The
 // author then renamed the tools, and only the author's client knows the names.
 func isRenamed(named, req *Act) bool {
 	if named.Tool != ToolOther {
@@ -41,40 +41,40 @@ func isRenamed(named, req *Act) bool {
 	switch req.Tool {
 	case ToolFind:
 		return len(named.Words) > 0 && slices.Equal(named.Words, req.Words)
-	case ToolShop:
+	case ToolFindWithin:
 		return len(named.specs) > 0 && len(named.specs) == len(req.specs)
-	case ToolVoucher:
+	case ToolTotal:
 		return named.OtherArgs == req.OtherArgs
 	case ToolView, ToolMatch:
 		return len(req.IDs) > 0 && IsSubset(req.IDs, named.IDs)
-	case ToolOther, ToolAsk, ToolRecommend, ToolTerminate:
+	case ToolOther, ToolAsk, ToolCommit, ToolTerminate:
 	}
 	return false
 }
 
-// isRefiltered reports whether req has the tool, words, products and page of the call named, but
-// filters that the client added or changed. The two must not search different shops.
+// isRefiltered reports whether req has the tool, words, items and page of the call named, but
+// filters that the client added or changed. The two must not search different scopes.
 func isRefiltered(named, req *Act) bool {
-	return named.sameSubject(req) && named.Page == req.Page && isShopCompatible(named, req)
+	return named.sameSubject(req) && named.Page == req.Page && isScopeCompatible(named, req)
 }
 
-// isShopCompatible reports whether two searches are in the same shop, or one of them is in all
-// shops.
-func isShopCompatible(a, b *Act) bool {
-	return a.Shop == b.Shop || a.Shop == 0 || b.Shop == 0
+// isScopeCompatible reports whether two searches are among the items of one owner, or one of them is
+// among all items.
+func isScopeCompatible(a, b *Act) bool {
+	return a.Scope == b.Scope || a.Scope == 0 || b.Scope == 0
 }
 
 // MinExcerpt is the minimum number of consecutive words of the customer's request that count as
-// a quote. Names of brands and products have up to four words.
+// a quote. Names of brands and items have up to four words.
 const MinExcerpt = 5
 
 // isShortened reports whether req is the search named with fewer words. Clients shorten long
-// queries, or remove words that the shop does not index. At least half of the words must remain,
+// queries, or remove words that the tool server does not index. At least half of the words must remain,
 // in their order, or at least the first MinExcerpt words; otherwise the client chose the query.
 func isShortened(named, req *Act) bool {
 	areSearches := named.Tool == ToolFind && req.Tool == ToolFind
 	isShorter := len(req.Words) < len(named.Words)
-	if !areSearches || named.Page != req.Page || !isShopCompatible(named, req) || !isShorter {
+	if !areSearches || named.Page != req.Page || !isScopeCompatible(named, req) || !isShorter {
 		return false
 	}
 	if 2*len(req.Words) >= len(named.Words) && IsSubsequence(req.Words, named.Words) {
@@ -84,20 +84,20 @@ func isShortened(named, req *Act) bool {
 }
 
 // isFollowUp reports whether req is one of several requests that carry out the call named. These
-// are one search for each product of a shop, the details of a product to match, or a repeated
-// search in one shop with fewer words or filters.
+// are one search for each item of a scope, the details of an item to match, or a repeated
+// search in one scope with fewer words or filters.
 func isFollowUp(named, req *Act) bool {
 	switch {
 	case named.Tool == ToolMatch && req.Tool == ToolView:
 		return len(req.IDs) > 0 && IsSubset(req.IDs, named.IDs)
-	case named.Tool == ToolShop && req.Tool == ToolFind:
+	case named.Tool == ToolFindWithin && req.Tool == ToolFind:
 		for _, spec := range named.specs {
 			if isPrefix(req.Words, spec) {
 				return true
 			}
 		}
 	case named.Tool == ToolFind && req.Tool == ToolFind:
-		return named.Shop != 0 && named.Shop == req.Shop && named.Page == req.Page &&
+		return named.Scope != 0 && named.Scope == req.Scope && named.Page == req.Page &&
 			len(req.Words) > 0 && isPrefix(req.Words, named.Words)
 	}
 	return false

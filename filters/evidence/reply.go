@@ -342,7 +342,7 @@ func (s *scratch) addCall(name string, args arena.Raw, first int) {
 	var a Act
 	a.read(s, r, args, false)
 	lacksQuery := a.Tool == ToolFind && len(a.Words) == 0
-	if lacksQuery || a.Tool.TakesProducts() && len(a.IDs) == 0 {
+	if lacksQuery || a.Tool.TakesIDs() && len(a.IDs) == 0 {
 		a.readCustomKeys(s, args)
 	}
 	for i := range s.acts[first:] {

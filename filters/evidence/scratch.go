@@ -30,7 +30,7 @@ type scratch struct {
 	support []TurnSupport
 	// candidates are the logged requests that a result is compared with.
 	candidates []*Dispatch
-	// listing contains the products and titles of all results.
+	// listing contains the items and titles of all results.
 	listing Listing
 
 	// request has the hashes of the words of the customer's request. subject has those of the
@@ -38,7 +38,7 @@ type scratch struct {
 	request []uint64
 	subject []uint64
 	// titles has the hashes of the words of titles that turns may quote. answer has those of the
-	// recommended titles.
+	// committed titles.
 	titles []uint64
 	answer []uint64
 

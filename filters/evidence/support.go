@@ -181,7 +181,7 @@ func (a *Attempt) resultContains(text string, results int) bool {
 }
 
 // AnticipatesAnswer reports whether a search, the call at this index in Claims, uses a word of a
-// recommended product's title that is neither in the customer's request nor in an earlier
+// committed item's title that is neither in the customer's request nor in an earlier
 // result.
 func (a *Attempt) AnticipatesAnswer(claim int) bool {
 	return slices.ContainsFunc(a.Claims[claim].Act.Words, func(word uint64) bool {
@@ -190,15 +190,15 @@ func (a *Attempt) AnticipatesAnswer(claim int) bool {
 	})
 }
 
-// answerWords returns the hashes of the words in the titles of the recommended products, as
-// search results show them. It returns none if nothing is recommended.
+// answerWords returns the hashes of the words in the titles of the committed items, as
+// search results show them. It returns none if nothing is committed.
 func (a *Attempt) answerWords() []uint64 {
-	if a.Recommended == nil || len(a.scratch.answer) > 0 {
+	if a.Commit == nil || len(a.scratch.answer) > 0 {
 		return a.scratch.answer
 	}
 	for i := range a.Claims {
 		list := &a.Claims[i].Listing
-		for _, id := range a.Recommended.Act.IDs {
+		for _, id := range a.Commit.Act.IDs {
 			if rank := slices.Index(list.Shown, id); rank >= 0 && rank < len(list.Titles) {
 				a.scratch.answer = AppendWords(a.scratch.answer, list.Titles[rank])
 			}

@@ -12,29 +12,29 @@ import (
 	"github.com/trajectory-arena/arena/domain"
 )
 
-// Tool is the kind of a tool, such as one that searches or one that recommends.
+// Tool is the kind of a tool, such as one that searches or one that commits.
 type Tool uint8
 
-// The kinds of tools. ToolAsk is a tool that is not the shop's but is called through the proxy,
+// The kinds of tools. ToolAsk is a tool that is not the harness's but is called through the proxy,
 // as the log shows. ToolOther is a tool that the log does not show.
 const (
 	ToolOther Tool = iota
 	ToolFind
 	ToolView
 	ToolMatch
-	ToolShop
-	ToolVoucher
+	ToolFindWithin
+	ToolTotal
 	ToolAsk
-	ToolRecommend
+	ToolCommit
 	ToolTerminate
 )
 
-// IsCatalogue reports whether a call of this tool requests something from the shop. Such a call
+// IsCatalogue reports whether a call of this tool requests something from the tool server. Such a call
 // must go through the proxy or a local tool.
 func (t Tool) IsCatalogue() bool { return t >= ToolFind && t <= ToolAsk }
 
-// TakesProducts reports whether the arguments of this tool are ids of products in results.
-func (t Tool) TakesProducts() bool { return t == ToolView || t == ToolMatch || t == ToolRecommend }
+// TakesIDs reports whether the arguments of this tool are ids of items in results.
+func (t Tool) TakesIDs() bool { return t == ToolView || t == ToolMatch || t == ToolCommit }
 
 // Role is the kind of a tool in a harness, with the names of its arguments: Words for the words
 // of a search, IDs for ids. Other arguments are classified by their value.
@@ -54,7 +54,7 @@ var Roles = map[string]Tool{
 	"search": ToolFind,
 	"open":   ToolView,
 	"match":  ToolMatch,
-	"answer": ToolRecommend,
+	"answer": ToolCommit,
 	"end":    ToolTerminate,
 	"ask":    ToolAsk,
 }
@@ -71,7 +71,7 @@ var Harnesses = sync.OnceValue(func() map[string]Tools {
 		"webshop": {
 			"search": {Tool: ToolFind, Words: []string{"keywords", "query"}},
 			"click":  {Tool: ToolView, IDs: []string{"value", "item"}},
-			"buy":    {Tool: ToolRecommend, IDs: []string{"item"}},
+			"buy":    {Tool: ToolCommit, IDs: []string{"item"}},
 		},
 		Declared: {},
 		// The customer names what to open, so that no search is needed.
@@ -106,13 +106,13 @@ func ToolsOf(described map[string]domain.Tool) Tools {
 // toolsOfRoles maps the roles of tools in a domain's file to the kinds of tools.
 var toolsOfRoles = map[domain.Role]Tool{
 	domain.RoleSearch: ToolFind,
-	domain.RoleWithin: ToolShop,
+	domain.RoleWithin: ToolFindWithin,
 	domain.RoleOpen:   ToolView,
 	domain.RoleMatch:  ToolMatch,
-	domain.RoleTotal:  ToolVoucher,
+	domain.RoleTotal:  ToolTotal,
 	domain.RoleAct:    ToolAsk,
 	domain.RoleAsk:    ToolAsk,
-	domain.RoleCommit: ToolRecommend,
+	domain.RoleCommit: ToolCommit,
 	domain.RoleEnd:    ToolTerminate,
 }
 
@@ -182,9 +182,9 @@ func (s *scratch) roleFor(name string) Role {
 	return r
 }
 
-// CanRecommend reports whether the agent had a tool that recommends products: the trace declares
-// one, or declares no tools and calls one of the shop's.
-func (a *Attempt) CanRecommend() bool {
+// CanCommit reports whether the agent had a tool that commits items: the trace declares
+// one, or declares no tools and calls one of the harness's.
+func (a *Attempt) CanCommit() bool {
 	isDeclared := false
 	for _, schema := range gjson.Parse(string(a.Trace.Tools)).ForEach {
 		isDeclared = true
@@ -192,12 +192,12 @@ func (a *Attempt) CanRecommend() bool {
 		if name == "" {
 			name = schema.Get("name").String()
 		}
-		if a.scratch.roleFor(ToolName(name)).Tool == ToolRecommend {
+		if a.scratch.roleFor(ToolName(name)).Tool == ToolCommit {
 			return true
 		}
 	}
-	isShopCall := func(c Claim) bool { return c.Act.Tool != ToolOther && c.Act.Tool != ToolAsk }
-	return !isDeclared && (len(a.Claims) == 0 || slices.ContainsFunc(a.Claims, isShopCall))
+	isKnownCall := func(c Claim) bool { return c.Act.Tool != ToolOther && c.Act.Tool != ToolAsk }
+	return !isDeclared && (len(a.Claims) == 0 || slices.ContainsFunc(a.Claims, isKnownCall))
 }
 
 // learnToolNames adds to s.proxied the names of tools called in the dialogue that the configured

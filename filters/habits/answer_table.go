@@ -15,8 +15,8 @@ var answerTable = Proof{
 	},
 }
 
-// answerSearches counts searches, and among them those that use a word of a recommended
-// product's title which is neither in the customer's request nor in an earlier result.
+// answerSearches counts searches, and among them those that use a word of a committed
+// item's title which is neither in the customer's request nor in an earlier result.
 var answerSearches = &Count{
 	Name: "searches with words of an answer that nothing held",
 	ratio: func(a *evidence.Attempt) Ratio {

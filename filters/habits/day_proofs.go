@@ -9,17 +9,17 @@ import (
 )
 
 // replayedText is the proof that the thoughts were written for another dialogue. Many numbers in
-// them are in no earlier result, although the products in the calls are. An agent whose model
-// invents products invents numbers too, so it is excluded. Honest agents reach a share of 0.07
+// them are in no earlier result, although the items in the calls are. An agent whose model
+// invents items invents numbers too, so it is excluded. Honest agents reach a share of 0.07
 // of such numbers.
 var replayedText = Proof{
 	Check: "replayed_text_v1", Reason: "replayed_text", Odds: -8,
-	Doc: "Over the agent's day thoughts give numbers that stood nowhere before, about products that the shop did show.",
-	Why: "over 0.12 of 20 numbers and more stood nowhere before, and under 0.05 of products: the text is from elsewhere",
+	Doc: "Over the agent's day thoughts give numbers that stood nowhere before, about items that a result did show.",
+	Why: "over 0.12 of 20 numbers and more stood nowhere before, and under 0.05 of items: the text is from elsewhere",
 	Holds: func(s *Sample, a *Agent) bool {
 		numbers := ungroundedNumbers.Total(a)
 		enough := canDecide(s, a) && numbers.Whole >= minGroundingCases
-		return enough && numbers.Share() > 0.12 && unseenProducts.Total(a).Share() < 0.05
+		return enough && numbers.Share() > 0.12 && unseenItems.Total(a).Share() < 0.05
 	},
 }
 
@@ -32,14 +32,14 @@ var ungroundedNumbers = &Count{
 	},
 }
 
-// unseenProducts counts the products in calls, and among them those that are neither in the
+// unseenItems counts the items in calls, and among them those that are neither in the
 // customer's request nor in an earlier result.
-var unseenProducts = &Count{
-	Name: "products in calls that nothing had shown",
+var unseenItems = &Count{
+	Name: "items in calls that nothing had shown",
 	ratio: func(a *evidence.Attempt) Ratio {
 		r := Ratio{Part: a.Invented}
 		for i := range a.Claims {
-			if act := &a.Claims[i].Act; act.Tool.TakesProducts() {
+			if act := &a.Claims[i].Act; act.Tool.TakesIDs() {
 				r.Whole += len(act.IDs)
 			}
 		}
@@ -59,15 +59,15 @@ var scriptedAgent = Proof{
 	},
 }
 
-// toldAnswers is the proof that the agent's program knew products before the shop showed them.
-// No model invents an id of ten digits that the shop has. One such id in a day is hardly chance,
+// toldAnswers is the proof that the agent's program knew items before the tool server showed them.
+// No model invents an id of ten digits that the tool server has. One such id in a day is hardly chance,
 // and two are not.
 var toldAnswers = Proof{
 	Check: "told_answers_v2", Reason: "told_answers", Odds: -8,
-	Doc: "The answer was known before the shop showed it: a recommended product that no result of the attempt held was found by others, or made-up products of the agent's day turned out to be real.",
-	Why: "a product that no result of the attempt held was found by others, or made-up products turned out to be real: no model knows an id",
+	Doc: "The answer was known before a result showed it: an item of the answer that no result of the attempt held was found by others, or made-up items of the agent's day turned out to be real.",
+	Why: "an item that no result of the attempt held was found by others, or made-up items turned out to be real: no model knows an id",
 	Holds: func(s *Sample, a *Agent) bool {
-		isReal := func(id uint64) bool { return a.index.products[id] }
+		isReal := func(id uint64) bool { return a.index.items[id] }
 		if slices.ContainsFunc(s.Unseen, isReal) {
 			return true
 		}
@@ -76,9 +76,9 @@ var toldAnswers = Proof{
 }
 
 // prescientAttempts counts attempts, and among them those in which a reply calls a tool with the
-// id of a product that the shop had not shown yet.
+// id of an item that the tool server had not shown yet.
 var prescientAttempts = &Count{
-	Name: "attempts in which a reply named a product before the shop showed it",
+	Name: "attempts in which a reply named an item before a result showed it",
 	ratio: func(a *evidence.Attempt) Ratio {
 		var r Ratio
 		r.add(a.Prescient > 0)
@@ -86,17 +86,17 @@ var prescientAttempts = &Count{
 	},
 }
 
-// maxTaken is the maximum number of products that are read from one recommendation. Customers
+// maxTaken is the maximum number of items that are read from one commit call. Customers
 // ask for at most three or four.
 const maxTaken = 8
 
-// addAnswer adds the hashes of up to maxTaken recommended products to s. Products in a result or
+// addAnswer adds the hashes of up to maxTaken committed items to s. Items in a result or
 // in the customer's request are added to Taken, all others to Unseen.
 func (s *Sample) addAnswer(a *evidence.Attempt) {
-	if a.Recommended == nil {
+	if a.Commit == nil {
 		return
 	}
-	ids := a.Recommended.Act.IDs
+	ids := a.Commit.Act.IDs
 	for _, id := range ids[:min(len(ids), maxTaken)] {
 		if a.KnownBefore(id, len(a.Claims)) {
 			s.Taken = append(s.Taken, evidence.HashText(id))
@@ -107,12 +107,12 @@ func (s *Sample) addAnswer(a *evidence.Attempt) {
 }
 
 // Index contains, as hashes, what the attempts of all agents of a day can have in common:
-// products, replies and dialogues. Its maps have no pointers, since a season has millions of
+// items, replies and dialogues. Its maps have no pointers, since a season has millions of
 // replies.
 type Index struct {
-	// products are the recommended products that the shop had shown in some attempt. If a model
+	// items are the committed items that the tool server had shown in some attempt. If a model
 	// invented an id, it is not among them.
-	products map[uint64]bool
+	items map[uint64]bool
 	// replies maps each reply to the earliest start, in Unix milliseconds, of an attempt whose
 	// log has the reply.
 	replies map[uint64]int64
@@ -127,7 +127,7 @@ type Index struct {
 // that will be added. It may be nil, which takes more memory and gives the same answers.
 func NewIndex(repeats *Repeats) Index {
 	return Index{
-		products:  map[uint64]bool{},
+		items:     map[uint64]bool{},
 		replies:   map[uint64]int64{},
 		dialogues: map[uint64]origin{},
 		repeats:   repeats,
@@ -137,7 +137,7 @@ func NewIndex(repeats *Repeats) Index {
 // Add adds an attempt of the named agent to the index.
 func (x Index) Add(s *Sample, agent string) {
 	for _, id := range s.Taken {
-		x.products[id] = true
+		x.items[id] = true
 	}
 	begin := s.Begun
 	if begin == 0 {

@@ -6,11 +6,11 @@ import (
 	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
-// deafThinking is the habit of choosing products after text that mentions nothing from the
+// deafThinking is the habit of choosing items after text that mentions nothing from the
 // results, while no call shows that results were read.
 var deafThinking = Habit{
 	Check: "deaf_thinking_v2", Reason: "deaf_thinking",
-	Doc: "Over the agent's day products are taken after many words, none of them about results, and no call shows that results were read.",
+	Doc: "Over the agent's day items are taken after many words, none of them about results, and no call shows that results were read.",
 	// Models mention results in more than a fifth of such turns.
 	estimate: func(a *Agent) Estimate {
 		mentioned := choicesAfterText.Total(a)
@@ -23,7 +23,7 @@ var deafThinking = Habit{
 
 // readsResults reports whether the agent's calls show that it reads results. One of two signs is
 // enough. Either at least a fifth of the turns after a result cite a number from one; models do
-// so in a quarter. Or products chosen from below the top of a list fit the request better than
+// so in a quarter. Or items chosen from below the top of a list fit the request better than
 // those above, in more than 0.525 of at least 18 cases. Random choices reach 0.18 to 0.51, since
 // lists are sorted by fit, and fixed programs choose the top.
 func readsResults(a *Agent) bool {
@@ -52,20 +52,20 @@ var citingTurns = &Count{
 // and are not counted.
 const minThought = 24
 
-// choicesAfterText counts the turns that open, match or recommend products after a text of at
+// choicesAfterText counts the turns that open, match or commit to items after a text of at
 // least minThought bytes, and among them those whose text mentions a number or a title word from
 // a result.
 var choicesAfterText = &Count{
-	Name: "products taken after words about results",
+	Name: "items taken after words about results",
 	ratio: func(a *evidence.Attempt) Ratio {
-		takesProducts := func(c evidence.Claim) bool {
-			return c.Act.Tool.TakesProducts()
+		takesIDs := func(c evidence.Claim) bool {
+			return c.Act.Tool.TakesIDs()
 		}
 		var r Ratio
 		for i := range a.Support {
 			s := &a.Support[i]
 			calls := a.Claims[s.EarlierClaims:min(s.EarlierClaims+s.Calls, len(a.Claims))]
-			if s.Length >= minThought && slices.ContainsFunc(calls, takesProducts) {
+			if s.Length >= minThought && slices.ContainsFunc(calls, takesIDs) {
 				r.add(s.Cites || a.QuotesTitle(s))
 			}
 		}
@@ -73,16 +73,16 @@ var choicesAfterText = &Count{
 	},
 }
 
-// betterFits counts the opened or recommended products that are below a product that was not
-// chosen, and among them those that fit the request better than the average of the products above
+// betterFits counts the opened or committed items that are below an item that was not
+// chosen, and among them those that fit the request better than the average of the items above
 // that were not chosen. Equal fits are not counted.
 var betterFits = &Count{
-	Name: "products from below the top that fit better",
+	Name: "items from below the top that fit better",
 	ratio: func(a *evidence.Attempt) Ratio {
 		var r Ratio
 		for i := range a.Claims {
 			c := &a.Claims[i]
-			if c.Act.Tool != evidence.ToolView && c.Act.Tool != evidence.ToolRecommend {
+			if c.Act.Tool != evidence.ToolView && c.Act.Tool != evidence.ToolCommit {
 				continue
 			}
 			for _, id := range c.Act.IDs {
@@ -96,7 +96,7 @@ var betterFits = &Count{
 }
 
 // latestList returns the latest search before the call with index claim in a.Claims whose results
-// show the product, and the product's index in these results. It returns nil and 0 if there is
+// show the item, and the item's index in these results. It returns nil and 0 if there is
 // none.
 func latestList(
 	a *evidence.Attempt,
@@ -115,10 +115,10 @@ func latestList(
 	return nil, 0
 }
 
-// compareFit adds one case to r: whether the product at index rank of a list fits the customer's
-// request better than the average of the products above it that were not chosen. The fit is the
+// compareFit adds one case to r: whether the item at index rank of a list fits the customer's
+// request better than the average of the items above it that were not chosen. The fit is the
 // number of words that title and request have in common. It adds nothing if the fits are equal, all
-// products above were chosen or titles are missing.
+// items above were chosen or titles are missing.
 func compareFit(
 	a *evidence.Attempt,
 	r *Ratio,

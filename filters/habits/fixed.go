@@ -8,20 +8,20 @@ import (
 )
 
 // fixedHabit is the habit of calling tools without regard to results. Three certainties are
-// computed: that the order of tools, the opened products and the recommended product do not
+// computed: that the order of tools, the opened items and the committed item do not
 // depend on results. Their minimum counts, since one dependence is adaptivity.
 var fixedHabit = Habit{
 	Check: "fixed_habit_v4", Reason: "fixed_habit",
-	Doc: "Over the agent's day nothing depends on results: one course of tools, always the first products of a list, the first of them recommended.",
+	Doc: "Over the agent's day nothing depends on results: one course of tools, always the first items of a list, the first of them in the answer.",
 	estimate: func(a *Agent) Estimate {
 		views := rankOrderViews.Total(a).neverBroken()
-		recommended := firstRecommended.Total(a).ramp(0.51, 1)
-		return minEstimate(fixedCourse(a), minEstimate(views, recommended))
+		committed := firstCommitted.Total(a).ramp(0.51, 1)
+		return minEstimate(fixedCourse(a), minEstimate(views, committed))
 	},
 }
 
 // fixedPlan is the habit of writing all searches in one form, while the order of tools or the
-// choice of products to open is fixed, or of writing them with words of the customer's request in
+// choice of items to open is fixed, or of writing them with words of the customer's request in
 // its order, while both are fixed, whatever the results are.
 var fixedPlan = Habit{
 	Check: "fixed_plan_v5", Reason: "fixed_plan",
@@ -33,15 +33,15 @@ var fixedPlan = Habit{
 		inOneWay := minEstimate(searches, maxEstimate(course, views))
 
 		// Real agents take words in the order of the request in up to all of their searches, or
-		// always open the first product of a list. They do not do both with a fixed order of
+		// always open the first item of a list. They do not do both with a fixed order of
 		// tools.
 		inOrder := orderedSearches.Total(a).neverBroken()
 		return maxEstimate(inOneWay, minEstimate(inOrder, minEstimate(views, course)))
 	},
 }
 
-// rankOrderViews counts the calls that open products after a search, and among them those that
-// open the first products of its results.
+// rankOrderViews counts the calls that open items after a search, and among them those that
+// open the first items of its results.
 var rankOrderViews = &Count{
 	Name: "openings in rank order",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -59,16 +59,16 @@ var rankOrderViews = &Count{
 	},
 }
 
-// firstRecommended counts the recommended products that a search shows, and among them those
-// that are its first result or are recommended together with all results above them. An agent
-// that compares products recommends another product in at least a quarter of the cases.
-var firstRecommended = &Count{
-	Name: "the first product recommended",
+// firstCommitted counts the committed items that a search shows, and among them those
+// that are its first result or are committed together with all results above them. An agent
+// that compares items commits another item in at least a quarter of the cases.
+var firstCommitted = &Count{
+	Name: "the first item in the answer",
 	ratio: func(a *evidence.Attempt) Ratio {
 		var r Ratio
 		for i := range a.Claims {
 			c := &a.Claims[i]
-			if c.Act.Tool != evidence.ToolRecommend {
+			if c.Act.Tool != evidence.ToolCommit {
 				continue
 			}
 			areTop, _ := areFirst(a, i, c.Act.IDs)
@@ -82,14 +82,14 @@ var firstRecommended = &Count{
 	},
 }
 
-// isOpening reports whether a claim (a call of the dialogue) opens products or matches them
+// isOpening reports whether a claim (a call of the dialogue) opens items or matches them
 // against the request.
 func isOpening(c *evidence.Claim) bool {
 	return c.Act.Tool == evidence.ToolView || c.Act.Tool == evidence.ToolMatch
 }
 
 // isListedFirst reports whether any search before the call with index claim in a.Claims shows the
-// product, and whether any shows it as the first result.
+// item, and whether any shows it as the first result.
 func isListedFirst(
 	a *evidence.Attempt,
 	claim int,
@@ -133,7 +133,7 @@ func areFirst(
 
 // fixedCourse returns the certainty that the order of the agent's tools does not depend on
 // results: all attempts have the same sequence of tools, or the same sequence of requests to the
-// shop and the same number of opened products. Models stay below 0.75, programs reach 1.
+// tool server and the same number of opened items. Models stay below 0.75, programs reach 1.
 func fixedCourse(a *Agent) Estimate {
 	tools := toolSequences.Total(a).ramp(0.3, 1)
 	requests := requestSequences.Total(a).ramp(0.3, 1)
@@ -167,28 +167,28 @@ var toolSequences = &Count{
 
 // requestSequences counts attempts, and among them those with the sequence of tools that is most
 // frequent among attempts of equal size (see hashSize) and equal first tool. The first tool is
-// chosen before there is a result, so it is no sign. The voucher calculator is left out, since a
-// request with a voucher needs it, whoever makes the calls.
+// chosen before there is a result, so it is no sign. The tool that computes a total is left out, since a
+// request with a discount needs it, whoever makes the calls.
 var requestSequences = &Count{
 	Name: "the commonest requests for the size",
 	marks: func(a *evidence.Attempt) []Mark {
-		asksShop := func(t evidence.Tool) bool { return t != evidence.ToolVoucher }
+		isRequest := func(t evidence.Tool) bool { return t != evidence.ToolTotal }
 		first := evidence.ToolOther
 		for i := range a.Claims {
 			first = a.Claims[i].Act.Tool
-			if asksShop(first) {
+			if isRequest(first) {
 				break
 			}
 		}
 		return []Mark{{
 			Group: evidence.Mix(hashSize(a), uint64(first)),
-			Value: hashSequence(a, asksShop),
+			Value: hashSequence(a, isRequest),
 		}}
 	},
 }
 
 // viewBreadths counts attempts, and among them those that always open the same number of
-// products of a list, the most frequent number of the agent. Calls that open all products of a
+// items of a list, the most frequent number of the agent. Calls that open all items of a
 // list are left out, since they leave no choice.
 var viewBreadths = &Count{
 	Name: "attempts that open as many each time",
@@ -214,7 +214,7 @@ var viewBreadths = &Count{
 	},
 }
 
-// listOfOpening returns the latest earlier search that shows all products which the call with index
+// listOfOpening returns the latest earlier search that shows all items which the call with index
 // claim in a.Claims opens. It returns nil if there is none, or if the call opens nothing.
 func listOfOpening(a *evidence.Attempt, claim int) *evidence.Claim {
 	c := &a.Claims[claim]
@@ -230,27 +230,27 @@ func listOfOpening(a *evidence.Attempt, claim int) *evidence.Claim {
 	return nil
 }
 
-// hashSize returns a hash of two properties of an attempt: its number of recommended products,
+// hashSize returns a hash of two properties of an attempt: its number of committed items,
 // and whether its first search found nothing. Only attempts with equal hashes are compared with
 // each other, since even a fixed program stops when it finds nothing.
 func hashSize(a *evidence.Attempt) uint64 {
-	products := 0
+	items := 0
 	foundNothing := uint64(0)
 	hasSearched := false
 	for i := range a.Claims {
 		c := &a.Claims[i]
-		isSearch := c.Act.Tool == evidence.ToolFind || c.Act.Tool == evidence.ToolShop
+		isSearch := c.Act.Tool == evidence.ToolFind || c.Act.Tool == evidence.ToolFindWithin
 		if isSearch && !hasSearched {
 			hasSearched = true
 			if len(c.Shown) == 0 {
 				foundNothing = 1
 			}
 		}
-		if c.Act.Tool == evidence.ToolRecommend {
-			products = len(c.Act.IDs)
+		if c.Act.Tool == evidence.ToolCommit {
+			items = len(c.Act.IDs)
 		}
 	}
-	return evidence.Mix(uint64(products), foundNothing)
+	return evidence.Mix(uint64(items), foundNothing)
 }
 
 // hashSequence returns a hash of the tools of all calls in order. It leaves out the tools for
@@ -312,7 +312,7 @@ var orderedSearches = &Count{
 //
 // A part is a run of words that are also consecutive in the request. Its kind is the last word
 // before the part in the request that the search omits, with the distance to that word. For
-// example, "brand" is before a brand, and "a" before the product or, with the brand between, two
+// example, "brand" is before a brand, and "a" before the item or, with the brand between, two
 // words before it. All words that are not in the request, and its first word, have one kind.
 func searchForm(request, words []uint64) (m Mark, parts int) {
 	order := uint64(evidence.HashSeed)

@@ -139,7 +139,7 @@ func soleCallSent(a *evidence.Attempt, reply *evidence.Reply) int {
 }
 
 // isOftenRejected reports whether the client rejected more than one reply for every four
-// requests to the shop. A reply that was carried out and begins with the same call as an earlier
+// requests to the tool server. A reply that was carried out and begins with the same call as an earlier
 // reply, as in votes, offsets one rejection. The last reply does not count, since an attempt may
 // end before its calls are sent. Clients that only validate calls reject fewer replies.
 func isOftenRejected(a *evidence.Attempt) bool {
@@ -163,8 +163,8 @@ func isOftenRejected(a *evidence.Attempt) bool {
 }
 
 // isRejected reports whether the client carried out no call of a reply, before or after the
-// reply, although all of them were possible. Possible are calls to the shop and recommendations
-// of products that the model had been shown. Clients ask the model again if they cannot send a
+// reply, although all of them were possible. Possible are calls to the tool server and commit calls
+// of items that the model had been shown. Clients ask the model again if they cannot send a
 // call.
 func isRejected(a *evidence.Attempt, r *evidence.Reply) bool {
 	wasUnknown := func(id string) bool {
@@ -172,7 +172,7 @@ func isRejected(a *evidence.Attempt, r *evidence.Reply) bool {
 	}
 	for i := range r.Named {
 		named := &r.Named[i]
-		canBeSent := named.Tool.IsCatalogue() || named.Tool == evidence.ToolRecommend
+		canBeSent := named.Tool.IsCatalogue() || named.Tool == evidence.ToolCommit
 		if !canBeSent || wasSent(a, named) || slices.ContainsFunc(named.IDs, wasUnknown) {
 			return false
 		}

@@ -29,8 +29,8 @@ type Sample struct {
 	// and modeCounts.
 	Tallies []Ratio
 	Marks   [][]Mark
-	// Taken has hashes of the recommended products that results contained, Unseen of those that
-	// no result contained, together at most maxTaken. Invented counts the products in calls that
+	// Taken has hashes of the committed items that results contained, Unseen of those that
+	// no result contained, together at most maxTaken. Invented counts the items in calls that
 	// no earlier result contained but a reply of the model did.
 	Taken    []uint64
 	Unseen   []uint64

@@ -6,27 +6,27 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// LastRecommendation returns the index in Claims of the last recommendation, -1 if there is
+// LastCommit returns the index in Claims of the last commit call, -1 if there is
 // none.
-func (a *Attempt) LastRecommendation() int {
+func (a *Attempt) LastCommit() int {
 	for i := range slices.Backward(a.Claims) {
-		if a.Claims[i].Act.Tool == ToolRecommend {
+		if a.Claims[i].Act.Tool == ToolCommit {
 			return i
 		}
 	}
 	return -1
 }
 
-// Recommender returns the number, counted from 1, of the model's reply that asked for the
-// recommendation c. That is the first reply that recommends at least these products, since
-// clients may shorten a recommendation. Without one, it is the last reply that contains the
+// CommitReply returns the number, counted from 1, of the model's reply that asked for the
+// commit call c. That is the first reply that commits at least these items, since
+// clients may shorten a commit call. Without one, it is the last reply that contains the
 // tool's name and all values as text. It returns 0 if there is no such reply.
-func (a *Attempt) Recommender(c *Claim) int {
-	recommends := func(named Act) bool {
-		return isRecommendationOf(&named, c.Act.IDs)
+func (a *Attempt) CommitReply(c *Claim) int {
+	commits := func(named Act) bool {
+		return isCommitOf(&named, c.Act.IDs)
 	}
 	i := slices.IndexFunc(a.Log.Replies, func(r Reply) bool {
-		return slices.ContainsFunc(r.Named, recommends)
+		return slices.ContainsFunc(r.Named, commits)
 	})
 	if i >= 0 {
 		return i + 1
@@ -42,28 +42,28 @@ func (a *Attempt) Recommender(c *Claim) int {
 	return 0
 }
 
-// isRecommendationOf reports whether a call in a model's reply recommends all products of ids,
-// and possibly more. If ids is empty, the call must recommend no products. A call of an unknown
+// isCommitOf reports whether a call in a model's reply commits all items of ids,
+// and possibly more. If ids is empty, the call must commit to no items. A call of an unknown
 // tool counts too, unless a logged request carried it out.
-func isRecommendationOf(named *Act, ids []string) bool {
+func isCommitOf(named *Act, ids []string) bool {
 	if len(ids) == 0 {
-		return named.Tool == ToolRecommend && len(named.IDs) == 0
+		return named.Tool == ToolCommit && len(named.IDs) == 0
 	}
 	unusedOther := named.Tool == ToolOther && !named.Used
-	return (named.Tool == ToolRecommend || unusedOther) && IsSubset(ids, named.IDs)
+	return (named.Tool == ToolCommit || unusedOther) && IsSubset(ids, named.IDs)
 }
 
 // FoundByClient reports whether the client found the answer: a request that no reply asked for
-// was the first to show a recommended product. It returns false if a reply is missing or
+// was the first to show a committed item. It returns false if a reply is missing or
 // truncated, since that reply may have asked for the request.
 func (a *Attempt) FoundByClient() bool {
-	if a.Recommended == nil || a.Lost > 0 || a.Readable < len(a.Log.Replies) {
+	if a.Commit == nil || a.Lost > 0 || a.Readable < len(a.Log.Replies) {
 		return false
 	}
-	return slices.ContainsFunc(a.Recommended.Act.IDs, func(id string) bool {
+	return slices.ContainsFunc(a.Commit.Act.IDs, func(id string) bool {
 		for i := range a.Log.Dispatches {
 			d := &a.Log.Dispatches[i]
-			if slices.Contains(d.products, id) {
+			if slices.Contains(d.items, id) {
 				isUnnamed := d.Link == LinkNone || d.Link == LinkNoReply || d.Link == LinkOverride
 				return isUnnamed && !a.wasSubjectNamed(d)
 			}
@@ -73,7 +73,7 @@ func (a *Attempt) FoundByClient() bool {
 }
 
 // wasSubjectNamed reports whether a reply before a logged request contains a call with the same
-// tool, words and products. The client then changed only a filter or the page.
+// tool, words and items. The client then changed only a filter or the page.
 func (a *Attempt) wasSubjectNamed(d *Dispatch) bool {
 	for i := range a.Log.Replies[:d.LastReply+1] {
 		if slices.ContainsFunc(a.Log.Replies[i].Named, func(named Act) bool {
@@ -86,7 +86,7 @@ func (a *Attempt) wasSubjectNamed(d *Dispatch) bool {
 }
 
 // AnswerCut reports whether the log is unreadable where the answer may be: a reply after the
-// last request to the shop, or the last reply of all, cannot be read.
+// last request to the tool server, or the last reply of all, cannot be read.
 func (a *Attempt) AnswerCut() bool {
 	first := len(a.Log.Replies) - 1
 	if n := len(a.Log.Dispatches); n > 0 {
@@ -97,18 +97,18 @@ func (a *Attempt) AnswerCut() bool {
 	})
 }
 
-// HasOtherRecommendation reports whether any logged reply recommends products. If
-// RecommendationNamed is false, these differ from the products that the dialogue recommends.
-func (a *Attempt) HasOtherRecommendation() bool {
-	recommends := func(named Act) bool {
-		return named.Tool == ToolRecommend && len(named.IDs) > 0
+// HasOtherCommit reports whether any logged reply commits items. If
+// CommitNamed is false, these differ from the items that the dialogue commits.
+func (a *Attempt) HasOtherCommit() bool {
+	commits := func(named Act) bool {
+		return named.Tool == ToolCommit && len(named.IDs) > 0
 	}
 	return slices.ContainsFunc(a.Log.Replies, func(r Reply) bool {
-		return slices.ContainsFunc(r.Named, recommends)
+		return slices.ContainsFunc(r.Named, commits)
 	})
 }
 
-// ClientDecided reports whether the client, not the model, chose a request to the shop or the
+// ClientDecided reports whether the client, not the model, chose a request to the tool server or the
 // answer. The model's replies could be read and did not ask for it, or asked for another one.
 func (a *Attempt) ClientDecided() bool {
 	lastReply := len(a.Log.Replies) - 1
@@ -118,11 +118,11 @@ func (a *Attempt) ClientDecided() bool {
 	if a.Readable <= lastReply {
 		return false
 	}
-	if a.Recommended == nil || a.RecommendationNamed {
+	if a.Commit == nil || a.CommitNamed {
 		return false
 	}
 
 	n := len(a.Log.Dispatches)
 	noReplyAfter := n > 0 && a.Log.Dispatches[n-1].LastReply == lastReply
-	return noReplyAfter || a.HasOtherRecommendation() || !a.RecommendationMentioned
+	return noReplyAfter || a.HasOtherCommit() || !a.CommitMentioned
 }

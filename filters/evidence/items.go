@@ -10,25 +10,25 @@ import (
 	"github.com/trajectory-arena/arena/internal/model"
 )
 
-// countPrescient counts the products that replies use in calls before any result can have shown
-// them to the model, although the shop returns them later. replies counts the replies with such
-// a product. The time at which a reply was requested counts, not the time at which it ended.
-func (a *Attempt) countPrescient() (products, replies int) {
+// countPrescient counts the items that replies use in calls before any result can have shown
+// them to the model, although the tool server returns them later. replies counts the replies with such
+// an item. The time at which a reply was requested counts, not the time at which it ended.
+func (a *Attempt) countPrescient() (items, replies int) {
 	for i := range a.Log.Replies {
 		r := &a.Log.Replies[i]
-		before := products
+		before := items
 		for j := range r.Named {
 			for _, id := range r.Named[j].IDs {
 				if a.wasShown(id) && !a.ShownBefore(id, r.Start) {
-					products++
+					items++
 				}
 			}
 		}
-		if products > before {
+		if items > before {
 			replies++
 		}
 	}
-	return products, replies
+	return items, replies
 }
 
 // ShownBefore reports whether the id is in the customer's request or in a result that ended
@@ -39,14 +39,14 @@ func (a *Attempt) ShownBefore(id string, time float64) bool {
 		if d.End > time+a.Log.Slack {
 			continue
 		}
-		if d.unrecorded || slices.Contains(d.products, id) || strings.Contains(string(a.responseTo(d)), id) {
+		if d.unrecorded || slices.Contains(d.items, id) || strings.Contains(string(a.responseTo(d)), id) {
 			return true
 		}
 	}
 	return strings.Contains(a.query, id)
 }
 
-// responseTo returns the answer to a logged request to the shop: the logged one or, if the log
+// responseTo returns the answer to a logged request to the tool server: the logged one or, if the log
 // lacks it, the one in the dialogue. It returns "" if both lack it.
 func (a *Attempt) responseTo(d *Dispatch) arena.Raw {
 	if d.Call.Response == "" && d.Claimed >= 0 {
@@ -55,14 +55,14 @@ func (a *Attempt) responseTo(d *Dispatch) arena.Raw {
 	return d.Call.Response
 }
 
-// wasShown reports whether any logged request returned the product with this id.
+// wasShown reports whether any logged request returned the item with this id.
 func (a *Attempt) wasShown(id string) bool {
 	return slices.ContainsFunc(a.Log.Dispatches, func(d Dispatch) bool {
-		return slices.Contains(d.products, id)
+		return slices.Contains(d.items, id)
 	})
 }
 
-// collectShown sets the products that each answered request to the shop returned. They are read
+// collectShown sets the items that each answered request to the tool server returned. They are read
 // from the logged answer, from what the log kept of a truncated answer, or from the dialogue. If
 // there is none of these, the request is marked as unrecorded.
 func (a *Attempt) collectShown() {
@@ -71,25 +71,25 @@ func (a *Attempt) collectShown() {
 		switch {
 		case !isAnswered(d.Call):
 		case d.Act.Tool == ToolView:
-			d.products = a.viewedProducts(d)
+			d.items = a.viewedItems(d)
 		case d.verbatim:
-			d.products = a.Claims[d.Claimed].Shown
+			d.items = a.Claims[d.Claimed].Shown
 		case d.Call.Response != "":
-			d.products = a.scratch.readListing(d.Call.Response).Shown
+			d.items = a.scratch.readListing(d.Call.Response).Shown
 		case d.Call.ItemIDs != nil:
-			d.products = d.Call.ItemIDs
+			d.items = d.Call.ItemIDs
 		case d.Claimed >= 0:
-			d.products = a.Claims[d.Claimed].Shown
+			d.items = a.Claims[d.Claimed].Shown
 		default:
 			d.unrecorded = true
 		}
 	}
 }
 
-// viewedProducts returns the products whose details a logged request returned: the requested
-// ones that its answer contains, since the shop returns nothing for an unknown product. If the
+// viewedItems returns the items whose details a logged request returned: the requested
+// ones that its answer contains, since the tool server returns nothing for an unknown item. If the
 // answer was not recorded, it returns all requested ones.
-func (a *Attempt) viewedProducts(d *Dispatch) []string {
+func (a *Attempt) viewedItems(d *Dispatch) []string {
 	answer := a.responseTo(d)
 	if answer == "" {
 		return d.Act.IDs
@@ -101,13 +101,13 @@ func (a *Attempt) viewedProducts(d *Dispatch) []string {
 	return a.scratch.filterShown(d.Act.IDs, listed, answer)
 }
 
-// countInvented counts the products in calls of the dialogue that are neither in an earlier result,
+// countInvented counts the items in calls of the dialogue that are neither in an earlier result,
 // in any logged answer nor in the customer's request. named counts those that a reply contains in a
 // call: the model hallucinated them.
 func (a *Attempt) countInvented() (invented, named int) {
 	for i := range a.Claims {
 		c := &a.Claims[i]
-		if !c.Act.Tool.TakesProducts() {
+		if !c.Act.Tool.TakesIDs() {
 			continue
 		}
 		for _, id := range c.Act.IDs {
@@ -115,9 +115,9 @@ func (a *Attempt) countInvented() (invented, named int) {
 				continue
 			}
 			invented++
-			namesProduct := func(n Act) bool { return slices.Contains(n.IDs, id) }
+			namesItem := func(n Act) bool { return slices.Contains(n.IDs, id) }
 			isNamed := slices.ContainsFunc(a.Log.Replies, func(r Reply) bool {
-				return slices.ContainsFunc(r.Named, namesProduct)
+				return slices.ContainsFunc(r.Named, namesItem)
 			})
 			if isNamed {
 				named++
