@@ -83,7 +83,7 @@ var Harnesses = sync.OnceValue(func() map[string]Tools {
 	}
 })
 
-// domainTools returns the tools of the built-in domain (kind of environment, such as a shop) with
+// domainTools returns the tools of the built-in domain (kind of tasks with their tools) with
 // this name. It panics if there is none.
 func domainTools(name string) Tools {
 	var builtin *domain.Set
