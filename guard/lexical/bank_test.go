@@ -77,7 +77,7 @@ func TestCandidatesIncludeBase(t *testing.T) {
 	x := New(bank)
 	s := x.newScratch()
 	for _, r := range texts {
-		p := newProfile(parse(r.text, nil), s.reader(x.vocabulary))
+		p := newProfile(parse(r.text), s.reader(x.vocabulary))
 		if !r.other && !slices.Contains(x.candidates(p, s), int32(r.base)) {
 			t.Errorf("%s is no candidate of its base: %q", r.kind, r.text)
 		}
@@ -92,7 +92,7 @@ func TestPublicCandidates(t *testing.T) {
 	x, number := New(bank.requests), bank.number
 	s, texts, candidates := x.newScratch(), 0, 0
 	err := rows.Each(filepath.Join(data, "leak", "pairs.jsonl"), func(r rows.Row) error {
-		p := newProfile(slices.Clone(parse(gjson.Get(r.JSON, "text").Str, nil)), s.reader(x.vocabulary))
+		p := newProfile(slices.Clone(parse(gjson.Get(r.JSON, "text").Str)), s.reader(x.vocabulary))
 		found := x.candidates(p, s)
 		texts, candidates = texts+1, candidates+len(found)
 		if gjson.Get(r.JSON, "same").Bool() && !slices.Contains(found, number[gjson.Get(r.JSON, "base_id").Str]) {

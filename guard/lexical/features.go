@@ -91,7 +91,11 @@ func (s *scratch) fillNear(b *base, p *profile) (coverAll, coverDomain float64) 
 				sim = max(sim, float64(m.sim))
 			}
 		}
-		hit += float64(float64(w.weight) * sim)
+		kept := sim
+		if w.isSlip && sim > 0 {
+			kept = 1 // a misspelled word is not another word
+		}
+		hit += float64(float64(w.weight) * kept)
 		total += float64(w.weight)
 		if len(w.matches) > 0 {
 			hitDomain += float64(float64(w.weight) * sim)

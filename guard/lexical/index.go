@@ -113,8 +113,12 @@ func (x *Index) readBank(bank []Request) [][]token {
 	read := (&scratch{words: map[string]*word{}}).reader(newVocabulary())
 	var df []int
 	parsed := make([][]token, len(x.entry))
+	spell := func(w string) string {
+		x.vocabulary.addFunctionWord(w)
+		return w
+	}
 	for i, e := range x.entry {
-		parsed[i] = slices.Clone(x.parse(bank[e].Text, nil))
+		parsed[i] = slices.Clone(x.parse(bank[e].Text, nil, spell))
 		for _, s := range uniqueStems(newProfile(parsed[i], read)) {
 			id := x.vocabulary.add(s)
 			for int(id) >= len(df) {
@@ -126,7 +130,7 @@ func (x *Index) readBank(bank []Request) [][]token {
 	}
 	for _, e := range bank {
 		for _, text := range e.Terms {
-			for _, s := range uniqueStems(newProfile(parse(text, nil), read)) {
+			for _, s := range uniqueStems(newProfile(parse(text), read)) {
 				x.vocabulary.add(s)
 			}
 		}

@@ -29,6 +29,7 @@ type lexicon struct {
 	names    []string // of the classes
 	hard     []bool   // whether two values of the class exclude each other even if two authors wrote them
 	phrases  map[string][]phrase
+	inPhrase map[string]bool // words of the phrases
 	units    map[string]unit
 	numerals map[string]int
 }
@@ -66,6 +67,7 @@ var loadLexicon = sync.OnceValue(func() *lexicon {
 		foreign:  map[string][]string{},
 		classes:  map[string][]classValue{},
 		phrases:  map[string][]phrase{},
+		inPhrase: map[string]bool{},
 		units:    map[string]unit{},
 		numerals: map[string]int{},
 	}
@@ -164,6 +166,7 @@ func (l *lexicon) addPhrase(fields []string) {
 		replacement: strings.Fields(replacement),
 	}
 	l.phrases[p.words[0]] = append(l.phrases[p.words[0]], p)
+	addAll(l.inPhrase, p.words)
 }
 
 func (l *lexicon) addUnit(fields []string) {

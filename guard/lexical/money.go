@@ -73,11 +73,17 @@ func namesPesos(text string) bool {
 	return slices.ContainsFunc(scan(foldText(text), nil), func(t token) bool { return isCurrency(t.text) })
 }
 
-// parse splits a text into tokens, in the memory of out. Amounts in other currencies are converted
-// to pesos only if the bank (the protected requests) has amounts in pesos: elsewhere "$100" is
-// compared as written.
-func (x *Index) parse(text string, out []token) []token {
-	out = parse(text, out)
+// parse splits a text into tokens, in the memory of out, and replaces each word by the result of
+// spell before it searches for phrases. Amounts in other currencies are converted to pesos only if
+// the bank (the protected requests) has amounts in pesos: elsewhere "$100" is compared as written.
+func (x *Index) parse(text string, out []token, spell func(string) string) []token {
+	out = scan(foldText(text), out)
+	for i := range out {
+		if !out[i].isNumber() {
+			out[i].text = spell(out[i].text)
+		}
+	}
+	out = parseTokens(out)
 	if x.hasPesos {
 		return out
 	}

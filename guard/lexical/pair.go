@@ -68,7 +68,9 @@ func (x *Index) matchProfiles(
 	}
 	s := x.scratch.Get().(*scratch)
 	defer x.scratch.Put(s)
-	return match(x.bases[number].profile, newProfile(x.parse(text, nil), s.reader(x.vocabulary)))
+	p := x.read(text, s)
+	p.collect()
+	return match(x.bases[number].profile, p)
 }
 
 // maxChanceMatches is the maximum expected number of requests that share, by chance, as many and as

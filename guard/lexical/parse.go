@@ -8,9 +8,13 @@ import (
 
 // parse splits a text into tokens, which are words and numbers. It removes the markers of list
 // items, replaces phrases and number words, and sets the unit of each number and whether it is a
-// bound (at least, at most). It reuses the memory of out.
-func parse(text string, out []token) []token {
-	out = scan(foldText(text), out)
+// bound (at least, at most).
+func parse(text string) []token {
+	return parseTokens(scan(foldText(text), nil))
+}
+
+// parseTokens does what parse does with the words and numbers of a scanned text.
+func parseTokens(out []token) []token {
 	out = joinLetters(out)
 	out = removeMarkers(out)
 	out = replacePhrases(out)

@@ -10,7 +10,7 @@ import (
 // direction.
 func spell(text string) string {
 	var out []string
-	for _, t := range parse(text, nil) {
+	for _, t := range parse(text) {
 		if !t.isNumber() {
 			out = append(out, t.text)
 			continue

@@ -95,6 +95,13 @@ func (s *scratch) reader(v *vocabulary) func(string) *word {
 	}
 }
 
+// read returns the profile of a text, of which only tokens and words are set. It uses s.tokens.
+func (x *Index) read(text string, s *scratch) *profile {
+	read := s.reader(x.vocabulary)
+	s.tokens = x.parse(text, s.tokens, func(w string) string { return read(w).spelling })
+	return newTokenProfile(s.tokens, read)
+}
+
 // minCover is the minimum share, by weight, of a request's words, numbers and delivery terms that a
 // text must have to be compared with the request. It is the largest share that misses no known
 // rewording in five languages, with a margin of a tenth.
@@ -276,8 +283,7 @@ func (c comparison) isBetterThan(o comparison) bool {
 // score, and the profile (parsed form) of the full text. ok is false if the text has too little in
 // common with every request to be compared.
 func (x *Index) search(text string, s *scratch) (best comparison, full *profile, ok bool) {
-	s.tokens = x.parse(text, s.tokens)
-	full = newTokenProfile(s.tokens, s.reader(x.vocabulary))
+	full = x.read(text, s)
 	best.score = math.Inf(-1)
 	for _, p := range x.chunks(full) {
 		for _, b := range x.candidates(p, s) {

@@ -22,6 +22,9 @@ type vocabulary struct {
 	groups map[int32][]int32
 	// deletions maps each stem, and each form of it without one letter, to the ids of the stems.
 	deletions map[string][]int32
+	// functionWords maps each stop word and word of a phrase in the requests, and each form of it
+	// without one letter, to these words.
+	functionWords map[string][]string
 }
 
 // Similarities of two words: with the same stem, of one group of synonyms, with a long common
@@ -55,6 +58,10 @@ type word struct {
 	// synonyms lists the groups of synonyms that have the word.
 	synonyms []int32
 	known    bool // whether the vocabulary or the lexicon has the word
+	// isSlip reports that the word may be a misspelling of words in matches. spelling is the word, or
+	// the function word that it is likely a misspelling of.
+	isSlip   bool
+	spelling string
 	// services is the bit of the delivery term that the word stands for, counts the bit of the
 	// number that it is; both are 0 for most words.
 	services uint8
@@ -73,6 +80,8 @@ func newVocabulary() *vocabulary {
 		ids:       map[string]int32{},
 		groups:    map[int32][]int32{},
 		deletions: map[string][]int32{},
+
+		functionWords: map[string][]string{},
 	}
 }
 
@@ -120,14 +129,6 @@ func idf(df, n int, minimum float64) float32 {
 	return float32(max(minimum, math.Log((float64(n)+1)/(float64(df)+0.5))))
 }
 
-// minTypoStem is the minimum length in bytes of a stem that is searched for typing errors,
-// minSwapStem that of a stem that is searched for two swapped letters. A word of four letters with
-// one letter changed is often another word, with two letters swapped hardly ever.
-const (
-	minTypoStem = 5
-	minSwapStem = 4
-)
-
 // deletions returns a stem and all its forms without one letter. Two stems that differ by one edit
 // or two swapped letters have one of these forms in common. It returns nil for stems that are not
 // ASCII or shorter than minSwapStem.
@@ -158,6 +159,7 @@ func (v *vocabulary) read(w string) *word {
 	foreign := l.foreign[w]
 	r := &word{
 		text:     w,
+		spelling: w,
 		stem:     stem(w),
 		id:       -1,
 		weight:   weightUnknown,
@@ -184,6 +186,9 @@ func (v *vocabulary) read(w string) *word {
 		r.classes = append(slices.Clone(r.classes), l.classesOf(english)...)
 	}
 	r.matches = v.matches(r, foreign)
+	if !r.known && len(r.matches) == 0 {
+		r.spelling = v.correction(w)
+	}
 	if r.id < 0 && len(r.matches) > 0 {
 		r.weight = v.bestWeight(r.matches)
 	}
@@ -320,9 +325,9 @@ func (v *vocabulary) addTypos(similarities map[int32]float32, r *word) {
 	for _, d := range deletions(r.stem) {
 		for _, id := range v.deletions[d] {
 			stem := v.stems[id]
-			isLong := min(len(r.stem), len(stem)) >= minTypoStem
-			if isSwap(r.stem, stem) || isLong && isOneEdit(r.stem, stem) {
+			if isMisspelling(r.stem, stem) {
 				similarities[id] = max(similarities[id], simTypo)
+				r.isSlip = true
 			}
 		}
 	}
