@@ -59,5 +59,11 @@ func (i Instruments) isChosen(instrument string) bool {
 	return instrument == domain.Judge && i.JudgeChosen || instrument == domain.Steps && i.StepsChosen
 }
 
+// asksModelForSteps reports whether the run's step judge is a model, so that each attempt costs
+// requests and is sent to the model's server.
+func (r *Run) asksModelForSteps() bool {
+	return r.Config.Steps && r.Instruments.StepJudge.Name != steps.Name
+}
+
 // JSON returns the instruments as stored in manifests.
 func (i Instruments) JSON() []byte { return asjson.Bytes(i) }

@@ -327,8 +327,8 @@ func (m *mapper) candidate(x *block.Entry, d *block.Draft) (guard.Candidate, err
 
 // judgeSteps returns verdicts on the steps of an attempt by the step judge, one for each message of
 // the model, and stores the judge's answer in entry. It returns nil if config steps is off, if the
-// step judge is off in the attempt's domain, if no model wrote its thinking, or if the judge gave no
-// answer.
+// step judge is off in the attempt's domain, if no model wrote its thinking, if the judge is a model
+// and the guard drops the attempt, or if the judge gave no answer.
 func (m *mapper) judgeSteps(
 	ctx context.Context,
 	rec *arena.Record,
@@ -336,7 +336,8 @@ func (m *mapper) judgeSteps(
 ) ([]arena.StepVerdict, error) {
 	s := m.session
 	isMeasured := s.domains[entry.Domain].on[domain.Steps]
-	isUnasked := rec.Structure.ThinkingStripped || !isMeasured
+	isWithheld := entry.Leak.Drop && s.asksModelForSteps()
+	isUnasked := rec.Structure.ThinkingStripped || !isMeasured || isWithheld
 	if !s.Config.Steps || s.StepJudge == nil || isUnasked {
 		return nil, nil
 	}

@@ -1,6 +1,7 @@
 package pipeline_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,9 +10,12 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/internal/daygen"
 	"github.com/trajectory-arena/arena/internal/longtest"
+	"github.com/trajectory-arena/arena/judges"
+	"github.com/trajectory-arena/arena/judges/shop/steps"
 	"github.com/trajectory-arena/arena/pipeline"
 )
 
@@ -148,4 +152,44 @@ func TestEachFailingStepOfTheNextDayIsMended(t *testing.T) {
 		_, err := r.Build(t.Context())
 		return err
 	})
+}
+
+// countingSteps is a step judge that records which attempts it is asked about.
+type countingSteps struct {
+	judges.StepJudge
+	mu    sync.Mutex
+	asked map[string]bool
+}
+
+func (c *countingSteps) Steps(ctx context.Context, t *arena.Trace, d *arena.Dialogue) (arena.StepJudgement, error) {
+	c.mu.Lock()
+	c.asked[t.RunID+"/"+t.ProblemID] = true
+	c.mu.Unlock()
+	return c.StepJudge.Steps(ctx, t, d)
+}
+
+// TestNoModelIsAskedAboutStepsOfHeldOutProblems builds with a model as step judge. It is not asked
+// about attempts that the guard drops, whose requests would be sent to the model's server and paid
+// for. The offline rule is asked about all, so that blocks do not depend on the protection.
+func TestNoModelIsAskedAboutStepsOfHeldOutProblems(t *testing.T) {
+	t.Parallel()
+	days := generatedDays(t, 1, 120)
+	problems := strings.SplitAfter(readFile(t, filepath.Join(days[0], "problems.jsonl")), "\n")
+	held := filepath.Join(t.TempDir(), "held.jsonl")
+	writeFile(t, held, strings.Join(problems[:4], ""))
+	count := func(name string) int {
+		r := runOfDays(t, days, filepath.Join(t.TempDir(), "out"), new([]string))
+		r.Sources.HeldOut = []string{held}
+		counting := &countingSteps{StepJudge: r.StepJudge, asked: map[string]bool{}}
+		r.StepJudge = counting
+		r.Instruments.StepsChosen = true
+		r.Instruments.StepJudge.Name = name
+		build(t, r)
+		return len(counting.asked)
+	}
+	all := count(steps.Name)
+	kept := count("llm_steps_v1_test")
+	if kept == 0 || kept >= all {
+		t.Errorf("a model is asked about %d attempts, the rule about %d: want fewer and not none", kept, all)
+	}
 }

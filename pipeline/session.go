@@ -206,6 +206,9 @@ func (s *session) assignBlocks() {
 		asjson.Bytes([]bool{s.Instruments.JudgeChosen, s.Instruments.StepsChosen}),
 		[]byte(s.fallbackDomain()),
 	)
+	if s.asksModelForSteps() { // only about attempts that the guard keeps
+		config = finish.Digest([]byte(config), s.Config.encode("guard"), s.protection.digest(), s.protection.State.Encode())
+	}
 	parts := [][]byte{
 		[]byte(config),
 		s.Config.encode("guard"),
