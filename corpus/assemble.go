@@ -107,8 +107,9 @@ func (w *assembler) build(ctx context.Context, a *Assembly) error {
 	return w.writeManifest(&m)
 }
 
-// addFiles writes files, which maps paths in the corpus to contents, and adds an entry for each
-// file to the manifest's list. Contents are redacted first, unless r is nil.
+// addFiles writes files, which maps paths in the corpus to contents, and appends the manifest
+// entry of each file to w.files. Contents are redacted first, unless r is nil. A path that
+// leaves the corpus is an error.
 func (w *assembler) addFiles(files map[string][]byte, r *redact.Redactor) error {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if !filepath.IsLocal(filepath.FromSlash(name)) {

@@ -79,8 +79,9 @@ func cardSplits(shards []placed) []split {
 	return splits
 }
 
-// render returns the text of the dataset card, README.md. If private is true, the card contains a
-// warning that the corpus must not be published as it is.
+// render returns the text of the dataset card, README.md. An empty c.License is set to
+// NoLicense. If private is true, the card contains a warning that the corpus must not be
+// published as it is.
 func (c *Card) render(
 	m *Manifest,
 	shards []placed,
@@ -180,7 +181,7 @@ func groupByConfig(splits []split) [][]split {
 }
 
 // sizeCategory returns the Hugging Face size category, such as 1K<n<10K, for the number of rows
-// in all splits.
+// in all splits. Above a million rows it is always 1M<n<10M.
 func sizeCategory(splits []split) string {
 	n := int64(0)
 	for _, s := range splits {

@@ -180,8 +180,9 @@ func loadingSection(splits []split, uses map[string]string) string {
 	return text
 }
 
-// polarsBlock is the card's code that loads a split of a config of JSON values with Polars, which
-// does not decode the JSON type of Parquet.
+// polarsBlock is the card's Python code that loads one split with Polars and casts columns of
+// JSON values to text, since Polars reads the JSON type of Parquet as bytes. Its two verbs are
+// the names of config and split.
 const polarsBlock = "\n```python\n# Polars reads JSON values as bytes: this makes text of them\nimport polars as pl\n\ntext = pl.element().cast(pl.String)\nrows = pl.read_parquet(\"data/%s/%s-*.parquet\").with_columns(\n    pl.col(\"messages\", \"tools\").list.eval(text), pl.col(\"metadata\").cast(pl.String))\n```\n"
 
 // usualAuthors are those whose texts the rows of most domains hold.
@@ -207,7 +208,9 @@ func (c *Card) licenceSection() string {
 // that contains bank.json.
 const publishingSection = "\n## Publishing\n\nThis folder is the private half: bank.json, the eval split, reports and tables name what is protected. `arena publish` makes of it a corpus that may leave the house, and uploads that.\n"
 
-// trainRows returns a description of each config that has a train split. It is sorted by config.
+// trainRows returns an element for each config with at least one training row, sorted by
+// config: its profile, the number of training rows, whether it has an eval split, and the
+// length in tokens of its longest row of either split.
 func trainRows(shards []placed) []trainers.Rows {
 	byConfig := map[string]*trainers.Rows{}
 	for _, s := range shards {
@@ -241,7 +244,7 @@ func trainRows(shards []placed) []trainers.Rows {
 }
 
 // trainingSection returns the card's section with a training script or configuration for each
-// config that has a train split. It returns "" if there is no such config.
+// config with at least one training row. It returns "" if there is no such config.
 func trainingSection(shards []placed) string {
 	text := ""
 	for _, r := range trainRows(shards) {

@@ -56,7 +56,8 @@ func (c *cleaner) clean(row any) {
 	})
 }
 
-// isClean reports whether v, a string, needs no redaction, even if no ids are exempt.
+// isClean reports whether v, a string, needs no redaction: it is shorter than any secret, or
+// the redactor finds none in it although no declared ids are exempt.
 func (c *cleaner) isClean(v reflect.Value) bool {
 	text := v.String()
 	return len(text) < redact.Shortest || c.redactor.Text(text, redact.Counts{}) == text
@@ -202,7 +203,7 @@ func CheckSecrets(fs FS, dir, path string, r *redact.Redactor) error {
 // be redacted concurrently. Only this package can change it.
 type Cleaned[T any] struct {
 	row      T
-	redactor *redact.Redactor // that redacted the row, nil if none
+	redactor *redact.Redactor // the redactor that redacted the row, nil if none did
 	counts   redact.Counts
 }
 

@@ -23,7 +23,7 @@ type encoder[T any] struct {
 	// of all rows of the file.
 	group   int64
 	decoded int64
-	limit   int64 // of group
+	limit   int64 // the row group is ended when group reaches this
 	sum     shard.Sum
 	longest rows.Length
 	cleaner *cleaner // nil if rows are not redacted
@@ -46,9 +46,10 @@ func newEncoder[T any](
 	return e
 }
 
-// add writes a row. The row is redacted first, unless the same redactor already did so or there
-// is none. Each column is written separately, because the library's method for structs silently
-// turns lists of JSON values into empty lists.
+// add writes a row and ends the row group if it has reached its size limit. The row is redacted
+// first, unless there is no redactor or c was redacted by the same one. Each column is written
+// separately, because the library's method for structs silently turns lists of JSON values into
+// empty lists.
 func (e *encoder[T]) add(c *Cleaned[T]) error {
 	if e.cleaner != nil {
 		if c.redactor == e.cleaner.redactor {

@@ -19,13 +19,13 @@ import (
 // corpus.
 type placed struct {
 	PartFile
-	source string // path of the file, below the folder of its part
+	source string // path of the file in the folder of its part
 	target string // path in the corpus, with forward slashes
 }
 
-// placeShards reads the file lists of the parts in the given folders, and computes the path of
-// each file in the corpus. It returns an error if two parts contain the same table or file, or
-// if the shards of one config have different columns.
+// placeShards reads the file lists of the parts in the given folders and sets w.shards to their
+// files, each with its path in the corpus. It returns an error if two parts contain the same
+// table or single file, or if the shards of one config have different columns.
 func (w *assembler) placeShards(parts []string) error {
 	total := map[Stream]int{}
 	for _, dir := range parts {
@@ -128,7 +128,8 @@ func (w *assembler) addShard(ctx context.Context, s placed, move bool) error {
 	return nil
 }
 
-// copyShard copies a shard into the corpus and compares its hash with the recorded one. The
+// copyShard copies a shard into the corpus and returns its manifest entry. The error is
+// ErrDamagedPart if the file is missing or its SHA-256 differs from the recorded one. The
 // source is kept, so that an interrupted assembly can be repeated.
 func (w *assembler) copyShard(s placed) (FileEntry, error) {
 	f, err := w.fs.Open(s.source)
@@ -146,8 +147,8 @@ func (w *assembler) copyShard(s placed) (FileEntry, error) {
 	return entry, err
 }
 
-// moveShard compares the hash of a shard with the recorded one, and moves the shard into the
-// corpus.
+// moveShard moves a shard into the corpus and returns its manifest entry. The error is
+// ErrDamagedPart if the file's fast hash differs from the recorded one.
 func (w *assembler) moveShard(s placed) (FileEntry, error) {
 	h := xxh3.New()
 	if _, err := copyFile(h, w.fs, s.source); err != nil {

@@ -53,7 +53,7 @@ var ErrDamaged = errors.New("damaged file of a corpus")
 // damagedError wraps ErrDamaged and a cause. Its message is that of the cause.
 type damagedError struct{ cause error }
 
-// Error implements error.
+// Error returns the message of the cause.
 func (e damagedError) Error() string { return e.cause.Error() }
 
 // Unwrap returns ErrDamaged and the cause.

@@ -123,8 +123,8 @@ func (s *Shards[T]) closeFile() error {
 	return nil
 }
 
-// checkWritten reads a finished Parquet file back. It returns an error if the checksum of the
-// rows is not want.
+// checkWritten reads a finished Parquet file back. It returns an error if the file's columns
+// are not those of the stream, or if the checksum of its rows is not want.
 func (s *Shards[T]) checkWritten(path string, want shard.Sum) error {
 	return OpenParquet(s.part.fs, path, func(file *shard.File) error {
 		if err := file.CheckSchema(s.schema); err != nil {

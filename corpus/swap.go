@@ -78,9 +78,9 @@ func VisitUnlisted(
 	return nil
 }
 
-// isToolFile reports whether other programs create a file or folder of this name in any folder:
-// .gitattributes and .cache/huggingface (the Hub's tools) or .DS_Store (macOS). These programs
-// create their files again if they are deleted.
+// isToolFile reports whether other programs create the file or folder at name, a path in the
+// corpus: .gitattributes or .cache/huggingface at its top (the Hub's tools), or .DS_Store in
+// any folder (macOS). These programs create their files again if they are deleted.
 func isToolFile(name string) bool {
 	return name == ".gitattributes" || name == ".cache/huggingface" || path.Base(name) == ".DS_Store"
 }

@@ -49,9 +49,9 @@ func (w *Work) upload(start, unit string) (marker, error) {
 	})
 }
 
-// mark writes the marker (the list of files) of a unit, unless another process already wrote
-// one. It returns the marker that is then in the bucket. A damaged marker is removed and written
-// again, at most maxTries times.
+// mark writes the marker (the list of files) of a unit, a file or folder that processes share,
+// unless another process already wrote one. It returns the marker that is then in the bucket. A
+// damaged marker is removed and written again; after maxTries writes it returns an error.
 func (w *Work) mark(unit string, m marker) (marker, error) {
 	b, err := json.Marshal(m)
 	key := path.Join(unit, markerName)
@@ -68,8 +68,9 @@ func (w *Work) mark(unit string, m marker) (marker, error) {
 	return nil, fmt.Errorf("write %s/%s: it does not stay whole: %w", w.bucket.name, key, err)
 }
 
-// marker returns the marker (the list of files) of a unit, from memory or from the bucket. The
-// error is fs.ErrNotExist if there is no marker or it is incomplete.
+// marker returns the marker (the list of files) of a unit, a file or folder that processes
+// share, from memory or from the bucket. The error is fs.ErrNotExist if there is no marker or
+// it is incomplete.
 func (w *Work) marker(unit string) (marker, error) {
 	if m := w.known[unit]; m != nil {
 		return m, nil

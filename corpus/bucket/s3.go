@@ -71,8 +71,9 @@ func openS3(u *url.URL) (store, error) {
 	return s, nil
 }
 
-// parseEndpoint parses the address of an S3 server. It returns the host and whether TLS is used.
-// The scheme decides about TLS or, if the address has no scheme, secure.
+// parseEndpoint parses the address of an S3 server. It returns the host and whether TLS is
+// used. The scheme decides about TLS or, if the address has no scheme, secure. A scheme other
+// than http and https, or a path, is an error.
 func parseEndpoint(endpoint string, secure bool) (host string, useTLS bool, err error) {
 	if !strings.Contains(endpoint, "://") {
 		return endpoint, secure, nil

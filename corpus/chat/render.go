@@ -54,8 +54,9 @@ func Render(
 	return out, setWeights(out)
 }
 
-// setWeights sets the weights of the assistant messages that count in the loss, if another
-// message is masked. The error is an *Unfit if all are masked.
+// setWeights sets Weight to 1 in each assistant message without a weight, if any message is
+// masked (has weight 0); otherwise it changes nothing. The error is an *Unfit if all assistant
+// messages are masked.
 func setWeights(messages []Message) error {
 	if !HasMask(messages) {
 		return nil
@@ -156,8 +157,8 @@ func appendMerged(out []Message, m Message) []Message {
 // encoding/json, which has already parsed the values.
 var textLimits = cursor.Limits{Depth: 10_000, StringBytes: 1 << 30}
 
-// resultText returns a tool's result as the model reads it: the content of a JSON string, or the
-// compact JSON of any other value.
+// resultText returns a tool's result as the model reads it: the content of a JSON string, or
+// the compact JSON of any other value. A result that is not valid JSON is returned unchanged.
 func resultText(result arena.Raw) string {
 	raw := validUTF8(string(result))
 	c := cursor.New(raw, textLimits)
@@ -192,8 +193,8 @@ func normalizeArguments(c arena.Call, schema Schema) (json.RawMessage, error) {
 	return json.RawMessage(s), err
 }
 
-// validUTF8 replaces invalid bytes by U+FFFD. It first checks whether there are any, which is
-// faster than strings.ToValidUTF8 for valid texts.
+// validUTF8 returns s with each run of invalid bytes replaced by one U+FFFD. It first checks
+// whether there are any, which is faster than strings.ToValidUTF8 for valid texts.
 func validUTF8(s string) string {
 	if utf8.ValidString(s) {
 		return s

@@ -24,7 +24,8 @@ const profileEnv = "env"
 //go:embed assets/arena_env.py assets/trl_env.py assets/verl_env.py assets/nemo
 var envFiles embed.FS
 
-// envPlaces maps the files of profile env to their assets.
+// envPlaces maps the path of each file of profile env, below env/ in the corpus, to the path of
+// its content below assets/.
 var envPlaces = map[string]string{
 	"arena_env.py":                  "arena_env.py",
 	"trl_env.py":                    "trl_env.py",
@@ -35,8 +36,9 @@ var envPlaces = map[string]string{
 	"resources_servers/shop/requirements.txt": "nemo/requirements.txt",
 }
 
-// envSink is the writer of profile env, whose rows are JSON lines. The envSink keeps the tools of
-// the first row. When the train split is closed, these tools are written to files of their own.
+// envSink is the writer of profile env, whose rows are JSON lines. The envSink keeps the tools
+// of the first row that can be exported. When the train split is closed, it writes these tools
+// to files of their own, together with envFiles.
 type envSink struct {
 	lineSink
 	split string
@@ -93,7 +95,8 @@ func (s *envSink) close(ctx context.Context) error {
 }
 
 // appendEnvRow appends a problem to line as a JSON object in the format of NeMo-Gym. The object
-// also contains the prompt under the key that TRL reads.
+// also contains the prompt under the key that TRL reads. A tool definition without a function
+// is an error.
 func appendEnvRow(line []byte, r *row) ([]byte, error) {
 	tools := splitTools(r.rl.Tools)
 	responsesTools := make([]json.RawMessage, len(tools))

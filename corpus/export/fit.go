@@ -88,7 +88,8 @@ func (f *fitter) fit(r *row) error {
 }
 
 // counterFor returns the counter with which to count the tokens of a row again, nil to keep the
-// stored number. With redaction, estimates are repeated because the length may have changed.
+// stored number. If there is no counter but a redactor, numbers that were estimated from the
+// length of the text are estimated again, because redaction may have changed the length.
 func (f *fitter) counterFor(s *rows.SFT) rows.Counter {
 	if f.counter != nil {
 		return f.counter

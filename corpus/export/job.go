@@ -58,8 +58,9 @@ type Count struct {
 	figures figures.Figures
 }
 
-// row is a row of the corpus. Exactly one of sft, rl, pref and kto is set, by the profile of the
-// row; messages are those of sft. Sinks share rows and must not change them.
+// row is a row of the corpus. Exactly one of sft, rl, pref and kto is set, by the profile (the
+// format) of the row; messages are those of sft. The writers of all profiles share rows and
+// must not change them.
 type row struct {
 	sft      *rows.SFT
 	messages []chat.Message // as chat.DecodeEscaped returns them

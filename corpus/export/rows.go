@@ -180,10 +180,10 @@ func convertPrompts(r *row) ([]rows.Prompts, error) {
 	}}, nil
 }
 
-// splitTurns converts an attempt to a row for each assistant turn that is not masked, whose last message is that
-// turn. As in a chat template, earlier turns have no reasoning. An earlier turn of reasoning
-// alone would be empty, so there are no rows after it. Rows share the texts of their common
-// messages to save memory.
+// splitTurns converts an attempt to a row for each assistant turn that is not masked. That turn
+// is the row's last message and alone has weight 1. As in a chat template, earlier turns have
+// no reasoning. An earlier turn of reasoning alone would be empty, so there are no rows after
+// it. Rows share the texts of their common messages to save memory.
 func splitTurns(r *row) ([]rows.SFT, error) {
 	var out []rows.SFT
 	history := make([]string, 0, len(r.messages))

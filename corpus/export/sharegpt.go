@@ -20,8 +20,10 @@ const (
 )
 
 // convertShareGPT converts an attempt to a row of ShareGPT turns. A turn with calls consists of
-// reasoning and the calls as JSON, so other text of the turn is moved into the reasoning. Several
-// calls, and several results, become JSON lists.
+// reasoning and the calls as JSON, so other text of the turn is moved into the reasoning.
+// Several calls, and several results, become JSON lists. The error is a *chat.Unfit if a turn
+// is masked, a user message follows a result, a single result is empty, or there is no system
+// prompt.
 func convertShareGPT(r *row) ([]rows.ShareGPT, error) {
 	if err := r.checkMask(); err != nil {
 		return nil, err
@@ -68,7 +70,8 @@ func convertShareGPT(r *row) ([]rows.ShareGPT, error) {
 	return []rows.ShareGPT{out}, nil
 }
 
-// assistantValue returns the two fields of an assistant message's ShareGPT turn, from and value.
+// assistantValue returns the two fields of an assistant message's ShareGPT turn: from, which is
+// function_call if the message has calls and gpt otherwise, and value, its text.
 func assistantValue(m *chat.Message) (start, value string) {
 	if len(m.Calls) == 0 {
 		return "gpt", thinkBlock(m.Reasoning) + m.Content

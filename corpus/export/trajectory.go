@@ -101,8 +101,9 @@ func atifDocument(s *rows.SFT) atif.Document {
 	}
 }
 
-// appendStep appends a message as a step of an ATIF trajectory, with the results of its calls. id
-// is the number of the step, from 1.
+// appendStep appends a message as a step of an ATIF trajectory, with the results of its calls.
+// id is the number of the step, from 1. The contents and the reasoning are JSON-escaped
+// already, without quotes.
 func appendStep(
 	line []byte,
 	id int,
@@ -177,6 +178,7 @@ type stsSink struct {
 	job      *job
 	split    string
 	fraction float64 // of the sessions
+	// nil if the rows are already redacted
 	redactor *redact.Redactor
 	// written has the names of the written files. A corpus may contain an attempt twice, but a
 	// folder can contain its file only once.
@@ -249,9 +251,9 @@ func (s *stsSink) writeSession(out *corpus.Lines, r *row) error {
 	return out.Close()
 }
 
-// stsMessage returns a message in the format of session traces. Its time is i milliseconds after
-// start, or i if start is nil, because the viewer sorts by time and rows have no times of
-// messages.
+// stsMessage returns message i of a session in the format of session traces. Its time is start,
+// in Unix milliseconds, plus i, or i if start is nil: the viewer sorts by time and rows have no
+// times of messages.
 func stsMessage(m *chat.Message, i int, start *int64) sts.Message {
 	now := int64(i)
 	if start != nil {

@@ -18,10 +18,10 @@ const (
 	reasonRepeated = "fork_repeats_call" // where the two attempts of a pair differ, the chosen one repeats a call
 )
 
-// findFork returns the index of the first assistant message at which two attempts take different
-// actions. All earlier results must be equal; different reasoning before the same calls does not
-// count. The error is a *chat.Unfit if there is no such message, or if the chosen attempt repeats
-// an earlier action in it.
+// findFork returns the index in p.Chosen and p.Rejected of the first assistant messages whose
+// actions differ. All earlier messages of other roles must be equal; different reasoning before
+// the same calls does not count. The error is a *chat.Unfit if there is no such message, or if
+// the chosen attempt repeats an earlier action in it.
 func findFork(p *rows.Pref) (int, error) {
 	for i := range min(len(p.Chosen), len(p.Rejected)) {
 		chosen := p.Chosen[i]
@@ -49,8 +49,8 @@ func findFork(p *rows.Pref) (int, error) {
 	return 0, &chat.Unfit{Reason: reasonNoFork}
 }
 
-// action returns the calls in an assistant message in text form, or the entire text if it has no
-// calls.
+// action returns the text of an assistant message from its first <tool_call> tag on, or all of
+// it if it has no calls.
 func action(content string) string {
 	if i := strings.Index(content, "<tool_call>\n"); i >= 0 {
 		return content[i:]

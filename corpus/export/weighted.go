@@ -20,6 +20,8 @@ import (
 // profileWeighted is the profile of attempts with a weight for each row and for each turn.
 const profileWeighted = "sft_weighted"
 
+// no turn of the attempt has weight 1: a judge found its step unneeded, or the author of the
+// data masked it
 const reasonNoTurn = "no_turn_trains" // a judge found no step of the attempt needed, so that no turn has weight 1
 
 // maxWeight is the maximum weight of a row, where the mean is 1. It is also the maximum of each
@@ -143,8 +145,8 @@ type attempt struct {
 }
 
 // groups returns the three groups of an attempt: by the owner of its agent, by category, and by
-// the problem's difficulty on the day. An owner is an account; several accounts with one program
-// count separately.
+// the problem's difficulty on the day. The owner is the agent's account (hotkey), or the
+// agent's version if none is known; several accounts with one program count separately.
 func (b *balance) groups(a *attempt) []group {
 	return []group{
 		{"agent", cmp.Or(a.AgentHotkey, a.AgentVersion)},
@@ -180,10 +182,10 @@ func (b *balance) sumWeights(attempts []attempt) {
 	}
 }
 
-// rawWeight returns the weight of an attempt before it is scaled and limited. It
-// multiplies: one over the number of turns, so that long attempts do not count more; the multiplier from
-// the judge's grade, if there is one and grades predict outcomes; and a factor for each kind of group, at most maxWeight, by
-// which the groups of a kind have equal total weights.
+// rawWeight returns the weight of an attempt before it is scaled and limited. It is the product
+// of: one over the number of turns, so that long attempts do not count more; the multiplier
+// from the judge's grade, if there is one and grades predict outcomes; and a factor for each
+// kind of group, at most maxWeight, by which the groups of a kind have equal total weights.
 func (b *balance) rawWeight(a *attempt) float64 {
 	w := 1 / float64(max(1, a.NSteps))
 	if a.JudgeMultiplier != nil && b.usesGrade {
@@ -199,8 +201,9 @@ func (b *balance) weight(a *attempt) float64 {
 	return math.Min(maxWeight, b.scale*b.rawWeight(a))
 }
 
-// convert returns the row with its weight. Turns that a judge found unneeded, or that the author of
-// the data masked, have weight 0 in the messages, all others 1. The error is a *chat.Unfit if no turn has weight 1.
+// convert returns the row with its weight. Turns that a judge found unneeded, or that the
+// author of the data masked, have weight 0 in the messages, all others 1. The error is a
+// *chat.Unfit if no turn has weight 1.
 func (b *balance) convert(r *row) ([]rows.Weighted, error) {
 	weight := b.weight(&attempt{r.sft.Scalars, r.sft.ProblemID})
 	out := rows.Weighted{Weight: weight, SFT: *r.sft}

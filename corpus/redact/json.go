@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// replaceJSON returns a JSON value with each finding (a match of a redaction rule) replaced by a
-// placeholder. A number becomes a string with a placeholder. Quotes, brackets and literals are
-// kept, so the result is valid JSON.
+// replaceJSON returns a JSON value with each finding (a match of a redaction rule) replaced by
+// a placeholder. findings are sorted and do not overlap. A number becomes a string with a
+// placeholder. Quotes, brackets and literals are kept, so the result is valid JSON.
 func replaceJSON(text string, findings []Finding) string {
 	var b strings.Builder
 	index := 0

@@ -2,8 +2,8 @@ package redact
 
 import "strings"
 
-// number records the longest sequence of digits, dots, spaces and hyphens around an index, unless
-// the index is inside the one recorded last.
+// number appends to h.numbers the longest sequence of digits, dots, spaces and hyphens around
+// an index, unless the index is inside the last one there.
 func (h *hits) number(text string, index int) {
 	n := len(h.numbers)
 	if n > 0 && index < h.numbers[n-1].end {
@@ -42,8 +42,8 @@ func numbersWith(leastDigits, leastDots int) func(string, *hits) []span {
 }
 
 // accounts returns the parts of a text to search for international bank account numbers (IBAN):
-// at least 15 capitals, digits and spaces that contain the code of a country and two digits. Each
-// is extended by a byte on either side, which the rule's expression checks too.
+// at least 15 capitals, digits and spaces that begin with the code of a country and two digits.
+// Each is extended by a byte on either side, which the rule's expression checks too.
 func accounts(text string, _ *hits) []span {
 	var out []span
 	for _, s := range stretches(text, &isCapital, shortestIBAN) {

@@ -64,10 +64,11 @@ type rule struct {
 	entropy float64
 	// valid reports whether a match is a secret; nil accepts all.
 	valid func(string) bool
-	// rest are the bytes with which a secret goes on that is longer than the expression: a secret
-	// ends where its bytes end. The zero value is none.
+	// rest are the bytes that still belong to a secret after the end of the match: the finding
+	// is extended over them. The zero value is none.
 	rest charset
-	// isOther, unless nil, reports whether the text before a secret tells that it is something else.
+	// isOther, unless nil, reports whether the text before a secret shows that it is something
+	// else, such as the number of an order.
 	isOther func(before string) bool
 }
 
@@ -185,13 +186,15 @@ func (r *rule) within(
 	return out
 }
 
-// maxChecked is the maximum number of bytes by which a secret is told from other values. Many
-// matches may be in one long run, each of which would otherwise be checked to the end of the run. It
-// is a multiple of four, so that the part is base64 if the whole is.
+// maxChecked is the maximum number of bytes, from the start of a match, that valid and the
+// entropy examine. Many matches may be in one long sequence of rest bytes, each of which would
+// otherwise be checked to its end. It is a multiple of four, so that the examined part is
+// base64 if all of the match is.
 const maxChecked = 1024
 
-// endOfRun returns the end of the bytes with which a secret goes on at an index. A full stop at their
-// end belongs to the sentence.
+// endOfRun returns the index after the bytes of r.rest that follow an index without a gap, or
+// the index itself if there are none. Full stops at their end are left out, since they belong
+// to the sentence.
 func (r *rule) endOfRun(text string, index int) int {
 	end := index
 	for end < len(text) && r.rest[text[end]] {

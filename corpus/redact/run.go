@@ -11,9 +11,9 @@ import (
 // examined: 32 characters of base64 are 24 bytes.
 const shortestRun = 32
 
-// sample records what rules without keywords search: long sequences of base64 characters and
-// mnemonic phrases of wallets. It examines only one byte in sampleStride, because each of these
-// is longer than that.
+// sample records what rules without keywords search: long sequences of base64 characters in
+// h.runs, and mnemonic phrases of wallets in h.phrases. It examines only one byte in
+// sampleStride, because each of these is longer than that.
 func (h *hits) sample(text string) {
 	end := 0
 	for i := sampleStride - 1; i < len(text); i += sampleStride {
@@ -61,9 +61,10 @@ func runAround(text string, index int) span {
 	return s
 }
 
-// telling reports whether a long sequence of base64 characters may contain a secret: a part of it
-// decodes to text, it has two dots, or it has 48 consecutive characters of base 58, as an account
-// address. Hashes and ids, of which every trace has many, fail all three conditions.
+// telling reports whether a long sequence of base64 characters may contain a secret: a part of
+// it decodes to text, it has at least two dots, or it has at least 48 consecutive characters of
+// base 58, as an account address has. Hashes and ids, of which every trace has many, fail all
+// three conditions.
 func telling(text string, s span) bool {
 	run := text[s.start:s.end]
 	return strings.Count(run, ".") >= 2 || len(stretches(run, &isBase58, accountLen)) > 0 || len(coated(run)) > 0
@@ -73,7 +74,7 @@ func telling(text string, s span) bool {
 const accountLen = 48
 
 var isBase58 = setOf(base58Letters)
-var ofAddresses = strings.NewReplacer("-", "+", "_", "/") // base64 as addresses write it, as others do
+var ofAddresses = strings.NewReplacer("-", "+", "_", "/") // replaces the two characters of URL-safe base64 by those of standard base64
 
 // longRunsOf returns a function for the spans field of a rule. The function returns the recorded
 // sequences of at least n base64 characters. Each is extended by a byte on either side, which the

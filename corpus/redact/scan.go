@@ -135,8 +135,8 @@ func (r *Redactor) look(text string) *hits {
 }
 
 // outside removes the findings that are completely inside placeholders of an earlier pass. A
-// finding that overlaps a placeholder partly is extended to include all of it. placeholders must
-// be sorted.
+// finding that overlaps a placeholder partly is extended to include all of it. placeholders
+// must be sorted. The result shares the memory of findings.
 func outside(findings []Finding, placeholders []span) []Finding {
 	if len(placeholders) == 0 {
 		return findings

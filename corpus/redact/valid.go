@@ -61,8 +61,8 @@ func routable(s string) bool {
 	return err == nil && a.IsGlobalUnicast() && !a.IsPrivate() && a.As4()[0] >= 10
 }
 
-// parses reports whether s is a valid IPv6 address. The rule's expression requires the prefix of
-// global addresses, 2000::/3, which excludes times and names in code.
+// parses reports whether s is a valid IP address. The rule's expression matches only IPv6 with
+// the prefix of global addresses, 2000::/3, which excludes times and names in code.
 func parses(s string) bool {
 	_, err := netip.ParseAddr(s)
 	return err == nil

@@ -36,7 +36,8 @@ func (h *hits) phraseAt(text string, word span) {
 	h.phrases = append(h.phrases, phrasesOf(text, words)...)
 }
 
-// phraseNear records the mnemonic phrases around an index of a long sequence of characters.
+// phraseNear records the mnemonic phrases around an index in a long sequence of characters. It
+// does nothing if the word there is not in the BIP-39 list or was examined before.
 func (h *hits) phraseNear(text string, index int) {
 	if w := wordAt(text, index); index >= h.phrased && listed(text, w) {
 		h.phraseAt(text, w)

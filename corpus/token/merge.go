@@ -81,10 +81,11 @@ func (q *candidates) add(c candidate, ok bool) {
 	}
 }
 
-// Len implements heap.Interface.
+// Len returns the number of possible merges. It is used by package heap.
 func (q *candidates) Len() int { return len(*q) }
 
-// Less implements heap.Interface.
+// Less reports whether element i comes before element k: it has the lower rank or, with equal
+// ranks, begins earlier in the word.
 func (q *candidates) Less(i, k int) bool {
 	a := (*q)[i]
 	b := (*q)[k]
@@ -94,17 +95,18 @@ func (q *candidates) Less(i, k int) bool {
 	return a.start < b.start
 }
 
-// Swap implements heap.Interface.
+// Swap swaps the elements i and k. It is used by package heap.
 func (q *candidates) Swap(i, k int) { (*q)[i], (*q)[k] = (*q)[k], (*q)[i] }
 
-// Push implements heap.Interface; callers use add.
+// Push appends x, a candidate, without restoring the order of the heap; callers use add.
 func (q *candidates) Push(x any) {
 	if c, ok := x.(candidate); ok {
 		*q = append(*q, c)
 	}
 }
 
-// Pop implements heap.Interface.
+// Pop removes the last element and returns it, without restoring the order of the heap; callers
+// use heap.Pop.
 func (q *candidates) Pop() any {
 	last := len(*q) - 1
 	c := (*q)[last]
@@ -150,9 +152,10 @@ func (t *Tokenizer) countWord(word string) int {
 	return n
 }
 
-// mergeWord computes the number of tokens of a word by byte-pair encoding. It starts with one
-// part per byte. It then merges the adjacent pair with the lowest rank, the first of equal ones,
-// until the tokenizer has no merge for any pair.
+// mergeWord computes the number of tokens of a word by byte-pair encoding. It returns 1 if the
+// model ignores merges for known words and knows the word. Otherwise it starts with one part
+// per byte and merges the adjacent pair with the lowest rank, the first of equal ones, until
+// the tokenizer has no merge for any pair.
 func (t *Tokenizer) mergeWord(word string) int {
 	p := newPieces(word)
 	if _, ok := t.vocab[p.text]; ok {

@@ -142,8 +142,9 @@ func (t *Tokenizer) setNormalizer(n *component) error {
 	return nil
 }
 
-// addPreTokenizer adds the regular expressions by which a pre-tokenizer splits texts. byteLevel
-// reports whether the pre-tokenizer is a ByteLevel one or contains one.
+// addPreTokenizer appends the regular expressions by which a pre-tokenizer splits texts to
+// t.splits. byteLevel reports whether the pre-tokenizer is a ByteLevel one or contains one. A
+// kind or setting that is not implemented is an error.
 func (t *Tokenizer) addPreTokenizer(p *component) (byteLevel bool, err error) {
 	if p == nil {
 		return false, nil
@@ -247,6 +248,7 @@ func (t *Tokenizer) countPlain(text string) (int, error) {
 
 // countSplit splits text by the first pattern, each part by the second pattern and so on. It
 // returns the total number of tokens of the parts. The text between two matches is a part too.
+// The error is ErrSlow if a match takes longer than matchTimeout.
 func (t *Tokenizer) countSplit(text string, splits []*regexp2.Regexp) (int, error) {
 	if text == "" {
 		return 0, nil

@@ -64,8 +64,8 @@ func (v *verifier) parquet(
 	return v.rows(ctx, f, file)
 }
 
-// rows checks every row of a shard. Only the columns with texts are passed to the checks, by
-// their names.
+// rows checks every row of a shard and adds a finding for each wrong one. The checks of a row
+// get its texts only, by the names of their columns. The error is that of reading or of ctx.
 func (v *verifier) rows(
 	ctx context.Context,
 	f *corpus.FileEntry,
@@ -129,8 +129,8 @@ func (v *verifier) messages(messages, tools []string) error {
 	return chat.Check(ms, v.schema)
 }
 
-// sightings is the record of the split in which each problem, cluster and gold item (a thing that solves
-// a problem) occurs.
+// sightings is the record of the split in which each problem, cluster of near-duplicate
+// problems and gold item (a thing that solves a problem) occurs.
 type sightings struct {
 	at    map[string]*corpus.FileEntry
 	leaks []Finding
@@ -152,9 +152,10 @@ func (s *sightings) add(kind, key string, f *corpus.FileEntry) {
 	}
 }
 
-// pinned returns a finding for each cluster or gold item that is in another split than the one in
-// the bank. pools maps clusters and gold items to their split in the bank. A cluster that is not
-// in the bank is a finding too, since a bank lists all clusters; gold items may be missing.
+// pinned returns a finding for each cluster of problems or gold item that is in another split
+// than the one in the bank, the list of protected problems. pools maps "cluster ID" and
+// "gold item ID" to the split in the bank. A cluster that is not in the bank is a finding too,
+// since a bank lists all clusters; gold items may be missing.
 func (s *sightings) pinned(pools map[string]string) (out []Finding) {
 	for key, f := range s.at {
 		pool, known := pools[key]
