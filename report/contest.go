@@ -261,8 +261,9 @@ func WeightsPage(results, changed []*yuma.Result) *Page {
 	return p
 }
 
-// changesSection renders the dividends of each validator of the last epoch, with the weights of
-// the file and with the changed ones.
+// changesSection renders the dividends of each validator of the last epoch, as shares of all,
+// with the weights of the file and with the changed ones. Nodes without dividends in both are
+// left out.
 func changesSection(results, changed []*yuma.Result) Section {
 	s := Section{
 		Heading: "Dividends of the last epoch by validator",

@@ -149,9 +149,9 @@ func way(line *where.Line) float64 {
 	return math.Round(filters.RankScore(&s)*1e4) / 1e4
 }
 
-// unasked returns the reason why the guard was not run on an attempt, or why its findings are
-// not shown. It returns "" if they are shown. The guard detects held-out problems. It runs last,
-// and only on attempts that may become rows.
+// unasked returns the reason why the guard, which detects held-out problems, was not run on an
+// attempt, or why its findings are not shown. It returns "" if they are shown. The guard runs
+// last, and only on attempts that may become rows.
 func (l *Ledger) unasked(a *Argument) string {
 	switch x := a.Attempt; {
 	case l.protected == nil:

@@ -46,8 +46,9 @@ type Ledger struct {
 	byProblem map[string][]int
 	// ways maps the indices in byProblem to the filter's ratings of the attempts' trajectories.
 	ways map[int]float64
-	// clusters maps problems to their clusters. protected maps the ids of clusters and held-out
-	// problems to the protected requests. pools maps clusters to their pools.
+	// clusters maps problems to their clusters, the groups of near-duplicate problems. protected
+	// maps the ids of clusters and held-out problems to the protected requests. pools maps
+	// clusters to the part of the corpus that may contain them, such as train.
 	clusters, protected map[string]string
 	pools               map[string]guard.Pool
 }
@@ -115,8 +116,9 @@ func checksByName() map[string]checks.Check {
 	return byName
 }
 
-// index builds the maps for finding attempts by their id and by their problem. If an attempt has
-// several copies, the copy that was not dropped is used.
+// index builds the maps for finding attempts by their id and by their problem, best rank first,
+// and the maps ways and clusters. If an attempt has several copies, one that was not dropped at
+// reading is used.
 func (l *Ledger) index() {
 	l.byID = map[string]int{}
 	l.byProblem = map[string][]int{}
@@ -181,8 +183,8 @@ func (l *Ledger) readLeaks() error {
 	return err
 }
 
-// readBank reads the protected requests and the pools from bank.json. A corpus without that
-// file, such as a published one, has none.
+// readBank sets l.protected and l.pools from bank.json. Both are empty for a corpus without
+// that file, such as a published one.
 func (l *Ledger) readBank() error {
 	l.protected = map[string]string{}
 	l.pools = map[string]guard.Pool{}

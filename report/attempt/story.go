@@ -97,8 +97,8 @@ func (l *Ledger) Tell(
 	}
 }
 
-// judgeNow grades an attempt by the offline judge, if it is the build's judge and the build did not
-// ask it.
+// judgeNow grades an attempt by the offline judge and sets a.Now and the gates, if that judge
+// is the build's and the build did not ask it. Otherwise it does nothing.
 func (a *Argument) judgeNow(t *arena.Trace) {
 	j := a.Judgement
 	if j == nil || j.Outcome != string(arena.JudgeNotAsked) || j.Judge != gates.Name {
@@ -189,9 +189,9 @@ func StoryOf(f *filters.Filter, t *arena.Trace, source string) *Story {
 // detects held-out problems.
 var product = regexp.MustCompile(`product ([\w-]+)|title "(.+)"`)
 
-// holds returns the places in which an attempt contains a protected product. what is the id or
-// title of the product. The places are the request, and the first step in which the model writes
-// it, a call contains it and a result contains it.
+// holds returns sentences on where an attempt contains a protected product, of which what is
+// the id or title: the first steps in which the model writes it, a call contains it and a
+// result contains it. The last sentence, always present, is on whether the request names it.
 func (s *Story) holds(what string) (places []string) {
 	seen := map[string]bool{}
 	contains := func(text string) bool {

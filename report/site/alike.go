@@ -83,7 +83,8 @@ type comparison struct {
 	*kinship
 	authors []*author
 	// team has a number for each author, which is equal for authors that copy each other.
-	// teamsWith counts the teams that have an item, by kind.
+	// teamsWith counts the teams that have an item (the hash of a sentence, a line of a prompt
+	// or a sequence of calls), by kind.
 	team      []int
 	teamsWith [kinds]map[uint64]int
 }
@@ -143,10 +144,11 @@ func (a *author) items(kind int) (items []uint64) {
 }
 
 // weight returns, from 0 to 1, how much an item that agents have in common (such as a sentence
-// or a line of a prompt) is a sign of copying. compared is the number of compared teams (groups
-// of agents that copy each other) that have the item. The weight falls with the number of other
-// teams that have it, to 0 at half of all. A line of a prompt weighs 0 if any other team sends
-// it, since it is from a public client.
+// or a line of a prompt, given by its hash h) is a sign of copying. compared is the number of
+// the compared agents, 1 or 2, that have the item. The weight falls with the number of other
+// teams (groups of agents that copy each other) that have it, to 0 at half the number of
+// agents. A line of a prompt weighs 0 if any other team sends it, since it is from a public
+// client.
 func (k *comparison) weight(kind int, h uint64, compared int) float64 {
 	switch others := k.teamsWith[kind][h] - compared; {
 	case others <= 0:
@@ -158,7 +160,7 @@ func (k *comparison) weight(kind int, h uint64, compared int) float64 {
 	}
 }
 
-// pairs returns the pairs of agents that have something in common that few others wrote. It
+// pairs returns the pairs of agents with a similarity of at least minLikeness in any kind. It
 // compares all agents twice. The first pass finds agents that copy each other and joins them
 // into teams. In the second pass, a text is common only if many teams wrote it, however many
 // copies of one agent there are.
@@ -232,8 +234,8 @@ func (k *comparison) compare(a, b *author) *pair {
 }
 
 // compareProblem compares the work of two agents at one problem. For each kind of similarity, x
-// is the equal part, 0 if nothing is equal, and both reports whether both agents have something
-// to compare.
+// is the weight of what is equal, from 0 to 1, and both reports whether both agents have
+// something to compare.
 func (k *comparison) compareProblem(a, b *problemWork) (x [byPrompts]float64, both [byPrompts]bool) {
 	for kind := range byCallsAndThinking {
 		if both[kind] = len(a[kind]) > 0 && len(b[kind]) > 0; !both[kind] {

@@ -141,8 +141,8 @@ func flatten(v any) any {
 // maxTexts is the maximum number of distinct texts of a column that is encoded as indices.
 const maxTexts = 4096
 
-// shareTexts replaces the texts of a column by indices into Texts, the list of its distinct
-// texts, if there are at most maxTexts of them.
+// shareTexts replaces the texts of a column of kind words by indices into Texts, the list of
+// its distinct texts, if there are at most maxTexts of them. Other columns are unchanged.
 func (c *column) shareTexts() {
 	if c.Kind != "words" {
 		return

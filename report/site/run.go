@@ -93,8 +93,8 @@ func (r *Run) read() (*run, error) {
 	return out, err
 }
 
-// readProblems returns the request, the gold items and their titles for each problem. It
-// returns none if the run has no file of problems.
+// readProblems returns a JSON object for each problem of the run with its id, its request and
+// its reward specification. It returns none if the run has no file of problems.
 func (r *Run) readProblems() ([]json.RawMessage, error) {
 	lines, err := r.readLines("problems.jsonl")
 	if errors.Is(err, fs.ErrNotExist) {

@@ -250,9 +250,9 @@ func (c *Corpus) chunk(key string, n int) ([]byte, error) {
 	return script(key, arguments, nil)
 }
 
-// chooseFiles selects the attempts that get a file of their own: all kept attempts and, for each
-// reason of a rejection, up to perReason attempts with a dialogue, the first in the order of
-// their hashes.
+// chooseFiles sets c.withFile to the attempts that get a file of their own: all kept attempts
+// and, for each reason of a rejection, up to perReason attempts that have a dialogue in a known
+// input file, the first in the order of their hashes.
 func (c *Corpus) chooseFiles(perReason int) {
 	c.withFile = map[int]bool{}
 	byReason := map[string][]int{}
