@@ -18,8 +18,8 @@ import (
 )
 
 type agreementFlags struct {
-	// labels are the files with labels, one for each person. fit is set to fit the multiplier to
-	// them.
+	// labels are the files with labels, one for each person. fit is set to fit the multiplier,
+	// the factor that a grade has on the outcome, to them.
 	labels []string
 	fit    bool
 	// day is a folder of traces whose run.json files have the subnet's own grades.

@@ -287,9 +287,9 @@ func dedupLines(ids, texts []string, groups []minhash.Group) []dedupLine {
 	return lines
 }
 
-// join finds texts that are near-duplicates of texts of earlier runs. It changes the line of such
-// a text: the text gets the cluster of the earlier one and represents no cluster. The signatures
-// of all texts become those of today.
+// join finds texts that are near-duplicates of texts of earlier runs. It changes the line of
+// such a text: the text gets the cluster of the earlier one and represents no cluster. The
+// signatures of all texts are added to x.today.
 func (x *dedupIndex) join(
 	texts []string,
 	lines []dedupLine,

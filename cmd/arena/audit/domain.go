@@ -67,8 +67,8 @@ func (f *domainFlags) propose(ctx context.Context, s *cli.Streams, days []string
 	})
 }
 
-// scan calls visit for every attempt of the days, one after the other. It also returns a hash of the
-// inputs.
+// scan calls visit for every attempt of the days, one after the other. It returns the finished
+// scan and a SHA-256 over the hashes of the inputs.
 func (f *domainFlags) scan(
 	ctx context.Context,
 	s *cli.Streams,
@@ -156,7 +156,8 @@ func (f *domainFlags) check(ctx context.Context, s *cli.Streams, file string, da
 	})
 }
 
-// printResults prints what was measured, and which instruments are on by it.
+// printResults prints, for each instrument (filter, judge or guard), what was measured of it
+// and whether the domain d therefore uses it.
 func printResults(w io.Writer, d *domain.Domain, results []survey.Result) {
 	for _, r := range results {
 		if r.Measurement == nil {

@@ -169,8 +169,8 @@ func (d *judgeDay) isMeasured(t *arena.Trace, dialogue *arena.Dialogue) (bool, e
 	return found.On(instrument, d.identity().Name), nil
 }
 
-// judgeAttempt returns the judge's answer on an attempt. The judge is not asked about
-// thinking that no model said.
+// judgeAttempt returns the judge's answer on an attempt. If no model wrote the thinking of the
+// attempt, the judge is not asked and the judgement has the outcome thinking_unsaid.
 func (d *judgeDay) judgeAttempt(
 	ctx context.Context,
 	t *arena.Trace,
@@ -182,7 +182,9 @@ func (d *judgeDay) judgeAttempt(
 	return d.Judge.Judge(ctx, t, dialogue)
 }
 
-// judgeSteps returns the answer of the judge of steps on an attempt, as judgeAttempt does.
+// judgeSteps returns the answer of the judge of steps on an attempt. If no model wrote the
+// thinking of the attempt, the judge is not asked and the judgement has the outcome
+// thinking_unsaid.
 func (d *judgeDay) judgeSteps(
 	ctx context.Context,
 	t *arena.Trace,
@@ -226,8 +228,9 @@ func (d *judgeDay) probe(
 	return d.writeProbes(w, shifts)
 }
 
-// sample returns up to n attempts with a dialogue, those whose ids have the smallest hashes. So the
-// choice does not depend on the order of inputs.
+// sample returns up to n attempts with a dialogue whose thinking a model wrote: those whose ids
+// have the smallest hashes, so that the choice does not depend on the order of inputs. It
+// returns an error if there is none.
 func (d *judgeDay) sample(
 	ctx context.Context,
 	days []string,

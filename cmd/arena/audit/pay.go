@@ -59,7 +59,9 @@ func (f *filterFlags) pay(w io.Writer, b *filters.Leaderboard) error {
 	return t.Flush()
 }
 
-// payouts computes the epoch by each measure. uids are the nodes of the agents.
+// payouts returns, for each measure of filters.Measures, what Yuma pays in the epoch if every
+// validator with weights weights the agents by their scores under that measure. uids are the
+// nodes of the agents, in the order of b.Standings.
 func (f *filterFlags) payouts(
 	b *filters.Leaderboard,
 	epoch *yuma.Epoch,
@@ -86,8 +88,9 @@ func (f *filterFlags) payouts(
 	return results, nil
 }
 
-// minerUIDs returns the node of each agent of the leaderboard: by --miners, else the nodes without
-// stake, for the agents in the order of their ranks.
+// minerUIDs returns the node (uid) of each agent of the leaderboard, in the order of
+// b.Standings: by the file of --miners or, without one, the nodes without stake from the lowest
+// uid on. An agent without a node is an error.
 func (f *filterFlags) minerUIDs(b *filters.Leaderboard, e *yuma.Epoch) ([]int, error) {
 	byName := map[string]int{}
 	if f.miners != "" {

@@ -66,7 +66,8 @@ func (f *recipeFlags) rollouts(c *cobra.Command) (string, error) {
 	return f.build(c, run, "rollouts", f.recipe)
 }
 
-// setSampling sets the recipe's sampling parameters, except those that the user set.
+// setSampling sets the sampling parameters of the rollouts to those of the recipe, except those
+// that the user set. changed reports whether the user set the flag with a name.
 func (f *recipeFlags) setSampling(changed func(string) bool) {
 	usual := f.recipe.Sampling
 	played := &f.eval.Played

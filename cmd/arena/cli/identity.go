@@ -69,8 +69,9 @@ func isOutput(f *pflag.Flag) bool {
 	return false
 }
 
-// argumentIdentity returns the identity of a positional argument of c, which is the name of a file
-// if c reads its arguments. The name may have a weight behind it.
+// argumentIdentity returns a text that identifies a positional argument of c. If c reads its
+// arguments, the text has the hash of the content at the argument's path and the weight after
+// its colon; otherwise the argument itself.
 func argumentIdentity(ctx context.Context, c *cobra.Command, arg string) (string, error) {
 	if _, isRead := c.Annotations[noteReads]; !isRead {
 		return "argument=" + arg, nil
@@ -80,8 +81,9 @@ func argumentIdentity(ctx context.Context, c *cobra.Command, arg string) (string
 	return "argument=" + content + ":" + weight, err
 }
 
-// contentIdentity returns a hash of what lies at name: of the manifest of a corpus, of a file, or of
-// all files of a folder, whatever their names.
+// contentIdentity returns a SHA-256 that identifies the content at name: of the manifest of a
+// corpus, of a file, or of all files of a folder, regardless of their names. Anything but a
+// corpus in a bucket is an error.
 func contentIdentity(ctx context.Context, name string) (string, error) {
 	var manifest []byte
 	err := ReadCorpus(ctx, name, func(fsys corpus.FS, dir string) (err error) {

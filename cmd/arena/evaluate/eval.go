@@ -199,7 +199,8 @@ func (f *Flags) addServing(c *cobra.Command) {
 }
 
 // sampling checks the flags for the sampling of replies, and stores the parameters of the chat
-// template. The server decides what is not given.
+// template and the extra fields of requests in f.Played. Parameters that the user did not set
+// are left to the server.
 func (f *Flags) sampling() error {
 	s := &f.Played.Sampling
 	if f.extraBody != "" {
@@ -263,7 +264,8 @@ func (f *Flags) check() error {
 	return f.sampling()
 }
 
-// readHeaders reads the values of the headers from the environment. The spec gets only their names.
+// readHeaders reads the values of the headers from the environment. The run's spec gets only
+// their names. A variable that is not set is an error.
 func (f *Flags) readHeaders() error {
 	f.Asked.Headers = map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(f.headers)) {

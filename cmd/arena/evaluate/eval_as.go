@@ -19,7 +19,7 @@ import (
 // profileText is the export profile whose rows have tools and calls in their text.
 const profileText = "text"
 
-// errPrompts is the error of a corpus whose rows do not all show the shop alike.
+// errPrompts is the error for a corpus whose rows differ in their system prompts or tools.
 var errPrompts = errors.New("its rows have several system prompts")
 
 // harnessOfRows returns the system prompt and the tools as the rows of the corpus f.as show them, and

@@ -109,8 +109,9 @@ func NewResults(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-// writeHubResult writes the success rate of runs as an evaluation result of the Hub. A rate of which too
-// little was scored is not written.
+// writeHubResult writes the success rate of runs to the file out in the Hub's format of
+// evaluation results. benchmark is ORG/DATASET/TASK. It returns an error instead if less than
+// usualCoverage of the rollouts were scored.
 func writeHubResult(ctx context.Context, s *cli.Streams, out, benchmark string, folders []string) error {
 	parts := strings.Split(benchmark, "/")
 	if len(parts) != 3 {

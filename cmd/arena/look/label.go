@@ -195,8 +195,8 @@ func (f *labelFlags) stories(
 	return shown, nil
 }
 
-// said returns what customer and model said in an attempt. It leaves out the results of tools, which
-// show everything that a search found.
+// said returns what customer and model wrote in an attempt, with the arguments of calls, one
+// text a line. It leaves out the results of tools, which show everything that a search found.
 func said(s *attempt.Story) string {
 	if s == nil {
 		return ""

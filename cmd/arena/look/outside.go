@@ -23,8 +23,9 @@ func (f *viewFlags) outside() error {
 	return nil
 }
 
-// redacted removes from c all attempts that must not be shown to outsiders: attempts at
-// protected problems and attempts of agents under embargo. It sets c.Hidden to their number.
+// redacted removes from c all attempts that must not be shown to outsiders: those at protected
+// problems, those of agents under embargo, and those that the guard dropped. It sets c.Hidden
+// to their number, and c.Secret to the check by which the pages are searched again.
 func (f *viewFlags) redacted(c *site.Corpus, dir string) error {
 	closed, err := public.ReadClosed(corpus.Disk{}, dir, f.heldOut)
 	if err != nil {
@@ -51,8 +52,8 @@ func (f *viewFlags) redacted(c *site.Corpus, dir string) error {
 	return nil
 }
 
-// checkNoSecrets returns public.ErrExposed if the content of a file has protected material. It
-// checks nothing unless the pages are public.
+// checkNoSecrets returns an error that wraps public.ErrExposed if the content of a file has
+// protected material. It checks nothing unless the pages are public.
 func (f *viewFlags) checkNoSecrets(
 	pages *site.Site,
 	name string,

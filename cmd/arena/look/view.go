@@ -147,7 +147,8 @@ func (f *viewFlags) buildCorpus(ctx context.Context, days []string) (string, err
 	return dir, build.Draft(ctx, f.streams, dir, days, f.records)
 }
 
-// apart returns what args are by their kind. Results of other harnesses are runs.
+// apart splits args into folders of corpora, runs of an evaluation (also results of other
+// harnesses), and days of traces, which are all others.
 func (f *viewFlags) apart(args []string) (corpora []string, runs []*site.Run, days []string, _ error) {
 	args, err := student.Opened(args, f.streams.Temporary)
 	if err != nil {
