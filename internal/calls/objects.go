@@ -73,7 +73,7 @@ func (r *Reader) callsOf(json string) {
 
 // call adds one call, which is written as a JSON object. The object, or an object under its key
 // "function", has the name of the tool and the arguments, under any of the keys that harnesses
-// define.
+// define. If either is missing or cannot be read, it adds a fault instead.
 func (r *Reader) call(v gjson.Result) {
 	if inner := v.Get("function"); inner.IsObject() {
 		r.repair(RepairFunctionNested)

@@ -132,7 +132,7 @@ func (r *Reader) actionWithoutInput(action string, pending bool) {
 	}
 }
 
-// wordsKey is the key that words have which a call names no key for.
+// wordsKey is the name of the argument that a line of words becomes if the call names none.
 const wordsKey = "input"
 
 // words adds a call of a tool whose only input is a line of words, `search[lamp]` or "Action Input: lamp".

@@ -130,8 +130,9 @@ func Find(t testing.TB, canaries []Canary, dir string) []Found {
 	return out
 }
 
-// content returns the text of a file. A file whose name ends in .parquet, .eval or .zst is
-// decompressed.
+// content returns the text in a file. Files that end in .parquet, .eval or .zst are
+// decompressed; of Parquet it returns the texts in the cells. To the text of any other file it
+// appends the same text with HTML entities decoded.
 func content(path string) (string, error) {
 	b, err := os.ReadFile(path)
 	switch {

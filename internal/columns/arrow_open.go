@@ -160,20 +160,21 @@ type allowance struct {
 	limit, used int64
 }
 
-// Allocate allocates memory. It implements memory.Allocator.
+// Allocate returns new memory of size bytes. It panics above the limit.
 func (a *allowance) Allocate(size int) []byte {
 	a.take(size)
 	return a.Allocator.Allocate(size)
 }
 
-// Reallocate changes the size of b. It implements memory.Allocator.
+// Reallocate changes the size of b to size bytes and returns the memory, which may be
+// elsewhere. It panics above the limit.
 func (a *allowance) Reallocate(size int, b []byte) []byte {
 	a.used -= int64(len(b))
 	a.take(size)
 	return a.Allocator.Reallocate(size, b)
 }
 
-// Free releases b. It implements memory.Allocator.
+// Free releases b, so that its bytes do not count any more.
 func (a *allowance) Free(b []byte) {
 	a.used -= int64(len(b))
 	a.Allocator.Free(b)

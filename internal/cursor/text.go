@@ -227,8 +227,8 @@ func writeMeaning(out *strings.Builder, inside string) {
 // for u, after which hexadecimal digits follow, and for bytes that are not an escape.
 var unescaped = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// unescapeDigits returns the character of a \u escape or of a surrogate pair. It returns U+FFFD
-// for half of a surrogate pair.
+// unescapeDigits returns the character of a \u escape or of a surrogate pair. Half of a
+// surrogate pair is returned as it is, a rune that strings.Builder writes as U+FFFD.
 func unescapeDigits(escape string) rune {
 	r, _ := hex4(escape[2:6])
 	if len(escape) == 12 {

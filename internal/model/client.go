@@ -199,9 +199,9 @@ func (c *Client) skipReason(q Question) *Fault {
 
 const chatPath = "/chat/completions"
 
-// conversationAffinity returns a number, never 0, that is equal for requests with the same
-// system prompt and first message. Such requests are sent to the same server, whose cache
-// contains this prefix.
+// conversationAffinity returns a number, never 0, that is equal for requests whose system
+// prompts and first messages are equal in the first 256 bytes of each. Such requests are sent
+// to the same server, whose cache may contain their common prefix.
 func conversationAffinity(b Body) uint64 {
 	const prefixBytes = 256 // of the first message, which some harnesses extend
 	h := fnv.New64a()

@@ -118,7 +118,8 @@ func gateFault(ctx context.Context, f *Fault) *Fault {
 
 // kindOf returns the kind of fault for an HTTP status. The statuses 408, 425, 429 and all 5xx
 // are temporary. Any other 4xx is permanent, and so is a redirect, which would send the key to
-// another server. Status 0 means that there was no reply.
+// another server. Status 0 means that there was no reply, and one below 300 that the reply has
+// no readable answer.
 func kindOf(status int) Kind {
 	switch {
 	case status == 0:

@@ -38,8 +38,8 @@ func (s secrets) hide(b []byte) []byte {
 	return b
 }
 
-// printable returns a server's message as a single line of at most 300 bytes. It removes secrets
-// and control characters, which a terminal would interpret.
+// printable returns a server's message as a single line of at most 300 bytes, followed by …
+// if it was cut. It removes secrets and control characters, which a terminal would interpret.
 func (s secrets) printable(message string) string {
 	const maxBytes = 300
 	message = text.Line(strings.ToValidUTF8(string(s.hide([]byte(message))), "\uFFFD"))

@@ -163,8 +163,9 @@ var (
 	judgements  = strings.Split("| is not it| misses a wish| would do| costs more| lacks the style| fits| is too dear| looks better| ranks below| is my favourite| meets the wish| is over the budget| has free shipping| matches| seems worse", "|")
 )
 
-// weighed returns a sentence that starts with head and compares a product with others. It
-// contains random facts in random order, so that few sentences are equal.
+// weighed returns a sentence that starts with head and compares a product with others. Its
+// facts and their order are chosen by a hash of the prompt, the product and index, so that few
+// sentences are equal.
 func (s *Shown) weighed(head string, p Product, index int) string {
 	n := 0
 	any := func(variants ...string) string {

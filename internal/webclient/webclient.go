@@ -29,8 +29,8 @@ type bounded struct {
 	maxBytes int64
 }
 
-// RoundTrip sends a request. Reading more than maxBytes of the reply is an error. It implements
-// http.RoundTripper.
+// RoundTrip sends a request and returns the reply, of whose body more than maxBytes cannot be
+// read.
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	res, err := b.next.RoundTrip(r)
 	if err == nil {
