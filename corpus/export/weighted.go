@@ -182,8 +182,8 @@ func (b *balance) sumWeights(attempts []attempt) {
 	}
 }
 
-// rawWeight returns the weight of an attempt before it is scaled and limited. It is the product
-// of: one over the number of turns, so that long attempts do not count more; the multiplier
+// rawWeight returns the weight of an attempt before it is scaled and limited. It
+// multiplies: one over the number of turns, so that long attempts do not count more; the multiplier
 // from the judge's grade, if there is one and grades predict outcomes; and a factor for each
 // kind of group, at most maxWeight, by which the groups of a kind have equal total weights.
 func (b *balance) rawWeight(a *attempt) float64 {
