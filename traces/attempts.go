@@ -33,7 +33,11 @@ func (d *decoder) attempts(f *formats.Format, doc string) (decoded, error) {
 		return decoded{}, &damage{TooManyElements, err.Error()}
 	}
 	if e, ok := errors.AsType[*formats.NoMessages](err); ok {
-		return decoded{}, wrongType(e.Name, "an array", e.Kind)
+		want := "an array"
+		if e.Kind == arena.String {
+			want += " of messages, and not one text with all of them,"
+		}
+		return decoded{}, wrongType(e.Name, want, e.Kind)
 	}
 	if err != nil {
 		return decoded{}, err

@@ -169,6 +169,9 @@ func (d *decoder) object() (decoded, error) {
 		detail := "schema_version " + quotableWord(e.schema) + "; write an older version, or report it at " + reportAddress
 		return decoded{}, &damage{UnsupportedSchema, detail}
 	}
+	if formats.HasConversation(d.c.Source()) {
+		return d.attempts(&formats.OpenAI, d.c.Source())
+	}
 	detail := "object with the keys " + e.firstKeys() + "; " + guess(d.c.Source())
 	return decoded{}, &damage{NotATrace, detail}
 }

@@ -5,12 +5,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go"
@@ -147,8 +148,7 @@ func TestLogsThatAreZipsReadAsTheirDocuments(t *testing.T) {
 // tag long it reads every sixth.
 func TestHostileFilesOfEveryFormat(t *testing.T) {
 	t.Parallel()
-	samples := samplesIn(t, "testdata/shapes")
-	maps.Copy(samples, formatSamples(t))
+	samples := samplesOfAll(t)
 	for name, whole := range samples {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -181,6 +181,40 @@ func TestHostileFilesOfEveryFormat(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestHostileFilesTakeBoundedTimeAndMemory reads the hostile files of each format with the usual limits. A
+// file takes some seconds at most, and what is allocated in all grows with its bytes and with the elements
+// of its lists, whose number is limited. Without the tag long it reads every 60th.
+func TestHostileFilesTakeBoundedTimeAndMemory(t *testing.T) {
+	const (
+		entries      = 100_000
+		maxTime      = 10 * time.Second // on a machine with other work
+		fixedBytes   = 64 << 20
+		bytesAByte   = 100
+		bytesAnEntry = 8000
+	)
+	n := 0
+	for name, whole := range samplesOfAll(t) {
+		for i, file := range hostiletest.Files(strings.TrimSpace(whole), entries) {
+			if i%longtest.Pick(1, 60) > 0 {
+				continue
+			}
+			n++
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			began := time.Now()
+			readBytes(t, strings.NewReader(file.Text), Defaults())
+			taken := time.Since(began)
+			runtime.ReadMemStats(&after)
+			allocated := after.TotalAlloc - before.TotalAlloc
+			allowed := uint64(fixedBytes + bytesAByte*len(file.Text) + bytesAnEntry*entries)
+			if taken > maxTime || allocated > allowed {
+				t.Errorf("%s, %s: %d bytes take %v and allocate %d bytes, allowed are %d", name, file.What, len(file.Text), taken, allocated, allowed)
+			}
+		}
+	}
+	t.Logf("%d files", n)
 }
 
 func refusedInWords(t *testing.T, file hostiletest.File, f *Fault) {

@@ -39,8 +39,11 @@ func TestARefusalGuesses(t *testing.T) {
 		seen[strings.Join(l.keys, " ")] = true
 	}
 	for doc, want := range map[string]string{
-		`{"type":"metadata","protocol_version":"1.4"}`:            "a session of Kimi CLI (type, protocol_version, version 1.4)",
-		`{"type":"metadata","protocol_version":"` + secret + `"}`: "a session of Kimi CLI (type, protocol_version)",
+		`{"type":"metadata","protocol_version":"1.4"}`:                                                    "a session of Kimi CLI (type, protocol_version, version 1.4)",
+		`{"type":"metadata","protocol_version":"` + secret + `"}`:                                         "a session of Kimi CLI (type, protocol_version)",
+		`{"messages":"### Instruction:\nu\n\n### Response:\na"}`:                                          "an array of messages, and not one text with all of them,",
+		`{"chosen":[{"role":"assistant","content":"a"}],"rejected":[{"role":"assistant","content":"b"}]}`: "pairs of a preference",
+		`{"prompt":[{"role":"assistant","content":"a"},{"role":"user","content":"u"}]}`:                   "prompts without answers",
 		`{"hello":1}`: "no format with these keys is known: report it at " + reportAddress,
 		`{"schema_version":"ATIF-v1.9","steps":[]}`:                                         "write an older version, or report it at " + reportAddress,
 		`{"kind":"MessageEvent","id":"a","timestamp":"t","source":"user","llm_message":{}}`: "one event is no attempt: join the events",

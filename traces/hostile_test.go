@@ -126,6 +126,7 @@ func TestHostileInput(t *testing.T) {
 		"later episode":           {`{"schema_version":"oro.environment_episode.v2","episode":{}}`, 0, "unsupported_schema"},
 		"steps no array":          {`{"schema_version":"ATIF-v1.7","steps":{}}`, 0, "wrong_type"},
 		"messages no array":       {`{"messages":"hi"}`, 0, "wrong_type"},
+		"a pointer of Git LFS":    {"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 3\n", 0, "not_a_trace"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -142,6 +142,7 @@ func binaryFormat(magic []byte) string {
 		{"PK\x03\x04", "zip"},
 		{"\x89PNG", "PNG"},
 		{"SQLite", "SQLite"},
+		{"version https://git-lfs", "Git LFS: fetch its content with git lfs pull"},
 		{"\xff\xfe", utf16},
 		{"\xfe\xff", utf16},
 	} {

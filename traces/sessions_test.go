@@ -2,6 +2,7 @@ package traces
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -159,12 +160,56 @@ func TestEventsOfTheConsole(t *testing.T) {
 	}
 }
 
-// fuzzSession holds a reader to its samples with any damage: what is read is whole, and
+// fuzzed names for each fuzz target the samples from which it begins.
+var fuzzed = map[string][]string{
+	"FuzzCodex":        {"codex.jsonl", "codex_old.jsonl"},
+	"FuzzPi":           {"pi.jsonl"},
+	"FuzzSessionTrace": {"sts.jsonl"},
+	"FuzzGeminiCLI":    {"gemini_cli.jsonl", "gemini_cli.json"},
+	"FuzzOpenHands":    {"openhands.jsonl", "openhands_output.jsonl", "openhands_sdk.jsonl"},
+	"FuzzOpenCode":     {"opencode.json"},
+	"FuzzClaude":       {"claude_stream.jsonl", "claude_code.jsonl", "claude_code_subagent.jsonl"},
+	"FuzzSpans":        {"otlp.jsonl", "otel_events.jsonl", "span.json", "phoenix.jsonl"},
+	"FuzzVendors":      {"langfuse.json", "langfuse_page.json", "langfuse_sdk.jsonl", "langsmith.jsonl", "mlflow.json", "weave.jsonl", "agent_lightning.jsonl"},
+	"FuzzAPIs": {
+		"responses.jsonl", "responses_calls.jsonl", "responses_items.json", "anthropic.jsonl", "anthropic_server.jsonl", "bedrock.jsonl", "gemini.jsonl",
+		"batches.jsonl",
+	},
+	"FuzzHarnesses": {
+		"swe_agent.traj", "swe_rows.jsonl", "mini_swe_agent.jsonl", "inspect.json", "verifiers.jsonl", "verifiers_episode.jsonl", "tau2.json", "tau_bench.jsonl",
+	},
+	"FuzzRows":   {"openai.jsonl", "conversation.jsonl", "rollouts.jsonl", "sharegpt.json", "toolace.json", "atif.json"},
+	"FuzzSubnet": {"envelope.jsonl", "dialogue.json", "episode.json", "feedback.json", "ledger.json"},
+}
+
+// TestEverySampleIsFuzzed: each sample of a format, and so each reader, has a fuzz target.
+func TestEverySampleIsFuzzed(t *testing.T) {
+	t.Parallel()
+	for name := range samplesOfAll(t) {
+		isIn := func(samples []string) bool { return slices.Contains(samples, name) }
+		if !slices.ContainsFunc(slices.Collect(maps.Values(fuzzed)), isIn) {
+			t.Errorf("%s is in no fuzz target", name)
+		}
+	}
+}
+
+// samplesOfAll are the samples of the formats of other tools and of the subnet, by name.
+func samplesOfAll(tb testing.TB) map[string]string {
+	tb.Helper()
+	samples := samplesIn(tb, "testdata/shapes")
+	maps.Copy(samples, formatSamples(tb))
+	return samples
+}
+
+// fuzzReader holds a reader to the samples of the target with any damage: what is read is whole, and
 // is read again from what the program writes of it.
-func fuzzSession(f *testing.F, samples ...string) {
+func fuzzReader(f *testing.F) {
 	f.Helper()
-	all := formatSamples(f)
-	for _, name := range samples {
+	all := samplesOfAll(f)
+	for _, name := range fuzzed[f.Name()] {
+		if all[name] == "" {
+			f.Fatalf("no sample %s", name)
+		}
 		f.Add(all[name])
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -185,18 +230,16 @@ func fuzzSession(f *testing.F, samples ...string) {
 	})
 }
 
-func FuzzCodex(f *testing.F)        { fuzzSession(f, "codex.jsonl", "codex_old.jsonl") }
-func FuzzPi(f *testing.F)           { fuzzSession(f, "pi.jsonl") }
-func FuzzSessionTrace(f *testing.F) { fuzzSession(f, "sts.jsonl") }
-func FuzzGeminiCLI(f *testing.F)    { fuzzSession(f, "gemini_cli.jsonl", "gemini_cli.json") }
-func FuzzOpenHands(f *testing.F) {
-	fuzzSession(f, "openhands.jsonl", "openhands_output.jsonl", "openhands_sdk.jsonl")
-}
-func FuzzOpenCode(f *testing.F)     { fuzzSession(f, "opencode.json") }
-func FuzzClaudeStream(f *testing.F) { fuzzSession(f, "claude_stream.jsonl", "claude_code.jsonl") }
-func FuzzSpans(f *testing.F) {
-	fuzzSession(f, "otlp.jsonl", "otel_events.jsonl", "span.json", "phoenix.jsonl", "langfuse.json", "langfuse_sdk.jsonl", "langsmith.jsonl", "mlflow.json", "weave.jsonl", "agent_lightning.jsonl")
-}
-func FuzzAPIs(f *testing.F) {
-	fuzzSession(f, "responses.jsonl", "responses_calls.jsonl", "responses_items.json", "anthropic.jsonl", "anthropic_server.jsonl", "gemini.jsonl", "batches.jsonl")
-}
+func FuzzCodex(f *testing.F)        { fuzzReader(f) }
+func FuzzPi(f *testing.F)           { fuzzReader(f) }
+func FuzzSessionTrace(f *testing.F) { fuzzReader(f) }
+func FuzzGeminiCLI(f *testing.F)    { fuzzReader(f) }
+func FuzzOpenHands(f *testing.F)    { fuzzReader(f) }
+func FuzzOpenCode(f *testing.F)     { fuzzReader(f) }
+func FuzzClaude(f *testing.F)       { fuzzReader(f) }
+func FuzzSpans(f *testing.F)        { fuzzReader(f) }
+func FuzzVendors(f *testing.F)      { fuzzReader(f) }
+func FuzzAPIs(f *testing.F)         { fuzzReader(f) }
+func FuzzHarnesses(f *testing.F)    { fuzzReader(f) }
+func FuzzRows(f *testing.F)         { fuzzReader(f) }
+func FuzzSubnet(f *testing.F)       { fuzzReader(f) }

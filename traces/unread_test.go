@@ -3,7 +3,6 @@ package traces
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -45,8 +44,7 @@ func TestInventedKeysAreNamed(t *testing.T) {
 	t.Parallel()
 	const invented = "zq_invented"
 	values := []string{`"a text"`, `0.75`, `false`, `[["nested"]]`, `{"deep":{"er":1}}`, `0`}
-	samples := samplesIn(t, "testdata/shapes")
-	maps.Copy(samples, formatSamples(t))
+	samples := samplesOfAll(t)
 	for name, text := range samples {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -62,6 +60,13 @@ func TestInventedKeysAreNamed(t *testing.T) {
 					member += ","
 				}
 				all, faults := readTextWith(t, name, text[:place.offset]+member+text[place.offset:], named())
+				path := pathOf(place.keys[:len(place.keys)-1], invented)
+				want := []string{"unread:" + path, "unread:messages." + path, "unread:dialogue." + path} // the latter two in bare lists
+				isElsewhere := func(word string) bool { return strings.HasSuffix(word, invented) && !slices.Contains(want, word) }
+				isPairs := slices.Contains(place.keys, "attributes") || slices.Contains(place.keys, "logRecords")
+				if !isPairs && slices.ContainsFunc(lossesOf(all), isElsewhere) {
+					t.Errorf("%s is named as %q", path, lossesOf(all))
+				}
 				isNew := func(word string) bool { return !slices.Contains(known, word) }
 				if len(faults) > 0 || slices.ContainsFunc(lossesOf(all), isNew) || slices.ContainsFunc(all, func(trace *arena.Trace) bool { return tells(t, trace, invented, place.keys) }) {
 					continue
@@ -110,6 +115,7 @@ func objectPlaces(text string) (places []place) {
 			}
 		case '}', ']':
 			keys = keys[:len(keys)-1]
+			key = ""
 		}
 	}
 	return places
@@ -143,6 +149,13 @@ func tells(tb testing.TB, trace *arena.Trace, key string, around []string) bool 
 		tb.Fatal(err)
 	}
 	return strings.Contains(string(text), key) || strings.Contains(string(trace.Tools), key)
+}
+
+// pathOf returns the path of a key in the innermost of the objects with these keys, without the indices of
+// lists. OpenTelemetry's pairs of a key and a value have no such path.
+func pathOf(around []string, key string) string {
+	isIndex := func(name string) bool { return strings.Trim(name, "0123456789") == "" }
+	return strings.Join(append(slices.DeleteFunc(slices.Clone(around), isIndex), key), ".")
 }
 
 // wholeParts are the words for parts of a document that are lost as a whole.

@@ -169,7 +169,7 @@ def atif(lines):
 def sniff(lines):
     """Returns the format of a file and its counter, by the keys of its records."""
     keys = set().union(*(line.keys() for line in lines[:50] if isinstance(line, dict)))
-    kinds = {line.get("type") for line in lines if isinstance(line, dict)}
+    kinds = {line["type"] for line in lines if isinstance(line, dict) and isinstance(line.get("type"), str)}
     for format, count, ok in (
         ("swe_agent", swe_agent, {"history", "trajectory"} <= keys),
         ("atif", atif, "steps" in keys and "schema_version" in keys),

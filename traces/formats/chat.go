@@ -48,7 +48,7 @@ func (r *reader) readRow(row *value) {
 	r.isRow = true
 	r.readRowFields(row)
 
-	messages := row.first("messages", "conversations", "traj", "trajectory")
+	messages := messagesOf(row)
 	if list := messages.unpack(); list.isArray() {
 		r.readMessages(list)
 	} else {
@@ -67,6 +67,36 @@ func (r *reader) readRow(row *value) {
 	}
 }
 
+// HasConversation reports whether a row, which must be a valid JSON object, has messages.
+func HasConversation(row string) bool { return messagesOf(parse(row)).exists() }
+
+// messagesOf returns the messages of a row: those under a usual name, otherwise the only member that is a
+// conversation. The result does not exist if there are none, or several as in pairs of a preference.
+func messagesOf(row *value) *value {
+	found := row.first("messages", "conversations", "traj", "trajectory")
+	if found.exists() {
+		return found
+	}
+	for _, m := range row.open() {
+		switch {
+		case !isConversation(m.unpack()):
+		case found.exists():
+			return &value{}
+		default:
+			found = m.value
+		}
+	}
+	return found
+}
+
+// isConversation reports whether v is a list of messages, of which the last is the agent's. A list that ends
+// with another may be a prompt with examples.
+func isConversation(v *value) bool {
+	last := v.peek("@reverse.0")
+	author := rolesByName[last.Get("role").Str+last.Get("from").Str]
+	return v.isArray() && author == agentRole
+}
+
 // readRowFields adds an attempt with the fields of a row other than its messages, such as ids,
 // model, tools and reward.
 func (r *reader) readRowFields(row *value) {
@@ -77,7 +107,7 @@ func (r *reader) readRowFields(row *value) {
 	a.Session = strings.TrimSuffix(row.id("session_id"), "/"+a.ProblemID)
 	a.Trial = row.id("trial")
 	a.Model = r.text(row.first("model", "model_name"))
-	a.System = r.text(row.first("system", "system_prompt"))
+	a.System = r.content(row.first("system", "system_prompt")).text
 	a.Query = r.text(row.get("query"))
 	a.Tools = toolDefinitions(row.first("tools", "functions"))
 	a.Declared = declaredReward(row)

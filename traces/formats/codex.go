@@ -204,9 +204,6 @@ func (r *reader) readCodexLines(c *conversation) {
 			r.readCodexItem(content, &items)
 		case "event_msg", "world_state", "inter_agent_communication_metadata", "":
 			r.leaveEvent(line.value)
-		default:
-			r.addUnreadKind(line.kind)
-			line.raw()
 		}
 	}
 	items.flush()
@@ -241,15 +238,6 @@ func (r *reader) readCodexSummary(compacted *value, items *itemTurn) {
 			r.readCodexItem(item, items)
 		}
 	})
-}
-
-// addUnreadKind records the loss "unread:KIND" for a line of a kind that no reader knows. A kind
-// that does not look like a name is replaced by hiddenName.
-func (r *reader) addUnreadKind(kind string) {
-	if !isPlainName(kind) {
-		kind = hiddenName
-	}
-	r.addLoss("unread:" + kind)
 }
 
 // addSystem adds a system message with this text. It does nothing if the text is empty.

@@ -71,8 +71,8 @@ func (r *reader) segments(v *value) []content {
 	return all
 }
 
-// keyedParts maps the keys that a part of a message has in Gemini's API, where parts have no type,
-// to the kind of the part.
+// keyedParts maps the keys that a part of a message has in the APIs of Gemini and Bedrock, where parts
+// have no type, to the kind of the part.
 var keyedParts = []struct{ key, kind string }{
 	{"functionCall", "tool_call"},
 	{"function_call", "tool_call"},
@@ -80,6 +80,9 @@ var keyedParts = []struct{ key, kind string }{
 	{"executable_code", "tool_call"},
 	{"functionResponse", "tool_result"},
 	{"function_response", "tool_result"},
+	{"toolUse", "tool_call"}, // of Bedrock, as toolResult and reasoningContent
+	{"toolResult", "tool_result"},
+	{"reasoningContent", "thinking"},
 	{"codeExecutionResult", "tool_result"},
 	{"code_execution_result", "tool_result"},
 	{"inlineData", "file"},
@@ -91,7 +94,7 @@ var keyedParts = []struct{ key, kind string }{
 // partKind returns the kind of a part of a message: its type, with "-" replaced by "_", or that of
 // its key in keyedParts. It returns "" if the part has neither, as a text does.
 func partKind(part *value) string {
-	if kind := part.get("type"); kind.isPresent() {
+	if kind := part.get("type"); kind.isPresent() || !part.isObject() {
 		return strings.ReplaceAll(kind.str(), "-", "_")
 	}
 	for _, keyed := range keyedParts {
@@ -105,7 +108,7 @@ func partKind(part *value) string {
 // partBody returns the object with the fields of a part: the part itself, or in Gemini's API the
 // object under one of the keys of keyedParts. key is that key, otherwise empty.
 func partBody(part *value) (body *value, key string) {
-	if !part.get("type").isPresent() {
+	if part.isObject() && !part.get("type").isPresent() {
 		for _, keyed := range keyedParts {
 			if inner := part.get(keyed.key); inner.isObject() {
 				return inner, keyed.key
@@ -195,7 +198,7 @@ func (r *reader) resultPart(part *value) message {
 	}
 	return message{
 		role:   toolRole,
-		callID: part.id("tool_use_id", "id", "tool_call_id", "toolCallId"),
+		callID: part.id("tool_use_id", "id", "tool_call_id", "toolCallId", "toolUseId"),
 		name:   part.id("name", "toolName"),
 		result: r.result(body),
 	}
@@ -205,7 +208,7 @@ func (r *reader) resultPart(part *value) message {
 // returns the summary, or records a loss and returns "" if there is none.
 func (r *reader) thought(part *value) string {
 	if !part.get("redacted").isTrue() {
-		return r.text(part.first("thinking", "reasoning", "text", "content"))
+		return r.reasoning(part.first("thinking", "reasoning", "reasoningText", "text", "content"))
 	}
 	if !part.get("summary").isString() {
 		r.addLoss(lostReasoning)
@@ -285,7 +288,7 @@ func (r *reader) call(c *value) arena.ToolCall {
 		function = f
 	}
 	call := arena.ToolCall{
-		ID:     c.id("id", "call_id", "tool_call_id", "tool_use_id", "toolCallId"),
+		ID:     c.id("id", "call_id", "tool_call_id", "tool_use_id", "toolCallId", "toolUseId"),
 		Result: c.get("result").raw(),
 	}
 	if r.text(c.get("parse_error")) != "" {

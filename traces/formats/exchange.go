@@ -15,7 +15,7 @@ import (
 var exchange = Format{
 	Name:     "exchange",
 	Retained: "tools, model, reward, ending",
-	Writers: "OpenAI Responses API and its items, Anthropic Messages, Gemini's contents, batches of these, " +
+	Writers: "OpenAI Responses API and its items, Anthropic Messages, Gemini's contents, Bedrock, batches of these, " +
 		"logs of proxies (request, response, body), NeMo-Gym rollouts",
 	matches: isExchange,
 	read:    readExchange,
@@ -146,6 +146,9 @@ func (r *reader) readResponse(response *value) {
 	r.readItems(response.get("output"))
 	r.readFirst(response.get("choices"), "message")
 	r.readFirst(response.get("candidates"), "content")
+	if message := response.object("output").get("message"); message.isObject() { // of Bedrock
+		r.readMessage(message)
+	}
 	if rolesByName[response.get("role").str()] == agentRole {
 		r.readMessage(response)
 	}
@@ -219,8 +222,11 @@ func hasItem(list *value) bool {
 }
 
 func isItemKind(kind string) bool {
-	return kind == "reasoning" || isCallItem(kind) || isOutputItem(kind)
+	return kind == "reasoning" || kind == listsTools || isCallItem(kind) || isOutputItem(kind)
 }
+
+// listsTools is the kind of an item that lists the tools of a server and has nothing that the model wrote.
+const listsTools = "mcp_list_tools"
 
 // isCallItem reports whether an item of the Responses API is a call, by the client or by the
 // provider.
@@ -281,11 +287,11 @@ func (t *itemTurn) read(item *value) {
 		t.add(s)
 	case isOutputItem(kind):
 		t.flush()
-		t.r.addResult(item.id("call_id", "id"), t.r.itemResult(item.get("output")))
+		t.r.addResult(item.id("call_id", "id"), t.r.itemResult(item.first("output", "tools")))
 	case item.get("role").exists():
 		t.flush()
 		t.r.readMessage(item)
-	case kind == "mcp_list_tools": // says nothing that the model wrote
+	case kind == listsTools:
 	default:
 		t.flush()
 		t.r.attempt().hasUnreadPart = true

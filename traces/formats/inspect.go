@@ -21,7 +21,7 @@ var inspectLog = Format{
 	},
 	read: func(r *reader, doc *value) {
 		spec := doc.object("eval")
-		r.each(doc.get("samples"), func(v *value) {
+		r.eachObject(doc.get("samples"), func(v *value) {
 			r.readSample(v, spec)
 		})
 	},

@@ -137,6 +137,9 @@ func (r *reader) readReasoning(m *value, step *arena.Step) {
 	}
 }
 
+// reasoningNames are the names of the text in an element of reasoning, the first that is not null counts.
+var reasoningNames = []string{"text", "thinking", "reasoning", "reasoningText", "summary", "content"}
+
 // reasoning returns the model's reasoning in v: a string, or the texts and summaries in a list or
 // an object, joined by line breaks. If an element is only readable by the provider, it records a
 // loss.
@@ -144,14 +147,24 @@ func (r *reader) reasoning(v *value) string {
 	if v.isString() {
 		return r.text(v)
 	}
-	if hasHidden(v) {
-		r.addLoss(lostReasoning)
+	var texts []string
+	add := func(element *value) {
+		if text := r.reasoning(element); text != "" {
+			texts = append(texts, text)
+		}
 	}
-	text := reasoningText(v)
-	if v.isPresent() {
-		v.raw()
+	if v.isArray() {
+		r.each(v, add)
 	}
-	return text
+	if v.isObject() {
+		text := v.first(reasoningNames...)
+		if !text.exists() && v.first("data", "encrypted_content").exists() {
+			r.addLoss(lostReasoning)
+			v.raw()
+		}
+		add(text)
+	}
+	return strings.Join(texts, "\n")
 }
 
 // reasoningText returns the texts of reasoning, joined by line breaks, and does not record that v
@@ -174,26 +187,15 @@ func reasoningTexts(v gjson.Result) []string {
 	return nil
 }
 
-// reasoningOf returns the member of an object that has reasoning: the first of text, thinking,
-// reasoning, summary and content that is not null. Exists of the result is false if there is none.
+// reasoningOf returns the member of an object that has reasoning: the first of
+// reasoningNames that is not null. Exists of the result is false if there is none.
 func reasoningOf(element gjson.Result) gjson.Result {
-	for _, name := range []string{"text", "thinking", "reasoning", "summary", "content"} {
+	for _, name := range reasoningNames {
 		if v := element.Get(name); v.Exists() && v.Type != gjson.Null {
 			return v
 		}
 	}
 	return gjson.Result{}
-}
-
-// hasHidden reports whether a list of reasoning has an element with encrypted data and no readable
-// text.
-func hasHidden(v *value) bool {
-	hidden := false
-	for _, element := range v.json.ForEach {
-		isHidden := element.Get("data").Exists() || element.Get("encrypted_content").Exists()
-		hidden = hidden || isHidden && !reasoningOf(element).Exists()
-	}
-	return hidden
 }
 
 // readToolMessage adds a tool result from m; body is its content and text the text of that. In a

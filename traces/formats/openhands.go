@@ -273,10 +273,9 @@ func (s *openHandsSession) readSDKEvent(e *value) {
 	case "ACPToolCallEvent":
 		a.hasHiddenContext = true // the calls of another program, of which this is the display
 	default:
-		if !slices.Contains(sdkStates, kind) {
-			r.addUnreadKind(kind)
+		if slices.Contains(sdkStates, kind) {
+			r.leaveEvent(e)
 		}
-		r.leaveEvent(e)
 	}
 }
 

@@ -157,9 +157,6 @@ func (s *piSession) readLine(line *sessionLine) {
 		s.a.Model = cmp.Or(r.text(line.get("modelId")), s.a.Model)
 	case "thinking_level_change", "custom", "label", "session_info":
 		r.leaveEvent(line.value)
-	default:
-		r.addUnreadKind(line.kind)
-		line.raw()
 	}
 }
 

@@ -54,6 +54,15 @@ func (r *reader) each(list *value, visit func(v *value)) {
 	}
 }
 
+// eachObject calls visit as each does, but only for objects.
+func (r *reader) eachObject(list *value, visit func(v *value)) {
+	r.each(list, func(v *value) {
+		if v.isObject() {
+			visit(v)
+		}
+	})
+}
+
 // text returns v if it is a string, and otherwise "". If the string was written with half of a
 // surrogate pair, which gjson replaces by U+FFFD, it sets HasLoneSurrogate of the attempt.
 func (r *reader) text(v *value) string {

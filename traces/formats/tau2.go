@@ -26,7 +26,7 @@ var tau2 = Format{
 			told := v.object("user_scenario").get("instructions")
 			instructions[v.id("id")] = cmp.Or(told.str(), string(told.raw()))
 		})
-		r.each(doc.get("simulations"), func(v *value) {
+		r.eachObject(doc.get("simulations"), func(v *value) {
 			r.begin(v.json.Raw, v)
 			r.readSimulation(v, doc.object("info"))
 			a := r.attempt()

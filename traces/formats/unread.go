@@ -49,10 +49,10 @@ var metadataName = regexp.MustCompile(`(?:^|_)(?:id|uuid|time|timestamp|at|ms|ve
 // of an attempt's own values for this attempt, of doc's other values for all. If hasMetadata is
 // set, ids, times and costs are one loss together.
 func (r *reader) nameUnread(doc *value, hasMetadata bool) {
-	shared := Unread{isOwned: map[*value]bool{}, hasMetadata: hasMetadata}
+	shared := Unread{owned: map[*value]string{}, hasMetadata: hasMetadata}
 	for i := range r.attempts {
 		for _, v := range r.attempts[i].own {
-			shared.isOwned[v] = true
+			shared.owned[v] = ""
 		}
 	}
 	shared.visit(doc, "")
@@ -60,7 +60,7 @@ func (r *reader) nameUnread(doc *value, hasMetadata bool) {
 		a := &r.attempts[i]
 		own := Unread{hasMetadata: hasMetadata}
 		for _, v := range a.own {
-			own.visit(v, "")
+			own.visit(v, shared.owned[v])
 		}
 		for _, path := range shared.paths {
 			own.add(path)
@@ -77,9 +77,10 @@ func (r *reader) nameUnread(doc *value, hasMetadata bool) {
 // Unread collects the key paths of values of a document that were not read. Elements of a list share
 // the path of the list.
 type Unread struct {
-	// isOwned has the values that visit skips, because they belong to one attempt.
-	isOwned map[*value]bool
-	paths   []string
+	// owned has the values that visit skips, because they belong to one attempt, with the path at
+	// which each stands in the document.
+	owned map[*value]string
+	paths []string
 	// hasMetadata is set if ids, times and costs are not added to paths; foundMetadata is then set
 	// if there are some.
 	hasMetadata, foundMetadata bool
@@ -106,8 +107,12 @@ func (u *Unread) Add(path, name string, v arena.Raw) {
 }
 
 func (u *Unread) visit(v *value, path string) {
+	if _, isOwned := u.owned[v]; isOwned {
+		u.owned[v] = path
+		return
+	}
 	switch {
-	case v.isRead, u.isOwned[v]:
+	case v.isRead:
 	case v.parts != nil && v.parts.unpacked != nil:
 		u.visit(v.parts.unpacked, path)
 	case v.parts == nil, v.isArray() && v.peek("#").Int() > int64(len(v.parts.elements)):

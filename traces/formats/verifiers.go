@@ -64,7 +64,7 @@ var verifiersEpisode = Format{
 		return doc.get("traces").isArray() && doc.get("task").isObject() && doc.get("env").isObject()
 	},
 	read: func(r *reader, doc *value) {
-		r.each(doc.get("traces"), func(v *value) {
+		r.eachObject(doc.get("traces"), func(v *value) {
 			r.readVerifiersTrace(v, doc)
 		})
 	},
