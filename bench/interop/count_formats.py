@@ -133,12 +133,40 @@ def openhands(lines):
                     yield from (("text", t) for t in text_of(e.get("thought")))
 
 
+def items(found):
+    """Yields the units of items of the Responses API, of which a step may be a list."""
+    for item in [{"role": "user", "content": found}] if isinstance(found, str) else found or []:
+        kind = item.get("type") if isinstance(item, dict) else "steps"
+        if kind == "steps":
+            yield from items(item)
+        elif kind == "reasoning":
+            yield from (("thought", t) for t in text_of(item.get("content") or item.get("summary")))
+        elif kind in ("function_call", "custom_tool_call"):
+            yield "call", item.get("name")
+        elif kind in ("function_call_output", "custom_tool_call_output"):
+            yield "result", item["output"] if isinstance(item["output"], str) else "\n".join(text_of(item["output"]))
+        elif "role" in item:
+            yield from openai(item)
+
+
 def exchange(lines):
     for line in lines:
+        if "responses_create_params" in line:
+            asked = line["responses_create_params"]
+            yield from (("text", t) for t in text_of(asked.get("instructions")))
+            yield from items(asked.get("input"))
+            yield from items((line["response"] or {}).get("output"))
+            continue
         for m in line.get("messages") or []:
             yield from openai(m)
         for choice in (line.get("response") or {}).get("choices", []):
             yield from openai(choice["message"])
+
+
+def rows(lines):
+    for line in lines:
+        for m in line.get("messages") or line.get("conversations") or []:
+            yield from openai(m)
 
 
 def swe_agent(lines):
@@ -179,8 +207,9 @@ def sniff(lines):
         ("codex", codex, "payload" in keys or bool(kinds & {"function_call", "local_shell_call", "reasoning"}) or "instructions" in keys),
         ("claude_code", claude_code, {"sessionId", "message"} <= keys),
         ("pi", pi, bool(kinds & {"session", "session_start"}) and "message" in keys),
-        ("exchange", exchange, {"messages", "response"} <= keys),
+        ("exchange", exchange, {"messages", "response"} <= keys or {"responses_create_params", "response"} <= keys),
         ("openhands", openhands, bool(keys & {"history", "observation", "llm_message"})),
+        ("openai", rows, "messages" in keys),
     ):
         if ok:
             return format, count
@@ -195,6 +224,16 @@ def records(path):
         return doc if isinstance(doc, list) else [doc]
     except ValueError:
         return [json.loads(line) for line in text.split("\n") if line.strip().startswith("{")]
+
+
+def halves(units):
+    """Splits a text in which a thought ends, and whose beginning stood in the prompt, into two units."""
+    for kind, text in units:
+        thought, closing, rest = (text or "").partition("</think>")
+        if kind == "text" and closing and "<think" not in thought:
+            yield "thought", thought
+            text = rest
+        yield kind, text
 
 
 def written(rows):
@@ -239,7 +278,7 @@ def main():
         except ValueError:
             continue
         format, count = sniff(lines)
-        units = [u for u in count(lines) if u[0] == "call" or (u[1] or "").strip()] if format else []
+        units = [u for u in halves(count(lines)) if u[0] == "call" or (u[1] or "").strip()] if format else []
         if not units:
             continue
         rows, lost, said = convert(path)
