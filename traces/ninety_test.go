@@ -71,8 +71,11 @@ func (u *units) called(more m) m {
 
 // wrappers are ways in which tools write a list of messages.
 var wrappers = map[string]func(messages []any) string{
-	"row":          func(all []any) string { return jsonLines(m{"id": "p", "messages": all}) },
-	"bare list":    func(all []any) string { return jsonLines(all) },
+	"row":       func(all []any) string { return jsonLines(m{"id": "p", "messages": all}) },
+	"bare list": func(all []any) string { return jsonLines(all) },
+	"key of its own": func(all []any) string {
+		return jsonLines(m{"conversation_hash": "h", "conversation": all, "toxic": false})
+	},
 	"list of rows": func(all []any) string { return jsonLines([]any{m{"messages": all}}) },
 	"text":         func(all []any) string { return jsonLines(m{"id": "p", "messages": jsonText(all)}) },
 	"trajectory":   func(all []any) string { return jsonLines(m{"instance_id": "i", "trajectory": all, "resolved": 1}) },
@@ -128,6 +131,39 @@ var ownShapes = map[string]func(u *units) string{
 			"custom_id": "a", "params": m{"model": "m", "system": u.system, "messages": all[:5]},
 			"result": m{"type": "succeeded", "message": m{"type": "message", "role": "assistant", "content": all[5].(m)["content"]}},
 		})
+	},
+	"bedrock": func(u *units) string {
+		text := func(text string) m { return m{"text": text} }
+		message := func(role string, parts ...any) m { return m{"role": role, "content": parts} }
+		call := m{"toolUse": m{"toolUseId": "c1", "name": "f", "input": m{"q": u.argument}}}
+		return jsonLines(m{"modelId": "m", "system": []any{text(u.system)}, "messages": []any{
+			message("user", text(u.user)),
+			message("assistant", m{"reasoningContent": m{"reasoningText": text(u.thought)}}, text(u.text), call),
+			message("user", m{"toolResult": m{"toolUseId": "c1", "content": []any{text(u.result)}}}),
+			message("assistant", text(u.answer)), message("user", text(u.next)), message("assistant", text(u.last)),
+		}})
+	},
+	"vercel's parts": func(u *units) string {
+		text := func(text string) m { return m{"type": "text", "text": text} }
+		message := func(role string, parts ...any) m { return m{"id": role, "role": role, "parts": parts} }
+		tool := m{"type": "tool-f", "toolCallId": "c1", "state": "output-available", "input": m{"q": u.argument}, "output": u.result}
+		return jsonLines(m{"id": "p", "messages": []any{
+			message("system", text(u.system)), message("user", text(u.user)), message("assistant", m{"type": "reasoning", "text": u.thought}, text(u.text), tool, text(u.answer)),
+			message("user", text(u.next)), message("assistant", text(u.last)),
+		}})
+	},
+	"one prompt with ### Instruction": func(u *units) string {
+		prompt := u.system + "\n\n### Instruction:\n" + u.user + "\n\n### Response:\n" + u.text
+		return jsonLines(m{"6": m{"reward": true, "traj": prompt}, "7": m{"reward": false, "traj": prompt}})
+	},
+	"an export of ChatGPT": func(u *units) string {
+		return jsonLines(m{"title": u.user, "current_node": "a", "mapping": m{"a": m{"message": m{"author": m{"role": "user"}, "content": m{"parts": []any{u.user}}}}}})
+	},
+	"an export of Claude's site": func(u *units) string {
+		return jsonLines(m{"uuid": "u", "chat_messages": []any{m{"sender": "human", "text": u.user}}})
+	},
+	"rows of prompts and answers": func(u *units) string {
+		return jsonLines(m{"instruction": u.user, "input": u.next, "output": u.answer})
 	},
 	"claude code": func(u *units) string {
 		lines := []any{m{"type": "system", "sessionId": "s", "uuid": "0", "parentUuid": nil, "message": m{"role": "system", "content": u.system}}}

@@ -298,7 +298,7 @@ func story(p *printer, a *Argument) {
 	p.print("")
 	s := a.Story
 	if s == nil {
-		p.line("dialogue  ", "not here: name the day that holds it behind the attempt")
+		p.line("dialogue  ", "not here: name the day that holds it behind the attempt, with --max-record if its record is beyond the limit")
 		return
 	}
 	p.line("request   ", "%s", brief(s.Query))

@@ -129,7 +129,7 @@ func (c *conversion) each(ctx context.Context, write func(t *arena.Trace, text [
 		if first := c.unread.First; len(first) > 0 {
 			why += ": " + first[0]
 		}
-		return cli.Failed(errors.New(why), "docs/traces.md says what is read")
+		return cli.Failed(errors.New(why), "docs/traces.md says what is read; --max-record reads longer records")
 	}
 	return nil
 }
