@@ -2,12 +2,41 @@ package formats
 
 import (
 	"cmp"
+	"regexp"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
 )
+
+// role is the kind of a message, by its author. A role that no reader knows becomes otherRole.
+type role uint8
+
+const (
+	otherRole role = iota
+	systemRole
+	userRole
+	agentRole
+	toolRole
+	// observationRole is the role of a message with the results of all calls in the agent
+	// message before it: one result, or a list with a result for each call.
+	observationRole
+)
+
+// message is one message of a document, in a form common to all formats.
+type message struct {
+	role role
+	// step is an agent's message with its calls. For other roles only its Content is set.
+	step arena.Step
+	// callID, name and result are those of a tool's result: the id of the call, the name of the
+	// tool (both empty if unknown), and the value.
+	callID, name string
+	result       arena.Raw
+	// isOnly reports whether a result directly after an agent's message names no call, and is the
+	// only result there. It may then answer all calls of that message.
+	isOnly bool
+}
 
 var rolesByName = map[string]role{
 	"system":        systemRole,
@@ -248,4 +277,58 @@ func JoinTextParts(raw arena.Raw) arena.Raw {
 		return raw
 	}
 	return arena.Quote(strings.Join(texts, "\n"))
+}
+
+// splitLoneThinking moves the text before the first </think> of a step to its reasoning, if no
+// <think> precedes it: chat templates write the opening tag into the prompt. It changes nothing if
+// the step has reasoning.
+func splitLoneThinking(s *arena.Step) {
+	const closing = "</think>"
+	thinking, text, found := strings.Cut(s.Content, closing)
+	if !found || s.Reasoning != "" || s.Think != "" || strings.Contains(thinking, "<think") {
+		return
+	}
+	s.Reasoning = strings.TrimSpace(thinking)
+	s.Content = strings.TrimSpace(text)
+}
+
+// Parts of a message in the format of gpt-oss (harmony): its header, which may name the tool that the
+// message calls, and its text up to the token that ends it.
+var (
+	// harmonyMessage matches the first message of a text in the format of gpt-oss. Group 1 is its
+	// header, group 2 its text up to the token that ends it.
+	harmonyMessage = regexp.MustCompile(`(?s)^\s*((?:<\|start\|>)?[^<]*<\|channel\|>[^<]*(?:<\|constrain\|>[^<]*)?)<\|message\|>(.*?)(?:<\|(?:end|call|return)\|>|$)`)
+	// harmonyTool matches the name of the tool, group 1, in the header of a message that calls one.
+	harmonyTool = regexp.MustCompile(`\bto=(?:functions\.)?([A-Za-z0-9_.-]+)`)
+)
+
+// splitHarmony splits the text of a step that consists of messages in the format of gpt-oss
+// (harmony): those of the channel analysis become the reasoning, those to a tool become calls, all
+// others the text. It changes nothing if the text has anything else, or the step has reasoning or
+// calls.
+func splitHarmony(s *arena.Step) {
+	if !strings.Contains(s.Content, "<|channel|>") || s.Reasoning != "" || len(s.Calls) > 0 {
+		return
+	}
+	split := *s
+	var thoughts, texts []string
+	for rest := s.Content; strings.TrimSpace(rest) != ""; {
+		parts := harmonyMessage.FindStringSubmatch(rest)
+		if parts == nil {
+			return
+		}
+		rest = rest[len(parts[0]):]
+		tool := harmonyTool.FindStringSubmatch(parts[1])
+		switch {
+		case tool != nil:
+			split.Calls = append(split.Calls, arena.ToolCall{Name: tool[1], Arguments: arena.Quote(parts[2])})
+		case strings.Contains(parts[1], "<|channel|>analysis"):
+			thoughts = append(thoughts, parts[2])
+		default:
+			texts = append(texts, parts[2])
+		}
+	}
+	split.Reasoning = strings.Join(thoughts, "\n")
+	split.Content = strings.Join(texts, "\n")
+	*s = split
 }

@@ -1,0 +1,172 @@
+package formats
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/calls"
+	"github.com/trajectory-arena/arena/internal/cursor"
+	"github.com/trajectory-arena/arena/internal/slicesx"
+)
+
+// markOnlyResults sets isOnly of each result that directly follows an agent's message, names
+// neither call nor tool, and precedes no other result. A result at the end of the conversation is
+// marked only if its role is observationRole, since other results may be missing.
+func (a *Attempt) markOnlyResults() {
+	for i := 0; i+1 < len(a.messages); i++ {
+		result := &a.messages[i+1]
+		if a.messages[i].role != agentRole || !result.isResult() || result.callID != "" || result.name != "" {
+			continue
+		}
+		isLast := i+2 == len(a.messages)
+		isFollowed := !isLast && a.messages[i+2].isResult()
+		result.isOnly = !isFollowed && (!isLast || result.role == observationRole)
+	}
+}
+
+func (m *message) isResult() bool { return m.role == toolRole || m.role == observationRole }
+
+// shareResult sets result at the last unanswered call of the last step, and an empty result at the
+// unanswered calls before it: a terminal shows one screen after a batch of commands. It records a
+// loss. The step must have an unanswered call.
+func (a *Attempt) shareResult(result arena.Raw) {
+	var last *arena.ToolCall
+	calls := a.Steps[len(a.Steps)-1].Calls
+	for i := range calls {
+		if calls[i].Result == "" {
+			calls[i].Result = `""`
+			last = &calls[i]
+		}
+	}
+	last.Result = result
+	a.addLoss(lostShared)
+}
+
+// appendResult sets the result of the first unanswered call that it belongs to: the call with this
+// id, else a call without an id of the tool with this name. If id is empty, any call of the tool
+// counts; an empty name is that of every tool.
+//
+// If there is no such call and calls may be written in the text of the last agent step, the result
+// becomes a user step. The step has <tool_response> tags if that text does have calls, and is plain
+// text like the output of a terminal if not. Without such an agent step the result is dropped, and
+// the trace gets a veto.
+func (a *Attempt) appendResult(id, name string, result arena.Raw) {
+	hasName := func(call *arena.ToolCall) bool { return name == "" || call.Name == name }
+	call := a.unansweredCall(func(call *arena.ToolCall) bool {
+		return call.ID == id && id != "" || id == "" && hasName(call)
+	})
+	if call == nil && id != "" { // calls in text have no ids
+		call = a.unansweredCall(func(call *arena.ToolCall) bool { return call.ID == "" && hasName(call) })
+	}
+	if call != nil {
+		call.Result = result
+		return
+	}
+	turn := a.lastTextTurn()
+	if turn == nil {
+		a.Veto(vetoUnmatched)
+		return
+	}
+	text := result.Text()
+	isTagged := strings.HasPrefix(strings.TrimSpace(text), "<tool_response>")
+	if !isTagged && hasCallsInText(turn) {
+		text = "<tool_response>\n" + text + "\n</tool_response>"
+	}
+	a.appendStep(arena.Step{Role: arena.RoleUser, Content: text})
+}
+
+// appendObservation assigns m, the result of all calls in the last agent step, to these calls: a
+// JSON list with as many elements as calls by index, a single result by shareResult, any other by
+// appendResult. Calls that the step has as a list in its text, as in ToolACE, become calls first.
+func (a *Attempt) appendObservation(m *message) {
+	if turn := a.lastTextTurn(); turn != nil {
+		if listed := calls.Listed(strings.TrimSpace(turn.Content)); len(listed) > 0 {
+			turn.Content = ""
+			turn.Calls = listed
+		}
+	}
+
+	unanswered := a.countUnanswered()
+	text := m.result.Text()
+	if unanswered > 1 && arena.Raw(text).Kind() == arena.Array && cursor.Valid(text) {
+		if results := gjson.Parse(text).Array(); len(results) == unanswered {
+			for _, result := range results {
+				a.appendResult("", "", arena.Raw(result.Raw))
+			}
+			return
+		}
+	}
+	if m.isOnly && unanswered > 1 {
+		a.shareResult(m.result)
+		return
+	}
+	a.appendResult(m.callID, m.name, m.result)
+}
+
+// hasCallsInText reports whether tool calls are written in the content or reasoning of a step.
+func hasCallsInText(s *arena.Step) bool {
+	if len(calls.Mended(s.Content).Calls) > 0 {
+		return true
+	}
+	return s.Reasoning != "" && len(calls.Mended(s.Reasoning).Calls) > 0
+}
+
+// countUnanswered counts the calls of the last step that have no result yet, among the first
+// maxLookback calls.
+func (a *Attempt) countUnanswered() int {
+	if len(a.Steps) == 0 {
+		return 0
+	}
+	calls := a.Steps[len(a.Steps)-1].Calls
+	calls = calls[:min(len(calls), maxLookback)]
+	return slicesx.CountFunc(calls, func(c *arena.ToolCall) bool {
+		return c.Result == ""
+	})
+}
+
+// lastTextTurn returns the agent's last step if it has text and no list of calls, so that calls
+// may be written in the text. Otherwise, and if there is no agent step among the last
+// maxLookback steps, it returns nil.
+func (a *Attempt) lastTextTurn() *arena.Step {
+	recent := a.Steps[max(0, len(a.Steps)-maxLookback):]
+	for i := range slices.Backward(recent) {
+		s := &recent[i]
+		if s.Role != arena.RoleAgent {
+			continue
+		}
+		if len(s.Calls) > 0 || s.Content+s.Reasoning == "" {
+			return nil
+		}
+		return s
+	}
+	return nil
+}
+
+// maxLookback is the maximum number of steps and calls that are searched for the call of a
+// result. Conversations have far fewer; the limit bounds the time for a malicious file.
+const maxLookback = 500
+
+// unansweredCall returns the first call without a result for which matches returns true, nil if
+// there is none. It searches the last step first, because ids repeat within a conversation, and at
+// most maxLookback steps and calls.
+func (a *Attempt) unansweredCall(matches func(call *arena.ToolCall) bool) *arena.ToolCall {
+	remaining := maxLookback
+	for i := range slices.Backward(a.Steps) {
+		remaining--
+		if remaining < 0 {
+			return nil
+		}
+		calls := a.Steps[i].Calls
+		for j := range calls[:min(len(calls), remaining)] {
+			call := &calls[j]
+			if call.Result == "" && matches(call) {
+				return call
+			}
+		}
+		remaining -= len(calls)
+	}
+	return nil
+}
