@@ -73,15 +73,16 @@ func NewSet(named string) (*Set, error) {
 	return s, nil
 }
 
-// nearest returns a question that names the first domain of the set whose name differs from the
-// given one by at most two edits, as ": did you mean shop?". It returns "" if there is none.
+// nearest returns a question that names the domain of the set with the most similar name, as ": did
+// you mean shop?". It returns "" if every name differs from the given one by more than two edits.
 func (s *Set) nearest(name string) string {
-	for _, known := range s.Names() {
-		if text.Distance(name, known) <= 2 {
-			return fmt.Sprintf(": did you mean %s?", known)
-		}
+	known := slices.MinFunc(s.Names(), func(a, b string) int {
+		return text.Distance(name, a) - text.Distance(name, b)
+	})
+	if text.Distance(name, known) > 2 {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf(": did you mean %s?", known)
 }
 
 // all returns the domains of the set.

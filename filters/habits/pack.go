@@ -69,11 +69,17 @@ func (u *Unpacker) More() bool { return u.err == nil && len(u.rest) > 0 }
 // Err returns ErrPacked if a value was damaged.
 func (u *Unpacker) Err() error { return u.err }
 
+// fail sets u.err and drops the bytes that are left, so that every later read fails too.
+func (u *Unpacker) fail() {
+	u.err = ErrPacked
+	u.rest = nil
+}
+
 // take returns the next n bytes. It returns nil and sets u.err if there are fewer, or if an earlier
 // read failed.
 func (u *Unpacker) take(n int) []byte {
-	if u.err != nil || n < 0 || n > len(u.rest) {
-		u.err = ErrPacked
+	if u.err != nil || n > len(u.rest) {
+		u.fail()
 		return nil
 	}
 	b := u.rest[:n]
@@ -85,7 +91,7 @@ func (u *Unpacker) take(n int) []byte {
 func (u *Unpacker) Int() int {
 	v, n := binary.Varint(u.rest)
 	if n <= 0 {
-		u.err = ErrPacked
+		u.fail()
 		return 0
 	}
 	u.take(n)
@@ -97,7 +103,7 @@ func (u *Unpacker) Int() int {
 func (u *Unpacker) length(size int) int {
 	v, n := binary.Uvarint(u.rest)
 	if n <= 0 || v > uint64(len(u.rest)/size) {
-		u.err = ErrPacked
+		u.fail()
 		return 0
 	}
 	u.take(n)
@@ -119,10 +125,12 @@ func (u *Unpacker) Sample(s *Sample) {
 	s.Score = u.float()
 	s.Open.Rise = u.float()
 	s.Open.Fall = u.float()
-	if flags := u.take(1); flags != nil {
-		s.Evidence = flags[0]&1 != 0
-		s.Silent = flags[0]&2 != 0
+	flags := byte(0)
+	if b := u.take(1); b != nil {
+		flags = b[0]
 	}
+	s.Evidence = flags&1 != 0
+	s.Silent = flags&2 != 0
 	s.Axis = arena.Axis(u.take(u.length(1)))
 	s.Tallies = s.Tallies[:0]
 	for range u.length(2) {

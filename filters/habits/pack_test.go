@@ -73,6 +73,13 @@ func TestPackedSamplesAreTheSame(t *testing.T) {
 		if !errors.Is(u.Err(), ErrPacked) {
 			t.Fatalf("%d of %d bytes: %v", n, len(packed), u.Err())
 		}
+		if u.Sample(reused); reused.Evidence || reused.Silent || reused.Begun != 0 || len(reused.Tallies) > 0 {
+			t.Fatalf("%d of %d bytes: after the error a sample is %+v", n, len(packed), reused)
+		}
+	}
+	short := NewUnpacker([]byte{2, 2})
+	if f, i, n := short.float(), short.Int(), short.length(1); f != 0 || i != 0 || n != 0 {
+		t.Errorf("a float that fails, then %v and %v", i, n)
 	}
 }
 

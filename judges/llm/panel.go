@@ -18,8 +18,8 @@ type panel struct {
 	primaries []int
 	fallbacks []int
 	votes     int
-	// repeats is set if one model gives several of the votes, on whichever endpoints.
-	repeats bool
+	// repeats has for each vote whether its model gives an earlier vote too, on whichever endpoint.
+	repeats []bool
 	// endpoints are the names of the members' endpoints.
 	endpoints []string
 
@@ -53,9 +53,10 @@ func newPanel(cfg Config) *panel {
 	}
 	voters := map[string]bool{}
 	for vote := range cfg.Votes {
-		voters[cfg.Panel[p.order(vote)[0]].Model] = true
+		voter := cfg.Panel[p.order(vote)[0]].Model
+		p.repeats = append(p.repeats, voters[voter])
+		voters[voter] = true
 	}
-	p.repeats = len(voters) < cfg.Votes
 	return p
 }
 

@@ -180,6 +180,28 @@ func TestSamplesDiffer(t *testing.T) {
 	}
 }
 
+// TestOnlyAModelsFurtherVotesAreSampled: with three votes of two models, the second model votes
+// once and is asked at temperature 0.
+func TestOnlyAModelsFurtherVotesAreSampled(t *testing.T) {
+	t.Parallel()
+	s := modeltest.New(t, say(0.5))
+	cfg := config(s)
+	cfg.Panel, cfg.Votes = panel(llm.Primary, llm.Primary), 3
+	j, _ := judge(t, cfg, nil)
+	if _, err := ask(t.Context(), j, 1); err != nil {
+		t.Fatal(err)
+	}
+	cold := map[string]int{}
+	for _, c := range s.Calls() {
+		if c.Body["temperature"] == 0.0 {
+			cold[c.Model]++
+		}
+	}
+	if cold["judge-a"] != 1 || cold["judge-b"] != 1 {
+		t.Errorf("asked at temperature 0: %v", cold)
+	}
+}
+
 func TestABrokenModelIsSetAside(t *testing.T) {
 	t.Parallel()
 	s := modeltest.New(t, byModel(map[string]func(modeltest.Call) modeltest.Action{"judge-a": noise(), "judge-b": say(0.5)}))

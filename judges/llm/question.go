@@ -93,13 +93,12 @@ func (j *Judge) questions(
 	return votes, nil
 }
 
-// params returns the request parameters for one sample of a vote. The first sample of the first
-// vote is at temperature 0, and so is that of each other vote unless one model gives several votes.
-// All other samples have a seed of their own and SampleTemperature, so that their answers can
-// differ.
+// params returns the request parameters for one sample of a vote. The first sample of a vote is at
+// temperature 0, unless the vote's model gives an earlier vote too. All other samples have a seed
+// of their own and SampleTemperature, so that their answers can differ.
 func (j *Judge) params(vote, sample int) map[string]any {
 	p := map[string]any{"temperature": 0, "max_tokens": j.cfg.MaxTokens}
-	if sample > 0 || vote > 0 && j.panel.repeats {
+	if sample > 0 || j.panel.repeats[vote] {
 		p["temperature"] = j.cfg.SampleTemperature
 		p["seed"] = vote*j.cfg.SelfConsistency + sample
 	}

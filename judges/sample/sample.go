@@ -53,11 +53,11 @@ func (it *Item) stratum() string {
 	return stratum
 }
 
-// Draw returns a sample of at most n items, each with its probability, in an order that does not
-// depend on the results of filter, judge and guard. The number of items from a stratum is
-// proportional to the square root of its size, and at least two, so that rare results are
-// estimated about as precisely as common ones. The sample depends on items and seed, not on the
-// order of the items.
+// Draw returns a sample of n items, each with its probability, in an order that does not depend on
+// the results of filter, judge and guard. The number of items from a stratum is proportional to the
+// square root of its size, and at least two, so that rare results are estimated about as precisely
+// as common ones. The sample has all items if there are at most n, and more than n if two of each
+// stratum are more. It depends on items and seed, not on the order of the items.
 func Draw(items []Item, n int, seed uint64) []Item {
 	strata := map[string][]Item{}
 	for _, it := range items {

@@ -86,6 +86,9 @@ func TestProbabilitiesAddUpToTheDay(t *testing.T) {
 			t.Fatalf("another order of attempts gives another sample: %d is %s, was %s", i, it.ID(), drawn[i].ID())
 		}
 	}
+	if few := Draw([]Item{{Run: "a"}, {Run: "b"}, {Run: "c"}}, 1, 1); len(few) != minPerStratum {
+		t.Errorf("%d drawn of one stratum", len(few))
+	}
 	if few := Draw(items[:5], 200, 1); len(few) != 5 {
 		t.Errorf("%d drawn of 5", len(few))
 	}

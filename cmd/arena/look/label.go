@@ -48,7 +48,7 @@ func NewLabel(s *cli.Streams) *cobra.Command {
 				return f.draw(c.Context(), fsys, dir, args[1:])
 			})
 		})
-	c.Flags().IntVar(&f.n, "n", 200, "attempts to draw")
+	c.Flags().IntVar(&f.n, "n", 200, "attempts to draw; at least two of each combination of results are drawn")
 	c.Flags().Uint64Var(&f.seed, "seed", 0, "another seed draws another sample")
 	c.Flags().BoolVar(&f.heldOut, "with-held-out", false, "draw attempts at protected problems too, and show the nearest protected requests: whoever sees the page knows them")
 	c.Flags().StringVarP(&f.out, "output", "o", "sample", "folder of the sample")

@@ -103,10 +103,11 @@ func (r *reading) names(i int, p *product) bool {
 }
 
 // namesPrice reports whether sentence i, the one before or the one after mentions the price of p.
+// It is false if no price of p is known.
 func (r *reading) namesPrice(i int, p *product) bool {
 	for k := max(0, i-1); k < min(i+2, len(r.sentences)); k++ {
 		isPrice := func(c cite) bool {
-			return c.kind == citePrice && c.token >= 0 && slices.Contains(r.tokens[c.token].number.readings[:], p.cents)
+			return c.kind == citePrice && c.token >= 0 && r.tokens[c.token].number.isPrice(p.cents)
 		}
 		if slices.ContainsFunc(r.sentenceCites(k), isPrice) {
 			return true

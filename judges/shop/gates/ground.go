@@ -76,8 +76,7 @@ func (r *reading) addMentioned(c *cite, mentioned map[string]bool) {
 func (r *reading) refersTo(c *cite, product int32) bool {
 	p := &r.index.products[product]
 	if c.kind == citePrice && c.token >= 0 {
-		n := &r.tokens[c.token].number
-		return slices.Contains(n.readings[:n.count], p.cents)
+		return r.tokens[c.token].number.isPrice(p.cents)
 	}
 	return c.product == product || c.kind == citeBrand && p.isBrand(r.folded[c.start:c.end])
 }

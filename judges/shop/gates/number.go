@@ -1,6 +1,7 @@
 package gates
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -108,6 +109,12 @@ func (n *number) add(reading int64) {
 		n.readings[n.count] = reading
 		n.count++
 	}
+}
+
+// isPrice reports whether the figure may be a product's price in hundredths. It is false for 0, the
+// price of a product of which no result has one.
+func (n *number) isPrice(cents int64) bool {
+	return cents > 0 && slices.Contains(n.readings[:n.count], cents)
 }
 
 // applyUnit multiplies the figure by the unit after it, as in 1.1k, 1,3 juta or 2万, if the unit is

@@ -8,6 +8,26 @@ import (
 	"github.com/trajectory-arena/arena/judges/shop/gates"
 )
 
+// TestAnUnknownPriceIsNoReason: a price is no reason for a product of which no result has one.
+func TestAnUnknownPriceIsNoReason(t *testing.T) {
+	t.Parallel()
+	g := readGoods(t, "testdata/errands.txt")
+	g.items["3518990007"] = "77120|Soundpeats Air4 lite earbuds white||COD|210|"
+	for _, think := range []string{
+		"I prefer 3518990007. 3518842210 costs 1799.0.",
+		"3518990007 stays below 1799.0. I take 3518990007, not 3518842210.",
+		"3518842210 at 1799.0, 3518990007 under that; going with 3518990007.",
+	} {
+		b := newBuilder(t, g, strings.Fields("unknown 0.7 price en"))
+		for _, line := range []string{"request ear", "think search", "find ear", "think " + think, "pick 3518990007"} {
+			b.line(line)
+		}
+		if c := b.done(); score(c) != c.score {
+			t.Errorf("%q is graded %v", think, score(c))
+		}
+	}
+}
+
 // TestWisdomIsNoRemark holds that sentences about thinking, choosing and
 // feeling well say nothing of what a tool returned, whatever words they share
 // with remarks that do.
