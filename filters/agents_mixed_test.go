@@ -175,3 +175,14 @@ func turnOneOfTwo(r *recorder, think string, calls ...call) []call {
 	r.infer(think, named...)
 	return r.run(think, calls)
 }
+
+// TestAPlaceholderIsNoCount: a server that counts one token for every reply makes nobody a forger.
+func TestAPlaceholderIsNoCount(t *testing.T) {
+	t.Parallel()
+	day := []agent{{"counts one token", few(9100), true, func(r *recorder) { r.tokens = func(int) int { return 1 } }, honest(turnPlain, talks)}}
+	for _, j := range judgeDay(t, play(day)) {
+		if j.after.Axis != arena.AxisAgentic {
+			t.Fatalf("axis %s: %v", j.after.Axis, j.after)
+		}
+	}
+}

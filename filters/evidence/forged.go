@@ -32,12 +32,27 @@ func (a *Attempt) countForgeries() int {
 	if slicesx.CountFunc(a.Log.Replies, (*Reply).isHurried) >= minHurried {
 		n++
 	}
-	if slicesx.CountFunc(a.Log.Replies, func(r *Reply) bool {
+	if a.Log.countsTokens() && slicesx.CountFunc(a.Log.Replies, func(r *Reply) bool {
 		return r.overfull
 	}) >= minHurried {
 		n++
 	}
 	return n
+}
+
+// countsTokens reports whether the server counted the tokens of its replies. A server that
+// reports the same number for all replies has a placeholder instead of a count, which says
+// nothing about who wrote the replies.
+func (l *ProxyLog) countsTokens() bool {
+	first := int64(0)
+	for i := range l.Replies {
+		n := l.Replies[i].tokens
+		if first > 0 && n > 0 && n != first {
+			return true
+		}
+		first = max(first, n)
+	}
+	return false
 }
 
 // isHurried reports whether a reply was written quicker than any model writes. It returns false

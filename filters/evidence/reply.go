@@ -34,8 +34,9 @@ type Reply struct {
 	size     int
 	streamed bool
 	// overfull reports whether the answer has more characters than its counted tokens can
-	// encode.
+	// encode. tokens is that count, 0 if there is none.
 	overfull bool
+	tokens   int64
 	// MultipleChoices reports whether the answer has several alternatives (several "choices").
 	MultipleChoices bool
 	content         arena.Raw
@@ -79,6 +80,7 @@ func readReply(c *arena.ProxyCall, times span, s *scratch) Reply {
 	}
 	r.Named = s.acts[firstAct:len(s.acts):len(s.acts)]
 	r.overfull = !r.streamed && s.exceedsTokens(&m)
+	r.tokens = m.tokens
 	return r
 }
 

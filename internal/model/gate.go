@@ -155,6 +155,9 @@ func (g *gate) leave(t slot, f *Fault) {
 		t.decrease(t.falls)
 	case f.isTemporary() && (f.timedOut || !g.breaker.OnlyTimeouts):
 		t.recordMiss(g.breaker, now, f.unreachable)
+		if f.timedOut { // fewer requests at once may each be answered in time
+			t.decrease(t.falls)
+		}
 	default:
 		t.resetMisses()
 	}

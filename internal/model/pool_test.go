@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -273,8 +274,9 @@ func TestServersWithoutAnswersAreSetAside(t *testing.T) {
 
 	g = begin("a")
 	miss(g, hung, 2*misses)
+	g.leave(enter(g, "a", nil), answer)
 	enter(g, "a", nil)
-	enter(g, "a", nil) // alone and slow: asked by many at once
+	enter(g, "a", nil) // alone and slow: asked by more at once as it answers
 
 	g = begin("a")
 	miss(g, refused, misses)
@@ -362,6 +364,35 @@ func TestLimitsFallAndRise(t *testing.T) {
 	if got := int(g.servers[0].limit); got != 5 {
 		t.Errorf("a window of answers: limit %d, want 5", got)
 	}
+}
+
+// TestSlowServerGetsFewerRequests: a server that answers two requests at once in its time-out
+// answers all, although more are sent to it at first.
+func TestSlowServerGetsFewerRequests(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var busy atomic.Int32
+		_, way := memnet.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			drain(r)
+			defer busy.Add(-1)
+			if busy.Add(1) > 2 {
+				<-r.Context().Done()
+				return
+			}
+			time.Sleep(time.Second)
+			w.Write([]byte(good))
+		}))
+		p := newTestPool(t, Config{URLs: []string{"http://models.test/v1"}, Concurrency: 8, Timeout: 5 * time.Second, Retries: 5, Transport: way})
+		var asked sync.WaitGroup
+		for range 16 {
+			asked.Go(func() {
+				if _, err := p.Ask(t.Context(), Request{Path: "/chat/completions", MaxBytes: MaxChat, Read: func([]byte) error { return nil }}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		asked.Wait()
+	})
 }
 
 // TestLimitRecoversAfterOverload: answers take as long as they take, some

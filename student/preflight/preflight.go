@@ -219,6 +219,8 @@ func (q Question) hint(fault *model.Fault, id telemetry.Identity) string {
 		return "the server has no model " + q.Model + ": it serves " + strings.Join(id.Models, ", ") + "; name one with --model"
 	case fault.Kind == model.Missing:
 		return "is --endpoint the base URL, ending in /v1, and --model a name that the server knows?"
+	case fault.Reason == "timeout":
+		return "a slow server wants more time for each request: --timeout"
 	case q.loads(fault):
 		return "start the server, or wait longer: --wait-for-server"
 	}

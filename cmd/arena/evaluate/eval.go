@@ -194,7 +194,7 @@ func (f *Flags) addServing(c *cobra.Command) {
 	fl.IntVar(&f.Asked.Retries, "retries", 5, "tries after the first")
 	fl.BoolVar(&f.retryInfra, "retry-infra", false, "ask again for the rollouts that an earlier command gave up as infra")
 	fl.StringArrayVar(&f.Played.OverflowWords, "overflow-words", nil, "words with which the server refuses a prompt that is too long, if it has words of its own; may be repeated")
-	fl.DurationVar(&f.Asked.Timeout, "timeout", 5*time.Minute, "time for one request")
+	fl.DurationVar(&f.Asked.Timeout, "timeout", 10*time.Minute, "time for one request; a server on a CPU may need more")
 	fl.DurationVar(&f.Asked.Patience, "wait-for-server", 10*time.Minute, "time for which a server is waited for that is not there, is away behind a router, or limits the rate of requests")
 }
 

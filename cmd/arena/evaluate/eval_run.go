@@ -234,6 +234,10 @@ func (f *Flags) report(s *cli.Streams, m *evaluation.Summary) error {
 		return cli.Limit(errors.New(m.NoRate), "summary.json names their forms under unparsed_calls; mend the server and begin the run in another folder")
 	}
 	if m.Coverage < f.coverage {
+		mend := "mend the server"
+		if m.Infra["timeout"] > 0 {
+			mend = "a slow server wants a longer --timeout or a smaller --concurrency; mend it"
+		}
 		return cli.Limit(fmt.Errorf(
 			"only %d of %d rollouts were scored: coverage %.4f is below %.4f",
 			m.Scored,
@@ -241,7 +245,7 @@ func (f *Flags) report(s *cli.Streams, m *evaluation.Summary) error {
 			m.Coverage,
 			f.coverage,
 		),
-			"summary.json counts the reasons under infra; mend the server and run the same command with --retry-infra, or lower --min-coverage")
+			"summary.json counts the reasons under infra; "+mend+" and run the same command with --retry-infra, or lower --min-coverage")
 	}
 	return f.unjudged(m)
 }
