@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/tidwall/gjson"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trajectory-arena/arena"
@@ -35,6 +36,7 @@ func (r *Run) finish(ctx context.Context, f *folder) (*evaluation.Summary, error
 		return nil, errors.Join(err, w.drop())
 	}
 	t := newTally(r.Contaminated, r.Spec.Dialect.SendsTools(), groups)
+	t.toolsUnseen = toolsUnseen(f.path)
 	err = r.each(ctx, f, func(key journal.Key, result *rollout.Result) error {
 		result, bad := withoutSecrets(result, r.runID(key.Sample))
 		if bad != nil {
@@ -61,6 +63,12 @@ func (r *Run) finish(ctx context.Context, f *folder) (*evaluation.Summary, error
 		return nil, err
 	}
 	return s, WriteJSON(f.file(SummaryFile), s)
+}
+
+// toolsUnseen reports whether a server of the run in folder showed no tools to the model.
+func toolsUnseen(folder string) bool {
+	b, err := os.ReadFile(filepath.Join(folder, ServersFile))
+	return err == nil && gjson.GetBytes(b, "#(tools_unseen==true)").Exists()
 }
 
 func (r *Run) each(

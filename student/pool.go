@@ -60,6 +60,7 @@ func PooledSummary(folders []string, groups map[string]int) (*evaluation.Summary
 		return nil, err
 	}
 	t := newTally(nil, spec.Dialect.SendsTools(), groups)
+	t.toolsUnseen = slices.ContainsFunc(folders, toolsUnseen)
 	err = EachPooled(folders, func(r *rollout.Result) error {
 		r.SetScore(r.Score)
 		t.add(r)

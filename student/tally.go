@@ -17,7 +17,11 @@ type tally struct {
 	contaminated map[string]bool
 	// serverParses reports whether the server parses calls, because requests have tool definitions.
 	serverParses bool
-	groups       groups
+	// toolsUnseen reports whether a server showed no tools to the model. callless counts the
+	// rollouts without a call.
+	toolsUnseen bool
+	callless    int
+	groups      groups
 	// graded reports whether a reward is neither 0 nor 1, so that the variance within a problem is
 	// not that of a share.
 	graded bool
@@ -92,6 +96,9 @@ func (t *tally) add(r *rollout.Result) {
 	t.problem.add(r)
 	s.Stops[string(r.Stop)]++
 	s.Add(r.Counts)
+	if r.ToolCalls == 0 {
+		t.callless++
+	}
 	s.Turns += r.Turns
 	t.unseen.add(float64(r.UnseenIDs), float64(r.Turns))
 	s.Cached += r.Cached
@@ -188,6 +195,9 @@ func (t *tally) summary() *evaluation.Summary {
 	s := &t.s
 	if n := s.UnparsedRollouts(); t.serverParses && float64(n) > maxUnparsed*float64(s.Samples) {
 		s.NoRate = fmt.Sprintf("%d of %d rollouts hold calls that nobody parsed", n, s.Samples)
+	}
+	if n := t.callless; t.serverParses && t.toolsUnseen && float64(n) > maxUnparsed*float64(s.Samples) {
+		s.NoRate = fmt.Sprintf("%d of %d rollouts have no call, and the server showed the tools to no model", n, s.Samples)
 	}
 	for p, scored := range t.parts {
 		p.Coverage = float64(p.Scored) / float64(p.Samples)

@@ -160,7 +160,7 @@ func soundReply(body gjson.Result) *exchange {
 	x.choice = map[string]any{"index": 0, "message": x.message, "finish_reason": "stop", "logprobs": nil}
 	x.reply = map[string]any{
 		"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": []any{x.choice},
-		"usage": map[string]any{"prompt_tokens": 100 + 50*x.step, "completion_tokens": 20, "total_tokens": 120 + 50*x.step},
+		"usage": map[string]any{"prompt_tokens": promptTokens(body), "completion_tokens": 20, "total_tokens": 20 + promptTokens(body)},
 	}
 	if x.step >= 0 {
 		next := plan[min(x.step, len(plan)-1)]
@@ -173,6 +173,11 @@ func soundReply(body gjson.Result) *exchange {
 		x.choice["finish_reason"] = "tool_calls"
 	}
 	return x
+}
+
+// promptTokens is a count of the prompt with its tools.
+func promptTokens(body gjson.Result) int {
+	return (len(body.Get("messages").Raw) + len(body.Get("tools").Raw)) / 4
 }
 
 // quirks are the modes of the server: what public reports say that servers do.

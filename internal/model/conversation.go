@@ -21,6 +21,8 @@ type Template struct {
 	// head is the JSON of the request up to the end of the system prompt. tail is the JSON
 	// between the last message and limit.
 	head, tail []byte
+	// tools is the part of tail with the tools.
+	tools []byte
 	// limit is the field that limits the reply's tokens, such as max_tokens. It is nil if the
 	// field is not sent.
 	limit []byte
@@ -55,6 +57,7 @@ func NewTemplate(model, system string, sampling Sampling, tools []arena.Raw) *Te
 			t.tail = append(t.tail, def...)
 		}
 		t.tail = append(t.tail, ']')
+		t.tools = slices.Clone(t.tail[1:])
 	}
 
 	extra := sampling.Extra
@@ -100,6 +103,16 @@ func (t Template) Streaming() *Template {
 // WithoutSeed returns a copy of the template that sends no seed.
 func (t Template) WithoutSeed() *Template {
 	t.withoutSeed = true
+	return &t
+}
+
+// WithoutTools returns a copy of the template that sends no tools. It returns nil if the template has none.
+func (t Template) WithoutTools() *Template {
+	if t.tools == nil {
+		return nil
+	}
+	t.tail = bytes.Replace(t.tail, t.tools, nil, 1)
+	t.tools = nil
 	return &t
 }
 

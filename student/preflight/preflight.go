@@ -85,6 +85,7 @@ func Ask(ctx context.Context, q Question) (Server, error) {
 	}
 	if ctx.Err() == nil && !q.loads(err) { // one that is away is not asked for more
 		s.Identity = telemetry.Identify(ctx, q.Base, q.Key, q.Words)
+		s.ToolsUnseen = w.toolsUnseen
 	}
 	if fault, is := errors.AsType[*model.Fault](err); is {
 		return s, &Refusal{s.Endpoint, fault, q.hint(fault, s.Identity)}
@@ -122,6 +123,8 @@ func (q Question) reply(ctx context.Context) (way, error) {
 type way struct {
 	streamed, completionLimit bool
 	returned                  model.Returned
+	// toolsUnseen is Identity.ToolsUnseen.
+	toolsUnseen bool
 }
 
 // template returns the run's request template t, changed to this form of request.
@@ -166,6 +169,7 @@ func (q Question) greet(ctx context.Context, greeting string) (way, error) {
 		}
 		if reply, _, err = q.Pool.Chat(ctx, body); err == nil {
 			last.returned = q.takesBack(ctx, template, conversation, reply)
+			last.toolsUnseen = q.hidesTools(ctx, template, conversation, reply)
 			break
 		}
 	}
@@ -191,6 +195,31 @@ func (q Question) takesBack(ctx context.Context, t *model.Template, c model.Conv
 		}
 	}
 	return model.AsItCame // the refusal is not about the fields
+}
+
+// hidesTools reports whether the server does not show the tools to the model. The prompt then has as
+// many tokens as without them, by a count that differs for a longer prompt. A server without such a
+// count is not suspected.
+func (q Question) hidesTools(ctx context.Context, t *model.Template, c model.Conversation, r model.Reply) bool {
+	bare := t.WithoutTools()
+	if bare == nil || r.Usage == nil || r.Usage.Prompt == 0 {
+		return false
+	}
+	tokens := func(c model.Conversation) int64 {
+		reply, _, err := q.Pool.Chat(ctx, bare.SingleToken(c, 0))
+		if err != nil || reply.Usage == nil {
+			return 0
+		}
+		return reply.Usage.Prompt
+	}
+	if tokens(c) != r.Usage.Prompt {
+		return false
+	}
+	longer := tokens(model.Conversation{}.Append(model.Turn{
+		Role:    "user",
+		Content: strings.Join(greetings, " "),
+	}))
+	return longer > r.Usage.Prompt
 }
 
 func refusedFor(err error, name string) bool {

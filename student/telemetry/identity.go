@@ -40,6 +40,9 @@ type Identity struct {
 	// SamplingDefaults are the server's sampling parameters if a request sets none, in the
 	// server's format.
 	SamplingDefaults string `json:"sampling_defaults,omitempty"`
+	// ToolsUnseen reports whether the server takes tools and shows none to the model: by its own
+	// count, a prompt is as long with them as without.
+	ToolsUnseen bool `json:"tools_unseen,omitempty"`
 }
 
 // Identify reads a server's description at base, its URL ending in /v1; key is its bearer

@@ -231,7 +231,7 @@ func (f *Flags) report(s *cli.Streams, m *evaluation.Summary) error {
 		fmt.Fprintf(s.Err, "pages         arena view %s\nlog           inspect view --log-dir %s\n", f.Out, f.Out)
 	}
 	if m.NoRate != "" {
-		return cli.Limit(errors.New(m.NoRate), "summary.json names their forms under unparsed_calls; mend the server and begin the run in another folder")
+		return cli.Limit(errors.New(m.NoRate), "mend the server and begin the run in another folder; summary.json names the forms of calls that nobody parsed")
 	}
 	if m.Coverage < f.coverage {
 		mend := "mend the server"

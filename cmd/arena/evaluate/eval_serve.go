@@ -160,6 +160,9 @@ func (f *Flags) preflight(
 	for _, one := range servers {
 		if one != nil {
 			ids = append(ids, one.Identity)
+			if one.ToolsUnseen {
+				fmt.Fprintf(s.Err, "arena: %s shows the tools to no model: by its count, a prompt has as many tokens with them as without. Start it with a chat template that has tools, or have them written into the prompt: --dialect hermes\n", one.Endpoint)
+			}
 			settle(run, one)
 		}
 	}
@@ -213,8 +216,7 @@ func settle(run *student.Run, s *preflight.Server) {
 func (f *Flags) keepIdentities(ids []telemetry.Identity) ([]telemetry.Identity, error) {
 	path := filepath.Join(f.Out, student.ServersFile)
 	var identities []telemetry.Identity
-	// A file that is missing, or that a killed process wrote in part, is written again:
-	// nothing depends on it.
+	// A file that is missing, or that a killed process wrote in part, is written again.
 	if b, err := os.ReadFile(path); err != nil || json.Unmarshal(b, &identities) != nil {
 		identities = nil
 	}
