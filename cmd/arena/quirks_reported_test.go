@@ -47,7 +47,7 @@ func reportedQuirks() (list []quirk) {
 			delete(x.message, "tool_calls")
 			x.reply["usage"] = map[string]any{"prompt_tokens": len(x.body.Get("messages").Raw) / 4, "completion_tokens": 20}
 			return false
-		}, want: "the tools to no model"},
+		}, want: "4 of 4 rollouts have no call, and the server showed the tools to no model"},
 		"call_type_empty":          {change: eachCall(func(_ int, c map[string]any) { c["type"] = "" })},
 		"refusal_empty":            {change: edits(func(x *exchange) { x.message["refusal"] = "" })},
 		"usage_zero":               {change: edits(func(x *exchange) { x.reply["usage"] = map[string]any{"prompt_tokens": 0, "completion_tokens": 0} })},
