@@ -181,6 +181,11 @@ func overflowQuirks() (list []quirk) {
 		{500, "sequence length is longer than the specified maximum sequence length"},
 		{400, "The conversation does not fit the context"},
 		{422, "n_ctx is 4096"},
+		// vLLM 0.32, llama.cpp, and both behind LiteLLM 1.108
+		{400, "This model's maximum context length is 12000 tokens. However, your prompt contains at least 12001 input tokens, which exceeds this limit even without any output tokens. Please reduce the length of the input prompt. (parameter=input_tokens, value=12001)"},
+		{400, "request (90017 tokens) exceeds the available context size (12032 tokens), try increasing it"},
+		{400, `litellm.ContextWindowExceededError: litellm.BadRequestError: ContextWindowExceededError: Hosted_vllmException - {"error":{"message":"This model's maximum context length is 12000 tokens.","param":"input_tokens","code":400}}` + "\nLiteLLM: model group 'm' failed with the error above. No fallback was attempted."},
+		{400, "litellm.ContextWindowExceededError: litellm.BadRequestError: ContextWindowExceededError: OpenAIException - request (90017 tokens) exceeds the available context size (12032 tokens), try increasing it\nmodel=m. context_window_fallbacks=None. fallbacks=None."},
 	} {
 		body, _ := json.Marshal(map[string]any{"error": map[string]any{"message": c.words, "code": c.status}})
 		list = append(list, quirk{name: fmt.Sprintf("overflow_%d", i), change: sends(c.status, string(body), late), want: "context_overflow 2"})

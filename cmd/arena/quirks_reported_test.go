@@ -22,6 +22,7 @@ func reportedQuirks() (list []quirk) {
 		"loading_503":            {change: once(503, `{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}`)},                                    // llama.cpp
 		"engine_dead_500":        {change: once(500, `{"object":"error","message":"EngineCore encountered an issue. See stack trace for the root cause.","code":500}`)}, // vLLM
 		"connection_error_500":   {change: once(500, `{"error":{"message":"litellm.InternalServerError: OpenAIException - Connection error.","code":"500"}}`)},
+		"cannot_connect_500":     {change: once(500, `{"error":{"message":"litellm.InternalServerError: InternalServerError: Hosted_vllmException - Cannot connect to host 127.0.0.1:9101 ssl:<ssl.SSLContext object at 0x7f> [Connect call failed ('127.0.0.1', 9101)] LiteLLM: model group 'm' failed","code":"500"}}`)},
 		"timeout_408":            {change: once(408, `{"error":{"message":"litellm.Timeout: APITimeoutError - Request timed out.","code":"408"}}`)},
 		"overloaded_529":         {change: once(529, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`)},
 		"conflict_409":           {change: once(409, `{"error":{"message":"the model is being swapped, try again"}}`), want: "409"},

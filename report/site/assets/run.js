@@ -107,7 +107,9 @@
     if (!p?.reward) return p ? el("p", {}, p.query || "") : null;
     const rewards = [p.reward].flat(), given = r.recommended || [];
     const rows = rewards.map((w, i) => [w.product_id ?? "any", [w.title].flat().filter(Boolean).join(" / "), given[i] ?? "none", given.includes(w.product_id) ? "yes" : "no"]);
-    const missed = Object.entries(r.score || {}).filter(([, v]) => typeof v === "number" && v < 1).map(([k]) => k);
+    // An axis is the share of the products that have the wish and fulfil it; what was not asked for is not missed.
+    const asks = (key) => key === "shop" || key === "budget" ? rewards.length : rewards.filter((w) => key.split(" & ").some((word) => Object.keys(w).some((name) => name.startsWith(word.replace(/s$/, ""))))).length;
+    const missed = r.success ? [] : Object.entries(r.score || {}).filter(([k, v]) => typeof v === "number" && v < asks(k) / rewards.length - 1e-9).map(([k]) => k);
     return [el("p", {}, p.query || ""), arena.table("Wanted and recommended", ["wanted", "title", "recommended", "same"], rows), missed.length ? el("p.bad", {}, `Wishes that were missed: ${missed.join(", ")}.`) : null];
   }
 
