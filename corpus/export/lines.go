@@ -25,7 +25,7 @@ func (s *lineSink) write(batch []row) error { return s.job.count.addRows(batch, 
 func (s *lineSink) add(r *row) (err error) {
 	s.line, err = s.appendJSON(s.line[:0], r)
 	if err != nil {
-		return fmt.Errorf("encode %s: %w", r.sft.SessionID, err)
+		return fmt.Errorf("encode row %d: %w", s.job.count.Rows+1, err)
 	}
 	s.job.count.Rows++
 	return s.lines.Add(s.line)

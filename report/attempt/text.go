@@ -40,12 +40,12 @@ func alone(a *Argument, stage func(*printer, *Argument)) string {
 	return p.String()
 }
 
-// shortest is the maximum number of characters that one line of an explanation quotes from a
+// maxQuoted is the maximum number of characters that one line of an explanation quotes from a
 // trace.
-const shortest = 240
+const maxQuoted = 240
 
 func brief(s string) string {
-	if c := text.Clip(s, shortest); len(c) < len(s) {
+	if c := text.Clip(s, maxQuoted); len(c) < len(s) {
 		return c + " …"
 	}
 	return s
