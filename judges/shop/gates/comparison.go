@@ -91,7 +91,7 @@ func (r *reading) takesLowerPrice(i int, a, b *candidate) bool {
 		return false
 	}
 	return r.sentences[i].classes&chooseWord != 0 && r.pairs(a, b, func(chosen, other *product) bool {
-		return chosen.cents < other.cents && r.namesPrice(i, chosen) && (r.namesPrice(i, other) || r.namesPrice(i-1, other) || r.namesPrice(i-2, other))
+		return chosen.cents < other.cents && r.namesPrice(i, chosen) && (r.namesPrice(i, other) || r.namesPrice(i-2, other))
 	})
 }
 

@@ -2,6 +2,7 @@ package gates
 
 import (
 	"embed"
+	"encoding/binary"
 	"slices"
 	"strings"
 	"sync"
@@ -79,9 +80,9 @@ const keyLength = 3
 
 // lexicon holds the entries of all word lists.
 type lexicon struct {
-	// entries has a list of entries for each beginning of keyLength bytes, sorted by word. A
-	// shorter word is under its bytes and zeros.
-	entries map[[keyLength]byte][]entry
+	// entries has a list of entries for each beginning of keyLength bytes, sorted by word. The
+	// first byte is the lowest of the key. A shorter word is under its bytes and zeros.
+	entries map[uint32][]entry
 	// keyLengths has, by first byte, a bit for each length of the keys in entries, without their
 	// zeros. Most words begin no key and are not looked up.
 	keyLengths [256]uint8
@@ -113,7 +114,7 @@ var words = sync.OnceValue(loadLexicon)
 
 func loadLexicon() *lexicon {
 	l := &lexicon{
-		entries: map[[keyLength]byte][]entry{},
+		entries: map[uint32][]entry{},
 		plain:   map[string]bool{},
 		values:  []string{""},
 	}
@@ -177,8 +178,9 @@ func (l *lexicon) add(text string, m meaning) {
 	if word == "" {
 		return
 	}
-	key := [keyLength]byte{word[0]}
-	l.keyLengths[word[0]] |= 1 << copy(key[:], word)
+	var start [4]byte
+	l.keyLengths[word[0]] |= 1 << copy(start[:keyLength], word)
+	key := binary.LittleEndian.Uint32(start[:])
 	list := l.entries[key]
 	i := slices.IndexFunc(list, func(e entry) bool {
 		return e.word == word && e.prefix == prefix
@@ -207,14 +209,14 @@ func (l *lexicon) appendMatches(
 	text string,
 	start int,
 ) ([]mark, int) {
-	var key [keyLength]byte
+	key := uint32(0)
 	longest := start
 	i := start
-	for k := 0; k < len(key) && i < len(text) && text[i] != 0; k++ {
+	for k := 0; k < keyLength && i < len(text) && text[i] != 0; k++ {
 		b, width := entryByte(text, i)
-		key[k] = b
+		key |= uint32(b) << (8 * k)
 		i += width
-		if l.keyLengths[key[0]]&(2<<k) == 0 {
+		if l.keyLengths[key&0xff]&(2<<k) == 0 {
 			continue
 		}
 		list := l.entries[key]
