@@ -373,8 +373,9 @@ func divide(
 	return out
 }
 
-// planKey returns the hash that identifies a plan: that of the configuration, the instruments, the
-// problems, the protection, and the keys and contents of all blocks (stored results).
+// planKey returns the hash that identifies a plan. It depends on the configuration, on what measured
+// the attempts (such as the judge), on the problems, the protected problems and the catalogue, and
+// on the keys and contents of all blocks (stored results).
 func (s *session) planKey() (string, error) {
 	parts := []string{
 		string(s.Config.JSON()),

@@ -61,9 +61,10 @@ func (d *decoder) attempts(f *formats.Format, doc string) (decoded, error) {
 	return results[0], nil
 }
 
-// attempt converts an attempt of package formats. It adds the vetoes (reasons not to train on it)
-// that the document declares, an unknown one as vetoForeign, repairSurrogate for half of a
-// surrogate pair, and the inference calls of an episode's transcript.
+// attempt converts an attempt that package formats read. It adds vetoes (reasons not to train on
+// the attempt): those that the document declares, with vetoForeign for an unknown one, and
+// repairSurrogate if a text has half of a UTF-16 surrogate pair. It assigns the model calls in the
+// attempt's transcript to the steps, and returns an error if the transcript cannot be read.
 func (d *decoder) attempt(a *formats.Attempt) (decoded, error) {
 	t := new(a.Trace)
 	for _, veto := range a.DeclaredVetoes {

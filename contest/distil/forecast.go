@@ -113,9 +113,10 @@ func newDraws(king *Student, students []Student) *draws {
 	return &draws{king, students, rand.New(rand.NewPCG(4, uint64(len(king.KLs))))} //nolint:forbidigo // as above
 }
 
-// crowns simulates rounds and returns, by model, the share of rounds in which rule r makes it
-// king. Each round has the given number of prompts, sampled from base, which has indexes of
-// measured prompts. A nil base means all of them.
+// crowns simulates rounds and returns, by model, the share of rounds after which the model is king
+// by rule r, only for models that are king at least once. Each round has the given number of
+// prompts, sampled from base, which has indexes of measured prompts. A nil base means all of them.
+// times is the number of rounds.
 func (d *draws) crowns(r *Rule, base []int, prompts, times int) map[string]float64 {
 	if base == nil {
 		base = make([]int, len(d.king.KLs))

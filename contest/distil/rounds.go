@@ -63,8 +63,10 @@ func ReadRounds(path string) ([]*Round, error) {
 	return rounds, err
 }
 
-// readEval reads the round's result file, relative to dir, and sets the uids of its students. It
-// returns an error if the file is outside of dir or the rule is invalid.
+// readEval reads the round's result file, relative to dir, into r.Eval, and sets the uids (miner
+// numbers) of its students. It sets r.Rule and r.RuleFrom, from the line of the rounds file or else
+// by the round's time. It returns an error if the file is outside of dir or cannot be read, or if
+// the rule is invalid.
 func (r *Round) readEval(dir string) (err error) {
 	if !filepath.IsLocal(r.File) {
 		return fmt.Errorf("file %q does not lie beside the rounds", r.File)

@@ -232,8 +232,9 @@ func (r *Rule) isBetter(a, b *Student) bool {
 	return a.Mean() < b.Mean()
 }
 
-// decide returns the student that is king after a round: the best challenger that passes the
-// rule, otherwise the king. The keys of excluded are the models that do not count.
+// decide returns the student that is king (the model to beat) after a round: the best of students
+// that passes the rule, otherwise the argument king. The result points into students or is king.
+// The keys of excluded are the models that do not count.
 func (r *Rule) decide(
 	king *Student,
 	students []Student,

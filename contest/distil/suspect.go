@@ -68,10 +68,11 @@ func isConstant(kls []float64) bool {
 	})
 }
 
-// copyEvidence returns what shows that a student is a copy of an earlier one: an equal hash,
-// equal KLs on at least two prompts, or an equal minimum and maximum KL over the tokens of a
-// prompt. It returns "" if nothing does. docs/decisions/20261123-contest.md has the rate of such
-// coincidences between different students.
+// copyEvidence returns what shows that a student is a copy of an earlier one: an equal hash, equal
+// KLs on all prompts that both have, at least two, or the same minimum KL over the tokens of a
+// prompt of minPositions or more, and a maximum within one millionth. It returns "" if nothing
+// does. docs/decisions/20261123-contest.md has the rate of such coincidences between different
+// students.
 func (s *Student) copyEvidence(earlier *Student) string {
 	if s.Hash != "" && s.Hash == earlier.Hash {
 		return "the hash of " + earlier.Model
@@ -95,8 +96,8 @@ func (s *Student) copyEvidence(earlier *Student) string {
 // KLs are evidence of a copy.
 const minPositions = 100
 
-// exclusions returns, by model, the reason why a student of a round does not count: no prompts,
-// stopped early, or the kind of a flag.
+// exclusions returns, by model, the reason why a student of a round does not count: the kind of its
+// flag or, if it has none, "no prompts" or "stopped early".
 func (e *Eval) exclusions(flags []Flag) map[string]string {
 	reasons := map[string]string{}
 	for i := range e.Students {

@@ -95,9 +95,10 @@ func Decide(l *Line) Gate {
 	return g
 }
 
-// addImprovement decides the improvement gate and reports whether the line passes: the KL must
-// be at most 0.98 of the previous revision's on the same rows. A line without the previous KL
-// fails.
+// addImprovement decides the improvement gate for a line of the log, and reports whether the line's
+// model passes: its KL must be at most 0.98 of the previous revision's on the same rows. A line
+// without one of the two KLs fails. It sets g.Improve and g.Change, and adds to g.Differs and
+// g.Open what the line has differently and what cannot be checked.
 func (g *Gate) addImprovement(l *Line) bool {
 	g.Improve = improveReason(l)
 	if l.Previous != nil {
@@ -141,9 +142,10 @@ func improveReason(l *Line) string {
 // are not compared, since their meaning is unknown.
 var failureReasons = map[string]bool{"same_revision": true, "too_small": true}
 
-// addConsistency decides the consistency gate and compares the result with the printed one. The
-// average KL on the next set must be at most 1.20 times that on the current set, or the limit in
-// the line.
+// addConsistency decides the consistency gate for a line of the log and compares the result with the
+// printed one. The average KL on the next set of rows must be at most 1.20 times that on the
+// current set, or at most the line's own limit. It sets g.Ratio and g.Consistent, and adds to
+// g.Differs and g.Open.
 func (g *Gate) addConsistency(l *Line) {
 	if l.EMACurrent == nil || l.EMANext == nil || !(*l.EMACurrent > 0) {
 		g.Open = append(g.Open, "averages of both sets")

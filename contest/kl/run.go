@@ -58,7 +58,8 @@ func readRun(dir string, yield func(*Row) bool) error {
 	return nil
 }
 
-// readReply yields one row for each token of a reply. more is false if yield ended the loop.
+// readReply yields one row for each token of a reply. more is false if yield ended the loop. It
+// returns an error if the likely tokens at each position are missing, have no ids or are invalid.
 func readReply(r *evaluation.TokensRow, yield func(*Row) bool) (more bool, err error) {
 	if len(r.LogProbs)+len(r.IDs) == 0 {
 		return true, nil // an empty reply

@@ -51,7 +51,8 @@ type answer struct {
 // AnswersFile is the name of the file with all answers in the folder of a run.
 const AnswersFile = "answers.journal"
 
-// asker is a client of the models that records their answers.
+// asker sends requests to the servers of the teacher and the students, and records the answers in a
+// journal, so that no request is sent twice.
 type asker struct {
 	config  *Config
 	journal *journal.Journal

@@ -51,7 +51,8 @@ func (a *asker) rows(ctx context.Context, m *Model, rows []row) iter.Seq2[*kl.Ro
 	}
 }
 
-// measure compares a student with the teacher and summarises the form of KL that decides.
+// measure compares a student with the teacher and summarises form, the form of KL that decides. It
+// returns an error if this form has no value.
 func measure(name, form string, teacher, student iter.Seq2[*kl.Row, error]) (Measured, error) {
 	r, err := kl.Compare(teacher, student, 0)
 	if err != nil {

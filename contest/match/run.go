@@ -102,7 +102,7 @@ func (r *Result) measureServers(ctx context.Context, dir string) error {
 	return errors.Join(err, a.close())
 }
 
-// students returns the students.
+// students returns pointers to the elements of c.Students.
 func (c *Config) students() []*Model {
 	var all []*Model
 	for i := range c.Students {

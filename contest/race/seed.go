@@ -22,10 +22,11 @@ const (
 	quicknetPeriod  = 3
 )
 
-// checkTiming checks the drand round of the commitment. The round must be quicknet's and have
-// the recorded time, the secret must have been committed before it, and it must be the first
-// round at least Offset seconds after closes, when qualifying closed. The last check is unknown
-// if closes is nil.
+// checkTiming checks the round of the randomness service drand that a commitment names, and returns
+// four findings, each OK, Wrong or Unknown. The round must be of the chain quicknet and have the
+// recorded time, the secret must have been committed before it, and it must be the first round at
+// least Offset seconds after closes, when qualifying closed. The last finding is Unknown if closes
+// is nil.
 func (c *Commitment) checkTiming(closes *time.Time) []Finding {
 	roundTime := time.Unix(quicknetGenesis+int64(c.Round-1)*quicknetPeriod, 0).UTC() //nolint:gosec // a round beyond int64 is another time than any
 	findings := []Finding{

@@ -159,7 +159,8 @@ func Compute(e *Epoch, r Rules, previous Bonds) *Result {
 }
 
 // pay sets the incentive, dividends and emission of each node. Each argument has one share for
-// each node.
+// each node. The emission is the share of the sum of incentive and dividends, or the stake if all
+// incentives and dividends are 0.
 func (r *Result) pay(incentive, dividends, stake []float64) {
 	emission := normalised(floats.AddTo(make([]float64, len(stake)), incentive, dividends))
 	if floats.Sum(emission) == 0 { // without incentive and dividends emission is by stake

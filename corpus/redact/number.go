@@ -118,14 +118,14 @@ func near(set charset, n, reach int) func(string, int, int) bool {
 	}
 }
 
-// hasGroup reports whether the keyword at start, a colon, follows the first group of a global
-// IPv6 address: 2 or 3 and three more hexadecimal digits.
+// hasGroup reports whether the four characters before start, the index of a colon, can be the first
+// group of a global IPv6 address: 2 or 3, and three hexadecimal digits.
 func hasGroup(text string, start, _ int) bool {
 	return start >= 4 && (text[start-4] == '2' || text[start-4] == '3') && hexadecimal.row(text, start-3, 3, 0)
 }
 
-// hasHash reports whether a hexadecimal digit precedes the keyword at start, or a backslash,
-// since what it escapes may be one.
+// hasHash reports whether the character before start, the index of a rule's keyword, is a
+// hexadecimal digit, or a backslash, since the character that a backslash escapes may be a digit.
 func hasHash(text string, start, _ int) bool {
 	return start > 0 && (hexadecimal[text[start-1]] || text[start-1] == '\\')
 }

@@ -135,8 +135,9 @@ func (v *textVersion) isName(start, end int, r *request) bool {
 	return v.wordBefore(start) == "" && v.isDelimitedAfter(end, r)
 }
 
-// isValue reports whether the words at these offsets are a value instead of a part of a
-// sentence: no other words precede or follow them in their line.
+// isValue reports whether the words at these offsets are a value of the request r instead of a part
+// of a sentence: next to them, with only blanks between, is no word except a key, a tool name or,
+// after them, another value of r.
 func (v *textVersion) isValue(start, end int, r *request) bool {
 	if !v.isDelimitedAfter(end, r) {
 		return false

@@ -21,8 +21,8 @@ type TurnSupport struct {
 	turn int
 }
 
-// NumberCounts counts the numbers of three digits or more in the thoughts of a dialogue. Numbers
-// that a call contains are left out.
+// NumberCounts counts the numbers of three digits or more in the thoughts of a dialogue. A number
+// that is in the arguments of a call of the same or an earlier turn is left out.
 type NumberCounts struct {
 	// Ungrounded counts the numbers that are neither in the customer's request nor in an earlier
 	// result.

@@ -23,8 +23,9 @@ var replayedText = Proof{
 	},
 }
 
-// ungroundedNumbers counts the numbers of three digits or more in thoughts, and among them those
-// that are neither in the customer's request nor in an earlier result.
+// ungroundedNumbers counts the numbers of three digits or more in thoughts, without numbers in the
+// arguments of calls so far, and among them those that are neither in the customer's request nor in
+// an earlier result.
 var ungroundedNumbers = &Count{
 	Name: "numbers in thoughts that stood nowhere before",
 	ratio: func(a *evidence.Attempt) Ratio {

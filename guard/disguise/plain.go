@@ -170,8 +170,10 @@ func Readings(text string, known func(word string) bool) []Reading {
 	return out
 }
 
-// undoOnce returns the texts that result from r if one more disguise is undone, each in plain
-// letters. It returns none if no disguise is found.
+// undoOnce returns the texts that result from r if one more disguise is undone: an encoding such as
+// base64 or, if known is not nil, letters set apart or replaced. Each text is in plain letters (see
+// Plain). It returns none if no disguise is found. known reports whether a word in lower case is
+// one of the language.
 func undoOnce(r Reading, known func(string) bool) []Reading {
 	var out []Reading
 	add := func(text, how string) {

@@ -207,7 +207,8 @@ func nounDifference(b, p *profile, _ float64) string {
 // minModifiers is the minimum number of words before a noun that identify the product.
 const minModifiers = 2
 
-// haveSameModifiers reports whether two phrases are similar word by word, except for the last ones.
+// haveSameModifiers reports whether two phrases have equally many words, and each word of a but the
+// last is similar to the word at the same place in b.
 func haveSameModifiers(a, b []*word) bool {
 	last := len(a) - 1
 	return len(b) == len(a) && slices.EqualFunc(a[:last], b[:last], areSimilar)

@@ -89,9 +89,9 @@ func (w *joiner) findPairs(batch []int32, first, n int) {
 	}
 }
 
-// compareKey compares the request with index number in Index.bases with the requests of other
-// groups that have this stem or number (key) of it, no rarer one of it, and whose score may reach
-// the threshold.
+// compareKey compares the request w.index.bases[number] with the requests of other groups that also
+// have key, which is one of its stems or numbers. It skips requests that were compared for a rarer
+// key, and those whose score cannot reach the threshold.
 func (w *joiner) compareKey(number int32, key *joinKey) {
 	group := w.requests[number].group
 	most := key.limit + detector[numbers]

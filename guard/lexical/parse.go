@@ -13,7 +13,10 @@ func parse(text string) []token {
 	return parseTokens(scan(foldText(text), nil))
 }
 
-// parseTokens does what parse does with the words and numbers of a scanned text.
+// parseTokens returns the tokens of a text as parse does, from its words and numbers before any
+// replacement. It joins words that are spelled letter by letter, removes the markers of list items,
+// replaces phrases and number words, and sets units and bounds (at least, at most). It overwrites
+// out.
 func parseTokens(out []token) []token {
 	out = joinLetters(out)
 	out = removeMarkers(out)

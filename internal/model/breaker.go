@@ -36,8 +36,8 @@ func (b Breaker) withDefaults() Breaker {
 // breaker allows.
 func (g *gate) healthy(s *server) bool { return s.misses < g.breaker.After }
 
-// isDown reports whether a server is not healthy and no connection to it could be made for at
-// least g.patience.
+// isDown reports whether a server is not healthy and at least g.patience has passed since a
+// connection to it failed for the first time after its last reply.
 func (g *gate) isDown(s *server, now time.Time) bool {
 	return !g.healthy(s) && !s.downSince.IsZero() && now.Sub(s.downSince) >= g.patience
 }

@@ -13,13 +13,14 @@ import (
 // of each step, which of its data is in earlier results and which is in none, and it shows the rows
 // first that any thinking mentions. These are the limits.
 const (
-	// maxGrounding is the maximum number of bytes of each list of a step, about 25 tokens.
+	// maxGrounding is the maximum number of bytes, about 25 tokens, of one list of data that the
+	// thinking of a step mentions.
 	maxGrounding = 100
-	// extraShare is the maximum length of all lists together, as a share of the trace rendered
-	// without them.
+	// extraShare is the maximum total length, in bytes, of the lists of data that the thinking of
+	// each step mentions, as a share of the length of the rendered trace without these lists.
 	extraShare = 0.105
-	// minRow is the minimum number of characters of a row that the thinking mentions. A shorter one
-	// would end before its price, and ten ids alone are many tokens of no use.
+	// minRow is the minimum length to which a row of a result is cut if the thinking mentions its
+	// item. A shorter row would end before its price, and an id alone is of no use.
 	minRow = 125
 )
 

@@ -69,8 +69,9 @@ func (s *Set) agentsChart() figures.Bars {
 // number below each.
 const maxBars = 12
 
-// lengthsChart returns the chart that counts kept attempts by length, with the splits stacked. file
-// is the name of the chart's file, x the text of its axis, and values selects the lengths.
+// lengthsChart returns the chart of how many kept attempts have a length in each of at most maxBars
+// equal ranges, with the splits stacked. file is the name of the chart's file, x the text of its
+// axis, and values returns the lengths of one split's attempts.
 func (s *Set) lengthsChart(file, x string, values func(*Lengths) []int) figures.Bars {
 	b := figures.Bars{File: file, X: x, Y: "kept attempts"}
 	longest := 0

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// shares are the metrics from 0 to 1, which are averaged over all servers. All other metrics are
-// counts, which are added.
+// shares are the metrics from 0 to 1, which are averaged over all servers, unless the hit rate can
+// be computed from counts (see values). All other metrics are counts, which are added.
 var shares = map[string]bool{"kv_cache_use": true, "prefix_hit_rate": true}
 
 // metrics maps the names of the Prometheus series of servers to the names under which this program

@@ -119,9 +119,10 @@ var storedFields = []string{
 	"invalidated_at", "invalidation_reason",
 }
 
-// runFields returns the content of a run's run.json: fields copied from the API, the fields that
-// package traces reads, and the validator's findings. isComplete, whether all attempts are on disk,
-// becomes the field whole.
+// runFields returns the content of a run's run.json: the fields of storedFields that the API has for
+// the run, the fields that package traces reads, and as problem_scores the results by problem that
+// the subnet's validator published. isComplete, whether all attempts are on disk, becomes the field
+// whole. It returns an error if the API's answer about the run is invalid JSON.
 func runFields(
 	r *run,
 	kind, network string,

@@ -199,9 +199,11 @@ func (r *reader) geminiText(parts *value) string {
 	return strings.Join(texts, "\n")
 }
 
-// geminiCallResult returns the result of a call, a list of parts, as one JSON string: of a response
-// with only the key output its text, of any other its JSON. It returns "" if the call has no
-// result.
+// geminiCallResult returns the result of a tool call of Gemini CLI as one JSON string. list is the
+// JSON array of the result's parts, whose texts are joined by newlines. The text of a part is the
+// value of output if that is the only key of its response, otherwise the JSON of the response, or
+// the text field of a part without a response. A value that is no array is returned unchanged, and
+// "" if the array is empty.
 func (r *reader) geminiCallResult(list *value) arena.Raw {
 	if !list.isArray() {
 		return list.raw()

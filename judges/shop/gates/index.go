@@ -44,8 +44,8 @@ type factIndex struct {
 	sentences []sentence
 	cites     []cite
 	starts    []int32
-	// partialBudget is the number of comparisons that may still be made between a word or figure of
-	// the thinking and the ids or titles of products.
+	// partialBudget is the number of comparisons that may still be made to test whether a word or
+	// figure of the thinking is a part of a product's id or title.
 	partialBudget int
 }
 
@@ -123,8 +123,9 @@ const (
 	// maxProducts is the maximum number of products stored for an attempt. 25 steps of five pages
 	// return 1,250.
 	maxProducts = 1 << 13
-	// maxPartial is the maximum number of comparisons, for one attempt, between a word or figure of
-	// the thinking and the products' ids or titles. No agent abbreviates a thousand ids.
+	// maxPartial is the maximum number of comparisons, for one attempt, that test whether a word or
+	// figure of the thinking is a part of a product's id or title. After these, none counts as a
+	// part. No agent writes a thousand abbreviated ids.
 	maxPartial = 1 << 10
 )
 

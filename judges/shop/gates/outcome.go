@@ -31,11 +31,12 @@ type revision struct {
 	recommended, preferred int32
 }
 
-// leadToOutcome reports whether the preference in sentence i, for the reason in sentence k, agrees
-// with the recommendation: a or b was recommended, and if a lower price is the only reason, it
-// costs no more than the other. Which of the two the sentence prefers cannot be parsed in every
-// language, so either may be the recommended one. Only if sentence k names one again after both
-// must that one be the recommended one. If nothing was recommended, either agrees.
+// leadToOutcome reports whether sentence i, which prefers a or b for the reason in sentence k, may
+// prefer the recommended product. One of the two must be recommended; which one the sentence prefers
+// is not parsed, since that is not possible in every language. If a lower price is the only reason,
+// the recommended one must cost no more than the other, and if sentence k names one of the two again
+// after both, that one must be recommended. If nothing was recommended, both count as recommended.
+// It records in r.progress and r.revisions why a check fails.
 func (r *reading) leadToOutcome(a, b *candidate, i, k int) bool {
 	cheaperOnly := r.isOnlyCheaper(k)
 	repeated := r.namedAgain(k, a, b)

@@ -248,8 +248,9 @@ func (r *reading) opensWithCause(i int) bool {
 	return false
 }
 
-// opensWithCheck reports whether sentence i begins with a word for finding out more and argues nothing,
-// as in "Open 612 and 345, then choose": what follows is an intention.
+// opensWithCheck reports whether sentence i only announces what the agent does next, as in "Open 612
+// and 345, then choose". It begins with a word for finding out more, and has no word for a cause,
+// contrast, comparison, refusal or preference.
 func (r *reading) opensWithCheck(i int) bool {
 	const argued = causeWord | contrastWord | compareWord | rejectWord | preferWord
 	if r.sentences[i].classes&argued != 0 {

@@ -75,10 +75,12 @@ func quote(text string, sentence, evidence span) string {
 
 // A brand in a script without blanks is searched for in the thinking by its characters.
 const (
-	// minName and maxName are the minimum and maximum number of characters of such a brand.
+	// minName and maxName are the minimum and maximum number of characters of a brand in a script
+	// without blanks, such as Chinese, that is searched for in the thinking.
 	minName = 2
 	maxName = 6
-	// maxNames is the maximum number of such brands of an attempt.
+	// maxNames is the maximum number of different brands in scripts without blanks that are
+	// searched for in the thinking of one attempt.
 	maxNames = 512
 )
 
