@@ -130,8 +130,9 @@ func (s *session) group(ctx context.Context) (*plan, error) {
 	return s.groupWithin(ctx, maxSamples)
 }
 
-// groupWithin runs the group step like group, with at most limit bytes of samples (the input of the
-// filter's second pass) in memory.
+// groupWithin runs the group step, stores its plan, and removes the files that were written for
+// earlier plans. At most limit bytes of samples (the input of the filter's second pass) are in
+// memory.
 func (s *session) groupWithin(ctx context.Context, limit int) (*plan, error) {
 	g := &grouper{session: s, maxSamples: limit}
 	if err := g.readBlocks(ctx); err != nil {

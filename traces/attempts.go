@@ -93,8 +93,8 @@ const vetoForeign = "foreign_veto" // the file says that the attempt is not to b
 // of this project set them. Any other declared veto becomes vetoForeign.
 var knownVetoes = append(formats.Vetoes, vetoContent, repairUTF8, repairSurrogate, repairNUL)
 
-// readTranscript reads list, the JSON array of an episode's inference calls, and assigns the
-// calls to the steps of t. It does nothing if list is empty. The elements count towards the
+// readTranscript reads list, the JSON array of the model calls of an episode (attempt), and assigns
+// the calls to the steps of t. It does nothing if list is empty. The elements count towards the
 // record's limit of list elements.
 func (d *decoder) readTranscript(t *arena.Trace, list arena.Raw) error {
 	if list == "" {

@@ -17,7 +17,8 @@ import (
 // Student is one model in a round.
 type Student struct {
 	Model string
-	UID   string
+	// UID is the number of the model's miner, "" if it is unknown.
+	UID string
 	// Status is the published status: scored, early_stopped, fraud_vram or empty.
 	Status string
 	// Stopped reports whether the validator stopped the student's run early.

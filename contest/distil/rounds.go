@@ -109,9 +109,9 @@ func ReadStates(path string) ([]State, error) {
 	return states, err
 }
 
-// king returns the student that was king before the round: the one with the king's uid, else the
-// one with the king's model, else the first one, since the king runs first. It returns nil if
-// there are no students.
+// king returns the student that was king (the model to beat) before the round: the one with the
+// king's uid (miner number), else the one with the king's model, else the first one, since the king
+// runs first. It returns nil if there are no students.
 func (r *Round) king() *Student {
 	students := r.Eval.Students
 	if len(students) == 0 {

@@ -31,9 +31,9 @@ type Simulated struct {
 // published rounds whose rule is known.
 const challengers = 5
 
-// noise is the variation of KLs between the prompts of one real round. It has the king's KLs
-// and, for each honest challenger, the differences between the king's and the challenger's KL on
-// each prompt, minus their mean.
+// noise is the variation of KLs between the prompts of one real round. It has the king's KLs and,
+// for each honest challenger (one that nothing excludes from the round), the differences between
+// the king's and the challenger's KL on each prompt, minus their mean.
 type noise struct {
 	king       []float64
 	deviations [][]float64
@@ -44,7 +44,7 @@ type noise struct {
 const minPrompts = 40
 
 // collectNoise collects the noise (the variation of KLs between prompts) of all rounds in which
-// an honest challenger has a KL on each prompt of the king, at least minPrompts. Of several
+// an honest challenger (not excluded) has a KL on each prompt of the king, at least minPrompts. Of several
 // rounds of one block, only the first is used.
 func collectNoise(rounds []*Round) []noise {
 	var out []noise

@@ -24,9 +24,9 @@ type Violation struct {
 	Why   string `json:"why"`
 }
 
-// order is the state for checking the order of events. Every revision must be locked before the
-// seed of the next set of rows is published, and evaluated after that. The next set of an epoch
-// is the current set of the following epoch.
+// order is the state for checking the order of events. Every revision of a model must be locked
+// before the seed of the next set (the rows on which KL is measured) is published, and evaluated
+// after that. The next set of an epoch is the current set of the following epoch.
 type order struct {
 	epoch   int64
 	block   int64

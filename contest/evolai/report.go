@@ -85,8 +85,8 @@ type log struct {
 	ratios   []float64 // logarithms of the ratio of KL between sets
 }
 
-// series identifies a moving average: that of one model on the current or on the next set of
-// rows.
+// series identifies a moving average of the KL of one model: on the next set of rows if next is
+// true, otherwise on the current set.
 type series struct {
 	track string
 	uid   int64

@@ -128,8 +128,8 @@ const maxChangedWords = 1
 // has, and more than maxChangedWords that were only omitted or added count as well: a single one
 // proves little ("grey condition"). In other wordings a word counts if a distinctive word is
 // missing and it is the only one that the text has in addition to the request, so that it replaces
-// the missing one. A text with more such words tells a story or uses other words throughout. It
-// returns "" if there is no difference.
+// the missing one. A text with several additional words tells a story or uses other words
+// throughout. wordDifference returns "" if there is no difference.
 func wordDifference(b, p *profile, template float64) string {
 	missing := missingWords(b, p, template)
 	extra := missingWords(p, b, template)
@@ -224,8 +224,8 @@ func isSubset(a, b []*word) bool {
 	})
 }
 
-// haveSimilar reports whether some word of a is similar to some word of b, as areSimilar defines
-// it.
+// haveSimilar reports whether some word of a may have the same meaning as some word of b (see
+// areSimilar).
 func haveSimilar(a, b []*word) bool {
 	for _, w := range a {
 		if slices.ContainsFunc(b, func(o *word) bool { return areSimilar(o, w) }) {

@@ -139,7 +139,7 @@ type joinText struct {
 	byBit    [maxFrequent]contribution
 	// position is the index in keys by vocabulary id.
 	position []int32
-	// textWeight and numberWeight are the weights of its words and of its numbers.
+	// textWeight and numberWeight are the total weights of the text's words and of its numbers.
 	textWeight, numberWeight float64
 	// hitTerms caches the results of the method hits.
 	hitTerms []float64
@@ -277,8 +277,8 @@ func (t *joinText) sumUp(l *joinLists) {
 }
 
 // limit returns the highest possible score, without what the request's own words and numbers add,
-// of a request that shares sum with the text, and numbers only if hasNumber is set. It is that of
-// the full text or of a part, whichever is higher.
+// of a request that shares sum with the text, and numbers only if hasNumber is set. It is the higher
+// one of the scores of the full text and of a part of the text.
 func (t *joinText) limit(sum contribution, hasNumber bool) float64 {
 	shared := 0.0
 	if hasNumber {

@@ -98,8 +98,8 @@ func (r *reading) isHeldAgainst(i int, a, b *candidate) bool {
 }
 
 // lacks reports whether sentence i has a word of refusal or contrast, names the candidate (a or b)
-// that was not recommended, and names an attribute value that in the results it has and the
-// recommended one has not.
+// that was not recommended, and names an attribute value that, in the results, this candidate has
+// and the recommended one has not.
 func (r *reading) lacks(i int, a, b *candidate) bool {
 	if r.sentences[i].classes&(rejectWord|contrastWord) == 0 {
 		return false
