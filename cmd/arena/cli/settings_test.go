@@ -31,7 +31,7 @@ the manifest records them under ` + "`instruments`" + `. The models of ` + "`--j
 [judges-llm.md](judges-llm.md).
 
 The column *reach* shows what a second build repeats after a change of the key. With ` + "`block`" + ` the build repeats everything: reading, filter, scores, judge and guard. With
-` + "`corpus`" + ` the build repeats only ranking and writing, and judges no attempt again. With ` + "`none`" + ` the build repeats nothing.
+` + "`guard`" + ` it repeats the guard on stored rows, ranking and writing. With ` + "`corpus`" + ` the build repeats only ranking and writing, and judges no attempt again. With ` + "`none`" + ` the build repeats nothing.
 
 | key | default | reach | meaning |
 |---|---|---|---|
