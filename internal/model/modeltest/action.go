@@ -51,6 +51,9 @@ func Complete(message func(map[string]any, Call), reply func(map[string]any)) Ac
 		message(m, c)
 		content, _ := m["content"].(string)
 		prompt := Tokens(c.Text)
+		if tools := c.Body["tools"]; tools != nil { // a chat template writes them into the prompt
+			prompt += Tokens(fmt.Sprint(tools))
+		}
 		completion := Tokens(content)
 		out := map[string]any{
 			"id": "chatcmpl-test", "object": "chat.completion", "model": c.Model,
