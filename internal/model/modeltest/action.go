@@ -50,10 +50,8 @@ func Complete(message func(map[string]any, Call), reply func(map[string]any)) Ac
 		m := map[string]any{"role": "assistant"}
 		message(m, c)
 		content, _ := m["content"].(string)
-		prompt := Tokens(c.Text)
-		if tools := c.Body["tools"]; tools != nil { // a chat template writes them into the prompt
-			prompt += Tokens(fmt.Sprint(tools))
-		}
+		tools, _ := c.Body["tools"].([]any)
+		prompt := Tokens(c.Text) + 50*len(tools) // a chat template writes them into the prompt
 		completion := Tokens(content)
 		out := map[string]any{
 			"id": "chatcmpl-test", "object": "chat.completion", "model": c.Model,
