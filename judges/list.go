@@ -119,8 +119,9 @@ func Names() []string {
 	})
 }
 
-// offline is the judge that asks no model. It grades attempts by the gates, and steps by the rule
-// of package steps.
+// offline is the judge that asks no model. It grades the reasoning of an attempt by four fixed
+// tests (package gates), and says of each step whether it was needed by a fixed rule (package
+// steps).
 type offline struct{}
 
 // Judge implements Judge.

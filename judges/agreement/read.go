@@ -118,7 +118,8 @@ func (l *ratingLine) score() (*float64, error) {
 	return score, nil
 }
 
-// needScores maps the verdicts on a step (waste, unclear, needed) to scores.
+// needScores maps a judge's verdict on one step of an attempt to a score: waste to 0, unclear to
+// 0.5 and needed to 1.
 var needScores = map[arena.Need]float64{arena.StepWaste: 0, arena.StepUnclear: 0.5, arena.StepNeeded: 1}
 
 // addSteps adds a rating for each step of an attempt, from a JSON list of verdicts. If the

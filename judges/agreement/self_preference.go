@@ -46,7 +46,8 @@ func (r *Ratings) Members() []Ratings {
 	})
 }
 
-// familyDifference is how much higher a family scored an attempt than the rest of the panel.
+// familyDifference is, for one attempt, the score by one family of judge models (such as qwen)
+// minus that by the rest of the panel. isOwn is set if the agent's model is of the same family.
 type familyDifference struct {
 	isOwn      bool
 	difference float64

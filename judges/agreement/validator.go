@@ -131,9 +131,9 @@ type Validator struct {
 	Correlation Figure `json:"correlation"`
 }
 
-// figurePairs has the validator's and the judge's values of one figure, for the same runs or
-// attempts in the same order, and the weight of each pair: the number of attempts that it
-// represents, 1 for a run.
+// figurePairs has the values of one figure (such as the reasoning score) according to the subnet's
+// validator and to the judge, for the same runs or attempts in the same order. A pair's weight is
+// the number of attempts that it represents, or 1 for a run.
 type figurePairs struct{ validator, judge, weights []float64 }
 
 // grade is a judge's grade of an attempt, and the number of attempts that it represents: 1 over the
@@ -225,8 +225,9 @@ func (v *Validator) compare(
 	v.Correlation = figures[2]
 }
 
-// weightOf returns the number of attempts that the figure of one finding represents: 1 for a run,
-// and the weight of the judge's grade for an attempt.
+// weightOf returns the number of attempts that a finding of the subnet (its figures on one run or
+// attempt) represents: 1 for a run, and the weight of the first of the judge's grades for an
+// attempt. judged must not be empty.
 func weightOf(f *SubnetFinding, judged []grade) float64 {
 	if f.Problem == "" {
 		return 1

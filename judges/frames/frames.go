@@ -25,20 +25,24 @@ import (
 // (see gates.Wording) of a passage at another problem. A set of fifty sentences, used in turn, is then
 // found in days of 20 passages. docs/measured/judges.md has the shares of honest days.
 const (
-	// firstGate is the number of the first gate that a passage in the thinking passes: a remark on
-	// results. The gate before it is about replies of models.
+	// firstGate is the number of the first gate (test on the way to a higher grade) that a passage
+	// of the thinking can pass: gate 2, a remark on tool results. Gate 1 is about the length of the
+	// model's replies.
 	firstGate = 2
-	// maxQuoted is the number of consecutive words that a passage must share with the request for
-	// these words to be left out of it.
+	// maxQuoted is the number of consecutive words at which a part of the passage that the request
+	// has too is a quotation, and is removed from the passage.
 	maxQuoted = 16
-	// runLen is the number of adjacent letters that two frames must have in common for their
-	// passages to be similar.
+	// runLen is the number of adjacent letters that the frames of two passages must share for the
+	// passages to be similar. A frame has one letter for each figure and each listed word (see
+	// gates.Frame).
 	runLen = 5
-	// minAlike is the minimum number of similar pairs for a flag, maxAlike their minimum share
-	// among all pairs.
+	// minAlike and maxAlike are the limits from which on an agent is flagged: at least minAlike
+	// pairs of similar passages, and these at least the share maxAlike of all pairs at different
+	// problems. Both limits also apply to the passages with a repeated wording.
 	minAlike = 3
 	maxAlike = 0.1
-	// maxCompared is the maximum number of passages of one agent that are compared.
+	// maxCompared is the maximum number of passages of one agent of which each pair is compared;
+	// further ones are not read.
 	maxCompared = 512
 )
 
@@ -129,9 +133,10 @@ func Flags(passages []Passage) []Flag {
 	return flags
 }
 
-// newFlag compares the passages of one agent, of which it uses the first maxCompared, and returns
-// the agent's flag without Copied. Attempts at the same problem are not compared with each other,
-// since the same thought may decide them. It sorts passages.
+// newFlag compares the passages that decided the grades of one agent's attempts, at most
+// maxCompared of them, and returns the agent's flag (whether its thinking looks like a filled
+// template) without Copied. Passages at the same problem are not compared, since two attempts may
+// rightly decide alike there. It sorts passages.
 func newFlag(passages []Passage) Flag {
 	slices.SortFunc(passages, func(a, b Passage) int {
 		return cmp.Or(cmp.Compare(a.Problem, b.Problem), cmp.Compare(a.Text, b.Text))
@@ -169,7 +174,8 @@ func newFlag(passages []Passage) Flag {
 	return f
 }
 
-// countRepeated counts the passages that have the wording of a passage at another problem.
+// countRepeated counts the passages whose wording (see wordingOf) a passage at another problem has
+// too.
 func countRepeated(passages []Passage) int {
 	problems := map[string]map[string]bool{}
 	wordings := make([]string, len(passages))
@@ -183,10 +189,11 @@ func countRepeated(passages []Passage) int {
 	return slicesx.CountFunc(wordings, func(wording *string) bool { return len(problems[*wording]) > 1 })
 }
 
-// passageRuns returns what two similar passages have in common: each run of runLen adjacent letters
-// of its frame, the frame if it is longer than one letter, and the passage's words with 0 in place
-// of those with a digit. These words find two passages of one template even if the word lists know
-// none of its words.
+// passageRuns returns the set of strings of which two similar passages share at least one: each run
+// of runLen adjacent letters of the passage's frame (see gates.Frame: one letter for each figure
+// and each word of the word lists), the whole frame if it is longer than one letter, and the text
+// as withoutFigures returns it. The last finds two copies of one template even if the word lists
+// know none of its words.
 func passageRuns(text string) map[string]bool {
 	runs := map[string]bool{}
 	frame := gates.Frame(text)
@@ -198,7 +205,8 @@ func passageRuns(text string) map[string]bool {
 	return runs
 }
 
-// withoutFigures returns the words of a text with 0 in place of those with a digit.
+// withoutFigures returns the words of a text, joined by blanks, with "0" in place of each word with
+// a digit: "612 costs PHP90" → "0 costs 0".
 func withoutFigures(text string) string {
 	words := strings.Fields(text)
 	for i, word := range words {
@@ -209,8 +217,9 @@ func withoutFigures(text string) string {
 	return strings.Join(words, " ")
 }
 
-// wordingOf returns the wording of a passage (see gates.Wording), or if it has none, its words without
-// figures.
+// wordingOf returns the wording of a passage: its words of the word lists, with a letter for each
+// attribute value (see gates.Wording). If these are too few, it returns all words, those with a
+// digit as "0".
 func wordingOf(text string) string {
 	if wording := gates.Wording(text); wording != "" {
 		return wording
@@ -218,7 +227,8 @@ func wordingOf(text string) string {
 	return withoutFigures(text)
 }
 
-// addRuns adds all runs of n adjacent letters of a frame (see gates.Frame) to the set runs.
+// addRuns adds to the set runs every run of n adjacent letters of a frame, the string with one
+// letter for each figure and listed word of a text (see gates.Frame).
 func addRuns(runs map[string]bool, frame string, n int) {
 	for i := 0; i+n <= len(frame); i++ {
 		runs[frame[i:i+n]] = true
@@ -234,8 +244,9 @@ const (
 	minShared = 5
 )
 
-// longRunLen is the number of adjacent letters by which any two thoughts are compared. It is
-// longer than runLen, which is used for deciding thoughts only, since many more thoughts decide
+// longRunLen is the number of adjacent letters that the frames (see gates.Frame) of any two
+// thoughts must share for the attempts to count as similar. It is longer than runLen, which is for
+// the thoughts that decided a grade only, since an attempt has many more thoughts that decide
 // nothing.
 const longRunLen = 8
 
@@ -246,9 +257,9 @@ type Thoughts struct {
 	Texts            []string
 }
 
-// runs returns the set of runs of letters by which attempts are compared: runs of runLen letters in
-// the frame (see gates.Frame) of the deciding thought, and of longRunLen letters in the frame of
-// every thought.
+// runs returns the set of strings by which attempts are compared: each run of runLen adjacent
+// letters in the frame (see gates.Frame) of the thought that decided the grade, and each run of
+// longRunLen letters in the frame of every thought.
 func (t *Thoughts) runs() map[string]bool {
 	runs := map[string]bool{}
 	addRuns(runs, gates.Frame(t.Decided), runLen)

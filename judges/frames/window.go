@@ -3,11 +3,12 @@ package frames
 import "sync"
 
 const (
-	// maxRecent is the maximum number of passages that a Window compares with.
+	// maxRecent is the maximum number of recent passages that a Window keeps, and with which it
+	// compares a new one.
 	maxRecent = 1024
-	// minRepeated is the minimum share, 0 to 1, of the passages at other problems that must have a
-	// passage's wording to show that it is from a template. A set of fifty sentences, used in turn,
-	// has four times the share.
+	// minRepeated is the minimum share, 0 to 1, of the recent passages at other problems that must
+	// have the same wording as a new passage to show that it is from a template. Of a set of fifty
+	// sentences used in turn, each has a share of 0.02, four times the limit.
 	minRepeated = 0.005
 )
 

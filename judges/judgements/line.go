@@ -14,7 +14,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// head has the first fields of every line. Missing values are null.
+// head has the first fields of every line of a file of judgements: run, problem, judge and outcome.
 type head struct {
 	RunID     string             `json:"eval_run_id"`
 	ProblemID string             `json:"problem_id"`
@@ -22,7 +22,8 @@ type head struct {
 	Outcome   arena.JudgeOutcome `json:"outcome"`
 }
 
-// request has the fields of a line that describe how a model was asked, and at what cost.
+// request has the fields of a judgement's line that describe how a model was asked, and at what
+// cost.
 type request struct {
 	Model        *string `json:"model"`
 	PromptSHA256 *string `json:"prompt_sha256"`
@@ -55,7 +56,8 @@ func newRequest(j *arena.Judgement) request {
 	}
 }
 
-// span is a passage that a judge cites for a gate, as JSON.
+// span is, as JSON, a quotation that a judge gives as evidence for a gate (one test on the way to a
+// higher grade).
 type span struct {
 	Gate  int    `json:"gate"`
 	Step  *int   `json:"step"`

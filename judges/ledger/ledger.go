@@ -47,7 +47,7 @@ type Ledger struct {
 	unread map[hashKey]int
 }
 
-// place is the position of an exchange in a file of the ledger, in bytes.
+// place is where the line of an exchange is: a file of the ledger, and offset and length in bytes.
 type place struct {
 	file   string
 	offset int64

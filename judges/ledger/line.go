@@ -19,13 +19,15 @@ import (
 const (
 	// suffix is the file name extension of the ledger's files.
 	suffix = ".jsonl"
-	// version is the version of the format of a line.
+	// version is the version of the format of a line in the ledger's files.
 	version = 3
-	// maxLine is the maximum number of bytes of a line. The client limits replies to far less.
+	// maxLine is the maximum number of bytes of a line in the ledger's files, 256 MiB. The client
+	// limits replies to far less.
 	maxLine = 256 << 20
 )
 
-// entry has the fields of a line other than the request and the reply.
+// entry has the fields of a ledger line (one model request with its reply) other than the texts of
+// request and reply.
 type entry struct {
 	Version int `json:"version"`
 	Exchange
@@ -123,8 +125,9 @@ func eachLine(
 	return nil
 }
 
-// parseEntry parses a line without its request and reply. These are its last fields, and are
-// only checked to be JSON.
+// parseEntry parses a line of the ledger (one model request with its reply) without the compressed
+// request and the reply, which are its last fields. It returns an error if the line is not valid
+// JSON or has a field of a wrong type.
 func parseEntry(text []byte) (e entry, err error) {
 	if !gjson.ValidBytes(text) {
 		return e, errors.New("no JSON")
@@ -136,8 +139,8 @@ func parseEntry(text []byte) (e entry, err error) {
 	return e, err
 }
 
-// isBeginning reports whether text, an incomplete line, can be the beginning of a valid line.
-// After a crash of the machine it may end in zero bytes.
+// isBeginning reports whether text, an incomplete last line of a ledger file, can be the beginning
+// of a valid line. After a crash of the machine it may end in zero bytes.
 func isBeginning(text []byte) bool {
 	const opening = `{"version":`
 	text = bytes.TrimRight(text, "\x00")

@@ -65,5 +65,6 @@ func batchExchange(request, body []byte) (model.Exchange, error) {
 	}, err
 }
 
-// batchID returns the id of a try of a question in the files of a batch.
+// batchID returns the id under which the given try of a question is written to a file of a batch
+// and found in its results.
 func batchID(q question, try int) string { return fmt.Sprintf("%s-%d", q.hash[:32], try) }

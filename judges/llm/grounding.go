@@ -16,17 +16,19 @@ const (
 	// maxGrounding is the maximum number of bytes, about 25 tokens, of one list of data that the
 	// thinking of a step mentions.
 	maxGrounding = 100
-	// extraShare is the maximum total length, in bytes, of the lists of data that the thinking of
-	// each step mentions, as a share of the length of the rendered trace without these lists.
+	// extraShare limits the lists that newView adds to the trace a judge reads (for each step,
+	// which figures and words of the thinking are in earlier tool results and which are not). It is
+	// their total length as a share of the length of the trace rendered without them.
 	extraShare = 0.105
-	// minRow is the minimum length to which a row of a result is cut if the thinking mentions its
-	// item. A shorter row would end before its price, and an id alone is of no use.
+	// minRow is the number of characters that at least remain of a row of a cut tool result if the
+	// thinking mentions the row's product. A shorter row would end before its price, and an id
+	// alone is of no use.
 	minRow = 125
 )
 
-// view sets how an attempt is rendered: the lists of the data of the thinking that earlier
-// results contain or lack, and the maximum lengths of lists and results. A view with only a
-// resultLimit adds no lists.
+// view sets how an attempt is rendered for a judge. It has, for each turn, the figures, values and
+// words of the thinking that earlier tool results contain or lack, and the maximum lengths of these
+// lists and of a result. A view with only a resultLimit adds no lists.
 type view struct {
 	// groundings has, by turn index, the data of the thinking that earlier results contain or do
 	// not contain.
@@ -38,9 +40,10 @@ type view struct {
 	mentioned map[string]bool
 }
 
-// newView returns how an attempt is rendered for the judge: with the longest lists of the
-// thinking's data whose total length is at most extraShare of the trace rendered without lists. If
-// the lists are shorter, results that are cut are shown at greater length.
+// newView returns how an attempt is rendered for the judge. With each turn's thinking go lists of
+// which of its figures and words earlier tool results contain; they are as long as possible, but in
+// total at most extraShare of the trace without lists. What the lists leave of that share lengthens
+// the results that have to be cut.
 func newView(
 	t *arena.Trace,
 	d *arena.Dialogue,
@@ -74,8 +77,9 @@ func newView(
 	return v
 }
 
-// narrow reduces the maximum length of one list by half: that of supported data until it is 0, then
-// that of words, and that of unsupported data last.
+// narrow halves the maximum length of one of the three lists shown beside the thinking: first of
+// the data found in earlier results, until it is 0, then of the unknown words, and last of the data
+// found in no result.
 func (v *view) narrow() {
 	for _, limit := range [...]*int{&v.supportedLimit, &v.wordsLimit, &v.unsupportedLimit} {
 		if *limit > 0 {
@@ -110,8 +114,9 @@ const (
 	wordsHead       = "words in no earlier result: "
 )
 
-// writeGrounding writes the lists for the thinking of a turn: the data in earlier results, the data
-// in none of them, and the words in none of them.
+// writeGrounding writes up to three lines that tell the judge how far the thinking of a turn agrees
+// with the tool results before it: the figures and values that are in them, those that are not, and
+// the words that are not. A line without items is left out.
 func (v *view) writeGrounding(b *strings.Builder, turn int) {
 	g := v.groundings[turn]
 	writeList(b, supportedHead, g.Supported, v.supportedLimit)
@@ -136,9 +141,9 @@ func writeList(b *strings.Builder, head string, items []string, limit int) {
 	b.WriteString(head + strings.Join(written, ", ") + "\n")
 }
 
-// formatResult returns a tool result on one line, cut to v.resultLimit characters. In a list of
-// items that has to be cut, the rows that any thinking mentions are first, and all rows lose
-// their JSON syntax.
+// formatResult returns a tool result on one line, cut to v.resultLimit characters. If the result is
+// a JSON list that has to be cut, the rows of products that the agent's thinking mentions come
+// first, and all rows lose their quotes and braces (see stripSyntax).
 func (v *view) formatResult(result arena.Raw) string {
 	text := result.Text()
 	if len(v.mentioned) == 0 || len(text) <= v.resultLimit {
@@ -162,7 +167,8 @@ func (v *view) formatResult(result arena.Raw) string {
 	return firstLine(strings.Join(append(mentioned, remaining...), " "), v.resultLimit)
 }
 
-// stripSyntax returns JSON without quotes and with parentheses in place of braces.
+// stripSyntax returns JSON text without its quotation marks and with parentheses for braces, to
+// save room: `{"id":"7","price":9}` → `(id:7,price:9)`.
 func stripSyntax(raw string) string {
 	return strings.NewReplacer(`"`, "", "{", "(", "}", ")").Replace(raw)
 }

@@ -12,8 +12,9 @@ import (
 // a sign of a broken deployment.
 const setAsideAfter = 3
 
-// panel holds the order in which models are asked, and which of them are set aside: not asked again
-// in this run. Its members are indexes of Config.Panel.
+// panel holds the models that judge in the order in which they are asked, and which of them are set
+// aside: not asked again in this run, such as after unreadable replies. A member is an index of
+// Config.Panel.
 type panel struct {
 	primaries []int
 	fallbacks []int
@@ -122,7 +123,8 @@ func (p *panel) isSetAside(member int) bool {
 	return p.setAside[member]
 }
 
-// rotation selects the panel members to ask, one after another, for one answer.
+// rotation selects the panel members (models) to ask, one after another, until one of them answers
+// a question.
 type rotation struct {
 	panel *panel
 	order []int
@@ -164,9 +166,9 @@ type Substitute struct {
 	Answers int
 }
 
-// recordAnswer records that a member's endpoint accepted its key. If the reply was readable, it
-// also records the model that the server names, if that is not the one asked. Such an answer
-// counts, since servers name models freely, but a report lists it.
+// recordAnswer records that the endpoint of a panel member accepted its key. If scored is set (the
+// reply was readable), it also ends the member's row of unreadable replies, and notes for the
+// report if served, the model that the server names, is not the one asked.
 func (p *panel) recordAnswer(member int, scored bool, asked, served string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

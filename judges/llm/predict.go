@@ -15,19 +15,21 @@ const (
 	// bytesPerToken is the number of bytes that count as one token until a server has counted
 	// tokens.
 	bytesPerToken = 4
-	// expectedAnswer is the number of tokens expected of an answer until the ledger has one. An
-	// answer has about 20 tokens without quotes and 110 with three. Their geometric mean is wrong
-	// by the smallest factor.
+	// expectedAnswer is the number of tokens expected of a model's answer on reasoning until one is
+	// recorded. An answer has about 20 tokens without quotations and 110 with three. Their
+	// geometric mean is wrong by the smallest factor.
 	expectedAnswer = 50
-	// expectedVerdict is the number of tokens expected of the verdict on one step until the ledger
-	// has one. It has about 22 with an empty quote and reason, 56 if each has the twelve words that
-	// are allowed.
+	// expectedVerdict is the number of tokens expected of a model's verdict on one step until one
+	// is recorded. A verdict has about 22 tokens with an empty quote and reason, and 56 if each has
+	// the twelve words that are allowed.
 	expectedVerdict = 35
-	// promptReserve is the factor by which a reservation exceeds the prompt tokens that the ledger
-	// predicts. They follow from the prompt's bytes, so a tenth is enough.
+	// promptReserve is the factor by which the prompt tokens reserved in the budget for a request
+	// exceed those predicted from earlier requests. The number follows closely from the prompt's
+	// bytes, so a tenth more is enough.
 	promptReserve = 1.1
-	// completionReserve is the factor by which a reservation exceeds the longest completion in the
-	// ledger, since the next one cannot be predicted.
+	// completionReserve is the factor by which the completion tokens reserved in the budget for a
+	// request exceed the longest completion recorded so far, since the length of the next one
+	// cannot be predicted.
 	completionReserve = 2
 )
 
@@ -115,7 +117,8 @@ func (f *Forecast) add(q question) error {
 }
 
 // expectedCost returns the likely cost of sending a question to a panel member, from the mean token
-// counts in the ledger. Without any, bytesPerToken and the expected length of answers are used.
+// counts of that model's recorded replies. Before there are any, it is estimated from bytesPerToken
+// and the expected length of an answer.
 func (j *Judge) expectedCost(q question, member int) ledger.Spent {
 	model := j.cfg.Panel[member].Model
 	s := ledger.Spent{

@@ -83,8 +83,9 @@ func definition(trees map[string]*parse.Tree, name string) (string, error) {
 	return tree.Root.String(), nil
 }
 
-// messages returns the system and the user message of the prompt, with a rendered trace and its
-// number of steps in place of the placeholders.
+// messages returns the system message and the user message of the prompt. The placeholders in them
+// are replaced by the rendered trace, its number of steps, and the text of the delimiters around
+// the trace.
 func (p prompt) messages(trace string, steps int) []model.Message {
 	fill := strings.NewReplacer(
 		fenceField,
@@ -100,9 +101,9 @@ func (p prompt) messages(trace string, steps int) []model.Message {
 	}
 }
 
-// fence returns the text on the delimiters around a trace: the first 16 hex digits of a hash over
-// prompt and trace. A trace cannot contain its own hash, so it cannot imitate a delimiter. Equal
-// traces have equal fences.
+// fence returns the text on the delimiters between which a prompt shows a trace: the first 16 hex
+// digits of a hash over prompt and trace. No trace can contain its own hash, so the agent cannot
+// write a false delimiter. Equal traces have equal fences.
 func (p prompt) fence(trace string) string {
 	return digest.SHA256([]byte(p.sha256 + "\n" + trace))[:16]
 }

@@ -59,8 +59,8 @@ func (q *question) parseExchange(text string, completion []byte) (answer, arena.
 	return a, outcome
 }
 
-// questions returns the questions of type k about an attempt, first by vote and then by sample. A
-// vote is joined from the answers to its samples.
+// questions returns the prompts of type k about an attempt, as one list for each vote of the panel.
+// A list has several samples of one prompt; the answers to them are joined into the vote.
 func (j *Judge) questions(
 	k *questionType,
 	t *arena.Trace,
@@ -120,8 +120,8 @@ func (j *Judge) setHash(q *question) error {
 	return wrong.Wrap("hash question", err)
 }
 
-// request returns the question as a request to a panel member. The request is withdrawn if the
-// member is set aside before it is sent.
+// request returns a question as a request to the model of a panel member. A request that still
+// waits is withdrawn if the member is set aside (not asked again in this run).
 func (j *Judge) request(q question, member int) model.Question {
 	return model.Question{
 		Model: j.cfg.Panel[member].Model, Messages: q.messages, Params: maps.Clone(q.params),

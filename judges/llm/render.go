@@ -137,8 +137,10 @@ func proxyCalls(t *arena.Trace) []arena.ProxyCall {
 	})
 }
 
-// summarise returns a line that counts all calls of the proxy log, also those that the rendered
-// list omits, and has the token count of the largest completion, which decides the first gate.
+// summarise returns a line with counts of all calls in the proxy log (the record of what the agent
+// requested), also of those that the rendered list omits: "3 searches, 2 views, 4 model calls (900
+// completion tokens recorded, 700 in the largest answered call), 0 failed". The first gate depends
+// on the largest.
 func summarise(calls []arena.ProxyCall) string {
 	var searches, views, models, failed, generated, largest int64
 	for i := range calls {
@@ -170,8 +172,9 @@ func completionTokens(c *arena.ProxyCall) int64 {
 	return max(0, min(1e9, gjson.Get(string(c.Response), "usage.completion_tokens").Int()))
 }
 
-// plainName matches a method and path that say no more than which service was called. The agent
-// chooses the path, so any other is quoted like its other words.
+// plainName matches a method and a path that can only name a service, such as
+// "GET/search/find_product". The agent chooses the path and could write a message to the judge into
+// it, so any other path is shown as a quotation.
 var plainName = regexp.MustCompile(`^[A-Z]{0,8}(?:/[A-Za-z0-9_.-]{1,40}){1,6}$`)
 
 // writeProxyCall writes a call as the log recorded it. What the agent sent with the call is quoted on

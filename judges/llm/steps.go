@@ -45,8 +45,8 @@ func (j *Judge) Steps(
 // has no verdicts, which is no failure of the judge.
 func HasSteps(d *arena.Dialogue) bool { return len(renderedTurns(d)) > 0 }
 
-// renderNumbered renders an attempt with its steps numbered from 1, since dialogues may number
-// their steps in any way. It adds no lists of data.
+// renderNumbered renders an attempt for a judge of steps, with the steps numbered 1, 2, 3 and so on
+// whatever numbers the dialogue gives them. It adds no lists of what earlier results contain.
 func renderNumbered(t *arena.Trace, d *arena.Dialogue) string {
 	numbers := map[int]int{}
 	for i, turn := range renderedTurns(d) {

@@ -152,8 +152,9 @@ func (j *Judge) readExchange(
 	return v, fault
 }
 
-// exchangeCost returns the cost of a reply. If the server does not count tokens, they are estimated
-// from the length of the text, so that a budget still limits the run.
+// exchangeCost returns the tokens and dollars of a request and its reply. If the server does not
+// count tokens, they are estimated from the lengths of prompt and reply, so that a budget still
+// limits the run.
 func (j *Judge) exchangeCost(e *ledger.Exchange, r model.Exchange) ledger.Spent {
 	n := prices.Tokens{
 		Prompt:     estimateTokens(e.PromptBytes),
@@ -175,7 +176,8 @@ func (j *Judge) exchangeCost(e *ledger.Exchange, r model.Exchange) ledger.Spent 
 
 func estimateTokens(bytes int) int { return int(math.Ceil(float64(bytes) / bytesPerToken)) }
 
-// explain returns the reason why a reply with the given verdict has no answer, or "" if it has one.
+// explain returns the reason why a reply with the given verdict is no answer to the question, such
+// as "the reply is empty", or "" if it is one.
 func (q question) explain(v verdict, r model.Reply) string {
 	switch {
 	case v.outcome == arena.JudgeScored:

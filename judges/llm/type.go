@@ -14,8 +14,9 @@ var reasoningPrompt []byte
 //go:embed prompts/steps.tmpl
 var stepsPrompt []byte
 
-// questionType is a type of question about an attempt, such as the grade of its reasoning: how the
-// attempt is rendered, which reply is demanded, and how replies are parsed and joined.
+// questionType is a type of question about an attempt: the grade of its reasoning, or a verdict on
+// each step. It sets how the attempt is rendered, which form of reply is demanded, and how replies
+// are parsed and several of them joined.
 type questionType struct {
 	prompt prompt
 	render func(*arena.Trace, *arena.Dialogue) string

@@ -36,9 +36,9 @@ type answer struct {
 	doubt arena.JudgeDoubt
 }
 
-// merge joins the verdicts on several samples or votes into one. join joins their answers. If one
-// of them has no answer, the result has none, since a panel without one of its members is another
-// panel.
+// merge joins the verdicts on several samples or votes into one, by calling join. If one of the
+// verdicts has no answer, the result has none: without one of its members a panel is another panel
+// and could grade otherwise.
 func merge(verdicts []verdict, join func([]verdict) verdict) verdict {
 	merged := verdict{
 		outcome: arena.JudgeScored,
@@ -71,7 +71,8 @@ func merge(verdicts []verdict, join func([]verdict) verdict) verdict {
 	return merged
 }
 
-// meanExpected returns the mean of the expected scores of verdicts, nil if one of them has none.
+// meanExpected returns the mean of the expected scores of several verdicts (each the mean of the
+// scores that a model might have written, by their probabilities), or nil if one verdict has none.
 func meanExpected(verdicts []verdict) *float64 {
 	sum := 0.0
 	for _, v := range verdicts {
@@ -92,8 +93,8 @@ func byScore(choose func([]float64) float64) func([]verdict) verdict {
 	}
 }
 
-// lowerMedian returns the median of the scores, for an even number the lower of the two in the
-// middle.
+// lowerMedian returns the median of the scores. Of an even number of scores, it is the lower one of
+// the two in the middle.
 func lowerMedian(scores []float64) float64 {
 	return slices.Sorted(slices.Values(scores))[(len(scores)-1)/2]
 }
@@ -109,8 +110,9 @@ func lowerMode(scores []float64) float64 {
 	})
 }
 
-// majority joins verdicts on steps: for each step it takes the first verdict that more than half of
-// the votes share. If there is none, the step is unclear.
+// majority joins several verdicts on the steps of an attempt into one. A step gets the need (waste,
+// unclear or needed) that more than half of the votes give it, with the first such vote's reason.
+// If there is no such majority, the step is unclear. votes must not be empty.
 func majority(votes []verdict) verdict {
 	joined := votes[0]
 	joined.steps = make([]arena.StepVerdict, len(votes[0].steps))

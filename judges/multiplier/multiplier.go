@@ -144,9 +144,9 @@ func (c Config) Factor(score *float64, run Quality, framed bool) *float64 {
 // Silent is the grade of an attempt whose thinking says nothing of the results.
 const Silent = 0.3
 
-// framed returns what an attempt with factor m is paid if its agent's day is flagged as frames (one
-// sentence filled again and again): m itself, half of it but not below the factor of silence, or 0,
-// as c.Frames demands.
+// framed returns the payment factor of an attempt, which is m otherwise, if its agent is flagged
+// for thinking that fills in a template: m itself, half of m but not below the factor of an attempt
+// whose thinking says nothing of the results, or 0, as c.Frames demands.
 func (c Config) framed(m float64) float64 {
 	switch c.Frames {
 	case HalveFrames:

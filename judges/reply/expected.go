@@ -9,11 +9,13 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// scorePattern matches the key of the score up to the digit that tells the scores apart.
+// scorePattern matches, in a model's JSON reply, the key of the score and the score up to its
+// point, such as `"reasoning_quality": 0.`. The digit after it tells the possible scores apart.
 var scorePattern = regexp.MustCompile(`"reasoning_quality"\s*:\s*"?0?\.`)
 
-// minMass is the minimum probability that the tokens with a score must have together. With less, the
-// server named too few alternatives.
+// minMass is the minimum probability, 0 to 1, that the alternatives named by the server for the
+// token of the score must have together, counting those that are a score. With less, too few were
+// named for a mean.
 const minMass = 0.5
 
 // Expected returns the mean of the scores by the probabilities of the tokens that could stand in place

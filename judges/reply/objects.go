@@ -44,7 +44,8 @@ func eachObject(text string, visit func(start int, m lenient.Mended)) bool {
 	return true
 }
 
-// answers are the objects of a text that have a certain key.
+// answers are the JSON objects of a model's reply that have a certain key, such as the one of the
+// score.
 type answers struct {
 	key string
 	// complete has the complete objects. broken has what could be parsed of the others.
@@ -107,7 +108,8 @@ func isQuoted(text string, start int) bool {
 	return strings.HasPrefix(strings.TrimLeft(text[lineStart:start], " \t"), ">")
 }
 
-// differ reports whether two of the collected objects have different values for the key.
+// differ reports whether two of the collected JSON objects have different values for the key that
+// marks an answer.
 func (a *answers) differ() bool {
 	first := gjson.Get(a.complete[0], a.key).String()
 	isOther := func(object string) bool {
@@ -116,8 +118,9 @@ func (a *answers) differ() bool {
 	return slices.ContainsFunc(a.complete, isOther) || slices.ContainsFunc(a.broken, isOther)
 }
 
-// unwrapCall returns the arguments of an object that is only a tool call, since some models
-// write their answer as a call. It returns any other object unchanged.
+// unwrapCall returns the arguments of a JSON object that is only a tool call, since some models
+// write their answer as a call: the object in "arguments" or a like key. It returns any other
+// object unchanged.
 func unwrapCall(object string) string {
 	var argument string
 	keys := 0
@@ -165,8 +168,8 @@ func hasKey(v gjson.Result, key string, depth int) bool {
 	return false
 }
 
-// repeatsKey reports whether the text after a complete object has the key again, followed by a
-// colon, before the next "{". The object was then inside a broken one, such as a quote with
+// repeatsKey reports whether the text after a complete object has the key again with a colon,
+// before any "{". The object then stood inside a broken object, for instance in a quotation with
 // unescaped quotation marks, and is not the model's own answer.
 func repeatsKey(text, key string) bool {
 	outside, _, _ := strings.Cut(text, "{")

@@ -17,13 +17,15 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// scoreKey is the key of the score. Every reply about an attempt must have it.
+// scoreKey is the JSON key of the score, which every reply on the reasoning of an attempt must
+// have.
 const scoreKey = "reasoning_quality"
 
 // Limits for the reasons in a reply, which bound the size of the ledger. A quote longer than the
 // shown thinking is not a quote, and four gates need few quotes.
 const (
-	// maxExplanation and maxQuote are in characters, maxSpans is a number of quotes.
+	// maxExplanation and maxQuote are the maximum numbers of characters kept of a judge's
+	// explanation and of each quotation; maxSpans is the maximum number of quotations.
 	maxExplanation = 1000
 	maxQuote       = 1000
 	maxSpans       = 16
@@ -78,10 +80,10 @@ func Text(text, key string) (string, arena.JudgeOutcome) {
 	return value, outcome
 }
 
-// find finds the object of a reply that has the key and counts as the answer. outcome is scored
-// if there is one, refused if the reply is a refusal, and unparsed otherwise. complete reports
-// whether the object was written to its end. An object in the model's thinking counts only if
-// the thinking has an end tag and no text follows it.
+// find finds the JSON object of a model's reply that has the key and counts as the answer. outcome
+// is scored if there is one, refused if the reply is a refusal, and unparsed otherwise. complete
+// reports whether the object was written to its end. An object in the model's thinking counts only
+// if the thinking was ended by its tag and no text follows.
 func find(text, key string) (object string, complete bool, outcome arena.JudgeOutcome) {
 	visible, thinking := splitThinking(text)
 	if object, complete, ok := findAnswer(visible, key); ok {
@@ -152,13 +154,13 @@ func parseObject(object string, complete bool) (Answer, arena.JudgeOutcome) {
 	return a, arena.JudgeScored
 }
 
-// gatePattern matches a statement that a gate passed or failed, such as "gate 2 failed", in the
-// words of the prompt.
+// gatePattern matches a statement that a gate (one of four tests on the way to a higher grade)
+// passed or failed, such as "gate 2 failed".
 var gatePattern = regexp.MustCompile(`(?i)\bgate\s*([1-4])\s*(?:is|was|has)?\s*(passe[ds]|fail(?:ed|s))\b`)
 
-// contradicts reports whether the explanation contradicts the score. It does if it states that a
-// gate passed which failed by the score, or that a gate failed which is not the first failed
-// gate by the score.
+// contradicts reports whether an answer's explanation contradicts its score. The score tells how
+// many of the four gates (tests, in order) passed. The explanation contradicts it by stating that a
+// later gate passed, or that a gate failed which is not the first one after those that passed.
 func (a *Answer) contradicts() bool {
 	passed := slices.Index(Scores, a.Score)
 	for _, match := range gatePattern.FindAllStringSubmatch(a.Explanation, -1) {
@@ -185,8 +187,8 @@ func parseScore(v gjson.Result) (score float64, ok bool) {
 	return n, err == nil && slices.Contains(Scores, n)
 }
 
-// parseSpans returns the items of a list of evidence that have a valid gate and a quote, at most
-// maxSpans.
+// parseSpans returns the items of a JSON list of evidence that have the number of a gate and a
+// quotation, at most maxSpans of them. Other items are left out.
 func parseSpans(v gjson.Result) []arena.Span {
 	spans := slicesx.FilterMap(v.Array(), parseSpan)
 	return spans[:min(len(spans), maxSpans)]

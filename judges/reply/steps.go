@@ -11,7 +11,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// stepsKey is the key of the verdicts. Every reply about steps must have it.
+// stepsKey is the JSON key of the list of verdicts, which every reply on the steps of an attempt
+// must have.
 const stepsKey = "steps"
 
 // maxReason is the maximum number of characters of the reason for a verdict. The prompt demands
@@ -70,8 +71,8 @@ func addVerdict(verdicts []arena.StepVerdict, v gjson.Result) bool {
 	return true
 }
 
-// minQuote is the minimum length of a quote that is checked, in bytes of letters and digits.
-// Shorter quotes occur in almost any text.
+// minQuote is the minimum length of a quotation for a check whether the attempt contains it, in
+// bytes of its letters and digits. Shorter ones occur in almost any text.
 const minQuote = 3
 
 // Doubt returns what is wrong with the quotes of an answer about a rendered trajectory: a gate

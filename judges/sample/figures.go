@@ -103,11 +103,12 @@ func (l label) residual(rate float64) float64 {
 	}
 }
 
-// estimateShare returns the weighted share of the counted labels that hit, with a 95 % interval.
-// Labels are grouped by stratum. The interval is Wilson's for an effective number of labels,
-// which follows from the linearised variance of a ratio under stratified sampling without
-// replacement (Cochran 1977, section 6.11). If no label or every label hits, that number is
-// Kish's effective sample size. The share is NaN if no label counts.
+// estimateShare returns the share of the labelled attempts in the denominator that are in the
+// numerator too (that hit), each weighted by the number of attempts it represents, with a 95 %
+// interval. The labels are grouped by stratum. The interval is Wilson's for an effective number of
+// labels, from the linearised variance of a ratio under stratified sampling without replacement
+// (Cochran 1977, section 6.11), or if none or all hit, for Kish's effective sample size. The share
+// is NaN if the denominator is empty.
 func estimateShare(strata map[string][]label) (float64, stats.Interval) {
 	var hits, sum, squares float64
 	labels := 0
@@ -133,8 +134,8 @@ func estimateShare(strata map[string][]label) (float64, stats.Interval) {
 	return rate, stats.WilsonRate(rate, sum*sum/squares)
 }
 
-// variance returns the variance of the sum of residuals over all attempts of the day,
-// extrapolated from the labels of each stratum.
+// variance returns the estimated variance of the sum of the residuals (see label.residual, at the
+// share rate) over all attempts of the day, from those labelled in each stratum.
 func variance(strata map[string][]label, rate float64) float64 {
 	v := 0.0
 	for _, name := range slices.Sorted(maps.Keys(strata)) {
@@ -152,7 +153,9 @@ func variance(strata map[string][]label, rate float64) float64 {
 	return v
 }
 
-// measures are the shares that Figures estimates, each with the instrument that it describes.
+// measures are the shares that Figures estimates from people's labels, each with what it describes:
+// the filter, the judge or the guard. An example is the precision of "agentic": of the attempts
+// that the filter calls agentic, the share that people call so too.
 var measures = []measure{
 	{"filter", "precision of agentic", onAxis("agentic"), isAgentic(true)},
 	{"filter", "recall of agentic", isAgentic(true), onAxis("agentic")},
@@ -168,8 +171,8 @@ var measures = []measure{
 	{"guard", "recall of drops", isLeak, isDropped},
 }
 
-// onAxis returns a function that selects the attempts with the given axis (agentic or scripted)
-// by the filter and with any label by a person on who made the calls.
+// onAxis returns a function that selects the attempts to which the filter gave this axis (agentic
+// or scripted), and which a person labelled as agentic or not.
 func onAxis(axis string) func(*Item, *Answer) bool {
 	return func(it *Item, a *Answer) bool {
 		return a.Agentic != nil && it.Axis == axis

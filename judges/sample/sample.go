@@ -35,8 +35,9 @@ type Item struct {
 // ID returns the run and the problem of the attempt, separated by a slash.
 func (it *Item) ID() string { return it.Run + "/" + it.Problem }
 
-// stratum returns the results of filter, judge and guard as one text. Attempts with the same
-// results form a stratum and are sampled with the same probability.
+// stratum returns what filter, judge and guard found on an attempt, and whether it was drawn at a
+// given rate, as one text such as "agentic 0.5 false". Attempts with the same text form a stratum
+// and are sampled with the same probability.
 func (it *Item) stratum() string {
 	score := "-"
 	if it.Score != nil {
