@@ -144,8 +144,9 @@ func (r *reading) compareFigures(i int) (isTrue, isFalse bool) {
 }
 
 // compared returns the two amounts of sentence i, in hundredths, that the word of comparison m
-// compares, from quantities near it; either is 0 if there is none. "X is cheaper than Y" compares X
-// with Y; without "than" only a figure right after the word is compared, as in "below 90".
+// compares, such as 90 and 120 in "90 is below 120". all are the figures and priced products of the
+// sentence. Either amount is 0 if there is none. "X is cheaper than Y" compares X with Y; without
+// "than" only a figure right after the word is compared, as in "below 90".
 func (r *reading) compared(i int, m *mark, all []quantity) (before, after int64) {
 	start := m.end
 	limit := 1
@@ -179,8 +180,8 @@ type quantity struct {
 	isCandidate bool
 }
 
-// quantities returns the figures of sentence i and the products that it names, with their prices,
-// in order. Products without a known price and numbers that may be ids are left out.
+// quantities returns, in order, the figures of sentence i and the products that it names, each with
+// its price. Products without a known price and numbers that may be ids are left out.
 func (r *reading) quantities(i int) []quantity {
 	var all []quantity
 	cites := r.sentenceCites(i)

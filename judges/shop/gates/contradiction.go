@@ -23,9 +23,9 @@ func hasCopula(text string) bool {
 	return len(words) > 0 && strings.Contains(copulas, " "+words[0]+" ")
 }
 
-// opposite returns the product that the mention c names, which must be of candidate a or b, and the
-// only product of the other candidate. ok is false if c is a price, names no product of a or b, or
-// the other candidate has not exactly one product.
+// opposite returns two products: the one that the mention c names, which must belong to candidate a
+// or b, and the only product of the other candidate. ok is false if c is a price, names no product
+// of the two, or if the other candidate has no product or several.
 func (r *reading) opposite(c *cite, a, b *candidate) (named, other *product, ok bool) {
 	if c.product < 0 || c.kind == citePrice {
 		return nil, nil, false
@@ -95,7 +95,8 @@ func (r *reading) isFalseValue(i int, a, b *candidate) bool {
 }
 
 // hasFalseSign reports whether the first "<" or ">" that is alone between two figures of a sentence
-// is false, as in "61 < 50". A sign next to a product ranks products and is not checked.
+// is false, as in "61 < 50". all are the sentence's figures and priced products. A sign next to a
+// product only ranks products and is not checked.
 func (r *reading) hasFalseSign(all []quantity) bool {
 	for k := 1; k < len(all); k++ {
 		a := &all[k-1]

@@ -15,14 +15,17 @@ const (
 	// minRun is the minimum number of consecutive words that a copy shares with an earlier result,
 	// whatever punctuation separates them.
 	minRun = 5
-	// minFields is the minimum number of colons of a copied run of words that is a list of fields.
+	// minFields is the minimum number of colons with which words copied from a tool result count as
+	// a list of fields, such as "id: 612 price: 90".
 	minFields = 3
-	// minOriginal is the minimum number of the agent's own words, in the same lines, with which a
-	// copied list of fields is a citation and is kept.
+	// minOriginal is the number of the agent's own words, in the lines of a list of fields copied
+	// from a tool result, from which on the list counts as a citation and is kept.
 	minOriginal = 3
-	// minLine is the minimum number of bytes of a copied run of words that is no list of fields.
+	// minLine is the minimum number of bytes of words copied from a tool result, not a list of
+	// fields, for them to count as a copy and be removed from the thinking.
 	minLine = 24
-	// maxListing is the maximum number of bytes of a list of fields that is kept as a citation.
+	// maxListing is the maximum number of bytes of a list of fields, copied from a tool result into
+	// the thinking, that is kept as a citation.
 	maxListing = 400
 )
 
@@ -99,7 +102,8 @@ func hashRun(hashes []uint64) uint64 {
 }
 
 // readBefore reads the tool results of all turns before the given one that have not been read yet.
-// It sets f.runs to true for each run of words of the thinking that they contain.
+// In f.runs, which has the runs of minRun words in the agent's thinking, it sets those to true that
+// a result contains.
 func (f *copyFinder) readBefore(turn int) {
 	for ; f.read < turn; f.read++ {
 		for _, call := range f.turns[f.read].Calls {
@@ -164,8 +168,8 @@ func (f *copyFinder) copiedWords(t *thought) []bool {
 	return copied
 }
 
-// blank overwrites the bytes of b in the range run with newlines or, if lines is true, all bytes of
-// the lines that contain a part of the run.
+// blank overwrites a range of bytes with newlines or, if lines is true, all bytes of the lines that
+// the range touches.
 func blank(b []byte, run span, lines bool) {
 	start := int(run.start)
 	end := int(run.end)

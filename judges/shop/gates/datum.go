@@ -64,8 +64,8 @@ func (c *cite) pointsAt() bool {
 	return c.product >= 0 && (c.kind == citePrice || c.kind == citeOrdinal)
 }
 
-// reading is one passage, the thinking of one turn, with the cites (mentions of returned data)
-// found in it.
+// reading is the thinking of one turn, split into sentences and words, with the cites (mentions of
+// returned data) found in it.
 type reading struct {
 	*evaluator
 	*passage
@@ -216,11 +216,12 @@ func (r *reading) citeMarks(sentence int) {
 	}
 }
 
-// findDatum returns two mentions of returned data that the request does not have; either is nil if
-// there is none. strong is the first one in the sentence that is evidence by itself: a price, a
-// brand, a model name, or a product or shop id with a comment on it. weak is the first attribute
-// value before strong, or in the sentence if strong is nil; it is evidence only if the sentence
-// comments on results. An invented id or price before strong is described in r.invented.
+// findDatum returns two mentions of data that a tool returned and the request does not have; either
+// is nil if there is none. strong is the first one in the sentence that is evidence by itself: a
+// price, a brand, a model name, or a product or shop id with a comment on it. weak is the first
+// attribute value (such as a colour) before strong, or in the whole sentence without one; it is
+// evidence only if the sentence comments on results. An invented id or price before strong is
+// described in r.invented.
 func (r *reading) findDatum(sentence int) (strong, weak *cite) {
 	cites := r.sentenceCites(sentence)
 	for i := range cites {

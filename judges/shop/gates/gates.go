@@ -21,8 +21,8 @@ const Name = "gates_v3"
 // Names are the names of gates 1 to 4, in order.
 var Names = [...]string{"inference", "remark on results", "datum", "reasoned choice"}
 
-// scores holds the grade for each number of passed gates, 0 to 4, as in the subnet's own reasoning
-// judge.
+// scores holds the grade of the reasoning for each number of gates passed, 0 to 4, as in the
+// subnet's own reasoning judge. A gate is one of four tests that are taken in order.
 var scores = [5]float64{0.1, 0.3, 0.5, 0.7, 0.9}
 
 // Judge returns the grade of the reasoning of one attempt. It is a pure function: it changes
@@ -66,8 +66,8 @@ func Judge(t *arena.Trace, d *arena.Dialogue) arena.Judgement {
 	return j
 }
 
-// finding is the result of one gate: a quote as evidence if the gate passed, and a detail that
-// describes the evidence or what is missing.
+// finding is the result of one gate (a test of the reasoning): a quotation as evidence if the gate
+// passed, and a detail that describes the evidence or what is missing.
 type finding struct {
 	passed bool
 	// step is the number that the dialogue gives to the step, not an index.
@@ -85,12 +85,12 @@ func missed(detail string) finding { return finding{detail: detail} }
 // each figure, each attribute value and each class of the word lists, in order. "9960 at 94 beats
 // 1627, it is cheaper" and "5008 at 12 over 6777: less expensive" have the same frame.
 const (
-	// frameFigure is the letter for any figure, frameValue that for any colour, material or other
-	// attribute value.
+	// frameFigure is the letter that stands for any figure in a frame (see Frame), frameValue the
+	// letter for any colour, material or other attribute value.
 	frameFigure = '#'
 	frameValue  = 'v'
-	// unframed are the classes of words that a frame leaves out, since any sentence may have them
-	// anywhere.
+	// unframed are the classes of listed words that get no letter in a frame (see Frame), since any
+	// sentence may have them anywhere.
 	unframed = commonWord | thoughtWord | bigWord | negationWord | onlyWord | lessWord | moreWord | thanWord | labelWord
 )
 
@@ -154,16 +154,17 @@ func Wording(text string) string {
 	return strings.Join(words, " ")
 }
 
-// sign is a byte range of a passage with the letter that represents it in the passage's frame (see
-// Frame).
+// sign is the byte range of a word or figure in a text, with the letter that stands for it in the
+// text's frame (see Frame).
 type sign struct {
 	span
 	letter byte
 }
 
-// signs returns the letters of the passage's frame (see Frame) with their byte ranges: first those
-// for the words of the word lists from the last to the first, then those for the figures. Of
-// several words or phrases that begin at the same byte, the longest precedes the others.
+// signs returns the letters of a passage's frame (one for each figure and each word of the word
+// lists, see Frame) with the byte ranges of those words: first those for words, from the last in
+// the text to the first, then those for figures. Of several words or phrases that begin at one
+// byte, the longest precedes the others.
 func (p *passage) signs() []sign {
 	var signs []sign
 	for i := len(p.marks) - 1; i >= 0; i-- {

@@ -136,10 +136,12 @@ func (r *reading) isKnown(word string) bool {
 
 // Limits of the unknown words of a passage.
 const (
-	// minWord is the minimum number of bytes of an unknown word that is reported.
+	// minWord is the minimum number of bytes of a word that is reported because neither results,
+	// request nor word lists have it.
 	minWord = 4
-	// maxUnknownOf is a divisor: if more than 1/maxUnknownOf of a passage's tokens are different
-	// unknown words, none is reported. Its language then probably has no word list.
+	// maxUnknownOf is a divisor: if more than 1/maxUnknownOf of a passage's words and figures are
+	// different unknown words, none is reported, since there is probably no word list for the
+	// passage's language.
 	maxUnknownOf = 2
 )
 

@@ -47,7 +47,8 @@ func beginsWithEllipsis(text string) bool {
 	})
 }
 
-// maxPart is the maximum number of digits of a number that is read as a part of a product id.
+// maxPart is the maximum number of digits of a number in the thinking that may be a part of a
+// longer product id.
 const maxPart = 9
 
 // citePartialID reports whether a token is a part of a product id in an earlier result, and if so
@@ -112,9 +113,9 @@ func (r *reading) citeSpelled(n spelled) {
 	}
 }
 
-// amount returns the record of a figure, in hundredths: the first results with it, and whether it
-// is in the request. The figure must have been added to r.index, as all figures of the thinking
-// are.
+// amount returns what is known of an amount, in hundredths: the first results that contain it, and
+// whether it is in the request. The amount must have been added to r.index, as all figures of the
+// thinking are.
 func (r *reading) amount(cents int64) *amountFact {
 	return &r.index.amounts[r.index.figures[cents]]
 }

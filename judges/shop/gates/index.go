@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// factIndex records at which step the tools first returned each word and figure that the thinking
-// mentions. The words and figures of thinking and request are added first. Then the results are
-// read; what was not added before is ignored.
+// factIndex records at which step of an attempt a tool first returned each word and figure that the
+// agent's thinking mentions. The words and figures of thinking and request are added first; then
+// the results are read, and what was not added before is ignored.
 type factIndex struct {
 	// slots maps a word in lower case to its index in words.
 	slots map[string]int32
@@ -49,10 +49,10 @@ type factIndex struct {
 	partialBudget int
 }
 
-// never is the step of a word or figure that no result contains.
+// never is used as the step of a word or figure that no tool result contains.
 const never = math.MaxInt32
 
-// role is what a word is in a tool result: an id, a brand, an attribute value and so on.
+// role is the part that a word has in a tool result: an id, a brand, an attribute value and so on.
 type role uint8
 
 const (
@@ -65,7 +65,8 @@ const (
 	roles
 )
 
-// wordFact holds, by role, the step of the first result in which a word has that role.
+// wordFact holds what is known of one word of the thinking: for each role (id, brand, attribute
+// value and so on) the step of the first tool result in which the word has that role.
 type wordFact struct {
 	first     [roles]int32
 	inRequest bool
@@ -75,8 +76,8 @@ type wordFact struct {
 	bit uint64
 }
 
-// firstInText returns the step of the first result that has the word as an attribute value, inside
-// a title or in prose; it is never if none has.
+// firstInText returns the step of the first tool result that has the word as an attribute value,
+// inside a title or in prose. It returns never, a number above all steps, if no result has it so.
 func (f *wordFact) firstInText() int32 { return min(f.first[roleValue], f.first[roleText]) }
 
 // amountFact holds the steps of the first results that contain a figure: exact that of the figure
@@ -89,7 +90,7 @@ type amountFact struct {
 
 func (f *amountFact) first() int32 { return min(f.exact, f.rounded) }
 
-// product is one product in the results that were read.
+// product is one product that the tool results of an attempt contain.
 type product struct {
 	id, title, brand string
 	// cents is the price in hundredths, or 0 if no result has it.
@@ -129,12 +130,13 @@ const (
 	maxPartial = 1 << 10
 )
 
-// maxPooled is the maximum number of words, and of products, of an index that is reused.
+// maxPooled is the maximum number of words, and also of products, with which an index is kept for
+// reuse. A larger one is left to the garbage collector.
 const maxPooled = 1 << 14
 
 // release empties the index and returns it to the pool of reusable ones, unless it has more than
-// maxPooled words or products. The passages of the index must not be used afterwards, since their
-// slices share its memory.
+// maxPooled words or products. The passages split with its help must not be used afterwards, since
+// their slices share its memory.
 func (x *factIndex) release() {
 	if len(x.words) > maxPooled || len(x.products) > maxPooled {
 		return
@@ -190,7 +192,8 @@ func (x *factIndex) addWord(text string) int32 {
 	return slot
 }
 
-// addNumber adds all possible values of a number, and the unit that the number is rounded to.
+// addNumber adds to the index each amount that a figure of the thinking or the request may mean ("1
+// 289" may be one amount or two), and the unit that the figure is rounded to.
 func (x *factIndex) addNumber(n *number) {
 	if n.rounding > 0 && !slices.Contains(x.roundings, n.rounding) {
 		x.roundings = append(x.roundings, n.rounding)
@@ -212,9 +215,9 @@ func (x *factIndex) addAmount(cents int64) int32 {
 	return slot
 }
 
-// watch assigns a word its bit in product.values, so that each product read later records whether a
-// result has the word for it. Words after the first 64 get none. slot is the word's index in
-// x.words.
+// watch assigns a word its bit in product.values: each product read later sets the bit if its
+// result has that word as an attribute value. Only the first 64 words get a bit. slot is the word's
+// index in x.words.
 func (x *factIndex) watch(slot int32) {
 	if fact := &x.words[slot]; fact.bit == 0 && x.watched < 64 {
 		fact.bit = 1 << x.watched
@@ -276,14 +279,14 @@ func (x *factIndex) recordRounded(cents int64, step int32) {
 	}
 }
 
-// list is the step of one tool result and the place of its products, which begin at index start of
-// factIndex.listed.
+// list is one tool result with products: its step, and the place of its products, which begin at
+// index start of factIndex.listed.
 type list struct {
 	step, start int32
 }
 
-// lastList returns the products, as indexes of x.products, of the last result before a step. It
-// skips results with fewer than two products, and returns nil if there is no other.
+// lastList returns the products, as indexes of x.products, of the last tool result before a step
+// that has at least two products. It returns nil if there is no such result.
 func (x *factIndex) lastList(step int32) []int32 {
 	end := int32(len(x.listed))
 	for i := len(x.lists) - 1; i >= 0; i-- {

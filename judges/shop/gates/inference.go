@@ -19,10 +19,11 @@ const minTokens = 30
 // not state its token count. The whole project uses this rate if no tokenizer is configured.
 const bytesPerToken = 4
 
-// inferenceGate returns the finding of the first gate, which passes if a model answered one chat
-// completion with at least minTokens tokens. Embeddings and diagnostic records of the proxy log do
-// not count. If no reply states its token count, or the source has no proxy log, the tokens are
-// estimated from the length of the recorded text and the detail mentions that.
+// inferenceGate returns the result of the first gate, a test that passes if a model answered one
+// chat completion with at least minTokens tokens. Embeddings and diagnostic records of the proxy
+// log (the record of the agent's requests) do not count. If no reply states its token count, or
+// there is no proxy log, the tokens are estimated from the length of the recorded text, and the
+// detail says so.
 func inferenceGate(t *arena.Trace, d *arena.Dialogue) finding {
 	log := readLog(t)
 	switch {
@@ -126,9 +127,9 @@ func parseUsage(reply arena.Raw) (tokens int, quote string, ok bool) {
 // reduced to it.
 const maxUsage = 1e9
 
-// estimateTokens returns the finding of the first gate for an attempt without any stated token
-// count. It estimates the tokens of the turn in which the model wrote the most text. Turns that the
-// source attributes to a program do not count.
+// estimateTokens returns the result of the first gate (did a model write enough tokens?) for an
+// attempt without any stated token count. It estimates the tokens of the turn in which the model
+// wrote the most text. Turns that the source attributes to a program do not count.
 func estimateTokens(t *arena.Trace, d *arena.Dialogue) finding {
 	var best completion
 	for i := range d.Turns {

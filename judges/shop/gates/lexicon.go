@@ -57,7 +57,7 @@ const (
 	labelWord                      // a mark of the listing and not of the product: its number
 )
 
-// classNames maps the names of classes in the word lists to the classes.
+// classNames maps the name of a class of words, as the word lists write it, to the class.
 var classNames = map[string]class{
 	"result": resultWord, "eval": evalWord, "verdict": verdictWord, "see": seeWord,
 	"count": countWord, "deictic": deicticWord, "plan": planWord, "require": requireWord,
@@ -75,7 +75,8 @@ const (
 	numbersFile  = "numbers.txt"
 )
 
-// keyLength is the number of bytes at the beginning of an entry by which the entry is looked up.
+// keyLength is the number of bytes at the beginning of a listed word by which the word is looked
+// up.
 const keyLength = 3
 
 // lexicon holds the entries of all word lists.
@@ -102,8 +103,9 @@ type entry struct {
 	meaning
 }
 
-// meaning is what the word lists state of a word: its classes, the number of the attribute value
-// that it is a word for, 0 for no value, and the place in a list that it points at, 0 for no place.
+// meaning is what the word lists say of a word: its classes (such as refusal or comparison), the
+// number of the attribute value that it is a word for, 0 for no value, and the place in a list that
+// it points at ("second"), 0 for no place.
 type meaning struct {
 	class   class
 	concept uint8
@@ -171,8 +173,8 @@ func (l *lexicon) readLines(text, file string) {
 	}
 }
 
-// add adds a word or phrase with its meaning. A final * makes it the beginning of a word. An entry
-// of several lists gets the classes of all.
+// add adds a word or phrase of a word list with its meaning. A final * in text makes it the
+// beginning of longer words. A word in several lists gets the classes of all.
 func (l *lexicon) add(text string, m meaning) {
 	word, prefix := strings.CutSuffix(fold(text), "*")
 	if word == "" {
@@ -194,16 +196,17 @@ func (l *lexicon) add(text string, m meaning) {
 	list[i].ordinal = max(list[i].ordinal, m.ordinal)
 }
 
-// mark is the byte range of a lexicon entry in a text, with the entry's meaning.
+// mark is a listed word or phrase found in a text: its byte range and its meaning in the word
+// lists.
 type mark struct {
 	start, end int32
 	meaning
 }
 
-// appendMatches appends a mark for each entry of the lexicon that is in the text, in lower case, at
-// byte start, shorter entries first. A run of up to eight white-space bytes matches one blank, a
-// typographic apostrophe a plain one. It also returns the end of the longest part of the text that
-// any entry begins with; this is start if there is none.
+// appendMatches appends a mark for each listed word or phrase that begins at byte start of a text
+// in lower case, shorter ones first. A run of up to eight white-space bytes matches one blank, and
+// a typographic apostrophe a plain one. It also returns the end of the longest piece of the text
+// that a listed entry begins with; this is start if there is none.
 func (l *lexicon) appendMatches(
 	marks []mark,
 	text string,
@@ -232,8 +235,8 @@ func (l *lexicon) appendMatches(
 	return marks, longest
 }
 
-// endsAt reports whether an occurrence of the entry may end before text[end]. It may if the entry
-// is the beginning of a word or if no word continues there.
+// endsAt reports whether an occurrence of a listed word may end before text[end]: if the entry
+// stands for the beginning of longer words, or if no word continues there.
 func (e *entry) endsAt(text string, end int) bool { return e.prefix || isWordEnd(text, end) }
 
 // matchSuffix compares the suffix of a lexicon entry with the text from byte start on. It returns

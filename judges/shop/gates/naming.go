@@ -8,7 +8,8 @@ const (
 	// minTitle is the minimum number of words after the brand that a mention must share with a
 	// product's title to name that product.
 	minTitle = 2
-	// lastPlace is the number that ordinals.txt gives to words for the last place.
+	// lastPlace is the number that stands, in the word list ordinals.txt, for the last place of a
+	// list of any length.
 	lastPlace = 9
 )
 
@@ -56,8 +57,8 @@ func (r *reading) hasNewWord(token int, end int32) bool {
 	return false
 }
 
-// dropInTitles removes from r.cites the mentions of values, codes and other data that are inside
-// the title of a product: such a title names the product and states nothing about it.
+// dropInTitles removes from r.cites the mentions of values, model names and other data that are
+// inside a product's title, since a title names its product and states nothing about it.
 func (r *reading) dropInTitles() {
 	var titles []span
 	for i := range r.cites {
@@ -95,10 +96,10 @@ func (r *reading) commonWords(title string, c *cite) (count int, end int32) {
 	return count, end
 }
 
-// citeOrdinal appends to r.cites the product that a word such as "the second" points at: one of the
-// last two products that the passage names before or, if it names fewer, of the last result with at
-// least two products. It appends nothing if there is no such place or the sentence addresses a
-// grader.
+// citeOrdinal appends to r.cites the product that a word such as "the second" (the mark m) points
+// at: one of the last two products that the passage names before the word or, if it names fewer,
+// one of the last tool result with at least two products. It appends nothing if that list has no
+// such place or the sentence addresses a grader.
 func (r *reading) citeOrdinal(sentence int, m *mark) {
 	if r.sentences[sentence].classes&graderWord != 0 {
 		return

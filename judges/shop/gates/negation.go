@@ -46,8 +46,8 @@ func (p *passage) negatesPreference(n *mark, marks []mark) bool {
 	})
 }
 
-// isLabel reports whether the word m is part of a label of the listing and not of the product, as
-// "title" in "its title".
+// isLabel reports whether the word m names a label of the shop's listing and not the product, as
+// "title" in "its title". marks are the listed words of its sentence.
 func isLabel(m *mark, marks []mark) bool {
 	return slices.ContainsFunc(marks, func(n mark) bool {
 		return n.class&labelWord != 0 && n.start < m.end && m.start < n.end

@@ -37,7 +37,8 @@ func readNumber(text string, i int) number {
 	return n
 }
 
-// readUnspaced reads the figure that begins at text[i], up to the first blank and without its unit.
+// readUnspaced reads the figure that begins at text[i] and ends at the first blank. A unit after
+// it, such as k, is not applied.
 func readUnspaced(text string, i int) number {
 	end := digitsEnd(text, i)
 	n := number{end: end, digits: end - i, plain: true}
@@ -68,8 +69,8 @@ func readUnspaced(text string, i int) number {
 }
 
 // readSpaced extends a figure of one to three digits by three digits after a blank, as in "1
-// 289,50". Since the two may also be separate figures, the part after the blank alone becomes the
-// second reading.
+// 289,50". Since the two may also be separate figures, the part after the blank is stored as a
+// second possible value.
 func (n *number) readSpaced(text string) {
 	if !n.plain || n.digits > 3 {
 		return
@@ -172,8 +173,9 @@ func unitAt(text string, i int) (unit numberWord, width int) {
 	return numberWord{}, 0
 }
 
-// digitsAfterMark reads the one to three digits after a grouping or decimal mark at text[i]. size
-// is the number of digits. It is 0 if text[i] is no mark, no digit follows or more than three do.
+// digitsAfterMark reads the one to three digits after a grouping or decimal mark at text[i], such
+// as 289 after the point of "1.289". value is the number they form and size how many they are. size
+// is 0 if text[i] is no mark, no digit follows or more than three do.
 func digitsAfterMark(text string, i int) (value int64, size int) {
 	if i+1 >= len(text) || !isMark(text[i]) || !isDigit(text[i+1]) {
 		return 0, 0

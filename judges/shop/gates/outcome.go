@@ -2,8 +2,8 @@ package gates
 
 import "slices"
 
-// progress is how far the search for a reasoned choice (gate 4) got, from nothing found to a choice
-// that failed the last check.
+// progress tells how many of the conditions of a reasoned choice (gate 4, the last test of the
+// reasoning) were met, from none to all but the last.
 type progress uint8
 
 const (
@@ -140,8 +140,8 @@ func (e *evaluator) findRevision(r *reading) {
 	}
 }
 
-// sentenceNaming finds the first sentence of the passage that has a product's id or brand. product
-// is an index of r.index.products.
+// sentenceNaming finds the first sentence of the passage that mentions a product by id or brand.
+// product is an index of r.index.products. ok is false if there is none.
 func (r *reading) sentenceNaming(product int32) (sentence int, ok bool) {
 	p := &r.index.products[product]
 	i := slices.IndexFunc(r.cites, func(c cite) bool {
@@ -153,8 +153,8 @@ func (r *reading) sentenceNaming(product int32) (sentence int, ok bool) {
 	return r.cites[i].sentence, true
 }
 
-// concludesAfter reports whether sentence i or the next one has a word of choice, such as "keep".
-// Sentence i must also cite returned data other than an id.
+// concludesAfter reports whether sentence i mentions data that a tool returned and the request does
+// not have, other than an id, and sentence i or the next one has a word of choice, such as "keep".
 func (r *reading) concludesAfter(i int) bool {
 	isDetail := func(c cite) bool {
 		return c.kind != citeID && c.kind != citeUnknown && !c.inRequest

@@ -28,7 +28,7 @@ type passage struct {
 	hasBigPart bool
 }
 
-// token is one word or one figure of a passage.
+// token is one word or one figure of an agent's thinking.
 type token struct {
 	span
 	// word is the index of the token's text in factIndex.words, or -1 for a figure that cannot be
@@ -40,10 +40,12 @@ type token struct {
 	measure int32
 }
 
-// textEnd returns the byte offset after a token, of a figure after its unit or decimals.
+// textEnd returns the byte offset after a token. For a figure, its unit or decimals belong to the
+// token.
 func (t *token) textEnd() int32 { return max(t.end, int32(t.number.end)) }
 
-// sentence is a byte range of a passage with the union of the classes of all lexicon words in it.
+// sentence is a byte range of an agent's thinking, with the union of the classes of all listed
+// words in it.
 type sentence struct {
 	span
 	classes class
@@ -51,14 +53,14 @@ type sentence struct {
 	tokens, marks span
 }
 
-// length returns the number of tokens.
+// length returns the number of words and figures in the sentence.
 func (s *sentence) length() int { return int(s.tokens.end - s.tokens.start) }
 
 // Limits of what is read of one attempt's thinking. Text beyond them is padding and is ignored.
 const (
-	// maxSentence is the number of tokens after which a sentence is split.
+	// maxSentence is the number of words and figures after which a sentence is split.
 	maxSentence = 256
-	// maxThinking is the maximum number of bytes of all thinking of an attempt.
+	// maxThinking is the maximum number of bytes that are read of all thinking of an attempt.
 	maxThinking = 1 << 20
 	// maxPassage is the maximum number of bytes that are read of one text, such as the thinking
 	// of a turn or a message of the customer.
@@ -191,8 +193,8 @@ func (p *passage) openSentence(start int) {
 	})
 }
 
-// closeSentence ends the last sentence at byte end, and removes the sentence if it has neither
-// tokens, marks nor text in a script without blanks.
+// closeSentence ends the passage's last sentence at byte end. It removes the sentence if it has no
+// words or figures, no listed words, and no text in a script without blanks.
 func (p *passage) closeSentence(end int) {
 	s := &p.sentences[len(p.sentences)-1]
 	s.end = int32(end)

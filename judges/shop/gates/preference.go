@@ -7,8 +7,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// maxDistance is the maximum number of sentences between a preference and a candidate, or a
-// preference and its reason. Farther away they do not belong together.
+// maxDistance is the maximum number of sentences between one that prefers a product and one that
+// names a candidate or gives the reason. Farther away they do not belong together.
 const maxDistance = 4
 
 // findChoice looks in a passage for the evidence of the fourth gate, and stores it in e.choice: two
@@ -137,13 +137,14 @@ func (c *candidate) isNear(i int) bool {
 	return k < len(c.sentences) && c.sentences[k] <= i+maxDistance
 }
 
-// maxConclusion is the maximum number of tokens of a sentence that only states a conclusion from
-// the sentences before it, such as "So 612."
+// maxConclusion is the maximum number of words and figures of a sentence that only states a
+// conclusion from the sentences before it, such as "So 612."
 const maxConclusion = 5
 
-// concludes reports whether sentence i only concludes: it has at most maxConclusion tokens, names
-// one candidate and is no check, and the four sentences before it name candidates at least twice,
-// or once if it has a word for a cause or they refuse, deny, contrast or require something.
+// concludes reports whether sentence i only states a conclusion ("So 612."): it has at most
+// maxConclusion words and figures, names one candidate and announces no check. The four sentences
+// before it must name candidates at least twice in total, or once if they have a refusal, negation,
+// contrast or requirement or sentence i has a word for a cause.
 func (r *reading) concludes(i int) bool {
 	const argued = rejectWord | negationWord | requireWord | contrastWord
 	if r.sentences[i].length() > maxConclusion || r.sentences[i].classes&checkWord != 0 {

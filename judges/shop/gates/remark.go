@@ -134,8 +134,9 @@ func (r *reading) isBareID(c *cite) bool {
 	return others < 3 && !r.hasUnspaced(clause)
 }
 
-// comparesIDs reports whether the sentence of a cite has several ids and no word for an action, or
-// has different ids and repeats one of them or chooses one by a word such as "the first".
+// comparesIDs reports whether the sentence of the id c compares ids: it mentions ids more than once
+// and has no word for an action, or it has different ids and repeats one of them or chooses one by
+// words such as "I take the first".
 func (r *reading) comparesIDs(c *cite) bool {
 	const action = actWord | chooseWord | planWord
 	const choice = deicticWord | chooseWord

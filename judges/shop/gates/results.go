@@ -11,15 +11,17 @@ import (
 
 // Limits of what is read of a tool result.
 const (
-	// maxDepth is the maximum nesting of objects and arrays.
+	// maxDepth is the maximum nesting of the JSON objects and arrays of a tool result that are
+	// read.
 	maxDepth = 32
-	// maxText is the maximum number of bytes of a string whose words are recorded. A longer one is
-	// a description: its common words would make any remark a quote of the result.
+	// maxText is the maximum number of bytes of a string in a tool result whose words are recorded.
+	// A longer one is a description: its common words would make any remark a quotation of the
+	// result.
 	maxText = 400
 )
 
-// firstResult returns the step of the first tool result that can be evidence, or never if there is
-// none.
+// firstResult returns the number of the step with the first tool result that can be evidence, or
+// never, a number above all steps, if there is none.
 func firstResult(d *arena.Dialogue) int32 {
 	for i := range d.Turns {
 		for k := range d.Turns[i].Calls {
@@ -37,8 +39,8 @@ func isEvidence(c *arena.Call) bool {
 	return c.Name != "recommend_product" && c.Name != "terminate" && c.Result.Kind() != arena.Absent
 }
 
-// readResults reads the tool results of all steps before end, and records in the index which of its
-// words and figures they contain, and their products.
+// readResults reads the tool results of all steps before end. It records in the index x which of
+// the words and figures of the thinking these results contain, and the products in them.
 func readResults(d *arena.Dialogue, x *factIndex, end int32) {
 	for i := range d.Turns {
 		step := int32(d.Turns[i].Step)
@@ -70,7 +72,8 @@ func readResults(d *arena.Dialogue, x *factIndex, end int32) {
 	}
 }
 
-// resultReader records the content of one tool result in the index.
+// resultReader reads one tool result and records its words, figures and products in the index of
+// the attempt.
 type resultReader struct {
 	index *factIndex
 	step  int32
@@ -88,9 +91,9 @@ var noLimits = cursor.Limits{
 	Elements:    math.MaxInt,
 }
 
-// readValue records the JSON value at v. kind is the kind of the key that the value belongs to, and
-// item the product that the surrounding object describes. It skips a value at a depth of more than
-// maxDepth.
+// readValue records the JSON value at which v stands. kind tells what the value's key means (such
+// as a price), and item is the product that the surrounding object describes. It skips a value
+// nested deeper than maxDepth.
 func (r *resultReader) readValue(
 	v *cursor.Cursor,
 	kind keyKind,
@@ -129,8 +132,9 @@ func (r *resultReader) readNumber(raw string, kind keyKind, item *product) {
 	}
 }
 
-// readObject records the JSON object at v. An object with an id is recorded as a product. The brand
-// of any other object becomes the brand of outer, the surrounding object, unless outer has one.
+// readObject records the JSON object at which v stands. An object with an id is recorded as a
+// product. The brand of any other object becomes the brand of outer, the surrounding object, unless
+// outer has one. depth is the nesting of the object.
 func (r *resultReader) readObject(
 	v *cursor.Cursor,
 	outer *product,

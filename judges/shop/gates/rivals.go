@@ -22,9 +22,11 @@ type candidate struct {
 }
 
 const (
-	// maxCandidates is the maximum number of candidates of one passage.
+	// maxCandidates is the maximum number of products and brands of one passage between which a
+	// choice is searched.
 	maxCandidates = 16
-	// maxOfBrand is the maximum number of products of a candidate that is a brand.
+	// maxOfBrand is the maximum number of products that are looked at for a candidate that is a
+	// brand.
 	maxOfBrand = 16
 )
 

@@ -7,18 +7,19 @@ import (
 	"unicode/utf8"
 )
 
-// spelled is the byte range of a number written in words, with its value in hundredths.
+// spelled is a number of a text that is written in words, such as "two hundred ninety": its byte
+// range, and its value in hundredths.
 type spelled struct {
 	span
 	cents int64
 }
 
-// bigParts are the words for a hundred and a thousand in languages that join number words, so that
-// they may be inside a longer word ("vierhundert").
+// bigParts are the words for a hundred and a thousand in languages that write number words
+// together, where they can be inside a longer word ("vierhundert").
 var bigParts = [...]string{"hundert", "tausend", "honderd", "cento"}
 
-// numberWord is the meaning of a number word. Its value multiplies the number before it if
-// multiplies is set, and is added to it otherwise.
+// numberWord is the meaning of a number word such as "ninety" or "thousand". If multiplies is set,
+// its value multiplies the number before it; otherwise it is added to that number.
 type numberWord struct {
 	value      int64
 	multiplies bool
@@ -65,8 +66,8 @@ func findSpelled(text string) []spelled {
 	return run.close(numbers)
 }
 
-// wordOrRuneEnd returns the end of the word at text[i] or, in scripts without blanks, of the
-// character. It returns i if there is neither.
+// wordOrRuneEnd returns the byte offset after the word at text[i] or, in a script without blanks
+// such as Chinese, after the character. It returns i if there is neither.
 func wordOrRuneEnd(text string, i int) int {
 	if c := text[i]; c < utf8.RuneSelf && !isWordByte(c) {
 		return i
@@ -80,7 +81,8 @@ func wordOrRuneEnd(text string, i int) int {
 	return i
 }
 
-// numberRun computes the value of consecutive number words. Units may precede tens, as in German.
+// numberRun is the state of computing the value of consecutive number words, such as "two hundred
+// ninety". Units may precede tens, as in German.
 type numberRun struct {
 	start, end int
 	// total is the value of the complete thousands, current that of the words since then.
@@ -92,8 +94,9 @@ type numberRun struct {
 	joined bool
 }
 
-// addWord adds one number word, or several written as one, that begins at byte start. If the text
-// is no number word or cannot continue the number, addWord reports false and changes nothing.
+// addWord adds one number word, or several written together, that begins at byte start of the text.
+// If there is no number word, or it cannot continue the number read so far, addWord returns false
+// and changes nothing.
 func (s *numberRun) addWord(text string, start int) bool {
 	before := *s
 	for i := 0; i < len(text); {
@@ -128,7 +131,8 @@ func longestNumberWord(text string) (w numberWord, width int) {
 	return numberWord{}, 0
 }
 
-// add adds one number word to the value, and reports whether the word can continue the number.
+// add adds the next number word to the value of the number read so far, such as "ninety" after "two
+// hundred", and reports whether the word can continue that number.
 func (s *numberRun) add(w numberWord) bool {
 	joined := s.joined
 	s.joined = !w.multiplies && w.value == 0
@@ -156,9 +160,9 @@ func (s *numberRun) add(w numberWord) bool {
 	return s.total+s.current < 1e9
 }
 
-// hasPlace reports whether the number so far has a zero for each digit of value, so that value can
-// be added: 5 after 20, but not after 6. Tens may also follow units as in German, and sixty and
-// eighty as in French.
+// hasPlace reports whether the number read so far has zeros where value has digits, so that value
+// can be added: 5 after 20, but not after 6. Tens may also follow units as in German
+// (fünfundzwanzig), and sixty and eighty as in French.
 func (s *numberRun) hasPlace(value int64) bool {
 	tens := s.current % 100
 	switch {
@@ -171,8 +175,8 @@ func (s *numberRun) hasPlace(value int64) bool {
 	}
 }
 
-// close ends the run and resets it. If the number has two words or more and is at least 100, close
-// appends it to numbers.
+// close ends the number that is being read, and resets the state for the next one. If the number
+// has at least two words and is 100 or more, close appends it to numbers.
 func (s *numberRun) close(numbers []spelled) []spelled {
 	if n := s.total + s.current; n >= 100 && s.words > 1 {
 		numbers = append(numbers, spelled{span{int32(s.start), int32(s.end)}, n * 100})

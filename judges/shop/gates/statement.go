@@ -84,8 +84,8 @@ func (r *reading) isRequested(c *candidate) bool {
 	return c.brand != "" && r.index.inRequest(c.brand)
 }
 
-// valueBit returns the bit of product.values that is set for products with the attribute value c,
-// or 0 if c is no value that products record.
+// valueBit returns the bit that product.values has set for each product with the attribute value c,
+// such as a colour. It returns 0 if c is no value, or one that products do not record.
 func (r *reading) valueBit(c *cite) uint64 {
 	if c.kind != citeValue {
 		return 0
@@ -101,7 +101,7 @@ func (r *reading) valueBit(c *cite) uint64 {
 	return 0
 }
 
-// namesBoth reports whether sentence i names both candidates.
+// namesBoth reports whether sentence i names both candidates a and b.
 func namesBoth(i int, a, b *candidate) bool {
 	return slices.Contains(a.sentences, i) && slices.Contains(b.sentences, i)
 }
@@ -144,8 +144,8 @@ func (r *reading) favours(i int, a, b *candidate) bool {
 	return hasFigures || r.tellsApart(i, a, b)
 }
 
-// isComparedWith reports whether a or b is at most maxGap words after a word such as "than" of
-// sentence i.
+// isComparedWith reports whether sentence i names candidate a or b at most maxGap words after a
+// word such as "than".
 func (r *reading) isComparedWith(i int, a, b *candidate) bool {
 	return slices.ContainsFunc(r.sentenceMarks(i), func(m mark) bool {
 		return m.class&thanWord != 0 && slices.ContainsFunc(r.sentenceCites(i), func(c cite) bool {
@@ -180,7 +180,8 @@ func (r *reading) isQuestion(i int) bool {
 	return strings.HasSuffix(r.text[:r.sentences[i].end], "?")
 }
 
-// hasMark reports whether sentence i has a word of one of the classes, negated or not.
+// hasMark reports whether sentence i has a listed word of one of the classes (such as refusal),
+// whether or not a negation precedes it.
 func (r *reading) hasMark(i int, classes class) bool {
 	return r.classesIn(i, r.sentences[i].span)&classes != 0
 }

@@ -48,7 +48,8 @@ func unspaced(r rune) bool {
 		r >= 0x3400 && r <= 0x9FFF || r >= 0xAC00 && r <= 0xD7AF || r >= 0xF900 && r <= 0xFAFF
 }
 
-// maxQuote is the maximum number of bytes of a quote.
+// maxQuote is the maximum number of bytes of a quotation that is given as evidence for a gate (a
+// test of the reasoning).
 const maxQuote = 240
 
 // clip returns at most maxQuote bytes from the beginning of a text, without white space around
@@ -98,8 +99,8 @@ func leadingWordEnd(text string) int {
 	return len(text)
 }
 
-// unspacedBrand is a brand in a script without blanks, with the step of the first result that
-// contains it.
+// unspacedBrand is a brand written in a script without blanks, such as Chinese, with the step of
+// the first tool result that contains it.
 type unspacedBrand struct {
 	name string
 	step int32
@@ -137,8 +138,8 @@ func (r *reading) citeUnspacedBrands() {
 	}
 }
 
-// citeEach appends to r.cites each occurrence of a brand in the passage's text. The brand is in a
-// script without blanks.
+// citeEach appends to r.cites each occurrence of a brand in the passage's text. The brand must be
+// in a script without blanks, such as Chinese.
 func (r *reading) citeEach(brand string) {
 	for offset := 0; ; {
 		i := strings.Index(r.text[offset:], brand)

@@ -8,8 +8,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/shopcalls"
 )
 
-// thinkingGates returns the findings of gates 2 to 4, which read the thinking, up to the first gate
-// that failed.
+// thinkingGates returns the results of gates 2 to 4, the tests of an attempt's thinking (a remark
+// on results, a datum from them, a reasoned choice), up to the first gate that failed.
 func thinkingGates(t *arena.Trace, d *arena.Dialogue) []finding {
 	x := indexPool.Get().(*factIndex)
 	defer x.release()
@@ -23,9 +23,9 @@ func thinkingGates(t *arena.Trace, d *arena.Dialogue) []finding {
 	return e.findings()
 }
 
-// load reads the thinking of an attempt into passages, and records in x which words and figures of
-// the thinking the request and the results contain. The evaluator is nil if no step after the first
-// result has any thinking.
+// load reads the thinking of an attempt into passages, one for each turn, and records in x which of
+// their words and figures the request and the tool results contain. The returned evaluator applies
+// the gates to the passages; it is nil if no step after the first result has any thinking.
 func (x *factIndex) load(t *arena.Trace, d *arena.Dialogue) ([]passage, *evaluator) {
 	passages := readPassages(t, d, x)
 	if len(passages) == 0 {
@@ -93,8 +93,8 @@ func (x *factIndex) isRequestWord(word string) bool {
 	return ok && x.words[slot].inRequest
 }
 
-// evaluator evaluates the passages of an attempt in order and stores the first evidence for each of
-// gates 2, 3 and 4.
+// evaluator reads the passages of an attempt's thinking in order and stores the first evidence for
+// each of gates 2, 3 and 4 (a remark on results, a datum from them, a reasoned choice).
 type evaluator struct {
 	index *factIndex
 	// chosen are the ids of the products recommended last.
@@ -130,8 +130,8 @@ func (e *evaluator) evaluate(p *passage) {
 	}
 }
 
-// newReading returns the passage with its cites, the mentions of returned data in it. The cites of
-// the previous reading are overwritten.
+// newReading returns a passage with its cites (the mentions of returned data in it). It reuses
+// memory: the cites of the previous reading are overwritten.
 func (e *evaluator) newReading(p *passage) reading {
 	r := reading{
 		evaluator: e,
@@ -170,9 +170,9 @@ func (r *reading) datumEvidence(s *sentence, datum *cite) *finding {
 	return r.evidence(s.span, datum.span, "names "+datum.kind.String()+" that an earlier result holds")
 }
 
-// evidence returns the finding of a passed gate, with a quotation of the byte range text. A range
-// longer than a quotation is quoted from a place shortly before core, the byte range that passes
-// the gate.
+// evidence returns the finding of a gate (test) that passed, with a quotation of the byte range
+// text. A range longer than a quotation may be is quoted from shortly before core, the byte range
+// that passes the gate.
 func (r *reading) evidence(text, core span, detail string) *finding {
 	return &finding{
 		passed: true,
@@ -182,8 +182,9 @@ func (r *reading) evidence(text, core span, detail string) *finding {
 	}
 }
 
-// findings returns the findings of gates 2 to 4 up to the first that failed. Evidence for gate 3
-// also passes gate 2, and evidence for gate 4 passes both.
+// findings returns the results of gates 2 to 4 (a remark on results, a datum from them, a reasoned
+// choice) up to the first that failed. Evidence for gate 3 also passes gate 2, and evidence for
+// gate 4 passes both.
 func (e *evaluator) findings() []finding {
 	datum := cmp.Or(e.datum, e.choice)
 	remark := cmp.Or(e.remark, datum)

@@ -8,8 +8,8 @@ import (
 )
 
 // scanNext reads the word, number, white space or sign at byte i and returns the byte offset after
-// it. Words and numbers are added to the tokens, and entries of the lexicon that begin there are
-// added to p.marks.
+// it. Words and numbers are added to the passage's tokens; listed words and phrases that begin
+// there are added to p.marks.
 func (p *passage) scanNext(x *factIndex, i int) int {
 	c := p.folded[i]
 	switch {
@@ -31,17 +31,17 @@ func (p *passage) scanNext(x *factIndex, i int) int {
 	}
 }
 
-// addMarks appends to p.marks the lexicon entries that begin at byte i. It returns the end of the
-// longest part of the text that any entry begins with.
+// addMarks appends to p.marks the words and phrases of the word lists that begin at byte i of the
+// passage. It returns the end of the longest piece of the text that any listed entry begins with.
 func (p *passage) addMarks(i int) int {
 	marks, end := p.lexicon.appendMatches(p.marks, p.folded, i)
 	p.marks = marks
 	return end
 }
 
-// addWordMarks appends to p.marks the word list entries that begin with the word from byte i to
-// end. If no entry can begin with the word, it sets fact.unlisted, so that the word is looked up
-// only once an attempt.
+// addWordMarks appends to p.marks the listed words and phrases that begin with the word from byte i
+// to end. If no listed entry can begin with that word, it sets fact.unlisted, so that the word is
+// looked up only once for an attempt.
 func (p *passage) addWordMarks(fact *wordFact, i, end int) {
 	if fact.unlisted {
 		return
@@ -99,8 +99,8 @@ func (p *passage) scanWord(x *factIndex, i int) int {
 	return end
 }
 
-// minBig is the minimum number of bytes of a word that is searched for a hundred or a thousand
-// inside, as in "vierhundert".
+// minBig is the minimum number of bytes of a word in which a part that means a hundred or a
+// thousand is searched, as in "vierhundert".
 const minBig = 10
 
 // wordEnd returns the end of the run of letters and digits at text[i], or i if there is none.
@@ -149,8 +149,9 @@ func (p *passage) scanFigure(x *factIndex, i int) int {
 	return n.end
 }
 
-// measureEnd returns the end of the word after a figure, as in "28 hours". The figure ends at byte
-// i. measureEnd returns i if it is not followed by one blank and a word that begins with a letter.
+// measureEnd returns the byte offset after the word that follows a figure, as "hours" in "28
+// hours"; i is the offset after the figure. It returns i if the figure is not followed by one blank
+// and a word that begins with a letter.
 func measureEnd(text string, i int) int {
 	if i+1 >= len(text) || text[i] != ' ' || isDigit(text[i+1]) {
 		return i

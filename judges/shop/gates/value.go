@@ -10,8 +10,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// readString records one JSON string of a result. kind is the kind of its key, and item the product
-// that the surrounding object describes. raw is the string with its escapes and without quotes.
+// readString records one JSON string of a tool result. kind tells what the string's key means, such
+// as a brand or a price, and item is the product that the surrounding object describes. raw is the
+// string as the JSON has it, with its escapes but without quotation marks.
 func (r *resultReader) readString(
 	kind keyKind,
 	item *product,
@@ -72,8 +73,8 @@ func isJSON(text string) bool {
 	return len(text) > 1 && (text[0] == '[' || text[0] == '{') && cursor.Valid(text)
 }
 
-// readPrice records the figures of a price. If item has no price yet, the first figure becomes its
-// price in cents.
+// readPrice records the figures of a price in a tool result, such as "PHP 90 - 120". If item has no
+// price yet, the first figure becomes its price, in hundredths.
 func (r *resultReader) readPrice(item *product, text string) {
 	i := strings.IndexFunc(text, unicode.IsDigit)
 	if item.cents == 0 && i >= 0 && isDigit(text[i]) {
@@ -82,7 +83,7 @@ func (r *resultReader) readPrice(item *product, text string) {
 	r.readFigures(text, true)
 }
 
-// maxFigures is the maximum number of figures that are read from one value of a result.
+// maxFigures is the maximum number of figures that are read from one value of a tool result.
 const maxFigures = 8
 
 func (r *resultReader) readFigures(text string, price bool) {
@@ -130,8 +131,9 @@ func (r *resultReader) readWords(text string, first, next role) {
 	}
 }
 
-// readText records a result that is one text and not JSON. Numbers of at least minID digits are
-// recorded as ids of products and shops, other figures as prices, and all words in roleText.
+// readText records a tool result that is plain text and not JSON. Numbers of at least minID digits
+// are recorded as ids of products and shops, other figures as prices, and all words as words of
+// prose.
 func (r *resultReader) readText(text string) {
 	for i := 0; i < len(text); {
 		if !isDigit(text[i]) {
@@ -154,22 +156,23 @@ func (r *resultReader) readText(text string) {
 type keyKind uint8
 
 const (
-	// keyNone is the kind of a value without a key.
+	// keyNone is the kind of key of a value that stands under no key, such as a tool result that is
+	// one string.
 	keyNone keyKind = iota
 	keyOther
-	// keyProse is the kind of a key whose text describes attributes and options.
+	// keyProse is the kind of a JSON key under which a text describes attributes and options.
 	keyProse
 	keyID
 	keyShop
 	keyTitle
 	keyBrand
 	keyPrice
-	// keySkip is the kind of a key whose strings are ignored, such as the address of an image.
+	// keySkip is the kind of a JSON key whose strings are ignored, such as the address of an image.
 	keySkip
 )
 
-// parseKey returns the kind of a key in a tool result. It knows the keys of the subnet's shopping
-// tools and of its later environment.
+// parseKey returns what a JSON key of a tool result means, such as an id for "product_id". It knows
+// the keys of the subnet's shopping tools and of its later environment.
 func parseKey(key string) keyKind {
 	switch key {
 	case "":
@@ -193,7 +196,8 @@ func parseKey(key string) keyKind {
 	return keyOther
 }
 
-// role returns the role in which the words of a value under such a key are recorded.
+// role returns how the words of a value under a key of kind k are recorded: as words of prose for
+// keyProse, and as attribute values for any other kind.
 func (k keyKind) role() role {
 	if k == keyProse {
 		return roleText

@@ -6,7 +6,7 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// attempt is the state of scoring one attempt.
+// attempt is the state of scoring one attempt (one agent run at one problem) by the subnet's rules.
 type attempt struct {
 	products *documents
 	titles   Titles
@@ -38,8 +38,8 @@ func (a *attempt) score(
 	return nil
 }
 
-// match is a recommended product together with the reward that it is checked against. A reward
-// is what the problem demands of a product.
+// match is a recommended product together with the reward (what the problem demands of one product)
+// against which it is checked.
 type match struct {
 	product *document
 	reward  *reward
@@ -53,8 +53,9 @@ type match struct {
 	vectors [][]float64
 }
 
-// match returns the i-th recommended product with the i-th reward, for each i that has both. A
-// product task has one reward. Products that are not in the catalogue are left out.
+// match returns the recommended products, each with the reward (the demands of the problem) of the
+// same position in the list. Products or rewards without a counterpart, and products that are not
+// in the catalogue, are left out. A product task has one reward.
 func (a *attempt) match(s spec, recommended []string) []match {
 	var matches []match
 	for i := range s.rewards[:min(len(s.rewards), len(recommended))] {
@@ -100,8 +101,9 @@ func (a *attempt) scoreAxes(s spec, matches []match) *arena.Axes {
 	return axes
 }
 
-// addScores adds the scores of one product to the axes. It returns the product's rule score: the
-// share of its checks that passed, or 1 for the gold product.
+// addScores adds the scores of one recommended product to the attempt's scores. It returns the
+// product's rule score: the share of its checks that passed, or 1 for the gold product, which the
+// problem names as the right one.
 func (a *attempt) addScores(axes *arena.Axes, m *match) float64 {
 	t := check(m.product, m.reward, a.compareTitles(m))
 	rule := t.ratio(axisTitle, axisPrice, axisService, axisOptions)

@@ -25,7 +25,8 @@ type Catalog struct {
 	files   []*os.File
 }
 
-// place is the position of a document in one of the catalogue's sources, in bytes.
+// place is where a product is in the catalogue: the index of the file, and offset and length in
+// bytes.
 type place struct {
 	source int32
 	length int32
@@ -54,8 +55,8 @@ func (c *Catalog) Close() error {
 	return err
 }
 
-// index reads all documents of a source and adds their positions to the catalogue. A document of
-// more than maxBytes bytes is an error, and so is a source without documents.
+// index reads all products of one of the catalogue's files and records their positions. It returns
+// an error for a product of more than maxBytes bytes, and for a file without products.
 func (c *Catalog) index(src io.ReaderAt, maxBytes int) error {
 	source := int32(len(c.sources))
 	c.sources = append(c.sources, src)
@@ -123,12 +124,12 @@ func (c *Catalog) Document(id string) (arena.Raw, bool) {
 	return arena.Raw(text), cursor.Valid(text)
 }
 
-// maxCached is the maximum number of documents in memory, of about 3 KB each. The agents of one
-// day recommend the same few thousand products.
+// maxCached is the maximum number of products of the catalogue in memory, of about 3 KB each. The
+// agents of one day recommend the same few thousand products.
 const maxCached = 1 << 13
 
-// documents is a cache of products in the form that the rules need. A full cache is cleared.
-// Products never change.
+// documents is a cache of the catalogue's products in the form that the scoring rules need. When it
+// is full it is emptied. Products never change.
 type documents struct {
 	source Products
 	mu     sync.RWMutex

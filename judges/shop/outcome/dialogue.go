@@ -10,7 +10,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/python"
 )
 
-// dialogue is what the rules need to know of an attempt's steps: the scores for length and
+// dialogue is what the scoring rules need to know of an attempt's steps: the scores for length and
 // format, and the product ids of the last recommendation.
 type dialogue struct {
 	length      float64
@@ -18,8 +18,8 @@ type dialogue struct {
 	recommended []string
 }
 
-// readDialogue reads the steps of the agent. If the subnet's scorer would fail on them, it
-// panics (see python.Raise), and the attempt gets no score.
+// readDialogue reads the steps of an attempt and returns what the scoring rules need. If the
+// subnet's scorer would fail on them, it panics (see python.Raise), and the attempt gets no score.
 func readDialogue(t *arena.Trace) dialogue {
 	var d dialogue
 	ids := gjson.Result{Type: gjson.String}
@@ -72,8 +72,9 @@ func terminates(step *arena.Step, last message) bool {
 	return found
 }
 
-// checkMessage checks a message that is not an object. It panics (see python.Raise) if there is no
-// message, or if Python's search for "tool_call" in it would fail or succeed.
+// checkMessage checks the message of a step that is not a JSON object. It panics (see python.Raise)
+// if there is no message, or if Python's search for "tool_call" in it would raise an error or find
+// it.
 func checkMessage(body gjson.Result) {
 	if !body.Exists() {
 		python.Raise("it has no completion.message")
@@ -104,9 +105,11 @@ func readRecommended(calls []call, ids *gjson.Result) {
 // The tags between which the parts of a message are rendered. A message text that contains one
 // of them breaks the format of its step.
 var (
-	// anyTag matches an opening or closing tag of the parts of a rendered message.
+	// anyTag matches an opening or closing tag, such as <think> or </think>, of those in which the
+	// subnet writes the parts of a message as text.
 	anyTag = regexp.MustCompile(`</?(?:think|tool_call|response)>`)
-	// openingTag matches an opening tag of the parts of a rendered message.
+	// openingTag matches an opening tag, such as <think>, of those in which the subnet writes the
+	// parts of a message as text.
 	openingTag = regexp.MustCompile(`<(?:think|tool_call|response)>`)
 )
 

@@ -40,9 +40,9 @@ func (e *Endpoint) Vectors(
 	return vectors[:len(products)], vectors[len(products):], err
 }
 
-// embedMissing computes the vector of each text for which vectors has nil, and stores it there.
-// It returns an error if the lengths of vectors differ: a server may use the suites' model with
-// another length, and every title would then be far from every other.
+// embedMissing computes with the embedding model the vector of each text whose place in vectors is
+// nil, and stores it there. It returns an error if the vectors differ in length: a server may use
+// the suites' model with another length, and every title would then be far from every other.
 func (e *Endpoint) embedMissing(
 	ctx context.Context,
 	texts []string,

@@ -11,7 +11,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/python"
 )
 
-// message is what the rules need to know of the message of one step.
+// message is what the scoring rules need to know of the message of one step.
 type message struct {
 	// readable reports whether the step has a message object. A step without one adds nothing to
 	// the format score.
@@ -181,8 +181,8 @@ func (m *message) format() float64 {
 	return 1
 }
 
-// unstampedFactor is the factor of the format score for a step without a time stamp [oro
-// problem_scorer].
+// unstampedFactor is the format score of a well-formed step without a time stamp; with one the
+// score is 1 [oro problem_scorer].
 const unstampedFactor = 0.5
 
 func (m *message) isWellFormed() bool {

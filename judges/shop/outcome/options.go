@@ -15,7 +15,8 @@ type options struct {
 	skus       [][]pair
 }
 
-// pair is the name of an option, such as a colour, and its value in the form that hash returns.
+// pair is one option of a product: its name, such as "colour", and its value in the form that hash
+// returns.
 type pair struct{ key, value string }
 
 func readOptions(product value) (o options, fault error) {
@@ -56,8 +57,8 @@ func skuPairs(v value) []pair {
 	})
 }
 
-// readWantedPairs returns the options that a reward demands of a product. fault is the reason
-// why they cannot be read, nil if they can.
+// readWantedPairs returns the options, such as a colour, that a reward (the demands of a problem)
+// requires of a product. fault is the reason why they cannot be read, nil if they can.
 func readWantedPairs(reward value) (pairs []pair, fault error) {
 	fault = python.Catch(func() {
 		for _, v := range iterateKey(reward, "sku_options") {

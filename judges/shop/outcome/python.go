@@ -195,8 +195,8 @@ func atMost(a, b value) bool {
 	return exact(a, x).Cmp(exact(b, y)) <= 0
 }
 
-// exact returns a number without rounding. f is the nearest float64 to v and is used if v is not
-// an integer.
+// exact returns a number as a big.Float. An integer of any length is not rounded; for any other
+// value it returns f, which must be the nearest float64 to v.
 func exact(v value, f float64) *big.Float {
 	if n, ok := new(big.Int).SetString(v.Text, 10); ok {
 		return new(big.Float).SetInt(n)

@@ -16,8 +16,8 @@ const (
 	axes
 )
 
-// tally is the number of checks of one product against one reward, and of checks that passed, by
-// axis.
+// tally is, for one product and the demands of one problem (the reward), the number of checks and
+// of passed checks on each axis: title, price, service and options.
 type tally struct {
 	hits, total [axes]int
 }
@@ -29,8 +29,8 @@ func (t *tally) add(a axis, hit bool) {
 	}
 }
 
-// ratio returns the share of passed checks among the checks on the given axes. It returns 0 if
-// there are no checks.
+// ratio returns the share, 0 to 1, of passed checks among the checks on the given axes. It returns
+// 0 if there are no checks.
 func (t *tally) ratio(over ...axis) float64 {
 	var hits, total int
 	for _, a := range over {
@@ -113,8 +113,8 @@ func readBounds(reward value) (bounds []bound, fault error) {
 }
 
 // allows reports whether a price is within the bound. It returns false for an unknown mode. It
-// reads an end only if the result depends on it, since an end of a wrong type panics by
-// python.Raise.
+// reads the lower or upper end only if the result depends on it, since an end of a wrong type
+// panics by python.Raise.
 func (b *bound) allows(price value) bool {
 	switch b.mode {
 	case "less than":
