@@ -116,14 +116,15 @@ func (s *session) manifestInputs(p *plan) []corpus.Input {
 }
 
 const (
-	// pairsName is the file in a part's folder that summarises the part's preference pairs.
+	// pairsName is the name of the file, in each folder of data files, that summarises the folder's
+	// preference pairs.
 	pairsName = "pairs.json"
 	// maxPairs limits the size of the file pairsName in bytes.
 	maxPairs = 1 << 20
 )
 
-// pairs reads the summaries of preference pairs that the units (folders of data files) of config
-// kto have, and returns their sum.
+// pairs reads the summary of the preference pairs in each folder of the dataset's config kto, and
+// returns their sum.
 func (s *session) pairs(p *plan) (*corpus.PairSummary, error) {
 	sum := &corpus.PairSummary{}
 	for _, u := range p.Units {
@@ -188,8 +189,8 @@ func (s *session) makeReports(
 	}, nil
 }
 
-// newGuardReport returns a report on the train split's guard (the search for protected problems),
-// with the measured quality of the guard and without attempts.
+// newGuardReport returns a report, still without attempts, on the guard of the train split (which
+// searches rows for protected problems), with its measured quality.
 func (s *session) newGuardReport() *guard.Report {
 	r := guard.NewReport(s.protection.Guard(corpus.SplitTrain))
 	r.Injection = &s.protection.Injection
@@ -250,8 +251,9 @@ func (s *session) judgesReport(p *plan, adder *reports.Adder) reports.Judges {
 	)
 }
 
-// leakReport returns the report on the split of the problems into pools (train, eval, held-out,
-// never-touch). It returns an error if clusters of different pools share a gold item.
+// leakReport returns the report on how the day's problems are divided into pools (train, eval,
+// held-out, never-touch). It returns an error if groups of similar problems in different pools
+// share a gold item (a right answer).
 func (p *Protection) leakReport() (*reports.Leak, error) {
 	r := &reports.Leak{
 		Clusters:    map[guard.Pool]int{},

@@ -44,8 +44,8 @@ func (s *session) card(
 	return card
 }
 
-// cardDomain returns the domain whose words the card has: that of all attempts, the domain base if
-// they are of several, and the shop if there are no attempts.
+// cardDomain returns the domain (kind of task) whose words the dataset card uses: that of all
+// attempts, the domain base if attempts are of several, and the shop if there are no attempts.
 func (s *session) cardDomain(p *plan) *runDomain {
 	names := slices.Sorted(maps.Keys(p.Domains))
 	switch len(names) {
@@ -68,8 +68,8 @@ func (s *session) isOnFor(p *plan, instrument string) bool {
 	return len(p.Domains) == 0
 }
 
-// judgesText returns the text of the card's section on the judge. If the judge is on in no domain,
-// the text says that nothing was graded.
+// judgesText returns the text of the dataset card's section on the judge. If the judge is on for no
+// domain (kind of task), the text says that nothing was graded.
 func (s *session) judgesText(p *plan, set *reports.Set) string {
 	if s.isOnFor(p, domain.Judge) {
 		return set.Judges.Text(s.Config.MaxUnscored)
@@ -91,7 +91,8 @@ func (s *session) fillIn(text string, p *plan) string {
 	).Replace(text)
 }
 
-// aboutRL returns the card's sentence on config rl.
+// aboutRL returns the dataset card's sentence on config rl, which has problems to play instead of
+// attempts.
 func (p *plan) aboutRL() string {
 	if slices.ContainsFunc(p.Units, func(u unit) bool { return u.Stream.Config == configRL }) {
 		return "Config rl has one row for every problem of an environment pack."
@@ -99,8 +100,8 @@ func (p *plan) aboutRL() string {
 	return "There is no config rl, since no environment is known in which the problems can be played."
 }
 
-// domainsText returns the card's table of the domains: the number of attempts, and for each
-// instrument whether it was on.
+// domainsText returns the dataset card's table of domains (kinds of task): the number of attempts
+// in each, and for each instrument, such as the judge, whether it was on.
 func (s *session) domainsText(p *plan) string {
 	return "An instrument is on only in the domains on which it was measured; elsewhere it says nothing (not_measured).\n\n" +
 		corpus.Table("domain | attempts: | "+strings.Join(domain.Instruments, " | "), slices.Sorted(maps.Keys(p.Domains)), func(name string) string {
@@ -111,8 +112,8 @@ func (s *session) domainsText(p *plan) string {
 		})
 }
 
-// state returns the cell of the card's table on an instrument: its measurement on the domain,
-// whether it was on, or "not_measured".
+// state returns what the card's table of domains says of an instrument, such as the judge: how it
+// was measured on the domain, whether it was on, or "not_measured".
 func (d *runDomain) state(instrument string) string {
 	m, measured := d.Measured[instrument]
 	switch {

@@ -201,7 +201,8 @@ func (c *SelectConfig) validate(bad *wrong.List) {
 // change no byte of an output.
 func (c Config) JSON() []byte { return c.encode("block", "guard", "corpus") }
 
-// encode returns, as JSON, the settings whose tag hash is one of reach, such as "block".
+// encode returns, as JSON, those settings of the configuration on which certain stored files
+// depend. These are the settings whose struct tag hash names one of reach, such as "block".
 func (c Config) encode(reach ...string) []byte {
 	fields := yaml.MapSlice{}
 	for f, v := range reflect.ValueOf(c).Fields() {

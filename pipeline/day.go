@@ -154,9 +154,9 @@ func (d *Day) discover(src Sources) error {
 	return nil
 }
 
-// spool copies standard input, if it is among the inputs, to a temporary file in src.Spool, because
-// stored results are identified by the hash of their input and standard input can be read only
-// once.
+// spool copies standard input to a temporary file in the folder src.Spool, if standard input is
+// among the inputs. Stored results are identified by the hash of their input, and standard input
+// can be read only once.
 func (d *Day) spool(ctx context.Context, src Sources) error {
 	for i := range d.Inputs {
 		in := &d.Inputs[i]
@@ -214,8 +214,8 @@ func (d *Day) readProblems(ctx context.Context, src Sources) error {
 	return nil
 }
 
-// noProblems returns the error that explains why the days have no problems: ErrCorpus if one of
-// them is a corpus, ErrNoAttempt if no attempt can be read, otherwise ErrNoProblems.
+// noProblems returns the error that explains why the given days have no problems: ErrCorpus if one
+// of them is a finished corpus, ErrNoAttempt if no attempt can be read, otherwise ErrNoProblems.
 func (d *Day) noProblems(days []string) error {
 	for _, day := range days {
 		if isCorpus, err := corpus.IsCorpus(corpus.Disk{}, day); err == nil && isCorpus {
@@ -255,12 +255,12 @@ func (d *Day) readCatalog(src Sources) error {
 	return nil
 }
 
-// maxDocument limits the size in bytes of one line of a catalogue, which is one item. Its
-// descriptions have some thousand characters.
+// maxDocument is the maximum size in bytes of one line of a product catalogue, which is one
+// product. Descriptions have some thousand characters.
 const maxDocument = 16 << 20
 
-// readFile opens a file, calls read with its content and adds the file to d.Files, with the kind,
-// its hash, its size and the number of records that read returns.
+// readFile opens a file and calls read with its content. It then adds to d.Files the file's kind,
+// hash and size, and the number of records that read returned.
 func (d *Day) readFile(kind, path string, read func(io.Reader) (int, error)) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -294,8 +294,8 @@ func hashFile(f *os.File, read func(io.Reader) (int, error)) (corpus.Input, erro
 	}, err
 }
 
-// findFiles returns the configured files. If there are none, it returns the files next to the
-// traces of the days whose names match pattern.
+// findFiles returns the configured files. If none are configured, it returns the files whose names
+// match pattern in the folders of the days' traces.
 func findFiles(configured, days []string, pattern string) []string {
 	if len(configured) > 0 {
 		return configured

@@ -41,9 +41,9 @@ const (
 	reasonHeldOut      = "held_out"          // its problem is in a cluster with a problem of a held-out file
 )
 
-// decision decides on one record without regard to other attempts at its problem. e is the summary
-// of the record's stored results, x the same with more fields. Stage of the decision is empty if
-// the record is kept.
+// decision returns the decision on one record, without regard to other attempts at its problem. e
+// is the summary of the record's stored results, x the results themselves with more fields. The
+// decision's field Stage is empty if the record is kept.
 func (g *grouper) decision(e *entrySummary, x *block.Entry) choose.Decision {
 	if x.Fault != nil {
 		return choose.Decision{Stage: stageRead, Reason: x.Fault.Reason, Failed: true}
@@ -96,8 +96,8 @@ func (g *grouper) isSelected(pos ref, d choose.Decision) (bool, error) {
 }
 
 // stageDecision decides on an attempt by the stages filter, score, judge and guard; the first that
-// drops it counts. s is the filter's result after its second pass, over all attempts of the agent.
-// Stage of the decision is empty if no stage drops the attempt.
+// drops the attempt counts. s is the filter's result after it has seen all attempts of the agent.
+// The decision's field Stage is empty if no stage drops the attempt.
 func (g *grouper) stageDecision(x *block.Entry, s *arena.Structure) choose.Decision {
 	sel := g.session.Config.Select
 	isUsable := usable(g.session.filter, s, x.Outcome.Success)

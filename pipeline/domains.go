@@ -24,7 +24,8 @@ type runDomain struct {
 	unlogged *filters.Filter
 }
 
-// filter returns logged if isLogged is set and otherwise unlogged.
+// filter returns the filter for an attempt of the domain: d.logged if the attempt has a proxy log
+// (the record of its requests), otherwise d.unlogged.
 func (d *runDomain) filter(isLogged bool) *filters.Filter {
 	if isLogged {
 		return d.logged
@@ -49,7 +50,7 @@ func (r *Run) newDomains(base *filters.Filter) map[string]*runDomain {
 	return out
 }
 
-// versions returns the versioned names of the run's instruments by the names of the instruments.
+// versions returns, for each instrument of the run (such as the judge), its name with its version.
 func (r *Run) versions() map[string]string {
 	return map[string]string{
 		domain.Judge:      r.Instruments.Judge.Name,
@@ -59,9 +60,9 @@ func (r *Run) versions() map[string]string {
 	}
 }
 
-// isOn reports whether an instrument is on for attempts of a domain: by the configuration if it
-// names the instrument, else if the user chose the instrument by a flag or this version of it was
-// measured on the domain.
+// isOn reports whether an instrument, such as the judge, is on for attempts of a domain (a kind of
+// task). If the configuration names the instrument, that decides. Otherwise it is on if the user
+// chose it by a flag, or if this version of it was measured on the domain.
 func (r *Run) isOn(d *domain.Domain, instrument, version string) bool {
 	switch r.Config.Instrument[instrument] {
 	case InstrumentOn:
@@ -72,8 +73,9 @@ func (r *Run) isOn(d *domain.Domain, instrument, version string) bool {
 	return r.Instruments.isChosen(instrument) || d.On(instrument, version)
 }
 
-// domainOf returns the domain of an attempt. An attempt that fits none is of the subnet's domain if the day
-// has a problems file, and otherwise of the domain base. The error matches ErrInput.
+// domainOf returns the domain (kind of task) of an attempt. An attempt that fits no domain is of
+// the subnet's domain if the day has a problems file, and otherwise of the domain base. The error
+// matches ErrInput.
 func (s *session) domainOf(t *arena.Trace, d *arena.Dialogue) (*runDomain, error) {
 	found, err := s.Domains.Find(t, d, s.fallbackDomain())
 	if err != nil {
@@ -82,7 +84,8 @@ func (s *session) domainOf(t *arena.Trace, d *arena.Dialogue) (*runDomain, error
 	return s.domains[found.Name], nil
 }
 
-// fallbackDomain returns the name of the domain of attempts that fit none.
+// fallbackDomain returns the name of the domain (kind of task) that is assigned to attempts that
+// fit none.
 func (s *session) fallbackDomain() string {
 	if len(s.day.Problems.All) > s.day.derived {
 		return domain.Shop
@@ -90,7 +93,7 @@ func (s *session) fallbackDomain() string {
 	return domain.Base
 }
 
-// filterOf returns the filter for the attempt that x has the stored results of.
+// filterOf returns the filter for the attempt whose stored results are x.
 func (s *session) filterOf(x *block.Entry) *filters.Filter {
 	return s.domains[x.Domain].filter(x.Logged)
 }

@@ -135,9 +135,9 @@ func newEntrySummary(pos ref, x *block.Entry) *entrySummary {
 	return e
 }
 
-// restore sets x to the stored results of which e is the summary. Fields that the summary lacks are
-// zero. Outcome.Scores is empty but not nil if the attempt was scored and has no Ruling (outcome by
-// a verifier or its source).
+// restore sets x to the stored results of which e is the summary; fields that the summary lacks are
+// zero. If the attempt was scored by the task's own rules, and not by a verifier or its source,
+// Outcome.Scores is empty but not nil.
 func (e *entrySummary) restore(x *block.Entry) {
 	t := e.traits.Value()
 	*x = block.Entry{}

@@ -35,9 +35,9 @@ type Findings struct {
 // continue without the tier. The report then has the reason.
 type Embedding func(ctx context.Context, g *guard.Guard, report *guard.Report) (*guard.EmbeddingTier, error)
 
-// checkEmbeddings compares the day's problems with the protected problems by embeddings, after all
-// other comparisons, and adds findings to p.Problems. It does nothing if start, which connects to
-// the endpoint, is nil.
+// checkEmbeddings compares the day's problems with the protected problems by embeddings (vectors
+// that a model computes from texts), after all other comparisons, and adds findings to p.Problems.
+// It does nothing if start, which connects to the model's endpoint, is nil.
 func (p *Protection) checkEmbeddings(
 	ctx context.Context,
 	problems *Problems,
@@ -68,9 +68,9 @@ func (p *Protection) checkEmbeddings(
 	return nil
 }
 
-// checkTier compares the problems that the guard g guards with the protected problems by tier, a
-// comparison by embeddings, and stores the findings in p.Problems. If the endpoint fails before all
-// were compared, it sets p.NotRun to the reason.
+// checkTier compares the problems that the guard g checks with the protected problems by their
+// embeddings (vectors that a model computes), and stores the findings in p.Problems. If the
+// endpoint fails before all are compared, it sets p.NotRun to the reason.
 func (p *Protection) checkTier(
 	ctx context.Context,
 	problems *Problems,
@@ -102,9 +102,9 @@ func (p *Protection) checkTier(
 	return nil
 }
 
-// digest returns the protected problems of the train split and the findings in the day's problems
-// as JSON. The findings on blocks depend on both: the guard compares attempts with the protected
-// problems, and attempts share the findings in their problems.
+// digest returns, as JSON, the protected problems of the train split and the findings in the day's
+// problems. The stored guard findings on attempts depend on both: attempts are compared with the
+// protected problems, and share the findings in their own problems.
 func (p *Protection) digest() []byte {
 	return asjson.Bytes([]any{
 		p.Guard(corpus.SplitTrain).Bank(),
@@ -157,8 +157,9 @@ func (d *PlannedProtection) readState(prior *guard.State) (*guard.State, error) 
 	return state, nil
 }
 
-// adopt sets the findings and guards of p to the planned ones. It returns ErrTerms if the planned
-// split lacks a problem of the day, or has findings in another number of problems.
+// adopt sets the findings and the guards of p to those of a stored plan. It returns ErrTerms if the
+// plan's division into pools lacks a problem of the day, or if its findings are on another number
+// of problems.
 func (p *Protection) adopt(
 	d *PlannedProtection,
 	entries finish.ProtectedEntries,
@@ -235,8 +236,9 @@ func (s *session) guardAgain(ctx context.Context, item input) error {
 	return s.installFindings(ctx, item, &m.findings)
 }
 
-// guardDraft adds the guard's finding on the draft (rendered row) of record n of a block to
-// m.findings. problems maps the problem indexes in the block to those in the run.
+// guardDraft compares the draft (rendered training row) of record n with the protected problems and
+// adds the finding to m.findings. problems maps the index that a problem has in the stored results
+// to its index in the run.
 func (m *mapper) guardDraft(r *block.Reader, x *block.Entry, n int, problems []int) error {
 	d, err := r.DraftOf(x)
 	if err != nil {
@@ -289,9 +291,9 @@ func (s *session) openBlock(i int) (*blockReader, error) {
 	return r, err
 }
 
-// complete sets in x, the results for record n, what the block does not have: the guard's finding,
-// and the index of the problem among all of the run. The step judge's answer on an attempt that the
-// guard drops is removed, since no file has its steps.
+// complete sets in x, the stored results for record n, what the files do not have: the guard's
+// finding, and the index of the attempt's problem among all of the run. If the guard drops the
+// attempt, it removes the step judge's answer, since no file has the attempt's steps.
 func (r *blockReader) complete(x *block.Entry, n int) {
 	if x.Problem >= 0 {
 		x.Problem = r.problems[x.Problem]

@@ -31,8 +31,9 @@ type candidate struct {
 	isKept bool
 }
 
-// groupedInput is the state of the group step for one input. entries (summaries of the results),
-// odds and decisions have one element for each record, in the order of the input.
+// groupedInput is the state of the group step (which decides on every record) for one input. The
+// lists entries (summaries of the stored results), odds and decisions have one element for each
+// record, in the order of the input.
 type groupedInput struct {
 	entries []*entrySummary
 	// odds are the filter's evidence on who made the calls of each attempt (a model or a program),
@@ -59,8 +60,8 @@ type grouper struct {
 	weights weights
 }
 
-// maxSamples is the maximum size in bytes of the samples that the group step keeps in memory, those
-// of some 50,000 attempts.
+// maxSamples is the maximum size in bytes of the samples (what the filter recorded of each attempt)
+// that are in memory while the records are decided on. It suffices for some 50,000 attempts.
 const maxSamples = 16 << 20
 
 // readBlocks reads the stored results (blocks) of all inputs. It finds the copies of attempts,
@@ -97,8 +98,8 @@ func (g *grouper) readBlocks(ctx context.Context) error {
 	return nil
 }
 
-// findCopies sets the original of every attempt whose trace ID another has too: of all with one ID,
-// the one that filters.CompareCopies orders first counts.
+// findCopies finds attempts with the same trace ID and sets, for each but the first, which attempt
+// it is a copy of. The order is that of filters.CompareCopies.
 func (g *grouper) findCopies(ctx context.Context) error {
 	parts := make([][]*entrySummary, shuffle.Partitions)
 	for e := range g.attempts() {

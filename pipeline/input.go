@@ -31,8 +31,8 @@ type input struct {
 const (
 	// smallFile is the stored size in bytes below which a file is small.
 	smallFile = 256 << 10
-	// minSharedBlocks is the number of small files above which they share blocks (folders of stored
-	// results), and also the minimum number of shared blocks.
+	// minSharedBlocks is the number of small trace files above which several of them share a folder
+	// of stored results. It is also the minimum number of such shared folders.
 	minSharedBlocks = 64
 	// filesPerBlock is the approximate maximum number of small files whose results share a folder.
 	filesPerBlock = 1 << 10

@@ -126,8 +126,9 @@ func leakRow(x *block.Entry) *rows.Leak {
 	}
 }
 
-// attemptRow returns the row of table attempts for one record: the stored row with the number of
-// tokens, the decision d, and the type and the cluster (group of similar problems) of its problem.
+// attemptRow returns the row of table attempts on one record: the stored row, completed by the
+// number of tokens, the decision d, and the type and the group (of similar problems) of its
+// problem.
 func (s *session) attemptRow(x *block.Entry, d choose.Decision) *rows.Attempt {
 	row := x.Attempt
 	row.NTokens = int64(x.Body.Tokens)

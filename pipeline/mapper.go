@@ -23,8 +23,8 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// mapper processes the attempts of one block (the stored results of an input) by the stages read,
-// normalise, filter, score, judge and guard. It must not be used by several goroutines at once.
+// mapper processes the attempts of one input by the stages read, normalise, filter, score, judge
+// and guard, and stores the results. It must not be used by several goroutines at once.
 type mapper struct {
 	session *session
 	scorer  *outcome.Scorer
@@ -106,9 +106,10 @@ func faultEntry(f *traces.Fault, file int) *block.Entry {
 	}}
 }
 
-// attempt processes one attempt by all stages of the map step. It returns the entry (the results of
-// the stages) and the draft (the training row without its reward and split). The draft is nil if no
-// row can be made. Of both, only the guard's finding depends on which problems are protected.
+// attempt processes one attempt by all stages that need no other attempt. It returns the entry (the
+// results of the stages) and the draft (the training row without its reward and split). The draft
+// is nil if no row can be made. Of both, only the guard's finding depends on which problems are
+// protected.
 func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, *block.Draft, error) {
 	s := m.session
 	rec := arena.Record{Dialogue: filters.Normalise(t)}
@@ -147,10 +148,11 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, *bl
 	return entry, draft, err
 }
 
-// judge stores the judge's answer on an attempt in rec. The judge is not asked in a domain on which
-// it was not measured, about thinking that no model wrote, or about an attempt that cannot become a
-// row, unless that is sampled. drawnFrom is then N if one in N such attempts is sampled; it is 0 if
-// the attempt may become a row, if the judge was not asked, and if all are graded.
+// judge stores the judge's answer on an attempt in rec. The judge is not asked on a domain (kind of
+// task) on which it was not measured, or about thinking that no model wrote. It is asked about an
+// attempt that cannot become a row only if that is sampled: drawnFrom is then N, if one in N of
+// them is. drawnFrom is 0 if the attempt may become a row, if the judge was not asked, and if all
+// are graded.
 func (m *mapper) judge(
 	ctx context.Context,
 	d *runDomain,
@@ -191,8 +193,9 @@ func (m *mapper) probe(ctx context.Context, rec *arena.Record) ([]probe.Shift, e
 	return probe.MeasureFrom(ctx, s.Judge.Judge, &rec.Judgement, rec.Trace, &rec.Dialogue)
 }
 
-// usable reports whether an attempt may become a row: the filter keeps it, or it is unsuccessful
-// and its faults are mistakes that are useful as unwanted examples.
+// usable reports whether an attempt may become a row. It may if the filter keeps it, or if it is
+// unsuccessful and the filter's only objections are mistakes of the model, which are useful as
+// examples of what not to do.
 func usable(f *filters.Filter, s *arena.Structure, success bool) bool {
 	return s.Keep || !success && f.IsUnwanted(s)
 }
@@ -325,9 +328,9 @@ func (m *mapper) candidate(x *block.Entry, d *block.Draft) (guard.Candidate, err
 	return finish.CandidateOf(&row, messages, toolTexts), nil
 }
 
-// judgeSteps returns verdicts on the steps of an attempt by the step judge, one for each message of
+// judgeSteps returns the step judge's verdicts on the steps of an attempt, one for each message of
 // the model, and stores the judge's answer in entry. It returns nil if config steps is off, if the
-// step judge is off in the attempt's domain, if no model wrote its thinking, if the judge is a model
+// step judge is off for this kind of task, if no model wrote the thinking, if the judge is a model
 // and the guard drops the attempt, or if the judge gave no answer.
 func (m *mapper) judgeSteps(
 	ctx context.Context,
@@ -384,8 +387,8 @@ func perMessage(verdicts []arena.StepVerdict, d *arena.Dialogue) []arena.StepVer
 	return out
 }
 
-// precedence returns the priority of a verdict on a turn, from 0 to 2. If turns form one message,
-// the verdict with the highest priority is that of the message.
+// precedence returns the priority of a verdict on a turn: 0 for waste, 1 for unclear, 2 for needed.
+// Of turns that form one message, the verdict with the highest priority is that of the message.
 func precedence(n arena.Need) int {
 	switch n {
 	case arena.StepNeeded:

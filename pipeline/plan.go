@@ -124,15 +124,15 @@ func newStream(config, split string) corpus.Stream {
 	return corpus.Stream{Config: config, Profile: profiles[config], Split: split}
 }
 
-// group runs the group step, stores its plan, and removes the files that were written for earlier
-// plans.
+// group runs the group step, which decides on every record, and stores the resulting plan. It
+// removes the files that were written for earlier plans.
 func (s *session) group(ctx context.Context) (*plan, error) {
 	return s.groupWithin(ctx, maxSamples)
 }
 
-// groupWithin runs the group step, stores its plan, and removes the files that were written for
-// earlier plans. At most limit bytes of samples (the input of the filter's second pass) are in
-// memory.
+// groupWithin runs the group step, which decides on every record, and stores the resulting plan. It
+// removes the files that were written for earlier plans. At most limit bytes of samples (what the
+// filter recorded of each attempt) are in memory.
 func (s *session) groupWithin(ctx context.Context, limit int) (*plan, error) {
 	g := &grouper{session: s, maxSamples: limit}
 	if err := g.readBlocks(ctx); err != nil {
@@ -263,14 +263,14 @@ func (p *plan) addInput(in *groupedInput, files int) {
 	p.Records = append(p.Records, records)
 }
 
-// reaches reports whether a record reached a stage: no earlier stage dropped it.
+// reaches reports whether a record reached a stage, such as the guard: no earlier stage dropped it.
 func reaches(d *choose.Decision, stage string) bool {
 	return d.IsKept() || slices.Index(stages, d.Stage) >= slices.Index(stages, stage)
 }
 
-// addAttempt counts the domain of an attempt and the judges' answers on it, and adds the attempt to
-// the tally of its problem if it was scored, whether a model or a program decided its calls, as the
-// day's own statistics do.
+// addAttempt counts an attempt in the numbers of its domain (kind of task) and of the judges'
+// answers. If it was scored, it also counts in the tally of its problem, whether a model or a
+// program decided its calls, as in the day's own statistics.
 func (p *plan) addAttempt(e *entrySummary) {
 	t := e.traits.Value()
 	p.Domains[t.domain]++

@@ -120,7 +120,8 @@ func (p *Problems) Get(i int) *arena.Problem {
 // hash if it has none.
 func (p *Problems) Name(i int) string { return cmp.Or(p.All[i].ID, p.Specs[i]) }
 
-// digest returns a hash of the problem at index i, empty for -1. It is safe for concurrent use.
+// digest returns a hash of the problem at index i, or "" for the index -1 of no problem. It is safe
+// for concurrent use.
 func (p *Problems) digest(i int) string {
 	if i < 0 {
 		return ""
@@ -134,8 +135,9 @@ func (p *Problems) digest(i int) string {
 	return p.digests[i]
 }
 
-// find returns the indexes of the problems that the attempts of a block name, -1 for an unknown one.
-// ok is false if another problem was found when the block was made.
+// find returns the index of each problem that the attempts of a block (stored results of an input)
+// name, -1 for an unknown one. ok is false if a name leads to another problem now than when the
+// block was made.
 func (p *Problems) find(references []block.Reference) (indexes []int, ok bool) {
 	indexes = make([]int, len(references))
 	ok = true
@@ -163,9 +165,10 @@ func newLookups(p *Problems) *lookups {
 	}
 }
 
-// problem returns the index in l.references of the problem that was found for the attempt t, whose
-// index among all is i. It adds a reference if there is none. If i is -1, no problem was found;
-// problem then adds a reference too, and returns -1.
+// problem returns the index, in the list l.references, of the problem that was found for the
+// attempt t. i is the problem's index among all of the run. It adds a reference if the list has
+// none. If i is -1, no problem was found; problem then adds a reference too, so that a later run
+// notices if one is found, and returns -1.
 func (l *lookups) problem(t *arena.Trace, i int) int {
 	a := block.Reference{ID: t.ProblemID, SHA256: l.problems.digest(i)}
 	if i < 0 || t.ProblemID == "" || l.problems.All[i].ID == "" { // the request decides
@@ -186,7 +189,8 @@ func (l *lookups) problem(t *arena.Trace, i int) int {
 // addProduct records that a product with this id was looked up in the catalogue.
 func (l *lookups) addProduct(id string) { l.products[id] = true }
 
-// sources returns what the attempts took. catalogDigest is the hash of the files of the catalogue.
+// sources returns what the attempts took from the run: their problems and what the catalogue has of
+// the items they looked up. catalogDigest is the hash of the catalogue's files.
 func (l *lookups) sources(c *outcome.Catalog, catalogDigest string) block.Sources {
 	products := slices.Sorted(maps.Keys(l.products))
 	return block.Sources{
@@ -197,7 +201,7 @@ func (l *lookups) sources(c *outcome.Catalog, catalogDigest string) block.Source
 	}
 }
 
-// documentsDigest returns a hash of what a catalogue has of the products with these ids.
+// documentsDigest returns a hash of what the catalogue has of the items with these ids.
 func documentsDigest(c *outcome.Catalog, products []string) string {
 	var texts []string
 	for _, id := range products {

@@ -35,11 +35,11 @@ const (
 	bankNeverTouch = "own-never-touch"
 )
 
-// newProtection splits the day's problems into pools and creates the guards against the protected
-// ones. planned has the split and findings of a plan, which are adopted; it is nil if there is no
-// plan. An unreadable bank (split of an earlier run) is an error. Without a plan, so is a guard
-// that misses its canary, which is a planted protected request. A draft without protected problems
-// has no guards.
+// newProtection divides the day's problems into pools and creates the guards against the protected
+// ones. planned, nil if there is no plan, has the pools and findings of a plan, which are adopted.
+// It returns an error if the record of an earlier run's pools cannot be read or, without a plan, if
+// a guard misses its canary (a protected request planted to test it). A draft without protected
+// problems has no guards.
 func (d *Day) newProtection(
 	ctx context.Context,
 	src Sources,
@@ -130,8 +130,8 @@ func (d *Day) split(
 }
 
 // protectedEntries returns the protected problems in the form and order in which a later process
-// reads them from bank.json (the recorded split), so that its guard finds the same. Problems of the
-// day and of held-out files are named by their own IDs.
+// reads them from bank.json (the record of each problem's pool), so that its guard finds the same.
+// outside are those of held-out files. All are named by their own IDs.
 func (p *Protection) protectedEntries(problems *Problems, outside []guard.Entry) finish.ProtectedEntries {
 	entries := finish.ProtectedInBank(p.State, nil)
 	names := map[string]guard.Entry{} // the first entry with each request
@@ -198,9 +198,9 @@ func (p *Protection) checkProblems(
 	return nil
 }
 
-// guardFor returns the guard that checks the problem with this index: that of the problem's split,
-// or the train guard for a held-out problem, which that guard then finds. It returns nil for a
-// never-touch problem, and if there is nothing to guard against.
+// guardFor returns the guard that checks the problem with this index. A problem of the train or
+// eval split has its split's guard. A held-out problem has the train guard, which then finds it.
+// The result is nil for a never-touch problem, and if there is nothing to guard against.
 func (p *Protection) guardFor(problem int) *guard.Guard {
 	if p.Pools[problem] == guard.PoolHeldOut {
 		return p.Guard(corpus.SplitTrain)
@@ -208,8 +208,8 @@ func (p *Protection) guardFor(problem int) *guard.Guard {
 	return p.Guard(splitOf(p.Pools[problem]))
 }
 
-// readBank reads the bank.json of an earlier run, which records the pool (such as train or
-// held-out) of each problem. For an empty path it returns one without problems.
+// readBank reads the bank.json of an earlier run, the record of the pool (such as train or
+// held-out) of each problem. For an empty path it returns a record without problems.
 func (d *Day) readBank(path string) (state *guard.State, err error) {
 	if path == "" {
 		return guard.HoldOut(nil), nil

@@ -12,7 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
-// selection has the attempts at one problem that become rows, best first.
+// selection has the attempts at one problem that become rows of the corpus, best first.
 type selection struct {
 	pool  guard.Pool
 	split string
@@ -23,8 +23,8 @@ type selection struct {
 
 func (s *selection) rows() []candidate { return slices.Concat(s.sft, s.others) }
 
-// rankProblems ranks the candidates of every problem, selects the best as rows and stores the
-// decision on each. It returns one selection for each problem with rows.
+// rankProblems ranks the attempts at every problem that may become rows, selects the best and
+// stores the decision on each. It returns one selection for each problem with rows.
 func (g *grouper) rankProblems() []selection {
 	byProblem := make([][]candidate, len(g.session.day.Problems.All))
 	for i := range g.inputs {
@@ -79,8 +79,9 @@ func (g *grouper) rankProblem(problem int, candidates []candidate) selection {
 	return out
 }
 
-// add adds c, the next best attempt, to s.sft, unless it is a near-duplicate, exceeds the limit of
-// its problem, or has a problem without a split. It returns the decision on the attempt.
+// add adds c, the next best attempt at the problem, to the rows of config sft, unless it is a
+// near-duplicate, exceeds the limit of its problem, or has a problem without a split. It returns
+// the decision on the attempt.
 func (s *selection) add(
 	c candidate,
 	row *choose.Row,
@@ -96,9 +97,9 @@ func (s *selection) add(
 	return choose.Decision{Split: s.split, Rank: len(s.sft)}
 }
 
-// compareCandidates orders attempts at one problem, best first: by reward, by the filter's score,
-// by the start of the run so that no copy precedes its original, and by ID. IDs are unique, so the
-// order is total.
+// compareCandidates orders attempts at one problem, best first: by reward, then by the filter's
+// score, then by the start of the run so that no copy precedes its original, and then by ID. Since
+// IDs are unique, no two attempts are equal.
 func compareCandidates(a, b candidate) int {
 	return cmp.Or(
 		cmp.Compare(b.score, a.score),
@@ -108,15 +109,15 @@ func compareCandidates(a, b candidate) int {
 	)
 }
 
-// reasonsWithoutSplit has, by pool, the reason for dropping an attempt whose problem is in neither
-// train nor eval.
+// reasonsWithoutSplit has, for each pool of problems that is in neither train nor eval, the reason
+// for dropping an attempt at such a problem.
 var reasonsWithoutSplit = map[guard.Pool]string{
 	guard.PoolHeldOut:    reasonHeldOut,
 	guard.PoolNeverTouch: reasonNeverTouch,
 }
 
-// splitOf returns the split of a pool, train or eval. It is empty for the pools held-out and
-// never-touch, which are in no split.
+// splitOf returns the split, train or eval, that a pool of problems belongs to. It returns "" for
+// the pools held-out and never-touch, which are in no split.
 func splitOf(p guard.Pool) string {
 	switch p {
 	case guard.PoolTrain:
@@ -128,9 +129,9 @@ func splitOf(p guard.Pool) string {
 	return ""
 }
 
-// weights computes the factor from 0 to 1 by which the reward of a successful attempt is
-// multiplied, from its judgement. Since the factor depends on the configuration of the corpus,
-// blocks (stored results) have only judgements.
+// weights computes, from the judgement of a successful attempt, the factor from 0 to 1 by which the
+// attempt's reward is multiplied. Since the factor depends on the configuration of the corpus,
+// stored results have only judgements.
 type weights struct {
 	config multiplier.Config
 	// runs are the sums of the judge's grades of the runs by run ID, nil if no factor depends on
@@ -142,8 +143,8 @@ type weights struct {
 }
 
 // factor returns the factor, 0 to 1, by which an attempt's success is multiplied. It is 1 if a
-// verifier or the source decided the outcome, or if the judge was not measured on the domain. It
-// returns nil if the attempt is excluded because it has no dialogue, or no grade where the
+// verifier or the source decided the outcome, or if the judge was not measured on this kind of
+// task. It returns nil if the attempt is excluded: it has no dialogue, or it has no grade and the
 // configuration requires one.
 func (w *weights) factor(x *block.Entry) *float64 {
 	if !x.HasDialogue {
@@ -163,9 +164,9 @@ func (w *weights) factor(x *block.Entry) *float64 {
 }
 
 // quality returns the grade by which an attempt is compared with others at its problem. If the
-// judge gave no grade, it returns the mean grade of the attempt's run, or nil if the configuration
-// excludes such attempts, if no model wrote its thinking, if the judge was not measured, or if the
-// run has no grade.
+// judge gave none, it returns the mean grade of the attempt's run. It returns nil if the run has no
+// grade, if the configuration excludes ungraded attempts, if no model wrote the thinking, or if the
+// judge was not measured on this kind of task.
 func (w *weights) quality(x *block.Entry) *float64 {
 	if x.Score != nil || !isGradable(x.Judgement.Outcome) || w.config.Unscored == multiplier.Excluded {
 		return x.Score
@@ -173,8 +174,8 @@ func (w *weights) quality(x *block.Entry) *float64 {
 	return w.runs[x.Attempt.RunID].Mean()
 }
 
-// reward returns the reward of an attempt, 0 to 1: the score in its ruling (by a verifier or its
-// source) if that has one, otherwise the factor for a success, and 0 for all others.
+// reward returns the reward of an attempt, 0 to 1: the score that a verifier or the source gave it
+// if there is one, otherwise the judge's factor for a success and 0 for a failure.
 func (w *weights) reward(x *block.Entry) float64 {
 	if r := x.Outcome.Ruling; r != nil && r.Score != nil {
 		return *r.Score

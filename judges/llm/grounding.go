@@ -21,7 +21,7 @@ const (
 	// their total length as a share of the length of the trace rendered without them.
 	extraShare = 0.105
 	// minRow is the number of characters that at least remain of a row of a cut tool result if the
-	// thinking mentions the row's product. A shorter row would end before its price, and an id
+	// thinking mentions the row's item. A shorter row would end before its price, and an id
 	// alone is of no use.
 	minRow = 125
 )
@@ -77,9 +77,9 @@ func newView(
 	return v
 }
 
-// narrow halves the maximum length of one of the three lists shown beside the thinking: first of
-// the data found in earlier results, until it is 0, then of the unknown words, and last of the data
-// found in no result.
+// narrow reduces by half the maximum length of one of the three lists shown beside the thinking:
+// first of the data found in earlier results, until it is 0, then of the unknown words, and last of
+// the data found in no result.
 func (v *view) narrow() {
 	for _, limit := range [...]*int{&v.supportedLimit, &v.wordsLimit, &v.unsupportedLimit} {
 		if *limit > 0 {
@@ -142,7 +142,7 @@ func writeList(b *strings.Builder, head string, items []string, limit int) {
 }
 
 // formatResult returns a tool result on one line, cut to v.resultLimit characters. If the result is
-// a JSON list that has to be cut, the rows of products that the agent's thinking mentions come
+// a JSON list that has to be cut, the rows of items that the agent's thinking mentions come
 // first, and all rows lose their quotes and braces (see stripSyntax).
 func (v *view) formatResult(result arena.Raw) string {
 	text := result.Text()

@@ -145,9 +145,9 @@ func readMarker(fsys corpus.FS, dir string) (marker, error) {
 	return m, nil
 }
 
-// isIntact reports whether the index file of a block (folder of stored results) has the hash, and
-// the file of rendered rows the size, that the marker m records. If a file is missing, it returns
-// false without an error, so that the run writes the block again.
+// isIntact reports whether two files of a block (the stored results of an input) are as the marker
+// m records: the index file has its hash, the file of rendered rows its size. If a file is missing,
+// it returns false without an error, so that the run writes the block again.
 func isIntact(fsys corpus.FS, dir string, m marker) (bool, error) {
 	_, index, err := corpus.HashFile(fsys, filepath.Join(dir, indexName))
 	if err != nil {

@@ -218,8 +218,8 @@ func (c *coder) unpack(
 	return nil
 }
 
-// layoutOf returns a text that changes with the way in which a type is stored: its kind, and the
-// names and kinds of its fields.
+// layoutOf returns a text on how a Go type is stored: its kind, and the names and kinds of its
+// fields. If one of these changes, so does the text.
 func layoutOf(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Array:

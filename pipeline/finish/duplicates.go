@@ -96,8 +96,8 @@ func viewRows[T any](
 	})
 }
 
-// duplicateFinder finds clusters of problems in the rows of sources that repeat protected problems
-// without being protected themselves.
+// duplicateFinder finds, in the rows of earlier corpora, groups of similar problems that repeat a
+// protected problem and are not protected yet.
 type duplicateFinder struct {
 	guard *guard.Guard
 	bank  *guard.State

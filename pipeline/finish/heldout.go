@@ -95,9 +95,9 @@ func CollectExclusions(sources []*Source, heldOut []string) (*Exclusions, error)
 	return x, x.joinDuplicates(sources)
 }
 
-// dropScore returns the score of the guard's lexical comparison, 0 to 1, from which the build of
-// the source dropped rows, 0 if the source does not record it. It cannot be computed from the bank
-// (the recorded split), which does not have the gold items that a request asks for.
+// dropScore returns the score of the guard's lexical comparison, 0 to 1, from which on the build of
+// the source dropped rows. It is 0 if the source does not record it. It cannot be computed again
+// from the recorded pools of the problems, since these lack the right answers.
 func (s *Source) dropScore() (float64, error) {
 	leak, err := s.leakReport()
 	return leak.Threshold, err

@@ -141,8 +141,8 @@ func (w *withdrawer) add(row *RowView) error {
 	return nil
 }
 
-// versionsWith returns the manifest hashes of the earlier versions that were built from the
-// trace file with this SHA-256.
+// versionsWith returns the manifest hashes of the earlier versions of a corpus that were built from
+// a certain trace file, named by its SHA-256.
 func (w *Withdrawn) versionsWith(file string) []string {
 	out := []string{}
 	for _, v := range w.Versions {

@@ -227,9 +227,8 @@ func (w *writer) assemble(
 	})
 }
 
-// bank returns the bank of the corpus, which records the pool of each problem: protected with the
-// problems in it, and the requests of the rows in pool train. It returns nil if nothing is
-// protected.
+// bank returns the record of the pool of each problem for the new corpus: the protected problems in
+// their pools, and the requests of the rows in pool train. It returns nil if nothing is protected.
 func (w *writer) bank(protected *guard.State) *guard.State {
 	if protected == nil {
 		return nil
@@ -245,8 +244,8 @@ func (w *writer) bank(protected *guard.State) *guard.State {
 	return guard.Union(protected, training)
 }
 
-// configuration returns the configuration for the manifest as JSON. It identifies the protected
-// problems of bank by the hash of their content, never by a path.
+// configuration returns the import's configuration as JSON, for the manifest. It names the
+// protected problems in bank by the hash of their content, never by a path.
 func (m *Import) configuration(bank *guard.State) []byte {
 	entries := protectedEntries(bank)
 	return asjson.Bytes(map[string]any{"import": map[string]any{
@@ -263,8 +262,8 @@ func protectedEntries(bank *guard.State) []guard.Entry {
 	return bank.Protected("held-out")
 }
 
-// manifestDomains returns the domains of the attempts for the manifest. All their instruments are
-// not measured, since an import measures nothing.
+// manifestDomains returns, for the manifest, the domains (kinds of task) of the attempts. In each,
+// all instruments such as the judge are stated as not measured, since an import measures nothing.
 func (w *writer) manifestDomains() []corpus.Domain {
 	var out []corpus.Domain
 	for d, attempts := range w.domains {
@@ -293,8 +292,8 @@ func (w *writer) card(bank *guard.State, domains []corpus.Domain) corpus.Card {
 	return card
 }
 
-// failedText returns the sentence of the card on the rows of unsolved attempts, with a space before
-// it, empty if there are none.
+// failedText returns the dataset card's sentence on the rows of unsolved attempts, with a space
+// before it, or "" if there are none.
 func (w *writer) failedText() string {
 	if w.failed == 0 {
 		return ""

@@ -25,7 +25,7 @@ func isAgentStep(s arena.Step) bool { return s.Role == arena.RoleAgent }
 
 func isOtherStep(s arena.Step) bool { return s.Role != arena.RoleAgent }
 
-// isPrompt reports whether a trace is a request without a step of the model.
+// isPrompt reports whether a trace is only a prompt: a request without a step of the model.
 func isPrompt(t *arena.Trace) bool {
 	return t.Query != "" && !slices.ContainsFunc(t.Steps, isAgentStep)
 }

@@ -38,8 +38,9 @@ type reader struct {
 	waitingBytes int
 }
 
-// read emits the records of all inputs with their sizes in bytes. The inputs are ordered by content
-// and never by path. Prompts and answers in separate records are joined after the last input.
+// read passes on the records of all inputs, with their sizes in bytes, by calling emit. The inputs
+// are ordered by content and never by path. Prompts and answers that are separate records are
+// joined after the last input.
 func (r *reader) read(ctx context.Context, emit func(record, int64) error) error {
 	r.emit = emit
 	inputs := slices.Clone(r.Inputs)
@@ -94,8 +95,9 @@ func (r *reader) report(e pipeline.Event) {
 	}
 }
 
-// add emits a trace or a fault. It stores a trace that is only a prompt or only an answer, to be
-// joined later. A copy of an earlier record is emitted with a reason, for which it is dropped.
+// add passes on a trace, or the fault of a record that cannot be read. It stores a trace that is
+// only a prompt or only an answer, to be joined later. A copy of an earlier record is passed on
+// with a reason, for which it is dropped.
 func (r *reader) add(item traces.Item) error {
 	if f := item.Fault; f != nil {
 		if f.Reason == traces.UnsupportedSchema {
@@ -119,7 +121,8 @@ func (r *reader) add(item traces.Item) error {
 	return r.emitTrace(t, "")
 }
 
-// emitTrace emits a trace. If reason is not empty, the trace will be dropped for this reason.
+// emitTrace passes a trace on to the next stage of the import. If reason is not empty, the trace
+// will be dropped there for this reason.
 func (r *reader) emitTrace(t *arena.Trace, reason string) error {
 	return r.emit(record{
 		trace:  t,

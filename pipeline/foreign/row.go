@@ -138,9 +138,10 @@ func (m *Import) process(a record, protection *finish.Protection) (*imported, er
 	return out, err
 }
 
-// addOutcome sets the domain (kind of task) of an attempt in out, and the outcome that the trace
-// itself has. It sets no outcome if the domain takes it from elsewhere, or if the attempt fits
-// several domains and states none; fitting several and stating one is an error.
+// addOutcome sets in out the domain (kind of task) of an attempt, and the outcome (success or
+// failure) that the trace itself states. It sets no outcome if the domain takes it from elsewhere,
+// or if the attempt fits several domains and its trace states no outcome. If it fits several and
+// states one, that is an error.
 func (m *Import) addOutcome(out *imported, rec *arena.Record) error {
 	t := rec.Trace
 	d, err := m.Domains.Find(t, &rec.Dialogue, domain.Base)

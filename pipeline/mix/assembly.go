@@ -16,8 +16,8 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// assemble assembles the mixture from its parts. portions are the written rows of each config and
-// split, and ledger is the folder of the written tables on all attempts.
+// assemble makes the corpus of the mixture from its files. portions are the written rows of each
+// config and split, and ledger is the folder of the written tables on all attempts.
 func (w *mixer) assemble(
 	ctx context.Context,
 	r *Report,
@@ -54,9 +54,9 @@ func (w *mixer) assemble(
 	})
 }
 
-// addUnbankedClusters adds clusters of problems to the bank (the split) of the mixture: those of
-// rows from sources without a bank, in the pool of their split. It returns an error if a cluster is
-// in both splits, or if its ID is not a SHA-256.
+// addUnbankedClusters adds groups of similar problems to the mixture's record of the pool of each
+// problem: those of rows from sources that have no such record, in the pool of the row's split. It
+// returns an error if a group is in both splits, or if its ID is not a SHA-256.
 func (w *mixer) addUnbankedClusters(portions []*portion) error {
 	pools := map[string]guard.Pool{}
 	for _, p := range portions {

@@ -171,9 +171,10 @@ const (
 	reasonWeight     = "over_weight"       // its source already has its share of the mixture
 )
 
-// decide sets Reason of each entry that is dropped because of others: it is a copy or a
-// near-duplicate, or exceeds the limit of its request or agent or the share of its source. entries
-// are the rows of one config and split. Without weights, sources have no shares.
+// decide sets Reason of each entry (one row of a source) that is dropped because of other rows: it
+// is a copy or a near-duplicate, or exceeds the limit of rows of its request or agent or the share
+// of its source. entries are the rows of one config and split. Without weights, sources have no
+// shares.
 func decide(entries []entry, cfg Config, weights []float64) {
 	thinner := choose.Thinner{
 		Near:       cfg.Near,
@@ -204,7 +205,7 @@ func decide(entries []entry, cfg Config, weights []float64) {
 	choose.TrimToWeights(byKey, present, reasonWeight)
 }
 
-// remaining returns the rows without a reason to drop them, sorted by compare.
+// remaining returns the entries that were not dropped so far, as rows sorted by compare.
 func remaining(entries []entry, compare func(a, b *choose.Row) int) []*choose.Row {
 	var out []*choose.Row
 	for i := range entries {

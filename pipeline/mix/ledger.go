@@ -6,8 +6,8 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// decision is the decision on an attempt of config sft: its split if it is kept, otherwise the
-// reason why it was dropped.
+// decision is the decision on an attempt of the dataset's config sft: its split if it is kept,
+// otherwise the reason why it was dropped.
 type decision struct {
 	split  string
 	reason string

@@ -71,8 +71,8 @@ func (w *mixer) report(portions []*portion) (*Report, error) {
 	return r, err
 }
 
-// report returns the numbers of rows and tokens of a portion before and after mixing, for each
-// source that has rows in it.
+// report returns, for each source with rows in this config and split, the numbers of rows and
+// tokens before and after mixing.
 func (p *portion) report(sources []*source) []PartReport {
 	out := make([]PartReport, len(sources))
 	total := int64(0)
@@ -121,7 +121,8 @@ type step struct {
 	reasons []string
 }
 
-// steps are the stages of a mixture in order, each with the reasons for which it drops rows.
+// steps are the stages by which a mixture drops rows, in order, each with the reasons that the
+// stage gives.
 var steps = []step{
 	{"select", []string{reasonUnselected}},
 	{"guard", []string{reasonProtected, reasonEval, reasonLeak}},

@@ -13,7 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// stream reads the chosen rows of one source in order.
+// stream reads those rows of one source that are kept, in order.
 type stream[T any] struct {
 	next func() (located[T], error, bool)
 	stop func()
@@ -102,8 +102,8 @@ func (k *kind[T]) add(
 	return out.Add(x.row)
 }
 
-// streams returns a stream for each source that has chosen rows. The caller must stop the
-// streams, also after an error.
+// streams returns, for each source that has rows to write, a stream that reads them in order. The
+// caller must stop the streams, also after an error.
 func (k *kind[T]) streams(w *mixer, p *portion) ([]*stream[T], error) {
 	var out []*stream[T]
 	start := 0
@@ -131,8 +131,8 @@ func (k *kind[T]) streams(w *mixer, p *portion) ([]*stream[T], error) {
 
 var errStop = errors.New("no more rows are wanted")
 
-// chosen returns an iterator over the chosen rows of a source. entries has an element for each row
-// of the source in this config and split, with the decision on it.
+// chosen returns an iterator over the rows of a source that are kept. entries has, for each row of
+// the source in this config and split, the decision on it.
 func (k *kind[T]) chosen(
 	w *mixer,
 	source int,
@@ -174,8 +174,8 @@ func (s *stream[T]) advance() error {
 	return err
 }
 
-// compare orders streams by the share of their tokens that was written, the smallest first. Equal
-// streams are ordered by source.
+// compare orders two sources by the share of their tokens that has been written, the smaller first.
+// If the shares are equal, the source with the lower index is first.
 func (s *stream[T]) compare(t *stream[T]) int {
 	a := float64(s.written) * float64(t.total)
 	b := float64(t.written) * float64(s.total)

@@ -98,8 +98,8 @@ func (w *work) writeTables() error {
 	)
 }
 
-// writeTable writes those rows of a table on attempts that are about published attempts and contain
-// nothing protected.
+// writeTable writes those rows of a table that are about published attempts and contain nothing
+// protected.
 func writeTable[T any](w *work, table string) error {
 	out := finish.NewTable[T](w.part, table)
 	err := finish.Table(w.source, table, func(row *T) error {
@@ -167,9 +167,9 @@ func ReadClosed(
 	return newClosed(source, exclusions, false, func(*rows.Attempt) {})
 }
 
-// newClosed collects the requests, titles and IDs of protected problems, including IDs that only
-// the table attempts has. It calls visit for every row of that table. withEval exempts the problems
-// of the eval split.
+// newClosed collects what must not be published: the requests, titles and IDs of protected
+// problems, including IDs that only the table attempts has. It calls visit for every row of that
+// table. If withEval is set, the problems of the eval split are not protected.
 func newClosed(
 	source *finish.Source,
 	exclusions *finish.Exclusions,

@@ -69,9 +69,9 @@ func (s *source) remaining() []*pick {
 	return out
 }
 
-// rejectReason returns the reason why a row may not be taken, independently of other rows: it is
-// protected, its reward is too low, its pair has equal outcomes, or no teacher solved its problem.
-// It is empty if the row may be taken.
+// rejectReason returns the reason why a recipe may not take a row, whatever other rows there are:
+// it is protected, its reward is too low, the two attempts of its pair have equal outcomes, or no
+// teacher solved its problem. It returns "" if the row may be taken.
 func (w *work) rejectReason(s *source, v *view) string {
 	if reason := w.protection.check(v); reason != "" {
 		return reason
@@ -105,8 +105,8 @@ func (w *work) decide() {
 	}
 }
 
-// count counts a row as taken or dropped, and sets p.times, the number of copies of it that are
-// written.
+// count counts a row as taken or dropped by the recipe, and sets p.times, the number of copies of
+// it that are written.
 func (w *work) count(s *source, p *pick) {
 	s.count.In++
 	if p.Reason != "" {
@@ -142,8 +142,9 @@ func (w *work) dropOneSided() {
 	}
 }
 
-// dropNearRollouts drops rows of the corpus that are near-duplicates of a rollout of the student at
-// the same problem. They occur because a student repeats what it was trained on.
+// dropNearRollouts drops rows of the corpus that are near-duplicates of a rollout (an attempt that
+// the student model made) at the same problem. They occur because a student repeats what it was
+// trained on.
 func (w *work) dropNearRollouts() {
 	rollouts := choose.Thinner{Near: pipeline.Defaults().Select.Near}
 	for _, p := range w.source(sourceRollouts).remaining() {
@@ -156,8 +157,9 @@ func (w *work) dropNearRollouts() {
 	}
 }
 
-// trimToShare drops rows of rollouts or of the corpus, so that the corpus has its configured share
-// of all rows. No row is repeated: the source with too few rows for its share determines the total.
+// trimToShare drops rows of the student's rollouts or of the corpus, so that the corpus has its
+// configured share of all rows. No row is repeated: the source with too few rows for its share
+// determines the total.
 func (w *work) trimToShare() {
 	var rows []*choose.Row
 	for i, name := range []string{sourceRollouts, sourceCorpus} {

@@ -15,8 +15,8 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// protection compares rows with the pinned split (the recorded pools of the problems) and all
-// protected problems, and collects the evidence for Proof.
+// protection compares the rows for training with the recorded pools of the problems and with all
+// protected problems, and collects the evidence for the report.
 type protection struct {
 	*finish.Protection
 	bank *guard.State
@@ -79,8 +79,8 @@ const (
 	reasonLeak = "leak"              // the guard finds a protected problem in it
 )
 
-// check returns the reason for which a row is dropped, and adds the guard's finding to p.proof, the
-// evidence in the report. The reason is "" if the row may be trained on.
+// check returns the reason for which a row must not be trained on, or "" if it may be. It adds the
+// guard's finding to p.proof, the evidence for the report.
 func (p *protection) check(v *view) string {
 	f := p.Check(corpus.SplitTrain, v.Candidate)
 	p.proof.Guard.Add(v.Candidate.ID, f)

@@ -70,7 +70,7 @@ func (s *source) readMistakes() error {
 	})
 }
 
-// source returns the source of this kind, such as sourceRollouts. If there is none, it returns a
+// source returns the source of this name, such as sourceRollouts. If there is none, it returns a
 // source without rows.
 func (w *work) source(name string) *source {
 	for _, s := range w.sources {

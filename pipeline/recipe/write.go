@@ -140,8 +140,8 @@ func writeSame[T any](
 	}, out.Close)
 }
 
-// writeLabelled writes the rollouts that the recipe takes to part, with a label for each step:
-// whether a teacher took the same step at the problem.
+// writeLabelled writes the student's rollouts that the recipe takes to part, with a label for each
+// step: whether a teacher took the same step at the problem.
 func (w *work) writeLabelled(ctx context.Context, part *corpus.Part) error {
 	out := corpus.NewShards[rows.Steps](part, w.stream())
 	label := func(row *rows.SFT) error {

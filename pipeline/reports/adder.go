@@ -252,10 +252,9 @@ func coverage(judged, unscored int) float64 {
 	return multiplier.Quality{Judged: judged, Scored: judged - unscored}.Coverage()
 }
 
-// probes returns the report on how the judge's grades change for reasons that should not matter.
-// separate has the results of probes outside this build; if it is empty, the report has the probes
-// of this build, for which one in every attempts was sampled. It returns nil if there are no
-// results.
+// probes returns the report on how the judge's grades change by edits that should not matter.
+// separate has measurements made outside this build. If it is empty, the report has those of this
+// build, for which one in every attempts was sampled. It returns nil if there are no measurements.
 func (a *Adder) probes(every int, separate []probe.Summary) *Probes {
 	if len(separate) > 0 {
 		return &Probes{Probes: separate}

@@ -40,8 +40,9 @@ func (r *Leak) Text(shares guard.Shares, seed uint64) string {
 	return b.String()
 }
 
-// splitText returns the card's paragraph on how many clusters and problems each pool has. shares
-// and seed are the parameters of the split.
+// splitText returns the dataset card's paragraph on how many problems, and groups of similar ones,
+// are in each pool (train, eval, held-out, never-touch). shares and seed are the parameters by
+// which they were divided.
 func (r *Leak) splitText(shares guard.Shares, seed uint64) string {
 	var b strings.Builder
 	shared := "a gold item or a request"
@@ -68,8 +69,8 @@ train, %d (%d) in eval, %d (%d) never touched; problems that say the same count 
 	return b.String()
 }
 
-// tiersText returns the card's paragraphs on what the guard's tiers (methods of comparison) that
-// ran can find, "" if there is nothing to mention.
+// tiersText returns the dataset card's paragraphs on what those of the guard's methods of
+// comparison that ran can find, "" if there is nothing to mention.
 func (r *Leak) tiersText() string {
 	var b strings.Builder
 	if n := r.Guard.Literal; n > 0 {
@@ -103,8 +104,8 @@ func (r *Leak) attemptsText() string {
 	return b.String()
 }
 
-// falseDropsText returns the card's sentence on the estimated share of honest rows that the guard
-// drops. It is empty if this was not measured.
+// falseDropsText returns the dataset card's sentence on the estimated share of honest rows that the
+// guard drops, or "" if this was not measured.
 func falseDropsText(f *guard.FalseDrops) string {
 	if f.Held == 0 {
 		return ""
@@ -117,8 +118,8 @@ func falseDropsText(f *guard.FalseDrops) string {
 		100*f.Share, 100*f.Low, 100*f.High, f.Dropped, f.Held, raised)
 }
 
-// honestText returns the card's sentence on how many of the project's honest requests the guard
-// drops. It is empty if this was not measured.
+// honestText returns the dataset card's sentence on how many requests of a fixed list of honest
+// ones the guard drops, or "" if this was not measured.
 func honestText(h *guard.HonestReport) string {
 	if h == nil || h.Requests == 0 {
 		return ""
@@ -127,8 +128,8 @@ func honestText(h *guard.HonestReport) string {
 		h.Requests, h.Dropped, 100*h.Share, 100*h.Low, 100*h.High, h.Same)
 }
 
-// nearestText returns the card's table of the kept attempts that are nearest to a protected
-// request. It is empty if no attempt is similar to one.
+// nearestText returns the dataset card's table of those kept attempts that are most similar to a
+// protected request. It returns "" if no attempt is similar to one.
 func nearestText(g *guard.Report) string {
 	if len(g.NearestKept) == 0 {
 		return ""
@@ -139,8 +140,8 @@ func nearestText(g *guard.Report) string {
 		})
 }
 
-// findingsText returns the card's tables of the guard's findings: by bank (list of protected
-// problems) and tier, and the number of rows that other thresholds would drop.
+// findingsText returns the dataset card's tables of what the guard found: by list of protected
+// problems and method of comparison, and the number of rows that other thresholds would drop.
 func findingsText(g *guard.Report) string {
 	tiers := ""
 	thresholds := "threshold"

@@ -11,9 +11,9 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
 
-// minOutcome is the minimum number of solved and of failed attempts for which the prediction of the
-// outcome by the grade is measured, and of drawn attempts (those sampled for grading) that are
-// included.
+// minOutcome is the minimum number of solved and of failed attempts for which it is measured how
+// well the grade predicts the outcome. It is also the minimum number of attempts sampled for
+// grading at which these are included.
 const minOutcome = 10
 
 // Prediction is what the grades of a build say of the outcomes of its own attempts, those that are
@@ -43,8 +43,8 @@ type DomainPrediction struct {
 	Prediction
 }
 
-// addGraded adds an attempt to those of its domain from which the prediction is computed. It does
-// nothing for an attempt without a grade or a score.
+// addGraded adds an attempt to those of its domain (kind of task) from which it is computed how
+// well grades predict outcomes. It does nothing for an attempt without a grade or a score.
 func (a *Adder) addGraded(x *block.Entry) {
 	if x.Score != nil && x.Outcome.Scored() {
 		a.graded[x.Domain] = append(a.graded[x.Domain], stats.Graded{
@@ -56,8 +56,9 @@ func (a *Adder) addGraded(x *block.Entry) {
 	}
 }
 
-// predict returns the prediction on all graded attempts and, if they are of several domains, on
-// those of each. Earned then requires that every domain has it.
+// predict returns how well grades predict outcomes over all graded attempts and, if they are of
+// several domains (kinds of task), in each. The field Earned is then set only if every domain has
+// it.
 func (a *Adder) predict() Prediction {
 	var all []stats.Graded
 	for _, name := range slices.Sorted(maps.Keys(a.graded)) {
@@ -97,8 +98,8 @@ func newPrediction(graded []stats.Graded) Prediction {
 	return p
 }
 
-// sampleText returns how many of the attempts were sampled among those that cannot become rows, as
-// the end of a sentence. It is empty if none was.
+// sampleText returns, as the end of a sentence, how many of the attempts cannot become rows and
+// were graded as a sample. It is empty if there were none.
 func (p *Prediction) sampleText() string {
 	switch {
 	case p.Drawn > 0:
@@ -137,8 +138,8 @@ func (p *Prediction) text() string {
 		*p.AUC, p.CI95[0], p.CI95[1], p.Solved, p.Attempts, p.sampleText(), use) + p.domainsText()
 }
 
-// domainsText returns a Markdown table with the prediction on each domain. It is empty if the
-// attempts are of one domain only.
+// domainsText returns a Markdown table on how well grades predict outcomes in each domain (kind of
+// task). It is empty if the attempts are of one domain only.
 func (p *Prediction) domainsText() string {
 	if len(p.Domains) == 0 {
 		return ""

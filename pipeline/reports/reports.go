@@ -209,8 +209,9 @@ func (s *subnet) add(x *block.Entry) {
 	}
 }
 
-// payment returns the build's reward of an attempt: the score in its ruling (a verifier's or its
-// source's), nil if that has none. Without a ruling, it is 1 for a success and 0 for a failure.
+// payment returns the build's reward of an attempt: the score that a verifier or the source gave,
+// nil if the one who decided gave none. If no verifier or source decided, it is 1 for a success and
+// 0 for a failure.
 func payment(x *block.Entry) *float64 {
 	if r := x.Outcome.Ruling; r != nil {
 		return r.Score

@@ -15,8 +15,8 @@ import (
 	"github.com/trajectory-arena/arena/judges/shop/probe"
 )
 
-// minAgents is the minimum number of agents from which a constant grade shows that a judge measures
-// nothing.
+// minAgents is the number of agents from which on it shows that a judge measures nothing if it
+// gives all their attempts one grade.
 const minAgents = 10
 
 // constantText returns a warning if the judge gave one grade to all attempts of at least minAgents
@@ -128,7 +128,8 @@ func (r *Multiplier) text() string {
 	return text
 }
 
-// cardAgents is the maximum number of agents in a table of the card; agents.json lists all.
+// cardAgents is the maximum number of agents in a table of the dataset card; the file agents.json
+// lists all.
 const cardAgents = 10
 
 // Text returns the text of the dataset card.
@@ -250,7 +251,7 @@ func LengthsText(lengths []Lengths) string {
 }
 
 // upTo returns the median, the 90th percentile and the maximum of sorted values as text, by nearest
-// rank. It needs at least one value.
+// rank. sorted must not be empty.
 func upTo(sorted []int) string {
 	n := int64(len(sorted))
 	return fmt.Sprintf(

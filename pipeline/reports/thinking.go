@@ -47,7 +47,7 @@ func (c *ThinkingCounts) add(s *arena.Structure) {
 	}
 }
 
-// text returns the card's paragraph on how many attempts have thinking that no model wrote.
+// text returns the dataset card's paragraph on how many attempts have thinking that no model wrote.
 func (t *Thinking) text() string {
 	k := t.Kept
 	return fmt.Sprintf(

@@ -40,8 +40,8 @@ func (t *tally) ratio(over ...axis) float64 {
 	return float64(hits) / float64(max(total, 1))
 }
 
-// isGold reports whether the product is the gold product of the reward: the one that the reward
-// names by its id.
+// isGold reports whether the product is the gold product of a reward: the right one, which the
+// problem's demands name by its id.
 func isGold(product, reward value) bool {
 	return equal(productID("product", product), productID("reward", reward))
 }
@@ -51,8 +51,10 @@ func productID(name string, v value) value {
 	return get(v, "product_id")
 }
 
-// check runs the checks of a product against a reward on all axes and returns their counts.
-// titles has one value for each title of the reward that could be compared: whether it matches.
+// check runs all checks of a product against a reward (what a problem demands of one product) and
+// counts them, and those that passed, by axis: title, price, service and options. titles has one
+// value for each of the reward's titles that could be compared: whether the product's title matches
+// it.
 func check(product *document, r *reward, titles []bool) tally {
 	var t tally
 	for _, hit := range titles {
@@ -65,7 +67,8 @@ func check(product *document, r *reward, titles []bool) tally {
 	return t
 }
 
-// checkObject panics by python.Raise if a reward is no object.
+// checkObject panics by python.Raise if a reward (what a problem demands of one product) is not a
+// JSON object.
 func checkObject(reward value) {
 	defer python.Within("reward")
 	items(reward)
@@ -87,8 +90,8 @@ func checkServices(t *tally, product, reward value) {
 	}
 }
 
-// bound is a condition of a reward on the price. Its mode, such as "less than", uses the lower
-// end, the upper end or both.
+// bound is a condition on the price in a problem's demands. Its mode is "less than", "greater than"
+// or "between", and so uses the upper end, the lower end or both.
 type bound struct {
 	mode   string
 	lo, hi value

@@ -95,7 +95,7 @@ func isSuccess(c arena.Category, a *arena.Axes) bool {
 	return true
 }
 
-// spec is what a problem demands, in the form that the rules read.
+// spec is what a problem demands, in the form that the scoring rules read.
 type spec struct {
 	// single reports whether the problem is a product task, whose reward is a single object.
 	single  bool

@@ -96,8 +96,8 @@ func textElements(v value) (texts []string, fault error) {
 	return texts, fault
 }
 
-// embed sets the vectors of all titles to compare, with one call of Titles. An error means that
-// the run cannot continue.
+// embed sets the vectors of all titles that have to be compared, those of products and of rewards
+// (the problem's demands), with one call of Titles. An error means that the run cannot continue.
 func (a *attempt) embed(ctx context.Context, matches []match) error {
 	var products, rewards []string
 	for i := range matches {

@@ -127,8 +127,9 @@ func Summarise(probe string, shifts []Shift) Summary {
 	return s
 }
 
-// clusteredInterval returns the 95 % interval of the mean shift of a score. It treats problems,
-// not attempts, as independent. It returns nil if there is a single problem.
+// clusteredInterval returns the 95 % interval of the mean change of a judge's score by an edit of
+// the attempts. It treats problems, not attempts, as independent. It returns nil if all attempts
+// are at one problem.
 func clusteredInterval(shifts []Shift) *[2]float64 {
 	sumOf := map[string]float64{}
 	countOf := map[string]float64{}

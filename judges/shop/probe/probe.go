@@ -95,8 +95,8 @@ func orderInResult(turns []arena.Turn) {
 	}
 }
 
-// maxCopy is the maximum number of bytes of a copied result. Judges are shown that much of a
-// result.
+// maxCopy is the maximum number of bytes of a tool result that copyResults copies into the
+// thinking. Judges are shown that much of a result.
 const maxCopy = 300
 
 // copyResults appends to the thinking of each turn that has any the beginning of the last tool
@@ -142,8 +142,8 @@ const (
 	datum      = "%[1]s at %[2]s."
 )
 
-// format inserts the ids and prices of two products into one of the forms (format strings of a
-// sentence), chosen by a hash of the two ids.
+// format inserts the ids and prices of two products into one of the forms, which are format strings
+// of a sentence. A hash of the two ids chooses the form.
 func (p pair) format(forms []string) string {
 	sum := sha256.Sum256([]byte(p.cheap.id + p.dear.id))
 	form := forms[int(sum[0])%len(forms)]

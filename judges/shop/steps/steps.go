@@ -51,8 +51,8 @@ const (
 	UnknownTool Reason = "unknown_tool"
 )
 
-// tools are the tools whose calls can be waste. What other tools do is not known: one may choose a
-// colour or put a product into a cart.
+// tools are the tools of which a call can be judged as waste, such as a search. What other tools do
+// is not known: one may choose a colour or put a product into a cart.
 var tools = []string{
 	"find_product",
 	"find_products_in_same_shop",
@@ -106,7 +106,8 @@ func Judge(t *arena.Trace, d *arena.Dialogue) arena.StepJudgement {
 	return out
 }
 
-// weight orders verdicts: the verdict on a step is that of its call with the largest weight.
+// weight gives each verdict on a call (waste, unclear, needed) a weight. A step with several calls
+// gets the verdict with the largest weight.
 var weight = map[arena.Need]int{arena.StepWaste: 0, arena.StepUnclear: 1, arena.StepNeeded: 2}
 
 // position is the position of a call in a dialogue: the index of its turn and its index in the
@@ -157,8 +158,8 @@ func newLabeler(d *arena.Dialogue) *labeler {
 	return l
 }
 
-// label returns whether the call at a position was needed, and the reason. It must be called for
-// the calls in order.
+// label returns whether the call at a position of the dialogue was needed, unclear or waste, and
+// the reason. It must be called for the calls in order.
 func (l *labeler) label(p position, c *arena.Call) (arena.Need, Reason) {
 	if len(l.goal) == 0 {
 		return arena.StepUnclear, NoGoal
@@ -177,7 +178,8 @@ func (l *labeler) label(p position, c *arena.Call) (arena.Need, Reason) {
 	}
 }
 
-// labelInTime reports whether a call before the end was needed, and the reason.
+// labelInTime reports whether a call that the agent made before its final step was needed, and the
+// reason.
 func (l *labeler) labelInTime(p position, c *arena.Call) (needed bool, reason Reason) {
 	switch {
 	case c.Name == "terminate":
@@ -207,10 +209,10 @@ func (l *labeler) labelInTime(p position, c *arena.Call) (needed bool, reason Re
 	}
 }
 
-// labelProducts reports whether a call that mentions some products was needed, and the reason. It
-// was needed, for the given reason, if it mentions a product that the attempt recommended last and
-// that is not in known; such products are added to known. Else the reason is KnownOnly, or Missed
-// if it mentions no such product at all.
+// labelProducts reports whether a call was needed because of the products that it mentions, and
+// why. It was, for the given reason, if it mentions a product that the attempt recommended last and
+// that is not in known; labelProducts adds that product to known. Otherwise the reason is KnownOnly
+// if the product was known already, and Missed if it mentions no recommended product.
 func (l *labeler) labelProducts(known, mentioned map[string]bool, reason Reason) (bool, Reason) {
 	needed := false
 	mentions := false
@@ -234,7 +236,7 @@ func (l *labeler) labelProducts(known, mentioned map[string]bool, reason Reason)
 	}
 }
 
-// maxIDs is the maximum number of different ids that are read from one result.
+// maxIDs is the maximum number of different product ids that are read from one tool result.
 const maxIDs = 4096
 
 // ids returns the words of a JSON text that may be product ids: runs of ASCII letters, digits, -

@@ -87,8 +87,9 @@ func commonSteps(a, b [][]arena.Call) (matched []bool, length int) {
 	return matched, longest[0][0]
 }
 
-// matchStep reports whether a step of a student matches one of a teacher: both have a call of one
-// name, and if the teacher's call has product ids as arguments, the student's call has one of them.
+// matchStep reports whether a step of a student's attempt matches one of a teacher's: both call a
+// tool of the same name, and if the teacher's call has product ids as arguments, the student's call
+// has one of them.
 func matchStep(student, teacher []arena.Call) bool {
 	for _, s := range student {
 		for _, t := range teacher {
