@@ -22,10 +22,10 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// withRuling prepares an attempt with a ruling (an outcome by the subnet's verifier or declared by
-// its source) for rendering. It sets facts.Harness to the system prompt and tools of the trace, and
-// facts.Metadata to the ruling or to what is known of the source. An attempt that the verifier
-// scored is returned as a copy with user messages merged into results, any other unchanged.
+// withRuling prepares an attempt for rendering whose outcome a verifier or its source decided. It
+// sets facts.Harness to the system prompt and tools of the trace, and facts.Metadata to the
+// decision or to what is known of the source. An attempt that a verifier scored is returned as a
+// copy in which the messages of the user are merged into results; any other is returned unchanged.
 func withRuling(rec *arena.Record, facts *rows.Facts, d *runDomain) *arena.Record {
 	r := rec.Trace.Ruling
 	if r == nil {
@@ -107,17 +107,18 @@ type task struct {
 	isDeclared bool
 }
 
-// defaultFamily is the category of problems whose episodes record none.
+// defaultFamily is the category of a problem whose attempts were scored by a verifier and state no
+// category.
 const defaultFamily = "environment"
 
-// errNoRuling stops the reading of an input at the first attempt that has neither a verifier's
-// verdict nor an outcome that its source states, so that it records no problem.
+// errNoRuling is the error that ends the reading of an input at an attempt whose outcome neither a
+// verifier found nor its source states. Such inputs do not record their problems.
 var errNoRuling = errors.New("no attempt with an outcome of its own")
 
-// deriveProblems adds the problems of days that have no problems file. It reads them from the
-// attempts whose outcome a verifier found or the source declares: such traces record ID, request
-// and category. It adds them to d.Files as one file, since stored results depend on them. It does
-// nothing if the user named problems files.
+// deriveProblems adds the problems of those days that have no problems file. It reads them from
+// attempts whose outcome a verifier found or the source states: such traces record the problem's
+// ID, request and category. It adds them to d.Files as one file, since stored results depend on
+// them. It does nothing if the user named problems files.
 func (d *Day) deriveProblems(ctx context.Context, src Sources) error {
 	if len(src.Problems) > 0 {
 		return nil
@@ -163,7 +164,8 @@ func (d *Day) deriveProblems(ctx context.Context, src Sources) error {
 	return d.Problems.add("the attempts", problems)
 }
 
-// tasks are the problems that attempts record, by ID, or by request if the source has no IDs.
+// tasks are the problems that the traces of attempts record, by ID, or by request if the source has
+// no IDs.
 type tasks map[string]*task
 
 // read reads the traces of a day and adds the problem of each attempt. It stops in a file at the
@@ -271,10 +273,11 @@ func (s tasks) addEpisode(t *arena.Trace, domain string) error {
 	return nil
 }
 
-// addDeclared adds the problem of an attempt whose source declares the outcome. Attempts with one
-// ID are at one problem, even if their requests differ, as those of simulated customers do. The
-// text of the problem is the customer's instruction, or else the first of the requests in the order
-// of their bytes. It returns an error if instructions differ.
+// addDeclared adds the problem of an attempt whose source states the outcome. Attempts with one ID
+// are at one problem, even if their requests differ, as those of simulated customers do. The
+// problem's text is the instruction given to the simulated customer, or without one the request
+// that is first in the order of bytes. It returns an error if two attempts have different
+// instructions.
 func (s tasks) addDeclared(t *arena.Trace, domain string) error {
 	key := cmp.Or(t.ProblemID, "\x00"+t.Query)
 	if key == "\x00" {

@@ -99,8 +99,9 @@ func (r *Run) open(ctx context.Context, src Sources) (*session, error) {
 	return s, nil
 }
 
-// load hashes the trace files and at the same time prepares the guards and filters. It then assigns
-// the files to blocks (stored results) and compares all with the plan, if the run has one.
+// load hashes the trace files and at the same time prepares the guards and filters. It then groups
+// the files into blocks, each with a folder for its stored results. If the run has a plan, it
+// checks that everything agrees with that plan.
 func (s *session) load(ctx context.Context) error {
 	s.adoptPlannedHashes()
 	g, groupCtx := errgroup.WithContext(ctx)
@@ -151,8 +152,8 @@ func (s *session) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
-// checkHeldOut returns an error unless the run keeps out of training all that two earlier corpora
-// keep out: the one whose bank (recorded split) it uses, and the one that it replaces. It sets
+// checkHeldOut returns an error unless the run keeps out of training all problems that two earlier
+// corpora keep out: the one whose recorded pools it uses, and the one that it replaces. It sets
 // s.earlier to the former.
 func (s *session) checkHeldOut() error {
 	digests := s.day.heldOutDigests()
@@ -192,8 +193,9 @@ func HashInputs(ctx context.Context, workers int, inputs []traces.Input) error {
 	})
 }
 
-// assignBlocks groups the trace files into inputs, and sets the key of each input's block and the
-// paths of the block and its findings. It sets s.digest and s.catalog.
+// assignBlocks groups the trace files into inputs. It sets the key under which each input's results
+// are stored, and the paths of these results and of the guard's findings on them. It also sets
+// s.digest and s.catalog.
 func (s *session) assignBlocks() {
 	// everything that a block depends on besides its input and its sources
 	config := finish.Digest(
@@ -296,7 +298,7 @@ func (s *session) mapInputs(ctx context.Context, shard Shard) error {
 	return s.writeDays()
 }
 
-// shardInputs returns the inputs that one process works on, inputs of equal content once, the
+// shardInputs returns the inputs that one process works on (its shard), each content once, the
 // largest first, so that shards are of similar size and no worker begins a large input at the end.
 func (s *session) shardInputs(shard Shard) []input {
 	var distinct []input

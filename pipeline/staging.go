@@ -29,8 +29,9 @@ type staging struct {
 const (
 	stagingFolder = "making"
 	stagingLock   = "lock"
-	// installPoll is the interval at which a process polls install.lock, under which files are
-	// moved into the work folder. Another process holds the lock for less than a millisecond.
+	// installPoll is the interval at which a process tries to get the lock under which finished
+	// files are moved into the work folder. Another process holds the lock for less than a
+	// millisecond.
 	installPoll = 5 * time.Millisecond
 )
 
@@ -58,7 +59,7 @@ func openStaging(
 	})
 }
 
-// removeAbandoned removes the staging folders in parent that no process has locked, since their
+// removeAbandoned removes the temporary folders in parent that no process has locked, since their
 // processes have ended.
 func (s *staging) removeAbandoned(parent string) error {
 	entries, err := s.fs.ReadDir(parent)
@@ -93,9 +94,9 @@ func (s *staging) withInstallLock(ctx context.Context, f func() error) error {
 	return f()
 }
 
-// install moves a staged folder to target and replaces what target has. If isGood reports that
-// target is already complete, because another process installed it, the staged folder is removed
-// instead.
+// install moves a finished folder, staged, to the path target and replaces what is there. If isGood
+// reports that target is already complete, because another process moved an equal folder there, the
+// staged folder is removed instead.
 func (s *staging) install(
 	ctx context.Context,
 	staged, target string,
@@ -129,7 +130,8 @@ func (s *staging) writeJSON(path string, v any) error {
 	return s.fs.Rename(staged, path)
 }
 
-// close removes the staging folder and ignores errors, since the next process removes what remains.
+// close removes the process's temporary folder. It ignores errors, since the next process removes
+// what remains.
 func (s *staging) close() {
 	_ = s.fs.RemoveAll(s.dir)
 	_ = s.lock.Unlock()

@@ -78,9 +78,9 @@ func (s *session) terms() *Terms {
 	return t
 }
 
-// sourcesWithoutCatalog returns the sources for a step that looks up no item. If the run has a
-// plan, a catalogue with the planned path and size is not read, since it may have millions of
-// items, and has the planned hash.
+// sourcesWithoutCatalog returns the input files for a step that looks up no item of the catalogue.
+// If the run has a plan, a catalogue with the planned path and size gets the planned hash and is
+// not read, since it may have millions of items.
 func (r *Run) sourcesWithoutCatalog() Sources {
 	src := r.Sources
 	if r.Terms == nil {
@@ -141,8 +141,9 @@ func (s *session) verifyHashes(ctx context.Context, files []traces.Input) error 
 	return nil
 }
 
-// checkTerms returns ErrTerms if the program, the configuration, the instruments or the files
-// differ from those of the plan. It does nothing if the run has no plan.
+// checkTerms returns ErrTerms if the program, the configuration, the instruments (such as the
+// judge) or the files are not those with which the plan was made. It does nothing if the run has no
+// plan.
 func (s *session) checkTerms() error {
 	if s.Terms == nil {
 		return nil
@@ -172,8 +173,8 @@ func equalJSON(a, b json.RawMessage) bool {
 	return bytes.Equal(asjson.Bytes(a), asjson.Bytes(b))
 }
 
-// checkContained returns ErrTerms, with reason as its text, for the first of inputs that is not in
-// others. It compares files by content and not by path.
+// checkContained returns ErrTerms, with reason as its text, for the first of the files inputs that
+// is not among the files others. Files are compared by content and not by path.
 func checkContained(inputs, others []TermsInput, reason string) error {
 	content := func(in TermsInput) TermsInput {
 		in.Path = ""

@@ -14,8 +14,7 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/reports"
 )
 
-// unitWriter writes one unit (a share of the corpus for one worker) into its part, which is the
-// folder of the written files.
+// unitWriter writes one unit (a share of the corpus for one worker) into a folder of its own.
 type unitWriter struct {
 	session *session
 	plan    *plan
@@ -104,9 +103,9 @@ func (w *unitWriter) facts(problem int) *rows.Facts {
 // open for reading.
 const maxOpenBlocks = 32
 
-// eachDraft calls visit for each attempt of the unit, with its entry (the results of the stages)
-// and its draft (the rendered row). If a block (folder of stored results) is damaged, it removes
-// the block, so that the next run makes it again, and returns block.ErrDamaged.
+// eachDraft calls visit for each attempt of this share of the corpus, with its entry (the results
+// of the stages) and its draft (the rendered row). If a folder of stored results is damaged, it
+// removes the folder, so that the next run makes it again, and returns block.ErrDamaged.
 func (w *unitWriter) eachDraft(ctx context.Context, visit func(pos ref, x *block.Entry, d *block.Draft) error) error {
 	blocks := map[int]*blockReader{}
 	closeAll := func() {

@@ -14,14 +14,17 @@ import (
 )
 
 const (
-	// blocksFolder is the folder of the blocks (the results of the map step) in a work folder.
+	// blocksFolder is the folder, in a work folder, of the blocks: the results stored for each
+	// input.
 	blocksFolder = "blocks"
-	// findingsFolder is the folder of the guard's findings, one file for each block.
+	// findingsFolder is the folder, in a work folder, of the guard's findings, one file for the
+	// attempts of each input.
 	findingsFolder = "findings"
-	// partsFolder is the folder of the parts (the files that the write step has written) in a work
-	// folder.
+	// partsFolder is the folder, in a work folder, of the corpus's data files before they are
+	// assembled.
 	partsFolder = "parts"
-	// planFile is the result of the group step in a work folder.
+	// planFile is the name of the file, in a work folder, with the decision on every record and the
+	// shares of the corpus to write.
 	planFile = "plan.json"
 )
 
@@ -58,8 +61,8 @@ func (r *Run) Forget() error {
 	return r.FS.RemoveAll(filepath.Join(r.Work, partsFolder))
 }
 
-// removeOldParts removes the written files of all plans other than p. No run would read them, and
-// each set is as large as a corpus.
+// removeOldParts removes the data files written for all plans other than p. No run would read them,
+// and each set is as large as a corpus.
 func (s *session) removeOldParts(p *plan) error {
 	dir := filepath.Join(s.Work, partsFolder)
 	entries, err := s.FS.ReadDir(dir)
@@ -119,8 +122,8 @@ func RecordedDays(folder string) []string {
 // names one.
 const WorkSuffix = ".work"
 
-// reason returns, as text for people, why the block (stored results) of an input is made again. It
-// is empty if the input is new.
+// reason returns, as text for people, why the stored results of an input are made again. It is
+// empty if the input is new.
 func (n inputNames) reason(in input, status block.Status) string {
 	if status == block.Missing {
 		folder, ok := n[in.files[0].Name]

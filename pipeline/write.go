@@ -119,8 +119,8 @@ func (s *session) checkUsable(p *plan) error {
 	return nil
 }
 
-// checkAnswers returns ErrUnscored if the number of attempts without an answer exceeds the
-// configured share of those that a judge was asked about. kind describes the answers in the error.
+// checkAnswers returns ErrUnscored if more attempts have no answer of a judge than the configured
+// share of those that the judge was asked about. kind names the judge's answers in the error.
 func (s *session) checkAnswers(kind string, asked, unanswered int) error {
 	if float64(unanswered) <= s.Config.MaxUnscored*float64(asked) {
 		return nil
@@ -170,7 +170,7 @@ func (s *session) writeUnit(
 	return w.reports, s.staging.install(ctx, staged, dir, exists)
 }
 
-// assemble assembles the corpus from the files that all workers wrote. It returns nil if another
+// assemble writes the corpus from the files that all workers wrote. It returns nil if another
 // process has not finished. set contains the reports; if it is nil, the reports are made.
 func (s *session) assemble(
 	ctx context.Context,

@@ -32,11 +32,11 @@ type Reference struct {
 	SHA256 string
 }
 
-// maxSources is the maximum size in bytes of the file that records which problems and products the
+// maxSources is the maximum size in bytes of the file that records which problems and items the
 // results of one block use.
 const maxSources = 1 << 30
 
-// writeSources writes to the folder of a block which problems and products its results use, and
+// writeSources writes to the folder of a block which problems and items its results use, and
 // returns the hash of the file.
 func writeSources(fsys corpus.FS, dir string, s *Sources) (string, error) {
 	b, err := (&coder{}).pack(s)

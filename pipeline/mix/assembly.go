@@ -16,7 +16,7 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// assemble makes the corpus of the mixture from its files. portions are the written rows of each
+// assemble writes the corpus of the mixture from its files. portions are the written rows of each
 // config and split, and ledger is the folder of the written tables on all attempts.
 func (w *mixer) assemble(
 	ctx context.Context,

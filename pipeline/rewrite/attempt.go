@@ -28,8 +28,8 @@ import (
 // The prompt allows five sentences, which are far shorter.
 const maxThought = 4000
 
-// maxOptions is the maximum number of calls among which a model chooses when reasoning is checked.
-// One of them is the real call.
+// maxOptions is the maximum number of steps among which a model chooses when it is checked whether
+// a reasoning leads to the real step. One of them is the real one.
 const maxOptions = 4
 
 // Attempt is the result of rewriting one attempt.
@@ -106,8 +106,8 @@ func steps(t *arena.Trace) []arena.Turn {
 	})
 }
 
-// end returns the result with its cost and the reason why the attempt does not become a row. If
-// reason is not "", the result has no row.
+// end returns the result of rewriting an attempt that is finished: its cost, and the reason why it
+// does not become a row. If reason is not "", the result has no row.
 func (a *asking) end(reason string) *rewritten {
 	a.out.Reason = reason
 	a.out.PromptTokens = a.spent.Prompt
@@ -119,9 +119,9 @@ func (a *asking) end(reason string) *rewritten {
 	return a.out
 }
 
-// think returns the reasoning that the model writes for the first of the remaining turns; p has
-// what precedes it. A second request checks whether the reasoning leads to the real call. reason is
-// the failed check, "" if none failed.
+// think returns the reasoning that the model writes for the first of the remaining turns, as an
+// agent would before it; p has what precedes that turn. A second request checks whether the reasoning leads to the
+// call that was really made. reason is the check that failed, "" if none did.
 func (a *asking) think(
 	ctx context.Context,
 	p past,
@@ -173,8 +173,9 @@ func (a *asking) ask(ctx context.Context, t llm.Task) (llm.Reply, error) {
 	return r, err
 }
 
-// finish creates the row of the attempt with the new reasoning, which p has, and compares the row
-// with the log. It returns the reason if a check fails, otherwise "".
+// finish creates the training row of the attempt from its turns with the new reasoning, which p
+// has, and checks that the row agrees with the recorded calls and results. It returns the reason if
+// a check fails, otherwise "".
 func (a *asking) finish(
 	ctx context.Context,
 	p past,
@@ -267,8 +268,8 @@ func (a *asking) newRow(turns []arena.Turn) (row *rows.SFT, reason string, err e
 	return &sft, "", err
 }
 
-// moves has the calls of each step of all attempts as text, by problem ID and by the canonical form
-// of the calls, from which alternatives to a step are taken.
+// moves has the steps that all attempts took, by problem ID and by the calls of the step in
+// canonical form. From these steps the alternatives to a step are taken.
 type moves map[string]map[string]move
 
 // maxMoves is the maximum number of distinct steps that are stored for one problem.

@@ -94,9 +94,9 @@ const reasonOrders = "orders_the_judge" // the text gives orders to its reader, 
 // returns again.
 var rewritableReasons = []string{filters.ReasonScripted, filters.ReasonFixed, "no_inference", "unnamed_dispatches", "unnamed_recommendation", "found_by_client", "dictated_calls", reasonOrders, chat.ReasonUnanswered}
 
-// textReason returns the filter's first reason for dropping the attempt with its new texts, such
-// as their length. Reasons that do not prevent rewriting are ignored. It returns "" if there is
-// none.
+// textReason returns the filter's first reason for dropping the attempt with its new texts, such as
+// that they are too long. Reasons that do not prevent rewriting are ignored. It returns "" if there
+// is none.
 func (w *work) textReason(t *arena.Trace, d *arena.Dialogue) string {
 	s, _ := w.filter.Check(t, d)
 	others := slices.DeleteFunc(slices.Clone(s.Reasons), func(reason string) bool {
@@ -105,10 +105,10 @@ func (w *work) textReason(t *arena.Trace, d *arena.Dialogue) string {
 	return cmp.Or(others...)
 }
 
-// changedReason returns the reason if the new row differs from the log: reasonCalls for other
-// calls, results or order, reasonScore for another score by the subnet's rules. It returns "" if
-// they agree. source is the row without new reasoning, decoded the trace that was read back from
-// the new row.
+// changedReason returns the reason if the new row differs from the recorded attempt: reasonCalls
+// for other calls, results or order, reasonScore for another score by the subnet's rules. It
+// returns "" if they agree. source is the row without new reasoning, decoded the trace that was
+// read back from the new row.
 func (a *asking) changedReason(
 	ctx context.Context,
 	source *rows.SFT,
@@ -176,8 +176,9 @@ func decode(problem string, r *rows.SFT) (*arena.Trace, error) {
 // shop's search results has two thousand bytes.
 const maxShown = 6000
 
-// past is the part of an attempt that a prompt shows: the request and the steps before the
-// current one. Steps are added one by one, so that a prompt never contains data of a later step.
+// past is the part of an attempt that a prompt shows to the model: the request and the steps before
+// the current one. Steps are added one by one, so that a prompt never contains data of a later
+// step.
 type past struct {
 	request string
 	steps   []arena.Turn

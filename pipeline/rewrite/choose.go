@@ -76,9 +76,9 @@ func (w *work) choose(ctx context.Context) error {
 	return err
 }
 
-// findScripted adds to w.chosen the attempts in which a program solved a training problem, by the
-// tables of the corpus. It drops those against which the filter has reasons that rewriting does not
-// remove.
+// findScripted adds to w.chosen the attempts in which, by the tables of the corpus, a program and
+// no model solved a training problem. It drops those against which the filter has reasons that
+// rewriting does not remove.
 func (w *work) findScripted() error {
 	solved := map[string]bool{}
 	reasons := map[string][]string{}
@@ -118,9 +118,10 @@ func (w *work) drop(id, reason string) {
 	w.report.Dropped[reason]++
 }
 
-// checkAttempt drops an attempt if the customer wrote a second message, if the shop does not return
-// an incomplete result again, or if another attempt at the problem with the same calls is kept.
-// byCalls maps a hash of problem and calls to the ID of the kept attempt, which it updates.
+// checkAttempt drops an attempt from rewriting if the customer wrote a second message, if an
+// incomplete result cannot be obtained again from the shop, or if another attempt at the problem
+// with the same calls is kept already. byCalls maps a hash of problem and calls to the ID of the
+// kept attempt, which it updates.
 func (w *work) checkAttempt(
 	ctx context.Context,
 	t *arena.Trace,

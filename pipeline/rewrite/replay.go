@@ -18,9 +18,10 @@ import (
 // reasonCut is the reason why an attempt with an incomplete result is not rewritten.
 const reasonCut = "cut_result" // a result is incomplete, and the shop's answer does not agree with the log
 
-// restoreResults replaces each missing or truncated result in turns by the result of making the
-// call again in the shop. It returns the number of replaced results. ok is false if the shop's
-// answers do not agree with the log; turns may then be changed.
+// restoreResults replaces each missing or truncated tool result in turns by that of the same call,
+// made again in the shop. It returns the number of replaced results. ok is false if the shop's
+// answers do not agree with the proxy's log (the record of the attempt's requests); turns may then
+// be changed.
 func (w *work) restoreResults(
 	ctx context.Context,
 	t *arena.Trace,
@@ -78,8 +79,9 @@ func (w *work) close() error {
 	return err
 }
 
-// replay executes a call of the attempt again in the shops and returns the result as JSON. claim is
-// the index of the call in a.Claims. It returns "" if no shop's answers agree with the log.
+// replay executes a tool call of the attempt again in the shops and returns the result as JSON. claim
+// is the index of the call in a.Claims. It returns "" if no shop's answers agree with the proxy's
+// log, the record of the attempt's requests.
 func (w *work) replay(
 	ctx context.Context,
 	a *evidence.Attempt,
@@ -149,9 +151,9 @@ func hasPrefix(answer python.Value, text string) bool {
 	return slices.ContainsFunc(forms, func(form string) bool { return strings.HasPrefix(form, text) })
 }
 
-// log is the shop server for a call that is made again. It answers requests from the proxy's log if
-// that has the complete answer, and otherwise from the shop. It records whether the shop's answers
-// agree with the log.
+// log answers the requests of a tool call that is made again: from the proxy's log (the record of
+// the attempt's requests) if that has the complete answer, and otherwise from the shop. It records
+// whether the shop's answers agree with the log.
 type log struct {
 	shop.Local
 	// records are the logged requests of the call that have not been repeated yet.

@@ -32,14 +32,14 @@ type Store struct {
 	file   *corpus.Output
 }
 
-// partition has the records of one partition: those in the extents of the file, then those in
-// memory (tail).
+// partition has the records of one partition of the store: first those in ranges of its file
+// (extents), then those still in memory (tail).
 type partition struct {
 	extents []extent
 	tail    []byte
 }
 
-// extent is a range of bytes of the file.
+// extent is a range of bytes of the file in which a Store keeps records.
 type extent struct{ offset, size int64 }
 
 // New returns an empty store. It creates the file at path, which must be on a temporary folder, if

@@ -179,7 +179,8 @@ func (c *Check) rewordings() (Result, error) {
 	return out, nil
 }
 
-// measuredKey matches the key "measured" of a domain file (YAML) with the indented lines after it.
+// measuredKey matches, in the YAML file that describes a domain (kind of task), the key "measured"
+// with the indented lines after it.
 var measuredKey = regexp.MustCompile(`(?m)^measured:.*\n?(?:^(?:[ \t].*)?\n?)*`)
 
 // Write returns the domain file with the figures of the results under the key "measured". It

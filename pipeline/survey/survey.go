@@ -144,8 +144,8 @@ func (t *tool) role(name string) domain.Role {
 	return domain.RoleAsk
 }
 
-// maxRecognised is the number of tools, the most frequent ones, by which a proposed domain is
-// recognised.
+// maxRecognised is the maximum number of tools by whose names a proposed domain (kind of task)
+// recognises its attempts: those called in the most attempts.
 const maxRecognised = 24
 
 // Propose returns a proposed domain file as YAML. Comments in it state the counts behind each
@@ -172,8 +172,8 @@ func (s *Survey) Propose(name string) []byte {
 	return []byte(b.String())
 }
 
-// outcome returns the lines of the key "outcome" of a proposed domain file, with the counts of
-// rewards and errors as comments.
+// outcome returns the lines of the key "outcome" of a proposed domain file, which says how attempts
+// are scored, with the counts of rewards and errors in the traces as comments.
 func (s *Survey) outcome() string {
 	var b strings.Builder
 	stated := 0

@@ -21,13 +21,16 @@ import (
 )
 
 const (
-	// maxRows is the maximum number of rows that are compared with each other.
+	// maxRows is the maximum number of rows of which each pair is compared.
 	maxRows = 1000
-	// blockWords is the number of words of the texts whose distinct grams are counted.
+	// blockWords is the number of words of each text in which different sequences of words are
+	// counted.
 	blockWords = 1000
-	// maxWords is the maximum number of words of a row that are counted for distinct grams.
+	// maxWords is the maximum number of words of one row in which different sequences of words are
+	// counted.
 	maxWords = 2000
-	// nearSimilarity is the similarity from which a row nearly repeats another.
+	// nearSimilarity is the similarity, 0 to 1, from which on a row counts as nearly repeating
+	// another.
 	nearSimilarity = 0.8
 )
 
@@ -40,8 +43,8 @@ type Sample struct {
 	problems map[string]*tally
 }
 
-// row has what is compared of a row with other rows, and counts of its turns. order is the hash of
-// its ID, by which rows are sampled.
+// row has of one row of the corpus what is compared with other rows, and counts of its turns. order
+// is the hash of the row's ID, by which rows are sampled.
 type row struct {
 	order   uint64
 	problem string
@@ -101,7 +104,7 @@ func newRow(messages []chat.Message) *row {
 	return r
 }
 
-// whole returns one hash of the sequence of all values, 0 if there are none.
+// whole returns one hash of the complete sequence of values, 0 if there are none.
 func whole(values []uint64) uint64 {
 	hash := uint64(0)
 	for _, h := range grams(values, len(values)) {
@@ -175,8 +178,9 @@ func (s *Sample) Figures() []Figure {
 	}
 }
 
-// sometimes returns whether a problem is solved in some but not all attempts: part is 1 if so,
-// total 1 if it has several attempts. A problem with fewer is not counted.
+// sometimes reports, for one problem, as part whether (1 or 0) some but not all of its attempts
+// solved it, and as total 1. For a problem with fewer than two attempts it returns 0 and 0, so that
+// the problem is not counted.
 func sometimes(t *tally) (part, total int) {
 	switch {
 	case t.attempts < 2:
@@ -188,7 +192,8 @@ func sometimes(t *tally) (part, total int) {
 	}
 }
 
-// groups returns a number for each row, which is equal for rows at the same problem.
+// groups returns a number for each row of the sample. Rows at the same problem have the same
+// number.
 func (s *Sample) groups() []int {
 	numbers := map[string]int{}
 	return slicesx.Map(s.rows, func(r *row) int {
@@ -199,8 +204,9 @@ func (s *Sample) groups() []int {
 	})
 }
 
-// distinct returns the mean share of distinct 3-grams in texts of blockWords words, which are the
-// rows' words one after another. Longer texts repeat themselves more, so all have one length.
+// distinct returns the mean share of different 3-grams (sequences of three words) among all those
+// of a text. The texts have blockWords words each, cut from the rows' words one after another,
+// since longer texts repeat themselves more.
 func (s *Sample) distinct() Figure {
 	var text []uint64
 	for _, r := range s.rows {
@@ -275,8 +281,9 @@ func (s *Sample) nearCopies() func(*row) (part, total int) {
 	return func(r *row) (part, total int) { return repeats[r], 1 }
 }
 
-// share returns the sum of the parts divided by the sum of the totals over all rows, with an
-// interval for which the problems (groups) are the independent units.
+// share returns the sum over all rows of the first results of part, divided by the sum of the
+// second. The interval treats problems as independent, not rows; groups has the number of each
+// row's problem.
 func (s *Sample) share(name, units string, groups []int, part func(*row) (part, total int)) Figure {
 	parts := make([]float64, len(s.rows))
 	totals := make([]float64, len(s.rows))
@@ -288,8 +295,8 @@ func (s *Sample) share(name, units string, groups []int, part func(*row) (part, 
 	return ratio(name, units, stats.SumByGroup(parts, groups), stats.SumByGroup(totals, groups))
 }
 
-// outcomes returns the sum of the parts divided by the sum of the totals over all problems, with an
-// interval.
+// outcomes returns, with an interval, the sum over all problems of the first results of part,
+// divided by the sum of the second.
 func (s *Sample) outcomes(name, units string, part func(*tally) (part, total int)) Figure {
 	var parts, totals []float64
 	for _, key := range slices.Sorted(maps.Keys(s.problems)) {

@@ -11,12 +11,14 @@ import (
 )
 
 const (
-	// gramWords is the number of words of a gram, the unit by which texts are compared.
+	// gramWords is the number of words in each of the sequences (grams) by which texts are
+	// compared.
 	gramWords = 3
-	// openingWords is the number of words that two rows with the same opening share.
+	// openingWords is the number of words at the start of two rows that must be equal for the rows
+	// to have the same opening.
 	openingWords = 8
-	// minDigits is the minimum number of digits of a number, such as a price or an ID, that is
-	// compared alone.
+	// minDigits is the minimum number of digits of a number, such as a price or an ID, that counts
+	// by itself as something that a text can repeat.
 	minDigits = 3
 )
 
@@ -90,8 +92,8 @@ func facts(text string) []uint64 {
 }
 
 // thoughts counts the turns of the model in messages: all turns, those with reasoning, those with
-// any text after a result, and those of the latter that repeat a fact (words or a number) which
-// only results contained before.
+// any text after a tool result, and those of the last kind that repeat a fact (three words or a
+// number) which only tool results contained before.
 func thoughts(messages []chat.Message) (turns, reasoned, after, grounded int) {
 	told := map[uint64]bool{}
 	shown := map[uint64]bool{}
