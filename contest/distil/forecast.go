@@ -68,7 +68,8 @@ func (r *Rule) WithMargin(margin float64) Rule {
 	return changed
 }
 
-// margin returns the share by which a challenger must be better than the king.
+// margin returns the share by which a challenger must be better than the king (the best model so
+// far) to replace it, such as 0.01 for 1 %.
 func (r *Rule) margin() float64 {
 	if r.Kind == Relative {
 		return r.Epsilon
@@ -102,7 +103,8 @@ func (r *Rule) Decide(king int, students []Student) Decision {
 	return d
 }
 
-// draws is a simulator of rounds, whose prompts are sampled from those of a measured round.
+// draws is a simulator of contest rounds. It samples the prompts of each simulated round at random
+// from the prompts of one measured round.
 type draws struct {
 	king     *Student
 	students []Student

@@ -169,7 +169,8 @@ func (s *Student) Mean() float64 {
 	return sum / n
 }
 
-// text returns the string at key of a Python dict, "" if there is none.
+// text returns the string at key of a Python dict. It returns "" if the key is missing or its value
+// is not a string.
 func text(v python.Value, key string) string {
 	if s, _ := v.Get(key); s.Kind == python.Str {
 		return s.Text

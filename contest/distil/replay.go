@@ -315,9 +315,9 @@ func (e *Eval) hasScore(uid string, score float64) bool {
 	return false
 }
 
-// explain returns what in the files explains that one of uids was published as king instead of
-// the rule's winner. It returns none if there is no explanation. scores are the validator's
-// scores after the round, nil if they are unknown.
+// explain returns reasons, found in the result files, why the validator published one of uids as
+// king (the model to beat) instead of winner, the student that the rule selects. The list is empty
+// if nothing explains it. scores are the validator's scores after the round, nil if unknown.
 func explain(
 	r *Round,
 	flags []Flag,

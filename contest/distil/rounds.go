@@ -34,7 +34,8 @@ type Round struct {
 	Eval     *Eval  `json:"-"`
 }
 
-// uid is the number of a miner as text. Some files have a string, others a number.
+// uid is the number of a miner as text, such as "12". In JSON it may be a string or a number; null
+// becomes "".
 type uid string
 
 func (u *uid) UnmarshalJSON(b []byte) error {

@@ -126,7 +126,8 @@ func (r *Rule) verdict(king, c *Student, excluded string) Verdict {
 	return v
 }
 
-// passes reports whether the challenger c replaces the king by the rule.
+// passes reports whether the challenger c replaces the king (the best model so far): it is better
+// by the rule's margin and meets the rule's other conditions.
 func (r *Rule) passes(king, c *Student) bool {
 	return r.isAhead(king, c) && r.refusal(king, c) == ""
 }
@@ -171,9 +172,9 @@ func (r *Rule) isAhead(king, c *Student) bool {
 	}
 }
 
-// leads returns, for each prompt that both students have, (1-margin) times the king's KL minus
-// the challenger's KL. A positive value means that the challenger is better by more than the
-// margin.
+// leads returns one number per prompt that both models answered: (1-margin) times the king's KL
+// minus the challenger's KL. A positive number means that the challenger is closer to the teacher
+// model by more than the margin.
 func leads(king, c *Student, margin float64) []float64 {
 	d := make([]float64, min(len(king.KLs), len(c.KLs)))
 	for i := range d {

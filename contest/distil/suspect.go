@@ -68,11 +68,10 @@ func isConstant(kls []float64) bool {
 	})
 }
 
-// copyEvidence returns what shows that a student is a copy of an earlier one: an equal hash, equal
-// KLs on all prompts that both have, at least two, or the same minimum KL over the tokens of a
-// prompt of minPositions or more, and a maximum within one millionth. It returns "" if nothing
-// does. docs/decisions/20261123-contest.md has the rate of such coincidences between different
-// students.
+// copyEvidence returns a text that names what shows that the student s is a copy of an earlier one,
+// or "" if nothing does. Evidence is an equal hash, equal KLs on all common prompts (at least two),
+// or on a prompt of at least minPositions tokens the same minimum KL and a maximum that differs by
+// less than a millionth. docs/decisions/20261123-contest.md has the rate of such coincidences.
 func (s *Student) copyEvidence(earlier *Student) string {
 	if s.Hash != "" && s.Hash == earlier.Hash {
 		return "the hash of " + earlier.Model

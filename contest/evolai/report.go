@@ -85,8 +85,8 @@ type log struct {
 	ratios   []float64 // logarithms of the ratio of KL between sets
 }
 
-// series identifies a moving average of the KL of one model: on the next set of rows if next is
-// true, otherwise on the current set.
+// series identifies one moving average of a log: the KL of the model of miner uid in a track, on
+// the next set of rows if next is true, otherwise on the current set.
 type series struct {
 	track string
 	uid   int64
@@ -190,9 +190,10 @@ func (l *log) addGate(text []byte) error {
 // rounding changes it.
 const flowSlack = 0.01
 
-// addAverage checks a printed average against the previous average of its series and the new
-// value, and counts the result. It returns all printed averages of the series so far, nil if the
-// line lacks the value or the average.
+// addAverage checks one printed value of a moving average: it must follow from the previous printed
+// average of the series and the new KL, up to rounding. It counts the check in the report. It
+// returns all printed averages of the series so far, nil if the log line lacks the KL or the
+// average.
 func (l *log) addAverage(s series, value, printed *float64) []float64 {
 	if value == nil || printed == nil {
 		return nil

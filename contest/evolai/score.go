@@ -86,7 +86,7 @@ func Score(measured []Measured, history [][]Scored) []Scored {
 	return out
 }
 
-// past returns the results of one miner in all previous rounds, the oldest first.
+// past returns one miner's result in each previous round that has one, the oldest first.
 func past(uid int, history [][]Scored) []Scored {
 	var out []Scored
 	for _, round := range history {
@@ -137,7 +137,8 @@ func score(m *Measured, past []Scored) Scored {
 	return s
 }
 
-// setFlow sets s.Flow from the averages on the current set in all rounds.
+// setFlow sets s.Flow, how steadily a model's average KL on the current set of rows fell over the
+// past rounds and this one. It does nothing for fewer than flowRounds rounds.
 func (s *Scored) setFlow(past []Scored) {
 	averages := make([]float64, 0, len(past)+1)
 	for i := range past {

@@ -23,15 +23,16 @@ const (
 	FormTop20  = "top20"
 )
 
-// form is one form of KL. blind describes what the form ignores. kl returns the value at a
-// position, and unseen the student's probability of the ignored tokens. Both functions return
-// NaN if the value is unknown.
+// form is one way to compute the KL between teacher and student, such as over the full vocabulary
+// or over the likeliest tokens only. blind describes what the form ignores. kl returns the KL at a
+// position, and unseen the student's probability of the ignored tokens; both return NaN if it is
+// unknown.
 type form struct {
 	name, blind string
 	kl, unseen  func(*Position) float64
 }
 
-// forms is the list of forms of KL in the order of a report.
+// forms is the list of all ways to compute the KL, in the order in which a report prints them.
 var forms = []form{
 	{
 		FormFull, "nothing",
@@ -219,7 +220,7 @@ func comparePosition(t, s *Row) Position {
 	return p
 }
 
-// overlap returns the share of tokens that row r contains.
+// overlap returns the share of the given tokens for which row r has a probability, from 0 to 1.
 func overlap(tokens []Token, r *Row) float64 {
 	both := 0
 	for _, t := range tokens {

@@ -49,8 +49,9 @@ func Full(teacher, student []float64) float64 {
 	return max(0, sum)
 }
 
-// term returns the term p log(p/q) of one token in a KL. The arguments are the logarithms t =
-// log p and s = log q. It returns 0 if p is 0.
+// term returns p log(p/q), what one token adds to the KL if the teacher gives it the probability p
+// and the student q. The arguments are the logarithms t = log p and s = log q. It returns 0 if p is
+// 0.
 func term(t, s float64) float64 {
 	p := math.Exp(t)
 	if p == 0 {
@@ -107,8 +108,8 @@ func minBuckets(a, b, total, limit float64) float64 {
 	return bucket(a, limit) + bucket(b, max(rounding, total-limit))
 }
 
-// bucket returns the term p log(p/q) of a group of tokens in a KL, for the teacher's probability
-// p and the student's q. It returns 0 if p is 0.
+// bucket returns p log(p/q), what a group of tokens adds to the KL if the teacher gives the group
+// the total probability p and the student q. It returns 0 if p is 0.
 func bucket(p, q float64) float64 {
 	if p <= 0 {
 		return 0

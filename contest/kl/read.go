@@ -178,7 +178,8 @@ func readLines(r io.Reader, yield func(*Row) bool) error {
 	return nil
 }
 
-// line is the JSON of one position. The prompt is a text or a number.
+// line is a JSON line of an input file: the probabilities of the next token at one position of a
+// prompt, as logits, as log-probabilities or as pairs in top. The prompt is a text or a number.
 type line struct {
 	Prompt   any                 `json:"prompt"`
 	Position int                 `json:"position"`
@@ -246,7 +247,8 @@ func fromLogProbs(values []*float64) ([]float64, error) {
 	return fromLogits(values)
 }
 
-// tokens parses the pairs of id and log-probability in top.
+// tokens parses l.Top, a JSON list of pairs [token id, log-probability] such as [[15, -0.7]]. It
+// returns an error for any other form or if the probabilities are invalid.
 func (l *line) tokens() ([]Token, error) {
 	tokens := make([]Token, 0, len(l.Top))
 	for _, pair := range l.Top {

@@ -21,8 +21,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/model"
 )
 
-// completion is the body of a request to /completions. The fields after Stop exist only in
-// vLLM's API.
+// completion is the JSON body of a request to a model server's /completions. The fields after Stop
+// exist only in vLLM's API.
 type completion struct {
 	Model       string   `json:"model"`
 	Prompt      any      `json:"prompt"` // a text, or the ids of its tokens

@@ -87,8 +87,9 @@ func (f *agreementFlags) run(s *cli.Streams, paths []string) error {
 	})
 }
 
-// compareAll compares every two raters. It also compares the judges with the labels and with the
-// subnet's own grades, if --threshold, --fit or --day ask for it.
+// compareAll compares the judgements of every two raters (people or judges). If --threshold, --fit
+// or --day ask for it, it also compares the judges with people's labels and with the grades that
+// the subnet published.
 func (f *agreementFlags) compareAll(raters []agreement.Ratings) (agreement.Report, error) {
 	r, err := agreement.Compare(raters, f.opt)
 	if err != nil {
@@ -171,8 +172,9 @@ func readRatings(path, name string) (agreement.Ratings, error) {
 	return r, nil
 }
 
-// raterName returns the name of a rater for the report: the name of its file, or the full path if
-// another file has the same name.
+// raterName returns the name of a rater (a person or judge whose file of judgements is compared)
+// for the report: the base name of the rater's file, or its full path if another file has the same
+// base name.
 func raterName(path string, paths []string) string {
 	name := filepath.Base(path)
 	if slices.ContainsFunc(paths, func(other string) bool { return other != path && filepath.Base(other) == name }) {

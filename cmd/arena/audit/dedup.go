@@ -114,7 +114,8 @@ func (f *dedupFlags) run(
 	return stored.Append(&index.today)
 }
 
-// dedupIndex is the index of earlier runs, and the documents of this one.
+// dedupIndex is the set of MinHash signatures among which `arena dedup` searches near-duplicates:
+// stored has those of earlier runs, read from a file, and today those of this run's texts.
 type dedupIndex struct {
 	stored *minhash.IndexFile
 	today  minhash.Index

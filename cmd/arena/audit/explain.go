@@ -108,8 +108,8 @@ func measured(f float64) string {
 	return fmt.Sprintf("%.4g", f)
 }
 
-// label is a second opinion on an attempt: a person's label with its evidence, or the line of
-// another judge.
+// label is a second opinion on an attempt (one agent run at one problem): a person's label with its
+// evidence, or the output line of another judge.
 type label struct {
 	Score    *float64 `json:"score"`
 	Gates    []bool   `json:"gates"`
@@ -178,8 +178,9 @@ func (d *judgeDay) walk(ctx context.Context, t *arena.Trace) (string, error) {
 	return l.Grade(a) + differences(&j, &beside), nil
 }
 
-// differences describes a label and the first gate, a pass or fail check of the judge, on which the
-// judgement and the label differ.
+// differences returns lines of text that describe a label of an attempt and name the first gate
+// (one of the judge's pass or fail checks) on which the label and the judgement differ, or
+// "nowhere" if they agree on all gates.
 func differences(j *arena.Judgement, l *label) string {
 	var words strings.Builder
 	w := tabwriter.NewWriter(&words, 0, 0, 2, ' ', 0)

@@ -192,7 +192,10 @@ func printCalibration(w io.Writer, c *filters.Calibration) error {
 	return t.Flush()
 }
 
-// printBin prints a row of the reliability table, unless the row is empty.
+// printBin prints a row of the table that shows how reliable the filter's probabilities are: the
+// name of the range of probabilities b, the number of attempts in it, the mean probability, the
+// share that is labelled agentic, and the 95 % interval of that share. An empty range is not
+// printed.
 func printBin(w io.Writer, name string, b *filters.Bin) {
 	if b.N == 0 {
 		return

@@ -28,9 +28,9 @@ type filterDay struct {
 	each func(ctx context.Context, t *arena.Trace, f *filtered) error
 }
 
-// filtered is what is stored of one attempt after the filter's first pass, until all attempts of
-// its agent are known. head has only the ids and the agent of the trace, and whether it has a
-// dialogue.
+// filtered is what is stored of one attempt (one agent run at one problem) after the filter's first
+// pass, until all attempts of the same agent have been read. head has only the ids and the agent of
+// the trace, and whether it has a dialogue. day has the agent's habits.
 type filtered struct {
 	filters.Checked
 	head      arena.Trace
@@ -140,9 +140,10 @@ func (d *filterDay) summary(attempts []filtered) error {
 		len(attempts), axes[arena.AxisAgentic], axes[arena.AxisScripted], axes[arena.AxisUnknown], agentic)
 }
 
-// reweight prints the leaderboard by the present score and by the planned one, which weights each
-// success by how agentic the attempt was (richness). Every attempt counts, time-outs as failures,
-// as in the subnet's own aggregate.
+// reweight prints the leaderboard of agents by two scores: the present success rate, and the
+// planned one, in which a success counts by how agentic the attempt was. Every attempt counts,
+// time-outs as failures, as in the subnet's own aggregate. With --yuma it also prints what each
+// score pays.
 func (d *filterDay) reweight(
 	ctx context.Context,
 	w io.Writer,

@@ -102,8 +102,8 @@ func (d *judgeDay) inOrder(
 	})
 }
 
-// judged is the judgement of one attempt, with those of its steps under --steps, and its output
-// line.
+// judged is the result of judging one attempt (one agent run at one problem): the judgement, the
+// labels of its steps if --steps is set, and line, the JSON line to print.
 type judged struct {
 	arena.StepJudgement
 	judgeable bool
@@ -144,7 +144,8 @@ func (d *judgeDay) one(ctx context.Context, t *arena.Trace) (*judged, error) {
 	return j, nil
 }
 
-// identity returns the judge of attempts or, with --steps, that of steps.
+// identity returns the name and settings of the judge in use: the judge of single steps if --steps
+// is set, otherwise the judge of complete attempts.
 func (d *judgeDay) identity() judges.Identity {
 	if d.flags.steps {
 		return d.StepsIs

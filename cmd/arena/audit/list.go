@@ -80,7 +80,9 @@ func NewList(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-// blocks prints an export profile with code to paste for each trainer that reads it.
+// blocks prints the Markdown for `arena list profiles NAME`: the description of the export profile
+// (output format) with this name, and for each training program that reads the profile the code to
+// paste. It returns a usage error for an unknown profile or if list is not "profiles".
 func blocks(w io.Writer, list, name string) error {
 	if list != "profiles" {
 		return cli.Usage(fmt.Errorf("list %s %q", list, name), "only `arena list profiles` takes a name")

@@ -15,9 +15,10 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// pay prints what Yuma pays in the first epoch of --yuma if every validator weights agents by
-// their scores, one column for each measure: the incentive of the agents and the dividends of the
-// validators, as shares of all.
+// pay prints what the subnet would pay in the first epoch of the file --yuma if every validator
+// weighted the agents by their scores on the leaderboard: the incentive of each agent and the
+// dividends of each validator, as shares of the total, with one column for each way to score.
+// Without --yuma it prints nothing.
 func (f *filterFlags) pay(w io.Writer, b *filters.Leaderboard) error {
 	if f.yuma == "" {
 		return nil
@@ -59,9 +60,9 @@ func (f *filterFlags) pay(w io.Writer, b *filters.Leaderboard) error {
 	return t.Flush()
 }
 
-// payouts returns, for each measure of filters.Measures, what Yuma pays in the epoch if every
-// validator with weights weights the agents by their scores under that measure. uids are the
-// nodes of the agents, in the order of b.Standings.
+// payouts computes what the subnet's payment rule, Yuma, pays in the epoch if every validator that
+// has set weights replaced them by the agents' scores. It returns one result for each way to score,
+// in the order of filters.Measures. uids has the node of each agent, in the order of b.Standings.
 func (f *filterFlags) payouts(
 	b *filters.Leaderboard,
 	epoch *yuma.Epoch,

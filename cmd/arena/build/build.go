@@ -263,8 +263,9 @@ func (f *buildFlags) newRun(c *cobra.Command) (*pipeline.Run, error) {
 	return r, f.equip(r, config.Harness)
 }
 
-// setInstruments sets the judges of a run, the record of them in the manifest, and the settings
-// that depend on them.
+// setInstruments sets the judge of attempts and the judge of steps in the run r, records their
+// names and settings for the manifest, and changes the settings of r that depend on the choice of
+// judges.
 func (f *buildFlags) setInstruments(r *pipeline.Run, o *instrument.Judges) {
 	r.Judge = o.Judge
 	r.StepJudge = o.Steps

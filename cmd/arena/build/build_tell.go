@@ -64,8 +64,8 @@ func (f *buildFlags) printFunnel(s *pipeline.Summary, err error) error {
 	return keepsWork(err)
 }
 
-// keepsWork adds the hint that finished work is kept to an error, unless the error has another
-// hint.
+// keepsWork returns err with the hint that finished blocks of the build are kept and the same
+// command continues. An error that already has a hint is returned unchanged.
 func keepsWork(err error) error {
 	return cli.DefaultHint(err, "finished blocks are kept: mend the cause and run the same command again")
 }

@@ -72,7 +72,8 @@ func newStep(
 	return c
 }
 
-// shard parses an index and a number of shards, such as 0/4. The number must be that of the plan.
+// shard parses a shard as text, its index and the number of shards, such as "0/4". It returns an
+// error if the number differs from that of the plan.
 func (p *plan) shard(text string) (s pipeline.Shard, err error) {
 	index, count, _ := strings.Cut(text, "/")
 	var errs [2]error
@@ -130,7 +131,8 @@ func stageWrite(
 	return err
 }
 
-// plan is the content of the file that all processes of one build read.
+// plan is the JSON file that all processes of one distributed build read: the input folders, the
+// flags of `arena build`, and the number of shards.
 type plan struct {
 	Schema string `json:"schema"`
 	// Name is random, so that no two plans have the same name.
@@ -228,9 +230,9 @@ func readPlan(path string) (*plan, error) {
 	return p, nil
 }
 
-// withRun calls do with the run that the plan describes. asks is the shard whose share of the
-// judge's requests and budget the run gets. work and noisy replace the flags that a plan does not
-// store.
+// withRun calls do with the pipeline run that the plan describes. work (the work folder) and noisy
+// (what is printed) are used instead of flags, which a plan does not store. asks is the shard whose
+// share of the judge's requests and budget this process may spend.
 func (p *plan) withRun(
 	ctx context.Context,
 	f *buildFlags,

@@ -125,7 +125,8 @@ func ReadCorpus(
 	})
 }
 
-// watched is a file system that reports how many bytes are read from the files in some folders.
+// watched is a file system that calls onRead with the number of bytes of each read from a file in
+// one of folders.
 type watched struct {
 	corpus.FS
 	folders []string

@@ -156,8 +156,8 @@ func checkOutputs(c *cobra.Command, args []string, stdin io.Reader) error {
 	return nil
 }
 
-// flagValues returns the values of a flag that the user set. It returns none if the user did not
-// set the flag.
+// flagValues returns the values that the user set for a flag. It returns an empty list for a flag
+// that keeps its default.
 func flagValues(f *pflag.Flag) []string {
 	if !f.Changed {
 		return nil
@@ -259,8 +259,9 @@ func (r *inputs) addArguments(kind string, args []string, eachFile bool) {
 	}
 }
 
-// addDay adds a day's folder of traces to the inputs, since the next run would read an output in
-// that folder as a trace. If eachFile is true, it also adds each file of the folder.
+// addDay adds a day (a folder of traces) to the inputs that no output may overwrite: the next run
+// would read an output in that folder as a trace. If eachFile is true, it also adds each trace,
+// problem and catalogue file of the folder.
 func (r *inputs) addDay(addDay string, eachFile bool) {
 	if walked := traces.InputFolder(addDay); walked != "" {
 		r.add(walked, "whose files are read as traces")

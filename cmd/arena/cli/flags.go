@@ -105,8 +105,8 @@ func Number[T any](
 	}}, name, doc)
 }
 
-// noteGroup is the prefix of the annotations that group a command's flags in the help. The key
-// noteGroup+NAME has the heading for the flag NAME as its value.
+// noteGroup is the prefix of the keys of a command's annotations that put a flag under a heading in
+// the help: the value of noteGroup+"out" is the heading of the flag --out.
 const noteGroup = "arena_group "
 
 // Group calls register to add flags to c, and lists them under a separate heading in the help.

@@ -59,7 +59,7 @@ func commandIdentity(ctx context.Context, c *cobra.Command) (string, error) {
 	return digest.SHA256([]byte(strings.Join(parts, "\x00"))), nil
 }
 
-// isOutput reports whether a flag names what the command writes.
+// isOutput reports whether the value of a flag is a path that the command writes.
 func isOutput(f *pflag.Flag) bool {
 	for _, note := range []string{noteWrites, noteReplaces, noteStages} {
 		if _, ok := f.Annotations[note]; ok {
@@ -69,9 +69,9 @@ func isOutput(f *pflag.Flag) bool {
 	return false
 }
 
-// argumentIdentity returns a text that identifies a positional argument of c. If c reads its
-// arguments, the text has the hash of the content at the argument's path and the weight after
-// its colon; otherwise the argument itself.
+// argumentIdentity returns a text that identifies an argument such as "corpus:0.5" of command c. If
+// c reads the file or folder at the argument's path, the text has the hash of its content, a colon
+// and the weight (0.5). Otherwise it has the argument itself.
 func argumentIdentity(ctx context.Context, c *cobra.Command, arg string) (string, error) {
 	if _, isRead := c.Annotations[noteReads]; !isRead {
 		return "argument=" + arg, nil
@@ -125,8 +125,8 @@ func fileIdentity(ctx context.Context, path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// isWrittenBy reports whether the corpus in dir was written by the command with an identity, and all
-// its files have their sizes still.
+// isWrittenBy reports whether dir has a corpus that the command with this identity (a hash of all
+// its inputs) wrote, and all files of the corpus still have the recorded sizes.
 func isWrittenBy(fsys corpus.FS, dir, identity string) bool {
 	m, err := corpus.ReadManifest(fsys, dir)
 	if err != nil || identity == "" || m.CommandSHA256 != identity {

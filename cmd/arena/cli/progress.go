@@ -94,8 +94,8 @@ func (d *Display) update(e pipeline.Event) {
 	}
 }
 
-// maxRemade is the maximum number of reprocessed inputs that are listed without -v. A few are
-// enough to see what changed.
+// maxRemade is the maximum number of input files that are listed as processed again because they
+// changed. The flag -v lists all of them.
 const maxRemade = 3
 
 // Begin starts a stage with the given number of files, 0 if progress is not measured by files.
@@ -227,7 +227,8 @@ func NewLine(s *Streams) *Line {
 	return l
 }
 
-// begin sets when the line is printed next: at once on a terminal, after PlainEvery elsewhere.
+// begin sets when the progress line is printed for the first time: at once on a terminal, otherwise
+// after the interval PlainEvery.
 func (l *Line) begin() {
 	if l.shown = time.Now(); l.terminal != nil {
 		l.shown = time.Time{}

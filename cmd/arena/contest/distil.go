@@ -32,7 +32,8 @@ const (
 	noNoise = "The rules by KL are not simulated: they need two rounds with a king and an honest challenger on the same 40 prompts."
 )
 
-// challenged is the result of one challenger in one round, as a row of the Parquet table.
+// challenged is a row of the Parquet table of `arena contest distil`: what the rule decides about
+// one challenger (a model that competes with the king, the best model so far) in one round.
 type challenged struct {
 	Round   string `parquet:"round"`
 	Block   int64  `parquet:"block"`
@@ -56,12 +57,13 @@ func newDistil(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-// times is the number of simulations of each real round. With 20 rounds, the error of the
-// simulation is then a tenth of the error that results from the number of rounds.
+// times is the number of simulated rounds for each real round of a contest. With 20 real rounds,
+// the random error of the simulation is then a tenth of the error from having only 20 rounds.
 const times = 200
 
-// axesTimes is the number of simulations of each king's axes. It makes the error of a rate at
-// most 0.011.
+// axesTimes is the number of simulations for each king (best model so far) of how its axes, the
+// parts of its composite score, vary by chance. With 2,000 simulations the error of a simulated
+// rate is at most 0.011.
 const axesTimes = 2000
 
 func (f *distilFlags) run(s *cli.Streams, path string) error {

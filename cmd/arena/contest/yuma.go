@@ -23,7 +23,8 @@ type consensus struct {
 	Changed *yuma.Result `json:"changed,omitempty"`
 }
 
-// paid is the result of one node in one epoch, as a row of the Parquet table.
+// paid is a row of the Parquet table of `arena contest yuma`: the incentive, dividends and other
+// results of one node of the subnet in one epoch.
 type paid struct {
 	Epoch string `parquet:"epoch"`
 	yuma.Node

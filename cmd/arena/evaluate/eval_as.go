@@ -16,15 +16,17 @@ import (
 	"github.com/trajectory-arena/arena/student/dialect"
 )
 
-// profileText is the export profile whose rows have tools and calls in their text.
+// profileText is the name of the export profile (row format) in which the system prompt describes
+// the tools and the messages contain the tool calls as text.
 const profileText = "text"
 
 // errPrompts is the error for a corpus whose rows differ in their system prompts or tools.
 var errPrompts = errors.New("its rows have several system prompts")
 
-// harnessOfRows returns the system prompt and the tools as the rows of the corpus f.as show them, and
-// sets harness and dialect of f.Played. The system prompt of rows of profile text describes the
-// tools, too.
+// harnessOfRows returns the system prompt and the tools that a model saw in the training rows of
+// the corpus f.as, so that it is evaluated with the same ones. It sets f.Played.Dialect, the form
+// of tool calls, to that of the rows. In rows of profile "text" the tools are part of the system
+// prompt.
 func (f *Flags) harnessOfRows() (arena.Harness, error) {
 	source, err := finish.Open(corpus.Disk{}, f.as)
 	if err != nil {

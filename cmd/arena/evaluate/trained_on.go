@@ -13,8 +13,8 @@ import (
 
 const trainedOnUsage = "file of problems that the model was trained on, reported apart: ids, one a line, or what arena leak wrote of its training data"
 
-// readTrainedOn reads the ids of problems from a file with one id a line, or with the output of
-// arena leak. Of the latter it reads all protected problems that each dropped row belongs to. It
+// readTrainedOn reads the ids of the problems that a model was trained on from a file with one id a
+// line, or from the output of `arena leak`, in which each dropped row names protected problems. It
 // returns nil for an empty path.
 func readTrainedOn(path string) (map[string]bool, error) {
 	if path == "" {

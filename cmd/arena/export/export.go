@@ -187,8 +187,9 @@ func (f *exportFlags) checkLeaks(ctx context.Context, s *cli.Streams, source *fi
 	)
 }
 
-// checkHeldOut returns an error if a training row of source asks for what is protected, or if the
-// export would replace a corpus that keeps more problems out of training than source does.
+// checkHeldOut returns an error if a training row of source asks for a protected problem (one kept
+// for evaluation), or if the export would replace an existing corpus that keeps more problems out
+// of training than source does.
 func (f *exportFlags) checkHeldOut(ctx context.Context, s *cli.Streams, source *finish.Source) error {
 	if err := f.checkLeaks(ctx, s, source); err != nil {
 		return err

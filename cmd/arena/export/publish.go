@@ -75,7 +75,8 @@ func (f *publishFlags) run(
 	return f.target.Publish(ctx)
 }
 
-// publish writes the public corpus into the folder of the target and prints the counts of its rows.
+// publish writes the public version of the corpus in corpusDir into the folder of the target, and
+// prints for each config and split how many of the rows it contains.
 func (f *publishFlags) publish(ctx context.Context, s *cli.Streams, corpusDir string) (err error) {
 	if f.Corpus, err = s.Path(ctx, corpusDir); err != nil {
 		return err

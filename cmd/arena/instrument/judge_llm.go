@@ -215,7 +215,8 @@ func (m *Models) Close() error {
 	return errors.Join(m.closeBatch(), m.Ledger.Close())
 }
 
-// closeBatch writes the new requests of the batch and tells where they are.
+// closeBatch writes the requests that a model has not answered yet to the batch file, and prints
+// the file's path and how to upload it. It does nothing if requests are sent directly.
 func (m *Models) closeBatch() error {
 	if m.batch == nil {
 		return nil

@@ -70,8 +70,9 @@ func explain(
 	return cli.WriteText(s, f.out, l.Text(a))
 }
 
-// daysOf finds the trace files from which a corpus was built. It searches the named days or, if
-// none are named, the existing days that the work folder of the corpus lists.
+// daysOf finds the trace files from which the corpus in dir was built. It searches the days (trace
+// folders) in named or, if there are none, those that the corpus's work folder lists and that still
+// exist.
 func daysOf(
 	ctx context.Context,
 	s *cli.Streams,

@@ -113,8 +113,9 @@ func (f *labelFlags) draw(
 	return nil
 }
 
-// read reads the ledger of a corpus, without the attempts at what closed protects. closed is nil if
-// --with-held-out asks for these too.
+// read reads the ledger (the tables about all attempts) of the corpus in dir. Unless
+// --with-held-out is set, attempts at protected problems are removed from the ledger, and closed
+// has the list of these problems; otherwise closed is nil.
 func (f *labelFlags) read(fsys corpus.FS, dir string) (l *attempt.Ledger, closed *public.Closed, err error) {
 	if l, err = attempt.Read(fsys, dir); err != nil || f.heldOut {
 		return l, nil, err
@@ -126,7 +127,8 @@ func (f *labelFlags) read(fsys corpus.FS, dir string) (l *attempt.Ledger, closed
 	return l, closed, nil
 }
 
-// write writes the page and the lines of a sample to a new folder.
+// write writes the files of a sample to label to a new folder: page, the HTML page on which a
+// person labels the attempts, and lines, the attempts as JSON lines.
 func (f *labelFlags) write(page []byte, lines string) error {
 	err := cli.WriteFolder(f.out, func(dir string) error {
 		err := cli.WriteText(f.streams, filepath.Join(dir, labelPage), string(page))

@@ -147,8 +147,9 @@ func (f *viewFlags) buildCorpus(ctx context.Context, days []string) (string, err
 	return dir, build.Draft(ctx, f.streams, dir, days, f.records)
 }
 
-// apart splits args into folders of corpora, runs of an evaluation (also results of other
-// harnesses), and days of traces, which are all others.
+// apart splits command line arguments by the content of their folders: corpora (with
+// manifest.json), evaluation runs (of this program or of other harnesses), and days, which are
+// folders of traces. Any other argument counts as a day.
 func (f *viewFlags) apart(args []string) (corpora []string, runs []*site.Run, days []string, _ error) {
 	args, err := student.Opened(args, f.streams.Temporary)
 	if err != nil {
