@@ -129,10 +129,10 @@ func (c *Card) frontMatter(splits []split) string {
 	return string(b)
 }
 
-// configs returns two lists for the card's YAML front matter, with one element per config: the
-// files of each split, and the numbers of rows and bytes. Column types are omitted. If the card
-// listed them, the datasets library would reject columns that are added later, and datasets 4.0
-// would fail on the type json.
+// configs returns two lists for the YAML at the top of the dataset card, each with one element per
+// config: the files of each split, and the numbers of rows and bytes. Column types are omitted,
+// since the datasets library would then reject columns that are added later, and datasets 4.0 would
+// fail on the type json.
 func (c *Card) configs(splits []split) (configs, infos []yaml.MapSlice) {
 	for _, group := range groupByConfig(splits) {
 		var files, sizes []yaml.MapSlice

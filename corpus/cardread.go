@@ -30,7 +30,7 @@ type Front struct {
 	} `yaml:"dataset_info"`
 }
 
-// maxCardBytes is the maximum size of a dataset card that is read.
+// maxCardBytes is the maximum size in bytes of a dataset card (README.md) that is read.
 const maxCardBytes = 64 << 20
 
 // ReadCard returns the text of a corpus's card.

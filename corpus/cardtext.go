@@ -12,7 +12,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// cellEscapes replaces the characters that have a meaning in a cell of a Markdown table.
+// cellEscapes replaces the characters that would end or format a cell of a Markdown table, such as
+// | → \| and a line break → space.
 var cellEscapes = strings.NewReplacer(
 	"|",
 	"\\|",
@@ -185,7 +186,8 @@ func loadingSection(splits []split, uses map[string]string) string {
 // the names of config and split.
 const polarsBlock = "\n```python\n# Polars reads JSON values as bytes: this makes text of them\nimport polars as pl\n\ntext = pl.element().cast(pl.String)\nrows = pl.read_parquet(\"data/%s/%s-*.parquet\").with_columns(\n    pl.col(\"messages\", \"tools\").list.eval(text), pl.col(\"metadata\").cast(pl.String))\n```\n"
 
-// usualAuthors are those whose texts the rows of most domains hold.
+// usualAuthors are the authors of a corpus's texts that the card's section on the licence names if
+// the card lists none.
 var usualAuthors = []string{"models", "tools", "people"}
 
 func (c *Card) licenceSection() string {

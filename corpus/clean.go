@@ -63,9 +63,9 @@ func (c *cleaner) isClean(v reflect.Value) bool {
 	return len(text) < redact.Shortest || c.redactor.Text(text, redact.Counts{}) == text
 }
 
-// textFields is a description of where a type has strings to redact. For a struct, fields are
-// the indices of the fields with strings, and children describe these fields. For a list, the
-// only child describes an element. Columns of hashes are left out.
+// textFields describes where a row type has strings to redact. For a struct, fields has the indices
+// of those of its fields that contain strings, and children their descriptions in the same order.
+// For a list, the only child describes an element. Columns of hashes are left out.
 type textFields struct {
 	fields   []int
 	children []textFields
@@ -101,7 +101,8 @@ func (x *textFields) visit(
 	return true
 }
 
-// textFieldsCache maps a reflect.Type of rows to its *textFields.
+// textFieldsCache maps the type of a row to a description of its string fields (*textFields), so
+// that each type is examined only once.
 var textFieldsCache sync.Map
 
 func textFieldsOf(t reflect.Type) *textFields {

@@ -52,8 +52,9 @@ type PartFile struct {
 	Redacted redact.Counts
 }
 
-// partName is the name of the list of a part's files. A part is what one worker writes of a
-// corpus. The list is written last, so its presence means that the part is finished.
+// partName is the name of the file that lists the files of a part. A part is the folder with what
+// one worker writes of a corpus. The list is written last, so its presence means that the part is
+// finished.
 const partName = "part.json"
 
 // NewPart starts a part in dir. It removes the files of an interrupted one.
@@ -90,9 +91,10 @@ type partFile struct {
 	rel    string // path in the part's folder, with forward slashes
 }
 
-// create creates a file of a stream (a split, a table or a single file) in the part's folder. n
-// is the number of files that the stream already has; streams of a single file ignore it. ext is
-// the file name extension without a dot.
+// create creates a file of a stream in the part's folder, the folder of one worker. A stream is a
+// split of a config, a table or a single file. n is the number of files that the stream already
+// has; it becomes part of the name except for single files. ext is the file name extension without
+// a dot.
 func (p *Part) create(
 	s Stream,
 	n int,

@@ -128,9 +128,9 @@ func (w *assembler) addShard(ctx context.Context, s placed, move bool) error {
 	return nil
 }
 
-// copyShard copies a shard into the corpus and returns its manifest entry. The error is
-// ErrDamagedPart if the file is missing or its SHA-256 differs from the recorded one. The
-// source is kept, so that an interrupted assembly can be repeated.
+// copyShard copies a data file that a worker wrote into the corpus and returns its manifest entry.
+// The error is ErrDamagedPart if the file is missing or its SHA-256 differs from the recorded one.
+// The original is kept, so that an interrupted assembly can be repeated.
 func (w *assembler) copyShard(s placed) (FileEntry, error) {
 	f, err := w.fs.Open(s.source)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -147,8 +147,8 @@ func (w *assembler) copyShard(s placed) (FileEntry, error) {
 	return entry, err
 }
 
-// moveShard moves a shard into the corpus and returns its manifest entry. The error is
-// ErrDamagedPart if the file's fast hash differs from the recorded one.
+// moveShard moves a data file that a worker wrote into the corpus and returns its manifest entry.
+// The error is ErrDamagedPart if the file's fast hash differs from the recorded one.
 func (w *assembler) moveShard(s placed) (FileEntry, error) {
 	h := xxh3.New()
 	if _, err := copyFile(h, w.fs, s.source); err != nil {

@@ -111,7 +111,8 @@ func Inspect(fsys FS, path string, head int, out io.Writer) error {
 	})
 }
 
-// errEnough ends the reading of a file after the requested number of rows.
+// errEnough is returned by the function that visits rows to end the reading after the requested
+// number of rows. It is no failure.
 var errEnough = errors.New("enough rows")
 
 // printRows prints the first head rows of a file, one value per line.

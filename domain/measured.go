@@ -35,8 +35,9 @@ const (
 	Rewordings = "rewordings" // the guard's detector of reworded requests
 )
 
-// mark has the smallest values, by figure, with which an instrument is on, and the largest share of
-// harmless texts, 0 to 1, that a detector may drop.
+// mark is the limit that an instrument (filter, judge or guard) must reach to be used in a domain:
+// the minimum of each measured figure by name, and the largest share of harmless texts, from 0 to
+// 1, that a detector may drop.
 type mark struct {
 	least         map[string]float64
 	maxFalseDrops float64

@@ -72,8 +72,8 @@ func (ep *Episode) Problem() (*arena.Problem, string) {
 	return &p.All[ep.problem], p.IDs[ep.problem]
 }
 
-// isAbandoned reports whether the episode can be removed: it has ended, or was not used for longer
-// than Limits.Idle. An episode with a call in progress is not abandoned.
+// isAbandoned reports whether the episode can be removed from memory: it has ended, or the time
+// since its last use exceeds Limits.Idle. It returns false while one of its calls is in progress.
 func (ep *Episode) isAbandoned(now time.Time) bool {
 	if !ep.mu.TryLock() {
 		return false

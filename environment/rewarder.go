@@ -103,7 +103,8 @@ func (w *Rewarder) RewardTrace(ctx context.Context, t *arena.Trace) (Line, error
 	return line, nil
 }
 
-// countUnreadable counts the tool calls that could not be read, by the fault codes of the dialogue.
+// countUnreadable returns the number of tool calls in a dialogue that could not be read, as its
+// fault codes state.
 func countUnreadable(d *arena.Dialogue) int {
 	n := 0
 	for _, fault := range d.Faults {

@@ -25,9 +25,9 @@ type rule struct {
 	odds func(a *evidence.Attempt) float64
 }
 
-// rules is the list of tests that the first pass runs on each attempt to decide its axis
-// (agentic or scripted). Most rules count the requests to the tool server in the proxy's log. A single
-// proof, such as a result that the proxy never returned, outweighs all counts.
+// rules is the list of tests that decide from one attempt's log whether the model chose its calls
+// (agentic) or a program (scripted). Most rules count requests to the tool server. A single proof,
+// such as a result that the proxy never returned, outweighs all counts.
 var rules = []rule{
 	{
 		name: "no_inference", reason: "no_inference",
@@ -96,7 +96,7 @@ var rules = []rule{
 	},
 }
 
-// oddsIf returns odds if ok is true, otherwise 0.
+// oddsIf returns odds (log-odds that a rule adds to an attempt) if ok is true, otherwise 0.
 func oddsIf(ok bool, odds float64) float64 {
 	if ok {
 		return odds
@@ -117,21 +117,21 @@ func namedOdds(a *evidence.Attempt) float64 {
 
 func unnamedOdds(a *evidence.Attempt) float64 { return linkOdds(a.Links) }
 
-// linkOdds returns the log-odds, 0 or less, of requests to the tool server that no reply of their own
-// turn asked for. It is the sum of -2.5 for each request that no reply asked for and -1 for each
-// that only a reply of an earlier turn asked for.
+// linkOdds returns the log-odds, 0 or less, for tool requests that no reply of the model in the
+// same turn asked for. It adds -2.5 for each request that no reply asked for at all, and -1 for
+// each that only a reply of an earlier turn asked for.
 func linkOdds(links evidence.Links) float64 {
 	unnamed := links[evidence.LinkNone] + links[evidence.LinkOverride] + links[evidence.LinkNoReply]
 	return float64(-2.5*float64(unnamed)) - float64(links[evidence.LinkStale])
 }
 
-// openOdds computes how far the undecided part of the proxy's log could raise an attempt's
-// log-odds, if the model had written all of it, and lower them, if a program had. An axis (agentic
+// openOdds returns how far the unreadable part of the proxy's log could change an attempt's
+// log-odds: Rise if the model had written all of that part, Fall if a program had. An axis (agentic
 // or scripted) is reported only if both cases result in the same one.
 //
-// Undecided are the requests to the tool server whose reply is truncated, missing or in an unknown form,
-// and the answer if such a reply can contain it. A request cannot lower the log-odds if its words
-// are in a reply of unknown form.
+// The unreadable part are the requests to the tool server whose reply of the model is truncated,
+// missing or in an unknown form, and the final answer if such a reply may contain it. A request
+// cannot lower the log-odds if its words are in a reply of unknown form.
 func openOdds(a *evidence.Attempt) habits.Open {
 	lost := a.LostRequests()
 	model := *a

@@ -33,8 +33,8 @@ func (l *Labelled) probability() float64 {
 	return 0.5
 }
 
-// isCapped reports whether the filter limited its confidence in an agentic attempt because the
-// agent is in doubt: a program whose calls a model repeats would leave the same log.
+// isCapped reports whether the filter limited its confidence that the attempt is agentic, since the
+// agent is in doubt: a program whose calls a model only repeats would leave the same log.
 func (l *Labelled) isCapped() bool {
 	return l.Axis == arena.AxisAgentic && l.Confidence == doubtfulConfidence
 }
@@ -145,8 +145,8 @@ func Calibrate(answers []Labelled) Calibration {
 	return c
 }
 
-// binEdges are the lower bounds of the bins of a reliability table, followed by the upper bound
-// of the last bin.
+// binEdges are the bounds of the ranges (bins) of probabilities in a reliability table: the lower
+// bound of each range, then the upper bound of the last.
 var binEdges = []float64{0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 1}
 
 func (b *Bin) add(l *Labelled) {
@@ -155,8 +155,8 @@ func (b *Bin) add(l *Labelled) {
 	b.True += l.label()
 }
 
-// average turns the sums in Claimed and True into means over the attempts of the bin. It changes
-// nothing in an empty bin.
+// average divides the sums in Claimed and True of a row of the reliability table by its number of
+// attempts, which turns them into means. It changes nothing in an empty row.
 func (b *Bin) average() {
 	if b.N > 0 {
 		b.Claimed /= float64(b.N)
@@ -176,8 +176,9 @@ func calibrationError(bins []Bin) float64 {
 	return sum / float64(n)
 }
 
-// newBins computes the reliability table of the answers whose confidence was not limited and
-// whose axis is known. Answers are grouped by their probability of being agentic.
+// newBins computes the table that compares the filter's probabilities with the true labels, one row
+// for each range of probabilities. Answers with a limited confidence or an unknown axis are left
+// out.
 func newBins(answers []Labelled) []Bin {
 	bins := make([]Bin, len(binEdges)-1)
 	for i := range bins {

@@ -133,8 +133,9 @@ func (f *Filter) Revise(
 	return s
 }
 
-// pooledOdds is added to an attempt's log-odds if they are positive and nearly all other
-// attempts of the agent are agentic. It offsets the low certainty of an attempt with few calls.
+// pooledOdds is added to an attempt's log-odds of being agentic if they are positive and nearly all
+// other attempts of the agent are agentic. It offsets the low certainty of an attempt with few
+// calls.
 const pooledOdds = 2
 
 // revisedOdds returns the log-odds that the model made the calls of an attempt after both passes,
@@ -244,8 +245,8 @@ func mergeReasons(
 	return reasons
 }
 
-// doubts explains each Doubt constant of package habits: why the confidence in an agentic
-// attempt is at most doubtfulConfidence.
+// doubts maps each Doubt constant of package habits to a text that explains why the confidence in
+// the agent's agentic attempts is limited to doubtfulConfidence.
 var doubts = map[string]string{
 	habits.DoubtShortDay: "the agent's day is too short to show whether its calls depend on results: the confidence is at most 0.8",
 	habits.DoubtPlain:    "all attempts of one size use the same tools in the same order, as those of a program do: the confidence is at most 0.8",

@@ -36,7 +36,8 @@ type completion struct {
 	Start int `json:"-"`
 }
 
-// answer is the recorded part of the reply to a completion request.
+// answer is the part of a model server's reply that is recorded: the text and token ids of the
+// completion, and the likeliest tokens at each position.
 type answer struct {
 	// Prompt and IDs are the token ids of the prompt and of the reply.
 	Prompt []int  `json:"prompt,omitempty"`

@@ -138,7 +138,8 @@ func (c *Config) validateMiners() error {
 	return bad.Err()
 }
 
-// models returns the teacher, the students and their previous revisions.
+// models returns all models of the configuration: the teacher, the students, and for each student
+// that has one its revision of the previous round.
 func (c *Config) models() []*Model {
 	all := []*Model{&c.Teacher}
 	for i := range c.Students {
@@ -162,7 +163,8 @@ func (c *Config) student(name string) *Model {
 	return &c.Students[i]
 }
 
-// rule returns the rule of subnet 97 that decides the round, with the configured margin.
+// rule returns the rule by which subnet 97 decides which model becomes king (the best so far), with
+// the margin that the configuration sets.
 func (c *Config) rule() (*distil.Rule, error) {
 	named, err := distil.Named(c.Rule)
 	if err != nil {

@@ -31,8 +31,8 @@ type Hidden struct {
 	Bound bool           `json:"bound,omitempty"`
 }
 
-// rows yields a model's recorded distributions on rows. scoreAll must have collected them
-// before.
+// rows yields, for each position of the teacher's continuations in rows, the model's probabilities
+// of the next token, in order. scoreAll collects them before, in parallel.
 func (a *asker) rows(ctx context.Context, m *Model, rows []row) iter.Seq2[*kl.Row, error] {
 	return func(yield func(*kl.Row, error) bool) {
 		for i := range rows {
@@ -51,8 +51,8 @@ func (a *asker) rows(ctx context.Context, m *Model, rows []row) iter.Seq2[*kl.Ro
 	}
 }
 
-// measure compares a student with the teacher and summarises form, the form of KL that decides. It
-// returns an error if this form has no value.
+// measure compares a student model with the teacher and returns the KL in each form. form names the
+// form (way to compute the KL) that decides the round; it is an error if that form has no value.
 func measure(name, form string, teacher, student iter.Seq2[*kl.Row, error]) (Measured, error) {
 	r, err := kl.Compare(teacher, student, 0)
 	if err != nil {
@@ -76,8 +76,9 @@ func measure(name, form string, teacher, student iter.Seq2[*kl.Row, error]) (Mea
 	return m, nil
 }
 
-// addHidden sets the share of the KL that each form ignores. The reference is the full KL or, if
-// that is unknown, its lower bound.
+// addHidden sets, for each form of KL (such as one over the likeliest tokens only), the share of
+// the true KL that the form misses, from 0 to 1. The true KL is that over the full vocabulary or,
+// if unknown, its lower bound.
 func (m *Measured) addHidden() {
 	best := m.Forms[0] // full before bound
 	for _, f := range m.Forms[1:] {

@@ -10,7 +10,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/jsonl"
 )
 
-// line is one line of the file of prompts.
+// line is one JSON line of the file of prompts; the prompt is in the field text, prompt or query.
 type line struct {
 	Text   string `json:"text"`
 	Prompt string `json:"prompt"`
@@ -86,7 +86,8 @@ func (a *asker) continueAll(ctx context.Context, texts []string) ([]row, int, er
 	return kept, len(texts) - len(kept), err
 }
 
-// score returns a model's distributions at the positions of the teacher's continuation.
+// score returns a model's probabilities of the likeliest next tokens at each position of the
+// teacher's continuation of the prompt r.
 func (a *asker) score(ctx context.Context, m *Model, r *row) (*answer, error) {
 	return a.ask(ctx, m, completion{
 		Prompt:    slices.Concat(r.prompt, r.continued),
@@ -97,7 +98,8 @@ func (a *asker) score(ctx context.Context, m *Model, r *row) (*answer, error) {
 	})
 }
 
-// scoreAll gets the distributions of each model on each row and records them.
+// scoreAll reads the probabilities of the next token from the server of each model, at all positions
+// of each row (a prompt with the teacher's continuation), and records the answers in the journal.
 func (a *asker) scoreAll(ctx context.Context, models []*Model, rows []row) error {
 	return a.each(ctx, len(models)*len(rows), func(ctx context.Context, i int) error {
 		_, err := a.score(ctx, models[i/len(rows)], &rows[i%len(rows)])

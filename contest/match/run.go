@@ -69,7 +69,8 @@ func Run(ctx context.Context, c *Config, dir string) (*Result, error) {
 	return r, atomicfile.WriteFile(filepath.Join(dir, ResultFile), append(text, '\n'))
 }
 
-// measureDumps measures the students of subnet 97 from files of logits.
+// measureDumps measures the KL of each student of subnet 97 from files with the logits of teacher
+// and student, without a server.
 func (r *Result) measureDumps() error {
 	for i := range r.Config.Students {
 		s := &r.Config.Students[i]
@@ -82,7 +83,8 @@ func (r *Result) measureDumps() error {
 	return nil
 }
 
-// measureServers measures the students of subnet 97 on servers.
+// measureServers measures the KL of each student of subnet 97 by asking the model servers of
+// teacher and students. Answers are recorded in dir.
 func (r *Result) measureServers(ctx context.Context, dir string) error {
 	c := &r.Config
 	texts, err := draw(c.Prompts, c.Seed, c.Draw)
@@ -111,8 +113,8 @@ func (c *Config) students() []*Model {
 	return all
 }
 
-// measureAll measures the KL of each student on rows, from the distributions of the teacher and
-// the students.
+// measureAll returns for each student its KL from the teacher on rows (prompts with the teacher's
+// continuations). It asks the servers for all probabilities that are not recorded yet.
 func (a *asker) measureAll(ctx context.Context, students []*Model, rows []row) ([]Measured, error) {
 	teacher := &a.config.Teacher
 	if err := a.scoreAll(ctx, append([]*Model{teacher}, students...), rows); err != nil {
@@ -160,8 +162,8 @@ func (r *Result) decide() error {
 	return nil
 }
 
-// measuredPrompts returns the indexes of the prompts on which every student has a KL. It counts
-// all other prompts in r.Unmeasured.
+// measuredPrompts returns the indexes of the prompts on which every student has a KL. It sets
+// r.Unmeasured to the number of all other prompts.
 func (r *Result) measuredPrompts() []int {
 	var out []int
 	for p := range r.Students[0].Prompts {
@@ -177,8 +179,10 @@ func (r *Result) measuredPrompts() []int {
 	return out
 }
 
-// axes returns the axes of a student: the configured ones, and two that are computed from the
-// distributions, kl (the king's KL divided by the student's, at most 1) and top_k_overlap.
+// axes returns the axes (parts of the composite score) of student i by name: the configured ones,
+// and two that are computed here. "kl" is the king's KL divided by the student's, at most 1, and
+// "top_k_overlap" the mean share of the teacher's 20 likeliest tokens that are also among the
+// student's.
 func (r *Result) axes(i int, kingKL, ownKL float64) map[string]float64 {
 	axes := maps.Clone(r.Config.Students[i].Axes)
 	if axes == nil {

@@ -46,8 +46,9 @@ func (r *Result) score(ctx context.Context, dir string) error {
 	return errors.Join(err, a.close())
 }
 
-// lock records the revisions of all models before the prompts of the round are sampled. It
-// returns an error if the folder has a lock with other revisions.
+// lock writes the revisions of all students, by uid, to a lock file in dir before the prompts of
+// the round are sampled. If the file exists, it returns an error unless the file has the same
+// revisions.
 func (c *Config) lock(dir string) error {
 	revisions := map[int]string{}
 	for i := range c.Students {
@@ -84,8 +85,8 @@ func readHistory(paths []string) ([][]evolai.Scored, error) {
 	return history, nil
 }
 
-// measureMiners measures all models of a round. It also sets r.Students, the KL on the current
-// rows.
+// measureMiners measures the KL of each miner's model on the continuations of two sets of prompts,
+// current and next. It also sets r.Students, the measurements on the current set.
 func (r *Result) measureMiners(ctx context.Context, a *asker, current, next []string) ([]evolai.Measured, error) {
 	c := a.config
 	rows, empty, err := a.continueAll(ctx, current)
@@ -125,8 +126,8 @@ func (r *Result) measureMiners(ctx context.Context, a *asker, current, next []st
 	return measured, nil
 }
 
-// measurePrevious measures the revision of the previous round on the current rows. It does
-// nothing if there is none.
+// measurePrevious measures on rows the KL of the student's revision of the previous round, and
+// stores it in m. It does nothing if the student has no such revision.
 func (a *asker) measurePrevious(ctx context.Context, s *Model, rows []row, m *evolai.Measured) error {
 	if s.Previous == nil {
 		return nil

@@ -68,7 +68,8 @@ type Commitment struct {
 	} `json:"rejected_attempts"`
 }
 
-// variance is the API's answer on how much validators differ in their scores of the same agents.
+// variance is the API's answer on how much the validators' scores of the same agents differ: the
+// mean difference, and figures for each validator.
 type variance struct {
 	Pairs int      `json:"n_pairs"`
 	Mean  *float64 `json:"mean_spread"`
@@ -81,7 +82,8 @@ type variance struct {
 	} `json:"validators"`
 }
 
-// run is one run of an agent on one validator, with its score.
+// run is one evaluation of an agent by one validator, with its status and score, as the API returns
+// it.
 type run struct {
 	ID        string   `json:"eval_run_id"`
 	Agent     string   `json:"agent_version_id"`
@@ -122,7 +124,8 @@ const (
 	Unknown = "unknown"
 )
 
-// newFinding returns a finding whose state is OK if ok is true, else Wrong.
+// newFinding returns the result of one check of a race, with a text that details it: its state is
+// OK if ok is true, otherwise Wrong.
 func newFinding(check string, ok bool, detail string) Finding {
 	if ok {
 		return Finding{check, OK, detail}

@@ -19,7 +19,7 @@ type Version struct {
 	Available *time.Time `json:"code_available_at"`
 }
 
-// past is an entry of the API's history of races.
+// past is an earlier race in the API's list: its id, number, time of completion and winner.
 type past struct {
 	ID        string     `json:"race_id"`
 	Number    *int       `json:"race_number"`
@@ -80,7 +80,8 @@ func (d *Document) checkPromotionDay() Finding {
 	return Finding{"promotion_day", OK, day}
 }
 
-// incumbent is the qualification type of the agent that won the previous race.
+// incumbent is the value of the API's field qualification_type for the agent that won the previous
+// race and therefore takes part.
 const incumbent = "INCUMBENT"
 
 // checkIncumbent checks that the incumbent of the race is the winner of the previous race.

@@ -88,16 +88,17 @@ func (d *Document) standings() *Standings {
 	return s
 }
 
-// scoredRuns returns the runs that count in this race: they are included, succeeded and have a
-// score.
+// scoredRuns returns the evaluation runs that count in this race: they belong to it, are marked as
+// included, have status SUCCESS and have a score.
 func (d *Document) scoredRuns() []run {
 	return slices.DeleteFunc(slices.Clone(d.Runs), func(r run) bool {
 		return !r.Included || r.Status != "SUCCESS" || r.Score == nil || r.RaceID != d.Detail.Race.ID
 	})
 }
 
-// pooledSD returns the pooled standard deviation within groups and its degrees of freedom. Both
-// are 0 if no group has two values.
+// pooledSD returns the standard deviation of values around the mean of their own group, pooled over
+// all groups, and its degrees of freedom: the number of values minus the number of groups, groups
+// of a single value left out. Both are 0 if no group has two values.
 func pooledSD(groups [][]float64) (sd float64, freedom int) {
 	sum := 0.0
 	for _, g := range groups {
@@ -112,8 +113,9 @@ func pooledSD(groups [][]float64) (sd float64, freedom int) {
 	return math.Sqrt(sum / float64(freedom)), freedom
 }
 
-// addIntervals sets Interval and Best of each agent. It sets none if the spread is unknown or 0,
-// or if some agent has no observations.
+// addIntervals sets for each agent Interval, the 95 % interval of its score, and Best, the
+// probability that its true score is the highest. It sets neither for any agent if the spread of
+// scores is unknown or 0, or if some agent has no observations.
 func (s *Standings) addIntervals() {
 	hasNone := func(a Agent) bool { return s.observations(&a) == 0 }
 	if s.Freedom == 0 || s.Spread == 0 || slices.ContainsFunc(s.Agents, hasNone) {
@@ -128,8 +130,8 @@ func (s *Standings) addIntervals() {
 	}
 }
 
-// observations returns the number of observations behind an agent's score. They are races or, if
-// the spread is that between validators, runs.
+// observations returns the number of observations that an agent's score averages: of evaluation
+// runs if the spread is that between validators, otherwise of races.
 func (s *Standings) observations(a *Agent) int {
 	if s.Basis == basisRaces {
 		return a.Races
@@ -199,8 +201,8 @@ type Validator struct {
 	Interval stats.Interval `json:"interval"`
 }
 
-// biases returns the published bias of each validator with at least two compared agents, and its
-// interval. The largest bias is first.
+// biases returns, for each validator with at least two agents that others scored too, how much
+// higher it scores than the others as published, with an interval. The largest bias is first.
 func (d *Document) biases() []Validator {
 	var validators []Validator
 	for _, v := range d.Variance.Validators {

@@ -2,8 +2,9 @@ package yuma
 
 import "math"
 
-// bonds returns the bonds after an epoch and each validator's share of the dividends. weights
-// are the normalised weights before clipping. res has the clipped weights and the consensus.
+// bonds returns the validators' bonds in each node (shares in the node's reward) after an epoch,
+// and each validator's share of the dividends. weights are the normalised weights before they are
+// limited to the consensus; res has the limited ones and the consensus.
 func (r Rules) bonds(
 	res *Result,
 	weights [][]Weight,
@@ -25,8 +26,9 @@ func (r Rules) bonds(
 	return bonds, normalised(dividends)
 }
 
-// penalise returns the weights from which bonds are computed. They are between the validators'
-// weights and the clipped ones, as the subnet's penalty sets.
+// penalise returns the weights from which bonds are computed: the validators' weights moved towards
+// the clipped ones (limited to the consensus) by the share BondsPenalty. 0 leaves the weights, 1
+// uses the clipped ones.
 func (r Rules) penalise(weights, clipped [][]Weight) [][]Weight {
 	out := make([][]Weight, len(weights))
 	for i, row := range weights {
@@ -120,8 +122,8 @@ func (b Bonds) clone() Bonds {
 	return out
 }
 
-// normalise divides the bonds in each node by their sum. Bonds in a node whose sum is 0 are
-// unchanged.
+// normalise divides the validators' bonds (shares in a node's reward) in each node by their sum, so
+// that they add up to 1. Bonds in a node whose sum is 0 are unchanged.
 func (b Bonds) normalise() {
 	totals := make([]float64, len(b))
 	for _, row := range b {

@@ -55,8 +55,9 @@ func Read(path string) ([]*Epoch, error) {
 	return epochs, nil
 }
 
-// jsonEpoch is an Epoch in JSON. Weights are the weights as validators set them. Counted, if
-// present, are those that the chain did not omit.
+// jsonEpoch is an Epoch as an object in a JSON file. Weights are the weights as validators set
+// them. Counted, if present, are the weights that remain after the chain removed those for a node
+// itself and outdated ones.
 type jsonEpoch struct {
 	ID      string            `json:"id"`
 	Network json.RawMessage   `json:"network"`
@@ -223,8 +224,8 @@ func readParquet(r io.ReaderAt, size int64) ([]*Epoch, error) {
 	return []*Epoch{e}, e.Check()
 }
 
-// add adds one row of a table to the epoch. It returns an error if the uid is out of range, or
-// if an earlier row has another stake for the node.
+// add adds one row of a table, a node's stake and its weight for one other node, to the epoch. It
+// returns an error if a uid is out of range, or if an earlier row has another stake for the node.
 func (e *Epoch) add(row *entry) error {
 	if row.UID < 0 || row.UID >= MaxNodes {
 		return fmt.Errorf("uid %d of at most %d nodes", row.UID, MaxNodes)

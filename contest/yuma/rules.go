@@ -50,7 +50,8 @@ func (r Rules) String() string {
 	}
 }
 
-// hyperparameters are the parameters of a subnet in the chain's units, nil if absent.
+// hyperparameters are the parameters of a subnet as the chain stores them, mostly as integers. A
+// parameter that the file lacks is nil.
 type hyperparameters struct {
 	Kappa        *float64 `json:"kappa"`
 	BondsAverage *float64 `json:"bonds_moving_avg"`

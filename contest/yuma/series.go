@@ -22,8 +22,8 @@ func Series(epochs []*Epoch, r Rules) []*Result {
 	return results
 }
 
-// seriesName returns an epoch's id without its final number and the hyphen before it. It returns
-// "" if the id has no final number.
+// seriesName returns an epoch's id without its final number and the hyphen before it: "sn97-12" →
+// "sn97". It returns "" if the id does not end in a number.
 func seriesName(id string) string {
 	i := strings.LastIndexByte(id, '-')
 	if _, err := strconv.Atoi(id[i+1:]); err != nil || i < 0 {

@@ -194,12 +194,12 @@ func (e *Epoch) normalisedRows() [][]Weight {
 	return rows
 }
 
-// rounding is the maximum rounding error of a sum of shares.
+// rounding is the largest difference from 1 of a sum of shares that is explained by rounding.
 const rounding = 1e-12
 
-// medians returns the consensus of each node: the largest weight that validators with at least
-// the share kappa of the stake reach. It is 0 if the validators with a weight for the node have
-// less stake.
+// medians returns, for each node, the consensus of the validators, weighted by stake: the largest
+// weight that validators with at least the share kappa of the total stake give the node or exceed.
+// It is 0 if all validators with a weight for the node have less stake together.
 func medians(
 	stake []float64,
 	rows [][]Weight,

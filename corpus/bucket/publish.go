@@ -96,8 +96,8 @@ func (b *Bucket) upload(
 	return b.write(ctx, key, f, info.Size(), false)
 }
 
-// put writes data to the object named key. If once is true and the object exists, the error is
-// fs.ErrExist.
+// put writes data to the bucket's object named key. If once is true and the object already exists,
+// it is left unchanged and the error is fs.ErrExist.
 func (b *Bucket) put(
 	ctx context.Context,
 	key string,

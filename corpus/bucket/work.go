@@ -56,10 +56,10 @@ func NewWork(
 	}
 }
 
-// place finds a path of the work folder in the bucket. rel is the path relative to the work
-// folder, unit the shared file or folder that contains it, and within the path inside the unit,
-// "." for the unit itself. All are "" if the path is not shared. unit and within are "" for a
-// folder that contains units.
+// place returns where a path of the work folder is in the bucket. A unit is a file or folder that
+// several processes share. rel is the path relative to the work folder, unit the path of the unit
+// that contains it, and within the path inside the unit, "." for the unit itself. All are "" if the
+// path is not shared; unit and within are "" for a folder above the units.
 func (w *Work) place(name string) (rel, unit, within string) {
 	rel, err := filepath.Rel(w.dir, name)
 	rel = filepath.ToSlash(rel)

@@ -104,7 +104,8 @@ func Check(ms []Message, schema Schema) error {
 	return nil
 }
 
-// checker is the state of checking the messages of one row in order.
+// checker is the state while the messages of one row are checked in order: the role of the previous
+// message and the ids of the tool calls so far.
 type checker struct {
 	prevRole string          // of the previous message, "" before the first
 	open     map[string]bool // ids of the calls without an answer so far

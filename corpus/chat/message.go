@@ -104,7 +104,8 @@ func readEscaped(c *cursor.Cursor) (string, bool) {
 	return text[1 : len(text)-1], true
 }
 
-// stringReader is a function that reads a JSON string. It returns false for any other value.
+// stringReader is a function that reads a JSON string at the cursor and returns it and true. It
+// returns false if the value is no string.
 type stringReader func(*cursor.Cursor) (string, bool)
 
 // decode decodes one message from each row, a JSON object. It reads content and reasoning with

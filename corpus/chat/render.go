@@ -95,8 +95,8 @@ func schemaOf(h arena.Harness) Schema {
 	return s
 }
 
-// appendTurn appends the messages of one turn of a dialogue to out: a message of the user, or a
-// message of the assistant with the results of its calls.
+// appendTurn appends the messages of one turn of a dialogue to out: one message of the user, or one
+// message of the assistant followed by a message for the result of each of its tool calls.
 func appendTurn(
 	out []Message,
 	t *arena.Turn,

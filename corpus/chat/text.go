@@ -112,7 +112,8 @@ func CallText(f Function) string {
 	return `{"name":` + name + `,"arguments":` + args + "}"
 }
 
-// sourceProfile is the name of the harness that SourceHarness returns.
+// sourceProfile is the profile (name) of the harness that SourceHarness derives from the tools and
+// prompts in an attempt itself.
 const sourceProfile = "source"
 
 // SourceHarness returns the harness of a trace: the system prompt and the tools that the trace

@@ -203,7 +203,8 @@ func (s *arrowSink) writeMetadata() error {
 	})
 }
 
-// arrowFeatures are the columns of arrowSchema in the JSON format of the datasets library.
+// arrowFeatures is the description of the columns of profile arrow that the datasets library reads
+// from dataset_info.json, as JSON.
 const arrowFeatures = `{"dedup_cluster": {"_type": "Value", "dtype": "string"}, "harness": {"_type": "Value", "dtype": "string"},
 "messages": {"_type": "List", "feature": {"content": {"_type": "Value", "dtype": "string"}, "role": {"_type": "Value", "dtype": "string"}}},
 "n_tokens": {"_type": "Value", "dtype": "int64"}, "problem_id": {"_type": "Value", "dtype": "string"}, "reward": {"_type": "Value", "dtype": "float64"},

@@ -17,9 +17,9 @@ import (
 // profileEnv is the profile for trainers that play episodes with the server of `arena env serve`.
 const profileEnv = "env"
 
-// envFiles are the files that are exported together with the rows of profile env: a client that
-// plays an episode over HTTP, environments for TRL and verl, and configurations of NeMo-Gym and
-// prime-rl.
+// envFiles are the files that are exported with the rows of profile env, for training against the
+// server of `arena env serve`: a client in Python, environments for TRL and verl, and
+// configurations of NeMo-Gym and prime-rl.
 //
 //go:embed assets/arena_env.py assets/trl_env.py assets/verl_env.py assets/nemo
 var envFiles embed.FS
@@ -94,9 +94,9 @@ func (s *envSink) close(ctx context.Context) error {
 	return s.job.writeFiles(files)
 }
 
-// appendEnvRow appends a problem to line as a JSON object in the format of NeMo-Gym. The object
-// also contains the prompt under the key that TRL reads. A tool definition without a function
-// is an error.
+// appendEnvRow appends a problem to line as a JSON object in the format of NeMo-Gym, a library for
+// training in environments, and returns line. The prompt is also under the key that TRL reads. It
+// returns an error if the definition of a tool has no function.
 func appendEnvRow(line []byte, r *row) ([]byte, error) {
 	tools := splitTools(r.rl.Tools)
 	responsesTools := make([]json.RawMessage, len(tools))

@@ -15,8 +15,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/inorder"
 )
 
-// batchBytes is the approximate size of a batch of rows. A batch usually becomes one row group,
-// whose maximum size is larger because some formats add text to rows.
+// batchBytes is the approximate size in bytes of a batch of rows. A batch usually becomes one row
+// group of a Parquet file, whose limit is larger because some formats add text to rows.
 const batchBytes = 8 << 20
 
 // feed reads the rows of one profile (format) of the corpus for several exports, so that rows are
@@ -118,8 +118,8 @@ func (f *feed) exportSplit(ctx context.Context, split string) error {
 	return closing.Wait()
 }
 
-// sendBatches sends each batch of rows of a split to all queues, and closes the queues at the
-// end.
+// sendBatches reads the rows of a split in batches and sends each batch to every queue, one queue
+// per exported profile. It closes the queues at the end, also after an error.
 func (f *feed) sendBatches(
 	ctx context.Context,
 	split string,
@@ -169,9 +169,9 @@ func (f *feed) visitBatches(
 	return stream.Run(ctx)
 }
 
-// readBatches calls visit with the rows of a split as they are in the corpus, in batches. Where a
-// batch ends depends only on the rows. Since each batch becomes row groups of its own, the
-// written files are always the same.
+// readBatches reads the rows of a split from the corpus and calls visit with batches of about
+// batchBytes. Where a batch ends depends only on the rows, so that the written files, with one or
+// more row groups per batch, are always the same.
 func (f *feed) readBatches(split string, visit func([]row) error) error {
 	var batch []row
 	size := 0
@@ -197,8 +197,9 @@ func (f *feed) readBatches(split string, visit func([]row) error) error {
 	return visit(batch)
 }
 
-// shards returns the files of a split that have the feed's source profile. Configs of single
-// turns, derived from other configs, are omitted.
+// shards returns the files of a split from which the export reads: those whose rows have the
+// profile (format) f.source. Configs of single turns are omitted, since they repeat the rows of
+// other configs.
 func (f *feed) shards(split string) []corpus.FileEntry {
 	return slices.DeleteFunc(slices.Clone(f.manifest.Files), func(file corpus.FileEntry) bool {
 		return file.Profile != f.source || file.Split != split || corpus.IsDerived(file.Config)
@@ -246,7 +247,7 @@ func (r *row) size() int {
 	}
 }
 
-// contentBytes returns the total number of bytes of the contents of all messages.
+// contentBytes returns the total length in bytes of the contents of all messages in the dialogues.
 func contentBytes(dialogues ...[]rows.Msg) int {
 	n := 0
 	for _, messages := range dialogues {

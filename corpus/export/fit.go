@@ -25,7 +25,8 @@ type fitter struct {
 	redacted redact.Counts
 }
 
-// fitted is a batch of rows prepared by a fitter, with the numbers of placeholders in them.
+// fitted is a batch of rows that are ready for export, with the number of placeholders by which
+// redaction replaced secrets in them.
 type fitted struct {
 	rows     []row
 	redacted redact.Counts

@@ -86,8 +86,9 @@ func (r *row) source() interface{ Length() rows.Length } {
 	}
 }
 
-// job is the export of one profile. The job writes its files to a folder of its own, called a part.
-// Its methods must not be called concurrently.
+// job is the export of one profile (output format). The job writes its files to a separate folder,
+// called a part, which is merged into the exported corpus later. Its methods must not be called
+// concurrently.
 type job struct {
 	feed    *feed
 	profile Profile
@@ -99,7 +100,8 @@ type job struct {
 	counts []Count
 }
 
-// open starts the export of a split. It sets the sink to which the rows are written.
+// open starts the export of a split, such as train: it sets j.sink, the writer of the split's rows,
+// and resets the counts. If the options change no row, the sink copies the files of the corpus.
 func (j *job) open(split string) (err error) {
 	j.count = j.newCount(split)
 	if j.profile.copies && j.opt.isUnchanged() {
@@ -119,9 +121,9 @@ func (j *job) newCount(split string) Count {
 	}
 }
 
-// addRows calls add with each row that profiles can contain, and counts all rows by result. A row
-// for which add returns a *chat.Unfit is dropped from this profile only. add itself must increase
-// c.Rows for each row that it writes.
+// addRows calls add with each row and counts all rows by result. Rows that no profile (format) can
+// contain are counted but not passed to add. A row for which add returns a *chat.Unfit is dropped
+// from this profile only. add must increase c.Rows for each row that it writes.
 func (c *Count) addRows(rows []row, add func(*row) error) error {
 	for i := range rows {
 		c.In++
@@ -145,7 +147,7 @@ func (c *Count) addRows(rows []row, add func(*row) error) error {
 	return nil
 }
 
-// merge adds the counts of a batch of the same split.
+// merge adds to c the counts of rows of piece, a batch of the same split.
 func (c *Count) merge(piece *Count) {
 	c.In += piece.In
 	c.Out += piece.Out
@@ -175,7 +177,8 @@ func (j *job) close(ctx context.Context, redacted redact.Counts) error {
 	return nil
 }
 
-// finish writes the profile's additional files, after both splits, and closes the part.
+// finish writes the profile's additional files, such as a client or a configuration, after both
+// splits are written, and closes the job's folder.
 func (j *job) finish() error {
 	if j.profile.support != nil {
 		if err := j.profile.support(j); err != nil {

@@ -135,8 +135,8 @@ func problemProfiles() []Profile {
 	}
 }
 
-// preferenceProfiles returns the profiles of preference pairs, of rows with labels and of rows
-// with scores.
+// preferenceProfiles returns the export formats for training on preferences: pairs of a chosen and
+// a rejected attempt, rows with a label wanted or unwanted, and rows with scores.
 func preferenceProfiles() []Profile {
 	return []Profile{
 		{
@@ -181,7 +181,8 @@ func preferenceProfiles() []Profile {
 	}
 }
 
-// fileProfiles returns the profiles whose files are not Parquet.
+// fileProfiles returns the export formats whose files are not Parquet, such as JSON lines and
+// Arrow.
 func fileProfiles() []Profile {
 	return []Profile{
 		{

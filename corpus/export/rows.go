@@ -119,8 +119,8 @@ func attemptColumns(s *rows.SFT) rows.AttemptColumns {
 	}
 }
 
-// checkMask returns a *chat.Unfit if a turn of the model is masked, for profiles that have no place
-// for a mask.
+// checkMask returns a *chat.Unfit if a turn of the model is masked (not to be trained on). It is
+// for export formats in which a mask cannot be written.
 func (r *row) checkMask() error {
 	if chat.HasMask(r.messages) {
 		return &chat.Unfit{Reason: reasonMaskLost}

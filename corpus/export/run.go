@@ -99,7 +99,8 @@ var exportLimits = corpus.Limits{
 // maxFileBytes is the maximum size in bytes of a manifest.json or bank.json that is read.
 const maxFileBytes = 256 << 20
 
-// readBank returns the content of the bank of a corpus. It returns an error if the bank was edited.
+// readBank returns the content of bank.json, the list of protected problems, of the corpus in
+// folder source. It returns an error if the file's hash is not that in the manifest m.
 func readBank(fsys corpus.FS, source string, m *corpus.Manifest) ([]byte, error) {
 	b, err := corpus.ReadFile(fsys, filepath.Join(source, corpus.BankName), maxFileBytes)
 	if err != nil {

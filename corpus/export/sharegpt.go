@@ -115,8 +115,8 @@ func resultsValue(results []chat.Message) (string, error) {
 	return jsonList(items), nil
 }
 
-// isListItem reports whether a result can be an element of a JSON list without being quoted, and
-// is then read back unchanged. A JSON string is not, because it would lose its quotes, nor is a
+// isListItem reports whether a tool's result can be an element of a JSON list as it is, and is then
+// read back unchanged. It returns false for a JSON string, which would lose its quotes, and for a
 // value with spaces around it.
 func isListItem(result string) bool {
 	return cursor.Valid(result) && result[0] != '"' && strings.TrimSpace(result) == result

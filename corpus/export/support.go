@@ -11,7 +11,8 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-// splits returns the names of the finished splits that have rows.
+// splits returns the names of the finished splits that have at least one row, such as ["train",
+// "eval"].
 func (j *job) splits() []string {
 	out := []string{}
 	for _, c := range j.counts {

@@ -185,8 +185,8 @@ type stsSink struct {
 	written map[string]bool
 }
 
-// openSTS opens a sink of session traces. They are for people to read, so they are
-// redacted even if the options do not request it.
+// openSTS returns a writer of session traces, a format for people to read, for one split. The rows
+// are redacted even if the options do not request it.
 func openSTS(j *job, split string) (sink, error) {
 	s := &stsSink{
 		job:     j,

@@ -20,8 +20,8 @@ import (
 // profileWeighted is the profile of attempts with a weight for each row and for each turn.
 const profileWeighted = "sft_weighted"
 
-// no turn of the attempt has weight 1: a judge found its step unneeded, or the author of the
-// data masked it
+// reasonNoTurn means that no turn of the attempt has weight 1: a judge found its step unneeded, or
+// the author of the data masked it.
 const reasonNoTurn = "no_turn_trains" // a judge found no step of the attempt needed, so that no turn has weight 1
 
 // maxWeight is the maximum weight of a row, where the mean is 1. It is also the maximum of each
@@ -81,8 +81,9 @@ func openWeighted(j *job, split string) (sink, error) {
 // maxReport is the maximum number of bytes of the report on the judge.
 const maxReport = 64 << 20
 
-// predictsOutcomes reports whether the corpus has a report on its judge which says that the grade
-// predicts outcomes (predicts.earned). A corpus of several sources has no such report.
+// predictsOutcomes reports whether the corpus's report on its judge, reports/judges.json, states
+// that the judge's grade predicts success (predicts.earned is true). It returns false if there is
+// no report, as in a corpus of several sources.
 func predictsOutcomes(f *feed) (bool, error) {
 	b, err := corpus.ReadFile(f.fs, filepath.Join(f.dir, "reports", "judges.json"), maxReport)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -91,8 +92,8 @@ func predictsOutcomes(f *feed) (bool, error) {
 	return gjson.GetBytes(b, "predicts.earned").Bool(), err
 }
 
-// readLabels reads the judge's verdicts on steps and the difficulties of problems from other
-// configs of the corpus.
+// readLabels reads two properties of a split from other configs of the corpus: for each attempt
+// whether a judge found its steps needed, and for each problem its difficulty.
 func (b *balance) readLabels(f *feed, split string) error {
 	for _, file := range f.manifest.Files {
 		if file.Split != split {
@@ -119,8 +120,8 @@ func (b *balance) readLabels(f *feed, split string) error {
 	return nil
 }
 
-// readRows reads the rows of a split, counts them by group and computes the sums of their
-// weights.
+// readRows reads the attempts of a split, counts them by group (agent, category and difficulty),
+// and computes the sums of their weights.
 func (b *balance) readRows(f *feed, split string) error {
 	var attempts []attempt
 	err := f.readBatches(split, func(batch []row) error {
@@ -138,15 +139,17 @@ func (b *balance) readRows(f *feed, split string) error {
 	return nil
 }
 
-// attempt holds the fields of a row on which its weight depends.
+// attempt has the values of a row from which its training weight is computed: the row's
+// single-valued columns and the id of its problem.
 type attempt struct {
 	rows.Scalars
 	problem string
 }
 
-// groups returns the three groups of an attempt: by the owner of its agent, by category, and by
-// the problem's difficulty on the day. The owner is the agent's account (hotkey), or the
-// agent's version if none is known; several accounts with one program count separately.
+// groups returns the three groups that an attempt belongs to: by the owner of its agent, by the
+// category of the problem, and by the problem's difficulty on the day. The owner is the agent's
+// account (hotkey) or, if unknown, the agent's version; several accounts with one program are
+// several owners.
 func (b *balance) groups(a *attempt) []group {
 	return []group{
 		{"agent", cmp.Or(a.AgentHotkey, a.AgentVersion)},
@@ -165,7 +168,8 @@ func (b *balance) add(a *attempt) {
 	}
 }
 
-// sumWeights computes scale, sum and squares from all attempts of the split.
+// sumWeights computes scale, sum and squares, by which the weights of single attempts are scaled to
+// a mean of 1, from all attempts of the split.
 func (b *balance) sumWeights(attempts []attempt) {
 	total := 0.0
 	for i := range attempts {
@@ -182,10 +186,11 @@ func (b *balance) sumWeights(attempts []attempt) {
 	}
 }
 
-// rawWeight returns the weight of an attempt before it is scaled and limited. It
+// rawWeight returns the training weight of an attempt before it is scaled and limited. It
 // multiplies: one over the number of turns, so that long attempts do not count more; the multiplier
-// from the judge's grade, if there is one and grades predict outcomes; and a factor for each
-// kind of group, at most maxWeight, by which the groups of a kind have equal total weights.
+// from the judge's grade, if there is one and grades predict outcomes; and for each kind of group
+// (agent, category, difficulty) a factor, at most maxWeight, that gives all groups of the kind
+// equal total weights.
 func (b *balance) rawWeight(a *attempt) float64 {
 	w := 1 / float64(max(1, a.NSteps))
 	if a.JudgeMultiplier != nil && b.usesGrade {

@@ -58,7 +58,8 @@ func (f *Figures) Add(config, split string, r Row) {
 	}
 }
 
-// at returns the sums for a config and split. It creates them if there are none.
+// at returns the sums over rows for a key of config and split. If the key is new, it adds and
+// returns empty sums.
 func (f *Figures) at(key [2]string) *sum {
 	if f.sums == nil {
 		f.sums = map[[2]string]*sum{}
@@ -106,8 +107,8 @@ func (s *sum) total() (total int64) {
 	return total
 }
 
-// quantile returns a percentile of the rows' lengths in tokens: the smallest length that at
-// least percent % of the rows do not exceed.
+// quantile returns the given percentile of the lengths of the rows in tokens: the smallest length
+// that at least percent % of the rows do not exceed.
 func (s *sum) quantile(percent int64) int64 {
 	remaining := Rank(s.rows, percent)
 	for _, tokens := range slices.Sorted(maps.Keys(s.tokens)) {
@@ -146,11 +147,12 @@ func (f *Figures) Section() corpus.Section {
 	return corpus.Section{Heading: "Rows and tokens", Body: text}
 }
 
-// named is the maximum number of values, such as agents, that one row of a card's table lists.
+// named is the maximum number of different values (such as names of agents) that one row of a table
+// on the dataset card lists with their counts.
 const named = 8
 
-// line is a row of a table on a card. It stands for all configs with the same text in a split,
-// since the formats of an export contain the same rows.
+// line is a row of a table on the dataset card: a text and all configs of a split for which the
+// text is the same, since several export formats contain the same attempts.
 type line struct {
 	configs     []string
 	split, text string
@@ -183,9 +185,9 @@ func (f *Figures) count(
 	})
 }
 
-// words returns a text with the number of rows for each value of property i, such as the
-// difficulty. The most frequent values come first. For values beyond the first eight, only their
-// number is given.
+// words returns a text with the number of rows for each value of property i, such as "easy 120,
+// hard 80" for the difficulty, the most frequent first. For values beyond the first eight, only how
+// many they are is given.
 func (s *sum) words(i int) string {
 	key := s.by[i]
 	words := slices.SortedFunc(maps.Keys(key), func(x, y string) int {

@@ -134,9 +134,9 @@ func (r *Redactor) Sparing(ids IDs) *Redactor {
 
 const cardKind = "card-number"
 
-// spare removes findings that are no secrets because they identify things. These are card
-// numbers that are in r.ids, the known ids, or that the text declares as ids, and
-// values of fields such as product_token.
+// spare removes from items, the matches of redaction rules in text, those that are not secrets:
+// card numbers that the row or the text declares as ids of products, and values of fields such as
+// product_token.
 func (r *Redactor) spare(text string, items []Finding) []Finding {
 	return slices.DeleteFunc(items, func(f Finding) bool {
 		switch f.Kind {
@@ -150,14 +150,16 @@ func (r *Redactor) spare(text string, items []Finding) []Finding {
 	})
 }
 
-// fieldOfGoods matches names of fields of goods that look like names of secrets, such as sku_key.
+// fieldOfGoods matches names of fields about products that look like names of secrets, such as
+// sku_key or product_token.
 var fieldOfGoods = regexp.MustCompile(`(?i)^(?:product|sku|item|variant|option)s?[_-](?:token|secret|key)$`)
 
-// keyEnd matches what follows the name of a key in a JSON object: a quote and a colon. The quote
-// may be escaped or an HTML entity.
+// keyEnd matches the quote and colon after a name in a JSON object, as in "id":. The quote may be
+// escaped with backslashes or be an HTML entity.
 var keyEnd = regexp.MustCompile(`^(?:\\*"|&#34;|&quot;)\s*:`)
 
-// goods are words that occur in the names of product ids, such as product_id.
+// goods are words that occur in the names of fields with product ids, such as product in product_id
+// or sku.
 var goods = []string{"product", "shop", "sku", "item", "seller", "asin", "gtin", "barcode", "catalog"}
 
 // identifies reports whether a text declares a number as an id. This is so if the number is the

@@ -26,9 +26,9 @@ func (h *hits) longNumbers(text string) {
 	h.numbers = append(h.numbers, stretches(text, &digits, shortestCard)...)
 }
 
-// numbersWith returns a function for the spans field of a rule. The function returns the recorded
-// numbers with at least leastDigits digits and leastDots dots. Each is extended by a byte on
-// either side, which the rule's expression checks too.
+// numbersWith returns a function that can be the field spans of a redaction rule. The function
+// returns those of the recorded numbers that have at least leastDigits digits and leastDots dots,
+// each extended by a byte on either side, which the rule's regular expression checks too.
 func numbersWith(leastDigits, leastDots int) func(string, *hits) []span {
 	return func(text string, h *hits) []span {
 		var out []span
@@ -62,7 +62,8 @@ var (
 	isCapital = digits.with("ABCDEFGHIJKLMNOPQRSTUVWXYZ ")
 )
 
-// The minimum lengths: of a card number in digits, of an IBAN in letters and digits.
+// shortestCard and shortestIBAN are minimum lengths: of a payment card number in digits, and of a
+// bank account number (IBAN) in letters and digits.
 const shortestCard, shortestIBAN = 15, 15
 
 func digit(c byte) bool { return c >= '0' && c <= '9' }
@@ -110,8 +111,8 @@ func except(bytes string) charset {
 // The following functions check the characters next to a keyword that is frequent in ordinary
 // text. They are faster than the rule's expression.
 
-// near returns a function for the follows field of a rule. The function reports whether n
-// consecutive bytes of the set begin at most reach characters after the keyword.
+// near returns a check that can be the field follows of a redaction rule: it reports whether n
+// consecutive bytes of the set begin at most reach characters after a keyword.
 func near(set charset, n, reach int) func(string, int, int) bool {
 	return func(text string, _, end int) bool {
 		return set.row(text, end, n, reach)

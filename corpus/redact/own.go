@@ -29,17 +29,20 @@ func assignment(names ...string) string {
 	return `(?i)\A(?:` + quoted(names) + `)[a-z0-9_-]{0,20}\\?["']?\s{0,3}(?:=>|:=|=|:|is)\s{0,3}\\?["']?([^\s"',;<>{}()\[\]\\]{8,200})`
 }
 
-// assignedBytes are the bytes of an assigned value.
+// assignedBytes are the bytes that can be part of a secret after name= or name:, which are all
+// except white space, quotes, brackets, commas, semicolons and backslashes.
 var assignedBytes = except(" \t\n\r\f\"',;<>{}()[]\\")
 
 var keyNames = []string{"seed", "private", "mnemonic", "coldkey", "ciphertext"}
 
 var phoneNames = []string{"phone", "telephone", "tel", "mobile", "cell", "whatsapp", "fax", "call me at", "text me at"}
 
-// loginBefore matches the words before a password in a netrc file.
+// loginBefore matches "login NAME password " at the end of a text, as it precedes a password in a
+// netrc file.
 var loginBefore = regexp.MustCompile(`(?i)login\s+\S+\s+password\s+$`)
 
-// signatureBytes are the bytes of a signature in a link.
+// signatureBytes are the bytes that can be part of the signature of a signed URL: letters, digits
+// and %+/=_~-.
 var signatureBytes = alphanumeric.with("%+/=_~-")
 
 const assignedKind = "assigned-secret"
@@ -200,10 +203,12 @@ func tokenRules() []ownRule {
 	}
 }
 
-// orderBefore matches what names the number after it as that of an order, not of a card.
+// orderBefore matches text such as "order no: " directly before a number. The number is then that
+// of an order, invoice, parcel or the like, and not of a payment card.
 var orderBefore = regexp.MustCompile(`(?i)(?:order|invoice|tracking|parcel|shipment|reference|ref|transaction|ticket|booking|receipt)[ _-]?(?:number|no|nr|id|num)?[."']{0,2}\s{0,3}(?:[:#=]|is|was)?\s{0,3}["'#]?$`)
 
-// numberBefore matches the end of a number or word that goes on with the digits after it.
+// numberBefore matches a text that ends in a letter, a digit or a sign such as "+" or "3 ". Digits
+// after it are then only the end of a longer number or word, and not a number by themselves.
 var numberBefore = regexp.MustCompile(`[0-9A-Za-z.,+/-]$|[0-9][ -]$`)
 
 // personRules returns the rules for what identifies a person or a machine: e-mail and IP

@@ -24,7 +24,8 @@ type prefilter struct {
 	single []needle
 }
 
-// needle is a keyword that prefilter searches for.
+// needle is a keyword of a redaction rule for which prefilter searches texts, with the rule's
+// index.
 type needle struct {
 	// word is in lower case. Its three rarest bytes, by which it is found, begin at index at.
 	word string
@@ -69,9 +70,9 @@ func newPrefilter(rules []rule) *prefilter {
 	return p
 }
 
-// addDisguises adds words for what may hide a part of a keyword: the percent sign of URLs, the
-// ampersand of HTML entities, and invisible characters. The latter are found by their first three
-// bytes and by their JSON escapes.
+// addDisguises adds search words for encodings that may hide a part of a keyword: the percent sign
+// of URLs, the ampersand of HTML entities, and invisible characters, which are found by their first
+// three bytes or by their JSON escapes.
 func (p *prefilter) addDisguises() {
 	p.add("%", noteDisguise)
 	p.add("&", noteDisguise)
@@ -109,7 +110,8 @@ func (p *prefilter) add(word string, rule int) {
 	}
 }
 
-// enter indexes a keyword by three of its bytes, gram, with letters in lower case.
+// enter adds a keyword n to the index under gram, three of the keyword's bytes with letters in
+// lower case.
 func (p *prefilter) enter(gram string, n needle) {
 	h := gramHash(uint32(gram[0]|0x20)<<16 | uint32(gram[1]|0x20)<<8 | uint32(gram[2]|0x20))
 	p.bits[h/64] |= 1 << (h % 64)
@@ -168,8 +170,8 @@ func (p *prefilter) pass(text string, see func(n *needle, start int)) {
 	}
 }
 
-// confirm calls see for each keyword that really occurs where the three bytes with hash h were
-// found, at index.
+// confirm calls see for each keyword that occurs in text at index, where three bytes with the hash
+// h were found. Different bytes may have the same hash, so the complete keyword is compared.
 func (p *prefilter) confirm(
 	text string,
 	index int,

@@ -61,9 +61,11 @@ func (c Counts) Add(other Counts) {
 }
 
 var (
-	// shared returns the rules of gitleaks. They are parsed at the first call.
+	// shared returns the rules of gitleaks, an open-source scanner for secrets. They are parsed at
+	// the first call and then stored.
 	shared = sync.OnceValue(sharedRules)
-	// redactors holds the redactor of each combination of options that New was called with.
+	// redactors stores the redactor for each set of options that New was called with, so that each
+	// is created only once.
 	redactors = struct {
 		sync.Mutex
 		of map[Options]*Redactor
@@ -104,7 +106,8 @@ func (r *Redactor) Hotkeys() bool { return r.options.Hotkeys }
 // Placeholder returns the replacement of a secret of a kind. No rule matches it.
 func Placeholder(kind string) string { return opening + kind + "]" }
 
-// opening is how every placeholder begins; the kind and a bracket follow.
+// opening is the text with which every placeholder for a removed secret begins. The kind of the
+// secret and a closing bracket follow.
 const opening = "[REDACTED:"
 
 // maxPasses is the maximum number of times that Text redacts the same text. A replacement may

@@ -36,7 +36,8 @@ func gitleaksRules() []gitleaksRule {
 	return rules
 }
 
-// rule finds secrets of one kind by a regular expression in parts of a text.
+// rule is a redaction rule: it finds secrets of one kind, such as card numbers, by a regular
+// expression in those parts of a text that may contain one.
 type rule struct {
 	kind string
 	// re returns the expression. It is compiled at the first call, when a text has one of the
@@ -128,8 +129,8 @@ const (
 // them, and matching them takes five times as long.
 const before = `[\w.-]{0,50}?`
 
-// leading matches how most gitleaks expressions begin: any characters of a name, then one of the
-// keywords in parentheses.
+// leading matches the start of most regular expressions of gitleaks: any characters of a name, then
+// one of the keywords in parentheses. The keywords are captured.
 var leading = regexp.MustCompile(`^\(\?i\)\[\\w\.-\]\{0,50\}\?\(\?:([a-z0-9_.|-]+)\)`)
 
 // narrow maps gitleaks rules whose keywords are frequent in ordinary text, such as plaid and
@@ -186,15 +187,15 @@ func (r *rule) within(
 	return out
 }
 
-// maxChecked is the maximum number of bytes, from the start of a match, that valid and the
-// entropy examine. Many matches may be in one long sequence of rest bytes, each of which would
-// otherwise be checked to its end. It is a multiple of four, so that the examined part is
-// base64 if all of the match is.
+// maxChecked is the maximum number of bytes of a possible secret that are checked, from its start,
+// by the rule's function valid and for entropy. Otherwise many matches inside one long text would
+// each be checked to its end. It is a multiple of four, so that the checked part of base64 is
+// base64.
 const maxChecked = 1024
 
-// endOfRun returns the index after the bytes of r.rest that follow an index without a gap, or
-// the index itself if there are none. Full stops at their end are left out, since they belong
-// to the sentence.
+// endOfRun returns where a secret ends in text: the index after all bytes of r.rest (bytes that may
+// continue a secret of rule r) from index on, or index itself if there are none. Full stops at the
+// end are left out, since they end a sentence.
 func (r *rule) endOfRun(text string, index int) int {
 	end := index
 	for end < len(text) && r.rest[text[end]] {

@@ -91,14 +91,15 @@ func longRunsOf(n int) func(string, *hits) []span {
 	}
 }
 
-// coat is a part of a text that is base64, with the text that it decodes to.
+// coat is a part of a text that is encoded in base64, with its offsets and the text that it decodes
+// to.
 type coat struct {
 	span
 	text string
 }
 
-// coated splits a sequence of base64 characters at its dots and returns the parts that decode to
-// text. Their offsets are relative to the sequence.
+// coated splits run, a sequence of base64 characters and dots, at its dots, and returns the parts
+// that decode to text, with the decoded text. Offsets count from the start of run.
 func coated(run string) []coat {
 	var out []coat
 	index := 0

@@ -14,7 +14,8 @@ type hit struct {
 	span
 }
 
-// hits are what one pass over a text found, the input for the rules.
+// hits is what one pass over a text found, from which the redaction rules then work: keywords,
+// numbers, long base64 sequences and mnemonic phrases.
 type hits struct {
 	words []hit
 	// parts are the parts of the text for rules that have no keywords.

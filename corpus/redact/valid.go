@@ -90,9 +90,10 @@ func noName(s string) bool {
 	return mixed(s) && (!named || len(parts) < 2)
 }
 
-// random reports whether a value looks randomly generated: it has at least 16 bytes, three digits
-// and an entropy of 3 bits per byte, and either letters of both cases or a stretch of 16 letters of
-// one case and digits without a sign between them, as no name of words and numbers has.
+// random reports whether a value looks randomly generated, as a password or key does. It must have
+// at least 16 bytes, three digits and an entropy of 3 bits per byte. It must also have letters of
+// both cases, or 16 consecutive letters and digits without a sign between them, which no name of
+// words and numbers has.
 func random(s string) bool {
 	const shortest, fewestDigits, leastEntropy = 16, 3, 3
 	cased := s != strings.ToLower(s) && s != strings.ToUpper(s)

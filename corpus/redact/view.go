@@ -11,9 +11,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// view is a text in which something is decoded, such as JSON escapes, with a mapping from its
-// byte offsets to those of the source. The mapping holds for offsets at which a character begins
-// or the text ends.
+// view is a text in which codes of a source text are decoded, such as JSON escapes, together with a
+// mapping from its byte offsets to those of the source. The mapping holds for offsets at which a
+// character begins or the text ends.
 type view struct {
 	text string
 	// marks, in order, are the offsets in text at which the distance to the source's offset
@@ -21,8 +21,8 @@ type view struct {
 	marks []mark
 }
 
-// mark states that the byte at offset at of a view is the byte at offset from of its source. The
-// same distance holds for the following bytes until the next mark.
+// mark states that the byte at offset at of a decoded text is the byte at offset from of its
+// source. The following bytes correspond one to one until the next mark.
 type mark struct{ at, from int }
 
 // unescaped returns a text with its JSON escapes decoded, even escapes of escapes. A rule's
@@ -40,9 +40,10 @@ func unescaped(source string) *view {
 // HTML are decoded.
 func undisguised(source string) *view { return decoded(source, disguise, undisguise) }
 
-// decoded returns a view of source with parts of it decoded. next returns the distance from an
-// index to the next part to decode, -1 if there is none. step returns the character that the part
-// at an index stands for, -1 if the part is to be removed, and the index after it.
+// decoded returns source with codes (such as escapes) decoded, as a view that maps offsets back.
+// next returns the distance from an index to the next code, -1 if there is none. step decodes the
+// code at an index: it returns the character, or -1 if the code is to be removed, and the index
+// after it.
 func decoded(
 	source string,
 	next func(s string, index int) int,
@@ -74,15 +75,17 @@ func decoded(
 	return v
 }
 
-// disguiseEnd returns the index after the invisible character, percent-encoded character or HTML
-// entity at an index. It returns the index itself if there is none of them.
+// disguiseEnd returns the index after the code at index that may hide a letter of a secret: an
+// invisible character, a percent-encoded character or an HTML entity. It returns index itself if
+// there is none.
 func disguiseEnd(s string, index int) int {
 	_, end := undisguise(s, index)
 	return end
 }
 
-// disguise returns the distance in bytes from an index to the next invisible character,
-// percent-encoded character or HTML entity. It returns -1 if there is none.
+// disguise returns the distance in bytes from index to the next code that may hide a letter of a
+// secret: an invisible character, a percent-encoded character or an HTML entity. It returns -1 if
+// there is none.
 func disguise(s string, index int) int {
 	for i := index; i < len(s); i++ {
 		if s[i] != '%' && s[i] != '&' && s[i] < utf8.RuneSelf {
@@ -95,9 +98,10 @@ func disguise(s string, index int) int {
 	return -1
 }
 
-// undisguise decodes the percent-encoded character or HTML entity at an index. It returns the
-// character and the index after it. At an invisible character it returns -1 and the index after
-// it, at any other byte -1 and the index itself.
+// undisguise decodes the percent-encoded character or HTML entity at an index: "%41" → 'A'. It
+// returns the character and the index after the code. At an invisible character, which is to be
+// removed, it returns -1 and the index after it. At any other byte it returns -1 and the index
+// itself.
 func undisguise(s string, index int) (rune, int) {
 	switch {
 	case s[index] == '%':
@@ -164,8 +168,8 @@ func unescape(s string, index int) (rune, int) {
 	return -1, end
 }
 
-// meant maps the byte after a backslash in JSON to the character that the two stand for. It is 0
-// for bytes that form no such escape; \u and the backslash itself are handled elsewhere.
+// meant maps the second byte of a JSON escape to the escaped character, such as n to a line feed.
+// It is 0 for bytes that form no escape; \u and the backslash itself are handled elsewhere.
 var meant = [256]rune{'n': '\n', 'r': '\r', 't': '\t', 'b': '\b', 'f': '\f', '"': '"', '/': '/'}
 
 // unicodeEscape decodes a \u escape, of which start is the index of the first backslash and u
@@ -199,7 +203,7 @@ func hex(s string, index, n int) (rune, bool) {
 	return rune(r), err == nil
 }
 
-// from returns the offset in the source of the byte at an offset of the view's text.
+// from converts a byte offset in the decoded text of v to the offset in the source text.
 func (v *view) from(index int) int {
 	i := sort.Search(len(v.marks), func(i int) bool {
 		return v.marks[i].at > index

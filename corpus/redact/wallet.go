@@ -111,7 +111,8 @@ func listed(text string, w span) bool {
 	return is
 }
 
-// phraseWords maps each word of the BIP-39 list, packed into a number, to its index in the list.
+// phraseWords maps each word of the BIP-39 list, from which mnemonic phrases of wallets are made,
+// to its index in the list. The key is the word's letters packed into a number.
 var phraseWords = func() map[uint64]int {
 	list := map[uint64]int{}
 	for i, w := range bip39.GetWordList() {
@@ -130,8 +131,8 @@ var phraseBits = func() (bits [16381]bool) {
 	return bits
 }()
 
-// packed returns the bytes of a word of at most eight letters as one number, letters in lower
-// case.
+// packed returns the bytes of a word of at most eight letters as one number, with letters in lower
+// case. Equal words have equal numbers.
 func packed(word string) uint64 {
 	n := uint64(0)
 	for i := range len(word) {
@@ -140,8 +141,8 @@ func packed(word string) uint64 {
 	return n
 }
 
-// phrasesOf returns the mnemonic phrases in a sequence of words of the BIP-39 list. The words of
-// a phrase have the same separator between all of them. A phrase has a permitted number of words
+// phrasesOf returns the mnemonic phrases of wallets in a sequence of words of the BIP-39 list. All
+// words of a phrase have the same separator between them. A phrase has a permitted number of words
 // and a valid checksum, or a label such as "seed phrase:" before it.
 func phrasesOf(text string, words []span) []span {
 	var items []span
@@ -157,9 +158,9 @@ func phrasesOf(text string, words []span) []span {
 	return longestOf(items)
 }
 
-// phrasesIn returns the mnemonic phrases, perhaps overlapping, in a sequence of words with equal
-// separators. If no phrase with a valid checksum begins at the first word but a label such as
-// "seed phrase:" precedes it, the first words, at most 24, are a phrase.
+// phrasesIn returns the mnemonic phrases of wallets, perhaps overlapping, in a sequence of words
+// with equal separators. If no phrase with a valid checksum begins at the first word but a label
+// such as "seed phrase:" precedes it, the first words, at most 24, are a phrase.
 func phrasesIn(text string, words []span) []span {
 	places := slicesx.Map(words, func(w span) int {
 		return phraseWords[packed(text[w.start:w.end])]
@@ -197,8 +198,8 @@ func longestOf(items []span) []span {
 	return out
 }
 
-// gap returns the text between two words without its digits, so that the words of a numbered list
-// have equal separators.
+// gap returns the separator of two consecutive words: the text between them without digits, so that
+// "\n2. " and "\n3. " in a numbered list are equal.
 func gap(text string, a, b span) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {

@@ -21,9 +21,9 @@ const (
 	longest   = 16 << 10
 )
 
-// places returns, for each occurrence of a keyword, the part of the text from the keyword to 256
-// bytes after it, extended to the end of the token there. It is for rules whose match begins with
-// the keyword.
+// places returns the parts of a text to search with a redaction rule whose matches begin with a
+// keyword: for each occurrence of a keyword, from the keyword to 256 bytes after it, extended to
+// the end of the token (text between spaces or quotes) there.
 func places(text string, findings []hit) []span {
 	seen := tokens{text: text}
 	return slicesx.Map(findings, func(h hit) span {
@@ -66,9 +66,9 @@ func begin(text string, index, before int) int {
 	return index
 }
 
-// tokens finds the ends of a text's tokens, which are separated by spaces and quotes. It
-// remembers the last stretch without separators that it searched, so that many requests inside
-// one long token cost no more than one.
+// tokens finds the ends of the tokens of a text, which are separated by spaces and quotes. It
+// remembers the last part without separators that it searched, so that many calls inside one long
+// token cost no more than one.
 type tokens struct {
 	text string
 	// from and to are the bounds of that stretch.
@@ -113,12 +113,11 @@ func stretches(s string, set *charset, minimum int) []span {
 	return out
 }
 
-// clean is a cache of texts without findings, stored as 64-bit hashes. The attempts of a day
-// share most of their texts, such as system prompts and search results, and each text is scanned
-// when its tokens are counted and again for each file that contains it. The hash's seed differs
-// in each process, so that nobody can construct a text with the hash of another. The small table
-// few is replaced by the large one when many hashes have overwritten others: an evaluation has
-// few clean texts, a day of 27,000 attempts 300,000.
+// clean is a cache of texts in which no secret was found, as 64-bit hashes: the attempts of a day
+// share most texts, such as system prompts, and each is scanned several times. The seed of the hash
+// differs in each process, so that nobody can construct a text with the hash of another. The small
+// table few is replaced by the large table many when many hashes have overwritten others: an
+// evaluation has few clean texts, a day of 27,000 attempts 300,000.
 type clean struct {
 	seed maphash.Seed
 	few  [1 << 13]atomic.Uint64
@@ -127,7 +126,8 @@ type clean struct {
 	lost atomic.Int64
 }
 
-// has reports whether a text was added and its hash not overwritten by a later one.
+// has reports whether a text was added to the cache and is still in it: a later text may overwrite
+// its hash.
 func (c *clean) has(text string) bool {
 	index, name := c.entry(text)
 	return index.Load() == name

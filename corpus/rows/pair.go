@@ -57,7 +57,8 @@ type PairRule struct {
 	MaxLengthRatio float64
 }
 
-// pairing is a possible preference pair. margin is the difference of the two attempts' scores.
+// pairing is a possible preference pair of two attempts at one problem: the chosen one has the
+// higher score, and margin is the difference of the scores.
 type pairing struct {
 	chosen, rejected *Candidate
 	margin           float64
@@ -84,8 +85,9 @@ func (r PairRule) Pairs(cs []Candidate, f *Facts) []Pref {
 	return out
 }
 
-// sortedPairings returns all pairings that the rule allows. They are sorted by margin, the
-// largest first, then by the smaller difference in length, then by session ids.
+// sortedPairings returns all preference pairs of two attempts in cs that the rule allows. They are
+// sorted by the difference of scores, the largest first, then by the smaller difference in length,
+// then by session ids.
 func (r PairRule) sortedPairings(cs []Candidate) []pairing {
 	var pairings []pairing
 	for i := range cs {
@@ -118,7 +120,8 @@ func (r PairRule) allows(p pairing) bool {
 	return r.MaxLengthRatio == 0 || longer <= r.MaxLengthRatio*shorter
 }
 
-// lengthDifference returns the absolute difference of the lengths of the two attempts in tokens.
+// lengthDifference returns the absolute difference in tokens between the lengths of the pair's
+// chosen and rejected attempts.
 func (p pairing) lengthDifference() float64 {
 	return math.Abs(float64(p.chosen.Tokens - p.rejected.Tokens))
 }

@@ -54,8 +54,8 @@ func TextTurns(dialogues ...[]Msg) []arena.Turn {
 	return turns
 }
 
-// textTurn converts a text of the model to a turn. If a call in the text cannot be read, the
-// whole text becomes the text of the turn.
+// textTurn converts what a model wrote to a turn with thinking, visible text and tool calls. If a
+// call cannot be read, the turn has the unchanged text only.
 func textTurn(text string) arena.Turn {
 	r := calls.Mended(text)
 	if len(r.Faults) > 0 {

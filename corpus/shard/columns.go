@@ -114,7 +114,8 @@ func (c *Columns) loadList(n *node, v reflect.Value, lv levels) {
 	}
 }
 
-// loadNull adds a null to each column of n, an empty list or a nil pointer.
+// loadNull adds a null to each column of n, a part of the row type, for a list without elements or
+// a nil pointer.
 func (c *Columns) loadNull(n *node, lv levels) {
 	for i := n.start; i < n.end; i++ {
 		c.add(i, parquet.Value{}, lv)

@@ -98,7 +98,8 @@ func (s *columnSum) append(next columnSum) {
 	s.hash = s.hash*factor + next.hash
 }
 
-// addPages adds the values of all pages of a column to the checksum and closes pages.
+// addPages adds the values of all pages (sections) of a Parquet column to the checksum, and closes
+// pages.
 func (s *columnSum) addPages(pages parquet.Pages) error {
 	defer func() { _ = pages.Close() }() // only read
 	batch := make([]parquet.Value, 64)

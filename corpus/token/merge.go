@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// pieces are the parts of a word while they are merged to tokens. The parts form a linked list.
-// Each is identified by the index of its first byte in the word.
+// pieces are the parts of a word while byte-pair encoding merges them to tokens. They form a linked
+// list. A part is identified by the index of its first byte in the word.
 type pieces struct {
 	// text is the word with each byte replaced by its symbol, a printable character. starts[i]
 	// is the index in text of the symbol of byte i. The last element of starts is the length of
@@ -49,8 +49,9 @@ func (p *pieces) merge(start int) {
 	}
 }
 
-// candidate is a possible merge of the part at byte start with the next part. rank is the
-// position of the merge in the tokenizer's list; lower ranks are applied first.
+// candidate is a possible merge, in byte-pair encoding, of the part of a word at byte start with
+// the next part. rank is the position of the merge in the tokenizer's list; lower ranks are applied
+// first.
 type candidate struct{ rank, start int }
 
 // candidate returns the possible merge of the part at byte start with the next part. ok is false

@@ -51,14 +51,15 @@ type Block struct {
 	Trainer, Language, Text string
 }
 
-// files are the templates of blocks, named PROFILE.NUMBER.TRAINER.ENDING. Templates that
-// several profiles share are in the folder common.
+// files are the templates of the code to paste that loads an export into a training program. They
+// are named PROFILE.NUMBER.TRAINER.ENDING. Templates that several profiles share are in the folder
+// common.
 //
 //go:embed blocks
 var files embed.FS
 
-// templates are the parsed files, and the parts that they define, by name. Actions stand between @{
-// and }@, which no block contains.
+// templates are the parsed templates of files, and the parts that they define, by name. Actions are
+// between @{ and }@, which no training code contains.
 var templates = parseTemplates()
 
 func parseTemplates() map[string]*parse.Tree {
@@ -81,7 +82,8 @@ func parseTemplates() map[string]*parse.Tree {
 	return trees
 }
 
-// languages maps the file endings of templates to the language names of Markdown code blocks.
+// languages maps the file endings of templates to the names of languages in Markdown code blocks,
+// such as py to python.
 var languages = map[string]string{"py": "python", "yaml": "yaml", "sh": "bash"}
 
 // trainerNames maps the TRAINER part of a template's file name to the trainer's name and version.
@@ -118,7 +120,8 @@ func Blocks(r Rows) []Block {
 	return blocks
 }
 
-// fill returns the text of the template named name for the rows.
+// fill returns the text of the template with this name, with its fields replaced by the values of
+// the training rows r.
 func (r Rows) fill(name string) string {
 	var b strings.Builder
 	write(&b, templates[name].Root, map[string]any{
@@ -133,9 +136,10 @@ func (r Rows) fill(name string) string {
 	return b.String()
 }
 
-// write writes a part of a template with the values of its fields. It knows text, fields, conditions
-// and other templates. The package text/template knows more, and looks up methods by name, for which
-// the linker keeps every exported method of the program: 13 MB.
+// write appends a part of a template to b, with fields replaced by values. It supports text,
+// fields, conditions and calls of other templates. The library text/template supports more and
+// looks up methods by name, for which the linker would keep every exported method of the program:
+// 13 MB.
 func write(b *strings.Builder, node parse.Node, values map[string]any) {
 	switch n := node.(type) {
 	case *parse.ListNode:
@@ -162,7 +166,8 @@ func write(b *strings.Builder, node parse.Node, values map[string]any) {
 	}
 }
 
-// field returns the name of the field that an action or a condition reads.
+// field returns the name of the field in a template's action or condition, such as Config for
+// @{.Config}@. It panics if the action is anything but a field.
 func field(p *parse.PipeNode) string {
 	name, ok := p.Cmds[0].Args[0].(*parse.FieldNode)
 	if !ok {

@@ -64,8 +64,9 @@ func (v *verifier) parquet(
 	return v.rows(ctx, f, file)
 }
 
-// rows checks every row of a shard and adds a finding for each wrong one. The checks of a row
-// get its texts only, by the names of their columns. The error is that of reading or of ctx.
+// rows checks every row of a data file and adds a finding for each wrong one. The checks of a row
+// get the values of its text columns by column name. It returns an error only if reading fails or
+// ctx ends.
 func (v *verifier) rows(
 	ctx context.Context,
 	f *corpus.FileEntry,
@@ -152,10 +153,10 @@ func (s *sightings) add(kind, key string, f *corpus.FileEntry) {
 	}
 }
 
-// pinned returns a finding for each cluster of problems or gold item that is in another split
-// than the one in the bank, the list of protected problems. pools maps "cluster ID" and
-// "gold item ID" to the split in the bank. A cluster that is not in the bank is a finding too,
-// since a bank lists all clusters; gold items may be missing.
+// pinned returns a finding for each cluster of similar problems, or gold item (a thing that solves
+// a problem), whose rows are in another split than bank.json, the list of protected problems,
+// assigns to it. pools maps "cluster ID" and "gold item ID" to that split. A cluster missing in
+// pools is a finding too; a gold item may be missing.
 func (s *sightings) pinned(pools map[string]string) (out []Finding) {
 	for key, f := range s.at {
 		pool, known := pools[key]

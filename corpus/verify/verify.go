@@ -242,8 +242,9 @@ func (v *verifier) cardCounts(f *corpus.Front) {
 // maxBank is the maximum size of bank.json that is read, in bytes.
 const maxBank = 256 << 20
 
-// bank compares the split of each cluster and gold item in the rows with the split in bank.json.
-// It does nothing if bank.json is missing or does not have its hash.
+// bank adds a finding for each cluster of similar problems or gold item (a thing that solves a
+// problem) whose rows are in another split than bank.json, the list of protected problems, says. It
+// does nothing if bank.json is missing or was changed.
 func (v *verifier) bank() {
 	if !v.whole[corpus.BankName] {
 		return

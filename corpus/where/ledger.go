@@ -76,7 +76,8 @@ func Read(fsys corpus.FS, dir string, measured bool) ([]*Line, error) {
 	return r.lines, r.joinOptional()
 }
 
-// joinOptional joins the tables that not every corpus has.
+// joinOptional adds to the lines the rows of those ledger tables that not every corpus has, such as
+// leaks.
 func (r *reader) joinOptional() error {
 	err := join(r, "leaks",
 		func(x *rows.Leak) (id, record string) { return x.ID, "" },
@@ -96,7 +97,8 @@ func (r *reader) joinOptional() error {
 	return optional(err)
 }
 
-// reader reads the ledger tables of a corpus and joins their rows by attempt.
+// reader reads the ledger of a corpus (the tables about all attempts) and collects the rows about
+// one attempt in one line.
 type reader struct {
 	fsys  corpus.FS
 	dir   string
@@ -165,10 +167,10 @@ func optional(err error) error {
 	return err
 }
 
-// join reads a table and stores each row in the lines of its attempt. key returns the id of the
-// attempt and the hash of its record; if the hash is "", the row belongs to all copies of the
-// attempt. field returns the field of a line for the row. Of several rows about one attempt, the
-// first is stored.
+// join reads a table of the ledger and stores each row in the lines of its attempt. key returns the
+// attempt's id and the hash of its record; if the hash is "", the row belongs to all copies of the
+// attempt. field returns the pointer in a line that is set to the row. Of several rows about one
+// attempt, the first is stored.
 func join[T any](
 	r *reader,
 	table string,
@@ -218,8 +220,8 @@ func (l *Line) Values() map[string]any {
 	return out
 }
 
-// listed converts a list of structs to a list of maps by column name. Any other value is
-// returned unchanged.
+// listed converts a list of structs to a list of maps from column name to value, which filter
+// expressions can read. Any other value is returned unchanged.
 func listed(value any) any {
 	v := reflect.ValueOf(value)
 	if v.Kind() != reflect.Slice || v.Type().Elem().Kind() != reflect.Struct {

@@ -52,8 +52,8 @@ func (l *Line) parts() [7]any {
 // leaks. They are indexed like Line.parts.
 var prefixes = [7]string{3: "judge_", 4: "leak_"}
 
-// columns returns all ledger columns that expressions may use. If two tables have a column with
-// the same name, the first one is used.
+// columns returns all columns of the ledger (the tables about attempts) that filter expressions may
+// use. If two tables have a column with the same name, the first one is used.
 var columns = sync.OnceValue(func() (items []Column) {
 	seen := map[string]bool{}
 	for i, row := range (&Line{}).parts() {
@@ -138,9 +138,9 @@ func typeOf(t reflect.Type) *cel.Type {
 	return nil
 }
 
-// maxCost is the maximum cost of an expression on one attempt, in the units of the CEL library,
-// about one for each operation. It takes a millisecond, so that no expression holds up a run on a
-// day of 27,000 attempts for longer than half a minute.
+// maxCost is the maximum cost of a filter expression on one attempt, in the units of the CEL
+// library, about one for each operation. It takes about a millisecond, so that no expression delays
+// a run on a day of 27,000 attempts by more than half a minute.
 const maxCost = 50_000
 
 // ErrCost reports an expression that takes too many operations on one attempt.

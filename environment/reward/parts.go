@@ -124,8 +124,9 @@ func measureSKUAttrs(f *facts) float64 { return f.axes().SKUAttrs }
 
 func measureGoldShown(f *facts) float64 { return f.goldShown }
 
-// measureToolMatch returns the F1 score of the attempt's calls against the teacher's calls, both as
-// multisets. It is 0 if there is no teacher, or if no tool has shown a requested product.
+// measureToolMatch returns the F1 score, 0 to 1, of the attempt's tool calls against the calls of
+// the teacher's attempt at the same problem. Repeated calls count as often as they occur in both.
+// It is 0 if there is no teacher, or if no tool has shown a requested product.
 func measureToolMatch(f *facts) float64 {
 	teacher := f.attempt.Teacher
 	if f.goldShown == 0 || len(f.calls) == 0 || len(teacher) == 0 {

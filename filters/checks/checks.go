@@ -154,8 +154,8 @@ func countCallTurns(a *evidence.Attempt, l Limits) (value, limit float64) {
 }
 
 // countCalls returns the number of calls in the dialogue or of entries in the proxy's log,
-// whichever is larger. It returns evidence.MaxCalls, one above the limit, for an attempt that is
-// too large to be examined.
+// whichever is larger, and the limit for it. For an attempt that is too large to be examined it
+// returns evidence.MaxCalls, one above the limit.
 func countCalls(a *evidence.Attempt, _ Limits) (value, limit float64) {
 	if a.Truncated() {
 		return evidence.MaxCalls, evidence.MaxCalls - 1
@@ -171,9 +171,9 @@ func countUnanswered(a *evidence.Attempt, _ Limits) (value, limit float64) {
 	return float64(n), 0
 }
 
-// countCommits returns by how many the number of commit calls is too large or too
-// small; the limit is 0. The value is NaN, so that the check passes, if a verifier already
-// graded the attempt or if its tools include none that commits.
+// countCommits returns by how many the number of commit calls (calls that end the attempt with the
+// chosen items) is too large or too small; the limit is 0. The value is NaN, so that the check
+// passes, if a verifier already graded the attempt or if none of its tools can commit.
 func countCommits(a *evidence.Attempt, l Limits) (value, limit float64) {
 	if a.Trace.Ruling != nil || !a.CanCommit() {
 		return math.NaN(), 0
@@ -273,15 +273,17 @@ var (
 	}
 )
 
-// stems has a part of each word in judgeWords and forgetWords, and verdictKey. Most texts
-// contain none of these parts, so that their sentences need not be examined.
+// stems has a part of each word in the lists judgeWords and forgetWords, and verdictKey. A text
+// that contains none of these parts gives no orders to a grader, so that its sentences are not
+// examined.
 var stems = []string{
 	"judg", "grad", "valua", "reviewer", "scorer", "rubric", "assessor", "评", "juez", "richter:",
 	"bewerter", "gutachter", "оценщик", "судья", "ignor", "disregard", "forget", "overr", "忽略", "игнорир",
 	verdictKey,
 }
 
-// verdictKey is the key of the grade in a judge's JSON reply. Customers do not use this word.
+// verdictKey is the name of the grade in the JSON reply of a judge. A trace that contains it tries
+// to answer in the judge's place: customers do not use this word.
 const verdictKey = "reasoning_quality"
 
 func isOrder(sentence string) bool {

@@ -104,9 +104,9 @@ func (a *Act) readArgument(
 	}
 }
 
-// readByValue reads an argument by its value, for a tool whose argument names are unknown. The
-// first value that consists of item ids sets a.IDs. Of all other texts, the one with the most
-// words sets a.Words.
+// readByValue reads one argument of a tool call whose argument names are unknown. If the value
+// consists of item ids and the call has none yet, it becomes a.IDs. Of all other texts, the one
+// with the most words becomes a.Words, the query.
 func (a *Act) readByValue(s *scratch, v gjson.Result) {
 	start := len(s.ids)
 	ids := s.appendIDs(v, false)
@@ -129,7 +129,8 @@ func (a *Act) readByValue(s *scratch, v gjson.Result) {
 	}
 }
 
-// hasValues reports whether the arguments of a call have a value, such as words or items.
+// hasValues reports whether a call has any argument value, such as query words or items. A call
+// without one, such as search(), could be sent by any client.
 func (a *Act) hasValues() bool {
 	return len(a.Words) > 0 || len(a.IDs) > 0 || len(a.specs) > 0 || a.Page > 1 || a.Scope != 0 || a.OtherArgs != 0
 }
@@ -161,7 +162,8 @@ func (a *Act) readQueries(v gjson.Result) {
 // find_products_in_same_shop. Real calls have two to four.
 const maxSpecs = 32
 
-// valueText returns the text of a JSON string, or the JSON itself of any other value.
+// valueText returns the content of a JSON string, without quotes, or the unchanged JSON of any
+// other value: 12 → "12".
 func valueText(v gjson.Result) string {
 	if v.Type == gjson.String {
 		return v.Str
@@ -169,12 +171,12 @@ func valueText(v gjson.Result) string {
 	return v.Raw
 }
 
-// maxQuotings is the maximum number of layers of URL encoding that are removed from a value.
-// Most clients encode once or twice.
+// maxQuotings is the maximum number of times that URL encoding is undone in one value. Most clients
+// encode a value once or twice.
 const maxQuotings = 3
 
-// unquote removes up to maxQuotings layers of URL encoding from s. It returns s unchanged if
-// encoded is false.
+// unquote undoes URL encoding of s ("a%20b" → "a b"), up to maxQuotings times. It returns s
+// unchanged if encoded is false.
 func unquote(s string, encoded bool) string {
 	if !encoded {
 		return s
@@ -230,8 +232,8 @@ func (a *Act) SameRequest(b *Act) bool {
 		a.Scope == b.Scope && a.OtherArgs == b.OtherArgs
 }
 
-// sameSubject reports whether two calls have the same tool, query words and items. Their
-// page, scope and other filters may differ.
+// sameSubject reports whether calls a and b have the same tool, query words and items. Page, scope
+// and other filters may differ.
 func (a *Act) sameSubject(b *Act) bool {
 	return a.Tool == b.Tool && a.name == b.name &&
 		slices.Equal(a.Words, b.Words) && SameIDs(a.IDs, b.IDs) &&

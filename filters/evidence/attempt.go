@@ -215,9 +215,9 @@ func (a *Attempt) Fit(title string) int {
 	return n
 }
 
-// countLinks sets a.Links, the numbers of logged requests by link (how a reply of the model asked
-// for them), a.Bare, the number of those that a reply named without any value, and a.Cut, the
-// number that an unreadable reply may have asked for.
+// countLinks sets three counts of the logged tool requests: a.Links by kind of link (how a reply of
+// the model asked for the request), a.Bare of those that a reply asked for without any argument
+// value, and a.Cut of those that an unreadable reply may have asked for.
 func (a *Attempt) countLinks() {
 	for i := range a.Log.Dispatches {
 		d := &a.Log.Dispatches[i]

@@ -2,11 +2,11 @@ package evidence
 
 import "slices"
 
-// linkChoices marks requests that the client chose from a list as undecided: a reply called one
-// tool several times, and the client sent a later call without the earlier ones. The model then
-// did not decide which call was sent.
-// Some lists leave no choice to the client. It may send the first calls only, or leave out a
-// call whose result it already has. It may also vote among several answers to one request.
+// linkChoices marks requests that the client chose from a list as undecided: a reply of the model
+// called one tool several times, and the client sent a later of these calls without the earlier
+// ones. The model then did not decide which call was sent. A list leaves no choice if the client
+// sends its first calls only, or leaves out a call whose result it already has. Nor does it if the
+// client votes among several answers to one request.
 func (l *ProxyLog) linkChoices() {
 	for i := range l.Replies {
 		if l.Replies[i].MultipleChoices {

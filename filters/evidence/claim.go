@@ -23,8 +23,8 @@ type Claim struct {
 	Edited  bool
 }
 
-// readClaims reads up to MaxCalls calls of the dialogue in order, without comparing them with
-// the log.
+// readClaims returns the first calls of the dialogue in order, at most MaxCalls, as claims: what
+// the trace states about a call and its result, not yet compared with the proxy's log.
 func readClaims(d *arena.Dialogue, s *scratch) []Claim {
 	claims := s.claims
 	for i := range d.Turns {
@@ -135,9 +135,9 @@ func (l *ProxyLog) compareResult(claims []Claim, i int, s *scratch) {
 	c.Edited = l.isEdited(c, i, s)
 }
 
-// isRemembered reports whether a client may have taken the result of a call without a logged
-// request from its cache. That is so if an earlier call with a logged request is equal, or if
-// the log has requests for the details of all items in the result.
+// isRemembered reports whether a client may have taken the result of c, a call without a logged
+// request, from its cache. That is so if an earlier call with a logged request is equal to c, or if
+// c opens items and the log has a request for the details of each item in its result.
 func (l *ProxyLog) isRemembered(earlier []Claim, c *Claim) bool {
 	if slices.ContainsFunc(earlier, func(e Claim) bool {
 		return e.Dispatch >= 0 && e.Act.SameRequest(&c.Act)

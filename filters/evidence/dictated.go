@@ -37,9 +37,9 @@ func (a *Attempt) countDictated() (dictated, total int) {
 	return dictated, total
 }
 
-// newestPrompt returns the text of the user's messages since the model's last answer, from the
-// body of a completion request. Tool results and system messages are left out, since these
-// explain the tools to every model. It returns "" if no prompt was logged.
+// newestPrompt returns the text of the user's messages since the model's last answer, from the JSON
+// body of a request to a model. It leaves out tool results, and system messages, which explain the
+// tools to every model. It returns "" if the log lacks the body.
 func newestPrompt(body arena.Raw) string {
 	var newest []string
 	gjson.Get(string(body), "messages").ForEach(func(_, message gjson.Result) bool {

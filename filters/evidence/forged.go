@@ -65,9 +65,9 @@ func (r *Reply) isHurried() bool {
 	return r.Call.DurationMS > 0 && float64(r.size) > fastest*r.Call.DurationMS
 }
 
-// minEven is the minimum number of replies that must take exactly the same time to be evidence
-// of forgery. Times are in whole milliseconds, so each additional reply matches by chance in
-// about one of a thousand cases.
+// minEven is the minimum number of replies whose equal durations are evidence of forgery. Durations
+// are in whole milliseconds, so each additional reply has the same one by chance in about one of a
+// thousand cases.
 const minEven = 3
 
 // hasEvenTimes reports whether all replies took exactly the same time although their lengths
@@ -115,8 +115,8 @@ func (s *scratch) exceedsTokens(m *completion) bool {
 	return characters+s.argumentBytes > limit
 }
 
-// causality is an order of the replies that is inferred from the requests that they ask for,
-// without the log's times.
+// causality is the order of a model's replies that is inferred from the tool requests that they ask
+// for, without the times in the log.
 type causality struct {
 	// replies are artificial times that put the replies into this order.
 	replies []span
@@ -179,9 +179,10 @@ func (a *Attempt) isOutOfOrder(reply, j int) bool {
 	return j > 0 && start+a.Log.Slack < dispatches[j-1].End
 }
 
-// asksFor reports whether a reply contains a call that matches a logged request. If no reply of
-// the log has a call that can be read, the words of the request are sufficient. An unreadable
-// reply counts unless a later readable one asks for the request.
+// asksFor reports whether a reply of the model contains a call that matches the logged request d.
+// If no call can be read in any reply of the log, the words of the request in the reply are
+// sufficient. An unreadable reply counts as asking, unless a later readable one asks for the
+// request.
 func (a *Attempt) asksFor(reply int, d *Dispatch) bool {
 	r := &a.Log.Replies[reply]
 	if !r.readable {

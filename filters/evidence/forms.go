@@ -10,9 +10,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// maxFrame is the maximum number of words of a frame. A frame is the text before a value that
-// shows it to be a call, such as "search" in search[lamp]. Five words are a tool, its argument,
-// and another argument with its value.
+// maxFrame is the maximum number of words of a frame: the text before a value that shows the value
+// to belong to a call, such as "search" in search[lamp]. Five words are enough for a tool, its
+// argument, and another argument with its value.
 const maxFrame = 5
 
 // learnForms reads calls in a notation of the agent's author, such as search[lamp] and
@@ -32,11 +32,11 @@ func (a *Attempt) learnForms() {
 	}
 }
 
-// learnFrames finds calls in an unknown form by their frame, the fixed words before a value, here the
-// last depth words, and adds the calls to the replies. It adds nothing and returns false unless each
-// request has a frame in the newest reply before it, each tool has one frame of its own, and at least
-// two tools have one. If the client picked its requests from a list of calls in a reply, the frames
-// are known, but no call is the model's choice: learnFrames adds nothing and returns true.
+// learnFrames finds calls in an unknown notation, such as search[lamp], by their frame, the last
+// depth words before a value, and adds the calls to the replies. It adds nothing and returns false
+// unless each request has a frame in the newest reply before it, each tool has one frame that no
+// other tool has, and at least two tools have one. If the client chose its requests from a list of
+// calls in a reply, no call is the model's choice: it adds nothing and returns true.
 func (a *Attempt) learnFrames(depth int) bool {
 	var known frames
 	for i := range a.Log.Dispatches {
@@ -175,12 +175,12 @@ func (r *Reply) addCall(req *Act) {
 	r.queue = append(r.queue, req.Tool)
 }
 
-// frames contains the frame of each tool: the words before the value in each of its calls. It is
-// "" if unknown.
+// frames has for each tool its frame: the fixed words before the value in each of the tool's calls,
+// such as "search" in search[lamp]. It is "" for a tool whose frame is unknown.
 type frames [ToolTerminate + 1]string
 
-// add sets the frame of a tool, the words before its values. It returns false if the frame is
-// empty, the tool already has another frame, or another tool has the same one.
+// add sets the frame (fixed words before a value) of tool t and returns true. It returns false if
+// the tool already has another frame, or if another tool has the same one.
 func (f *frames) add(t Tool, frame string) bool {
 	for i, used := range f {
 		if used == "" {
@@ -201,8 +201,8 @@ func (f *frames) count() int {
 	})
 }
 
-// frame returns up to depth words before the last occurrence of a request's words or items in
-// a reply. It returns "" if the reply does not contain the request, or only within prose.
+// frame returns up to depth words before the last place where a reply has the words or items of the
+// request req. It returns "" if the reply does not contain them, or only within a sentence.
 func (a *Attempt) frame(reply int, req *Act, depth int) string {
 	return a.lastFrame(reply, req, depth).words
 }
@@ -216,9 +216,9 @@ type framedCall struct {
 	tail    string
 }
 
-// lastFrame finds the last occurrence of a request in a reply that follows a frame of at most
-// depth words and is not within prose. The last one counts since models think before they act.
-// It returns the zero value if there is none.
+// lastFrame finds the last place in a reply with the words or items of the request req, after at
+// most depth fixed words (a frame) and not within a sentence. The last place counts since models
+// think before they act. It returns the zero value if there is none.
 func (a *Attempt) lastFrame(reply int, req *Act, depth int) framedCall {
 	var call framedCall
 	for before, after := range a.occurrences(reply, req, a.newestListFor(reply)) {
@@ -235,8 +235,9 @@ func (a *Attempt) newestListFor(reply int) []string {
 	return a.newestList(a.Log.Replies[reply].Start)
 }
 
-// replyMentions reports whether a reply contains all words or items of a call, in sequence.
-// In a reply without readable calls, items may also appear as their positions in list.
+// replyMentions reports whether a reply contains all words or items of the call req, in sequence.
+// If no call can be read in the reply, an item may also appear as its position in list: 3 for the
+// third.
 func (a *Attempt) replyMentions(
 	reply int,
 	req *Act,
@@ -274,8 +275,8 @@ func (a *Attempt) occurrences(
 	}
 }
 
-// yieldOccurrences yields the text before and after each place where the words appear in
-// sequence. It reports whether there is any.
+// yieldOccurrences yields the text before and after each place in text where the words, given as
+// hashes, appear in sequence. It reports whether it yielded any.
 func yieldOccurrences(
 	text string,
 	words []uint64,
@@ -305,9 +306,9 @@ const (
 	maxCommand     = 32
 )
 
-// subjectOf returns the hashes of a call's words, followed by those of its item ids. An id
-// that is in list is replaced by its position in list, counted from 1. The next call of
-// subjectOf overwrites the result.
+// subjectOf returns the hashes of a call's query words, followed by those of its item ids. An id
+// that is in list is replaced by its position, counted from 1. The next call of subjectOf
+// overwrites the result.
 func (s *scratch) subjectOf(req *Act, list []string) []uint64 {
 	s.subject = append(s.subject[:0], req.Words...)
 	for _, id := range req.IDs {
@@ -341,10 +342,10 @@ func matchEnd(text string, start int, words []uint64) int {
 	return pos
 }
 
-// frameOf returns up to depth words before a value, in lower case and as written. Both are empty
-// if the value is within prose: another word precedes the frame, or follows the value after
-// blanks only. The written form includes the character before the frame, which distinguishes an
-// opening tag from a closing one.
+// frameOf returns the frame of a value: up to depth words before it, in lower case and as written.
+// Both are empty if the value is part of a sentence, that is if another word precedes those words
+// or follows the value after blanks only. The written form includes the character before the words,
+// which distinguishes an opening tag from a closing one.
 func frameOf(before, after string, depth int) (words, written string) {
 	lead := before
 	for range depth {

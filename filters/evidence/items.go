@@ -10,9 +10,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/model"
 )
 
-// countPrescient counts the items that replies use in calls before any result can have shown
-// them to the model, although the tool server returns them later. replies counts the replies with such
-// an item. The time at which a reply was requested counts, not the time at which it ended.
+// countPrescient counts items that calls in replies use before any result can have shown them to
+// the model, although the tool server returns them later: the agent knew the answer. replies is the
+// number of replies with such an item. The time at which a reply was requested counts, not its end.
 func (a *Attempt) countPrescient() (items, replies int) {
 	for i := range a.Log.Replies {
 		r := &a.Log.Replies[i]
@@ -101,9 +101,9 @@ func (a *Attempt) viewedItems(d *Dispatch) []string {
 	return a.scratch.filterShown(d.Act.IDs, listed, answer)
 }
 
-// countInvented counts the items in calls of the dialogue that are neither in an earlier result,
-// in any logged answer nor in the customer's request. named counts those that a reply contains in a
-// call: the model hallucinated them.
+// countInvented counts the items in calls of the dialogue that are in no earlier result, no logged
+// answer and not in the customer's request. named is the number of those that a call in a reply
+// contains, so that the model itself made them up.
 func (a *Attempt) countInvented() (invented, named int) {
 	for i := range a.Claims {
 		c := &a.Claims[i]

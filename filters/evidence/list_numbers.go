@@ -11,9 +11,9 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// resolveNumbers replaces positions in a list, such as 3 for the third item, by item ids
-// in the calls of replies. A client may number a list of items for its model. Only positions
-// whose items were then opened or committed are replaced.
+// resolveNumbers replaces positions in a list (3 for the third item) by item ids in the calls of
+// the model's replies, since a client may number the items that it shows to its model. Only
+// positions whose items were then opened or committed are replaced.
 func (a *Attempt) resolveNumbers() {
 	for i := range a.Log.Replies {
 		r := &a.Log.Replies[i]
@@ -94,7 +94,8 @@ func (a *Attempt) wereChosen(ids []string, time float64) bool {
 	})
 }
 
-// searchKeys are the names of the arguments of the harness's own search.
+// searchKeys are the names of the arguments of the harness's search tool, such as the filters that
+// a call in another notation may contain too.
 var searchKeys = []string{"q", "query", "page", "price", "shop_id", "service", "sort"}
 
 // readCustomKeys reads a call whose argument names are unknown. For a search, the longest text

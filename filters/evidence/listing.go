@@ -62,8 +62,9 @@ func originalText(result arena.Raw) string {
 	return s
 }
 
-// columnFor returns the list for the value of the JSON key at the end of text: l.Shown for
-// product_id, l.Titles for a key that ends in "title", and nil for any other key.
+// columnFor returns a pointer to the list that a value in JSON belongs to, by the key at the end of
+// text, which is the text before the value: l.Shown for product_id, l.Titles for a key that ends in
+// "title", and nil for any other key.
 func (l *Listing) columnFor(text string) *[]string {
 	for len(text) > 0 && strings.IndexByte(blanks, text[len(text)-1]) >= 0 {
 		text = text[:len(text)-1]

@@ -175,9 +175,9 @@ func (l *ProxyLog) count(e *entry) int {
 	return len(e.Response)
 }
 
-// inferences returns the number of chat completions that may have returned text. counted is the
-// number of calls to models that the sandbox counted. If the log has at least that many
-// completions, only the answered ones count. Otherwise the missing ones count too.
+// inferences returns the number of chat completions in the log that may have returned text. counted
+// is the number of model calls that the sandbox counted. If the log has at least as many
+// completions, only the answered ones count. Otherwise those missing in the log count too.
 func (l *ProxyLog) inferences(counted int) int {
 	if l.Requested >= counted {
 		return len(l.Replies)

@@ -115,11 +115,11 @@ func (l *ProxyLog) lastReplyBefore(start float64) int {
 	return last
 }
 
-// linkDispatch sets the link of the logged request i by the replies first to last, which are
-// those since the previous request. The link tells how one of them asked for the request. If
-// none did, the request is a retry of an earlier one, unknown if one of the replies cannot be
-// read, stale if an earlier reply asked for it, overridden if they called its tool with other
-// arguments, else none.
+// linkDispatch sets the link of the logged tool request i: how the model's replies first to last,
+// those since the previous request, asked for it. If none of them did, the link is that of an
+// earlier equal request that is tried again, else unknown (one of the replies cannot be read),
+// stale (an earlier reply asked for it), overridden (they called its tool with other arguments) or
+// none.
 func (l *ProxyLog) linkDispatch(i, first, last int) {
 	d := &l.Dispatches[i]
 	for _, r := range linkRelations {
@@ -152,10 +152,10 @@ func (l *ProxyLog) linkDispatch(i, first, last int) {
 	}
 }
 
-// useNamed finds the newest call in the replies first to last that is related to the logged request
-// d, sets d.Reply to its reply and returns true. It returns false if there is none. The call is
-// marked as used once all its items are requested; calls that are used are skipped unless again
-// is true.
+// useNamed finds the newest call in the replies first to last that matches the logged request d by
+// the relation related, sets d.Reply to the call's reply and returns true. It returns false if
+// there is none. A call is marked as used once all its items are requested; used calls are skipped
+// unless again is true.
 func (l *ProxyLog) useNamed(
 	d *Dispatch,
 	first, last int,
@@ -177,9 +177,9 @@ func (l *ProxyLog) useNamed(
 	return false
 }
 
-// takePart removes the items of req from the call named if that call opens more items than
-// req, since clients open items one by one. It reports whether items remain to be opened. It
-// returns false and changes nothing for tools that do not open items.
+// takePart handles a request req for some items of the call named, since clients open items one by
+// one: it removes the items of req from named and returns true if any remain to be opened. For
+// tools that do not open items it changes nothing and returns false.
 func takePart(named, req *Act) bool {
 	takesSome := named.Tool == ToolView || named.Tool == ToolOther
 	if !takesSome || len(req.IDs) >= len(named.IDs) {

@@ -8,17 +8,19 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// mention is how much of a request is in the text of a reply, in any syntax.
+// mention is how much of a tool request a model's reply contains: nothing, a part, or the tool's
+// name and all values.
 type mention uint8
 
 const (
-	// mentionNone means that neither the tool's name nor a distinctive value is in the text.
+	// mentionNone means that a reply contains neither the tool's name nor a distinctive value of a
+	// request.
 	mentionNone mention = iota
-	// mentionPart means that the tool's name or a distinctive value is in the text, but not the
-	// whole call.
+	// mentionPart means that a reply contains the tool's name or a distinctive value of a request,
+	// but not the complete call.
 	mentionPart
-	// mentionWhole means that the tool's name and every value of every argument are in the text,
-	// written as a call or in a block of code.
+	// mentionWhole means that a reply contains the tool's name and every value of every argument of
+	// a request, written as a call or in a block of code.
 	mentionWhole
 )
 
@@ -37,10 +39,10 @@ type occurrence struct {
 	version *textVersion
 }
 
-// findMention returns how much of a request a reply contains. Text inside of calls that were
-// read counts only if it contains the whole request. A whole request counts as a part if the
-// reply lists more such calls than were sent, since the client then chose. A reply that is too
-// long to be searched to its end counts at least as a part.
+// findMention returns how much of the request r a reply contains: nothing, a part, or all of it.
+// Text inside calls that were read counts only if it contains all. A complete request counts as a
+// part if the reply lists more calls like it than were sent, since the client then chose. A reply
+// that is too long to be searched to its end counts at least as a part.
 func (a *Attempt) findMention(reply int, r *request) mention {
 	best := mentionNone
 	t := a.unreadText(reply)
@@ -65,8 +67,8 @@ func (a *Attempt) findMention(reply int, r *request) mention {
 	return best
 }
 
-// requestsAfter counts the logged requests to the tool server between a reply and the next one. It
-// returns at least 1.
+// requestsAfter returns the number of logged tool requests between a reply of the model and the
+// next reply, but at least 1.
 func (a *Attempt) requestsAfter(reply int) int {
 	n := slicesx.CountFunc(a.Log.Dispatches, func(d *Dispatch) bool {
 		return d.LastReply == reply
@@ -74,9 +76,9 @@ func (a *Attempt) requestsAfter(reply int) int {
 	return max(n, 1)
 }
 
-// mentionIn returns how much of a request one version of a text contains. Values may precede or
-// follow the tool's name, in any order. If the name or a value is within a sentence, the text
-// counts as a part of the request only.
+// mentionIn returns how much of the request r one version of a reply's text contains, and where.
+// Values may precede or follow the tool's name, in any order. If the name or a value is within a
+// sentence, the text counts as a part of the request only.
 func (a *Attempt) mentionIn(v *textVersion, r *request) occurrence {
 	o := occurrence{name: -1, version: v}
 	isCalled := false
@@ -111,8 +113,8 @@ func (a *Attempt) mentionIn(v *textVersion, r *request) occurrence {
 	return o
 }
 
-// countCalls counts the calls in a text that look like the call at o: the name of any tool after
-// the same text at the start of a line.
+// countCalls returns the number of places in a text that look like the call at o: the name of any
+// tool at the start of a line, after the same text as there, such as "1. " (digits are equal).
 func (a *Attempt) countCalls(o *occurrence) int {
 	n := 0
 	for _, name := range a.toolNames() {
@@ -125,9 +127,9 @@ func (a *Attempt) countCalls(o *occurrence) int {
 	return n
 }
 
-// isName reports whether the tool's name at these offsets is a call instead of a word in a
-// sentence. Either a parenthesis follows it, or no other word is next to it; a key, a tool name
-// or a value of the request may follow.
+// isName reports whether the tool's name at the offsets start to end is a call and not a word in a
+// sentence: a parenthesis follows it, or no other word is next to it except a key, tool name or
+// value of the request.
 func (v *textVersion) isName(start, end int, r *request) bool {
 	if strings.HasPrefix(v.text[end:], "(") {
 		return true
@@ -135,9 +137,9 @@ func (v *textVersion) isName(start, end int, r *request) bool {
 	return v.wordBefore(start) == "" && v.isDelimitedAfter(end, r)
 }
 
-// isValue reports whether the words at these offsets are a value of the request r instead of a part
-// of a sentence: next to them, with only blanks between, is no word except a key, a tool name or,
-// after them, another value of r.
+// isValue reports whether the words from start to end are a value of the request r and not a part
+// of a sentence. No other word may be next to them with only blanks between, except a key or a tool
+// name or, after them, another value of r.
 func (v *textVersion) isValue(start, end int, r *request) bool {
 	if !v.isDelimitedAfter(end, r) {
 		return false
@@ -146,8 +148,8 @@ func (v *textVersion) isValue(start, end int, r *request) bool {
 	return word == "" || r.isKeyOrName(word)
 }
 
-// isDelimitedAfter reports whether no prose follows the offset end. The line may end there, or
-// continue with punctuation or with a key, tool name or value of the request.
+// isDelimitedAfter reports whether the sentence, if any, does not go on after the offset end: the
+// line ends there, or continues with punctuation or with a key, tool name or value of the request.
 func (v *textVersion) isDelimitedAfter(end int, r *request) bool {
 	next := strings.TrimLeft(v.text[end:], " \t")
 	word := next[:len(next)-len(strings.TrimLeftFunc(next, isWordRune))]
@@ -158,8 +160,8 @@ func (v *textVersion) isDelimitedAfter(end int, r *request) bool {
 	return slices.ContainsFunc(r.values, func(value value) bool { return value.words[0] == first })
 }
 
-// wordBefore returns the word before an offset. It returns "" if anything but blanks is between
-// them.
+// wordBefore returns the word before the offset start of the text. It returns "" if anything but
+// blanks is between them.
 func (v *textVersion) wordBefore(start int) string {
 	before := strings.TrimRight(v.text[:start], " \t")
 	return before[len(strings.TrimRightFunc(before, isWordRune)):]
@@ -199,10 +201,10 @@ func (a *Attempt) wordsIn(v *textVersion, words []uint64) iter.Seq2[int, int] {
 	}
 }
 
-// linkByWords sets the links of logged requests that were found in no call, by searching the text
-// of replies. The link is named if the tool's name and every value are in a reply of the request's
-// turn or, as in a team of models, in an earlier reply of another model. The link is unknown if the
-// newest reply contains only a part, which may be a call in a form that cannot be read, or after
+// linkByWords sets the links of logged requests for which no call was found in a reply, by
+// searching the text of replies. The link is named if a reply of the same turn contains the tool's
+// name and every value or, in a team of models, an earlier reply of another model does. It is
+// unknown if the newest reply contains only a part, which may be a call that cannot be read, or if
 // maxComparedWords words were compared.
 func (a *Attempt) linkByWords() {
 	for i := range a.Log.Dispatches {
@@ -233,8 +235,8 @@ func (a *Attempt) linkByWords() {
 	}
 }
 
-// olderMention returns the index of the newest reply before the last one that contains a whole
-// request, among the replies of the request's turn and the earlier replies of other models. It
+// olderMention returns the index of the newest reply before the last one that contains the complete
+// call of request r: a reply since the previous request, or an earlier reply of another model. It
 // returns -1 if there is none.
 func (a *Attempt) olderMention(d *Dispatch, r *request) int {
 	for reply := d.LastReply - 1; reply >= 0; reply-- {

@@ -10,9 +10,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// narrowRange is the maximum ratio of the upper to the lower bound of a price range that can
-// single out one item. Customers' requests have one bound, or two that are farther from each
-// other.
+// narrowRange is the maximum ratio of the upper to the lower bound of a price range, such as
+// 328/310, that can single out one item. Customers' requests have one bound, or two bounds that are
+// farther apart.
 const narrowRange = 1.25
 
 // countPinned counts the searches within a narrow range of numbers, such as price=310-328, that
@@ -42,8 +42,8 @@ func (a *Attempt) countPinned() int {
 // rangePattern matches two numbers with a hyphen, a dash, a comma or two points between them.
 var rangePattern = regexp.MustCompile(`^\s*(\d{1,9}(?:\.\d{1,4})?)\s*(?:-|–|\.\.|,)\s*(\d{1,9}(?:\.\d{1,4})?)\s*$`)
 
-// parseRange parses two numbers as the bounds of a range. ok is false if text is no range, and
-// unless 0 < low <= high.
+// parseRange parses text such as "310-328" as the bounds of a range. ok is false if text is no such
+// range or its bounds are not 0 < low <= high.
 func parseRange(text string) (low, high float64, ok bool) {
 	match := rangePattern.FindStringSubmatch(text)
 	if match == nil {

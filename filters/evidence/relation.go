@@ -6,8 +6,8 @@ import "slices"
 // in a reply or in the dialogue. Each relation allows the client another kind of change.
 type relation func(named, req *Act) bool
 
-// linkRelations are the relations that may link a logged request to a call in a reply, the
-// surest first, each with the link that it shows.
+// linkRelations are the ways in which a logged request may match a call in a reply (equal,
+// shortened …), the surest first, each with the link that it shows.
 var linkRelations = [...]struct {
 	related relation
 	link    Link
@@ -31,9 +31,10 @@ func Covers(named, req *Act) bool {
 		len(req.IDs) > 0 && IsSubset(req.IDs, named.IDs)
 }
 
-// isRenamed reports whether named calls a tool that the harness does not have with the arguments of
-// req: the same words or other arguments, at least the same items, or as many queries. The
-// author then renamed the tools, and only the author's client knows the names.
+// isRenamed reports whether named calls a tool that the harness does not have, but with the
+// arguments of the logged request req: the same query words or other arguments, at least the same
+// items, or as many queries. The agent's author then renamed the tools, and only the author's
+// client knows which name means which tool.
 func isRenamed(named, req *Act) bool {
 	if named.Tool != ToolOther {
 		return false
@@ -58,8 +59,8 @@ func isRefiltered(named, req *Act) bool {
 	return named.sameSubject(req) && named.Page == req.Page && isScopeCompatible(named, req)
 }
 
-// isScopeCompatible reports whether two searches are among the items of one owner, or one of them is
-// among all items.
+// isScopeCompatible reports whether two searches cover the same items: both those of one owner, or
+// at least one of them all items.
 func isScopeCompatible(a, b *Act) bool {
 	return a.Scope == b.Scope || a.Scope == 0 || b.Scope == 0
 }
@@ -103,7 +104,8 @@ func isFollowUp(named, req *Act) bool {
 	return false
 }
 
-// isPrefix reports whether words starts with prefix. An empty prefix matches only empty words.
+// isPrefix reports whether words starts with prefix; both are lists of word hashes. An empty prefix
+// matches only empty words.
 func isPrefix(prefix, words []uint64) bool {
 	if len(prefix) == 0 {
 		return len(words) == 0

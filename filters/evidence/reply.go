@@ -235,8 +235,9 @@ func eachPart(list gjson.Result, depth int, do func(part gjson.Result)) {
 	})
 }
 
-// mayContainCall reports whether a text, escaped or not, can contain a call. In every dialect a
-// call has an opening brace, or "ction" as in the line "Action:".
+// mayContainCall reports whether a text, escaped or not, can contain a tool call: it has an opening
+// brace, or "ction" as in the line "Action:". Calls in every notation that is read have one of
+// these.
 func mayContainCall(text arena.Raw) bool {
 	return strings.IndexByte(string(text), '{') >= 0 ||
 		strings.Contains(string(text), "ction")
@@ -318,8 +319,9 @@ func (s *scratch) readFunction() (name string, args arena.Raw) {
 }
 
 // readTextCalls reads the calls that a model wrote as text into s.acts. The calls of the current
-// reply start at s.acts[first]. It reads none from a reply whose calls have words without a key, since
-// these words are compared with requests under any key (learnForms, linkByWords).
+// reply start at s.acts[first]. If the calls of a reply have values without the name of an
+// argument, none is read, since learnForms and linkByWords compare those values with requests under
+// any name.
 func (s *scratch) readTextCalls(text string, first int) {
 	reading := s.textCalls.Read(text)
 	if slices.Contains(reading.Repairs, calls.RepairWords) {

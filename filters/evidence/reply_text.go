@@ -18,8 +18,8 @@ import (
 // Proxies keep 2,000 to 64,000 characters of a reply.
 const maxReplyText = 64 << 10
 
-// replyText is the text of a reply, prepared for the search for calls that no parser recognised.
-// versions are the text without the calls that were read, once as written and then with escapes
+// replyText is the text of a model's reply without the calls that were read, prepared for the
+// search for calls in an unknown notation. versions are this text as written and with escapes
 // decoded.
 type replyText struct {
 	versions []textVersion
@@ -37,7 +37,7 @@ type textVersion struct {
 	words []wordAt
 }
 
-// wordAt is the hash of a word and the byte offsets of its start and end in the text.
+// wordAt is a word in a text, as the hash of the word and the byte offsets of its start and end.
 type wordAt struct {
 	hash       uint64
 	start, end int
@@ -95,8 +95,8 @@ func appendVersions(versions []textVersion, text string) []textVersion {
 	return versions
 }
 
-// newVersion splits a text into words. Offsets must be equal in text and lower, so lower is the
-// unchanged text if lower case has another length.
+// newVersion returns a text with its words and its lower case. If lower-casing changes the length
+// in bytes, the unchanged text is used as its lower case, since offsets must be equal in both.
 func newVersion(text string) textVersion {
 	v := textVersion{text: text, lower: strings.ToLower(text)}
 	if len(v.lower) != len(text) {
@@ -181,12 +181,12 @@ func appendCodePoint(b *strings.Builder, text string, digits int) int {
 	return length
 }
 
-// maxLead is the maximum number of bytes before a tool's name that are compared to recognise a
-// list of calls.
+// maxLead is the maximum number of bytes between the start of a line and a tool's name (such as "1.
+// ") that are compared to recognise a list of calls.
 const maxLead = 16
 
-// leadOf returns up to maxLead bytes of the line before the offset at. All digits are replaced
-// by 0, so that the numbered items of a list are equal.
+// leadOf returns the text between the start of the line and the offset at, its last maxLead bytes
+// at most. Each digit is replaced by 0, so that the numbers of list items are equal.
 func (v *textVersion) leadOf(at int) string {
 	lead := v.text[max(0, at-maxLead):at]
 	lead = lead[strings.LastIndexByte(lead, '\n')+1:]

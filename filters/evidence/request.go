@@ -12,17 +12,17 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// request is a call that is searched for in the text of replies: the names of its tool in lower
-// case, and the keys and values of its arguments.
+// request is a logged tool request in the form in which the texts of replies are searched for it:
+// the names of its tool in lower case, and the keys and values of its arguments.
 type request struct {
 	names  []string
 	keys   []uint64
 	values []value
 }
 
-// requestOf returns what to search for in replies to find a logged request: its tool names, keys
-// and values. The names are the one in the URL, and that of the call in the dialogue that the
-// request was made for.
+// requestOf returns the names, keys and values by which replies are searched for the logged request
+// d. The tool's names are the one in the URL, and that in the call of the dialogue for which the
+// request was made.
 func (a *Attempt) requestOf(d *Dispatch) *request {
 	r := &request{names: []string{strings.ToLower(Endpoint(d.Call.Path))}}
 	if d.Claimed >= 0 {
@@ -35,7 +35,7 @@ func (a *Attempt) requestOf(d *Dispatch) *request {
 	return r
 }
 
-// value is one value of a request's arguments, as the hashes of its words.
+// value is one argument value of a tool request, as the hashes of its words.
 type value struct {
 	words []uint64
 	// distinct reports whether a text that is not about the call is unlikely to contain the
@@ -43,8 +43,8 @@ type value struct {
 	distinct bool
 }
 
-// minDistinct is the minimum number of characters of a single word or number that is evidence of
-// a call. Counts, pages, units and "true" are shorter or excluded.
+// minDistinct is the minimum number of characters of a single word or number that is evidence of a
+// call when a reply contains it. Counts, page numbers and units are shorter; "true" is excluded.
 const minDistinct = 5
 
 // maxValues is the maximum number of values of one request that are searched for in replies.

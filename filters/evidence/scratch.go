@@ -57,8 +57,8 @@ type scratch struct {
 	full bool
 }
 
-// scratchPool contains values to be reused, since they are most of the memory that an attempt
-// needs.
+// scratchPool stores scratch values (the memory for examining one attempt) for reuse, since they
+// are most of the memory that an attempt needs.
 var scratchPool = sync.Pool{New: func() any {
 	return &scratch{json: cursor.New("", replyLimits)}
 }}
@@ -119,7 +119,8 @@ func (s *scratch) release() {
 	scratchPool.Put(s)
 }
 
-// cleared sets all elements of a slice to their zero value and returns the slice with length 0.
+// cleared sets all elements of items to their zero value and returns items[:0], so that its memory
+// can be reused.
 func cleared[T any](items []T) []T {
 	clear(items)
 	return items[:0]
