@@ -21,9 +21,10 @@ import (
 // runLen adjacent letters in common, or are equal and longer than one letter, or if their words are
 // equal up to figures. A day with minAlike such pairs or more is flagged if they are at least the
 // share maxAlike of all pairs. A program needs some twenty frames, used equally often, to stay below.
-// A day is also flagged if minAlike passages or more, and the share maxAlike of all, have the wording
-// (see gates.Wording) of a passage at another problem. A set of fifty sentences, used in turn, is then
-// found in days of 20 passages. docs/measured/judges.md has the shares of honest days.
+// A day is also flagged if minAlike passages or more, and the share maxAlike of all, have a wording
+// (see gates.Wordings) of a passage at another problem. A program that uses fifty sentences at random
+// is then found in days of 20 passages, but one whose sentences never repeat within a day is not.
+// docs/measured/judges.md has the shares of honest days.
 const (
 	// firstGate is the number of the first gate (test on the way to a higher grade) that a passage
 	// of the thinking can pass: gate 2, a remark on tool results. Gate 1 is about the length of the
@@ -90,7 +91,7 @@ type Flag struct {
 	// similar pairs among them.
 	Alike float64 `json:"alike"`
 	Pairs int     `json:"pairs"`
-	// Repeated is the share of passages with the wording of a passage of the agent at another problem.
+	// Repeated is the share of passages with a wording of a passage of the agent at another problem.
 	Repeated float64 `json:"repeated"`
 	// Copied is the share of passages that another agent has word for word. It has
 	// no weight: it is unknown who copied whom, and an agent could copy a rival to
@@ -174,19 +175,22 @@ func newFlag(passages []Passage) Flag {
 	return f
 }
 
-// countRepeated counts the passages whose wording (see wordingOf) a passage at another problem has
-// too.
+// countRepeated counts the passages that have a wording of a passage at another problem.
 func countRepeated(passages []Passage) int {
 	problems := map[string]map[string]bool{}
-	wordings := make([]string, len(passages))
+	wordings := make([][]string, len(passages))
 	for i, p := range passages {
-		wordings[i] = wordingOf(p.Text)
-		if problems[wordings[i]] == nil {
-			problems[wordings[i]] = map[string]bool{}
+		wordings[i] = wordingsOf(p.Text)
+		for _, wording := range wordings[i] {
+			if problems[wording] == nil {
+				problems[wording] = map[string]bool{}
+			}
+			problems[wording][p.Problem] = true
 		}
-		problems[wordings[i]][p.Problem] = true
 	}
-	return slicesx.CountFunc(wordings, func(wording *string) bool { return len(problems[*wording]) > 1 })
+	return slicesx.CountFunc(wordings, func(own *[]string) bool {
+		return slices.ContainsFunc(*own, func(wording string) bool { return len(problems[wording]) > 1 })
+	})
 }
 
 // passageRuns returns the set of strings of which two similar passages share at least one: each run
@@ -217,14 +221,13 @@ func withoutFigures(text string) string {
 	return strings.Join(words, " ")
 }
 
-// wordingOf returns the wording of a passage: its words of the word lists, with a letter for each
-// attribute value (see gates.Wording). If these are too few, it returns all words, those with a
-// digit as "0".
-func wordingOf(text string) string {
-	if wording := gates.Wording(text); wording != "" {
-		return wording
+// wordingsOf returns the wordings of a passage (see gates.Wordings), or if it has none, its words
+// without figures.
+func wordingsOf(text string) []string {
+	if wordings := gates.Wordings(text); len(wordings) > 0 {
+		return wordings
 	}
-	return withoutFigures(text)
+	return []string{withoutFigures(text)}
 }
 
 // addRuns adds to the set runs every run of n adjacent letters of a frame, the string with one

@@ -2,6 +2,7 @@ package frames_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/trajectory-arena/arena/judges/frames"
@@ -44,5 +45,28 @@ func TestTemplatesAreSharedFrames(t *testing.T) {
 		if tt.want != (found == tt.framed && found > 0) || !tt.want && found > 0 {
 			t.Errorf("%s: %d of %d are templates, want %v", name, found, tt.framed, tt.want)
 		}
+	}
+}
+
+// TestSentencesOfATemplateAreFound lets a program write one of five sentences, filled with brands, after
+// a remark that it writes once. No whole passage repeats.
+func TestSentencesOfATemplateAreFound(t *testing.T) {
+	t.Parallel()
+	reasons := [...]string{
+		"$ is what they asked for, so it stays.", "They would be glad about the $ one.", "Nobody named another maker than $ here.",
+		"It reads $ on the label, as it should.", "With $ we are where the request wants us.",
+	}
+	remarks := strings.Fields("calm brisk odd plain short long early late keen mild stern warm cold sharp vague")
+	brands := strings.Fields("Zeli Dila Misebo Saboba Tazole Kida Rohe Pava Loha Gomo Titi Nesa Diri Keri Hela")
+	var day []frames.Passage
+	for i := range brands {
+		text := fmt.Sprintf("A %s %d. %s", remarks[i], 700+i, strings.ReplaceAll(reasons[i%len(reasons)], "$", brands[i]))
+		day = append(day, frames.Passage{Agent: "program", Problem: fmt.Sprint(i), Text: text})
+	}
+	if f := frames.Flags(day)[0]; !f.Framed || f.Repeated < 0.9 {
+		t.Errorf("%+v", f)
+	}
+	if f := frames.Flags(day[:len(reasons)])[0]; f.Repeated > 0 {
+		t.Errorf("five sentences, each once: %+v", f)
 	}
 }

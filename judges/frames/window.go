@@ -1,6 +1,9 @@
 package frames
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 const (
 	// maxRecent is the maximum number of recent passages that a Window keeps, and with which it
@@ -20,19 +23,20 @@ type Window struct {
 }
 
 type windowed struct {
-	problem, wording string
-	runs             map[string]bool
+	problem  string
+	wordings []string
+	runs     map[string]bool
 }
 
 // IsFrame reports whether a passage is similar to at least minShared recent passages at other
-// problems, and to the share maxShared of them, or has the wording of minAlike and of the share
+// problems, and to the share maxShared of them, or has a wording of minAlike and of the share
 // minRepeated. It adds the passage to the window.
 func (w *Window) IsFrame(problem, text string) bool {
 	if text == "" {
 		return false
 	}
 	runs := passageRuns(text)
-	wording := wordingOf(text)
+	wordings := wordingsOf(text)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	others := 0
@@ -46,11 +50,11 @@ func (w *Window) IsFrame(problem, text string) bool {
 		if p.shares(runs) {
 			alike++
 		}
-		if p.wording == wording {
+		if slices.ContainsFunc(p.wordings, func(wording string) bool { return slices.Contains(wordings, wording) }) {
 			repeated++
 		}
 	}
-	w.recent = append(w.recent, windowed{problem, wording, runs})
+	w.recent = append(w.recent, windowed{problem, wordings, runs})
 	w.recent = w.recent[max(0, len(w.recent)-maxRecent):]
 	isRepeated := repeated >= minAlike && float64(repeated) >= minRepeated*float64(others)
 	return isRepeated || alike >= minShared && float64(alike) >= maxShared*float64(others)

@@ -10,8 +10,10 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // Name is the judge's versioned name. A change of any rule or word list that
@@ -117,19 +119,58 @@ func Frame(text string) string {
 	return string(frame)
 }
 
-// minWording is the minimum number of words, attribute values not counted, that Wording returns.
-// Any two texts may have fewer words of the lists in common.
+// minWording is the minimum number of words of a wording, without attribute values and names. Any two
+// texts may have fewer words in common.
 const minWording = 4
 
-// Wording returns the words of a passage that the word lists have, in order, with each attribute value
-// replaced by the letter v. It is empty for fewer than minWording words. Passages of one sentence with
-// other ids, prices, brands and values have the same wording.
-func Wording(text string) string {
+// Wordings returns the wordings of a passage and of each of its sentences, each once. One wording is the
+// words that the word lists have, in order, with each attribute value replaced by the letter v. The other
+// one, of a sentence, is all its words without names and figures (see plainWords). A text of fewer than
+// minWording words has none. Sentences of one template with other ids, prices, brands and values have the
+// same wording, whatever stands beside them.
+func Wordings(text string) []string {
 	x := indexPool.Get().(*factIndex)
 	defer x.release()
 	p := passage{text: text[:min(len(text), maxPassage)]}
 	p.scan(x)
-	marks := slices.Clone(p.marks)
+
+	var wordings []string
+	if wording := p.wording(p.marks); wording != "" {
+		wordings = append(wordings, wording)
+	}
+	for i := range p.sentences {
+		s := p.sentences[i]
+		for _, wording := range [...]string{p.wording(p.sentenceMarks(i)), plainWords(p.text[s.start:s.end])} {
+			if wording != "" {
+				wordings = slicesx.AppendUnique(wordings, wording)
+			}
+		}
+	}
+	return wordings
+}
+
+// plainWords returns the words of a text with 0 in place of each word with a digit or a capital letter,
+// which may be an id, a price or a name. It returns "" if fewer than minWording other words remain.
+func plainWords(text string) string {
+	words := strings.Fields(text)
+	count := 0
+	for i, word := range words {
+		if strings.ContainsFunc(word, func(c rune) bool { return unicode.IsDigit(c) || unicode.IsUpper(c) }) {
+			words[i] = "0"
+			continue
+		}
+		count++
+	}
+	if count < minWording {
+		return ""
+	}
+	return strings.Join(words, " ")
+}
+
+// wording returns the words of the word lists (see Wordings) of a text with the marks marks, or "" for
+// fewer than minWording.
+func (p *passage) wording(marks []mark) string {
+	marks = slices.Clone(marks)
 	slices.Reverse(marks)
 	slices.SortStableFunc(marks, func(a, b mark) int { return int(a.start - b.start) })
 
