@@ -10,9 +10,10 @@ import (
 const maxGap = 2
 
 // dropNegated sets s.classes to the union of the classes of the sentence's marks (words of the word
-// lists) without those that do not count: a negated preference or comparison, and the negation of a
-// preference. A comparison of ids or titles counts as a word on listing order (seenWord), and a
-// property word inside a label such as "its title" is no reason.
+// lists) without those that do not count: a negated preference, comparison or choice, the negation of a
+// preference, and the refusal in the negation of a choice, since "I will not take either" refuses none for
+// the other. A comparison of ids or titles counts as a word on listing order (seenWord), and a property
+// word inside a label such as "its title" is no reason.
 func (p *passage) dropNegated(s *sentence, marks []mark) {
 	s.classes = 0
 	for i := range marks {
@@ -20,7 +21,11 @@ func (p *passage) dropNegated(s *sentence, marks []mark) {
 		isRelation := m.class&(preferWord|compareWord) != 0
 		switch {
 		case isRelation && p.isNegated(m, marks):
-		case m.class&negationWord != 0 && p.negatesPreference(m, marks):
+		case m.class&chooseWord != 0 && p.isNegated(m, marks):
+			s.classes |= m.class &^ chooseWord
+		case m.class&negationWord != 0 && p.negates(m, marks, preferWord):
+		case m.class&negationWord != 0 && p.negates(m, marks, chooseWord):
+			s.classes |= m.class &^ rejectWord
 		case m.class&(compareWord|cheapWord) == compareWord && p.comparesLabels(m, marks):
 			s.classes |= seenWord
 		case m.class&groundWord != 0 && isLabel(m, marks):
@@ -31,19 +36,26 @@ func (p *passage) dropNegated(s *sentence, marks []mark) {
 	}
 }
 
-// isNegated reports whether a negation is at most maxGap words before the mark m in its clause.
+// isNegated reports whether a negation denies the mark m, or m is the beginning of one, as "won" of "won't".
 func (p *passage) isNegated(m *mark, marks []mark) bool {
 	return slices.ContainsFunc(marks, func(n mark) bool {
-		return n.class&negationWord != 0 && n.end <= m.start && p.wordsBetween(n.end, m.start) <= maxGap
+		isPart := n.start == m.start && n.end > m.end
+		return n.class&negationWord != 0 && (isPart || p.denies(&n, m))
 	})
 }
 
-// negatesPreference reports whether a word of preference is at most maxGap words after the negation
-// n in its clause.
-func (p *passage) negatesPreference(n *mark, marks []mark) bool {
-	return slices.ContainsFunc(marks, func(m mark) bool {
-		return m.class&preferWord != 0 && n.end <= m.start && p.wordsBetween(n.end, m.start) <= maxGap
-	})
+// negates reports whether the negation n denies a word of class.
+func (p *passage) negates(n *mark, marks []mark, class class) bool {
+	return slices.ContainsFunc(marks, func(m mark) bool { return m.class&class != 0 && p.denies(n, &m) })
+}
+
+// denies reports whether the mark m is at most maxGap words after the negation n in its clause. A figure
+// between them is what n denies, and not a choice after it, as in "not 612 but take 345".
+func (p *passage) denies(n, m *mark) bool {
+	if n.end > m.start || p.wordsBetween(n.end, m.start) > maxGap {
+		return false
+	}
+	return m.class&chooseWord == 0 || !strings.ContainsAny(p.folded[n.end:m.start], "0123456789")
 }
 
 // isLabel reports whether the word m names a label of the shop's listing and not the product, as
