@@ -218,14 +218,22 @@ func (s *session) addRuns(adder *reports.Adder) {
 }
 
 // figuresOf returns the figures that the card adds up for an attempt that is a row: tokens, task
-// type, agent, model and difficulty of the problem.
+// type, outcome, agent, team, model and difficulty of the problem.
 func (p *plan) figuresOf(x *block.Entry) figures.Row {
 	row := figures.Row{
 		Tokens:  int64(x.Body.Tokens),
 		Counter: rows.Bytes4{}.Name(),
 		Task:    x.TaskType,
+		Outcome: figures.Unknown,
 		Agent:   x.Agent,
+		Team:    x.AgentHotkey,
 		Model:   cmp.Or(x.Model, figures.NoModel),
+	}
+	switch {
+	case x.Outcome.Success:
+		row.Outcome = figures.Solved
+	case x.Outcome.Scored():
+		row.Outcome = figures.Unsolved
 	}
 	if x.Problem >= 0 {
 		row.Difficulty = p.Tallies[x.Problem].Difficulty()

@@ -39,10 +39,15 @@ func (s *session) card(
 		set.Rows.Section(),
 		corpus.Section{Heading: "Lengths", Body: reports.LengthsText(set.Lengths)},
 		corpus.Section{Heading: "Agents", Body: set.Agents.Text()},
+		corpus.Section{Heading: "Left out by construction", Body: s.fillIn(exclusions, p)},
 		corpus.Section{Heading: "Known limits", Body: cmp.Or(d.Card.Limits, usual.Limits)},
 	)
 	return card
 }
+
+// exclusions is the card's text on what config sft cannot hold.
+const exclusions = "No row of config sft is an attempt that the filter takes for a program's or cannot tell, that was not solved, that is not among the {top} best at its problem, nearly copies one of these, is longer than filter.max_tokens, or repeats a protected request; problems of never-touch clusters have no row at all. " +
+	"Failures are in kto and pref alone, and a problem that nobody solved is not in sft. The funnel counts what each rule took."
 
 // cardDomain returns the domain (kind of task) whose words the dataset card uses: that of all
 // attempts, the domain base if attempts are of several, and the shop if there are no attempts.

@@ -81,8 +81,12 @@ func (f *Facts) countTokens(ms []chat.Message, encoded, tools []string) (int, er
 	return Recount(f.Counter, redacted, tools)
 }
 
+// MetadataModel is the key of a row's metadata that names the model that answered.
+const MetadataModel = "model"
+
 // metadata returns the JSON object for a row's metadata column: the hashes and the source line
-// of the attempt, its judge, the repairs of its dialogue, and f.Metadata.
+// of the attempt, its judge, the repairs of its dialogue, the model that answered if the source
+// names it, and f.Metadata.
 func metadata(rec *arena.Record, f *Facts) (string, error) {
 	repairs := []string{}
 	for _, t := range rec.Dialogue.Turns {
@@ -94,6 +98,9 @@ func metadata(rec *arena.Record, f *Facts) (string, error) {
 		"source_line":    rec.Trace.Source.Line,
 		"judge":          rec.Judgement.Judge,
 		"repairs":        repairs,
+	}
+	if rec.Trace.Model != "" {
+		m[MetadataModel] = rec.Trace.Model
 	}
 	maps.Copy(m, f.Metadata)
 	b, err := json.Marshal(m)
