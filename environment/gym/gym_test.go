@@ -437,7 +437,7 @@ func TestRecordedEpisodesAreADay(t *testing.T) {
 	}
 	s := httptest.NewServer(gym.Handler(e, gym.Options{Failures: gym.Masked}))
 	defer s.Close()
-	for _, i := range []int{0, 1, 0, 2, 0} { // GRPO plays a problem several times
+	for _, i := range []int{0, 1, 0, 0, 0, 0, 2, 0, 0, 0} { // GRPO plays a problem eight times
 		c := newClient(t, s.URL)
 		moves := script(&e.Problems.All[i], i)
 		c.post("/seed_session", fmt.Sprintf(`{"problem_id":%q}`, e.Problems.IDs[i]))
@@ -452,7 +452,7 @@ func TestRecordedEpisodesAreADay(t *testing.T) {
 		t.Fatal(err)
 	}
 	inputs, err := traces.Discover(dir)
-	if err != nil || len(inputs) != 3 {
+	if err != nil || len(inputs) != 8 {
 		t.Fatalf("%d inputs, %v", len(inputs), err)
 	}
 	ids := map[string]bool{}
@@ -472,8 +472,8 @@ func TestRecordedEpisodesAreADay(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if third := "env-1-s2/" + e.Problems.IDs[0]; len(ids) != 5 || !ids[third] {
-		t.Errorf("attempts %v, not five with %s", slices.Sorted(maps.Keys(ids)), third)
+	if eighth := "env-1-s7/" + e.Problems.IDs[0]; len(ids) != 10 || !ids[eighth] {
+		t.Errorf("attempts %v, not ten with %s", slices.Sorted(maps.Keys(ids)), eighth)
 	}
 }
 

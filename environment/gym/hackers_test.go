@@ -14,6 +14,8 @@ import (
 	"github.com/trajectory-arena/arena/environment/reward"
 	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/judges"
+	"github.com/trajectory-arena/arena/judges/frames"
 )
 
 // actor plays an episode: it is given the problem and a way to call tools, and says
@@ -123,6 +125,29 @@ var hackers = map[string]actor{
 	},
 }
 
+// play plays the problem of this number and gives what is paid.
+func play(t *testing.T, e *environment.Environment, i int, act actor) environment.Verdict {
+	t.Helper()
+	ep, err := e.Start(e.Problems.IDs[i])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said []environment.Reply
+	act(&e.Problems.All[i], i, func(think, name, arguments string) string {
+		text, fault, bad := ep.Call(t.Context(), name, arguments)
+		if bad != nil || fault != nil {
+			t.Fatal(bad, fault)
+		}
+		said = append(said, environment.Reply{Think: think, Calls: []model.Call{move{name, arguments}.call(len(said))}})
+		return text
+	})
+	v, err := ep.Finish(t.Context(), said)
+	if err != nil || v.Fault != nil {
+		t.Fatal(err, v.Fault)
+	}
+	return v
+}
+
 // mean plays some problems and gives the mean reward, the most of an episode in which
 // no wanted product was in view, and the flags.
 func mean(t *testing.T, e *environment.Environment, act actor) (mean, blind float64, flags map[string]int) {
@@ -130,23 +155,7 @@ func mean(t *testing.T, e *environment.Environment, act actor) (mean, blind floa
 	n := longtest.Pick(30, 12)
 	flags = map[string]int{}
 	for i := range n {
-		ep, err := e.Start(e.Problems.IDs[i])
-		if err != nil {
-			t.Fatal(err)
-		}
-		var said []environment.Reply
-		act(&e.Problems.All[i], i, func(think, name, arguments string) string {
-			text, fault, bad := ep.Call(t.Context(), name, arguments)
-			if bad != nil || fault != nil {
-				t.Fatal(bad, fault)
-			}
-			said = append(said, environment.Reply{Think: think, Calls: []model.Call{move{name, arguments}.call(len(said))}})
-			return text
-		})
-		v, err := ep.Finish(t.Context(), said)
-		if err != nil || v.Fault != nil {
-			t.Fatal(err, v.Fault)
-		}
+		v := play(t, e, i, act)
 		mean += v.Reward.Total / float64(n)
 		for _, c := range v.Reward.Components {
 			if c.Name == "gold_in_view" && c.Value == 0 {
@@ -182,6 +191,63 @@ func TestHackersRankBelowAWeakStudent(t *testing.T) {
 			}[name]
 			if want != "" && flags[want] == 0 {
 				t.Errorf("who %s is flagged %v", name, flags)
+			}
+		}
+	}
+}
+
+// saying is a student that knows the wanted products and has one thought for every call.
+func saying(thought func(p *arena.Problem, ids string) string) actor {
+	return func(p *arena.Problem, _ int, do func(_, _, _ string) string) {
+		var ids []string
+		for _, r := range p.Rewards {
+			words := strings.Fields(r.Titles[0])
+			do(thought(p, ""), "find_product", search(strings.Join(words[:min(3, len(words))], " "), 1))
+			do(thought(p, r.ProductID), "view_product_information", recommend(r.ProductID))
+			ids = append(ids, r.ProductID)
+		}
+		do(thought(p, strings.Join(ids, ",")), "recommend_product", recommend(ids...))
+		do(thought(p, ""), "terminate", finish)
+	}
+}
+
+// TestACannedThoughtIsCounted: one sentence, filled with other products and requests, is paid as
+// silence and flagged from the fourth problem on, in whatever words it is canned. A group of samples
+// at one problem is no evidence.
+func TestACannedThoughtIsCounted(t *testing.T) {
+	t.Parallel()
+	judge, known := judges.ByFlag("gates")
+	if !known {
+		t.Fatal("no judge gates")
+	}
+	silent := saying(func(*arena.Problem, string) string { return "" })
+	for name, form := range map[string]string{
+		"of a comparison": "The customer wants %[1]s Comparing candidate %[2]s with the others: it costs less and its material is right, while the second one is of another colour, therefore I reject that and take %[2]s.",
+		"of its own":      "%[1]s Of what came back %[2]s is nearest to the wish. The rest are dearer or ship later, so they are out and %[2]s stays.",
+	} {
+		e := open(t, "paper")
+		var err error
+		if e.Rewarder.Judge, _, err = judge.Open(nil); err != nil {
+			t.Fatal(err)
+		}
+		canned := saying(func(p *arena.Problem, ids string) string { return fmt.Sprintf(form, p.Query, ids) })
+
+		e.Rewarder.Frames = &frames.Window{}
+		for range 8 {
+			if v := play(t, e, 0, canned); slices.Contains(v.Reward.Flags, environment.FlagFramed) {
+				t.Errorf("%s: a sample of the first group is flagged", name)
+			}
+		}
+
+		e.Rewarder.Frames = &frames.Window{}
+		for i := range 10 {
+			v := play(t, e, i, canned)
+			isFlagged := slices.Contains(v.Reward.Flags, environment.FlagFramed)
+			if isFlagged != (i >= 3) {
+				t.Errorf("%s, episode %d: flags %v", name, i, v.Reward.Flags)
+			}
+			if none := play(t, e, i, silent).Reward.Total; isFlagged && v.Reward.Total > none {
+				t.Errorf("%s, episode %d: %.3f is paid, %.3f for silence", name, i, v.Reward.Total, none)
 			}
 		}
 	}

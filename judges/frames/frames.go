@@ -33,6 +33,8 @@ const (
 	// maxQuoted is the number of consecutive words at which a part of the passage that the request
 	// has too is a quotation, and is removed from the passage.
 	maxQuoted = 16
+	// minQuoted is the same number where it is asked whether most of a passage is the request.
+	minQuoted = 8
 	// runLen is the number of adjacent letters that the frames of two passages must share for the
 	// passages to be similar. A frame has one letter for each figure and each listed word (see
 	// gates.Frame).
@@ -53,33 +55,44 @@ type Passage struct {
 }
 
 // DecidingPassage returns the passage that a judgement cites for the last gate
-// passed, a remark, a datum or a reasoned choice; empty if it cites none. Parts of maxQuoted words or more that
+// passed, a remark, a datum or a reasoned choice; empty if it cites none. A passage that mostly repeats
+// the request gives way to that of the gate before it, and parts of maxQuoted words or more that
 // the request has are left out: a program that repeats the request before its sentence gains no other
 // wording by that.
 func DecidingPassage(j *arena.Judgement, request string) string {
-	text := ""
+	requested := strings.Join(strings.Fields(request), " ")
+	var words []string
 	for _, s := range j.Spans {
-		if s.Gate >= firstGate {
-			text = s.Quote
+		if s.Gate < firstGate {
+			continue
+		}
+		cited := strings.Fields(s.Quote)
+		isRequest := 2*len(withoutQuotes(cited, requested, minQuoted)) < len(cited)
+		if words == nil || !isRequest {
+			words = cited
 		}
 	}
-	words := strings.Fields(text)
-	requested := strings.Join(strings.Fields(request), " ")
+	return strings.Join(withoutQuotes(words, requested, maxQuoted), " ")
+}
+
+// withoutQuotes returns the words of a passage that do not stand in a part of n or more
+// consecutive words that the request has.
+func withoutQuotes(words []string, requested string, n int) []string {
 	isQuoted := make([]bool, len(words))
-	for i := 0; i+maxQuoted <= len(words); i++ {
-		if strings.Contains(requested, strings.Join(words[i:i+maxQuoted], " ")) {
-			for k := i; k < i+maxQuoted; k++ {
+	for i := 0; i+n <= len(words); i++ {
+		if strings.Contains(requested, strings.Join(words[i:i+n], " ")) {
+			for k := i; k < i+n; k++ {
 				isQuoted[k] = true
 			}
 		}
 	}
-	kept := words[:0]
+	var remaining []string
 	for i, word := range words {
 		if !isQuoted[i] {
-			kept = append(kept, word)
+			remaining = append(remaining, word)
 		}
 	}
-	return strings.Join(kept, " ")
+	return remaining
 }
 
 // Flag is the result of comparing the passages of one agent's attempts.
