@@ -12,7 +12,7 @@ import threading
 from concurrent.futures import Future
 
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
 
 from listen import serve
 
@@ -24,7 +24,7 @@ class Student:
         self.tokenizer = AutoTokenizer.from_pretrained(folder, padding_side="left")
         model = AutoModelForCausalLM.from_pretrained(folder, dtype=getattr(torch, precision))
         self.model = model.to("cuda" if GPU else "cpu").eval()
-        self.batch, self.longest = batch, longest
+        self.batch, self.longest, self.memory = batch, longest, Memory(2 * batch)
         self.asked: queue.Queue[tuple[dict, Future]] = queue.Queue()
         threading.Thread(target=self.work, daemon=True).start()
 
@@ -48,12 +48,25 @@ class Student:
                 for _, future in batch:
                     future.set_exception(error)
 
+    def read_once(self, prompts: list[list[int]]) -> None:
+        """Reads what all prompts begin with, such as the system's turn, once instead of once a prompt, unless it is known."""
+        first = prompts[0][: min(shared(prompts[0], p) for p in prompts)]
+        if len(prompts) > 1 and first and max((shared(ids, first) for ids, _ in self.memory.held), default=0) < len(first):
+            ids, mask = padded([first], 0)
+            out = self.model(input_ids=ids.to(self.model.device), use_cache=True, logits_to_keep=1)
+            self.memory.keep([first], [[]], out.past_key_values, mask)
+
     @torch.inference_mode()
     def replies(self, requests: list[dict]) -> list[dict]:
         texts = [self.tokenizer.apply_chat_template(list(map(read, r["messages"])), tools=r.get("tools"), tokenize=False, add_generation_prompt=True) for r in requests]
-        given = self.tokenizer(texts, padding=True, return_tensors="pt").to(self.model.device)
-        mask, ids, cache = given["attention_mask"], given["input_ids"], None
-        position = (mask.cumsum(1) - 1).clamp(min=0)
+        prompts = self.tokenizer(texts)["input_ids"]
+        self.read_once(prompts)
+        known, cache = self.memory.recalled(prompts)
+        ids, mask = padded([p[k:] for p, k in zip(prompts, known)], self.tokenizer.pad_token_id)
+        mask = torch.cat([padded([[1] * k for k in known], 0)[1], mask], dim=1)
+        device = self.model.device
+        ids, mask = ids.to(device), mask.to(device)
+        position = (mask.cumsum(1) - 1).clamp(min=0)[:, -ids.shape[1]:]
         dice = [torch.Generator().manual_seed(r.get("seed") or 0) for r in requests]
         most = [min(r.get("max_tokens") or self.longest, self.longest) for r in requests]
         written: list[list[int]] = [[] for _ in requests]
@@ -70,11 +83,50 @@ class Student:
                 written[i].append(int(chosen[i]))
                 if len(written[i]) >= most[i]:
                     open_.discard(i)
-            ids = chosen[:, None].to(self.model.device)
+            ids = chosen[:, None].to(device)
             mask = torch.cat([mask, torch.ones_like(ids)], dim=1)
             position = position[:, -1:] + 1
-        used = given["attention_mask"].sum(1).tolist()
-        return [completion(self.tokenizer.decode(w), n, len(w), len(w) >= m, bool(r.get("tools"))) for w, n, m, r in zip(written, used, most, requests)]
+        self.memory.keep(prompts, written, cache, mask)
+        return [completion(self.tokenizer.decode(w), len(p), len(w), len(w) >= m, bool(r.get("tools"))) for w, p, m, r in zip(written, prompts, most, requests)]
+
+
+def padded(rows: list[list[int]], pad: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """The rows as one matrix, filled up from the left, and where it is not filled up."""
+    width = max(map(len, rows))
+    ids = torch.tensor([[pad] * (width - len(r)) + r for r in rows], dtype=torch.long)
+    return ids, torch.tensor([[0] * (width - len(r)) + [1] * len(r) for r in rows], dtype=torch.long)
+
+
+class Memory:
+    """Keys and values of the latest dialogues, so that the next request of a dialogue is read from its new turns on, and a new dialogue from its first turn."""
+
+    def __init__(self, most: int):
+        self.most = most
+        self.held: list[tuple[list[int], list[tuple[torch.Tensor, torch.Tensor]]]] = []  # tokens, and of each layer the keys and values, [heads, tokens, width]
+
+    def recalled(self, prompts: list[list[int]]) -> tuple[list[int], DynamicCache | None]:
+        """How many first tokens of each prompt are known, and the cache of all prompts, filled up from the left. At least one token stays to be read."""
+        best = [max(((shared(ids, p[:-1]), n) for n, (ids, _) in enumerate(self.held)), default=(0, 0)) for p in prompts]
+        width = max(k for k, _ in best)
+        if width == 0:
+            return [0] * len(prompts), None
+        def layer(n: int, which: int) -> torch.Tensor:
+            return torch.stack([torch.nn.functional.pad(self.held[of][1][n][which][:, :k], (0, 0, width - k, 0)) for k, of in best])
+
+        return [k for k, _ in best], DynamicCache([(layer(n, 0), layer(n, 1)) for n in range(len(self.held[0][1]))])
+
+    def keep(self, prompts: list[list[int]], written: list[list[int]], cache: DynamicCache, mask: torch.Tensor) -> None:
+        layers = [(layer.keys, layer.values) for layer in cache.layers]
+        for i, (prompt, made) in enumerate(zip(prompts, written)):
+            ids = prompt + made[:-1]  # the last token, and what other replies of the batch added, was not read or is not this dialogue's
+            at = mask[i, : layers[0][0].shape[2]].nonzero()[:, 0][: len(ids)]
+            self.held.append((ids, [(k[i][:, at], v[i][:, at]) for k, v in layers]))
+        self.held = self.held[-self.most:]
+
+
+def shared(one: list[int], other: list[int]) -> int:
+    """How many first tokens are the same."""
+    return next((n for n, (a, b) in enumerate(zip(one, other)) if a != b), min(len(one), len(other)))
 
 
 def read(message: dict) -> dict:

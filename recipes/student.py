@@ -1,7 +1,7 @@
 """A real student on a real day, by one command: python student.py --model MODEL --arena ARENA -o WORK [--day DAY] [--held-out FILE].
 
 MODEL is a folder of transformers or a name of the Hub. DAY is a folder of traces with problems.jsonl and catalog.jsonl;
-without one, a small shop and its day are made (world.py), and a program stands for the teacher (teacher.py). Stages,
+without one, a small shop and its day are made (market.py), and a program stands for the teacher (teacher.py). Stages,
 each from the student before it, each followed by an evaluation on unseen problems:
 
     base     the model as it is
@@ -59,7 +59,7 @@ class Student(Loop):
         w, f = self.work, self.flags
         w.mkdir(parents=True, exist_ok=True)
         if not f.day:
-            self.step(w / "day", self.python("world.py", "{new}", self.arena, f.day_seed, f.shops))
+            self.step(w / "day", self.python("market.py", "{new}", self.arena, f.day_seed, f.shops))
         held = [x for file in f.held_out for x in ("--held-out", file)]
         shares = ["--set", "guard.shares.eval=0.2", "--set", "guard.shares.never_touch=0"]
         self.step(w / "corpus", [self.arena, "build", self.day, "--set", f"harness={f.harness}", *shares, *held, "-q", "-o", w / "corpus"])
@@ -121,7 +121,7 @@ class Student(Loop):
     def tune(self, name: str, start: Path | str, rows: Path, objective: str, rate: float, *more: object) -> Path:
         f, model = self.flags, self.work / "students" / name
         self.step(model, self.python("tune.py", start, rows, model, "--objective", objective, "--rate", rate, "--batch", f.batch, "--longest", f.longest,
-                                     "--lora", f.lora, "--seed", self.seed, *more))
+                                     "--lora", f.lora, "--seed", self.seed, *(["--precision", f.precision] if f.precision else []), *more))
         return model
 
     def stages(self) -> list[str]:
@@ -157,14 +157,14 @@ class Student(Loop):
 
     def arms(self) -> list[str]:
         f, w = self.flags, self.work
-        self.play("base", f.model)
         self.step(w / "day.openai.jsonl", [self.arena, "convert", self.day, "--to", "openai", "-q", "-o", w / "day.openai.jsonl"])
         self.step(w / "arms", self.python("arms.py", w / "corpus", w / "day.openai.jsonl", "{new}", "--tokens", f.tokens, "--tokenizer", f.model, "--longest", f.longest, "--seed", self.seed, "--rows", *f.rows))
         made = json.loads((w / "arms/arms.json").read_text())["arms"]
         names = [name for name in f.arms if name in made]
         for name in names:
             self.play(name, self.tune(name, f.model, w / "arms" / f"{name}.jsonl", "sft", f.rate))
-            self.report(["base", *names[: names.index(name) + 1]])  # what is there, should there be no next one
+            self.report(names[: names.index(name) + 1])  # what is there, should there be no next one
+        self.play("base", f.model)  # last: where the time is short, the arms are what is asked about
         return ["base", *names]
 
     def report(self, names: list[str]) -> str:
@@ -217,11 +217,11 @@ def main() -> None:
     p.add_argument("--rows", nargs="*", default=[], metavar="ARM=FILE", help="rows of another arm, as JSON lines with messages and tools")
     p.add_argument("--teacher", default="", help="address of a stronger model, ending in /v1; its key is in OPENAI_API_KEY")
     p.add_argument("--teacher-model", default="teacher")
-    p.add_argument("--serve", default="{python} '{here}/serve.py' {model} --listen {listen} --longest 96 --precision float32",
+    p.add_argument("--serve", default="{python} '{here}/serve.py' {model} --listen {listen} --longest 112 --precision float32",
                    help="command that serves a student; vllm serve {model} --port {port} is faster on a GPU")
     p.add_argument("--served-name", default="", help="the name by which the server knows its model, if it checks it")
     p.add_argument("--harness", default="short")
-    p.add_argument("--shops", type=int, default=4, help="of the day that is made: 240 products each")
+    p.add_argument("--shops", type=int, default=4, help="of the day that is made: 320 products each")
     p.add_argument("--problems", type=int, default=400, help="the most unseen problems to play")
     p.add_argument("--rollouts", type=int, default=100, help="training problems at which students play")
     p.add_argument("--samples", type=int, default=8, help="attempts at each")
@@ -232,6 +232,7 @@ def main() -> None:
     p.add_argument("--rate", type=float, default=3e-4, help="of sft; rft and teacher take a third, pref and steps a thirtieth")
     p.add_argument("--batch", type=int, default=8)
     p.add_argument("--longest", type=int, default=8192)
+    p.add_argument("--precision", choices=("float32", "bfloat16"), help="of training; by default bfloat16 on a GPU and float32 on a CPU")
     p.add_argument("--lora", choices=("auto", "yes", "no"), default="auto", help="auto: if the memory is not enough for all weights")
     p.add_argument("--day-seed", type=int, default=1, help="of the day that is made")
     p.add_argument("--seed", type=int, default=1, help="of the selection and the order of rows")

@@ -1,6 +1,6 @@
-"""Stands for a stronger model in the shop of world.py, by rules: python teacher.py --listen 127.0.0.1:8000.
+"""Stands for a stronger model in the shops of world.py and market.py, by rules: python teacher.py --listen 127.0.0.1:8000.
 
-It reads the request, searches the shop, names the product of the asked maker, recommends it and ends. It writes as rows
+It reads the request, searches the shop, names the product that is asked for, recommends it and ends. It writes as rows
 of profile text are written.
 """
 import argparse
@@ -9,7 +9,8 @@ import re
 
 from listen import serve
 
-ASKED = re.compile(r"\b(?:a|A) (\w+) by (\w+)\b.*?\bshop (\d+)")
+KIND = re.compile(r"\b(?:a|A|the cheapest|the dearest|the) (?:(\w+) )?(\w+?)(?: by (\w+)(?: in ([a-z]+) from)?| with| in shop)\b")
+SHOP, LIMIT = re.compile(r"\bshop (\d+)"), re.compile(r"\bat (most|least) (\d+)")
 
 
 def call(thought: str, tool: str, **arguments: str) -> str:
@@ -18,18 +19,25 @@ def call(thought: str, tool: str, **arguments: str) -> str:
 
 def reply(messages: list[dict]) -> str:
     said = [m["content"] for m in messages if m["role"] == "user"]
-    asked = ASKED.search(said[0])
-    if not asked:
+    asked, shop = KIND.search(said[0]), SHOP.search(said[0])
+    if not asked or not shop:
         return call("I cannot read this request.", "terminate", status="failure")
-    kind, maker, shop = asked.groups()
+    kind = asked[2]
     if len(said) == 1:
-        return call(f"I search shop {shop} for a {kind}.", "find_product", q=" " + kind, shop_id=shop)
-    if len(said) == 2:
-        shown = re.findall(r'"product_id":\s*"(\d+)".*?"title":\s*"(\w+ (\w+?)\d+)"', said[1])
-        taken = [(id, title) for id, title, by in shown if by == maker]
-        if taken:
-            return call(f"I take {taken[0][1]}.", "recommend_product", product_ids=taken[0][0])
+        return call(f"I search shop {shop[1]} for a {kind}.", "find_product", q=" " + kind, shop_id=shop[1])
+    if len(said) == 2 and (taken := chosen(said[0], said[1], asked)):
+        return call(f"I take {taken['title']}.", "recommend_product", product_ids=taken["product_id"])
     return call("Done.", "terminate", status="success")
+
+
+def chosen(request: str, result: str, asked: re.Match) -> dict | None:
+    """The product of the result that satisfies the request."""
+    shown = json.loads(re.search(r"\[.*\]", result, re.S)[0])
+    maker, colour, limit = asked[3], asked[1] or asked[4], LIMIT.search(request)
+    shown = [p for p in shown if (not maker or re.search(rf"\b{maker}\d", p["title"])) and (not colour or p["title"].startswith(colour + " "))]
+    if limit:
+        shown = [p for p in shown if (p["price"] <= int(limit[2]) if limit[1] == "most" else p["price"] >= int(limit[2]))]
+    return min(shown, key=lambda p: -p["price"] if "dearest" in request or "highest" in request else p["price"], default=None)
 
 
 def answer(request: dict) -> dict:

@@ -21,7 +21,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
 
 from rows import TURNS, rendered
 
@@ -72,31 +72,47 @@ class Words:
         return ids, turns
 
 
-def likelihoods(model, ids: list[int]) -> torch.Tensor:
-    """The logarithm of each token's likelihood, the first one's left out."""
-    given = torch.tensor([ids], device=DEVICE)
-    logits = model(input_ids=given).logits[0, :-1].float()
-    return logits.log_softmax(-1).gather(1, given[0, 1:, None])[:, 0]
-
-
-def said(model, ids: list[int], turns: list[int]) -> torch.Tensor:
-    return likelihoods(model, ids)[torch.tensor(turns[1:], device=DEVICE) > 0]
+def likelihoods(model, ids: list[int], turns: list[int]) -> torch.Tensor:
+    """The logarithm of the likelihood of each token that the model said. Only their logits are computed: they are the greater part of the memory."""
+    given, at = torch.tensor([ids], device=DEVICE), torch.tensor([i for i, turn in enumerate(turns) if turn > 0 and i > 0], device=DEVICE)
+    logits = model(input_ids=given, logits_to_keep=at - 1).logits[0].float()
+    return logits.log_softmax(-1).gather(1, given[0, at, None])[:, 0]
 
 
 def sft(model, item: dict) -> torch.Tensor:
-    return -said(model, *item["row"]).mean()
+    return -likelihoods(model, *item["row"]).mean()
+
+
+def sft_together(model, items: list[dict]) -> torch.Tensor:
+    """The mean of the rows' losses of sft. What all rows begin with, such as the system's turn, is computed once, which changes nothing else."""
+    rows = [item["row"] for item in items]
+    n = beginning(rows)
+    read = model(input_ids=torch.tensor([rows[0][0][:n]], device=DEVICE), use_cache=True, logits_to_keep=1).past_key_values
+    layers, total = [(layer.keys, layer.values) for layer in read.layers], 0.0
+    for ids, turns in rows:
+        at = torch.tensor([i for i, turn in enumerate(turns) if turn > 0], device=DEVICE)
+        logits = model(input_ids=torch.tensor([ids[n:]], device=DEVICE), past_key_values=DynamicCache(layers), use_cache=True, logits_to_keep=at - 1 - n).logits[0].float()
+        total = total - logits.log_softmax(-1).gather(1, torch.tensor(ids, device=DEVICE)[at, None]).mean()
+    return total / len(rows)
+
+
+def beginning(rows: list[tuple[list[int], list[int]]]) -> int:
+    """How many first tokens all rows share, none of which is learned or comes right before one that is."""
+    n = 0
+    while all(n + 1 < len(ids) and ids[n] == rows[0][0][n] and turns[n + 1] == 0 for ids, turns in rows):
+        n += 1
+    return n
 
 
 def pref(model, item: dict) -> torch.Tensor:
-    better = said(model, *item["chosen"]).sum() - said(model, *item["rejected"]).sum() - item["before"]
+    better = likelihoods(model, *item["chosen"]).sum() - likelihoods(model, *item["rejected"]).sum() - item["before"]
     return -torch.nn.functional.logsigmoid(BETA * better)
 
 
 def steps(model, item: dict) -> torch.Tensor:
     ids, turns = item["row"]
-    worth = torch.tensor([item["worth"].get(turn, 0.0) for turn in turns[1:]], device=DEVICE)
-    mine = torch.tensor(turns[1:], device=DEVICE) > 0
-    return -(worth * likelihoods(model, ids))[mine].mean()
+    worth = torch.tensor([item["worth"].get(turn, 0.0) for turn in turns[1:] if turn > 0], device=DEVICE)
+    return -(worth * likelihoods(model, ids, turns)).mean()
 
 
 def returns(rewards: list[float]) -> list[float]:
@@ -119,7 +135,7 @@ def items(rows: list[dict], words: Words, objective: str, model) -> list[dict]:
                 before = 0.0
                 if model is not None:
                     with torch.no_grad():
-                        before = float(said(model, *chosen).sum() - said(model, *rejected).sum())
+                        before = float(likelihoods(model, *chosen).sum() - likelihoods(model, *rejected).sum())
                 found.append({"row": (chosen[0] + rejected[0], []), "chosen": chosen, "rejected": rejected, "before": before})
         return found
     found, by_problem = [], defaultdict(list)
@@ -192,6 +208,7 @@ class Training:
     def run(self) -> None:
         a, loss_of = self.a, {"sft": sft, "pref": pref, "steps": steps}[self.a.objective]
         batches = [self.items[i : i + a.batch] for i in range(0, len(self.items), a.batch)] * a.epochs
+        together = a.objective == "sft" and not GPU  # on a GPU, checkpoints of activations save its memory instead
         self.resume()
         self.model.train()
         saved = began = time.monotonic()
@@ -200,9 +217,9 @@ class Training:
             share = (n + 1) / max(1, len(batches))
             self.optimizer.param_groups[0]["lr"] = a.rate * min(1, 10 * share, 5 * (1 - share) + 0.1)
             total = 0.0
-            for item in batches[n]:
-                with torch.autocast(DEVICE, torch.bfloat16, enabled=GPU):
-                    loss = loss_of(self.model, item) / len(batches[n])
+            for part in [batches[n]] if together else [[item] for item in batches[n]]:
+                with torch.autocast(DEVICE, torch.bfloat16, enabled=a.precision == "bfloat16"):
+                    loss = sft_together(self.model, part) if together else loss_of(self.model, part[0]) / len(batches[n])
                 loss.backward()
                 total += float(loss.detach())
             torch.nn.utils.clip_grad_norm_(self.trained, 1.0)
@@ -223,7 +240,7 @@ class Training:
         model.save_pretrained(out)
         self.words.tokenizer.save_pretrained(out)
         told = {"objective": a.objective, "rows": len(self.items), "given": self.rows, "too_long": self.words.too_long, "tokens": a.epochs * sum(len(i["row"][0]) for i in self.items),
-                "steps": self.done, "lora": self.lora, "rate": a.rate, "seed": a.seed, "losses": self.losses, "seconds": round(self.seconds, 1), "device": torch.cuda.get_device_name() if GPU else "CPU"}
+                "steps": self.done, "lora": self.lora, "rate": a.rate, "seed": a.seed, "precision": a.precision, "losses": self.losses, "seconds": round(self.seconds, 1), "device": torch.cuda.get_device_name() if GPU else "CPU"}
         (out / "stage.json").write_text(json.dumps(told) + "\n", encoding="utf-8")
         out.rename(a.out)
         shutil.rmtree(self.work, ignore_errors=True)
@@ -241,6 +258,7 @@ def main() -> None:
     p.add_argument("--epochs", type=int, default=1)
     p.add_argument("--longest", type=int, default=8192, help="tokens of a row at most; longer ones are left out and counted")
     p.add_argument("--lora", choices=("auto", "yes", "no"), default="auto")
+    p.add_argument("--precision", choices=("float32", "bfloat16"), default="bfloat16" if GPU else "float32", help="of the products of matrices; weights are float32")
     p.add_argument("--save-every", type=float, default=300, help="seconds between two checkpoints")
     p.add_argument("--seed", type=int, default=1)
     Training(p.parse_args()).run()

@@ -38,30 +38,12 @@ DOES = (
 ).split(", ")
 ASKS = ("Please find a {kind} by {maker} in shop {shop}.", "I want a {kind} by {maker} from shop {shop}.", "A {kind} by {maker}, please, sold by shop {shop}.")
 EACH = 3  # products of a kind in a shop
-AGENTS, PROGRAMS, SKILL = 2, 3, 0.9  # how many of each, and how often either chooses rightly
+SKILL = 0.9  # how often agents and programs choose rightly
 START = 1780272000000  # 1 June 2026, in milliseconds
 
 
 def hashed(*of: object) -> str:
     return hashlib.sha256(repr(of).encode()).hexdigest()
-
-
-def goods(dice: random.Random, shops: list[str]) -> list[dict]:
-    ids = dice.sample(range(1000, 10000), EACH * len(KINDS) * len(shops))
-    found = [{"id": str(ids.pop()), "kind": k, "shop": s, "maker": m} for k in KINDS for s in shops for m in dice.sample(MAKERS, EACH)]
-    dice.shuffle(found)
-    return found
-
-
-def document(g: dict) -> dict:
-    return {"product_id": g["id"], "shop_id": g["shop"], "title": f"{g['kind']} {g['maker']}{g['id']}", "price": 9, "service": [], "sold_count": 1,
-            "short_description": "", "description": "", "attributes": {"brand": [g["maker"]]}, "sku_options": {}}
-
-
-def problem(g: dict, dice: random.Random) -> dict:
-    query = dice.choice(ASKS).format(**g) + f" My {dice.choice(WHO)} {dice.choice(DOES)}."
-    reward = {"product_id": g["id"], "title": [document(g)["title"]], "attributes": [{"brand": [g["maker"]]}]}
-    return {"query": query, "category": "Product", "problem_id": hashed("problem", g["id"])[:32], "reward": reward}
 
 
 def call(tool: str, **arguments: str) -> dict:
@@ -72,14 +54,42 @@ def search(g: dict) -> dict:
     return call("find_product", q=" " + g["kind"], shop_id=g["shop"])
 
 
-def attempt(g: dict, found: list[dict], agentic: bool, dice: random.Random) -> list[tuple[str, dict]]:
-    """The thought and the call of every step."""
-    right = dice.random() < SKILL
-    taken = g if right else dice.choice([f for f in found if f is not g])
-    thoughts = (f"I search shop {g['shop']} for a {g['kind']}.", f"I take {taken['kind']} {taken['maker']}{taken['id']}.", "Done.")
-    if not agentic:
-        thoughts = ("step 1: look up", "step 2: candidate chosen", "step 3: end")
-    return list(zip(thoughts, (search(g), call("recommend_product", product_ids=taken["id"]), call("terminate", status="success"))))
+class Shop:
+    """The shop: three products of a kind, each by another maker, so that kind and maker tell them apart."""
+    agents, programs = 2, 3
+    noise = ("step 1: look up", "step 2: candidate chosen", "step 3: end")  # what programs log
+
+    def goods(self, dice: random.Random, shops: list[str]) -> list[dict]:
+        ids = dice.sample(range(1000, 10000), EACH * len(KINDS) * len(shops))
+        found = [{"id": str(ids.pop()), "kind": k, "shop": s, "maker": m} for k in KINDS for s in shops for m in dice.sample(MAKERS, EACH)]
+        dice.shuffle(found)
+        return found
+
+    def document(self, g: dict) -> dict:
+        return {"product_id": g["id"], "shop_id": g["shop"], "title": f"{g['kind']} {g['maker']}{g['id']}", "price": 9, "service": [], "sold_count": 1,
+                "short_description": "", "description": "", "attributes": {"brand": [g["maker"]]}, "sku_options": {}}
+
+    def query(self, g: dict, dice: random.Random) -> str:
+        return dice.choice(ASKS).format(**g)
+
+    def problem(self, g: dict, dice: random.Random) -> dict:
+        query = self.query(g, dice) + f" My {dice.choice(WHO)} {dice.choice(DOES)}."
+        document = self.document(g)
+        reward = {"product_id": g["id"], "title": [document["title"]], "attributes": [{name: values} for name, values in document["attributes"].items()]}
+        return {"query": query, "category": "Product", "problem_id": hashed("problem", g["id"])[:32], "reward": reward}
+
+    def choice(self, g: dict, taken: dict, found: list[dict], agent: int) -> str:
+        """What the agent of this number thinks before it recommends what it takes."""
+        return f"I take {self.document(taken)['title']}."
+
+    def attempt(self, g: dict, found: list[dict], n: int, dice: random.Random) -> list[tuple[str, dict]]:
+        """The thought and the call of every step, by the agent or program of number n."""
+        right = dice.random() < SKILL
+        taken = g if right else dice.choice([f for f in found if f is not g])
+        thoughts = self.noise
+        if n < self.agents:
+            thoughts = (f"I search shop {g['shop']} for a {g['kind']}.", self.choice(g, taken, found, n), "Done.")
+        return list(zip(thoughts, (search(g), call("recommend_product", product_ids=taken["id"]), call("terminate", status="success"))))
 
 
 def envelope(task: dict, steps: list[tuple[str, dict]], answers: dict, agentic: bool, now: int, dice: random.Random) -> dict:
@@ -130,25 +140,25 @@ def write(path: Path, rows: list[dict]) -> None:
     path.write_text("".join(json.dumps(r) + "\n" for r in rows), encoding="utf-8")
 
 
-def make(folder: Path, arena: str, seed: int, shops: int) -> None:
+def make(folder: Path, arena: str, seed: int, shops: int, shop: Shop) -> None:
     dice = random.Random(seed)
-    all_goods = goods(dice, SHOPS[:shops])
-    tasks = [problem(g, dice) for g in all_goods]
-    unwanted = {"id": "999", "kind": "voucher", "shop": "10", "maker": MAKERS[0]}  # the policy wants one that nobody asks for
-    write(folder / "catalog.jsonl", [document(g) for g in [*all_goods, unwanted]])
+    all_goods = shop.goods(dice, SHOPS[:shops])
+    tasks = [shop.problem(g, dice) for g in all_goods]
+    unwanted = {"id": "999", "kind": "voucher", "shop": "10", "maker": MAKERS[0], "colour": "grey", "price": 9}  # the policy wants one that nobody asks for
+    write(folder / "catalog.jsonl", [shop.document(g) for g in [*all_goods, unwanted]])
     write(folder / "problems.jsonl", tasks)
     by_id = {g["id"]: g for g in all_goods}
     needed = [search(g) for g in all_goods] + [call("recommend_product", product_ids=i) for i in by_id] + [call("terminate", status="success")]
     answers = answered(folder, arena, needed)
     found = [[by_id[f["product_id"]] for f in answers[key(search(g))]] for g in all_goods]
-    for n in range(AGENTS + PROGRAMS):
-        agentic, run = n < AGENTS, f"run-{n}"
+    for n in range(shop.agents + shop.programs):
+        agentic, run = n < shop.agents, f"run-{n}"
         day = START + n * 60_000
         write(folder / f"traces/run={run}/run.json", [{"eval_run_id": run, "agent_version_id": f"version-{n}", "miner_hotkey": "5" + hashed("agent", n)[:47],
                                                        "suite_version": "v3", "started_at": "2026-06-01T00:00:00Z"}])
-        lines = [envelope(t, attempt(g, f, agentic, dice), answers, agentic, day + i * 20_000, dice) for i, (t, g, f) in enumerate(zip(tasks, all_goods, found))]
+        lines = [envelope(t, shop.attempt(g, f, n, dice), answers, agentic, day + i * 20_000, dice) for i, (t, g, f) in enumerate(zip(tasks, all_goods, found))]
         write(folder / f"traces/run={run}/output.jsonl", lines)
 
 
 if __name__ == "__main__":
-    make(Path(sys.argv[1]), sys.argv[2], *map(int, sys.argv[3:]))
+    make(Path(sys.argv[1]), sys.argv[2], *map(int, sys.argv[3:]), Shop())
