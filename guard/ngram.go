@@ -2,8 +2,10 @@ package guard
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // gramWords is the number of consecutive words of a run, by which texts are compared. Runs of eight
@@ -31,7 +33,7 @@ func newNgramIndex(bank []Entry) *ngramIndex {
 	}
 	for i, e := range bank {
 		seen := map[uint64]bool{}
-		for _, gram := range grams(e.Text) {
+		for gram := range grams(e.Text) {
 			if !seen[gram] {
 				seen[gram] = true
 				x.entries[gram] = append(x.entries[gram], int32(i)) //nolint:gosec // a bank has fewer
@@ -51,25 +53,37 @@ func newNgramIndex(bank []Entry) *ngramIndex {
 }
 
 // grams returns the hashes of all runs of gramWords words in text, and of all words together if
-// they are fewer.
-func grams(text string) []uint64 {
-	words := strings.Fields(normalised(text))
-	if len(words) == 0 {
-		return nil
+// they are fewer. The words are those of normalised(text).
+func grams(text string) iter.Seq[uint64] {
+	if strings.IndexFunc(text, isNotASCII) >= 0 {
+		text = normalised(text)
 	}
-	size := min(gramWords, len(words))
-	out := make([]uint64, 0, len(words)-size+1)
-	for i := 0; i+size <= len(words); i++ {
-		hash := uint64(fnvOffset)
-		for _, word := range words[i : i+size] {
-			for j := range len(word) {
-				hash = (hash ^ uint64(word[j])) * fnvPrime
+	return func(yield func(uint64) bool) {
+		var run [gramWords]uint64 // hashes of the last words
+		hash := uint64(0)
+		n := 0
+		for word := range wordHashes(text, isGramSign) {
+			first := &run[n%gramWords]
+			hash = (hash-*first*firstFactor)*fnvPrime + word
+			*first = word
+			n++
+			if n >= gramWords && !yield(hash) {
+				return
 			}
-			hash = (hash ^ ' ') * fnvPrime
 		}
-		out = append(out, hash)
+		if n > 0 && n < gramWords {
+			yield(hash)
+		}
 	}
-	return out
+}
+
+// firstFactor is the factor of the first of gramWords words in the hash of a run, modulo 2^64.
+const firstFactor = fnvPrime * fnvPrime * fnvPrime * fnvPrime * fnvPrime * fnvPrime * fnvPrime % (1 << 64)
+
+// isGramSign reports whether a byte of text that is no ASCII letter or digit belongs to a word of
+// normalised. text is ASCII or normalised.
+func isGramSign(text string, i int) bool {
+	return text[i] >= utf8.RuneSelf || isNumberSign(text, i, rune(text[i]))
 }
 
 // The minimum shares, 0 to 1, of the runs of a request that a text must have to be dropped
@@ -89,7 +103,7 @@ const minGrams = 4
 func (x *ngramIndex) count(text string) map[int32]int {
 	found := map[int32]int{}
 	seen := map[uint64]bool{}
-	for _, gram := range grams(text) {
+	for gram := range grams(text) {
 		entries := x.entries[gram]
 		if len(entries) == 0 || seen[gram] {
 			continue

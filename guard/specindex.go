@@ -2,6 +2,7 @@ package guard
 
 import (
 	"fmt"
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -77,28 +78,32 @@ const (
 // appendTitleWords appends the hash of each ASCII word of text, in lower case, to words. It ignores
 // other scripts and signs in titles and in texts, since titles are quoted with and without them.
 func appendTitleWords(words []uint64, text string) []uint64 {
-	hash := uint64(fnvOffset)
-	inWord := false
-	for i := range len(text) {
-		c := text[i]
-		if c >= 'A' && c <= 'Z' {
-			c |= 0x20
-		}
-		if c >= 'a' && c <= 'z' || isDigit(c) {
-			hash = (hash ^ uint64(c)) * fnvPrime
-			inWord = true
-			continue
-		}
-		if inWord {
-			words = append(words, hash)
+	return slices.AppendSeq(words, wordHashes(text, func(string, int) bool { return false }))
+}
+
+// wordHashes returns the hashes of the words of text, in lower case: ASCII letters, digits, and those
+// other bytes text[i] for which isPart(text, i) is true.
+func wordHashes(text string, isPart func(text string, i int) bool) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		hash := uint64(fnvOffset)
+		for i := range len(text) {
+			c := text[i]
+			if c >= 'A' && c <= 'Z' {
+				c |= 0x20
+			}
+			if c >= 'a' && c <= 'z' || isDigit(c) || isPart(text, i) {
+				hash = (hash ^ uint64(c)) * fnvPrime
+				continue
+			}
+			if hash != fnvOffset && !yield(hash) {
+				return
+			}
 			hash = fnvOffset
-			inWord = false
+		}
+		if hash != fnvOffset {
+			yield(hash)
 		}
 	}
-	if inWord {
-		words = append(words, hash)
-	}
-	return words
 }
 
 // leadHash returns a hash of the first titleLead words of a title, its key in specIndex.titles.
