@@ -18,7 +18,9 @@ func (g *Guard) checkConversation(parts []string) Finding {
 	}
 	limit := maxPadding * (g.index().text.maxBytes + 1)
 	for _, window := range windows(parts, limit) {
-		f := g.checkCovering(strings.Join(window, "\n"), minJoinedCover)
+		f := g.conversations.check(strings.Join(window, "\n"), func(text string) Finding {
+			return g.checkCovering(text, minJoinedCover)
+		})
 		best = stronger(best, f.withoutUnreadable())
 		if best.Drop && best.Same {
 			break

@@ -102,9 +102,10 @@ type Guard struct {
 	bank   []Entry
 	config Config
 	index  func() *index
-	// prompts and definitions cache the findings of texts that many rows share:
-	// context such as system prompts, and metadata such as tool definitions.
-	prompts, definitions findingCache
+	// prompts, conversations and definitions cache the findings of texts that many rows share:
+	// context such as system prompts, the joined texts of attempts at one problem, and metadata such
+	// as tool definitions.
+	prompts, conversations, definitions findingCache
 	// falseDrops is the estimate of harmless rows that the lexical tier drops.
 	falseDrops FalseDrops
 }

@@ -91,7 +91,8 @@ func wordHashes(text string, isPart func(text string, i int) bool) iter.Seq[uint
 			if c >= 'A' && c <= 'Z' {
 				c |= 0x20
 			}
-			if c >= 'a' && c <= 'z' || isDigit(c) || isPart(text, i) {
+			isPlain := c >= 'a' && c <= 'z' || isDigit(c)
+			if isPlain || isPart(text, i) {
 				hash = (hash ^ uint64(c)) * fnvPrime
 				continue
 			}
