@@ -92,9 +92,9 @@ type partFile struct {
 }
 
 // create creates a file of a stream in the part's folder, the folder of one worker. A stream is a
-// split of a config, a table or a single file. n is the number of files that the stream already
-// has; it becomes part of the name except for single files. ext is the file name extension without
-// a dot.
+// split of a config, a table or a single file. n, the number of files that the stream already has,
+// becomes part of the name for a split and is ignored otherwise. ext is the file name extension
+// without a dot.
 func (p *Part) create(
 	s Stream,
 	n int,

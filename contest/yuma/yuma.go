@@ -194,7 +194,8 @@ func (e *Epoch) normalisedRows() [][]Weight {
 	return rows
 }
 
-// rounding is the largest difference from 1 of a sum of shares that is explained by rounding.
+// rounding is the maximum error of a sum of shares of stake by rounding: a sum that is below the
+// share kappa by at most this counts as having reached it.
 const rounding = 1e-12
 
 // medians returns, for each node, the consensus of the validators, weighted by stake: the largest

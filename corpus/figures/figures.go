@@ -277,9 +277,9 @@ func (f *Figures) count(
 	})
 }
 
-// words returns a text with the number of rows for each value of property i, such as "easy 120,
-// hard 80" for the difficulty, the most frequent first. For values beyond the first eight, only how
-// many they are is given.
+// words returns a text with the number and percentage of rows for each value of property i, such as
+// "easy 120 (60.0 %), hard 80 (40.0 %)" for the difficulty, the most frequent first. For values
+// beyond the first eight, only how many they are is given.
 func (s *sum) words(i int) string {
 	key := s.by[i]
 	words := slices.SortedFunc(maps.Keys(key), func(x, y string) int {
