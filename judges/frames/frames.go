@@ -44,8 +44,8 @@ const (
 	// problems. Both limits also apply to the passages with a repeated wording.
 	minAlike = 3
 	maxAlike = 0.1
-	// maxCompared is the maximum number of passages of one agent of which each pair is compared;
-	// further ones are not read.
+	// maxCompared is the maximum number of passages of one agent that are compared with each other.
+	// Passages beyond it are still counted.
 	maxCompared = 512
 )
 
