@@ -14,9 +14,9 @@ var shopWord = regexp.MustCompile(`(?i:\b(shop|shops|shopping|seller|sellers|vou
 	`\b(recommend|recommends|recommended|recommending|product|products)\b|` +
 	`[a-z](Shop|Seller|Voucher|Peso|Recommend|Product)|\b(shop|seller|voucher|peso|recommend|product)[A-Z]|\b(Shop|Seller|Voucher|Peso|Recommend|Product)`)
 
-// shopName matches the names by which general code refers to the domain of the shop, the
-// benchmark whose format is read, and imports of the shop's packages.
-var shopName = regexp.MustCompile(`domain\.(Shop|FromShop)\b|ShoppingBench|"github\.com/trajectory-arena/arena/(judges/)?shop[/"]`)
+// shopName matches the names by which general code refers to the domain of the shop, the id in a
+// problem of the subnet's contract, the benchmark whose format is read, and imports of the shop's packages.
+var shopName = regexp.MustCompile(`domain\.(Shop|FromShop)\b|\.ProductID\b|ShoppingBench|"github\.com/trajectory-arena/arena/(judges/)?shop[/"]`)
 
 // shopPackages are the packages whose purpose is the shop: its catalogue and its rules, students and
 // environments in it, and traces of it that tests make. Packages in them belong to it, too.
@@ -31,23 +31,16 @@ var shopFiles = []string{
 	"problem.go", "problem_read.go", "outcome.go",
 	"corpus/rows/ledgerv1.go", "corpus/rows/profilev1.go", "corpus/rows/rowv1.go", "corpus/rows/outcome.go", "corpus/rows/problem.go",
 	"corpus/export/env.go", "corpus/export/turns.go", "report/attempt/text.go",
-	"domain/domain.go", "domain/set.go",
+	"domain/domain.go", "domain/set.go", "cmd/arena/audit/dedup.go",
+	"guard/stored.go", // words that are hashed in stored banks
 	"cmd/arena/main.go", "cmd/arena/build/build.go", "cmd/arena/build/recipe.go", "cmd/arena/build/recipe_rollouts.go",
 	"corpus/redact/json.go", // names of fields that hold ids, in the data of any arena
-}
-
-// shopWordsLeft are the general packages that still have words of the shop. Whoever removes the last
-// one takes the package from the list; no package is added.
-var shopWordsLeft = []string{
-	"guard", "guard/lexical", "guard/minhash", "guard/rows",
-	"pipeline", "pipeline/finish", "report/attempt",
 }
 
 // TestWordsOfTheShopStayInTheShop holds general packages free of the words of one domain, since a
 // constant of the shop under a general name accuses or praises attempts of every other arena.
 func TestWordsOfTheShopStayInTheShop(t *testing.T) {
 	t.Parallel()
-	left := map[string]bool{}
 	for _, f := range sourceFiles(t) {
 		folder := filepath.ToSlash(filepath.Dir(f.path))
 		isShops := slices.ContainsFunc(shopPackages, func(shops string) bool {
@@ -65,15 +58,7 @@ func TestWordsOfTheShopStayInTheShop(t *testing.T) {
 			if word == "" {
 				continue
 			}
-			left[folder] = true
-			if !slices.Contains(shopWordsLeft, folder) {
-				t.Errorf("%s:%d: %q is a word of the shop: move it to shop.yaml or to a package of the shop", f.path, i+1, word)
-			}
-		}
-	}
-	for _, folder := range shopWordsLeft {
-		if !left[folder] {
-			t.Errorf("%s has no word of the shop any more: take it from shopWordsLeft", folder)
+			t.Errorf("%s:%d: %q is a word of the shop: move it to shop.yaml or to a package of the shop", f.path, i+1, word)
 		}
 	}
 }

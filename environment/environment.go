@@ -152,7 +152,7 @@ func RefusedProblems(known *finish.Exclusions, p student.Problems) (map[string]s
 		problem := &p.All[i]
 		candidate := guard.Candidate{ID: p.IDs[i], Text: problem.Query}
 		for _, r := range problem.Rewards {
-			candidate.ProductIDs = append(candidate.ProductIDs, r.ProductID)
+			candidate.ItemIDs = append(candidate.ItemIDs, r.ProductID)
 		}
 
 		pool := known.Bank.Pool(guard.SpecHash(*problem))

@@ -23,11 +23,11 @@ type Entry struct {
 	Bank string `json:"bank"`
 	// Text is the request, empty if only the specification is known.
 	Text string `json:"text"`
-	// ProductIDs are the products that solve the problem, Titles their names, Terms the option and
+	// ItemIDs are the items that solve the problem, Titles their names, Terms the option and
 	// attribute values that the request asks for.
-	ProductIDs []string `json:"product_ids"`
-	Titles     []string `json:"titles"`
-	Terms      []string `json:"terms"`
+	ItemIDs []string `json:"product_ids"`
+	Titles  []string `json:"titles"`
+	Terms   []string `json:"terms"`
 	// Spec is the hash of the specification that grades the problem, empty if the source has no
 	// reward.
 	Spec string `json:"spec,omitempty"`
@@ -71,8 +71,8 @@ func ReadBank(path string) ([]Entry, error) {
 func Digest(bank []Entry) string {
 	hashes := make([]string, 0, len(bank))
 	for _, e := range bank {
-		parts := []string{e.ID, e.Text, e.Spec, "products"}
-		parts = append(parts, e.ProductIDs...)
+		parts := []string{e.ID, e.Text, e.Spec, storedItems}
+		parts = append(parts, e.ItemIDs...)
 		parts = append(parts, "titles")
 		parts = append(parts, e.Titles...)
 		parts = append(parts, "terms")
@@ -124,8 +124,8 @@ func readBankFile(path string) ([]Entry, error) {
 	var bank []Entry
 	err = rows.Each(path, func(row rows.Row) error {
 		c := rows.Read(row)
-		if c.Guessed || c.Request == "" && len(c.ProductIDs) == 0 {
-			return fmt.Errorf("row %d: neither a request nor a product id", row.Line+1)
+		if c.Guessed || c.Request == "" && len(c.ItemIDs) == 0 {
+			return fmt.Errorf("row %d: neither a request nor an item id", row.Line+1)
 		}
 		bank = append(bank, rowEntry(row, &c))
 		return nil
@@ -181,13 +181,13 @@ func readSchema(path string) (content []byte, schema string, err error) {
 
 func rowEntry(row rows.Row, c *rows.Content) Entry {
 	return Entry{
-		ID:         cmp.Or(c.ID, row.Name()),
-		Bank:       row.Stem,
-		Text:       c.Request,
-		ProductIDs: sortUnique(c.ProductIDs),
-		Titles:     c.Titles,
-		Terms:      c.Terms,
-		Spec:       rowSpecHash(row),
+		ID:      cmp.Or(c.ID, row.Name()),
+		Bank:    row.Stem,
+		Text:    c.Request,
+		ItemIDs: sortUnique(c.ItemIDs),
+		Titles:  c.Titles,
+		Terms:   c.Terms,
+		Spec:    rowSpecHash(row),
 	}
 }
 

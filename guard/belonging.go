@@ -44,7 +44,7 @@ func (g *Guard) Members(ctx context.Context) (*Members, error) {
 
 // Problems returns the ids of the protected problems that a row belongs to, each once: the problem of the
 // row's own id, those whose request the row repeats, that of the finding, those of which the row
-// rewards a product, and then all other members of the clusters of these problems, in the order of
+// rewards an item, and then all other members of the clusters of these problems, in the order of
 // the bank. It returns nil for a row that is not dropped.
 func (m *Members) Problems(c Candidate, f Finding) []string {
 	if !f.Drop {
@@ -53,8 +53,8 @@ func (m *Members) Problems(c Candidate, f Finding) []string {
 	found := slices.Clone(m.byID[c.ID])
 	found = append(found, m.repeated(c)...)
 	found = append(found, m.byID[f.Match]...)
-	for _, id := range c.ProductIDs {
-		if i, ok := m.guard.index().spec.byProduct[id]; ok {
+	for _, id := range c.ItemIDs {
+		if i, ok := m.guard.index().spec.byItem[id]; ok {
 			found = append(found, i)
 		}
 	}

@@ -14,11 +14,11 @@ import (
 )
 
 // NewCandidate returns the candidate of a row. request is the customer's request, turns are the
-// other messages of the dialogue, and products the ids that the row rewards. Products that the
-// model's calls recommend are added. From a tool result in a user message only the customer's words
-// are used, since every search returns products of other problems.
-func NewCandidate(id, request string, turns []arena.Turn, products ...string) Candidate {
-	c := Candidate{ID: id, Text: request, ProductIDs: products}
+// other messages of the dialogue, and items the ids that the row rewards. Items that the
+// model's calls answer with are added. From a tool result in a user message only the customer's words
+// are used, since every search returns items of other problems.
+func NewCandidate(id, request string, turns []arena.Turn, items ...string) Candidate {
+	c := Candidate{ID: id, Text: request, ItemIDs: items}
 	for i := range turns {
 		t := &turns[i]
 		if rows.IsResult(t.User) {
@@ -31,7 +31,7 @@ func NewCandidate(id, request string, turns []arena.Turn, products ...string) Ca
 		c.Answers = appendText(c.Answers, t.Text)
 		for _, call := range t.Calls {
 			c.Answers = append(c.Answers, call.Name, string(call.Arguments))
-			c.ProductIDs = append(c.ProductIDs, shopcalls.AnswerIDs(call)...)
+			c.ItemIDs = append(c.ItemIDs, shopcalls.AnswerIDs(call)...)
 			c.Results = appendText(c.Results, call.Result.Text())
 		}
 	}
@@ -65,7 +65,7 @@ func ReadCandidate(row rows.Row) (Candidate, error) {
 	for _, text := range r.Answers {
 		turns = append(turns, arena.Turn{Text: text})
 	}
-	c := NewCandidate(r.ID, r.Request, turns, r.ProductIDs...)
+	c := NewCandidate(r.ID, r.Request, turns, r.ItemIDs...)
 	c.Conversation = slices.Concat(r.System, appendText(nil, r.Request), r.Context)
 	c.Results = r.Results
 	c.Metadata = r.Metadata

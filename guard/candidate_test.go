@@ -19,8 +19,8 @@ func TestNewCandidate(t *testing.T) {
 	}, "555")
 	want := Candidate{
 		ID: "s1", Text: "a lamp", Context: []string{"You are a shopper.", "a red one"},
-		Answers:    []string{"Which?", "find_product", `{"q":"lamp"}`, "This.", "recommend_product", `{"product_ids":"[\"0123456789\"]"}`},
-		ProductIDs: []string{"555", "0123456789"},
+		Answers: []string{"Which?", "find_product", `{"q":"lamp"}`, "This.", "recommend_product", `{"product_ids":"[\"0123456789\"]"}`},
+		ItemIDs: []string{"555", "0123456789"},
 
 		Conversation: []string{"a lamp", "You are a shopper.", "a red one"},
 		Results:      []string{"<obs>[]</obs>"},
@@ -34,7 +34,7 @@ func TestReadCandidate(t *testing.T) {
 	t.Parallel()
 	got, err := ReadCandidate(rows.Row{JSON: `{"id":"r1","messages":[{"role":"system","content":"Help."},{"role":"user","content":"a lamp"},` +
 		`{"role":"assistant","content":"This."}],"product_ids":"[\"0123456789\"]"}`})
-	want := Candidate{ID: "r1", Text: "a lamp", Context: []string{"Help."}, Answers: []string{"This."}, ProductIDs: []string{"0123456789"},
+	want := Candidate{ID: "r1", Text: "a lamp", Context: []string{"Help."}, Answers: []string{"This."}, ItemIDs: []string{"0123456789"},
 		Metadata: []string{"0123456789"}, Conversation: []string{"Help.", "a lamp"}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Error(err, diff)

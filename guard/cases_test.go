@@ -89,7 +89,7 @@ func readEntries(t *testing.T, files []string, keep func(line int) bool) (entrie
 				return nil
 			}
 			content := rows.Read(row)
-			entries = append(entries, Entry{ID: row.Name(), Text: content.Request, ProductIDs: content.ProductIDs, Titles: content.Titles, Terms: content.Terms})
+			entries = append(entries, Entry{ID: row.Name(), Text: content.Request, ItemIDs: content.ItemIDs, Titles: content.Titles, Terms: content.Terms})
 			return nil
 		})
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// Clusters groups problems that share a product or a text: texts that are equal after
+// Clusters groups problems that share an item or a text: texts that are equal after
 // normalisation, or so similar that the guard would drop one for the other. The clusters are
 // ordered by ID and have no pool yet. The members of each do not depend on the order of problems.
 // The only error is that of ctx.
@@ -59,11 +59,11 @@ func Groups(ctx context.Context, problems []arena.Problem, keys func(*arena.Prob
 func entryCluster(e *Entry) StateCluster {
 	isEmpty := func(id string) bool { return id == "" }
 	c := StateCluster{
-		Problems:   []string{e.SpecHash()},
-		ProductIDs: slices.DeleteFunc(slices.Clone(e.ProductIDs), isEmpty),
-		Titles:     e.Titles,
-		Terms:      e.Terms,
-		Literal:    e.Literal,
+		Problems: []string{e.SpecHash()},
+		ItemIDs:  slices.DeleteFunc(slices.Clone(e.ItemIDs), isEmpty),
+		Titles:   e.Titles,
+		Terms:    e.Terms,
+		Literal:  e.Literal,
 	}
 	if text := strings.ToValidUTF8(e.Text, "\ufffd"); normalised(text) != "" {
 		c.Texts = []string{text}
@@ -107,7 +107,7 @@ func (f forest) join(i, j int) {
 	f[max(a, b)] = min(a, b)
 }
 
-// groupEntries groups protected problems. Two are in one group if they share a product, a
+// groupEntries groups protected problems. Two are in one group if they share an item, a
 // specification or a normalised request, or if the guard would drop the request of one for that of
 // the other.
 func groupEntries(ctx context.Context, bank []Entry) (forest, error) {
@@ -116,7 +116,7 @@ func groupEntries(ctx context.Context, bank []Entry) (forest, error) {
 }
 
 // keys returns the strings that decide the group of a problem: its specification hash, its
-// normalised request and its product ids, each with a prefix. Problems with a common string are
+// normalised request and its item ids, each with a prefix. Problems with a common string are
 // grouped.
 func (e *Entry) keys() []string {
 	var keys []string
@@ -126,16 +126,16 @@ func (e *Entry) keys() []string {
 	if request := normalised(e.Text); request != "" {
 		keys = append(keys, "text "+request)
 	}
-	for _, id := range e.ProductIDs {
+	for _, id := range e.ItemIDs {
 		if id != "" {
-			keys = append(keys, "product "+id)
+			keys = append(keys, storedItem+id)
 		}
 	}
 	return keys
 }
 
 // SpecHash returns a hash that identifies a problem across days and files: the
-// hex sha256 of the specification that grades it (products, titles, options,
+// hex sha256 of the specification that grades it (items, titles, options,
 // prices, services in a fixed order), or of its normalised request if it has no
 // reward.
 func SpecHash(p arena.Problem) string {

@@ -159,7 +159,7 @@ func TestProductsOfALargeClusterAreListedOnce(t *testing.T) {
 		largest = max(largest, len(c.Problems))
 	}
 	for _, e := range entries {
-		products += len(e.ProductIDs)
+		products += len(e.ItemIDs)
 	}
 	if largest < 50 || products == 0 || products > len(problems) {
 		t.Errorf("%d protected requests list %d products; the largest cluster has %d problems", len(entries), products, largest)

@@ -61,7 +61,7 @@ func windows(parts []string, limit int) [][]string {
 	return out
 }
 
-// checkResult checks what a tool returned. Since every search returns products of other problems,
+// checkResult checks what a tool returned. Since every search returns items of other problems,
 // it drops the row only if the text repeats a complete protected request, not for ids, titles or
 // similar texts.
 func (g *Guard) checkResult(text string) Finding {

@@ -12,9 +12,9 @@ const lamp = "Looking for a brass desk lamp with a green glass shade, dimmable, 
 func lampGuard(t *testing.T) *Guard {
 	t.Helper()
 	return newTestGuard(t, []Entry{
-		{ID: "lamp", Text: lamp, ProductIDs: []string{"3755560126"}},
-		{ID: "kettle", Text: "Show me an electric kettle of two litres in stainless steel that costs less than 900 PHP.", ProductIDs: []string{"8689528976"}},
-		{ID: "tent", Text: "I need a tent for four persons, waterproof to 3000 mm, with cash on delivery.", ProductIDs: []string{"9758744887"}},
+		{ID: "lamp", Text: lamp, ItemIDs: []string{"3755560126"}},
+		{ID: "kettle", Text: "Show me an electric kettle of two litres in stainless steel that costs less than 900 PHP.", ItemIDs: []string{"8689528976"}},
+		{ID: "tent", Text: "I need a tent for four persons, waterproof to 3000 mm, with cash on delivery.", ItemIDs: []string{"9758744887"}},
 	})
 }
 

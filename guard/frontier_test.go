@@ -129,7 +129,7 @@ func TestFalseDropsIntervalCoversTruth(t *testing.T) {
 		}
 		lost, honest := 0, 0
 		for _, e := range all[banks : banks+texts] {
-			if g.index().spec.checkRewarded(e.ProductIDs, g.bank).Drop {
+			if g.index().spec.checkRewarded(e.ItemIDs, g.bank).Drop {
 				continue // it is a protected problem in other words
 			}
 			if f := g.checkText(e.Text); !f.Same {

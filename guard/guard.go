@@ -1,6 +1,6 @@
 // Package guard keeps held-out problems out of training corpora: it groups
 // problems into clusters, pins the split, and detects protected requests,
-// products and answers in any text, reworded or not.
+// items and answers in any text, reworded or not.
 package guard
 
 import (
@@ -22,7 +22,7 @@ type Tier string
 // The tiers, strongest evidence first.
 const (
 	TierNone       Tier = ""
-	TierSpec       Tier = "spec"       // names a product that a protected problem asks for, in the request, the rewarded answer or the model's text
+	TierSpec       Tier = "spec"       // names an item that a protected problem asks for, in the request, the rewarded answer or the model's text
 	TierExact      Tier = "exact"      // repeats a protected text
 	TierNormalised Tier = "normalised" // repeats a protected text except for case, punctuation and white space
 	TierNgram      Tier = "ngram"      // repeats most runs of eight words of a protected text, in one text or over several
@@ -40,8 +40,8 @@ type Candidate struct {
 	// and did not write: system prompt, further user messages.
 	Text    string
 	Context []string
-	// ProductIDs are the ids that the row rewards or recommends.
-	ProductIDs []string
+	// ItemIDs are the ids that the row rewards or answers with.
+	ItemIDs []string
 	// Answers is what the model wrote: thinking, messages and call arguments,
 	// never tool results.
 	Answers []string
@@ -188,14 +188,14 @@ func (g *Guard) FalseDrops() FalseDrops {
 }
 
 // minScoreOutside is the minimum score, 0 to 1, at which a text other than the request, such as an
-// answer, is dropped. Models rephrase requests, and what they write about other products is similar
+// answer, is dropped. Models rephrase requests, and what they write about other items is similar
 // to a protected request. This minimum drops none of 569 harmless attempts; the threshold of
 // requests would drop 46.
 const minScoreOutside = 0.5
 
 // Check checks one candidate against the whole bank.
 func (g *Guard) Check(c Candidate) Finding {
-	rewarded := g.index().spec.checkRewarded(c.ProductIDs, g.bank)
+	rewarded := g.index().spec.checkRewarded(c.ItemIDs, g.bank)
 	best := stronger(rewarded, g.checkText(c.Text))
 	for _, text := range c.Context {
 		f := g.prompts.check(text, g.checkText)
@@ -247,7 +247,7 @@ func (f Finding) withoutUnreadable() Finding {
 }
 
 // checkModelText checks a text of the model or of metadata. Encodings such as base64 are undone
-// only to search for product ids and titles; the other tiers read the text in plain letters. label
+// only to search for item ids and titles; the other tiers read the text in plain letters. label
 // describes the text in the evidence.
 func (g *Guard) checkModelText(label, text string) Finding {
 	f := g.index().spec.check(label, text, g.bank)
@@ -258,7 +258,7 @@ func (g *Guard) checkModelText(label, text string) Finding {
 }
 
 // minRequestBytes is the minimum length in bytes of a text that is compared with requests. A
-// request has at least a product and one constraint.
+// request has at least an item and one constraint.
 const minRequestBytes = 16
 
 // checkText checks a text of the dialogue that the model did not write: as written, in plain
@@ -328,7 +328,7 @@ func (g *Guard) checkLexical(text string, minCover float64) Finding {
 
 // stronger returns the stronger of two findings: a drop is stronger than none, and otherwise the
 // higher score is, or of equal ones that which is Same: a row that repeats a request belongs to
-// that problem and not to another one with the same product. In the result, Unreadable is set if
+// that problem and not to another one with the same item. In the result, Unreadable is set if
 // either finding has it, and Same if either has it about the same problem.
 func stronger(a, b Finding) Finding {
 	swap := b.Score > a.Score || b.Score == a.Score && b.Same && !a.Same
@@ -343,7 +343,7 @@ func stronger(a, b Finding) Finding {
 	return a
 }
 
-// Canary checks that the guard drops the first request and the first product of
+// Canary checks that the guard drops the first request and the first item of
 // its own bank, and returns an error if it does not. It returns nil for a nil
 // Guard.
 func (g *Guard) Canary() error {
@@ -353,14 +353,14 @@ func (g *Guard) Canary() error {
 	text := slices.IndexFunc(g.bank, func(e Entry) bool {
 		return normalised(e.Text) != ""
 	})
-	product := slices.IndexFunc(g.bank, func(e Entry) bool {
-		return len(e.ProductIDs) > 0
+	item := slices.IndexFunc(g.bank, func(e Entry) bool {
+		return len(e.ItemIDs) > 0
 	})
 	if text >= 0 && !g.Check(Candidate{Text: "  " + g.bank[text].Text + "\n"}).Drop {
 		return fmt.Errorf("check canary %q: a protected request was not caught", g.bank[text].ID)
 	}
-	if product >= 0 && !g.Check(Candidate{ProductIDs: g.bank[product].ProductIDs[:1]}).Drop {
-		return fmt.Errorf("check canary %q: a protected product was not caught", g.bank[product].ID)
+	if item >= 0 && !g.Check(Candidate{ItemIDs: g.bank[item].ItemIDs[:1]}).Drop {
+		return fmt.Errorf("check canary %q: a protected item was not caught", g.bank[item].ID)
 	}
 	return nil
 }
@@ -376,7 +376,7 @@ func NewEntry(bank string, p arena.Problem, id string) Entry {
 		Literal: p.Literal,
 	}
 	for _, r := range p.Rewards {
-		e.ProductIDs = append(e.ProductIDs, r.ProductID)
+		e.ItemIDs = append(e.ItemIDs, r.ProductID)
 		e.Titles = append(e.Titles, r.Titles...)
 		for _, o := range r.Attributes {
 			e.Terms = append(e.Terms, o.Value)

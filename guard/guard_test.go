@@ -16,7 +16,7 @@ import (
 func kettle() []Entry {
 	return []Entry{{
 		ID: "kettle", Bank: "held", Text: "Looking for a copper kettle with a whistle, 2 liters, priced above 950 PHP.",
-		ProductIDs: []string{"4110867766"}, Titles: []string{"Old Harbor Copper Whistling Kettle 2L"},
+		ItemIDs: []string{"4110867766"}, Titles: []string{"Old Harbor Copper Whistling Kettle 2L"},
 	}}
 }
 
@@ -28,7 +28,7 @@ func TestFindingHasEvidenceOfTier(t *testing.T) {
 		tier      Tier
 		evidence  string
 	}{
-		"reward":       {Candidate{Text: "A tea pot", ProductIDs: []string{"4110867766"}}, TierSpec, "product 4110867766"},
+		"reward":       {Candidate{Text: "A tea pot", ItemIDs: []string{"4110867766"}}, TierSpec, "item 4110867766"},
 		"exact":        {Candidate{Text: kettle()[0].Text}, TierExact, "byte for byte"},
 		"white space":  {Candidate{Text: "looking for a copper  kettle with a whistle\n2 liters; priced above 950 php"}, TierNormalised, "white space"},
 		"reworded":     {Candidate{Text: "My stove needs a whistling kettle made of copper that holds two liters, over ₱950"}, TierLexical, "copper"},

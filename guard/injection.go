@@ -1,6 +1,7 @@
 package guard
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"net/url"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/trajectory-arena/arena/internal/stats"
@@ -83,7 +85,7 @@ func plants() []plant {
 		{kind: "reordered", change: reorder, floor: floorScored, rewords: true},
 		{kind: "rewrapped", change: rewrap, floor: floorScored, rewords: true},
 		{kind: "units", change: changeUnits, floor: floorScored, rewords: true},
-		{kind: "synonyms", change: synonyms.Replace, floor: floorScored, rewords: true},
+		{kind: "synonyms", change: replaceSynonyms, floor: floorScored, rewords: true},
 		{kind: "translated", change: translate, floor: floorNone, rewords: true},
 		{kind: "percent_encoded", change: percentEncode, floor: floorCertain},
 		{kind: "split_in_two", change: markSplit, split: splitInto(2), floor: floorCertain},
@@ -206,51 +208,78 @@ func reorder(text string) string {
 	return strings.TrimRight(text[last[1]:], ".") + ", " + text[:last[0]] + "."
 }
 
+// The changes that need words are read from files: the prompt around a request, other words of the
+// same meaning, and other usual forms of an amount.
+var (
+	//go:embed changes/wrapped.txt
+	wrappedText string
+	//go:embed changes/synonyms.txt
+	synonymLines string
+	//go:embed changes/units.txt
+	unitLines string
+)
+
 // rewrap adds sentences of a prompt before and after a request.
 func rewrap(text string) string {
-	const before = "You help people who shop online. Read the request of the customer below, search the catalogue, compare what you find and recommend what fits best. Request of the customer, as it came in: "
-	const after = " End of the request. Answer politely, name the product ids that you recommend, and stop once you are done. Do not invent products."
-	return before + text + after
+	return strings.Replace(strings.TrimSuffix(wrappedText, "\n"), "{request}", text, 1)
 }
 
-var amounts = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?) ?(php|pesos?|mm|cm|ml|kg|g)\b`)
-
-// respell maps each unit to a function that formats an amount in another usual form: 2 kg as "2
-// kilograms", 5 mm as "0.5 cm".
-var respell = map[string]func(v float64) string{
-	"php":   func(v float64) string { return fmt.Sprintf("₱%.9g", v) },
-	"peso":  func(v float64) string { return fmt.Sprintf("₱%.9g", v) },
-	"pesos": func(v float64) string { return fmt.Sprintf("₱%.9g", v) },
-	"mm": func(v float64) string {
-		return fmt.Sprintf("%g cm", v/10)
-	},
-	"cm": func(v float64) string {
-		return fmt.Sprintf("%g mm", v*10)
-	},
-	"ml": func(v float64) string { return fmt.Sprintf("%g milliliters", v) },
-	"kg": func(v float64) string { return fmt.Sprintf("%g kilograms", v) },
-	"g":  func(v float64) string { return fmt.Sprintf("%g grams", v) },
+// changeLines returns the fields, separated by "|", of each line of a file that is no comment.
+func changeLines(content string) [][]string {
+	var lines [][]string
+	for line := range strings.Lines(content) {
+		line = strings.TrimSuffix(line, "\n")
+		if !strings.HasPrefix(line, "#") {
+			lines = append(lines, strings.Split(line, "|"))
+		}
+	}
+	return lines
 }
 
+// amountForm is another usual form of an amount in a unit: 2 kg as "2 kilograms", 5 mm as "0.5 cm".
+// The amount is multiplied by factor and formatted with format.
+type amountForm struct {
+	factor float64
+	format string
+}
+
+// amountForms returns the other form of each unit, and an expression that matches an amount in one
+// of these units.
+var amountForms = sync.OnceValues(func() (map[string]amountForm, *regexp.Regexp) {
+	forms := map[string]amountForm{}
+	var units []string
+	for _, fields := range changeLines(unitLines) {
+		factor, err := strconv.ParseFloat(fields[1], 64)
+		if err != nil {
+			panic(fmt.Sprintf("read changes/units.txt: %v", err)) // it is fixed at build time
+		}
+		units = append(units, fields[0])
+		forms[fields[0]] = amountForm{factor, fields[2]}
+	}
+	return forms, regexp.MustCompile(`(?i)(\d+(?:\.\d+)?) ?(` + strings.Join(units, "|") + `)\b`)
+})
+
+// changeUnits writes each amount of a request in another usual form.
 func changeUnits(text string) string {
+	forms, amounts := amountForms()
 	return amounts.ReplaceAllStringFunc(text, func(m string) string {
 		parts := amounts.FindStringSubmatch(m)
 		v, err := strconv.ParseFloat(parts[1], 64)
 		if err != nil {
 			return m
 		}
-		return respell[strings.ToLower(parts[2])](v)
+		form := forms[strings.ToLower(parts[2])]
+		return fmt.Sprintf(form.format, v*form.factor)
 	})
 }
 
-// synonyms replaces words of a request by others of the same meaning, so that every constraint is
-// unchanged.
-var synonyms = strings.NewReplacer(
-	"Looking for", "Searching for", "looking for", "searching for", "Show me", "Find me", "Find a shop", "Find a store",
-	"priced", "costing", " above ", " over ", " below ", " under ", "made of", "made from", "I want", "I'd like", "I need", "I require",
-	"available with", "offering", "that offers", "that sells", "suitable for", "good for", "preferably", "ideally",
-	" also ", " in addition ", "products", "items", "costs more than", "is over", "color", "colour",
-)
+// replaceSynonyms replaces words of a request by others of the same meaning, so that every
+// constraint is unchanged.
+func replaceSynonyms(text string) string { return synonyms().Replace(text) }
+
+var synonyms = sync.OnceValue(func() *strings.Replacer {
+	return strings.NewReplacer(slices.Concat(changeLines(synonymLines)...)...)
+})
 
 // translate replaces the letters of a request by those of a script that no lexicon covers. It
 // simulates a translation, of which the guard recognises only the numbers.

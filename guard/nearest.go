@@ -23,7 +23,7 @@ const maxNext = 10
 
 // nearestTo returns the protected request that is nearest to a vector, without those for which
 // isLeftOut, called with an index of t.vectors, reports true. The next requests, from which the
-// lead is computed, have no product or specification in common with it. The lead is 0 if there is
+// lead is computed, have no item or specification in common with it. The lead is 0 if there is
 // none.
 func (t *EmbeddingTier) nearestTo(vector []float32, isLeftOut func(at int) bool) nearest {
 	const leftOut = -2 // below every cosine

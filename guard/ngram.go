@@ -13,7 +13,7 @@ import (
 const gramWords = 8
 
 // maxGramEntries is the maximum number of protected requests that may contain the same run of
-// gramWords words. A run in more requests is a common phrase of customers, such as "find a shop
+// gramWords words. A run in more requests is a common phrase of customers, such as "find me a
 // that sells all of", and is not used to find requests.
 const maxGramEntries = 3
 

@@ -95,12 +95,12 @@ func TestSharedProductsAreFound(t *testing.T) {
 	pairs := 0
 	for i := range bank {
 		for j := range i {
-			if !slices.ContainsFunc(bank[i].ProductIDs, func(id string) bool { return slices.Contains(bank[j].ProductIDs, id) }) {
+			if !slices.ContainsFunc(bank[i].ItemIDs, func(id string) bool { return slices.Contains(bank[j].ItemIDs, id) }) {
 				continue
 			}
 			pairs++
 			g := newTestGuard(t, bank[j:j+1])
-			if f := g.Check(Candidate{ProductIDs: bank[i].ProductIDs}); !f.Drop || f.Tier != TierSpec || f.Match != bank[j].ID {
+			if f := g.Check(Candidate{ItemIDs: bank[i].ItemIDs}); !f.Drop || f.Tier != TierSpec || f.Match != bank[j].ID {
 				t.Errorf("%s and %s share a product: %+v", bank[i].ID, bank[j].ID, f)
 			}
 		}

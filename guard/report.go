@@ -280,14 +280,14 @@ func (g *Guard) sample(seed uint64, n int) []int {
 }
 
 // areRelated reports whether the entries i and j of the bank are one problem (the same index or
-// specification) or share a product.
+// specification) or share an item.
 func (g *Guard) areRelated(i, j int) bool {
 	a := &g.bank[i]
 	b := &g.bank[j]
 	if i == j || a.Spec != "" && a.Spec == b.Spec {
 		return true
 	}
-	return slices.ContainsFunc(a.ProductIDs, func(id string) bool {
-		return slices.Contains(b.ProductIDs, id)
+	return slices.ContainsFunc(a.ItemIDs, func(id string) bool {
+		return slices.Contains(b.ItemIDs, id)
 	})
 }

@@ -166,11 +166,11 @@ func (p *Rotated) move(m Move) error {
 	return nil
 }
 
-// key returns a hash of the normalised request and the product ids of a problem. Two entries with
+// key returns a hash of the normalised request and the item ids of a problem. Two entries with
 // the same hash are one problem.
 func (p *Rotated) key() string {
-	products := sortUnique(slices.Clone(p.ProductIDs))
-	return hashStrings(append([]string{normalised(p.Text)}, products...))
+	items := sortUnique(slices.Clone(p.ItemIDs))
+	return hashStrings(append([]string{normalised(p.Text)}, items...))
 }
 
 // cluster groups related problems into clusters. It sets the stage of each problem, with day and

@@ -12,7 +12,7 @@ func move(to Stage) Move { return Move{To: to, Date: "2026-11-21", By: "ops"} }
 func entries(ids ...string) []Entry {
 	var out []Entry
 	for i, id := range ids {
-		out = append(out, Entry{ID: id, Bank: "suite", Text: things(30)[i+len(id)].Query, ProductIDs: []string{"9000" + id}})
+		out = append(out, Entry{ID: id, Bank: "suite", Text: things(30)[i+len(id)].Query, ItemIDs: []string{"9000" + id}})
 	}
 	return out
 }

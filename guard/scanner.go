@@ -44,7 +44,7 @@ func NewScanner(bank []Entry) *Scanner {
 	s := &Scanner{index: newSpecIndex(bank)}
 	for i, e := range bank {
 		if len(e.ID) >= minEntryID && strings.ContainsAny(e.ID, "0123456789") {
-			s.index.byProduct[e.ID] = i
+			s.index.byItem[e.ID] = i
 		}
 		s.index.addTitle(e.Text, i)
 		s.addForeign(e.Text)

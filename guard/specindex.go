@@ -12,16 +12,16 @@ import (
 	"github.com/trajectory-arena/arena/guard/disguise"
 )
 
-// specIndex finds the products of protected problems: by id among the ids that a row rewards or
-// recommends, and by id or title in a text.
+// specIndex finds the items of protected problems: by id among the ids that a row rewards or
+// answers with, and by id or title in a text.
 type specIndex struct {
-	byProduct map[string]int
+	byItem map[string]int
 	// titles maps the hash of the first titleLead words to the titles that start with them, so that
 	// one pass over a long answer is enough for a bank of any size.
 	titles map[uint64][]title
 }
 
-// title is the name of a protected product, with the hashes of its words and the index of the
+// title is the name of a protected item, with the hashes of its words and the index of the
 // problem in the bank.
 type title struct {
 	text  string
@@ -30,22 +30,22 @@ type title struct {
 }
 
 // titleLead is the minimum number of words in a title that is searched for. A shorter title
-// ("Leather Belt") names a kind of product and not one product.
+// ("Leather Belt") names a kind of item and not one item.
 const titleLead = 4
 
-// minProductID is the minimum length in bytes of a product id that is searched for in texts.
+// minItemID is the minimum length in bytes of an item id that is searched for in texts.
 // Shorter runs of digits are prices and quantities.
-const minProductID = 6
+const minItemID = 6
 
 func newSpecIndex(bank []Entry) *specIndex {
 	s := &specIndex{
-		byProduct: map[string]int{},
-		titles:    map[uint64][]title{},
+		byItem: map[string]int{},
+		titles: map[uint64][]title{},
 	}
 	for i, e := range bank {
-		for _, id := range e.ProductIDs {
+		for _, id := range e.ItemIDs {
 			if id != "" {
-				setIfAbsent(s.byProduct, id, i)
+				setIfAbsent(s.byItem, id, i)
 			}
 		}
 		for _, t := range e.Titles {
@@ -116,19 +116,19 @@ func leadHash(words []uint64) uint64 {
 	return hash
 }
 
-// checkRewarded returns a finding to drop the row if one of the product ids that the row rewards or
-// recommends belongs to a protected problem. Otherwise it returns the zero Finding.
+// checkRewarded returns a finding to drop the row if one of the item ids that the row rewards or
+// answers with belongs to a protected problem. Otherwise it returns the zero Finding.
 func (s *specIndex) checkRewarded(ids []string, bank []Entry) Finding {
 	for _, id := range ids {
-		if i, ok := s.byProduct[id]; ok {
-			return specFinding(bank[i], fmt.Sprintf("the answer is product %s, a protected problem's", id))
+		if i, ok := s.byItem[id]; ok {
+			return specFinding(bank[i], fmt.Sprintf("the answer is item %s, a protected problem's", id))
 		}
 	}
 	return Finding{}
 }
 
 // check returns a finding to drop the row if a text contains the id or the title of a protected
-// product, as written or with encodings such as base64 undone. Otherwise it returns the zero
+// item, as written or with encodings such as base64 undone. Otherwise it returns the zero
 // Finding. label describes the text in the evidence.
 func (s *specIndex) check(label, text string, bank []Entry) Finding {
 	hidden := disguise.Hidden(text)
@@ -165,11 +165,11 @@ func withoutEscapes(text string) string {
 	return jsonEscape.ReplaceAllString(text, " ")
 }
 
-// find returns the first protected product that text names: the index of its problem in the bank
+// find returns the first protected item that text names: the index of its problem in the bank
 // and a description of the match. what is empty if text names none.
 func (s *specIndex) find(text string) (entry int, what string) {
-	if i, id := s.findProduct(text); id != "" {
-		return i, "product " + id
+	if i, id := s.findItem(text); id != "" {
+		return i, "item " + id
 	}
 	if len(s.titles) == 0 {
 		return 0, ""
@@ -186,11 +186,11 @@ func (s *specIndex) find(text string) (entry int, what string) {
 	return 0, ""
 }
 
-// findProduct returns the first protected product id in text and the index of its problem in the
+// findItem returns the first protected item id in text and the index of its problem in the
 // bank; id is empty if there is none. An id that has letters must be a full word, or a part of one
 // that dashes and underscores join ("product_b1234567", "b1234567-the"). For an id of digits see
 // findDigits.
-func (s *specIndex) findProduct(text string) (entry int, id string) {
+func (s *specIndex) findItem(text string) (entry int, id string) {
 	for start := 0; start < len(text); {
 		if !isIDByte(text[start]) {
 			start++
@@ -280,7 +280,7 @@ func (s *specIndex) findInGroups(digits string, ends []int) (entry int, id strin
 		if end < minDigits {
 			continue
 		}
-		if i, ok := s.byProduct[digits[:end]]; ok {
+		if i, ok := s.byItem[digits[:end]]; ok {
 			return i, digits[:end]
 		}
 	}
@@ -301,13 +301,13 @@ func toASCIIDigit(r rune) rune {
 	return r
 }
 
-// protectedID returns the index in the bank of the problem with this product id. ok is false if no
-// problem has it, or if word is shorter than minProductID.
+// protectedID returns the index in the bank of the problem with this item id. ok is false if no
+// problem has it, or if word is shorter than minItemID.
 func (s *specIndex) protectedID(word string) (entry int, ok bool) {
-	if len(word) < minProductID {
+	if len(word) < minItemID {
 		return 0, false
 	}
-	entry, ok = s.byProduct[word]
+	entry, ok = s.byItem[word]
 	return entry, ok
 }
 

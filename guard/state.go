@@ -37,13 +37,13 @@ type StateCluster struct {
 	ID   string `json:"id"`
 	Pool Pool   `json:"pool"`
 	// Problems are specification hashes, sorted.
-	Problems   []string `json:"problems"`
-	ProductIDs []string `json:"product_ids"`
+	Problems []string `json:"problems"`
+	ItemIDs  []string `json:"product_ids"`
 	// Texts are its requests, sorted and unique. They are stored for every pool,
 	// so that a rewording is recognised on a later day even if the cluster becomes
 	// protected only then.
 	Texts []string `json:"texts,omitempty"`
-	// Titles are the names of its gold products, Terms their options and attributes. A guard weighs
+	// Titles are the names of its gold items, Terms their options and attributes. A guard weighs
 	// words by them, so that a later process needs them to weigh words as the build did. HeldOut
 	// are the ids of its problems that held-out files name.
 	Titles  []string `json:"titles,omitempty"`
@@ -139,18 +139,18 @@ func (s *State) validate() error {
 		return err
 	}
 	specs := map[string]bool{}
-	products := map[string]bool{}
+	items := map[string]bool{}
 	for i := range s.Clusters {
-		if err := s.Clusters[i].validate(specs, products); err != nil {
+		if err := s.Clusters[i].validate(specs, items); err != nil {
 			return fmt.Errorf("cluster %d: %w", i, err)
 		}
 	}
 	return nil
 }
 
-// validate returns an error if one cluster of bank.json is invalid. specs and products hold the
-// problems and products of the previous clusters, which c must not share; validate adds those of c.
-func (c *StateCluster) validate(specs, products map[string]bool) error {
+// validate returns an error if one cluster of bank.json is invalid. specs and items hold the
+// problems and items of the previous clusters, which c must not share; validate adds those of c.
+func (c *StateCluster) validate(specs, items map[string]bool) error {
 	if _, ok := protection[c.Pool]; !ok {
 		return fmt.Errorf("pool is %q: it must be train, eval, held-out or never-touch", c.Pool)
 	}
@@ -166,11 +166,11 @@ func (c *StateCluster) validate(specs, products map[string]bool) error {
 		}
 		specs[spec] = true
 	}
-	for _, id := range c.ProductIDs {
-		if products[id] {
-			return fmt.Errorf("product %q is in two clusters", id)
+	for _, id := range c.ItemIDs {
+		if items[id] {
+			return fmt.Errorf("item %q is in two clusters", id)
 		}
-		products[id] = true
+		items[id] = true
 	}
 	if !slices.Contains(c.Problems, c.ID) {
 		return fmt.Errorf("id %q is none of its problems", c.ID)
@@ -199,8 +199,8 @@ func (s *State) Protected(bank string) []Entry {
 
 // ProtectedIn returns the entries of one protected pool that the caller does not
 // have from the problems themselves: one for each unknown request, of which the
-// first has the cluster's products, titles and terms. A cluster without unknown
-// requests has one entry with its products if one of its specifications is unknown.
+// first has the cluster's items, titles and terms. A cluster without unknown
+// requests has one entry with its items if one of its specifications is unknown.
 func (s *State) ProtectedIn(
 	pool Pool,
 	bank string,
@@ -226,8 +226,8 @@ func (s *State) ProtectedIn(
 				Spec:    c.ID,
 				Literal: c.Literal,
 			}
-			if i == 0 { // once, since a cluster of thousands has as many products
-				e.ProductIDs = c.ProductIDs
+			if i == 0 { // once, since a cluster of thousands has as many items
+				e.ItemIDs = c.ItemIDs
 				e.Titles = c.Titles
 				e.Terms = c.Terms
 			}

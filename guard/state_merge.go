@@ -11,7 +11,7 @@ import (
 )
 
 // mergeWithPrior merges today's clusters with those of earlier days in prior, which may be nil. It
-// merges clusters that share a problem or a product, and those of today whose request is a
+// merges clusters that share a problem or an item, and those of today whose request is a
 // rewording of a protected one. A merged cluster gets the most protected pool of its parts, or none
 // if no part has one.
 func mergeWithPrior(
@@ -87,10 +87,10 @@ func joinReworded(ctx context.Context, groups forest, parts []StateCluster, toda
 	return nil
 }
 
-// keys returns the strings that decide which clusters are merged: the problems and products of the
+// keys returns the strings that decide which clusters are merged: the problems and items of the
 // cluster, each with a prefix. Clusters with a common string are merged.
 func (c *StateCluster) keys() []string {
-	return slices.Concat(addPrefix("problem ", c.Problems), addPrefix("product ", c.ProductIDs))
+	return slices.Concat(addPrefix("problem ", c.Problems), addPrefix(storedItem, c.ItemIDs))
 }
 
 // mergeGroups merges the clusters of each group into one and returns the merged clusters, sorted by
@@ -100,13 +100,13 @@ func mergeGroups(parts []StateCluster, groups forest) []StateCluster {
 	for i, part := range parts {
 		root := groups.find(i)
 		if byRoot[root] == nil {
-			byRoot[root] = &StateCluster{ProductIDs: []string{}, Literal: true}
+			byRoot[root] = &StateCluster{ItemIDs: []string{}, Literal: true}
 		}
 		byRoot[root].add(&part)
 	}
 	out := make([]StateCluster, 0, len(byRoot))
 	for _, c := range byRoot {
-		for _, list := range []*[]string{&c.Problems, &c.ProductIDs, &c.Texts, &c.Titles, &c.Terms, &c.HeldOut, &c.Released} {
+		for _, list := range []*[]string{&c.Problems, &c.ItemIDs, &c.Texts, &c.Titles, &c.Terms, &c.HeldOut, &c.Released} {
 			*list = sortUnique(*list)
 		}
 		c.ID = c.Problems[0]
@@ -122,7 +122,7 @@ func mergeGroups(parts []StateCluster, groups forest) []StateCluster {
 // protected of the two pools. c stays literal only if part is literal too.
 func (c *StateCluster) add(part *StateCluster) {
 	c.Problems = append(c.Problems, part.Problems...)
-	c.ProductIDs = append(c.ProductIDs, part.ProductIDs...)
+	c.ItemIDs = append(c.ItemIDs, part.ItemIDs...)
 	c.Texts = append(c.Texts, part.Texts...)
 	c.Titles = append(c.Titles, part.Titles...)
 	c.Terms = append(c.Terms, part.Terms...)
@@ -138,7 +138,7 @@ func (c *StateCluster) add(part *StateCluster) {
 }
 
 // newMerged returns a state with the clusters of parts, in which clusters that share a problem or a
-// product are merged.
+// item are merged.
 func newMerged(seed uint64, shares Shares, parts []StateCluster) *State {
 	groups := groupByKeys(parts, (*StateCluster).keys)
 	s := &State{
@@ -152,7 +152,7 @@ func newMerged(seed uint64, shares Shares, parts []StateCluster) *State {
 }
 
 // Union returns the union of the banks of several corpora. Clusters that share a
-// problem or a product are merged, into the most protected pool of the parts. Seed
+// problem or an item are merged, into the most protected pool of the parts. Seed
 // and shares are those of the first bank.
 func Union(first *State, others ...*State) *State {
 	parts := slices.Clone(first.Clusters)
@@ -177,7 +177,7 @@ func HoldOut(entries []Entry) *State {
 }
 
 // SpecHash returns the entry's specification hash. For an entry without a reward it is a hash of
-// the request, and for one without a request a hash of the product ids.
+// the request, and for one without a request a hash of the item ids.
 func (e *Entry) SpecHash() string {
 	switch {
 	case e.Spec != "":
@@ -185,7 +185,7 @@ func (e *Entry) SpecHash() string {
 	case e.Text != "":
 		return SpecHash(arena.Problem{Query: e.Text})
 	default:
-		return hashStrings(append([]string{"products"}, e.ProductIDs...))
+		return hashStrings(append([]string{storedItems}, e.ItemIDs...))
 	}
 }
 

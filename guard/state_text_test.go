@@ -68,7 +68,7 @@ func TestStateEncodesTexts(t *testing.T) {
 	t.Parallel()
 	id := strings.Repeat("a", 64)
 	s := State{Schema: StateSchema, Shares: DefaultShares(), Clusters: []StateCluster{
-		{ID: id, Pool: PoolEval, Problems: []string{id}, ProductIDs: []string{}, Texts: []string{"a kettle", "one kettle"}}}}
+		{ID: id, Pool: PoolEval, Problems: []string{id}, ItemIDs: []string{}, Texts: []string{"a kettle", "one kettle"}}}}
 	b := s.Encode()
 	good := string(b)
 	if want := "\"texts\": [\n    \"a kettle\",\n    \"one kettle\"\n   ]"; !strings.Contains(good, want) {

@@ -275,7 +275,7 @@ func (p *Protection) leakReport() (*reports.Leak, error) {
 	for _, c := range p.State.Clusters {
 		r.Clusters[c.Pool]++
 		r.Problems[c.Pool] += len(c.Problems)
-		for _, id := range c.ProductIDs {
+		for _, id := range c.ItemIDs {
 			if pool, ok := pools[id]; ok && pool != c.Pool {
 				r.SharedItems = append(r.SharedItems, id)
 			}

@@ -50,7 +50,7 @@ const exclusions = "No row of config sft is an attempt that the filter takes for
 	"Failures are in kto and pref alone, and a problem that nobody solved is not in sft. The funnel counts what each rule took."
 
 // cardDomain returns the domain (kind of task) whose words the dataset card uses: that of all
-// attempts, the domain base if attempts are of several, and the shop if there are no attempts.
+// attempts, the domain base if attempts are of several, and that of a day with a problems file if there are no attempts.
 func (s *session) cardDomain(p *plan) *runDomain {
 	names := slices.Sorted(maps.Keys(p.Domains))
 	switch len(names) {

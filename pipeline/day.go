@@ -255,8 +255,8 @@ func (d *Day) readCatalog(src Sources) error {
 	return nil
 }
 
-// maxDocument is the maximum size in bytes of one line of a product catalogue, which is one
-// product. Descriptions have some thousand characters.
+// maxDocument is the maximum size in bytes of one line of a catalogue, which is one
+// item. Descriptions have some thousand characters.
 const maxDocument = 16 << 20
 
 // readFile opens a file and calls read with its content. It then adds to d.Files the file's kind,

@@ -12,7 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
 
-// runDomain is a domain (a kind of task, such as the shop) with the instruments and filters that a
+// runDomain is a domain (a kind of task, such as coding) with the instruments and filters that a
 // run uses for its attempts.
 type runDomain struct {
 	*domain.Domain

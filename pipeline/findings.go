@@ -175,7 +175,7 @@ func (p *Protection) adopt(
 
 // blockState returns the state of the block (stored results) of an input, with that of the guard's
 // findings on it. It is Unguarded if only the findings must be made again, and ConfigMismatch if
-// problems or products that the attempts use differ in this run.
+// problems or items that the attempts use differ in this run.
 func (s *session) blockState(item input) (block.Status, error) {
 	status, err := block.State(s.FS, item.dir, item.key)
 	if err != nil || status != block.Equal && status != block.Unfinished {

@@ -56,7 +56,7 @@ func (s *session) newMapper() *mapper {
 	l := newLookups(s.day.Problems)
 	return &mapper{
 		session:   s,
-		scorer:    s.scorer.Noting(l.addProduct),
+		scorer:    s.scorer.Noting(l.addItem),
 		lookups:   l,
 		toolTexts: finish.ToolTexts(chat.Tools(s.Harness)),
 		facts:     facts,

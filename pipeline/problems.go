@@ -148,20 +148,20 @@ func (p *Problems) find(references []block.Reference) (indexes []int, ok bool) {
 	return indexes, ok
 }
 
-// lookups collects which problems and products the attempts of one block (stored results of an
+// lookups collects which problems and items the attempts of one block (stored results of an
 // input) use.
 type lookups struct {
 	problems   *Problems
 	references []block.Reference
 	indexes    map[block.Reference]int // indexes in references
-	products   map[string]bool
+	items      map[string]bool
 }
 
 func newLookups(p *Problems) *lookups {
 	return &lookups{
 		problems: p,
 		indexes:  map[block.Reference]int{},
-		products: map[string]bool{},
+		items:    map[string]bool{},
 	}
 }
 
@@ -186,32 +186,32 @@ func (l *lookups) problem(t *arena.Trace, i int) int {
 	return k
 }
 
-// addProduct records that a product with this id was looked up in the catalogue.
-func (l *lookups) addProduct(id string) { l.products[id] = true }
+// addItem records that an item with this id was looked up in the catalogue.
+func (l *lookups) addItem(id string) { l.items[id] = true }
 
 // sources returns what the attempts took from the run: their problems and what the catalogue has of
 // the items they looked up. catalogDigest is the hash of the catalogue's files.
 func (l *lookups) sources(c *outcome.Catalog, catalogDigest string) block.Sources {
-	products := slices.Sorted(maps.Keys(l.products))
+	items := slices.Sorted(maps.Keys(l.items))
 	return block.Sources{
 		Problems:        l.references,
-		Documents:       products,
-		DocumentsSHA256: documentsDigest(c, products),
+		Documents:       items,
+		DocumentsSHA256: documentsDigest(c, items),
 		CatalogSHA256:   catalogDigest,
 	}
 }
 
 // documentsDigest returns a hash of what the catalogue has of the items with these ids.
-func documentsDigest(c *outcome.Catalog, products []string) string {
+func documentsDigest(c *outcome.Catalog, items []string) string {
 	var texts []string
-	for _, id := range products {
+	for _, id := range items {
 		text, ok := c.Document(id)
 		texts = append(texts, id, string(text), strconv.FormatBool(ok))
 	}
 	return finish.Digest(texts...)
 }
 
-// hasSameSources reports whether the problems and products that the stored results of an input use
+// hasSameSources reports whether the problems and items that the stored results of an input use
 // are the same in this run. It is false if that is not recorded.
 func (s *session) hasSameSources(item input) (bool, error) {
 	src, err := block.ReadSources(s.FS, item.dir)

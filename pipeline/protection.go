@@ -191,7 +191,7 @@ func (p *Protection) checkProblems(
 		}
 		candidate := guard.Candidate{ID: problems.Name(i), Text: q.Query}
 		for _, r := range q.Rewards {
-			candidate.ProductIDs = append(candidate.ProductIDs, r.ProductID)
+			candidate.ItemIDs = append(candidate.ItemIDs, r.ProductID)
 		}
 		p.Problems[i] = g.Check(candidate)
 	}

@@ -97,7 +97,7 @@ type task struct {
 	ID     string `json:"problem_id"`
 	Query  string `json:"query"`
 	Family string `json:"category"`
-	// domain is the name of the domain (kind of task, such as the shop) of its attempts.
+	// domain is the name of the domain (kind of task, such as coding) of its attempts.
 	domain string
 	// told is the instruction of a simulated customer, empty if the customer is real or the source
 	// does not have it.

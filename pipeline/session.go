@@ -41,7 +41,7 @@ type session struct {
 	filter          *filters.Filter
 	// domains are the domains of the attempts by name.
 	domains map[string]*runDomain
-	// scorer computes outcomes. All workers share it, so that each product is read once.
+	// scorer computes outcomes. All workers share it, so that each item is read once.
 	scorer *outcome.Scorer
 	where  *where.Expr
 	// redactor removes secrets from published texts, nil if these are unchanged. idRedactor finds

@@ -60,7 +60,7 @@ func readPublic(t testing.TB) (p public) {
 			c := rows.Read(r)
 			p.number[fmt.Sprintf("%s-%d", category, r.Line)] = int32(len(p.requests))
 			p.requests = append(p.requests, Request{Text: c.Request, Terms: slices.Concat(c.Titles, c.Terms)})
-			p.products = append(p.products, c.ProductIDs)
+			p.products = append(p.products, c.ItemIDs)
 			return nil
 		})
 		if err != nil {

@@ -98,7 +98,7 @@ func (x *Index) asksSame(c comparison) bool {
 // amount of another currency, which agrees with many others. A text with fewer than minSameWords
 // words of the request, of which similar ones count less, needs minFewCover, since two words of a
 // short request occur together by chance. A text with minExactNumbers numbers of the request needs
-// no share: who describes a product without its name keeps the numbers.
+// no share: who describes an item without its name keeps the numbers.
 const (
 	minDropCover    = 0.2
 	minSameCover    = 0.35

@@ -172,7 +172,7 @@ func isOneWord(words []*word) bool {
 	return !slices.ContainsFunc(words, func(w *word) bool { return w.hash != words[0].hash })
 }
 
-// nounDifference describes a product of the request that the text replaced by another one:
+// nounDifference describes an item of the request that the text replaced by another one:
 // "stainless steel kitchen tools", "stainless steel soap dishes". It searches for a phrase of the
 // text that ends with another noun. Either this phrase shares a word with a phrase of the request
 // and contains all words that the request lacks, or it has all words before the noun in common with
@@ -204,7 +204,7 @@ func nounDifference(b, p *profile, _ float64) string {
 	return ""
 }
 
-// minModifiers is the minimum number of words before a noun that identify the product.
+// minModifiers is the minimum number of words before a noun that identify the item.
 const minModifiers = 2
 
 // haveSameModifiers reports whether two phrases have equally many words, and each word of a but the

@@ -1,6 +1,9 @@
 package lexical
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // cues maps the markers that replace phrases such as "at least" in a text to the kind of bound that
 // the phrase expresses. A marker that ends in -after applies to the number before it. A marker that
@@ -146,7 +149,8 @@ func amountFollows(tokens []token, i int) bool {
 	return tokens[i+1].isNumber() || isCurrency(tokens[i+1].text)
 }
 
-func isCurrency(w string) bool { return w == currency || w == "peso" || w == "pesos" || w == "piso" }
+// isCurrency reports whether w is a word of the base currency, the first line of currencies.txt.
+func isCurrency(w string) bool { return slices.Contains(loadLexicon().base, w) }
 
 // isAnd reports whether w is the word for "and" in one of the supported languages. Such a word
 // joins the two numbers of a range if a word such as "between" precedes them.

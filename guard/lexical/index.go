@@ -13,7 +13,7 @@ import (
 )
 
 // Request is one request of a bank. Terms are the names and option values of the
-// products that it asks for; they extend the vocabulary.
+// items that it asks for; they extend the vocabulary.
 type Request struct {
 	Text  string
 	Terms []string
@@ -34,7 +34,7 @@ type Index struct {
 	wordTotals, numberTotals []float32
 	services                 []uint8 // bit set of the delivery terms of each base
 	longest                  int     // number of tokens of the longest base
-	hasPesos                 bool    // whether a request has an amount in pesos
+	hasBaseCurrency          bool    // whether a request has an amount in the base currency
 	scratch                  sync.Pool
 }
 
@@ -72,7 +72,7 @@ func New(bank []Request) *Index {
 			x.entry = append(x.entry, i)
 		}
 	}
-	x.hasPesos = slices.ContainsFunc(bank, func(r Request) bool { return namesPesos(r.Text) })
+	x.hasBaseCurrency = slices.ContainsFunc(bank, func(r Request) bool { return namesBaseCurrency(r.Text) })
 	parsed := x.readBank(bank)
 	x.postings = make([][]int32, len(x.vocabulary.stems))
 	read := (&scratch{words: map[string]*word{}}).reader(x.vocabulary)
@@ -108,7 +108,7 @@ const weightService = 1.0
 
 // readBank parses the requests of the bank that have a text and fills the vocabulary. It returns
 // the tokens of each, in the order of x.entry. It adds the stems of the requests first, so that
-// their ids are lower than those of product names and option values.
+// their ids are lower than those of item names and option values.
 func (x *Index) readBank(bank []Request) [][]token {
 	read := (&scratch{words: map[string]*word{}}).reader(newVocabulary())
 	var df []int

@@ -32,6 +32,8 @@ type lexicon struct {
 	inPhrase map[string]bool // words of the phrases
 	units    map[string]unit
 	numerals map[string]int
+	// base holds the words of the currency to which amounts in other currencies are converted.
+	base []string
 }
 
 // classValue is a value of a closed class of words, such as the colour red: class is the index of
@@ -89,6 +91,10 @@ var loadLexicon = sync.OnceValue(func() *lexicon {
 	eachEntry("phrases", l.addPhrase)
 	eachEntry("units", l.addUnit)
 	eachEntry("currencies", func(fields []string) {
+		if fields[0] == "1" {
+			l.base = fields[1:]
+			return
+		}
 		l.addUnit(append([]string{money}, fields...))
 	})
 	eachEntry("numberwords", func(fields []string) {
@@ -194,7 +200,7 @@ func foldText(text string) string {
 	if isASCII(text) && !strings.Contains(text, "`") {
 		return strings.ToLower(text)
 	}
-	text = plainSigns.Replace(strings.ToLower(norm.NFKC.String(strings.ToValidUTF8(text, " "))))
+	text = plainSigns().Replace(strings.ToLower(norm.NFKC.String(strings.ToValidUTF8(text, " "))))
 	var b strings.Builder
 	b.Grow(len(text))
 	for _, r := range text {
@@ -214,13 +220,20 @@ func foldText(text string) string {
 	return b.String()
 }
 
-var plainSigns = strings.NewReplacer(
-	"’", "'", "‘", "'", "´", "'", "`", " ",
-	"–", "-", "—", "-", "−", "-", "‐", "-", "‑", "-", "~", "-", "～", "-", "〜", "-",
-	"₱", " php ", "€", " eur ", "£", " gbp ", "¥", " jpy ",
-	"ß", "ss", "ø", "o",
-	"。", ".", "、", ".", "；", ".",
-)
+// plainSigns returns what replaces quotes, dashes, full stops and a few letters by their ASCII forms,
+// and the signs of currencies in signs.txt by words.
+var plainSigns = sync.OnceValue(func() *strings.Replacer {
+	pairs := []string{
+		"’", "'", "‘", "'", "´", "'", "`", " ",
+		"–", "-", "—", "-", "−", "-", "‐", "-", "‑", "-", "~", "-", "～", "-", "〜", "-",
+		"ß", "ss", "ø", "o",
+		"。", ".", "、", ".", "；", ".",
+	}
+	eachEntry("signs", func(fields []string) {
+		pairs = append(pairs, fields[0], " "+fields[1]+" ")
+	})
+	return strings.NewReplacer(pairs...)
+})
 
 // endings are the suffixes that trimEnding removes from a word and what it replaces them with. The
 // first match counts, so that longer suffixes are before shorter ones that they end in.

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// money is the unit of an amount that was converted from another currency to pesos at the rate of
-// the lexicon. Amounts that are written in pesos have no unit.
-const money = "pesos by rate"
+// money is the unit of an amount that was converted from another currency to the base currency at
+// the rate of the lexicon. Amounts that are written in the base currency have no unit.
+const money = "base currency by rate"
 
 // maxRateError is the maximum relative difference between the exchange rate that a text assumes and
 // that of the lexicon. Over five years the dollar, euro and pound deviated from their middle rate
@@ -30,15 +30,15 @@ func (n number) isSameMoney(o number) bool {
 	return math.Abs(math.Log(n.value/o.value)) <= math.Log1p(maxRateError)
 }
 
-// convert converts the number of a token, an amount in the currency w, to pesos.
+// convert converts the number of a token, an amount in the currency w, to the base currency.
 func (t *token) convert(w string) {
 	u := loadLexicon().units[w]
 	t.value = t.written * u.factor
 	t.unit = u.name
 }
 
-// joinMoney removes the names of currencies other than the peso and converts the amount next to
-// each to pesos: the amount before the name ("5 euros"), or the amount after it if that follows
+// joinMoney removes the names of currencies other than the base currency and converts the amount
+// next to each to it: the amount before the name ("5 euros"), or the amount after it if that follows
 // without a blank ("$5") or no amount is before the name ("EUR 5").
 func joinMoney(tokens []token) []token {
 	out := tokens[:0]
@@ -67,15 +67,16 @@ func joinMoney(tokens []token) []token {
 	return out
 }
 
-// namesPesos reports whether the text names the Philippine peso by its sign or a word such as "php"
-// or "pesos".
-func namesPesos(text string) bool {
+// namesBaseCurrency reports whether the text names the base currency by its sign or by one of its
+// words.
+func namesBaseCurrency(text string) bool {
 	return slices.ContainsFunc(scan(foldText(text), nil), func(t token) bool { return isCurrency(t.text) })
 }
 
 // parse splits a text into tokens, in the memory of out, and replaces each word by the result of
-// spell before it searches for phrases. Amounts in other currencies are converted to pesos only if
-// the bank (the protected requests) has amounts in pesos: elsewhere "$100" is compared as written.
+// spell before it searches for phrases. Amounts in other currencies are converted only if
+// the bank (the protected requests) has amounts in the base currency: elsewhere "$100" is compared
+// as written.
 func (x *Index) parse(text string, out []token, spell func(string) string) []token {
 	out = scan(foldText(text), out)
 	for i := range out {
@@ -84,7 +85,7 @@ func (x *Index) parse(text string, out []token, spell func(string) string) []tok
 		}
 	}
 	out = parseTokens(out)
-	if x.hasPesos {
+	if x.hasBaseCurrency {
 		return out
 	}
 	for i := range out {

@@ -127,7 +127,7 @@ func (s *scanner) emit(t token) {
 const maxWord = 64
 
 // word scans a word of ASCII letters. It omits apostrophes inside the word and a possessive s. A
-// "p" directly before a digit becomes the peso ("p500").
+// "p" directly before a digit becomes the base currency ("p500").
 func (s *scanner) word() {
 	start := s.pos
 	s.letters()
@@ -142,13 +142,10 @@ func (s *scanner) word() {
 	}
 	w = w[:min(len(w), maxWord)]
 	if w == "p" && s.isDigitAt(s.pos) {
-		w = currency
+		w = loadLexicon().base[0]
 	}
 	s.emit(token{text: w, start: start, end: s.pos})
 }
-
-// currency is the word that replaces the peso sign and a "p" before an amount.
-const currency = "php"
 
 func (s *scanner) letters() {
 	for s.pos < len(s.text) && isLower(s.text[s.pos]) {

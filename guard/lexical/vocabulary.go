@@ -10,7 +10,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// vocabulary holds the stem of every word in the bank's requests, product titles and options, with
+// vocabulary holds the stem of every word in the bank's requests, item titles and options, with
 // a weight, and finds the stems that a word of a text may correspond to.
 type vocabulary struct {
 	ids    map[string]int32
@@ -37,7 +37,7 @@ const (
 )
 
 // Weights of words in a comparison: weightDomain for words that occur only in titles and options
-// of protected products, weightUnknown for words outside the vocabulary, minWordWeight as the
+// of protected items, weightUnknown for words outside the vocabulary, minWordWeight as the
 // minimum for words of requests.
 const (
 	weightDomain  = 5.5

@@ -3,7 +3,6 @@ package minhash
 import (
 	"encoding/binary"
 	"math/bits"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -231,21 +230,17 @@ func roll(words []uint64, out []uint32) []uint32 {
 	return out
 }
 
-// voucher matches the sentences on budget and voucher that every voucher request of the subnet's
-// suites has, with their numbers in a list ("2. "). A full stop or colon before a digit does not
-// end a sentence.
-var voucher = regexp.MustCompile(`(?i)(?:[0-9]\. )?(?:my budget is only |the voucher (?:only )?applies to |` +
-	`it is valid only when the total price of the products exceeds |it provides a (?:fixed|percentage) discount of )` +
-	`(?:[^\n.:]|[.:][0-9])*[.:]?`)
-
 // Stripper removes boilerplate from documents, so that only the dialogue is
 // compared.
-type Stripper struct{ texts []string }
+type Stripper struct {
+	texts  []string
+	remove func(doc string) string
+}
 
 // NewStripper returns a stripper of texts, such as a system prompt and the tool
-// definitions of a harness, and of the sentences of vouchers.
-func NewStripper(texts []string) *Stripper {
-	s := &Stripper{}
+// definitions of a harness, and of what remove leaves out of a document.
+func NewStripper(texts []string, remove func(doc string) string) *Stripper {
+	s := &Stripper{remove: remove}
 	for _, t := range texts {
 		if t = strings.TrimSpace(t); t != "" {
 			s.texts = append(s.texts, t)
@@ -261,9 +256,7 @@ func (s *Stripper) Strip(doc string) string {
 	for _, t := range s.texts {
 		out = strings.ReplaceAll(out, t, "\n")
 	}
-	if strings.Contains(out, "voucher") {
-		out = voucher.ReplaceAllString(out, "")
-	}
+	out = s.remove(out)
 	if strings.TrimSpace(out) == "" {
 		return doc
 	}

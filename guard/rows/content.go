@@ -14,9 +14,9 @@ import (
 )
 
 // Content is the content of a row in any trainer's format: the request, the
-// model's texts, and the products that it is about. Every string and number of the row is in one
+// model's texts, and the items that it is about. Every string and number of the row is in one
 // of its fields, except media in base64 and the names that classify a row or a message. Tool
-// results are apart, since every search returns products of other problems.
+// results are apart, since every search returns items of other problems.
 type Content struct {
 	// ID is the row's id, empty if it has none.
 	ID string
@@ -32,11 +32,11 @@ type Content struct {
 	Metadata []string
 	// Results holds what tools returned.
 	Results []string
-	// ProductIDs, Titles and Terms are from reward specifications and from columns
-	// with product ids.
-	ProductIDs []string
-	Titles     []string
-	Terms      []string
+	// ItemIDs, Titles and Terms are from reward specifications and from columns
+	// with item ids.
+	ItemIDs []string
+	Titles  []string
+	Terms   []string
 	// Guessed reports that no column of the row is known. Then all its strings are in Request and
 	// Context, which is enough to search them but not to protect the row.
 	Guessed bool
@@ -51,7 +51,7 @@ var (
 		"output", "response", "answer", "completion", "completions", "solution",
 		"chosen", "rejected", "assistant_text", "think", "rewritten",
 	}
-	productKeys = []string{
+	itemKeys = []string{
 		"reward", "rewards", "reward_spec", "reward_model", "extra_info", "ground_truth",
 		"problem", "recommended_product_ids", "product_ids", "product_id", "gold",
 	}
@@ -129,7 +129,7 @@ func Read(row Row) Content {
 	if system := columns["system"]; system.Type == gjson.String && system.Str != "" {
 		c.System = append(c.System, system.Str)
 	}
-	for _, key := range productKeys {
+	for _, key := range itemKeys {
 		walk(columns[key], key, maxDepth, false, c.addSpecValue)
 	}
 	for _, key := range slices.Sorted(maps.Keys(columns)) {
@@ -194,12 +194,12 @@ func values(v gjson.Result) string {
 	return strings.Join(lines, "\n")
 }
 
-// IsEmpty reports whether the row has neither a text of the dialogue nor a product.
+// IsEmpty reports whether the row has neither a text of the dialogue nor an item.
 func (c *Content) IsEmpty() bool {
 	if c.Request != "" || len(c.Context) > 0 || len(c.System) > 0 {
 		return false
 	}
-	return len(c.Answers) == 0 && len(c.ProductIDs) == 0
+	return len(c.Answers) == 0 && len(c.ItemIDs) == 0
 }
 
 // Field returns one column of a row as text, by its path (a.b.0), and the id of the row, or Name if
@@ -311,12 +311,12 @@ func isJSON(text string) bool {
 	return isContainer && cursor.Valid(text)
 }
 
-// addSpecValue adds one value of a reward specification to ProductIDs, Titles or Terms, by its key.
+// addSpecValue adds one value of a reward specification to ItemIDs, Titles or Terms, by its key.
 // It skips the keys that classify a row, such as id, split and category.
 func (c *Content) addSpecValue(key string, v gjson.Result) {
 	switch key {
 	case "product_id", "product_ids", "recommended_product_ids", "gold":
-		c.ProductIDs = calls.AppendIDs(c.ProductIDs, v, math.MaxInt)
+		c.ItemIDs = calls.AppendIDs(c.ItemIDs, v, math.MaxInt)
 	case "title":
 		c.Titles = append(c.Titles, v.String())
 	case "ground_truth":

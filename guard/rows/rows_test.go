@@ -27,7 +27,7 @@ func TestReadReadsEveryFormat(t *testing.T) {
 		"text": {`{"id":7,"text":"a lamp"}`, Content{ID: "7", Request: "a lamp"}},
 		"problem": {
 			`{"problem_id":"p","query":"a lamp","reward":[{"product_id":12345678901234567890,"title":["Lamp"],"attributes":[{"colour":["red"]}]}]}`,
-			Content{ID: "p", Request: "a lamp", ProductIDs: []string{"12345678901234567890"}, Titles: []string{"Lamp"}, Terms: []string{"red"}, Metadata: []string{"12345678901234567890\nLamp\nred"}},
+			Content{ID: "p", Request: "a lamp", ItemIDs: []string{"12345678901234567890"}, Titles: []string{"Lamp"}, Terms: []string{"red"}, Metadata: []string{"12345678901234567890\nLamp\nred"}},
 		},
 		"messages": {
 			`{"messages":[{"role":"system","content":"be kind"},{"role":"user","content":"a lamp"},{"role":"assistant","content":null,"tool_calls":[{"x":1}]},{"role":"tool","content":"neighbours"},{"role":"user","content":"in red"},{"role":"assistant","content":"done"}]}`,
@@ -51,9 +51,9 @@ func TestReadReadsEveryFormat(t *testing.T) {
 		},
 		"rl": {
 			`{"prompt":[{"role":"user","content":[{"type":"text","text":"a lamp"}]}],"reward_model":{"style":"rule","ground_truth":"{\"product_id\":\"99\"}"}}`,
-			Content{Request: "a lamp", ProductIDs: []string{"99"}, Metadata: []string{"rule\n99"}},
+			Content{Request: "a lamp", ItemIDs: []string{"99"}, Metadata: []string{"rule\n99"}},
 		},
-		"strings":      {`{"instruction":"a lamp","output":"done","recommended_product_ids":"1, 2"}`, Content{Request: "a lamp", Answers: []string{"done"}, ProductIDs: []string{"1", "2"}, Metadata: []string{"1, 2"}}},
+		"strings":      {`{"instruction":"a lamp","output":"done","recommended_product_ids":"1, 2"}`, Content{Request: "a lamp", Answers: []string{"done"}, ItemIDs: []string{"1", "2"}, Metadata: []string{"1, 2"}}},
 		"unknown":      {`{"id":"x","story":{"parts":["a lamp","in red"]}}`, Content{ID: "x", Request: "a lamp", Context: []string{"in red"}, Metadata: []string{"a lamp\nin red"}, Guessed: true}},
 		"nothing":      {`{"id":"x","n":1}`, Content{ID: "x", Metadata: []string{"1"}, Guessed: true}},
 		"wrong shapes": {`{"messages":"x","reward":3,"query":{"query":4},"text":["a"]}`, Content{Request: "x", Context: []string{"a"}, Metadata: []string{"4", "3", "a"}, Guessed: true}},

@@ -192,15 +192,15 @@ func (d *duplicateFinder) add(
 		c = &guard.StateCluster{}
 		d.clusters[strings.Clone(origin.Cluster)] = c
 	}
-	hasItem := len(items) == 0 || slices.Contains(c.ProductIDs, items[0])
+	hasItem := len(items) == 0 || slices.Contains(c.ItemIDs, items[0])
 	if hasItem && slices.Contains(c.Texts, request) {
 		return
 	}
 	c.Texts = append(c.Texts, strings.Clone(request))
 	for _, id := range items {
-		c.ProductIDs = append(c.ProductIDs, strings.Clone(id))
+		c.ItemIDs = append(c.ItemIDs, strings.Clone(id))
 	}
-	if f := d.guard.Check(guard.Candidate{Text: request, ProductIDs: items}); f.Drop {
+	if f := d.guard.Check(guard.Candidate{Text: request, ItemIDs: items}); f.Drop {
 		id := strings.Clone(origin.Cluster)
 		d.matches[id] = append(d.matches[id], f.Match)
 	}

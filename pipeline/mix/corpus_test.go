@@ -112,7 +112,7 @@ func (c *draft) bank(t *testing.T) []byte {
 	t.Helper()
 	s := guard.State{Schema: guard.StateSchema, Shares: guard.DefaultShares()}
 	for p, pool := range c.pools {
-		x := guard.StateCluster{ID: spec(p), Pool: guard.Pool(pool), Problems: []string{spec(p)}, ProductIDs: []string{fmt.Sprint(1000 + p)}}
+		x := guard.StateCluster{ID: spec(p), Pool: guard.Pool(pool), Problems: []string{spec(p)}, ItemIDs: []string{fmt.Sprint(1000 + p)}}
 		if pool != "train" {
 			x.Texts = []string{request(p)}
 		}

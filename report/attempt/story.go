@@ -90,7 +90,7 @@ func (l *Ledger) Tell(
 	if a.Story = s; a.Near == nil {
 		return
 	}
-	if what := product.FindStringSubmatch(a.Leak.Evidence); a.Leak.Tier == string(guard.TierSpec) && what != nil {
+	if what := protectedItem.FindStringSubmatch(a.Leak.Evidence); a.Leak.Tier == string(guard.TierSpec) && what != nil {
 		a.Near.Found = s.holds(cmp.Or(what[1], what[2]))
 	} else {
 		a.Near.nearest(s)
@@ -185,11 +185,11 @@ func StoryOf(f *filters.Filter, t *arena.Trace, source string) *Story {
 	return s
 }
 
-// product matches a product in the guard's evidence: its id, or its title in quotes. The guard
+// protectedItem matches an item in the guard's evidence: its id, or its title in quotes. The guard
 // detects held-out problems.
-var product = regexp.MustCompile(`product ([\w-]+)|title "(.+)"`)
+var protectedItem = regexp.MustCompile(`\b(?:names|is) \w+ ([\w-]+)|title "(.+)"`)
 
-// holds returns sentences on where an attempt contains a protected product, of which what is
+// holds returns sentences on where an attempt contains a protected item, of which what is
 // the id or title: the first steps in which the model writes it, a call contains it and a
 // result contains it. The last sentence, always present, is on whether the request names it.
 func (s *Story) holds(what string) (places []string) {

@@ -19,6 +19,7 @@ import (
 	"github.com/trajectory-arena/arena/guard/minhash"
 	"github.com/trajectory-arena/arena/guard/rows"
 	"github.com/trajectory-arena/arena/internal/digest"
+	"github.com/trajectory-arena/arena/shop"
 )
 
 type dedupFlags struct {
@@ -217,7 +218,7 @@ func (f *dedupFlags) stripper() (*minhash.Stripper, error) {
 		}
 		boilerplate = append(boilerplate, string(b))
 	}
-	return minhash.NewStripper(boilerplate), nil
+	return minhash.NewStripper(boilerplate, shop.RemoveTerms), nil
 }
 
 func (f *dedupFlags) textOf(row rows.Row) (text, id string, err error) {
