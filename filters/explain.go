@@ -42,7 +42,8 @@ type Explanation struct {
 	Replies []*arena.ProxyCall
 }
 
-// noPrompts states, in explanations, which programs look like a model if the log has no prompts.
+// noPrompts is a sentence of explanations. It names the programs that look like a model if the log
+// contains no prompts.
 const noPrompts = "the log keeps no prompts, and the confidence does not cover two kinds of programs that then look like " +
 	"a model: one that draws its calls as a model would and has a model write each, and one that dictates only the answer"
 
@@ -118,8 +119,9 @@ func explainCall(a *evidence.Attempt, c *evidence.Claim) Row {
 	return r
 }
 
-// linkText returns the name of a logged request's link, which tells how the model's replies asked
-// for it, and adds that the client chose the request if it did.
+// linkText returns how a logged request is linked to the model's replies, in words for
+// explanations, such as "named" if a reply contains the call. It adds that the client chose the
+// request from several calls if it did.
 func linkText(d *evidence.Dispatch) string {
 	if d.Chosen {
 		return d.Link.String() + ", chosen from several calls"
@@ -127,8 +129,8 @@ func linkText(d *evidence.Dispatch) string {
 	return d.Link.String()
 }
 
-// quote adds the text of the newest reply before the row's request if no reply asked for the
-// request, so that a person can check this.
+// quote sets the row's text to that of the newest reply before its request, if no reply asked for
+// the request, so that a person can check this.
 func (r *Row) quote(a *evidence.Attempt, d *evidence.Dispatch) {
 	if r.NamedBy == 0 {
 		r.Passages, r.Newest = a.NewestReply(d)

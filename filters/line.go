@@ -21,9 +21,9 @@ const featureUnsaid = "thinking_unsaid"
 // featureCount is the number of features that describe an attempt in the public output.
 const featureCount = 24
 
-// features returns the numbers that describe an attempt in the public output, in the order of
-// the output. score is the log-odds of the first pass. unsaid is the share of the thinking that
-// is in no logged reply. A number that cannot be measured is NaN.
+// features returns the numbers that describe an attempt in the public output, in the order of the
+// output. score is the log-odds that the model made the calls, from this attempt alone. unsaid is
+// the share of the thinking that is in no logged reply. A number that cannot be measured is NaN.
 func features(a *evidence.Attempt, score, unsaid float64) []arena.Feature {
 	list := append(make([]arena.Feature, 0, featureCount),
 		arena.Feature{Name: "log_odds", Value: score},

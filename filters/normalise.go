@@ -61,8 +61,8 @@ func (n *normaliser) addFault(fault string) {
 }
 
 // addUser adds a turn with the customer's message in step i. It adds nothing if the message is
-// empty or is the request that opens the trace. Tool results that a client sent as the user are
-// removed from the text and stored with their calls.
+// empty or repeats the request with which the trace begins. Tool results that a client sent as the
+// user are removed from the text and stored with their calls.
 func (n *normaliser) addUser(i int, s *arena.Step) {
 	text := cmp.Or(s.Content, s.Response)
 	if results := calls.Observations(text); results != nil && n.openCall("") != nil {
@@ -118,8 +118,8 @@ func (n *normaliser) addTurn(t arena.Turn) {
 	n.ends = append(n.ends, len(n.calls))
 }
 
-// addRecordedCalls adds the calls that the trace recorded as data instead of text. It also sets the
-// turn's thoughts if they are empty, and its text if both are.
+// addRecordedCalls adds the calls that the trace recorded as data instead of text to the dialogue.
+// It also sets the turn's thoughts if they are empty, and its text if both are.
 func (n *normaliser) addRecordedCalls(turn *arena.Turn, s *arena.Step) {
 	if turn.Think == "" && turn.Text == "" {
 		turn.Think = s.Reasoning

@@ -64,9 +64,9 @@ type Leaderboard struct {
 	AgenticShare [4]float64
 }
 
-// rewards returns the reward of an attempt by each of Measures. A failure gets 0. A success gets
-// 1 by the first measure and 0.3 + 0.7 × richness by the others, where a richness of NaN counts
-// as 0.
+// rewards returns the reward of an attempt by each of Measures. A failure gets 0. A success gets 1
+// by the first measure, and 0.3 + 0.7 × richness by each of the others, where a richness of NaN
+// counts as 0.
 func (s *Scored) rewards() [4]float64 {
 	if !s.Success {
 		return [4]float64{}
@@ -123,8 +123,8 @@ func Reweight(attempts []Scored) Leaderboard {
 	return b
 }
 
-// problemRewards maps each problem to the sums of the rewards of its attempts, one sum for each
-// of Measures.
+// problemRewards maps each problem to the sums of the rewards of its attempts, one sum for each of
+// Measures (the ways to compute a reward).
 type problemRewards map[string][4]float64
 
 func (r problemRewards) add(s *Scored) {
@@ -154,10 +154,10 @@ func (r problemRewards) shareOf(total problemRewards, problems []string, k int) 
 	return r.sum(problems, k) / sum
 }
 
-// gain returns the agent's share of all reward by the measure Measures[k], minus its share by
-// success alone, with a 95 % interval. r has the agent's rewards, total those of all agents. The
-// interval treats problems as independent and linearises the two ratios. It is -1 to 1 if there
-// is one problem. All results are 0 if nothing was rewarded.
+// gain returns how much the agent's share of all reward changes if rewards are computed by
+// Measures[k] instead of by success alone, with a 95 % interval. r has the agent's rewards, total
+// those of all agents. The interval treats problems as independent and linearises the two shares.
+// It is -1 to 1 if there is one problem. All results are 0 if nothing was rewarded.
 func (r problemRewards) gain(
 	total problemRewards,
 	problems []string,

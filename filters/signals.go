@@ -19,7 +19,7 @@ func RankScore(s *arena.Structure) float64 {
 		float64(0.15*feature(s, "reformulations", 0))
 }
 
-// feature returns the value of the named feature, or the argument missing if s has no such
+// feature returns the value of the named feature of an attempt. It returns missing if s has no such
 // feature.
 func feature(s *arena.Structure, name string, missing float64) float64 {
 	for _, f := range s.Features {

@@ -83,7 +83,8 @@ func Digest(bank []Entry) string {
 }
 
 // bankFiles returns the files that a bank (list of protected problems) is read from: bank.json if
-// path is a corpus, an error if that corpus has none, else the row files at path.
+// path is a corpus, else the row files at path. It returns an error if path is a corpus without
+// bank.json.
 func bankFiles(path string) ([]string, error) {
 	if _, err := os.Stat(filepath.Join(path, "manifest.json")); err != nil { // not a corpus
 		return rows.Files(path)
@@ -191,8 +192,8 @@ func rowEntry(row rows.Row, c *rows.Content) Entry {
 	}
 }
 
-// rowSpecHash returns the hash of the specification that grades the problem in a row. It returns ""
-// for a row that is no problem with a reward.
+// rowSpecHash returns the hash of the specification by which answers to the problem in a row are
+// graded. It returns "" for a row that is not a problem or has no rewards.
 func rowSpecHash(row rows.Row) string {
 	p, err := arena.ParseProblem([]byte(row.JSON))
 	if err != nil || len(p.Rewards) == 0 {

@@ -54,8 +54,8 @@ func Groups(ctx context.Context, problems []arena.Problem, keys func(*arena.Prob
 	return out, nil
 }
 
-// entryCluster returns a cluster (group of related problems) with a single protected problem,
-// without an ID and a pool.
+// entryCluster returns a cluster (group of related problems) that has one protected problem, and
+// neither an ID nor a pool.
 func entryCluster(e *Entry) StateCluster {
 	isEmpty := func(id string) bool { return id == "" }
 	c := StateCluster{
@@ -90,7 +90,7 @@ func groupByKeys[T any](items []T, keys func(*T) []string) forest {
 }
 
 // forest is a union-find structure that partitions the indices of a slice into groups. The smallest
-// index of a group identifies the group.
+// index in a group identifies the group.
 type forest []int
 
 func (f forest) find(i int) int {

@@ -3,8 +3,9 @@ package guard
 import "strings"
 
 // checkConversation checks the texts of a dialogue that the model did not write, joined in their
-// order: a request may be split over messages, parts of a message, or fields of a row. It returns
-// the strongest finding, and the zero Finding for a single text, which is checked by itself.
+// order, since a protected request may be split over messages, parts of a message, or fields of a
+// row. It returns the strongest finding. For a single text it returns the zero Finding, since that
+// is checked by itself.
 func (g *Guard) checkConversation(parts []string) Finding {
 	if len(parts) < 2 {
 		return Finding{}
@@ -29,9 +30,9 @@ func (g *Guard) checkConversation(parts []string) Finding {
 	return overMessages(best)
 }
 
-// minJoinedCover is the minimum share, 0 to 1 by weight, of a request's words that joined texts
-// must have to be dropped as a rewording of it. A request that was split is complete there, while a
-// word of a prompt and one of another request occur together by chance.
+// minJoinedCover is the minimum share, 0 to 1 by weight, of a protected request's words that joined
+// texts must have to be dropped as a rewording of the request. If a request was split over the
+// texts, all its words are there; single words of it occur together in unrelated texts by chance.
 const minJoinedCover = 0.5
 
 func overMessages(f Finding) Finding {
@@ -41,8 +42,8 @@ func overMessages(f Finding) Finding {
 	return f
 }
 
-// windows returns the longest sequences of two consecutive texts and more whose length in bytes is
-// at most limit together.
+// windows returns runs of at least two consecutive texts, each run with a total length of at most
+// limit bytes and as long as possible.
 func windows(parts []string, limit int) [][]string {
 	var out [][]string
 	lastEnd := 0

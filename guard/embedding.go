@@ -162,8 +162,9 @@ func (t *EmbeddingTier) consistent(text string, vector []float32) (at int, cosin
 	return at, cosine
 }
 
-// drop sets f to a drop by the embedding tier for the request whose vector is t.vectors[at].
-// evidence is a format, as of fmt.Sprintf, for the numbers.
+// drop sets f to a drop by the embedding tier because of the protected request with index at in
+// t.vectors. evidence and numbers are the format and the arguments of fmt.Sprintf for the finding's
+// evidence.
 func (t *EmbeddingTier) drop(f *Finding, at int, evidence string, numbers ...any) {
 	e := &t.guard.bank[t.entries[at]]
 	f.Match = e.ID

@@ -230,8 +230,9 @@ func (g *Guard) checkMetadata(text string) Finding {
 	return g.checkModelText("what stands beside the dialogue", text)
 }
 
-// strongerOutside returns the stronger of two findings (results of checking a row), of which f is
-// about a text other than the request. It returns best if the score of f is below minScoreOutside.
+// strongerOutside returns the stronger of the findings best and f (results of checking a row),
+// where f is about a text other than the row's request. It returns best if the score of f is below
+// minScoreOutside.
 func strongerOutside(best, f Finding) Finding {
 	if f.Score < minScoreOutside {
 		return best
@@ -261,12 +262,14 @@ func (g *Guard) checkModelText(label, text string) Finding {
 // request has at least an item and one constraint.
 const minRequestBytes = 16
 
-// checkText checks a text of the dialogue that the model did not write: as written, in plain
-// letters, and with each disguise, such as base64, undone. It returns the strongest finding.
+// checkText checks a text of the dialogue that the model did not write for protected problems: as
+// written, in plain letters, and with each disguise, such as base64, undone. It returns the
+// strongest finding.
 func (g *Guard) checkText(text string) Finding { return g.checkCovering(text, 0) }
 
-// checkCovering checks a text as checkText does. The lexical tier drops it only if it has at least a
-// share minCover, by weight, of the words of a request.
+// checkCovering checks a text as checkText does, but the detector of reworded requests (lexical
+// tier) drops it only if it has at least the share minCover, 0 to 1 by weight, of a protected
+// request's words.
 func (g *Guard) checkCovering(text string, minCover float64) Finding {
 	if f := g.index().spec.check("the text", text, g.bank); f.Drop {
 		return f

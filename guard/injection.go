@@ -168,12 +168,13 @@ func (r InjectionReport) Validate() error {
 	return bad.Err()
 }
 
-// markSplit returns a request with a blank at its end, so that requests which are only split count
-// as changed.
+// markSplit appends a space to a request. Requests that are split over several texts without
+// another change thus differ from the original, and count in the measured recall (see plant).
 func markSplit(text string) string { return text + " " }
 
-// splitInto returns a function that splits a text into this many parts of about equally many words,
-// as a customer writes several messages, a message has several parts, or a row several fields.
+// splitInto returns a function that splits a text into the given number of parts with about equally
+// many words, as a customer writes several messages, a message has several parts, or a row several
+// fields.
 func splitInto(parts int) func(text string) []string {
 	return func(text string) []string {
 		words := strings.Fields(text)
@@ -186,7 +187,7 @@ func splitInto(parts int) func(text string) []string {
 	}
 }
 
-// percentEncode writes a request as in a URL.
+// percentEncode returns a request in the percent-encoding of URLs.
 func percentEncode(text string) string { return url.PathEscape(text) }
 
 // widenSpace writes every space of a request twice and adds white space before and after the
@@ -197,8 +198,8 @@ func widenSpace(text string) string {
 
 var clauseEnd = regexp.MustCompile(`(?:[,;] |\. |\n+)`)
 
-// reorder moves the last clause of a request to its start. A request of one clause remains as it
-// is.
+// reorder moves the last clause of a request to its start. It returns a request of one clause
+// unchanged.
 func reorder(text string) string {
 	ends := clauseEnd.FindAllStringIndex(text, -1)
 	if len(ends) == 0 {
@@ -219,7 +220,7 @@ var (
 	unitLines string
 )
 
-// rewrap adds sentences of a prompt before and after a request.
+// rewrap returns a prompt that contains the request between other sentences.
 func rewrap(text string) string {
 	return strings.Replace(strings.TrimSuffix(wrappedText, "\n"), "{request}", text, 1)
 }

@@ -47,11 +47,13 @@ type value struct {
 // call when a reply contains it. Counts, page numbers and units are shorter; "true" is excluded.
 const minDistinct = 5
 
-// maxValues is the maximum number of values of one request that are searched for in replies.
+// maxValues is the maximum number of argument values of one logged tool request that are searched
+// for in the model's replies.
 const maxValues = 64
 
-// addArguments adds the keys and values of JSON arguments to r, at any depth. encoded reports
-// whether texts are URL-encoded, as they are in the proxy's log.
+// addArguments adds the keys and values of v, the JSON arguments of a tool request, to r, also
+// those nested in objects and lists. encoded reports whether strings are URL-encoded, as they are
+// in the proxy's log. depth is how deep v is nested; nothing deeper than calls.MaxDepth is read.
 func (r *request) addArguments(v gjson.Result, encoded bool, depth int) {
 	if depth > calls.MaxDepth || v.Type == gjson.Null {
 		return
@@ -86,8 +88,9 @@ func newValue(text string) value {
 	return v
 }
 
-// toolNames returns the lower-case names of all tools of the attempt: those of the harness, of
-// the log, and those that the trace declares or calls.
+// toolNames returns the sorted lower-case names of the tools of the attempt, at most maxTools:
+// those requested in the log, those that the trace calls or declares, and those of the harness (the
+// configured set of tools).
 func (a *Attempt) toolNames() []string {
 	if a.tools != nil {
 		return a.tools

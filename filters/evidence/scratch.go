@@ -72,8 +72,9 @@ const (
 	maxTotalActs  = 1 << 12
 )
 
-// hasRoom reports whether the attempt is within the limits of words, ids and calls. Once it is not,
-// hasRoom sets s.full and always returns false.
+// hasRoom reports whether the numbers of words, ids and calls of the attempt are within their
+// limits. If one is not, hasRoom sets s.full, and always returns false from then on, since all of
+// them only grow.
 func (s *scratch) hasRoom() bool {
 	if len(s.words) > maxTotalWords || len(s.ids)+len(s.listing.Shown) > maxTotalIDs || len(s.acts) > maxTotalActs {
 		s.full = true

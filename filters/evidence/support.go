@@ -30,8 +30,9 @@ type NumberCounts struct {
 	Total      int
 }
 
-// measureSupport sets Support, Numbers and CallTurns. They describe whether each turn refers to
-// earlier results, and how many numbers in thoughts have no source.
+// measureSupport sets a.Support, which says for each turn with calls whether it cites an earlier
+// result, a.Numbers, which counts the numbers in thoughts and those without a source, and
+// a.CallTurns, the number of turns with calls.
 func (a *Attempt) measureSupport() {
 	a.Support = a.scratch.support
 	earlier := 0
@@ -66,9 +67,9 @@ func (a *Attempt) measureSupport() {
 	a.scratch.support = a.Support
 }
 
-// countNumber adds a number in a thought to a.Numbers, unless it is in the arguments of one of
-// the first end calls. It reports whether the number is in one of the results of the first
-// earlier calls and not in the customer's request.
+// countNumber adds a number in a thought to a.Numbers, unless it is in the arguments of one of the
+// calls a.Claims[:end]. It returns whether the number is in the result of one of the calls
+// a.Claims[:earlier] and not in the customer's request.
 func (a *Attempt) countNumber(number string, earlier, end int) (cites bool) {
 	inQuery := strings.Contains(a.query, number)
 	cites = !inQuery && a.resultContains(number, earlier)
@@ -86,9 +87,10 @@ func (a *Attempt) countNumber(number string, earlier, end int) (cites bool) {
 	return cites
 }
 
-// isGrounded reports whether the results of the first calls contain a number in another form. It
-// may be without decimals, rounded up, or in the log only, since clients shorten what they show.
-// results is the number of these calls.
+// isGrounded reports whether the results of the calls a.Claims[:results] contain a number of a
+// thought in another form, since models round and clients shorten what they show: without its
+// decimals or final zeros, as a price that it rounds up, or in the tool server's logged answer
+// only.
 func (a *Attempt) isGrounded(number string, results int) bool {
 	integer, _, _ := strings.Cut(number, ".")
 	if len(integer) < 3 {
@@ -101,9 +103,8 @@ func (a *Attempt) isGrounded(number string, results int) bool {
 	return err == nil && a.resultContains(strconv.Itoa(n-1)+".", results)
 }
 
-// logContains reports whether text is in the logged answer to one of the first calls of the
-// dialogue. results is the number of these calls. It skips answers that the dialogue shows
-// unchanged.
+// logContains reports whether text is in the tool server's logged answer to one of the calls
+// a.Claims[:results]. It skips answers that the dialogue shows unchanged.
 func (a *Attempt) logContains(text string, results int) bool {
 	for i := range a.Claims[:results] {
 		if a.Claims[i].Dispatch < 0 {
@@ -117,8 +118,8 @@ func (a *Attempt) logContains(text string, results int) bool {
 	return false
 }
 
-// longNumbers yields the numbers of three digits or more in a text. Digits after a decimal point
-// are counted too.
+// longNumbers yields the numbers in a text that have at least three digits, such as "12.50". Digits
+// after a decimal point are counted too.
 func longNumbers(text string) iter.Seq[string] {
 	isSeparator := func(r rune) bool {
 		return (r < '0' || r > '9') && r != '.'
@@ -146,8 +147,8 @@ func (a *Attempt) QuotesTitle(s *TurnSupport) bool {
 	return a.hasTitleWord(turn.Think) || a.hasTitleWord(turn.Text)
 }
 
-// maxQuoted is the maximum number of bytes of a turn's text that are searched for words of
-// titles.
+// maxQuoted is the number of bytes at the start of a turn's text that are searched for words of
+// item titles.
 const maxQuoted = 4 << 10
 
 func (a *Attempt) hasTitleWord(text string) bool {
@@ -159,13 +160,13 @@ func (a *Attempt) hasTitleWord(text string) bool {
 	return false
 }
 
-// maxSearched is the maximum number of bytes of results that are searched for one attempt. An
-// attempt of usual size needs a hundredth.
+// maxSearched is the maximum number of bytes of tool results that are searched for one attempt. An
+// attempt of usual size needs a hundredth of it.
 const maxSearched = 64 << 20
 
-// resultContains reports whether text is in the result of one of the first calls of the
-// dialogue. results is the number of these calls. The newest result is searched first. It
-// returns false once the searches of the attempt exceed maxSearched bytes.
+// resultContains reports whether text is in the result of one of the calls a.Claims[:results], of
+// which it searches the last first. It returns false once the searches of the attempt exceed
+// maxSearched bytes.
 func (a *Attempt) resultContains(text string, results int) bool {
 	for i := results - 1; i >= 0; i-- {
 		result := string(a.Claims[i].Call.Result)
@@ -190,8 +191,8 @@ func (a *Attempt) AnticipatesAnswer(claim int) bool {
 	})
 }
 
-// answerWords returns the hashes of the words in the titles of the committed items, as
-// search results show them. It returns none if nothing is committed.
+// answerWords returns the hashes of the words in the titles of the committed items (the items of
+// the attempt's answer), as search results show them. It returns none if nothing is committed.
 func (a *Attempt) answerWords() []uint64 {
 	if a.Commit == nil || len(a.scratch.answer) > 0 {
 		return a.scratch.answer
@@ -207,9 +208,9 @@ func (a *Attempt) answerWords() []uint64 {
 	return a.scratch.answer
 }
 
-// resultHasWord reports whether the word with this hash is in the result of one of the first
-// calls of the dialogue. results is the number of these calls. It returns true once the searches
-// of the attempt exceed maxSearched bytes, so that the word is no evidence.
+// resultHasWord reports whether the word with this hash is in the result of one of the calls
+// a.Claims[:results]. Once the searches of the attempt exceed maxSearched bytes, it returns true,
+// so that the word is not taken as evidence.
 func (a *Attempt) resultHasWord(word uint64, results int) bool {
 	for i := range a.Claims[:results] {
 		result := string(a.Claims[i].Call.Result)

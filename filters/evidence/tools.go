@@ -116,7 +116,8 @@ var toolsOfRoles = map[domain.Role]Tool{
 	domain.RoleEnd:    ToolTerminate,
 }
 
-// maxTools is the maximum number of tools that are read from a trace that declares its tools.
+// maxTools is the maximum number of tools of one attempt. Further tools that a trace declares are
+// ignored.
 const maxTools = 256
 
 // AddDeclared returns tools, with the tools added that a trace declares as schemas in OpenAI's
@@ -139,7 +140,8 @@ func AddDeclared(tools Tools, declared arena.Raw) Tools {
 }
 
 // roleOfSchema determines the role of a tool from its parameters, the properties of its JSON
-// schema. A tool with ids opens things, one with other strings searches, and any other asks.
+// schema. A tool with a parameter for ids opens items (ToolView), one with other strings searches
+// (ToolFind), and any other is ToolAsk.
 func roleOfSchema(properties gjson.Result) Role {
 	r := Role{Tool: ToolAsk}
 	for key, value := range properties.ForEach {
@@ -169,8 +171,8 @@ func HarnessTools(harness string, extra Tools) Tools {
 	return tools
 }
 
-// roleFor returns the role of the named tool. A tool that the harness lacks is ToolAsk if the
-// log contains it, else ToolOther.
+// roleFor returns the role of the named tool. A tool that is not in the harness (the configured set
+// of tools) is ToolAsk if the log contains it, else ToolOther.
 func (s *scratch) roleFor(name string) Role {
 	r, ok := s.harness[name]
 	if !ok && slices.Contains(s.proxied, name) {
@@ -224,8 +226,9 @@ func logHasEndpoint(t *arena.Trace, name string) bool {
 	})
 }
 
-// readArgument reads an argument into a if the role lists its key among the words of a search or
-// the ids. It reads nothing and returns false for any other key.
+// readArgument reads one argument of a call into a: into its search words or its ids, if the role
+// lists the argument's key among those. encoded reports whether the value is URL-encoded. It reads
+// nothing and returns false for any other key.
 func (r *Role) readArgument(
 	a *Act,
 	s *scratch,

@@ -63,8 +63,8 @@ func (a *Attempt) MeasureUnsaid() Unsaid {
 	return Unsaid{Sentences: len(m.thoughts), Missing: m.missing}
 }
 
-// hasWholeReplies reports whether the log has replies, as many as the sandbox counted, and none
-// of them is truncated.
+// hasWholeReplies reports whether the log has at least one reply, all replies that the sandbox
+// counted, and all of them readable and not truncated.
 func (a *Attempt) hasWholeReplies() bool {
 	if len(a.Log.Replies) == 0 || a.Lost > 0 || a.Readable < len(a.Log.Replies) {
 		return false
@@ -109,7 +109,7 @@ func (m *thoughtMatcher) emptied() thoughtMatcher {
 	}
 }
 
-// read sets the sentences of m to those of a dialogue's thinking.
+// read replaces the sentences of m by those of the thinking in turns, the turns of a dialogue.
 func (m *thoughtMatcher) read(turns []arena.Turn) {
 	*m = m.emptied()
 	for i := range turns {
@@ -120,7 +120,8 @@ func (m *thoughtMatcher) read(turns []arena.Turn) {
 	m.missing = len(m.thoughts)
 }
 
-// add adds a sentence to m. It ignores a sentence that is too short to be recognised.
+// add adds a sentence to m. It ignores a sentence that is too short to be recognised (see
+// minSentenceWords). It sets m.tooMany instead if m has more than maxThoughtWords words.
 func (m *thoughtMatcher) add(sentence string) {
 	if len(m.words) > maxThoughtWords {
 		m.tooMany = true
@@ -139,9 +140,9 @@ func (m *thoughtMatcher) add(sentence string) {
 	}
 }
 
-// startsOf returns the words with which a sentence may start in a reply: its first word, or one
-// after a label that the client prepended. The words after a label must be enough to be
-// recognised.
+// startsOf returns the first words of a sentence: those with which it may start in a reply, since a
+// client may have prepended a label of up to maxLabelWords words. At least minSentenceWords words
+// remain after the label. The result has at least the first word.
 func startsOf(words []uint64) []uint64 {
 	n := min(maxLabelWords, len(words)-minSentenceWords)
 	return words[:max(n, 0)+1]
@@ -175,7 +176,7 @@ func (m *thoughtMatcher) searchReply(r *Reply, escapes int) {
 	}
 }
 
-// search marks as said the sentences of the thinking whose words appear in sequence in text, a
+// search sets isSaid for each sentence of m whose words appear consecutively in text, a part of a
 // reply. It sets m.tooMany and stops after maxComparedThoughts comparisons.
 func (m *thoughtMatcher) search(text string) {
 	m.text = AppendWords(m.text[:0], text)
@@ -210,8 +211,9 @@ func (t *thought) begins(text []uint64) bool {
 	return false
 }
 
-// withoutCutWord returns a text without its last word, unless the text ends as a sentence does.
-// The client may have truncated it within that word.
+// withoutCutWord returns a text without its last word, in which a client may have truncated it. It
+// returns the text unchanged if it ends as a sentence does. An ellipsis at the end does not count
+// as such and is removed too.
 func withoutCutWord(text string) string {
 	whole := strings.TrimRightFunc(text, unicode.IsSpace)
 	body := strings.TrimRight(whole, ".…")
@@ -237,7 +239,7 @@ func sentences(text string) iter.Seq[string] {
 	}
 }
 
-// sentenceEnd returns the offset of the end of the first sentence of a line. A point within a
+// sentenceEnd returns the byte offset of the end of the first sentence in a line. A point within a
 // word or a number does not end a sentence.
 func sentenceEnd(line string) int {
 	for i, r := range line {

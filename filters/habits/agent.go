@@ -58,8 +58,8 @@ const (
 	DoubtLoosened = "loosened_searches" // the client leaves out words of nearly all searches
 )
 
-// minScripted is the minimum number of an agent's scripted attempts that cast doubt on its other
-// attempts. One or two may be a fault of the client.
+// minScripted is the minimum number of an agent's scripted attempts (those whose calls a program
+// made) that cast doubt on its other attempts. One or two may be a fault of the client.
 const minScripted = 3
 
 // doubt returns the reason why the agentic attempts of the agent (those whose calls the model made)
@@ -162,10 +162,10 @@ func (r Ratio) ramp(lo, hi float64) Estimate {
 	}
 }
 
-// neverBroken returns the certainty that a habit has no exceptions, where r counts the cases
-// that follow the habit. The certainty falls from 1 without exceptions to 0 at 4 % of
-// exceptions. Its lower end is reduced in proportion for fewer than 12 cases. It returns the
-// zero Estimate if r counts no cases.
+// neverBroken returns the certainty that a habit has no exceptions, where r counts the cases and,
+// as its part, those that follow the habit. The certainty falls from 1 without exceptions to 0 at 4
+// % of exceptions. The lower end of its interval is reduced in proportion for fewer than 12 cases.
+// It returns the zero Estimate if r counts no cases.
 func (r Ratio) neverBroken() Estimate {
 	if r.Whole == 0 {
 		return Estimate{}
@@ -178,7 +178,7 @@ func (r Ratio) neverBroken() Estimate {
 	}
 }
 
-// complement returns the estimate of 1 minus the number, with its interval.
+// complement returns the estimate, with its interval, of 1 minus the number that e estimates.
 func (e Estimate) complement() Estimate {
 	return Estimate{1 - e.High, 1 - e.Point, 1 - e.Low}
 }

@@ -9,12 +9,12 @@ import (
 // CopiedDialogue is the code for rejecting an attempt whose dialogue another agent had earlier.
 const CopiedDialogue = "copied_dialogue"
 
-// copiedDialogue is the doubt that an agent copied the dialogue of an attempt from another
-// agent, which began the same dialogue earlier, word for word. A dialogue can only be copied
-// after it is written, so an agent that is first in less than a tenth of the shared dialogues is
-// a copier. If each of two agents is first at times, both may run one program, which the log
-// does not show. Honest trials share no dialogue: of one model's four trials at one task, 0 of
-// 300 pairs did.
+// copiedDialogue is the doubt that an agent copied the dialogue of an attempt from another agent,
+// which began the same dialogue earlier, word for word. A dialogue can only be copied after it is
+// written, so an agent that is first in less than a tenth of at least four shared dialogues is a
+// copier. If each of two agents is first at times, both may run one program, and the log does not
+// show who wrote the dialogue. Honest trials share no dialogue: of one model's four trials at one
+// task, 0 of 300 pairs did.
 var copiedDialogue = Proof{
 	Check: "copied_dialogue_v1", Reason: CopiedDialogue,
 	Doc: "Over the agent's day dialogues that other agents hold too, word for word, began later than theirs, and so did this one.",
@@ -25,7 +25,8 @@ var copiedDialogue = Proof{
 	},
 }
 
-// noTime is the start of an attempt whose log has no times. It sorts after every real time.
+// noTime is used as the start time of an attempt whose log has no times. It sorts after every real
+// time.
 const noTime = math.MaxInt64
 
 // origin is the first appearance of a dialogue on one day: the hash of the agent's name, and the
@@ -55,8 +56,8 @@ func (o origin) add(begin int64, agent uint64) origin {
 }
 
 // isFirst reports whether this agent had the dialogue of an attempt before all other agents. An
-// attempt that begins in the same millisecond as the first appearance is a copy of the same
-// attempt. It returns false if the dialogue has no time.
+// attempt that begins in the same millisecond as the first appearance counts as first too, since it
+// is a copy of the same attempt. isFirst returns false if the dialogue has no time.
 func (a *Agent) isFirst(s *Sample) bool {
 	o := a.index.dialogues[s.Dialogue]
 	return o.begin < noTime &&
@@ -94,10 +95,10 @@ func hashDialogue(a *evidence.Attempt) uint64 {
 	return h
 }
 
-// copiedLog is the proof that no model was asked: every reply in the log of the attempt was
-// already in the log of an earlier attempt, by the reply's id. One such reply may be a server's
-// cached answer, but not all replies of a log with at least two. Servers that use one id for all
-// replies, or none, prove nothing.
+// copiedLog is the proof that no model was asked: every reply in the log of the attempt is in the
+// log of an earlier attempt too, with the same id, length and end. One such reply may be a server's
+// cached answer, but not all of at least two. Replies whose id does not identify them prove
+// nothing.
 var copiedLog = Proof{
 	Check: "copied_log_v1", Reason: "copied_log", Odds: -8,
 	Doc: "Every reply of the log is one that an earlier attempt of the day got, by its id.",

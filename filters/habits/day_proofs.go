@@ -8,10 +8,10 @@ import (
 	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
-// replayedText is the proof that the thoughts were written for another dialogue. Many numbers in
-// them are in no earlier result, although the items in the calls are. An agent whose model
-// invents items invents numbers too, so it is excluded. Honest agents reach a share of 0.07
-// of such numbers.
+// replayedText is the proof that the thoughts were written for another dialogue. Of at least 20
+// numbers in the thoughts of the agent's day, a share of more than 0.12 is in no earlier text,
+// although more than 0.95 of the items in its calls are. An agent whose model invents items invents
+// numbers too, so it is excluded. Honest agents reach a share of 0.07 of such numbers.
 var replayedText = Proof{
 	Check: "replayed_text_v1", Reason: "replayed_text", Odds: -8,
 	Doc: "Over the agent's day thoughts give numbers that stood nowhere before, about items that a result did show.",
@@ -48,9 +48,9 @@ var unseenItems = &Count{
 	},
 }
 
-// scriptedAgent is evidence against an attempt whose own log decides nothing: a program made
-// nearly all other attempts of the agent that day. Since an agent is one program all day, it
-// presumably made this attempt too.
+// scriptedAgent is evidence against an attempt whose own log does not show who made its calls: a
+// program made at least 0.95 of at least 12 other attempts of the agent that day. Since an agent is
+// one program all day, it presumably made these calls too.
 var scriptedAgent = Proof{
 	Check: "scripted_agent_v1", Reason: "scripted_agent", Odds: -3,
 	Doc: "The attempt's log holds nothing to read, and a program made nearly all other attempts of the agent's day.",
@@ -61,8 +61,10 @@ var scriptedAgent = Proof{
 }
 
 // toldAnswers is the proof that the agent's program knew items before the tool server showed them.
-// No model invents an id of ten digits that the tool server has. One such id in a day is hardly chance,
-// and two are not.
+// Either the attempt commits an item that only other attempts were shown. Or it uses an item that
+// no result showed before, and in at least two attempts of the agent's day a reply calls a tool
+// with the id of an item that is shown only later. No model guesses the ten digits of such an id.
+// One such attempt a day may be chance; two are not.
 var toldAnswers = Proof{
 	Check: "told_answers_v2", Reason: "told_answers", Odds: -8,
 	Doc: "The answer was known before a result showed it: an item of the answer that no result of the attempt held was found by others, or made-up items of the agent's day turned out to be real.",
@@ -87,8 +89,8 @@ var prescientAttempts = &Count{
 	},
 }
 
-// maxTaken is the maximum number of items that are read from one commit call. Customers
-// ask for at most three or four.
+// maxTaken is the maximum number of items that are read from one commit call (the call that gives
+// the answer). Customers ask for at most three or four.
 const maxTaken = 8
 
 // addAnswer adds the hashes of up to maxTaken committed items to s. Items in a result or
@@ -158,10 +160,10 @@ func (x Index) Add(s *Sample, agent string) {
 }
 
 // unseenMenu is the doubt that the model only chose from lists of calls that a program wrote and
-// that the log does not contain. Its sign is that first calls of the same tool have several
-// different numbers or letters before them. Honest agents do not cause this sign: they number
-// their steps from one, or give a tool one fixed number, and their second item of a list follows
-// a first.
+// that the log does not contain. Its sign is that the first calls of attempts with the same tool
+// have different numbers or letters before them, such as "2." and "B)". Honest agents do not cause
+// this sign: they number their steps from one, or give a tool one fixed number, and a second item
+// of their lists follows a first one.
 var unseenMenu = Proof{
 	Check: "unseen_menu_v1", Reason: "unseen_menu",
 	Doc: "Over the agent's day first calls stand under changing numbers or letters, of lists that no reply holds.",
@@ -173,9 +175,10 @@ var unseenMenu = Proof{
 	},
 }
 
-// menuLabels counts the first calls of attempts that have a number or letter before them, such as
-// "2." or "B)", and among them those with the most frequent one of their tool. The first call must
-// be in the first reply, since the numbering of steps may begin with two in later replies.
+// menuLabels counts the attempts whose first call has a label before it in the first reply, a
+// number or letter such as "2." or "B)", and among them those whose label is the most frequent one
+// of the call's tool. Later replies do not count, since their numbering of steps may begin with
+// two.
 var menuLabels = &Count{
 	Name: "first calls under the commonest number or letter of their tool",
 	marks: func(a *evidence.Attempt) []Mark {

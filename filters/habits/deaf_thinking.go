@@ -73,8 +73,8 @@ var choicesAfterText = &Count{
 	},
 }
 
-// betterFits counts the opened or committed items that are below an item that was not
-// chosen, and among them those that fit the request better than the average of the items above
+// betterFits counts the opened or committed items that a search result lists below an item that was
+// not chosen, and among them those that fit the request better than the average of the items above
 // that were not chosen. Equal fits are not counted.
 var betterFits = &Count{
 	Name: "items from below the top that fit better",
@@ -95,9 +95,8 @@ var betterFits = &Count{
 	},
 }
 
-// latestList returns the latest search before the call with index claim in a.Claims whose results
-// show the item, and the item's index in these results. It returns nil and 0 if there is
-// none.
+// latestList returns the latest search before a.Claims[claim] whose results show the item with this
+// id, and the item's index in these results. It returns nil and 0 if there is none.
 func latestList(
 	a *evidence.Attempt,
 	claim int,

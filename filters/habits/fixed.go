@@ -7,9 +7,9 @@ import (
 	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
-// fixedHabit is the habit of calling tools without regard to results. Three certainties are
-// computed: that the order of tools, the opened items and the committed item do not
-// depend on results. Their minimum counts, since one dependence is adaptivity.
+// fixedHabit is the habit of calling tools without regard to results. Its certainty is the minimum
+// of three: that the order of tools, the opened items and the committed item do not depend on
+// results. The minimum is used since a single dependence makes the agent adaptive.
 var fixedHabit = Habit{
 	Check: "fixed_habit_v4", Reason: "fixed_habit",
 	Doc: "Over the agent's day nothing depends on results: one course of tools, always the first items of a list, the first of them in the answer.",
@@ -20,9 +20,10 @@ var fixedHabit = Habit{
 	},
 }
 
-// fixedPlan is the habit of writing all searches in one form, while the order of tools or the
-// choice of items to open is fixed, or of writing them with words of the customer's request in
-// its order, while both are fixed, whatever the results are.
+// fixedPlan is the habit of planning the calls without regard to results, in one of two ways.
+// Either all searches have one form, and the order of tools or the choice of items to open is
+// fixed. Or all searches consist of words of the customer's request in the request's order, and
+// both are fixed.
 var fixedPlan = Habit{
 	Check: "fixed_plan_v5", Reason: "fixed_plan",
 	Doc: "Over the agent's day searches are put together in one way, or are cut out of the request in its order, whatever came back; and the course of tools is one, or never anything is opened but the first of a list.",
@@ -59,9 +60,9 @@ var rankOrderViews = &Count{
 	},
 }
 
-// firstCommitted counts the committed items that a search shows, and among them those
-// that are its first result or are committed together with all results above them. An agent
-// that compares items commits another item in at least a quarter of the cases.
+// firstCommitted counts the committed items (items of the answer) that an earlier search shows, and
+// among them those that are the first result of a search or are committed together with all results
+// above them. An agent that compares items commits another item in at least a quarter of the cases.
 var firstCommitted = &Count{
 	Name: "the first item in the answer",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -88,8 +89,8 @@ func isOpening(c *evidence.Claim) bool {
 	return c.Act.Tool == evidence.ToolView || c.Act.Tool == evidence.ToolMatch
 }
 
-// isListedFirst reports whether any search before the call with index claim in a.Claims shows the
-// item, and whether any shows it as the first result.
+// isListedFirst returns shown, whether any search before a.Claims[claim] shows the item with this
+// id, and first, whether any shows it as the first result.
 func isListedFirst(
 	a *evidence.Attempt,
 	claim int,
@@ -110,9 +111,9 @@ func isListedFirst(
 	return shown, false
 }
 
-// areFirst reports whether ids are, in any order, the first len(ids) results of a search before the
-// call with index claim in a.Claims. hasList reports whether any search before that call has
-// results. The order of ids does not matter since a program can shuffle them easily.
+// areFirst returns first, whether ids are, in any order, the first len(ids) results of one search
+// before a.Claims[claim], and hasList, whether any search before that call has results. The order
+// of ids does not matter since a program can shuffle them easily.
 func areFirst(
 	a *evidence.Attempt,
 	claim int,
@@ -187,8 +188,8 @@ var requestSequences = &Count{
 	},
 }
 
-// viewBreadths counts attempts, and among them those that always open the same number of
-// items of a list, the most frequent number of the agent. Calls that open all items of a
+// viewBreadths counts attempts that open items of a list, and among them those that always open the
+// same number of items, the most frequent such number of the agent. Calls that open all items of a
 // list are left out, since they leave no choice.
 var viewBreadths = &Count{
 	Name: "attempts that open as many each time",
@@ -214,8 +215,8 @@ var viewBreadths = &Count{
 	},
 }
 
-// listOfOpening returns the latest earlier search that shows all items which the call with index
-// claim in a.Claims opens. It returns nil if there is none, or if the call opens nothing.
+// listOfOpening returns the latest search before a.Claims[claim] that shows all items which this
+// call opens. It returns nil if there is none, or if the call opens nothing.
 func listOfOpening(a *evidence.Attempt, claim int) *evidence.Claim {
 	c := &a.Claims[claim]
 	if !isOpening(c) {
@@ -253,8 +254,8 @@ func hashSize(a *evidence.Attempt) uint64 {
 	return evidence.Mix(uint64(items), foundNothing)
 }
 
-// hashSequence returns a hash of the tools of all calls in order. It leaves out the tools for
-// which counts returns false.
+// hashSequence returns a hash of the tools of all calls in their order, without the tools for which
+// counts returns false.
 func hashSequence(a *evidence.Attempt, counts func(evidence.Tool) bool) uint64 {
 	h := uint64(0)
 	for i := range a.Claims {
@@ -269,10 +270,10 @@ func hashSequence(a *evidence.Attempt, counts func(evidence.Tool) bool) uint64 {
 // about five.
 const maxForms = 16
 
-// searchForms counts the searches of two or more parts (runs of words of the request, see
-// searchForm), and among them those whose kinds of parts are in the most frequent order. Models
-// use another order in 0.08 to 0.25 of the searches on every measured day, so that twelve
-// searches without an exception are evidence.
+// searchForms counts the searches with two or more parts (runs of words of the request, see
+// searchForm), and among them those whose kinds of parts are in the order most frequent for these
+// kinds. Models use another order in 0.08 to 0.25 of the searches on every measured day, so that
+// twelve searches without an exception are evidence.
 var searchForms = &Count{
 	Name: "searches put together in one way",
 	marks: func(a *evidence.Attempt) []Mark {
@@ -291,7 +292,7 @@ var searchForms = &Count{
 }
 
 // orderedSearches counts the searches of two or more words, and among them those that consist of
-// words of the customer's request in its order, as a program would copy them.
+// words of the customer's request in the request's order, as a program would copy them.
 var orderedSearches = &Count{
 	Name: "searches with words of the request in its order",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -306,14 +307,14 @@ var orderedSearches = &Count{
 	},
 }
 
-// searchForm describes in which order a search uses the words of the customer's request. The
-// group of the mark is a hash of the kinds of words, its value a hash of their order. parts is
-// the number of parts of the search.
+// searchForm describes in which order a search uses the words of the customer's request. m.Group is
+// a hash of the kinds of the search's parts, m.Value a hash of the order of these kinds. parts is
+// the number of parts.
 //
 // A part is a run of words that are also consecutive in the request. Its kind is the last word
 // before the part in the request that the search omits, with the distance to that word. For
-// example, "brand" is before a brand, and "a" before the item or, with the brand between, two
-// words before it. All words that are not in the request, and its first word, have one kind.
+// example, "brand" is before a brand, and "a" before the item or, with the brand between, two words
+// before it. All words that are not in the request, and its first word, have one kind.
 func searchForm(request, words []uint64) (m Mark, parts int) {
 	order := uint64(evidence.HashSeed)
 	kinds := uint64(0)

@@ -63,8 +63,8 @@ func (a *Agent) Odds(s *Sample) Odds {
 	return o
 }
 
-// minGroundingCases is the minimum number of cases for a proof by sources. A case is a search or
-// a number in thoughts; the share of cases that are in no earlier text is evidence.
+// minGroundingCases is the minimum number of cases, such as searches or numbers in thoughts, that
+// must be counted before the share of those that are in no earlier text can be a proof.
 const minGroundingCases = 20
 
 // canDecide reports whether a proof (property that no model can cause) may apply to an attempt: the
@@ -95,9 +95,9 @@ func (c *Count) Total(a *Agent) Ratio {
 	return a.ratios[slices.Index(ratioCounts, c)]
 }
 
-// modeRatio counts the cases of all samples, and among them those with the most frequent value
-// of their group. The cases are the marks at index position of each sample. Groups of one case
-// are left out, and the value 0 is never the most frequent one.
+// modeRatio counts the cases of all samples, and among them those with the most frequent value of
+// their group. The cases are the marks in Marks[position] of each sample. Groups with a single case
+// are left out, and the value 0 is never taken as the most frequent one.
 func modeRatio(samples []*Sample, position int) Ratio {
 	groups := map[uint64]map[uint64]int{}
 	for _, s := range samples {

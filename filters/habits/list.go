@@ -23,7 +23,8 @@ var Proofs = []Proof{
 	unseenMenu,
 }
 
-// ratioCounts are the counts of cases with a property, in the order of Sample.Tallies.
+// ratioCounts are the counts of cases, and of those that have a property, in the order of
+// Sample.Tallies.
 var ratioCounts = []*Count{
 	answerSearches,
 	citingTurns,
@@ -41,8 +42,8 @@ var ratioCounts = []*Count{
 	shortenedSearches,
 }
 
-// modeCounts are the counts of cases with the most frequent value of their group, in the order
-// of Sample.Marks.
+// modeCounts are the counts of cases, and of those with the most frequent value of their group, in
+// the order of Sample.Marks.
 var modeCounts = []*Count{
 	toolSequences,
 	requestSequences,

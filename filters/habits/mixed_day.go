@@ -6,10 +6,11 @@ import (
 	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
-// mixedDay is the doubt about all attempts of an agent whose client often did not send what the
-// model wrote. A program then influenced the other attempts as well, even if their logs do not
-// show it. Clients that only validate calls differ from the model in fewer attempts. A model
-// that drafts every call again looks like one whose calls are rejected.
+// mixedDay is the doubt about all attempts of an agent whose client, in more than two of five
+// attempts, did not send what the model wrote. A program then influenced the other attempts as
+// well, even if their logs do not show it. Clients that only validate calls differ from the model
+// in fewer attempts. A model that drafts every call again cannot be told from one whose calls are
+// rejected.
 var mixedDay = Proof{
 	Check: "mixed_day_v1", Reason: "mixed_day",
 	Doc: "In two of five attempts of the agent's day and more something was sent or answered that no model wrote, or calls that the model wrote were turned down, or chosen from lists.",
@@ -138,10 +139,11 @@ func soleCallSent(a *evidence.Attempt, reply *evidence.Reply) int {
 	return sole
 }
 
-// isOftenRejected reports whether the client rejected more than one reply for every four
-// requests to the tool server. A reply that was carried out and begins with the same call as an earlier
-// reply, as in votes, offsets one rejection. The last reply does not count, since an attempt may
-// end before its calls are sent. Clients that only validate calls reject fewer replies.
+// isOftenRejected reports whether the client rejected more than one reply for every four requests
+// to the tool server. A reply that was carried out and begins with the same call as an earlier
+// reply, as happens if a client takes the majority of several replies, offsets one rejection. The
+// last reply does not count, since an attempt may end before its calls are sent. Clients that only
+// validate calls reject fewer replies.
 func isOftenRejected(a *evidence.Attempt) bool {
 	rejected := 0
 	for i := range a.Log.Replies[:len(a.Log.Replies)-1] {
@@ -162,10 +164,9 @@ func isOftenRejected(a *evidence.Attempt) bool {
 	return 4*rejected > len(a.Log.Dispatches)
 }
 
-// isRejected reports whether the client carried out no call of a reply, before or after the
-// reply, although all of them were possible. Possible are calls to the tool server and commit calls
-// of items that the model had been shown. Clients ask the model again if they cannot send a
-// call.
+// isRejected reports whether the client carried out none of a reply's calls, at any time, although
+// all of them were possible: calls to the tool server, and commit calls of items that the model had
+// been shown. Clients ask the model again if they cannot send a call, so such replies do not count.
 func isRejected(a *evidence.Attempt, r *evidence.Reply) bool {
 	wasUnknown := func(id string) bool {
 		return !a.ShownBefore(id, r.Start)

@@ -98,8 +98,8 @@ func (u *Unpacker) Int() int {
 	return int(v)
 }
 
-// length reads the number of values that follow, each of at least size bytes. It returns 0 and sets
-// u.err if there is no such number or fewer bytes follow.
+// length reads the number of the values that follow in u.rest, each of at least size bytes. It
+// returns 0 and sets u.err if no number follows or fewer bytes than the number requires.
 func (u *Unpacker) length(size int) int {
 	v, n := binary.Uvarint(u.rest)
 	if n <= 0 || v > uint64(len(u.rest)/size) {

@@ -44,8 +44,8 @@ func (r *Repeats) add(hash uint64) {
 	}
 }
 
-// has reports whether a hash was added more than once. It may report true for a hash that was
-// added once. A nil Repeats reports true.
+// has reports whether a hash was added more than once. It may also report true for a hash that was
+// added once. A nil Repeats reports true for every hash.
 func (r *Repeats) has(hash uint64) bool {
 	if r == nil {
 		return true
@@ -54,9 +54,9 @@ func (r *Repeats) has(hash uint64) bool {
 	return atomic.LoadUint64(&r.again[word])&bit != 0
 }
 
-// place returns the index of the 64-bit word of the bit sets that holds the bit of a hash, and a
-// mask with that bit. The hash is mixed first, by the multiplier of Fibonacci hashing, since hashes
-// of other packages may differ in few bits.
+// place returns the place of a hash's bit in the bit sets: the index of the 64-bit word, and a mask
+// with only that bit set. The hash is mixed first, by the multiplier of Fibonacci hashing, since
+// hashes of other packages may differ in few bits.
 func (r *Repeats) place(hash uint64) (word, bit uint64) {
 	value := hash * 0x9e3779b97f4a7c15 >> r.shift
 	return value >> 6, 1 << (value & 63)

@@ -110,7 +110,7 @@ func (r Ratio) Interval() (lo, hi float64) {
 	return w.Low, w.High
 }
 
-// add counts one case, and adds it to Part if isPart is true.
+// add counts one case in r.Whole, and in r.Part too if isPart is true.
 func (r *Ratio) add(isPart bool) {
 	r.Whole++
 	if isPart {

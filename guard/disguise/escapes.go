@@ -22,8 +22,8 @@ var escapes = []struct {
 	{"decimal codes", func(text string) string { return undoCodes(text, decimalCodes, 10) }},
 }
 
-// minEscapes is the minimum number of escapes in a text that hides a request: two words have some
-// four blanks and signs.
+// minEscapes is the minimum number of escapes in a text that hides a request. Even two words have
+// about four blanks and signs, each of which is escaped.
 const minEscapes = 3
 
 var percentEscape = regexp.MustCompile(`%[0-9a-fA-F]{2}`)
@@ -42,8 +42,8 @@ func undoPercent(text string) string {
 	return strings.ReplaceAll(undone, "+", " ")
 }
 
-// replaceBytes replaces each escape, which ends in two hexadecimal digits, by the byte that it
-// stands for. It returns the text itself if that is not UTF-8.
+// replaceBytes replaces each match of escape in a text by the byte whose two hexadecimal digits the
+// match ends in. It returns the text unchanged if the result is not valid UTF-8.
 func replaceBytes(text string, escape *regexp.Regexp) string {
 	undone := escape.ReplaceAllStringFunc(text, func(code string) string {
 		n, err := strconv.ParseUint(code[len(code)-2:], 16, 8)
@@ -58,11 +58,12 @@ func replaceBytes(text string, escape *regexp.Regexp) string {
 	return undone
 }
 
-// wordBreaks are tags and comments of HTML that may be within a word.
+// wordBreaks matches the HTML tags and comments that may be inside a word without separating its
+// letters for a reader, such as <wbr> and <b>.
 var wordBreaks = regexp.MustCompile(`(?i)<wbr\s*/?>|<!--.*?-->|</?(?:b|i|u|s|em|strong|span|font|mark)(?:\s[^<>]{0,200})?>`)
 
-// undoHTML returns a text without the tags and comments that may be within a word, and with
-// entities decoded.
+// undoHTML returns a text without the tags and comments that may be inside a word (see wordBreaks),
+// and with entities such as &amp; decoded.
 func undoHTML(text string) string {
 	if strings.IndexByte(text, '<') >= 0 {
 		text = wordBreaks.ReplaceAllString(text, "")
@@ -73,12 +74,13 @@ func undoHTML(text string) string {
 	return text
 }
 
-// backslashEscape matches an escape of a character by its code in JSON, JavaScript or Python.
+// backslashEscape matches a character that is written as its code in JSON, JavaScript or Python,
+// such as \u0041.
 var backslashEscape = regexp.MustCompile(`\\+(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|u\{[0-9a-fA-F]{1,6}\}|U[0-9a-fA-F]{8})`)
 
-// undoBackslashes returns a text with the characters that escapes such as \u0041 stand for. An
-// escape of a half of a surrogate pair becomes a space. A text with fewer than minEscapes
-// backslashes is returned unchanged.
+// undoBackslashes returns a text with each escape such as \u0041 replaced by its character. An
+// escape that encodes no character, such as a half of a surrogate pair, becomes a space. A text
+// with fewer than minEscapes backslashes is returned unchanged.
 func undoBackslashes(text string) string {
 	if strings.Count(text, `\`) < minEscapes {
 		return text
@@ -114,8 +116,8 @@ var (
 )
 
 // undoCodes replaces each list of byte codes in a text, such as "104 101 108", by the text that the
-// bytes encode. list matches such a list and base is that of the numbers, 10 or 16. A list whose
-// bytes are no text (see isText) is unchanged.
+// bytes encode. list matches such a list, and base, 10 or 16, is the base of its numbers. A list
+// whose bytes are no text (see isText) is unchanged.
 func undoCodes(text string, list *regexp.Regexp, base int) string {
 	if !mayHaveCodes(text) {
 		return text

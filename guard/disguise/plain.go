@@ -86,9 +86,9 @@ func toLatinWords(text string) string {
 // wordPattern matches a run of letters and combining marks.
 var wordPattern = regexp.MustCompile(`[\p{L}\p{M}]+`)
 
-// scriptOf returns latin for a word with any Latin letter, since no language mixes Latin letters
-// with lookalikes, lookalike for a word of which every letter looks like a Latin one, and foreign
-// for any other word.
+// scriptOf returns the script of a word: latin if any of its letters is Latin, since no language
+// mixes Latin letters with letters that look like them; lookalike if each letter looks like a Latin
+// one; and foreign otherwise.
 func scriptOf(word string) script {
 	s := latin
 	for _, r := range word {
@@ -171,9 +171,9 @@ func Readings(text string, known func(word string) bool) []Reading {
 }
 
 // undoOnce returns the texts that result from r if one more disguise is undone: an encoding such as
-// base64 or, if known is not nil, letters set apart or replaced. Each text is in plain letters (see
-// Plain). It returns none if no disguise is found. known reports whether a word in lower case is
-// one of the language.
+// base64 or, if known is not nil, letters set apart ("r a t") or replaced ("l4mp"). Each text is in
+// plain letters (see Plain). It returns none if no disguise is found. known reports whether a word
+// in lower case is one of the language.
 func undoOnce(r Reading, known func(string) bool) []Reading {
 	var out []Reading
 	add := func(text, how string) {

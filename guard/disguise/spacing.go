@@ -29,8 +29,8 @@ var separatedRuns = func() map[byte]*regexp.Regexp {
 	return patterns
 }()
 
-// alternates reports whether sign occurs twice in text with exactly one other byte between and more
-// text after, as in "r.a.t". It is a fast test before a regular expression.
+// alternates reports whether sign occurs twice in text with exactly one other byte between, and not
+// at its end, as in "r.a.t". It is a fast test before a regular expression.
 func alternates(text string, sign byte) bool {
 	for i := 0; i+3 < len(text); i++ {
 		if text[i] == sign && text[i+2] == sign && text[i+1] != sign {
@@ -47,8 +47,9 @@ var (
 	wordGap   = regexp.MustCompile(`\s{2,}|\n`)
 )
 
-// normaliseSpacing joins letters that blanks or signs separate ("r a t c h e t", "r.a.t"), and
-// splits runs of known words that have no blanks between them.
+// normaliseSpacing joins letters that blanks or signs separate ("r a t c h e t", "r.a.t"), and puts
+// spaces between words that are written without blanks. known reports whether a word in lower case
+// is one of the language.
 func normaliseSpacing(text string, known func(string) bool) string {
 	for _, sign := range []byte(separators) {
 		if alternates(text, sign) {
@@ -109,7 +110,8 @@ var unspacedRun = regexp.MustCompile(`[A-Za-z0-9]{16,}`)
 
 const maxRun = 600
 
-// maxKnown is the maximum length in bytes of a word that splitWords looks for.
+// maxKnown is the maximum length in bytes of a known word that splitWords finds in a run without
+// blanks.
 const maxKnown = 16
 
 // The costs by which splitWords chooses a split: of a known word of any length, of a letter outside
@@ -121,8 +123,10 @@ const (
 )
 
 // splitWords splits run, which has no blanks, into known words, numbers and other letters at the
-// lowest total cost, and joins the pieces with spaces. It returns run itself if more than a third
-// of its letters are outside known words, or if few pieces are long enough for words (hasWords).
+// lowest total cost (see pieceCost), and joins the pieces with spaces. It returns run itself if it
+// is one piece, if more than a third of its letters are outside known words, or if most letters are
+// in pieces too short for words (see hasWords). known reports whether a word in lower case is
+// known.
 func splitWords(run string, known func(string) bool) string {
 	lower := strings.ToLower(run)
 	starts := pieceStarts(lower, known)
@@ -154,8 +158,9 @@ func splitWords(run string, known func(string) bool) string {
 	return strings.Join(pieces, " ")
 }
 
-// pieceStarts computes the split of lowest cost of every prefix of run. Its result at index end is
-// the start of the last piece of run[:end], or -1 if run[end-1] is a letter outside a word.
+// pieceStarts finds the split of lowest cost of every prefix of run into known words, numbers and
+// other letters. starts[end], an element of the result, is the start of the last piece of
+// run[:end], or -1 if run[end-1] is a letter outside a word.
 func pieceStarts(run string, known func(string) bool) []int {
 	cost := make([]float64, len(run)+1)
 	starts := make([]int, len(run)+1)
@@ -173,8 +178,8 @@ func pieceStarts(run string, known func(string) bool) []int {
 	return starts
 }
 
-// hasWords reports whether at least half of the letters are in pieces of at least minWord bytes.
-// Data in which digits alternate with letters has no such pieces.
+// hasWords reports whether at least half of a text's letters, whose number is letters, are in
+// pieces of at least minWord bytes. Data in which digits alternate with letters has no such pieces.
 func hasWords(pieces []string, letters int) bool {
 	n := 0
 	for _, p := range pieces {

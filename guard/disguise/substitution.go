@@ -31,16 +31,17 @@ var substitutions = []substitution{
 	{how: "digits and signs for letters", readings: leetReadings, needsSigns: true},
 }
 
-// maxWord is the maximum length in bytes of a field that counts as a word. Longer ones are data.
+// maxWord is the maximum length in bytes of a word of a text. Longer sequences without white space
+// are data.
 const maxWord = 64
 
-// minWord is the minimum length of a word that can show a disguise. Words of two letters are often
-// words backwards too.
+// minWord is the minimum length in bytes of a word that can show a disguise. Words of two letters
+// are often words backwards too.
 const minWord = 3
 
-// minGain is the minimum number of words in a part of a text that must become known when the
-// substitution is undone, less those known as written. In ordinary text two words in a row are
-// hardly ever words backwards too.
+// minGain is the minimum number of words in a part of a text that become known when the
+// substitution is undone, minus the number of words in it that are known as written. In ordinary
+// text two words in a row are hardly ever words backwards too.
 const minGain = 3
 
 // undo returns readings of text in which the substitution is undone in the part that it disguises:
@@ -84,9 +85,9 @@ func (s *substitution) undoWord(w string, known func(string) bool) string {
 	return readings[0]
 }
 
-// disguisedPart finds the range of fields, the words of a text, in which undoing the substitution
-// adds the most known words, and extends it by neighbours that may be disguised too. It returns 0,
-// 0 if fewer than minGain words are added.
+// disguisedPart returns the range of fields, the words of a text, in which undoing the substitution
+// adds the most known words, extended by neighbours that may be disguised too. It returns 0, 0 if
+// fewer than minGain words are added.
 func (s *substitution) disguisedPart(fields []string, known func(string) bool) (start, end int) {
 	gain := make([]int, len(fields))
 	sum := 0
@@ -117,8 +118,9 @@ func (s *substitution) disguisedPart(fields []string, known func(string) bool) (
 	return start, end
 }
 
-// mayInclude reports whether a word next to a disguised part may belong to the part. It reports
-// false only for a word that is known as written and has no known original.
+// mayInclude reports whether the word w, next to a disguised part of a text, may belong to the
+// part. gain is the result of s.gain for w. mayInclude returns false only for a word that is known
+// as written and whose possible originals are all unknown.
 func (s *substitution) mayInclude(
 	w string,
 	gain int,

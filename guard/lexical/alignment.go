@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// replacedInCopy describes the first place at which the text p, a copy of the request b (template,
-// the share of common word pairs, of at least copyTemplate), replaced a word by another one between
-// words that both have, as `"red" became "blue"`. It ignores words that occur elsewhere in the
-// other text. A letter that replaces a letter counts: "U neck" is not "V neck". It returns "" if
-// there is no such place.
+// replacedInCopy describes the first place at which the text p replaced a word of the request b by
+// another one, as `"red" became "blue"`. It does so only in a copy of the request: template, the
+// share of word pairs that both have, is at least copyTemplate. It ignores words that occur
+// elsewhere in the other text. A letter that replaces a letter counts: "U neck" is not "V neck". It
+// returns "" if there is no such place.
 func replacedInCopy(b, p *profile, template float64) string {
 	if template < copyTemplate {
 		return ""
@@ -70,8 +70,8 @@ func differences(b, p *profile) (out []difference) {
 	return append(out, difference{span{last.base.end, n}, span{last.text.end, m}})
 }
 
-// isSameToken reports whether a's token i and b's token j are equal or similar words, or may be the
-// same amount.
+// isSameToken reports whether token i of a and token j of b are equal or similar words, or equal
+// numbers.
 func (a *profile) isSameToken(i int, b *profile, j int) bool {
 	v := a.words[i]
 	w := b.words[j]

@@ -73,10 +73,10 @@ func (x *Index) Check(text string, drop float64) Finding {
 	return f
 }
 
-// isScattered reports whether a text has fewer than minSameWords words of the request that it was
-// compared with, and its part that is most similar to the request does not ask for the same: the
-// words are in different places, where few words occur together by chance. It returns false if c
-// already compares a part of the text only, or the text has no such part.
+// isScattered reports whether the words that a text shares with a request are few, less than
+// minSameWords, and in different places of the text, where they may be by chance: the part of the
+// text that is most similar to the request does not ask for the same. It returns false if c already
+// compares such a part only, or the text has none.
 func (x *Index) isScattered(c comparison, s *scratch) bool {
 	if c.features[hits] >= math.Log1p(minSameWords) || c.features[windowed] == 1 {
 		return false

@@ -31,10 +31,10 @@ func contradiction(b, p *profile, f features) string {
 	return ""
 }
 
-// numberDifference describes a number of the request that the text replaced by another number or
-// turned from a lower into an upper bound, or the reverse. In a copy of the request (template of at
-// least copyTemplate), a number that was only removed or added counts too. It returns "" if there
-// is no difference.
+// numberDifference describes a number of the request b that the text p replaced by another number,
+// or turned from a lower into an upper bound or the reverse. If the text is a copy of the request
+// (template, the share of common word pairs, is at least copyTemplate), a number that was only
+// removed or added counts too. It returns "" if there is no difference.
 func numberDifference(b, p *profile, template float64) string {
 	missing := missingNumbers(b, p)
 	extra := missingNumbers(p, b)
@@ -83,9 +83,10 @@ func (n number) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%.9g %s", n.value, n.unit))
 }
 
-// serviceDifference describes a delivery term, such as free shipping, that the text adds to the
-// request. A term that the text omits counts only in a copy of the request, since another author
-// may express it in words that the lexicon lacks. It returns "" if there is no difference.
+// serviceDifference describes a delivery term, such as free shipping, that the text p has and the
+// request b has not. A term that the text omits counts only in a copy of the request (template of
+// at least copyTemplate), since another author may express it in words that the lexicon lacks. It
+// returns "" if there is no difference.
 func serviceDifference(b, p *profile, template float64) string {
 	for i, name := range serviceNames {
 		bit := uint8(1) << i
@@ -207,8 +208,8 @@ func nounDifference(b, p *profile, _ float64) string {
 // minModifiers is the minimum number of words before a noun that identify the item.
 const minModifiers = 2
 
-// haveSameModifiers reports whether two phrases have equally many words, and each word of a but the
-// last is similar to the word at the same place in b.
+// haveSameModifiers reports whether two phrases have equally many words, and each word of a, except
+// for the last one, is similar to the word at the same place in b.
 func haveSameModifiers(a, b []*word) bool {
 	last := len(a) - 1
 	return len(b) == len(a) && slices.EqualFunc(a[:last], b[:last], areSimilar)
@@ -305,8 +306,8 @@ func areSimilar(a, b *word) bool {
 }
 
 // isInflected reports whether w begins with base, of at least minPrefix bytes, and so is likely
-// base with an ending: "wired", "wire". The stems of the two may differ, since stem removes endings
-// without a look at what it leaves.
+// base with an ending: "wired" and "wire". The stems of the two may differ, since the function stem
+// removes endings by simple rules.
 func isInflected(w, base string) bool {
 	return len(base) >= minPrefix && strings.HasPrefix(w, base)
 }

@@ -116,7 +116,8 @@ func findNegation(tokens []token, i, lastNumber int) int {
 	return -1
 }
 
-// startsSentence reports whether the end of a sentence or of a line is directly before the token.
+// startsSentence reports whether the token is the first of a sentence or of a line: directly before
+// it is one of . ; ! ? or a line end.
 func (t *token) startsSentence() bool {
 	return strings.IndexByte(".;\n!?", t.before) >= 0
 }
@@ -141,7 +142,8 @@ func cueAfter(tokens []token, i int) int {
 	return -1
 }
 
-// amountFollows reports whether the token after i is a number or a currency of the same sentence.
+// amountFollows reports whether the token after tokens[i] is a number or a currency, and in the
+// same sentence.
 func amountFollows(tokens []token, i int) bool {
 	if i+1 >= len(tokens) || tokens[i+1].startsSentence() {
 		return false

@@ -31,8 +31,8 @@ type base struct {
 	tokens  int
 }
 
-// rounding is a margin above the error of sums of weights with 24 bits. With it a comparison is not
-// skipped for a score that is below the limit by rounding alone.
+// rounding is added to upper bounds of scores. It is more than the rounding error of sums of
+// weights with 24 bits, so that no comparison is skipped because of rounding alone.
 const rounding = 1e-4
 
 // features computes the measures of similarity between the request b and the text of p. s.mark(b)
@@ -105,13 +105,13 @@ func (s *scratch) fillNear(b *base, p *profile) (coverAll, coverDomain float64) 
 	return ratio(hit, total), ratio(hitDomain, totalDomain)
 }
 
-// numberPrior is the weight of an imaginary number that counts as half shared in every share of
-// numbers. It moves the share towards one half where the numbers are few or common and so are weak
-// evidence.
+// numberPrior is the weight of an imaginary number that is added to the numbers of a text and half
+// of which counts as shared. It moves the share of common numbers towards one half where the
+// numbers are few or frequent and so are weak evidence.
 const numberPrior = 2.0
 
-// numberShare returns the share, by weight, of a's numbers that b has, and the count of a's numbers
-// that b lacks. numberPrior moves the share towards one half.
+// numberShare returns the share, 0 to 1 by weight, of a's numbers that b has, and the count of a's
+// numbers that b lacks. numberPrior moves the share towards one half.
 func (x *Index) numberShare(a, b *profile) (share float64, missing int) {
 	shared, total, missing := x.sharedNumbers(a, b)
 	return shared / total, missing

@@ -76,8 +76,8 @@ func newJoiner(lists *joinLists) joiner {
 	}
 }
 
-// findPairs compares every request of a batch whose position, divided by n, leaves the remainder
-// first with the requests of other groups.
+// findPairs compares every n-th request of a batch, from index first on, with the requests of other
+// groups, and sets w.pairs to the pairs that are similar.
 func (w *joiner) findPairs(batch []int32, first, n int) {
 	w.pairs = w.pairs[:0]
 	for k := first; k < len(batch); k += n {
@@ -111,8 +111,9 @@ func (w *joiner) compareKey(number int32, key *joinKey) {
 	}
 }
 
-// comparePair compares two requests by their indices in Index.bases, number as the text and base as
-// the protected request. It appends them to w.pairs if the score is high enough to drop the text.
+// comparePair compares two requests, x.bases[number] as the text and x.bases[base] as the protected
+// request. It appends their indices to w.pairs if the score is high enough to drop the text.
+// hasNumber reports whether the two may share a number.
 func (w *joiner) comparePair(number, base int32, hasNumber bool) {
 	x := w.index
 	p := x.bases[number].profile
@@ -171,7 +172,8 @@ func (x *Index) overlapNumbers(o *overlap, base, p *profile) {
 }
 
 // isSameKey reports whether two values have the same key in maps of amounts: they are equal when
-// rounded to nine digits. Most differ by much, which is found without rounding.
+// rounded to nine significant digits. Values that differ by more than a millionth are told apart
+// without rounding, which is faster.
 func isSameKey(a, b float64) bool {
 	const surelyApart = 1e-6
 	if math.Abs(a-b) > surelyApart*math.Abs(a) {

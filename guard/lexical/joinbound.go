@@ -27,7 +27,8 @@ type joinLists struct {
 	bit []int16
 }
 
-// joinRequest is what Join needs to decide quickly whether a request may be similar to a text.
+// joinRequest has what Join needs to know of a request, to decide quickly whether it may be similar
+// to a text.
 type joinRequest struct {
 	// frequent is the set of the request's frequent stems.
 	frequent bitSet
@@ -112,8 +113,8 @@ func (l *joinLists) setGroups(group func(i int) int) {
 	l.divide()
 }
 
-// divide splits the list of each stem into the requests outside of the largest group, and those in
-// it.
+// divide splits the list of requests of each stem into the requests outside of the largest group,
+// and those in it.
 func (l *joinLists) divide() {
 	for id, bases := range l.sorted {
 		lists := &l.divided[id]
@@ -207,8 +208,9 @@ func (t *joinText) read(l *joinLists, number int32, s *scratch) {
 
 func (k *joinKey) count() int { return len(k.lists[0]) + len(k.lists[1]) }
 
-// readStems sets s.touched to the vocabulary ids of the stems that words of p are similar to,
-// s.best to the similarities, and s.textWeight to the weight of these words.
+// readStems sets s.touched to the vocabulary ids of the stems that words of the text p are similar
+// to, s.best to the highest similarity of each, and s.textWeight to the total weight of these
+// words.
 func readStems(p *profile, s *scratch) {
 	for _, id := range s.touched {
 		s.best[id] = 0
@@ -228,8 +230,8 @@ func readStems(p *profile, s *scratch) {
 	}
 }
 
-// addText adds the weight of each word of p, times its highest similarity, to the keys of all stems
-// that the word is similar to.
+// addText adds the weight of each word of the text p, times its highest similarity, to single.text
+// of the keys of all stems that the word is similar to.
 func (t *joinText) addText(p *profile) {
 	for i := range t.keys {
 		if id := t.keys[i].id; id >= 0 {
@@ -243,7 +245,8 @@ func (t *joinText) addText(p *profile) {
 	}
 }
 
-// bestMatch returns the similarity of the most similar stem, 0 if there is none.
+// bestMatch returns the similarity, 0 to 1, of the word to the most similar stem of the bank. It
+// returns 0 if no stem is similar.
 func (w *word) bestMatch() float32 {
 	best := float32(0)
 	for _, m := range w.matches {
@@ -276,9 +279,9 @@ func (t *joinText) sumUp(l *joinLists) {
 	}
 }
 
-// limit returns the highest possible score, without what the request's own words and numbers add,
-// of a request that shares sum with the text, and numbers only if hasNumber is set. It is the higher
-// one of the scores of the full text and of a part of the text.
+// limit returns an upper bound of the score of a request that shares sum with the text, and shares
+// numbers only if hasNumber is set. What the request's own words and numbers add is left out. The
+// bound is the higher one of those for the full text and for a part of it.
 func (t *joinText) limit(sum contribution, hasNumber bool) float64 {
 	shared := 0.0
 	if hasNumber {
@@ -291,15 +294,16 @@ func (t *joinText) limit(sum contribution, hasNumber bool) float64 {
 	return detectorBias + joinRounding + t.hits(sum.similar) + max(full, part)
 }
 
-// joinRounding is a margin above the error of the sums, so that no pair is skipped for rounding.
+// joinRounding is added to upper bounds of scores. It is more than the rounding error of the sums,
+// so that no pair is skipped because of rounding.
 const joinRounding = 0.002
 
-// hitSteps is the number of steps per shared word to which joinText.hits rounds a count up before
-// it computes what the count adds to the score.
+// hitSteps is the precision of joinText.hits, which rounds a number of shared words up to a
+// multiple of 1/hitSteps.
 const hitSteps = 64
 
-// hits returns what this number of shared words, of which similar ones count less than 1, adds to
-// the score, rounded up to the next of hitSteps steps.
+// hits returns what a number of shared words adds to the score, where words that are only similar
+// count less than 1. The number is rounded up to a multiple of 1/hitSteps.
 func (t *joinText) hits(words float64) float64 {
 	i := min(int(words*hitSteps), math.MaxUint16)
 	for len(t.hitTerms) <= i {
@@ -338,8 +342,8 @@ func (t *joinText) reaches(l *joinLists, key *joinKey, base int32, s *scratch) b
 	return t.limit(sum, key.hasNumber)+sum.cover(r.perWeight) >= need
 }
 
-// cover returns what the shared words add to the score of a request in which a word of weight 1
-// adds perWeight.
+// cover returns what the words that a text shares with a request add to the score, if a word of
+// weight 1 adds perWeight.
 func (c *contribution) cover(perWeight float64) float64 {
 	return min(detector[coverBase], c.weight*perWeight)
 }

@@ -40,8 +40,8 @@ type lexicon struct {
 // the class (colour), value the index of the value (red) in the class.
 type classValue struct{ class, value uint8 }
 
-// phrase is a sequence of words in a text and the words that replace it. The word gapWord in it
-// matches up to maxGap words of the text.
+// phrase is a sequence of words in a text, and the words by which it is replaced. The word gapWord
+// in it matches up to maxGap words of the text.
 type phrase struct {
 	words       []string
 	replacement []string
@@ -285,7 +285,7 @@ func trimEnding(w string) string {
 	return w
 }
 
-// isSingular reports whether w, which ends in s, is likely no plural: it ends in ss, us or is.
+// isSingular reports whether w, which ends in s, is likely not a plural: it ends in ss, us or is.
 func isSingular(w string) bool {
 	return strings.HasSuffix(w, "ss") || strings.HasSuffix(w, "us") || strings.HasSuffix(w, "is")
 }
