@@ -329,10 +329,10 @@ func (g *Guard) checkLexical(text string, minCover float64) Finding {
 	return f
 }
 
-// stronger returns the stronger of two findings: a drop is stronger than none, and otherwise the
-// higher score is, or of equal ones that which is Same: a row that repeats a request belongs to
-// that problem and not to another one with the same item. In the result, Unreadable is set if
-// either finding has it, and Same if either has it about the same problem.
+// stronger returns the stronger of two findings: a drop before none, then the higher score, then
+// the finding that is Same, since a row that repeats a request belongs to that problem and not to
+// another one with the same item. In the result, Unreadable is set if either finding has it, and
+// Same if either has it about the same problem.
 func stronger(a, b Finding) Finding {
 	swap := b.Score > a.Score || b.Score == a.Score && b.Same && !a.Same
 	if a.Drop != b.Drop {

@@ -7,9 +7,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// nearest is the protected request that is nearest to a text by their embeddings: at is its index
-// in EmbeddingTier.vectors, cosine the cosine of both, and lead the cosine less the mean cosine of
-// the up to maxNext next requests.
+// nearest is the protected request whose embedding is nearest to that of a text: at is its index in
+// EmbeddingTier.vectors, cosine the cosine of the two embeddings, and lead this cosine minus the
+// mean cosine of the next requests, at most maxNext.
 type nearest struct {
 	at     int
 	cosine float64
@@ -116,9 +116,9 @@ func (t *EmbeddingTier) measureLimits(ctx context.Context) error {
 // background returns the number of protected requests that the limits are computed from.
 func (t *EmbeddingTier) background() int { return min(len(t.vectors), maxBackground) }
 
-// consistentLead returns n.lead, the lead of the nearest request over the next ones. It returns 0
-// if the text is of another kind than a request, has a number that contradicts that request, or has
-// too few of its words though its words can be read.
+// consistentLead returns n.lead, how much the nearest request leads the next ones. It returns 0 if
+// the text is of another kind than a request, if a number of the text contradicts the nearest
+// request, or if the text shares too few words with that request although its words are known.
 func (t *EmbeddingTier) consistentLead(text string, n nearest) float64 {
 	words := t.guard.index().lexical
 	request := t.entries[n.at]

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// gramWords is the number of consecutive words of a run, by which texts are compared. Runs of eight
-// words are the usual measure of contamination.
+// gramWords is the number of words in a run. Texts are compared by the runs that they have in
+// common. Runs of eight words are the usual measure of contamination of training data by tests.
 const gramWords = 8
 
 // maxGramEntries is the maximum number of protected requests that may contain the same run of
@@ -17,8 +17,8 @@ const gramWords = 8
 // that sells all of", and is not used to find requests.
 const maxGramEntries = 3
 
-// ngramIndex finds protected requests by their runs of words, in texts of any length and over
-// several messages.
+// ngramIndex finds protected requests that a text repeats by their runs of words, in texts of any
+// length and over several messages.
 type ngramIndex struct {
 	// entries maps the hash of a run to the requests that have it.
 	entries map[uint64][]int32
@@ -80,8 +80,9 @@ func grams(text string) iter.Seq[uint64] {
 // firstFactor is the factor of the first of gramWords words in the hash of a run, modulo 2^64.
 const firstFactor = fnvPrime * fnvPrime * fnvPrime * fnvPrime * fnvPrime * fnvPrime * fnvPrime % (1 << 64)
 
-// isGramSign reports whether a byte of text that is no ASCII letter or digit belongs to a word of
-// normalised. text is ASCII or normalised.
+// isGramSign reports whether the byte text[i], which is neither an ASCII letter nor a digit,
+// belongs to a word: it is part of a character that is not ASCII, or a sign of a number (see
+// isNumberSign). text is ASCII or a result of normalised.
 func isGramSign(text string, i int) bool {
 	return text[i] >= utf8.RuneSelf || isNumberSign(text, i, rune(text[i]))
 }
@@ -98,8 +99,8 @@ const (
 // A request with fewer runs has to be repeated completely.
 const minGrams = 4
 
-// count returns, by index in the bank, how many of the runs of each protected request a text has.
-// Requests of which it has none are left out.
+// count returns how many runs of words of each protected request a text has. The keys are indices
+// in the bank; requests of which the text has no run are left out.
 func (x *ngramIndex) count(text string) map[int32]int {
 	found := map[int32]int{}
 	seen := map[uint64]bool{}
@@ -116,8 +117,8 @@ func (x *ngramIndex) count(text string) map[int32]int {
 	return found
 }
 
-// whole returns the sorted indices in the bank of the protected requests all of whose runs a text
-// has.
+// whole returns the indices in the bank, sorted, of the protected requests that a text repeats
+// completely: it has all their runs of words.
 func (x *ngramIndex) whole(text string) (entries []int) {
 	for i, n := range x.count(text) {
 		if n == x.grams[i] {
@@ -129,8 +130,8 @@ func (x *ngramIndex) whole(text string) (entries []int) {
 }
 
 // check returns a finding to drop the row if a text repeats at least the share minGramShare of a
-// protected request's runs (gramWords adjacent words each). Otherwise it returns the zero Finding.
-// Same is set if the text has at least the share minSameGramShare.
+// protected request's runs of gramWords words, or all of them if there are fewer than minGrams.
+// Same is set if the share is at least minSameGramShare. Otherwise check returns the zero Finding.
 func (x *ngramIndex) check(text string, bank []Entry) Finding {
 	found := x.count(text)
 	best := int32(-1)

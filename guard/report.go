@@ -47,7 +47,8 @@ type KeptRow struct {
 	Score   float64 `json:"score"`
 }
 
-// maxNearest is the number of kept rows that a report lists.
+// maxNearest is the maximum number of kept rows, those most similar to a protected request, that a
+// report lists.
 const maxNearest = 20
 
 // BankReport counts the rows whose nearest protected problem is in one bank.
@@ -207,8 +208,8 @@ const maxHeld = 1000
 // of one template, this limit costs one rewording in a hundred.
 const DefaultMaxFalse = 0.02
 
-// maxDrop is the highest value, 0 to 1, to which the default threshold is raised for a bank. With a
-// higher threshold, one rewording in ten would not be detected.
+// maxDrop is the highest value, 0 to 1, to which the default threshold may be raised for a bank.
+// With a higher threshold, one rewording in ten would not be detected.
 var maxDrop = stats.Logistic(1)
 
 // estimateFalseDrops sets g.falseDrops to the estimate of harmless rows that the guard drops.
@@ -243,9 +244,9 @@ func (g *Guard) estimateFalseDrops(configured bool) {
 }
 
 // leaveOneOutScores checks up to maxHeld requests of the bank, sampled by a hash, each against the
-// requests of all unrelated problems. It returns the score, 0 to 1, of each with the most similar
-// request, 0 if that request asks for the same. problems is the number of entries with a request
-// that are not literal.
+// requests of all problems that are unrelated to its own. It returns for each the score, 0 to 1,
+// with the most similar request, or 0 if that one asks for the same. problems is the number of
+// entries that could be sampled: those with a request that is not literal.
 func (g *Guard) leaveOneOutScores() (scores []float64, problems int) {
 	sample := slices.DeleteFunc(g.sample(0, math.MaxInt), func(i int) bool {
 		return g.bank[i].Literal

@@ -173,8 +173,9 @@ func (p *Rotated) key() string {
 	return hashStrings(append([]string{normalised(p.Text)}, items...))
 }
 
-// cluster groups related problems into clusters. It sets the stage of each problem, with day and
-// author, to that of the most protected problem in its cluster.
+// cluster groups related problems into clusters and sets the name of each problem's cluster. All
+// problems of a cluster get the stage of the most protected one, with the day and the author of
+// that stage.
 func (r *Rotation) cluster(ctx context.Context) error {
 	slices.SortStableFunc(r.Problems, func(a, b Rotated) int {
 		return strings.Compare(a.key(), b.key())

@@ -30,8 +30,8 @@ type Scanner struct {
 	foreign []string
 }
 
-// minForeignRunes is the minimum length in characters of a text in another script than ASCII that
-// is searched for.
+// minForeignRunes is the minimum length in characters of a request or title that is searched for if
+// it has letters that are not ASCII.
 const minForeignRunes = 8
 
 // minEntryID is the minimum length in bytes of a problem id that is searched for. Shorter ids are
@@ -55,9 +55,9 @@ func NewScanner(bank []Entry) *Scanner {
 	return s
 }
 
-// addForeign adds a request or title to the texts to search for, if it has at least minForeignRunes
-// characters and some are not ASCII. Texts with at least titleLead ASCII words are left to the
-// index of titles.
+// addForeign adds a request or title to s.foreign, the texts to search for, if it has at least
+// minForeignRunes characters and some are not ASCII. It leaves out texts with at least titleLead
+// ASCII words, which the index of titles finds.
 func (s *Scanner) addForeign(text string) {
 	folded := normalised(text)
 	runes := utf8.RuneCountInString(folded)
@@ -138,7 +138,7 @@ func (s *Scanner) scanFile(path string) (what string, err error) {
 }
 
 // scanRows searches the rows of a Parquet or Arrow file for protected requests, ids and titles.
-// what describes the first match, empty if there is none.
+// what describes the first match; it is empty if there is none.
 func (s *Scanner) scanRows(path string) (what string, err error) {
 	err = rows.Each(path, func(row rows.Row) error {
 		what = s.Find(rows.Leaves(gjson.Parse(row.JSON)))
@@ -162,8 +162,8 @@ const (
 
 var tag = regexp.MustCompile(`<[^<>]*>`)
 
-// scan searches a stream of text, as written and as a browser displays it, for protected requests,
-// ids and titles. what describes the first match, empty if there is none.
+// scan searches a stream of text for protected requests, ids and titles, both as written and as a
+// browser displays it. what describes the first match; it is empty if there is none.
 func (s *Scanner) scan(r io.Reader) (what string, err error) {
 	buf := make([]byte, blockBytes)
 	carried := 0

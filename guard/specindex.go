@@ -214,9 +214,9 @@ func (s *specIndex) findItem(text string) (entry int, id string) {
 	return s.findDigits(text)
 }
 
-// minDigits is the minimum number of digits in an id that is found next to letters and with signs
-// between its digits. Among ten million numbers of eight digits, one agrees with an id of a bank of
-// 750 ids of ten digits by chance.
+// minDigits is the minimum number of digits of an id that is found even if letters touch it or
+// signs are between its digits. Among ten million numbers of eight digits, one agrees by chance
+// with the start of one of 750 ids of ten digits.
 const minDigits = 8
 
 // findDigits returns the first protected id of at least minDigits digits in text that no other digit
@@ -247,9 +247,9 @@ func (s *specIndex) findDigits(text string) (entry int, id string) {
 // digits.
 const maxIDDigits = 24
 
-// digitGroups reads the digits at the start of text, with one separator between two of them at most,
-// up to maxIDDigits digits. ends are the numbers of digits after which a separator or the end
-// follows.
+// digitGroups reads up to maxIDDigits digits from the start of text, with at most one separator
+// between two of them, and returns them without separators. ends lists after how many digits a
+// separator or the end of the number follows.
 func digitGroups(text string) (digits string, ends []int) {
 	var b [maxIDDigits]byte
 	n := 0
@@ -273,8 +273,9 @@ func digitGroups(text string) (digits string, ends []int) {
 // groupSeparators are the signs that may separate groups of digits.
 const groupSeparators = " ,._'-/"
 
-// findInGroups returns the protected id that the first groups of digits make, and the index of its
-// problem; id is empty if there is none.
+// findInGroups returns the protected id that the first groups of digits form, and the index of its
+// problem in the bank. ends lists where the groups in digits end. id is empty if no problem has
+// such an id.
 func (s *specIndex) findInGroups(digits string, ends []int) (entry int, id string) {
 	for _, end := range ends {
 		if end < minDigits {

@@ -92,10 +92,9 @@ func (s *State) CheckPools() error {
 	return nil
 }
 
-// assign assigns a pool to every cluster that has none, by a hash of its ID. It then moves a
-// cluster of another pool into each of the pools eval, never-touch and train that is empty, if fill
-// finds one. At last it removes the ids of held-out problems from train clusters and indexes the
-// problems.
+// assign assigns a pool to every cluster that has none, by a hash of its ID. If one of the pools
+// eval, never-touch and train is then empty, it moves a cluster into it (see fill). Finally it
+// removes the ids of held-out problems from train clusters and indexes the problems.
 func (s *State) assign() {
 	for i := range s.Clusters {
 		c := &s.Clusters[i]
@@ -132,9 +131,9 @@ func draw(seed uint64, id string) float64 {
 	return float64(binary.BigEndian.Uint64(sum[:])>>11) / (1 << 53)
 }
 
-// fill moves one cluster into pool p if p is empty, the one that isPreferred ranks first. It moves
-// only clusters that are new or in the train pool, so that a cluster never loses protection on a
-// later day. It does not take the only cluster of another pool.
+// fill fills the pool p if it is empty: it moves one cluster, the one that isPreferred ranks first,
+// into it. It takes only clusters that are new or in the train pool, so that a cluster never loses
+// protection on a later day, and not the only cluster of another pool.
 func (s *State) fill(p Pool) {
 	count := map[Pool]int{}
 	for _, c := range s.Clusters {

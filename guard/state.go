@@ -66,8 +66,8 @@ func (s *State) Pool(spec string) Pool { return s.clusterOf(spec).Pool }
 // hash, empty if the problem is unknown.
 func (s *State) ClusterID(spec string) string { return s.clusterOf(spec).ID }
 
-// clusterOf returns the cluster of the problem with this specification hash, the zero value if the
-// problem is unknown.
+// clusterOf returns the cluster of the problem with this specification hash, or the zero value if
+// no cluster has the problem.
 func (s *State) clusterOf(spec string) StateCluster {
 	if i, ok := s.bySpec[spec]; ok {
 		return s.Clusters[i]
@@ -89,8 +89,8 @@ func (s *State) Encode() []byte { return encodeIndented(s) }
 
 func encodeIndented(v any) []byte { return append(asjson.Indented(v, " "), '\n') }
 
-// decodeStrict decodes b, which must consist of one JSON value, into dst. An unknown key or more
-// content is an error.
+// decodeStrict decodes the only JSON value in b into dst. It returns an error for a key that dst
+// does not have, and if anything follows the value.
 func decodeStrict(b []byte, dst any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()

@@ -31,9 +31,10 @@ func mergeWithPrior(
 	return mergeGroups(parts, groups), nil
 }
 
-// joinReworded groups each of today's clusters, parts[today:], with the earlier clusters,
-// parts[:today], that it rewords: the guard drops one of its requests for one of theirs. It
-// compares only earlier clusters that are protected or grouped with a protected one.
+// joinReworded joins each of today's clusters, parts[today:], with the clusters of earlier days,
+// parts[:today], of which it is a rewording: the guard would drop one of its requests because of
+// one of theirs. It compares only with earlier clusters that are protected or grouped with a
+// protected one.
 func joinReworded(ctx context.Context, groups forest, parts []StateCluster, today int) error {
 	isProtected := map[int]bool{}
 	for i := range parts {
@@ -137,8 +138,8 @@ func (c *StateCluster) add(part *StateCluster) {
 	}
 }
 
-// newMerged returns a state with the clusters of parts, in which clusters that share a problem or a
-// item are merged.
+// newMerged returns a state with the clusters of parts, in which clusters that share a problem or
+// an item are merged into one.
 func newMerged(seed uint64, shares Shares, parts []StateCluster) *State {
 	groups := groupByKeys(parts, (*StateCluster).keys)
 	s := &State{

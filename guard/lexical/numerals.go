@@ -100,8 +100,8 @@ func (p *numeralParser) parse() float64 {
 	return p.decimals(value)
 }
 
-// minSpokenDigits is the minimum number of digit words in a row that are read digit by digit: "one
-// four two" is 142.
+// minSpokenDigits is the minimum number of consecutive digit words that are read as the digits of
+// one number: "one four two" is 142.
 const minSpokenDigits = 3
 
 // digits parses digit words at the start of the tokens: "one four two" is 142. It returns the value
@@ -173,7 +173,7 @@ func (p *numeralParser) pair() float64 {
 	return float64(v)
 }
 
-// skipAnd moves past an "and" if a number word follows it.
+// skipAnd moves past the current word if it is "and" and a number word follows it.
 func (p *numeralParser) skipAnd() {
 	if p.word() != "and" || p.pos+1 >= len(p.tokens) {
 		return
@@ -208,8 +208,8 @@ func (p *numeralParser) decimals(value float64) float64 {
 	return math.Round(value*1e6) / 1e6
 }
 
-// unitFollows reports whether a unit or a currency follows the number. Units of one byte and "in"
-// do not count, since they are words too.
+// unitFollows reports whether a unit of measure or a currency follows the number. Units of one byte
+// and "in" do not count, since they are words too.
 func (p *numeralParser) unitFollows() bool {
 	if p.pos >= len(p.tokens) {
 		return false

@@ -40,8 +40,8 @@ func (x *Index) SharesWords(request int, text string) bool {
 	})
 }
 
-// similarity returns the similarity of the stem with this vocabulary id and the most similar word of
-// the text, 0 if no word is similar.
+// similarity returns the similarity, 0 to 1, of the stem with this vocabulary id and the most
+// similar word of the text. It returns 0 if no word is similar.
 func (p *profile) similarity(id int32) float64 {
 	best := 0.0
 	for _, w := range p.distinct {

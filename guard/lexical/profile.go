@@ -33,9 +33,10 @@ type number struct {
 	directions uint8
 }
 
-// isSameAmount reports whether two numbers may be the same. It compares the values if the units are
-// equal, and the values as written if only one has a unit; then both or neither must be a bound,
-// since a bound without a unit ("above 12") is a price.
+// isSameAmount reports whether two numbers may be the same amount. If their units are equal, it
+// compares their values. If only one has a unit, it compares the numbers as written, and both or
+// neither must be a bound, since a bound without a unit ("above 12") is a price. Amounts that were
+// converted from another currency are compared by isSameMoney.
 func (n number) isSameAmount(o number) bool {
 	if n.unit == money || o.unit == money {
 		return n.isSameMoney(o)
@@ -65,8 +66,8 @@ func newProfile(tokens []token, read func(string) *word) *profile {
 	return p
 }
 
-// newTokenProfile returns a profile in which only tokens and words are set. The other fields are
-// computed by collect, for a long text in each part of it.
+// newTokenProfile returns a profile in which only tokens and words are set. The method collect
+// computes the other fields, for a long text in the profile of each part.
 func newTokenProfile(tokens []token, read func(string) *word) *profile {
 	p := &profile{
 		tokens: tokens,
@@ -80,7 +81,7 @@ func newTokenProfile(tokens []token, read func(string) *word) *profile {
 	return p
 }
 
-// slice returns a complete profile of the tokens from start up to but not including end.
+// slice returns a complete profile of the tokens p.tokens[start:end].
 func (p *profile) slice(start, end int) *profile {
 	q := &profile{
 		tokens: p.tokens[start:end],
@@ -90,8 +91,8 @@ func (p *profile) slice(start, end int) *profile {
 	return q
 }
 
-// collect computes the numbers, content words, delivery terms and class values of a profile from
-// its tokens and words.
+// collect computes the numbers, content words, delivery terms and values of classes (such as
+// colours) of a profile from its tokens and words.
 func (p *profile) collect() {
 	for i := range p.tokens {
 		if t := &p.tokens[i]; t.isNumber() {

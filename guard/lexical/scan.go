@@ -28,16 +28,16 @@ type token struct {
 
 func (t *token) isNumber() bool { return t.text == "" }
 
-// direction is the kind of bound that a number expresses: a lower bound (above), an upper bound
-// (below), or none (undirected).
+// direction says how a number limits what is asked for: as a lower bound (above), as an upper bound
+// (below), or not (undirected).
 type direction uint8
 
 const (
 	undirected direction = iota
 	above
 	below
-	// ranged is the kind of a word such as "between": the number after it is a lower bound, the
-	// next number an upper bound.
+	// ranged is the direction of a word such as "between": the number after it is a lower bound,
+	// the next number an upper bound.
 	ranged
 )
 
@@ -99,8 +99,8 @@ func (s *scanner) sign(c byte) {
 	s.pos++
 }
 
-// markField marks the last word as the name of a field if the sign c at the current position follows
-// a name: "=" directly, or a colon after its closing quote.
+// markField marks the last word as the name of a data field if the sign c at the current position
+// shows this: an "=" directly after the word, or a colon after its closing quote.
 func (s *scanner) markField(c byte) {
 	if len(s.out) == 0 || s.pos == 0 {
 		return
@@ -127,7 +127,7 @@ func (s *scanner) emit(t token) {
 const maxWord = 64
 
 // word scans a word of ASCII letters. It omits apostrophes inside the word and a possessive s. A
-// "p" directly before a digit becomes the base currency ("p500").
+// "p" directly before a digit ("p500") becomes the name of the base currency.
 func (s *scanner) word() {
 	start := s.pos
 	s.letters()
@@ -157,9 +157,9 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
 
-// number scans a number with separators of thousands and a decimal point: 1,593.50, 1'593 and, with
-// exactly three digits after the point, 1.593 for 1593. A k after the digits multiplies by a
-// thousand.
+// number scans a number with separators of thousands and a decimal point, such as 1,593.50 and
+// 1'593. A point before exactly three digits separates thousands: 1.593 is 1593. A k after the
+// digits multiplies by a thousand.
 func (s *scanner) number() {
 	start := s.pos
 	digits := make([]byte, 0, 16)
@@ -184,9 +184,10 @@ func (s *scanner) isDigitAt(i int) bool {
 	return i < len(s.text) && isDigit(s.text[i])
 }
 
-// groupFollows reports whether the separator c at the current position separates thousands: exactly
-// three digits follow it, and at most three are before it. A point separates them only if the number
-// so far has at most seven bytes and does not start with 0, and no k follows: 2.692k is 2,692.
+// groupFollows reports whether the sign c at the current position separates thousands in the number
+// that begins at start: exactly three digits follow it, and at most three are before it. A point
+// separates them only if the number so far has at most seven bytes and does not start with 0, and
+// no k follows: 2.692k is 2,692.
 func (s *scanner) groupFollows(start int, c byte) bool {
 	if c != ',' && c != '\'' && c != '.' {
 		return false
@@ -197,12 +198,13 @@ func (s *scanner) groupFollows(start int, c byte) bool {
 	return c != '.' || s.text[start] != '0' && s.pos-start <= 7 && !s.isThousandsAt(s.pos+4)
 }
 
-// isGroupAt reports whether exactly three digits are at i.
+// isGroupAt reports whether exactly three digits begin at index i of the text.
 func (s *scanner) isGroupAt(i int) bool {
 	return s.isDigitAt(i) && s.isDigitAt(i+1) && s.isDigitAt(i+2) && !s.isDigitAt(i+3)
 }
 
-// isThousandsAt reports whether the byte at i is a k that means thousands: no letter follows it.
+// isThousandsAt reports whether the byte at index i of the text is a k that means thousands: no
+// letter follows it.
 func (s *scanner) isThousandsAt(i int) bool {
 	if i >= len(s.text) || s.text[i] != 'k' {
 		return false
@@ -231,8 +233,8 @@ func (s *scanner) emitNumber(start int, digits []byte) {
 	s.emit(t)
 }
 
-// nonASCII scans a run of letters that are not ASCII, such as a word of another script. A sign that
-// is not ASCII is skipped and counts as a full stop.
+// nonASCII scans a word of letters that are not ASCII, such as one of another script. Any other
+// character that is not ASCII is skipped and counts as a full stop.
 func (s *scanner) nonASCII() {
 	r, size := utf8.DecodeRuneInString(s.text[s.pos:])
 	switch {

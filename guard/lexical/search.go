@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// scratch is the memory of one check, which later checks use again.
+// scratch is the memory of one comparison of a text with the bank. It is reused for later texts.
 type scratch struct {
 	tokens []token
 	// words caches the result of looking a word up.
@@ -44,8 +44,7 @@ type overlap struct {
 	last int32
 }
 
-// slot is the index that a word, known by its vocabulary id, has among the terms of a request
-// (base).
+// slot is a request (base), and the index of a word among the terms of this request.
 type slot struct {
 	base  *base
 	index int32
@@ -95,7 +94,8 @@ func (s *scratch) reader(v *vocabulary) func(string) *word {
 	}
 }
 
-// read returns the profile of a text, of which only tokens and words are set. It uses s.tokens.
+// read returns the profile (parsed form) of a text, in which only tokens and words are set. The
+// tokens are in the memory of s.tokens, valid until the next call.
 func (x *Index) read(text string, s *scratch) *profile {
 	read := s.reader(x.vocabulary)
 	s.tokens = x.parse(text, s.tokens, func(w string) string { return read(w).spelling })
@@ -135,8 +135,8 @@ func (x *Index) candidates(p *profile, s *scratch) []int32 {
 	return x.filterCovered(p, s)
 }
 
-// addNumbers adds the numbers of the text p to s.overlaps, what the text has in common with each
-// request, and sets s.numberWeight to their weight.
+// addNumbers adds the numbers of the text p to s.overlaps (what the text has in common with each
+// request), and sets s.numberWeight to their total weight.
 func (x *Index) addNumbers(p *profile, s *scratch) {
 	s.numberWeight = 0
 	for i, n := range p.numbers {
@@ -151,8 +151,8 @@ func (x *Index) addNumbers(p *profile, s *scratch) {
 	}
 }
 
-// addNumber adds a number with this weight to s.overlaps[b], what the text has in common with a
-// request, and adds the request to s.bases if it was not there.
+// addNumber adds a shared number with this weight to s.overlaps[b] (what the text has in common
+// with the request x.bases[b]). It adds the request to s.bases if it is not there yet.
 func (s *scratch) addNumber(b int32, weight float32) {
 	o := &s.overlaps[b]
 	if o.last == 0 && !o.hasNumber {
@@ -162,9 +162,10 @@ func (s *scratch) addNumber(b int32, weight float32) {
 	o.cover += weight
 }
 
-// addWord adds the word w of a text, the one with this number from 1, to what the text has in
-// common with the requests: to the text weight in s.overlaps, to s.best for the stems that it is
-// similar to, and to s.textWeight.
+// addWord adds the word w of a text to what the text has in common with the requests: its weight to
+// s.textWeight, and to the field text in s.overlaps of each request with a similar stem. It adds
+// the stems themselves, with their similarities, to s.best. number is the position of the word
+// among the text's distinct words, from 1.
 func (x *Index) addWord(number int32, w *word, s *scratch) {
 	if len(w.matches) == 0 {
 		return
@@ -203,16 +204,16 @@ func (x *Index) filterCovered(p *profile, s *scratch) []int32 {
 	return s.covered
 }
 
-// isCovered reports whether the text has at least the share minCover, by weight, of what the request
-// x.bases[number] asks for.
+// isCovered reports whether the text p has at least the share minCover, by weight, of the words,
+// numbers and delivery terms of the request x.bases[number]. s.overlaps[number] must be set for p.
 func (x *Index) isCovered(number int32, p *profile, s *scratch) bool {
 	services := bits.OnesCount8(x.services[number] & p.services)
 	return s.overlaps[number].cover+weightService*float32(services) >= minCover*x.totals[number]
 }
 
-// reaches reports whether a full comparison of the text p with the request x.bases[number] can
-// matter: ok is true if the score may be at least minScore, or if hasPart is true. hasPart is true
-// if the score of a part of the text may be at least dropLogOdds. candidates must have been called
+// reaches reports whether it is worth comparing the text p with the request x.bases[number] in
+// full. ok is true if the score may be at least minScore, or if hasPart is true. hasPart is true if
+// the score of a part of the text may be at least dropLogOdds. candidates must have been called
 // with p before.
 func (x *Index) reaches(number int32, p *profile, minScore float64, s *scratch) (ok, hasPart bool) {
 	// If all numbers were shared, or none, without a look at the request itself.
@@ -250,9 +251,10 @@ func (x *Index) sharedWords(number int32, s *scratch) features {
 	return f
 }
 
-// bestPart returns the features of the best possible part (window) of the text: one with all that
-// the text shares with the request, numbers of the weight sharedNumbers among that, and nothing
-// else. No part of the text has a higher score.
+// bestPart returns the features that the best possible part (window) of a text would have, where f
+// are those of the full text. Such a part has all that the text shares with the request, with
+// numbers of the weight sharedNumbers, and nothing else. No real part of the text has a higher
+// score.
 func (f features) bestPart(sharedNumbers float64) features {
 	f[coverText] = 1
 	f[numbersBack] = (numberPrior/2 + sharedNumbers) / (numberPrior + sharedNumbers)
@@ -270,8 +272,8 @@ type comparison struct {
 	features features
 }
 
-// isBetterThan reports whether c has a higher score than o or, if the scores are equal, a request
-// with a lower index.
+// isBetterThan reports whether c has a higher score than o or, if the scores are equal, is with a
+// request of lower index.
 func (c comparison) isBetterThan(o comparison) bool {
 	if c.score != o.score {
 		return c.score > o.score
@@ -296,8 +298,8 @@ func (x *Index) search(text string, s *scratch) (best comparison, full *profile,
 	return best, full, ok
 }
 
-// minChunk is the minimum number of tokens of the parts that a long text is split into. In shorter
-// parts the share of a request's words is unreliable.
+// minChunk is the minimum number of tokens of a part, if a long text is split. In shorter parts the
+// share of a request's words is unreliable.
 const minChunk = 256
 
 // chunks splits a long text into overlapping parts and returns the profile of each. A part is three

@@ -15,7 +15,7 @@ const (
 	minSwapStem = 4
 )
 
-// isMisspelling reports whether one of two words is likely the other with one typing error.
+// isMisspelling reports whether a is likely b with one typing error, or b is a with one.
 func isMisspelling(a, b string) bool {
 	isSlip := isSwap(a, b) || isDoubling(a, b) || isDoubling(b, a)
 	if isSlip && max(len(a), len(b)) >= minSwapStem {
@@ -44,10 +44,10 @@ func (v *vocabulary) addFunctionWord(w string) {
 	}
 }
 
-// correction returns the first function word of the requests that w is likely a misspelling of:
-// "dleivery" is "delivery", which is a delivery term after "cash on". It returns w if there is none.
-// The first and the last letter must be right, since words of one syllable often differ in these
-// alone ("bring" and "being" differ inside).
+// correction returns the first function word of the requests (see addFunctionWord) that w is likely
+// a misspelling of: "dleivery" is "delivery", which is a delivery term after "cash on". It returns
+// w if there is none. The first and the last letter must be right, since words of one syllable
+// often differ in these alone.
 func (v *vocabulary) correction(w string) string {
 	l := loadLexicon()
 	if l.inPhrase[w] {

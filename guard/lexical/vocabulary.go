@@ -153,7 +153,8 @@ func isASCII(s string) bool {
 	return true
 }
 
-// read looks w up in the vocabulary and the lexicon, and returns what they know of the word.
+// read looks w up in the vocabulary and the lexicon. It returns the word with its stem, its weight,
+// the stems of the bank that it may correspond to, and its meanings.
 func (v *vocabulary) read(w string) *word {
 	l := loadLexicon()
 	foreign := l.foreign[w]
@@ -222,8 +223,8 @@ func hashStem(stem string) uint64 {
 	return h.Sum64()
 }
 
-// isContent reports whether a word carries meaning: neither the word nor its stem is a stop word,
-// it has more than one character, and it does not denote a delivery term.
+// isContent reports whether a word says something about what is asked for: neither the word nor its
+// stem is a stop word, it has more than one character, and it does not denote a delivery term.
 func (l *lexicon) isContent(w, stem string) bool {
 	if l.stop[w] || l.stop[stem] || strings.HasPrefix(w, "svc") {
 		return false
@@ -239,8 +240,8 @@ func (x *Index) Knows(w string) bool {
 	return ok || l.stop[w] || l.stop[s]
 }
 
-// bestWeight returns the weight of the most similar match, and of equally similar ones the highest
-// weight. It becomes the weight of a word that is not in the vocabulary itself.
+// bestWeight returns the weight of the most similar of these stems, and of equally similar ones the
+// highest weight. It becomes the weight of a word that is not in the vocabulary itself.
 func (v *vocabulary) bestWeight(matches []match) float32 {
 	best := matches[0]
 	for _, m := range matches {
@@ -252,9 +253,10 @@ func (v *vocabulary) bestWeight(matches []match) float32 {
 	return v.weight[best.id]
 }
 
-// addSimilar adds those words of the vocabulary to similarities that are equal or similar to a
-// stem: the stem itself, its synonyms and stems with a long common prefix. A key of similarities is
-// the id of a word, its value the similarity times scale. A higher value is not overwritten.
+// addSimilar adds the stems of the vocabulary that are equal or similar to stem to similarities:
+// the stem itself, its synonyms and stems with a long common prefix. A key of similarities is the
+// id of a stem, its value the similarity, 0 to 1, times scale. A value that is already higher is
+// kept.
 func (v *vocabulary) addSimilar(
 	similarities map[int32]float32,
 	stem string,
@@ -277,8 +279,8 @@ func (v *vocabulary) addSimilar(
 // minPrefix is the minimum length in bytes of the common prefix of two words that count as similar.
 const minPrefix = 4
 
-// eachSharedPrefix calls yield with the id of every stem of the vocabulary whose common prefix with
-// stem is long enough for sharePrefix.
+// eachSharedPrefix calls yield with the id of every stem of the vocabulary that has a long prefix
+// in common with stem (see sharePrefix).
 func (v *vocabulary) eachSharedPrefix(stem string, yield func(id int32)) {
 	if len(stem) < minPrefix {
 		return
@@ -333,7 +335,7 @@ func (v *vocabulary) addTypos(similarities map[int32]float32, r *word) {
 	}
 }
 
-// isSwap reports whether swapping two neighbouring letters of a results in b.
+// isSwap reports whether b is a with two neighbouring letters swapped.
 func isSwap(a, b string) bool {
 	n := commonPrefix(a, b)
 	if len(a) != len(b) || n+1 >= len(a) {
@@ -342,8 +344,8 @@ func isSwap(a, b string) bool {
 	return a[n] == b[n+1] && a[n+1] == b[n] && a[n+2:] == b[n+2:]
 }
 
-// isOneEdit reports whether a becomes b by adding, removing or replacing one letter, or by swapping
-// two neighbouring letters.
+// isOneEdit reports whether one edit turns a into b: adding, removing or replacing a letter, or
+// swapping two neighbouring letters.
 func isOneEdit(a, b string) bool {
 	return text.Distance(a, b) == 1 || isSwap(a, b)
 }

@@ -7,9 +7,9 @@ import "strings"
 // added to the request.
 const minSurrounding = 10
 
-// compareEmbedded compares the request of an earlier comparison with only the part of the text that
-// is most similar to the request. ok is false if there is no such part, or if fewer than
-// minSurrounding tokens are outside it.
+// compareEmbedded repeats an earlier comparison, full, with only the part of its text that is most
+// similar to its request. ok is false if there is no such part, or if fewer than minSurrounding
+// tokens of the text are outside it.
 func (x *Index) compareEmbedded(full comparison, s *scratch) (c comparison, ok bool) {
 	b := x.bases[full.base]
 	s.mark(b)
@@ -56,8 +56,8 @@ func (x *Index) window(
 	return p.slice(start, end)
 }
 
-// bestStart returns the index at which the window with the highest sum begins. A window has as many
-// consecutive values as the parameter size says. The first of several equal windows is taken.
+// bestStart returns the start of the run of size consecutive values with the highest sum. Of
+// several such runs it takes the first.
 func bestStart(value []float64, size int) (start int) {
 	sum := 0.0
 	best := -1.0
@@ -98,7 +98,7 @@ func (t *token) followsBound() bool {
 	return strings.IndexByte("\n.;:!?\"<>|{}[]", t.before) >= 0
 }
 
-// tokenValues returns the weight of each token of p in the comparison with the request b, 0 for
+// tokenValues returns how much each token of p weighs in the comparison with the request b: 0 for
 // tokens that b does not have. s.mark(b) must have been called before.
 func (x *Index) tokenValues(
 	b *base,

@@ -110,7 +110,7 @@ type record struct {
 	doc uint32
 }
 
-// clustering is the state of one call of Cluster.
+// clustering is the state of one call of Cluster, which groups near-duplicate documents.
 type clustering struct {
 	sigs            []Packed
 	jaccard         func(i, j int) float64
@@ -186,9 +186,10 @@ func (c *clustering) joinBucket(b int, bucket []record) {
 	}
 }
 
-// crowd returns a copy of a bucket with more than BucketCap documents, sorted by signature, and
-// marks these documents in c.crowded. It adds the bucket and the pairs that will not be compared to
-// the counts of the result; reach is the number of neighbours that each document is compared with.
+// crowd returns a copy of a bucket with more than BucketCap documents, sorted by signature. Each
+// document is then compared with its next reach neighbours only. crowd marks the documents in
+// c.crowded, and adds the bucket to c.result.Capped and the pairs that are not compared to
+// c.result.Skipped.
 func (c *clustering) crowd(bucket []record, reach int) []record {
 	c.result.Capped++
 	n := int64(len(bucket))
@@ -221,11 +222,11 @@ func (c *clustering) wereCompared(b int, i, j uint32) bool {
 	return false
 }
 
-// sureMiss is how far an estimated similarity must be below the threshold for the exact one not to
-// be computed: four standard errors at a similarity of 0.8.
+// sureMiss is how far an estimated similarity must be below the threshold for the exact one to be
+// left out: four standard errors of the estimate at a similarity of 0.8.
 const sureMiss = 0.14
 
-// compare joins two documents, by their indices, into one cluster if their similarity reaches the
+// compare joins documents a and b (indices) into one cluster if their similarity is at least the
 // threshold. It returns the exact similarity, 0 to 1, or the estimate if that is more than sureMiss
 // below the threshold.
 func (c *clustering) compare(a, b uint32) float64 {

@@ -72,7 +72,7 @@ type block struct {
 	Sum uint32 `json:"crc32"`
 }
 
-// newBlock returns the block that holds the documents of an index.
+// newBlock returns the block of an index file that stores the documents of x.
 func newBlock(x *Index) block {
 	b := block{
 		Version:    Version,
@@ -152,8 +152,9 @@ func (x *IndexFile) addBlock(b *block, size int64) {
 // blockStart is how each block begins, in every version of the format.
 const blockStart = `{"version":`
 
-// checkTail checks what follows the last complete line of an index file. It returns ErrVersion
-// unless the tail is the beginning of a block. After a crash of the machine the tail may be zeros.
+// checkTail checks tail, what follows the last complete line of an index file. It returns nil if
+// the tail is empty or the beginning of a block that was not written to its end, and ErrVersion
+// otherwise. Zeros at the end, as a crash of the machine may leave, are ignored.
 func (x *IndexFile) checkTail(tail []byte) error {
 	tail = bytes.TrimRight(tail, "\x00")
 	n := min(len(tail), len(blockStart))

@@ -83,7 +83,8 @@ func newPermutations() *affine {
 	return p
 }
 
-// mix returns a hash of h: the finalizer of MurmurHash3 (Appleby, public domain).
+// mix returns a hash of h in which each bit depends on all bits of h: the finalizer of MurmurHash3
+// (Appleby, public domain).
 func mix(h uint64) uint64 {
 	h ^= h >> 33
 	h *= 0xff51afd7ed558ccd

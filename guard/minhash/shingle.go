@@ -209,8 +209,9 @@ func wordHash(text []byte, start, end int) uint64 {
 	return h ^ h>>32
 }
 
-// roll appends the shingles of a document to out: a rolling hash of each Words consecutive words. A
-// document with fewer words has one shingle of all its words, and one without words has none.
+// roll appends the shingles of a document, whose words have the hashes words, to out: a rolling
+// hash of each Words consecutive words. A document with fewer words has one shingle of all its
+// words, and one without words has none.
 func roll(words []uint64, out []uint32) []uint32 {
 	if len(words) == 0 {
 		return out

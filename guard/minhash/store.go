@@ -27,7 +27,7 @@ func (p *Packed) Similarity(o *Packed) float64 {
 	return max(0, (share-chance)/(1-chance))
 }
 
-// agree counts the values that are equal in p and o.
+// agree returns how many of the K values of two signatures are equal.
 func (p *Packed) agree(o *Packed) int {
 	const low, high = 0x7f7f7f7f7f7f7f7f, 0x8080808080808080
 	n := 0
@@ -57,8 +57,9 @@ func (p *Packed) hash() uint64 {
 	return h
 }
 
-// table is a hash set of shingles with open addressing. Shingles are hashes already, so that the
-// top bits of each select its slot. A new stamp empties the set without writing to its slots.
+// table is a hash set of shingles with open addressing. Shingles are hashes already, so the top
+// bits of a shingle select its slot. Each content of the set has a stamp of its own, so that a new
+// one empties the set without writing to its slots.
 type table struct {
 	// slots hold a shingle in the low 32 bits and the stamp of its insertion in the high bits. A
 	// slot with an older stamp is empty.

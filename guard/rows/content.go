@@ -146,11 +146,12 @@ func Read(row Row) Content {
 	return c
 }
 
-// readKeys are the columns of which every text is read as part of the dialogue.
+// readKeys are the columns whose text is read as a part of the dialogue or as an id.
 var readKeys = slices.Concat(idKeys, requestKeys, dialogueKeys, answerKeys, []string{"system"})
 
-// addColumn adds the strings and numbers of a column that is not read as part of the dialogue: the
-// messages of a list of messages, the results of tools, and all else as metadata.
+// addColumn adds the strings and numbers of a column that was not read as a part of the dialogue:
+// of a list of messages by their roles, of the results of tools to Results, and of any other column
+// to Metadata.
 func (c *Content) addColumn(key string, v gjson.Result) {
 	switch {
 	case slices.Contains(resultKeys, key):
@@ -166,7 +167,8 @@ func (c *Content) addColumn(key string, v gjson.Result) {
 	}
 }
 
-// isDialogue reports whether a value is an array whose first element is a message, with a role.
+// isDialogue reports whether a value is a list of messages: an array whose first element is an
+// object with a role.
 func isDialogue(v gjson.Result) bool {
 	first := v.Get("0")
 	if !v.IsArray() || !first.IsObject() {
@@ -250,7 +252,8 @@ func firstString(members map[string]gjson.Result, keys []string) string {
 	return ""
 }
 
-// addAnswers adds a string, or the strings of an array, to the texts that the model wrote.
+// addAnswers adds v to the texts that the model wrote, if it is a string, or its strings if it is
+// an array.
 func (c *Content) addAnswers(v gjson.Result) {
 	switch {
 	case v.Type == gjson.String && v.Str != "":

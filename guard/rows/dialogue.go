@@ -39,7 +39,7 @@ func (c *Content) addDialogue(v gjson.Result) {
 }
 
 // addMessage adds the texts of a message to System, Request, Context, Answers or Results, by its
-// role: first those where messages have their text, then all other strings and numbers of it.
+// role: the texts of the members in which messages have them, then all other strings and numbers.
 func (c *Content) addMessage(m map[string]gjson.Result) {
 	role := firstString(m, roleKeys)
 	others := otherValues(m)
@@ -77,7 +77,7 @@ var textKeys = []string{"content", "value", "message"}
 var turnKeys = []string{"reasoning_content", "think", "thinking", "response", "tool_calls", "function_call"}
 
 // otherValues returns the strings and numbers of a message that neither messageTexts nor
-// addModelTurn reads, one a line, without the results of tools in its parts.
+// addModelTurn reads, one a line. It leaves out the results of tools in the message's parts.
 func otherValues(m map[string]gjson.Result) string {
 	var lines []string
 	for _, key := range slices.Sorted(maps.Keys(m)) {
@@ -97,8 +97,8 @@ func otherValues(m map[string]gjson.Result) string {
 	return strings.Join(lines, "\n")
 }
 
-// otherPartValues returns the strings and numbers of a part of a message, without its text unless
-// withText is set, and nothing of a part with the result of a tool.
+// otherPartValues returns the strings and numbers of a part of a message, one a line, with its text
+// only if withText is set. It returns "" for a part that is the result of a tool.
 func otherPartValues(part gjson.Result, withText bool) string {
 	if isResultType(part.Get("type").Str) || part.Get("functionResponse").Exists() {
 		return ""

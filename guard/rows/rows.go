@@ -167,8 +167,9 @@ func firstByte(r *bufio.Reader) (byte, error) {
 	}
 }
 
-// eachElement calls yield for every element of a JSON array of at most maxArrayBytes, as a row of
-// the file stem. It returns the first error of yield; an element that is no object is an error too.
+// eachElement calls yield with a row for every element of a JSON array of at most maxArrayBytes.
+// stem is the row's file name (see Row.Stem). It returns the first error of yield; an element that
+// is not an object is an error too.
 func eachElement(r io.Reader, stem string, yield func(Row) error) error {
 	b, err := io.ReadAll(io.LimitReader(r, maxArrayBytes+1))
 	if err != nil {
@@ -194,9 +195,9 @@ func eachElement(r io.Reader, stem string, yield func(Row) error) error {
 	return nil
 }
 
-// eachLine calls yield for every line of a JSON Lines file, as a row of the file stem. Lines have
-// at most lineBytes. It returns the first error of yield; a line that is no JSON object is an error
-// too.
+// eachLine calls yield with a row for every line of a JSON Lines file, each of at most lineBytes.
+// stem is the row's file name (see Row.Stem). It returns the first error of yield; a line that is
+// not a JSON object is an error too.
 func eachLine(
 	r io.Reader,
 	stem string,

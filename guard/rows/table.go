@@ -13,9 +13,9 @@ import (
 // ending is a file read as a text table.
 var separators = map[string]rune{".csv": ',', ".tsv": '\t'}
 
-// eachRecord calls yield for every record of a CSV or TSV table, as a row of the file stem: a JSON
-// object whose keys are in the first line of the table and whose values are strings. It returns the
-// first error of yield.
+// eachRecord calls yield with a row for every record of a CSV or TSV table: a JSON object whose
+// keys are in the first line of the table and whose values are strings. stem is the row's file name
+// (see Row.Stem). It returns the first error of yield.
 func eachRecord(
 	src io.Reader,
 	separator rune,

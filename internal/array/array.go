@@ -72,9 +72,9 @@ func Read(src io.ReaderAt, size int64) ([]*Array, error) {
 	return readSafetensors(src, size)
 }
 
-// setPlace sets the position of the array in the file: its data start at byte start and have at
-// most maxBytes bytes. It computes rows and columns from the shape, and returns an error if the
-// data are too short.
+// setPlace sets where the data of the array are in the file src: they start at byte start, and at
+// most maxBytes bytes follow. It computes rows and columns from the shape. It returns an error if
+// the shape needs more bytes or cannot be read.
 func (a *Array) setPlace(src io.ReaderAt, start, maxBytes int64) error {
 	if len(a.Shape) == 0 {
 		return fmt.Errorf("%w: %q is a single number", ErrBroken, a.Name)

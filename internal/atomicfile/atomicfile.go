@@ -50,8 +50,9 @@ func CreateAt(temporary, path string) (*File, error) {
 	return &File{f, path}, nil
 }
 
-// unusedName returns the path of a file that does not exist in folder. Files are not created
-// with os.CreateTemp, since only their owner could read them.
+// unusedName returns the path of a file in folder that does not exist: it creates a file with
+// os.CreateTemp and removes it again. The file itself is not used, since only its owner could read
+// it.
 func unusedName(folder string) (string, error) {
 	f, err := os.CreateTemp(folder, Unfinished)
 	if err != nil {
