@@ -7,9 +7,9 @@ import "strings"
 // added to the request.
 const minSurrounding = 10
 
-// compareEmbedded repeats an earlier comparison, full, with only the part of its text that is most
-// similar to its request. ok is false if there is no such part, or if fewer than minSurrounding
-// tokens of the text are outside it.
+// compareEmbedded compares the request of an earlier comparison, full, with only the part of its
+// text that is most similar to the request. ok is false if there is no such part, or if fewer than
+// minSurrounding tokens of the text are outside it.
 func (x *Index) compareEmbedded(full comparison, s *scratch) (c comparison, ok bool) {
 	b := x.bases[full.base]
 	s.mark(b)

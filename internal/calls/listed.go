@@ -67,7 +67,7 @@ func listedArguments(text string) (args arena.Raw, remaining string, ok bool) {
 // lenient.Repairs.
 var mendWords = [...]string{RepairQuotes, RepairCommas, RepairLiterals, RepairKeys, RepairControl, RepairClosers}
 
-// rules are the repairs of JSON that models write: those that have one obvious meaning. Lists
+// rules are the repairs that are made to JSON of models: those that have one obvious meaning. Lists
 // and objects that are open at the end of the text are closed, but no value is invented.
 var rules = lenient.Rules{Depth: MaxDepth, Python: true, Close: true}
 

@@ -57,9 +57,9 @@ func (r *Reader) untagged(text string) bool {
 	return !r.skipCalls && (r.react(text) || r.fences(text) || r.bare(text))
 }
 
-// element adds the content of a tag that was just opened to the thinking, calls, results or text
-// of the reading, by the kind k of the tag. It returns the text after the element. cutClose
-// defines where an unclosed element ends.
+// element adds the content of a tag that was just opened to the thinking, calls, results or text of
+// the message, by the kind k of the tag. after is the text after the opening tag. It returns the
+// text after the element. cutClose defines where an unclosed element ends.
 func (r *Reader) element(tag string, k kind, after string) string {
 	body, remaining, closed := cutClose(after, tag, k)
 	switch k {

@@ -132,12 +132,13 @@ func (r *Reader) actionWithoutInput(action string, pending bool) {
 	}
 }
 
-// wordsKey is the name of the argument that a line of words becomes if the call names none.
+// wordsKey is the name of the only argument of a call whose input is a line of words instead of
+// JSON.
 const wordsKey = "input"
 
-// words adds a call of a tool whose only input is a line of words, `search[lamp]` or "Action Input: lamp".
-// It returns false if the input has brackets or is quoted, since it may be damaged JSON, or if name is
-// no name of a tool.
+// words adds a call of the named tool whose only input is a line of words, `search[lamp]` or
+// "Action Input: lamp", and returns true. It returns false if the input is empty, has brackets or
+// is quoted, since it may be damaged JSON, or if name cannot be the name of a tool.
 func (r *Reader) words(name, input string) bool {
 	input = strings.TrimSpace(input)
 	isWords := input != "" && !strings.ContainsAny(input, "{}[]\n") && !strings.ContainsAny(input[:1], "\"'")

@@ -36,8 +36,8 @@ type Canary struct {
 // this repository do not report them.
 func All() []Canary { return slices.Concat(plain(), disguised()) }
 
-// disguised returns the secrets without surrounding text in disguises that redactors must
-// recognise: with invisible characters, as HTML escapes, and in base64.
+// disguised returns secrets in disguises that redactors must recognise: with invisible characters,
+// as HTML escapes, and in base64. It leaves out secrets that are written within other text.
 func disguised() []Canary {
 	var out []Canary
 	for _, c := range plain() {

@@ -114,7 +114,8 @@ func words(text string) string { return strings.Join(strings.Fields(text), " ") 
 
 var number = regexp.MustCompile(`\d[\d,]*(\.\d+)?`)
 
-// says reports whether a sentence contains the number value, or 100 times it as a percentage.
+// says reports whether a sentence contains the number value, or 100 times value, as a percentage is
+// written.
 func says(sentence string, value float64) bool {
 	for _, text := range number.FindAllString(sentence, -1) {
 		n, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)

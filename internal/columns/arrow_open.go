@@ -75,10 +75,10 @@ func (c *counted) add(n int) {
 	}
 }
 
-// checkMessages rejects a stream in which a few bytes make reading expensive. It has too many
-// columns or metadata entries, all of which can refer to the same bytes. Or it has columns
-// (views, runs, unions) in which a few bytes represent any number of values. It stops at a
-// message that cannot be parsed, as Arrow's reader does.
+// checkMessages returns an error for a stream in which a few bytes make reading expensive: one with
+// too many columns or metadata entries, all of which can refer to the same bytes, or with columns
+// (views, runs, unions) in which a few bytes represent any number of values. It stops without an
+// error at a message that cannot be parsed, as Arrow's reader does.
 func checkMessages(src *io.SectionReader) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -105,8 +105,8 @@ func eachArrow(src *io.SectionReader, yield func(text string) error) error {
 	return wrong.Wrap("read arrow rows", r.Err())
 }
 
-// rowText returns row i of a batch as a JSON object. If columns have the same name, the last one
-// is returned.
+// rowText returns row i of a batch as a JSON object. Of columns with the same name, it has the last
+// one.
 func rowText(batch arrow.RecordBatch, i int) (string, error) {
 	row := make(map[string]any, batch.NumCols())
 	for column, f := range batch.Schema().Fields() {

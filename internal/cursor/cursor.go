@@ -192,8 +192,8 @@ func (c *Cursor) Compact() string {
 	return b.String()
 }
 
-// open moves the cursor into the array or object at the cursor and returns true. It skips a
-// value of another type and returns false. It also returns false after an error.
+// open moves the cursor into the array or object at the cursor, which begins with bracket, and
+// returns true. It skips any other value and returns false. It also returns false after an error.
 func (c *Cursor) open(bracket byte) bool {
 	if c.pos >= len(c.src) || c.src[c.pos] != bracket {
 		c.SkipMistyped()
@@ -209,8 +209,8 @@ func (c *Cursor) open(bracket byte) bool {
 	return true
 }
 
-// first reports whether an array or object that was just opened has a member. If not, the cursor
-// moves past the closing bracket.
+// first reports whether an array or object that was just opened has a member. If it has none, the
+// cursor moves past the closing bracket.
 func (c *Cursor) first(closing byte) bool {
 	if c.pos < len(c.src) && c.src[c.pos] == closing {
 		c.pos++
@@ -219,8 +219,8 @@ func (c *Cursor) first(closing byte) bool {
 	return c.err == nil
 }
 
-// more reports whether another member follows. The cursor moves past the comma or, if there is
-// none, past the closing bracket.
+// more reports whether another member of the array or object follows. The cursor moves past the
+// comma or, at the end, past the closing bracket.
 func (c *Cursor) more(closing byte) bool {
 	c.space()
 	if c.err != nil {

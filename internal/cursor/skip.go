@@ -23,8 +23,8 @@ func (c *Cursor) Skip() {
 	}
 }
 
-// enterValue skips the value at i. If the value is an array or object with members, it moves
-// only to the first nested value, and open is true. next is the index at which it stopped.
+// enterValue skips the value at i. If the value is an array or object with members, it moves only
+// to the first nested value, and open is true. next is the index at which it stopped.
 func (c *Cursor) enterValue(i int) (next int, open bool) {
 	if i >= len(c.src) {
 		return c.failAt(i, Ended, ""), false
@@ -143,8 +143,8 @@ func (c *Cursor) word(w string) {
 	c.fail(Ended, "")
 }
 
-// skipSpace returns the first index from i on at which s has no white space. It returns len(s)
-// if there is none.
+// skipSpace returns the first index from i on at which s has a byte other than white space. It
+// returns len(s) if there is none.
 func skipSpace(s string, i int) int {
 	for i < len(s) && isSpace(s[i]) {
 		i++

@@ -124,7 +124,7 @@ func plainRun(s string, i int) int {
 	return i
 }
 
-// stringEnd returns the index after the string at i. The text must be valid JSON.
+// stringEnd returns the index after the JSON string that begins at s[i]. s must be valid JSON.
 func stringEnd(s string, i int) int {
 	for i = plainRun(s, i+1); s[i] == '\\'; i = plainRun(s, i+2) {
 	}

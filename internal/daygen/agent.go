@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// family is one kind of simulated agent: a simple way in which a model or a program can decide
-// the calls. The families are invented.
+// family is one kind of simulated agent: a simple way in which a model or a program decides which
+// calls to make. The families are invented.
 type family struct {
 	name    string
 	agentic bool
@@ -55,9 +55,9 @@ var models = []string{"orchard/Sprig-9B", "orchard/Grove-30B", "northwind/Atlas-
 // dayStart is the start of all generated attempts, 1 June 2026, in Unix milliseconds.
 const dayStart = 1780272000000
 
-// newAgent returns the simulated agent of run i. The model decides its calls in the share
-// c.Agentic of all runs, evenly distributed; in the others a program does. The families of both
-// kinds alternate.
+// newAgent returns the simulated agent of run i. In the share c.Agentic of all runs, evenly
+// distributed, the model decides the agent's calls; in the others a program does. The families of
+// both kinds alternate.
 func newAgent(d *dice, i int, c Config) agent {
 	before := int(float64(i) * c.Agentic)
 	after := int(float64(i+1) * c.Agentic)
@@ -189,8 +189,8 @@ func (s *shopper) remark(products []*product, gold *product) string {
 	}
 }
 
-// compare returns a sentence in which the simulated agent compares a and b by brand, material or
-// price. gold is the requested product.
+// compare returns a sentence in which the simulated agent prefers one of the products a and b, by
+// brand, material or price. gold is the requested product.
 func (s *shopper) compare(a, b, gold *product) string {
 	reason := fmt.Sprintf("%s pesos against %s", num(a.price), num(b.price))
 	switch {

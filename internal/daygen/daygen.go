@@ -114,7 +114,7 @@ func (y *day) write(ctx context.Context) error {
 	})
 }
 
-// lines creates a file with the given lines in the folder of the generated data.
+// lines creates a file in the folder of the generated data and writes the given lines to it.
 func (y *day) lines(name string, problems ...string) error {
 	return y.file(name, func(w io.Writer) error {
 		_, err := io.WriteString(w, strings.Join(problems, "\n")+"\n")

@@ -124,8 +124,9 @@ func record(method, path string, i int64, duration int, remaining []string) stri
 	return object(append(pairs, remaining...)...)
 }
 
-// truncate returns the fields with which the proxy's log records a response: the response or, if
-// it is longer than recordLimit, its length and the ids of its products.
+// truncate returns the fields with which the proxy's log records a response, as alternating names
+// and JSON values: the response or, if it is longer than recordLimit, its length and the ids of its
+// products.
 func truncate(response string, ids []string) []string {
 	if len(response) <= recordLimit {
 		return []string{"response", response}

@@ -129,8 +129,9 @@ func (s *shopper) open(products []*product, gold *product) {
 	s.do(s.remark(opened, gold), opened, view(opened))
 }
 
-// settle chooses the product to recommend. If the requested one is among the candidates, it is
-// chosen with probability skill. Otherwise a random candidate is chosen.
+// settle returns the product to recommend. If the requested one is among the candidates, it is
+// chosen with the agent's skill as the probability. Otherwise a random candidate is chosen, or a
+// random product of the shop if there are no candidates.
 func (s *shopper) settle(candidates []*product, gold *product) *product {
 	if slices.Contains(candidates, gold) && s.d.chance(s.a.skill) {
 		return gold

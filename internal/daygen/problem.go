@@ -45,8 +45,8 @@ func newProblems(d *dice, c *catalog, n int) []*problem {
 	return problems
 }
 
-// choose sets the products that the task requests: first and, for shop tasks, others of the same
-// seller, or for voucher tasks, possibly one of another kind.
+// choose sets the products that the task requests, p.gold: first and, for shop tasks, up to two
+// others of the same seller or, for voucher tasks, possibly one of another kind.
 func (p *problem) choose(d *dice, c *catalog, first *product) {
 	p.gold = []*product{first}
 	switch p.category {

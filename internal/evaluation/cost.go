@@ -82,8 +82,8 @@ func (c Cost) String() string {
 	return fmt.Sprintf("cost          %s a solved problem (%d solved)%s", list, c.SolvedProblems, c.uncountedNote())
 }
 
-// uncountedNote returns the end of String's text about replies without token counts. It returns
-// "" if there are none.
+// uncountedNote returns the last part of the text of Cost.String, which says how many replies have
+// no token counts. It returns "" if all have.
 func (c Cost) uncountedNote() string {
 	if c.Uncounted == 0 {
 		return ""

@@ -167,8 +167,8 @@ func (t *Tokens) Add(o Tokens) {
 	addCount(&t.Completion, o.Completion)
 }
 
-// addCount adds n to sum. It ignores an unknown count, which is nil. A sum of unknown counts
-// only remains nil.
+// addCount adds n to *sum. An unknown count is nil and adds nothing. The sum of no known counts is
+// nil.
 func addCount(sum **int64, n *int64) {
 	if n == nil {
 		return

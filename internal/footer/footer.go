@@ -156,8 +156,9 @@ func (w *walk) walkValue(kind thrift.Type, depth int) error {
 	}
 }
 
-// walkItems checks n items of the given types, or n key-value pairs if there are two types. It
-// returns an error if fewer bytes than items remain.
+// walkItems checks n items of the given type, or n key-value pairs if there are two types, and
+// moves past them. It returns an error if fewer bytes than items remain, or if there are too many
+// items or levels.
 func (w *walk) walkItems(
 	n int32,
 	depth int,

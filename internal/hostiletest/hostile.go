@@ -68,8 +68,8 @@ func Files(body string, n int) (files []File) {
 	return files
 }
 
-// large returns a JSON value with n entries or n nested levels. kind selects one of six: several
-// lists, a string, a nesting or an object.
+// large returns a JSON value with n entries or n nested levels. kind modulo 6 selects its form: one
+// of three lists, a string, nested objects or a flat object.
 func large(kind, n int) string {
 	switch kind % 6 {
 	case 0:

@@ -60,8 +60,8 @@ func (r Rules) Repair(text string) Mended {
 	}
 }
 
-// mender rewrites one value of src, starting at pos, as JSON to out. Its methods that read a
-// value, or a part of one, report whether it was complete.
+// mender rewrites one value of src, starting at pos, as JSON and appends it to out. Its methods
+// that read a value, or a part of one, report whether it was complete.
 type mender struct {
 	rules Rules
 	src   string
@@ -86,8 +86,9 @@ func (m *mender) value(depth int) bool {
 	}
 }
 
-// list writes an object or a list with this closing bracket. item reads one of its items. list
-// returns false if an item was incomplete; it then drops the item and closes the bracket.
+// list writes an object or a list that ends with the bracket closing. item reads one of its items,
+// at the nesting depth that it gets, and reports whether the item was complete. list returns false
+// if an item was incomplete; it then drops the item and closes the bracket.
 func (m *mender) list(
 	closing byte,
 	depth int,
@@ -129,8 +130,8 @@ func (m *mender) list(
 	}
 }
 
-// closesAtEnd appends the closing bracket if the text has ended and the rules allow that. It
-// reports whether it appended the bracket.
+// closesAtEnd appends the closing bracket if the text has ended and the rules allow that a missing
+// bracket is added. It reports whether it did so.
 func (m *mender) closesAtEnd(closing byte) bool {
 	if !m.rules.Close || !m.ended() {
 		return false
@@ -178,8 +179,8 @@ func (m *mender) key() bool {
 	return true
 }
 
-// word reads a number or a literal and reports whether it is valid. At the end of the text it is
-// incomplete, since digits may be missing, unless the rules set Close.
+// word reads a number or a literal such as true and reports whether it is valid and complete. At
+// the end of the text it is incomplete, since digits may be missing, unless the rules set Close.
 func (m *mender) word() bool {
 	word := m.bare()
 	if literal := literals[word]; literal != "" && m.rules.Python {
@@ -210,8 +211,8 @@ func isBare(c byte) bool {
 
 func (m *mender) isQuote(c byte) bool { return c == '"' || c == '\'' && m.rules.Python }
 
-// text reads a string up to the closing quote. It returns false if the text ends before that
-// quote.
+// text reads a string that begins with quote, up to the closing quote, and writes it as a JSON
+// string. It returns false if the text ends before the closing quote.
 func (m *mender) text(quote byte) bool {
 	if quote == '\'' {
 		m.mends |= Quotes

@@ -36,15 +36,15 @@ func (b Breaker) withDefaults() Breaker {
 // breaker allows.
 func (g *gate) healthy(s *server) bool { return s.misses < g.breaker.After }
 
-// isDown reports whether a server is not healthy and at least g.patience has passed since a
-// connection to it failed for the first time after its last reply.
+// isDown reports whether a server counts as down: it is not healthy, and at least g.patience has
+// passed since the first failed connection after its last reply.
 func (g *gate) isDown(s *server, now time.Time) bool {
 	return !g.healthy(s) && !s.downSince.IsZero() && now.Sub(s.downSince) >= g.patience
 }
 
-// isSetAside reports whether a server gets only one request at a time. It must not be healthy,
-// and another server must be healthy, or requests should fail fast, or no connection to the
-// server can be made. A single server that is merely slow still gets all requests, since one at
+// isSetAside reports whether a server that is not healthy gets only one request at a time. This is
+// so if another server is healthy, if requests should fail fast, or if no connection to the server
+// can be made. Otherwise a single server that is merely slow still gets all requests, since one at
 // a time would take forever.
 func (g *gate) isSetAside(s *server, othersHealthy bool) bool {
 	return !g.healthy(s) && (othersHealthy || g.breaker.FailFast || !s.downSince.IsZero())
@@ -60,9 +60,10 @@ func (g *gate) isFull(s *server, othersHealthy bool) bool {
 }
 
 // load returns the rank of a server for the next request, which is sent to the server with the
-// lowest rank. A server that was set aside and may be tried again comes first, since it would
-// otherwise never be tried. The server avoid, at which the previous try of the request failed,
-// comes last.
+// lowest rank. A server that is set aside and may be tried again comes first, since it would
+// otherwise never be tried. Then comes the server that affinity, if it is not 0, selects, then the
+// one with the smallest share of its limit in flight. The server avoid, at which the previous try
+// of the request failed, comes last.
 func (g *gate) load(s, avoid *server, affinity uint64) float64 {
 	const (
 		rankProbe    = -2

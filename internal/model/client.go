@@ -152,10 +152,10 @@ func (c *Client) Body(q Question) ([]byte, error) {
 	return c.body(q, len(q.Schema) > 0 && !c.endpoint.PlainText, false)
 }
 
-// body encodes a question as JSON, with a schema of the answer if schema is true, and with the
-// parameters of reasoning models if reasoning is true. Fields that are configured for the
-// question or the endpoint replace the generated ones, and a nil value removes a field. Equal
-// questions give equal bytes.
+// body encodes a question as JSON. It adds the schema of the answer if schema is true, and uses the
+// parameters of reasoning models if reasoning is true. Fields that are configured for the question
+// or the endpoint replace the generated ones, and a nil value removes a field. Equal questions give
+// equal bytes.
 func (c *Client) body(q Question, schema, reasoning bool) ([]byte, error) {
 	fields := map[string]any{"model": q.Model, "messages": q.Messages, "stream": false}
 	if schema {
@@ -182,12 +182,12 @@ func (c *Client) body(q Question, schema, reasoning bool) ([]byte, error) {
 	return body, wrong.Wrap("encode question", err)
 }
 
-// temperatureParameter is the name of a parameter that reasoning models refuse. They also refuse
+// temperatureParameter is the name of a parameter that reasoning models refuse, as they do
 // usualLimit.
 const temperatureParameter = "temperature"
 
-// skipReason returns the reason why a question must not be sent: its caller withdrew it, or the
-// server has refused the key. It returns nil if the question must be sent.
+// skipReason returns the reason why a question must not be sent: the caller withdrew it, or the
+// server refused the key for an earlier one. It returns nil if the question is to be sent.
 func (c *Client) skipReason(q Question) *Fault {
 	c.mu.Lock()
 	defer c.mu.Unlock()

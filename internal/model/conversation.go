@@ -146,7 +146,8 @@ const (
 	completionLimit = "max_completion_tokens"
 )
 
-// limitOf returns the field that limits a reply to n tokens, preceded by a comma.
+// limitOf returns the JSON field of a request that limits its reply to n tokens, preceded by a
+// comma.
 func (t *Template) limitOf(n int64) []byte {
 	return strconv.AppendInt([]byte(`,"`+t.limitField+`":`), n, 10)
 }

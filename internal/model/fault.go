@@ -86,7 +86,8 @@ func (f *Fault) Unreachable() bool { return f.unreachable || f.Reason == reasonS
 // server behind it, or it limits the rate of requests.
 func (f *Fault) Waits() bool { return f.away || f.Unreachable() }
 
-// refusesParameter reports whether the server refuses a parameter that reasoning models refuse.
+// refusesParameter reports whether the server refuses a parameter that reasoning models refuse,
+// such as temperature.
 func (f *Fault) refusesParameter() bool {
 	namesParameter := strings.Contains(f.Detail, usualLimit) || strings.Contains(f.Detail, temperatureParameter)
 	return f.Kind == Rejected && namesParameter && strings.Contains(f.Detail, "support")

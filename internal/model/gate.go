@@ -37,8 +37,8 @@ type waiter struct {
 	fault    *Fault
 }
 
-// slot is the right to send one request to a server. falls is the value of server.falls when the
-// slot was granted.
+// slot is the right to send one request to a server. falls is the value of server.falls (how often
+// its limit was halved) when the slot was granted.
 type slot struct {
 	*server
 	falls int
@@ -115,8 +115,8 @@ func (g *gate) pauseFault(ctx context.Context) *Fault {
 	}
 }
 
-// giveUp removes a waiting request whose context has ended, and returns the cause. If a slot was
-// granted to the request in the meantime, giveUp releases it.
+// giveUp removes a waiting request whose context has ended from the queue, and returns the cause.
+// If a slot was granted to the request in the meantime, giveUp releases the slot.
 func (g *gate) giveUp(
 	ctx context.Context,
 	element *list.Element,
@@ -167,8 +167,8 @@ func (g *gate) leave(t slot, f *Fault) {
 	g.admit()
 }
 
-// admit assigns servers to the waiting requests in order, as long as a server is available. A
-// request fails if no server will be available. The caller must hold g.mu.
+// admit grants slots at servers to the waiting requests in order, as long as a server is available.
+// A request fails if no server will be available. The caller must hold g.mu.
 func (g *gate) admit() {
 	for g.waiting.Len() > 0 {
 		front := g.waiting.Front()

@@ -206,7 +206,7 @@ func (c Config) backoff() *backoff.ExponentialBackOff {
 
 // try sends a request once, if possible to another server than avoid. It returns the answer, the
 // server, and a fault if the request was not answered. The error means that another try cannot
-// help. If there is an answer, it is returned even if ctx has ended.
+// help. An answer that has arrived is returned even if ctx has ended.
 func (p *Pool) try(
 	ctx context.Context,
 	r Request,

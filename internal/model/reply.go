@@ -189,7 +189,8 @@ func calls(message gjson.Result) (calls []Call) {
 	return calls
 }
 
-// newCall returns a call. Its arguments may be a JSON string, as the format requires, or an
+// newCall returns the tool call with this id that function, a JSON object with the tool's name and
+// the arguments, describes. The arguments may be a JSON string, as the format requires, or an
 // object, as some servers send.
 func newCall(id string, function gjson.Result) Call {
 	arguments := function.Get("arguments")

@@ -27,12 +27,12 @@ func (r Returned) String() string {
 	return []string{"nothing is left out", "the fields of reasoning are left out", "all but role, content and calls is left out"}[r]
 }
 
-// standardFields are the fields that appendReply writes itself, or that only make sense in
-// replies.
+// standardFields are the fields of messages and calls that appendReply writes itself, or that only
+// make sense in replies.
 var standardFields = []string{"role", "content", "tool_calls", "function_call", "id", "type", "index", "function", "name", "arguments"}
 
-// returns reports whether a field of a message or a call is sent back in addition to the
-// standard ones.
+// returns reports whether a field of the model's message or call, beyond standardFields, is sent
+// back to the server with the next request.
 func (r Returned) returns(name string, value gjson.Result) bool {
 	isEmpty := value.Type == gjson.Null || slices.Contains([]string{`""`, "[]", "{}"}, value.Raw)
 	isReasoning := strings.HasPrefix(name, "reasoning") || strings.HasPrefix(name, "thinking")
@@ -43,8 +43,8 @@ func (r Returned) returns(name string, value gjson.Result) bool {
 	return r == AsItCame || !isReasoning
 }
 
-// appendFields appends the non-standard fields of an object that are sent back, each preceded by
-// a comma.
+// appendFields appends those fields of an object to b, as JSON, that are sent back in addition to
+// standardFields, each preceded by a comma.
 func (r Returned) appendFields(b []byte, object gjson.Result) []byte {
 	if !object.IsObject() {
 		return b
@@ -58,8 +58,8 @@ func (r Returned) appendFields(b []byte, object gjson.Result) []byte {
 	return b
 }
 
-// appendReply appends the message of a reply in the form in which it is sent back, with calls in
-// place of its own calls.
+// appendReply appends the message of a model's reply to b, in the form in which it is sent back to
+// the server. calls are written in place of the message's own calls.
 func appendReply(b []byte, message gjson.Result, calls []Call, returned Returned) []byte {
 	start := len(b)
 	content := message.Get("content")
@@ -94,8 +94,8 @@ func appendReply(b []byte, message gjson.Result, calls []Call, returned Returned
 	return append(b[:start], bytes.ToValidUTF8(b[start:], []byte("\ufffd"))...)
 }
 
-// appendCall appends a call in the form in which it is sent back. own is the original call of
-// the reply.
+// appendCall appends the call c to b, in the form in which it is sent back to the server. own is
+// the call as the reply had it.
 func appendCall(b []byte, c Call, own gjson.Result, returned Returned) []byte {
 	function := asjson.Bytes(c.Function)
 	b = append(b, `{"id":`...)

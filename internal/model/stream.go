@@ -77,8 +77,8 @@ type field struct {
 	other json.RawMessage
 }
 
-// add joins a piece to a field. Texts and lists are appended, and any other value replaces the
-// previous one.
+// add adds a piece to the named field. Texts and lists are appended to the earlier pieces, and any
+// other value replaces them.
 func (f *fields) add(name string, piece gjson.Result) {
 	v := f.values[name]
 	if v == nil {
@@ -99,7 +99,7 @@ func (f *fields) add(name string, piece gjson.Result) {
 	}
 }
 
-// json returns the joined value as JSON.
+// json returns the value of the field, joined from its pieces, as JSON.
 func (v *field) json() json.RawMessage {
 	switch {
 	case v.list.Len() > 0:
@@ -110,7 +110,8 @@ func (v *field) json() json.RawMessage {
 	return asjson.Bytes(v.text.String())
 }
 
-// addAll adds those fields of an object that appendReply does not write itself.
+// addAll adds those fields of object, a piece of a streamed message or call, that appendReply does
+// not write itself.
 func (f *fields) addAll(object gjson.Result) {
 	for key, value := range object.ForEach {
 		if AsItCame.returns(key.Str, value) && key.Str != "refusal" {
@@ -119,7 +120,7 @@ func (f *fields) addAll(object gjson.Result) {
 	}
 }
 
-// into adds the joined fields to an object.
+// into sets the joined fields in an object, by their names.
 func (f *fields) into(object map[string]any) {
 	for _, name := range f.names {
 		object[name] = f.values[name].json()
@@ -181,10 +182,10 @@ func (s *chunkSum) addPiece(piece gjson.Result) {
 	c.function.addAll(piece.Get("function"))
 }
 
-// callOf returns the call to which a piece belongs, which may be a new one. The id decides,
-// since some servers give several calls the same index, count from 1, or give no index. A piece
-// without an id belongs to the last call of its index or, without an index, to the last call. If
-// it names a tool after complete arguments, it starts a new call.
+// callOf returns the call to which a piece of a streamed reply belongs, which may be a new one. The
+// id decides, since some servers give several calls the same index, count from 1, or give no index.
+// A piece without an id belongs to the last call of its index or, without an index, to the last
+// call. But if it names a tool and that call already has complete arguments, it starts a new call.
 func (s *chunkSum) callOf(piece gjson.Result) *streamedCall {
 	index := piece.Get("index")
 	id := piece.Get("id").String()
@@ -227,7 +228,7 @@ func (c *streamedCall) addName(piece string) {
 	c.name += piece
 }
 
-// completion returns the joined chunks as one chat completion.
+// completion returns the joined chunks of a streamed reply as the JSON of one chat completion.
 func (s *chunkSum) completion() ([]byte, error) {
 	message := map[string]any{
 		"role":    "assistant",

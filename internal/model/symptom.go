@@ -20,8 +20,8 @@ var overflowPhrases = []string{
 	"exceeds the maximum allowed length",
 }
 
-// mentionsOverflow reports whether the body of a refusal states, in words that no other refusal
-// has, that the prompt is longer than the model's context.
+// mentionsOverflow reports whether the body of a refusal states that the prompt is longer than the
+// model's context, in one of the phrases that only such refusals have.
 func mentionsOverflow(status int, body []byte) bool {
 	isRefusal := status >= 400 && status <= 500 && status != http.StatusTooManyRequests
 	return isRefusal && containsAny(overflowPhrases, body) && !rateWords.Match(body)
@@ -121,8 +121,7 @@ func isStatusText(text string) bool {
 	return false
 }
 
-// replyLimitPhrases are the phrases with which servers mention the tokens reserved for the
-// reply.
+// replyLimitPhrases are the phrases with which servers name the limit of a reply's tokens.
 var replyLimitPhrases = []string{"max_tokens", "max_completion_tokens", "max_new_tokens", "completion"}
 
 // MentionsReplyLimit reports whether the body of a refusal mentions the tokens reserved for the

@@ -120,7 +120,8 @@ func PublicURL(base string) string {
 	return a.url.String()
 }
 
-// withoutUserAndQuery removes the user and the query from a string that may not be a valid URL.
+// withoutUserAndQuery returns a string that may not be a valid URL without its query, and without
+// everything up to the end of a user name.
 func withoutUserAndQuery(base string) string {
 	path, _, _ := strings.Cut(base, "?")
 	return path[strings.LastIndexByte(path, '@')+1:]

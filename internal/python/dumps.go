@@ -133,8 +133,8 @@ func (f *form) appendFloat(b []byte, x float64) []byte {
 func appendASCII(b []byte, s string) []byte { return appendJSONString(b, s, 0x7f) }
 func appendUTF8(b []byte, s string) []byte  { return appendJSONString(b, s, math.MaxUint8+1) }
 
-// appendJSONString appends s as a quoted JSON string. Characters with a byte value of at least
-// end are written as \u escapes, and so are those that JSON requires to be escaped.
+// appendJSONString appends s to b as a quoted JSON string. It escapes what JSON requires to be
+// escaped, and writes characters that have a UTF-8 byte of at least end as \u escapes.
 func appendJSONString(b []byte, s string, end int) []byte {
 	const hexDigits = "0123456789abcdef"
 	unit := func(u rune) {

@@ -198,8 +198,8 @@ type object struct {
 	place map[string]int
 }
 
-// set adds a member to the object. A repeated key keeps its first position and gets the new
-// value.
+// set adds a member to the object o. If o has the key already, the member keeps its position and
+// gets the new value.
 func (d *decoder) set(o *object, key string, v Value) {
 	items := d.members[o.start:]
 	i, index := o.place[key]
@@ -253,8 +253,8 @@ func (d *decoder) number() (Value, error) {
 	return Number(f), nil
 }
 
-// part reads the fraction or the exponent of a number: one of the characters in lead, an
-// optional sign, and digits. If it is missing, part reads nothing and returns false.
+// part reads the fraction or the exponent of a number: one of the characters in lead, optionally
+// one of those in sign, and digits. It returns false and reads nothing if the part is missing.
 func (d *decoder) part(lead, sign string) bool {
 	back := d.pos
 	if d.pos >= len(d.text) || strings.IndexByte(lead, d.text[d.pos]) < 0 {

@@ -88,8 +88,8 @@ func (d *decoder) escape(open int) (rune, error) {
 	return r, nil
 }
 
-// hex reads the four hexadecimal digits at pos. It returns false if they are invalid, or if the
-// text ends after them, since a string needs a closing quote.
+// hex returns the value of the four hexadecimal digits at pos. It returns false if they are
+// invalid, or if the text ends after them, since a string needs a closing quote.
 func (d *decoder) hex(pos int) (rune, bool) {
 	if pos+4 >= len(d.text) {
 		return 0, false

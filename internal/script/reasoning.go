@@ -234,7 +234,7 @@ func (s *Shown) Choice() string {
 	return strconv.Itoa(at + 1)
 }
 
-// values matches one argument of an option; its group is the value.
+// values matches one argument of an option, which is a tool call as text. Its group is the value.
 var values = regexp.MustCompile(`"(?:q|price|shop_id|product_ids|product_id|page)": ?"?([^"}]*)`)
 
 var tokenRule = regexp.MustCompile(`[\pL\d.-]+`)
@@ -246,8 +246,8 @@ var signs = map[string]string{
 	"find_product": "search", "view_product_information": "view product information", "recommend_product": "i recommend", "terminate": "terminate", "calculate_voucher": "calculate_voucher",
 }
 
-// tools is the minimum result of tool for the option to which reasoning leads: they agree in all
-// tools.
+// tools is the number of tools in signs. The option to which reasoning leads agrees with the
+// reasoning in all of them (see tool).
 const tools = 5
 
 // tool counts the tools in signs in which option and thought agree: both mention the tool, or

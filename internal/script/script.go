@@ -114,7 +114,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // count counts a request for one turn of a conversation and returns how many times that turn was
-// requested, including this request. It also counts the reply if act has no fault this time.
+// requested, including this request. It also counts the turn as answered if act has no fault, or
+// none any more at this request.
 func (s *Server) count(turn string, act Act) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

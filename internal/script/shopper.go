@@ -18,8 +18,8 @@ import (
 
 // shopper returns a function that plans the conversations of a simulated student: it searches for
 // products by title, views and recommends them, and ends. In about the given share of
-// conversations, chosen by request and seed, they are the requested products, otherwise decoy.
-// The plan for an unknown request is one reply without calls.
+// conversations, chosen by request and seed, it recommends the requested products, in the others
+// decoy. The plan for an unknown request is one reply without calls.
 func shopper(
 	problems []arena.Problem,
 	decoy arena.Reward,

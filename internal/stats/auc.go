@@ -98,7 +98,8 @@ func (w *weighed) sort() {
 	}
 }
 
-// shareBelow returns the share of the weight with a lower grade, where an equal grade counts half.
+// shareBelow returns the share, 0 to 1, of the total weight that attempts with a lower grade have.
+// Attempts with an equal grade count half.
 func (w *weighed) shareBelow(grade float64) float64 {
 	i, found := slices.BinarySearch(w.grades, grade)
 	below := 0.0

@@ -156,14 +156,14 @@ func (p Paired) P() float64 {
 	return min(1, max(p.tP(), p.signP()))
 }
 
-// tP returns the two-sided p-value of Student's test of the hypothesis that there is no
-// difference.
+// tP returns the two-sided p-value of Student's test of the hypothesis that the mean difference is
+// zero.
 func (p Paired) tP() float64 {
 	return 2 * studentsT(p.Groups).Survival(math.Abs(p.Difference)/p.SE)
 }
 
-// signP returns the smallest possible p-value of a two-sided sign test over the groups that
-// differ.
+// signP returns the smallest possible p-value of a two-sided sign test over the groups that differ:
+// that of groups which all differ in the same direction.
 func (p Paired) signP() float64 { return math.Exp2(float64(1 - p.Differing)) }
 
 // Power returns the probability that P is at most 5 % if the true difference has this size and b

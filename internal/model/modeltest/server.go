@@ -157,7 +157,8 @@ func read(r *http.Request) Call {
 	return c
 }
 
-// billing is the response writer of a call. It records the server to whose bill Charge adds.
+// billing is the response writer for one call of the test server. It has the server to whose bill
+// Charge adds.
 type billing struct {
 	http.ResponseWriter
 	server *Server
