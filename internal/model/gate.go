@@ -167,8 +167,8 @@ func (g *gate) leave(t slot, f *Fault) {
 	g.admit()
 }
 
-// admit grants slots at servers to the waiting requests in order, as long as a server is available.
-// A request fails if no server will be available. The caller must hold g.mu.
+// admit assigns slots at servers to the waiting requests in order, as long as a server is
+// available. A request fails if no server will be available. The caller must hold g.mu.
 func (g *gate) admit() {
 	for g.waiting.Len() > 0 {
 		front := g.waiting.Front()
