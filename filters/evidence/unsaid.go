@@ -211,9 +211,9 @@ func (t *thought) begins(text []uint64) bool {
 	return false
 }
 
-// withoutCutWord returns a text without its last word, in which a client may have truncated it. It
-// returns the text unchanged if it ends as a sentence does. An ellipsis at the end does not count
-// as such and is removed too.
+// withoutCutWord returns a text without its last word, which a client that truncated the text may
+// have cut. It returns the text unchanged if it ends with closing punctuation. An ellipsis at the
+// end is removed together with the word before it, since it shows that the text was truncated.
 func withoutCutWord(text string) string {
 	whole := strings.TrimRightFunc(text, unicode.IsSpace)
 	body := strings.TrimRight(whole, ".…")

@@ -160,12 +160,12 @@ const detectorBias = -14.34
 
 // Thresholds of features.score, as log-odds.
 const (
-	// dropLogOdds is the minimum score at which a text is dropped: the lowest, in steps of 0.25,
-	// that drops none of 750 public requests for another request.
+	// dropLogOdds is the minimum score, as log-odds, at which a text is dropped: the lowest, in
+	// steps of 0.25, that drops none of 750 public requests because of another request.
 	dropLogOdds = 0.25
-	// sameLogOdds is the minimum score at which a text counts as asking for the same as a request
-	// if no constraint differs: the lowest that drops none of 200 public requests for one of 550
-	// others.
+	// sameLogOdds is the minimum score, as log-odds, at which a text counts as asking for the same
+	// as a request if no constraint differs: the lowest that drops none of 200 public requests
+	// because of one of 550 others.
 	sameLogOdds = -0.45
 )
 

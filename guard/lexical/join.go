@@ -54,8 +54,8 @@ const (
 	joinBatches  = 256
 )
 
-// joiner is one worker of Join. pairs holds the pairs of similar requests, as indices of
-// Index.bases, that it found in the current batch.
+// joiner is one worker of Join, which finds pairs of similar requests in a bank. pairs holds the
+// pairs, as indices of Index.bases, that the worker found in the current batch.
 type joiner struct {
 	*joinLists
 	text    joinText

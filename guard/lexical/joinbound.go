@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// joinLists lists the requests of an index by their stems, so that Join can skip requests that
-// cannot be similar to a text.
+// joinLists lists the requests of an index by their stems, so that Join, which finds pairs of
+// similar requests, can skip requests that cannot be similar to a text.
 type joinLists struct {
 	index *Index
 	// requests are the requests of the index. sizes holds the number of requests of each group.
@@ -66,14 +66,15 @@ func newJoinLists(x *Index, n int) *joinLists {
 	return l
 }
 
-// maxFrequent is the number of stems that are called frequent: those that most requests have.
+// maxFrequent is the number of stems that are called frequent: those that occur in the largest
+// numbers of requests.
 const maxFrequent = 64 * len(bitSet{})
 
 // bitSet is a set of frequent stems.
 type bitSet [4]uint64
 
-// setFrequent sets l.bit for the maxFrequent stems that most requests have, and for each request
-// which of these stems it has.
+// setFrequent finds the maxFrequent stems that occur in the largest numbers of requests. It sets
+// l.bit for these stems, and for each request which of them it has.
 func (l *joinLists) setFrequent() {
 	ids := make([]int32, len(l.sorted))
 	for id := range ids {
@@ -130,7 +131,8 @@ func (l *joinLists) divide() {
 	}
 }
 
-// joinText is a request of the bank that Join compares as a text.
+// joinText is one request of the bank, which Join compares with the others as if it were a text to
+// check.
 type joinText struct {
 	// keys are the stems and numbers that a request can share with the text, rarest first.
 	keys []joinKey
@@ -146,7 +148,8 @@ type joinText struct {
 	hitTerms []float64
 }
 
-// joinKey is a stem or a number of a text, by which Join looks up the requests that have it too.
+// joinKey is a stem or a number of a text. By it Join finds the requests that have the same stem or
+// number.
 type joinKey struct {
 	id int32 // vocabulary id, -1 for a number
 	// lists are the requests that have the key, in any order for a number.

@@ -103,8 +103,8 @@ func Cluster(
 	return &c.result, nil
 }
 
-// record is a document and the hash by which it is put into buckets: that of one band, or of the
-// full signature.
+// record is a document and the hash by which it is put into buckets: that of one band (a few
+// consecutive values of the signature), or of the full signature.
 type record struct {
 	key uint64
 	doc uint32

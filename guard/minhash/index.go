@@ -84,7 +84,7 @@ func newBlock(x *Index) block {
 	return b
 }
 
-// packedBytes returns the signatures one after the other.
+// packedBytes returns the bytes of all signatures, one signature after the other.
 func packedBytes(signatures []Packed) []byte {
 	b := make([]byte, 0, K*len(signatures))
 	for i := range signatures {

@@ -15,7 +15,8 @@ func markAVX2(mask *uint64, text *byte, blocks int)
 
 var minima, mark = selectKernels()
 
-// selectKernels returns the fastest implementations of minima and mark that the processor supports.
+// selectKernels returns the fastest implementations that the processor supports: first of minima,
+// which computes signatures, then of mark, which finds the bytes that belong to words.
 func selectKernels() (func(*Signature, []uint32), func([]uint64, []byte)) {
 	if !cpu.X86.HasAVX2 {
 		return minimaPortable, markPortable

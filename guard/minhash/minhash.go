@@ -67,7 +67,7 @@ func minimaPortable(sig *Signature, xs []uint32) {
 	}
 }
 
-// affine holds the constants of K affine maps, x -> multiplier*x + offset.
+// affine holds the constants of K permutations of 32-bit numbers, x -> multiplier*x + offset.
 type affine struct{ multiplier, offset [K]uint32 }
 
 var permutations = newPermutations()

@@ -61,12 +61,13 @@ var (
 	userRoles  = []string{"user", "human", "customer"}
 	modelRoles = []string{"assistant", "gpt", "model", "function_call", "agent", "bot", "ai"}
 
-	// resultKeys are columns with what tools returned.
+	// resultKeys are the names of columns that contain what tools returned.
 	resultKeys = []string{
 		"observation", "observations", "obs", "result", "results", "tool_result", "tool_results",
 		"tool_output", "tool_outputs", "tool_responses", "search_results", "documents", "passages",
 	}
-	// classKeys classify a row, a message or a part, by names that say nothing of a problem.
+	// classKeys are the keys of values that classify a row, a message or a part and say nothing of
+	// a problem.
 	classKeys = []string{
 		"role", "from", "source", "type", "id", "call_id", "tool_call_id", "tool_use_id", "status", "format",
 		"mime_type", "index", "split", "data_source", "style",

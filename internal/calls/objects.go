@@ -11,8 +11,9 @@ import (
 )
 
 // callBlock reads the content of a call tag: one or several JSON objects, or lists of objects,
-// where each object is a call. Thinking tags in the content are moved to the thinking first. A
-// value that needs closing brackets is a fault unless closed is true: the tag itself was closed.
+// where each object is a call. Thinking tags in the content are moved to the thinking first. closed
+// reports whether the tag was closed; if it was not, a value that lacks closing brackets is a
+// fault.
 func (r *Reader) callBlock(body string, closed bool) {
 	if r.skipCalls {
 		return

@@ -29,10 +29,11 @@ type Embedder struct {
 }
 
 const (
-	// embedTexts is the number of texts per request. Common servers refuse more than 64.
+	// embedTexts is the number of texts per request for embeddings. Common servers refuse more than
+	// 64.
 	embedTexts = 64
-	// embedAtOnce is the maximum number of requests in flight, since the scorers of several
-	// attempts share one endpoint.
+	// embedAtOnce is the maximum number of requests for embeddings in flight, since the scorers of
+	// several attempts share one endpoint.
 	embedAtOnce = 16
 	// maxVector is the maximum size in bytes of one vector in a reply: 8,192 numbers of 32
 	// characters.

@@ -42,8 +42,8 @@ func Wilson(successes, n int) Interval {
 // an integer.
 func WilsonRate(p, n float64) Interval { return scoreInterval(p, n, Z95) }
 
-// scoreInterval returns the score interval of a rate p over n trials. z is a quantile of the
-// normal distribution.
+// scoreInterval returns the score interval (Wilson) of a rate p, 0 to 1, over n trials. z is a
+// quantile of the normal distribution, such as 1.96 for an interval of 95 %.
 func scoreInterval(p, n, z float64) Interval {
 	centre := (p + z*z/(2*n)) / (1 + z*z/n)
 	half := float64(z / (1 + z*z/n) * math.Sqrt(float64(p*(1-p)/n)+z*z/(4*n*n)))
