@@ -366,7 +366,9 @@ func TestRecipeKilledAndResumed(t *testing.T) {
 	for _, n := range student.Asked() {
 		again += n - 1
 	}
-	if again > (4+1)*kills { // what was on its way when the process died, and each start's greeting
+	// For each of four rollouts at once, a kill may lose one request in progress and one answer
+	// that was not written yet. Each start also sends one greeting.
+	if again > (2*4+1)*kills {
 		t.Errorf("%d turns were asked again", again)
 	}
 }

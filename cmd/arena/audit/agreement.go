@@ -40,7 +40,7 @@ func NewAgreement(s *cli.Streams) *cobra.Command {
 		func(_ *cobra.Command, paths []string) error {
 			return f.run(s, paths)
 		})
-	cli.Files(c, &f.labels, "labels", "labels to hold each judge against; once for each person who made some")
+	cli.Files(c, &f.labels, "labels", "labels to compare each judge with; once for each person who labelled")
 	c.Flags().BoolVar(&f.fit, "fit", false, "fit the multiplier's floor and ceiling to the labels, for a build's configuration")
 	cli.File(c, &f.day, "day", "hold each judge against what the run.json files of this day carry of the subnet's own grades")
 	cli.Choice(c, &f.against, "against", agreement.Figures, "with --day, which of the subnet's figures. Of a run: validator_score (of success, as arena score writes it, times the run's own coefficient), reasoning_quality, or reasoning_coefficient (of the judge's mean by the subnet's rule). Attempt by attempt and category: score (of success), reasoning_score, or multiplier (of either grade by the subnet's rule)")

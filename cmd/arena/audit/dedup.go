@@ -52,12 +52,12 @@ func NewDedup(s *cli.Streams) *cobra.Command {
 		"long (documents), short (requests) or auto (by length)",
 	)
 	cli.Share(c, &f.threshold, "threshold", "Jaccard similarity from which texts are near-duplicates")
-	c.Flags().IntVar(&f.cap, "bucket-cap", minhash.Long().BucketCap, "largest bucket that is compared each with each")
-	cli.Files(c, &f.strip, "strip", "file with boilerplate to leave out (system prompt, tools); may be repeated")
+	c.Flags().IntVar(&f.cap, "bucket-cap", minhash.Long().BucketCap, "maximum size of a bucket whose texts are all compared with each other")
+	cli.Files(c, &f.strip, "strip", "file with boilerplate that is ignored (system prompt, tools); may be repeated")
 	cli.Jobs(c, &f.workers, "workers")
 	f.records.Register(c)
-	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
-	c.Flags().StringVar(&f.index, "index", "", "signatures of earlier runs, to compare with and to add to")
+	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error")
+	c.Flags().StringVar(&f.index, "index", "", "file of signatures of earlier runs, which are compared and added to")
 	cli.ReadsFiles(c)
 	cli.Replaces(c, "index")
 	return c

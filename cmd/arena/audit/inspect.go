@@ -60,7 +60,7 @@ func NewInspect(s *cli.Streams) *cobra.Command {
 			})
 		})
 	c.Flags().IntVar(&head, "head", head, "rows to show")
-	c.Flags().StringVar(&expr, "where", "", "count the attempts of a corpus's ledger for which this holds, and name the first")
+	c.Flags().StringVar(&expr, "where", "", "count the attempts of a corpus's ledger that satisfy this expression, and name the first")
 	cli.ReadsFiles(c)
 	return c
 }

@@ -44,10 +44,10 @@ func NewLeak(s *cli.Streams) *cobra.Command {
 	cli.Replaces(c, "report")
 	cli.Choice(c, &f.failOn, "fail-on", []string{"drop", "same"}, "exit 3 if a row is to be dropped (drop) or asks for the same (same)")
 	cli.Share(c, &f.drop, "threshold", "drop from this lexical score on (default: the detector's own, raised with the bank)")
-	c.Flags().BoolVar(&f.onlySame, "same-only", false, "drop by wording only what asks for the same")
+	c.Flags().BoolVar(&f.onlySame, "same-only", false, "by wording, drop only rows that ask for the same as a protected problem")
 	cli.Jobs(c, &f.workers, "workers")
 	f.records.Register(c)
-	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
+	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error")
 	f.embed.Flags(c, instrument.Guard)
 	c.AddCommand(cli.Family(
 		"bank",

@@ -29,7 +29,7 @@ func (f *bankFlags) register(c *cobra.Command, moves bool) {
 		cli.Reads(c, "state")
 		return
 	}
-	c.Flags().StringVar(&f.date, "date", "", "day of the move, as 2006-01-31 (data holds no clock)")
+	c.Flags().StringVar(&f.date, "date", "", "day of the move, such as 2026-01-31")
 	c.Flags().StringVar(&f.rotatedBy, "by", "", "who moves the problems")
 	cli.Replaces(c, "state")
 }
@@ -63,14 +63,14 @@ func newBankRotate(s *cli.Streams) *cobra.Command {
 		}
 		return nil
 	}
-	c := cli.Command("rotate --to POOL IDS…", "Move problems and their clusters on to a more protected pool", takes, func(_ *cobra.Command, ids []string) error {
+	c := cli.Command("rotate --to POOL IDS…", "Move problems and their clusters to a more protected pool", takes, func(_ *cobra.Command, ids []string) error {
 		return f.change(s, func(r *guard.Rotation) ([]guard.Rotated, error) {
 			return r.Rotate(append(ids, f.release...), f.move())
 		})
 	})
 	f.register(c, true)
 	c.Flags().StringVar(&f.pool, "to", "", "held-out or never-touch; open with --release")
-	c.Flags().StringArrayVar(&f.release, "release", nil, "problem that is held out no more, with --to open; may be repeated")
+	c.Flags().StringArrayVar(&f.release, "release", nil, "id of a problem that is no longer held out, with --to open; may be repeated")
 	return c
 }
 

@@ -25,7 +25,7 @@ func NewVerify(s *cli.Streams) *cobra.Command {
 	public := false
 	sentences := false
 	var heldOut []string
-	c := cli.Command("verify CORPUS", "Check every promise of a corpus again, from its files alone", cli.NumArgs(1, 1),
+	c := cli.Command("verify CORPUS", "Check everything that a corpus says about itself, from its files alone", cli.NumArgs(1, 1),
 		func(c *cobra.Command, args []string) error {
 			switch {
 			case public:
@@ -35,9 +35,9 @@ func NewVerify(s *cli.Streams) *cobra.Command {
 			}
 			return verifyWhole(c.Context(), s, args[0], heldOut, quiet)
 		})
-	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "no words where all holds")
+	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "no output if everything is right")
 	c.Flags().BoolVar(&public, "public", false, "search every file of a folder, compressed ones and Parquet too, for what --held-out protects")
-	cli.Files(c, &heldOut, "held-out", "problems that may not be trained on beside those of bank.json, or a corpus (what its own protects); may be repeated")
+	cli.Files(c, &heldOut, "held-out", "further problems, beside those of bank.json, that may not be trained on: a file, or a corpus (the problems that its bank.json protects); may be repeated")
 	c.Flags().BoolVar(&sentences, "claims", false, "check a file of sentences with numbers against their sources")
 	cli.ReadsFiles(c)
 	return c

@@ -36,7 +36,7 @@ const (
 // NewFetch returns `arena fetch`.
 func NewFetch(s *cli.Streams) *cobra.Command {
 	f := fetchFlags{}
-	c := cli.Command("fetch --race ID | --since DATE | --agent ID | --run ID -o DAYS", "Bring days from the subnet's public API", cli.NumArgs(0, 0),
+	c := cli.Command("fetch --race ID | --since DATE | --agent ID | --run ID -o DAYS", "Download days from the subnet's public API", cli.NumArgs(0, 0),
 		func(c *cobra.Command, _ []string) error {
 			return f.run(c.Context(), s)
 		})
@@ -53,9 +53,9 @@ func NewFetch(s *cli.Streams) *cobra.Command {
 		[]string{"mainnet", "testnet", "local"},
 		"mainnet, testnet or local, as it stands beside each run; by default what the address says",
 	)
-	fl.IntVar(&f.rate, "rate", 90, "requests in any minute, at most; the service allows about 100")
+	fl.IntVar(&f.rate, "rate", 90, "maximum number of requests per minute; the service allows about 100")
 	fl.StringVarP(&f.Out, "output", "o", "", "folder of the days")
-	fl.BoolVarP(&f.DryRun, "dry-run", "n", false, "say what it would cost, and fetch nothing")
+	fl.BoolVarP(&f.DryRun, "dry-run", "n", false, "print the number of requests, and fetch nothing")
 	cli.Writes(c, "output")
 	return c
 }

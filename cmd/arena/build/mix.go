@@ -32,18 +32,18 @@ func NewMix(s *cli.Streams) *cobra.Command {
 		Config:  mix.Defaults(),
 		Workers: runtime.NumCPU(),
 	}}
-	c := cli.Command("mix A[:WEIGHT] B[:WEIGHT]… -o CORPUS", "Make one corpus of several, united or weighed by tokens", cli.NumArgs(1, cli.AnyNumber),
+	c := cli.Command("mix A[:WEIGHT] B[:WEIGHT]… -o CORPUS", "Make one corpus of several, with all rows or weighted by tokens", cli.NumArgs(1, cli.AnyNumber),
 		func(c *cobra.Command, args []string) error {
 			f.capped = c.Flags().Changed("per-problem")
 			return f.run(c.Context(), s, args)
 		})
 	f.target.Replacing(c)
-	c.Flags().IntVar(&f.Config.PerProblem, "per-problem", f.Config.PerProblem, "rows with one request in a config of train, at most; 0, and unset without weights, for any number")
-	c.Flags().IntVar(&f.Config.PerAgent, "per-agent", 0, "rows of one agent in a config, at most; 0 for any number")
+	c.Flags().IntVar(&f.Config.PerProblem, "per-problem", f.Config.PerProblem, "maximum number of rows with the same request in a config of the train split; 0 for any number, which is the default without weights")
+	c.Flags().IntVar(&f.Config.PerAgent, "per-agent", 0, "maximum number of rows of one agent in a config; 0 for any number")
 	cli.Share(c, &f.Config.Near, "near", "similarity from which two rows with one request are the same")
-	c.Flags().StringVar(&f.Config.Where, "where", "", "only attempts for which this holds, such as 'judge_score >= 0.7 && n_steps <= 15'")
+	c.Flags().StringVar(&f.Config.Where, "where", "", "only attempts that satisfy this expression, such as 'judge_score >= 0.7 && n_steps <= 15'")
 	c.Flags().BoolVar(&f.Config.Hotkeys, "redact-hotkeys", false, "also replace the accounts of agents")
-	cli.Files(c, &f.HeldOut, "held-out", "problems that may not be trained on beside those of the corpora; may be repeated")
+	cli.Files(c, &f.HeldOut, "held-out", "further problems, beside those of the corpora, that may not be trained on; may be repeated")
 	cli.Jobs(c, &f.Workers, "configs worked on at once")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no counts")
 	cli.ReadsFiles(c)

@@ -45,7 +45,7 @@ func NewRecipe(s *cli.Streams) *cobra.Command {
 		Settings: cli.BuildSettings(),
 		workers:  runtime.NumCPU(),
 	}
-	c := cli.Command("recipe NAME --corpus C -o OUT", "The data of one training stage", cli.NumArgs(1, 1),
+	c := cli.Command("recipe NAME --corpus C -o OUT", "Make the data of one training stage", cli.NumArgs(1, 1),
 		func(c *cobra.Command, args []string) (err error) {
 			if f.recipe, err = recipe.Named(args[0]); err != nil {
 				return cli.Usage(err, "`arena recipe --help` says what each is")
@@ -58,10 +58,10 @@ func NewRecipe(s *cli.Streams) *cobra.Command {
 	cli.File(c, &f.teacher, "teacher", "run of the teacher, for steps")
 	cli.Files(c, &f.heldOut, "held-out", "problems that may not be trained on, as for arena build; may be repeated")
 	f.target.Flags(c)
-	fl.StringVar(&f.work, "work", "", "folder of the run and of what was built of it (default OUT.work)")
+	fl.StringVar(&f.work, "work", "", "folder of the run and of what was built from it (default OUT.work)")
 	cli.Jobs(c, &f.workers, "inputs worked on at once")
-	fl.BoolVarP(&f.dryRun, "dry-run", "n", false, "say what would be played and do nothing")
-	fl.BoolVar(&f.target.Force, "force", false, "replace a corpus that is already there; the run of OUT.work is kept")
+	fl.BoolVarP(&f.dryRun, "dry-run", "n", false, "print what would be played, and do nothing")
+	fl.BoolVar(&f.target.Force, "force", false, "replace an existing corpus; the run in OUT.work is kept")
 	fl.BoolVarP(&f.eval.Quiet, "quiet", "q", false, "no progress, no table")
 	f.Flags(c)
 	f.eval.Add(c)

@@ -33,16 +33,16 @@ type rewriteFlags struct {
 
 func newRewrite(s *cli.Streams) *cobra.Command {
 	f := &rewriteFlags{streams: s, llm: instrument.DefaultLLMFlags()}
-	c := cli.Command("rewrite DAY… --corpus C -o OUT", "The attempts of programs, with reasoning that a model writes and that is believed", cli.NumArgs(1, cli.AnyNumber),
+	c := cli.Command("rewrite DAY… --corpus C -o OUT", "Rewrite attempts of programs, with reasoning that a model writes and checks confirm", cli.NumArgs(1, cli.AnyNumber),
 		f.run)
 	fl := c.Flags()
 	cli.File(c, &f.job.Corpus, "corpus", "corpus whose ledger names the attempts, and whose split is kept")
 	cli.Files(c, &f.job.Sources.Problems, "problems", "file of problems, where the days hold none; may be repeated")
 	cli.Files(c, &f.job.Sources.Catalogs, "catalog", "catalogue, where the days hold none; may be repeated")
 	cli.Files(c, &f.heldOut, "held-out", "problems that may not be trained on, as for arena build; may be repeated")
-	fl.IntVar(&f.job.MaxRows, "most", 0, "most attempts to rewrite (default: as many as the corpus trains on)")
-	fl.StringVar(&f.work, "work", "", "folder of what is only needed on the way (default OUT.work)")
-	fl.BoolVarP(&f.job.Dry, "dry-run", "n", false, "say how many requests, tokens and dollars it would cost")
+	fl.IntVar(&f.job.MaxRows, "most", 0, "maximum number of attempts to rewrite (default: as many as the corpus trains on)")
+	fl.StringVar(&f.work, "work", "", "folder of temporary files (default OUT.work)")
+	fl.BoolVarP(&f.job.Dry, "dry-run", "n", false, "print how many requests, tokens and dollars it would cost")
 	f.target.Replacing(c)
 	f.noisy.Flags(c)
 	f.records.Register(c)

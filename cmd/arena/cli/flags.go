@@ -147,7 +147,7 @@ func printUsage(c *cobra.Command) error {
 	}
 	printFlags(w, c)
 	if c.HasAvailableSubCommands() {
-		fmt.Fprintf(w, "\n%s COMMAND --help says more of a command.\n", c.CommandPath())
+		fmt.Fprintf(w, "\nRun `%s COMMAND --help` for the help of a command.\n", c.CommandPath())
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ type Verbosity struct {
 // Flags adds the flags to c.
 func (n *Verbosity) Flags(c *cobra.Command) {
 	c.Flags().BoolVarP(&n.Quiet, "quiet", "q", false, "no progress and no summary")
-	c.Flags().BoolVarP(&n.verbose, "verbose", "v", false, "name every input that is worked on again, and why")
+	c.Flags().BoolVarP(&n.verbose, "verbose", "v", false, "name every input that is read again, and why")
 }
 
 // Display shows the progress of a run: the current position, the rate and the remaining time.

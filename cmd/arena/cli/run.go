@@ -38,7 +38,7 @@ func Run(
 	defer streams.end()
 	c := root(streams)
 	profiles.flags(c)
-	c.PersistentFlags().Var(oneOf(&format, logFormats), "log-format", "what is said on standard error: text, or json for one object a line")
+	c.PersistentFlags().Var(oneOf(&format, logFormats), "log-format", "format of messages on standard error: text, or json for one object per line")
 	c.PersistentPreRunE = func(c *cobra.Command, args []string) error {
 		if err := checkAddressSpace(addressSpace()); err != nil {
 			return err

@@ -24,7 +24,7 @@ type Door struct {
 
 // Add adds the flags --listen and --token-env, with their defaults, to c.
 func (d *Door) Add(c *cobra.Command, listen, tokenEnv string) {
-	c.Flags().StringVar(&d.listen, "listen", listen, "address to listen on; port 0 takes a free one. Others than loopback need a token")
+	c.Flags().StringVar(&d.listen, "listen", listen, "address to listen on; port 0 takes a free port. An address other than loopback needs a token")
 	c.Flags().StringVar(&d.tokenEnv, "token-env", tokenEnv, "environment variable with the token that every request must carry")
 }
 

@@ -38,13 +38,13 @@ func (t *Target) Flags(c *cobra.Command) {
 	t.command = c
 	c.Flags().StringVarP(&t.Name, "output", "o", "", "folder of the corpus, or the URL of one in a bucket (required)")
 	Replaces(c, "output")
-	c.Flags().StringVar(&t.License, "license", "", "terms that the card names, in the Hub's words, such as cc-by-4.0")
+	c.Flags().StringVar(&t.License, "license", "", "licence that the card names, in the Hub's words, such as cc-by-4.0")
 }
 
 // Replacing adds the flags -o, --license and --force to c.
 func (t *Target) Replacing(c *cobra.Command) {
 	t.Flags(c)
-	c.Flags().BoolVar(&t.Force, "force", false, "replace a corpus that is already there")
+	c.Flags().BoolVar(&t.Force, "force", false, "replace an existing corpus")
 }
 
 // hubLicense matches an identifier that the Hugging Face Hub accepts as a licence. Its value is

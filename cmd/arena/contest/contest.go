@@ -97,7 +97,7 @@ func newKL(s *cli.Streams) *cobra.Command {
 			}
 			return runKL(s, &o, paths, vocabulary)
 		})
-	c.Flags().IntVar(&vocabulary, "vocabulary", 0, "the tokenizer's size, beyond which no token id lies (default: what the files hold)")
+	c.Flags().IntVar(&vocabulary, "vocabulary", 0, "number of tokens of the tokenizer (default: as in the files)")
 	o.flags(c, "a position of a student")
 	cli.ReadsFiles(c)
 	return c

@@ -45,7 +45,7 @@ type challenged struct {
 
 func newDistil(s *cli.Streams) *cobra.Command {
 	f := distilFlags{}
-	c := cli.Command("distil ROUNDS", "Replay the rounds of subnet 97 and say how firm each crown is", cli.NumArgs(1, 1),
+	c := cli.Command("distil ROUNDS", "Replay the rounds of subnet 97, with how certain each decision is", cli.NumArgs(1, 1),
 		func(_ *cobra.Command, paths []string) error {
 			return f.run(s, paths[0])
 		})

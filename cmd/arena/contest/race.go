@@ -45,7 +45,7 @@ func newRaceVerify(s *cli.Streams) *cobra.Command {
 			return f.run(c.Context(), s, args)
 		})
 	cli.File(c, &f.source, "from", "a file that --save wrote")
-	c.Flags().StringVar(&f.save, "save", "", "also write what the API answered")
+	c.Flags().StringVar(&f.save, "save", "", "write the API's answers to this file")
 	c.Flags().StringVar(&f.base, "api", "https://api.oroagents.com", "address of the API, without a path")
 	f.flags(c, "")
 	cli.File(c, &f.corpus, "corpus", "also check that a corpus is of this race: each attempt of a run of the race, and no run lost")

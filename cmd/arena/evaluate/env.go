@@ -83,10 +83,10 @@ type protectFlags struct {
 }
 
 func (f *protectFlags) add(c *cobra.Command) {
-	cli.Files(c, &f.corpora, "corpus", "corpus whose protected problems are refused, and whose attempts are the teachers of tool_match; repeat it for more")
+	cli.Files(c, &f.corpora, "corpus", "corpus whose protected problems are refused, and whose attempts are the reference for tool_match; may be repeated")
 	cli.File(c, &f.bank, "bank", "the same of a bank.json alone")
-	cli.Files(c, &f.heldOut, "held-out", "problems to refuse with all their paraphrases; repeat it for more")
-	c.Flags().BoolVar(&f.unguarded, "unguarded", false, "refuse nothing: every problem may be trained on")
+	cli.Files(c, &f.heldOut, "held-out", "problems to refuse, with all their paraphrases; may be repeated")
+	c.Flags().BoolVar(&f.unguarded, "unguarded", false, "protect nothing: every problem may be trained on")
 }
 
 func (f *protectFlags) refused(p student.Problems) (map[string]string, error) {
@@ -162,7 +162,7 @@ type payFlags struct {
 
 func newEnvReward(s *cli.Streams) *cobra.Command {
 	f := &payFlags{}
-	c := cli.Command("reward DAY… --problems F --catalog F -o F", "Pay finished trajectories as env serve does", cli.NumArgs(1, cli.AnyNumber),
+	c := cli.Command("reward DAY… --problems F --catalog F -o F", "Compute the reward of finished trajectories, as env serve does", cli.NumArgs(1, cli.AnyNumber),
 		func(c *cobra.Command, days []string) error {
 			return f.run(c.Context(), s, days)
 		})

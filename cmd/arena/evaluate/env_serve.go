@@ -63,7 +63,7 @@ func (f *envFlags) add(c *cobra.Command) {
 		"system prompt and tools: "+strings.Join(shop.Profiles(), ", "),
 	)
 	fl.StringVar(&f.search, "search", "", "URL of a real search server to use instead of the catalogue's own search")
-	fl.StringVar(&f.record, "record", "", "folder of a day that keeps every paid episode as a trace that build reads")
+	fl.StringVar(&f.record, "record", "", "folder in which every finished episode is kept as a trace that build reads")
 	f.door.Add(c, "127.0.0.1:8090", "ARENA_ENV_TOKEN")
 	cli.Choice(
 		c,
@@ -72,11 +72,11 @@ func (f *envFlags) add(c *cobra.Command) {
 		[]gym.FailureStyle{gym.Masked, gym.Status},
 		"how a failure of the environment is told: masked, a sample of status 200, or status, a 503; a request's header "+gym.StyleHeader+" goes before",
 	)
-	fl.IntVar(&f.maxSteps, "max-steps", 25, "replies of an episode that count")
-	fl.IntVar(&f.limits.Calls, "max-calls", f.limits.Calls, "calls of one episode")
-	fl.IntVar(&f.limits.Episodes, "episodes", f.limits.Episodes, "episodes under way at once")
-	fl.DurationVar(&f.limits.Age, "episode-timeout", f.limits.Age, "time for one episode; what takes longer is masked")
-	fl.DurationVar(&f.limits.Idle, "idle-timeout", f.limits.Idle, "time after which an episode that nobody asks for makes room")
+	fl.IntVar(&f.maxSteps, "max-steps", 25, "maximum number of replies in an episode that count")
+	fl.IntVar(&f.limits.Calls, "max-calls", f.limits.Calls, "maximum number of calls in one episode")
+	fl.IntVar(&f.limits.Episodes, "episodes", f.limits.Episodes, "maximum number of episodes in progress")
+	fl.DurationVar(&f.limits.Age, "episode-timeout", f.limits.Age, "maximum time of one episode; longer ones are masked")
+	fl.DurationVar(&f.limits.Idle, "idle-timeout", f.limits.Idle, "time without a request after which an episode may be closed to make room")
 	cli.Writes(c, "record")
 }
 

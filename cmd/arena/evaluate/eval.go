@@ -90,7 +90,7 @@ func (f *Flags) addTask(c *cobra.Command) {
 	fl := c.Flags()
 	cli.File(c, &f.Problems, "problems", "problems: JSON lines, or one JSON array")
 	fl.StringVarP(&f.Out, "output", "o", "", "run folder")
-	fl.StringVar(&f.rescore, "rescore", "", "score the rollouts of this run again, without the model: in its folder, or with -o in a copy")
+	fl.StringVar(&f.rescore, "rescore", "", "score the rollouts of this run again, without the model: in its folder, or in a copy with -o")
 	f.Judge.LLM = instrument.DefaultLLMFlags()
 	fl.StringVar(
 		&f.Judge.Name,
@@ -153,7 +153,7 @@ func (f *Flags) addSetting(c *cobra.Command) {
 		c.MarkFlagsMutuallyExclusive("as", flag)
 	}
 	fl.IntVarP(&f.Played.Samples, "samples", "k", 1, "rollouts per problem")
-	fl.IntVar(&f.Played.MaxSteps, "max-steps", 25, "replies per rollout at most")
+	fl.IntVar(&f.Played.MaxSteps, "max-steps", 25, "maximum number of replies per rollout")
 	f.coverage = usualCoverage
 	cli.Share(c, &f.coverage, "min-coverage", "share of rollouts that must be scored")
 }
@@ -161,7 +161,7 @@ func (f *Flags) addSetting(c *cobra.Command) {
 func (f *Flags) addSampling(c *cobra.Command) {
 	fl := c.Flags()
 	fl.Int64Var(&f.Played.Seed, "seed", 0, "sample i is sent seed N+i")
-	fl.BoolVar(&f.Played.NoSeed, "no-seed", false, "send no seed: vLLM samples faster without, and nothing can be repeated")
+	fl.BoolVar(&f.Played.NoSeed, "no-seed", false, "send no seed: vLLM samples faster without one, but the result cannot be repeated")
 	number := func(text string) (float64, error) {
 		return strconv.ParseFloat(text, 64)
 	}
@@ -171,31 +171,31 @@ func (f *Flags) addSampling(c *cobra.Command) {
 	cli.Number(c, &f.Played.Sampling.TopK, "top-k", strconv.Atoi, "top-k sampling; the server's own where not given")
 	cli.Number(c, &f.Played.Sampling.MaxTokens, "max-tokens", strconv.Atoi, "tokens per reply at most; the server's own where not given")
 	cli.Choice(c, &f.keep, "keep", []string{"tokens"}, "tokens: keep the ids and log-probabilities of every reply in tokens.parquet, as far as the server tells them")
-	fl.IntVar(&f.Played.Keep.Top, "top-logprobs", 0, "with --keep tokens also those of the likeliest tokens at each position, 0 to 20")
+	fl.IntVar(&f.Played.Keep.Top, "top-logprobs", 0, "with --keep tokens, also keep the log-probabilities of this many most probable tokens at each position, 0 to 20")
 	cli.Number(c, &f.Played.Sampling.PresencePenalty, "presence-penalty", number, "lowers the probability of tokens that were used; the server's own where not given")
 	cli.Number(c, &f.Played.Sampling.FrequencyPenalty, "frequency-penalty", number, "the same, by how often they were used")
 	cli.Number(c, &f.Played.Sampling.RepetitionPenalty, "repetition-penalty", number, "the same as a factor, for vLLM, SGLang and llama.cpp")
-	fl.StringVar(&f.Played.Sampling.Effort, "reasoning-effort", "", "effort of reasoning in the server's words, such as low or high")
+	fl.StringVar(&f.Played.Sampling.Effort, "reasoning-effort", "", "reasoning effort in the server's words, such as low or high")
 	fl.StringVar(&f.extraBody, "extra-body", "", "JSON object whose fields are added to every request")
 	fl.StringVar(&f.templateKwargs, "chat-template-kwargs", "", "JSON object for the server's chat template")
 }
 
 func (f *Flags) addServing(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringArrayVar(&f.Asked.URLs, "endpoint", nil, "base URL ending in /v1; repeat it to balance over several servers")
+	fl.StringArrayVar(&f.Asked.URLs, "endpoint", nil, "base URL ending in /v1; may be repeated to use several servers")
 	fl.StringVar(&f.Played.Model, "model", "", "model name to ask for")
 	fl.StringToStringVar(&f.headers, "header", nil, "NAME=VARIABLE: send this header with the value of an environment variable; may be repeated")
 	fl.StringVar(&f.keyEnv, "api-key-env", "OPENAI_API_KEY", "environment variable that holds the key")
-	fl.StringVar(&f.serve, "serve", "", "command that serves the model: started first, waited for, and stopped at the end")
+	fl.StringVar(&f.serve, "serve", "", "command that serves the model; it is started first and stopped at the end")
 	fl.DurationVar(&f.serveReady, "serve-timeout", 30*time.Minute, "time for the server of --serve to load its model")
 	cli.File(c, &f.prices, "prices", "YAML file, model: {prompt: USD, completion: USD} per million tokens, for the cost of a solved problem")
 	fl.Float64Var(&f.gpuHourUSD, "gpu-hour-usd", 0, "price of one GPU for an hour, for the cost of a solved problem")
-	fl.IntVar(&f.Asked.Concurrency, "concurrency", 32, "requests at once per endpoint at most; as many rollouts are played at a time, for each endpoint")
+	fl.IntVar(&f.Asked.Concurrency, "concurrency", 32, "maximum number of requests, and of rollouts, in progress per endpoint")
 	fl.IntVar(&f.Asked.Retries, "retries", 5, "tries after the first")
-	fl.BoolVar(&f.retryInfra, "retry-infra", false, "ask again for the rollouts that an earlier command gave up as infra")
-	fl.StringArrayVar(&f.Played.OverflowWords, "overflow-words", nil, "words with which the server refuses a prompt that is too long, if it has words of its own; may be repeated")
-	fl.DurationVar(&f.Asked.Timeout, "timeout", 10*time.Minute, "time for one request; a server on a CPU may need more")
-	fl.DurationVar(&f.Asked.Patience, "wait-for-server", 10*time.Minute, "time for which a server is waited for that is not there, is away behind a router, or limits the rate of requests")
+	fl.BoolVar(&f.retryInfra, "retry-infra", false, "play the rollouts again that an earlier command gave up as infra")
+	fl.StringArrayVar(&f.Played.OverflowWords, "overflow-words", nil, "words in the server's message when a prompt is too long, if arena does not know them; may be repeated")
+	fl.DurationVar(&f.Asked.Timeout, "timeout", 10*time.Minute, "maximum time of one request; a server on a CPU may need more")
+	fl.DurationVar(&f.Asked.Patience, "wait-for-server", 10*time.Minute, "how long to wait for a server that does not answer, or that limits the rate of requests")
 }
 
 // sampling checks the flags for the sampling of replies, and stores the parameters of the chat

@@ -45,9 +45,9 @@ func NewCompare(s *cli.Streams) *cobra.Command {
 				return printComparisons(w, comparisons, asJSON)
 			})
 		})
-	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a comparison")
-	c.Flags().BoolVar(&o.Anyway, "anyway", false, "compare runs that differ, on the problems they share; says in what they differ")
-	c.Flags().BoolVar(&o.Series, "series", false, "the runs are a series, such as checkpoints: compare each with the next, and draw the curve")
+	c.Flags().BoolVar(&asJSON, "json", false, "write one JSON object per comparison")
+	c.Flags().BoolVar(&o.Anyway, "anyway", false, "compare runs that differ in other settings, on the problems they share, and say in what they differ")
+	c.Flags().BoolVar(&o.Series, "series", false, "treat the runs as a series, such as checkpoints: compare each with the next, and draw the curve")
 	cli.Share(c, &o.MinCoverage, "min-coverage", "share of each run's rollouts that must be scored")
 	cli.Share(c, &o.Margin, "margin", "difference that does not matter: test whether the runs are equal within it")
 	cli.File(c, &trainedOn, "trained-on", trainedOnUsage)
@@ -80,7 +80,7 @@ func printComparisons(
 func NewResults(s *cli.Streams) *cobra.Command {
 	var out, hub string
 	var byProblem bool
-	c := cli.Command("results RUN… -o F", "The rollouts of runs as lines; runs with other seeds as one run", cli.NumArgs(1, cli.AnyNumber), func(c *cobra.Command, args []string) error {
+	c := cli.Command("results RUN… -o F", "Write the rollouts of runs as lines; runs with other seeds count as one run", cli.NumArgs(1, cli.AnyNumber), func(c *cobra.Command, args []string) error {
 		folders, err := student.Opened(args, s.Temporary)
 		if err != nil {
 			return cli.Failed(err, cli.RunHint)
@@ -104,8 +104,8 @@ func NewResults(s *cli.Streams) *cobra.Command {
 	})
 	cli.Out(c, &out)
 	cli.ReadsFiles(c)
-	c.Flags().BoolVar(&byProblem, "by-problem", false, "one line a problem: samples, successes, rate, whether it is flaky")
-	c.Flags().StringVar(&hub, "hub", "", "the success rate as a file of .eval_results for the Hub; ORG/DATASET/TASK names the benchmark")
+	c.Flags().BoolVar(&byProblem, "by-problem", false, "one line per problem: samples, successes, rate, and whether it is flaky")
+	c.Flags().StringVar(&hub, "hub", "", "write the success rate as a file of .eval_results for the Hub; ORG/DATASET/TASK names the benchmark")
 	return c
 }
 

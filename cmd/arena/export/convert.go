@@ -52,7 +52,7 @@ func NewConvert(s *cli.Streams) *cobra.Command {
 	cli.Choice(c, &f.format, "to", convert.Formats, "format to write: "+formatNames())
 	c.Flags().StringVarP(&f.out, "output", "o", "", "output file, or folder for sessions; - is standard output")
 	f.reading.Register(c)
-	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no words on standard error")
+	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error")
 	cli.ReadsDays(c)
 	cli.Replaces(c, "output")
 	return c

@@ -48,12 +48,12 @@ func (f *Embeddings) Flags(c *cobra.Command, uses ...Use) {
 			"compare meanings through this OpenAI-compatible address, ending in /v1: by default those of "+f.uses[0],
 		)
 		c.Flags().StringVar(&f.endpoint.Model, "embeddings-model", f.endpoint.Model, "model to ask for")
-		c.Flags().StringVar(&f.endpoint.Prefix, "embeddings-prefix", "", "text before each one, for models that want it")
+		c.Flags().StringVar(&f.endpoint.Prefix, "embeddings-prefix", "", "text before each input, for models that need it")
 		c.Flags().StringVar(&f.keyEnv, "embeddings-key-env", "", "environment variable that holds the key")
 		c.Flags().DurationVar(&f.endpoint.Timeout, "embeddings-timeout", f.endpoint.Timeout, "time for one request")
 		c.Flags().IntVar(&f.endpoint.Tries, "embeddings-tries", f.endpoint.Tries, "tries of one request while the server is busy or broken")
 		if len(uses) > 1 {
-			c.Flags().StringSliceVar(&f.uses, "embeddings-for", f.uses, "what they compare: titles for the subnet's rules, guard for requests against protected ones, or both with a comma")
+			c.Flags().StringSliceVar(&f.uses, "embeddings-for", f.uses, "what the embeddings compare: titles (for the subnet's rules), guard (requests with protected ones), or both, separated by a comma")
 		}
 		if slices.Contains(uses, Guard) {
 			c.Flags().BoolVar(&f.required, "embeddings-required", false, "fail if the guard's embedding tier cannot run")

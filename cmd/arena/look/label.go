@@ -42,15 +42,15 @@ type labelFlags struct {
 // NewLabel returns the command `arena label`.
 func NewLabel(s *cli.Streams) *cobra.Command {
 	f := &labelFlags{streams: s}
-	c := cli.Command("label CORPUS [DAY…] -o SAMPLE", "Draw attempts for people to label: is it right on my day?", cli.NumArgs(1, cli.AnyNumber),
+	c := cli.Command("label CORPUS [DAY…] -o SAMPLE", "Draw attempts for people to label, to measure the instruments on a day", cli.NumArgs(1, cli.AnyNumber),
 		func(c *cobra.Command, args []string) error {
 			return cli.ReadCorpus(c.Context(), args[0], func(fsys corpus.FS, dir string) error {
 				return f.draw(c.Context(), fsys, dir, args[1:])
 			})
 		})
 	c.Flags().IntVar(&f.n, "n", 200, "attempts to draw; at least two of each combination of results are drawn")
-	c.Flags().Uint64Var(&f.seed, "seed", 0, "another seed draws another sample")
-	c.Flags().BoolVar(&f.heldOut, "with-held-out", false, "draw attempts at protected problems too, and show the nearest protected requests: whoever sees the page knows them")
+	c.Flags().Uint64Var(&f.seed, "seed", 0, "seed of the draw")
+	c.Flags().BoolVar(&f.heldOut, "with-held-out", false, "draw attempts at protected problems too, and show the nearest protected requests: whoever sees the page learns them")
 	c.Flags().StringVarP(&f.out, "output", "o", "sample", "folder of the sample")
 	f.records.Register(c)
 	cli.ReadsFiles(c)

@@ -28,7 +28,7 @@ type person struct {
 
 func newLabelScore(s *cli.Streams) *cobra.Command {
 	weighed := ""
-	c := cli.Command("score SAMPLE LABELS…", "Measure filter, judge and guard on the day by people's labels", cli.NumArgs(2, cli.AnyNumber),
+	c := cli.Command("score SAMPLE LABELS…", "Measure filter, judge and guard on a day with people's labels", cli.NumArgs(2, cli.AnyNumber),
 		func(_ *cobra.Command, args []string) error {
 			return runLabelScore(s, args[0], args[1:], weighed)
 		})

@@ -43,17 +43,17 @@ type viewFlags struct {
 // NewView returns the command `arena view`.
 func NewView(s *cli.Streams) *cobra.Command {
 	f := &viewFlags{streams: s, workers: runtime.NumCPU()}
-	c := cli.Command("view CORPUS|RUN|DAY… [-o SITE]", "Show days and runs in pages: each figure opens its attempts, each attempt its reasons", cli.NumArgs(1, cli.AnyNumber),
+	c := cli.Command("view CORPUS|RUN|DAY… [-o SITE]", "Show days and runs as pages: from each figure to its attempts, from each attempt to its reasons", cli.NumArgs(1, cli.AnyNumber),
 		func(c *cobra.Command, args []string) error {
 			return f.run(c.Context(), args)
 		})
 	c.Flags().StringVarP(&f.out, "output", "o", "", "folder to write the pages to, instead of serving them")
 	f.door.Add(c, "127.0.0.1:0", "ARENA_VIEW_TOKEN")
-	c.Flags().IntVar(&f.dropped, "traces", 20, "attempts with their dialogue of each reason, in pages that are written")
-	c.Flags().BoolVar(&f.public, "public", false, "pages that may be shown outside: nothing protected, no agent under embargo")
-	c.Flags().StringVar(&f.appeal, "appeal", "", "write one attempt, RUN/PROBLEM, as one page that may be shown outside")
+	c.Flags().IntVar(&f.dropped, "traces", 20, "number of dropped attempts with a dialogue for each reason, in pages that are written")
+	c.Flags().BoolVar(&f.public, "public", false, "pages that may be shown to others: nothing protected, no agent under embargo")
+	c.Flags().StringVar(&f.appeal, "appeal", "", "write one attempt, RUN/PROBLEM, as a page that may be shown to others")
 	c.Flags().StringArrayVar(&f.embargo, "embargo", nil, "with --public: agent, by hotkey or version, that is not shown; may be repeated")
-	cli.Files(c, &f.heldOut, "held-out", "with --public: problems that are protected beside those of the corpus's bank; may be repeated")
+	cli.Files(c, &f.heldOut, "held-out", "with --public: further protected problems, beside those of the corpus's bank; may be repeated")
 	cli.Jobs(c, &f.workers, "inputs read at once")
 	f.records.Register(c)
 	cli.ReadsFiles(c)
