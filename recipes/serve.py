@@ -11,6 +11,7 @@ import re
 import threading
 from concurrent.futures import Future
 
+import numpy
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
 
@@ -24,7 +25,7 @@ class Student:
         self.tokenizer = AutoTokenizer.from_pretrained(folder, padding_side="left")
         model = AutoModelForCausalLM.from_pretrained(folder, dtype=getattr(torch, precision))
         self.model = model.to("cuda" if GPU else "cpu").eval()
-        self.batch, self.longest, self.memory = batch, longest, Memory(2 * batch)
+        self.batch, self.longest, self.memory = batch, longest, Memory(max(2 * batch, 64))  # arena eval plays 32 at once
         self.asked: queue.Queue[tuple[dict, Future]] = queue.Queue()
         threading.Thread(target=self.work, daemon=True).start()
 
@@ -50,8 +51,9 @@ class Student:
 
     def read_once(self, prompts: list[list[int]]) -> None:
         """Reads what all prompts begin with, such as the system's turn, once instead of once a prompt, unless it is known."""
-        first = prompts[0][: min(shared(prompts[0], p) for p in prompts)]
-        if len(prompts) > 1 and first and max((shared(ids, first) for ids, _ in self.memory.held), default=0) < len(first):
+        rows = list(map(numpy.array, prompts))
+        first = prompts[0][: min(shared(rows[0], row) for row in rows)]
+        if len(prompts) > 1 and first and max((shared(ids, rows[0][: len(first)]) for ids, _ in self.memory.held), default=0) < len(first):
             ids, mask = padded([first], 0)
             out = self.model(input_ids=ids.to(self.model.device), use_cache=True, logits_to_keep=1)
             self.memory.keep([first], [[]], out.past_key_values, mask)
@@ -102,11 +104,11 @@ class Memory:
 
     def __init__(self, most: int):
         self.most = most
-        self.held: list[tuple[list[int], list[tuple[torch.Tensor, torch.Tensor]]]] = []  # tokens, and of each layer the keys and values, [heads, tokens, width]
+        self.held: list[tuple[numpy.ndarray, list[tuple[torch.Tensor, torch.Tensor]]]] = []  # tokens, and of each layer the keys and values, [heads, tokens, width]
 
     def recalled(self, prompts: list[list[int]]) -> tuple[list[int], DynamicCache | None]:
         """How many first tokens of each prompt are known, and the cache of all prompts, filled up from the left. At least one token stays to be read."""
-        best = [max(((shared(ids, p[:-1]), n) for n, (ids, _) in enumerate(self.held)), default=(0, 0)) for p in prompts]
+        best = [max(((shared(ids, row[:-1]), n) for n, (ids, _) in enumerate(self.held)), default=(0, 0)) for row in map(numpy.array, prompts)]
         width = max(k for k, _ in best)
         if width == 0:
             return [0] * len(prompts), None
@@ -120,13 +122,15 @@ class Memory:
         for i, (prompt, made) in enumerate(zip(prompts, written)):
             ids = prompt + made[:-1]  # the last token, and what other replies of the batch added, was not read or is not this dialogue's
             at = mask[i, : layers[0][0].shape[2]].nonzero()[:, 0][: len(ids)]
-            self.held.append((ids, [(k[i][:, at], v[i][:, at]) for k, v in layers]))
+            self.held.append((numpy.array(ids), [(k[i][:, at], v[i][:, at]) for k, v in layers]))
         self.held = self.held[-self.most:]
 
 
-def shared(one: list[int], other: list[int]) -> int:
+def shared(one: numpy.ndarray, other: numpy.ndarray) -> int:
     """How many first tokens are the same."""
-    return next((n for n, (a, b) in enumerate(zip(one, other)) if a != b), min(len(one), len(other)))
+    least = min(len(one), len(other))
+    differs = (one[:least] != other[:least]).nonzero()[0]
+    return int(differs[0]) if len(differs) else least
 
 
 def read(message: dict) -> dict:
@@ -170,7 +174,7 @@ def main() -> None:
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("model")
     p.add_argument("--listen", default="127.0.0.1:8000")
-    p.add_argument("--batch", type=int, default=128 if GPU else 32, help="the most replies made at once")
+    p.add_argument("--batch", type=int, default=128 if GPU else 32, help="the most replies made at once; arena eval --concurrency asks for as many (%(default)s)")
     p.add_argument("--longest", type=int, default=80, help="the most tokens of a reply")
     p.add_argument("--precision", default="bfloat16" if GPU else "float64", choices=("bfloat16", "float32", "float64"))
     a = p.parse_args()
