@@ -26,7 +26,7 @@ BLOCK = re.compile(r"\n([^\n]+), config `([^`]+)`:\n\n```(\w+)\n(.*?)```", re.S)
 # What a trainer says where it ran as far as it can without a GPU.
 NEEDS_GPU = re.compile(
     r"no NVIDIA driver|No CUDA GPUs|only supported with GPUs|no GPUs found|Total available GPUs 0|not compiled with CUDA|device_type=cuda"
-    r"|No module named 'vllm'|No module named 'flash_attn'", re.I)
+    r"|No module named 'vllm'|No module named 'flash_attn'|vllm version None not supported and SGLang also not Found", re.I)
 STEPS = re.compile(r"\b[1-9]\d*/\d+ \[")  # of a progress bar
 
 
