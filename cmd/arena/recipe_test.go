@@ -122,6 +122,12 @@ func TestRecipes(t *testing.T) {
 		}
 	}
 
+	words := must(t, cli.ExitFailure, "recipe", "rft", "--corpus", in("corpus"), "--catalog", filepath.Join(testDay, "catalog.jsonl"),
+		"--run", in("rft.work/run"), "--set", "select.where=n_steps > 1000", "-o", in("none"))
+	if !strings.Contains(words, "no row is left to train on: ") || !strings.Contains(words, "rollouts were solved and dropped") {
+		t.Error(words)
+	}
+
 	stage("teacher", "teacher", "--endpoint", teacher, "--model", "big")
 	times := map[string]int{}
 	for _, row := range trainRows[rows.SFT](t, in("teacher"), "hf-json") {

@@ -171,6 +171,16 @@ func PrintFunnel(w io.Writer, funnel []corpus.Stage) {
 	}
 }
 
+// Reasons returns the reasons of all stages of a funnel with their counts, such as "leak_spec 11,
+// not_selected 44", stage after stage.
+func Reasons(funnel []corpus.Stage) string {
+	var counts []map[string]int64
+	for _, s := range funnel {
+		counts = append(counts, s.Failures, s.Dropped)
+	}
+	return formatReasons(counts...)
+}
+
 func formatReasons(counts ...map[string]int64) string {
 	var out []string
 	for _, byReason := range counts {

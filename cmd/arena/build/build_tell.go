@@ -1,6 +1,7 @@
 package build
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -60,6 +61,9 @@ func (f *buildFlags) printFunnel(s *pipeline.Summary, err error) error {
 	if s != nil {
 		cli.Warn(f.streams.Err, s.CutFiles, s.Collisions)
 		choose.PrintFunnel(f.streams.Err, s.Funnel)
+		if errors.Is(err, choose.ErrEmpty) {
+			err = fmt.Errorf("%w: %s", err, choose.Reasons(s.Funnel))
+		}
 	}
 	return keepsWork(err)
 }

@@ -116,7 +116,22 @@ func (f *recipeFlags) build(
 	as.SetContext(c.Context())
 	err = b.build(as, []string{run})
 	if errors.Is(err, choose.ErrEmpty) {
-		err = cli.Failed(fmt.Errorf("build rollouts: %w", choose.ErrEmpty), "the model solved no training problem; draw more samples with -k")
+		err = cli.Failed(fmt.Errorf("build rollouts: %w", err), emptyHint(run))
 	}
 	return b.target.Name, err
+}
+
+// emptyHint returns the hint for a run of which no rollout became a row: how many rollouts were
+// solved, if the summary of the run says it. The error says for which reasons they were dropped.
+func emptyHint(run string) string {
+	const more = "draw more samples with -k"
+	summary, err := student.ReadSummary([]string{run}, nil)
+	if err != nil {
+		return more
+	}
+	if summary.Successes == 0 {
+		return "the model solved no training problem; " + more
+	}
+	solved := cli.Counted(summary.Successes, "rollout was solved and dropped", "rollouts were solved and dropped")
+	return solved + ": docs/reasons.md explains the reasons; " + more
 }
