@@ -21,7 +21,7 @@ func TestSecretsEndWhereTheyEnd(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(6, 1))
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-	for _, n := range []int{150, 250, 520, 1100} {
+	for _, n := range []int{150, 250, 520, 1100, 10_000} {
 		secret, hash := randomText(r, letters, n), randomText(r, "0123456789abcdef", n)
 		for _, text := range []string{
 			"client_secret=" + secret,
@@ -31,6 +31,16 @@ func TestSecretsEndWhereTheyEnd(t *testing.T) {
 			"https://storage.example/o?X-Goog-Signature=" + hash,
 			"https://d1.example/f?Expires=1&Signature=" + secret + "&Key-Pair-Id=K1",
 			"client-key-data: " + secret,
+			"machine git.example login ana password " + secret,
+			`{"auths":{"reg.example":{"auth":"` + secret + `"}}}`,
+			"WIFI:S:House;T:WPA;P:" + secret + ";;",
+			"https://hooks.zapier.com/hooks/catch/123456/" + secret,
+			"https://acme.webhook.office.com/webhookb2/" + secret + "/Incoming",
+			"MAPS_KEY=" + secret,
+			"Authorization: Bearer " + secret,
+			"sk_live_" + secret,
+			"glpat-" + secret,
+			"https://ana:" + secret + "@git.example/x.git",
 		} {
 			redacted := New(Options{}).Text(text, Counts{})
 			tail := text[max(0, len(text)-60):]

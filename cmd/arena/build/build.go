@@ -218,8 +218,7 @@ func (f *buildFlags) with(
 		err = errors.Join(err, opened.Close())
 	}()
 	f.setInstruments(r, opened)
-	cli.GrowHeap(cli.BuildHeapGrowth)
-	cli.LimitHeap(cli.HeapLimit)
+	cli.FitHeap()
 	p := f.noisy.Progress(f.streams)
 	defer p.Done()
 	r.Progress = p.Event

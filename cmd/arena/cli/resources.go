@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"runtime/pprof"
 
 	"github.com/spf13/cobra"
@@ -60,19 +61,32 @@ func (p *profiler) stop(err error) error {
 	return f.Close()
 }
 
-// BuildHeapGrowth is the heap growth in percent between two garbage collections of a build
-// (GOGC). A build allocates some hundred kilobytes for every attempt and keeps few of them. With
-// this value the collector runs 16 times on a day of 2 GB, with the default over a hundred
-// times. HeapLimit bounds the memory.
-const BuildHeapGrowth = 800
-
-// HeapLimit is the soft memory limit of a build in bytes. GroupHeapLimit is the limit of a
-// process that only groups problems. Grouping half a million attempts needs 730 MB; with a lower
-// limit, the process would only collect garbage.
+// HeapLimit is the soft memory limit in bytes of commands that read and write rows. GroupHeapLimit
+// is the limit of a process that only groups problems. Grouping half a million attempts needs 730
+// MB; with a lower limit, the process would only collect garbage.
 const (
 	HeapLimit      = 700 << 20
 	GroupHeapLimit = 900 << 20
 )
+
+// A build collects garbage when the heap has grown by mostGrowth percent, or when all memory reaches
+// buildMemory bytes or one and a half times what is in use. A build allocates some hundred kilobytes
+// for every attempt and keeps few of them, so that the usual growth of 100 % would collect often.
+const (
+	mostGrowth  = 800
+	buildMemory = 260 << 20
+)
+
+// FitHeap sets the soft memory limit of a build by the memory in use, now and after each garbage
+// collection.
+func FitHeap() {
+	GrowHeap(mostGrowth)
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(live)
+	LimitHeap(int64(max(buildMemory, live[0].Value.Uint64()/2*3))) //nolint:gosec // far less than 2^63
+	sentinel := new([16]byte)                                      // the next collection frees it
+	runtime.AddCleanup(sentinel, func(struct{}) { FitHeap() }, struct{}{})
+}
 
 // minAddressSpace is the smallest limit of the address space, in bytes, with which the Go
 // runtime starts reliably. The runtime reserves far more addresses than it uses.
