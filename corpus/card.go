@@ -245,7 +245,7 @@ func (s *PairSummary) Section() Section {
 	rejected := float64(s.RejectedTokens) / n
 	gap := float64(s.ChosenTokens-s.RejectedTokens) / n
 	body := fmt.Sprintf(
-		"%d pairs on one problem and in one harness each (%s), mean margin %.3f. Chosen attempts have %.0f tokens on average, rejected %.0f: a gap of %+.0f, from which a trainer may learn length alone.",
+		"%d pairs, each of two attempts at one problem in one harness (%s); the mean margin is %.3f. Chosen attempts have %.0f tokens on average and rejected ones %.0f. From this difference of %+.0f tokens alone, a model may learn to prefer a length.",
 		s.Pairs, FormatCounts(s.ByReason), s.Margin/n, chosen, rejected, gap)
 	return Section{Heading: "Pairs", Body: body}
 }

@@ -87,7 +87,7 @@ func funnelSection(funnel []Stage) string {
 	if len(funnel) == 0 {
 		return ""
 	}
-	text := "\n## Funnel\n\nIn = Out + Failed + Dropped at every stage: each attempt counts where it is dropped first.\n\n"
+	text := "\n## Funnel\n\nAt every stage, in = out + failed + dropped. An attempt is counted only at the stage that drops it first.\n\n"
 	text += Table("stage | in: | out: | failed: | dropped", funnel, func(s Stage) string {
 		return fmt.Sprintf(
 			"%s | %d | %d | %d | %s",
@@ -99,17 +99,17 @@ func funnelSection(funnel []Stage) string {
 		)
 	})
 	if n := funnel[len(funnel)-1].Stripped; n > 0 {
-		text += fmt.Sprintf("\n%d of the attempts that the last stage let out have no thinking in their rows, because no model said it (`thinking_unsaid`); manifest.json counts them at every stage.\n", n)
+		text += fmt.Sprintf("\n%d of the attempts that passed the last stage have no thinking in their rows, because no model wrote it (`thinking_unsaid`); manifest.json counts them at every stage.\n", n)
 	}
 	if s := funnel[0]; s.Unreadable > 0 {
-		text += fmt.Sprintf("\nAt worst %.2f %% of the records were lost in reading: %d could not be read, and %d files ended early, whose loss is not known and counts as much as was read of them.\n",
+		text += fmt.Sprintf("\nAt most about %.2f %% of the records were lost in reading: %d could not be read, and %d files ended early. How many records these files lack is unknown; they count as if as many were lost as were read.\n",
 			100*s.Unreadable, s.Failed, s.CutFiles)
 	}
 	return text
 }
 
 func columnsSection(splits []split) string {
-	text := "\n## Columns\n\nWhat each means stands in docs/columns.md of the project.\n"
+	text := "\n## Columns\n\nThe meaning of each column is in docs/columns.md of the project.\n"
 	for _, group := range groupByConfig(splits) {
 		columns := slicesx.Map(group[0].columns, func(c Column) string {
 			return "`" + c.Name + "` " + strings.ReplaceAll(c.Type, "<", "\\<")
@@ -120,7 +120,7 @@ func columnsSection(splits []split) string {
 }
 
 func provenanceSection(m *Manifest) string {
-	text := fmt.Sprintf("\n## Provenance\n\nWritten by arena %s, rows %s, configuration sha256 `%s`; manifest.json holds the complete configuration and the hash of every file. The same inputs with that configuration give the same bytes.\n",
+	text := fmt.Sprintf("\n## Provenance\n\nWritten by arena %s, rows %s, configuration sha256 `%s`; manifest.json holds the complete configuration and the hash of every file. The same inputs with this configuration give the same bytes.\n",
 		m.Pipeline, SchemaVersion, m.ConfigurationSHA256)
 	if len(m.Inputs) == 0 {
 		return text
@@ -169,7 +169,7 @@ var buildUses = map[string]string{
 // loadingSection returns the card's section with Python code that loads each config. uses maps
 // further profiles to the trainers that load them. bench/interop/check_load.py runs the code.
 func loadingSection(splits []split, uses map[string]string) string {
-	text := "\n## Loading\n\nRun in this folder; from elsewhere put its path, or its name on the Hub, in place of `os.getcwd()`. Training says what a trainer needs beside it.\n"
+	text := "\n## Loading\n\nRun these blocks in this folder. Elsewhere, replace `os.getcwd()` by the path of the folder or its name on the Hub. The section Training has complete scripts.\n"
 	for _, group := range groupByConfig(splits) {
 		use := cmp.Or(uses[group[0].Profile], buildUses[group[0].Profile])
 		text += fmt.Sprintf("\n```python\n# %s\nimport os\n\nfrom datasets import load_dataset\n\nrows = load_dataset(os.getcwd(), %q, split=%q)\n```\n",
@@ -192,7 +192,7 @@ var usualAuthors = []string{"models", "tools", "people"}
 
 func (c *Card) licenceSection() string {
 	if c.License != NoLicense {
-		return fmt.Sprintf("\n## Licence\n\n`%s`, as named when this was written.\n", c.License)
+		return fmt.Sprintf("\n## Licence\n\n`%s`, as named when the corpus was written.\n", c.License)
 	}
 	authors := c.Authors
 	if len(authors) == 0 {
@@ -203,12 +203,12 @@ func (c *Card) licenceSection() string {
 	if last > 0 {
 		texts = "texts of " + strings.Join(authors[:last], ", of ") + " and of " + authors[last]
 	}
-	return "\n## Licence\n\nNo terms were named when this was written (`--license`). The rows hold " + texts + ": who publishes them must have the right to, and says under what licence.\n"
+	return "\n## Licence\n\nNo licence was named when the corpus was written (`--license`). The rows contain " + texts + ". Whoever publishes them needs the right to do so, and must name the licence.\n"
 }
 
 // publishingSection is the card's warning that the corpus must not be published, for a corpus
 // that contains bank.json.
-const publishingSection = "\n## Publishing\n\nThis folder is the private half: bank.json, the eval split, reports and tables name what is protected. `arena publish` makes of it a corpus that may leave the house, and uploads that.\n"
+const publishingSection = "\n## Publishing\n\nThis folder is private: bank.json, the eval split, reports and tables reveal the protected problems. `arena publish` makes a corpus from it that may be published, and uploads that.\n"
 
 // trainRows returns an element for each config with at least one training row, sorted by
 // config: its profile, the number of training rows, whether it has an eval split, and the
@@ -255,5 +255,5 @@ func trainingSection(shards []placed) string {
 	if text == "" {
 		return ""
 	}
-	return "\n## Training\n\nSave a block to a file in this folder and run it there; what the block leaves out is the trainer's own default. The blocks for TRL, LLaMA-Factory and ms-swift were run as they stand, on a tiny model; of axolotl and verl, what prepares the rows. The sizes for GPUs are computed.\n" + text
+	return "\n## Training\n\nSave a block as a file in this folder and run it there. Settings that a block leaves out have the trainer's defaults. The blocks for TRL, LLaMA-Factory and ms-swift were run exactly as printed, with a tiny model. For axolotl and verl, only the part that prepares the rows was run. The sizes for GPUs are computed.\n" + text
 }

@@ -60,7 +60,7 @@ func TestPairsRespectMaxLengthRatio(t *testing.T) {
 	}
 	var s corpus.PairSummary
 	s.Add(&pairs[0])
-	if !strings.Contains(s.Section().Body, "gap of -10") {
+	if !strings.Contains(s.Section().Body, "difference of -10 tokens") {
 		t.Error(s.Section().Body)
 	}
 }

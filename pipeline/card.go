@@ -46,8 +46,8 @@ func (s *session) card(
 }
 
 // exclusions is the card's text on what config sft cannot hold.
-const exclusions = "No row of config sft is an attempt that the filter takes for a program's or cannot tell, that was not solved, that is not among the {top} best at its problem, nearly copies one of these, is longer than filter.max_tokens, or repeats a protected request; problems of never-touch clusters have no row at all. " +
-	"Failures are in kto and pref alone, and a problem that nobody solved is not in sft. The funnel counts what each rule took."
+const exclusions = "Config sft has no attempt that the filter calls scripted or unknown, that was not solved, that is not among the {top} best at its problem, that nearly copies one of these, that is longer than filter.max_tokens, or that repeats a protected request. Problems of never-touch clusters have no rows in any config. " +
+	"Failed attempts are only in kto and pref, and a problem that nobody solved is not in sft. The funnel counts how many attempts each rule removed."
 
 // cardDomain returns the domain (kind of task) whose words the dataset card uses: that of all
 // attempts, the domain base if attempts are of several, and that of a day with a problems file if there are no attempts.
@@ -79,7 +79,7 @@ func (s *session) judgesText(p *plan, set *reports.Set) string {
 	if s.isOnFor(p, domain.Judge) {
 		return set.Judges.Text(s.Config.MaxUnscored)
 	}
-	return fmt.Sprintf("No attempt was graded: judge %s was not measured on these domains (not_measured). Columns of grades are null, and the weight of every success is 1.\n", s.Instruments.Judge.Name) + set.Judges.SubnetText()
+	return fmt.Sprintf("No attempt was graded, because judge %s was not measured on these domains (not_measured). The columns of grades are null, and every success has weight 1.\n", s.Instruments.Judge.Name) + set.Judges.SubnetText()
 }
 
 // fillIn returns text, which is from a domain's card, with its placeholders, such as {records},
@@ -102,13 +102,13 @@ func (p *plan) aboutRL() string {
 	if slices.ContainsFunc(p.Units, func(u unit) bool { return u.Stream.Config == configRL }) {
 		return "Config rl has one row for every problem of an environment pack."
 	}
-	return "There is no config rl, since no environment is known in which the problems can be played."
+	return "There is no config rl, because no environment is known in which the problems can be played."
 }
 
 // domainsText returns the dataset card's table of domains (kinds of task): the number of attempts
 // in each, and for each instrument, such as the judge, whether it was on.
 func (s *session) domainsText(p *plan) string {
-	return "An instrument is on only in the domains on which it was measured; elsewhere it says nothing (not_measured).\n\n" +
+	return "An instrument is on only in the domains on which it was measured; in others it is off (not_measured).\n\n" +
 		corpus.Table("domain | attempts: | "+strings.Join(domain.Instruments, " | "), slices.Sorted(maps.Keys(p.Domains)), func(name string) string {
 			states := slicesx.Map(domain.Instruments, func(instrument string) string {
 				return s.domains[name].state(instrument)

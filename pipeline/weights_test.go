@@ -98,7 +98,7 @@ func TestANewScaleJudgesNothingAgain(t *testing.T) {
 		}
 	}
 	card, err := os.ReadFile(filepath.Join(out, "README.md"))
-	if err != nil || !strings.Contains(string(card), "0.5 of it for none, rising evenly to all of it from 1 on") {
+	if err != nil || !strings.Contains(string(card), "0.5 at grade 0, rising linearly to 1 at grade 1 and above") {
 		t.Errorf("the card does not give the scale: %v", err)
 	}
 }

@@ -150,7 +150,7 @@ func (s *sum) quantile(percent int64) int64 {
 func (f *Figures) Section() corpus.Section {
 	order := f.keys()
 	counted, isEstimate := f.withTotals()
-	text := corpus.Table("config | split | rows: | tokens: | half at most: | 95 % at most: | counted by | agents: | teams: | models:", counted.keys(), func(index [2]string) string {
+	text := corpus.Table("config | split | rows: | tokens: | median: | 95th percentile: | counted by | agents: | teams: | models:", counted.keys(), func(index [2]string) string {
 		s := counted.sums[index]
 		lengths := " | | | |"
 		if total := s.total(); total > 0 {
@@ -174,7 +174,7 @@ func (f *Figures) Section() corpus.Section {
 		)
 	})
 	if isEstimate {
-		text += "\nbytes4 is an estimate, a quarter of the bytes: Qwen's tokenizer gave 14 to 37 % more on measured rows. `arena export --tokenizer` counts by a model's own.\n"
+		text += "\nbytes4 is an estimate: a quarter of the bytes. Qwen's tokenizer gave 14 to 37 % more tokens on measured rows. `arena export --tokenizer` counts with a model's own tokenizer.\n"
 	}
 	for i, kind := range kinds[:kindTeam] {
 		text += f.count(order, i, kind)

@@ -22,7 +22,7 @@ var licences = []struct {
 }
 
 // licenceNote is the card's note on the table of licences.
-const licenceNote = "\nA licence is that of the weights, read in their publisher's repository; whether it binds what the model wrote is not said here. \"Not known\" permits nothing.\n"
+const licenceNote = "\nThe licence is that of the model's weights, as their publisher's repository states it. Whether it also applies to texts that the model wrote is not decided here. \"Not known\" is no permission.\n"
 
 // licenceOf returns the licence of the weights of a model, Unknown for a model that licences does
 // not hold, and "" for an empty name.

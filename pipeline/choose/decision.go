@@ -160,14 +160,14 @@ func PrintFunnel(w io.Writer, funnel []corpus.Stage) {
 	}
 	for _, s := range funnel {
 		if s.NotAsked > 0 {
-			fmt.Fprintf(w, "%s of %s attempts that cannot become rows were drawn for grading, the others have no grade (not_asked); --set judge.dropped_every=1 grades all\n", thousands(s.Drawn), thousands(s.Drawn+s.NotAsked))
+			fmt.Fprintf(w, "of the attempts that cannot become rows, the judge graded a sample of %s of %s; the others have no grade (not_asked); --set judge.dropped_every=1 grades all\n", thousands(s.Drawn), thousands(s.Drawn+s.NotAsked))
 		}
 		if s.NotMeasured > 0 {
-			fmt.Fprintf(w, "%s attempts passed stage %s without a grade, at weight 1: the instrument was not measured on their domain (not_measured)\n", thousands(s.NotMeasured), s.Name)
+			fmt.Fprintf(w, "%s attempts passed stage %s without a grade and with weight 1, because the instrument was not measured on their domain (not_measured)\n", thousands(s.NotMeasured), s.Name)
 		}
 	}
 	if n := funnel[len(funnel)-1].Stripped; n > 0 {
-		fmt.Fprintf(w, "%s of the last stage's attempts have no thinking in their rows: no reply of the log holds it (thinking_unsaid)\n", thousands(n))
+		fmt.Fprintf(w, "%s of the rows' attempts have no thinking, because no model reply in their log contains it (thinking_unsaid)\n", thousands(n))
 	}
 }
 

@@ -273,9 +273,9 @@ func (w *writer) manifestDomains() []corpus.Domain {
 }
 
 func (w *writer) card(bank *guard.State, domains []corpus.Domain) corpus.Card {
-	guarded := "Nothing was held out: the requests were compared with no protected problem."
+	guarded := "No problem is protected: the requests were compared with nothing."
 	if entries := protectedEntries(bank); len(entries) > 0 {
-		guarded = fmt.Sprintf("What customers say and what system prompts hold was compared with %d protected problems, and answers searched for their ids; rows that hold one were left out. bank.json holds them out of what is made of this corpus.", len(entries))
+		guarded = fmt.Sprintf("The messages of users and the system prompts were compared with %d protected problems, and answers were searched for their ids. Rows with a match were left out. bank.json protects the same problems in everything that is made from this corpus.", len(entries))
 	}
 	card := corpus.NewCard(w.Domains.ByName(domain.Base))
 	card.Title = "Imported trajectories"

@@ -137,7 +137,7 @@ func (w *mixer) card(r *Report, portions []*portion, domains []corpus.Domain) co
 		{Heading: "Sources", Body: r.text()},
 	}, licenseSections, []corpus.Section{
 		{Heading: "Held-out protection", Body: w.protectionText()},
-		{Heading: "Known limits", Body: "What each source's card says of its judge, its filter and its limits holds for its rows. Weights count among the sources that have rows of a config and split; a source that has too little for its weight makes the mixture smaller, for no row is repeated."},
+		{Heading: "Known limits", Body: "The card of each source describes judge, filter and limits of its rows. Weights apply among the sources that have rows of a config and split. A source with too few tokens for its weight makes the mixture smaller, because no row is repeated."},
 	})
 	return card
 }
@@ -149,7 +149,7 @@ func (w *mixer) about() string {
 		}
 		return fmt.Sprintf("at most %d rows", n)
 	}
-	text := fmt.Sprintf("Rows of %d corpora, the train split weighed by tokens where weights were given; of eval and of problems all stay but copies. In training one request has %s in a config, one agent %s; of copies, and of rows with one request whose estimated Jaccard similarity is %.2g or more, the best stays. Rows lie mixed; tables/provenance.parquet and the metadata of config sft name the source of each.",
+	text := fmt.Sprintf("Rows of %d corpora. If weights were given, the train split is weighted by tokens; from the eval split and the problems, only copies were removed. In each config of the train split, one request has %s and one agent %s. Of copies, and of rows with the same request and an estimated Jaccard similarity of %.2g or more, the best one is kept. The rows are shuffled; tables/provenance.parquet and the metadata of config sft name the source of each.",
 		len(w.sources), limit(w.Config.PerProblem), limit(w.Config.PerAgent), w.Config.Near)
 	if w.Config.Where != "" {
 		text += fmt.Sprintf(" Attempts were selected by `%s`.", w.Config.Where)
@@ -162,6 +162,6 @@ func (w *mixer) protectionText() string {
 	for _, c := range w.bank.Clusters {
 		pools[c.Pool]++
 	}
-	return fmt.Sprintf("The banks of the sources are one: %d clusters in train, %d in eval, %d never touched; a cluster that is protected in one source is so in all. Every row was held against %d protected problems again, and the planted canaries were caught. bank.json pins the pools for the next build.",
+	return fmt.Sprintf("The banks of the sources were joined: %d clusters are in train, %d in eval, and %d are never touched. A cluster that is protected in one source is protected in all. Every row was compared again with %d protected problems, and the guard found all planted canaries. bank.json keeps the pools for the next build.",
 		pools[guard.PoolTrain], pools[guard.PoolEval], pools[guard.PoolNeverTouch], len(w.protection.Guard(corpus.SplitTrain).Bank()))
 }

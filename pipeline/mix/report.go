@@ -165,7 +165,7 @@ func stageOf(reason string) string {
 }
 
 func (r *Report) text() string {
-	return "Weights are of the train split, problems apart; where all are 0 the sources are united.\n\n" +
+	return "Weights apply to the train split, except the problems. If all are 0, all rows were taken.\n\n" +
 		corpus.Table("corpus | sha256 of its manifest | weight:", r.Sources, func(s SourceReport) string {
 			return fmt.Sprintf("%s | `%s` | %.4f", corpus.EscapeCell(s.Name), s.Corpus, s.Weight)
 		}) + "\n" +
@@ -192,7 +192,7 @@ func (w *mixer) licenses() (common string, sections []corpus.Section) {
 	text := fmt.Sprintf("The cards of all %d sources name `%s`.", len(w.sources), common)
 	if slices.ContainsFunc(w.sources, func(s *source) bool { return s.license != common }) {
 		common = corpus.NoLicense
-		text = "The sources are not given on the same terms. The rows of each stay under its own; tables/provenance.parquet names the source of every row.\n\n" +
+		text = "The sources have different licences. The rows of each source stay under its licence; tables/provenance.parquet names the source of every row.\n\n" +
 			corpus.Table("corpus (sha256 of its manifest) | licence", w.sources, func(s *source) string {
 				if s.license == corpus.NoLicense {
 					return "`" + s.SHA256 + "` | none named"

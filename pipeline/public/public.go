@@ -190,7 +190,7 @@ func (w *work) assemble(ctx context.Context, dir string) error {
 		return err
 	}
 	if what := w.closed.Find(carried.Body); what != "" {
-		carried.Body = "Its card is not shown: it names what is protected."
+		carried.Body = "Its card is not shown, because it names protected problems."
 	}
 	config := asjson.Bytes(map[string]any{"publish": map[string]any{"corpus": w.source.SHA256, "with_eval": w.WithEval}})
 	inputs := []corpus.Input{w.source.Input("corpus manifest")}

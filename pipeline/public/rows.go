@@ -122,11 +122,11 @@ func (w *work) isExposed(row any) bool {
 }
 
 func (w *work) about() corpus.Section {
-	eval := "The problems that students are evaluated on are not in it."
+	eval := "It does not contain the problems on which students are evaluated."
 	if w.WithEval {
-		eval = "The eval split is published with its rewards: whoever trains on this corpus must not evaluate on that."
+		eval = "The eval split is published with its rewards: whoever trains on this corpus must not evaluate on that split."
 	}
-	return corpus.Section{Heading: "What this is", Body: "The public half of a corpus: what its owner protects stays at home, and with it the bank, the reports and the ledger of other attempts. " + eval +
+	return corpus.Section{Heading: "What this is", Body: "This is the public part of a corpus. It does not contain the owner's protected problems, the bank, the reports, or the ledger of other attempts. " + eval +
 		" No row asks for a protected problem, and none shows its request, id or title, in results of tools either; manifest.json names the bank by its sha256.\n\n" +
 		corpus.Table("config | split | rows of the whole: | rows here: | left out", w.counts, func(c Count) string {
 			return fmt.Sprintf(

@@ -19,12 +19,12 @@ func (r *Leak) Text(shares guard.Shares, seed uint64) string {
 	b.WriteString(falseDropsText(&r.Guard.FalseDrops))
 	b.WriteString(honestText(r.Guard.Honest))
 	b.WriteString(findingsText(r.Guard))
-	b.WriteString("\nProtected requests were planted in other clothes, and found (a build with a recall below its floor fails):\n\n")
+	b.WriteString("\nTo test the guard, the build changed protected requests in these ways, planted them in rows, and counted those that the guard found. A build fails if a recall is below its minimum.\n\n")
 	kinds := slices.Clone(r.Guard.Injection.Kinds)
 	if r.Guard.Literal > 0 {
 		kinds = slices.DeleteFunc(kinds, func(k guard.InjectionRecall) bool { return k.Planted == 0 })
 	}
-	b.WriteString(corpus.Table("kind | planted: | found: | recall: | 95 % interval | floor:", kinds, func(k guard.InjectionRecall) string {
+	b.WriteString(corpus.Table("kind | planted: | found: | recall: | 95 % interval | minimum:", kinds, func(k guard.InjectionRecall) string {
 		return fmt.Sprintf(
 			"%s | %d | %d | %.3f | %.3f to %.3f | %.2f",
 			k.Kind,
@@ -46,22 +46,22 @@ func (r *Leak) Text(shares guard.Shares, seed uint64) string {
 func (r *Leak) splitText(shares guard.Shares, seed uint64) string {
 	var b strings.Builder
 	shared := "a gold item or a request"
-	audit := " No item is gold in two pools."
+	audit := " No item is a gold item in two pools."
 	if !r.HasItems {
 		shared = "a request"
 		audit = ""
 	}
-	fmt.Fprintf(&b, `All problems that share %s form one cluster, and a cluster is in one pool only: %d clusters (%d problems) in
-train, %d (%d) in eval, %d (%d) never touched; problems that say the same count once (shares %.3g eval, %.3g never-touch, seed %d; pinned in bank.json).%s
+	fmt.Fprintf(&b, `Problems that share %s form a cluster, and each cluster is in one pool only: %d clusters (%d problems) are in
+train, %d (%d) in eval, and %d (%d) are never touched. Problems with equal texts count once. The shares are %.3g for eval and %.3g for never-touch, with seed %d; bank.json keeps the pools.%s
 `, shared, r.Clusters[guard.PoolTrain], r.Problems[guard.PoolTrain], r.Clusters[guard.PoolEval], r.Problems[guard.PoolEval],
 		r.Clusters[guard.PoolNeverTouch], r.Problems[guard.PoolNeverTouch], shares.Eval, shares.NeverTouch, seed, audit)
 	if n := r.Clusters[guard.PoolHeldOut]; n > 0 {
-		fmt.Fprintf(&b, "%d more clusters (%d problems) are held out: those of held-out files of this run and of the runs before it, each with all that share %s with one; they are in no split.\n", n, r.Problems[guard.PoolHeldOut], shared)
+		fmt.Fprintf(&b, "%d further clusters (%d problems) are in no split, because they are held out: the problems of the held-out files of this build and of earlier ones, with all problems that share %s with them.\n", n, r.Problems[guard.PoolHeldOut], shared)
 	}
 	if len(r.Released) > 0 {
 		fmt.Fprintf(
 			&b,
-			"**%d problems were held out once and were released by name: %s.** What was measured on them before is no measure of a model that is trained on this corpus.\n",
+			"**%d problems were held out before and have been released by name: %s.** Earlier measurements on them say nothing about a model that is trained on this corpus.\n",
 			len(r.Released),
 			corpus.EscapeCell(strings.Join(r.Released, ", ")),
 		)
@@ -74,14 +74,14 @@ train, %d (%d) in eval, %d (%d) never touched; problems that say the same count 
 func (r *Leak) tiersText() string {
 	var b strings.Builder
 	if n := r.Guard.Literal; n > 0 {
-		fmt.Fprintf(&b, "Of the protected problems %d are of domains on which the detector of reworded requests was not measured (not_measured). They are found by their words: exactly, normalised, and by runs of eight words, also over several messages.\n\n", n)
+		fmt.Fprintf(&b, "%d of the protected problems belong to domains on which the detector of reworded requests was not measured (not_measured). For them the guard finds only texts that are equal, equal after normalisation, or that share runs of eight words with the request, also if these are spread over several messages.\n\n", n)
 	}
 	hasLexical := slices.Contains(r.Guard.Ran, guard.TierLexical)
 	if hasLexical && !slices.Contains(r.Guard.Ran, guard.TierEmbedding) {
-		b.WriteString("The lexical tier reads English. Of Spanish, German, Indonesian, Tagalog and Chinese it knows some 270 words, of other languages numbers and names: it found 14 of 29 translations by other hands, some by their numbers alone. No embedding tier ran, which adds what its model reads (--embeddings URL --embeddings-for guard).\n\n")
+		b.WriteString("The lexical tier reads English. It knows some 270 words of Spanish, German, Indonesian, Tagalog and Chinese, and only numbers and names of other languages. It found 14 of 29 translations by other authors, some of them by their numbers alone. The embedding tier, which reads the languages of its model, did not run (--embeddings URL --embeddings-for guard).\n\n")
 	}
 	if r.Guard.NotRun != "" {
-		fmt.Fprintf(&b, "A tier that was asked for did not run (%s).\n\n", corpus.EscapeCell(r.Guard.NotRun))
+		fmt.Fprintf(&b, "A requested tier did not run (%s).\n\n", corpus.EscapeCell(r.Guard.NotRun))
 	}
 	return b.String()
 }
@@ -90,17 +90,17 @@ func (r *Leak) tiersText() string {
 // problems, and how many were dropped.
 func (r *Leak) attemptsText() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d attempts were held against %d protected problems", r.Guard.Rows, r.Guard.Protected())
+	fmt.Fprintf(&b, "%d attempts were compared with %d protected problems", r.Guard.Rows, r.Guard.Protected())
 	if r.Outside == 0 && r.Clusters[guard.PoolHeldOut] == 0 {
 		b.WriteString(" (no public bank was given: only the day's own eval and never-touch clusters)")
 	} else if r.Outside > 0 {
 		fmt.Fprintf(&b, " (%d of them from held-out files)", r.Outside)
 	}
-	fmt.Fprintf(&b, "; %d were dropped, of which the funnel counts those that no stage before it had dropped", len(r.Guard.Dropped))
+	fmt.Fprintf(&b, ". %d were dropped; the funnel counts only those that no earlier stage had dropped", len(r.Guard.Dropped))
 	if slices.Contains(r.Guard.Ran, guard.TierLexical) {
-		fmt.Fprintf(&b, "; %d could not be read by the lexical tier", r.Guard.Unreadable)
+		fmt.Fprintf(&b, ". The lexical tier could not read %d", r.Guard.Unreadable)
 	}
-	b.WriteString(". The planted canaries were caught.\n\n")
+	b.WriteString(". The guard found all planted canaries.\n\n")
 	return b.String()
 }
 
@@ -112,9 +112,9 @@ func falseDropsText(f *guard.FalseDrops) string {
 	}
 	raised := ""
 	if f.Limit > 0 {
-		raised = fmt.Sprintf("; the threshold rises with the bank to keep it below %.1f %%", 100*f.Limit)
+		raised = fmt.Sprintf(". The threshold rises with the bank to keep this share below %.1f %%", 100*f.Limit)
 	}
-	return fmt.Sprintf("Honest rows lost: about %.1f %% (%.1f to %.1f at 95 %%), were they like these problems: %d of %d protected requests would be dropped for another that they do not repeat%s (guard.max_false; guard.same_only keeps near misses).\n\n",
+	return fmt.Sprintf("Estimated share of harmless rows that are lost: %.1f %% (95 %% interval %.1f to %.1f), for rows that resemble these problems. It was measured by checking each protected request against the others: %d of %d would be dropped because of a different request%s (guard.max_false; guard.same_only keeps near misses).\n\n",
 		100*f.Share, 100*f.Low, 100*f.High, f.Dropped, f.Held, raised)
 }
 
@@ -124,7 +124,7 @@ func honestText(h *guard.HonestReport) string {
 	if h == nil || h.Requests == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Of %d honest requests that were written for the project and ask for none of these problems, the guard drops %d: %.1f %% (%.1f to %.1f at 95 %%), %d of them as the same.\n\n",
+	return fmt.Sprintf("The project has %d harmless requests that ask for none of these problems. The guard drops %d of them: %.1f %% (95 %% interval %.1f to %.1f), %d of them as the same request.\n\n",
 		h.Requests, h.Dropped, 100*h.Share, 100*h.Low, 100*h.High, h.Same)
 }
 
@@ -134,7 +134,7 @@ func nearestText(g *guard.Report) string {
 	if len(g.NearestKept) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("\nThe %d kept attempts nearest to a protected request, for a person to read (`arena explain CORPUS ID`):\n\n", len(g.NearestKept)) +
+	return fmt.Sprintf("\nThe %d kept attempts that are most similar to a protected request. A person should read them (`arena explain CORPUS ID`):\n\n", len(g.NearestKept)) +
 		corpus.Table("attempt | nearest: | score:", g.NearestKept, func(row guard.KeptRow) string {
 			return fmt.Sprintf("%s | %s | %.3f", corpus.EscapeCell(row.ID), corpus.EscapeCell(row.HeldOut), row.Score)
 		})
@@ -153,11 +153,11 @@ func findingsText(g *guard.Report) string {
 		thresholds += fmt.Sprintf(" | %.3f:", point.Threshold)
 		drops += fmt.Sprintf(" | %d", point.Rows)
 	}
-	intro := "Attempts found, and dropped, by bank and tier.\n\n"
+	intro := "Attempts that were found and dropped, by bank and tier:\n\n"
 	curve := ""
 	if slices.Contains(g.Ran, guard.TierLexical) {
-		intro = fmt.Sprintf("Attempts found, and dropped, by bank and tier; kept are those that look like a protected problem and stay below the threshold of %.3f.\n\n", g.Threshold)
-		curve = " Another threshold would drop:\n\n" + corpus.Table(thresholds, []string{drops}, func(row string) string { return row })
+		intro = fmt.Sprintf("Attempts that were found and dropped, by bank and tier. The column kept counts those that resemble a protected problem but stay below the threshold of %.3f.\n\n", g.Threshold)
+		curve = " Other thresholds would drop:\n\n" + corpus.Table(thresholds, []string{drops}, func(row string) string { return row })
 	}
 	return intro +
 		corpus.Table("bank | problems: | "+tiers+"kept: | nearest kept:", g.Banks, func(part guard.BankReport) string {
@@ -173,5 +173,5 @@ func findingsText(g *guard.Report) string {
 				part.Kept,
 				part.Nearest,
 			)
-		}) + "\nreports/leak.json has every dropped attempt with the problem, the score and the words and numbers that agree." + cmp.Or(curve, "\n")
+		}) + "\nreports/leak.json lists every dropped attempt with the problem, the score, and the words and numbers that agree." + cmp.Or(curve, "\n")
 }

@@ -103,9 +103,9 @@ func newPrediction(graded []stats.Graded) Prediction {
 func (p *Prediction) sampleText() string {
 	switch {
 	case p.Drawn > 0:
-		return fmt.Sprintf(", %d of them drawn from those that cannot become rows and counted for all of these", p.Drawn)
+		return fmt.Sprintf(", %d of them a sample of those that cannot become rows, weighted to represent all of these", p.Drawn)
 	case p.LeftOut > 0:
-		return fmt.Sprintf(", all of which may become rows: %d drawn from the others are too few to stand for them", p.LeftOut)
+		return fmt.Sprintf(", all of which can become rows: the sample of %d others is too small to represent the rest", p.LeftOut)
 	}
 	return ""
 }
@@ -116,25 +116,25 @@ func (p *Prediction) Line() string {
 	case p.Attempts == 0:
 		return ""
 	case p.AUC == nil:
-		return fmt.Sprintf("grades and outcomes: not measured (%d of %d attempts solved), sft_weighted leaves the grade out", p.Solved, p.Attempts)
+		return fmt.Sprintf("whether grades predict outcomes was not measured (%d of %d attempts solved), so sft_weighted does not use the grade", p.Solved, p.Attempts)
 	}
-	use := "leaves the grade out"
+	use := "does not use the grade"
 	if p.Earned {
 		use = "uses the grade"
 	}
-	return fmt.Sprintf("grades and outcomes: AUC %.3f (%.3f to %.3f; %d of %d attempts solved%s), sft_weighted %s", *p.AUC, p.CI95[0], p.CI95[1], p.Solved, p.Attempts, p.sampleText(), use)
+	return fmt.Sprintf("grades predict outcomes with AUC %.3f (%.3f to %.3f; %d of %d attempts solved%s), so sft_weighted %s", *p.AUC, p.CI95[0], p.CI95[1], p.Solved, p.Attempts, p.sampleText(), use)
 }
 
 func (p *Prediction) text() string {
 	if p.AUC == nil {
-		return fmt.Sprintf("\nWhat the grade says of the outcome is not measured: of %d attempts with both%s, %d are solved, and at least %d of either outcome are needed. `sft_weighted` leaves the grade out.\n",
+		return fmt.Sprintf("\nWhether the grade predicts the outcome was not measured: of %d attempts with both%s, %d are solved, and at least %d solved and as many failed ones are needed. `sft_weighted` does not use the grade.\n",
 			p.Attempts, p.sampleText(), p.Solved, minOutcome)
 	}
-	use := "leaves the grade out"
+	use := "does not use the grade"
 	if p.Earned {
 		use = "uses the grade"
 	}
-	return fmt.Sprintf("\nOf a solved and a failed attempt of this build, the solved one has the higher grade with probability %.3f (AUC, 95 %% interval by problem %.3f to %.3f; %d of %d attempts solved%s; 0.5 says nothing). `sft_weighted` therefore %s; the reward keeps the subnet's formula.\n",
+	return fmt.Sprintf("\nThe probability that a solved attempt of this build has a higher grade than a failed one is %.3f (AUC, 95 %% interval by problem %.3f to %.3f; %d of %d attempts solved%s; 0.5 means no relation). `sft_weighted` therefore %s; the reward keeps the subnet's formula.\n",
 		*p.AUC, p.CI95[0], p.CI95[1], p.Solved, p.Attempts, p.sampleText(), use) + p.domainsText()
 }
 

@@ -26,7 +26,7 @@ func (r *Judges) constantText() string {
 		return ""
 	}
 	l := r.Levels[0]
-	return fmt.Sprintf("**The judge gave one grade, %.1f, to all %d attempts of %d agents: it measured nothing here.** Use no grade of this corpus.\n\n", l.Score, l.Attempts, r.GradedAgents)
+	return fmt.Sprintf("**The judge gave the same grade, %.1f, to all %d attempts of %d agents, so it measured nothing here.** Do not use the grades of this corpus.\n\n", l.Score, l.Attempts, r.GradedAgents)
 }
 
 // Lifted returns a description of the probes that raise the judge's grades too often, empty if there
@@ -50,16 +50,16 @@ func (r *Judges) Warning() string {
 // Text returns the text of the dataset card. maxUnscored is the maximum share of attempts without a
 // grade, 0 to 1.
 func (r *Judges) Text(maxUnscored float64) string {
-	text := fmt.Sprintf("Judge %s graded %d of %d attempts %s; %d have no grade (at most %.3g %% are allowed), and none of them counts as a low one: coverage %.1f %%. %s%s\n\n",
+	text := fmt.Sprintf("Judge %s graded %d of %d attempts %s; %d have no grade (at most %.3g %% are allowed). A missing grade never counts as a low one. Coverage: %.1f %%. %s%s\n\n",
 		r.Judge, r.Judged-r.Unscored, r.Judged, r.askedText(), r.Unscored, 100*maxUnscored, 100*r.Coverage, r.drawnText(), r.Multiplier.text())
 	text += corpus.Table("score: | attempts: | drawn: | kept:", r.Levels, func(l LevelRate) string {
 		return fmt.Sprintf("%.1f | %d | %d | %d", l.Score, l.Attempts, l.Drawn, l.Kept)
 	})
 	if n := r.Outcomes[arena.JudgeNotMeasured]; n > 0 {
-		text += fmt.Sprintf("\n%d more attempts are of domains on which the judge was not measured (not_measured): they have no grade, and a success of theirs weighs 1.\n", n)
+		text += fmt.Sprintf("\n%d further attempts belong to domains on which the judge was not measured (not_measured): they have no grade, and their successes weigh 1.\n", n)
 	}
 	if r.Outcomes[arena.JudgeUnparsed]+r.Outcomes[arena.JudgeRefused]+len(r.Doubts) > 0 {
-		text += fmt.Sprintf("\n%d answers could not be read and %d were refusals. Of the former, %d lack the quote of a gate that they say was passed, and %d quote what the attempt does not hold.\n",
+		text += fmt.Sprintf("\n%d answers could not be read and %d were refusals. Of the unreadable ones, %d lack the quote for a gate that they call passed, and %d quote text that the attempt does not contain.\n",
 			r.Outcomes[arena.JudgeUnparsed], r.Outcomes[arena.JudgeRefused], r.Doubts[arena.DoubtNoQuote], r.Doubts[arena.DoubtUnfound])
 	}
 	return text + r.Predicts.text() + r.Thinking.text() + framesText(r.Frames, r.Multiplier.Frames) + agreementText(r.Agreement) + r.SubnetText() + r.Probes.text() + r.Steps.text()
@@ -82,7 +82,7 @@ func (r *Judges) drawnText() string {
 	if r.DroppedEvery < 2 {
 		return ""
 	}
-	return fmt.Sprintf("It was asked about all that passed filter and score, and about %d of the %d others, drawn by their ids, one in %d (judge.dropped_every). Frames and probes below are of these attempts; where grades are compared with outcomes, a drawn attempt counts %d times. ",
+	return fmt.Sprintf("It graded all attempts that passed filter and score, and a sample of %d of the %d others, about one in %d, chosen by their ids (judge.dropped_every). Frames and probes below are of these attempts; in comparisons of grades with outcomes, a sampled attempt counts %d times. ",
 		r.Drawn, r.Drawn+r.Outcomes[arena.JudgeNotAsked], r.DroppedEvery, r.DroppedEvery)
 }
 
@@ -95,9 +95,9 @@ func framesText(flags []frames.Flag, weigh multiplier.Frames) string {
 		return !f.Framed
 	})
 	if len(flagged) == 0 {
-		return fmt.Sprintf("\nOf %d agents with passages that decided a grade, none filled one frame again and again.\n", len(flags))
+		return fmt.Sprintf("\nOf %d agents with passages that decided a grade, none repeated one sentence frame with other fillings.\n", len(flags))
 	}
-	return fmt.Sprintf("\nOf %d agents with passages that decided a grade, %d filled a frame again and again (multiplier.frames: %s):\n\n", len(flags), len(flagged), weigh) +
+	return fmt.Sprintf("\nOf %d agents with passages that decided a grade, %d repeated the same sentence frames with other fillings (multiplier.frames: %s):\n\n", len(flags), len(flagged), weigh) +
 		corpus.Table("agent | passages: | pairs: | alike: | repeated: | copied:", flagged[:min(cardAgents, len(flagged))], func(f frames.Flag) string {
 			return fmt.Sprintf(
 				"%s | %d | %d | %.2f | %.2f | %.2f",
@@ -118,12 +118,12 @@ func (r *Multiplier) text() string {
 	}
 	missing := "is left out"
 	if r.Unscored == multiplier.Mean {
-		missing = "takes the mean grade of its run, and is left out where the run has none"
+		missing = "takes the mean grade of its run, and is left out if the run has none"
 	}
-	text := fmt.Sprintf("A success is weighed by %s: %.3g of it for none, rising evenly to all of it from %.3g on; an attempt without a grade %s.",
+	text := fmt.Sprintf("The reward of a success is multiplied by a factor from %s: %.3g at grade 0, rising linearly to 1 at grade %.3g and above; an attempt without a grade %s.",
 		weighed, r.Floor, r.Ceiling, missing)
 	if r.Runs != nil {
-		text += " reports/judges.json has the mean and the coverage of each run."
+		text += " reports/judges.json lists the mean and the coverage of each run."
 	}
 	return text
 }
@@ -134,7 +134,7 @@ const cardAgents = 10
 
 // Text returns the text of the dataset card.
 func (r *Agents) Text() string {
-	return fmt.Sprintf("%d agents; the largest has %.1f %% of the kept attempts, Gini %.2f. reports/agents.json lists all.\n\n", len(r.Agents), 100*r.TopShare, r.Gini) +
+	return fmt.Sprintf("%d agents. The agent with most kept attempts has %.1f %% of them; the Gini coefficient is %.2f. reports/agents.json lists all agents.\n\n", len(r.Agents), 100*r.TopShare, r.Gini) +
 		corpus.Table("agent | attempts: | agentic: | adaptivity | solved: | kept:", r.Agents[:min(cardAgents, len(r.Agents))], func(a AgentShare) string {
 			return fmt.Sprintf(
 				"%s | %d | %d | %s | %d | %d",
@@ -158,9 +158,9 @@ func (a *AgentShare) Adapts() string {
 
 func agreementText(r *agreement.Report) string {
 	if r == nil {
-		return "\nIts agreement with labels was not given to this build (--judge-agreement).\n"
+		return "\nThe agreement of the judge with labels was not measured (--judge-agreement).\n"
 	}
-	return "\nHow far it agrees with others, with 95 % intervals clustered by problem:\n\n" +
+	return "\nAgreement of the judge with others, with 95 % intervals clustered by problem:\n\n" +
 		corpus.Table("a | b | n: | coverage: | exact | kappa | weighted kappa", r.Pairs, func(p agreement.Pair) string {
 			return fmt.Sprintf(
 				"%s | %s | %d | %.3f | %s | %s | %s",
@@ -193,9 +193,9 @@ func figure(f agreement.Figure) string {
 
 func (r *Probes) text() string {
 	if r == nil {
-		return "\nHow far empty words, orders or copies move it was not measured: no attempt was drawn, and --judge-probes gave no figures.\n"
+		return "\nHow far empty words, instructions or copied texts change its grades was not measured: no attempt was sampled, and --judge-probes gave no figures.\n"
 	}
-	where := "measured apart from this build"
+	where := "measured outside of this build"
 	if r.Every > 0 {
 		where = fmt.Sprintf("on one in %d attempts of these days", r.Every)
 	}
@@ -205,7 +205,7 @@ func (r *Probes) text() string {
 			lines = append(lines, p.Name+": "+p.Doc)
 		}
 	}
-	return "\nHow far its score moves where it should not, " + where + " (95 % intervals; the mean's is clustered by problem):\n\n" +
+	return "\nHow far its grades change although they should not, " + where + " (95 % intervals; the mean's is clustered by problem):\n\n" +
 		corpus.Table("probe | n: | raised: | lowered: | share raised | mean shift", r.Probes, func(p probe.Summary) string {
 			mean := fmt.Sprintf("%+.3f", p.MeanShift)
 			if p.CI95 != nil {
@@ -230,16 +230,16 @@ func (r *Steps) text() string {
 	}
 	n := r.Verdicts
 	return fmt.Sprintf(`
-Config steps is labelled by %s: of %d attempts that may be rows it judged %d, coverage %.1f %%; %d have no verdicts and are no rows.
-Of their steps %d were needed, %d waste and %d unclear: a row ends before the first message that is unclear.
+The steps of config steps are labelled by %s. Of %d attempts that could become rows, it labelled %d (coverage %.1f %%); %d have no labels and are left out.
+%d steps were needed, %d waste and %d unclear. A row ends before its first unclear message.
 `, r.Judge, r.Judged, r.Judged-r.Unscored, 100*r.Coverage, r.Unscored, n.Needed, n.Waste, n.Unclear)
 }
 
 // LengthsText returns the card's table of lengths, from which users choose a trainer's maximum
 // sequence length.
 func LengthsText(lengths []Lengths) string {
-	return fmt.Sprintf("Turns of the model, and tokens of a whole attempt (%s), of config sft:\n\n", rows.Bytes4{}.Name()) +
-		corpus.Table("split | attempts: | turns: half, 9 of 10, all | tokens: half, 9 of 10, all", lengths, func(l Lengths) string {
+	return fmt.Sprintf("Turns of the model and tokens per attempt (counted by %s) in config sft:\n\n", rows.Bytes4{}.Name()) +
+		corpus.Table("split | attempts: | turns: median, 90 %, maximum | tokens: median, 90 %, maximum", lengths, func(l Lengths) string {
 			return fmt.Sprintf(
 				"%s | %d | %s | %s",
 				l.Split,

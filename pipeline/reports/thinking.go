@@ -51,7 +51,7 @@ func (c *ThinkingCounts) add(s *arena.Structure) {
 func (t *Thinking) text() string {
 	k := t.Kept
 	return fmt.Sprintf(
-		"\nOnly what a model said is graded and stays. Of the %d attempts in config sft, %d lost their thinking and have no grade, because it stands in no reply of their log (thinking_unsaid; %d of all %d with a dialogue). The log of %d (%.1f %%) cannot tell: it has no thinking to look for, no replies, or not all of them whole.\n",
+		"\nOnly thinking that a model wrote is graded and kept. Of the %d attempts in config sft, %d have no grade and their thinking was removed, because no model reply in their log contains it (thinking_unsaid; %d of all %d attempts with a dialogue). For %d (%.1f %%) the log cannot show it: there is no thinking, or the replies are missing or incomplete.\n",
 		k.Attempts,
 		k.Unsaid,
 		t.Read.Unsaid,

@@ -24,7 +24,7 @@ func (f *buildFlags) printSummary(s *pipeline.Summary) {
 		fmt.Fprintf(f.streams.Err, "warning: %s\n", s.Lifted)
 	}
 	if s.Withdrawn > 0 {
-		fmt.Fprintf(f.streams.Err, "warning: earlier versions train on %s that are protected now: reports/withdrawn.json names them and the versions\n", cli.Counted(s.Withdrawn, "attempt", "attempts"))
+		fmt.Fprintf(f.streams.Err, "warning: earlier versions of the corpus train on %s that are now protected; reports/withdrawn.json lists them with the versions\n", cli.Counted(s.Withdrawn, "attempt", "attempts"))
 	}
 	if f.noisy.Quiet {
 		return
@@ -36,7 +36,7 @@ func (f *buildFlags) printSummary(s *pipeline.Summary) {
 	}
 	printRows(w, f.target.Name, s.Rows)
 	if s.Top > 0 {
-		fmt.Fprintf(w, "at most %s a problem became rows; --set select.top=N allows N\n", cli.Counted(s.Top, "attempt", "attempts"))
+		fmt.Fprintf(w, "at most %s per problem became rows; --set select.top=N changes the number\n", cli.Counted(s.Top, "attempt", "attempts"))
 	}
 	fmt.Fprintf(w, "check it with: arena verify %s\n", f.target.Name)
 }
@@ -71,5 +71,5 @@ func (f *buildFlags) printFunnel(s *pipeline.Summary, err error) error {
 // keepsWork returns err with the hint that finished blocks of the build are kept and the same
 // command continues. An error that already has a hint is returned unchanged.
 func keepsWork(err error) error {
-	return cli.DefaultHint(err, "finished blocks are kept: mend the cause and run the same command again")
+	return cli.DefaultHint(err, "finished blocks are kept: fix the cause and run the same command again")
 }

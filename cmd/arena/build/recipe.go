@@ -175,7 +175,7 @@ func writeRecipe(
 		g := report.Proof.Guard
 		fmt.Fprintf(
 			s.Err,
-			"guard     %d rows held against %d protected problems, %d dropped\n",
+			"guard     %d rows compared with %d protected problems, %d dropped\n",
 			g.Rows,
 			g.Protected(),
 			len(g.Dropped),
