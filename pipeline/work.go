@@ -14,22 +14,23 @@ import (
 )
 
 const (
-	// blocksFolder is the folder, in a work folder, of the blocks: the results stored for each
-	// input.
+	// blocksFolder is the name of the folder, in a work folder, with the blocks: the results stored
+	// for each input.
 	blocksFolder = "blocks"
-	// findingsFolder is the folder, in a work folder, of the guard's findings, one file for the
-	// attempts of each input.
+	// findingsFolder is the name of the folder, in a work folder, with the findings of the guard
+	// (which detects held-out problems), one file for the attempts of each input.
 	findingsFolder = "findings"
-	// partsFolder is the folder, in a work folder, of the corpus's data files before they are
-	// assembled.
+	// partsFolder is the name of the folder, in a work folder, with the corpus's data files before
+	// they are assembled.
 	partsFolder = "parts"
 	// planFile is the name of the file, in a work folder, with the decision on every record and the
 	// shares of the corpus to write.
 	planFile = "plan.json"
 )
 
-// unitDepths has, by the first element of a path in a work folder, the number of elements that name
-// one block, its findings, one part or the plan. It is 2 for blocks, since blocks/NAME is one block.
+// unitDepths has, by the first element of a path in a work folder, how many elements the path of
+// one unit has. A unit is one block, its findings, one part or the plan. For blocks the number is
+// 2, since blocks/NAME is one block.
 var unitDepths = map[string]int{blocksFolder: 2, findingsFolder: 2, partsFolder: 3, planFile: 1}
 
 // SharedUnit returns the block, findings, part or plan that a slash-separated path in a work folder belongs
@@ -122,8 +123,8 @@ func RecordedDays(folder string) []string {
 // names one.
 const WorkSuffix = ".work"
 
-// reason returns, as text for people, why the stored results of an input are made again. It is
-// empty if the input is new.
+// reason returns, as text for people, why the results stored for an input are made again, for
+// example because the input file changed. It returns "" if the input is new.
 func (n inputNames) reason(in input, status block.Status) string {
 	if status == block.Missing {
 		folder, ok := n[in.files[0].Name]

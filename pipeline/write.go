@@ -96,8 +96,9 @@ func (s *session) summary(p *plan) *Summary {
 	return out
 }
 
-// checkUsable returns an error if too many records were unreadable, if too many attempts have no
-// answer of a judge, or if no record became a row of sft. It checks nothing for a draft.
+// checkUsable returns an error if too many records were unreadable, if a judge did not answer on
+// too many attempts, or if no record became a row of sft, the training examples. It checks nothing
+// for a draft.
 func (s *session) checkUsable(p *plan) error {
 	if s.Sources.Draft {
 		return nil
@@ -119,8 +120,9 @@ func (s *session) checkUsable(p *plan) error {
 	return nil
 }
 
-// checkAnswers returns ErrUnscored if more attempts have no answer of a judge than the configured
-// share of those that the judge was asked about. kind names the judge's answers in the error.
+// checkAnswers returns ErrUnscored if a judge did not answer on more than the configured share
+// (MaxUnscored) of the attempts that it was asked about. kind names the missing answers in the
+// error.
 func (s *session) checkAnswers(kind string, asked, unanswered int) error {
 	if float64(unanswered) <= s.Config.MaxUnscored*float64(asked) {
 		return nil
@@ -133,7 +135,8 @@ func (s *session) partDir(p *plan, u unit) string {
 }
 
 // writeUnit writes a unit (a worker's share of the corpus) unless its files exist. It returns the
-// reports if it wrote the unit with the ledger, and nil otherwise.
+// corpus's reports if it wrote the unit that has the ledger (the table with a line on every
+// attempt), and nil otherwise.
 func (s *session) writeUnit(
 	ctx context.Context,
 	p *plan,
@@ -171,7 +174,8 @@ func (s *session) writeUnit(
 }
 
 // assemble writes the corpus from the files that all workers wrote. It returns nil if another
-// process has not finished. set contains the reports; if it is nil, the reports are made.
+// process has not written its files yet. set has the reports of the corpus; if it is nil, they are
+// made.
 func (s *session) assemble(
 	ctx context.Context,
 	p *plan,

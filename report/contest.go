@@ -261,9 +261,9 @@ func WeightsPage(results, changed []*yuma.Result) *Page {
 	return p
 }
 
-// changesSection renders the dividends of each validator of the last epoch, as shares of all,
-// with the weights of the file and with the changed ones. Nodes without dividends in both are
-// left out.
+// changesSection returns a section of a report with the dividends of each validator in the last
+// epoch, as shares of all: by the weights in the file, and by the changed weights. Nodes without
+// dividends in both are left out.
 func changesSection(results, changed []*yuma.Result) Section {
 	s := Section{
 		Heading: "Dividends of the last epoch by validator",

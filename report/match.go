@@ -46,7 +46,8 @@ func MatchPage(r *match.Result) *Page {
 	return p
 }
 
-// omitted returns a note on the prompts of a round that do not decide, "" if all do.
+// omitted returns a note on how many prompts of a round do not count for its result, because the
+// teacher's continuation is empty or a student has no KL divergence. It returns "" if all count.
 func omitted(r *match.Result) string {
 	if r.Empty+r.Unmeasured == 0 {
 		return ""

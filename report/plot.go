@@ -104,7 +104,7 @@ func drawBars(b *figures.Bars) []byte {
 	return s.Bytes()
 }
 
-// stackTotals returns the height of each bar: the sum of its counts over all stacks.
+// stackTotals returns, for each bar of a chart, its height: the sum of its counts over all stacks.
 func stackTotals(b *figures.Bars) []float64 {
 	totals := make([]float64, len(b.Names))
 	for _, stack := range b.Stacks {
@@ -150,8 +150,8 @@ func fill(stack figures.Stack, i int) string {
 // svg is the text of an SVG file.
 type svg struct{ bytes.Buffer }
 
-// bars draws the bars and the names below them. If names are wider than the space of a bar, only
-// every n-th name is drawn. y converts a count to a vertical position.
+// bars draws the bars of a chart and the names below them. If names are wider than the space of a
+// bar, only every n-th name is drawn. y converts a count to a vertical position in pixels.
 func (s *svg) bars(b *figures.Bars, y func(float64) float64) {
 	slot := float64(plotRight-plotLeft) / float64(len(b.Names))
 	width := min(slot*0.7, 60)
@@ -182,7 +182,8 @@ func (s *svg) bars(b *figures.Bars, y func(float64) float64) {
 	}
 }
 
-// legend draws the names and colours of the stacks in a row above the plot, aligned to the right.
+// legend draws the legend of a chart: the names and colours of the stacks in a row above the plot,
+// aligned to the right.
 func (s *svg) legend(stacks []figures.Stack) {
 	x := float64(plotRight)
 	for i := len(stacks) - 1; i >= 0; i-- {
@@ -218,8 +219,9 @@ func (s *svg) line(x1, y1, x2, y2 float64, color string) {
 	)
 }
 
-// text writes an escaped text, unless it is empty. anchor is the value of the SVG attribute
-// text-anchor. attributes are further attributes in SVG syntax, which are written unchanged.
+// text adds the SVG element of a text at the position x, y, unless content is empty. anchor is the
+// value of the attribute text-anchor. attributes are further attributes in SVG syntax, which are
+// written unchanged.
 func (s *svg) text(
 	x, y float64,
 	size int,
@@ -242,7 +244,7 @@ func (s *svg) text(
 	io.WriteString(s, "</text>\n")     //nolint:errcheck // likewise
 }
 
-// coordinate formats a length in pixels with at most one decimal.
+// coordinate formats a length in pixels, rounded to one decimal, for SVG.
 func coordinate(v float64) string {
 	return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64)
 }

@@ -102,8 +102,8 @@ func isBlank(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r > ' ' })
 }
 
-// catalogLines returns the lines of a catalogue sorted by the bytes of their product ids, which
-// is the order of documents with equal scores. Lines with the same id keep their order. Empty
+// catalogLines returns the lines of a catalogue sorted by the bytes of their product ids, since
+// search results with equal scores have this order. Lines with the same id keep their order. Empty
 // lines are left out.
 func catalogLines(ctx context.Context, data []byte) ([]line, error) {
 	var lines []line
@@ -133,9 +133,9 @@ func catalogLines(ctx context.Context, data []byte) ([]line, error) {
 	return lines, nil
 }
 
-// columns are the sections of the index file other than the text index. Each byte slice has one
-// value of fixed size for each document. ids has the id of each document, shopNames the id of each
-// shop.
+// columns are the sections of the index file other than the text index. In each byte slice, every
+// document (product) has one value of a fixed size. ids has the id of each document, shopNames the
+// id of each shop.
 type columns struct {
 	prices, sold, shops, flags, places []byte
 	ids, shopNames                     table
@@ -155,13 +155,14 @@ func (c *columns) sections() []section {
 	}
 }
 
-// section is the name of a section of the index file, and the variable with its content.
+// section pairs the name of a section of the index file with the variable that has its content.
 type section struct {
 	name string
 	data *[]byte
 }
 
-// columnWriter collects the columns of the index file, which have one value for each document.
+// columnWriter collects those sections of the index file that have one value for each document
+// (product).
 type columnWriter struct {
 	columns
 	info indexInfo
@@ -186,8 +187,8 @@ func (c *columnWriter) add(d document, l line) {
 	c.ids.add(d.id)
 }
 
-// shopNumber returns the number of the shop with this id, or 0 for an empty id. It assigns the next
-// number to a new shop.
+// shopNumber returns the number of the shop with this id, or 0 for an empty id. A shop that was not
+// seen before gets the next number; the first is 1.
 func (c *columnWriter) shopNumber(id string) uint32 {
 	if id == "" {
 		return 0

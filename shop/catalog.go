@@ -53,7 +53,8 @@ func (t table) get(i int) string {
 	return string(t.text[start:end])
 }
 
-// find returns the index of s in a table that is sorted bytewise, and whether s is in the table.
+// find returns the index of s in a table that is sorted bytewise, and true. If s is not in the
+// table, it returns the index at which s would be, and false.
 func (t table) find(s string) (int, bool) {
 	return sort.Find(len(t.ends)/4, func(i int) int {
 		return strings.Compare(s, t.get(i))
@@ -174,8 +175,8 @@ func (c *Catalog) Has(id string) bool {
 	return ok
 }
 
-// shopNumber returns the number of the shop with this id, counted from 1. It returns 0 if the
-// catalogue has no product of that shop.
+// shopNumber returns the number, counted from 1, that the index gives to the shop with this id. It
+// returns 0 if the catalogue has no product of that shop.
 func (c *Catalog) shopNumber(id string) uint32 {
 	i, ok := c.shopNames.find(id)
 	if !ok {

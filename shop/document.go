@@ -117,8 +117,8 @@ var (
 // ID returns the product id of a search hit.
 func (c *Catalog) ID(h index.Hit) string { return c.ids.get(int(h.Document)) }
 
-// searchResponse returns the server's response to a search: a list of products with the fields
-// searchFields. It returns an error if the server would fail on the query.
+// searchResponse returns what the subnet's server responds to a search: a list of products with the
+// fields searchFields. It returns an error if that server would fail on the query.
 func (c *Catalog) searchResponse(q Query, rules Rules) (python.Value, error) {
 	hits, err := c.Find(q, rules)
 	if err != nil {
@@ -154,8 +154,8 @@ func (c *Catalog) lookUp(ids string, read func(i int) (python.Value, error)) (py
 	return python.ListOf(list...), nil
 }
 
-// fields returns the named fields of product i. A missing field is an error, for which the
-// server responds with status 500.
+// fields returns the named fields of product i as a Python dict. A missing field is an error, to
+// which the subnet's server responds with status 500.
 func (c *Catalog) fields(i int, names []string) (python.Value, error) {
 	doc, err := c.product(i)
 	if err != nil {

@@ -83,8 +83,8 @@ func cleanQuery(text string) string {
 	}, text))
 }
 
-// search ranks products by the query text and returns those that pass the filter, at most
-// maxPage pages. The filter is applied to the first depth products only.
+// search ranks products by the query text and returns those that meet the conditions f, at most
+// maxPage pages. The conditions are applied only to the depth best products.
 func (c *Catalog) search(
 	text string,
 	f filter,
@@ -113,8 +113,8 @@ func (c *Catalog) search(
 	return hits, nil
 }
 
-// uniqueIDs returns the best hit of each product id, for catalogues in which several products have
-// the same id. The hit gets the first document with the id, since the server reads products by id
+// uniqueIDs keeps the best hit of each product id, for catalogues in which several products have
+// the same id. The hit then names the first document with that id: the server reads products by id,
 // and so filters, sorts and shows that document. ranked is overwritten.
 func (c *Catalog) uniqueIDs(ranked []index.Hit) []index.Hit {
 	seen := map[uint32]bool{}
@@ -131,7 +131,8 @@ func (c *Catalog) uniqueIDs(ranked []index.Hit) []index.Hit {
 	return unique
 }
 
-// filter has the conditions of a search other than its text.
+// filter has the conditions of a search other than its text: bounds of the price, services and the
+// shop.
 type filter struct {
 	low, high *float64 // the bounds of the price, nil for none
 	services  byte     // the bits of the services that a product must have
@@ -165,8 +166,8 @@ func (f filter) isEmpty() bool {
 	return f.low == nil && f.high == nil && f.services == 0 && !f.hasShop
 }
 
-// matches reports whether document i passes the filter. Like the server, it ignores a price
-// bound of NaN.
+// matches reports whether document (product) i meets the conditions of a search other than its
+// text. Like the server, it ignores a price bound of NaN.
 func (f filter) matches(c *Catalog, i uint32) bool {
 	if f.hasShop && (f.shop == 0 || c.shopOf(i) != f.shop) {
 		return false

@@ -17,11 +17,14 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
+// profileFiles has, for each profile, NAME.txt with its system prompt, and the definitions of its
+// tools in JSON.
+//
 //go:embed profiles
 var profileFiles embed.FS
 
-// profile is a harness profile: the names of the student's tools in the order of the prompt, and
-// the folder of their definitions.
+// profile is a named set of tools that a student model is shown: the tools' names in the order of
+// the prompt, and the folder of their definitions.
 type profile struct {
 	name  string
 	tools []string

@@ -21,8 +21,8 @@ const (
 	remoteTries    = 2
 	remoteWait     = 2 * time.Second
 	remoteBusyWait = 5 * time.Second
-	// maxResponseBytes is the maximum size of a response in bytes. A page of the ten largest
-	// products is far smaller.
+	// maxResponseBytes is the maximum size in bytes of a response of the search server. A page of
+	// the ten largest products is far smaller.
 	maxResponseBytes = 16 << 20
 )
 
@@ -69,8 +69,9 @@ func (r *Remote) Get(
 	return v, status, err == nil
 }
 
-// send sends a request once and returns the decoded response and its status. After an error, the
-// status is that of the server's refusal, or 0 if there was no readable response.
+// send sends a request to the search server once and returns the decoded response and its HTTP
+// status. After an error, the status is that of the server's refusal, or 0 if there was no readable
+// response.
 func (r *Remote) send(ctx context.Context, url string) (v python.Value, status int, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

@@ -141,8 +141,8 @@ func write(w http.ResponseWriter, status int, contentType string, body []byte) {
 	_, _ = w.Write(body) // fails only if the client is gone
 }
 
-// explanations maps a status to the text of Werkzeug's error page, which the subnet's server
-// sends.
+// explanations maps an HTTP status to the text of the error page that the subnet's server
+// (Werkzeug) sends.
 var explanations = map[int]string{
 	http.StatusNotFound:            "The requested URL was not found on the server. If you entered the URL manually please check your spelling and try again.",
 	http.StatusMethodNotAllowed:    "The method is not allowed for the requested URL.",

@@ -98,8 +98,9 @@ func texts(v python.Value) []string {
 	})
 }
 
-// meets reports whether a product has the required value, without regard to case, as a part of the
-// attribute named key, of any other attribute or option, or of its description.
+// meets reports whether a product has the required value of the attribute named key. Without regard
+// to case, the value must be a part of that attribute's text, of any other attribute or option, or
+// of the description.
 func (p productTexts) meets(key string, value python.Value) bool {
 	want := python.Lower(value.String())
 	for _, it := range p.attributes.Dict {
@@ -144,8 +145,8 @@ func (p productTexts) report(reqs, id python.Value) python.Value {
 const findPath = "/find_product"
 
 // findProduct executes the tool find_product, a search with the arguments a. If a search within one
-// shop has no result, it searches again without the service filter if there was one, and then with
-// the first two words of the query and no such filter.
+// shop has no result, it searches again without the service filter if one was set, and then with
+// only the first two words of the query, also without that filter.
 func (c *call) findProduct(a python.Value) python.Value {
 	q := argument(a, "q")
 	params := c.findParams(a, q)

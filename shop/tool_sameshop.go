@@ -94,8 +94,8 @@ func candidateShops(results python.Value) []python.Value {
 	return shops
 }
 
-// productsOfShop returns the product candidate and, for each further search (spec), the first
-// product that the search finds in the candidate's shop. It returns nil if a search finds none.
+// productsOfShop returns the product candidate and, for each further search in specs, the first
+// product that the search finds in the shop of candidate. It returns nil if a search finds none.
 func (c *call) productsOfShop(candidate python.Value, specs []python.Value) []python.Value {
 	products := []python.Value{candidate}
 	shop := python.String(argument(candidate, "shop_id").String())
@@ -109,9 +109,10 @@ func (c *call) productsOfShop(candidate python.Value, specs []python.Value) []py
 	return products
 }
 
-// searchShop searches within a shop until there are results, which it returns, or an empty list:
-// twice with the query, then with its first two words, then with its first word. The second search
-// repeats the first because the subnet's code removes a filter there that the query does not have.
+// searchShop searches within a shop until a search has results, and returns them, or an empty list:
+// twice with the query of spec, then with its first two words, then with its first word. The second
+// search repeats the first because the subnet's code removes a filter there that the query does not
+// have.
 func (c *call) searchShop(spec, shop python.Value) python.Value {
 	params := c.specParams(spec).With("shop_id", shop)
 	if price := argument(spec, "price"); price.Truth() {

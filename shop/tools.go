@@ -108,8 +108,8 @@ func Observation(answers []Answer) string {
 	return string(append(b, "]</obs>"...))
 }
 
-// signature has the names of a tool's parameters in order, and the method that executes the tool.
-// The first required parameters have no default.
+// signature has the names of a tool's parameters in order, how many of them (the first ones) are
+// required, and the method that executes the tool.
 type signature struct {
 	params   []string
 	required int
@@ -150,8 +150,8 @@ func mustBeDict(v python.Value, method string) {
 	}
 }
 
-// loads returns Python's json.loads(text). valid is false if the text is not JSON. Any other
-// error is raised.
+// loads returns what Python's json.loads(text) returns. valid is false if the text is not JSON. Any
+// other error is raised as Python raises it.
 func loads(text string) (v python.Value, valid bool) {
 	v, err := python.Loads(text)
 	if _, syntax := errors.AsType[*python.DecodeError](err); syntax {
@@ -211,8 +211,8 @@ func enumeration(words []string) string {
 }
 
 // get sends a request to the search server, records it, and returns the response. Parameters that
-// are None are not sent. It returns None if the request fails. It raises Python's error if a
-// parameter cannot be encoded.
+// are None are not sent. It returns Python's None if the request fails. It raises Python's error if
+// a parameter cannot be encoded.
 func (c *call) get(path string, params python.Value) python.Value {
 	isNone := func(it python.Item) bool {
 		return it.Value.Kind == python.None

@@ -65,7 +65,8 @@ func (r *Run) finish(ctx context.Context, f *folder) (*evaluation.Summary, error
 	return s, WriteJSON(f.file(SummaryFile), s)
 }
 
-// toolsUnseen reports whether a server of the run in folder showed no tools to the model.
+// toolsUnseen reports whether a server of the run in folder did not pass the tool definitions on to
+// the model, as the folder's file on servers records.
 func toolsUnseen(folder string) bool {
 	b, err := os.ReadFile(filepath.Join(folder, ServersFile))
 	return err == nil && gjson.GetBytes(b, "#(tools_unseen==true)").Exists()
@@ -205,7 +206,8 @@ func (o *outputs) add(p *arena.Problem, r *rollout.Result) error {
 }
 
 // addTokens adds the tokens of a rollout's replies to the table of tokens, if the run stores
-// tokens. It reads the replies again from the journal, since they were not retained in memory.
+// tokens. It reads the replies again from the journal (the file with all replies of the run), since
+// they were not retained in memory.
 func (o *outputs) addTokens(
 	f *folder,
 	key journal.Key,
@@ -282,8 +284,8 @@ func (o *outputs) drop() (err error) {
 	return err
 }
 
-// sink writes lines to a file that has its final name only when it is complete. Lines are collected
-// into blocks, each of which is written as plain text or as a zstd frame.
+// sink writes lines to a file that gets its final name only when it is complete. Lines are
+// collected into blocks, each of which is written as plain text or as a zstd frame.
 type sink struct {
 	file *atomicfile.File
 	// lines are the lines of the current block and size their length in bytes. The block is written

@@ -109,9 +109,10 @@ func openFolder(path string, spec Spec, grows func(old, now Spec) (bool, error))
 
 func (f *folder) file(name string) string { return filepath.Join(f.path, name) }
 
-// claim checks that a run of spec may use the folder, and writes spec to it if the folder has no
-// rollouts. It returns the spec of the rollouts in the folder, which differs from spec if the run
-// is to grow. The error is ErrChanged if the specs differ and grows is nil or reports false.
+// claim checks that a run of spec (the settings of a run) may use the folder, and writes spec to it
+// if the folder has neither replies nor rollouts. It returns the spec of the rollouts in the
+// folder, which differs from spec if the run is to grow. The error is ErrChanged if the specs
+// differ and grows is nil or reports false.
 func (f *folder) claim(spec Spec, grows func(old, now Spec) (bool, error)) (Spec, error) {
 	old, err := ReadSpec(f.path)
 	switch d := old.Differences(spec); {
@@ -129,7 +130,7 @@ func (f *folder) claim(spec Spec, grows func(old, now Spec) (bool, error)) (Spec
 	return old, fmt.Errorf("open run: %w: %s", ErrChanged, strings.Join(old.Differences(spec), "; "))
 }
 
-// untouched reports whether the folder has no stored turn and no rollout, so that its spec may be
+// untouched reports whether the folder has no stored reply and no rollout, so that its spec may be
 // replaced, for example after the server refused a setting.
 func (f *folder) untouched() bool {
 	return !slices.ContainsFunc([]string{turnsFile, rolloutsFile}, func(name string) bool {

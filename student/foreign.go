@@ -45,7 +45,7 @@ func Opened(runs []string, temporary func(name string) (string, error)) ([]strin
 }
 
 // foreignProblem is a line of problems.jsonl in a folder with another harness's results: the id,
-// the request, and the group of problems that are no independent evidence.
+// the request, and the group of the problem. Results at problems of one group are not independent.
 type foreignProblem struct {
 	ID    string `json:"problem_id"`
 	Query string `json:"query"`
@@ -133,9 +133,9 @@ func writeConversations(path string, rollouts []foreign.Rollout) (err error) {
 	return nil
 }
 
-// readForeignGroups returns the groups of the problems in a folder with another harness's results,
-// nil if all are in one group. Each group has a number. Rewordings are not searched, since the
-// detector of rewordings was measured on shopping requests only.
+// readForeignGroups returns the group number of each problem in a folder with another harness's
+// results. It returns nil if there are fewer than two groups. Rewordings are not searched, since
+// the detector of rewordings was measured on shopping requests only.
 func readForeignGroups(folder string) (groups, error) {
 	g := groups{}
 	indices := map[string]int{}

@@ -91,9 +91,10 @@ func facts(text string) []uint64 {
 	return out
 }
 
-// thoughts counts the turns of the model in messages: all turns, those with reasoning, those with
-// any text after a tool result, and those of the last kind that repeat a fact (three words or a
-// number) which only tool results contained before.
+// thoughts counts replies of the model in messages: all (turns); those with reasoning (reasoned);
+// those that have a fact (three successive words, or a number) in their text after a tool result
+// (after); and those of the last kind that repeat a fact that only tool results had before
+// (grounded).
 func thoughts(messages []chat.Message) (turns, reasoned, after, grounded int) {
 	told := map[uint64]bool{}
 	shown := map[uint64]bool{}

@@ -116,9 +116,10 @@ func checksByName() map[string]checks.Check {
 	return byName
 }
 
-// index builds the maps for finding attempts by their id and by their problem, best rank first,
-// and the maps ways and clusters. If an attempt has several copies, one that was not dropped at
-// reading is used.
+// index fills the maps by which attempts are found by their id (byID) and by their problem
+// (byProblem: only ranked attempts, best first), the map ways with the rating of each ranked
+// attempt, and the map clusters with the cluster of each problem. If an attempt has several copies,
+// one that was not dropped at reading is used.
 func (l *Ledger) index() {
 	l.byID = map[string]int{}
 	l.byProblem = map[string][]int{}
@@ -183,8 +184,9 @@ func (l *Ledger) readLeaks() error {
 	return err
 }
 
-// readBank sets l.protected and l.pools from bank.json. Both are empty for a corpus without
-// that file, such as a published one.
+// readBank sets l.protected and l.pools, the texts of the protected problems and the pool of each
+// problem, from the corpus's file bank.json. Both are empty for a corpus without that file, such as
+// a published one.
 func (l *Ledger) readBank() error {
 	l.protected = map[string]string{}
 	l.pools = map[string]guard.Pool{}

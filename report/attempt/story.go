@@ -97,8 +97,8 @@ func (l *Ledger) Tell(
 	}
 }
 
-// judgeNow grades an attempt by the offline judge and sets a.Now and the gates, if that judge
-// is the build's and the build did not ask it. Otherwise it does nothing.
+// judgeNow grades an attempt by the offline judge (which asks no model) and sets a.Now and the
+// gates. It does so only if the build used that judge and did not ask it about this attempt.
 func (a *Argument) judgeNow(t *arena.Trace) {
 	j := a.Judgement
 	if j == nil || j.Outcome != string(arena.JudgeNotAsked) || j.Judge != gates.Name {
@@ -114,9 +114,9 @@ func (a *Argument) judgeNow(t *arena.Trace) {
 	a.judged(line.Judgement)
 }
 
-// nearest sets n.Passage to the sentence of an attempt that has the most words in common with
-// the protected requests, and n.Where to a description of its position. It searches the request,
-// the customer's messages, the model's texts and the arguments of calls.
+// nearest sets n.Passage to the sentence of an attempt that shares the most words with the requests
+// of a protected problem (n.Texts), and n.Where to a text on where the sentence is. It searches the
+// request, the customer's messages, the model's texts and the arguments of calls.
 func (n *Near) nearest(s *Story) {
 	longest := 0
 	note := func(where, text string) {
@@ -185,13 +185,14 @@ func StoryOf(f *filters.Filter, t *arena.Trace, source string) *Story {
 	return s
 }
 
-// protectedItem matches an item in the guard's evidence: its id, or its title in quotes. The guard
-// detects held-out problems.
+// protectedItem matches, in a text with which the guard (which detects held-out problems) explains
+// a finding, an item: its id, or its title in quotes.
 var protectedItem = regexp.MustCompile(`\b(?:names|is) \w+ ([\w-]+)|title "(.+)"`)
 
-// holds returns sentences on where an attempt contains a protected item, of which what is
-// the id or title: the first steps in which the model writes it, a call contains it and a
-// result contains it. The last sentence, always present, is on whether the request names it.
+// holds returns sentences on where an attempt contains a protected item, whose id or title is
+// what. They name the first step in which the model writes it, the first in which a call contains
+// it, and the first in which a result does. The last sentence, always present, says whether the
+// request names it.
 func (s *Story) holds(what string) (places []string) {
 	seen := map[string]bool{}
 	contains := func(text string) bool {
@@ -251,8 +252,8 @@ func (c *Call) linked(r *filters.Row) {
 	}
 }
 
-// replyText returns the text and the calls of a logged reply. If the reply is not a chat
-// completion, it returns the complete reply.
+// replyText returns the text and the calls of a model's reply in the proxy's log. If the reply is
+// not a chat completion, it returns the complete reply.
 func replyText(r *arena.ProxyCall) string {
 	body := r.Response.Text()
 	message := gjson.Get(body, "choices.0.message")

@@ -115,8 +115,8 @@ func (l *Ledger) filtered(p *printer, a *Argument) {
 	}
 }
 
-// stripped returns the part of a sentence on the consequences of thinking that no model wrote.
-// It returns "" if there is no such thinking.
+// stripped returns the end of a sentence on thinking that no model wrote: that rows leave the
+// thinking out and no judge grades it. It returns "" if the attempt has no such thinking.
 func (a *Argument) stripped() string {
 	if !a.Verdict.ThinkingStripped {
 		return ""
@@ -201,8 +201,8 @@ func judged(p *printer, a *Argument) {
 // margin is the number of bytes of text shown on each side of a cited passage.
 const margin = 60
 
-// around returns a cited passage in brackets. If the dialogue contains the passage, the text
-// before and after it is added.
+// around returns a cited passage in brackets. If the dialogue has the passage in the cited step, up
+// to margin bytes of text before and after it are added.
 func (a *Argument) around(s Passage) string {
 	if a.Story != nil {
 		for i := range a.Story.Turns {
@@ -361,7 +361,8 @@ func (c *Call) write(p *printer, head string) {
 	}
 }
 
-// marked returns the text of a reply with [[ ]] around the words of the call that it contains.
+// marked returns the text of a model's reply with [[ ]] around the passages that were also found in
+// the agent's call.
 func marked(passages []evidence.Passage) string {
 	var b strings.Builder
 	for _, p := range passages {

@@ -38,8 +38,8 @@ type Day struct {
 	judges map[string]bool
 }
 
-// agent has the figures of one agent on one day, each as a sum and a count. An agent is
-// identified by its hotkey or, if that is unknown, by its version or run.
+// agent has the figures of one agent on one day, each as a sum and a count. An agent is identified
+// by its hotkey (the key of its owner on the subnet) or, if that is unknown, by its version or run.
 type agent struct {
 	attempts int
 	figures  map[string]ratio
@@ -175,9 +175,9 @@ func (d *Day) rate(name string) (rate, total float64) {
 	return part / total, total
 }
 
-// residual returns the contribution of one agent to the error of a day's rate: its sum minus
-// rate times its count, divided by total, the count over all agents. It returns 0 for an agent
-// without attempts on that day.
+// residual returns the part that one agent (who) has in the error of a day's rate of a figure
+// (name): the agent's sum minus rate times its count, divided by total, the count over all agents.
+// It returns 0 for an agent without attempts on that day.
 func (d *Day) residual(who, name string, rate, total float64) float64 {
 	if a := d.agents[who]; a != nil {
 		return (a.figures[name].part - float64(rate*a.figures[name].total)) / total

@@ -16,6 +16,8 @@ import (
 	"github.com/trajectory-arena/arena/report/attempt"
 )
 
+// page is the HTML page on which people label attempts.
+//
 //go:embed label.html
 var page []byte
 

@@ -10,10 +10,10 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// copiedFrom has the limits from which two agents are reported as copies, for each kind of
-// similarity: a minimum similarity from 0 to 1, and a minimum number of equal problems or prompt
-// lines. For tools the minimum is 2, which is never reached, since using the same tools is no
-// sign of copying.
+// copiedFrom has, for each kind of similarity between two agents, the limits from which on they are
+// reported as copies: a minimum similarity from 0 to 1, and a minimum number of equal problems or
+// prompt lines. For tools the minimum similarity is 2, which is never reached, since using the same
+// tools is no sign of copying.
 var copiedFrom = [kinds]struct {
 	Share float64 `json:"share"`
 	Least int     `json:"least"`
@@ -27,13 +27,16 @@ var copiedFrom = [kinds]struct {
 }
 
 const (
-	// minContained is the share of the shorter reasoning at a problem that the longer one must
-	// contain for the two to count as equal.
+	// minContained is the share of the shorter reasoning that the longer one must contain for the
+	// reasonings of two agents at one problem to count as equal. Sentences count by their weight as
+	// a sign of copying.
 	minContained = 0.8
-	// minLikeness is the similarity, from 0 to 1, below which a pair of agents is not shown.
-	// Below it, the work of two agents at a problem does not count as similar.
+	// minLikeness is the similarity, from 0 to 1, below which two agents are not shown as a pair.
+	// Work of two agents at one problem that is less similar than this counts as not similar at
+	// all.
 	minLikeness = 0.02
-	// showPassages is the maximum number of examples shown for each pair and kind.
+	// showPassages is the maximum number of common texts, of each kind, and of problems that are
+	// shown as examples for a pair of agents.
 	showPassages = 5
 )
 
@@ -233,9 +236,9 @@ func (k *comparison) compare(a, b *author) *pair {
 	return p
 }
 
-// compareProblem compares the work of two agents at one problem. For each kind of similarity, x
-// is the weight of what is equal, from 0 to 1, and both reports whether both agents have
-// something to compare.
+// compareProblem compares the work of two agents at one problem. For each kind of similarity, x is
+// how much of it is equal, from 0 to 1, and both reports whether both agents have something to
+// compare.
 func (k *comparison) compareProblem(a, b *problemWork) (x [byPrompts]float64, both [byPrompts]bool) {
 	for kind := range byCallsAndThinking {
 		if both[kind] = len(a[kind]) > 0 && len(b[kind]) > 0; !both[kind] {

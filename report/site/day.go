@@ -138,7 +138,8 @@ func flatten(v any) any {
 	return v
 }
 
-// maxTexts is the maximum number of distinct texts of a column that is encoded as indices.
+// maxTexts is the maximum number of distinct texts in a column whose values are stored as indices
+// into a list of these texts.
 const maxTexts = 4096
 
 // shareTexts replaces the texts of a column of kind words by indices into Texts, the list of

@@ -45,14 +45,14 @@ const (
 	// minWords is the minimum number of words of a compared sentence that are not in the
 	// request.
 	minWords = 6
-	// minLine is the minimum length in bytes of a compared line of a prompt.
+	// minLine is the minimum length in bytes of a line of a prompt for the comparison of agents.
 	minLine = 24
 	// maxPassage is the maximum length of a quoted passage in bytes.
 	maxPassage = 300
 )
 
-// kinship is the work of all agents of a day, collected to find agents that copy each other. It
-// is safe for concurrent use. The result does not depend on the order of attempts.
+// kinship collects the work of all agents of a day, to find agents that copy each other. It is safe
+// for concurrent use. The result does not depend on the order of attempts.
 type kinship struct {
 	mu     sync.Mutex
 	agents map[string]*author
@@ -61,8 +61,9 @@ type kinship struct {
 	texts map[uint64]string
 }
 
-// author is an agent with its work by problem. lines maps the hash of each line of its prompts
-// to the hash of the problem at which it was sent, or to 0 if it was sent at several problems.
+// author is an agent with its work by problem. lines maps the hash of each line of its prompts to
+// the hash of the problem for which it sent the line, or to 0 if it sent the line for several
+// problems.
 type author struct {
 	name     string
 	work     map[string]*problemWork
@@ -81,8 +82,8 @@ var seed = maphash.MakeSeed()
 
 func hash(parts ...string) uint64 { return maphash.String(seed, strings.Join(parts, "\x00")) }
 
-// add adds the work of an attempt to all agents that submitted it. It does nothing if the
-// attempt has no dialogue.
+// add adds the work of an attempt to that of all agents that submitted the attempt. It does nothing
+// if the attempt has no dialogue.
 func (k *kinship) add(t *arena.Trace, agents []string) {
 	if !t.HasDialogue || len(agents) == 0 {
 		return
@@ -160,8 +161,9 @@ func workItems(t *arena.Trace, d *arena.Dialogue) (items problemWork, texts []st
 	return items, texts
 }
 
-// promptLines returns, by hash, the lines that the agent's program writes into its requests to
-// the model. The customer's request and lines shorter than minLine are left out.
+// promptLines returns the lines of the system and user messages that the agent's program sends to
+// the model, by the hash of the line. The customer's request and lines shorter than minLine are
+// left out.
 func promptLines(t *arena.Trace) map[uint64]string {
 	out := map[uint64]string{}
 	for i := range t.Steps {
@@ -202,8 +204,8 @@ func words(s string) []string {
 	})
 }
 
-// normaliseSentence returns a sentence in lower case, with # in place of each digit and single
-// spaces.
+// normaliseSentence returns a sentence in a form for comparisons: in lower case, with # in place of
+// each digit and single spaces.
 func normaliseSentence(s string) string {
 	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {

@@ -114,8 +114,8 @@ func (r *Run) readProblems() ([]json.RawMessage, error) {
 	return lines, err
 }
 
-// readLines returns the lines of a file that are valid JSON. Other lines are skipped, since a
-// process may have been killed while writing one.
+// readLines returns the lines of a file in the run's folder that are valid JSON. Other lines are
+// skipped, since a process may have been killed while writing one.
 func (r *Run) readLines(name string) (lines []json.RawMessage, err error) {
 	f, err := os.Open(filepath.Join(r.Dir, name))
 	if err != nil {
@@ -135,9 +135,10 @@ func (r *Run) readLines(name string) (lines []json.RawMessage, err error) {
 	return lines, nil
 }
 
-// conversation returns the conversation of rollout n, counted from 0 in the order of the
-// results, from the zip file inspect.eval. The first entry of that file is a header, and one
-// entry per rollout follows. The error is fs.ErrNotExist if there is no such rollout.
+// conversation returns the conversation of rollout n (an attempt of the evaluated model), counted
+// from 0 in the order of the results. It reads the zip file inspect.eval, which has a header as its
+// first entry and then one entry for each rollout. The error is fs.ErrNotExist if there is no such
+// rollout.
 func (r *Run) conversation(n int) (_ any, err error) {
 	log, err := zip.OpenReader(filepath.Join(r.Dir, "inspect.eval"))
 	if err != nil {

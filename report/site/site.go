@@ -22,6 +22,8 @@ import (
 	"github.com/trajectory-arena/arena/report/attempt"
 )
 
+// assets are the static files of the site: its page, scripts and styles.
+//
 //go:embed assets
 var assets embed.FS
 
@@ -59,8 +61,8 @@ type Corpus struct {
 	dayScript, agentsScript cachedScript
 }
 
-// chunkSize is the number of consecutive attempts whose summaries are in one file. Attempts with
-// a file of their own are left out of it.
+// chunkSize is the number of consecutive attempts whose summaries are in one file. Of these,
+// attempts that have a file of their own are left out.
 const chunkSize = 256
 
 // File returns a file of the site. name is a relative path with slashes. The error is
@@ -104,9 +106,9 @@ func (s *Site) index() ([]byte, error) {
 	)
 }
 
-// script returns a JavaScript file that calls arena.put with name and data. clean, unless it is
-// nil, replaces secrets in the data. Data cannot end the script element, since encoding/json
-// escapes <.
+// script returns a JavaScript file that passes data to a page: it calls arena.put with name and
+// data. clean, unless it is nil, replaces secrets in the data. The data cannot end the script
+// element, since encoding/json escapes <.
 func script(
 	name string,
 	data any,
@@ -126,7 +128,8 @@ func script(
 	), nil
 }
 
-// minCleanBytes is the minimum size in bytes of the parts of JSON that are cleaned concurrently.
+// minCleanBytes is the minimum size in bytes of the parts into which a JSON text is split to remove
+// secrets from them concurrently.
 const minCleanBytes = 1 << 20
 
 // cleanJSON replaces the secrets in JSON by calling clean on several parts concurrently. It
@@ -156,8 +159,8 @@ func cleanJSON(data string, clean func(string) string) []byte {
 	return []byte(strings.Join(parts, ""))
 }
 
-// file returns a script of corpus k: the overview, the comparison of agents, one attempt or a
-// chunk of attempts. The error is fs.ErrNotExist for other names.
+// file returns one of the scripts with the data of corpus k: the overview, the comparison of
+// agents, one attempt or a chunk of attempts. The error is fs.ErrNotExist for other names.
 func (c *Corpus) file(
 	ctx context.Context,
 	k int,
@@ -204,8 +207,8 @@ func (s *cachedScript) get(build func() ([]byte, error)) (_ []byte, err error) {
 	return s.script, err
 }
 
-// attempt returns, as a script, the data of the page of attempt n, with its dialogue. key is the
-// name by which the page finds the data.
+// attempt returns, as a script, the data of the page on attempt n with its dialogue. key is the
+// name under which the page finds the data.
 func (c *Corpus) attempt(
 	ctx context.Context,
 	key string,
@@ -228,9 +231,8 @@ func (c *Corpus) argumentScript(key string, a *attempt.Argument) ([]byte, error)
 	return script(key, a, c.Clean)
 }
 
-// chunk returns, as one script, the data of the chunkSize attempts from index n on, without
-// those that have a file of their own. Each attempt has the checks that it failed, and no
-// dialogue.
+// chunk returns, as one script, the data of chunkSize attempts from index n on. It leaves out those
+// that have a file of their own. Each attempt has the checks that it failed, and no dialogue.
 func (c *Corpus) chunk(key string, n int) ([]byte, error) {
 	arguments := map[string]*attempt.Argument{}
 	for i := n; i < min(n+chunkSize, len(c.Ledger.Lines)); i++ {
@@ -250,9 +252,9 @@ func (c *Corpus) chunk(key string, n int) ([]byte, error) {
 	return script(key, arguments, nil)
 }
 
-// chooseFiles sets c.withFile to the attempts that get a file of their own: all kept attempts
-// and, for each reason of a rejection, up to perReason attempts that have a dialogue in a known
-// input file, the first in the order of their hashes.
+// chooseFiles sets c.withFile to the attempts that get a file of their own: all kept attempts and,
+// for each reason of a rejection, up to perReason rejected attempts. The latter must have a
+// dialogue and an input file that is present; those with the lowest record hashes are chosen.
 func (c *Corpus) chooseFiles(perReason int) {
 	c.withFile = map[int]bool{}
 	byReason := map[string][]int{}

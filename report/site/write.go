@@ -54,7 +54,7 @@ func (s *Site) Write(
 	return nil
 }
 
-// names returns the names of all files of a corpus except those of single attempts.
+// names returns the names of all files of the site on a corpus, except those on single attempts.
 func (c *Corpus) names(folder string) []string {
 	out := []string{folder + "day.js", folder + "agents.js"}
 	for i := 0; i < len(c.Ledger.Lines); i += chunkSize {
@@ -63,9 +63,9 @@ func (c *Corpus) names(folder string) []string {
 	return out
 }
 
-// write writes the files of the selected attempts. Their dialogue is from the input file or, if
-// that is missing, from the row of the corpus. It also collects the work of all agents for the
-// comparison of agents.
+// write writes the files on the attempts that get one each. Their dialogue is from the input file
+// or, if that is missing, from the row of the corpus. It also collects the work of all agents for
+// the comparison of agents.
 func (c *Corpus) write(
 	ctx context.Context,
 	folder string,

@@ -12,7 +12,7 @@ import (
 )
 
 // maxWord is the maximum length of a word in UTF-16 units, as in Lucene's StandardTokenizer. A
-// longer word is split there.
+// longer word is split into words of that length.
 const maxWord = 255
 
 var stopWords = map[string]bool{

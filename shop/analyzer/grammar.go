@@ -10,26 +10,30 @@ import (
 	"unicode/utf8"
 )
 
+// classText has the classes of characters, in the form that parseClasses reads.
+//
 //go:embed classes.txt
 var classText string
 
+// grammarText has unions of classes, and the automata for words and for emoji. loadTables parses it.
+//
 //go:embed grammar.txt
 var grammarText string
 
 type (
-	// class is the number of a set of characters that the grammars treat as equal. It is 0 for
-	// characters in none of the sets.
+	// class is the number of a set of characters, such as letters or digits, that the automata for
+	// words treat alike. It is 0 for a character in none of the sets.
 	class uint8
 	// state is the number of a state of a grammar's automaton. The value 0 means that there is
 	// no next state.
 	state uint8
 )
 
-// start is the initial state of each grammar's automaton.
+// start is the number of the state in which each automaton begins.
 const start state = 1
 
-// maxStates is the number of states and of classes for which a grammar has space, more than the
-// embedded grammars have.
+// maxStates is the number of states, and also of classes, that the table of a grammar has space
+// for: more than the embedded grammars have.
 const maxStates = 32
 
 // grammar is a finite automaton that recognises words or emoji.
@@ -60,7 +64,8 @@ func (g *grammar) longestWord(s string, classes *classTable) int {
 	return size
 }
 
-// pageSize is the number of characters in a page of a classTable. Equal pages are stored once.
+// pageSize is the number of successive characters whose classes are stored together (in a page) in
+// a classTable. Equal pages are stored once.
 const pageSize = 256
 
 // classTable maps each character to its class.
@@ -146,9 +151,10 @@ func parseCharacter(hex string) uint64 {
 	return r
 }
 
-// parseGrammar parses an automaton. Each line has the name of a state and its transitions in the
-// form class>state. The name ends with a point if a word may end in the state. classes maps the
-// name of a class, or of a union of classes, to its classes.
+// parseGrammar parses the text of an automaton that recognises words. Each line has the name of a
+// state and its transitions in the form class>state. A point after the name says that a word may
+// end in the state. classes maps the name of a class of characters, or of a union of classes, to
+// its classes.
 func parseGrammar(text string, classes map[string][]class) *grammar {
 	g := &grammar{}
 	states := map[string]state{}

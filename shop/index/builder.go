@@ -105,13 +105,13 @@ func (x *Builder) Write(ctx context.Context, z *zip.Writer) error {
 	return store.WriteSection(z, "terms", text)
 }
 
-// entryBytes is the size in bytes of a term's entry in the dictionary: the offset of its text
-// (4), the number of documents (4) and the offset of its postings (8).
+// entryBytes is the size in bytes of a term's entry in the dictionary of the index: the offset of
+// its text (4), the number of documents (4) and the offset of its list of documents (8).
 const entryBytes = 16
 
-// writePostings writes the postings (encoded document numbers) of all terms to z, sorted by the
-// bytes of the terms. It returns the dictionary, with an entry for each term, and the joined
-// texts of the terms.
+// writePostings writes to z, for each term, the encoded numbers of the documents that contain it
+// (postings), in the bytewise order of the terms. It returns the dictionary, with an entry for each
+// term, and the joined texts of the terms.
 func (x *Builder) writePostings(ctx context.Context, z *zip.Writer) (dictionary, text []byte, err error) {
 	w, err := store.CreateSection(z, "postings")
 	if err != nil {
@@ -142,9 +142,9 @@ const (
 	b  = float32(0.4)
 )
 
-// exactLengths is the number of terms that lengthByte subtracts from the length of a longer
-// document before it encodes the remainder as a mantissa and an exponent, like Lucene's
-// SmallFloat.intToByte4. Shorter lengths are encoded as themselves.
+// exactLengths is the number of terms below which lengthByte encodes the length of a document as
+// itself. From a longer length it subtracts this number and encodes the remainder as a mantissa and
+// an exponent, like Lucene's SmallFloat.intToByte4.
 const exactLengths = 24
 
 // lengthByte encodes the number of terms in a document in one byte. Numbers up to 39 are exact; of
@@ -171,9 +171,10 @@ func byteLength(c byte) uint32 {
 	return exactLengths + (i&7|8)<<(i>>3-1)
 }
 
-// norms returns BM25's factor 1/(k1*((1-b)+b*len/avgdl)) for each encoded length. len is the
-// decoded length and avgdl the average length of the documents with a term. Operations have this
-// order in 32 bits, and conversions prevent fused multiply-add.
+// norms returns, for each encoded document length, the factor 1/(k1*((1-b)+b*len/avgdl)) of BM25,
+// the formula that ranks search results. len is the decoded length, and avgdl is
+// totalTerms/documents, the average length of documents that are not empty. The operations are in
+// this order and in 32 bits; conversions prevent fused multiply-add.
 func norms(documents, totalTerms uint64) (t [256]float32) {
 	average := float32(float64(totalTerms) / float64(documents))
 	for c := range t {

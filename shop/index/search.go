@@ -73,8 +73,8 @@ func (x *Index) Documents() int { return len(x.norms) }
 // TermCount returns the number of different terms in the index.
 func (x *Index) TermCount() int { return len(x.dictionary) / entryBytes }
 
-// term returns the text of term i without copying it. It returns "" if a damaged file has an
-// offset outside the section.
+// term returns the text of term i without copying it. It returns "" if the file is damaged, so that
+// the text would not be within the section of terms.
 func (x *Index) term(i int) string {
 	start := binary.LittleEndian.Uint32(x.dictionary[i*entryBytes:])
 	end := uint32(len(x.terms))
@@ -109,8 +109,8 @@ func (x *Index) find(term string) (documents int, code []byte) {
 	return int(binary.LittleEndian.Uint32(entry[4:])), x.postings[start:end]
 }
 
-// window is the number of documents that are scored at a time. It is so small that their sums, of 8
-// bytes each, remain in the processor's cache.
+// window is the number of documents that are scored at a time. It is so small that their sums of
+// scores, of 8 bytes each, remain in the processor's cache.
 const window = 1 << 13
 
 // scratch is the working memory of one search. Later searches reuse it.
@@ -149,8 +149,9 @@ func (x *Index) Search(query string, limit int) (hits []Hit, matches int, err er
 	}
 }
 
-// appendCursors appends one cursor for each distinct term of the query that the index has,
-// placed at the term's first document. The only error is ErrTooManyTerms.
+// appendCursors appends a cursor (a reader of the documents with one term) for each distinct term
+// of the query that the index has, placed at the term's first document. The only error is
+// ErrTooManyTerms.
 func (x *Index) appendCursors(cursors []cursor, query string) ([]cursor, error) {
 	counts := map[string]int{}
 	var order []string

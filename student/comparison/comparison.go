@@ -207,8 +207,8 @@ func compare(a, b *Run, o Options) (Comparison, error) {
 	return c, nil
 }
 
-// addDiffering adds the problems on which the rates of the runs differ to Won (b is better) or
-// Lost.
+// addDiffering adds the problems at which the success rates of the two runs differ: to c.Won if the
+// rate of run b is higher, otherwise to c.Lost.
 func (c *Comparison) addDiffering(shared pairing) {
 	for _, p := range shared {
 		if p.B > p.A {
@@ -239,7 +239,7 @@ type pair struct {
 	a, b tries
 }
 
-// tries are the numbers of successes and of scored samples of a run at one problem.
+// tries counts the successes (won) and the scored samples of a run at one problem.
 type tries struct{ won, scored int }
 
 type pairing []pair
@@ -271,7 +271,8 @@ func (pairs pairing) paired(groups map[string]int) stats.Paired {
 	return stats.NewPaired(a, b, float64(samplesA)/n, float64(samplesB)/n, pairs.groupsOf(groups))
 }
 
-// groupsOf returns the number of the group of each problem, nil if each is a group of its own.
+// groupsOf returns the group number of each problem in pairs. It returns nil if each problem is a
+// group of its own.
 func (pairs pairing) groupsOf(groups map[string]int) []int {
 	if groups == nil {
 		return nil
@@ -281,8 +282,9 @@ func (pairs pairing) groupsOf(groups map[string]int) []int {
 	})
 }
 
-// passAt compares pass@k for k = 2, 4 and 8, each on the problems of which both runs have at least
-// k scored samples. It has no entry for a k without such a problem.
+// passAt compares two runs by pass@k, the probability that at least one of k samples succeeds, for
+// k = 2, 4 and 8. Each k is compared on the problems of which both runs have at least k scored
+// samples, and has no entry if there is no such problem.
 func passAt(pairs pairing, groups map[string]int) map[string]*Part {
 	parts := map[string]*Part{}
 	for _, k := range []int{2, 4, 8} {

@@ -73,8 +73,8 @@ func read(folder string) (r *Run, err error) {
 	return r, r.readAccount(folder)
 }
 
-// pooled returns the folders of a run, which is one folder, or the names of several with commas
-// between them.
+// pooled splits a run argument into folders. It returns the argument alone if that path exists, and
+// otherwise its parts between commas.
 func pooled(folder string) []string {
 	if _, err := os.Stat(folder); err == nil {
 		return []string{folder}
@@ -82,8 +82,8 @@ func pooled(folder string) []string {
 	return strings.Split(folder, ",")
 }
 
-// pool sets the spec of a run that pools those in folders, and what the first of them records of
-// its servers. Time and cost are set to unknown.
+// pool prepares a run that pools the runs in folders: it sets their common spec, and what the first
+// of them records of its servers. Time and cost are set to unknown.
 func (r *Run) pool(folders []string) (err error) {
 	r.spec, _, err = student.PoolSpec(folders)
 	if err == nil {
@@ -94,9 +94,9 @@ func (r *Run) pool(folders []string) (err error) {
 	return err
 }
 
-// readAccount reads what the telemetry file of a run folder records: the time and cost of the run,
-// the default sampling parameters of its servers, and what was left out. Without such a file all
-// stay unknown.
+// readAccount sets from the telemetry file of a run folder the time and the cost of the run, the
+// default sampling parameters of its servers, and leftOut (what the run left out). If there is no
+// such file, all stay unknown.
 func (r *Run) readAccount(folder string) error {
 	var account struct {
 		LeftOut string               `json:"left_out"`
@@ -118,13 +118,13 @@ func (r *Run) readAccount(folder string) error {
 	return err
 }
 
-// maxReport is the maximum size in bytes of a summary or telemetry file, far above what a run
-// writes.
+// maxReport is the maximum size in bytes of a summary or telemetry file that is read. It is far
+// above what a run writes.
 const maxReport = 64 << 20
 
-// mayDiffer are the fields of Spec in which two compared runs may differ: the model, and fields
-// that do not affect results. The text of the system prompt is included, since the hash of the
-// harness, which is compared, covers it.
+// mayDiffer are the fields of Spec (the settings of a run) in which two compared runs may differ:
+// the model, and fields that do not affect results. The text of the system prompt is one of them,
+// since the hash of the harness, which is compared, covers it.
 var mayDiffer = []string{"model", "seed", "system", "keep", "source"}
 
 func (r *Run) differences(o *Run) []string {
@@ -232,7 +232,7 @@ func Curve(comparisons []Comparison) string {
 	return b.String() + "\n"
 }
 
-// series returns the runs of comparisons in order, each once.
+// series returns the distinct runs of comparisons, in the order in which they first occur.
 func series(comparisons []Comparison) (runs []*Run) {
 	for _, c := range comparisons {
 		for _, r := range []*Run{c.ARun, c.BRun} {
@@ -256,7 +256,8 @@ func (r *Run) passes(names []string) (cells []string) {
 	return cells
 }
 
-// ownCount returns count, or "unknown" for a run of another harness, which does not record it.
+// ownCount returns count. For a run that was imported from another harness, which does not record
+// the count, it returns "unknown".
 func (r *Run) ownCount(count string) string {
 	if r.spec.Source != "" {
 		return unknown

@@ -125,8 +125,8 @@ func native(c model.Call) Call {
 	return out
 }
 
-// isEmpty reports whether the text of a call's arguments has none: servers and models then write an
-// empty text or null.
+// isEmpty reports whether the text of a call's arguments contains no arguments: servers and models
+// then write an empty text or null.
 func isEmpty(arguments string) bool {
 	arguments = strings.TrimSpace(arguments)
 	return arguments == "" || arguments == "null"

@@ -26,8 +26,9 @@ type form struct {
 	vllm, sglang string
 }
 
-// formSigns are the known forms: name, pattern of the sign, and the names of the parsers of vLLM
-// and SGLang, empty if there is none. A form precedes those whose sign its texts have too.
+// formSigns lists the known forms of tool calls in text. Each has a name, the pattern by which it
+// is recognised, and the names of the parsers of vLLM and SGLang, empty if there is none. If a text
+// matches several patterns, the first in this order counts.
 var formSigns = [][4]string{
 	{"deepseek_dsml", `<｜DSML｜`, "deepseek_v32", "deepseekv32"},
 	{"deepseek_v3", `function<｜tool▁sep｜>`, "deepseek_v3", "deepseekv3"},
@@ -73,7 +74,7 @@ var forms = sync.OnceValue(func() []form {
 	})
 })
 
-// otherForm is the name of the form of calls that have none of the known signs.
+// otherForm is the name for the form of calls that match none of the known patterns.
 const otherForm = "other"
 
 // callSign matches the name of a tool where a call has it: as a value in an object, before
@@ -125,8 +126,8 @@ func Unparsed(r model.Reply, t Turn) string {
 	return ""
 }
 
-// argumentsOnly is the name of the form of a call of which the server left only the arguments in
-// the text.
+// argumentsOnly is the name for the form of a call of which only the arguments are in the text,
+// because the server removed the rest.
 const argumentsOnly = "arguments_only"
 
 // parameters has the names of the parameters of each tool of the shop, one list for each tool.
@@ -175,7 +176,8 @@ func formOf(text string) string {
 	return name
 }
 
-// isIntact reports whether a text has calls and their JSON needs no repair.
+// isIntact reports whether a text has calls that can be read although no fault in their JSON, such
+// as a missing bracket or single quotes, is repaired.
 func isIntact(text string) bool {
 	reading := calls.Mended(text)
 	broken := []string{calls.RepairQuotes, calls.RepairCommas, calls.RepairLiterals, calls.RepairKeys, calls.RepairControl, calls.RepairClosers}
@@ -191,9 +193,10 @@ const (
 	decoratedName = "decorated_name"
 )
 
-// misread returns the name of the form of native calls that cannot be run although one of them has
-// an obvious meaning: the server's parser left something of the form in its name or arguments. It
-// returns "" if none has.
+// misread returns the name of the way in which the server's parser misread a call of the model.
+// list has the server's calls, none of which can be run. The meaning of a call is still obvious if
+// its name contains the name of a tool, or if its arguments are encoded twice or followed by other
+// text. It returns "" if this is true of no call.
 func misread(list []Call) string {
 	for _, c := range list {
 		switch {
@@ -273,8 +276,8 @@ func ParsedBy(name string) string {
 	return joinFlags(forms()[i]) + inPrompt
 }
 
-// joinFlags returns the flags with which servers parse a form, as text with ", or " after each, ""
-// if no server does.
+// joinFlags returns the command-line flags with which vLLM, SGLang and llama.cpp parse calls of a
+// form, as text with ", or " after each. It returns "" if neither vLLM nor SGLang does.
 func joinFlags(f form) string {
 	flags := ""
 	if f.vllm != "" {

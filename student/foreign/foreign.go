@@ -106,7 +106,8 @@ func isFile(folder, name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// readDocument reads a JSON document: a log of inspect_ai, or the results of tau2-bench.
+// readDocument reads a JSON document: a log of inspect_ai, or the results of tau2-bench. The error
+// is ErrUnknown for any other document.
 func readDocument(path string) (*Evaluation, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -126,7 +127,7 @@ func readDocument(path string) (*Evaluation, error) {
 	return nil, ErrUnknown
 }
 
-// readAll reads a text of at most limit bytes.
+// readAll reads a complete text. It returns an error if the text is longer than limit bytes.
 func readAll(r io.Reader, limit int64) (string, error) {
 	b, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err == nil && int64(len(b)) > limit {
@@ -183,7 +184,7 @@ func valid(v gjson.Result) json.RawMessage {
 	return asjson.Bytes(strings.ToValidUTF8(v.Raw, "\ufffd"))
 }
 
-// newRollout returns a rollout without a score, with what all harnesses write: the problem's id,
+// newRollout returns a rollout without a score, with what all harnesses record: the problem's id,
 // the request and the messages. about has the fields of the problem that may name a group or a
 // category.
 func (e *Evaluation) newRollout(id, request string, messages, about gjson.Result) Rollout {
@@ -216,8 +217,8 @@ func (r *Rollout) fail(reason, words string) {
 	r.Stop = rollout.StopInfra
 }
 
-// solvedFrom is the minimum reward of a sample that counts as solved, for pass@k: 1, with
-// tau2-bench's allowance for rounding.
+// solvedFrom is the minimum reward of a sample that counts as solved for pass@k. It is 1, less the
+// tolerance for rounding errors that tau2-bench uses.
 const solvedFrom = 1 - 1e-6
 
 // scored records the reward of a rollout, and whether it is solved. scores are further numbers by
@@ -231,8 +232,8 @@ func (r *Rollout) scored(reward float64, scores map[string]float64) {
 	}
 }
 
-// lastRequest returns the text of a prompt, which is a string, or the text of the last user message
-// in a list.
+// lastRequest returns a prompt that is a string. Of a prompt that is a list of messages, it returns
+// the text of the last user message.
 func lastRequest(prompt gjson.Result) (request string) {
 	if prompt.Type == gjson.String {
 		return prompt.Str
@@ -245,7 +246,8 @@ func lastRequest(prompt gjson.Result) (request string) {
 	return request
 }
 
-// textOf returns the strings in a value except types, one a line, down to eight nested levels.
+// textOf returns all strings in a JSON value, one a line, down to eight nested levels. Members with
+// the key "type" are left out.
 func textOf(v gjson.Result) string {
 	const maxDepth = 8
 	return strings.Join(appendText(nil, v, maxDepth), "\n")

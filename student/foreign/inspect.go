@@ -92,8 +92,9 @@ func newInspect(header gjson.Result) (*Evaluation, error) {
 	return e, nil
 }
 
-// addInspectSample adds a sample. The score with the name of the log's first score is the reward;
-// it and all others that are numbers are kept by name.
+// addInspectSample adds a sample of an inspect_ai log as a rollout. Its reward is the score that
+// has the name of the log's first score; all scores that are numbers are kept by name. Without that
+// score, the rollout fails.
 func (e *Evaluation) addInspectSample(sample gjson.Result) {
 	r := e.newRollout(sample.Get("id").String(), lastRequest(sample.Get("input")), sample.Get("messages"), sample.Get("metadata"))
 	r.trial = sample.Get("epoch").Int()
@@ -133,8 +134,9 @@ func (e *Evaluation) addInspectSample(sample gjson.Result) {
 // value_to_float.
 var inspectGrades = map[string]float64{"C": 1, "P": 0.5, "I": 0, "N": 0, "yes": 1, "true": 1, "no": 0, "false": 0}
 
-// inspectValue returns a score as a finite number: a number also in a string, a boolean, or a grade
-// of inspectGrades. It returns nil for any other value.
+// inspectValue returns a score of inspect_ai as a finite number. The score may be a number, a
+// number in a string, a boolean (1 or 0), or a word of inspectGrades. It returns nil for any other
+// value.
 func inspectValue(v gjson.Result) *float64 {
 	switch v.Type {
 	case gjson.True, gjson.False:

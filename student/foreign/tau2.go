@@ -8,8 +8,8 @@ import (
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
-// notTheModels are the reasons for the end of a simulation of tau2-bench that are faults of the
-// program or of the simulated customer.
+// notTheModels are the reasons for which tau2-bench ends a simulation that are no fault of the
+// model, but of the program or of the simulated customer.
 var notTheModels = []string{"infrastructure_error", "unexpected_error", "user_error"}
 
 // readTau2 reads the results of tau2-bench, a document with the simulations. The error is always
