@@ -13,8 +13,9 @@ import (
 	"github.com/trajectory-arena/arena/student/foreign"
 )
 
-// groups maps the ids of problems to the numbers of their groups. Problems of one group are no
-// independent evidence. Nil means that each problem is a group of its own.
+// groups maps the ids of problems to the numbers of their groups. Problems of one group resemble
+// each other, so that results at them are not independent. Nil means that each problem is a group
+// of its own.
 type groups map[string]int
 
 // Groups returns the groups of the problems: two are in one group if they share a gold product or a

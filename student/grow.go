@@ -14,9 +14,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/digest"
 )
 
-// grows reports whether a run of spec now includes everything of a run of spec old: at least as
-// many samples of the same first problems, with all other settings equal. now may have more
-// OverflowWords, which only help to finish a run. p are the problems of now.
+// grows reports whether a run with the settings now includes everything of a run with the settings
+// old: at least as many samples of the same first problems, with all other settings equal. now may
+// have more OverflowWords, which only help to finish a run. p are the problems of now.
 func (p Problems) grows(old, now Spec) (bool, error) {
 	if old.Samples > now.Samples || old.Problems > now.Problems {
 		return false, nil
@@ -59,9 +59,9 @@ func (p Problems) begin(n int, sha256 string) (bool, error) {
 	return slices.Contains([]string{digest.SHA256(first), digest.SHA256(bytes.TrimRight(first, "\r\n"))}, sha256), nil
 }
 
-// grow writes spec, that of a larger run, into the folder and keeps its rollouts. The summary and
-// the traces, which are named after the settings of the smaller run, are removed first, so that a
-// killed process leaves a run that is unfinished.
+// grow writes spec, the settings of a larger run, into the folder and keeps its rollouts. It first
+// removes the summary, and the traces, whose names depend on the settings of the smaller run. A
+// process that is killed meanwhile so leaves an unfinished run.
 func (f *folder) grow(spec Spec) error {
 	err := f.unfinish()
 	if err == nil {

@@ -32,8 +32,8 @@ func HubResult(s *evaluation.Summary, dataset, task string) []byte {
 		asjson.Bytes(dataset), asjson.Bytes(task), *s.ASRScored, asjson.Bytes(notes))
 }
 
-// unitOf returns the unit by which the intervals of a summary are computed, as text for people: the
-// number of groups of problems, or "problem".
+// unitOf returns, as text for people, the unit that the intervals of a summary are computed by: the
+// number of groups of problems if it has groups, and otherwise "problem".
 func unitOf(s *evaluation.Summary) string {
 	if s.Groups > 0 {
 		return fmt.Sprintf("%d groups of problems", s.Groups)

@@ -146,8 +146,9 @@ func (r *Run) Rescore(ctx context.Context) (*evaluation.Summary, error) {
 // which a run is resumed: they have requests and replies unchanged.
 func public[T string | []byte](text T) T { return T(publicBeside(redact.IDs{}, string(text))) }
 
-// publicBeside returns a text without the secrets in it, like public. It also keeps the numbers in
-// ids, which earlier texts used as ids of products, and adds the product ids in text to ids.
+// publicBeside returns a text without the secrets in it, like public. It does not take numbers for
+// secrets that are ids of products in text or in ids. It adds the product ids in text to ids, for
+// the texts that follow.
 func publicBeside(ids redact.IDs, text string) string {
 	ids.Add(text)
 	return redact.New(redact.Options{}).Sparing(ids).Text(text, redact.Counts{})

@@ -177,7 +177,7 @@ func (r *Run) play(
 }
 
 // runID returns the run id of the traces of one sample number: eval-HASH-sSAMPLE, with a hash of
-// the spec without the fields for scoring and for stored tokens.
+// the run's settings without those for scoring and for stored tokens.
 func (r *Run) runID(sample uint32) string {
 	r.naming.Do(func() {
 		played := r.Spec

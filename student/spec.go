@@ -92,8 +92,8 @@ func (s Spec) Validate() error {
 	return bad.Err()
 }
 
-// rollouts yields the key of each rollout of the run, with all samples of a problem one after the
-// other.
+// rollouts yields the key (problem and sample number) of each rollout of the run. All samples of a
+// problem follow each other.
 func (s Spec) rollouts(yield func(journal.Key) bool) {
 	for p := range s.Problems {
 		for sample := range s.Samples {

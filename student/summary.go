@@ -105,7 +105,8 @@ func independence(s *evaluation.Summary) (lines string) {
 }
 
 // unparsed returns a line for people for each form of tool calls that neither the server nor this
-// program parsed, with the number of rollouts that have it.
+// program parsed, with the number of rollouts that have it and the server settings that would parse
+// it.
 func unparsed(s *evaluation.Summary) (lines string) {
 	for _, form := range slices.Sorted(maps.Keys(s.Unparsed)) {
 		u := s.Unparsed[form]

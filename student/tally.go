@@ -11,8 +11,8 @@ import (
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
-// tally computes the summary of a run from its results, which are added one by one in the order of
-// problems.
+// tally computes the summary of a run from its results. They must be added one by one in the order
+// of problems.
 type tally struct {
 	contaminated map[string]bool
 	// serverParses reports whether the server parses calls, because requests have tool definitions.
@@ -34,8 +34,8 @@ type tally struct {
 	quality, unseen ratio
 }
 
-// ratio has the two numbers of a rate for each problem: the sum gained, such as successes, and the
-// number of tries. ids are the ids of the problems.
+// ratio has the two numbers of a rate for each problem: the sum gained, such as the number of
+// successes, and the number of tries. ids are the ids of the problems.
 type ratio struct {
 	gained, tries []float64
 	ids           []string
@@ -82,7 +82,8 @@ func newTally(contaminated map[string]bool, serverParses bool, g groups) *tally 
 	return t
 }
 
-// add adds the result of one rollout. All results of a problem must be added one after the other.
+// add adds the result of one rollout to the summary. All results of a problem must be added one
+// after the other.
 func (t *tally) add(r *rollout.Result) {
 	s := &t.s
 	if t.problem.Samples == 0 { // the next problem
@@ -228,8 +229,8 @@ func (t *tally) summary() *evaluation.Summary {
 	return s
 }
 
-// setRates sets the rates of a part of the summary and their standard errors and intervals. scored
-// has the rewards and the numbers of scored rollouts of each problem.
+// setRates sets the rates of a part of the summary with their standard errors and intervals. scored
+// has the sum of rewards and the number of scored rollouts of each problem.
 func (t *tally) setRates(p *evaluation.Part, scored *ratio) {
 	gained := 0.0
 	for _, g := range scored.gained {
@@ -251,18 +252,18 @@ func (t *tally) setRates(p *evaluation.Part, scored *ratio) {
 	}
 }
 
-// maxUnparsed is the maximum share of rollouts, 0 to 1, with a call that nobody parsed. Above it
-// the summary has no rate, which would be that of the server and not of the model.
+// maxUnparsed is the maximum share of rollouts, from 0 to 1, with a tool call that nobody parsed.
+// Above it the summary has no success rate, since that would measure the server and not the model.
 const maxUnparsed = 0.2
 
 func rateOf(a, b int) *float64 { return stats.FiniteOrNil(float64(a) / float64(b)) }
 
-// passAt are the values of k for which pass@k and pass^k are reported, if a problem has at least k
-// samples.
+// passAt are the values of k for which pass@k (at least one of k samples succeeds) and pass^k (all
+// of k do) are reported, if each problem has at least k samples.
 var passAt = []int{1, 2, 4, 8}
 
-// variances returns pointers to the variances between and within problems, nil for a value that is
-// not finite and so unknown.
+// variances returns pointers to two variances of results, between problems and within problems. A
+// pointer is nil if the value is not finite, which means that it is unknown.
 func variances(between, within float64) (*float64, *float64) {
 	return stats.FiniteOrNil(between), stats.FiniteOrNil(within)
 }
@@ -293,8 +294,9 @@ func (r *ratio) share() (se *float64, interval *[2]float64) {
 	return sure(rate, spread, problems, int(tries))
 }
 
-// studentsInterval returns pointers to se and to the 95 % interval, by Student's t, of a mean over
-// this number of problems that is not from 0 to 1. Both are nil if se is not finite.
+// studentsInterval returns pointers to se, the standard error of a mean over problems, and to the
+// mean's 95 % interval by Student's t. It is for means that are not from 0 to 1. Both pointers are
+// nil if se is not finite.
 func studentsInterval(mean, se float64, problems int) (*float64, *[2]float64) {
 	if stats.FiniteOrNil(se) == nil {
 		return nil, nil
@@ -314,8 +316,8 @@ func sure(rate, se float64, problems, samples int) (*float64, *[2]float64) {
 	return &se, &[2]float64{i.Low, i.High}
 }
 
-// count returns the 95 % interval of a rate that may exceed 1, such as ids per reply. It is nil if
-// the standard error is 0 or unknown.
+// count returns the 95 % interval of a rate that may exceed 1, such as ids per reply. It returns
+// nil if the standard error is 0 or unknown.
 func (r *ratio) count() *[2]float64 {
 	rate, se := stats.Ratio(r.gained, r.tries)
 	if !(se > 0) { // nothing varies, or nobody knows

@@ -21,8 +21,8 @@ const (
 	longTraces = 4
 )
 
-// turns is the model of one rollout. It retains the memory of a large reply until the next request
-// or the end of the rollout, but not while it waits for a server.
+// turns is the model that one rollout asks. It retains the memory of a large reply until the next
+// request or the end of the rollout, but not while it waits for a server.
 type turns struct {
 	rollout.Model
 	reply model.Hold
@@ -59,8 +59,8 @@ func (f *folder) past(key journal.Key) ([]rollout.Turn, error) {
 	return turns, nil
 }
 
-// keep appends a turn of a rollout to the run's journal of turns before the next request is sent,
-// so that the rollout can resume after it.
+// keep appends a turn (a reply of the model) of a rollout to the run's journal of turns before the
+// next request is sent, so that the rollout can resume after it.
 func (f *folder) keep(key journal.Key, t rollout.Turn) error {
 	e, err := f.turns.Append(key, t.Encode())
 	if err == nil {
@@ -71,9 +71,9 @@ func (f *folder) keep(key journal.Key, t rollout.Turn) error {
 	return err
 }
 
-// finish appends a finished rollout to the journal, with its result in the first line and its trace
-// in the second, and wakes the goroutines that wait for finished rollouts. Unless the run stores
-// tokens, it forgets where the turns of the rollout are stored.
+// finish appends a finished rollout to the run's file of rollouts, with its result in the first
+// line and its trace in the second. It wakes the goroutines that wait for finished rollouts. Unless
+// the run stores tokens, it forgets where the turns of the rollout are stored.
 func (f *folder) finish(key journal.Key, r *rollout.Result) error {
 	b, err := json.Marshal(r)
 	if err != nil {
@@ -106,9 +106,9 @@ const (
 	maxFreshBytes = 8 << 20
 )
 
-// entry waits until a rollout is finished and returns its position in the run's journal, and the
-// rollout itself if it is still in memory, from which entry removes it; otherwise nil. The error is
-// that of ctx.
+// entry waits until a rollout is finished and returns its position in the run's journal (the file
+// of finished rollouts). If the rollout is still in memory, entry returns it too and removes it
+// from there; otherwise the second result is nil. The error is that of ctx.
 func (f *folder) entry(ctx context.Context, key journal.Key) (journal.Entry, *rollout.Result, error) {
 	for {
 		f.mu.Lock()
@@ -157,8 +157,9 @@ func (f *folder) read(e journal.Entry) (*rollout.Result, error) {
 	return r, wrong.Wrap("read rollout", json.Unmarshal(head, r))
 }
 
-// syncEvery is the time between two flushes of the journals to disk: the most work that a crash of
-// the machine can lose. If only the process ends, nothing is lost.
+// syncEvery is the time between two flushes of the run's journals (its files of replies and
+// rollouts) to disk. A crash of the machine loses at most the work of this time. If only the
+// process ends, nothing is lost.
 const syncEvery = 200 * time.Millisecond
 
 // syncing starts to flush the journals to disk every syncEvery. stop ends that with a last flush

@@ -8,10 +8,10 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// readArray emits the elements of the array at the start of the unread text if it is a list of
-// records. It returns isList = false, with nothing consumed, for any other array: one whose first
-// element is a step or message of a single attempt, or is neither an array nor an object, and one
-// that was cut off within its line.
+// readArray emits the elements of the array at the start of the unread text as records, if the
+// array is a list of records, and returns true. For any other array it returns false and consumes
+// nothing. That is an array whose first element is a step or message of a single attempt, or is
+// neither an array nor an object, or an array that was cut off within its line.
 func (r *reader) readArray() (isList bool, err error) {
 	start, ok := r.firstElement()
 	if !ok {
@@ -133,8 +133,8 @@ func listSource(array string) arena.Source {
 	return source
 }
 
-// partSource returns the format of the attempt of which element is one step or message, by the
-// keys of element. It returns the zero value if element is neither.
+// partSource returns the format of an attempt by the keys of one of its elements, a step or
+// message. It returns the zero value if element is neither.
 func partSource(element gjson.Result) arena.Source {
 	var source arena.Source
 	if !element.IsObject() {

@@ -9,9 +9,9 @@ import (
 	"github.com/trajectory-arena/arena/traces/formats"
 )
 
-// detect decodes a document that names no schema as the first of formats.Detectable that it
-// matches. For one line of a session, such as one message, it returns only the key of the session.
-// The bool is false if the document is neither.
+// detect decodes a document that names no schema, as the first of formats.Detectable that it
+// matches. If the document is one line of a session, such as one message, it returns only the key
+// of the session. The bool is false if the document is neither.
 func (d *decoder) detect(doc string) (decoded, bool, error) {
 	if key := formats.SessionKey(doc); key != "" {
 		return decoded{sessionKey: key}, true, nil
@@ -25,8 +25,8 @@ func (d *decoder) detect(doc string) (decoded, bool, error) {
 }
 
 // attempts decodes a document of format f. It returns the first attempt, with all others as its
-// siblings. The error is a *damage if there is no attempt, if the messages are no list, or if a
-// limit is exceeded.
+// siblings. The error is a *damage if there is no attempt, if the document has no list of messages,
+// or if a limit is exceeded.
 func (d *decoder) attempts(f *formats.Format, doc string) (decoded, error) {
 	attempts, err := f.Read(doc, d.limits.Elements)
 	if errors.Is(err, formats.ErrTooMany) {
@@ -85,8 +85,8 @@ func (d *decoder) attempt(a *formats.Attempt) (decoded, error) {
 	}, err
 }
 
-// vetoForeign is the veto (reason not to train) for a document that declares a veto of its own
-// which this package does not know.
+// vetoForeign is the veto (reason not to train) of an attempt whose document declares a veto that
+// this package does not know.
 const vetoForeign = "foreign_veto" // the file says that the attempt is not to be trained on, in a word of its own
 
 // knownVetoes are the vetoes (reasons not to train) that a document may declare, since readers

@@ -33,8 +33,8 @@ type decoder struct {
 	nestedSurrogate bool
 }
 
-// decoded is the result for one record: its traces, which have no ids yet, or only the key of
-// the session of which the record is one line.
+// decoded is the result for one record: its traces, which have no ids yet. For a record that is
+// only one line of a session, it has no traces but the key of the session.
 type decoded struct {
 	// trace is nil if sessionKey is set.
 	trace *arena.Trace
@@ -108,9 +108,9 @@ func (d *decoder) record(text []byte) (decoded, error) {
 	return out, nil
 }
 
-// setRecord sets the size of the trace, in bytes, and adds each repair of the record as a veto
-// (reason not to train). The size is that of the trace's part of the record, or recordBytes if the
-// record has one trace only.
+// setRecord sets the size of the trace in bytes, and adds each repair that was made to the record
+// as a veto (reason not to train). The size is that of the trace's part of the record, or
+// recordBytes if the record has only this trace.
 func (d *decoded) setRecord(recordBytes int, repairs []string) {
 	d.trace.Bytes = cmp.Or(len(d.part), recordBytes)
 	for _, repair := range repairs {
@@ -140,9 +140,9 @@ func (d *decoder) text(text string) (decoded, error) {
 	}
 }
 
-// object decodes a record that is a JSON object. It reads the object as an envelope (the
-// sandbox's record of an attempt), which nearly all records are, and only if the keys are not
-// those of an envelope as another format.
+// object decodes a record that is a JSON object. It first reads the object as an envelope (the
+// sandbox's record of an attempt), as nearly all records are. If the object does not have the keys
+// of an envelope, it is read as another format.
 func (d *decoder) object() (decoded, error) {
 	e := envelope{d: d}
 	e.read()
@@ -176,8 +176,8 @@ func (d *decoder) object() (decoded, error) {
 	return decoded{}, &damage{NotATrace, detail}
 }
 
-// shape is a file format of JSON objects other than envelopes, with the schema or the keys by
-// which it is recognised.
+// shape is a file format of JSON objects other than envelopes (the sandbox's records), with the
+// schema or the keys by which it is recognised.
 type shape struct {
 	schema         string // a pattern of path.Match
 	all, any, none keySet
@@ -210,8 +210,8 @@ var shapes = []shape{
 	},
 }
 
-// stepKeys are keys of documents that name their schema. An object with one of these keys and an
-// unknown schema is an unsupported version and matches no format.
+// stepKeys are keys of documents that name their schema. An object that names an unknown schema and
+// has one of these keys is reported as an unsupported version.
 var stepKeys = keys("steps", "episode")
 
 func (s *shape) matches(e *envelope) bool {
@@ -250,8 +250,8 @@ func (d *decoder) list() (decoded, error) {
 	return decoded{trace: t}, nil
 }
 
-// messages decodes an array of messages as a format of formats.Detectable if it matches one, and
-// otherwise as OpenAI's or ShareGPT's, according to source.
+// messages decodes an array of messages as the first of formats.Detectable that it matches. If it
+// matches none, it decodes the array as OpenAI's or ShareGPT's messages, according to source.
 func (d *decoder) messages(source arena.Source) (decoded, error) {
 	doc := `{"messages":` + d.c.Source() + "}"
 	d.c.Skip()
@@ -267,12 +267,12 @@ func (d *decoder) messages(source arena.Source) (decoded, error) {
 	return d.attempts(&formats.OpenAI, doc)
 }
 
-// skip skips the value of the member name in the object at path, a key path, and records it as
-// unread.
+// skip skips the value of the member name in the object at path, a path of keys, and records that
+// it was not read.
 func (d *decoder) skip(path, name string) { d.unread.Add(path, name, d.c.Raw()) }
 
-// members calls member for each member of the object at path, and records members whose value has
-// the wrong type as unread. It returns false if the value is no object.
+// members calls member for each member of the object at path (a path of keys). A member whose value
+// has the wrong type is recorded as not read. It returns false if the value is no object.
 func (d *decoder) members(path string, member func(key string)) bool {
 	return d.c.Members(member, func(key string, value arena.Raw) {
 		d.unread.Add(path, key, value)

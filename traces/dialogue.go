@@ -9,8 +9,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// parts collects the steps and calls of one dialogue. The slices are reused, so that a trace
-// needs one allocation for each type and not one for each step.
+// parts collects the steps and calls of one dialogue. Its slices are reused for the next dialogue,
+// so that a trace needs one allocation for each slice and not one for each step.
 type parts struct {
 	steps []arena.Step
 	calls []arena.ToolCall
@@ -46,7 +46,7 @@ func (p *parts) reset() {
 }
 
 // copySteps returns copies of the collected steps with their tool and proxy calls, so that the
-// slices of p can be reused. It returns nil if there are no steps.
+// slices of p can be reused for the next dialogue. It returns nil if there are no steps.
 func (p *parts) copySteps() []arena.Step {
 	if len(p.steps) == 0 {
 		return nil
@@ -66,9 +66,9 @@ func (p *parts) copySteps() []arena.Step {
 	return steps
 }
 
-// step reads one step of a dialogue and adds it to the collected steps. It sets the query of t if
-// that is empty. A field whose value has another type than the sandbox writes stays empty; Raw has
-// the complete step.
+// step reads one step of a dialogue and adds it to the collected steps. If t has no query yet, it
+// gets that of the step. A field whose value has another type than the sandbox writes stays empty;
+// Raw has the complete step.
 func (d *decoder) step(t *arena.Trace) {
 	c := d.c
 	start := offsets{len(d.parts.calls), len(d.parts.proxy)}
@@ -145,7 +145,7 @@ func (d *decoder) message(s *arena.Step) {
 }
 
 // toolCall reads one tool call and adds it to the collected calls. It skips an element that is not
-// an object. typed reports whether the call has only the keys and types that the sandbox writes.
+// an object. typed reports whether the call has exactly the keys and types that the sandbox writes.
 func (d *decoder) toolCall() (typed bool) {
 	c := d.c
 	var call arena.ToolCall

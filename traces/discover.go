@@ -17,7 +17,7 @@ import (
 )
 
 // ignoredNames are patterns of path.Match for the base names of files that are never read as
-// traces: other files of this project in the folder of a day, such as run.json, and files that
+// traces: other files of this project in a folder of traces, such as run.json, and files that
 // people add, such as README.
 var ignoredNames = []string{
 	MetaName, "problems.json*", "catalog.json*", "labels.json*", "scores.json*", "held_out*",
@@ -90,8 +90,8 @@ func SideFiles(day, pattern string) []string {
 	})
 }
 
-// discover returns the inputs of a day, which is the path of a folder or file, or a glob
-// pattern. Their order is undefined.
+// discover returns the input files of a day of traces, which is the path of a folder or file, or a
+// glob pattern. Their order is undefined.
 func discover(day string) ([]Input, error) {
 	info, err := os.Stat(day)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -174,7 +174,7 @@ func newWalk(root, title string, fsys fs.FS) *walk {
 }
 
 // addFolder adds all files below the first of these folders that exists: data/sft, which has the
-// rows of a corpus, traces, or the root itself.
+// rows of a corpus; traces; or the folder of the search itself.
 func (w *walk) addFolder() error {
 	start := "traces"
 	if _, err := fs.Stat(w.fsys, corpusRows); err == nil {
@@ -247,8 +247,8 @@ func (w *walk) add(name string) error {
 	return nil
 }
 
-// linkFault returns why a symbolic link could not be followed within the folder of its day:
-// LinkOutsideDay if its target exists, NotAFile if not. It returns "" for a path that is no
+// linkFault returns why a symbolic link could not be followed within its folder of traces:
+// LinkOutsideDay if its target exists, and NotAFile if not. It returns "" for a path that is no
 // link.
 func linkFault(path string) Reason {
 	info, err := os.Lstat(path)
@@ -261,9 +261,9 @@ func linkFault(path string) Reason {
 	return NotAFile
 }
 
-// newInput returns an input without a name, with the metadata of the run.json in a folder of fsys.
-// An invalid run.json is recorded in the input, and a missing one ignored. The error is that of the
-// file system.
+// newInput returns an input without a name, with the metadata of the run.json in a folder of
+// w.fsys. If run.json is invalid, the input records that; a missing one is ignored. The error is
+// that of the file system.
 func (w *walk) newInput(folder string) (Input, error) {
 	if input, ok := w.templates[folder]; ok {
 		return input, nil

@@ -18,7 +18,7 @@ var (
 )
 
 // envelope reads the top level of a JSON object as if it were an envelope (the sandbox's record of
-// an attempt), and collects the keys by which other formats are recognised.
+// an attempt). It also collects the keys by which other formats are recognised.
 type envelope struct {
 	d *decoder
 	t *arena.Trace
@@ -59,8 +59,8 @@ var (
 	otherKeys   = keys("messages", "conversations", "traj", "steps", "episode", "sample", "input")
 )
 
-// isEnvelope reports whether the object is an envelope (the sandbox's record of an attempt): it
-// has the key dialogue, or the keys status and problem_id and no key of another format.
+// isEnvelope reports whether the object is an envelope (the sandbox's record of an attempt): it has
+// the key dialogue, or it has the keys status and problem_id but no key of another format.
 func (e *envelope) isEnvelope() bool {
 	if e.keys.hasAll(dialogueKey) {
 		return true
@@ -130,12 +130,12 @@ func (e *envelope) trace() (*arena.Trace, error) {
 	}
 }
 
-// maxQuotedKeys is the maximum number of keys that the error message for an object of no known
-// format lists.
+// maxQuotedKeys is the maximum number of an object's keys that an error message lists, if the
+// object is of no known format.
 const maxQuotedKeys = 8
 
-// maxKeyBytes is the length in bytes of an error message's list of keys after which no key is
-// added.
+// maxKeyBytes limits an error message's list of keys: once the list is longer than this number of
+// bytes, no key is added.
 const maxKeyBytes = 120
 
 // firstKeys returns the first keys of the object, separated by commas, for an error message. A

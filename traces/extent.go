@@ -47,7 +47,7 @@ func (e *extent) find(text []byte) (length int, ok bool) {
 	return 0, false
 }
 
-// skipString examines s, which starts within a JSON string, up to the next quote, backslash or line
+// skipString reads s, which starts within a JSON string, up to the next quote, backslash or line
 // feed, and sets the state for that byte. It returns the byte's index, or the last index of s if
 // there is none.
 func (e *extent) skipString(s []byte) int {
@@ -99,9 +99,10 @@ func (w *window) skipValue() bool {
 	}
 }
 
-// multilineEnd returns the length of an object over several lines at the start of the unread text.
-// ok is false if the object does not end within the limit, or if a later line is a complete object:
-// then each line of the file is a record, and the first line was cut off.
+// multilineEnd returns the length in bytes of an object over several lines at the start of the
+// unread text. ok is false if the object does not end within the limit. It is also false if a later
+// line is a complete object: then each line of the file is a record, and the first line was cut
+// off.
 func (w *window) multilineEnd() (end int, ok bool) {
 	var e extent
 	lineStart := 0
@@ -137,8 +138,8 @@ func (w *window) nextLine(start int) (end int, isLast bool) {
 	}
 }
 
-// isObjectLine reports whether a line is a complete JSON object with at least one member and
-// without indentation, which no line within indented JSON is.
+// isObjectLine reports whether a line is a complete JSON object with at least one member that is
+// not indented. Lines within an indented JSON value are not.
 func isObjectLine(line []byte) bool {
 	line = bytes.TrimRight(line, " \t\r\n")
 	if len(line) <= len("{}") || line[0] != '{' {

@@ -51,8 +51,8 @@ func (e *Evaluation) addSimulation(s, task gjson.Result) {
 	e.Rollouts = append(e.Rollouts, r)
 }
 
-// stop returns why a rollout ended: the reason that a harness recorded, after kind and "_" unless
-// kind is empty. Without a reason, the rollout ended by itself.
+// stop returns why a rollout ended, by the reason that a harness recorded: kind and reason joined
+// by "_", or reason alone if kind is empty. If reason is empty, the rollout ended by itself.
 func stop(kind, reason string) rollout.Stop {
 	switch {
 	case reason == "":

@@ -39,8 +39,8 @@ func eachLine(path string, f func(gjson.Result)) (err error) {
 	return nil
 }
 
-// readVerifiersRows reads results.jsonl at path, and metadata.json in the same folder. The error is
-// ErrUnknown if the latter is missing.
+// readVerifiersRows reads the evaluation in the file results.jsonl (path) of verifiers, and
+// metadata.json in the same folder. The error is ErrUnknown if the latter is missing.
 func readVerifiersRows(path string) (*Evaluation, error) {
 	text, err := os.ReadFile(filepath.Join(filepath.Dir(path), "metadata.json"))
 	about := gjson.ParseBytes(text)
@@ -80,8 +80,8 @@ func (e *Evaluation) addVerifiersRow(row gjson.Result) {
 	e.Rollouts = append(e.Rollouts, r)
 }
 
-// joined returns the messages of a prompt and its completion as one JSON list. A prompt that is a
-// string is a user message.
+// joined returns the messages of a prompt and of the model's completion as one JSON list. A prompt
+// that is a string becomes a user message.
 func joined(prompt, completion gjson.Result) gjson.Result {
 	var all []json.RawMessage
 	if prompt.Type == gjson.String {
@@ -97,8 +97,8 @@ func joined(prompt, completion gjson.Result) gjson.Result {
 	return gjson.ParseBytes(asjson.Bytes(all))
 }
 
-// readVerifiersTraces reads traces.jsonl of verifiers 0.4 and later at path, and the settings in
-// configs/eval.json next to it if that exists.
+// readVerifiersTraces reads the evaluation in the file traces.jsonl (path) of verifiers 0.4 and
+// later, and its settings from configs/eval.json in the same folder if that exists.
 func readVerifiersTraces(path string) (*Evaluation, error) {
 	e := &Evaluation{Harness: "verifiers", Scorer: "reward"}
 	text, err := os.ReadFile(filepath.Join(filepath.Dir(path), "configs", "eval.json"))
@@ -154,8 +154,8 @@ func (e *Evaluation) addVerifiersTrace(trace gjson.Result) {
 	e.Rollouts = append(e.Rollouts, r)
 }
 
-// branch returns the messages on the path from the root of a tree of nodes to its last node, as a
-// JSON list.
+// branch returns the messages from the root of a tree of messages to its last node, as a JSON list.
+// nodes is the list of the tree's nodes, each with its message and the index of its parent.
 func branch(nodes gjson.Result) gjson.Result {
 	list := nodes.Array()
 	var messages []json.RawMessage
@@ -180,7 +180,7 @@ func firstOf(values ...gjson.Result) string {
 	return ""
 }
 
-// numbers returns the members of an object that are finite numbers, by name.
+// numbers returns those members of a JSON object that are finite numbers, by name.
 func numbers(v gjson.Result) map[string]float64 {
 	out := map[string]float64{}
 	for name, member := range members(v) {

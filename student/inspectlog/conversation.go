@@ -40,8 +40,9 @@ type call struct {
 	Type       string  `json:"type"`
 }
 
-// read appends the messages of a rollout's trace to messages. It returns them, and the model's last
-// reply as inspect_ai's ModelOutput. model is the name of the model.
+// read appends the messages of a rollout (an attempt of the model) to messages, by its trace. It
+// returns them, and the model's last reply as inspect_ai's ModelOutput. model is the name of the
+// model.
 func read(
 	t *arena.Trace,
 	model string,
@@ -155,9 +156,9 @@ const (
 
 var longNumber = regexp.MustCompile(fmt.Sprintf("[0-9]{%d}", maxDigits))
 
-// tame returns the arguments of a call, raw, as JSON that every reader accepts: unchanged, or as
-// {"text": raw} if they are no JSON object or have numbers, nested levels or characters that some
-// readers reject.
+// tame returns the arguments of a tool call (raw) as JSON that every reader accepts. It returns raw
+// unchanged, or {"text": raw} if raw is no JSON object, or has long numbers, many nested levels or
+// characters that some readers reject.
 func tame(raw string) json.RawMessage {
 	wild := !strings.HasPrefix(raw, "{") || !cursor.Valid(raw) || !utf8.ValidString(raw) || strings.Contains(raw, `\ud`) || strings.Contains(raw, `\uD`) ||
 		strings.Count(raw, "{")+strings.Count(raw, "[") > maxLevels || len(raw) > maxDigits && longNumber.MatchString(raw)

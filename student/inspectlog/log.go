@@ -113,8 +113,8 @@ func (l *Log) Add(p *arena.Problem, r *rollout.Result) error {
 	return err
 }
 
-// maxRollout is the maximum size of a trace in bytes whose conversation the log has, since readers
-// load a complete sample into memory.
+// maxRollout is the maximum size in bytes of a trace for its conversation to be written to the log,
+// since readers load a complete sample into memory.
 const maxRollout = 16 << 20
 
 // Close writes summaries and results after the samples, which completes the log.

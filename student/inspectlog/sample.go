@@ -27,8 +27,8 @@ type usage struct {
 	Total  int64 `json:"total_tokens"`
 }
 
-// sample returns a rollout as inspect_ai's EvalSample, and as the EvalSampleSummary that the list
-// in inspect_ai's viewer shows.
+// sample returns a rollout in two forms of inspect_ai: as an EvalSample, and as the
+// EvalSampleSummary that the list in inspect_ai's viewer shows.
 func (l *Log) sample(p *arena.Problem, r *rollout.Result) (sample, summary doc) {
 	about := metadata{
 		Category: string(r.Category),
@@ -82,8 +82,9 @@ func (l *Log) addEnding(r *rollout.Result, sample, summary doc) {
 	}
 }
 
-// scores returns inspect_ai's scores of a rollout that was scored: success as C (correct) or I
-// (incorrect), and, if they exist, the axes of its score and the grade of the reasoning judge.
+// scores returns inspect_ai's scores of a rollout: success as C (correct) or I (incorrect), and, if
+// they exist, the axes of its score and the grade of the judge of reasoning. The rollout must have
+// been scored.
 func scores(r *rollout.Result) doc {
 	success := doc{"value": "I"}
 	for name, text := range map[string]string{"answer": strings.Join(r.Recommended, ", "), "explanation": string(*r.Label)} {
@@ -163,7 +164,8 @@ type Score struct {
 	Metrics map[string]*float64
 }
 
-// start returns inspect_ai's LogStart, the JSON object with the settings of the run.
+// start returns inspect_ai's LogStart, a JSON object with the version of the format and the
+// settings of the run.
 func (l *Log) start() doc {
 	s := l.run.Sampling
 	config := doc{}

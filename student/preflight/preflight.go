@@ -61,7 +61,7 @@ func (r *Refusal) Error() string {
 	return fmt.Sprintf("%s refuses this run's requests (status %d): %s", r.Endpoint, r.Fault.Status, r.Fault.Detail)
 }
 
-// again is the time between two tests of a server that is not ready yet.
+// again is the pause between two tests of a server that is not ready yet.
 const again = time.Second
 
 // Ask sends requests until the server replies, refuses, or patience ends. The error is a
@@ -93,16 +93,16 @@ func Ask(ctx context.Context, q Question) (Server, error) {
 	return s, err
 }
 
-// loads reports whether err means that the server may be ready soon: it cannot be reached or is
-// still loading its model.
+// loads reports whether a test failed (with err) only because the server is not ready yet: it
+// cannot be reached or is still loading its model.
 func (q Question) loads(err error) bool {
 	fault, is := errors.AsType[*model.Fault](err)
 	return is && fault.Waits()
 }
 
-// greetings are the messages that test a server. If it refuses one, the next is tried, since the
-// refusal may be about that message only. No other is tried after a refusal of the key or the
-// model, after a timeout, or if the server cannot be reached.
+// greetings are the messages with which a server is tested. If it refuses one, the next is tried,
+// since the refusal may be about that message only. No other is tried after a refusal of the key or
+// the model, after a timeout, or if the server cannot be reached.
 var greetings = []string{"Hello.", "Good morning.", "What can you do?"}
 
 func (q Question) reply(ctx context.Context) (way, error) {
@@ -117,7 +117,7 @@ func (q Question) reply(ctx context.Context) (way, error) {
 	return w, err
 }
 
-// way is the form of request that a server accepts: whether replies are streamed, whether
+// way is a form of requests that a server accepts: whether replies are streamed, whether
 // max_completion_tokens (instead of max_tokens) limits a reply, and which fields of a reply may be
 // sent back.
 type way struct {
@@ -127,7 +127,7 @@ type way struct {
 	toolsUnseen bool
 }
 
-// template returns the run's request template t, changed to this form of request.
+// template returns the run's request template t, changed to the form of requests w.
 func (w way) template(t *model.Template) *model.Template {
 	if w.streamed {
 		t = t.Streaming()
@@ -138,10 +138,10 @@ func (w way) template(t *model.Template) *model.Template {
 	return t
 }
 
-// greet sends greeting in a request for a single token. If the server rejects the parameter for
-// that limit, it repeats the request with the run's own limit and then with the newer parameter; if
-// the server answers only in streams, as a stream. It returns the form of the last request, and its
-// error.
+// greet sends greeting in a request for a single token, to find a form of request that the server
+// accepts. If the server rejects the limit of one token, it sends the run's own limit, and then
+// names the limit max_completion_tokens. If the server answers only in streams, it asks for a
+// stream. It returns the form of the last request, and the error of that request.
 func (q Question) greet(ctx context.Context, greeting string) (way, error) {
 	conversation := model.Conversation{}.Append(model.Turn{
 		Role:    "user",
@@ -176,9 +176,9 @@ func (q Question) greet(ctx context.Context, greeting string) (way, error) {
 	return last, err
 }
 
-// takesBack sends reply r to conversation c back to its server with another message, and returns
-// which fields of the reply the server accepts. It sends nothing if the reply has only fields in
-// the format of OpenAI.
+// takesBack sends the server a conversation with its own reply r and another message, and returns
+// which fields of a reply the server accepts there. It sends nothing if the reply has only fields
+// in the format of OpenAI.
 func (q Question) takesBack(ctx context.Context, t *model.Template, c model.Conversation, r model.Reply) model.Returned {
 	second := c.AppendReply(r, nil, model.AsItCame).Append(model.Turn{
 		Role:    "user",
@@ -197,9 +197,9 @@ func (q Question) takesBack(ctx context.Context, t *model.Template, c model.Conv
 	return model.AsItCame // the refusal is not about the fields
 }
 
-// hidesTools reports whether the server does not show the tools to the model. The prompt then has as
-// many tokens as without them, by a count that differs for a longer prompt. A server without such a
-// count is not suspected.
+// hidesTools reports whether the server does not show the tools to the model: the prompt with tools
+// has as many tokens as the prompt without them, although the server counts more for a longer
+// prompt. It returns false for a server that reports no such counts.
 func (q Question) hidesTools(ctx context.Context, t *model.Template, c model.Conversation, r model.Reply) bool {
 	bare := t.WithoutTools()
 	if bare == nil || r.Usage == nil || r.Usage.Prompt == 0 {

@@ -132,9 +132,9 @@ func (p *play) appendTranscript(parts ...string) {
 
 const reminder = "No tool was called. Call a tool, or terminate when you are done."
 
-// respond adds reply r and the results of its calls, which s has, to the conversation. A reply
-// without calls is followed by a reminder to call a tool. In the prompt form History, the
-// conversation is one message with all parts so far, and there is no reminder.
+// respond adds reply r and the results of its calls, which s has, to the conversation. A reply in
+// which the model made no call is followed by a reminder to call a tool. In the prompt form
+// History, the conversation is one message with all parts so far, and there is no reminder.
 func (p *play) respond(r model.Reply, s step) {
 	if p.env.Form == History {
 		p.appendTranscript(s.taggedParts(s.observation())...)
@@ -173,8 +173,8 @@ func (p *play) respond(r model.Reply, s step) {
 	}
 }
 
-// wholeText returns a reply as one text with its reasoning in it, as rows of the export profile
-// text have it, also if a server has split the reasoning from the text.
+// wholeText returns a reply as one text that contains its reasoning, in the form of the export
+// profile "text". It does so too if a server has split the reasoning from the text.
 func wholeText(r model.Reply) string {
 	if r.Reasoning == "" {
 		return r.Content
@@ -187,8 +187,8 @@ func wholeText(r model.Reply) string {
 	return chat.Text(parts, nil)[0].Content
 }
 
-// resultsText returns the results of a step's calls in the text format of the export profile text,
-// "" if the step has no calls.
+// resultsText returns the results of a step's calls as text, in the form of the export profile
+// "text". It returns "" if the step has no calls.
 func (s step) resultsText() string {
 	return chat.ResultsText(slicesx.Map(s.answers, func(a callAnswer) chat.Message {
 		return chat.Message{Role: chat.Tool, Content: toolText(a.Result)}

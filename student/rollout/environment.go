@@ -147,8 +147,8 @@ var ErrLong = errors.New("the rollout is long")
 // model. A rollout that exceeds it ends with the reason context overflow.
 const maxTraceBytes = 8 << 20
 
-// maxMalformed is the number of consecutive replies without content, or without a readable call,
-// after which a rollout ends.
+// maxMalformed is the number of consecutive useless replies (without content, or with calls of
+// which none can be read) after which a rollout ends.
 const maxMalformed = 3
 
 // Play runs a task to its end. It calls store with every new turn before it sends the next
@@ -204,8 +204,8 @@ type TapeAnswer struct {
 	OK     bool   `json:"ok"`
 }
 
-// tape is a search server that first replays the stored answers in past. It then asks the real
-// server and records the answers in fresh.
+// tape is a search server for a rollout that may be resumed. It first replays the stored answers in
+// past. Then it asks the real server and records the answers in fresh.
 type tape struct {
 	server shop.Server
 	past   []TapeAnswer
@@ -232,7 +232,8 @@ func (t *tape) Get(
 	return v, status, ok
 }
 
-// takeFresh returns the answers that were recorded since its last call, and forgets them.
+// takeFresh returns the answers that were recorded since the last call of takeFresh, and forgets
+// them.
 func (t *tape) takeFresh() []TapeAnswer {
 	fresh := t.fresh
 	t.fresh = nil

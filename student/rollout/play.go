@@ -158,23 +158,22 @@ func (p *play) askReturning(ctx context.Context, m Model) (h received, err error
 	return h, err
 }
 
-// returnLess replaces the conversation by messages, which have only those fields of earlier replies
-// that returned selects.
+// returnLess replaces the conversation by messages, which have fewer fields of earlier replies:
+// those that returned selects.
 func (p *play) returnLess(messages model.Conversation, returned model.Returned) {
 	p.messages = messages
 	p.returned = returned
 }
 
-// isRefused reports whether err is a server's refusal of a request for another reason than its
-// length.
+// isRefused reports whether err says that a server refused a request, for another reason than its
+// length or a reply that the server could not parse.
 func (p *play) isRefused(err error) bool {
 	fault, failed := errors.AsType[*model.Fault](err)
 	return failed && fault.Kind == model.Rejected && !p.isOverflow(fault) && !fault.RefusedOutput
 }
 
-// isOverflow reports whether a fault means that the prompt is longer than the model's context. The
-// server either reports this or, after it answered earlier turns, mentions tokens, length or
-// context.
+// isOverflow reports whether a fault means that the prompt is longer than the model's context: the
+// server says so, or it answered earlier turns and now mentions tokens, length or context.
 func (p *play) isOverflow(f *model.Fault) bool { return f.Overflow || f.Length && p.result.Turns > 0 }
 
 // fail ends a rollout whose last request was not answered, and returns its result. A context
@@ -238,9 +237,9 @@ func (p *play) processReply(h received) Stop {
 	return p.continueOrStop(h.reply, s, readable, StopMalformed)
 }
 
-// continueOrStop adds a reply and the results of its calls to the conversation and returns "".
-// If the reply is the last of maxMalformed consecutive replies without content, it adds nothing
-// and returns stop.
+// continueOrStop adds a reply and the results of its calls to the conversation and returns "", so
+// that the rollout continues. hasContent says whether the reply is of use. If it is the last of
+// maxMalformed consecutive replies that are not, continueOrStop adds nothing and returns stop.
 func (p *play) continueOrStop(
 	r model.Reply,
 	s step,
@@ -296,8 +295,8 @@ func (p *play) addUsage(u *model.Usage) {
 	})
 }
 
-// newTurn returns what is stored of a reply to replay it: its body, and the answers of the search
-// server since the previous reply.
+// newTurn returns what is stored of a reply so that a resumed rollout can replay it: the reply's
+// JSON body, and the answers of the search server since the previous reply.
 func (p *play) newTurn(h received) Turn {
 	t := Turn{Reply: h.body}
 	if p.tape != nil {

@@ -147,9 +147,9 @@ const (
 	LabelNoRecommendation Label = "no_recommendation"
 )
 
-// replyLabel returns the failure label of a rollout that ends with this reply. readable reports
-// whether one of its calls could be read. The label is "" if the reply was not truncated and has a
-// readable call.
+// replyLabel returns the label for the failure of a rollout that ends with this reply. readable
+// reports whether one of its calls could be read. The label is "" if the reply was not truncated
+// and has a readable call.
 func replyLabel(r model.Reply, t dialect.Turn, readable bool) Label {
 	switch {
 	case r.Finish == "length":
@@ -173,8 +173,8 @@ func replyLabel(r model.Reply, t dialect.Turn, readable bool) Label {
 	}
 }
 
-// failureLabel returns the label of the rollout under the assumption that it failed. For a
-// success, the scorer replaces the label.
+// failureLabel returns the label for the failure of the rollout, as if it failed. If the rollout
+// turns out to be a success, the scorer replaces the label.
 func (p *play) failureLabel() Label {
 	switch {
 	case len(p.result.Recommended) > 0 && p.result.HallucinatedIDs > 0:

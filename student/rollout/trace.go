@@ -57,8 +57,8 @@ func (p *play) traceLine() []byte {
 	return slices.Concat(append(parts, []byte("]}"))...)
 }
 
-// appendTrace encodes a step and appends it to the trace. An encoded step needs a fraction of
-// the memory of its calls and results.
+// appendTrace encodes a step and appends it to the trace. An encoded step needs much less memory
+// than its calls and results.
 func (p *play) appendTrace(s step) {
 	b := newScratch()
 	defer b.free()
@@ -92,9 +92,9 @@ const (
 	searchPrefix  = "/search"
 )
 
-// taggedParts returns the parts of a step's message in the tags that the subnet's score of the
+// taggedParts returns the parts of a step's message in the tags that the subnet's score for the
 // format reads: <think>, <tool_call> and <response>. observed, the results of the calls, precedes
-// the response unless it is empty, as in the public agent loops.
+// the response, as in the public agent loops, unless it is empty.
 func (s step) taggedParts(observed string) (parts []string) {
 	if s.turn.Think != "" {
 		parts = append(parts, "<think>"+s.turn.Think+"</think>")
@@ -111,8 +111,8 @@ func (s step) taggedParts(observed string) (parts []string) {
 	return parts
 }
 
-// callValues returns the calls of a step as JSON objects. Calls whose arguments are not an
-// object are left out. If withResults is true, each call has its id and result.
+// callValues returns the calls of a step as JSON objects (Python dicts). Calls whose arguments are
+// not an object are left out. If withResults is true, each call has its id and result.
 func (s step) callValues(withResults bool) (calls []python.Value) {
 	for _, a := range s.answers {
 		if a.call.Arguments.Kind != python.Dict {
@@ -167,8 +167,8 @@ func (s step) completion() python.Value {
 	)
 }
 
-// extraInfo returns the value of the key extra_info of step i in the trace, without the proxy's
-// log.
+// extraInfo returns the value of the key extra_info of step i (from 0) in the trace, without the
+// proxy's log: the step's number, time and request, and calls that could not be read.
 func (p *play) extraInfo(i int, s step) python.Value {
 	info := python.DictOf(
 		item("step", python.Integer(int64(i+1))),
@@ -200,8 +200,8 @@ func (p *play) appendInference(
 	return append(appendLine(b, p.withUniqueID(body)), '}')
 }
 
-// appendSearches appends the search requests of step i to b, as entries of the proxy's log, each
-// preceded by a comma.
+// appendSearches appends the requests to the search server in step i to b, as entries of the
+// proxy's log, each preceded by a comma.
 func (p *play) appendSearches(
 	b []byte,
 	i int,

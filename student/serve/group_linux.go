@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// bindToParent sets cmd to start in its own process group and to receive SIGTERM from the kernel if
-// this process is killed.
+// bindToParent sets cmd to start in its own process group, and to receive SIGTERM from the kernel
+// if this process ends before it.
 func bindToParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 }

@@ -20,8 +20,9 @@ const (
 	lineBytes = 64 << 10
 )
 
-// boundedLog is a log file of limited size. Secrets are removed from its lines, since servers log
-// how they were started. It can be used by several goroutines.
+// boundedLog is the log file of a server, limited in size: it has the first lines and the newest
+// ones. Secrets are removed from the lines, since servers log how they were started. It can be used
+// by several goroutines.
 type boundedLog struct {
 	mu       sync.Mutex
 	file     *os.File

@@ -45,9 +45,9 @@ type Server struct {
 // ErrEnded is in the chain of the error for a server that ended by itself.
 var ErrEnded = errors.New("the model server ended")
 
-// supervised is the shell script that runs the command of the server. If this process is killed,
-// the kernel signals only the shell. The script then sends SIGTERM to its process group, and
-// SIGKILL after the grace period in seconds, its first argument.
+// supervised is the shell script that runs the command of a model server. If this process is
+// killed, the kernel signals only the shell. The script then sends SIGTERM to its process group,
+// and SIGKILL after the grace period in seconds (%g).
 const supervised = `trap 'trap "" TERM; kill 0; (sleep %g; kill -9 0) >/dev/null 2>&1 & wait $server; exit' TERM
 {
 %s
@@ -89,9 +89,9 @@ func Start(c Config) (*Server, error) {
 	return s, nil
 }
 
-// live starts the server, sends the error or nil to started, and waits for the server's end. It
-// stays on one thread of the operating system, since the kernel takes the end of the thread that
-// started a process for the end of its parent.
+// live starts the server, sends the error or nil to started, and waits until the server ends. It
+// stays on one thread of the operating system: when the thread that started a process ends, the
+// kernel acts as if the parent process had ended.
 func (s *Server) live(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -69,9 +69,10 @@ func (g *GPUs) open(ctx context.Context, visible string) {
 	}
 }
 
-// seen reports whether the value of CUDA_VISIBLE_DEVICES includes a device. It lists indices or the
-// first characters of UUIDs; an empty value includes all devices. An entry that matches no device
-// is ignored, although the driver would also ignore all entries after it.
+// seen reports whether a process with this value of CUDA_VISIBLE_DEVICES (visible) can use a
+// device. The value lists indices or the first characters of UUIDs; an empty value includes all
+// devices. An entry that matches no device is ignored, although the driver would also ignore all
+// entries after it.
 func seen(d Device, visible string) bool {
 	if visible == "" {
 		return true
@@ -110,8 +111,8 @@ type moment struct {
 }
 
 const (
-	// fresh is the time for which a sample is valid. Samples arrive every second, so three missing
-	// ones mean that the driver hangs or the program died.
+	// fresh is the age up to which a sample of the GPUs is used. Samples arrive every second, so
+	// three missing ones mean that the driver hangs or nvidia-smi died.
 	fresh = 4 * time.Second
 	// restart is the time to wait before nvidia-smi is started again after it has ended.
 	restart = 10 * time.Second
@@ -162,8 +163,8 @@ func (g *GPUs) watch(ctx context.Context) {
 	})
 }
 
-// run starts nvidia-smi and records its reports until it ends. It returns no error when nvidia-smi
-// cannot start or ends, since old reports expire.
+// run starts nvidia-smi and records its reports until it ends. If nvidia-smi cannot start or ends,
+// there is no error: the reports that were recorded become too old to be used.
 func (g *GPUs) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -218,7 +219,7 @@ func parseGPU(line string) (GPU, bool) {
 	return g, ok
 }
 
-// cellsOf splits a line of nvidia-smi into four cells, of which the first is the index of a GPU. ok
+// cellsOf splits a line of nvidia-smi into four cells, the first of which is the index of a GPU. ok
 // is false for other lines, such as a message of the driver.
 func cellsOf(line string) (cells [4]string, index int, ok bool) {
 	n := copy(cells[:], strings.SplitN(

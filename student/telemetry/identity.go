@@ -81,8 +81,9 @@ func Identify(ctx context.Context, base, key, words string) Identity {
 	return id
 }
 
-// drawing returns llama.cpp's default sampling parameters as text, such as "temperature 0.8, top_k
-// 40". They are in the member params of its settings or, in older versions, among the settings.
+// drawing returns the default sampling parameters of llama.cpp as text, such as "temperature 0.8,
+// top_k 40". settings is the server's reply about its settings, which has them in the member params
+// or, in older versions, directly.
 func drawing(settings gjson.Result) string {
 	if inner := settings.Get("params"); inner.IsObject() {
 		settings = inner
@@ -93,13 +94,13 @@ func drawing(settings gjson.Result) string {
 	}), ", ")
 }
 
-// overridden matches the line of vLLM's log that reports that the model's generation_config.json
-// sets the default sampling parameters. Its group is these parameters in braces.
+// overridden matches the line of vLLM's log which says that the default sampling parameters are
+// from the model's generation_config.json. Its group is these parameters in braces.
 var overridden = regexp.MustCompile("(?i)default (?:vLLM )?(?:chat )?sampling param(?:eter)?s (?:have been overridden by|from) [^{]*([{][^}]*[}])")
 
-// addReply adds the settings in a server's reply (llama.cpp's or SGLang's, or vLLM's in its
-// development mode, which reports its configuration as text). Settings that are already known do
-// not change; SGLang's GPUs do.
+// addReply adds the settings in a server's reply about itself (llama.cpp's or SGLang's, or vLLM's
+// in its development mode, which reports its configuration as text). Settings that are already
+// known do not change, except SGLang's GPUs.
 func (id *Identity) addReply(answer gjson.Result) {
 	for _, f := range id.fields() {
 		v := answer.Get(f.answered)
@@ -126,9 +127,9 @@ func (id *Identity) addReply(answer gjson.Result) {
 	id.wrote(answer.Get("vllm_config").String())
 }
 
-// field is a setting of a server, either a text or a number, and the variable for it. answered is
-// its key in replies of servers, written a pattern for its name in logs and command lines; each is
-// empty if the setting does not occur there.
+// field is a setting of a server: the variable that gets its value, a text or a number, and where
+// the value is found. answered is its key in replies of servers, and written a pattern for its name
+// in logs and command lines; each is empty if the setting does not occur there.
 type field struct {
 	answered, written string
 	text              *string
@@ -163,9 +164,9 @@ func integer(v gjson.Result) *int64 {
 	return new(v.Int())
 }
 
-// setting returns the value of a setting in a log or a command line: name=value, as vLLM logs its
-// configuration, or --name value. names is a pattern for the name. It returns "" if there is no
-// value, or if it is None or auto.
+// setting returns the value of a setting in words, a log or a command line: name=value, as vLLM
+// logs its configuration, or --name value. names is a pattern for the name. It returns "" if there
+// is no value, or if the value is None or auto.
 func setting(names, words string) string {
 	match := regexp.MustCompile(`(?:[\s(,{](?:` + names + `)=|\s--?(?:` + names + `)[=\s]\s*)'?([A-Za-z0-9._/-]+)`).FindStringSubmatch(words)
 	if match == nil || match[1] == "None" || match[1] == "auto" {

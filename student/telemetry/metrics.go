@@ -5,14 +5,15 @@ import (
 	"strings"
 )
 
-// shares are the metrics from 0 to 1, which are averaged over all servers, unless the hit rate can
-// be computed from counts (see values). All other metrics are counts, which are added.
+// shares are the metrics that are shares from 0 to 1, which are averaged over all servers. All
+// other metrics are counts, which are added. Where a server reports counts, the hit rate is
+// computed from them instead (see values).
 var shares = map[string]bool{"kv_cache_use": true, "prefix_hit_rate": true}
 
-// metrics maps the names of the Prometheus series of servers to the names under which this program
-// stores them; some are stored under several. vLLM and SGLang use different names in different
-// versions. llama.cpp counts prompt tokens without those from its cache, which it counts separately
-// since October 2026.
+// metrics maps the names of the Prometheus metrics of servers to the names under which this program
+// stores them; a metric may be stored under several, separated by spaces. vLLM and SGLang use
+// different names in different versions. llama.cpp counts prompt tokens without those from its
+// cache, which it counts separately since October 2026.
 var metrics = map[string]string{
 	"vllm:num_requests_running":           "running",
 	"vllm:num_requests_waiting":           "waiting",
@@ -45,8 +46,8 @@ var metrics = map[string]string{
 	"llamacpp:tokens_predicted_total":     "generation_tokens",
 }
 
-// priority matches the label by which SGLang splits a metric into parts. SGLang also reports the
-// sum, so the parts are ignored.
+// priority matches the label by which SGLang splits a metric into parts, one for each priority of
+// requests. SGLang also reports the sum, so the parts are ignored.
 var priority = regexp.MustCompile(`\bpriority="[^"]*"`)
 
 type gathered struct {
@@ -100,7 +101,8 @@ func queries(values map[string]float64) float64 {
 	return values["prompt_tokens"]
 }
 
-// read adds the known metrics in a server's Prometheus text and ignores all other lines.
+// read adds the known metrics in a server's reply, which has the text format of Prometheus, and
+// ignores all other lines.
 func (g *gathered) read(text string) {
 	for line := range strings.Lines(text) {
 		name := line

@@ -50,11 +50,12 @@ type Watcher struct {
 	Seen func(Sample)
 }
 
-// timeout is the maximum time for one request to a server or a GPU driver, which may be busy for a
-// second with the run that is observed.
+// timeout is the maximum time for one request to a server or to nvidia-smi. Either may not answer
+// for a second while the run keeps it busy.
 const timeout = 5 * time.Second
 
-// farewell is the maximum time for the last measurement, which delays the end of a finished run.
+// farewell is the maximum time for the last measurement after a run, which delays the end of the
+// program.
 const farewell = 2 * time.Second
 
 // Watch takes samples until ctx ends, the first at once and the last at the
@@ -115,8 +116,8 @@ func (w Watcher) keep(f io.Writer, s Sample) error {
 	return nil
 }
 
-// server returns the metrics of all servers together, by name. It requests those of all endpoints
-// at the same time, since one may hang. A server that fails adds nothing.
+// server returns the metrics of all servers together, by name. It asks all servers at the same
+// time, since one may hang. A server that fails adds nothing.
 func (w Watcher) server(ctx context.Context) map[string]float64 {
 	metrics := make([]*gathered, len(w.Bases))
 	var asked sync.WaitGroup

@@ -12,8 +12,8 @@ import (
 )
 
 type (
-	// arenaFields has the fields of a trace that ATIF has no keys for. They are written under
-	// extra.arena, where package formats reads them.
+	// arenaFields has the fields of a trace for which the format ATIF has no keys. They are written
+	// under extra.arena, where package formats reads them.
 	arenaFields struct {
 		RunID     string           `json:"eval_run_id,omitempty"`
 		ProblemID string           `json:"problem_id,omitempty"`
@@ -105,8 +105,8 @@ func countOrNil(n int) *int {
 	return &n
 }
 
-// atifStep converts step i of the trace, with the results of its calls, to a step of ATIF, and
-// records what that lacks as losses.
+// atifStep converts step i of the trace, with the results of its calls, to a step of the format
+// ATIF, and records as losses what that cannot represent.
 func (w *writer) atifStep(i int) atif.Step {
 	s := &w.t.Steps[i]
 	messages := w.stepMessages(i)

@@ -42,8 +42,8 @@ type (
 	}
 )
 
-// openAI converts the trace to a row of OpenAI messages and records what the row lacks as
-// losses.
+// openAI converts the trace to a row of messages in OpenAI's form, and records as losses what the
+// row cannot represent.
 func (w *writer) openAI() chatRow {
 	t := w.t
 	w.addLossIf(LossAgent, t.Agent != arena.Agent{})
@@ -79,8 +79,9 @@ func (w *writer) openAI() chatRow {
 	return row
 }
 
-// hasOutcome reports whether the trace has an outcome (status, error, time, inference counts,
-// presence of a dialogue) other than the one that a reader of its messages would assume.
+// hasOutcome reports whether the trace says more about the end of the attempt than a reader of its
+// messages would assume: a status other than success, an error, a time, counts of inferences, or a
+// dialogue that is present or missing against expectation.
 func (w *writer) hasOutcome() bool {
 	t := w.t
 	if t.Status != arena.StatusSuccess || t.Error != nil || !math.IsNaN(t.Seconds) {
@@ -104,7 +105,7 @@ func (w *writer) weight(s *arena.Step) *int {
 }
 
 // stepMessages converts step i of the trace to messages: one for the step and one for each result
-// of its calls. It records what the messages lack as losses.
+// of its calls. It records as losses what messages cannot represent.
 func (w *writer) stepMessages(i int) []chatMessage {
 	s := &w.t.Steps[i]
 	w.addLossIf(LossProxyCalls, len(s.Proxy) > 0)

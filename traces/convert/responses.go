@@ -26,8 +26,8 @@ func (w *writer) responses() map[string]any {
 	})
 }
 
-// continuesTurn reports whether a reader would join message m to the agent message before it,
-// because both are the agent's and m has neither text nor reasoning.
+// continuesTurn reports whether a reader of the converted messages would join m to the agent's
+// message before it, because m is the agent's too and has neither text nor reasoning.
 func continuesTurn(m chatMessage, previousRole string) bool {
 	return m.Role == "assistant" && previousRole == m.Role && m.Content+m.Reasoning == ""
 }

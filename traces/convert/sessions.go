@@ -2,8 +2,9 @@ package convert
 
 import "fmt"
 
-// ownKeys returns the members of a session's first line that have what a row has besides its
-// messages: ids, model, reward and tools. The programs whose sessions these are ignore the members.
+// ownKeys returns the members that are added to the first line of a session for what a row has
+// besides its messages: ids, model, reward and tools. The programs whose session formats these are
+// ignore them.
 func ownKeys(row chatRow) map[string]any {
 	return withoutZeros(map[string]any{
 		"eval_run_id": row.RunID,
@@ -108,7 +109,8 @@ func codexLine(kind string, payload any) map[string]any {
 func lineID(i int) string { return fmt.Sprintf("%08d", i) }
 
 // parts returns a message as a list of parts: its reasoning, its text and its calls. call is the
-// type of a part with a call, arguments the key of the call's arguments, which are an object.
+// name of the part type for a call, and arguments the key under which a call has its arguments, an
+// object.
 func (w *writer) parts(m chatMessage, call, arguments string) []any {
 	parts := []any{}
 	if m.Reasoning != "" {

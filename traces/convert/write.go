@@ -111,7 +111,8 @@ func Write(t *arena.Trace, f Format) (lines []byte, losses []Loss, err error) {
 	return w.out.Bytes(), w.losses, nil
 }
 
-// writer converts one trace and collects its losses, the parts that the format cannot hold.
+// writer converts one trace to another format and collects the losses: the parts of the trace that
+// the format cannot represent.
 type writer struct {
 	t      *arena.Trace
 	out    bytes.Buffer

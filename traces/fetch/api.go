@@ -31,7 +31,7 @@ type run struct {
 	findings map[string]finding
 }
 
-// finding is the validator's result for one problem of a run.
+// finding is the validator's result for one problem of a run: the category and the scores.
 type finding struct {
 	Category   string          `json:"category,omitempty"`
 	Score      *float64        `json:"score,omitempty"`
@@ -39,8 +39,8 @@ type finding struct {
 	Components json.RawMessage `json:"score_components,omitempty"`
 }
 
-// item is one attempt of a run: an episode, whose feedback can be downloaded, or a problem of the
-// API's older contract, whose log can.
+// item is one attempt of a run: an episode, whose feedback can be downloaded, or, in the API's
+// older contract, a problem, whose log can be downloaded.
 type item struct {
 	ID      string `json:"item_id"`
 	Kind    string `json:"item_kind"`
@@ -50,8 +50,8 @@ type item struct {
 
 const kindEpisode = "envpack_episode"
 
-// fileName returns the id after which the file of the attempt is named: that of the episode's
-// result, or of the problem. It is "" for an episode without a result.
+// fileName returns the id that the attempt's file is named after: the id of the episode's result,
+// or of the problem. It returns "" for an episode without a result.
 func (i *item) fileName() string {
 	if i.Kind == kindEpisode {
 		return i.Episode
@@ -59,7 +59,8 @@ func (i *item) fileName() string {
 	return i.ID
 }
 
-// detail has the fields of a run that the API returns for one run but not in a list of runs.
+// detail has the fields of a run that the API does not return in a list of runs, but only for a
+// single run.
 type detail struct {
 	Kind  string `json:"execution_kind"`
 	Items *struct {
@@ -71,7 +72,8 @@ type detail struct {
 // fileID matches an id that is safe as the name of a file or folder.
 var fileID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$`)
 
-// raceRuns returns the runs in a race of all agent versions that qualified for it.
+// raceRuns returns the runs in a race, given by its id, of all agent versions that qualified for
+// it.
 func (c *Client) raceRuns(ctx context.Context, id string) ([]run, error) {
 	var race struct {
 		Qualifiers []struct {
@@ -96,7 +98,7 @@ func (c *Client) raceRuns(ctx context.Context, id string) ([]run, error) {
 	return raceRuns, nil
 }
 
-// agentRuns returns all runs of an agent version.
+// agentRuns returns all evaluation runs of an agent version, given by its id.
 func (c *Client) agentRuns(ctx context.Context, id string) ([]run, error) {
 	var version struct {
 		Hotkey string `json:"miner_hotkey"`
@@ -158,10 +160,10 @@ func (c *Client) racesSince(ctx context.Context, start time.Time) ([]string, err
 	}
 }
 
-// items returns the attempts of a run and its other details. In the older contract of the API, the
-// validator's findings are in the agent's list of problems, and so are the attempts if the run
-// lists none. If only that list cannot be read, items returns the attempts that the run lists,
-// without findings, and an error.
+// items returns the attempts of a run and the run's other details. In the older contract of the
+// API, the validator's findings are in the agent's list of problems; so are the attempts, if the
+// run itself lists none. If only that list cannot be read, items returns the attempts that the run
+// lists, without findings, and an error.
 func (c *Client) items(ctx context.Context, r *run) (d detail, items []item, err error) {
 	if err = c.get(ctx, "evaluation-runs/"+url.PathEscape(r.ID), &d); err != nil {
 		return d, nil, fmt.Errorf("ask for run %s: %w", r.ID, err)

@@ -168,9 +168,9 @@ func newRefusal(res *http.Response, body []byte) *Refusal {
 	return r
 }
 
-// waitTurn waits until the rate allows the next request. Requests are at least a minute divided by
-// PerMinute apart. The first waits for one interval too, so that restarted processes do not exceed
-// the rate together.
+// waitTurn waits until the configured rate allows the next request. Successive requests are at
+// least a minute divided by PerMinute apart. The first request waits for one interval too, so that
+// a process that is restarted again and again does not exceed the rate.
 func (c *Client) waitTurn(ctx context.Context) error {
 	now := time.Now() //nolint:forbidigo // a rate is of real time and reaches no data
 	if c.last.IsZero() {

@@ -34,8 +34,8 @@ const (
 	stateChanged    = "changed" // fields of the run differ from its run.json
 )
 
-// entry is the state of one attempt (Item) of a run in the manifest, or of the run if Item is
-// empty.
+// entry is a line of the manifest with the state of one attempt (Item) of a run, or of the run
+// itself if Item is empty.
 type entry struct {
 	Run    string `json:"run"`
 	Item   string `json:"item,omitempty"`
@@ -69,7 +69,8 @@ func (d *day) add(run, item, state, detail string) {
 	d.Entries = append(d.Entries, entry{run, item, state, detail})
 }
 
-// codeStates maps error codes of the server to the states of the attempts that were requested.
+// codeStates maps error codes of the server to the states that the requested attempts then get in
+// the manifest.
 var codeStates = map[string]string{
 	"RACE_IN_FLIGHT":        stateEmbargo,
 	"ARTIFACT_NOT_RELEASED": stateUnreleased,
@@ -110,7 +111,8 @@ func failureState(err error) string {
 	}
 }
 
-// storedFields are the fields of a run in the API that are copied to its run.json.
+// storedFields are the names of the fields of the API's run object that are copied to the run's
+// run.json.
 var storedFields = []string{
 	"eval_run_id", "agent_version_id", "validator_hotkey", "status", "is_included",
 	"race_id", "race_number", "phase", "claimed_at", "completed_at",
@@ -119,10 +121,10 @@ var storedFields = []string{
 	"invalidated_at", "invalidation_reason",
 }
 
-// runFields returns the content of a run's run.json: the fields of storedFields that the API has for
-// the run, the fields that package traces reads, and as problem_scores the results by problem that
-// the subnet's validator published. isComplete, whether all attempts are on disk, becomes the field
-// whole. It returns an error if the API's answer about the run is invalid JSON.
+// runFields returns the content of a run's run.json: the fields of storedFields that the API has
+// for the run, the fields that package traces reads, and in problem_scores the results by problem
+// that the subnet's validator published. isComplete (whether all attempts are on disk) becomes the
+// field whole. It returns an error if the API's answer about the run is invalid JSON.
 func runFields(
 	r *run,
 	kind, network string,
@@ -150,8 +152,8 @@ func runFields(
 	return fields, nil
 }
 
-// writeRun writes the run.json of a run, whose field whole is isComplete: whether all attempts are
-// on disk.
+// writeRun writes the run.json of a run. isComplete, whether all attempts of the run are on disk,
+// becomes its field whole.
 func (d *day) writeRun(
 	r *run,
 	kind, network string,
@@ -176,8 +178,8 @@ func writeJSON(folder, name string, v any) error {
 }
 
 // compareStored reports whether all attempts of a run are on disk, as its run.json records. If
-// fields of the run have changed since then, it adds an entry to the manifest and, except in a dry
-// run, writes the run.json again.
+// fields of the run have changed since run.json was written, it adds an entry to the manifest and,
+// except in a dry run, writes run.json again.
 func (d *day) compareStored(r *run, network string) (isComplete bool, err error) {
 	text, err := os.ReadFile(filepath.Join(d.runFolder(r.ID), traces.MetaName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -214,8 +216,8 @@ func (d *day) compareStored(r *run, network string) (isComplete bool, err error)
 	return isComplete, err
 }
 
-// close counts the attempts and runs in the manifest by their states and writes the manifest. It
-// returns one text for each state with its count, such as "fetched 12".
+// close counts the entries of the manifest (attempts and runs) by their states, and writes the
+// manifest. It returns one text for each state with its count, such as "fetched 12".
 func (d *day) close() (counts []string, err error) {
 	d.Counts = map[string]int{}
 	for _, e := range d.Entries {

@@ -122,8 +122,8 @@ func (f *Fetch) list(ctx context.Context) ([]run, error) {
 	return runs, nil
 }
 
-// queriedRun returns the single run of the query as it is in the list of its agent's runs, which
-// has more fields. It returns an error if the list does not have the run.
+// queriedRun returns the single run that the query names, as it is in the list of its agent's runs,
+// where it has more fields. It returns an error if the run is not in that list.
 func (f *Fetch) queriedRun(ctx context.Context) ([]run, error) {
 	var result struct {
 		Agent string `json:"agent_version_id"`
