@@ -54,7 +54,7 @@ func isExpired(err error) bool {
 	return r.Status == http.StatusForbidden || r.Status == http.StatusGone
 }
 
-// job is a run of which some attempts are not on disk, with all that is needed to download them.
+// job is a run of which some attempts are not on disk, with what is needed to download them.
 type job struct {
 	run
 	detail detail
@@ -140,9 +140,9 @@ func (f *Fetch) queriedRun(ctx context.Context) ([]run, error) {
 	return nil, cmp.Or(err, fmt.Errorf("run %s is not among those of its agent", f.Query.Run))
 }
 
-// newJob returns a job for a run. It returns nil without an error if the run is complete on disk or
-// its attempts cannot be listed, which the manifest then records. It adds the day of the run to
-// days if it is new.
+// newJob returns a job that downloads the attempts of a run. It returns nil without an error if the
+// run is complete on disk, or if its attempts cannot be listed, which the manifest then records. It
+// adds the run's day to days if it is new.
 func (f *Fetch) newJob(
 	ctx context.Context,
 	r *run,
@@ -205,15 +205,16 @@ func (f *Fetch) reportEstimate(jobs []*job, days map[string]*day) {
 		len(days), attempts, requests, f.duration(requests), f.PerMinute)
 }
 
-// duration returns the time for a number of requests at the configured rate as text, such as
-// "about 5m0s".
+// duration returns, as text such as "about 5m0s", how long this number of requests takes at the
+// configured rate.
 func (f *Fetch) duration(requests int) string {
 	d := time.Duration(requests) * time.Minute / time.Duration(max(1, f.PerMinute))
 	return "about " + d.Round(time.Second).String()
 }
 
 // download writes the attempts of a run to disk. It writes the run.json before them, so that no
-// attempt is on disk without it, and again after them, with whether all are on disk.
+// attempt is on disk without it. It writes run.json again after them, with the field that says
+// whether all are on disk.
 func (f *Fetch) download(ctx context.Context, j *job) error {
 	if err := j.day.writeRun(&j.run, j.detail.Kind, f.Network, false); err != nil {
 		return err
@@ -237,9 +238,9 @@ func (f *Fetch) download(ctx context.Context, j *job) error {
 	return j.day.writeRun(&j.run, j.detail.Kind, f.Network, isComplete)
 }
 
-// downloadItem writes one attempt to disk unless it is there, and adds an entry to the manifest.
-// isOnDisk reports whether the attempt is on disk afterwards. The error is one that stops the
-// fetch: the server cannot be reached, the context is done, or the disk fails.
+// downloadItem writes one attempt to disk, unless it is there, and adds an entry to the manifest.
+// isOnDisk reports whether the attempt is on disk afterwards. It returns an error only if the fetch
+// must stop: the server cannot be reached, the context is done, or the disk fails.
 func (f *Fetch) downloadItem(
 	ctx context.Context,
 	j *job,
@@ -293,7 +294,7 @@ func (f *Fetch) downloadProblems(ctx context.Context, j *job) error {
 	return atomicfile.WriteFile(path, text.Bytes())
 }
 
-// closeDays writes the manifests of all days and logs how many attempts have each state.
+// closeDays writes the manifests of all days, and logs how many entries have each state.
 func (f *Fetch) closeDays(days map[string]*day) error {
 	var errs []error
 	for _, d := range days {

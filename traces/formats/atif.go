@@ -52,9 +52,9 @@ func AgentVersion(name, version string) string {
 	return name + "@" + version
 }
 
-// readATIFExtra reads the fields of a trace that ATIF has no keys for from extra, the object that
-// the subnet or this project writes under "extra". A field that is present replaces the value that
-// was read before; vetoes (reasons not to train) are appended.
+// readATIFExtra reads the fields of a trace for which the format ATIF has no keys from extra, the
+// object that the subnet or this project writes under "extra". A field that is present replaces the
+// value that was read before; vetoes (reasons not to train) are appended.
 func (r *reader) readATIFExtra(extra *value) {
 	a := r.attempt()
 	a.RunID = cmp.Or(extra.id("eval_run_id"), a.RunID)
@@ -83,8 +83,8 @@ func (r *reader) readATIFExtra(extra *value) {
 }
 
 // readATIFStep adds m, one step of an ATIF document, to the messages of the attempt. Tool results
-// in a step of the agent are assigned to the calls of the step by id; those of no call follow as
-// messages. In any other step they become part of the text.
+// in a step of the agent are assigned to the calls of the step by id; results whose id has no call
+// follow as messages. In any other step, results become part of the text.
 func (r *reader) readATIFStep(m *value) {
 	a := r.attempt()
 	a.Model = cmp.Or(a.Model, r.text(m.get("model_name")))
@@ -163,8 +163,8 @@ func (r *reader) readATIFResults(list *value) []message {
 	return results
 }
 
-// hasMedia reports whether a tool result is a JSON array with the string "image" or "audio" in it,
-// as in the type of a part that is no text.
+// hasMedia reports whether a tool result is a JSON array with the string "image" or "audio" in it:
+// parts that are no text have one of them as their type.
 func hasMedia(result arena.Raw) bool {
 	isList := result.Kind() == arena.Array
 	text := string(result)
@@ -193,7 +193,7 @@ func matchResults(calls []arena.ToolCall, results []message) []message {
 }
 
 // unixMilliseconds converts a string with an ISO 8601 time to a JSON number of Unix milliseconds; a
-// time without a time zone is UTC. It returns any other value as it is written.
+// time without a time zone is taken as UTC. It returns any other value as it is written.
 func unixMilliseconds(v *value) arena.Raw {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999"} {
 		if t, err := time.Parse(layout, v.str()); err == nil {

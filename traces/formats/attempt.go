@@ -81,7 +81,7 @@ var Vetoes = []string{
 	vetoDefect, vetoLeakage, vetoExploit, vetoLedger,
 }
 
-// addLoss adds a code to Lost unless Lost has it. The code names content of the source that the
+// addLoss adds a code to a.Lost unless it is there. The code names content of the source that the
 // trace has no field for.
 func (a *Attempt) addLoss(reason string) {
 	if !slices.Contains(a.Lost, reason) {
@@ -90,7 +90,8 @@ func (a *Attempt) addLoss(reason string) {
 }
 
 // finish converts the collected messages to the trace: it sets the source, system prompt, request
-// and steps, then adds the vetoes (reasons not to train) and applies the verdict of an episode.
+// and steps, then adds the vetoes (reasons not to train) and applies the verdict, if the attempt is
+// an episode that has one.
 func (a *Attempt) finish(source arena.Source) {
 	a.Source = source
 	a.removeGreeting()
@@ -131,13 +132,13 @@ func (a *Attempt) finish(source arena.Source) {
 	a.applyVerdict()
 }
 
-// isOwnStep reports whether a step is the agent's and not masked. Steps that repeat an earlier
-// trajectory are masked.
+// isOwnStep reports whether a step is the agent's and not masked (left out of training). Steps that
+// repeat an earlier trajectory are masked.
 func isOwnStep(s arena.Step) bool { return s.Role == arena.RoleAgent && !s.Masked }
 
-// removeGreeting removes texts of the agent before the customer's first message and records them as
-// a loss, since no request led to them. It removes nothing if there is no such message, if the
-// request is known from elsewhere, or if calls, results or messages of unknown role precede it.
+// removeGreeting removes texts of the agent before the customer's first message, since no request
+// led to them, and records a loss. It removes nothing if there is no such message, if the request
+// is known from elsewhere, or if calls, results or messages of unknown role precede that message.
 func (a *Attempt) removeGreeting() {
 	first := slices.IndexFunc(a.messages, func(m message) bool { return m.role == userRole })
 	if first < 0 || a.request != "" || a.Query != "" {

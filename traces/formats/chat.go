@@ -42,8 +42,8 @@ func readGraded(r *reader, doc *value) {
 }
 
 // readRow reads a row of a data set: a list of messages, a prediction, or both. A prediction is the
-// text (raw_text) and the calls (tool_calls) of a model's next message. If the row has neither, it
-// sets r.err.
+// text (raw_text) and the calls (tool_calls) of the model's next message. If the row has neither
+// messages nor a prediction, it sets r.err.
 func (r *reader) readRow(row *value) {
 	r.isRow = true
 	r.readRowFields(row)
@@ -70,8 +70,9 @@ func (r *reader) readRow(row *value) {
 // HasConversation reports whether a row, which must be a valid JSON object, has messages.
 func HasConversation(row string) bool { return messagesOf(parse(row)).exists() }
 
-// messagesOf returns the messages of a row: those under a usual name, otherwise the only member that is a
-// conversation. The result does not exist if there are none, or several as in pairs of a preference.
+// messagesOf returns the messages of a row: those under a usual name, otherwise the only member
+// that is a conversation. The result does not exist if there are none, or several as in rows with
+// two answers of which one is preferred.
 func messagesOf(row *value) *value {
 	found := row.first("messages", "conversations", "traj", "trajectory")
 	if found.exists() {
@@ -89,16 +90,16 @@ func messagesOf(row *value) *value {
 	return found
 }
 
-// isConversation reports whether v is a list of messages, of which the last is the agent's. A list that ends
-// with another may be a prompt with examples.
+// isConversation reports whether v is a list of messages, the last of which is the agent's. A list
+// that ends with another message may be a prompt with examples.
 func isConversation(v *value) bool {
 	last := v.peek("@reverse.0")
 	author := rolesByName[last.Get("role").Str+last.Get("from").Str]
 	return v.isArray() && author == agentRole
 }
 
-// readRowFields adds an attempt with the fields of a row other than its messages, such as ids,
-// model, tools and reward.
+// readRowFields adds an attempt, and reads into it the fields of a row other than its messages,
+// such as ids, model, tools and reward.
 func (r *reader) readRowFields(row *value) {
 	a := r.begin("")
 	a.ProblemID = row.firstID("problem_id", "task_id", "instance_id", "id")
@@ -121,9 +122,9 @@ func (r *reader) readRowFields(row *value) {
 	r.setError(r.parseError(row.get("error")))
 }
 
-// declaredReward returns the reward of a row under the first of the keys reward, resolved, target,
-// score and success that has one: a number, a string with a finite number, or a boolean, 1 for true
-// and 0 for false. It returns nil if there is none.
+// declaredReward returns the reward of a row: the value of the first of the keys reward, resolved,
+// target, score and success that has a number, a string with a finite number, or a boolean (1 for
+// true and 0 for false). It returns nil if there is none.
 func declaredReward(row *value) *float64 {
 	for _, key := range []string{"reward", "resolved", "target", "score", "success"} {
 		v := row.get(key)
@@ -158,8 +159,8 @@ func (r *reader) parseError(v *value) *arena.AttemptError {
 }
 
 // splitShareGPTCalls splits turn, a ShareGPT message of role function_call, into its text and the
-// JSON at its end, which is one call or a list of calls. A message without such JSON is returned
-// unchanged, with no calls.
+// calls in the JSON at its end, which is one call or a list of calls. A message without such JSON
+// is returned unchanged, with no calls.
 func (r *reader) splitShareGPTCalls(turn string) (text string, calls []arena.ToolCall) {
 	thoughtEnd := 0
 	if i := strings.LastIndex(turn, "</think>"); i >= 0 {
@@ -199,8 +200,8 @@ var Rendered = Format{Name: "openai", read: func(r *reader, doc *value) {
 	r.readRenderedOutput(r.text(doc.get("output")))
 }}
 
-// readRenderedPrompt splits a prompt, which is one text, into the system prompt and the
-// customer's request. Lines with the name of a role separate them.
+// readRenderedPrompt adds the messages of a prompt that is one text: the system prompt and the
+// customer's request. In the text, lines with the name of a role precede them.
 func (r *reader) readRenderedPrompt(text string) {
 	text = strings.TrimSuffix(strings.TrimRight(text, "\n"), "\nassistant")
 	head, request, ok := strings.Cut(text, "\nuser\n")
@@ -214,9 +215,9 @@ func (r *reader) readRenderedPrompt(text string) {
 	r.addText(userRole, strings.TrimRight(request, "\n"))
 }
 
-// readRenderedOutput splits an output, which is one text, into the model's messages and the
-// observations between them, which are in <obs> tags. Each message counts towards the document's
-// limit.
+// readRenderedOutput adds the messages of an output that is one text: those of the model, and
+// between them the results of tools, which are in <obs> tags. Each message counts towards the
+// document's limit.
 func (r *reader) readRenderedOutput(text string) {
 	for text != "" && r.remaining >= 0 {
 		r.remaining--
@@ -253,9 +254,9 @@ func (r *reader) taggedCalls(text string) []arena.ToolCall {
 	}
 }
 
-// addRenderedResults adds a message for each tool result in an observation, which is JSON in
-// ShoppingBench's form or plain text. The messages name no call, so that they answer the calls
-// before them in order.
+// addRenderedResults adds a message for each tool result in observation, which is JSON in
+// ShoppingBench's form or plain text. The messages do not name a call, so that each is assigned to
+// the first call that has no result yet.
 func (r *reader) addRenderedResults(observation string) {
 	var results []message
 	if cursor.Valid(observation) {

@@ -69,10 +69,10 @@ var claudeCode = Format{
 	read: readClaudeCode,
 }
 
-// readClaudeCode reads a session file, whose lines form a tree by the ids of their parents, or a
-// stream. Each root of the tree begins a conversation, as /clear, a compaction and a subagent do.
-// Only the branch to the newest line of a conversation is read, since the user took the others
-// back.
+// readClaudeCode reads a session file or a stream. The lines of a session file form a tree by the
+// ids of their parents. Each root of the tree begins a conversation, as /clear, a compaction and a
+// subagent do. Only the branch to the newest line of a conversation is read, since the user took
+// back the other branches.
 func readClaudeCode(r *reader, doc *value) {
 	lines := r.sessionLines(doc.get("session"))
 	var conversations []conversation
@@ -89,8 +89,8 @@ func readClaudeCode(r *reader, doc *value) {
 	})
 }
 
-// claudeConversations splits the lines of a session file into conversations, those of subagents
-// (lines with isSidechain) last. It sets the ids of the lines, by which they form a tree.
+// claudeConversations splits the lines of a session file into conversations; those of subagents
+// (lines with isSidechain) are last. It also sets the ids in the lines, by which they form a tree.
 func claudeConversations(lines []sessionLine) []conversation {
 	var mainLines, subagents []sessionLine
 	known := map[string]bool{}
@@ -116,9 +116,9 @@ func claudeConversations(lines []sessionLine) []conversation {
 	return append(branches(mainLines), branches(subagents)...)
 }
 
-// placeClaude sets the fields that place a line of Claude Code in the tree of lines. A line with
-// the message and time of an earlier one after the same parent is its copy, which copyKey shows: a
-// resumed session is written again.
+// placeClaude sets the fields of l that place a line of Claude Code in the tree of lines. Since
+// Claude Code writes the lines of a resumed session again, it also sets copyKey: a line with the
+// message and the time of an earlier line after the same parent is a copy of that line.
 func (l *sessionLine) placeClaude() {
 	l.id = l.value.id("uuid")
 	l.parentID = l.value.id("parentUuid")
@@ -139,9 +139,9 @@ func isClaudeMessage(line *value) bool {
 	return line.get("message").exists() && !strings.HasPrefix(line.get("type").str(), "api-request")
 }
 
-// placeReply sets reply, calls and answers of a line with a message of Anthropic's API: the ids of
-// the message, of the calls in it, and of the calls that it answers. answers is nil if the message
-// has anything other than results.
+// placeReply sets reply, calls and answers of a line with a message of Anthropic's API: the id of
+// the message, the ids of the calls in it, and the ids of the calls whose results it has. answers
+// is nil if the message has anything other than results.
 func (l *sessionLine) placeReply() {
 	l.reply = l.peek("message.id").Str
 	hasOther := false
@@ -161,8 +161,8 @@ func (l *sessionLine) placeReply() {
 }
 
 // streamConversations splits the lines of a stream into conversations, in the order of their first
-// lines: one for each session and each subagent, which parent_tool_use_id identifies, and another
-// after each compaction. If there are several, those without a message are left out.
+// lines. Each session and each subagent (identified by parent_tool_use_id) is one, and after each
+// compaction another begins. If there are several, those without a message are left out.
 func streamConversations(lines []sessionLine) []conversation {
 	var conversations []conversation
 	current := map[string]int{}
@@ -249,8 +249,8 @@ func isClientCommand(text string) bool {
 	return strings.HasPrefix(text, "<command-name>") || strings.HasPrefix(text, "<local-command-")
 }
 
-// readIDs sets the session id of the attempt to that of a line. In a line of a subagent, "-" and
-// the id of the subagent follow. It does nothing if the line has no session id.
+// readIDs sets the session id of the attempt to that of a line. If the line is a subagent's, "-"
+// and the id of the subagent are added. It does nothing if the line has no session id.
 func (c *claudeSession) readIDs(line *value) {
 	session := line.id("sessionId", "session_id")
 	if session == "" {
@@ -266,8 +266,9 @@ func (c *claudeSession) readIDs(line *value) {
 	c.attempt.Session = session
 }
 
-// readStreamResult reads the last line of a stream. It records the error of the attempt if the line
-// is marked as one, and ignores its text otherwise, which repeats the model's last message.
+// readStreamResult reads the last line of a stream, the result. If the line is marked as an error,
+// it becomes the error of the attempt. Otherwise its text is ignored, since it repeats the model's
+// last message.
 func (r *reader) readStreamResult(line *value) {
 	if line.get("is_error").isTrue() {
 		r.setError(&arena.AttemptError{
@@ -277,7 +278,7 @@ func (r *reader) readStreamResult(line *value) {
 	}
 }
 
-// replyParts joins successive messages of an attempt that are parts of one reply of the model.
+// replyParts joins successive messages of an attempt that are parts of the same reply of the model.
 type replyParts struct {
 	// id is the API's id of the current reply, first the index in messages of its first part.
 	id    string
@@ -285,9 +286,9 @@ type replyParts struct {
 }
 
 // join merges the message that was added last into the first part of the reply with the same API
-// id, if exactly one message was added. before is the number of messages before the addition. A
-// tool result between two parts does not end a reply, since Claude Code records results while it
-// still records the reply.
+// id, if exactly one message was added. before is the number of messages before that. A tool result
+// between two parts does not end a reply, since Claude Code records results while it still records
+// the reply.
 func (p *replyParts) join(a *Attempt, before int, id string) {
 	added := a.messages[before:]
 	if id != "" && id == p.id && len(added) == 1 {

@@ -65,9 +65,9 @@ func readCodex(r *reader, doc *value) {
 	r.readConversations(s.conversations, r.readCodexLines)
 }
 
-// unwrapCodex sets the kind of a line: the type of a line with a payload, "response_item" for
-// another line with a type, which is an item itself, and "session_meta" for a header of older
-// sessions. The kind of a record of state stays empty.
+// unwrapCodex sets the kind of a line: for a line with a payload its type; for another line with a
+// type, which is an item itself, "response_item"; and for a header of older sessions
+// "session_meta". The kind of a record of the program's state stays empty.
 func (l *sessionLine) unwrapCodex() {
 	switch {
 	case l.get("payload").isObject():
@@ -88,7 +88,7 @@ func (l *sessionLine) payload() *value {
 	return l.value
 }
 
-// codexSession splits the lines of a file into conversations.
+// codexSession splits the lines of a file of Codex into conversations.
 type codexSession struct {
 	conversations []conversation
 	// header has the line with the session's header, then that with the newest settings of a turn.
@@ -102,9 +102,9 @@ type codexSession struct {
 	isKnown bool
 }
 
-// add adds a line to the last conversation. A header after items begins another session. A
-// compaction begins another conversation, since a summary replaces the earlier messages. A rollback
-// removes the last turns from the conversation.
+// add adds a line to the last conversation, with these exceptions: a header after items begins
+// another session; a compaction begins another conversation, since a summary replaces the earlier
+// messages; a rollback removes the last turns from the conversation.
 func (s *codexSession) add(line sessionLine) {
 	c := &s.conversations[len(s.conversations)-1]
 	switch line.kind {
@@ -177,8 +177,8 @@ func isCodexContext(item *value) bool {
 }
 
 // readCodexLines reads the lines of a conversation into the current attempt. What the program wrote
-// in the user's name becomes a system message. Lines of kind event_msg are left out, since they
-// repeat what other lines contain.
+// in the user's name becomes a system message. Lines of kind event_msg are left out, since other
+// lines have the same content.
 func (r *reader) readCodexLines(c *conversation) {
 	a := r.attempt()
 	items := itemTurn{r: r}
@@ -209,7 +209,7 @@ func (r *reader) readCodexLines(c *conversation) {
 	items.flush()
 }
 
-// readCodexItem reads an item of the Responses API into items, which joins the items of one reply.
+// readCodexItem passes an item of the Responses API to items, which joins the items of one reply.
 // An item that the program wrote in the user's name becomes a system message.
 func (r *reader) readCodexItem(item *value, items *itemTurn) {
 	if item.peek("role").Str == "user" && isCodexContext(item) {
@@ -220,9 +220,9 @@ func (r *reader) readCodexItem(item *value, items *itemTurn) {
 	items.read(item)
 }
 
-// readCodexSummary reads what replaces the conversation before a compaction: a list of items, or
-// one text in older sessions. If the list has an item that only the provider can decrypt, it sets
-// hasHiddenContext of the attempt.
+// readCodexSummary reads the summary that replaces the conversation before a compaction: a list of
+// items, or one text in older sessions. If the list has an item that only the provider can decrypt,
+// it sets hasHiddenContext of the attempt.
 func (r *reader) readCodexSummary(compacted *value, items *itemTurn) {
 	list := compacted.get("replacement_history")
 	if !list.isArray() {

@@ -27,7 +27,7 @@ func (c *content) step() arena.Step {
 	}
 }
 
-// joined returns the parts of all contents, in order, as one content.
+// joined joins several contents to one, which has the parts of all in order.
 func joined(all []content) content {
 	var sum content
 	for i := range all {
@@ -40,14 +40,14 @@ func joined(all []content) content {
 	return sum
 }
 
-// content reads the content of a message, which is a string or a list of parts of any API, without
-// regard to where results end segments.
+// content reads the content of a message, which is a string or a list of parts of any API, as one
+// content (see segments, which splits it).
 func (r *reader) content(v *value) content { return joined(r.segments(v)) }
 
-// segments reads the content of a message, which is a string or a list of parts, as one or more
-// segments. Results of tools end a segment, since what follows was written after them: tools that a
-// provider runs have their calls and results in one message. Any other value is left out, which
-// sets hasNonText of the attempt.
+// segments reads the content of a message, which is a string or a list of parts, and splits it
+// after results of tools: if the provider runs the tools, calls and results are in one message, and
+// what follows a result was written after it. It returns at least one segment. A value of another
+// type is left out, which sets hasNonText of the attempt.
 func (r *reader) segments(v *value) []content {
 	all := []content{{}}
 	switch {
@@ -71,8 +71,8 @@ func (r *reader) segments(v *value) []content {
 	return all
 }
 
-// keyedParts maps the keys that a part of a message has in the APIs of Gemini and Bedrock, where parts
-// have no type, to the kind of the part.
+// keyedParts lists, for the APIs of Gemini and Bedrock, in which parts of a message have no type,
+// the keys that a part may have, each with the kind of part that the key means.
 var keyedParts = []struct{ key, kind string }{
 	{"functionCall", "tool_call"},
 	{"function_call", "tool_call"},
@@ -91,8 +91,8 @@ var keyedParts = []struct{ key, kind string }{
 	{"file_data", "file"},
 }
 
-// partKind returns the kind of a part of a message: its type, with "-" replaced by "_", or that of
-// its key in keyedParts. It returns "" if the part has neither, as a text does.
+// partKind returns the kind of a part of a message: its type, with "-" replaced by "_", or the kind
+// that keyedParts gives for its key. It returns "" if the part has neither, such as a text.
 func partKind(part *value) string {
 	if kind := part.get("type"); kind.isPresent() || !part.isObject() {
 		return strings.ReplaceAll(kind.str(), "-", "_")
@@ -105,8 +105,9 @@ func partKind(part *value) string {
 	return ""
 }
 
-// partBody returns the object with the fields of a part: the part itself, or in Gemini's API the
-// object under one of the keys of keyedParts. key is that key, otherwise empty.
+// partBody returns the object with the fields of a message part: the part itself, or, in APIs whose
+// parts have no type, the object under one of the keys of keyedParts. key is that key, otherwise
+// empty.
 func partBody(part *value) (body *value, key string) {
 	if part.isObject() && !part.get("type").isPresent() {
 		for _, keyed := range keyedParts {
@@ -122,7 +123,7 @@ var textKinds = []string{
 	"text", "input_text", "output_text", "summary_text", "reasoning_text", "refusal", "",
 }
 
-// mediaKinds are the kinds of content that is no text.
+// mediaKinds are the kinds of message parts that are no text.
 var mediaKinds = []string{"image", "audio", "video", "file", "document", "media", "container_upload", "blob", "uri"}
 
 func isMediaKind(kind string) bool {
@@ -170,9 +171,9 @@ func (r *reader) readPart(v *value, c *content) {
 	}
 }
 
-// readTextPart adds the text of v, which is a string or a part with a text, to the texts of c, or
-// to its thoughts if Gemini's API marks the part as a thought. A part without a string sets
-// hasNonText of the attempt.
+// readTextPart adds the text of v, which is a string or a part of a message with a text, to the
+// texts of c, or to the thoughts if the API marks the part as a thought. If the part has no string,
+// it sets hasNonText of the attempt.
 func (r *reader) readTextPart(v *value, c *content) {
 	text := v
 	if !v.isString() {
@@ -205,7 +206,7 @@ func (r *reader) resultPart(part *value) message {
 }
 
 // thought returns the model's reasoning in a part of a message. If the reasoning is redacted, it
-// returns the summary, or records a loss and returns "" if there is none.
+// returns the summary instead, or "" and records a loss if there is no summary.
 func (r *reader) thought(part *value) string {
 	if !part.get("redacted").isTrue() {
 		return r.reasoning(part.first("thinking", "reasoning", "reasoningText", "text", "content"))
@@ -241,8 +242,8 @@ func (r *reader) result(v *value) arena.Raw {
 	return arena.Quote(r.content(v).text)
 }
 
-// joinedText returns the texts of a list of text parts, joined by line breaks, as a JSON string. It
-// returns any other value as it is written.
+// joinedText returns, as a JSON string, the texts of a list of text parts, joined by line breaks.
+// It returns any other value as it is written.
 func (v *value) joinedText() arena.Raw {
 	raw := arena.Raw(v.json.Raw)
 	joined := JoinTextParts(raw)
@@ -256,8 +257,8 @@ func (v *value) joinedText() arena.Raw {
 	return joined
 }
 
-// calls returns the tool calls in v, which is a list of calls or one call, also as JSON in a
-// string. An element that is no object is left out, which sets hasUnreadPart of the attempt.
+// calls returns the tool calls in v, which is a list of calls, one call, or a string with the JSON
+// of either. An element that is no object is left out, which sets hasUnreadPart of the attempt.
 func (r *reader) calls(v *value) []arena.ToolCall {
 	v = v.unpack()
 	if v.isObject() && !v.get("0").exists() {
@@ -275,8 +276,8 @@ func (r *reader) calls(v *value) []arena.ToolCall {
 	return calls
 }
 
-// call converts a tool call of any API. OpenAI's calls have name and arguments in an object
-// "function" or "custom", those of other APIs do not.
+// call converts a tool call of any API. A call of OpenAI's API has name and arguments in an object
+// "function" or "custom", those of other APIs have them directly.
 func (r *reader) call(c *value) arena.ToolCall {
 	c = c.expandDots()
 	if inner := c.object("tool_call").expandDots(); !inner.isEmpty() { // as in OpenInference

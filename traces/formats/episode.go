@@ -62,8 +62,8 @@ func readFeedback(r *reader, doc *value) {
 	r.readTurns(doc.get("interaction"), r.readFeedbackTurn)
 }
 
-// readEpisodeFields adds an attempt with the fields of an episode other than its steps: ids,
-// request, tools, time and verdict.
+// readEpisodeFields adds an attempt, and reads into it the fields of an episode other than its
+// steps: ids, request, tools, time and verdict.
 func (r *reader) readEpisodeFields(episode *value) {
 	a := r.begin("")
 	a.hasRequest = true
@@ -119,9 +119,9 @@ func (r *reader) readTraceTurn(turn *value) {
 	r.addCustomerMessage(reply)
 }
 
-// readFeedbackTurn reads one element of a feedback's interaction: the agent's calls with their
-// results, the agent's message, and the simulated customer's message after it. A call without a
-// result gets its error code as the result.
+// readFeedbackTurn reads one element of the list interaction in the feedback on an episode: the
+// agent's calls with their results, the agent's message, and the simulated customer's message after
+// it. A call without a result gets its error code as the result.
 func (r *reader) readFeedbackTurn(turn *value) {
 	step := arena.Step{Response: r.text(turn.get("message"))}
 	setIfPresent(&step.Number, turn.count("turn"))
@@ -150,8 +150,8 @@ func (r *reader) addCustomerMessage(v *value) {
 	}
 }
 
-// verdict is the outcome of an episode according to its verifier. Three major versions of the
-// runtime and the public feedback write it under different names.
+// verdict is the outcome of an episode according to its verifier. The three major versions of the
+// runtime, and the public feedback, write it under different names.
 type verdict struct {
 	arena.Ruling
 	// present reports whether the document has a verdict.
@@ -167,8 +167,8 @@ type verdict struct {
 }
 
 // readEpisodeVerdict reads the verdict of an episode into the current attempt: score, correctness,
-// category, flags, and the names of its checks by whether they passed. Checks without a boolean are
-// skipped.
+// category, flags, and the names of the checks that passed and of those that failed. Checks whose
+// value is not a boolean are skipped.
 func (r *reader) readEpisodeVerdict(episode *value) {
 	fields := episode.object("verdict")
 	v := r.readVerdict(episode, fields)
@@ -190,8 +190,8 @@ func (r *reader) readEpisodeVerdict(episode *value) {
 	}
 }
 
-// readVerdict reads the score from fields, and the ending and the errors from session. It
-// returns the verdict of the current attempt, in which it stores them.
+// readVerdict reads the score from fields, and the ending and the errors from session, into the
+// verdict of the current attempt. It returns that verdict.
 func (r *reader) readVerdict(session, fields *value) *verdict {
 	v := &r.attempt().verdict
 	v.Score = fields.number("paid_reward", "score")
@@ -201,8 +201,8 @@ func (r *reader) readVerdict(session, fields *value) *verdict {
 	return v
 }
 
-// isError reports whether v records an error: it is true, a string or an object. It then marks all
-// of v as read.
+// isError reports whether v records an error: it is true, a string or an object. An error counts as
+// read, with all its parts.
 func isError(v *value) bool {
 	isError := v.isTrue() || v.isString() || v.isObject()
 	if isError {
@@ -254,10 +254,10 @@ func (v *verdict) isEmpty() bool {
 	return !hasFlag && !hasReason && v.Score == nil && v.correct == nil
 }
 
-// resolve sets the final score from 0 to 1 and Success, or Void, the reason why the episode has no
-// score. An incorrect result has the score 0, and so has an agent that failed without a score, as
-// the subnet counts it. A verdict with neither a valid score nor a reason counts as a failure of
-// the verifier.
+// resolve sets the final score, from 0 to 1, and Success; or it sets Void, the reason why the
+// episode has no score. An incorrect result has the score 0. So has an agent that failed without a
+// score, as the subnet counts it. A verdict with neither a valid score nor a reason counts as a
+// failure of the verifier.
 func (v *verdict) resolve() {
 	switch {
 	case v.isEnvironmentFailure():
@@ -289,9 +289,9 @@ func (v *verdict) isEnvironmentFailure() bool {
 	return v.Category == "environment_fault" || v.Category == "infrastructure"
 }
 
-// isSuccess reports whether the score is positive and the result is recorded as correct. Without a
-// record of correctness the score must be 1. A correct result may have the score 0, if the agent
-// did not notice that the world changed.
+// isSuccess reports whether the score is positive and the result is recorded as correct. If the
+// verdict does not record correctness, the score must be 1. A correct result may have the score 0,
+// if the agent did not notice that the world changed.
 func (v *verdict) isSuccess() bool {
 	if v.Score == nil || *v.Score <= 0 {
 		return false

@@ -154,8 +154,9 @@ func (r *reader) readResponse(response *value) {
 	}
 }
 
-// readFirst reads the message under the key name in the first element of a list of alternative
-// replies, and records other elements as a loss. A message of unknown role becomes the agent's.
+// readFirst reads the message under the key name in the first element of list, which has
+// alternative replies of the model. Other elements are recorded as a loss. A message of unknown
+// role becomes the agent's.
 func (r *reader) readFirst(list *value, name string) {
 	isFirst := true
 	r.each(list, func(v *value) {
@@ -173,8 +174,8 @@ func (r *reader) readFirst(list *value, name string) {
 	})
 }
 
-// responseError returns the error in a model's response, or the reason why the response is
-// incomplete, as the message of an error. It returns nil for a complete response.
+// responseError returns the error in a model's response. If the response is incomplete, the reason
+// for that is the message of the error. It returns nil for a complete response.
 func (r *reader) responseError(response *value) *arena.AttemptError {
 	reason := r.text(response.object("incomplete_details").get("reason"))
 	if failure := response.object("error"); !failure.isEmpty() {
@@ -187,7 +188,7 @@ func (r *reader) responseError(response *value) *arena.AttemptError {
 }
 
 // maxDetectionParts is the maximum number of messages or parts of messages that are examined to
-// recognise an API. The parts that identify one nearly always occur earlier.
+// recognise an API. A part that identifies the API nearly always occurs earlier.
 const maxDetectionParts = 200
 
 // hasAnthropicPart reports whether one of the first maxDetectionParts parts in a list of messages
@@ -228,11 +229,12 @@ func isItemKind(kind string) bool {
 // listsTools is the kind of an item that lists the tools of a server and has nothing that the model wrote.
 const listsTools = "mcp_list_tools"
 
-// isCallItem reports whether an item of the Responses API is a call, by the client or by the
-// provider.
+// isCallItem reports whether kind is the type of an item of the Responses API that is a call,
+// whether the client or the provider runs it.
 func isCallItem(kind string) bool { return strings.HasSuffix(kind, "_call") }
 
-// isOutputItem reports whether an item of the Responses API is the result of a call of the client.
+// isOutputItem reports whether kind is the type of an item of the Responses API that is the result
+// of a call that the client ran.
 func isOutputItem(kind string) bool { return strings.HasSuffix(kind, "_output") }
 
 // readItems reads a list of items of the Responses API. Successive items that the model wrote
@@ -298,8 +300,8 @@ func (t *itemTurn) read(item *value) {
 	}
 }
 
-// add joins s, a step with reasoning or a text, to the current step. It first adds the current step
-// to the attempt and starts a new one if that already has text or calls.
+// add joins s, a step with reasoning or a text, to the current step. If the current step already
+// has text or calls, add first adds it to the attempt, and s begins a new step.
 func (t *itemTurn) add(s arena.Step) {
 	if t.step != nil && (t.step.Content != "" || len(t.step.Calls) > 0) {
 		t.flush()
@@ -322,8 +324,9 @@ func (r *reader) reasoningItem(item *value) arena.Step {
 	return arena.Step{Reasoning: text}
 }
 
-// callItem converts an item that is a call; kind is its type. The name of a call without one is its
-// kind, such as web_search. If the provider ran the tool, the item has the result too.
+// callItem converts an item that is a call; kind is its type. A call without a name is named after
+// its type without "_call", such as web_search. If the provider ran the tool, the item has the
+// result too.
 func (r *reader) callItem(item *value, kind string) arena.ToolCall {
 	call := arena.ToolCall{
 		ID:        item.id("call_id", "id"),
@@ -357,14 +360,14 @@ func (r *reader) itemResult(output *value) arena.Raw {
 	return r.result(output)
 }
 
-// itemFields are the members of a call item that are not arguments of the tool.
+// itemFields are the members of a call item that are never arguments of the tool.
 var itemFields = []string{
 	"id", "type", "status", "call_id", "name", "output", "outputs", "results", "result", "error",
 	"server_label", "container_id", "namespace", "caller",
 }
 
-// itemArguments returns the arguments of a call item as JSON; kind is its type. Calls of the
-// provider's own tools have none of the usual members for them; their arguments are an object of
+// itemArguments returns the arguments of a call item as JSON; kind is its type. An item for a tool
+// of the provider has none of the usual members for arguments; its arguments are then an object of
 // all members that are not in itemFields.
 func itemArguments(item *value, kind string) arena.Raw {
 	if kind == "custom_tool_call" {

@@ -124,7 +124,7 @@ func (f *Format) Read(doc string, limit int) ([]Attempt, error) {
 	return r.attempts, nil
 }
 
-// reader collects the attempts of one document while the document is read.
+// reader collects the attempts of a document while it is read.
 type reader struct {
 	// remaining is the number of messages, calls and parts that may still be read. It is
 	// negative once the limit is exceeded.
@@ -136,9 +136,9 @@ type reader struct {
 	err               error
 }
 
-// begin adds an attempt and returns a pointer to it, which is valid until the next call. part is
-// the JSON of the attempt within the document, empty if the document has no other attempt. own are
-// the values of the document that belong to this attempt alone.
+// begin adds an attempt and returns a pointer to it, which is valid until the next call of begin.
+// part is the JSON of the attempt within the document, empty if the document has no other attempt.
+// own are the values of the document that belong to this attempt alone.
 func (r *reader) begin(part string, own ...*value) *Attempt {
 	r.attempts = append(r.attempts, Attempt{
 		Trace: NewTrace(arena.Source{}),
@@ -171,7 +171,7 @@ func (r *reader) each(list *value, visit func(v *value)) {
 	}
 }
 
-// eachObject calls visit as each does, but only for objects.
+// eachObject calls visit for those elements of a list that are objects, within the limit of each.
 func (r *reader) eachObject(list *value, visit func(v *value)) {
 	r.each(list, func(v *value) {
 		if v.isObject() {
@@ -180,8 +180,8 @@ func (r *reader) eachObject(list *value, visit func(v *value)) {
 	})
 }
 
-// text returns v if it is a string, and otherwise "". If the string was written with half of a
-// surrogate pair, which gjson replaces by U+FFFD, it sets HasLoneSurrogate of the attempt.
+// text returns v if it is a string, and otherwise "". gjson replaces half of a surrogate pair in a
+// string by U+FFFD; text then sets HasLoneSurrogate of the attempt.
 func (r *reader) text(v *value) string {
 	text := v.str()
 	if strings.ContainsRune(text, '\uFFFD') && !writesReplacement(v.json.Raw) {
@@ -196,15 +196,15 @@ func writesReplacement(raw string) bool {
 	return strings.Contains(strings.ToLower(raw), `\ufffd`) || strings.ContainsRune(raw, '\uFFFD')
 }
 
-// addLoss records the code of something in the source that the trace has no field for, once for
-// each attempt.
+// addLoss records a loss, once for each attempt: the code of something in the source that the trace
+// has no field for.
 func (r *reader) addLoss(reason string) {
 	r.attempt().addLoss(reason)
 }
 
 // toolDefinitions returns a list of tool definitions as a JSON array. The list, and each
-// definition, may be JSON in a string. Definitions of Anthropic's and Gemini's API are converted to
-// OpenAI's form. The result is "" if v is no list.
+// definition, may be a string with JSON. Definitions of Anthropic's and Gemini's API are converted
+// to OpenAI's form. The result is "" if v is no list.
 func toolDefinitions(v *value) arena.Raw {
 	v = v.unpack()
 	first := v.firstElement()
@@ -229,8 +229,9 @@ func toolDefinitions(v *value) arena.Raw {
 	return arena.Raw("[" + strings.Join(definitions, ",") + "]")
 }
 
-// schemaOf returns the JSON schema of a tool's arguments in a definition of another form than
-// OpenAI's: under input_schema or parametersJsonSchema, or under parameters as JSON in a string.
+// schemaOf returns the JSON schema of a tool's arguments from a definition that does not have
+// OpenAI's form: the value of input_schema or parametersJsonSchema, or the JSON in the string
+// parameters.
 func schemaOf(definition *value) *value {
 	if text := definition.get("parameters"); text.isString() {
 		return text.unpack()
@@ -280,7 +281,7 @@ func (r *reader) addStep(step arena.Step) {
 }
 
 // addResult adds a message with the result of the call that has this id. If callID is empty, the
-// result answers the first unanswered call before it.
+// result is assigned to an earlier call that has no result yet.
 func (r *reader) addResult(callID string, result arena.Raw) {
 	r.addMessage(message{role: toolRole, callID: callID, result: result})
 }

@@ -27,7 +27,7 @@ var inspectLog = Format{
 	},
 }
 
-// noModel is the model name in inspect_ai's log of an evaluation without a model.
+// noModel is the model name that inspect_ai's log has for an evaluation without a model.
 const noModel = "none/none"
 
 func (r *reader) readSample(sample, spec *value) {
@@ -98,8 +98,8 @@ func (r *reader) readSampleMessages(sample *value) {
 var letterScores = map[string]float64{"C": 1, "P": 0.5, "I": 0, "N": 0}
 
 // readSampleScores sets the declared reward of the attempt to the value of the first score in an
-// object of scores by name: a number or a letter grade, or nil and a loss if it is neither. It
-// records other scores as a loss.
+// object of scores by name: a number or a letter grade. If the value is neither, the reward is nil
+// and a loss is recorded. Other scores are recorded as a loss.
 func (r *reader) readSampleScores(scores *value) {
 	first := &value{}
 	if all := scores.unpack().open(); len(all) > 0 {

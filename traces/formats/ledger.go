@@ -10,8 +10,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/canonical"
 )
 
-// readLedgerOf reads the ledger (log) of an episode, in the form of any runtime: the finish reason,
-// the number of events, and, if the episode has no call trace, also the steps.
+// readLedgerOf reads the log (ledger) of an episode, in the form of any version of the runtime: the
+// finish reason, the number of events, and, if the episode has no call trace, also the steps.
 func (r *reader) readLedgerOf(episode *value) {
 	ledger := episode.get("ledger")
 	switch {
@@ -26,8 +26,8 @@ func (r *reader) readLedgerOf(episode *value) {
 }
 
 // beginLedger prepares the attempt for steps from a ledger (an episode's log) and returns true. It
-// returns false if a call trace has supplied the steps. If the document has no request, the first
-// user message of the ledger will be the request.
+// returns false if the steps are already known from a call trace. If the document has no request,
+// the first user message of the ledger will be the request.
 func (r *reader) beginLedger() (needsSteps bool) {
 	a := r.attempt()
 	if a.hasDialogue != nil && *a.hasDialogue {
@@ -38,8 +38,8 @@ func (r *reader) beginLedger() (needsSteps bool) {
 	return true
 }
 
-// readLedgerEntry reads an entry of an episode's log (ledger) by runtime 1 or 2: the finish
-// reason or an event, and, if needsSteps is set, also messages, calls and results.
+// readLedgerEntry reads an entry of an episode's log (ledger) in the form of runtimes 1 and 2: the
+// finish reason or an event, and, if needsSteps is set, also messages, calls and results.
 func (r *reader) readLedgerEntry(entry *value, needsSteps bool) {
 	kind := entry.get("kind").str()
 	payload := entry.object("payload")
@@ -70,9 +70,9 @@ func (r *reader) readLedgerEntry(entry *value, needsSteps bool) {
 	}
 }
 
-// readWorldLedger reads the log (ledger) of an episode by runtime 4. If the verdict has a
-// checksum of the ledger, it records whether the task, the pack or a checksum in the verdict
-// differs from that of the ledger.
+// readWorldLedger reads the log (ledger) of an episode in the form of runtime 4. If the verdict has
+// a checksum of the ledger, it sets a.ledgerMismatch: whether the task, the environment pack or a
+// checksum in the verdict differs from that of the ledger.
 func (r *reader) readWorldLedger(ledger, verdict *value) {
 	w := worldLedger{r: r, needsSteps: r.beginLedger()}
 	r.each(ledger.get("episode"), func(v *value) {
@@ -100,7 +100,7 @@ func hasDigest(v *value, sha256 string) bool {
 	return err == nil && sum == sha256
 }
 
-// worldLedger reads the records of an episode's log (ledger) by runtime 4.
+// worldLedger reads the records of an episode's log (its ledger) in the form of runtime 4.
 type worldLedger struct {
 	r *reader
 	// needsSteps is set if the document has no other list of the attempt's steps, so that they are
@@ -152,8 +152,8 @@ func (w *worldLedger) readMessage(kind string, record *value) {
 	}
 }
 
-// addReplies adds the messages of the simulated shopper since the last observation as user
-// messages, except those whose text is in this observation. It empties w.replies.
+// addReplies adds the simulated shopper's messages since the last observation as user messages, and
+// empties w.replies. A message whose text is also in this observation is not added.
 func (w *worldLedger) addReplies(observation *value) {
 	for _, text := range w.replies {
 		if text != "" && !containsText(observation.json, text) {

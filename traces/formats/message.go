@@ -19,8 +19,8 @@ const (
 	userRole
 	agentRole
 	toolRole
-	// observationRole is the role of a message with the results of all calls in the agent
-	// message before it: one result, or a list with a result for each call.
+	// observationRole is the role of a message with the results of all calls in the agent's message
+	// before it: one result, or a list with a result for each call.
 	observationRole
 )
 
@@ -54,8 +54,8 @@ var rolesByName = map[string]role{
 	"observation":   observationRole,
 }
 
-// readMessages reads a list of messages of any API. A message may be JSON in a string, as in the
-// columns of tables. An element that is any other string sets r.err.
+// readMessages reads a list of messages of any API. A message may be a string with JSON, as in
+// columns of tables. An element that is a string without JSON sets r.err.
 func (r *reader) readMessages(list *value) {
 	r.each(list, func(v *value) {
 		v = v.unpack()
@@ -122,8 +122,8 @@ func (r *reader) readAgentMessage(m *value, roleName string, c *content) {
 }
 
 // masks are the keys by which data sets exclude a message from training, each with the value that
-// does. The key "mask" is missing: some data sets write it for what is in the loss, others for what
-// is not.
+// excludes it. The key "mask" is missing: in some data sets it marks what is trained on, in others
+// what is not.
 var masks = []struct {
 	name  string
 	value float64
@@ -166,11 +166,12 @@ func (r *reader) readReasoning(m *value, step *arena.Step) {
 	}
 }
 
-// reasoningNames are the names of the text in an element of reasoning, the first that is not null counts.
+// reasoningNames are the keys under which an element of reasoning may have its text. The first
+// whose value is not null counts.
 var reasoningNames = []string{"text", "thinking", "reasoning", "reasoningText", "summary", "content"}
 
 // reasoning returns the model's reasoning in v: a string, or the texts and summaries in a list or
-// an object, joined by line breaks. If an element is only readable by the provider, it records a
+// an object, joined by line breaks. If an element is readable only by the provider, it records a
 // loss.
 func (r *reader) reasoning(v *value) string {
 	if v.isString() {
@@ -196,8 +197,8 @@ func (r *reader) reasoning(v *value) string {
 	return strings.Join(texts, "\n")
 }
 
-// reasoningText returns the texts of reasoning, joined by line breaks, and does not record that v
-// was read.
+// reasoningText returns the texts of reasoning, joined by line breaks. Unlike reasoning, it does
+// not record that v was read.
 func reasoningText(v *value) string { return strings.Join(reasoningTexts(v.json), "\n") }
 
 func reasoningTexts(v gjson.Result) []string {
@@ -216,8 +217,8 @@ func reasoningTexts(v gjson.Result) []string {
 	return nil
 }
 
-// reasoningOf returns the member of an object that has reasoning: the first of
-// reasoningNames that is not null. Exists of the result is false if there is none.
+// reasoningOf returns the value of the member that has the text of reasoning: the first of
+// reasoningNames that is not null. The result does not exist if there is none.
 func reasoningOf(element gjson.Result) gjson.Result {
 	for _, name := range reasoningNames {
 		if v := element.Get(name); v.Exists() && v.Type != gjson.Null {
@@ -227,9 +228,9 @@ func reasoningOf(element gjson.Result) gjson.Result {
 	return gjson.Result{}
 }
 
-// readToolMessage adds a tool result from m; body is its content and text the text of that. In a
-// row of a data set the result is the content as JSON. Otherwise it is the text, or the message of
-// an error if the text is empty; that the call failed is recorded as a loss.
+// readToolMessage adds a tool result from the message m; body is the content of m, and text the
+// text in it. In a row of a data set the result is the content as JSON. Otherwise it is the text,
+// or, if the text is empty, the message of an error. That the call failed is recorded as a loss.
 func (r *reader) readToolMessage(
 	sender role,
 	m *value,
@@ -295,17 +296,18 @@ func splitLoneThinking(s *arena.Step) {
 // Parts of a message in the format of gpt-oss (harmony): its header, which may name the tool that the
 // message calls, and its text up to the token that ends it.
 var (
-	// harmonyMessage matches the first message of a text in the format of gpt-oss. Group 1 is its
-	// header, group 2 its text up to the token that ends it.
+	// harmonyMessage matches the first message of a text in the format of gpt-oss (harmony). Group
+	// 1 is its header, group 2 its text up to the token that ends it.
 	harmonyMessage = regexp.MustCompile(`(?s)^\s*((?:<\|start\|>)?[^<]*<\|channel\|>[^<]*(?:<\|constrain\|>[^<]*)?)<\|message\|>(.*?)(?:<\|(?:end|call|return)\|>|$)`)
-	// harmonyTool matches the name of the tool, group 1, in the header of a message that calls one.
+	// harmonyTool matches, in the header of a message in that format, the name of the tool that the
+	// message calls. Group 1 is the name.
 	harmonyTool = regexp.MustCompile(`\bto=(?:functions\.)?([A-Za-z0-9_.-]+)`)
 )
 
 // splitHarmony splits the text of a step that consists of messages in the format of gpt-oss
-// (harmony): those of the channel analysis become the reasoning, those to a tool become calls, all
-// others the text. It changes nothing if the text has anything else, or the step has reasoning or
-// calls.
+// (harmony): messages of the channel analysis become the reasoning, those to a tool become calls,
+// all others the text. It changes nothing if the text has anything else, or if the step already has
+// reasoning or calls.
 func splitHarmony(s *arena.Step) {
 	if !strings.Contains(s.Content, "<|channel|>") || s.Reasoning != "" || len(s.Calls) > 0 {
 		return

@@ -66,9 +66,9 @@ func readOpenHands(r *reader, doc *value) {
 	})
 }
 
-// openHandsConversations splits events into conversations: another begins at each condensation,
-// where a summary replaces events, and at each delegation to another agent, until that agent's
-// result.
+// openHandsConversations splits events into conversations. Another begins at each condensation,
+// where a summary replaces events. At each delegation to another agent another begins too, which
+// lasts until that agent's result.
 func (r *reader) openHandsConversations(events []sessionLine) []conversation {
 	conversations := []conversation{{}}
 	stack := []int{0} // the conversations that have begun and not ended, the last one in front
@@ -107,8 +107,9 @@ func isCondensation(event *value) bool {
 	return event.get("action").str() == "condensation" || event.get("kind").str() == "Condensation"
 }
 
-// condensed returns the events that the model sees after a condensation, marked as copied: those
-// that the condensation does not forget, and its summary at the recorded index or at the end.
+// condensed returns the events that the model still sees after a condensation, marked as copied:
+// those that the condensation does not name as forgotten, and its summary at the recorded index or
+// at the end.
 func (r *reader) condensed(events []sessionLine, condensation sessionLine) []sessionLine {
 	args := condensation.value
 	if args.get("args").isObject() {
@@ -167,9 +168,9 @@ func (s *openHandsSession) readEvent(e *value) {
 	}
 }
 
-// readAction reads an action of versions before 1. If the action has the model's reply, the reply
-// becomes a message, once for all actions from it. Otherwise an action of the agent becomes a call
-// with the name of the action.
+// readAction reads an action of OpenHands before version 1. If the action records the model's
+// reply, the reply becomes a message, once for all actions from it. Otherwise an action of the
+// agent becomes a call with the name of the action.
 func (s *openHandsSession) readAction(e *value) {
 	args := e.object("args")
 	metadata := e.object("tool_call_metadata")
@@ -211,8 +212,8 @@ var openHandsStates = []string{
 	"condensation_request",
 }
 
-// readReply reads response, the model's reply that an action has, as a message. It does nothing if
-// the last action had a reply with the same id.
+// readReply reads response, the model's reply that an action records, as a message. It does nothing
+// if the last action had a reply with the same id.
 func (s *openHandsSession) readReply(response *value) {
 	id := response.id("id")
 	if id != "" && id == s.replies.id {
@@ -243,8 +244,8 @@ func (s *openHandsSession) readObservation(e *value) {
 	}
 }
 
-// readSDKEvent reads an event of the SDK (version 1 and later). Actions with the same id of the
-// model's reply are joined to one message.
+// readSDKEvent reads an event of OpenHands' SDK (version 1 and later). Actions that are from the
+// same reply of the model, by its id, are joined to one message.
 func (s *openHandsSession) readSDKEvent(e *value) {
 	r, a := s.r, s.a
 	before := len(a.messages)
@@ -279,8 +280,8 @@ func (s *openHandsSession) readSDKEvent(e *value) {
 	}
 }
 
-// sdkStep converts an action of the SDK to a step with one call. A reply with several calls has an
-// action for each.
+// sdkStep converts an action of OpenHands' SDK to a step with one call. A reply with several calls
+// has an action for each call.
 func (r *reader) sdkStep(action *value) arena.Step {
 	step := arena.Step{
 		Content:   r.content(action.get("thought")).text,
@@ -297,8 +298,8 @@ func (r *reader) sdkStep(action *value) arena.Step {
 	return step
 }
 
-// sdkStates are the kinds of events by which the SDK controls its own run. They are no part of the
-// conversation.
+// sdkStates are the kinds of events by which OpenHands' SDK controls its own run. They are no part
+// of the conversation.
 var sdkStates = []string{
 	"ConversationStateUpdateEvent", "CondensationRequest", "CondensationSummaryEvent", "PauseEvent", "TokenEvent",
 	"LLMCompletionLogEvent", "StreamingDeltaEvent", "HookExecutionEvent",
@@ -337,9 +338,9 @@ func (s *openHandsSession) readSDKResult(e *value) {
 	s.r.addResult(e.id("tool_call_id"), result)
 }
 
-// readResult reads the ids, model, reward and error that an evaluation recorded beside the history.
-// Only the first conversation gets the problem id, because an id identifies one attempt. The
-// conversation of a delegate (another agent) gets neither reward nor error.
+// readResult reads the ids, model, reward and error that the result of an evaluation has beside the
+// history. Only the first conversation gets the problem id, because an id identifies one attempt.
+// The conversation of a delegate (another agent) gets neither reward nor error.
 func (s *openHandsSession) readResult(doc *value, c *conversation, isFirst bool) {
 	a := s.a
 	a.Session = doc.id("instance_id")
@@ -358,8 +359,8 @@ func (s *openHandsSession) readResult(doc *value, c *conversation, isFirst bool)
 	s.r.setFailure("", s.r.text(doc.get("error")))
 }
 
-// withoutMember returns an object as JSON text without the members of this name. All of o counts as
-// read.
+// withoutMember returns an object as JSON text without the members of this name. It marks all of o
+// as read.
 func withoutMember(o *value, name string) arena.Raw {
 	var kept []string
 	for key, member := range o.json.ForEach {

@@ -50,7 +50,8 @@ func writeOTLPMembers(text *strings.Builder, list gjson.Result) {
 	text.WriteString(strings.TrimPrefix(separator, ",") + "}")
 }
 
-// writeOTLPValue writes a typed value of OTLP as JSON. It writes any other value unchanged.
+// writeOTLPValue writes a value of OTLP, an object that names its type, as plain JSON. It writes
+// any other value unchanged.
 func writeOTLPValue(text *strings.Builder, typed gjson.Result) {
 	kind, v := onlyMember(typed)
 	name, values := onlyMember(v)
@@ -100,8 +101,8 @@ func onlyMember(v gjson.Result) (name string, value gjson.Result) {
 // OpenTelemetry's GenAI conventions.
 const detailsEvent = "gen_ai.client.inference.operation.details"
 
-// operationDetails returns the object gen_ai of the event named detailsEvent, which has the
-// messages of the call. exists of the result is false if the span has no such event.
+// operationDetails returns the object gen_ai of the span's event detailsEvent, which has the
+// messages of the model call. The result does not exist if the span has no such event.
 func operationDetails(span *value) *value {
 	details := &value{}
 	for event := range span.get("events").elements() {
@@ -163,7 +164,8 @@ func eventMessage(event *value) string {
 	return `{"role":"` + role + `",` + strings.TrimPrefix(string(body.raw()), "{")
 }
 
-// otlpBody returns the body of an event in the log of OTLP as plain JSON.
+// otlpBody returns the body of a log event as plain JSON. In OTLP, the body is an object that names
+// its type.
 func otlpBody(v *value) *value {
 	isTyped := v.peek("kvlistValue").Exists() || v.peek("stringValue").Exists()
 	if !isTyped {
@@ -178,16 +180,16 @@ func otlpBody(v *value) *value {
 }
 
 // eventLog collects the messages of model calls from a log in which each message is an event of its
-// own. calls has the order of first events; byID has the keys TRACE/SPAN; events has the messages
-// of each call as JSON.
+// own. calls lists the calls in the order of their first events, byID finds them by TRACE/SPAN, and
+// events has the messages of each call as JSON.
 type eventLog struct {
 	calls  []*span
 	byID   map[string]*span
 	events map[*span][]string
 }
 
-// add adds the message of an event to the model call with the event's trace and span id. It returns
-// false if the event has no message.
+// add adds the message of a log event (record) to the model call with the same trace and span id.
+// It returns false if the event has no message.
 func (l *eventLog) add(record *value) bool {
 	text := eventMessage(record)
 	if text == "" {
@@ -224,7 +226,7 @@ func (l *eventLog) visit(visit func(*span)) {
 	}
 }
 
-// setEvents sets the input of a span to these messages, each a JSON object.
+// setEvents sets the input of a span to these messages, each of which is a JSON object.
 func (s *span) setEvents(texts []string) {
 	s.input = parse("[" + strings.Join(texts, ",") + "]")
 	s.inputMessages = len(texts)

@@ -117,8 +117,8 @@ func (r *reader) compactions(c conversation) []conversation {
 }
 
 // keptLines returns the lines before a compaction that the model still saw after it, marked as
-// copied. The compaction names the first of them by its id, or in the oldest sessions by its index
-// in lines.
+// copied. The compaction names the first of these lines by its id, or in the oldest sessions by its
+// index in lines.
 func keptLines(lines []sessionLine, compaction *value) []sessionLine {
 	first := compaction.id("firstKeptEntryId")
 	index := compaction.count("firstKeptEntryIndex")
@@ -133,7 +133,7 @@ func keptLines(lines []sessionLine, compaction *value) []sessionLine {
 	return kept
 }
 
-// piSession reads the lines of one conversation into messages of an attempt.
+// piSession reads the lines of one conversation of Pi into messages of an attempt.
 type piSession struct {
 	r *reader
 	a *Attempt
@@ -169,8 +169,8 @@ func (s *piSession) readHeader(header *value) {
 	a.readOwnKeys(header)
 }
 
-// readOwnKeys reads the fields of a trace that this project writes into the first line of a
-// session: run, problem, model, tools and reward.
+// readOwnKeys reads from o, the first line of a session or a part of it, the fields of a trace that
+// this project writes there: run, problem, model, tools and reward.
 func (a *Attempt) readOwnKeys(o *value) {
 	a.RunID = o.id("eval_run_id")
 	a.ProblemID = o.id("problem_id")
@@ -188,8 +188,8 @@ var piNames = map[string]string{
 	"stopReason": "stop_reason",
 }
 
-// renamed returns an object with the members of v, in which each key of names is replaced by its
-// value. What is read of the result counts as read of v.
+// renamed returns an object with the members of v, in which each key that names has is replaced by
+// the name there. What is read of the result counts as read of v.
 func (v *value) renamed(names map[string]string) *value {
 	members := map[string]*value{}
 	for _, name := range v.names() {
@@ -228,7 +228,7 @@ func (s *piSession) readMessage(m *value) {
 }
 
 // readTurn reads a message of the user, of the system or of the model. It skips a message of the
-// model that has an error and no content, but keeps the error.
+// model that has an error and no content, but retains the error.
 func (s *piSession) readTurn(m *value) {
 	s.failure = s.r.text(m.get("errorMessage"))
 	s.ending = ""
@@ -242,9 +242,8 @@ func (s *piSession) readTurn(m *value) {
 	s.r.readMessage(m)
 }
 
-// readShell reads a command that the user ran, with its output, as a user message, since the model
-// sees both. It records a loss, and adds no message if the user excluded the command from the
-// context.
+// readShell reads a command that the user ran, with its output, and records a loss. Since the model
+// sees both, they become a user message, unless the user excluded the command from the context.
 func (s *piSession) readShell(m *value) {
 	s.r.addLoss(lostCommands)
 	if !m.get("excludeFromContext").isTrue() {

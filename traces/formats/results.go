@@ -106,7 +106,8 @@ func (a *Attempt) appendObservation(m *message) {
 	a.appendResult(m.callID, m.name, m.result)
 }
 
-// hasCallsInText reports whether tool calls are written in the content or reasoning of a step.
+// hasCallsInText reports whether the content or the reasoning of a step has tool calls that are
+// written as text.
 func hasCallsInText(s *arena.Step) bool {
 	if len(calls.Mended(s.Content).Calls) > 0 {
 		return true
@@ -114,8 +115,8 @@ func hasCallsInText(s *arena.Step) bool {
 	return s.Reasoning != "" && len(calls.Mended(s.Reasoning).Calls) > 0
 }
 
-// countUnanswered counts the calls of the last step that have no result yet, among the first
-// maxLookback calls.
+// countUnanswered counts the calls of the last step that have no result yet. It examines the first
+// maxLookback calls only.
 func (a *Attempt) countUnanswered() int {
 	if len(a.Steps) == 0 {
 		return 0
