@@ -7,7 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// reportAddress is where users report a format that is not read.
+// reportAddress is where users report a format that this program does not read.
 const reportAddress = "https://github.com/trajectory-arena/arena/issues"
 
 // likeness is a kind of document that this program does not read, recognised by the keys of all
@@ -23,8 +23,8 @@ type likeness struct {
 	advice string
 }
 
-// likenesses lists kinds of documents in the order in which they are compared with a record: a kind
-// precedes those whose keys it has too.
+// likenesses lists kinds of documents in the order in which they are compared with a record. A kind
+// precedes those whose keys its documents have too.
 var likenesses = []likeness{
 	{name: "a Codex session of another version", keys: []string{"timestamp", "type", "payload"}, version: "payload.cli_version"},
 	{name: "a session of Copilot CLI", keys: []string{"type", "data", "id", "timestamp"}, version: "data.copilotVersion"},
@@ -102,8 +102,8 @@ func guess(record string) string {
 	return "no format with these keys is known: report it at " + reportAddress
 }
 
-// plainVersion matches version numbers. Any other text may be a secret and is not repeated in
-// messages.
+// plainVersion matches version numbers. Another text in place of a version may be a secret and is
+// not repeated in messages.
 var plainVersion = regexp.MustCompile(`^v?[0-9]{1,5}(\.[0-9]{1,5}){0,3}$`)
 
 func (l *likeness) matches(record string) bool {

@@ -130,7 +130,7 @@ func (input *Input) open() (io.ReadCloser, error) {
 	return os.Open(input.Path)
 }
 
-// maxMetaBytes is the maximum size of a run.json in bytes. Real files have some hundred bytes.
+// maxMetaBytes is the maximum size of a run.json in bytes. Real files have a few hundred bytes.
 const maxMetaBytes = 1 << 20
 
 // readMeta reads a run.json, the metadata of a run, and returns its content and checksum. If the

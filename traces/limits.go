@@ -43,8 +43,8 @@ func DefaultLimits() Limits {
 	}
 }
 
-// maxDepth is the maximum of Limits.Depth. It is the nesting limit of encoding/json, which
-// decodes the steps of a dialogue again.
+// maxDepth is the highest value that Limits.Depth may have. It is the nesting limit of
+// encoding/json, which decodes the steps of a dialogue again.
 const maxDepth = 10_000
 
 // Validate returns an error with all limits that are out of range.

@@ -10,10 +10,10 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// setIDs sets the run, problem and agent of a trace, and its id, RUN/PROBLEM or the record's
-// checksum. The run is the first that is known from: the record, run.json, the path, the recorded
-// session, the options, and the file's checksum. The path supplies the problem only if the file has
-// a single attempt.
+// setIDs sets the run, problem and agent of a trace, and its id, which is RUN/PROBLEM or, if the
+// problem is unknown, the record's checksum. The run is the first that is known from: the record,
+// run.json, the path, the recorded session, the options, and the file's checksum. The path is used
+// for the problem only if the file has a single attempt.
 func (r *reader) setIDs(d decoded) {
 	t := d.trace
 	meta := &r.input.Meta
@@ -51,12 +51,12 @@ func (r *reader) setIDs(d decoded) {
 	}
 }
 
-// vetoContent is the veto (reason not to train) for an episode whose file is named after a SHA-256
-// that is not that of its content.
+// vetoContent is the veto (reason not to train) for an episode whose file is named after a SHA-256,
+// if its content has another SHA-256.
 const vetoContent = "content_mismatch" // the file is not the content that its name is the sha256 of
 
-// checkContentName adds vetoContent to a trace whose outcome a verifier found (with a ruling) if
-// its file is named after a SHA-256 that differs from that of the record.
+// checkContentName adds vetoContent to a trace if a verifier determined its outcome and its file is
+// named after a SHA-256 that differs from that of the record.
 func (input *Input) checkContentName(t *arena.Trace) {
 	stem := strings.TrimSuffix(path.Base(input.Name), ".json")
 	if t.Ruling != nil && sha256Name.MatchString(stem) && stem != t.RecordSHA256 {
@@ -80,9 +80,9 @@ func (input *Input) PathIDs() (run, problem string) {
 	return run, problem
 }
 
-// pathIDs returns the ids in a path of the form run=RUN/PROBLEM.json, also compressed. An id that
-// the path lacks is "". In a folder with a run.json, the file supplies the problem whatever the
-// folder's name.
+// pathIDs returns the ids in a path of the form run=RUN/PROBLEM.json, which may be compressed. An
+// id that the path lacks is "". In a folder with a run.json, the file's name is the problem
+// whatever the folder's name.
 func (input *Input) pathIDs() (run, problem string) {
 	run, isRunFolder := strings.CutPrefix(path.Base(path.Dir(input.Name)), "run=")
 	if !isRunFolder {
@@ -100,12 +100,13 @@ func (input *Input) pathIDs() (run, problem string) {
 // stdinRun is the run id of records from standard input that have no run id.
 const stdinRun = "stdin"
 
-// runDigits is the number of hex digits of the file's checksum in the result of fileRunID. They
-// are 64 bits, which distinguish more files than a day has.
+// runDigits is the number of hex digits of a file's checksum that fileRunID uses. They are 64 bits,
+// which are enough to distinguish the files of a day.
 const runDigits = 16
 
-// fileRunID returns the run id for records whose run is unknown: the first digits of the file's
-// checksum, so that the id does not depend on the path. For standard input it is "stdin".
+// fileRunID returns the run id for records whose run is unknown: "file-" and the first digits of
+// the file's checksum, so that the id does not depend on the path. For standard input it is
+// "stdin".
 func (input *Input) fileRunID() string {
 	if input.Name == Stdin {
 		return stdinRun

@@ -12,8 +12,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/gunzip"
 )
 
-// content is a reader of the text of a file, decompressed and within the limits. The error of Read
-// is io.EOF, a *damage, or an error of the disk.
+// content is a reader of the text of a file, which it decompresses and limits. The error of Read is
+// io.EOF, a *damage, or an error of the disk.
 type content struct {
 	limits Limits
 	stored *countingReader
@@ -28,12 +28,12 @@ type content struct {
 	lastTrace position
 }
 
-// position is how much of a file was read: the number of bytes of text, and of the stored bytes
-// from which the text was decompressed.
+// position is how much of a file was read: the number of bytes of decompressed text, and of the
+// stored bytes.
 type position struct{ text, stored int64 }
 
-// damage is the error for a record or a file that cannot be read further. Its reason and detail
-// become those of a Fault.
+// damage is the error for a record that cannot be read, or for a file that cannot be read further.
+// Its reason and detail become those of a Fault.
 type damage struct {
 	reason Reason
 	detail string
@@ -111,8 +111,8 @@ func openContent(stored io.Reader, limits Limits) (*content, error) {
 	return c, nil
 }
 
-// foreignFile returns a reader that fails with a *damage that names the binary format of a file.
-// magic has the first bytes of the file.
+// foreignFile returns a reader that fails with a *damage, whose text names the binary format of a
+// file. magic has the first bytes of the file.
 func foreignFile(magic []byte) io.Reader {
 	return failingReader{&damage{NotATrace, "a file of " + binaryFormat(magic)}}
 }
@@ -128,8 +128,9 @@ const maxMagicBytes = tarOffset + len(tarMagic)
 
 const utf16 = "UTF-16: convert it to UTF-8 first"
 
-// binaryFormat returns the name of a file format that is no text, by the first bytes of the
-// file, or "". Such a file becomes one fault and not one for each line.
+// binaryFormat returns the name of a file format that is no text, recognised by the first bytes of
+// the file. It returns "" for any other file. A file of such a format becomes one fault and not one
+// for each line.
 func binaryFormat(magic []byte) string {
 	if len(magic) == maxMagicBytes && string(magic[tarOffset:]) == tarMagic {
 		return "tar: unpack it first"
@@ -187,13 +188,13 @@ func (c *content) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// maxIdleLines is the size of the uncompressed text without a trace that is always allowed, as a
+// maxIdleLines is the size of uncompressed text without a trace that is allowed in every file, as a
 // multiple of Limits.LineBytes.
 const maxIdleLines = 32
 
-// isBomb reports whether the text since the last trace is so large that the file must be a
-// decompression bomb: more than Limits.Expansion times its compressed size, and more than
-// maxIdleLines records of maximum size. A file with many copies of one trace is no bomb.
+// isBomb reports whether the file must be a decompression bomb, by the size of the text since the
+// last trace: more than Limits.Expansion times its compressed size, and more than maxIdleLines
+// records of maximum size. A file with many copies of one trace is no bomb.
 func (c *content) isBomb() bool {
 	text := c.textBytes - c.lastTrace.text
 	stored := c.stored.n - c.lastTrace.stored

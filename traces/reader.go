@@ -97,9 +97,9 @@ func (r *reader) readContent(text *content) error {
 	return r.finishFile(r.w.failure(), r.w.line, true, "nothing but white space")
 }
 
-// finishFile emits a fault if err is a *damage, or if err is nil and the file has no record, which
-// emptyDetail describes. It returns any other error unchanged. hasBegun is set if damage means that
-// records were lost.
+// finishFile emits a fault if err is a *damage, and also if err is nil and the file has no record;
+// emptyDetail then describes the fault. It returns any other error unchanged. hasBegun says that
+// records were read before, so that damage means that others were lost.
 func (r *reader) finishFile(
 	err error,
 	line int,
@@ -115,8 +115,8 @@ func (r *reader) finishFile(
 	return err
 }
 
-// nextRecord reads and emits what is at the start of the unread text: a record of one line, an
-// array with all its records, or a record over several lines.
+// nextRecord reads and emits one record at the start of the unread text, which may have several
+// lines, or all records of an array.
 func (r *reader) nextRecord() error {
 	if r.w.unread()[0] == '[' && !r.linesOnly {
 		if isList, err := r.readArray(); isList {
@@ -158,8 +158,8 @@ func (r *reader) multilineEnd() (end int, ok bool) {
 	return r.w.valueEnd(0)
 }
 
-// mayContinue reports whether a line may be only the first of a record over several lines. err
-// is the error with which the line was decoded.
+// mayContinue reports whether a line may be only the first line of a record over several lines. err
+// is the error with which the decoder rejected the line.
 func (r *reader) mayContinue(err error) bool {
 	e, ok := errors.AsType[*cursor.Error](err)
 	if !ok || e.Fault != cursor.Ended || r.linesOnly {
@@ -169,7 +169,8 @@ func (r *reader) mayContinue(err error) bool {
 }
 
 // consumeRecord consumes the n bytes of a record and emits its traces, or a fault if err is an
-// error of the decoder. It stores a line of a session for emitSessions.
+// error of the decoder. If the record is only a line of a session, it stores the line for
+// emitSessions.
 func (r *reader) consumeRecord(n, line int, d decoded, err error) error {
 	raw := r.w.unread()[:n]
 	isLast := n == len(r.w.unread())
@@ -228,8 +229,8 @@ func (r *reader) emitParts(d decoded, line int) error {
 	return nil
 }
 
-// addDecodeFault emits a fault for err, an error of the decoder, and returns any other error.
-// isEnd is set for the last record of the file, which was cut off if it is incomplete.
+// addDecodeFault emits a fault for err if it is an error of the decoder, and returns any other
+// error. isEnd is set for the last record of the file, which was cut off if it is incomplete.
 func (r *reader) addDecodeFault(line int, err error, isEnd bool) error {
 	if e, ok := errors.AsType[*cursor.Error](err); ok {
 		reason := cmp.Or(limitReasons[e.Fault], BadJSON)
@@ -241,8 +242,8 @@ func (r *reader) addDecodeFault(line int, err error, isEnd bool) error {
 	return err
 }
 
-// limitReasons maps the faults of JSON that exceeds a limit to their reasons. All other faults
-// of JSON have the reason BadJSON.
+// limitReasons maps the cursor's faults for JSON that exceeds a limit to the reasons of a Fault.
+// Any other fault of JSON has the reason BadJSON.
 var limitReasons = map[cursor.Fault]Reason{
 	cursor.TooDeep:       TooDeep,
 	cursor.StringTooLong: StringTooLong,
@@ -275,8 +276,8 @@ func (r *reader) emitFault(f Fault) error {
 	return r.emit(Item{Fault: &f})
 }
 
-// emitTrace sets the source, the checksum, the evaluators' results and the ids of a trace and emits
-// it. It emits a fault instead for an empty dialogue whose problem is unknown.
+// emitTrace sets the source, the checksum and the ids of a trace, and what evaluators recorded of
+// it, and emits it. It emits a fault instead for an empty dialogue whose problem is unknown.
 func (r *reader) emitTrace(d decoded, line int, recordSHA256 string) error {
 	t := d.trace
 	t.Source.FileSHA256 = r.input.SHA256

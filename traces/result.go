@@ -13,9 +13,10 @@ import (
 	"github.com/trajectory-arena/arena/traces/results"
 )
 
-// visitFolder adds the attempts of a folder that is a trial of Harbor as inputs, and then returns
-// fs.SkipDir, so that no other file of the trial is visited. Of any other folder it records whether
-// it is a job of Harbor or a run of SWE-agent, and the reports of SWE-bench in it.
+// visitFolder adds the attempts of a folder that is a trial of Harbor (an evaluation program) as
+// inputs. It then returns fs.SkipDir, so that no other file of the trial is visited. For any other
+// folder it records whether it is a job of Harbor or a run of SWE-agent, and the reports of
+// SWE-bench in it.
 func (w *walk) visitFolder(name string) error {
 	attempts := results.ReadTrial(w.fsys, name)
 	for i := range attempts {
@@ -45,9 +46,9 @@ func (w *walk) visitFolder(name string) error {
 	return nil
 }
 
-// isEvaluators reports whether a file is not a trace but written by an evaluator or an agent: a
-// report of SWE-bench, a file of a job of Harbor, or a configuration, patch or log of a run of
-// SWE-agent.
+// isEvaluators reports whether a file is no trace, since an evaluator or an agent wrote it for
+// another purpose: a report of SWE-bench, a file of a job of Harbor, or a configuration, patch or
+// log of a run of SWE-agent.
 func (w *walk) isEvaluators(name string) bool {
 	folder := path.Dir(name)
 	return w.isReport[name] || w.jobs[folder] || w.isRun[folder] && results.IsRunFile(name)
@@ -71,17 +72,16 @@ func (w *walk) addReports(input *Input, name string) {
 	}
 }
 
-// emitTrial emits a trace without steps for the attempt of a trial of Harbor that has no
-// trajectory.
+// emitTrial emits a trace without steps for an attempt (a trial of Harbor) that has no trajectory.
 func (r *reader) emitTrial() error {
 	r.text = &content{stored: &countingReader{}}
 	trace := formats.NewTrace(arena.Source{Shape: results.Harbor})
 	return r.emitTrace(decoded{trace: &trace}, 0, r.input.SHA256)
 }
 
-// addResult adds the outcome, ids and errors that evaluators recorded of an attempt in other files
-// to its trace. The trace's own run id and trial remain; the evaluators' problem, reward and error
-// replace the trace's own.
+// addResult adds the outcome, ids and errors that evaluators recorded on an attempt in other files
+// to its trace. The run id and trial of the trace remain if it has them; the evaluators' problem,
+// reward and error replace those of the trace.
 func (r *reader) addResult(d *decoded) {
 	t := d.trace
 	result := r.input.result(t.ProblemID)
@@ -108,8 +108,8 @@ func (r *reader) addResult(d *decoded) {
 	}
 }
 
-// result returns what evaluators recorded in other files of the attempt at a problem, nil if they
-// recorded nothing.
+// result returns what evaluators recorded, in other files, on the attempt at a problem. It returns
+// nil if they recorded nothing.
 func (input *Input) result(problem string) *results.Result {
 	if input.attempt != nil {
 		return &input.attempt.Result

@@ -21,8 +21,8 @@ type session struct {
 // Limits.LineBytes.
 const maxSessionLines = 8
 
-// addSessionLine appends a record, which is on this line of the file, to the session with this key.
-// It starts a session if the key is new.
+// addSessionLine appends a record to the session with this key, which it starts if the key is new.
+// line is the number of the record's line in the file.
 func (r *reader) addSessionLine(key string, line int, record []byte) {
 	s := r.sessionsByKey[key]
 	if s == nil {

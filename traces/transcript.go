@@ -9,7 +9,7 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// assignInferences assigns the inference calls of an episode to the agent's steps, as proxy calls.
+// assignInferences assigns the model calls of an episode to the agent's steps, as proxy calls.
 // Since the calls have no time, a step gets all calls up to the first whose response names one of
 // its tools, and the text of that response; its own tool calls follow. The last agent step also
 // gets the remaining calls.
@@ -45,8 +45,8 @@ func setReply(s *arena.Step, response arena.Raw) {
 	s.Reasoning = cmp.Or(message.Get("reasoning_content").Str, message.Get("reasoning").Str)
 }
 
-// dispatchOf converts a tool call to a request in the log of a proxy. It is evidence as if a proxy
-// had recorded the call, because the episode's session executed it.
+// dispatchOf converts a tool call to a request in the log of a proxy. The call is as good evidence
+// as if a proxy had recorded it, because the episode's session executed it.
 func dispatchOf(call arena.ToolCall) arena.ProxyCall {
 	return arena.ProxyCall{
 		Method:   "POST",
@@ -58,8 +58,8 @@ func dispatchOf(call arena.ToolCall) arena.ProxyCall {
 	}
 }
 
-// countUntilNamed counts the inference calls up to and including the first whose response names
-// one of the tools in calls. It returns 0 if there is no such response.
+// countUntilNamed returns how many model calls there are up to and including the first whose
+// response names one of the tools in calls. It returns 0 if there is no such response.
 func countUntilNamed(inferences []arena.ProxyCall, calls []arena.ToolCall) int {
 	for i := range inferences {
 		response := string(inferences[i].Response)

@@ -71,8 +71,9 @@ func (w *window) ensureSpace() {
 	w.end = length
 }
 
-// nextSize returns the size of the next buffer in bytes, twice the current size. The buffer
-// first grows to a little more than the limit, which suffices to see that a record is too long.
+// nextSize returns the size of the next buffer in bytes, which is twice the current size. Before
+// the buffer is a little larger than the limit, it grows no further than to that size, which
+// suffices to see that a record is too long.
 func (w *window) nextSize() int {
 	size := max(firstWindowBytes, 2*len(w.buf))
 	maxSize := w.limit + firstWindowBytes
@@ -112,8 +113,8 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 // and a byte order mark. They are part of the checksum of a file with one record.
 const maxBlankBytes = 64
 
-// skipBlank consumes white space and byte order marks, of which it returns the first
-// maxBlankBytes. more reports whether other text follows.
+// skipBlank consumes white space and byte order marks, and returns the first maxBlankBytes of them.
+// more reports whether other text follows.
 func (w *window) skipBlank() (blank []byte, more bool) {
 	for {
 		unread := w.unread()

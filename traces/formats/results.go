@@ -13,8 +13,9 @@ import (
 )
 
 // markOnlyResults sets isOnly of each result that directly follows an agent's message, names
-// neither call nor tool, and precedes no other result. A result at the end of the conversation is
-// marked only if its role is observationRole, since other results may be missing.
+// neither a call nor a tool, and is not followed by another result. A result at the end of the
+// conversation is marked only if its role is observationRole, since further results may be missing
+// there.
 func (a *Attempt) markOnlyResults() {
 	for i := 0; i+1 < len(a.messages); i++ {
 		result := &a.messages[i+1]
@@ -29,9 +30,9 @@ func (a *Attempt) markOnlyResults() {
 
 func (m *message) isResult() bool { return m.role == toolRole || m.role == observationRole }
 
-// shareResult sets result at the last unanswered call of the last step, and an empty result at the
-// unanswered calls before it: a terminal shows one screen after a batch of commands. It records a
-// loss. The step must have an unanswered call.
+// shareResult sets result as the result of the last unanswered call of the last step, and an empty
+// result at the unanswered calls before it, since a terminal shows one screen after a batch of
+// commands. It records a loss. The step must have an unanswered call.
 func (a *Attempt) shareResult(result arena.Raw) {
 	var last *arena.ToolCall
 	calls := a.Steps[len(a.Steps)-1].Calls
@@ -78,9 +79,10 @@ func (a *Attempt) appendResult(id, name string, result arena.Raw) {
 	a.appendStep(arena.Step{Role: arena.RoleUser, Content: text})
 }
 
-// appendObservation assigns m, the result of all calls in the last agent step, to these calls: a
-// JSON list with as many elements as calls by index, a single result by shareResult, any other by
-// appendResult. Calls that the step has as a list in its text, as in ToolACE, become calls first.
+// appendObservation assigns m, the result of all calls in the last agent step, to these calls. A
+// JSON list with as many elements as calls is assigned by position, a single result by shareResult,
+// and any other by appendResult. If the step has its calls as a list in its text, as in ToolACE,
+// they first become calls of the step.
 func (a *Attempt) appendObservation(m *message) {
 	if turn := a.lastTextTurn(); turn != nil {
 		if listed := calls.Listed(strings.TrimSpace(turn.Content)); len(listed) > 0 {
@@ -128,9 +130,9 @@ func (a *Attempt) countUnanswered() int {
 	})
 }
 
-// lastTextTurn returns the agent's last step if it has text and no list of calls, so that calls
-// may be written in the text. Otherwise, and if there is no agent step among the last
-// maxLookback steps, it returns nil.
+// lastTextTurn returns the agent's last step if it has text and no list of calls, since calls may
+// be written in that text. Otherwise, and if none of the last maxLookback steps is the agent's, it
+// returns nil.
 func (a *Attempt) lastTextTurn() *arena.Step {
 	recent := a.Steps[max(0, len(a.Steps)-maxLookback):]
 	for i := range slices.Backward(recent) {
@@ -146,13 +148,13 @@ func (a *Attempt) lastTextTurn() *arena.Step {
 	return nil
 }
 
-// maxLookback is the maximum number of steps and calls that are searched for the call of a
-// result. Conversations have far fewer; the limit bounds the time for a malicious file.
+// maxLookback is the maximum number of steps and calls that are searched for the call to which a
+// result belongs. Conversations have far fewer; the limit bounds the time for a malicious file.
 const maxLookback = 500
 
-// unansweredCall returns the first call without a result for which matches returns true, nil if
-// there is none. It searches the last step first, because ids repeat within a conversation, and at
-// most maxLookback steps and calls.
+// unansweredCall returns the first call without a result for which matches returns true. It returns
+// nil if there is none. It searches the last step first, because ids repeat within a conversation,
+// and at most maxLookback steps and calls.
 func (a *Attempt) unansweredCall(matches func(call *arena.ToolCall) bool) *arena.ToolCall {
 	remaining := maxLookback
 	for i := range slices.Backward(a.Steps) {

@@ -55,7 +55,8 @@ func readGeminiCLI(r *reader, doc *value) {
 	})
 }
 
-// geminiSession collects the messages of a session, with the changes that later lines make to them.
+// geminiSession collects the messages of a session of Gemini CLI, and applies to them the changes
+// that later lines of the file make.
 type geminiSession struct {
 	r             *reader
 	id            string
@@ -92,8 +93,8 @@ func (s *geminiSession) put(c *conversation, line sessionLine) {
 	c.lines = append(c.lines, line)
 }
 
-// rewind removes the message with this id and all later ones from c, the last conversation, or all
-// messages if none has this id.
+// rewind removes the message with this id and all later ones from c, the last conversation. It
+// removes all messages if none has this id.
 func (s *geminiSession) rewind(c *conversation, id string) {
 	at := s.places[id] // 0 if the message is unknown
 	c.hasOthers = c.hasOthers || at < len(c.lines)
@@ -104,9 +105,9 @@ func (s *geminiSession) rewind(c *conversation, id string) {
 	c.lines = c.lines[:at]
 }
 
-// replace replaces the messages of the last conversation by a list. If the list begins with another
-// message than the conversation does, a summary replaced the earlier messages, and the list becomes
-// another conversation.
+// replace replaces the messages of the last conversation by those in list. If the first message
+// differs from that of the conversation, a summary replaced the earlier messages, and the list
+// becomes another conversation.
 func (s *geminiSession) replace(list *value) {
 	c := &s.conversations[len(s.conversations)-1]
 	if len(c.lines) > 0 && c.lines[0].id != list.peek("0.id").Str {
@@ -121,8 +122,9 @@ func (s *geminiSession) replace(list *value) {
 	}
 }
 
-// readGeminiMessage reads a message of the user or of the model, the latter with its thoughts and
-// its calls with their results. Gemini CLI's own messages to the user are a loss.
+// readGeminiMessage reads a message of the user, or a message of the model with its thoughts and
+// its calls and their results. Gemini CLI's own messages to the user are left out and recorded as a
+// loss.
 func (r *reader) readGeminiMessage(m *value) {
 	text := r.geminiText(m.get("content"))
 	switch m.get("type").str() {
@@ -167,8 +169,8 @@ func (r *reader) readGeminiMessage(m *value) {
 	r.addStep(step)
 }
 
-// isGeminiContext reports whether a text in the user's name is one that Gemini CLI wrote itself
-// about the working folder.
+// isGeminiContext reports whether a text in the user's name was written by Gemini CLI itself, to
+// describe the working folder.
 func isGeminiContext(text string) bool {
 	return strings.HasPrefix(text, "<session_context>") || strings.HasPrefix(text, "This is the Gemini CLI. We are setting up the context")
 }
@@ -201,9 +203,9 @@ func (r *reader) geminiText(parts *value) string {
 
 // geminiCallResult returns the result of a tool call of Gemini CLI as one JSON string. list is the
 // JSON array of the result's parts, whose texts are joined by newlines. The text of a part is the
-// value of output if that is the only key of its response, otherwise the JSON of the response, or
-// the text field of a part without a response. A value that is no array is returned unchanged, and
-// "" if the array is empty.
+// value of output if the part's response has no other key; otherwise the JSON of the response; or
+// the field text of a part without a response. An empty array gives "". A value that is no array is
+// returned unchanged.
 func (r *reader) geminiCallResult(list *value) arena.Raw {
 	if !list.isArray() {
 		return list.raw()
@@ -322,8 +324,8 @@ func (r *reader) openCodeText(parts *value) string {
 	return strings.Join(texts, "\n")
 }
 
-// openCodeTurn joins the parts of one turn of the model to a step. time is the time of its message
-// in Unix milliseconds, step is nil before the first part.
+// openCodeTurn joins the parts of one turn of the model to a step. time is the time of the turn's
+// message in Unix milliseconds. step is nil before the first part.
 type openCodeTurn struct {
 	r    *reader
 	time arena.Raw
@@ -368,8 +370,8 @@ func (t *openCodeTurn) readPart(part *value) {
 	t.step.Calls = append(t.step.Calls, step.Calls...)
 }
 
-// openCodeCall returns a call from a part of type tool. Its result is the output or the error of
-// the tool, empty if the call did not end.
+// openCodeCall converts a part of type tool to a call. The result is the output or the error of the
+// tool, and empty if the call did not end.
 func (r *reader) openCodeCall(part *value) arena.ToolCall {
 	state := part.object("state")
 	call := arena.ToolCall{

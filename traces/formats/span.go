@@ -6,8 +6,9 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// span is the record of one model call, with the messages of its input and output, or of another
-// operation, such as a tool call, without messages in its input.
+// span is the record of one operation by a tracing tool. If the operation is a model call, the span
+// has the messages of its input and output. Other operations, such as tool calls, have no messages
+// in their input.
 type span struct {
 	traceID, start string
 	top            *value
@@ -22,8 +23,8 @@ type span struct {
 	inputMessages int
 }
 
-// isLongerThan reports whether s has more input messages than other, or as many and a start that is
-// later as text.
+// isLongerThan reports whether s has more input messages than other, or as many and a later start.
+// The starts are compared as texts.
 func (s *span) isLongerThan(other *span) bool {
 	if s.inputMessages != other.inputMessages {
 		return s.inputMessages > other.inputMessages
@@ -31,8 +32,8 @@ func (s *span) isLongerThan(other *span) bool {
 	return s.start > other.start
 }
 
-// firstUserMessage returns the JSON of the first user message in the input, which identifies the
-// conversation. If there is none, it returns the last message.
+// firstUserMessage returns the JSON of the first user message in the input of a span, by which
+// conversations are told apart. If there is none, it returns the last message.
 func (s *span) firstUserMessage() string {
 	text := ""
 	for m := range messagesIn(s.input).elements() {
@@ -59,9 +60,9 @@ func isSpan(o *value) bool {
 	return isObservation || isRun || hasCall || hasID && !attributes.isEmpty()
 }
 
-// traceID returns the id that all calls of an attempt share: that of the trace, or ROLLOUT/ATTEMPT
-// for agent-lightning, which may record an attempt in several traces. It returns "" if the span has
-// none.
+// traceID returns the id that all calls of an attempt have in common: the trace id of the span, or
+// ROLLOUT/ATTEMPT for agent-lightning, which may record an attempt in several traces. It returns ""
+// if the span has none.
 func traceID(span *value) string {
 	span = span.expandDots()
 	if rollout := span.id("rollout_id"); rollout != "" {
@@ -70,9 +71,9 @@ func traceID(span *value) string {
 	return firstIDText(span.object("context").get("trace_id"), span.first("traceId", "trace_id"))
 }
 
-// newSpan returns the span that v is. It searches the messages under the keys of OpenTelemetry's
-// GenAI conventions, of their older versions, of OpenInference, and of the tools with formats of
-// their own.
+// newSpan reads v as a span. It searches the messages under the keys of OpenTelemetry's GenAI
+// conventions, of their older versions, of OpenInference, and of the tools with formats of their
+// own.
 func newSpan(v *value) *span {
 	top := v.expandDots()
 	s := &span{
@@ -115,8 +116,8 @@ func newSpan(v *value) *span {
 	return s
 }
 
-// firstPresent returns the first value that exists and is not null. If there is none, exists of
-// the result is false.
+// firstPresent returns the first value that exists and is not null. If there is none, it returns a
+// value that does not exist.
 func firstPresent(values ...*value) *value {
 	for _, v := range values {
 		if v.isPresent() {
@@ -127,7 +128,8 @@ func firstPresent(values ...*value) *value {
 }
 
 // messagesIn returns the list of messages in the input of a span, which is the list itself or a
-// request to a model. Of a list of lists, as LangChain writes it, the first list is returned.
+// request to a model. If the input has a list of lists, as LangChain writes it, it returns the
+// first of them.
 func messagesIn(input *value) *value {
 	list := input
 	if messages := input.first("messages", "contents", "input"); messages.isPresent() {
@@ -154,8 +156,8 @@ func countMessages(list *value) int {
 	return n
 }
 
-// reward returns the reward that a span of agent-lightning records, in one of three forms, or nil
-// if there is none.
+// reward returns the reward that a span of agent-lightning records, which has one of three forms.
+// It returns nil if there is none.
 func (s *span) reward() *float64 {
 	rewards := s.attributes.object("agentlightning").object("reward")
 	if reward := rewards.object("0").number("value"); reward != nil {

@@ -44,7 +44,7 @@ func readSpans(r *reader, doc *value) {
 	}
 }
 
-// spanTrace has the spans with one trace id. longest is the one with the most input messages, nil
+// spanTrace has all spans with one trace id. longest is the span with the most input messages, nil
 // if no span has any.
 type spanTrace struct {
 	spans   []*span
@@ -67,8 +67,9 @@ func (t *spanTrace) add(s *span) {
 	}
 }
 
-// eachSpan calls visit for each span of a document, which is one span, a list of spans, or has them
-// nested as in OTLP. Events with messages are joined to one span for each call and visited last.
+// eachSpan calls visit for each span of a document. The document is one span or a list of spans, or
+// has spans nested as in OTLP. Log events with messages are joined to one span for each model call,
+// and visited last.
 func (r *reader) eachSpan(doc *value, visit func(*span)) {
 	visitSpan := func(v *value) { visit(newSpan(v)) }
 	list := doc.first("observations", "session", "data")
@@ -96,8 +97,8 @@ func (r *reader) eachSpan(doc *value, visit func(*span)) {
 	log.visit(visit)
 }
 
-// eachNested calls visit for each element of the innermost of nested lists. names are the keys of
-// the lists, the outermost first.
+// eachNested calls visit for each element of the innermost lists in v. names are the keys of the
+// nested lists, the outermost first.
 func (r *reader) eachNested(v *value, names []string, visit func(*value)) {
 	r.each(v.get(names[0]), func(element *value) {
 		if len(names) == 1 {

@@ -78,8 +78,8 @@ func (r *reader) readSimulation(sim, info *value) {
 	}
 }
 
-// readTau2Message reads a message of a simulation. Tool calls of the simulated user and their
-// results are left out and recorded as a loss.
+// readTau2Message reads a message of a simulation of tau2-bench. Tool calls of the simulated user
+// and their results are left out and recorded as a loss.
 func (r *reader) readTau2Message(m *value) {
 	role := rolesByName[m.get("role").str()]
 	isUserTool := m.get("requestor").str() == "user" || role == userRole && m.get("tool_calls").isArray()

@@ -35,8 +35,8 @@ type sessionLine struct {
 	root, parent int
 }
 
-// conversation is a part of a session that the model saw in one context: one branch of the tree of
-// lines.
+// conversation is a part of a session that the model saw in one context: the lines of one branch of
+// the session's tree.
 type conversation struct {
 	lines []sessionLine
 	// hasOthers reports whether messages were left out that the user took back or that are in other
@@ -59,17 +59,18 @@ func (c *conversation) text() string {
 	return "[" + strings.Join(raw, ",") + "]"
 }
 
-// leaveOut marks all of a line as read, though no attempt has it. The caller records the loss.
+// leaveOut marks all of a line as read although no attempt has it, so that it is not reported as
+// unread. The caller records the loss.
 func (l *sessionLine) leaveOut() { l.raw() }
 
-// leaveEvent records the loss lostEvents for v, an event that a program recorded besides the
+// leaveEvent records a loss (lostEvents) for v, an event that a program recorded in addition to the
 // conversation, and marks all of v as read.
 func (r *reader) leaveEvent(v *value) {
 	r.addLoss(lostEvents)
 	v.raw()
 }
 
-// markRead marks the members with these names as read, because another value repeats them.
+// markRead marks the members with these names as read, because another value has the same content.
 func (v *value) markRead(names ...string) {
 	for _, name := range names {
 		v.get(name).raw()
@@ -85,7 +86,7 @@ func (c *conversation) values() []*value {
 	return values
 }
 
-// sessionLines returns the elements of a list of lines.
+// sessionLines returns the elements of a list as lines of a session.
 func (r *reader) sessionLines(list *value) []sessionLine {
 	var lines []sessionLine
 	r.each(list, func(v *value) {
@@ -94,9 +95,9 @@ func (r *reader) sessionLines(list *value) []sessionLine {
 	return lines
 }
 
-// readConversations adds an attempt for each conversation, with its losses, and calls read to read
-// its lines into the attempt. The second attempt with a session id and later ones get "-2", "-3", …
-// after the id.
+// readConversations adds an attempt for each conversation, with the losses of the conversation, and
+// calls read to read its lines into the attempt. If several attempts have the same session id, the
+// second and later ones get "-2", "-3" and so on after the id.
 func (r *reader) readConversations(conversations []conversation, read func(c *conversation)) {
 	attempts := map[string]int{}
 	for i := range conversations {
@@ -128,8 +129,8 @@ func (r *reader) readConversations(conversations []conversation, read func(c *co
 	}
 }
 
-// readLines calls read for each line. Messages of a copied line are masked, so that no text is
-// trained on twice.
+// readLines calls read for each line. The messages of a line that an earlier conversation has too
+// are masked (left out of training), so that no text is trained on twice.
 func (r *reader) readLines(lines []sessionLine, read func(l *sessionLine)) {
 	a := r.attempt()
 	for i := range lines {
@@ -145,9 +146,9 @@ func (r *reader) readLines(lines []sessionLine, read func(l *sessionLine)) {
 	}
 }
 
-// branches splits the lines of a session into conversations, in the order in which they begin. Each
-// root of the tree of lines begins one, which is the branch to its newest turn. Trees without a
-// turn are left out. Lines without ids are one conversation, in the order of the file.
+// branches splits the lines of a session, which form a tree, into conversations, in the order in
+// which they begin. Each root begins one: the branch from the root to its newest turn. Trees
+// without a turn are left out. Lines without ids are one conversation, in the order of the file.
 func branches(lines []sessionLine) []conversation {
 	t := tree{lines: lines, byID: map[string]int{}, copyOf: make([]int, len(lines)), members: map[int][]int{}}
 	t.link()
@@ -178,7 +179,8 @@ type tree struct {
 }
 
 // link sets the parent and the root of every line and fills the indexes of the tree. A line that
-// repeats an earlier one under the same parent is recorded as its copy and gets its root.
+// repeats an earlier line under the same parent is recorded as a copy of that line and gets its
+// root.
 func (t *tree) link() {
 	seen := map[string]int{}
 	for i := range t.lines {
@@ -211,9 +213,9 @@ func (t *tree) link() {
 	}
 }
 
-// parentOf returns the index of the line before line i in its branch, -1 if line i is a root. A
-// line follows the one before it in the file if it has no id, if the file does not have its parent,
-// or if it is a reply without a parent.
+// parentOf returns the index of the line before line i in its branch, or -1 if line i is a root.
+// That is the line that it names as its parent. If line i has no id, if the file does not have its
+// parent, or if it is a reply without a parent, it is the previous line in the file.
 func (t *tree) parentOf(i int) int {
 	parent, ok := t.byID[t.lines[i].parentID]
 	switch {
@@ -225,9 +227,9 @@ func (t *tree) parentOf(i int) int {
 	return -1
 }
 
-// conversation returns the branch from a root to the newest turn of its tree. Lines outside it that
-// are parts of a message in the branch, or results of calls in it, belong to the branch too: a
-// message with several calls forks the tree.
+// conversation returns the branch from a root to the newest turn of its tree. Since a message with
+// several calls forks the tree, it adds lines outside the branch that are parts of a message in it,
+// or results of calls in it.
 func (t *tree) conversation(root int) conversation {
 	newest := root
 	for _, i := range t.members[root] {
@@ -273,7 +275,7 @@ func (t *tree) conversation(root int) conversation {
 }
 
 // belongsTo reports whether a line is a part of one of these replies of the model, or has nothing
-// but results of these calls. Both sets have ids of the API.
+// but results of these calls. replies and calls are sets of ids that the model's API gave.
 func (l *sessionLine) belongsTo(replies, calls map[string]bool) bool {
 	isUnknown := func(id string) bool { return !calls[id] }
 	return replies[l.reply] || len(l.answers) > 0 && !slices.ContainsFunc(l.answers, isUnknown)

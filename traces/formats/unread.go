@@ -15,16 +15,16 @@ import (
 // there are more, hiddenName is recorded once for all others.
 const maxUnread = 20
 
-// hiddenName replaces a name that does not look like the name of a member and may be a secret, and
-// all names after the first maxUnread.
+// hiddenName is recorded in place of a name that does not look like the name of a member and may be
+// a secret, and in place of all names after the first maxUnread.
 const hiddenName = "…"
 
 // maxNameBytes is the maximum length in bytes of a name that isPlainName accepts.
 const maxNameBytes = 40
 
 // isPlainName reports whether a name looks like that of a JSON member: at most maxNameBytes
-// letters, digits and characters of "_$.-", of which the first is no digit, dot or minus. It is no
-// regular expression, which took 3 % of the time to read records of the sandbox.
+// letters, digits and characters of "_$.-", the first of which is no digit, dot or minus. It is no
+// regular expression, since that took 3 % of the time to read records of the sandbox.
 func isPlainName(name string) bool {
 	if name == "" || len(name) > maxNameBytes || strings.ContainsAny(name[:1], "0123456789.-") {
 		return false
@@ -45,9 +45,9 @@ func isPlainName(name string) bool {
 var metadataName = regexp.MustCompile(`(?:^|_)(?:id|uuid|time|timestamp|at|ms|version|tokens|cwd|branch|cost|hash)$|` +
 	`[a-z](?:I[Dd]|Uuid|UUID|Time|Timestamp|Nano|At|Ms|Version|Tokens|Branch|Cost|Hash|Updated)$`)
 
-// nameUnread records as losses of the attempts the key paths of all values that no reader has read:
-// of an attempt's own values for this attempt, of doc's other values for all. If hasMetadata is
-// set, ids, times and costs are one loss together.
+// nameUnread records as losses of the attempts the key paths of all values that no reader has read.
+// An unread value that belongs to one attempt is recorded for that attempt, any other value of doc
+// for all attempts. If hasMetadata is set, ids, times and costs are one loss together.
 func (r *reader) nameUnread(doc *value, hasMetadata bool) {
 	shared := Unread{owned: map[*value]string{}, hasMetadata: hasMetadata}
 	for i := range r.attempts {
@@ -145,9 +145,9 @@ func (u *Unread) add(path string) {
 	}
 }
 
-// joinPath returns the path of the member name in the object at path. An index of an element has
-// the path of its list. A name that does not look like one becomes hiddenName, and the list
-// "session" of a document of lines is omitted.
+// joinPath returns the path of the member name in the object at path. An element of a list has the
+// path of the list. A name that does not look like the name of a member becomes hiddenName. The
+// list "session" of a document of lines is omitted from the path.
 func joinPath(path, name string) string {
 	isIndex := name != "" && strings.Trim(name, "0123456789") == ""
 	switch {
@@ -162,7 +162,7 @@ func joinPath(path, name string) string {
 	return path + "." + name
 }
 
-// isEnvelope reports whether a member has no content of the conversation: an id, a time or an
+// isEnvelope reports whether a member has nothing of the conversation: it is an id, a time or an
 // index, or a type or status that is one of usualWords.
 func isEnvelope(name string, v gjson.Result) bool {
 	switch name {
@@ -174,8 +174,8 @@ func isEnvelope(name string, v gjson.Result) bool {
 	return false
 }
 
-// usualWords are the types of messages and calls and the reasons for their end that say nothing
-// unusual.
+// usualWords are the usual types of messages and calls, and the usual reasons for which they end.
+// They are not worth a report as unread.
 var usualWords = []string{
 	"message", "text", "function", "custom", "response", "chat.completion", "completed", "stop", "tool_calls", "end_turn", "tool_use",
 }

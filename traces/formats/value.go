@@ -27,7 +27,7 @@ type value struct {
 	parts *parts
 }
 
-// parts holds the parts of a list or an object.
+// parts has the members of an object or the elements of a list, as far as they were visited.
 type parts struct {
 	members []member
 	// elements are the elements of a list that were visited, the first ones.
@@ -47,8 +47,8 @@ type member struct {
 
 func parse(text string) *value { return &value{json: gjson.Parse(text)} }
 
-// newObject returns an object with these members in order of their names. What is read of it counts
-// as read of the members.
+// newObject returns an object with these members, in the order of their names. What is read of the
+// object counts as read of the members.
 func newObject(members map[string]*value) *value {
 	o := parse("{}")
 	o.parts = &parts{isOpen: true}
@@ -70,10 +70,11 @@ func (v *value) isScalar() bool   { return v.json.Type != gjson.JSON }
 // isPresent reports whether v exists and is not null.
 func (v *value) isPresent() bool { return v.exists() && v.json.Type != gjson.Null }
 
-// peek returns the part of v at a path of gjson, and does not record that it was read.
+// peek returns the part of v at a path of gjson. Unlike get, it does not record that the part was
+// read.
 func (v *value) peek(path string) gjson.Result { return v.json.Get(path) }
 
-// str returns the text of a string, and "" for any other value.
+// str returns the text of v if v is a string, and "" for any other value.
 func (v *value) str() string {
 	if !v.isString() {
 		return ""
@@ -87,13 +88,14 @@ func (v *value) isTrue() bool {
 	return v.json.Type == gjson.True
 }
 
-// raw returns v as it is written. All parts of v count as read.
+// raw returns v as it is written in the document. All parts of v count as read.
 func (v *value) raw() arena.Raw {
 	v.isRead = true
 	return arena.Raw(v.json.Raw)
 }
 
-// open returns the members of an object in the order of the document, and nil for any other value.
+// open returns the members of an object in the order of the document. It returns nil for any other
+// value.
 func (v *value) open() []member {
 	if !v.isObject() {
 		return nil
@@ -110,7 +112,7 @@ func (v *value) open() []member {
 	return v.parts.members
 }
 
-// isEmpty reports whether v has no members, as any value that is no object.
+// isEmpty reports whether v has no members. A value that is no object has none.
 func (v *value) isEmpty() bool { return len(v.open()) == 0 }
 
 // get returns the member of v with this name. If the name occurs several times, its last value counts.
@@ -124,7 +126,7 @@ func (v *value) get(name string) *value {
 	return &value{}
 }
 
-// names returns the names of the members of v, sorted and each once.
+// names returns the distinct names of the members of v, sorted.
 func (v *value) names() []string {
 	var names []string
 	for _, m := range v.open() {
@@ -134,8 +136,8 @@ func (v *value) names() []string {
 	return slices.Compact(names)
 }
 
-// object returns the nested object with this name, which may be JSON in a string. The result does
-// not exist if there is no such object.
+// object returns the member with this name if it is an object or a string with the JSON of one.
+// Otherwise the result does not exist.
 func (v *value) object(name string) *value {
 	if o := v.get(name).unpack(); o.isObject() {
 		return o
@@ -143,8 +145,8 @@ func (v *value) object(name string) *value {
 	return &value{}
 }
 
-// first returns the first of the named members that exists and is not null. exists of the result is
-// false if there is none.
+// first returns the first of the named members that exists and is not null. If there is none, it
+// returns a value that does not exist.
 func (v *value) first(names ...string) *value {
 	for _, name := range names {
 		if part := v.get(name); part.isPresent() {
@@ -155,7 +157,7 @@ func (v *value) first(names ...string) *value {
 }
 
 // filled returns the first of the named members that is neither null, "" nor an empty list or
-// object. If all are, it returns the first that exists and is not null.
+// object. If there is none, it returns the first that exists and is not null.
 func (v *value) filled(names ...string) *value {
 	for _, name := range names {
 		if part := v.get(name); part.exists() && !isEmptyValue(part.json) {
@@ -165,7 +167,7 @@ func (v *value) filled(names ...string) *value {
 	return v.first(names...)
 }
 
-// id returns the first of the named members that exists and is not null, as text. It returns "" if
+// id returns, as text, the first of the named members that exists and is not null. It returns "" if
 // that member is neither a string nor a number.
 func (v *value) id(names ...string) string { return v.first(names...).idText() }
 
@@ -198,13 +200,14 @@ func (v *value) firstID(names ...string) string {
 	return firstIDText(values...)
 }
 
-// number returns the first of the named members that exists and is not null as a number, with a
-// bool as 1 or 0. It returns nil if that member is of another type.
+// number returns, as a number, the first of the named members that exists and is not null; true is
+// 1 and false is 0. It returns nil if that member is of another type.
 func (v *value) number(names ...string) *float64 {
 	return v.first(names...).float()
 }
 
-// float returns v as a number, with a bool as 1 or 0. It returns nil for a value of another type.
+// float returns a number or a boolean as a number; true is 1 and false is 0. It returns nil for a
+// value of another type.
 func (v *value) float() *float64 {
 	if !v.isNumber() && !v.isBool() {
 		return nil
@@ -237,7 +240,7 @@ func setIfPresent[T any](dst, value *T) {
 	}
 }
 
-// unpack returns the array or object that v contains as JSON in a string. It returns any other
+// unpack returns the array or object whose JSON is in v if v is a string. It returns any other
 // value unchanged.
 func (v *value) unpack() *value {
 	if !v.isString() {
@@ -255,8 +258,8 @@ func (v *value) unpack() *value {
 	return v.parts.unpacked
 }
 
-// elements yields the elements of a list, which is an array, an object with the keys "0", "1", …,
-// or either of them as JSON in a string. It yields nothing for any other value.
+// elements yields the elements of a list: of an array, of an object with the keys "0", "1" and so
+// on, or of a string with the JSON of either. It yields nothing for any other value.
 func (v *value) elements() iter.Seq[*value] {
 	v = v.unpack()
 	if v.isArray() {
@@ -272,8 +275,8 @@ func (v *value) elements() iter.Seq[*value] {
 	}
 }
 
-// arrayElements yields the elements of an array. It makes a value of an element only when the element
-// is visited, since an array may be much longer than the limit of elements.
+// arrayElements yields the elements of an array. It parses an element only when the element is
+// visited, since an array may be much longer than the limit of elements.
 func (v *value) arrayElements(yield func(*value) bool) {
 	if v.parts == nil {
 		v.parts = &parts{}
@@ -303,7 +306,8 @@ func (v *value) children() []*value {
 	return children
 }
 
-// firstElement returns the first element of a list. exists of the result is false if there is none.
+// firstElement returns the first element of a list. If there is none, it returns a value that does
+// not exist.
 func (v *value) firstElement() *value {
 	for element := range v.elements() {
 		return element
@@ -316,8 +320,8 @@ func (v *value) isMessageList() bool {
 	return v.isArray() && v.peek("0.role").Type == gjson.String
 }
 
-// maxNameParts is the maximum number of parts into which expandDots splits a dotted name. The
-// last part has the remaining dots.
+// maxNameParts is the maximum number of parts into which expandDots splits a dotted name. If the
+// name has more, its last part contains the remaining dots.
 const maxNameParts = 12
 
 // expandDots returns an object with each dotted name replaced by nested objects: the value of

@@ -36,8 +36,8 @@ func readVerifiersResult(r *reader, doc *value) {
 }
 
 // readVerifiersError reads the error that ended a rollout from a row: an object with its type and
-// the chain of its causes, or a text in earlier versions. The row has two copies of the chain,
-// which are ignored.
+// the chain of its causes, or a text in earlier versions. Copies of the chain in other members are
+// ignored.
 func (r *reader) readVerifiersError(doc *value) {
 	failure := doc.get("error")
 	if !failure.get("error").isString() {
@@ -112,7 +112,8 @@ func (r *reader) readVerifiersTrace(trace, doc *value) {
 }
 
 // weightedReward returns the sum of score times weight over all rewards, which are a list or an
-// object; one without either number counts as 0. It returns nil if no reward is an object.
+// object of rewards. A reward that lacks either number adds 0. It returns nil if no reward is an
+// object.
 func weightedReward(rewards *value) *float64 {
 	sum := 0.0
 	hasReward := false
@@ -130,8 +131,8 @@ func weightedReward(rewards *value) *float64 {
 	return &sum
 }
 
-// lastBranch returns the indices of the nodes on the path to the last node, from the root on. The
-// path starts later if a node names a parent that does not precede it.
+// lastBranch returns the indices of the nodes on the path from the root of a tree to its last node.
+// The path starts later than at the root if a node names a parent that does not precede it.
 func lastBranch(nodes []*value) []int {
 	var path []int
 	for i := len(nodes) - 1; i >= 0; {

@@ -102,7 +102,8 @@ func (t *trial) isTrial() bool {
 	return t.config.Get("trial_name").Exists() && t.config.Get("task").IsObject()
 }
 
-// step returns the recorded result of the step with this name. It does not exist if there is none.
+// step returns the recorded result of the step with this name. If there is none, the result does
+// not exist.
 func (t *trial) step(name string) gjson.Result {
 	for _, step := range t.result.Get("step_results").Array() {
 		if step.Get("step_name").Str == name {
@@ -112,8 +113,8 @@ func (t *trial) step(name string) gjson.Result {
 	return gjson.Result{}
 }
 
-// attempt returns the attempt at a step of the trial; result is the recorded result of the step.
-// step is empty for a trial without steps, and result then that of the trial.
+// attempt returns the attempt at one step of the trial; result is the recorded result of the step.
+// For a trial without steps, step is empty and result is that of the trial.
 func (t *trial) attempt(step string, result gjson.Result) Attempt {
 	folder := t.folder
 	task := cmp.Or(
@@ -145,8 +146,8 @@ func (t *trial) attempt(step string, result gjson.Result) Attempt {
 	return a
 }
 
-// withContinuations returns the attempt first, and one for each file next to its trajectory in
-// which the agent continued after a summary of the earlier messages.
+// withContinuations returns the attempt first and its continuations. There is one for each file
+// next to its trajectory in which the agent continued after a summary of the earlier messages.
 func (t *trial) withContinuations(first Attempt) []Attempt {
 	attempts := []Attempt{first}
 	folder := path.Dir(first.File)
@@ -183,8 +184,9 @@ func baseName(name string) string {
 }
 
 // setOutcome sets the reward and the error of an attempt from its recorded result. If the result
-// has neither, the reward is read from the verifier's own files in the folder, and setOutcome
-// returns their content. A reward that Harbor does not count, because of the error, stays nil.
+// has neither, the reward is read from one of the verifier's own files in the folder, whose content
+// is returned; otherwise the returned content is nil. A reward that Harbor does not count, because
+// of the error, stays nil.
 func (r *Result) setOutcome(fsys fs.FS, folder string, result gjson.Result) (file []byte) {
 	rewards := result.Get("verifier_result.rewards")
 	if e := result.Get("exception_info"); e.IsObject() {
@@ -216,8 +218,8 @@ func (r *Result) setOutcome(fsys fs.FS, folder string, result gjson.Result) (fil
 }
 
 // setReward sets the reward from an object of named rewards: the one with the name reward, or the
-// only one. Of several others none is the reward of the attempt. If there are several, it records a
-// loss.
+// only one. Several rewards are recorded as a loss, and if none of them is named reward, no reward
+// is set.
 func (r *Result) setReward(rewards gjson.Result) {
 	all := rewards.Map()
 	reward := rewards.Get("reward")

@@ -21,7 +21,8 @@ type Report struct {
 	SHA256 string
 }
 
-// outcome is what a report states about a problem. A larger value overrides a smaller one.
+// outcome is what a report states about a problem. If a report states several, the largest value
+// counts.
 type outcome uint8
 
 const (
@@ -33,9 +34,10 @@ const (
 	disputed // two reports differ
 )
 
-// lists maps the keys of the lists of problems in a report to what a list states about its
+// lists has the keys of the lists of problems in a report, each with what the list states about its
 // problems. If a problem is in several lists, the largest outcome counts. The harness of SWE-bench
-// writes those that end in _ids, and the evaluation of earlier versions of SWE-agent the others.
+// writes the lists whose keys end in _ids, and the evaluation of earlier versions of SWE-agent the
+// others.
 var lists = []struct {
 	name string
 	is   outcome
@@ -59,7 +61,7 @@ var lists = []struct {
 	{"resolved_ids", solved},
 }
 
-// headBytes is the number of bytes at the start of a file in which a key of a report is searched.
+// headBytes is the number of bytes at the start of a file that are searched for a key of a report.
 const headBytes = 4 << 10
 
 // reportsName is the name of the file in which SWE-agent stores a report.
@@ -106,8 +108,8 @@ func hasReportHead(fsys fs.FS, name string) bool {
 	return bytes.Contains(head, []byte(`"resolved_instances"`)) || bytes.Contains(head, []byte(`"resolved_ids"`))
 }
 
-// readOutcomes returns what a document states about each problem, by problem id, or nil if it is no
-// report.
+// readOutcomes returns the outcome that a report of SWE-bench states for each problem, by problem
+// id. It returns nil if doc is no such report.
 func readOutcomes(doc gjson.Result) map[string]outcome {
 	if !doc.Get("resolved_ids").IsArray() && !doc.Get("resolved").IsArray() {
 		return nil
@@ -126,7 +128,8 @@ func readOutcomes(doc gjson.Result) map[string]outcome {
 	return outcomes
 }
 
-// add adds the outcomes of another report. A problem on which both differ becomes disputed.
+// add adds the outcomes of another report. A problem for which the reports state different outcomes
+// becomes disputed.
 func (r *Report) add(outcomes map[string]outcome) {
 	for id, o := range outcomes {
 		if known := r.outcomes[id]; known != unstated && known != o {
