@@ -113,7 +113,7 @@ func (c *Catalog) search(
 	return hits, nil
 }
 
-// uniqueIDs keeps the best hit of each product id, for catalogues in which several products have
+// uniqueIDs returns the best hit of each product id, for catalogues in which several products have
 // the same id. The hit then names the first document with that id: the server reads products by id,
 // and so filters, sorts and shows that document. ranked is overwritten.
 func (c *Catalog) uniqueIDs(ranked []index.Hit) []index.Hit {

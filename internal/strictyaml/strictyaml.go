@@ -39,8 +39,8 @@ func Decode(b []byte, config any) error {
 	return nil
 }
 
-// maxLine is the maximum length in bytes of a line in the message of an error of Decode, which quotes
-// the lines of the file around the mistake.
+// maxLine is the maximum length in bytes of a line in the message of an error. Such a message
+// quotes the lines of the file around the mistake.
 const maxLine = 160
 
 // shortError is an error whose message has lines of at most maxLine bytes.

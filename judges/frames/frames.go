@@ -30,10 +30,11 @@ const (
 	// of the thinking can pass: gate 2, a remark on tool results. Gate 1 is about the length of the
 	// model's replies.
 	firstGate = 2
-	// maxQuoted is the number of consecutive words at which a part of the passage that the request
-	// has too is a quotation, and is removed from the passage.
+	// maxQuoted is the number of consecutive words from which on a part of a passage that is also
+	// in the request counts as a quotation. Quotations are removed from the passage.
 	maxQuoted = 16
-	// minQuoted is the same number where it is asked whether most of a passage is the request.
+	// minQuoted is the number of consecutive words that counts as a quotation of the request where
+	// the question is whether a passage mostly repeats the request.
 	minQuoted = 8
 	// runLen is the number of adjacent letters that the frames of two passages must share for the
 	// passages to be similar. A frame has one letter for each figure and each listed word (see
@@ -75,8 +76,8 @@ func DecidingPassage(j *arena.Judgement, request string) string {
 	return strings.Join(withoutQuotes(words, requested, maxQuoted), " ")
 }
 
-// withoutQuotes returns the words of a passage that do not stand in a part of n or more
-// consecutive words that the request has.
+// withoutQuotes returns the words of a passage without its quotations of the request: parts of n or
+// more consecutive words that requested, the text of the request, contains.
 func withoutQuotes(words []string, requested string, n int) []string {
 	isQuoted := make([]bool, len(words))
 	for i := 0; i+n <= len(words); i++ {

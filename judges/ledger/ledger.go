@@ -47,7 +47,8 @@ type Ledger struct {
 	unread map[hashKey]int
 }
 
-// place is where the line of an exchange is: a file of the ledger, and offset and length in bytes.
+// place is where the line of an exchange (a request to a model, with its reply) is: a file of the
+// ledger, and offset and length in bytes.
 type place struct {
 	file   string
 	offset int64
@@ -129,8 +130,9 @@ func (l *Ledger) readFile(
 	})
 }
 
-// index adds an exchange at position p to the indexes by question and by request, and to the
-// usage of its model. An exchange without a readable reply is only counted.
+// index adds an exchange at position p to the indexes by question and by request, and to the usage
+// of its model. An exchange without a readable reply is added to the usage and counted for its
+// question, but cannot be found.
 func (l *Ledger) index(e Exchange, p place) {
 	key := usageKey{e.Model, e.PromptSHA256}
 	l.usage[key] = l.usage[key].plus(e)

@@ -9,12 +9,14 @@ import (
 	"github.com/trajectory-arena/arena/judges/ledger"
 )
 
-// batchTries is the maximum number of batches that a question is in, since each may take a day.
+// batchTries is the maximum number of times that a question is asked in a batch, since each batch
+// may take a day.
 const batchTries = 2
 
-// batched returns the verdict on a question from the results of a batch, and records the exchange in
-// the ledger. If there is no result, or its reply is no answer, it adds a request to the batch, and
-// the verdict has no answer. Only the first member of the question's order is asked.
+// batched returns the verdict on a question from the results of a batch, and records the exchange
+// in the ledger. If there is no result, or its reply is no answer, the verdict has no answer, and a
+// request is added to the batch unless the tries are used up. Only the first member of the
+// question's order is asked.
 func (j *Judge) batched(q question) (verdict, error) {
 	member := q.order[0]
 	request := j.request(q, member)

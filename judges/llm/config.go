@@ -139,9 +139,9 @@ func (c Config) checkPanel(bad *wrong.List) {
 	bad.Unless(hasPrimary, "panel has no primary: want at least one model that votes")
 }
 
-// hash returns the hex sha256 of everything that a judgement depends on, such as prompt, models and
-// votes: judges with the same hash give the same answers from the same ledger. Addresses, limits,
-// deadlines and budgets are not part of it.
+// hash returns the hex sha256 of everything that a judgement depends on, such as prompt, models,
+// votes and the maximum length of an answer: judges with the same hash give the same answers from
+// the same ledger. Addresses, deadlines, tries and budgets are not part of it.
 func (c Config) hash(p prompt) (string, error) {
 	// The names of the fields are part of the hash.
 	type member struct {

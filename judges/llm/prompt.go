@@ -101,9 +101,9 @@ func (p prompt) messages(trace string, steps int) []model.Message {
 	}
 }
 
-// fence returns the text on the delimiters between which a prompt shows a trace: the first 16 hex
-// digits of a hash over prompt and trace. No trace can contain its own hash, so the agent cannot
-// write a false delimiter. Equal traces have equal fences.
+// fence returns the text that a prompt writes before and after a trace, to mark where the trace
+// begins and ends: the first 16 hex digits of a hash over prompt and trace. No trace can contain
+// its own hash, so the agent cannot write a false mark. Equal traces have equal marks.
 func (p prompt) fence(trace string) string {
 	return digest.SHA256([]byte(p.sha256 + "\n" + trace))[:16]
 }

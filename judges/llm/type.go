@@ -8,9 +8,13 @@ import (
 	"github.com/trajectory-arena/arena/judges/reply"
 )
 
+// reasoningPrompt has the template of the prompt that asks for a grade of the reasoning.
+//
 //go:embed prompts/reasoning.tmpl
 var reasoningPrompt []byte
 
+// stepsPrompt has the template of the prompt that asks for a verdict on each step.
+//
 //go:embed prompts/steps.tmpl
 var stepsPrompt []byte
 

@@ -35,9 +35,10 @@ type Item struct {
 // ID returns the run and the problem of the attempt, separated by a slash.
 func (it *Item) ID() string { return it.Run + "/" + it.Problem }
 
-// stratum returns what filter, judge and guard found on an attempt, and whether it was drawn at a
-// given rate, as one text such as "agentic 0.5 false". Attempts with the same text form a stratum
-// and are sampled with the same probability.
+// stratum returns what filter, judge and guard found on an attempt, as one text such as "agentic
+// 0.5 false", with " drawn" at its end if the attempt was drawn for grading from attempts that
+// cannot become rows. Attempts with the same text form a stratum and are sampled with the same
+// probability.
 func (it *Item) stratum() string {
 	score := "-"
 	if it.Score != nil {
@@ -86,9 +87,10 @@ const minPerStratum = 2
 const MinProbability = 1e-9
 
 // allocate divides n among the strata and returns the number of items of each stratum, in the order
-// of names. Each stratum gets minPerStratum, or all its items if there are fewer, also if these are
-// more than n together. The remaining items are added one by one to the stratum that has the fewest
-// relative to the square root of its size (Webster's method).
+// of names. Each stratum gets minPerStratum, or all its items if there are fewer, even if these are
+// more than n together. The remaining items are added one by one, each to the stratum with the
+// largest quotient of the square root of its size and its number of items plus one (Jefferson's
+// method).
 func allocate(
 	names []string,
 	strata map[string][]Item,

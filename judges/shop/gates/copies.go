@@ -124,9 +124,10 @@ func (f *copyFinder) readResult(text string) {
 	})
 }
 
-// blankCopies returns the text of a thought with every byte that is copied from the result of an
-// earlier turn replaced by a newline. Byte offsets stay the same, and no sentence continues across
-// a copy. It must be called for the thoughts in the order of their turns.
+// blankCopies returns the text of a thought without what is copied from the results of earlier
+// turns: every byte of a copy is replaced by a newline, and so are the other bytes of its lines if
+// these have fewer than minOriginal words of the agent's own. Byte offsets stay the same, and no
+// sentence continues across a copy. It must be called for the thoughts in the order of their turns.
 func (f *copyFinder) blankCopies(t *thought) string {
 	if t.words == nil {
 		return t.text

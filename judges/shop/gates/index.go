@@ -279,14 +279,14 @@ func (x *factIndex) recordRounded(cents int64, step int32) {
 	}
 }
 
-// list is one tool result with products: its step, and the place of its products, which begin at
-// index start of factIndex.listed.
+// list is one tool result: its step, and the place of its products, which begin at index start of
+// factIndex.listed.
 type list struct {
 	step, start int32
 }
 
-// lastList returns the products, as indexes of x.products, of the last tool result before a step
-// that has at least two products. It returns nil if there is no such result.
+// lastList returns the products of the last tool result that is from before a step and has at least
+// two products, as indexes of x.products. It returns nil if there is no such result.
 func (x *factIndex) lastList(step int32) []int32 {
 	end := int32(len(x.listed))
 	for i := len(x.lists) - 1; i >= 0; i-- {

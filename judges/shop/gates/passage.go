@@ -233,8 +233,8 @@ func (p *passage) sentenceTokens(i int) []token {
 	return p.tokens[s.tokens.start:s.tokens.end]
 }
 
-// classesIn returns the union of the classes of those lexicon words of a sentence that begin in the
-// byte range part.
+// classesIn returns the union of the classes of those listed words and phrases of a sentence that
+// begin in the byte range part.
 func (p *passage) classesIn(sentence int, part span) class {
 	var union class
 	for _, m := range p.sentenceMarks(sentence) {

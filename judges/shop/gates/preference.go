@@ -225,9 +225,9 @@ func (r *reading) concludesFromCause(i int) bool {
 	return false
 }
 
-// opensWithCause reports whether sentence i begins with a candidate and has a word for a cause right
-// after it, or a colon and a comparison, as in "612…, because" and "The former: cheaper". In any
-// language this implies a choice.
+// opensWithCause reports whether sentence i begins with a candidate and has a word for a cause
+// right after it, or a colon right after it and a comparison or contrast, as in "612…, because" and
+// "The former: cheaper". In any language this implies a choice.
 func (r *reading) opensWithCause(i int) bool {
 	tokens := r.sentenceTokens(i)
 	if len(tokens) == 0 {
@@ -294,9 +294,9 @@ func (r *reading) countProducts(cites []cite) int {
 }
 
 // isAboutCandidates reports whether sentence i refers to a candidate: it names one, quotes a
-// returned price, has a word that points at one ("the former") without a plan to look further, or
-// belongs to a passage that labels candidates with letters. A sentence that addresses a grader does
-// not count.
+// returned price, has a word that points at one ("the former"), or belongs to a passage that labels
+// candidates with letters. A word that points does not count in a plan to look further, unless the
+// plan has a cause or a contrast. A sentence that addresses a grader does not count.
 func (r *reading) isAboutCandidates(i int) bool {
 	if r.addressesGrader(i) {
 		return false

@@ -67,9 +67,10 @@ func (p *passage) scanRune(x *factIndex, i int) int {
 	return i + width
 }
 
-// scanWord adds the run of letters and digits at byte i as a token, with its lexicon entries. It
-// returns the byte offset after the run. If the run ends in a figure, as php88 or rp1.299 do, it
-// returns the offset of the first digit, so that the figure becomes a second token.
+// scanWord adds the run of letters and digits at byte i as a token, with its entries in the word
+// lists. It returns the byte offset after the run. If the run ends in a figure of two or more
+// digits or with decimals, as php88 and rp1.299 do, it returns the offset of the first digit, so
+// that the figure becomes a second token.
 func (p *passage) scanWord(x *factIndex, i int) int {
 	end := wordEnd(p.folded, i)
 	word := p.folded[i:end]

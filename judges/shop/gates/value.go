@@ -156,8 +156,8 @@ func (r *resultReader) readText(text string) {
 type keyKind uint8
 
 const (
-	// keyNone is the kind of key of a value that stands under no key, such as a tool result that is
-	// one string.
+	// keyNone is the kind of key of a value that has no key, such as a tool result that is one
+	// string.
 	keyNone keyKind = iota
 	keyOther
 	// keyProse is the kind of a JSON key under which a text describes attributes and options.
