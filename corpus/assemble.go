@@ -1,7 +1,6 @@
 package corpus
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/corpus/trainers"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // Assembly is the description of a corpus to assemble.
@@ -97,8 +97,8 @@ func (w *assembler) build(ctx context.Context, a *Assembly) error {
 	if err := w.addFiles(extra, a.Redact); err != nil {
 		return err
 	}
-	slices.SortFunc(w.files, func(x, y FileEntry) int {
-		return cmp.Compare(x.Path, y.Path)
+	slicesx.SortByKey(w.files, func(f FileEntry) string {
+		return f.Path
 	})
 	m.Files = w.files
 	if err := w.checkSecrets(ctx, a.Redact, &m); err != nil {

@@ -3,12 +3,12 @@ package corpus
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // CardName is the dataset card, the file that hubs and the datasets library read first.
@@ -73,7 +73,7 @@ func cardSplits(shards []placed) []split {
 		splits[i].bytes += s.Bytes
 		splits[i].decoded += s.Decoded
 	}
-	slices.SortFunc(splits, func(a, b split) int {
+	slicesx.SortFunc(splits, func(a, b split) int {
 		return cmp.Or(cmp.Compare(a.Config, b.Config), -cmp.Compare(a.Split, b.Split))
 	})
 	return splits

@@ -41,6 +41,11 @@ func Table[T any](
 	items []T,
 	formatRow func(T) string,
 ) string {
+	return table(header, slicesx.Map(items, formatRow))
+}
+
+// table returns the table of Table with lines, each the cells of a row.
+func table(header string, lines []string) string {
 	columns := strings.Split(header, " | ")
 	rule := ""
 	for i, column := range columns {
@@ -53,8 +58,8 @@ func Table[T any](
 	}
 	var b strings.Builder
 	b.WriteString("| " + strings.Join(columns, " | ") + " |\n" + rule + "|\n")
-	for _, item := range items {
-		b.WriteString("| " + formatRow(item) + " |\n")
+	for _, line := range lines {
+		b.WriteString("| " + line + " |\n")
 	}
 	return b.String()
 }
@@ -144,8 +149,8 @@ func checksumsSection(shards []placed) string {
 		}
 		listed = append(listed, s)
 	}
-	slices.SortFunc(listed, func(x, y placed) int {
-		return strings.Compare(x.target, y.target)
+	slicesx.SortByKey(listed, func(s placed) string {
+		return s.target
 	})
 	text := Table("file | rows: | sha256", listed, func(s placed) string {
 		return fmt.Sprintf("%s | %d | `%s`", s.target, s.Rows, s.SHA256)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena/domain"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // Domain is a domain of attempts. SHA256 is the hash of its file. NotMeasured are the instruments
@@ -39,7 +40,7 @@ func JoinDomains(manifests ...*Manifest) []Domain {
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b Domain) int {
+	slicesx.SortFunc(out, func(a, b Domain) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.SHA256, b.SHA256))
 	})
 	return out

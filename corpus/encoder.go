@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"reflect"
 	"sync"
 
 	"github.com/parquet-go/parquet-go"
@@ -15,10 +14,10 @@ import (
 	"github.com/trajectory-arena/arena/corpus/shard"
 )
 
-// encoder writes rows of type T as one Parquet file and computes the checksum of the file.
-type encoder[T any] struct {
+// encoder writes rows of one type as one Parquet file and computes the checksum of the file.
+type encoder struct {
 	columns *shard.Columns
-	writer  *parquet.GenericWriter[T]
+	writer  *parquet.GenericWriter[any]
 	// group is the size in bytes, before encoding, of the current row group. decoded is the size
 	// of all rows of the file.
 	group   int64
@@ -29,39 +28,37 @@ type encoder[T any] struct {
 	cleaner *cleaner // nil if rows are not redacted
 }
 
-func newEncoder[T any](
-	w io.Writer,
-	schema *parquet.Schema,
-	p *Part,
-) *encoder[T] {
-	e := &encoder[T]{
-		columns: shard.ColumnsOf(reflect.TypeFor[T]()),
-		writer:  parquet.NewGenericWriter[T](w, writerOptions(schema)...),
-		limit:   p.limits.Group,
-		sum:     shard.NewSum(schema),
+// newEncoder returns an encoder of rows of the stream s that writes to w.
+func (s *streamWriter) newEncoder(w io.Writer) *encoder {
+	e := &encoder{
+		columns: shard.ColumnsOf(s.rowType),
+		writer:  parquet.NewGenericWriter[any](w, writerOptions(s.schema)...),
+		limit:   s.part.limits.Group,
+		sum:     shard.NewSum(s.schema),
 	}
-	if p.redactor != nil {
-		e.cleaner = &cleaner{redactor: p.redactor, counts: redact.Counts{}}
+	if r := s.part.redactor; r != nil {
+		e.cleaner = &cleaner{redactor: r, counts: redact.Counts{}}
 	}
 	return e
 }
 
-// add writes a row and ends the row group if it has reached its size limit. The row is redacted
-// first, unless there is no redactor or c was redacted by the same one. Each column is written
+// add writes a row, passed as a pointer, and ends the row group if it has reached its size limit.
+// The row is redacted in place first, unless the part has no redactor or redactor is that of the
+// part: the row was then redacted before, which inserted counts placeholders. Each column is written
 // separately, because the library's method for structs silently turns lists of JSON values into
 // empty lists.
-func (e *encoder[T]) add(c *Cleaned[T]) error {
+func (e *encoder) add(row any, redactor *redact.Redactor, counts redact.Counts) error {
 	if e.cleaner != nil {
-		if c.redactor == e.cleaner.redactor {
-			e.cleaner.counts.Add(c.counts)
+		if redactor == e.cleaner.redactor {
+			e.cleaner.counts.Add(counts)
 		} else {
-			e.cleaner.clean(&c.row)
+			e.cleaner.clean(row)
 		}
 	}
-	if row, ok := any(&c.row).(interface{ Length() rows.Length }); ok {
-		e.longest.Raise(row.Length())
+	if measured, ok := row.(interface{ Length() rows.Length }); ok {
+		e.longest.Raise(measured.Length())
 	}
-	e.columns.Load(&c.row)
+	e.columns.Load(row)
 	if err := e.columns.Write(e.writer.ColumnWriters()); err != nil {
 		return err
 	}
@@ -97,8 +94,11 @@ func writerOptions(schema *parquet.Schema) []parquet.WriterOption {
 
 // Group is a group of rows of a stream that is encoded in memory, so that several groups can be
 // encoded concurrently. A Group itself is not safe for concurrent use.
-type Group[T any] struct {
-	encoder *encoder[T]
+type Group[T any] struct{ group }
+
+// group is the part of a Group that does not depend on the type of its rows.
+type group struct {
+	encoder *encoder
 	data    *bytes.Buffer
 }
 
@@ -112,26 +112,29 @@ var groupBuffers = sync.Pool{New: func() any {
 func (s *Shards[T]) Group() *Group[T] {
 	data := groupBuffers.Get().(*bytes.Buffer)
 	data.Reset()
-	return &Group[T]{newEncoder[T](data, s.schema, s.part), data}
+	return &Group[T]{group{s.newEncoder(data), data}}
 }
 
 // Add writes a row.
-func (g *Group[T]) Add(v *T) error { return g.encoder.add(&Cleaned[T]{row: *v}) }
+func (g *Group[T]) Add(v *T) error {
+	row := *v // redaction would change it
+	return g.encoder.add(&row, nil, nil)
+}
 
 // Close ends the group.
-func (g *Group[T]) Close() error { return g.encoder.writer.Close() }
+func (g *group) Close() error { return g.encoder.writer.Close() }
 
 // Append copies the row groups of a closed group to the stream without encoding them again. It
 // starts a new file if the current one would exceed its limit. The group must not be used
 // afterwards. After an error, all further calls return the same error.
 func (s *Shards[T]) Append(g *Group[T]) error {
 	if s.err == nil && g.encoder.sum.Rows > 0 {
-		s.err = s.appendGroup(g)
+		s.err = s.appendGroup(&g.group)
 	}
 	return s.err
 }
 
-func (s *Shards[T]) appendGroup(g *Group[T]) error {
+func (s *streamWriter) appendGroup(g *group) error {
 	size := int64(g.data.Len())
 	if s.encoder != nil && s.out.N+size+s.part.limits.Group > s.part.limits.Shard {
 		if err := s.closeFile(); err != nil {

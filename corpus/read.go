@@ -67,8 +67,20 @@ func ReadRows[T any](
 	path string,
 	visit func(*T) error,
 ) error {
-	schema := parquet.SchemaOf(new(T))
-	pointers := shard.EmbeddedPointersOf(reflect.TypeFor[T](), schema)
+	return readRows(fsys, path, reflect.TypeFor[T](), func(row any) error {
+		return visit(row.(*T)) //nolint:forcetypeassert // of type T
+	})
+}
+
+// readRows reads the rows of a file as ReadRows does. Rows are of type t and passed as pointers.
+func readRows(
+	fsys FS,
+	path string,
+	t reflect.Type,
+	visit func(row any) error,
+) error {
+	schema := parquet.SchemaOf(reflect.New(t).Interface())
+	pointers := shard.EmbeddedPointersOf(t, schema)
 	var visitErr error
 	err := OpenParquet(fsys, path, func(file *shard.File) error {
 		added, err := file.Added(schema)
@@ -77,12 +89,12 @@ func ReadRows[T any](
 		}
 		return file.VisitRows(func(row parquet.Row) error {
 			row = append(row, added...)
-			var v T
-			if err := schema.Reconstruct(&v, row); err != nil {
+			v := reflect.New(t).Interface()
+			if err := schema.Reconstruct(v, row); err != nil {
 				return fmt.Errorf("read %s: %w", path, err)
 			}
-			pointers.RestoreNulls(&v, row)
-			visitErr = visit(&v)
+			pointers.RestoreNulls(v, row)
+			visitErr = visit(v)
 			return visitErr
 		})
 	})

@@ -2,9 +2,11 @@ package corpus
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/corpus/shard"
 )
 
@@ -38,11 +40,15 @@ type Stream struct {
 
 // Shards writes the rows of a stream of a part. A split without rows has no file, but a table
 // without rows has one.
-type Shards[T any] struct {
+type Shards[T any] struct{ streamWriter }
+
+// streamWriter is the part of Shards that does not depend on the type of its rows.
+type streamWriter struct {
 	part    *Part
-	stream  Stream
+	id      Stream
+	rowType reflect.Type
 	schema  *parquet.Schema
-	encoder *encoder[T] // of the open file, nil if none
+	encoder *encoder // of the open file, nil if none
 	out     *partFile
 	files   int
 	err     error
@@ -50,11 +56,12 @@ type Shards[T any] struct {
 
 // NewShards returns a stream of rows of type T in a part.
 func NewShards[T any](p *Part, s Stream) *Shards[T] {
-	return &Shards[T]{
-		part:   p,
-		stream: s,
-		schema: parquet.SchemaOf(new(T)),
-	}
+	return &Shards[T]{streamWriter{
+		part:    p,
+		id:      s,
+		rowType: reflect.TypeFor[T](),
+		schema:  parquet.SchemaOf(new(T)),
+	}}
 }
 
 // Add writes a row. After an error, all further calls return the same error.
@@ -63,17 +70,23 @@ func (s *Shards[T]) Add(v *T) error { return s.AddCleaned(&Cleaned[T]{row: *v}) 
 // AddCleaned writes a row like Add. It does not redact the row again if the part's redactor
 // already did.
 func (s *Shards[T]) AddCleaned(c *Cleaned[T]) error {
+	return s.add(&c.row, c.redactor, c.counts)
+}
+
+// add writes a row, as the method of encoder does. After an error, all further calls return the
+// same error.
+func (s *streamWriter) add(row any, redactor *redact.Redactor, counts redact.Counts) error {
 	if s.err == nil && s.encoder == nil {
 		s.err = s.openFile()
 	}
 	if s.err != nil {
 		return s.err
 	}
-	if err := s.encoder.add(c); err != nil {
+	if err := s.encoder.add(row, redactor, counts); err != nil {
 		s.err = fmt.Errorf("write %s: %w", s.out.path, err)
 		return s.err
 	}
-	if s.stream.Table == "" && s.out.N+s.part.limits.Group > s.part.limits.Shard {
+	if s.id.Table == "" && s.out.N+s.part.limits.Group > s.part.limits.Shard {
 		s.err = s.closeFile()
 	}
 	return s.err
@@ -81,8 +94,8 @@ func (s *Shards[T]) AddCleaned(c *Cleaned[T]) error {
 
 // Close ends the stream. Its files are then synced to disk, and were read back and compared with
 // the rows.
-func (s *Shards[T]) Close() error {
-	if s.err == nil && s.encoder == nil && s.stream.Table != "" {
+func (s *streamWriter) Close() error {
+	if s.err == nil && s.encoder == nil && s.id.Table != "" {
 		s.err = s.openFile()
 	}
 	if s.err == nil && s.encoder != nil {
@@ -91,18 +104,18 @@ func (s *Shards[T]) Close() error {
 	return s.err
 }
 
-func (s *Shards[T]) openFile() error {
-	f, err := s.part.create(s.stream, s.files, "parquet")
+func (s *streamWriter) openFile() error {
+	f, err := s.part.create(s.id, s.files, "parquet")
 	if err != nil {
 		return err
 	}
 	s.files++
 	s.out = f
-	s.encoder = newEncoder[T](f, s.schema, s.part)
+	s.encoder = s.newEncoder(f)
 	return nil
 }
 
-func (s *Shards[T]) closeFile() error {
+func (s *streamWriter) closeFile() error {
 	e := s.encoder
 	s.encoder = nil
 	if err := e.writer.Close(); err != nil {
@@ -125,7 +138,7 @@ func (s *Shards[T]) closeFile() error {
 
 // checkWritten reads a finished Parquet file back. It returns an error if the file's columns
 // are not those of the stream, or if the checksum of its rows is not want.
-func (s *Shards[T]) checkWritten(path string, want shard.Sum) error {
+func (s *streamWriter) checkWritten(path string, want shard.Sum) error {
 	return OpenParquet(s.part.fs, path, func(file *shard.File) error {
 		if err := file.CheckSchema(s.schema); err != nil {
 			return err

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // Labelled is an attempt with its true label and the filter's answer.
@@ -139,8 +139,8 @@ func Calibrate(answers []Labelled) Calibration {
 	for _, f := range families {
 		c.Families = append(c.Families, *f)
 	}
-	slices.SortFunc(c.Families, func(a, b Confusion) int {
-		return strings.Compare(a.Family, b.Family)
+	slicesx.SortByKey(c.Families, func(c Confusion) string {
+		return c.Family
 	})
 	return c
 }

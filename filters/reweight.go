@@ -9,6 +9,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters/habits"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
@@ -191,7 +192,7 @@ func (r problemRewards) gain(
 // by name. It leaves the standings sorted by success alone.
 func rank(standings []Standing) {
 	for k := range slices.Backward(Measures[:]) {
-		slices.SortFunc(standings, func(a, b Standing) int {
+		slicesx.SortFunc(standings, func(a, b Standing) int {
 			return cmp.Or(cmp.Compare(b.Scores[k], a.Scores[k]), strings.Compare(a.Agent, b.Agent))
 		})
 		for i := range standings {

@@ -173,7 +173,7 @@ func (b *BankReport) addKept(id string, score float64) {
 // Encode returns the report in the format of reports/leak.json. Rows are sorted
 // by id, so that the result does not depend on the order in which they were added.
 func (r *Report) Encode() []byte {
-	slices.SortFunc(r.Dropped, func(a, b DroppedRow) int {
+	slicesx.SortFunc(r.Dropped, func(a, b DroppedRow) int {
 		return strings.Compare(a.ID+"\x00"+a.HeldOut, b.ID+"\x00"+b.HeldOut)
 	})
 	return encodeIndented(r)
@@ -220,7 +220,7 @@ func (g *Guard) estimateFalseDrops(configured bool) {
 	f := FalseDrops{Problems: problems, Held: len(scores)}
 	if !configured && len(scores) > 0 {
 		f.Limit = g.config.MaxFalse
-		slices.SortFunc(scores, func(a, b float64) int {
+		slicesx.SortFunc(scores, func(a, b float64) int {
 			return cmp.Compare(b, a)
 		})
 		allowed := int(f.Limit * float64(len(scores)))
@@ -274,7 +274,7 @@ func (g *Guard) sample(seed uint64, n int) []int {
 			draws[i] = draw(seed, e.ID+"\x00"+strconv.Itoa(i))
 		}
 	}
-	slices.SortFunc(sample, func(a, b int) int {
+	slicesx.SortFunc(sample, func(a, b int) int {
 		return cmp.Or(cmp.Compare(draws[a], draws[b]), a-b)
 	})
 	return sample[:min(len(sample), n)]

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
@@ -177,8 +178,8 @@ func (p *Rotated) key() string {
 // problems of a cluster get the stage of the most protected one, with the day and the author of
 // that stage.
 func (r *Rotation) cluster(ctx context.Context) error {
-	slices.SortStableFunc(r.Problems, func(a, b Rotated) int {
-		return strings.Compare(a.key(), b.key())
+	slicesx.SortByKey(r.Problems, func(p Rotated) string {
+		return p.key()
 	})
 	groups, err := groupEntries(ctx, r.entries(Stages()...))
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // mergeWithPrior merges today's clusters with those of earlier days in prior, which may be nil. It
@@ -113,8 +114,8 @@ func mergeGroups(parts []StateCluster, groups forest) []StateCluster {
 		c.ID = c.Problems[0]
 		out = append(out, *c)
 	}
-	slices.SortFunc(out, func(a, b StateCluster) int {
-		return strings.Compare(a.ID, b.ID)
+	slicesx.SortByKey(out, func(c StateCluster) string {
+		return c.ID
 	})
 	return out
 }

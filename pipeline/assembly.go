@@ -14,6 +14,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
@@ -109,7 +110,7 @@ func (s *session) manifestInputs(p *plan) []corpus.Input {
 	if s.earlier != nil {
 		out = append(out, s.earlier.Input(corpus.InputParent))
 	}
-	slices.SortStableFunc(out, func(a, b corpus.Input) int {
+	slicesx.SortStableFunc(out, func(a, b corpus.Input) int {
 		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.SHA256, b.SHA256))
 	})
 	return out
@@ -175,7 +176,7 @@ func (s *session) makeReports(
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(guardReport.Dropped, func(a, b guard.DroppedRow) int {
+	slicesx.SortFunc(guardReport.Dropped, func(a, b guard.DroppedRow) int {
 		return strings.Compare(a.ID, b.ID)
 	})
 	leak.Guard = guardReport

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
@@ -140,8 +139,8 @@ func (d *Day) discover(src Sources) error {
 		}
 		d.Inputs = append(d.Inputs, inputs...)
 	}
-	slices.SortStableFunc(d.Inputs, func(a, b traces.Input) int {
-		return cmp.Compare(a.Path, b.Path)
+	slicesx.SortByKey(d.Inputs, func(x traces.Input) string {
+		return x.Path
 	})
 	first := ""
 	for i := range d.Inputs {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/inorder"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/traces"
@@ -71,7 +72,7 @@ func newInputs(files []traces.Input) []input {
 			out = append(out, newInput(group))
 		}
 	}
-	slices.SortStableFunc(out, func(a, b input) int {
+	slicesx.SortStableFunc(out, func(a, b input) int {
 		return cmp.Or(cmp.Compare(a.key.Input, b.key.Input), cmp.Compare(a.key.Meta, b.key.Meta))
 	})
 	return out
@@ -79,7 +80,7 @@ func newInputs(files []traces.Input) []input {
 
 func newInput(files []traces.Input) input {
 	files = slices.Clone(files)
-	slices.SortStableFunc(files, func(a, b traces.Input) int {
+	slicesx.SortStableFunc(files, func(a, b traces.Input) int {
 		return cmp.Or(cmp.Compare(a.SHA256, b.SHA256), cmp.Compare(metaDigest(&a), metaDigest(&b)))
 	})
 	in := input{files: files}

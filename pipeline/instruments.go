@@ -39,15 +39,6 @@ type InstrumentID struct {
 	Settings string `json:"settings,omitempty"`
 }
 
-// DefaultInstruments returns the instruments of a run without flags.
-func DefaultInstruments() Instruments {
-	return Instruments{
-		Titles:    TitlesInstrument{Source: arena.TitlesVectors},
-		Judge:     InstrumentID{Name: "gates_v3"},
-		StepJudge: InstrumentID{Name: steps.Name},
-	}
-}
-
 // NewInstrumentID returns the ID of a judge.
 func NewInstrumentID(id judges.Identity) InstrumentID {
 	return InstrumentID{Name: id.Name, Settings: id.Settings}

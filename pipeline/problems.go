@@ -12,6 +12,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/judges/shop/outcome"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/finish"
@@ -83,7 +84,7 @@ func (p *Problems) sort() {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(i, j int) int {
+	slicesx.SortStableFunc(order, func(i, j int) int {
 		return cmp.Or(
 			cmp.Compare(specs[i], specs[j]),
 			cmp.Compare(problems[i].ID, problems[j].ID),

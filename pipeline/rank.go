@@ -7,6 +7,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
@@ -44,7 +45,7 @@ func (g *grouper) rankProblems() []selection {
 }
 
 func (g *grouper) rankProblem(problem int, candidates []candidate) selection {
-	slices.SortFunc(candidates, compareCandidates)
+	slicesx.SortFunc(candidates, compareCandidates)
 	config := g.session.Config.Select
 	pool := g.session.protection.Pools[problem]
 	out := selection{pool: pool, split: splitOf(pool)}

@@ -16,6 +16,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/shop/outcome"
+	"github.com/trajectory-arena/arena/judges/shop/steps"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/shop"
 )
@@ -52,8 +53,13 @@ func newRun(t *testing.T, day, out string) *pipeline.Run {
 	if err != nil {
 		t.Fatal(err)
 	}
+	instruments := pipeline.Instruments{
+		Titles:    pipeline.TitlesInstrument{Source: arena.TitlesVectors},
+		Judge:     pipeline.InstrumentID{Name: "gates_v3"},
+		StepJudge: pipeline.InstrumentID{Name: steps.Name},
+	}
 	return &pipeline.Run{
-		Config: config, Instruments: pipeline.DefaultInstruments(), Sources: pipeline.Sources{Days: []string{day}}, Out: out, Work: out + ".work",
+		Config: config, Instruments: instruments, Sources: pipeline.Sources{Days: []string{day}}, Out: out, Work: out + ".work",
 		Version: "test", Harness: harness, Judge: lengthJudge{}, StepJudge: labels, Titles: outcome.Carried{}, FS: corpus.Disk{},
 	}
 }

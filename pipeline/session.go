@@ -1,13 +1,11 @@
 package pipeline
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -18,6 +16,7 @@ import (
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/inorder"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/judges/shop/outcome"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/finish"
@@ -307,8 +306,8 @@ func (s *session) shardInputs(shard Shard) []input {
 			distinct = append(distinct, in)
 		}
 	}
-	slices.SortStableFunc(distinct, func(a, b input) int {
-		return cmp.Compare(b.bytes, a.bytes)
+	slicesx.SortByKey(distinct, func(x input) int64 {
+		return -x.bytes
 	})
 	var out []input
 	for n, in := range distinct {

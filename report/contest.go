@@ -12,6 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/contest/kl"
 	"github.com/trajectory-arena/arena/contest/race"
 	"github.com/trajectory-arena/arena/contest/yuma"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // Maximum numbers of rows in the tables of a report: nodesShown in tables of nodes, maxShown in
@@ -292,7 +293,7 @@ func (s *Section) addLargest(r *yuma.Result) {
 			flows, total = append(flows, flow{i, w.Target, r.Nodes[i].Stake * w.Weight}), total+float64(r.Nodes[i].Stake*w.Weight)
 		}
 	}
-	slices.SortStableFunc(flows, func(a, b flow) int {
+	slicesx.SortStableFunc(flows, func(a, b flow) int {
 		return cmp.Compare(b.share, a.share)
 	})
 	for _, f := range flows[:min(nodesShown, len(flows))] {

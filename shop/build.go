@@ -3,7 +3,6 @@ package shop
 import (
 	"archive/zip"
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -17,6 +16,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/trajectory-arena/arena/internal/asjson"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/shop/index"
 	"github.com/trajectory-arena/arena/shop/store"
 )
@@ -127,8 +127,8 @@ func catalogLines(ctx context.Context, data []byte) ([]line, error) {
 		}
 		offset += len(text)
 	}
-	slices.SortStableFunc(lines, func(a, b line) int {
-		return cmp.Compare(a.id, b.id)
+	slicesx.SortByKey(lines, func(l line) string {
+		return l.id
 	})
 	return lines, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena/internal/python"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/shop/index"
 )
 
@@ -197,13 +198,13 @@ func (c *Catalog) sortHits(hits []index.Hit, key string) error {
 		if slices.ContainsFunc(hits, hasNoSales) {
 			return fmt.Errorf("sort by sales: a product has none: %w", errServer)
 		}
-		slices.SortStableFunc(hits, func(a, b index.Hit) int {
+		slicesx.SortStableFunc(hits, func(a, b index.Hit) int {
 			return cmp.Compare(c.soldCount(b.Document), c.soldCount(a.Document))
 		})
 	case "priceasc":
-		slices.SortStableFunc(hits, comparePrices)
+		slicesx.SortStableFunc(hits, comparePrices)
 	case "pricedesc":
-		slices.SortStableFunc(hits, func(a, b index.Hit) int {
+		slicesx.SortStableFunc(hits, func(a, b index.Hit) int {
 			return comparePrices(b, a)
 		})
 	}

@@ -113,9 +113,9 @@ type outputs struct {
 	// files are all open files, so that they can be removed after an error.
 	files []*atomicfile.File
 	lines *sink
-	table *table[row]
+	table *table
 	// tokens is nil if the run stores no tokens.
-	tokens  *table[evaluation.TokensRow]
+	tokens  *table
 	inspect *inspectlog.Log
 	// traces has, by sample number, the writer of the trace file of that sample of all problems.
 	traces []*sink
@@ -133,9 +133,9 @@ func newOutputs(f *folder, r *Run) (o *outputs, err error) {
 		return file
 	}
 	o.lines = newSink(begin(f.file(resultsFile)), &packer{}, 1)
-	o.table = newTable[row](begin(f.file(parquetFile)))
+	o.table = newTable(begin(f.file(parquetFile)), row{})
 	if r.Spec.Keep.Tokens {
-		o.tokens = newTable[evaluation.TokensRow](begin(f.file(evaluation.TokensFile)))
+		o.tokens = newTable(begin(f.file(evaluation.TokensFile)), evaluation.TokensRow{})
 	}
 	p := newPacker()
 	for sample := range r.Spec.Samples {

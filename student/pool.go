@@ -1,10 +1,10 @@
 package student
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/trajectory-arena/arena/internal/evaluation"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
@@ -24,8 +24,8 @@ func EachPooled(folders []string, do func(*rollout.Result) error) error {
 	for i, folder := range folders {
 		seeds[folder] = specs[i].Seed
 	}
-	slices.SortStableFunc(order, func(a, b string) int {
-		return cmp.Compare(seeds[a], seeds[b])
+	slicesx.SortByKey(order, func(id string) int64 {
+		return seeds[id]
 	})
 	var ids []string
 	results := map[string][]*rollout.Result{}

@@ -40,9 +40,10 @@ func newRow(r *rollout.Result) (row, error) {
 	return line, json.Unmarshal(r.Score, &line)
 }
 
-type table[T any] struct {
+// table is a Parquet file of rows of one type, which is open for writing.
+type table struct {
 	file    *atomicfile.File
-	w       *parquet.GenericWriter[T]
+	w       *parquet.GenericWriter[any]
 	columns *shard.Columns
 	cells   int
 }
@@ -51,23 +52,25 @@ type table[T any] struct {
 // writer has the current row group in memory.
 const groupCells = 1 << 20
 
-func newTable[T any](file *atomicfile.File) *table[T] {
+// newTable returns a table of rows of the type of row.
+func newTable(file *atomicfile.File, row any) *table {
 	const pageBytes = 64 << 10 // thirty columns hold a page each
-	w := parquet.NewGenericWriter[T](
+	w := parquet.NewGenericWriter[any](
 		file,
-		parquet.SchemaOf(*new(T)),
+		parquet.SchemaOf(row),
 		parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}),
 		parquet.PageBufferSize(pageBytes),
 	)
-	return &table[T]{
+	return &table{
 		file:    file,
 		w:       w,
-		columns: shard.ColumnsOf(reflect.TypeFor[T]()),
+		columns: shard.ColumnsOf(reflect.TypeOf(row)),
 	}
 }
 
-func (t *table[T]) add(line *T) error {
-	t.columns.Load(line)
+// add writes a row, which must be a pointer to a value of the table's type.
+func (t *table) add(row any) error {
+	t.columns.Load(row)
 	if err := t.columns.Write(t.w.ColumnWriters()); err != nil {
 		return err
 	}
@@ -81,4 +84,4 @@ func (t *table[T]) add(line *T) error {
 	return t.w.Flush()
 }
 
-func (t *table[T]) close() error { return t.file.End(t.w.Close()) }
+func (t *table) close() error { return t.file.End(t.w.Close()) }

@@ -20,7 +20,7 @@ func TestFailureIsNotUnknown(t *testing.T) {
 		t.Fatal(err)
 	}
 	solved, failed, none, full := true, false, 0.0, 1.0
-	out := newTable[row](file)
+	out := newTable(file, row{})
 	for _, r := range []rollout.Result{{Success: &solved, Quality: &full}, {Success: &failed, Quality: &none}, {}} {
 		if err = out.add(&row{Result: r, Length: r.Quality}); err != nil {
 			t.Fatal(err)

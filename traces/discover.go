@@ -47,7 +47,7 @@ func Discover(day string) ([]Input, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find traces in %s: %w", day, err)
 	}
-	slices.SortFunc(inputs, func(a, b Input) int {
+	slicesx.SortFunc(inputs, func(a, b Input) int {
 		return cmp.Compare(a.Path, b.Path)
 	})
 	return slices.CompactFunc(inputs, func(a, b Input) bool {

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/trajectory-arena/arena/contest/kl"
 	"github.com/trajectory-arena/arena/internal/journal"
 	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // completion is the JSON body of a request to a model server's /completions. The fields after Stop
@@ -213,7 +213,7 @@ func parsePosition(v gjson.Result, token, k int) (top []kl.Token, own *float64) 
 		}
 		return true
 	})
-	slices.SortFunc(top, func(a, b kl.Token) int {
+	slicesx.SortFunc(top, func(a, b kl.Token) int {
 		return cmp.Or(cmp.Compare(ranks[a.ID], ranks[b.ID]), cmp.Compare(a.ID, b.ID))
 	})
 	return top[:min(k, len(top))], own

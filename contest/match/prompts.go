@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena/internal/jsonl"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // line is one JSON line of the file of prompts; the prompt is in the field text, prompt or query.
@@ -45,7 +46,7 @@ func draw(path, seed string, n int) ([]string, error) {
 	if len(all) < n {
 		return nil, fmt.Errorf("%s has %d different prompts, draw is %d", path, len(all), n)
 	}
-	slices.SortFunc(all, func(a, b drawn) int {
+	slicesx.SortFunc(all, func(a, b drawn) int {
 		return slices.Compare(a.rank[:], b.rank[:])
 	})
 	texts := make([]string, n)

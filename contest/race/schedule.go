@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // cooldown is the minimum time between two submissions of one hotkey.
@@ -43,7 +45,7 @@ func (d *Document) checkCooldown() Finding {
 	versions := slices.DeleteFunc(slices.Clone(d.Versions), func(v Version) bool {
 		return v.Submitted == nil || v.Hotkey == ""
 	})
-	slices.SortFunc(versions, func(a, b Version) int {
+	slicesx.SortFunc(versions, func(a, b Version) int {
 		return cmp.Or(cmp.Compare(a.Hotkey, b.Hotkey), a.Submitted.Compare(*b.Submitted))
 	})
 	pairs := 0

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
@@ -82,7 +83,7 @@ func (d *Document) standings() *Standings {
 		s.Spread, s.Freedom = pooledSD(validators)
 	}
 	s.addIntervals()
-	slices.SortStableFunc(s.Agents, func(a, b Agent) int {
+	slicesx.SortStableFunc(s.Agents, func(a, b Agent) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
 	})
 	return s
@@ -215,7 +216,7 @@ func (d *Document) biases() []Validator {
 			validators = append(validators, Validator{v.Hotkey, v.Pairs, v.Delta, interval})
 		}
 	}
-	slices.SortStableFunc(validators, func(a, b Validator) int {
+	slicesx.SortStableFunc(validators, func(a, b Validator) int {
 		return cmp.Compare(math.Abs(b.Delta), math.Abs(a.Delta))
 	})
 	return validators

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // Series computes the results of epochs in order. An epoch continues with the bonds of the
@@ -74,7 +76,7 @@ func (e *Epoch) WithChanges(changes []Change) (*Epoch, error) {
 // if there are fewer.
 func (r *Result) Largest(n int) []Node {
 	nodes := slices.Clone(r.Nodes)
-	slices.SortStableFunc(nodes, func(a, b Node) int {
+	slicesx.SortStableFunc(nodes, func(a, b Node) int {
 		return cmp.Compare(b.Emission, a.Emission)
 	})
 	return nodes[:min(n, len(nodes))]

@@ -8,9 +8,10 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // MaxNodes is the maximum number of nodes of a subnet. Current subnets have 256.
@@ -218,7 +219,7 @@ func medians(
 	}
 	out := make([]float64, len(stake))
 	for j, ballot := range votes {
-		slices.SortFunc(ballot, func(a, b vote) int {
+		slicesx.SortFunc(ballot, func(a, b vote) int {
 			return cmp.Compare(b.weight, a.weight)
 		})
 		support := 0.0

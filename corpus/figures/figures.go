@@ -190,9 +190,11 @@ func (f *Figures) keys() [][2]string {
 	rank := func(split string) int {
 		return slices.Index([]string{corpus.SplitTrain, corpus.SplitEval, totalSplit}, split)
 	}
-	return slices.SortedFunc(maps.Keys(f.sums), func(x, y [2]string) int {
+	keys := slices.Collect(maps.Keys(f.sums))
+	slicesx.SortFunc(keys, func(x, y [2]string) int {
 		return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(rank(x[1]), rank(y[1])))
 	})
+	return keys
 }
 
 // totalSplit is the word of a card's table for the splits of a config together.

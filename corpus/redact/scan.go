@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // hit is an occurrence of a keyword of a rule, or another part of the text that the rule has to
@@ -125,7 +127,7 @@ func (r *Redactor) look(text string) *hits {
 			h.parts = append(h.parts, hit{i, s})
 		}
 	}
-	slices.SortFunc(h.words, func(a, b hit) int {
+	slicesx.SortFunc(h.words, func(a, b hit) int {
 		return cmp.Or(
 			a.rule-b.rule,
 			a.start-b.start,
@@ -162,7 +164,7 @@ func outside(findings []Finding, placeholders []span) []Finding {
 }
 
 func merge(findings []Finding) []Finding {
-	slices.SortStableFunc(findings, func(a, b Finding) int {
+	slicesx.SortStableFunc(findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End))
 	})
 	out := findings[:0]

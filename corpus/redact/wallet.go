@@ -183,8 +183,8 @@ func phrasesIn(text string, words []span) []span {
 // Shorter ones are likely errors: one of sixteen sequences of twelve words has a valid checksum
 // by chance.
 func longestOf(items []span) []span {
-	slices.SortStableFunc(items, func(a, b span) int {
-		return (b.end - b.start) - (a.end - a.start)
+	slicesx.SortByKey(items, func(s span) int {
+		return -(s.end - s.start)
 	})
 	var out []span
 	for _, s := range items {

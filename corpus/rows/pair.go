@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena/corpus/chat"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // Candidate is a scored attempt that may become one side of a preference pair. All candidates of
@@ -98,7 +99,7 @@ func (r PairRule) sortedPairings(cs []Candidate) []pairing {
 			}
 		}
 	}
-	slices.SortFunc(pairings, func(a, b pairing) int {
+	slicesx.SortFunc(pairings, func(a, b pairing) int {
 		return cmp.Or(
 			cmp.Compare(b.margin, a.margin),
 			cmp.Compare(a.lengthDifference(), b.lengthDifference()),

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // pieces are the parts of a word while byte-pair encoding merges them to tokens. They form a linked
@@ -192,8 +194,8 @@ func addedTokens(contents []string) *regexp.Regexp {
 	if len(alternatives) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(alternatives, func(x, y string) int {
-		return len(y) - len(x)
+	slicesx.SortByKey(alternatives, func(x string) int {
+		return -len(x)
 	})
 	for i, c := range alternatives {
 		alternatives[i] = regexp.QuoteMeta(c)

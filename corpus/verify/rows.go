@@ -16,6 +16,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/shard"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // maxGroup is the maximum size of a row group in bytes. Row groups are written with at most 64
@@ -173,7 +174,7 @@ func (s *sightings) pinned(pools map[string]string) (out []Finding) {
 
 // sorted sorts findings by text and removes duplicates.
 func sorted(items []Finding) []Finding {
-	slices.SortFunc(items, func(a, b Finding) int {
+	slicesx.SortFunc(items, func(a, b Finding) int {
 		return strings.Compare(a.String(), b.String())
 	})
 	return slices.Compact(items)

@@ -2,7 +2,6 @@
 package verify
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +17,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/internal/cursor"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // Finding is a condition of a valid corpus that does not hold, or a missing file that its owner
@@ -59,8 +59,8 @@ func Corpus(
 	if err := v.all(ctx); err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(v.found, func(a, b Finding) int {
-		return cmp.Compare(a.Path, b.Path)
+	slicesx.SortByKey(v.found, func(f Finding) string {
+		return f.Path
 	})
 	return v.found, nil
 }

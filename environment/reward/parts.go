@@ -1,8 +1,6 @@
 package reward
 
 import (
-	"slices"
-
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/judges/shop/outcome"
 )
@@ -18,9 +16,6 @@ type Part struct {
 
 	measure func(*facts) float64
 }
-
-// Parts returns the parts in the order in which they are summed.
-func Parts() []Part { return slices.Clone(parts) }
 
 // parts are the parts of a reward in the order in which they are summed. Except for success, the
 // parts that can add to a reward are 0 until a tool has shown a requested product, so that an agent

@@ -57,7 +57,7 @@ func TestRewardsPageIsWhatIsPaid(t *testing.T) {
 		b.WriteString(" " + name + " |")
 	}
 	b.WriteString(" formula |\n|---|---|" + strings.Repeat("---|", len(presets)) + "---|\n")
-	for _, p := range reward.Parts() {
+	for _, p := range reward.Parts {
 		fmt.Fprintf(&b, "| `%s` | %g to %g |", p.Name, p.Low, p.High)
 		for _, w := range presets {
 			fmt.Fprintf(&b, " %s |", weight(w[p.Name]))
@@ -103,12 +103,12 @@ func FuzzReward(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name, arguments, result, think string) {
 		d := &arena.Dialogue{Turns: []arena.Turn{{Think: think, Calls: []arena.Call{{Name: name, Arguments: arena.Raw(arguments), Result: arena.Raw(result)}}}}}
 		w := reward.Weights{}
-		for _, p := range reward.Parts() {
+		for _, p := range reward.Parts {
 			w[p.Name] = 1
 		}
 		r := w.Reward(&reward.Attempt{Trace: &arena.Trace{}, Dialogue: d, Problem: &arena.Problem{Rewards: []arena.Reward{{ProductID: "1"}}}})
 		sum := 0.0
-		for i, p := range reward.Parts() {
+		for i, p := range reward.Parts {
 			c := r.Components[i]
 			if c.Name != p.Name || !(c.Value >= p.Low && c.Value <= p.High) {
 				t.Fatalf("%s is %v", p.Name, c)

@@ -260,7 +260,9 @@ func (a *Attempt) LostRequests() (links Links) {
 		}
 		runs[len(runs)-1] = append(runs[len(runs)-1], i)
 	}
-	slices.SortStableFunc(runs, func(x, y []int) int { return len(y) - len(x) })
+	slicesx.SortByKey(runs, func(x []int) int {
+		return -len(x)
+	})
 
 	explained := slices.Concat(runs[:min(a.Lost, len(runs))]...)
 	for i := range a.Log.Dispatches {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // Dispatch is one request to the tool server in the proxy's log, with the evidence for who decided on
@@ -265,8 +266,8 @@ func (s *scratch) collectEntries(t *arena.Trace) (entries []entry, timed bool) {
 	}
 	s.entries = entries
 	if !sorted && timed {
-		slices.SortStableFunc(entries, func(a, b entry) int {
-			return cmp.Compare(a.AtMS, b.AtMS)
+		slicesx.SortByKey(entries, func(e entry) int64 {
+			return e.AtMS
 		})
 	}
 	return entries, timed

@@ -157,8 +157,8 @@ func (x *Index) addBase(p *profile) {
 			b.terms = append(b.terms, match{w.id, x.vocabulary.weight[w.id]})
 		}
 	}
-	slices.SortFunc(b.terms, func(a, c match) int {
-		return int(a.id - c.id)
+	slicesx.SortByKey(b.terms, func(m match) int32 {
+		return m.id
 	})
 	b.terms = slices.CompactFunc(b.terms, func(a, c match) bool {
 		return a.id == c.id

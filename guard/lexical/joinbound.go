@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // joinLists lists the requests of an index by their stems, so that Join, which finds pairs of
@@ -57,7 +59,7 @@ func newJoinLists(x *Index, n int) *joinLists {
 	}
 	for _, bases := range x.postings {
 		bases = slices.Clone(bases)
-		slices.SortFunc(bases, func(a, b int32) int {
+		slicesx.SortFunc(bases, func(a, b int32) int {
 			return cmp.Or(cmp.Compare(x.wordTotals[a], x.wordTotals[b]), cmp.Compare(a, b))
 		})
 		l.sorted = append(l.sorted, bases)
@@ -80,7 +82,7 @@ func (l *joinLists) setFrequent() {
 	for id := range ids {
 		ids[id] = int32(id) //nolint:gosec // a vocabulary has fewer
 	}
-	slices.SortFunc(ids, func(a, b int32) int {
+	slicesx.SortFunc(ids, func(a, b int32) int {
 		return cmp.Or(len(l.sorted[b])-len(l.sorted[a]), int(a-b))
 	})
 	for i, id := range ids[:min(maxFrequent, len(ids))] {
@@ -202,7 +204,7 @@ func (t *joinText) read(l *joinLists, number int32, s *scratch) {
 	}
 	t.textWeight = s.textWeight
 	t.numberWeight = s.numberWeight
-	slices.SortFunc(t.keys, func(a, b joinKey) int {
+	slicesx.SortFunc(t.keys, func(a, b joinKey) int {
 		return cmp.Or(a.count()-b.count(), int(a.id-b.id))
 	})
 	t.addText(p)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
@@ -112,7 +113,7 @@ func (v *vocabulary) freeze(df []int, n int) {
 			v.deletions[d] = append(v.deletions[d], int32(id))
 		}
 	}
-	slices.SortFunc(v.sorted, func(a, b int32) int {
+	slicesx.SortFunc(v.sorted, func(a, b int32) int {
 		return strings.Compare(v.stems[a], v.stems[b])
 	})
 }
@@ -211,8 +212,8 @@ func (v *vocabulary) matches(r *word, foreign []string) []match {
 	for id, sim := range similarities {
 		out = append(out, match{id, sim})
 	}
-	slices.SortFunc(out, func(a, b match) int {
-		return int(a.id - b.id)
+	slicesx.SortByKey(out, func(m match) int32 {
+		return m.id
 	})
 	return out
 }

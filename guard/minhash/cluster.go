@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
@@ -198,7 +199,7 @@ func (c *clustering) crowd(bucket []record, reach int) []record {
 		c.crowded[r.doc] = true
 	}
 	bucket = slices.Clone(bucket)
-	slices.SortFunc(bucket, func(a, b record) int {
+	slicesx.SortFunc(bucket, func(a, b record) int {
 		return bytes.Compare(c.sigs[a.doc][:], c.sigs[b.doc][:])
 	})
 	return bucket

@@ -16,6 +16,16 @@ const maxLine = 64 << 20
 // Each calls each for every line of a file, decoded as a T. Its errors name the file and the
 // line.
 func Each[T any](path string, each func(T) error) error {
+	return eachLine(path, func(text []byte) error {
+		var v T
+		if err := json.Unmarshal(text, &v); err != nil {
+			return err
+		}
+		return each(v)
+	})
+}
+
+func eachLine(path string, each func(text []byte) error) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
@@ -25,11 +35,7 @@ func Each[T any](path string, each func(T) error) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err) // it says the line
 		}
-		var v T
-		if err = json.Unmarshal(l.Text, &v); err == nil {
-			err = each(v)
-		}
-		if err != nil {
+		if err := each(l.Text); err != nil {
 			return fmt.Errorf("%s: line %d: %w", path, l.Number, err)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 var (
@@ -104,7 +106,7 @@ func SortedItems(items []Item) []Item {
 		return items
 	}
 	items = slices.Clone(items)
-	slices.SortFunc(items, byKey)
+	slicesx.SortFunc(items, byKey)
 	return items
 }
 

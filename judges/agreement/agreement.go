@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // Key identifies an attempt or, if Step is not 0, a step of an attempt by its number among the
@@ -178,7 +179,8 @@ func (k Key) cluster() string {
 // one problem or, if the problem is unknown, one run. Items for which convert returns false are
 // left out.
 func byCluster[V, T any](m map[Key]V, convert func(Key, V) (T, bool)) [][]T {
-	keys := slices.SortedFunc(maps.Keys(m), func(a, b Key) int {
+	keys := slices.Collect(maps.Keys(m))
+	slicesx.SortFunc(keys, func(a, b Key) int {
 		return cmp.Or(
 			cmp.Compare(a.Problem, b.Problem),
 			cmp.Compare(a.Run, b.Run),

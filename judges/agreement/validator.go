@@ -143,7 +143,7 @@ type grade struct{ score, weight float64 }
 // mean returns the mean of grades by their weights. It sorts them in place, because a sum of floats
 // depends on its order.
 func mean(grades []grade) float64 {
-	slices.SortFunc(grades, func(a, b grade) int {
+	slicesx.SortFunc(grades, func(a, b grade) int {
 		return cmp.Or(cmp.Compare(a.score, b.score), cmp.Compare(a.weight, b.weight))
 	})
 	scores := slicesx.Map(grades, func(g grade) float64 { return g.score })

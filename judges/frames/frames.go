@@ -153,7 +153,7 @@ func Flags(passages []Passage) []Flag {
 // template) without Copied. Passages at the same problem are not compared, since two attempts may
 // rightly decide alike there. It sorts passages.
 func newFlag(passages []Passage) Flag {
-	slices.SortFunc(passages, func(a, b Passage) int {
+	slicesx.SortFunc(passages, func(a, b Passage) int {
 		return cmp.Or(cmp.Compare(a.Problem, b.Problem), cmp.Compare(a.Text, b.Text))
 	})
 	f := Flag{Agent: passages[0].Agent, Passages: len(passages)}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // setAsideAfter is the number of consecutive unreadable replies after which a model is not asked
@@ -205,7 +207,7 @@ func (j *Judge) Substitutes() []Substitute {
 		s.Answers = n
 		substitutes = append(substitutes, s)
 	}
-	slices.SortFunc(substitutes, func(a, b Substitute) int {
+	slicesx.SortFunc(substitutes, func(a, b Substitute) int {
 		return strings.Compare(a.Asked+"\x00"+a.Served, b.Asked+"\x00"+b.Served)
 	})
 	return substitutes

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena/internal/dice"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // Item is an attempt of a day with the results of filter, judge and guard.
@@ -128,7 +129,7 @@ func shuffle(items []Item, seed uint64) {
 		h.Write([]byte(it.ID()))
 		return dice.New(seed, h.Sum64()).Next()
 	}
-	slices.SortFunc(items, func(a, b Item) int {
+	slicesx.SortFunc(items, func(a, b Item) int {
 		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), cmp.Compare(a.ID(), b.ID()))
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // WithdrawnName is the name of a report. The report lists training rows of earlier versions of a
@@ -97,7 +98,7 @@ func Withdraw(
 	if err := viewRows[rows.KTO](earlier, corpus.ProfileKTO, w.add); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(w.report.Rows, func(a, b Tombstone) int {
+	slicesx.SortFunc(w.report.Rows, func(a, b Tombstone) int {
 		return cmp.Compare(a.TraceID, b.TraceID)
 	})
 	return w.report, nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/traces"
 )
@@ -47,7 +48,7 @@ func (r *reader) read(ctx context.Context, emit func(record, int64) error) error
 	if err := pipeline.HashInputs(ctx, r.Workers, inputs); err != nil {
 		return err
 	}
-	slices.SortStableFunc(inputs, func(a, b traces.Input) int {
+	slicesx.SortStableFunc(inputs, func(a, b traces.Input) int {
 		return cmp.Or(
 			strings.Compare(a.SHA256, b.SHA256),
 			strings.Compare(a.MetaSHA256, b.MetaSHA256),

@@ -213,7 +213,7 @@ func remaining(entries []entry, compare func(a, b *choose.Row) int) []*choose.Ro
 			out = append(out, &entries[i].Row)
 		}
 	}
-	slices.SortFunc(out, compare)
+	slicesx.SortFunc(out, compare)
 	return out
 }
 

@@ -65,7 +65,7 @@ func (w *mixer) report(portions []*portion) (*Report, error) {
 	for _, p := range portions {
 		r.Parts = append(r.Parts, p.report(w.sources)...)
 	}
-	slices.SortStableFunc(r.Parts, func(a, b PartReport) int {
+	slicesx.SortStableFunc(r.Parts, func(a, b PartReport) int {
 		return cmp.Or(strings.Compare(a.Config, b.Config), -strings.Compare(a.Split, b.Split))
 	})
 	return r, err

@@ -146,7 +146,7 @@ func (a *Adder) Agents(days map[string]*habits.Agent) Agents {
 		}
 		r.Agents = append(r.Agents, *share)
 	}
-	slices.SortFunc(r.Agents, func(a, b AgentShare) int {
+	slicesx.SortFunc(r.Agents, func(a, b AgentShare) int {
 		return cmp.Or(
 			cmp.Compare(b.Kept, a.Kept),
 			cmp.Compare(b.Attempts, a.Attempts),

@@ -5,13 +5,13 @@ package reports
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/figures"
 	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/judges/agreement"
 	"github.com/trajectory-arena/arena/judges/frames"
 	"github.com/trajectory-arena/arena/judges/multiplier"
@@ -225,8 +225,8 @@ func payment(x *block.Entry) *float64 {
 // compare returns, for each kind of figure that the subnet publishes, how far the build's figures
 // agree with it.
 func (s *subnet) compare() (findings []agreement.Validator) {
-	slices.SortStableFunc(s.Items, func(a, b agreement.SubnetFinding) int {
-		return cmp.Compare(a.Run, b.Run)
+	slicesx.SortByKey(s.Items, func(a agreement.SubnetFinding) string {
+		return a.Run
 	}) // a sum of floats depends on its order
 	for _, figure := range agreement.Figures {
 		ours := agreement.Ratings{Name: "judge", Scores: s.graded, Probability: s.probability}

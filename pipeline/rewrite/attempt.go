@@ -300,12 +300,10 @@ func (m moves) options(problem string, calls []arena.Call) (out []move, index in
 	key := func(s move) string {
 		return choose.Key(string(next) + "\x00" + string(s))
 	}
-	slices.SortFunc(out, func(a, b move) int {
-		return strings.Compare(key(a), key(b))
-	})
+	slicesx.SortByKey(out, key)
 	out = append(out[:min(len(out), maxOptions-1)], next)
-	slices.SortFunc(out, func(a, b move) int {
-		return strings.Compare(choose.Key(string(a)), choose.Key(string(b)))
+	slicesx.SortByKey(out, func(m move) string {
+		return choose.Key(string(m))
 	})
 	return out, slices.Index(out, next)
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/filters/checks"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // Ledger is the set of tables of a corpus about all attempts that were read for it.
@@ -136,8 +137,8 @@ func (l *Ledger) index() {
 		}
 	}
 	for _, indices := range l.byProblem {
-		slices.SortStableFunc(indices, func(a, b int) int {
-			return cmp.Compare(l.Lines[a].Place.Place, l.Lines[b].Place.Place)
+		slicesx.SortByKey(indices, func(i int) int64 {
+			return l.Lines[i].Place.Place
 		})
 	}
 }

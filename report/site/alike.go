@@ -282,7 +282,7 @@ func (k *comparison) rarest(kind int, a, b *author) []string {
 		_, both := slices.BinarySearch(itemsB, h)
 		return !both
 	})
-	slices.SortFunc(items, func(x, y uint64) int {
+	slicesx.SortFunc(items, func(x, y uint64) int {
 		return cmp.Or(
 			cmp.Compare(k.teamsWith[kind][x], k.teamsWith[kind][y]),
 			cmp.Compare(len(k.texts[y]), len(k.texts[x])),

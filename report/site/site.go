@@ -270,8 +270,8 @@ func (c *Corpus) chooseFiles(perReason int) {
 		}
 	}
 	for _, indices := range byReason {
-		slices.SortStableFunc(indices, func(a, b int) int {
-			return strings.Compare(c.Ledger.Lines[a].Attempt.RecordSHA256, c.Ledger.Lines[b].Attempt.RecordSHA256)
+		slicesx.SortByKey(indices, func(i int) string {
+			return c.Ledger.Lines[i].Attempt.RecordSHA256
 		})
 		for _, i := range indices[:min(perReason, len(indices))] {
 			c.withFile[i] = true

@@ -12,13 +12,13 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/asjson"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
@@ -145,7 +145,7 @@ func (e *Evaluation) order() {
 			first[r.ProblemID] = i
 		}
 	}
-	slices.SortStableFunc(e.Rollouts, func(a, b Rollout) int {
+	slicesx.SortStableFunc(e.Rollouts, func(a, b Rollout) int {
 		if a.ProblemID != b.ProblemID {
 			return first[a.ProblemID] - first[b.ProblemID]
 		}

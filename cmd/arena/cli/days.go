@@ -1,13 +1,11 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -16,6 +14,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/where"
 	"github.com/trajectory-arena/arena/internal/inorder"
 	"github.com/trajectory-arena/arena/internal/jsonl"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/student"
 	"github.com/trajectory-arena/arena/traces"
 )
@@ -183,8 +182,8 @@ func (s *Streams) DayInputs(ctx context.Context, days []string) (merged []traces
 		}
 		merged = append(merged, inputs...)
 	}
-	slices.SortStableFunc(merged, func(a, b traces.Input) int {
-		return cmp.Compare(a.Path, b.Path)
+	slicesx.SortByKey(merged, func(x traces.Input) string {
+		return x.Path
 	})
 	return merged, nil
 }

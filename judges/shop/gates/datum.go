@@ -3,9 +3,10 @@ package gates
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // minID is the minimum number of digits of a number that is read as a product id.
@@ -100,8 +101,8 @@ func (r *reading) findCites() {
 	}
 	r.citeUnspacedBrands()
 	r.dropInTitles()
-	slices.SortStableFunc(r.cites, func(a, b cite) int {
-		return a.sentence - b.sentence
+	slicesx.SortByKey(r.cites, func(a cite) int {
+		return a.sentence
 	})
 
 	k := 0

@@ -104,8 +104,8 @@ func Frame(text string) string {
 	p := passage{text: text[:min(len(text), maxPassage)]}
 	p.scan(x)
 	signs := p.signs()
-	slices.SortStableFunc(signs, func(a, b sign) int {
-		return int(a.start - b.start)
+	slicesx.SortByKey(signs, func(a sign) int32 {
+		return a.start
 	})
 
 	frame := make([]byte, 0, len(signs))
@@ -172,7 +172,9 @@ func plainWords(text string) string {
 func (p *passage) wording(marks []mark) string {
 	marks = slices.Clone(marks)
 	slices.Reverse(marks)
-	slices.SortStableFunc(marks, func(a, b mark) int { return int(a.start - b.start) })
+	slicesx.SortByKey(marks, func(a mark) int32 {
+		return a.start
+	})
 
 	var words []string
 	end := int32(0)

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // lexiconFiles are the word lists, one file for each language, with lines of the form "class:
@@ -135,7 +137,7 @@ func loadLexicon() *lexicon {
 		}
 	}
 	for _, list := range l.entries {
-		slices.SortFunc(list, func(a, b entry) int {
+		slicesx.SortFunc(list, func(a, b entry) int {
 			return strings.Compare(a.word, b.word)
 		})
 	}

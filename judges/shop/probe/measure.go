@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
@@ -165,7 +166,7 @@ func LiftWarning(summaries []Summary) string {
 	if len(worst) == 0 {
 		return ""
 	}
-	slices.SortStableFunc(worst, func(a, b Summary) int {
+	slicesx.SortStableFunc(worst, func(a, b Summary) int {
 		return cmp.Compare(b.RaisedWilson95[0], a.RaisedWilson95[0])
 	})
 	lifts := make([]string, len(worst))
