@@ -250,7 +250,7 @@ func mergeReasons(
 var doubts = map[string]string{
 	habits.DoubtShortDay: "the agent's day is too short to show whether its calls depend on results: the confidence is at most 0.8",
 	habits.DoubtPlain:    "all attempts of one size use the same tools in the same order, as those of a program do: the confidence is at most 0.8",
-	habits.DoubtScripted: "a program made a tenth of the agent's attempts of the day and more, so that the others are in doubt: the confidence is at most 0.8",
+	habits.DoubtScripted: "a program made at least a tenth of the agent's attempts of the day, so the others are in doubt: the confidence is at most 0.8",
 	habits.DoubtLoosened: "the client left out words of nearly all searches, so that it may choose what is searched for: the confidence is at most 0.8",
 	habits.DoubtHabit:    "the agent's calls may not depend on results: the confidence is at most 0.8",
 }
@@ -263,7 +263,7 @@ func DayTerms(o habits.Odds, a *habits.Agent) []Term {
 	if o.Evidence && score > o.Score {
 		terms = append(terms, Term{
 			Rule: "named_day",
-			Why:  "the log says of nearly all attempts of the agent's day that the model wrote the calls",
+			Why:  "the logs of nearly all attempts of the agent's day show that the model wrote the calls",
 			Odds: pooledOdds,
 		})
 	}

@@ -44,8 +44,8 @@ type Explanation struct {
 
 // noPrompts is a sentence of explanations. It names the programs that look like a model if the log
 // contains no prompts.
-const noPrompts = "the log keeps no prompts, and the confidence does not cover two kinds of programs that then look like " +
-	"a model: one that draws its calls as a model would and has a model write each, and one that dictates only the answer"
+const noPrompts = "the log contains no prompts. Without them, two kinds of programs look like a model, and the confidence does not cover them: " +
+	"one that chooses calls at random as a model would and has a model write each, and one that dictates only the answer"
 
 // Explain returns the evidence behind the first pass of one attempt.
 func (f *Filter) Explain(t *arena.Trace, d *arena.Dialogue) Explanation {

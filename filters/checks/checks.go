@@ -60,30 +60,30 @@ func (c *Check) Fires(value, limit float64) bool {
 var All = []Check{
 	{
 		Name: "finished_v1", Reason: "attempt_failed",
-		Doc:   "The attempt did not end well, or left no dialogue.",
-		Value: "1 if the sandbox saw it succeed", Limit: "1", Measure: measureFinished,
+		Doc:   "The attempt ended in an error, or left no dialogue.",
+		Value: "1 if the sandbox reported success", Limit: "1", Measure: measureFinished,
 	},
 	{
 		Name: "dialogue_v1", Reason: "empty_dialogue",
 		Doc:   "The dialogue has no turn with a call.",
-		Value: "turns that call a tool", Limit: "least turns", Measure: countCallTurns,
+		Value: "turns that call a tool", Limit: "minimum number of turns", Measure: countCallTurns,
 	},
 	{
 		Name: "call_count_v1", Reason: "too_many_calls",
-		Doc:   "The attempt has more calls than are examined.",
-		Value: "calls of the dialogue or entries of the log", Limit: "most calls",
+		Doc:   "The attempt has too many calls to be examined.",
+		Value: "calls of the dialogue or entries of the log", Limit: "maximum number",
 		Above: true, Measure: countCalls,
 	},
 	{
 		Name: "answered_calls_v1", Reason: "unanswered_call",
-		Doc:   "A tool call is without an answer.",
-		Value: "calls without a result", Limit: "most such calls",
+		Doc:   "A tool call has no result.",
+		Value: "calls without a result", Limit: "maximum number",
 		Above: true, Measure: countUnanswered,
 	},
 	{
 		Name: "one_recommendation_v1", Reason: "recommend_count",
-		Doc:   "There is no answer, or more than one.",
-		Value: "answers too many or missing", Limit: "farthest",
+		Doc:   "The attempt has no final answer, or more than one.",
+		Value: "number of superfluous or missing answers", Limit: "largest allowed",
 		Above: true, Mistake: true, Measure: countCommits,
 	},
 	{
@@ -94,20 +94,20 @@ var All = []Check{
 	},
 	{
 		Name: "ends_in_thought_v1", Reason: "ends_on_think",
-		Doc:   "The last turn only thinks.",
-		Value: "1 if the last turn only thinks", Limit: "0",
+		Doc:   "The last turn has only thinking.",
+		Value: "1 if the last turn has only thinking", Limit: "0",
 		Above: true, Measure: measureEndsInThought,
 	},
 	{
 		Name: "judge_orders_v1", Reason: "orders_the_judge",
-		Doc:   "The agent's own text orders its judge about.",
-		Value: "passages that order a judge", Limit: "most such passages",
+		Doc:   "The agent's own text gives orders to its judge.",
+		Value: "passages that give orders to a judge", Limit: "maximum number",
 		Above: true, Measure: countJudgeOrders,
 	},
 	{
 		Name: "invented_id_v1", Reason: "invented_id",
-		Doc:   "A call names an item that no result before it held.",
-		Value: "such items", Limit: "most such items",
+		Doc:   "A call names an item that no earlier result contained.",
+		Value: "such items", Limit: "maximum number",
 		Above: true, Mistake: true, Measure: countInvented,
 	},
 }

@@ -17,8 +17,8 @@ const CopiedDialogue = "copied_dialogue"
 // task, 0 of 300 pairs did.
 var copiedDialogue = Proof{
 	Check: "copied_dialogue_v1", Reason: CopiedDialogue,
-	Doc: "Over the agent's day dialogues that other agents hold too, word for word, began later than theirs, and so did this one.",
-	Why: "another agent began the same thoughts and calls earlier, as in over nine of ten dialogues that this one shares, four and more: who wrote them is not known",
+	Doc: "During the agent's day, its dialogues that are equal to those of other agents, word for word, began later than theirs, as this one did.",
+	Why: "another agent had the same thoughts and calls earlier. This is so for more than nine in ten of at least four dialogues that the two agents share, so it is unknown who wrote them",
 	Holds: func(s *Sample, a *Agent) bool {
 		isCopier := a.firstShared.Whole >= 4 && a.firstShared.Share() < 0.1
 		return isCopier && a.index.dialogues[s.Dialogue].shared && !a.isFirst(s)
@@ -101,8 +101,8 @@ func hashDialogue(a *evidence.Attempt) uint64 {
 // nothing.
 var copiedLog = Proof{
 	Check: "copied_log_v1", Reason: "copied_log", Odds: -8,
-	Doc: "Every reply of the log is one that an earlier attempt of the day got, by its id.",
-	Why: "two replies and more, all with ids, lengths and ends that an earlier attempt's log holds: no model was asked again",
+	Doc: "Every reply of the log has the id, length and ending of a reply that an earlier attempt of the day received.",
+	Why: "all replies, at least two, have the ids, lengths and endings of replies in the log of an earlier attempt, so no model was asked again",
 	Holds: func(s *Sample, a *Agent) bool {
 		for _, reply := range s.Replies {
 			begin, ok := a.index.replies[reply]

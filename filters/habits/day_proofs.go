@@ -14,8 +14,8 @@ import (
 // numbers too, so it is excluded. Honest agents reach a share of 0.07 of such numbers.
 var replayedText = Proof{
 	Check: "replayed_text_v1", Reason: "replayed_text", Odds: -8,
-	Doc: "Over the agent's day thoughts give numbers that stood nowhere before, about items that a result did show.",
-	Why: "over 0.12 of 20 numbers and more stood nowhere before, and under 0.05 of items: the text is from elsewhere",
+	Doc: "During the agent's day, its thoughts state numbers that occurred nowhere before, about items that a result had shown.",
+	Why: "more than 12 % of at least 20 numbers occurred nowhere before, but less than 5 % of the items: the text comes from another attempt",
 	Holds: func(s *Sample, a *Agent) bool {
 		numbers := ungroundedNumbers.Total(a)
 		enough := canDecide(s, a) && numbers.Whole >= minGroundingCases
@@ -53,8 +53,8 @@ var unseenItems = &Count{
 // one program all day, it presumably made these calls too.
 var scriptedAgent = Proof{
 	Check: "scripted_agent_v1", Reason: "scripted_agent", Odds: -3,
-	Doc: "The attempt's log holds nothing to read, and a program made nearly all other attempts of the agent's day.",
-	Why: "0.95 of 12 attempts and more of the agent's day are a program's, and the log of this one holds nothing else",
+	Doc: "The attempt's log contains nothing readable, and a program made nearly all other attempts of the agent's day.",
+	Why: "a program made at least 95 % of the agent's attempts of the day, which are at least 12, and the log of this one shows nothing else",
 	Holds: func(s *Sample, a *Agent) bool {
 		return s.Silent && a.Scripted.Whole >= minAgreeing && a.Scripted.Share() >= 0.95
 	},
@@ -67,8 +67,8 @@ var scriptedAgent = Proof{
 // One such attempt a day may be chance; two are not.
 var toldAnswers = Proof{
 	Check: "told_answers_v2", Reason: "told_answers", Odds: -8,
-	Doc: "The answer was known before a result showed it: an item of the answer that no result of the attempt held was found by others, or made-up items of the agent's day turned out to be real.",
-	Why: "an item that no result of the attempt held was found by others, or made-up items turned out to be real: no model knows an id",
+	Doc: "The answer was known before a result showed it: the answer has an item that only other attempts had found, or items that the agent named without a source during its day turned out to be real.",
+	Why: "the answer has an item that only other attempts had found, or items that were named without a source turned out to be real: no model knows such ids",
 	Holds: func(s *Sample, a *Agent) bool {
 		isReal := func(id uint64) bool { return a.index.items[id] }
 		if slices.ContainsFunc(s.Unseen, isReal) {
@@ -166,8 +166,8 @@ func (x Index) Add(s *Sample, agent string) {
 // of their lists follows a first one.
 var unseenMenu = Proof{
 	Check: "unseen_menu_v1", Reason: "unseen_menu",
-	Doc: "Over the agent's day first calls stand under changing numbers or letters, of lists that no reply holds.",
-	Why: "12 first calls and more stand under numbers or letters, and one tool's under several: they were picked from lists that the log does not hold",
+	Doc: "During the agent's day, its first calls are labelled with varying numbers or letters, from lists that no reply contains.",
+	Why: "at least 12 first calls are labelled with numbers or letters, and the calls of one tool with different ones: they were chosen from lists that the log does not contain",
 	Holds: func(_ *Sample, a *Agent) bool {
 		labels := menuLabels.Total(a)
 		_, maxSame := labels.Interval()

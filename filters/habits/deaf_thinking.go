@@ -10,7 +10,7 @@ import (
 // results, while no call shows that results were read.
 var deafThinking = Habit{
 	Check: "deaf_thinking_v2", Reason: "deaf_thinking",
-	Doc: "Over the agent's day items are taken after many words, none of them about results, and no call shows that results were read.",
+	Doc: "During the agent's day, it chooses items after long texts that never mention results, and no call shows that it read results.",
 	// Models mention results in more than a fifth of such turns.
 	estimate: func(a *Agent) Estimate {
 		mentioned := choicesAfterText.Total(a)

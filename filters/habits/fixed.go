@@ -12,7 +12,7 @@ import (
 // results. The minimum is used since a single dependence makes the agent adaptive.
 var fixedHabit = Habit{
 	Check: "fixed_habit_v4", Reason: "fixed_habit",
-	Doc: "Over the agent's day nothing depends on results: one course of tools, always the first items of a list, the first of them in the answer.",
+	Doc: "During the agent's day, no call depends on results: the order of tools is always the same, the first items of a list are always opened, and the first is the answer.",
 	estimate: func(a *Agent) Estimate {
 		views := rankOrderViews.Total(a).neverBroken()
 		committed := firstCommitted.Total(a).ramp(0.51, 1)
@@ -26,7 +26,7 @@ var fixedHabit = Habit{
 // both are fixed.
 var fixedPlan = Habit{
 	Check: "fixed_plan_v5", Reason: "fixed_plan",
-	Doc: "Over the agent's day searches are put together in one way, or are cut out of the request in its order, whatever came back; and the course of tools is one, or never anything is opened but the first of a list.",
+	Doc: "During the agent's day, all searches are built in the same way, or consist of words of the request in its order, whatever the results are. In addition, the order of tools is always the same, or only the first items of a list are opened.",
 	estimate: func(a *Agent) Estimate {
 		searches := searchForms.Total(a).neverBroken()
 		views := rankOrderViews.Total(a).neverBroken()

@@ -13,8 +13,8 @@ import (
 // rejected.
 var mixedDay = Proof{
 	Check: "mixed_day_v1", Reason: "mixed_day",
-	Doc: "In two of five attempts of the agent's day and more something was sent or answered that no model wrote, or calls that the model wrote were turned down, or chosen from lists.",
-	Why: "in two of five attempts of the day and more some call or the answer is no model's, or its own calls were turned down: what a program left alone is not known",
+	Doc: "In at least 40 % of the agent's attempts of the day, the client sent or answered something that no model wrote, rejected calls that the model wrote, or chose among them.",
+	Why: "in at least 40 % of the agent's attempts of the day, some call or the answer is not from a model, or the model's calls were rejected, so it is unknown which calls a program left unchanged",
 	Holds: func(_ *Sample, a *Agent) bool {
 		minMixed, _ := mixedAttempts.Total(a).Interval()
 		minScripted, _ := a.Scripted.Interval()

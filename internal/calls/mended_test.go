@@ -115,6 +115,10 @@ func TestRead(t *testing.T) {
 			`<think>so <tool_call>[{"name": "find_product", "parameters": {"q": "lamp"}}]</tool_call></think>`,
 			calls.Reading{Think: "so", Calls: lamp, Repairs: []string{calls.RepairThinkCall}},
 		},
+		"call inside of nested thinking": {
+			`<think>so <thinking>then <tool_call>[{"name": "find_product", "parameters": {"q": "lamp"}}]</tool_call></thinking></think>`,
+			calls.Reading{Think: "so\nthen", Calls: lamp, Repairs: []string{calls.RepairThinkCall}},
+		},
 		"call split by thinking": {
 			`<tool_call>[{"name": "find_product", <think>which?</think> "parameters": {"q": "lamp"}}]</tool_call>`,
 			calls.Reading{Think: "which?", Calls: written("find_product", `{"q": "lamp"}`), Repairs: []string{calls.RepairSplit}},

@@ -82,7 +82,7 @@ func (r *Reader) element(tag string, k kind, after string) string {
 }
 
 // thinkBlock adds the content of a thinking tag to the thinking. Calls in the content are added
-// to the calls of the message.
+// to the calls of the message, thinking in tags of its own to the thinking.
 func (r *Reader) thinkBlock(body string) {
 	if !r.skipCalls && containsTag(body, calling) {
 		if r.level == maxBlocks {
@@ -92,7 +92,8 @@ func (r *Reader) thinkBlock(body string) {
 		r.repair(RepairThinkCall)
 		inner := Reader{level: r.level + 1}
 		inner.message(body)
-		r.Think = text.Join(r.Think, "\n", inner.Text)
+		thought := text.Join(inner.Text, "\n", inner.Think)
+		r.Think = text.Join(r.Think, "\n", thought)
 		r.Calls = append(r.Calls, inner.Calls...)
 		for _, w := range inner.Repairs {
 			r.repair(w)
