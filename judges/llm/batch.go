@@ -31,13 +31,15 @@ func (j *Judge) batched(q question) (verdict, error) {
 	}
 	pending := verdict{outcome: arena.JudgeFailed, cost: ledger.Free(), detail: "the batch has no answer yet"}
 	try := j.ledger.Unread(q.hash) + 1
-	if try > min(j.cfg.Tries, batchTries) {
+	tries := min(j.cfg.Tries, batchTries)
+	if try > tries {
 		pending.detail = "the tries are spent"
 		return pending, nil
 	}
-	raw, ok := j.options.Batch.Result(batchID(q, try))
+	id := batchID(q, try)
+	raw, ok := j.options.Batch.Result(id)
 	if !ok {
-		return pending, j.options.Batch.Add(batchID(q, try), body)
+		return pending, j.options.Batch.Add(id, body)
 	}
 	e := ledger.Exchange{
 		Key: key, Ask: q.hash, Model: request.Model, PromptSHA256: q.prompt.sha256, Try: try,
@@ -47,7 +49,7 @@ func (j *Judge) batched(q question) (verdict, error) {
 	x, readErr := batchExchange(body, raw)
 	v, _ := j.readExchange(q, &e, x, readErr)
 	v.member = member
-	if err := j.ledger.Add(e); err != nil || v.outcome == arena.JudgeScored {
+	if err := j.ledger.Add(e); err != nil || v.outcome == arena.JudgeScored || try == tries {
 		return v, err
 	}
 	return v, j.options.Batch.Add(batchID(q, try+1), body)

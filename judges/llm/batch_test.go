@@ -128,3 +128,23 @@ func TestABatchIsAskedOnce(t *testing.T) {
 		t.Errorf("from the ledger alone: %d scored, %q", n, third)
 	}
 }
+
+// TestABatchAsksTwice holds that a question is in at most two batches: a request after
+// the last try would be paid for and its answer never read.
+func TestABatchAsksTwice(t *testing.T) {
+	t.Parallel()
+	dir, ledgerDir := t.TempDir(), t.TempDir()
+	doubted := func(int) string {
+		return `{"evidence": [], "reasoning_quality": 0.7, "explanation": "Gate 4 failed"}`
+	}
+	_, requests := round(t, ledgerDir, dir)
+	answer(t, dir, "results.jsonl", requests, doubted)
+	_, again := round(t, ledgerDir, dir)
+	if len(again) != 5 {
+		t.Fatalf("%d requests again, want 5", len(again))
+	}
+	answer(t, dir, "results-2.jsonl", again, doubted)
+	if _, third := round(t, ledgerDir, dir); third != nil {
+		t.Errorf("%d requests after the last try", len(third))
+	}
+}

@@ -228,8 +228,7 @@ func (r *Result) setReward(rewards gjson.Result) {
 			reward = only
 		}
 	}
-	isSeveral := len(all) > 1
-	if isSeveral {
+	if len(all) > 1 {
 		r.Lost = append(r.Lost, formats.LostScores)
 	}
 	if reward.Type == gjson.Number && !math.IsInf(reward.Num, 0) {

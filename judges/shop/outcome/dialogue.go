@@ -65,9 +65,7 @@ func terminates(step *arena.Step, last message) bool {
 		if c.kind == arena.Absent {
 			python.Raise("a tool call has no name")
 		}
-		if c.name == "terminate" {
-			found = true
-		}
+		found = found || c.name == "terminate"
 	}
 	return found
 }
