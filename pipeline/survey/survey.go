@@ -128,7 +128,8 @@ var (
 )
 
 // role returns what the tool with this name probably does, judged by the name and the arguments:
-// end an attempt, change something, open an object by its ID, search, or else ask.
+// end an attempt, change something, search, or else ask. It never returns RoleOpen: the filter
+// knows opened IDs only from results of one form, and counts all others as invented.
 func (t *tool) role(name string) domain.Role {
 	verb, _, _ := strings.Cut(strings.ToLower(name), "_")
 	switch {
@@ -136,8 +137,6 @@ func (t *tool) role(name string) domain.Role {
 		return domain.RoleEnd
 	case slices.Contains(actingVerbs, verb):
 		return domain.RoleAct
-	case len(t.ids) > 0:
-		return domain.RoleOpen
 	case len(t.words) > 0:
 		return domain.RoleSearch
 	}

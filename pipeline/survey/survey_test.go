@@ -21,7 +21,7 @@ func TestEveryProposalIsADomain(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v in:\n%s", err, s.Propose("inn"))
 	}
-	if d.Tools["book_room"].Role != domain.RoleAct || d.Tools["find"].Role != domain.RoleOpen || len(d.Tools) != 3 || d.Outcome.Pass != 7.5 {
+	if d.Tools["book_room"].Role != domain.RoleAct || d.Tools["find"].Role != domain.RoleSearch || len(d.Tools) != 3 || d.Outcome.Pass != 7.5 {
 		t.Errorf("tools %+v, pass mark %v", d.Tools, d.Outcome.Pass)
 	}
 }
