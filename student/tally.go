@@ -259,7 +259,7 @@ const maxUnparsed = 0.2
 func rateOf(a, b int) *float64 { return stats.FiniteOrNil(float64(a) / float64(b)) }
 
 // passAt are the values of k for which pass@k (at least one of k samples succeeds) and pass^k (all
-// of k do) are reported, if each problem has at least k samples.
+// of k do) are reported, each over the problems that have at least k samples.
 var passAt = []int{1, 2, 4, 8}
 
 // variances returns pointers to two variances of results, between problems and within problems. A
