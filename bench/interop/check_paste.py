@@ -1,6 +1,6 @@
 """Runs what a reader pastes, as it stands: the blocks of cards, of docs/training.md and of the exported files.
 
-    check_paste.py ARENA WORK TRAINER=VENV… [--only WORD] [--seconds N]
+    check_paste.py ARENA WORK TRAINER=VENV… [--only WORD] [--seconds N] [--prepare]
 
 TRAINER is the first word of a block's heading in lower case (trl, axolotl, llama-factory, verl), VENV the folder of an
 environment; several of one trainer stand for its versions. Each block is written to a file in the folder where a user
@@ -52,9 +52,9 @@ def model(python: Path, export: Path, at: Path) -> None:
     """A small model that was never trained, looks for what a training problem asks for, recommends it and ends."""
     train = {json.loads(line)["problem_id"] for line in (export / "env/train.jsonl").read_text().splitlines()}
     problems = map(json.loads, (ROOT / "testdata/day/problems.jsonl").read_text().splitlines())
-    wanted = next(p["reward"]["product_id"] for p in problems if p["problem_id"] in train and isinstance(p["reward"], dict))
+    wanted = next(p["reward"] for p in problems if p["problem_id"] in train and isinstance(p["reward"], dict))
     catalog = at.with_suffix(".jsonl")
-    catalog.write_text(json.dumps({"product_id": wanted}))
+    catalog.write_text(json.dumps({"product_id": wanted["product_id"], "title": wanted["title"][0]}))
     subprocess.run([python, ROOT / "bench/callingmodel.py", at, catalog, export], check=True)
 
 
@@ -144,8 +144,12 @@ def main() -> None:
     p.add_argument("venvs", nargs="+")
     p.add_argument("--only", default="")
     p.add_argument("--seconds", type=int, default=900)
-    run = Run(p.parse_args())
+    p.add_argument("--prepare", action="store_true", help="only make the corpus, the export and the model")
+    a = p.parse_args()
+    run = Run(a)
     run.prepare()
+    if a.prepare:
+        return
     with Shop(run.arena, run.corpus, run.work / "shop.log") as env:
         run.text("card of a build", run.corpus, (run.corpus / "README.md").read_text(), env)
         run.text("card of an export", run.export, (run.export / "README.md").read_text(), env)

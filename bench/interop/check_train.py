@@ -1,6 +1,6 @@
 """Runs the blocks of a corpus's card as they stand, and reads back what carries loss.
 
-    check_train.py CORPUS trl|llamafactory|verl|axolotl
+    check_train.py CORPUS trl|llamafactory|verl|axolotl|msswift
 
 The blocks run in the corpus's folder. Only the model, the output folder, the number of steps and the batch are set here;
 lengths, templates and masks are the block's own or the trainer's default. The model is tiny and random, its tokenizer is made of the corpus. For every row of the block's config:
@@ -135,7 +135,7 @@ def trl(root):
 
         def run():
             code = text.replace('"Qwen/Qwen3-0.6B"', repr(at))
-            extra = "max_steps=2, use_cpu=True, report_to='none', save_strategy='no', disable_tqdm=True, logging_strategy='no', dataloader_pin_memory=False, "
+            extra = "max_steps=2, report_to='none', save_strategy='no', disable_tqdm=True, logging_strategy='no', dataloader_pin_memory=False, "
             extra += "" if "per_device" in code else "per_device_train_batch_size=1, "
             code = re.sub(r'output_dir="\w+",', f"output_dir={WORK!r}, {extra}", code)
             names = {}
@@ -285,8 +285,39 @@ def axolotl(root):
         check(f"{who}, {config}", run)
 
 
+def msswift(root):
+    from swift import EncodePreprocessor, get_processor, get_template, load_dataset
+    at = model(root)
+
+    def loss_texts(config, flags, agent):
+        processor = get_processor(at, model_type=flags["model_type"])
+        template = get_template(processor, template_type=flags["template"], agent_template=agent, max_length=int(flags["max_length"]), truncation_strategy=flags["truncation_strategy"])
+        template.set_mode("train")
+        data, _ = load_dataset(shards(root, config), split_dataset_ratio=0.0)
+        encoded = EncodePreprocessor(template)(data, num_proc=1, load_from_cache_file=False)
+        return [learned(processor, row["input_ids"], [x != -100 for x in row["labels"]]) for row in encoded]
+
+    for who, config, text in blocks(root):
+        if not who.startswith("ms-swift"):
+            continue
+        flags = dict(re.findall(r"--(\w+) (\w+)", text))
+
+        def safe():
+            same(loss_texts(config, flags, None), ["".join(t + "\n" for t in turns(r["messages"])) for r in rows(root, config)])
+            return f"{len(rows(root, config))} rows; the loss is on the assistant's turns, all of them"
+        check(f"{who}, {config}", safe)
+
+        def lossy():
+            said = [m for r in rows(root, "hf-json") for m in decoded(r["messages"]) if m["role"] == "assistant" and m.get("reasoning_content")]
+            learns = "".join(loss_texts("hf-json", flags, "hermes"))
+            kept = sum(m["reasoning_content"] in learns for m in said)
+            need(kept == 0, f"{kept} of {len(said)} reasonings are in the loss: the block's warning is out of date")
+            return f"0 of {len(said)} reasonings are in the loss, as the block warns"
+        check(f"{who}, hf-json", lossy)
+
+
 def main():
-    if len(sys.argv) != 3 or sys.argv[2] not in ("trl", "llamafactory", "verl", "axolotl"):
+    if len(sys.argv) != 3 or sys.argv[2] not in ("trl", "llamafactory", "verl", "axolotl", "msswift"):
         sys.exit(__doc__)
     root = os.path.abspath(sys.argv[1])
     os.chdir(root)  # where the card tells to run its blocks
