@@ -3,12 +3,16 @@ package pipeline
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/bits"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/internal/inorder"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/pipeline/block"
@@ -153,4 +157,85 @@ func ProcessAttempts[T any](
 		},
 	}
 	return s.Run(ctx)
+}
+
+const (
+	// hashesFile is the file in a work folder with the hashes of the trace files of the last build,
+	// so that the next one does not read unchanged files for their hashes.
+	hashesFile = "hashes.json"
+	// quiet is the minimum age of the last change of a file whose hash is stored. The clocks of
+	// file servers differ, and a file that is being written may change twice in one tick of a clock.
+	quiet = time.Minute
+)
+
+// storedHash is the hash of a trace file, with the stamp (what the system tells of the file) from
+// before it was read.
+type storedHash struct {
+	traces.Stamp
+	SHA256 string `json:"sha256"`
+}
+
+// ErrUnnoticedChange reports that a file has another content than an earlier build read, and the
+// same size and times.
+var ErrUnnoticedChange = errors.New("its content changed, and its size and times did not (--force reads all files again)")
+
+// hashInputs sets the hashes of all trace files. It takes those of unchanged files from the work
+// folder and reads the others. hashedBefore then has the paths of the former, stamps the stamps of
+// all.
+func (s *session) hashInputs(ctx context.Context) error {
+	stored := map[string]storedHash{}
+	_ = corpus.ReadJSON(s.FS, filepath.Join(s.Work, hashesFile), 1<<30, &stored) // without it, all are read
+	s.stamps = map[string]traces.Stamp{}
+	s.hashedBefore = map[string]bool{}
+	newest := time.Now().Add(-cmp.Or(s.quiet, quiet)).UnixNano()
+	for i := range s.day.Inputs {
+		in := &s.day.Inputs[i]
+		stamp := in.Stamp()
+		if in.SHA256 != "" || stamp == (traces.Stamp{}) || stamp.Changed > newest {
+			continue
+		}
+		path := absPath(in.Path)
+		s.stamps[path] = stamp
+		if known := stored[path]; known.Stamp == stamp {
+			in.SHA256 = known.SHA256
+			s.hashedBefore[path] = true
+		}
+	}
+	return HashInputs(ctx, s.Config.Workers, s.day.Inputs)
+}
+
+// storeHashes writes the hashes of the trace files to the work folder. It leaves out files that
+// changed shortly before they were read, and those whose hashes a plan has.
+func (s *session) storeHashes() error {
+	hashes := map[string]storedHash{}
+	for i := range s.day.Inputs {
+		path := absPath(s.day.Inputs[i].Path)
+		if stamp, ok := s.stamps[path]; ok {
+			hashes[path] = storedHash{stamp, s.day.Inputs[i].SHA256}
+		}
+	}
+	return s.staging.writeJSON(filepath.Join(s.Work, hashesFile), hashes)
+}
+
+// verifyHashes reads those of the files whose hashes this run did not compute. It returns ErrTerms if
+// one of them does not have its planned hash, ErrUnnoticedChange if it does not have its stored one.
+func (s *session) verifyHashes(ctx context.Context, files []traces.Input) error {
+	for _, in := range files {
+		isStored := s.hashedBefore[absPath(in.Path)]
+		if s.Terms == nil && !isStored {
+			continue
+		}
+		expected := in.SHA256
+		if err := in.Hash(ctx); err != nil {
+			return err
+		}
+		switch {
+		case in.SHA256 == expected:
+		case isStored:
+			return fmt.Errorf("read %s: %w", in.Path, ErrUnnoticedChange)
+		default:
+			return fmt.Errorf("%w: %s was changed since", ErrTerms, in.Path)
+		}
+	}
+	return nil
 }

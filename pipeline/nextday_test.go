@@ -59,11 +59,7 @@ func inputsOf(t *testing.T, days []string) int {
 	t.Helper()
 	n := 0
 	for _, day := range days {
-		files, err := filepath.Glob(filepath.Join(day, "traces", "*", "output.jsonl"))
-		if err != nil || len(files) == 0 {
-			t.Fatalf("find traces: %v", err)
-		}
-		n += len(files)
+		n += len(traceFiles(t, day))
 	}
 	return n
 }

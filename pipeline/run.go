@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
@@ -56,6 +57,9 @@ type Run struct {
 	// Pages renders the reports for people. It returns files of the folder reports, by
 	// name.
 	Pages func(*reports.Set) (map[string][]byte, error)
+
+	// quiet replaces the constant quiet in tests, 0 if it does not.
+	quiet time.Duration
 }
 
 // Event reports one finished unit of a stage.
@@ -121,6 +125,9 @@ func (r *Run) Build(ctx context.Context) (*Summary, error) {
 	}
 	defer release()
 	if err = s.checkSameDay(); err != nil {
+		return nil, err
+	}
+	if err = s.storeHashes(); err != nil {
 		return nil, err
 	}
 	if err = s.mapInputs(ctx, Unsharded); err != nil {

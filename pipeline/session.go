@@ -49,6 +49,10 @@ type session struct {
 	idRedactor *redact.Redactor
 	// plan is set by the group step if it runs in this process.
 	plan *plan
+	// stamps are the stamps of the trace files by path, hashedBefore the paths of those whose hash is
+	// stored in the work folder.
+	stamps       map[string]traces.Stamp
+	hashedBefore map[string]bool
 	// staging is the process's temporary folder, nil if the session writes nothing.
 	staging *staging
 }
@@ -105,7 +109,7 @@ func (s *session) load(ctx context.Context) error {
 	s.adoptPlannedHashes()
 	g, groupCtx := errgroup.WithContext(ctx)
 	g.Go(func() error {
-		return HashInputs(groupCtx, s.Config.Workers, s.day.Inputs)
+		return s.hashInputs(groupCtx)
 	})
 	g.Go(func() error { return s.prepare(groupCtx) })
 	if err := g.Wait(); err != nil {
@@ -217,7 +221,12 @@ func (s *session) assignBlocks() {
 		s.protection.State.Encode(),
 	}
 	var catalog []string
+	latest := map[string]string{}
 	for _, f := range s.day.Files {
+		if latest[f.Kind] == f.SHA256 {
+			continue // a further day with a copy of the file adds nothing to it
+		}
+		latest[f.Kind] = f.SHA256
 		parts = append(parts, []byte(f.Kind), []byte(f.SHA256))
 		if f.Kind == kindCatalog {
 			catalog = append(catalog, f.SHA256)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/internal/asjson"
-	"github.com/trajectory-arena/arena/traces"
 )
 
 // Terms are the properties of a build that all its processes must share.
@@ -121,24 +120,6 @@ func absPath(path string) string {
 		return path
 	}
 	return abs
-}
-
-// verifyHashes reads the files and returns ErrTerms if one of them does not have its planned hash.
-// It does nothing if the run has no plan.
-func (s *session) verifyHashes(ctx context.Context, files []traces.Input) error {
-	if s.Terms == nil {
-		return nil
-	}
-	for _, in := range files {
-		planned := in.SHA256
-		if err := in.Hash(ctx); err != nil {
-			return err
-		}
-		if in.SHA256 != planned {
-			return fmt.Errorf("%w: %s was changed since", ErrTerms, in.Path)
-		}
-	}
-	return nil
 }
 
 // checkTerms returns ErrTerms if the program, the configuration, the instruments (such as the

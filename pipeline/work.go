@@ -53,13 +53,12 @@ func (r *Run) Forget() error {
 		return err
 	}
 	defer release()
-	if err := r.FS.RemoveAll(filepath.Join(r.Work, blocksFolder)); err != nil {
-		return err
+	for _, name := range []string{blocksFolder, findingsFolder, partsFolder, hashesFile} {
+		if err := r.FS.RemoveAll(filepath.Join(r.Work, name)); err != nil {
+			return err
+		}
 	}
-	if err := r.FS.RemoveAll(filepath.Join(r.Work, findingsFolder)); err != nil {
-		return err
-	}
-	return r.FS.RemoveAll(filepath.Join(r.Work, partsFolder))
+	return nil
 }
 
 // removeOldParts removes the data files written for all plans other than p. No run would read them,

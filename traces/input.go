@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+	"golang.org/x/sys/unix"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/cursor"
@@ -77,6 +78,32 @@ func (input *Input) Hash(ctx context.Context) error {
 	}
 	input.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	return nil
+}
+
+// Stamp is what the system tells of a file without reading it. A file whose stamp is unchanged has
+// the same content, unless its file system does not record changes.
+type Stamp struct {
+	Inode uint64 `json:"inode"`
+	Bytes int64  `json:"bytes"`
+	// Modified and Changed are Unix nanoseconds. Programs can set Modified, but not Changed, which
+	// is the time of the last write, rename or change of Modified.
+	Modified int64 `json:"modified"`
+	Changed  int64 `json:"changed"`
+}
+
+// Stamp returns the stamp of the file, the zero value if there is none, as for a file that may not be
+// opened.
+func (input *Input) Stamp() Stamp {
+	var st unix.Stat_t
+	if input.refused != "" || unix.Stat(input.Path, &st) != nil {
+		return Stamp{}
+	}
+	return Stamp{
+		Inode:    st.Ino,
+		Bytes:    st.Size,
+		Modified: st.Mtim.Nano(),
+		Changed:  st.Ctim.Nano(),
+	}
 }
 
 func (input *Input) copyTo(ctx context.Context, w io.Writer) error {
