@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
@@ -242,15 +243,30 @@ func (d *Day) readCatalog(src Sources) error {
 			d.Files = append(d.Files, f)
 			continue
 		}
-		err = d.readFile(kindCatalog, path, func(io.Reader) (int, error) {
-			before := d.Catalog.Len()
-			openErr := d.Catalog.Open(path, maxDocument)
-			return d.Catalog.Len() - before, openErr
-		})
-		if err != nil {
+		if err = d.openCatalog(path); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// openCatalog adds a file to the catalogue. A copy of another file adds nothing and is read for its
+// hash only, since each day may have a copy of hundreds of megabytes.
+func (d *Day) openCatalog(path string) error {
+	others := len(d.Files)
+	if err := d.readFile(kindCatalog, path, func(io.Reader) (int, error) { return 0, nil }); err != nil {
+		return err
+	}
+	f := &d.Files[others]
+	isCopy := func(other File) bool { return other.Kind == kindCatalog && other.SHA256 == f.SHA256 }
+	if slices.ContainsFunc(d.Files[:others], isCopy) {
+		return nil
+	}
+	before := d.Catalog.Len()
+	if err := d.Catalog.Open(path, maxDocument); err != nil {
+		return fmt.Errorf("read %s %s: %w", kindCatalog, path, err)
+	}
+	f.Records = int64(d.Catalog.Len() - before)
 	return nil
 }
 
