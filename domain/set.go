@@ -108,6 +108,9 @@ func (s *Set) ByName(name string) *Domain {
 	return nil
 }
 
+// Forced returns the domain that all attempts are of, nil if each is recognised.
+func (s *Set) Forced() *Domain { return s.forced }
+
 // SHA256 returns the hash of all domains of the set.
 func (s *Set) SHA256() string {
 	hashes := slicesx.Map(s.all(), func(d *Domain) string { return d.SHA256 })

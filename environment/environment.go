@@ -1,5 +1,6 @@
-// Package environment runs episodes for trainers: the tools of the shop behind a session
-// and, at its end, a reward in named parts by the rules that `arena eval` scores by. A
+// Package environment runs episodes for trainers: the tools of the shop, or of an MCP server in
+// another domain, behind a session and, at its end, a reward in named parts. In the shop they follow
+// the rules that `arena eval` scores by; in another domain what is not measured has no value. A
 // failure of the environment itself never counts as a reward of 0: the sample is masked,
 // with the reason.
 package environment
@@ -16,6 +17,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/environment/toolserver"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/student"
@@ -29,6 +31,9 @@ type Environment struct {
 	// Player answers the calls. Its template and dialect are not used, since the trainer
 	// runs the model itself.
 	Player *rollout.Environment
+	// Tools answers the calls in another domain than the shop, in place of Player; nil for the
+	// shop.
+	Tools *toolserver.Server
 	// Rewarder computes the rewards of finished episodes.
 	Rewarder *Rewarder
 	// Refused contains, by problem id, the reasons why problems must not be trained on.
@@ -92,7 +97,7 @@ func (e *Environment) Start(problem string) (*Episode, error) {
 	now := e.Now()
 	if len(e.episodes) >= e.Limits.Episodes {
 		maps.DeleteFunc(e.episodes, func(_ string, ep *Episode) bool {
-			return ep.isAbandoned(now)
+			return ep.removeAbandoned(now)
 		})
 	}
 	if len(e.episodes) >= e.Limits.Episodes {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/environment/reward"
+	"github.com/trajectory-arena/arena/environment/toolserver"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/student/rollout"
 )
@@ -26,6 +27,10 @@ type Episode struct {
 	calls      []executedCall
 	fault      *Fault
 	terminated bool
+	// session runs the calls at the tools of another domain, nil before the first call.
+	session *toolserver.Session
+	// declared is the outcome that the trainer declared, nil if none.
+	declared *float64
 	// verdict is stored for a client that did not receive the answer and retries.
 	verdict *Verdict
 }
@@ -51,12 +56,16 @@ const (
 	FaultUnknown = "episode_unknown"
 	FaultRecord  = "record_failed"
 	FaultJudge   = "judge_failed"
+	FaultTools   = "tools_unreachable"
+	// FaultOutcome is that of an episode whose outcome has a weight but was not declared.
+	FaultOutcome = "outcome_undeclared"
 )
 
 // Verdict is the reward of an episode, or the fault because of which it has none.
 type Verdict struct {
-	Reward  reward.Reward
-	Success bool
+	Reward reward.Reward
+	// Success is nil if the outcome is unknown.
+	Success *bool
 	// Score has the keys of a score line. It is null if Unscored is not empty, which is the
 	// reason.
 	Score    json.RawMessage
@@ -72,14 +81,63 @@ func (ep *Episode) Problem() (*arena.Problem, string) {
 	return &p.All[ep.problem], p.IDs[ep.problem]
 }
 
-// isAbandoned reports whether the episode can be removed from memory: it has ended, or the time
-// since its last use exceeds Limits.Idle. It returns false while one of its calls is in progress.
-func (ep *Episode) isAbandoned(now time.Time) bool {
+// removeAbandoned reports whether the episode can be removed from memory: it has ended, or the time
+// since its last use exceeds Limits.Idle. It then closes the session of the episode. It returns
+// false while one of its calls is in progress.
+func (ep *Episode) removeAbandoned(now time.Time) bool {
 	if !ep.mu.TryLock() {
 		return false
 	}
 	defer ep.mu.Unlock()
-	return ep.verdict != nil || now.Sub(ep.lastUsed) > ep.environment.Limits.Idle
+	isAbandoned := ep.verdict != nil || now.Sub(ep.lastUsed) > ep.environment.Limits.Idle
+	if isAbandoned {
+		ep.closeSession()
+	}
+	return isAbandoned
+}
+
+// closeSession ends the session at the tools in the background, since the server may be slow. Its
+// error is of no use: the episode makes no further calls.
+func (ep *Episode) closeSession() {
+	if ep.session != nil {
+		go ep.session.Close() //nolint:errcheck // see above
+		ep.session = nil
+	}
+}
+
+// runCall executes a call at the shop, or at the tools of the domain. A fault has a kind of this
+// package.
+func (ep *Episode) runCall(ctx context.Context, call model.Call) (rollout.CallResult, *Fault) {
+	e := ep.environment
+	if e.Tools == nil {
+		result, lost := e.Player.RunCall(ctx, call)
+		if lost != nil {
+			return result, &Fault{FaultShop, lost.Reason + " " + lost.Detail}
+		}
+		return result, nil
+	}
+	if ep.session == nil {
+		session, err := e.Tools.Start(ctx)
+		if err != nil {
+			return rollout.CallResult{}, &Fault{FaultTools, err.Error()}
+		}
+		ep.session = session
+	}
+	result, lost := ep.session.RunCall(ctx, call)
+	if lost != nil {
+		return result, &Fault{FaultTools, lost.Detail}
+	}
+	return result, nil
+}
+
+// Declare stores the outcome of the episode as the trainer declares it, from 0 to 1, or nil for an
+// unknown one. It has no effect in the shop, whose rules decide.
+func (ep *Episode) Declare(outcome *float64) {
+	ep.mu.Lock()
+	defer ep.mu.Unlock()
+	if ep.environment.Tools != nil {
+		ep.declared = outcome
+	}
 }
 
 // Call runs a tool and returns the text that the model reads. The calls of one episode run
@@ -107,12 +165,13 @@ func (ep *Episode) Call(ctx context.Context, name, arguments string) (text strin
 		Type:     "function",
 		Function: model.Function{Name: name, Arguments: arguments},
 	}
-	answer, lost := ep.environment.Player.RunCall(ctx, call)
+	answer, lost := ep.runCall(ctx, call)
 	if ctx.Err() != nil { // an interrupted search has no answer
 		return "", nil, ctx.Err()
 	}
 	if lost != nil {
-		ep.fault = &Fault{FaultShop, lost.Reason + " " + lost.Detail}
+		ep.fault = lost
+		ep.closeSession()
 		return "", ep.fault, nil
 	}
 	ep.calls = append(ep.calls, executedCall{call, answer.Answers})
@@ -140,6 +199,7 @@ func (ep *Episode) Finish(ctx context.Context, replies []Reply) (Verdict, error)
 	}
 	ep.verdict = &v
 	ep.calls = nil
+	ep.closeSession()
 	return v, nil
 }
 
@@ -155,7 +215,7 @@ func (ep *Episode) computeVerdict(ctx context.Context, replies []Reply) (Verdict
 
 	e := ep.environment
 	p, id := ep.Problem()
-	result, err := e.Player.Replay(ctx, rollout.Task{
+	result, d, err := ep.replay(ctx, rollout.Task{
 		Problem: p,
 		ID:      id,
 		RunID:   "env",
@@ -164,7 +224,6 @@ func (ep *Episode) computeVerdict(ctx context.Context, replies []Reply) (Verdict
 	if err != nil {
 		return Verdict{}, err
 	}
-	d := rollout.Dialogue(result.Trace)
 	attempt := &reward.Attempt{
 		Trace:      result.Trace,
 		Dialogue:   &d,
@@ -174,6 +233,9 @@ func (ep *Episode) computeVerdict(ctx context.Context, replies []Reply) (Verdict
 	v, err := e.Rewarder.judge(ctx, attempt)
 	if err != nil {
 		return Verdict{Fault: &Fault{FaultJudge, err.Error()}}, ctx.Err()
+	}
+	if e.Rewarder.lacksOutcome(&v) {
+		return Verdict{Fault: &Fault{FaultOutcome, "the reward weighs success, and the trainer declared no outcome"}}, nil
 	}
 	if !matches && replies != nil {
 		v.Reward.Flags = append(v.Reward.Flags, FlagOtherCalls)
@@ -186,6 +248,23 @@ func (ep *Episode) computeVerdict(ctx context.Context, replies []Reply) (Verdict
 		return Verdict{Fault: &Fault{FaultRecord, err.Error()}}, nil //nolint:nilerr // the verdict reports it
 	}
 	return v, nil
+}
+
+// replay returns the finished episode as a trace and as a dialogue.
+func (ep *Episode) replay(ctx context.Context, t rollout.Task) (*rollout.Result, arena.Dialogue, error) {
+	e := ep.environment
+	if e.Tools != nil {
+		result, err := e.Tools.Replay(t, ep.declared)
+		if err != nil {
+			return nil, arena.Dialogue{}, err
+		}
+		return result, e.Tools.Dialogue(result.Trace), nil
+	}
+	result, err := e.Player.Replay(ctx, t)
+	if err != nil {
+		return nil, arena.Dialogue{}, err
+	}
+	return result, rollout.Dialogue(result.Trace), nil
 }
 
 // matchCalls finds for each call in replies the executed call of the same name and arguments. It

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/environment/reward"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/internal/calls"
@@ -17,6 +18,9 @@ import (
 // Rewarder computes the rewards of finished attempts: by the outcome rules, the judge and
 // a preset of weights.
 type Rewarder struct {
+	// Domain is the domain of the attempts if it is not the shop. Scorer, Judge, Frames and Teachers
+	// are then nil, and what they measure has no value.
+	Domain *domain.Domain
 	Suite  *arena.Suite
 	Scorer *outcome.Scorer
 	// Judge grades the reasoning; nil for no judge.
@@ -32,14 +36,15 @@ type Rewarder struct {
 // Line is the reward of one trajectory. Reward is null if the problem is unknown or scoring failed;
 // Failure is then the reason.
 type Line struct {
-	RunID      string          `json:"eval_run_id"`
-	ProblemID  string          `json:"problem_id"`
-	Reward     *float64        `json:"reward"`
-	Components Components      `json:"reward_components"`
-	Success    bool            `json:"success"`
-	Score      json.RawMessage `json:"score"`
-	Quality    *float64        `json:"quality"`
-	Flags      []string        `json:"flags"`
+	RunID      string     `json:"eval_run_id"`
+	ProblemID  string     `json:"problem_id"`
+	Reward     *float64   `json:"reward"`
+	Components Components `json:"reward_components"`
+	// Success is null if the outcome is unknown.
+	Success *bool           `json:"success"`
+	Score   json.RawMessage `json:"score"`
+	Quality *float64        `json:"quality"`
+	Flags   []string        `json:"flags"`
 	// Error is the reason for a missing score, Failure that for a missing reward.
 	Error   string `json:"error,omitempty"`
 	Failure string `json:"failure,omitempty"`
@@ -49,16 +54,19 @@ type Line struct {
 // another order could change the last digit.
 type Components []reward.Component
 
-// MarshalJSON encodes the components as one JSON object, in their order.
+// MarshalJSON encodes the components as one JSON object, in their order. An unmeasured one is null.
 func (cs Components) MarshalJSON() ([]byte, error) {
 	b := []byte{'{'}
 	for i, c := range cs {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		value, err := json.Marshal(c.Value)
-		if err != nil {
-			return nil, err
+		value := []byte("null")
+		if !c.Unmeasured {
+			var err error
+			if value, err = json.Marshal(c.Value); err != nil {
+				return nil, err
+			}
 		}
 		b = append(b, arena.Quote(c.Name)...)
 		b = append(b, ':')
@@ -92,6 +100,10 @@ func (w *Rewarder) RewardTrace(ctx context.Context, t *arena.Trace) (Line, error
 	if err != nil {
 		return line, err
 	}
+	if w.lacksOutcome(&v) {
+		line.Failure = FaultOutcome
+		return line, nil
+	}
 
 	line.Reward = &v.Reward.Total
 	line.Components = v.Reward.Components
@@ -121,6 +133,9 @@ func countUnreadable(d *arena.Dialogue) int {
 // computed from them. If the deciding passage repeats those of earlier episodes, the grade is
 // silentGrade and the verdict has FlagFramed.
 func (w *Rewarder) judge(ctx context.Context, a *reward.Attempt) (Verdict, error) {
+	if w.Domain != nil {
+		return w.judgeInDomain(a), nil
+	}
 	o, err := w.Scorer.Score(ctx, a.Trace, a.Problem)
 	if err != nil {
 		return Verdict{}, err
@@ -129,7 +144,7 @@ func (w *Rewarder) judge(ctx context.Context, a *reward.Attempt) (Verdict, error
 	a.Teacher = w.Teachers[a.Trace.ProblemID]
 
 	v := Verdict{
-		Success:  o.Success,
+		Success:  &o.Success,
 		Score:    outcome.AppendScores(nil, o.Scores),
 		Unscored: o.Error,
 	}
@@ -151,6 +166,33 @@ func (w *Rewarder) judge(ctx context.Context, a *reward.Attempt) (Verdict, error
 		v.Reward.Flags = append(v.Reward.Flags, FlagFramed)
 	}
 	return v, nil
+}
+
+// judgeInDomain returns the verdict on an attempt in another domain than the shop. Its outcome is
+// the declared one, and unknown if none is declared.
+func (w *Rewarder) judgeInDomain(a *reward.Attempt) Verdict {
+	a.Domain = w.Domain
+	v := Verdict{Score: json.RawMessage("null")}
+	ruling := w.Domain.Ruled(a.Trace).Ruling
+	switch {
+	case ruling == nil || ruling.Score == nil:
+		a.UnknownOutcome = true
+		v.Unscored = domain.VoidUndeclared
+		if ruling != nil {
+			v.Unscored = ruling.Void
+		}
+	default:
+		a.Outcome.Success = ruling.Success
+		v.Success = &ruling.Success
+	}
+	v.Reward = w.Weights.Reward(a)
+	return v
+}
+
+// lacksOutcome reports whether the weights reward a success while the outcome is unknown, so that
+// there is no reward.
+func (w *Rewarder) lacksOutcome(v *Verdict) bool {
+	return w.Weights["success"] != 0 && v.Success == nil
 }
 
 // silentGrade is the grade of an episode without thinking: an environment has no log of completions,

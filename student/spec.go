@@ -6,6 +6,7 @@ package student
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -167,7 +168,20 @@ const maxProblemLine = 64 << 20
 // ReadProblems reads a file of problems. A problem without an id gets the name of the file and its
 // position from 0 as its id. An id that contains a secret is redacted, and the position is added. A
 // problem that cannot be scored is an error, since it would count as never solved.
-func ReadProblems(path string) (Problems, error) {
+func ReadProblems(path string) (Problems, error) { return readProblems(path, outcome.Scorable) }
+
+// ReadRequests reads the problems of another domain than the shop, which need no more than a query.
+func ReadRequests(path string) (Problems, error) {
+	return readProblems(path, func(p *arena.Problem) error {
+		if p.Query == "" {
+			return errors.New("it has no query")
+		}
+		return nil
+	})
+}
+
+// readProblems reads a file of problems. It refuses the file if check returns an error for one.
+func readProblems(path string, check func(*arena.Problem) error) (Problems, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return Problems{}, fmt.Errorf("read problems: %w", err)
@@ -190,7 +204,7 @@ func ReadProblems(path string) (Problems, error) {
 		if j, twice := seen[id]; twice {
 			return p, fmt.Errorf("read problems %s: %d and %d have the same problem_id %q", path, j, i, id)
 		}
-		if err := outcome.Scorable(&p.All[i]); err != nil {
+		if err := check(&p.All[i]); err != nil {
 			return p, fmt.Errorf("read problems %s: no rollout of %q could be scored: %w", path, id, err)
 		}
 		seen[id] = i

@@ -9,6 +9,7 @@ import (
 	"crypto/subtle"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -199,6 +200,15 @@ func (s *server) handleVerify(
 		}
 	}
 
+	if declared := row["declared"]; declared != nil {
+		var outcome *float64 // nil if the outcome is null, which is unknown and not 0
+		if err := json.Unmarshal(declared, &outcome); err != nil {
+			writeError(w, http.StatusBadRequest, fmt.Errorf("read declared, the outcome of the episode: %w", err))
+			return
+		}
+		ep.Declare(outcome)
+	}
+
 	verdict, err := ep.Finish(r.Context(), replies)
 	if err != nil && r.Context().Err() == nil {
 		verdict.Fault = &environment.Fault{
@@ -275,7 +285,7 @@ func (s *server) writeFault(
 }
 
 // handleAggregate computes the metrics of a batch of /verify answers: how many samples are scored
-// and masked, and the mean reward and success of the scored ones.
+// and masked, the mean reward of the scored ones, and the mean success of those with an outcome.
 func (s *server) handleAggregate(
 	w http.ResponseWriter,
 	_ *http.Request,
@@ -283,6 +293,7 @@ func (s *server) handleAggregate(
 ) {
 	scored := 0
 	masked := 0
+	known := 0
 	solved := 0
 	sum := 0.0
 	for _, v := range gjson.GetBytes(body, "verify_responses").Array() {
@@ -292,14 +303,20 @@ func (s *server) handleAggregate(
 		}
 		scored++
 		sum += v.Get("reward").Float()
-		if v.Get("success").Bool() {
+		success := v.Get("success")
+		if success.IsBool() { // an unknown outcome is null
+			known++
+		}
+		if success.Bool() {
 			solved++
 		}
 	}
 	metrics := map[string]any{"scored": scored, "masked": masked}
 	if scored > 0 {
 		metrics["mean/reward"] = sum / float64(scored)
-		metrics["mean/success"] = float64(solved) / float64(scored)
+	}
+	if known > 0 {
+		metrics["mean/success"] = float64(solved) / float64(known)
 	}
 	writeJSON(w, http.StatusOK, map[string]any{
 		"group_level_metrics": []any{},

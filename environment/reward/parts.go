@@ -2,6 +2,7 @@ package reward
 
 import (
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/judges/shop/outcome"
 )
 
@@ -17,12 +18,41 @@ type Part struct {
 	measure func(*facts) float64
 }
 
+// The parts that attempts in other domains than the shop have, too.
+const (
+	partSuccess    = "success"
+	partInvented   = "invented_ids"
+	partUnreadable = "unreadable_calls"
+	partRepeated   = "repeated_calls"
+)
+
+// IsMeasured reports whether the part is measured of attempts in the domain d, nil for the shop:
+// success if outcomes are declared, and invented ids if a tool has arguments that are ids.
+func (p *Part) IsMeasured(d *domain.Domain) bool {
+	if d == nil {
+		return true
+	}
+	switch p.Name {
+	case partSuccess:
+		return d.Outcome.From == domain.FromDeclared
+	case partInvented:
+		for _, tool := range d.Tools {
+			if len(tool.IDs) > 0 {
+				return true
+			}
+		}
+		return false
+	default:
+		return p.Name == partUnreadable || p.Name == partRepeated
+	}
+}
+
 // parts are the parts of a reward in the order in which they are summed. Except for success, the
 // parts that can add to a reward are 0 until a tool has shown a requested product, so that an agent
 // cannot earn a reward by browsing the shop.
 var parts = []Part{
 	{
-		Name: "success", Low: 0, High: 1, measure: measureSuccess,
+		Name: partSuccess, Low: 0, High: 1, measure: measureSuccess,
 		Formula: "1 where the attempt is a success by the subnet's own rules (docs/outcome.md)",
 	},
 	{
@@ -58,15 +88,15 @@ var parts = []Part{
 		Formula: "F1 of the calls against those of a teacher's attempt at the problem, arguments included; 0 without a teacher",
 	},
 	{
-		Name: "invented_ids", Low: 0, High: 1, measure: measureInvented,
-		Formula: "share of the product ids named in calls that no tool had shown before",
+		Name: partInvented, Low: 0, High: 1, measure: measureInvented,
+		Formula: "share of the ids named in calls that no tool had shown before",
 	},
 	{
-		Name: "unreadable_calls", Low: 0, High: 1, measure: measureUnreadable,
+		Name: partUnreadable, Low: 0, High: 1, measure: measureUnreadable,
 		Formula: "share of the calls that cannot be read",
 	},
 	{
-		Name: "repeated_calls", Low: 0, High: 1, measure: measureRepeated,
+		Name: partRepeated, Low: 0, High: 1, measure: measureRepeated,
 		Formula: "share of the calls that were made before, arguments included",
 	},
 	{

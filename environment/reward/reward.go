@@ -13,6 +13,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
@@ -28,12 +29,18 @@ type Attempt struct {
 	Unreadable int
 	// Teacher are the calls of an attempt that solved the problem, nil if none.
 	Teacher []arena.Call
+	// Domain is the domain of the attempt if it is not the shop. UnknownOutcome reports whether
+	// its outcome is unknown.
+	Domain         *domain.Domain
+	UnknownOutcome bool
 }
 
 // Component is one part of a reward: the measured value times its weight.
 type Component struct {
 	Name  string
 	Value float64
+	// Unmeasured reports whether the part is not measured of the attempt. Value is then 0.
+	Unmeasured bool
 }
 
 // Reward is the reward of an attempt. All attempts have the same components, in the order
@@ -54,24 +61,52 @@ func (w Weights) Reward(a *Attempt) Reward {
 	f := measureFacts(a)
 	r := Reward{Flags: f.flags()}
 	for _, p := range parts {
+		if !p.IsMeasured(a.Domain) || p.Name == partSuccess && a.UnknownOutcome {
+			r.Components = append(r.Components, Component{Name: p.Name, Unmeasured: true})
+			continue
+		}
 		value := float64(w[p.Name]*p.measure(f)) + 0 // + 0 turns -0 into 0
-		r.Components = append(r.Components, Component{p.Name, value})
+		r.Components = append(r.Components, Component{Name: p.Name, Value: value})
 		r.Total += value
 	}
 	return r
 }
 
+// Measured returns the names of the parts with a weight that are measured in the domain d.
+func (w Weights) Measured(d *domain.Domain) (names []string) {
+	for _, p := range parts {
+		if w[p.Name] != 0 && p.IsMeasured(d) {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// CheckDomain returns an error if a part with a weight is not measured of attempts in the domain d.
+func (w Weights) CheckDomain(d *domain.Domain) error {
+	for _, p := range parts {
+		if w[p.Name] != 0 && !p.IsMeasured(d) {
+			return fmt.Errorf("the reward weighs %s, which is not measured in domain %s", p.Name, d.Name)
+		}
+	}
+	return nil
+}
+
 //go:embed presets/*.yaml
 var presetFiles embed.FS
 
-// Presets returns the names of the built-in presets.
+// Presets returns the names of the built-in presets for the shop.
 func Presets() []string { return []string{"strict", "paper", "dense"} }
+
+// General is the built-in preset for other domains than the shop. It has only costs, so that alone it
+// pays an agent that does nothing most.
+const General = "general"
 
 // Open reads the preset of this name, or else a file of the same format.
 func Open(name string) (Weights, error) {
 	var b []byte
 	var err error
-	if slices.Contains(Presets(), name) {
+	if name == General || slices.Contains(Presets(), name) {
 		b, err = presetFiles.ReadFile("presets/" + name + ".yaml")
 	} else {
 		b, err = os.ReadFile(name)

@@ -231,7 +231,7 @@ func (f *payFlags) lines(
 		if line.Reward != nil {
 			paid++
 		}
-		if line.Success {
+		if line.Success != nil && *line.Success {
 			solved++
 		}
 	}

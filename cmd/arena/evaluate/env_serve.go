@@ -19,6 +19,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/judges/frames"
 	"github.com/trajectory-arena/arena/shop"
+	"github.com/trajectory-arena/arena/student"
 	"github.com/trajectory-arena/arena/student/dialect"
 	"github.com/trajectory-arena/arena/student/rollout"
 )
@@ -33,6 +34,7 @@ type envFlags struct {
 	failures         gym.FailureStyle
 	door             cli.Door
 	maxSteps         int
+	domain, mcp      string
 }
 
 func newEnvServe(s *cli.Streams) *cobra.Command {
@@ -43,6 +45,9 @@ func newEnvServe(s *cli.Streams) *cobra.Command {
 	}
 	c := cli.Command("serve --problems F --catalog F --corpus C", "Serve episodes to a trainer", cli.NumArgs(0, 0),
 		func(c *cobra.Command, _ []string) error {
+			if f.domain != "" || f.mcp != "" {
+				return f.runDomain(c, s)
+			}
 			return f.run(c.Context(), s)
 		})
 	f.add(c)
@@ -78,6 +83,7 @@ func (f *envFlags) add(c *cobra.Command) {
 	fl.DurationVar(&f.limits.Age, "episode-timeout", f.limits.Age, "maximum time of one episode; longer ones are masked")
 	fl.DurationVar(&f.limits.Idle, "idle-timeout", f.limits.Idle, "time without a request after which an episode may be closed to make room")
 	cli.Writes(c, "record")
+	f.addDomain(c)
 }
 
 // spare is the size in bytes of an allocation that is never used, so that it takes no memory. The
@@ -95,17 +101,9 @@ func (f *envFlags) run(ctx context.Context, s *cli.Streams) (err error) {
 	if err != nil {
 		return err
 	}
-	e := &environment.Environment{
-		Problems: problems,
-		Limits:   f.limits,
-		Now:      time.Now,
-		NewID:    rand.Text,
-	}
-	if e.Refused, err = f.guard.refused(problems); err != nil {
+	e, err := f.newEnvironment(problems)
+	if err != nil {
 		return err
-	}
-	if len(e.Refused) == len(problems.All) {
-		return cli.Usage(fmt.Errorf("all %d problems are refused: they are protected, or paraphrases of protected ones", len(problems.All)), "train on other problems")
 	}
 	local, err := f.shop.open(ctx)
 	if err != nil {
@@ -134,6 +132,23 @@ func (f *envFlags) run(ctx context.Context, s *cli.Streams) (err error) {
 	}))
 }
 
+// newEnvironment returns an environment of the problems that may be trained on, without tools.
+func (f *envFlags) newEnvironment(problems student.Problems) (e *environment.Environment, err error) {
+	e = &environment.Environment{
+		Problems: problems,
+		Limits:   f.limits,
+		Now:      time.Now,
+		NewID:    rand.Text,
+	}
+	if e.Refused, err = f.guard.refused(problems); err != nil {
+		return nil, err
+	}
+	if len(e.Refused) == len(problems.All) {
+		return nil, cli.Usage(fmt.Errorf("all %d problems are refused: they are protected, or paraphrases of protected ones", len(problems.All)), "train on other problems")
+	}
+	return e, nil
+}
+
 func (f *envFlags) fill(e *environment.Environment, local shop.Local) (err error) {
 	if e.Harness, err = shop.Profile(f.harness); err != nil {
 		return err
@@ -145,7 +160,13 @@ func (f *envFlags) fill(e *environment.Environment, local shop.Local) (err error
 	if e.Rewarder.Teachers, err = f.guard.teachers(); err != nil {
 		return err
 	}
-	if e.Player = f.newPlayer(e.Harness, local); f.record == "" {
+	e.Player = f.newPlayer(e.Harness, local)
+	return f.openRecord(e)
+}
+
+// openRecord opens the record of the episodes, if the user wants one.
+func (f *envFlags) openRecord(e *environment.Environment) (err error) {
+	if f.record == "" {
 		return nil
 	}
 	e.Record, err = environment.NewRecord(
