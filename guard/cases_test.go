@@ -98,3 +98,38 @@ func readEntries(t *testing.T, files []string, keep func(line int) bool) (entrie
 	}
 	return entries
 }
+
+// TestShortHonestRequests holds short requests, most with a price in dollars, against a bank of short
+// requests in pesos: a common word or a converted price alone is no reason to drop one. Beside the
+// project's own texts it reads those of an examiner.
+func TestShortHonestRequests(t *testing.T) {
+	t.Parallel()
+	for _, folder := range []string{"testdata", filepath.Join("..", "..", "shared", "cases", "guard")} {
+		files := []string{filepath.Join(folder, "short_bank.jsonl")}
+		if _, err := os.Stat(files[0]); err != nil && folder != "testdata" {
+			continue
+		}
+		bank := readEntries(t, files, nil)
+		g := newTestGuard(t, bank)
+		n := 0
+		err := rows.Each(filepath.Join(folder, "short_honest.jsonl"), func(row rows.Row) error {
+			candidate, err := ReadCandidate(row)
+			if err != nil {
+				return err
+			}
+			n++
+			if f := g.Check(candidate); f.Drop {
+				t.Errorf("%s, %s: dropped for %s: %s", folder, candidate.Text, f.Match, f.Evidence)
+			}
+			return nil
+		})
+		if err != nil || n < 8 {
+			t.Errorf("%s: %d honest requests, want at least 8: %v", folder, n, err)
+		}
+		for _, e := range bank {
+			if f := g.Check(Candidate{Text: e.Text}); !f.Same {
+				t.Errorf("%s: the protected request %q is not found", folder, e.Text)
+			}
+		}
+	}
+}
