@@ -11,6 +11,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
@@ -147,6 +148,7 @@ type Closed struct {
 	bank      *guard.State
 	withEval  bool
 	protected finish.ProtectedEntries
+	requests  *guard.Scanner
 }
 
 // ReadClosed reads the protected problems of the corpus in dir and of held-out files. It returns
@@ -184,6 +186,9 @@ func newClosed(
 		c.protected.Eval = nil
 	}
 	entries := slices.Concat(c.protected.HeldOut, c.protected.NeverTouch, c.protected.Eval)
+	c.requests = guard.NewScanner(slicesx.Map(entries, func(e guard.Entry) guard.Entry {
+		return guard.Entry{Text: e.Text}
+	}))
 	seen := map[string]bool{}
 	err := finish.Table(source, finish.TableAttempts, func(a *rows.Attempt) error {
 		visit(a)
@@ -196,6 +201,10 @@ func newClosed(
 	c.Scanner = guard.NewScanner(entries)
 	return c, err
 }
+
+// FindRequest returns a description of the first protected request in text, empty if the text has
+// none.
+func (c *Closed) FindRequest(text string) string { return c.requests.Find(text) }
 
 // Holds reports whether the problems of a cluster are protected.
 func (c *Closed) Holds(cluster string) bool {

@@ -84,7 +84,7 @@ func (f *labelFlags) draw(
 		return err
 	}
 	for i := range shown {
-		if closed != nil && closed.Find(said(shown[i].Story)) != "" {
+		if closed != nil && isClosed(closed, shown[i].Story) {
 			shown[i].Story = nil
 		}
 	}
@@ -195,6 +195,14 @@ func (f *labelFlags) stories(
 		}
 	}
 	return shown, nil
+}
+
+// isClosed reports whether a story must not be shown: what customer and model wrote has a protected
+// request, id or title, or any other text of it a protected request. Results of tools show the items
+// of a shop to everyone, and so the ids and titles of protected ones.
+func isClosed(closed *public.Closed, s *attempt.Story) bool {
+	whole, err := json.Marshal(s)
+	return err != nil || closed.Find(said(s)) != "" || closed.FindRequest(string(whole)) != ""
 }
 
 // said returns what customer and model wrote in an attempt, with the arguments of calls, one

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestLabelHidesRequestsInResults: a person who labels a day learns no held-out request, also not from
+// a result of a tool that quotes it, unless asked for.
+func TestLabelHidesRequestsInResults(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	if err := os.CopyFS(in("day"), os.DirFS(testDay)); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(in("day"), "traces", "*", "output.jsonl.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	title := regexp.MustCompile(`"title": "[^"]+ set"`)
+	quoted := fmt.Sprintf(`"title": %q`, "No item for: "+matrixForms["verbatim"])
+	n := 0
+	for _, file := range files {
+		err = rewrite(file, func(line string) string {
+			if n++; n%2 == 0 {
+				return line // some stay as they are
+			}
+			return title.ReplaceAllString(line, quoted)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(t, in("held.jsonl"), []byte(matrixHeld+"\n"))
+	if code, _, stderr := arenaRun("build", in("day"), "--held-out", in("held.jsonl"), "-o", in("corpus"), "-q"); code != 0 {
+		t.Fatalf("build ends with %d: %s", code, stderr)
+	}
+	for flag, want := range map[string]bool{"--seed=1": false, "--with-held-out": true} {
+		out := in("sample" + flag)
+		if code, _, stderr := arenaRun("label", in("corpus"), "--n", "1000", flag, "-o", out); code != 0 {
+			t.Fatalf("label %s ends with %d: %s", flag, code, stderr)
+		}
+		page, err := os.ReadFile(filepath.Join(out, "label.html"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(string(page), "camping stove by brasko"); got != want {
+			t.Errorf("label %s: the page has the held-out request: %v, want %v", flag, got, want)
+		}
+		if !strings.Contains(string(page), "The customer wants") {
+			t.Errorf("label %s: the page shows no other attempt", flag)
+		}
+	}
+}
