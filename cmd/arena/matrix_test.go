@@ -122,6 +122,10 @@ var matrixRoutes = []struct{ out, command, lost, refused, shows string }{
 	{"exported", "export mixed --profile openai-jsonl --profile hf-json --profile sharegpt", unguarded, "", ""},
 	{"converted", "convert mixed --to openai", unguarded, "", ""},
 	{"label", "label mixed", unguarded, "", ""},
+	{"sample", "label guarded", unguarded, "", ""},
+	{"pages", "view guarded --public", unguarded, "", ""},
+	{"", "inspect guarded --head 100", unguarded, "", ""},
+	{"", "verify public --public --held-out guarded", unguarded, "", ""},
 
 	{"guarded", "build DAY EPISODES --force", bare, "are not given", ""},
 	{"staged", "build DAY EPISODES --plan plan-bare --shards 2", bare, "are not given", ""},
@@ -141,6 +145,9 @@ var matrixRoutes = []struct{ out, command, lost, refused, shows string }{
 	{"converted", "convert mixed-file --to openai", bare, "", ""},
 
 	{"label-bare", "label open", bare, "", ""},
+	{"pages-bare", "view open --public --held-out HELD", bare, "", ""},
+	{"", "inspect mixed --head 100", bare, "", ""},
+	{"", "verify open --public --held-out HELD", bare, "what is protected", ""},
 
 	{"next2", "build DAY EPISODES --bank nowhere/bank.json", gone, "nowhere", ""},
 	{"", "stage map --plan plan-lost --work w2 --shard 0/2", gone, "lost.jsonl", ""},
@@ -158,11 +165,14 @@ var matrixRoutes = []struct{ out, command, lost, refused, shows string }{
 	{"exported2", "export bankless --profile openai-jsonl --profile hf-json --profile sharegpt", gone, "bank", ""},
 	{"converted2", "convert bankless --to openai", gone, "", ""},
 	{"label2", "label bankless", gone, "bank", ""},
+	{"pages2", "view bankless --public", gone, "bank", ""},
+	{"", "inspect bankless --head 100", gone, "", ""},
+	{"", "verify public --public --held-out bankless", gone, "bank", ""},
 }
 
 // matrixSample are the routes that run without the tag long, of those without the flag
 // only builds. Of what they show, verify and leak are asked about the rows alone.
-var matrixSample = strings.Fields("open loose both guarded imported imported2 imported3 imported4 mixed next2")
+var matrixSample = strings.Fields("open loose both guarded sample pages imported imported2 imported3 imported4 mixed next2")
 
 // The places of a row of messages, of an attempt of a day, of an episode, and of what a
 // student says. Of an attempt the harness's own prompt and tools come into the row, and
@@ -230,7 +240,7 @@ func TestNothingHeldOutReachesTraining(t *testing.T) {
 		if args[0] == "build" || args[0] == "recipe" && !slices.Contains(args, "rewrite") {
 			args = append(args, strings.Fields("--set filter.unknown=keep --set guard.seed=2 --set guard.shares.eval=0.03 --set guard.shares.never_touch=0.03")...)
 		}
-		if args[0] != "label" {
+		if !slices.Contains([]string{"label", "view", "inspect"}, args[0]) {
 			args = append(args, "-q")
 		}
 		said, err := run(args...)
@@ -238,10 +248,19 @@ func TestNothingHeldOutReachesTraining(t *testing.T) {
 			t.Errorf("%s, %s: %v, want %q\n%s", r.command, r.lost, err, r.refused, said)
 			continue
 		}
+		if args[0] == "inspect" {
+			for _, c := range m.in(said) {
+				t.Errorf("%s: what is said holds %s", r.command, &c)
+			}
+		}
 		if _, err := os.Stat(in(r.out)); r.out == "" || os.IsNotExist(err) {
 			continue
 		}
-		found, honest := m.trained(t, in(r.out))
+		read := m.trained
+		if slices.Contains([]string{"sample", "pages", "pages-bare"}, r.out) {
+			read = m.paged
+		}
+		found, honest := read(t, in(r.out))
 		if honest == 0 {
 			t.Errorf("%s: the honest rows are gone", r.command)
 		}
@@ -702,6 +721,24 @@ func (m *matrix) trained(t *testing.T, path string) (found []cell, honest int) {
 		}
 	}
 	return found, honest
+}
+
+// paged are the cells whose text stands in a file of pages, and how many files there are.
+func (m *matrix) paged(t *testing.T, dir string) (found []cell, files int) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		files++
+		found = append(found, m.in(string(text))...)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found, files
 }
 
 // in are the cells whose mark and text stand in a row; a row of two attempts has the mark

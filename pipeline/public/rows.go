@@ -11,7 +11,6 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
-	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
@@ -148,7 +147,10 @@ type Closed struct {
 	bank      *guard.State
 	withEval  bool
 	protected finish.ProtectedEntries
-	requests  *guard.Scanner
+	// requests finds the protected requests alone, guard also rewordings of them. guard is nil if
+	// nothing is protected.
+	requests *guard.Scanner
+	guard    *guard.Guard
 }
 
 // ReadClosed reads the protected problems of the corpus in dir and of held-out files. It returns
@@ -186,9 +188,9 @@ func newClosed(
 		c.protected.Eval = nil
 	}
 	entries := slices.Concat(c.protected.HeldOut, c.protected.NeverTouch, c.protected.Eval)
-	c.requests = guard.NewScanner(slicesx.Map(entries, func(e guard.Entry) guard.Entry {
-		return guard.Entry{Text: e.Text}
-	}))
+	if err := c.setRequests(entries); err != nil {
+		return nil, err
+	}
 	seen := map[string]bool{}
 	err := finish.Table(source, finish.TableAttempts, func(a *rows.Attempt) error {
 		visit(a)
@@ -202,9 +204,26 @@ func newClosed(
 	return c, err
 }
 
-// FindRequest returns a description of the first protected request in text, empty if the text has
-// none.
-func (c *Closed) FindRequest(text string) string { return c.requests.Find(text) }
+// setRequests sets what finds the requests of entries.
+func (c *Closed) setRequests(entries []guard.Entry) (err error) {
+	var requests []guard.Entry
+	for _, e := range entries {
+		if e.Text != "" {
+			requests = append(requests, guard.Entry{ID: e.ID, Text: e.Text, Terms: e.Terms})
+		}
+	}
+	c.requests = guard.NewScanner(requests)
+	if len(requests) > 0 {
+		c.guard, err = guard.New(requests, guard.Config{})
+	}
+	return err
+}
+
+// Asks reports whether text quotes a protected request, or one of the other texts asks for the same
+// in other words.
+func (c *Closed) Asks(text string, others []string) bool {
+	return c.requests.Find(text) != "" || c.guard != nil && c.guard.Check(guard.Candidate{Context: others}).Drop
+}
 
 // Holds reports whether the problems of a cluster are protected.
 func (c *Closed) Holds(cluster string) bool {

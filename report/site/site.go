@@ -50,6 +50,9 @@ type Corpus struct {
 	// Secret returns what must not be published in a text, "" if there is nothing. It is nil for
 	// pages that are not published.
 	Secret func(text string) string
+	// IsClosed reports whether a dialogue must not be published, beside what Secret finds in it. It is
+	// set if Secret is.
+	IsClosed func(s *attempt.Story) bool
 	// Hidden is the number of records that the published pages leave out.
 	Hidden int
 	// All reports whether the dialogue of every attempt can be read on request.
@@ -224,7 +227,7 @@ func (c *Corpus) attempt(
 func (c *Corpus) argumentScript(key string, a *attempt.Argument) ([]byte, error) {
 	if c.Secret != nil {
 		b, err := json.Marshal(a)
-		if err == nil && c.Secret(string(b)) != "" {
+		if err == nil && (c.Secret(string(b)) != "" || c.IsClosed(a.Story)) {
 			a = c.Ledger.Argue(a.Number) // what the ledger tells is public, or it would lack the line
 		}
 	}

@@ -198,27 +198,28 @@ func (f *labelFlags) stories(
 }
 
 // isClosed reports whether a story must not be shown: what customer and model wrote has a protected
-// request, id or title, or any other text of it a protected request. Results of tools show the items
-// of a shop to everyone, and so the ids and titles of protected ones.
+// request, also in other words, or an id or title, or any other text of it a protected request.
+// Results of tools show items to everyone, and so the ids and titles of protected ones.
 func isClosed(closed *public.Closed, s *attempt.Story) bool {
+	if s == nil {
+		return false
+	}
+	texts := ownTexts(s)
 	whole, err := json.Marshal(s)
-	return err != nil || closed.Find(said(s)) != "" || closed.FindRequest(string(whole)) != ""
+	return err != nil || closed.Find(strings.Join(texts, "\n")) != "" || closed.Asks(string(whole), texts)
 }
 
-// said returns what customer and model wrote in an attempt, with the arguments of calls, one
-// text a line. It leaves out the results of tools, which show everything that a search found.
-func said(s *attempt.Story) string {
-	if s == nil {
-		return ""
-	}
-	texts := []string{s.Query}
+// ownTexts returns the system prompt of an attempt and what customer and model wrote, with the arguments
+// of calls. It leaves out the results of tools, which show everything that a search found.
+func ownTexts(s *attempt.Story) []string {
+	texts := []string{s.System, s.Query}
 	for _, t := range s.Turns {
 		texts = append(texts, t.User, t.Think, t.Text)
 		for _, c := range t.Calls {
 			texts = append(texts, c.Arguments)
 		}
 	}
-	return strings.Join(texts, "\n")
+	return texts
 }
 
 // nearest is the number of protected requests that are shown with an attempt, those most similar to

@@ -10,6 +10,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/pipeline/public"
+	"github.com/trajectory-arena/arena/report/attempt"
 	"github.com/trajectory-arena/arena/report/site"
 )
 
@@ -39,6 +40,7 @@ func (f *viewFlags) redacted(c *site.Corpus, dir string) error {
 		}
 		return closed.Find(text)
 	}
+	c.IsClosed = func(s *attempt.Story) bool { return isClosed(closed, s) }
 	total := len(c.Ledger.Lines)
 	c.Ledger.Keep(func(i int) bool {
 		line := c.Ledger.Lines[i]
@@ -46,7 +48,8 @@ func (f *viewFlags) redacted(c *site.Corpus, dir string) error {
 			line.Values(),
 			c.Ledger.Argue(i),
 		})
-		return err == nil && !closed.Holds(line.Attempt.Cluster) && c.Secret(string(values)) == ""
+		text := string(values)
+		return err == nil && !closed.Holds(line.Attempt.Cluster) && c.Secret(text) == "" && !closed.Asks(text, []string{text})
 	})
 	c.Hidden = total - len(c.Ledger.Lines)
 	return nil
