@@ -116,9 +116,10 @@ func (t *EmbeddingTier) measureLimits(ctx context.Context) error {
 // background returns the number of protected requests that the limits are computed from.
 func (t *EmbeddingTier) background() int { return min(len(t.vectors), maxBackground) }
 
-// consistentLead returns n.lead, how much the nearest request leads the next ones. It returns 0 if
-// the text is of another kind than a request, if a number of the text contradicts the nearest
-// request, or if the text shares too few words with that request although its words are known.
+// consistentLead returns n.lead: how much more similar the text is to the nearest protected request
+// than to the next ones. It returns 0 if the text does not resemble a request at all, if a number of
+// the text contradicts the nearest request, or if the text shares too few words with that request
+// although the guard's lexicon has the words of the text.
 func (t *EmbeddingTier) consistentLead(text string, n nearest) float64 {
 	words := t.guard.index().lexical
 	request := t.entries[n.at]

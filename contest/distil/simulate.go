@@ -43,8 +43,10 @@ type noise struct {
 // challenger are used as noise.
 const minPrompts = 40
 
-// collectNoise collects the noise (the variation of KLs between prompts) of all rounds in which
-// an honest challenger (not excluded) has a KL on each prompt of the king, at least minPrompts. Of several
+// collectNoise returns the noise of each usable round: the king's KLs and, for each challenger, by
+// how much its lead over the king on each prompt differs from its mean lead. It leaves out
+// challengers that the round excludes, and those that do not have a KL for each prompt of the king
+// or for fewer than minPrompts prompts. A round without a challenger left is not usable. Of several
 // rounds of one block, only the first is used.
 func collectNoise(rounds []*Round) []noise {
 	var out []noise

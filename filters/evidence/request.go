@@ -43,8 +43,9 @@ type value struct {
 	distinct bool
 }
 
-// minDistinct is the minimum number of characters of a single word or number that is evidence of a
-// call when a reply contains it. Counts, page numbers and units are shorter; "true" is excluded.
+// minDistinct is the minimum number of characters of an argument value of one word that is
+// distinct: if a model's reply contains it, the reply is probably about the call. Most counts, page
+// numbers and units are shorter, and so is "true".
 const minDistinct = 5
 
 // maxValues is the maximum number of argument values of one logged tool request that are searched

@@ -185,9 +185,10 @@ func (s *scanner) isDigitAt(i int) bool {
 }
 
 // groupFollows reports whether the sign c at the current position separates thousands in the number
-// that begins at start: exactly three digits follow it, and at most three are before it. A point
-// separates them only if the number so far has at most seven bytes and does not start with 0, and
-// no k follows: 2.692k is 2,692.
+// that begins at start: exactly three digits follow it, and at most three stand between it and the
+// start of the number or the separator before it. A point is a separator only if the number so far
+// has at most seven bytes and does not start with 0, and no k follows the three digits: 2.692k is
+// the number 2,692.
 func (s *scanner) groupFollows(start int, c byte) bool {
 	if c != ',' && c != '\'' && c != '.' {
 		return false

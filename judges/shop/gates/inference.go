@@ -45,7 +45,8 @@ func inferenceGate(t *arena.Trace, d *arena.Dialogue) finding {
 }
 
 // completion is one reply of the model: its length in tokens, the number of its step as the
-// dialogue shows it, and a quote as evidence.
+// dialogue shows it, and a passage of it that the judgement quotes as evidence of gate 1 (that a
+// model was asked).
 type completion struct {
 	tokens int
 	step   int

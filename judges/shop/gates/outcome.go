@@ -2,8 +2,10 @@ package gates
 
 import "slices"
 
-// progress tells how many of the conditions of a reasoned choice (gate 4, the last test of the
-// reasoning) were met, from none to all but the last.
+// progress is how far the reasoning got towards a reasoned choice (gate 4, the last test of the
+// reasoning) before it failed. The conditions are tested in the order of the constants: two
+// candidates named, one preferred for a reason, that one recommended, and it is not dearer if the
+// reason is its price.
 type progress uint8
 
 const (

@@ -103,10 +103,10 @@ func (r *reading) isNote(sentence int) bool {
 	return s.classes&(planWord|requireWord) == 0 && s.length() <= maxNote
 }
 
-// isBareID reports whether the id c is only the object of an action, as in "open 612". The clause
-// around the id then has no word that judges or compares, and either a word for an action or fewer
-// than three other words, all in a script with blanks. An id that is compared with another one is
-// not bare.
+// isBareID reports whether the id c is only the object of an action, as in "open 612". This is so if
+// the clause around the id has no word that judges or compares, does not compare the id with another
+// one, and meets one of two conditions: it has a word for an action, or it has fewer than three
+// other words and is written in a script that puts spaces between words.
 func (r *reading) isBareID(c *cite) bool {
 	const comment = evalWord | compareWord | rejectWord | seeWord | contrastWord | preferWord | verdictWord
 	const action = actWord | chooseWord | planWord
