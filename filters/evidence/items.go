@@ -131,7 +131,10 @@ func (a *Attempt) countInvented() (invented, named int) {
 // of the dialogue, or in any logged answer. It also returns true if an answer was not recorded.
 func (a *Attempt) KnownBefore(id string, claim int) bool {
 	for i := claim - 1; i >= 0; i-- {
-		if slices.Contains(a.Claims[i].Shown, id) {
+		c := &a.Claims[i]
+		// A result may repeat an id that its own call invented.
+		isNew := !slices.Contains(c.Act.IDs, id)
+		if slices.Contains(c.Shown, id) || isNew && strings.Contains(string(c.Call.Result), id) {
 			return true
 		}
 	}

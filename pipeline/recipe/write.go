@@ -297,8 +297,8 @@ func (w *work) about() string {
 
 func (p *Proof) text() string {
 	return fmt.Sprintf(`Rollouts were played at training problems only, and the split is pinned in bank.json (sha256 %s): %d clusters
-in train, %d in eval, %d never touched. %d rows were of clusters outside train and are not here. %d rows were held
-against %d protected problems (%d from held-out files): %d were dropped. The planted canaries were %s.
+in train, %d in eval, %d never touched. %d rows belong to clusters outside train and were left out. %d rows were compared
+with %d protected problems (%d from held-out files), and %d were dropped. The planted canaries were %s.
 `, p.BankSHA256, p.Clusters[guard.PoolTrain], p.Clusters[guard.PoolEval], p.Clusters[guard.PoolNeverTouch],
 		len(p.Outside), p.Guard.Rows, p.Guard.Protected(), p.HeldOut, len(p.Guard.Dropped), p.Canary) + "\n" +
 		corpus.Table("planted as | planted: | found: | recall:", p.Guard.Injection.Kinds, func(k guard.InjectionRecall) string {
