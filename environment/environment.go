@@ -193,7 +193,8 @@ func Teachers(s *finish.Source) (map[string][]arena.Call, error) {
 	return teachers, err
 }
 
-// cloneCalls returns copies of the tool calls in a conversation. They share no memory with the
+// cloneCalls returns the tool calls in a conversation with copied names and arguments, without ids
+// and results. They share no memory with the
 // messages, which are only valid while their batch of rows is read.
 func cloneCalls(messages []chat.Message) []arena.Call {
 	var calls []arena.Call

@@ -263,8 +263,8 @@ func (g *Guard) checkModelText(label, text string) Finding {
 const minRequestBytes = 16
 
 // checkText checks a text of the dialogue that the model did not write for protected problems: as
-// written, in plain letters, and with each disguise, such as base64, undone. It returns the
-// strongest finding.
+// written, in plain letters, and with each disguise, such as base64, undone. It returns the first
+// protected id or title, else an equal request, else the strongest finding.
 func (g *Guard) checkText(text string) Finding { return g.checkCovering(text, 0) }
 
 // checkCovering checks a text as checkText does, but the detector of reworded requests (lexical

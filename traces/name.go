@@ -97,7 +97,8 @@ func (input *Input) pathIDs() (run, problem string) {
 	return run, problem
 }
 
-// stdinRun is the run id of records from standard input that have no run id.
+// stdinRun is the run id of records from standard input that have neither a run id nor a recorded
+// session, if Options sets no RunID.
 const stdinRun = "stdin"
 
 // runDigits is the number of hex digits of a file's checksum that fileRunID uses. They are 64 bits,

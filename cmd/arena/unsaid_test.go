@@ -114,7 +114,7 @@ func TestThinkingThatNoModelSaidReachesNoRow(t *testing.T) {
 	dir := t.TempDir()
 	day, out, exports := dayWithSwappedThinking(t), filepath.Join(dir, "out"), filepath.Join(dir, "exports")
 	words := must(t, cli.ExitOK, "build", day, "-o", out, "--steps")
-	if !strings.Contains(words, "have no thinking in their rows: no reply of the log holds it (thinking_unsaid)") {
+	if !strings.Contains(words, "have no thinking, because no model reply in their log contains it (thinking_unsaid)") {
 		t.Errorf("the funnel does not tell it:\n%s", words)
 	}
 	must(t, cli.ExitOK, "verify", out)
@@ -137,7 +137,7 @@ func TestThinkingThatNoModelSaidReachesNoRow(t *testing.T) {
 	}
 	card, err := os.ReadFile(filepath.Join(out, "README.md"))
 	count := fmt.Sprintf("%d of all", stripped)
-	if err != nil || !strings.Contains(string(card), count) || !strings.Contains(string(card), "cannot tell") {
+	if err != nil || !strings.Contains(string(card), count) || !strings.Contains(string(card), "cannot show it") {
 		t.Errorf("the card does not say that %d attempts lost their thinking: %v", stripped, err)
 	}
 }

@@ -146,7 +146,7 @@ func TestHalfADayIsNoDay(t *testing.T) {
 	}
 	stage := readStage(t, name)
 	card, err := os.ReadFile(filepath.Join(name, "README.md"))
-	if stage.Unreadable != 1 || int(stage.CutFiles) != len(files) || !bytes.Contains(card, []byte("At worst 100.00 % of the records were lost")) {
+	if stage.Unreadable != 1 || int(stage.CutFiles) != len(files) || !bytes.Contains(card, []byte("At most about 100.00 % of the records were lost")) {
 		t.Errorf("funnel %+v, card %v", stage, err)
 	}
 }

@@ -81,8 +81,8 @@ func (f *feed) run(ctx context.Context) error {
 	return nil
 }
 
-// exportSplit reads the rows of a split once and passes all of them to every job, in order. Each
-// job writes in its own goroutine.
+// exportSplit reads the rows of the split in the feed's profile and passes all of them to every job,
+// in order. Each job writes in its own goroutine.
 func (f *feed) exportSplit(ctx context.Context, split string) error {
 	f.redacted = redact.Counts{}
 	group, readCtx := errgroup.WithContext(ctx)

@@ -12,8 +12,9 @@ import (
 const shortestRun = 32
 
 // sample records what rules without keywords search: long sequences of base64 characters in
-// h.runs, and mnemonic phrases of wallets in h.phrases. It examines only one byte in
-// sampleStride, because each of these is longer than that.
+// h.runs, without those that cannot hold a secret, such as a hash in hex, and mnemonic phrases of
+// wallets in h.phrases. It examines only one byte in sampleStride, because each of these is longer
+// than that.
 func (h *hits) sample(text string) {
 	end := 0
 	for i := sampleStride - 1; i < len(text); i += sampleStride {
@@ -99,7 +100,8 @@ type coat struct {
 }
 
 // coated splits run, a sequence of base64 characters and dots, at its dots, and returns the parts
-// that decode to text, with the decoded text. Offsets count from the start of run.
+// that are long enough and decode to text, with the decoded text. Offsets count from the start of
+// run.
 func coated(run string) []coat {
 	var out []coat
 	index := 0

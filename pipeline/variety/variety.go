@@ -230,8 +230,8 @@ func (s *Sample) distinct() Figure {
 }
 
 // pairs returns the mean of compare, 0 to 1, over all pairs of rows at different problems. groups
-// has the problem of each row. The standard error is that of a U-statistic: twice that of the mean
-// of the rows' means.
+// has the problem of each row. The interval uses twice the standard error of a ratio over problems:
+// the sum of a problem's pairs to their number. For a mean of 0 or 1 it is Wilson's over problems.
 func (s *Sample) pairs(name string, groups []int, compare func(a, b *row) float64) Figure {
 	sums := make([]float64, len(s.rows))
 	counts := make([]float64, len(s.rows))

@@ -177,8 +177,8 @@ func isCodexContext(item *value) bool {
 }
 
 // readCodexLines reads the lines of a conversation into the current attempt. What the program wrote
-// in the user's name becomes a system message. Lines of kind event_msg are left out, since other
-// lines have the same content.
+// in the user's name becomes a system message. Lines of kind event_msg, and of
+// unknown kinds, are left out and counted as lost: most event_msg repeat what other lines say.
 func (r *reader) readCodexLines(c *conversation) {
 	a := r.attempt()
 	items := itemTurn{r: r}

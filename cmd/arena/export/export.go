@@ -163,8 +163,8 @@ func (f *exportFlags) export(
 	return f.target.Publish(ctx)
 }
 
-// checkLeaks returns an error if a training row asks for a problem that the corpus or the files of
-// --held-out protect. Without --held-out nothing is searched, since the corpus was guarded.
+// checkLeaks returns an error if a text or the rewarded item of a training row repeats a problem that
+// the corpus or the files of --held-out protect, or if its cluster is protected. Without --held-out nothing is searched, since the corpus was guarded.
 func (f *exportFlags) checkLeaks(ctx context.Context, s *cli.Streams, source *finish.Source) error {
 	if len(f.heldOut) == 0 {
 		return nil

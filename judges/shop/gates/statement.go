@@ -175,7 +175,8 @@ func (r *reading) isOpposed(i int, a, b *candidate) bool {
 	return len(clauses) > 1 && len(denied) == 2 && denied[a] != denied[b]
 }
 
-// isQuestion reports whether sentence i ends with a question mark.
+// isQuestion reports whether sentence i ends with the ASCII question mark. Those of other scripts,
+// such as "？", are not recognised.
 func (r *reading) isQuestion(i int) bool {
 	return strings.HasSuffix(r.text[:r.sentences[i].end], "?")
 }

@@ -22,7 +22,8 @@ import (
 type value = python.Value
 
 // decode parses JSON to the value that Python would read. Python refuses integers of more than
-// 4,300 digits; decode returns the nearest float for them, since no score that was paid had one.
+// 4,300 digits. If the whole of r is such an integer, decode returns the nearest float; a list or
+// object that contains one becomes the number 0. No attempt with such a number was ever paid.
 func decode(r gjson.Result) value {
 	if v, err := python.Loads(r.Raw); err == nil {
 		return v
