@@ -176,8 +176,8 @@ func newPacker() *packer {
 	return &packer{encoder: encoder}
 }
 
-// traceDir returns the folder for the traces of one sample number, traces/run=RUNID in the run
-// folder.
+// traceDir returns the folder for the traces of one sample number: traces/run=ID in the run folder,
+// where ID is the run id that is derived from the sample number.
 func (o *outputs) traceDir(sample int) string {
 	return filepath.Join(
 		o.run.Folder,

@@ -137,8 +137,9 @@ func score(m *Measured, past []Scored) Scored {
 	return s
 }
 
-// setFlow sets s.Flow, how steadily a model's average KL on the current set of rows fell over the
-// past rounds and this one. It does nothing for fewer than flowRounds rounds.
+// setFlow sets s.Flow to the result of Flow for a model's average KLs on the current set of rows, of
+// the past rounds and this one: the higher, the more steadily they fell. It does nothing for fewer
+// than flowRounds rounds.
 func (s *Scored) setFlow(past []Scored) {
 	averages := make([]float64, 0, len(past)+1)
 	for i := range past {

@@ -73,9 +73,9 @@ func (x *Index) matchProfiles(
 	return match(x.bases[number].profile, p)
 }
 
-// maxChanceMatches is the limit of chance in numbersProveMatch: the highest expected number of
-// requests that share, by chance, as many and as rare numbers with a text as the nearest request
-// does. It is equal to the share of harmless rows that may be dropped by mistake, 2 %.
+// maxChanceMatches is the highest probability, 0 to 1, that numbers agree by chance at which
+// numbersProveMatch still calls them proof. A text that has nothing to do with the protected requests
+// is then dropped by mistake with a probability of at most 2 %.
 const maxChanceMatches = 0.02
 
 // numbersProveMatch reports whether the numbers that a text shares with a protected request, the

@@ -53,8 +53,8 @@ func alphas(t table, levels []float64) []float64 {
 // chanceCorrected returns 1 minus the observed disagreement divided by the expected one, where
 // weight is the disagreement of two levels. For a confusion matrix, the result is Cohen's kappa
 // (1960, 1968). For a matrix of coincidences, it is Krippendorff's alpha (2011, Computing
-// Krippendorff's Alpha-Reliability). There subtracted must be 1, since no score is compared with
-// itself.
+// Krippendorff's Alpha-Reliability). subtracted is taken from the number of scores in the expected
+// disagreement: 0 for kappa, 1 for alpha, since alpha compares no score with itself.
 func chanceCorrected(
 	counts [][]float64,
 	subtracted float64,

@@ -26,7 +26,8 @@ func (f *viewFlags) outside() error {
 
 // redacted removes from c all attempts that must not be shown to outsiders: those at protected
 // problems, those of agents under embargo, and those that the guard dropped. It sets c.Hidden
-// to their number, and c.Secret to the check by which the pages are searched again.
+// to their number, and c.Secret to a function that the pages' texts must pass before they are
+// written: it returns what a text reveals, "" if nothing that must stay hidden.
 func (f *viewFlags) redacted(c *site.Corpus, dir string) error {
 	closed, err := public.ReadClosed(corpus.Disk{}, dir, f.heldOut)
 	if err != nil {

@@ -49,8 +49,8 @@ func (x *factIndex) load(t *arena.Trace, d *arena.Dialogue) ([]passage, *evaluat
 	return passages, e
 }
 
-// addRequest records the words, figures and values of a message of the customer as part of the
-// request.
+// addRequest records a message of the customer as part of the request: its words, its numbers, and
+// the product values that it names in any spelling, such as colours and materials.
 func (x *factIndex) addRequest(text string) {
 	if text == "" {
 		return
