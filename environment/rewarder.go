@@ -19,7 +19,8 @@ import (
 // a preset of weights.
 type Rewarder struct {
 	// Domain is the domain of the attempts if it is not the shop. Scorer, Judge, Frames and Teachers
-	// are then nil, and what they measure has no value.
+	// are then nil, and what they measure has no value. Attempts at problems that are not in Suite
+	// have their own requests.
 	Domain *domain.Domain
 	Suite  *arena.Suite
 	Scorer *outcome.Scorer
@@ -85,6 +86,10 @@ func (w *Rewarder) RewardTrace(ctx context.Context, t *arena.Trace) (Line, error
 		Flags:     []string{},
 	}
 	problem, ok := w.Suite.Find(t)
+	if !ok && w.Domain != nil && t.Query != "" {
+		problem = &arena.Problem{Query: t.Query}
+		ok = true
+	}
 	if !ok {
 		line.Failure = "no_problem"
 		return line, nil

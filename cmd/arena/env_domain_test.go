@@ -33,14 +33,21 @@ unlogged: keep
 `
 
 // ticketDesk is an MCP server of a domain that this program does not know. It keeps the closed
-// tickets of each session.
-func ticketDesk(t *testing.T) *httptest.Server {
+// tickets of each session, and requires the bearer token key unless that is empty.
+func ticketDesk(t *testing.T, key string) *httptest.Server {
 	t.Helper()
 	type words struct {
 		Words string `json:"words"`
 	}
 	type ticket struct {
 		Ticket string `json:"ticket"`
+	}
+	// listing has arguments of a kind that the tools of the shop do not have
+	type listing struct {
+		Page  *int     `json:"page,omitempty" jsonschema:"page,\n from 1"`
+		Rooms []string `json:"rooms,omitempty"`
+		Class any      `json:"class,omitempty"`
+		Of    string   `json:"of-room,omitempty"`
 	}
 	text := func(s string) *mcp.CallToolResult {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: s}}}
@@ -55,12 +62,21 @@ func ticketDesk(t *testing.T) *httptest.Server {
 			closed++
 			return text(fmt.Sprintf("closed %s as number %d", k.Ticket, closed)), nil, nil
 		})
+		mcp.AddTool(s, &mcp.Tool{Name: "list_all"}, func(context.Context, *mcp.CallToolRequest, listing) (*mcp.CallToolResult, any, error) {
+			return text(strings.Repeat("TK-9 ", 1<<18)), nil, nil
+		})
 		mcp.AddTool(s, &mcp.Tool{Name: "done"}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
 			return text("bye"), nil, nil
 		})
 		return s
 	}, nil)
-	s := httptest.NewServer(h)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if key != "" && r.Header.Get("Authorization") != "Bearer "+key {
+			http.Error(w, "no key", http.StatusUnauthorized)
+			return
+		}
+		h.ServeHTTP(w, r)
+	}))
 	t.Cleanup(s.Close)
 	return s
 }
@@ -159,7 +175,7 @@ func TestAnyMCPServerIsAnEnvironment(t *testing.T) {
 	dir := t.TempDir()
 	domain, problems := writeTickets(t, dir, 12)
 	day := filepath.Join(dir, "day")
-	address, stop := serveTickets(t, "--domain", domain, "--mcp", ticketDesk(t).URL, "--problems", problems, "--record", day)
+	address, stop := serveTickets(t, "--domain", domain, "--mcp", ticketDesk(t, "").URL, "--problems", problems, "--record", day)
 
 	const find, shown, unseen = `{"words":"lamp"}`, `{"ticket":"TK-12"}`, `{"ticket":"TK-1"}`
 	for _, c := range []struct {
@@ -219,7 +235,7 @@ func TestUnmeasuredPartsAreNotWeighed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	domain, problems := writeTickets(t, dir, 1)
-	desk := ticketDesk(t).URL
+	desk := ticketDesk(t, "").URL
 	var said, errs bytes.Buffer
 	args := []string{"env", "serve", "--unguarded", "--domain", domain, "--mcp", desk, "--problems", problems, "--reward", "dense"}
 	if code := run(context.Background(), args, strings.NewReader(""), &said, &errs); code != 2 || !strings.Contains(errs.String(), "judge, which is not measured in domain tickets") {
@@ -232,5 +248,101 @@ func TestUnmeasuredPartsAreNotWeighed(t *testing.T) {
 	}
 	if paid := ticketEpisode(t, address, "p0", map[string]any{"declared": 1}, call...); paid.Get("reward").Num != 1 || !paid.Get("success").Bool() {
 		t.Errorf("a declared success is not paid: %s", paid)
+	}
+}
+
+// playTickets plays two episodes by the class that TRL uses, and prints for each what the tools
+// answered and the reward.
+const playTickets = `
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from trl_env import ShopEnv
+
+class Desk(ShopEnv):
+    def _outcome(self):
+        return self.solved
+
+for solved in (1, 0):
+    desk = Desk()
+    desk.reset(problem_id="p1")
+    desk.solved = solved
+    found = desk.find_tickets(words="printer")
+    rest = desk.list_all(page=2, rooms=["1"], **{"class": "a", "of-room": "7"})
+    closed = desk.close_ticket(ticket="TK-12" if solved else "TK-77")
+    print(json.dumps([found, rest, closed, desk.get_reward()]))
+`
+
+// TestADomainIsTrainedWithTheSameFiles: recorded episodes of an MCP server that wants a key become a
+// corpus with their system prompt, its files of profile env play the server, and env reward pays the
+// recorded episodes as the server did.
+func TestADomainIsTrainedWithTheSameFiles(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("there is no python3")
+	}
+	t.Setenv("TICKET_KEY", "s3same")
+	dir := t.TempDir()
+	domain, problems := writeTickets(t, dir, 12)
+	system := filepath.Join(dir, "system.txt")
+	if err = os.WriteFile(system, []byte("You are the desk."), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	day, out, exported := filepath.Join(dir, "day"), filepath.Join(dir, "out"), filepath.Join(dir, "exported")
+	weights := filepath.Join(dir, "weights.yaml")
+	if err = os.WriteFile(weights, []byte("success: 1\ninvented_ids: -0.5\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	desk := ticketDesk(t, "s3same").URL
+	arena := func(wantCode int, args ...string) string {
+		t.Helper()
+		var said, errs bytes.Buffer
+		if code := run(t.Context(), args, strings.NewReader(""), &said, &errs); code != wantCode {
+			t.Fatalf("%v: exit %d\n%s%s", args, code, said.String(), errs.String())
+		}
+		return said.String() + errs.String()
+	}
+	serve := []string{"--domain", domain, "--mcp", desk, "--problems", problems, "--reward", weights, "--system", system}
+	if refused := arena(1, append([]string{"env", "serve", "--unguarded"}, serve...)...); !strings.Contains(refused, "--mcp-key-env names its token") {
+		t.Errorf("without the key: %s", refused)
+	}
+	if refused := arena(2, "env", "serve", "--unguarded", "--problems", problems, "--system", system); !strings.Contains(refused, "go together") {
+		t.Errorf("a system prompt in the shop: %s", refused)
+	}
+
+	address, stop := serveTickets(t, append(serve, "--mcp-key-env", "TICKET_KEY", "--record", day)...)
+	for i := range 12 {
+		ticketEpisode(t, address, fmt.Sprint("p", i), map[string]any{"declared": 1}, "find_tickets", `{"words":"lamp"}`, "close_ticket", `{"ticket":"TK-12"}`)
+	}
+	arena(0, "build", day, "-o", out, "--domain", domain, "-q")
+	arena(0, "export", out, "-p", "env", "-o", exported, "-q")
+	c := exec.CommandContext(t.Context(), python, "-c", playTickets, filepath.Join(exported, "env"))
+	c.Env = append(os.Environ(), "ARENA_ENV="+address)
+	played, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v", played, err)
+	}
+	episodes := gjson.Parse("[" + strings.ReplaceAll(strings.TrimSpace(string(played)), "\n", ",") + "]").Array()
+	if len(episodes) != 2 || episodes[0].Get("3").Num != 1 || episodes[1].Get("3").Num != -0.5 {
+		t.Errorf("a good and a bad episode: %s", played)
+	}
+	if rest := episodes[0].Get("1").Str; !strings.HasPrefix(rest, "Error: the result has 1310720 bytes") {
+		t.Errorf("a long result is answered %.80q", rest)
+	}
+	stop()
+
+	lines := gjson.Parse("[" + strings.ReplaceAll(strings.TrimSpace(arena(0, "env", "reward", day, "--domain", domain, "--reward", weights, "-q")), "\n", ",") + "]").Array()
+	total := 0.0
+	for _, line := range lines {
+		total += line.Get("reward").Num
+	}
+	if len(lines) != 14 || total != 12.5 {
+		t.Errorf("%d episodes are paid %v, and the server paid 14 of them 12.5", len(lines), total)
+	}
+	if refused := arena(2, "env", "reward", day, "--domain", "shop"); !strings.Contains(refused, "leave --domain out") {
+		t.Errorf("the shop by --domain: %s", refused)
+	}
+	row, err := os.ReadFile(filepath.Join(exported, "env", "train.jsonl"))
+	if err != nil || gjson.GetBytes(row, "prompt.0.content").Str != "You are the desk." {
+		t.Errorf("the system prompt is not the first message: %.300s, %v", row, err)
 	}
 }

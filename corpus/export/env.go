@@ -12,6 +12,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
+	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
 // profileEnv is the profile for trainers that play episodes with the server of `arena env serve`.
@@ -43,6 +44,8 @@ type envSink struct {
 	lineSink
 	split string
 	tools []string
+	// written has the ids of the problems that were made from attempts.
+	written map[string]bool
 }
 
 func openEnv(j *job, split string) (sink, error) {
@@ -57,10 +60,15 @@ func openEnv(j *job, split string) (sink, error) {
 		lines:      corpus.NewLines(j.part, stream, "jsonl"),
 		appendJSON: appendEnvRow,
 	}
-	return &envSink{lineSink: lines, split: split}, nil
+	return &envSink{
+		lineSink: lines,
+		split:    split,
+		written:  map[string]bool{},
+	}, nil
 }
 
 func (s *envSink) write(batch []row) error {
+	batch = s.problems(batch)
 	if s.tools == nil {
 		i := slices.IndexFunc(batch, func(r row) bool {
 			return r.unfit == nil
@@ -70,6 +78,44 @@ func (s *envSink) write(batch []row) error {
 		}
 	}
 	return s.lineSink.write(batch)
+}
+
+// reasonProblem is the reason for which an attempt becomes no row of profile env.
+const reasonProblem = "problem_repeated" // the row of another attempt at the same problem has the problem
+
+// problems returns the rows of problems as they are, and for rows of attempts those of their problems:
+// the messages before the first of the model, and the tools. A corpus has only attempts if its
+// domain has no environment that arena knows. Attempts after the first at a problem get
+// reasonProblem.
+func (s *envSink) problems(batch []row) []row {
+	out := slices.Clone(batch)
+	for i := range out {
+		attempt := out[i].sft
+		if attempt == nil || out[i].unfit != nil {
+			continue
+		}
+		out[i] = row{rl: problemOf(&out[i])}
+		if s.written[attempt.ProblemID] {
+			out[i].unfit = &chat.Unfit{Reason: reasonProblem}
+		}
+		s.written[attempt.ProblemID] = true
+	}
+	return out
+}
+
+// problemOf returns the problem of an attempt. Its outcomes are unknown.
+func problemOf(r *row) *rows.RL {
+	problem := &rows.RL{
+		Tools:  jsonList(r.sft.Tools),
+		Origin: r.sft.Origin,
+	}
+	for _, m := range chat.Unescape(r.messages) {
+		if m.Role == chat.Assistant {
+			break
+		}
+		problem.Prompt = append(problem.Prompt, rows.Msg{Role: m.Role, Content: m.Content})
+	}
+	return problem
 }
 
 func (s *envSink) close(ctx context.Context) error {
@@ -107,10 +153,14 @@ func appendEnvRow(line []byte, r *row) ([]byte, error) {
 			return nil, err
 		}
 	}
+	var difficulty *string // null if it is unknown
+	if r.rl.Difficulty != "" {
+		difficulty = &r.rl.Difficulty
+	}
 	row, err := chat.Marshal(map[string]any{
 		"problem_id":        r.rl.ProblemID,
 		"dedup_cluster":     r.rl.Cluster,
-		"difficulty_bucket": r.rl.Difficulty,
+		"difficulty_bucket": difficulty,
 		"prompt":            r.rl.Prompt,
 		"responses_create_params": map[string]any{
 			"input":               r.rl.Prompt,

@@ -15,8 +15,10 @@ import (
 type Profile struct {
 	Name string
 	Doc  string
-	// Source is the profile of the corpus whose rows are converted to this format.
-	Source string
+	// Source is the profile of the corpus whose rows are converted to this format. If the corpus has
+	// no rows of it, they are those of otherSource, unless that is "".
+	Source      string
+	otherSource string
 	// Rows is the profile that defines the encoding of the rows, "" for the profile itself.
 	Rows string
 	// Readers are the loaders that were tested with the format, with their versions.
@@ -217,11 +219,12 @@ func fileProfiles() []Profile {
 			Load:   "import json\nrows = [json.loads(line) for line in open(\"atif/SPLIT.jsonl\", encoding=\"utf-8\")]",
 		},
 		{
-			Name:   profileEnv,
-			Source: corpus.ProfileVerlRL,
-			open:   openEnv,
-			Doc:    "rows of NeMo-Gym, and the files by which TRL and verl play episodes of arena env serve",
-			Load:   "import json\nrows = [json.loads(line) for line in open(\"env/SPLIT.jsonl\", encoding=\"utf-8\")]",
+			Name:        profileEnv,
+			Source:      corpus.ProfileVerlRL,
+			otherSource: corpus.ProfileHFJSON,
+			open:        openEnv,
+			Doc:         "rows of NeMo-Gym, and the files by which TRL and verl play episodes of arena env serve",
+			Load:        "import json\nrows = [json.loads(line) for line in open(\"env/SPLIT.jsonl\", encoding=\"utf-8\")]",
 		},
 		{
 			Name:   "sts",
@@ -251,4 +254,16 @@ func ByName(name string) (p Profile, nearest string, ok bool) {
 		return distance(a) - distance(b)
 	})
 	return p, p.Name, p.Name == name
+}
+
+// sourceIn returns the profile whose rows of the corpus with manifest m are converted to p: Source, or
+// otherSource if the corpus has no rows of Source.
+func (p *Profile) sourceIn(m *corpus.Manifest) string {
+	hasSource := slices.ContainsFunc(m.Files, func(f corpus.FileEntry) bool {
+		return f.Profile == p.Source
+	})
+	if hasSource || p.otherSource == "" {
+		return p.Source
+	}
+	return p.otherSource
 }

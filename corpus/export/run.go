@@ -58,6 +58,7 @@ func Parts(
 	lastFeed := map[string]*feed{} // by source profile
 	var feeds []*feed
 	for i, p := range profiles {
+		p.Source = p.sourceIn(m)
 		parts[i] = filepath.Join(work, p.Name)
 		part, err := corpus.NewPart(fsys, parts[i], exportLimits)
 		if err != nil {

@@ -27,8 +27,11 @@ Until a tool has returned a requested product, no part except success adds to th
 the sample is masked (` + "`mask_sample`, `failure_kind`" + `), or the request fails with status 503.
 
 Instead of the shop, ` + "`arena env serve --domain my.yaml --mcp URL --problems FILE`" + ` serves the tools of any MCP server. Each line of
-FILE has ` + "`problem_id` and `query`" + `, and each episode has an MCP session of its own. ` + "`arena build DAY --domain my.yaml`" + ` reads the episodes
-that ` + "`--record DAY`" + ` stored; one without an outcome becomes no row. The rules of the shop do not apply. ` + "`unreadable_calls`" + ` and ` + "`repeated_calls`" + ` are measured in every domain,
+FILE has ` + "`problem_id` and `query`" + `, and each episode has an MCP session of its own. ` + "`--mcp-key-env NAME`" + ` names the variable with
+the server's token, ` + "`--system FILE`" + ` the file with the system prompt. A result of more than 1 MiB is replaced by an error text.
+` + "`arena build DAY --domain my.yaml`" + ` reads the episodes that ` + "`--record DAY`" + ` stored; one without an outcome becomes no row.
+` + "`arena export --profile env`" + ` writes the files for TRL and verl, with one row for each problem of that corpus.
+` + "`arena env reward DAY --domain my.yaml`" + ` computes the rewards of finished attempts. The rules of the shop do not apply. ` + "`unreadable_calls`" + ` and ` + "`repeated_calls`" + ` are measured in every domain,
 ` + "`invented_ids`" + ` if the domain names arguments that are ids (` + "`tools.NAME.ids`" + `), and ` + "`success`" + ` if ` + "`/verify`" + ` gets the episode's outcome as
 ` + "`declared`" + ` (a number; solved from ` + "`outcome.pass`" + ` on). Every other part is null, and weights for it are refused. An unknown outcome is null; if
 ` + "`success`" + ` has a weight, the sample is masked (` + "`outcome_undeclared`" + `). An id was shown if it is a whole word of the request or of an earlier

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -20,24 +21,41 @@ import (
 	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/slicesx"
+	"github.com/trajectory-arena/arena/internal/webclient"
 	"github.com/trajectory-arena/arena/student/rollout"
 	"github.com/trajectory-arena/arena/traces"
+)
+
+// Limits of an MCP server's replies. maxReply is the maximum size of one reply in bytes: beyond it,
+// the call fails. maxText is the maximum size in bytes of a result that the model reads: beyond it, the
+// model reads an error text, since it could not know that a result that was cut is not whole.
+const (
+	maxReply = 64 << 20
+	maxText  = 1 << 20
 )
 
 // Server is an MCP server whose tools episodes call.
 type Server struct {
 	// Tools are the tools as OpenAI tool definitions, one JSON object each.
 	Tools []arena.Raw
+	// System is the system prompt of the recorded episodes; "" for none.
+	System string
 
 	domain *domain.Domain
 	url    string
+	client *http.Client
 	names  []string
 }
 
-// Open returns the MCP server at an HTTP address with its tools. It returns an error if the server
-// does not answer or has no tools. Tools with the role end of the domain end an episode.
-func Open(ctx context.Context, url string, d *domain.Domain) (*Server, error) {
-	s := &Server{domain: d, url: url}
+// Open returns the MCP server at an HTTP address with its tools. key is the bearer token that the
+// server requires, "" for none; no other server receives it. It returns an error if the server does not
+// answer or has no tools. Tools with the role end of the domain end an episode.
+func Open(ctx context.Context, url, key string, d *domain.Domain) (*Server, error) {
+	s := &Server{
+		domain: d,
+		url:    url,
+		client: webclient.NewWithKey(key, maxReply),
+	}
 	session, err := s.Start(ctx)
 	if err != nil {
 		return nil, err
@@ -78,6 +96,7 @@ func (s *Server) Start(ctx context.Context) (*Session, error) {
 	}, nil)
 	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{
 		Endpoint:             s.url,
+		HTTPClient:           s.client,
 		DisableStandaloneSSE: true,
 	}, nil)
 	if err != nil {
@@ -104,6 +123,9 @@ func (s *Session) RunCall(ctx context.Context, c model.Call) (rollout.CallResult
 	switch {
 	case err == nil:
 		text = resultText(result)
+		if len(text) > maxText {
+			text = fmt.Sprintf("Error: the result has %d bytes, and at most %d are passed on. Ask for less.", len(text), maxText)
+		}
 	case isRefused && refused.Code == jsonrpc.CodeInvalidParams: // the arguments are the model's
 		text = "Error: " + refused.Message
 	default:
@@ -173,7 +195,11 @@ type message struct {
 // asking the server. declared is the outcome that the trainer declared, nil if none.
 func (s *Server) Replay(t rollout.Task, declared *float64) (*rollout.Result, error) {
 	result := &rollout.Result{Turns: len(t.Past)}
-	messages := []message{{Role: "user", Content: t.Problem.Query}}
+	var messages []message
+	if s.System != "" {
+		messages = append(messages, message{Role: "system", Content: s.System})
+	}
+	messages = append(messages, message{Role: "user", Content: t.Problem.Query})
 	for _, turn := range t.Past {
 		reply, err := model.ReadTurn(turn.Reply)
 		if err != nil {

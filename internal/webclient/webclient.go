@@ -24,6 +24,28 @@ func New(timeout time.Duration, maxBytes int64) *http.Client {
 	}
 }
 
+// NewWithKey returns a client like New, without a timeout, that sends key as the bearer token of every
+// request; "" for none. The key stays with the named server, since no redirect is followed.
+func NewWithKey(key string, maxBytes int64) *http.Client {
+	client := New(0, maxBytes)
+	if key != "" {
+		client.Transport = withKey{client.Transport, key}
+	}
+	return client
+}
+
+type withKey struct {
+	next http.RoundTripper
+	key  string
+}
+
+// RoundTrip sends a copy of a request with the bearer token.
+func (k withKey) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+k.key)
+	return k.next.RoundTrip(r)
+}
+
 type bounded struct {
 	next     http.RoundTripper
 	maxBytes int64

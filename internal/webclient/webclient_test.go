@@ -54,6 +54,27 @@ func TestAClientTrustsNoServer(t *testing.T) {
 	}
 }
 
+// TestAKeyStaysWithItsServer: a key is sent to the named server, and not to the one it redirects to.
+func TestAKeyStaysWithItsServer(t *testing.T) {
+	t.Parallel()
+	stranger := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("another server is asked, with %q", r.Header.Get("Authorization"))
+	}))
+	t.Cleanup(stranger.Close)
+	named := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer s3same" {
+			t.Errorf("the key is sent as %q", r.Header.Get("Authorization"))
+		}
+		http.Redirect(w, r, stranger.URL, http.StatusTemporaryRedirect)
+	}))
+	t.Cleanup(named.Close)
+	res, err := webclient.NewWithKey("s3same", 100).Get(named.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+}
+
 // FuzzRetryAfterIsAPause: whatever the header says, the pause is none or later,
 // and never more than some decades.
 func FuzzRetryAfterIsAPause(f *testing.F) {

@@ -35,6 +35,7 @@ func NewEnv(s *cli.Streams) *cobra.Command {
 
 type rewardFlags struct {
 	preset, judge string
+	domain        string
 	titles        instrument.Embeddings
 }
 
@@ -47,6 +48,7 @@ func (f *rewardFlags) add(c *cobra.Command) {
 	)
 	f.judge = "gates"
 	cli.Choice(c, &f.judge, "judge", []string{"gates", noJudge}, "reasoning judge: gates or none; a reward waits for no model")
+	c.Flags().StringVar(&f.domain, "domain", "", "domain of the attempts if it is not the shop: a name of arena list domains, or a file")
 	cli.Reads(c, "reward")
 	f.titles.Flags(c, instrument.Titles)
 }
@@ -164,6 +166,9 @@ func newEnvReward(s *cli.Streams) *cobra.Command {
 	f := &payFlags{}
 	c := cli.Command("reward DAY… --problems F --catalog F -o F", "Compute the reward of finished trajectories, as env serve does", cli.NumArgs(1, cli.AnyNumber),
 		func(c *cobra.Command, days []string) error {
+			if f.pay.domain != "" {
+				return f.runDomain(c, s, days)
+			}
 			return f.run(c.Context(), s, days)
 		})
 	f.shop.add(c)
@@ -192,6 +197,34 @@ func (f *payFlags) run(
 	if err != nil {
 		return err
 	}
+	return f.write(ctx, s, days, payer)
+}
+
+// runDomain computes the rewards of attempts in another domain than the shop. An attempt at a problem
+// that --problems does not have is paid by its own request.
+func (f *payFlags) runDomain(c *cobra.Command, s *cli.Streams, days []string) error {
+	payer, err := f.pay.openDomain(c)
+	if err != nil {
+		return err
+	}
+	var problems student.Problems
+	if f.problems != "" {
+		problems, err = student.ReadRequests(f.problems)
+		if err != nil {
+			return cli.DefaultHint(err, "problems are JSON lines with problem_id and query")
+		}
+	}
+	payer.Suite = arena.NewSuite(problems.All)
+	return f.write(c.Context(), s, days, payer)
+}
+
+// write computes the rewards of the attempts in days and writes them.
+func (f *payFlags) write(
+	ctx context.Context,
+	s *cli.Streams,
+	days []string,
+	payer *environment.Rewarder,
+) error {
 	inputs, err := s.DayInputs(ctx, days)
 	if err != nil {
 		return err
@@ -236,7 +269,7 @@ func (f *payFlags) lines(
 		}
 	}
 	if paid == 0 {
-		return cli.Failed(errors.New("no attempt could be paid"), "DAY holds attempts at the problems of --problems")
+		return cli.Failed(errors.New("no attempt could be paid"), "DAY has attempts at the problems of --problems; where success has a weight, their outcomes are known")
 	}
 	if !f.Noisy.Quiet {
 		fmt.Fprintf(s.Err, "%d attempts paid, %d of them successes\n", paid, solved)

@@ -1,8 +1,10 @@
 package evaluate
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,8 +21,9 @@ import (
 
 // addDomain adds the flags for an environment in another domain than the shop.
 func (f *envFlags) addDomain(c *cobra.Command) {
-	c.Flags().StringVar(&f.domain, "domain", "", "domain of an environment other than the shop: a name or a file; needs --mcp")
-	c.Flags().StringVar(&f.mcp, "mcp", "", "URL of the MCP server with the tools of the domain, over HTTP")
+	c.Flags().StringVar(&f.mcp, "mcp", "", "URL of the MCP server with the tools of --domain, over HTTP")
+	c.Flags().StringVar(&f.mcpKey, "mcp-key-env", "", "environment variable that holds the bearer token of the --mcp server")
+	cli.File(c, &f.system, "system", "file with the system prompt of the episodes, with --domain (default: none)")
 }
 
 // shopFlags are the flags that mean nothing in another domain.
@@ -29,22 +32,18 @@ var shopFlags = []string{"catalog", "index", "rules", "judge", "harness", "searc
 // runDomain serves episodes with the tools of an MCP server. Only what is measured in every domain
 // is paid.
 func (f *envFlags) runDomain(c *cobra.Command, s *cli.Streams) (err error) {
-	if err = f.checkDomainFlags(c); err != nil {
+	if err = f.checkDomainFlags(); err != nil {
 		return err
 	}
 	token, err := f.door.Token()
 	if err != nil {
 		return err
 	}
-	set, err := domain.NewSet(f.domain)
-	if err != nil {
-		return cli.Usage(err, "`arena list domains` has the names; `arena domain init` proposes a file")
-	}
-	d := set.Forced()
-	weights, err := f.domainWeights(c, d)
+	rewarder, err := f.pay.openDomain(c)
 	if err != nil {
 		return err
 	}
+	d := rewarder.Domain
 	problems, err := student.ReadRequests(f.problems)
 	if err != nil {
 		return cli.DefaultHint(err, "problems are JSON lines with problem_id and query")
@@ -53,15 +52,11 @@ func (f *envFlags) runDomain(c *cobra.Command, s *cli.Streams) (err error) {
 	if err != nil {
 		return err
 	}
-	if e.Tools, err = toolserver.Open(c.Context(), f.mcp, d); err != nil {
-		return cli.Failed(err, "--mcp is the address of a running MCP server, such as http://127.0.0.1:8000/mcp")
+	if err = f.openTools(c.Context(), e, d); err != nil {
+		return err
 	}
-	e.Harness = arena.Harness{Name: d.Name, Tools: e.Tools.Tools}
-	e.Rewarder = &environment.Rewarder{
-		Suite:   arena.NewSuite(problems.All),
-		Domain:  d,
-		Weights: weights,
-	}
+	e.Rewarder = rewarder
+	e.Rewarder.Suite = arena.NewSuite(problems.All)
 	if err = f.openRecord(e); err != nil {
 		return err
 	}
@@ -76,7 +71,7 @@ func (f *envFlags) runDomain(c *cobra.Command, s *cli.Streams) (err error) {
 		len(e.Refused),
 		len(e.Tools.Tools),
 		d.Name,
-		strings.Join(weights.Measured(d), ", "),
+		strings.Join(rewarder.Weights.Measured(d), ", "),
 	)
 	return f.door.Serve(c.Context(), s, words, gym.Handler(e, gym.Options{
 		Failures: f.failures,
@@ -84,33 +79,65 @@ func (f *envFlags) runDomain(c *cobra.Command, s *cli.Streams) (err error) {
 	}))
 }
 
-func (f *envFlags) checkDomainFlags(c *cobra.Command) error {
-	if f.domain == "" || f.mcp == "" {
-		return cli.Usage(errors.New("--domain and --mcp go together"), "--domain says what the tools of the --mcp server are")
+// openTools connects the environment with the MCP server of the domain, and reads the system prompt.
+func (f *envFlags) openTools(ctx context.Context, e *environment.Environment, d *domain.Domain) error {
+	key := os.Getenv(f.mcpKey)
+	if f.mcpKey != "" && key == "" {
+		return cli.Usage(fmt.Errorf("the environment variable %s is empty", f.mcpKey), "--mcp-key-env names the variable that holds the token")
 	}
-	if f.domain == domain.Shop {
-		return cli.Usage(errors.New("the shop has tools of its own"), "leave --domain and --mcp out")
+	tools, err := toolserver.Open(ctx, f.mcp, key, d)
+	if err != nil {
+		return cli.Failed(err, "--mcp is the address of a running MCP server, such as http://127.0.0.1:8000/mcp; --mcp-key-env names its token")
 	}
-	for _, name := range shopFlags {
-		if c.Flags().Changed(name) {
-			return cli.Usage(fmt.Errorf("--%s is of the shop", name), "leave it out with --domain")
+	if f.system != "" {
+		text, err := os.ReadFile(f.system)
+		if err != nil {
+			return cli.Failed(fmt.Errorf("read system prompt: %w", err), "--system names a text file")
 		}
+		tools.System = string(text)
+	}
+	e.Tools = tools
+	e.Harness = arena.Harness{
+		Name:   d.Name,
+		System: tools.System,
+		Tools:  tools.Tools,
 	}
 	return nil
 }
 
-// domainWeights reads the weights of the reward, by default of the preset general, of which a part
-// that is not measured in the domain is left out. For other weights such a part is an error.
-func (f *envFlags) domainWeights(c *cobra.Command, d *domain.Domain) (reward.Weights, error) {
-	if !c.Flags().Changed("reward") {
-		f.pay.preset = reward.General
+func (f *envFlags) checkDomainFlags() error {
+	if f.pay.domain == "" || f.mcp == "" {
+		return cli.Usage(errors.New("--domain and --mcp go together"), "--domain says what the tools of the --mcp server are; --mcp-key-env and --system are of that server, too")
 	}
-	w, err := reward.Open(f.pay.preset)
-	if err == nil && f.pay.preset != reward.General {
+	return nil
+}
+
+// openDomain opens --domain, and the weights of rewards in it, by default those of the preset general,
+// of which a part that is not measured in the domain is left out. For other weights such a part is an
+// error, as is a flag that means nothing outside the shop.
+func (f *rewardFlags) openDomain(c *cobra.Command) (*environment.Rewarder, error) {
+	if f.domain == domain.Shop {
+		return nil, cli.Usage(errors.New("the shop has tools and rules of its own"), "leave --domain out")
+	}
+	for _, name := range shopFlags {
+		if c.Flags().Changed(name) {
+			return nil, cli.Usage(fmt.Errorf("--%s is of the shop", name), "leave it out with --domain")
+		}
+	}
+	set, err := domain.NewSet(f.domain)
+	if err != nil {
+		return nil, cli.Usage(err, "`arena list domains` has the names; `arena domain init` proposes a file")
+	}
+	d := set.Forced()
+	if !c.Flags().Changed("reward") {
+		f.preset = reward.General
+	}
+	w, err := reward.Open(f.preset)
+	if err == nil && f.preset != reward.General {
 		err = w.CheckDomain(d)
 	}
 	if err != nil {
 		return nil, cli.Usage(err, "--reward general, or a file of weights; invented_ids needs tools with ids in the domain, success outcome.from: declared")
 	}
-	return w, nil
+	return &environment.Rewarder{Domain: d, Weights: w}, nil
 }

@@ -34,7 +34,8 @@ type envFlags struct {
 	failures         gym.FailureStyle
 	door             cli.Door
 	maxSteps         int
-	domain, mcp      string
+	mcp, mcpKey      string
+	system           string
 }
 
 func newEnvServe(s *cli.Streams) *cobra.Command {
@@ -45,7 +46,7 @@ func newEnvServe(s *cli.Streams) *cobra.Command {
 	}
 	c := cli.Command("serve --problems F --catalog F --corpus C", "Serve episodes to a trainer", cli.NumArgs(0, 0),
 		func(c *cobra.Command, _ []string) error {
-			if f.domain != "" || f.mcp != "" {
+			if f.pay.domain+f.mcp+f.mcpKey+f.system != "" {
 				return f.runDomain(c, s)
 			}
 			return f.run(c.Context(), s)

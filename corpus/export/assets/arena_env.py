@@ -45,6 +45,12 @@ class Episode:
         """What the model reads of a tool's answer."""
         return self.post(tool, arguments)
 
-    def pay(self, output=None):
-        """The verdict, with reward and reward_components. output is that of a Responses object, with the reasoning."""
-        return json.loads(self.post("verify", {"response": {"output": output}} if output else {}))
+    def pay(self, output=None, declared=None):
+        """The verdict, with reward and reward_components. output is that of a Responses object, with the reasoning.
+
+        declared is the outcome, 0 to 1, by a check of your own. The shop ignores it: its rules decide.
+        """
+        row = {"response": {"output": output}} if output else {}
+        if declared is not None:
+            row["declared"] = declared
+        return json.loads(self.post("verify", row))

@@ -10,9 +10,12 @@
 Each tool of tools.json is a method, typed and documented as the harness has it. get_reward gives None for a sample that
 is masked, by which TRL leaves it out of its group; so give no other reward function. TRL does not hand the completion to
 an environment: the reasoning is not judged, so serve with --judge none.
+
+In another domain than the shop, a subclass overrides _outcome to check the episode.
 """
 import inspect
 import json
+import keyword
 import os
 from typing import Optional
 
@@ -37,10 +40,14 @@ class ShopEnv:
         if self._masked:
             return None
         try:
-            return self._episode.pay()["reward"]
+            return self._episode.pay(declared=self._outcome())["reward"]
         except Masked as failure:
             self._masked = str(failure)
             return None
+
+    def _outcome(self):
+        """The outcome of the episode, 0 to 1, or None if it is unknown. TRL would take a method without _ for a tool."""
+        return None
 
     def _call(self, tool, arguments):
         if self._masked:
@@ -52,31 +59,45 @@ class ShopEnv:
             return "Error: the environment failed."
 
 
+def python_type(schema):
+    """The type of a value. Of a union, such as a type and null, it is the first that is not null; str if there is none."""
+    names = schema.get("type") or [one.get("type") for one in schema.get("anyOf", schema.get("oneOf", []))]
+    for name in [names] if isinstance(names, str) else names:
+        if isinstance(name, str) and name in TYPES:
+            return TYPES[name]
+    return str
+
+
 def method(function):
     """A method that calls a tool, with the signature and the docstring that TRL makes its schema of."""
-    name, schema = function["name"], function["parameters"]
+    name, schema = function["name"], function.get("parameters") or {}
     required = schema.get("required", [])
 
     def tool(self, **arguments):
         return self._call(name, arguments)
 
     parameters, lines = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)], []
-    for key, value in sorted(schema["properties"].items(), key=lambda item: item[0] not in required):
-        kind, default = TYPES[value["type"]], inspect.Parameter.empty
+    for key, value in sorted(schema.get("properties", {}).items(), key=lambda item: item[0] not in required):
+        if not key.isidentifier() or keyword.iskeyword(key):  # it can be passed, but a signature cannot name it
+            continue
+        kind, default = python_type(value), inspect.Parameter.empty
         if key not in required:
             kind, default = Optional[kind], value.get("default")
         choices = f" (choices: {json.dumps(value['enum'])})" if "enum" in value else ""
-        lines.append(f"    {key}: {value['description']}{choices}")
+        text = " ".join(value.get("description", key).split()) or key
+        lines.append(f"    {key}: {text}{choices}")
         tool.__annotations__[key] = kind
         parameters.append(inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind))
     tool.__name__, tool.__signature__ = name, inspect.Signature(parameters)
-    tool.__doc__ = function["description"] + "\n\nArgs:\n" + "\n".join(lines)
+    tool.__doc__ = (function.get("description") or name) + "\n\nArgs:\n" + "\n".join(lines)
     return tool
 
 
 with open(os.path.join(HERE, "tools.json"), encoding="utf-8") as file:
     TOOLS = json.load(file)
 for definition in TOOLS:
+    if hasattr(ShopEnv, definition["function"]["name"]):
+        raise ValueError(f"TRL has a method {definition['function']['name']} of its own: rename the tool of the MCP server")
     setattr(ShopEnv, definition["function"]["name"], method(definition["function"]))
 
 
