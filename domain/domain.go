@@ -55,6 +55,9 @@ type CardWords struct {
 	About string `yaml:"about"`
 	// Limits says what a reader must not conclude from the corpus.
 	Limits string `yaml:"limits"`
+	// Worth says what each filter (authorship, judge, guard) is worth to a student that is trained on
+	// its rows, by measurements in this domain. It is "" if nothing was measured.
+	Worth string `yaml:"worth,omitempty"`
 }
 
 // Recognise says which attempts are of a domain.

@@ -42,6 +42,9 @@ func (s *session) card(
 		corpus.Section{Heading: "Left out by construction", Body: s.fillIn(exclusions, p)},
 		corpus.Section{Heading: "Known limits", Body: cmp.Or(d.Card.Limits, usual.Limits)},
 	)
+	if d.Card.Worth != "" {
+		card.Sections = append(card.Sections, corpus.Section{Heading: "What each filter is worth", Body: d.Card.Worth})
+	}
 	return card
 }
 

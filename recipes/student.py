@@ -25,6 +25,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import plot
 from loop import HERE, Loop, address, percent
 from programs import message
 from programs import table as rows_of
@@ -185,6 +186,7 @@ class Student(Loop):
         (self.work / "figures.json").write_text(json.dumps(found, indent=1) + "\n")
         text = table(found, self.empty)
         (self.work / "figures.md").write_text(text + "\n")
+        (self.work / "figures.svg").write_text(plot.bars(found))
         return text
 
 

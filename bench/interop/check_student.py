@@ -26,6 +26,7 @@ def main(work: Path) -> None:
         assert (work / "students" / name / "model.safetensors").exists(), f"{name}: no model"
         trained += 1
     assert (work / "students/sft").exists(), "sft did not train"
+    assert (work / "figures.svg").read_text().count("<rect x=") == len(figures)
     print((work / "figures.md").read_text())
     print(f"{trained} of {len(STAGES)} stages had rows")
 
