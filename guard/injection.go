@@ -38,10 +38,11 @@ type InjectionRecall struct {
 	Missed []string `json:"missed,omitempty"`
 }
 
-// plant is a kind of change to requests. To measure the guard's recall, protected requests are
-// changed in this way and checked. Requests that the change leaves as they are do not count, except
-// for the kind verbatim. split, if it is not nil, distributes the changed text over the texts of a
-// conversation. floor is the minimum recall, 0 to 1.
+// plant is one way to change a protected request, for a self-test of the guard (which drops
+// training rows that repeat protected requests): the guard's recall is the share of changed
+// requests that it still detects. A request that the change leaves as it is does not count, except
+// for the kind verbatim. split, if it is not nil, distributes the changed text over several
+// messages. floor is the minimum recall, 0 to 1.
 type plant struct {
 	kind   string
 	change func(text string) string
@@ -52,8 +53,8 @@ type plant struct {
 	rewords bool
 }
 
-// candidate returns the row, as the guard checks it, that consists of a changed request only: in
-// one text or, with p.split, in several messages.
+// candidate returns a training row to check with the guard. The row consists of the changed request
+// text only: as one text or, if p.split is set, as a conversation of several messages.
 func (p *plant) candidate(text string) Candidate {
 	if p.split == nil {
 		return Candidate{Text: text}

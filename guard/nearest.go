@@ -21,10 +21,10 @@ type nearest struct {
 // may be that of another wording of the nearest request.
 const maxNext = 10
 
-// nearestTo returns the protected request that is nearest to a vector, without those for which
-// isLeftOut, called with an index of t.vectors, reports true. The next requests, from which the
-// lead is computed, have no item or specification in common with it. The lead is 0 if there is
-// none.
+// nearestTo returns the protected request whose embedding is most similar to vector, and by how
+// much it leads over the next ones. It skips requests for which isLeftOut, called with an index of
+// t.vectors, is true. Requests that have an item or a specification in common with the nearest one
+// do not count as next ones. The lead is 0 if there are no next ones.
 func (t *EmbeddingTier) nearestTo(vector []float32, isLeftOut func(at int) bool) nearest {
 	const leftOut = -2 // below every cosine
 	cosines := make([]float64, len(t.vectors))
@@ -75,13 +75,13 @@ const (
 	maxFalseHonest = 0.01
 )
 
-// maxBackground is the maximum number of protected requests that the limits are computed from: 2,000
-// requests have two million pairs.
+// maxBackground is the maximum number of protected requests that are compared with each other to
+// measure the limits of the embedding tier: 2,000 requests have two million pairs.
 const maxBackground = 2000
 
-// measureLimits sets the limits of the tier, the highest values that honest texts (of no protected
-// problem) may reach, from the requests of the bank, each compared with those that are unrelated to
-// it, and from the project's own honest requests.
+// measureLimits sets the tier's limits, above which a text is dropped, to the highest values that
+// honest texts (of no protected problem) should reach. It measures them on the protected requests,
+// each compared with those that are unrelated to it, and on the project's own honest requests.
 func (t *EmbeddingTier) measureLimits(ctx context.Context) error {
 	honest := statementLines("honest")
 	vectors, err := embedTexts(ctx, t.embedder, honest)
@@ -113,13 +113,15 @@ func (t *EmbeddingTier) measureLimits(ctx context.Context) error {
 	return nil
 }
 
-// background returns the number of protected requests that the limits are computed from.
+// background returns the number of protected requests whose similarities to each other are measured
+// to set the tier's limits, at most maxBackground.
 func (t *EmbeddingTier) background() int { return min(len(t.vectors), maxBackground) }
 
-// consistentLead returns n.lead: how much more similar the text is to the nearest protected request
-// than to the next ones. It returns 0 if the text does not resemble a request at all, if a number of
-// the text contradicts the nearest request, or if the text shares too few words with that request
-// although the guard's lexicon has the words of the text.
+// consistentLead returns n.lead, which is how much more similar the text is to the nearest
+// protected request than to the next ones. It returns 0 where the lead proves nothing: if the text
+// does not resemble a request at all, or contradicts the nearest request, such as by another
+// number, or shares too few words with that request although the guard's lexicon has the words of
+// the text.
 func (t *EmbeddingTier) consistentLead(text string, n nearest) float64 {
 	words := t.guard.index().lexical
 	request := t.entries[n.at]
@@ -130,8 +132,9 @@ func (t *EmbeddingTier) consistentLead(text string, n nearest) float64 {
 	return n.lead
 }
 
-// limitOf returns the lowest of the values that at most the given share of them, 0 to 1, exceeds.
-// For no values it returns 1, which no cosine exceeds. It sorts values in place.
+// limitOf returns a limit that at most the given share, 0 to 1, of the values exceeds: one of the
+// values, the lowest possible. For no values it returns 1, which no cosine exceeds. It sorts values
+// in place.
 func limitOf(values []float64, share float64) float64 {
 	if len(values) == 0 {
 		return 1

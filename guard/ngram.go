@@ -95,8 +95,9 @@ const (
 	minSameGramShare = 1
 )
 
-// minGrams is the minimum number of runs that a request must have so that a part of them is enough.
-// A request with fewer runs has to be repeated completely.
+// minGrams is the minimum number of runs of words that a request must have for a text to be dropped
+// that repeats only a part of them. A shorter request must be repeated completely, since a part of
+// it may be a common phrase.
 const minGrams = 4
 
 // count returns how many runs of words of each protected request a text has. The keys are indices
@@ -129,9 +130,10 @@ func (x *ngramIndex) whole(text string) (entries []int) {
 	return entries
 }
 
-// check returns a finding to drop the row if a text repeats at least the share minGramShare of a
-// protected request's runs of gramWords words, or all of them if there are fewer than minGrams.
-// Same is set if the share is at least minSameGramShare. Otherwise check returns the zero Finding.
+// check returns a finding to drop the row if a text repeats enough of a protected request: at least
+// the share minGramShare of its runs of gramWords words, or all of them if there are fewer than
+// minGrams. The finding's field Same is set if the share is at least minSameGramShare. Otherwise
+// check returns the zero Finding.
 func (x *ngramIndex) check(text string, bank []Entry) Finding {
 	found := x.count(text)
 	best := int32(-1)

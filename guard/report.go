@@ -113,8 +113,8 @@ func (r *Report) Protected() int {
 	return n
 }
 
-// bank returns the entry of the report for the named bank. It inserts an empty entry if the report
-// has none.
+// bank returns the report's entry for one bank (a named list of protected problems; several may be
+// checked together). It inserts an empty entry if the report has none for this name.
 func (r *Report) bank(name string) *BankReport {
 	i, ok := slices.BinarySearchFunc(r.Banks, name, func(b BankReport, name string) int {
 		return strings.Compare(b.Bank, name)
@@ -200,16 +200,17 @@ type FalseDrops struct {
 	Limit     float64 `json:"limit,omitempty"`
 }
 
-// maxHeld is the maximum number of requests that are checked against the others to estimate false
-// drops. With 1,000 requests, the 95 % interval of a share of 2 % is 2.5 points wide.
+// maxHeld is the maximum number of protected requests that are checked against the other ones to
+// estimate how many harmless rows the guard drops. With 1,000 requests, the 95 % interval of a
+// share of 2 % is 2.5 points wide.
 const maxHeld = 1000
 
 // DefaultMaxFalse is the share of harmless rows that may be dropped. For a bank of 7,500 requests
 // of one template, this limit costs one rewording in a hundred.
 const DefaultMaxFalse = 0.02
 
-// maxDrop is the highest value, 0 to 1, to which the default threshold may be raised for a bank.
-// With a higher threshold, one rewording in ten would not be detected.
+// maxDrop limits how far the guard raises its threshold, the score from 0 to 1 from which it drops
+// a row, to drop fewer harmless rows. With a higher threshold, it would miss one rewording in ten.
 var maxDrop = stats.Logistic(1)
 
 // estimateFalseDrops sets g.falseDrops to the estimate of harmless rows that the guard drops.
@@ -243,10 +244,11 @@ func (g *Guard) estimateFalseDrops(configured bool) {
 	g.falseDrops = f
 }
 
-// leaveOneOutScores checks up to maxHeld requests of the bank, sampled by a hash, each against the
-// requests of all problems that are unrelated to its own. It returns for each the score, 0 to 1,
-// with the most similar request, or 0 if that one asks for the same. problems is the number of
-// entries that could be sampled: those with a request that is not literal.
+// leaveOneOutScores estimates how similar harmless requests are to protected ones. It compares up
+// to maxHeld protected requests, sampled by a hash, each with the requests of unrelated problems
+// only, and returns the highest score, 0 to 1, of each. The score is 0 if the two ask for the same,
+// since to drop such a request is no mistake. problems is the number of requests that could be
+// sampled; those that are compared only word for word (Literal) are left out.
 func (g *Guard) leaveOneOutScores() (scores []float64, problems int) {
 	sample := slices.DeleteFunc(g.sample(0, math.MaxInt), func(i int) bool {
 		return g.bank[i].Literal
@@ -263,8 +265,8 @@ func (g *Guard) leaveOneOutScores() (scores []float64, problems int) {
 	return scores, len(sample)
 }
 
-// sample returns the indices of at most n entries of the bank that have a request, in a
-// pseudo-random order that depends only on seed and the entries.
+// sample returns the indices of at most n entries of the bank (the list of protected problems) that
+// have a request. Their order is pseudo-random and depends only on seed and the entries.
 func (g *Guard) sample(seed uint64, n int) []int {
 	var sample []int
 	draws := map[int]float64{}
@@ -280,8 +282,8 @@ func (g *Guard) sample(seed uint64, n int) []int {
 	return sample[:min(len(sample), n)]
 }
 
-// areRelated reports whether the entries i and j of the bank are one problem (the same index or
-// specification) or share an item.
+// areRelated reports whether two entries of the bank (the list of protected problems), i and j, are
+// one problem (the same index or specification) or share an item.
 func (g *Guard) areRelated(i, j int) bool {
 	a := &g.bank[i]
 	b := &g.bank[j]

@@ -127,8 +127,8 @@ func (r *Rotation) Rotate(ids []string, m Move) ([]Rotated, error) {
 	return moved, nil
 }
 
-// clusterSet returns the names of the clusters that contain the problems with these ids. An id that
-// no problem has is an error.
+// clusterSet returns the names of the clusters (groups of related problems, which are moved
+// together) that contain the problems with these ids. An id that no problem has is an error.
 func (r *Rotation) clusterSet(ids []string) (map[string]bool, error) {
 	clusters := map[string]bool{}
 	for _, id := range ids {
@@ -175,8 +175,8 @@ func (p *Rotated) key() string {
 }
 
 // cluster groups related problems into clusters and sets the name of each problem's cluster. All
-// problems of a cluster get the stage of the most protected one, with the day and the author of
-// that stage.
+// problems of a cluster get one stage (open, held-out or never-touch): that of its most protected
+// problem, with the day and the author of that problem's last change.
 func (r *Rotation) cluster(ctx context.Context) error {
 	slicesx.SortByKey(r.Problems, func(p Rotated) string {
 		return p.key()

@@ -24,8 +24,8 @@ const (
 	PoolNeverTouch Pool = "never-touch"
 )
 
-// protection maps each pool to its rank, higher for more protected pools. A merged cluster gets the
-// pool with the highest rank of its parts.
+// protection maps each pool to its rank, higher for more protected pools. If clusters of problems
+// are merged, the merged one gets the highest-ranked pool of its parts.
 var protection = map[Pool]int{PoolTrain: 0, PoolEval: 1, PoolHeldOut: 2, PoolNeverTouch: 3}
 
 // Shares are the fractions of the clusters that go to each protected pool, 0 to
@@ -92,9 +92,10 @@ func (s *State) CheckPools() error {
 	return nil
 }
 
-// assign assigns a pool to every cluster that has none, by a hash of its ID. If one of the pools
-// eval, never-touch and train is then empty, it moves a cluster into it (see fill). Finally it
-// removes the ids of held-out problems from train clusters and indexes the problems.
+// assign assigns a pool to every cluster of problems that has none, by a hash of its ID. If one of
+// the pools eval, never-touch and train is then empty, it moves a cluster into it (see fill).
+// Finally it clears the ids of held-out problems in train clusters, which bank.json must not list,
+// and rebuilds the index of problems.
 func (s *State) assign() {
 	for i := range s.Clusters {
 		c := &s.Clusters[i]
@@ -110,8 +111,9 @@ func (s *State) assign() {
 	s.index()
 }
 
-// pool returns the pool of a cluster whose hash is u, from 0 up to but not including 1. Each pool
-// covers a part of this range by its share.
+// pool returns the pool (never-touch, eval or train) of a cluster of problems, by u, a hash of the
+// cluster from 0 up to but not including 1. Each pool covers a part of this range, as large as its
+// configured share.
 func (s Shares) pool(u float64) Pool {
 	switch {
 	case u < s.NeverTouch:
@@ -131,9 +133,9 @@ func draw(seed uint64, id string) float64 {
 	return float64(binary.BigEndian.Uint64(sum[:])>>11) / (1 << 53)
 }
 
-// fill fills the pool p if it is empty: it moves one cluster, the one that isPreferred ranks first,
-// into it. It takes only clusters that are new or in the train pool, so that a cluster never loses
-// protection on a later day, and not the only cluster of another pool.
+// fill moves one cluster of problems into the pool p if that pool is empty. It takes only clusters
+// that are new or in the train pool, so that a cluster never loses protection on a later day, and
+// never the only cluster of another pool. Of several it takes the one that isPreferred ranks first.
 func (s *State) fill(p Pool) {
 	count := map[Pool]int{}
 	for _, c := range s.Clusters {
@@ -157,8 +159,8 @@ func (s *State) fill(p Pool) {
 	}
 }
 
-// isPreferred reports whether cluster i is moved into an empty pool rather than cluster j. Clusters
-// that are new in this run are preferred, and otherwise those with the lower hash.
+// isPreferred reports whether, to fill an empty pool, cluster i is taken rather than cluster j.
+// Clusters that are new in this run come first, then those with the lower hash.
 func (s *State) isPreferred(i, j int) bool {
 	a := &s.Clusters[i]
 	b := &s.Clusters[j]

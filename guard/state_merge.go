@@ -139,8 +139,8 @@ func (c *StateCluster) add(part *StateCluster) {
 	}
 }
 
-// newMerged returns a state with the clusters of parts, in which clusters that share a problem or
-// an item are merged into one.
+// newMerged returns a State (the content of bank.json: all clusters of problems, each with its
+// pool) with the clusters of parts. Clusters that share a problem or an item are merged into one.
 func newMerged(seed uint64, shares Shares, parts []StateCluster) *State {
 	groups := groupByKeys(parts, (*StateCluster).keys)
 	s := &State{

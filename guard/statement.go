@@ -13,6 +13,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
+// statementFiles contains, compiled into the program, the harmless requests and the templates for
+// changed requests with which the guard is tested.
+//
 //go:embed statement/*.txt
 var statementFiles embed.FS
 
@@ -66,9 +69,9 @@ func statementLines(name string) []string {
 	return slices.DeleteFunc(lines, func(line string) bool { return line == "" || line[0] == '#' })
 }
 
-// formPlants returns a plant, a way to change requests, for each kind of form in the embedded file
-// of templates, such as a request as keywords or in base64. Each request is written in one of the
-// forms of the kind, chosen by a hash of the request.
+// formPlants returns the ways to change requests that are written in an embedded file of templates,
+// as one plant for each kind, such as a request as keywords or in base64. If a kind has several
+// templates, each request gets one of them, chosen by a hash of the request.
 var formPlants = sync.OnceValue(func() []plant {
 	var kinds []string
 	forms := map[string][]string{}
@@ -95,7 +98,8 @@ var formPlants = sync.OnceValue(func() []plant {
 	return out
 })
 
-// messageBreak separates the messages of a dialogue in a form, a template for changed requests.
+// messageBreak separates the messages of a dialogue in a template by which requests are changed to
+// test the guard.
 const messageBreak = "|||"
 
 // fillForm returns the template form with its placeholders, such as {request}, {start} and

@@ -48,9 +48,9 @@ func setIfAbsent(m map[string]int, key string, i int) {
 	}
 }
 
-// maxPadding is the maximum length of a text that the text index compares with requests after
-// normalisation, as a multiple of the length of the longest request. Longer texts are compared byte
-// for byte, and by the other tiers.
+// maxPadding limits how long a text may be to be compared with requests after normalisation, as a
+// multiple of the length of the longest request. Longer texts are only searched byte for byte here;
+// the guard's other methods, such as runs of words, find reworded requests in them.
 const maxPadding = 4
 
 func (t *textIndex) check(text string, bank []Entry) Finding {

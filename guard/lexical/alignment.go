@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// replacedInCopy describes the first place at which the text p replaced a word of the request b by
-// another one, as `"red" became "blue"`. It does so only in a copy of the request: template, the
-// share of word pairs that both have, is at least copyTemplate. It ignores words that occur
-// elsewhere in the other text. A letter that replaces a letter counts: "U neck" is not "V neck". It
-// returns "" if there is no such place.
+// replacedInCopy describes the first place at which the text p has another word than the request b,
+// as `"red" became "blue"`. It ignores words that occur elsewhere in the other text. A letter that
+// replaces a letter counts: "U neck" is not "V neck". template is the share of word pairs that both
+// have; below copyTemplate the text is no copy of the request, and the result is "". It is also ""
+// if there is no such place.
 func replacedInCopy(b, p *profile, template float64) string {
 	if template < copyTemplate {
 		return ""
@@ -29,8 +29,9 @@ func replacedInCopy(b, p *profile, template float64) string {
 // span is a range of tokens: start up to but not including end.
 type span struct{ start, end int }
 
-// difference is a place at which a request and a text differ: the tokens of each between two
-// tokens that both have.
+// difference is one place at which a request and a text differ, between words that both have. It
+// has two ranges of tokens: those that only the request has there, and those that only the text has
+// there. One of them may be empty.
 type difference struct{ base, text span }
 
 // differences returns the places at which a request b and a text p differ: those before, between
@@ -101,5 +102,5 @@ func (p *profile) lackedBy(other *profile, tokens span) (out []*word) {
 
 func isContent(w *word) bool { return w.content }
 
-// isLetter reports whether w is a letter other than "a" and "i", which are words.
+// isLetter reports whether w is a single letter other than "a" and "i", which are English words.
 func isLetter(w *word) bool { return len(w.text) == 1 && w.text != "a" && w.text != "i" }

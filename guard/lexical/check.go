@@ -73,10 +73,10 @@ func (x *Index) Check(text string, drop float64) Finding {
 	return f
 }
 
-// isScattered reports whether the words that a text shares with a request are few, less than
-// minSameWords, and in different places of the text, where they may be by chance: the part of the
-// text that is most similar to the request does not ask for the same. It returns false if c already
-// compares such a part only, or the text has none.
+// isScattered reports whether a long text likely has the words of a request by chance: it has fewer
+// than minSameWords of them, and the part of the text that is most similar to the request does not
+// ask for the same. It returns false if c compares only a part of a text already, or if the text
+// has no such part.
 func (x *Index) isScattered(c comparison, s *scratch) bool {
 	if c.features[hits] >= math.Log1p(minSameWords) || c.features[windowed] == 1 {
 		return false
@@ -107,8 +107,9 @@ const (
 	minExactNumbers = 2
 )
 
-// sameCover returns the minimum share, 0 to 1 by weight, of the request's words that the text of c
-// must have to ask for the same.
+// sameCover returns the minimum share, 0 to 1 by weight, of the request's words that the text must
+// contain to count as asking for the same. The minimum depends on how many words the two have in
+// common: few common words must make up more of the request.
 func (c comparison) sameCover() float64 {
 	if c.features[hits] < math.Log1p(minSameWords) {
 		return minFewCover
@@ -116,10 +117,10 @@ func (c comparison) sameCover() float64 {
 	return minSameCover
 }
 
-// covers reports whether the text of c has at least the share minCover, 0 to 1 by weight, of the
-// words of its protected request, or minExactNumbers of its numbers. If an amount of another
-// currency agrees, the share must be at least minSameCover; such an amount does not count as a
-// number.
+// covers reports whether the text of c contains enough of its protected request: at least the share
+// minCover, 0 to 1 by weight, of the words, or at least minExactNumbers of the numbers. An amount
+// that agrees only after a conversion between currencies does not count as a number, since it
+// proves less; it raises minCover to at least minSameCover.
 func (x *Index) covers(c comparison, minCover float64) bool {
 	exact := 0
 	for _, n := range x.bases[c.base].profile.numbers {

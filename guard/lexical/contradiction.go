@@ -124,13 +124,12 @@ func classDifference(b, p *profile, template float64) string {
 // still count as asking for the same.
 const maxChangedWords = 1
 
-// wordDifference describes the content words of the request b that the text p replaced. In a copy
-// of the request (template of at least copyTemplate), these are all words that only one of the two
-// has, and more than maxChangedWords that were only omitted or added count as well: a single one
-// proves little ("grey condition"). In other wordings a word counts if a distinctive word is
-// missing and it is the only one that the text has in addition to the request, so that it replaces
-// the missing one. A text with several additional words tells a story or uses other words
-// throughout. wordDifference returns "" if there is no difference.
+// wordDifference describes the content words of the request b that the text p replaced, or returns
+// "". In a copy of the request (template of at least copyTemplate) it reports missing words
+// together with added ones, or more than maxChangedWords that are only missing or only added: a
+// single one ("grey condition") proves little. A text in other wording nearly always has missing
+// and added words. There it reports them only if a distinctive word is missing and exactly one word
+// was added, which then is its replacement.
 func wordDifference(b, p *profile, template float64) string {
 	missing := missingWords(b, p, template)
 	extra := missingWords(p, b, template)
@@ -150,7 +149,8 @@ func wordDifference(b, p *profile, template float64) string {
 }
 
 // isDistinctive reports whether a word of the request has at least the weight of an unknown word,
-// so that few other requests of the bank have it: "source" has less in a bank of lamps.
+// so that few other protected requests have it: among requests for lamps, "source" is not
+// distinctive if many of them contain it.
 func isDistinctive(w *word) bool { return w.weight >= weightUnknown }
 
 // wishesBeyond returns the content words of the text p that are similar to no content word of the
@@ -173,12 +173,12 @@ func isOneWord(words []*word) bool {
 	return !slices.ContainsFunc(words, func(w *word) bool { return w.hash != words[0].hash })
 }
 
-// nounDifference describes an item of the request that the text replaced by another one:
-// "stainless steel kitchen tools", "stainless steel soap dishes". It searches for a phrase of the
-// text that ends with another noun. Either this phrase shares a word with a phrase of the request
-// and contains all words that the request lacks, or it has all words before the noun in common with
-// a phrase of the request. It returns "" if there is no such phrase, as in most texts by another
-// author.
+// nounDifference describes an item of the request b that the text p replaced by another one:
+// "stainless steel kitchen tools" became "stainless steel soap dishes". It compares the noun
+// phrases of the two. A phrase of the text with a new noun replaces a phrase of the request if the
+// words before the noun are the same in both. It also does if the phrase contains every word that
+// the request lacks and shares a word with the other phrase, whose noun the text does not have. It
+// returns "" if there is no such pair.
 func nounDifference(b, p *profile, _ float64) string {
 	newWords := missingWords(p, b, 0)
 	if len(newWords) == 0 {

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// cues maps the markers that replace phrases such as "at least" in a text to the kind of bound that
-// the phrase expresses. A marker that ends in -after applies to the number before it. A marker that
-// ends in -either applies to the number after it or, if neither a number nor a currency follows at
-// once, to the number before it.
+// cues maps markers to kinds of bounds. A marker is the token that replaced a phrase such as "at
+// least" in a text. A marker that ends in -after applies to the number before it. One that ends in
+// -either applies to the number after it or, if neither a number nor a currency follows directly,
+// to the number before it. Any other applies to a number after it.
 var cues = map[string]direction{
 	"@above": above, "@below": below, "@range": ranged, "@above-either": above, "@below-either": below,
 	"@above-after": above, "@below-after": below,
@@ -24,7 +24,9 @@ const (
 const cueReach = 4
 
 // setDirections sets for each number whether it is a lower bound, an upper bound or neither, by the
-// words around it ("at least", "between … and"). A word that negates a bound becomes "@not".
+// words around it ("at least", "between … and"). Where a word negates a bound, as in "not more than
+// 5", it reverses the bound and replaces the negating word by "@not", by which findNegation
+// recognises it again.
 func setDirections(tokens []token) {
 	lastNumber := -1
 	lastCue := -1 // the last marker after a number, which applies to that number only
@@ -89,9 +91,9 @@ func cueBefore(tokens []token, i, lastCue int) int {
 }
 
 // findNegation returns the index of a word that negates the bound (at least, at most) at token i,
-// -1 if no word does. It searches the cueReach tokens before i and skips stop words, currencies and
-// markers. After an "or", a negation of the previous bound, whose number is at lastNumber, applies
-// to both: "nothing under 60 or over 90".
+// or -1 if no word does. It searches the cueReach tokens before i and skips stop words, currencies
+// and markers of bounds. In "nothing under 60 or over 90" the negation of the first bound also
+// applies to the second: lastNumber is the index of the number before the "or".
 func findNegation(tokens []token, i, lastNumber int) int {
 	l := loadLexicon()
 	or := strings.HasSuffix(tokens[i].text, eitherSuffix)

@@ -61,8 +61,8 @@ func (x *Index) features(b *base, p *profile, s *scratch) features {
 	return f
 }
 
-// serviceShare returns the share of the delivery terms of a request and a text that only one of the
-// two has.
+// serviceShare returns how much a request and a text differ in delivery terms, such as free
+// shipping: of all terms that either has, the share, 0 to 1, that only one of them has.
 func serviceShare(b, p *profile) float64 {
 	differing := bits.OnesCount8(b.services ^ p.services)
 	total := bits.OnesCount8(b.services | p.services)
@@ -77,9 +77,10 @@ func ratio(part, total float64) float64 {
 	return part / total
 }
 
-// fillNear sets s.near to the similarity between each word of the request b and the most similar
-// word of the text. It returns the weighted share of the text's words that b has: of all words, and
-// of the words that match a word of the bank. s.mark(b) must have been called before.
+// fillNear sets s.near, for each word of the request b, to its similarity, 0 to 1, to the most
+// similar word of the text p. It returns the share, by weight, of the text's words that are similar
+// to words of b: first of all words, then only of the words that any protected request has.
+// s.mark(b) must have been called before.
 func (s *scratch) fillNear(b *base, p *profile) (coverAll, coverDomain float64) {
 	s.near = append(s.near[:0], make([]float64, len(b.terms))...)
 	var hit, total, hitDomain, totalDomain float64
@@ -105,21 +106,22 @@ func (s *scratch) fillNear(b *base, p *profile) (coverAll, coverDomain float64) 
 	return ratio(hit, total), ratio(hitDomain, totalDomain)
 }
 
-// numberPrior is the weight of an imaginary number that is added to the numbers of a text and half
-// of which counts as shared. It moves the share of common numbers towards one half where the
-// numbers are few or frequent and so are weak evidence.
+// numberPrior smooths the share of numbers that a text and a request have in common. The share is
+// computed as if there were one more number, of this weight, of which half is shared. So few
+// numbers, or frequent ones of little weight, give a share near one half, since they are weak
+// evidence.
 const numberPrior = 2.0
 
 // numberShare returns the share, 0 to 1 by weight, of a's numbers that b has, and the count of a's
-// numbers that b lacks. numberPrior moves the share towards one half.
+// numbers that b lacks. The share is smoothed towards one half (see numberPrior).
 func (x *Index) numberShare(a, b *profile) (share float64, missing int) {
 	shared, total, missing := x.sharedNumbers(a, b)
 	return shared / total, missing
 }
 
 // sharedNumbers returns the weight of a's numbers that b has, the weight of all of a's numbers, and
-// the count of a's numbers that b lacks. numberPrior, the weight of an imaginary number, is added
-// to the total, and half of it to what is shared.
+// the count of a's numbers that b lacks. For smoothing, total includes numberPrior, and shared
+// includes half of it.
 func (x *Index) sharedNumbers(a, b *profile) (shared, total float64, missing int) {
 	shared = numberPrior / 2
 	total = numberPrior
@@ -146,11 +148,11 @@ func lacks(a, b []classValue, class uint8) bool {
 }
 
 // detector holds the weight of each feature in a logistic regression, which estimates whether a
-// text asks for the same as a request. It was fitted on the project's own rewordings (testdata) and
-// on the public pairs, against the nearest other problems of the public benchmark and of two
-// generated days in which all requests have one template. Texts in which one constraint was changed
-// were excluded, since dropping them is no error. docs/decisions/20261123-drop-weights.md has the
-// texts and the method.
+// text asks for the same as a protected request. It was fitted to tell rewordings of a request (the
+// project's own in testdata, and public ones) from the most similar requests of other problems.
+// Those come from the public benchmark and from two generated data sets whose requests have one
+// template. Texts in which one constraint was changed were left out, since to drop them is no
+// error. docs/decisions/20261123-drop-weights.md has the texts and the method.
 var detector = features{
 	coverBase: 4.11, coverText: 4.66, numbers: 6.68, service: -2.66,
 	template: -2.53, swapped: -19.48, hits: 2.06, windowed: -2.8, numbersBack: 7.03,
@@ -160,12 +162,12 @@ const detectorBias = -14.34
 
 // Thresholds of features.score, as log-odds.
 const (
-	// dropLogOdds is the minimum score, as log-odds, at which a text is dropped: the lowest, in
-	// steps of 0.25, that drops none of 750 public requests because of another request.
+	// dropLogOdds is the score, as log-odds, from which a text is dropped. It is the lowest value,
+	// in steps of 0.25, at which none of 750 public requests is mistaken for another of them.
 	dropLogOdds = 0.25
-	// sameLogOdds is the minimum score, as log-odds, at which a text counts as asking for the same
-	// as a request if no constraint differs: the lowest that drops none of 200 public requests
-	// because of one of 550 others.
+	// sameLogOdds is the score, as log-odds, from which a text counts as asking for the same as a
+	// request, if no constraint differs. It is the lowest value at which none of 200 public
+	// requests is mistaken for one of 550 others.
 	sameLogOdds = -0.45
 )
 

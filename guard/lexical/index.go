@@ -106,9 +106,9 @@ func (x *Index) computeTotals() {
 // frequent word.
 const weightService = 1.0
 
-// readBank parses the requests of the bank that have a text and fills the vocabulary. It returns
-// the tokens of each, in the order of x.entry. It adds the stems of the requests first, so that
-// their ids are lower than those of item names and option values.
+// readBank parses the protected requests that have a text, and fills the vocabulary, the list of
+// all word stems. It returns the tokens of each request, in the order of x.entry. The stems of the
+// requests get the lowest ids; those that only item names and option values have come after them.
 func (x *Index) readBank(bank []Request) [][]token {
 	read := (&scratch{words: map[string]*word{}}).reader(newVocabulary())
 	var df []int

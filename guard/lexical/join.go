@@ -76,8 +76,9 @@ func newJoiner(lists *joinLists) joiner {
 	}
 }
 
-// findPairs compares every n-th request of a batch, from index first on, with the requests of other
-// groups, and sets w.pairs to the pairs that are similar.
+// findPairs compares the requests of a batch with all other requests of the bank, and sets w.pairs
+// to the pairs that are similar. It skips pairs that are in one group of similar requests already.
+// It takes every n-th request of the batch, from index first on; the other workers take the rest.
 func (w *joiner) findPairs(batch []int32, first, n int) {
 	w.pairs = w.pairs[:0]
 	for k := first; k < len(batch); k += n {
@@ -89,9 +90,10 @@ func (w *joiner) findPairs(batch []int32, first, n int) {
 	}
 }
 
-// compareKey compares the request w.index.bases[number] with the requests of other groups that also
-// have key, which is one of its stems or numbers. It skips requests that were compared for a rarer
-// key, and those whose score cannot reach the threshold.
+// compareKey compares the request w.index.bases[number] with the requests that have key, one of its
+// stems or numbers, in common with it. It skips requests of the same group of similar requests,
+// those that were compared already because of a rarer key, and those whose score cannot reach the
+// threshold.
 func (w *joiner) compareKey(number int32, key *joinKey) {
 	group := w.requests[number].group
 	most := key.limit + detector[numbers]
@@ -111,9 +113,10 @@ func (w *joiner) compareKey(number int32, key *joinKey) {
 	}
 }
 
-// comparePair compares two requests, x.bases[number] as the text and x.bases[base] as the protected
-// request. It appends their indices to w.pairs if the score is high enough to drop the text.
-// hasNumber reports whether the two may share a number.
+// comparePair compares two protected requests, to find near-duplicates: x.bases[number] takes the
+// place of the text to check, x.bases[base] that of the protected request. If the score is high
+// enough to drop the text, it appends the two indices to w.pairs. hasNumber is false if the two are
+// known to share no number.
 func (w *joiner) comparePair(number, base int32, hasNumber bool) {
 	x := w.index
 	p := x.bases[number].profile
@@ -125,10 +128,10 @@ func (w *joiner) comparePair(number, base int32, hasNumber bool) {
 	}
 }
 
-// overlap sets s.overlaps[number] to what the text p has in common with the request
-// x.bases[number], as the method candidates does for all requests, and reports whether that is
-// enough for a full comparison. The stems of the text must be in s.touched. The two share a number
-// only if hasNumber is set.
+// overlap computes what the text p has in common with the request x.bases[number], stores it in
+// s.overlaps[number], and reports whether that is enough for a full comparison. The stems of the
+// text must be in s.touched, as readStems leaves them. Numbers are compared only if hasNumber is
+// set.
 func (x *Index) overlap(number int32, p *profile, hasNumber bool, s *scratch) bool {
 	b := x.bases[number]
 	s.mark(b)

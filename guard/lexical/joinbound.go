@@ -68,11 +68,12 @@ func newJoinLists(x *Index, n int) *joinLists {
 	return l
 }
 
-// maxFrequent is the number of stems that are called frequent: those that occur in the largest
-// numbers of requests.
+// maxFrequent is the number of stems that are treated as frequent: the ones that most requests
+// contain. It is limited by the bits of a bitSet.
 const maxFrequent = 64 * len(bitSet{})
 
-// bitSet is a set of frequent stems.
+// bitSet is a set of frequent word stems, one bit for each, so that the frequent stems which a text
+// and a request share are found by one AND.
 type bitSet [4]uint64
 
 // setFrequent finds the maxFrequent stems that occur in the largest numbers of requests. It sets
@@ -93,9 +94,10 @@ func (l *joinLists) setFrequent() {
 	}
 }
 
-// setGroups sets the group of each request, as group returns it for the request's index in the
-// bank. It divides the lists again if the requests outside of the largest group have become fewer
-// by a quarter.
+// setGroups records the current group of each request, as group returns it for the request's index
+// in the bank: requests found similar so far are in one group and need no comparison. It divides
+// the lists of requests again (see divide) if the requests outside of the largest group have become
+// fewer by a quarter since the last time.
 func (l *joinLists) setGroups(group func(i int) int) {
 	clear(l.sizes)
 	largest := int32(0)
@@ -116,8 +118,9 @@ func (l *joinLists) setGroups(group func(i int) int) {
 	l.divide()
 }
 
-// divide splits the list of requests of each stem into the requests outside of the largest group,
-// and those in it.
+// divide splits the list of requests with each stem in two: those outside of the largest group of
+// similar requests, and those in it. Members of one group need not be compared with each other, so
+// a member of the largest group then skips the second list.
 func (l *joinLists) divide() {
 	for id, bases := range l.sorted {
 		lists := &l.divided[id]
@@ -180,9 +183,9 @@ func newJoinText(x *Index) joinText {
 	return joinText{position: make([]int32, len(x.postings))}
 }
 
-// read sets t to the request with index number in Index.bases. It sets s.best to the similarities
-// of its stems, s.touched to the stems, and s.textWeight and s.numberWeight to the weights of its
-// words and numbers.
+// read sets t to the request with this index in Index.bases, to be compared with the others. It
+// sets s.touched to the ids of the request's stems, s.best to their similarities, and s.textWeight
+// and s.numberWeight to the total weights of its words and numbers.
 func (t *joinText) read(l *joinLists, number int32, s *scratch) {
 	x := l.index
 	p := x.bases[number].profile
@@ -235,8 +238,9 @@ func readStems(p *profile, s *scratch) {
 	}
 }
 
-// addText adds the weight of each word of the text p, times its highest similarity, to single.text
-// of the keys of all stems that the word is similar to.
+// addText computes, for each stem that occurs in or is similar to a word of the text p, how much
+// text weight a request with that stem would share: the sum of the words' weights, each times its
+// highest similarity. It adds the sum to single.text of the stem's key.
 func (t *joinText) addText(p *profile) {
 	for i := range t.keys {
 		if id := t.keys[i].id; id >= 0 {
@@ -260,8 +264,9 @@ func (w *word) bestMatch() float32 {
 	return best
 }
 
-// sumUp computes for each key, from the most frequent to the rarest, what the key and all more
-// frequent ones add to the score together, and from it the highest possible score.
+// sumUp computes for each key (stem or number) of the text the highest score that a request can
+// have if this key is the rarest one that it shares with the text. Such a request shares at most
+// this key and all more frequent ones, so their contributions are added up.
 func (t *joinText) sumUp(l *joinLists) {
 	t.frequent = bitSet{}
 	var total, infrequent contribution
@@ -284,9 +289,10 @@ func (t *joinText) sumUp(l *joinLists) {
 	}
 }
 
-// limit returns an upper bound of the score of a request that shares sum with the text, and shares
-// numbers only if hasNumber is set. What the request's own words and numbers add is left out. The
-// bound is the higher one of those for the full text and for a part of it.
+// limit returns an upper bound, as log-odds, of the score of any request that shares sum with the
+// text, and shares numbers only if hasNumber is set. The terms that depend on the request's own
+// words and numbers are left out; the caller adds them. The bound allows for the case that only a
+// part of the text is compared.
 func (t *joinText) limit(sum contribution, hasNumber bool) float64 {
 	shared := 0.0
 	if hasNumber {
@@ -303,12 +309,13 @@ func (t *joinText) limit(sum contribution, hasNumber bool) float64 {
 // so that no pair is skipped because of rounding.
 const joinRounding = 0.002
 
-// hitSteps is the precision of joinText.hits, which rounds a number of shared words up to a
-// multiple of 1/hitSteps.
+// hitSteps is the number of steps for each shared word in the table that joinText.hits reads: a
+// count of shared words, which may be a fraction, is rounded up to a multiple of 1/hitSteps.
 const hitSteps = 64
 
-// hits returns what a number of shared words adds to the score, where words that are only similar
-// count less than 1. The number is rounded up to a multiple of 1/hitSteps.
+// hits returns what a count of shared words adds to the score. Words that are only similar count
+// less than 1 each. The count is rounded up to a multiple of 1/hitSteps, so that the result is read
+// from a table and never too low.
 func (t *joinText) hits(words float64) float64 {
 	i := min(int(words*hitSteps), math.MaxUint16)
 	for len(t.hitTerms) <= i {
@@ -347,8 +354,9 @@ func (t *joinText) reaches(l *joinLists, key *joinKey, base int32, s *scratch) b
 	return t.limit(sum, key.hasNumber)+sum.cover(r.perWeight) >= need
 }
 
-// cover returns what the words that a text shares with a request add to the score, if a word of
-// weight 1 adds perWeight.
+// cover returns how much the words that a text shares with a request raise the score. perWeight is
+// the score for a word of weight 1; the result is at most that of a text with all words of the
+// request.
 func (c *contribution) cover(perWeight float64) float64 {
 	return min(detector[coverBase], c.weight*perWeight)
 }

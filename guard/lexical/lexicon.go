@@ -12,6 +12,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
+// lexiconFiles contains the word lists of the lexicon (see lexicon), compiled into the program.
+//
 //go:embed lexicon/*.txt
 var lexiconFiles embed.FS
 

@@ -66,8 +66,9 @@ func newProfile(tokens []token, read func(string) *word) *profile {
 	return p
 }
 
-// newTokenProfile returns a profile in which only tokens and words are set. The method collect
-// computes the other fields, for a long text in the profile of each part.
+// newTokenProfile returns a profile (parsed text) that has only the tokens and the words. The
+// method collect computes the other fields. A long text is split into parts first, and then the
+// fields are computed for each part alone.
 func newTokenProfile(tokens []token, read func(string) *word) *profile {
 	p := &profile{
 		tokens: tokens,

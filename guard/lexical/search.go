@@ -164,8 +164,8 @@ func (s *scratch) addNumber(b int32, weight float32) {
 
 // addWord adds the word w of a text to what the text has in common with the requests: its weight to
 // s.textWeight, and to the field text in s.overlaps of each request with a similar stem. It adds
-// the stems themselves, with their similarities, to s.best. number is the position of the word
-// among the text's distinct words, from 1.
+// the stems, with their similarities, to s.best. number, from 1, numbers the distinct words of the
+// text, so that a word with several similar stems is added to a request once only.
 func (x *Index) addWord(number int32, w *word, s *scratch) {
 	if len(w.matches) == 0 {
 		return
@@ -212,9 +212,9 @@ func (x *Index) isCovered(number int32, p *profile, s *scratch) bool {
 }
 
 // reaches reports whether it is worth comparing the text p with the request x.bases[number] in
-// full. ok is true if the score may be at least minScore, or if hasPart is true. hasPart is true if
-// the score of a part of the text may be at least dropLogOdds. candidates must have been called
-// with p before.
+// full, by upper limits of the score. hasPart is true if a part of the text may score at least
+// dropLogOdds. ok is true if hasPart is, or if the full text may score at least minScore.
+// candidates must have been called with p before.
 func (x *Index) reaches(number int32, p *profile, minScore float64, s *scratch) (ok, hasPart bool) {
 	// If all numbers were shared, or none, without a look at the request itself.
 	limit := x.sharedWords(number, s)
@@ -251,10 +251,10 @@ func (x *Index) sharedWords(number int32, s *scratch) features {
 	return f
 }
 
-// bestPart returns the features that the best possible part (window) of a text would have, where f
-// are those of the full text. Such a part has all that the text shares with the request, with
-// numbers of the weight sharedNumbers, and nothing else. No real part of the text has a higher
-// score.
+// bestPart returns the features of the best conceivable part of a text. Such a part has everything
+// that the text shares with the request, with shared numbers of the total weight sharedNumbers, and
+// nothing else. f has the features of the full text. No real part of the text scores higher, so a
+// low score saves the search for a part.
 func (f features) bestPart(sharedNumbers float64) features {
 	f[coverText] = 1
 	f[numbersBack] = (numberPrior/2 + sharedNumbers) / (numberPrior + sharedNumbers)

@@ -30,8 +30,8 @@ func isDoubling(long, short string) bool {
 	return n > 0 && len(long) == len(short)+1 && long[n] == long[n-1] && long[n+1:] == short[n:]
 }
 
-// addFunctionWord adds a word of a request to the words that correction finds, if the lexicon has it
-// as a stop word or in a phrase.
+// addFunctionWord adds a word of a protected request to the words that the method correction may
+// return, if the word is a stop word of the lexicon or part of one of its phrases.
 func (v *vocabulary) addFunctionWord(w string) {
 	l := loadLexicon()
 	if !l.stop[w] && !l.inPhrase[w] {

@@ -118,9 +118,9 @@ func (v *vocabulary) freeze(df []int, n int) {
 	})
 }
 
-// minBankSize is the minimum size of a bank, in requests, that the weights of words assume. A
-// smaller bank is treated as one of this size: the detector was fitted on hundreds of requests, and
-// a word is not common because one of three requests has it.
+// minBankSize is the minimum number of protected requests that the weights of words assume. Fewer
+// requests are treated as if they were this many: the detector was fitted on hundreds, and a word
+// is not common because one of three requests has it.
 const minBankSize = 250
 
 // idf returns the inverse document frequency, a logarithm, of a word or number that df of n

@@ -223,8 +223,9 @@ func (c *clustering) wereCompared(b int, i, j uint32) bool {
 	return false
 }
 
-// sureMiss is how far an estimated similarity must be below the threshold for the exact one to be
-// left out: four standard errors of the estimate at a similarity of 0.8.
+// sureMiss limits the work of comparing documents: if the similarity estimated from signatures is
+// more than this below the threshold, the exact one is not computed. It is four standard errors of
+// the estimate at a similarity of 0.8.
 const sureMiss = 0.14
 
 // compare joins documents a and b (indices) into one cluster if their similarity is at least the

@@ -147,7 +147,8 @@ func Read(row Row) Content {
 	return c
 }
 
-// readKeys are the columns whose text is read as a part of the dialogue or as an id.
+// readKeys are the columns of a training row that are read as a part of the dialogue or as an id.
+// The text of all other columns is read as tool results or metadata.
 var readKeys = slices.Concat(idKeys, requestKeys, dialogueKeys, answerKeys, []string{"system"})
 
 // addColumn adds the strings and numbers of a column that was not read as a part of the dialogue:

@@ -63,8 +63,8 @@ func listedArguments(text string) (args arena.Raw, remaining string, ok bool) {
 	}
 }
 
-// mendWords are the names of the repairs of package lenient, in the order of the bits of
-// lenient.Repairs.
+// mendWords are the names under which repairs of a model's JSON are reported. Their order is that
+// of the bits of lenient.Repairs.
 var mendWords = [...]string{RepairQuotes, RepairCommas, RepairLiterals, RepairKeys, RepairControl, RepairClosers}
 
 // rules are the repairs that are made to JSON of models: those that have one obvious meaning. Lists

@@ -25,8 +25,8 @@ var kinds = map[string]kind{
 	"obs": answering, "tool_response": answering, "observation": answering,
 }
 
-// properCall is the tag name of a call that needs no repair. Other tag names are reported as
-// RepairTag.
+// properCall is the name of the tag that should enclose a call. Calls in tags of other names are
+// read too, and reported as repaired (RepairTag).
 const properCall = "tool_call"
 
 func (r *Reader) message(text string) {
@@ -108,9 +108,10 @@ func (r *Reader) thinkBlock(body string) {
 
 func (r *Reader) say(words string) { r.Text = text.Join(r.Text, "\n", strings.TrimSpace(words)) }
 
-// nextTag finds the first opening tag in s with a known name. It returns the text before the
-// tag, the name and kind of the tag, and the text after it. Closing tags are skipped. If there
-// is no such tag, before is s, k is the constant words, and the other results are empty.
+// nextTag finds the first opening tag in s whose name is known, such as <tool_call>. It returns the
+// text before the tag, the name and kind of the tag, and the text after it. Closing tags are
+// skipped. Without such a tag it returns all of s as before, the kind words (ordinary text), and
+// empty strings.
 func nextTag(s string) (before, tag string, k kind, after string) {
 	for start := 0; ; {
 		i := strings.IndexByte(s[start:], '<')

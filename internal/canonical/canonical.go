@@ -11,7 +11,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/python"
 )
 
-// maxDepth is the maximum nesting of lists and objects, as in the subnet's runtime.
+// maxDepth is the maximum nesting of lists and objects. It is the limit of the program whose
+// canonical JSON this package reproduces, the runtime of the subnet.
 const maxDepth = 256
 
 // ErrNot is returned for a text that has no canonical form: it is not JSON, is nested too

@@ -18,8 +18,9 @@ const (
 	// arrowHeldBytes is the maximum decompressed size in bytes of a batch together with all
 	// dictionaries.
 	arrowHeldBytes = 1 << 30
-	// arrowPacked limits decompression: a decompressed buffer may have arrowPacked times the
-	// length of the stream, plus arrowLeast bytes.
+	// arrowPacked limits decompression, against small streams that decompress to enormous ones: a
+	// decompressed buffer may have arrowPacked times the length of the stream, plus arrowLeast
+	// bytes.
 	arrowPacked = 1000
 	arrowLeast  = 1 << 20
 )
@@ -187,9 +188,9 @@ func (a *allowance) take(size int) {
 	a.used += int64(size)
 }
 
-// arrowBare is the number of rows and elements that are accepted in addition to those that the
-// bytes of a batch can represent. An element takes at least one bit, except in columns that
-// contain only nulls.
+// arrowBare is how many rows and elements a batch may have beyond those that its bytes can
+// represent at one bit each. The allowance is for columns that contain only nulls, whose elements
+// take no bytes.
 const arrowBare = 1 << 20
 
 // check returns an error if a batch has more rows or elements than its bytes can represent.

@@ -160,9 +160,9 @@ func (p *product) catalogForm(sold, short, description, attributes, skus string)
 
 const pageSize = 10
 
-// search returns one page, counted from 1, of the products of a kind. Products that contain the
-// most of words come first, equal ones sorted by id. If shop is not empty, only that seller's
-// products are searched. It is a simple replacement for the subnet's ranking.
+// search returns one page, counted from 1, of the generated products of a kind, as the simulated
+// shop's search tool. Products that contain the most of words come first, equal ones sorted by id.
+// If shop is not empty, only that seller's products are searched.
 func (c *catalog) search(
 	noun int,
 	words []string,

@@ -10,10 +10,12 @@ import (
 // Traces have the sandbox's format: one envelope per line, and the proxy's calls are stored in
 // the last step that was recorded before them.
 
-// recordLimit is the length in bytes above which the proxy's log omits a response.
+// recordLimit is the length in bytes above which the log of the proxy (which passes the agent's
+// tool calls on) has only the length of a tool's response.
 const recordLimit = 2000
 
-// envelope returns one generated attempt as a line of JSON in the sandbox's format.
+// envelope returns one generated attempt as a line of JSON, in the format that the subnet's sandbox
+// (the program that runs agents) writes: the steps, and the calls that the proxy logged.
 func (a *agent) envelope(d *dice, p *problem, moves []move) string {
 	now := a.started + int64(d.N(3_000_000))
 	start := now
@@ -124,9 +126,9 @@ func record(method, path string, i int64, duration int, remaining []string) stri
 	return object(append(pairs, remaining...)...)
 }
 
-// truncate returns the fields with which the proxy's log records a response, as alternating names
-// and JSON values: the response or, if it is longer than recordLimit, its length and the ids of its
-// products.
+// truncate returns the fields that record a tool's response in the log of the proxy (which passes
+// the agent's tool calls on), as alternating names and JSON values. These are the response or, if
+// it is longer than recordLimit, its length and, where ids is not nil, the ids of its products.
 func truncate(response string, ids []string) []string {
 	if len(response) <= recordLimit {
 		return []string{"response", response}

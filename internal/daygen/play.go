@@ -23,15 +23,15 @@ type call struct {
 	ids                  []string
 }
 
-// id returns the id that the sandbox assigns to the call. It is a hash, so that equal calls have
-// equal ids.
+// id returns the id that the subnet's sandbox (the program that runs agents) gives to such a call.
+// It is a hash of the tool and the arguments, so that equal calls have equal ids.
 func (c call) id() string {
 	sum := md5.Sum([]byte(c.name + "\n" + c.params))
 	return base64.URLEncoding.EncodeToString(sum[:])[:8]
 }
 
-// content returns the text that the sandbox stores for a step: the reasoning, calls and response
-// in tags.
+// content returns the text of one step as the subnet's sandbox (the program that runs agents)
+// stores it: the reasoning, the calls and the response, each in a tag.
 func (m *move) content() string {
 	var calls []string
 	for _, c := range m.calls {

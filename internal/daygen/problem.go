@@ -23,8 +23,8 @@ type wish struct {
 	text, reward string
 }
 
-// newProblems returns n problems. Every fourth problem requests the products of an earlier one
-// in other words, so that both belong to one cluster.
+// newProblems returns n generated problems. Every fourth one requests the products of an earlier
+// problem in other words, as test data for the grouping of equal problems.
 func newProblems(d *dice, c *catalog, n int) []*problem {
 	var problems []*problem
 	order := some(d, len(c.products), c.products)

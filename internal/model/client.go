@@ -41,9 +41,9 @@ const (
 	// initialLimit is the maximum number of requests in flight at the start, small enough for a
 	// small server. The limit grows with the answers.
 	initialLimit = 4
-	// maxTimeouts is the number of consecutive time-outs after which a server is set aside. A
-	// single question may time out this often (see llm.Defaults), so that one slow question does
-	// not block the others.
+	// maxTimeouts is the number of consecutive time-outs after which a server is set aside (gets
+	// one request at a time). One question is tried as often (see llm.Defaults), so that a single
+	// slow question does not block the others before it fails.
 	maxTimeouts = 8
 	// probePause is the interval between tries of a server that is set aside. It is less than
 	// half of the pause between tries of a question, so that most questions reach a recovered

@@ -157,8 +157,8 @@ func read(r *http.Request) Call {
 	return c
 }
 
-// billing is the response writer for one call of the test server. It has the server to whose bill
-// Charge adds.
+// billing is the response writer of one call of the test server. It knows the server, so that the
+// handler can add the call's tokens to that server's bill (see Charge).
 type billing struct {
 	http.ResponseWriter
 	server *Server
