@@ -244,7 +244,7 @@ func (g *Guard) estimateFalseDrops(configured bool) {
 	g.falseDrops = f
 }
 
-// leaveOneOutScores estimates how similar harmless requests are to protected ones. It compares up
+// leaveOneOutScores returns how similar harmless requests are to protected ones. It compares up
 // to maxHeld protected requests, sampled by a hash, each with the requests of unrelated problems
 // only, and returns the highest score, 0 to 1, of each. The score is 0 if the two ask for the same,
 // since to drop such a request is no mistake. problems is the number of requests that could be

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// onlyCharacters replaces each byte that is not part of a character by U+FFFD, since a Python
-// string contains only characters. Half of a surrogate pair counts as a character.
+// onlyCharacters replaces each byte of text that is not part of a UTF-8 character by U+FFFD, since
+// a Python string contains only characters. Half of a surrogate pair counts as a character.
 func onlyCharacters(text string) string {
 	if utf8.ValidString(text) {
 		return text

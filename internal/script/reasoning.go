@@ -114,8 +114,9 @@ func (s *Shown) Honest() string {
 	return strings.Join(parts, " ")
 }
 
-// saySearch adds the search words and the options of the call to the reasoning. It calls say
-// with several wordings for each part of a sentence, and say chooses one.
+// saySearch adds to a simulated model's reasoning the sentence that announces its search: the words
+// and the options of the call. It calls say with several wordings for each part of the sentence,
+// and say adds one of them.
 func (s *Shown) saySearch(say func(variants ...string)) {
 	args := gjson.Parse(s.Call[strings.Index(s.Call, "{") : strings.LastIndex(s.Call, "}")+1])
 	say("I search for", "Search:", "The next search is", "A search with", "Now a search:")
@@ -163,9 +164,9 @@ var (
 	judgements  = strings.Split("| is not it| misses a wish| would do| costs more| lacks the style| fits| is too dear| looks better| ranks below| is my favourite| meets the wish| is over the budget| has free shipping| matches| seems worse", "|")
 )
 
-// weighed returns a sentence that starts with head and compares a product with others. Its
-// facts and their order are chosen by a hash of the prompt, the product and index, so that few
-// sentences are equal.
+// weighed returns a sentence of a simulated model's reasoning. It starts with head and compares the
+// product p with others. Which facts it has, and in which order, is chosen by a hash of the prompt,
+// the product and index, so that few sentences are equal.
 func (s *Shown) weighed(head string, p Product, index int) string {
 	n := 0
 	any := func(variants ...string) string {
@@ -234,7 +235,8 @@ func (s *Shown) Choice() string {
 	return strconv.Itoa(at + 1)
 }
 
-// values matches one argument of an option, which is a tool call as text. Its group is the value.
+// values matches one argument, such as the price, of a tool call that is written as text. Its group
+// is the argument's value.
 var values = regexp.MustCompile(`"(?:q|price|shop_id|product_ids|product_id|page)": ?"?([^"}]*)`)
 
 var tokenRule = regexp.MustCompile(`[\pL\d.-]+`)
@@ -246,12 +248,12 @@ var signs = map[string]string{
 	"find_product": "search", "view_product_information": "view product information", "recommend_product": "i recommend", "terminate": "terminate", "calculate_voucher": "calculate_voucher",
 }
 
-// tools is the number of tools in signs. The option to which reasoning leads agrees with the
-// reasoning in all of them (see tool).
+// tools is the number of tools in signs, and so the highest result of the function tool. Only an
+// option with this result is one to which the reasoning leads.
 const tools = 5
 
-// tool counts the tools in signs in which option and thought agree: both mention the tool, or
-// neither does.
+// tool returns how well an option (a tool call as text) fits the reasoning thought: the number of
+// tools in signs in which the two agree, since both mention the tool or neither does.
 func tool(option, thought string) (n float64) {
 	thought = strings.ToLower(thought)
 	for name, sign := range signs {

@@ -113,9 +113,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Write(s.reply(act)) //nolint:errcheck // the client went away
 }
 
-// count counts a request for one turn of a conversation and returns how many times that turn was
-// requested, including this request. It also counts the turn as answered if act has no fault, or
-// none any more at this request.
+// count records a request for one turn of a conversation, and returns how many times that turn was
+// requested, including this request. It also counts the turn as answered if the scripted reply,
+// act, does not fail at this request: it has no fault, or only at the first act.Times requests.
 func (s *Server) count(turn string, act Act) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,8 +143,8 @@ func (s *Server) copied(m *map[string]int) map[string]int {
 	return maps.Clone(*m)
 }
 
-// reply returns a chat completion with the text and the calls of an act, in the server's
-// dialect.
+// reply returns a chat completion as JSON, with the text and the tool calls that act a scripts for
+// one turn. The calls are written in the server's dialect: native ones, or as text.
 func (s *Server) reply(a Act) []byte {
 	message := map[string]any{"role": "assistant", "content": a.Content}
 	if a.Reasoning != "" {

@@ -16,10 +16,11 @@ import (
 	"github.com/trajectory-arena/arena/internal/asjson"
 )
 
-// shopper returns a function that plans the conversations of a simulated student: it searches for
-// products by title, views and recommends them, and ends. In about the given share of
-// conversations, chosen by request and seed, it recommends the requested products, in the others
-// decoy. The plan for an unknown request is one reply without calls.
+// shopper returns a function that plans the conversation of a simulated student with a shop: it
+// searches for products by title, views them, recommends them, and ends. In about the given share
+// of conversations, chosen by request and seed, it recommends the requested products and so
+// succeeds; in the others it recommends decoy, a wrong product. For an unknown request the plan is
+// one reply without calls.
 func shopper(
 	problems []arena.Problem,
 	decoy arena.Reward,

@@ -162,8 +162,8 @@ func (p Paired) tP() float64 {
 	return 2 * studentsT(p.Groups).Survival(math.Abs(p.Difference)/p.SE)
 }
 
-// signP returns the smallest possible p-value of a two-sided sign test over the groups that differ:
-// that of groups which all differ in the same direction.
+// signP returns the smallest p-value that a two-sided sign test can have with this number of groups
+// that differ: the one if all of them differ in the same direction.
 func (p Paired) signP() float64 { return math.Exp2(float64(1 - p.Differing)) }
 
 // Power returns the probability that P is at most 5 % if the true difference has this size and b
@@ -189,10 +189,10 @@ func (p Paired) MDE80() float64 {
 	return effect
 }
 
-// alternativeSE returns the standard error of Difference under the alternative hypothesis that
-// the true difference has this size. It differs from SE for two reasons. A student that solves a
-// share of the other's failures gains most on the problems on which the other is worst. And
-// samples vary more for rates near one half.
+// alternativeSE returns the standard error that Difference would have if the true difference
+// between the two students had this size, for a computation of power. It is not SE, for two
+// reasons. The better student gains most on the problems on which the other is worst, so
+// differences vary more between problems. And samples vary more for rates near one half.
 func (p Paired) alternativeSE(difference float64) float64 {
 	if !(p.SE > 0) {
 		return math.NaN()

@@ -71,7 +71,8 @@ func kindOf(t reflect.Type) string {
 	}
 }
 
-// minTypos is the edit distance that is allowed even between short keys.
+// minTypos is the number of letters in which an unknown key may differ from a known one to be
+// reported as its misspelling, however short the keys are. Longer keys may differ in more.
 const minTypos = 2
 
 // Nearest returns the key of config, a pointer to a struct, that is most similar to the unknown

@@ -175,9 +175,9 @@ func (k Key) cluster() string {
 	return k.Problem
 }
 
-// byCluster converts the items of a map and returns them in groups, in a fixed order. A group is
-// one problem or, if the problem is unknown, one run. Items for which convert returns false are
-// left out.
+// byCluster converts the items of a map and returns them in groups, in a fixed order. A group has
+// the items of one problem or, if the problem is unknown, of one run. Items for which convert
+// returns false are left out.
 func byCluster[V, T any](m map[Key]V, convert func(Key, V) (T, bool)) [][]T {
 	keys := slices.Collect(maps.Keys(m))
 	slicesx.SortFunc(keys, func(a, b Key) int {

@@ -28,8 +28,9 @@ type Fit struct {
 	Fitted *float64 `json:"fitted_rms"`
 }
 
-// observation is an attempt with a judge's grade and the mean payment factor of its labels.
-// weight is 1 over the probability with which the attempt was sampled.
+// observation is an attempt that was graded twice: by a judge (grade), and by labels, whose scores
+// are converted to factors of payment and averaged (factor). weight is 1 over the probability with
+// which the attempt was sampled.
 type observation struct{ grade, factor, weight float64 }
 
 // FitScale returns the scale that converts a judge's grades to payment factors, fitted to labels.
@@ -95,9 +96,9 @@ func observations(labels []Ratings, judge *Ratings) [][]observation {
 	})
 }
 
-// nearestScale returns the scale with the lowest loss on a sample. Its floor and ceiling, which
-// convert grades to payment factors, are multiples of 0.01. It returns the subnet's scale if no
-// other has a lower loss.
+// nearestScale returns the scale (a conversion of a judge's grade to a payment factor, rising from
+// a floor to 1 at a ceiling) whose factors are nearest to those of the labels on a sample. Its
+// floor and ceiling are multiples of 0.01. It returns the subnet's scale if no other one is nearer.
 func nearestScale(sample []observation) outcome.Scale {
 	byGrade := map[float64]observation{} // the loss depends on the sums at each grade
 	for _, o := range sample {
@@ -121,9 +122,10 @@ func nearestScale(sample []observation) outcome.Scale {
 	return best
 }
 
-// bestFloor returns the floor, 0 to 1 and rounded to 0.01, with the lowest loss for this ceiling. A
-// grade at the share x of the ceiling pays the factor floor (1-x) + x. sums are the observations,
-// added up by grade. It returns the subnet's floor if every grade reaches the ceiling.
+// bestFloor returns, for a given ceiling of a scale (a conversion of a judge's grade to a payment
+// factor), the floor with the lowest loss, 0 to 1 and rounded to 0.01. A grade at the share x of
+// the ceiling pays the factor floor (1-x) + x. sums are the observations, added up by grade. It
+// returns the subnet's floor if every grade reaches the ceiling.
 func bestFloor(ceiling float64, sums []observation) float64 {
 	var numerator, denominator float64
 	for _, o := range sums {
@@ -137,9 +139,9 @@ func bestFloor(ceiling float64, sums []observation) float64 {
 	return math.Round(100*max(0, min(1, numerator/denominator))) / 100
 }
 
-// loss computes how far the payment factors of a scale are from those of the labels. It is the
-// sum of the weighted squared differences, without the terms that are equal for every scale.
-// sums are the observations, added up by grade.
+// loss returns how far the payment factors that a scale gives the judge's grades are from those of
+// the people's labels: the sum of the weighted squared differences, without the terms that are
+// equal for every scale. sums are the observations, added up by grade.
 func loss(s outcome.Scale, sums []observation) float64 {
 	sum := 0.0
 	for _, o := range sums {

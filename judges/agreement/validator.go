@@ -131,9 +131,10 @@ type Validator struct {
 	Correlation Figure `json:"correlation"`
 }
 
-// figurePairs has the values of one figure (such as the reasoning score) according to the subnet's
-// validator and to the judge, for the same runs or attempts in the same order. A pair's weight is
-// the number of attempts that it represents, or 1 for a run.
+// figurePairs has two values of one figure (such as the reasoning score) for each run or attempt:
+// the one by the subnet's own validator, and the one by the judge. The order of the runs or
+// attempts is the same in both lists. A pair's weight is the number of attempts that it represents,
+// or 1 for a run.
 type figurePairs struct{ validator, judge, weights []float64 }
 
 // grade is a judge's grade of an attempt, and the number of attempts that it represents: 1 over the

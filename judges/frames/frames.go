@@ -26,9 +26,9 @@ import (
 // is then found in days of 20 passages, but one whose sentences never repeat within a day is not.
 // docs/measured/judges.md has the shares of honest days.
 const (
-	// firstGate is the number of the first gate (test on the way to a higher grade) that a passage
-	// of the thinking can pass: gate 2, a remark on tool results. Gate 1 is about the length of the
-	// model's replies.
+	// firstGate is the number of the first gate that thinking can pass. The gates are four tests,
+	// taken in order, that decide the grade. Gate 1 is about the length of the model's replies;
+	// gate 2, the first about thinking, asks for a remark on tool results.
 	firstGate = 2
 	// maxQuoted is the number of consecutive words from which on a part of a passage that is also
 	// in the request counts as a quotation. Quotations are removed from the passage.
@@ -148,10 +148,10 @@ func Flags(passages []Passage) []Flag {
 	return flags
 }
 
-// newFlag compares the passages that decided the grades of one agent's attempts, at most
-// maxCompared of them, and returns the agent's flag (whether its thinking looks like a filled
-// template) without Copied. Passages at the same problem are not compared, since two attempts may
-// rightly decide alike there. It sorts passages.
+// newFlag compares the passages of thinking that decided the grades of one agent's attempts, at
+// most maxCompared of them. It returns the agent's flag, which says whether its thinking looks like
+// one template filled in again and again; the field Copied is left unset. Passages at the same
+// problem are not compared, since two attempts may rightly decide alike there. It sorts passages.
 func newFlag(passages []Passage) Flag {
 	slicesx.SortFunc(passages, func(a, b Passage) int {
 		return cmp.Or(cmp.Compare(a.Problem, b.Problem), cmp.Compare(a.Text, b.Text))
@@ -189,7 +189,8 @@ func newFlag(passages []Passage) Flag {
 	return f
 }
 
-// countRepeated counts the passages that have a wording of a passage at another problem.
+// countRepeated counts the passages whose wording (the words without names and figures) occurs
+// again in a passage at another problem.
 func countRepeated(passages []Passage) int {
 	problems := map[string]map[string]bool{}
 	wordings := make([][]string, len(passages))
@@ -207,11 +208,11 @@ func countRepeated(passages []Passage) int {
 	})
 }
 
-// passageRuns returns the set of strings of which two similar passages share at least one: each run
-// of runLen adjacent letters of the passage's frame (see gates.Frame: one letter for each figure
-// and each word of the word lists), the whole frame if it is longer than one letter, and the text
-// as withoutFigures returns it. The last finds two copies of one template even if the word lists
-// know none of its words.
+// passageRuns returns a set of strings for a passage. Two passages are similar if their sets have a
+// string in common. The set has each run of runLen adjacent letters of the passage's frame (one
+// letter for each figure and each listed word, see gates.Frame), the whole frame if it is longer
+// than one letter, and the text as withoutFigures returns it. The last finds two copies of one
+// template even if the word lists know none of its words.
 func passageRuns(text string) map[string]bool {
 	runs := map[string]bool{}
 	frame := gates.Frame(text)
@@ -235,8 +236,9 @@ func withoutFigures(text string) string {
 	return strings.Join(words, " ")
 }
 
-// wordingsOf returns the wordings of a passage (see gates.Wordings), or if it has none, its words
-// without figures.
+// wordingsOf returns the wordings of a passage: the words that remain of it and of its sentences
+// without names and figures (see gates.Wordings). If it has none, as a short one, the result is its
+// text as withoutFigures returns it.
 func wordingsOf(text string) []string {
 	if wordings := gates.Wordings(text); len(wordings) > 0 {
 		return wordings

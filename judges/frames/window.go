@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// maxRecent is the maximum number of recent passages that a Window keeps, and with which it
-	// compares a new one.
+	// maxRecent is the maximum number of passages that a Window keeps, the most recent ones of an
+	// environment's episodes. A new passage is compared with these.
 	maxRecent = 1024
 	// minRepeated is the minimum share, 0 to 1, of the recent passages at other problems that must
 	// have the same wording as a new passage to show that it is from a template. Of a set of fifty

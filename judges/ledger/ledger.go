@@ -103,8 +103,9 @@ func (l *Ledger) readNew(visit func(Exchange)) error {
 	return nil
 }
 
-// readFile reads the lines that were added to a file since the last call, adds them to the
-// indexes, and calls visit for each. It skips the file of this process.
+// readFile reads the lines that other processes added to a file of the ledger since the last call.
+// It adds them to the indexes and calls visit for each. It skips the file that this process writes,
+// since its lines were added to the indexes when they were written.
 func (l *Ledger) readFile(
 	path string,
 	entry fs.DirEntry,

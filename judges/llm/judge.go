@@ -243,8 +243,9 @@ func (j *Judge) vote(
 	return merge(verdicts, samples[0].joinSamples), nil
 }
 
-// newJudgement converts a verdict to a judgement. Score, gates and spans are left unset, since only
-// verdicts on reasoning have them.
+// newJudgement returns the judgement, the record of how an attempt was judged, of a verdict by the
+// panel: outcome, model, cost and so on. Score, gates and spans are left unset, since only verdicts
+// on reasoning have them.
 func newJudgement(name string, k *questionType, v verdict) arena.Judgement {
 	return arena.Judgement{
 		Judge: name, Outcome: v.outcome, Model: v.model, PromptSHA256: k.prompt.sha256,

@@ -63,9 +63,9 @@ func newPanel(cfg Config) *panel {
 	return p
 }
 
-// order returns the members to ask for a vote, in this order: the vote's own primary (a model that
-// votes), the primaries that are first for no other vote, the fallbacks, and the primaries of other
-// votes.
+// order returns the panel members to ask for a vote, one after another until one answers: the model
+// to which this vote belongs, then models to which no vote belongs, then the fallbacks, and last
+// the models of other votes, since each model should vote only once.
 func (p *panel) order(vote int) []int {
 	first := vote % len(p.primaries)
 	order := []int{p.primaries[first]}
@@ -82,9 +82,10 @@ func (p *panel) order(vote int) []int {
 	return append(order, otherVotes...)
 }
 
-// lock sets aside all models of a member's endpoint, which refused its key, for the run. It reports
-// false and changes nothing if the endpoint never accepted the key in this run, since a wrong key
-// is to be corrected at once, or if no model of another endpoint remains.
+// lock sets aside (asks no more in this run) all models of a member's endpoint, after the endpoint
+// refused its key. It changes nothing and returns false if the endpoint has never accepted the key
+// in this run: the key is wrong then, and the run should end at once for its correction. It also
+// returns false if no model of another endpoint remains.
 func (p *panel) lock(member int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -16,8 +16,8 @@ const (
 	// tokens.
 	bytesPerToken = 4
 	// expectedAnswer is the number of tokens expected of a model's answer on reasoning until one is
-	// recorded. An answer has about 20 tokens without quotations and 110 with three. Their
-	// geometric mean is wrong by the smallest factor.
+	// recorded. Answers have from about 20 tokens, without quotations, to 110, with three; 50 is
+	// between, at most about twice too high or too low.
 	expectedAnswer = 50
 	// expectedVerdict is the number of tokens expected of a model's verdict on one step until one
 	// is recorded. A verdict has about 22 tokens with an empty quote and reason, and 56 if each has

@@ -127,7 +127,8 @@ func writeProxyLog(b *strings.Builder, t *arena.Trace) {
 	}
 }
 
-// proxyCalls returns the calls of the proxy log that were really sent, without diagnostic entries.
+// proxyCalls returns the requests of the agent that its proxy really sent on, by the proxy's log.
+// Diagnostic entries of the log are left out.
 func proxyCalls(t *arena.Trace) []arena.ProxyCall {
 	calls := slices.Concat(slicesx.Map(t.Steps, func(s arena.Step) []arena.ProxyCall {
 		return s.Proxy
@@ -139,8 +140,8 @@ func proxyCalls(t *arena.Trace) []arena.ProxyCall {
 
 // summarise returns a line with counts of all calls in the proxy log (the record of what the agent
 // requested), also of those that the rendered list omits: "3 searches, 2 views, 4 model calls (900
-// completion tokens recorded, 700 in the largest answered call), 0 failed". The first gate depends
-// on the largest.
+// completion tokens recorded, 700 in the largest answered call), 0 failed". The largest call is
+// named because the judge's first test asks whether one call had enough tokens.
 func summarise(calls []arena.ProxyCall) string {
 	var searches, views, models, failed, generated, largest int64
 	for i := range calls {

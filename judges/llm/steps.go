@@ -45,8 +45,9 @@ func (j *Judge) Steps(
 // has no verdicts, which is no failure of the judge.
 func HasSteps(d *arena.Dialogue) bool { return len(renderedTurns(d)) > 0 }
 
-// renderNumbered renders an attempt for a judge of steps, with the steps numbered 1, 2, 3 and so on
-// whatever numbers the dialogue gives them. It adds no lists of what earlier results contain.
+// renderNumbered returns an attempt as text for a judge that says of each step whether it was
+// needed. The steps are numbered 1, 2, 3 and so on, whatever numbers the dialogue gives them.
+// Unlike the text for a grade of the reasoning, it has no lists of what earlier results contain.
 func renderNumbered(t *arena.Trace, d *arena.Dialogue) string {
 	numbers := map[int]int{}
 	for i, turn := range renderedTurns(d) {

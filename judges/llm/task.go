@@ -80,8 +80,8 @@ func (f *Forecast) Do(_ context.Context, t Task) (Reply, error) {
 	return r, err
 }
 
-// taskQuestion converts a task to a question for the panel. The answer has the text of the reply as
-// its Explanation.
+// taskQuestion returns a task (a prompt that asks for a text and not for a judgement) as a question
+// for the panel. The reply's text becomes the Explanation of the answer.
 func (j *Judge) taskQuestion(t Task) (question, error) {
 	schema := asjson.Bytes(map[string]any{
 		"type": "object", "additionalProperties": false, "required": []string{t.Key},

@@ -144,9 +144,10 @@ func (c Config) Factor(score *float64, run Quality, framed bool) *float64 {
 // Silent is the grade of an attempt whose thinking says nothing of the results.
 const Silent = 0.3
 
-// framed returns the payment factor of an attempt, which is m otherwise, if its agent is flagged
-// for thinking that fills in a template: m itself, half of m but not below the factor of an attempt
-// whose thinking says nothing of the results, or 0, as c.Frames demands.
+// framed returns the payment factor of an attempt whose agent is flagged because its thinking only
+// fills in a template. m is the factor without the flag. As c.Frames demands, the result is m, or
+// 0, or half of m, but then not less than an attempt gets whose thinking says nothing of the
+// results.
 func (c Config) framed(m float64) float64 {
 	switch c.Frames {
 	case HalveFrames:

@@ -13,9 +13,9 @@ import (
 // point, such as `"reasoning_quality": 0.`. The digit after it tells the possible scores apart.
 var scorePattern = regexp.MustCompile(`"reasoning_quality"\s*:\s*"?0?\.`)
 
-// minMass is the minimum probability, 0 to 1, that the alternatives named by the server for the
-// token of the score must have together, counting those that are a score. With less, too few were
-// named for a mean.
+// minMass is the minimum total probability, 0 to 1, of the scores that a server names as
+// alternatives for the token of the score. If they have less, most of the probability is unknown,
+// and no mean score is computed.
 const minMass = 0.5
 
 // Expected returns the mean of the scores by the probabilities of the tokens that could stand in place
@@ -53,8 +53,8 @@ func Expected(completion []byte) (score float64, ok bool) {
 	return score / mass, true
 }
 
-// scoreOf returns the score whose first digit after the point is the start of a token, such as 0.7
-// for "7" or "70". It returns 0 if there is none, as for further digits other than 0.
+// scoreOf returns the score that a token completes after "0.", such as 0.7 for "7" or "70". It
+// returns 0 if that number is none of Scores, as for "75".
 func scoreOf(token string) float64 {
 	digits := token[:len(token)-len(strings.TrimLeft(token, "0123456789"))]
 	for _, s := range Scores {

@@ -103,12 +103,12 @@ func (l label) residual(rate float64) float64 {
 	}
 }
 
-// estimateShare returns the share of the labelled attempts in the denominator that are in the
-// numerator too (that hit), each weighted by the number of attempts it represents, with a 95 %
-// interval. The labels are grouped by stratum. The interval is Wilson's for an effective number of
+// estimateShare returns a share, estimated from labels: of the labelled attempts with counts set,
+// the share with hits set, each weighted by the number of attempts that it represents. The labels
+// are grouped by stratum. It also returns a 95 % interval: Wilson's for an effective number of
 // labels, from the linearised variance of a ratio under stratified sampling without replacement
-// (Cochran 1977, section 6.11), or if none or all hit, for Kish's effective sample size. The share
-// is NaN if the denominator is empty.
+// (Cochran 1977, section 6.11), or, if no label or every label hits, for Kish's effective sample
+// size. The share is NaN if no label counts.
 func estimateShare(strata map[string][]label) (float64, stats.Interval) {
 	var hits, sum, squares float64
 	labels := 0
@@ -134,8 +134,9 @@ func estimateShare(strata map[string][]label) (float64, stats.Interval) {
 	return rate, stats.WilsonRate(rate, sum*sum/squares)
 }
 
-// variance returns the estimated variance of the sum of the residuals (see label.residual, at the
-// share rate) over all attempts of the day, from those labelled in each stratum.
+// variance returns the estimated variance of a total: the sum, over all attempts of the day, of the
+// deviations from the share rate (see label.residual). It is estimated from the labels of each
+// stratum, and is the numerator's part of the variance of a ratio.
 func variance(strata map[string][]label, rate float64) float64 {
 	v := 0.0
 	for _, name := range slices.Sorted(maps.Keys(strata)) {

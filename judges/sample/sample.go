@@ -36,10 +36,10 @@ type Item struct {
 // ID returns the run and the problem of the attempt, separated by a slash.
 func (it *Item) ID() string { return it.Run + "/" + it.Problem }
 
-// stratum returns what filter, judge and guard found on an attempt, as one text such as "agentic
-// 0.5 false", with " drawn" at its end if the attempt was drawn for grading from attempts that
-// cannot become rows. Attempts with the same text form a stratum and are sampled with the same
-// probability.
+// stratum returns the stratum from which an attempt is sampled for labelling: a text with what
+// filter, judge and guard found on it, such as "agentic 0.5 false". All attempts with the same text
+// are sampled with the same probability. The text ends in " drawn" if the attempt cannot become a
+// training row and was graded only because it was drawn at random from such attempts.
 func (it *Item) stratum() string {
 	score := "-"
 	if it.Score != nil {

@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// isCheaper reports whether the thinking names the prices of a product of candidate a and of one of
-// b in sentence i or a neighbouring sentence, and the recommended one of the two costs less. If
-// nothing was recommended, either one may be the cheaper one.
+// isCheaper reports whether the recommended one of two candidates is named as the cheaper one: it
+// costs less, and sentence i and its neighbours name the prices of both. For a brand with several
+// products, one such pair is enough. If nothing was recommended, either candidate may be the
+// cheaper one.
 func (r *reading) isCheaper(i int, a, b *candidate) bool {
 	return r.pairs(a, b, func(chosen, other *product) bool {
 		return chosen.cents < other.cents && r.namesPrice(i, chosen) && r.namesPrice(i, other)
@@ -56,10 +57,10 @@ func (n *number) isAbout(cents int64, isDifference bool) bool {
 	})
 }
 
-// exceedsLimit reports whether sentence i rejects the candidate (a or b) that was not recommended
-// for its price: the sentence names it or its price, has a word for more, a word of refusal or ">",
-// and it or the sentence before has an amount of the request that the price violates and the price
-// of the recommended one does not.
+// exceedsLimit reports whether sentence i rejects a candidate (a or b) because its price violates
+// an amount of the request, as in "612 is above the budget of 90". The sentence names that
+// candidate or its price, and has a word for more, a word of refusal or ">". The amount is in it or
+// in the sentence before, and the price of the recommended candidate respects it.
 func (r *reading) exceedsLimit(i int, a, b *candidate) bool {
 	s := &r.sentences[i]
 	isAbove := s.classes&(moreWord|rejectWord) != 0 || strings.Contains(r.text[s.start:s.end], ">")
@@ -81,9 +82,10 @@ func (r *reading) exceedsLimit(i int, a, b *candidate) bool {
 	})
 }
 
-// takesLowerPrice reports whether sentence i chooses a or b by its price alone, as in "the one at
-// 39.5": it has a word of choice and no id or brand, the recommended one is cheaper, and the price
-// of the other one is in it, in the next or in one of the three sentences before.
+// takesLowerPrice reports whether sentence i chooses the recommended one of a and b by its price
+// alone, as in "the one at 39.5". The sentence has a word of choice and names no id or brand, and
+// the price of the other candidate is higher and is named in it, in the next or in one of the three
+// sentences before.
 func (r *reading) takesLowerPrice(i int, a, b *candidate) bool {
 	cites := r.sentenceCites(i)
 	byPrice := slices.ContainsFunc(cites, func(c cite) bool { return c.kind == citePrice && c.product >= 0 })
@@ -143,10 +145,11 @@ func (r *reading) compareFigures(i int) (isTrue, isFalse bool) {
 	return isTrue, isFalse || r.hasFalseSign(all)
 }
 
-// compared returns the two amounts of sentence i, in hundredths, that the word of comparison m
-// compares, such as 90 and 120 in "90 is below 120". all are the figures and priced products of the
-// sentence. Either amount is 0 if there is none. "X is cheaper than Y" compares X with Y; without
-// "than" only a figure right after the word is compared, as in "below 90".
+// compared returns the two amounts, in hundredths, that the comparison word m of sentence i
+// compares, such as 90 and 120 in "90 is below 120". all has the sentence's figures and the
+// products with their prices. An amount is 0 if there is none. In "X is cheaper than Y", X is
+// compared with Y; without "than", X is compared only with a figure right after the word, as in
+// "below 90".
 func (r *reading) compared(i int, m *mark, all []quantity) (before, after int64) {
 	start := m.end
 	limit := 1

@@ -23,9 +23,10 @@ func hasCopula(text string) bool {
 	return len(words) > 0 && strings.Contains(copulas, " "+words[0]+" ")
 }
 
-// opposite returns two products: the one that the mention c names, which must belong to candidate a
-// or b, and the only product of the other candidate. ok is false if c is a price, names no product
-// of the two, or if the other candidate has no product or several.
+// opposite returns the product that the mention c names, and the product to compare it with. The
+// first must belong to one of the candidates a and b; the second is the only product of the other
+// candidate. ok is false if c is a price, names no product of a or b, or if the other candidate has
+// no product or several.
 func (r *reading) opposite(c *cite, a, b *candidate) (named, other *product, ok bool) {
 	if c.product < 0 || c.kind == citePrice {
 		return nil, nil, false

@@ -124,10 +124,11 @@ func (f *copyFinder) readResult(text string) {
 	})
 }
 
-// blankCopies returns the text of a thought without what is copied from the results of earlier
-// turns: every byte of a copy is replaced by a newline, and so are the other bytes of its lines if
-// these have fewer than minOriginal words of the agent's own. Byte offsets stay the same, and no
-// sentence continues across a copy. It must be called for the thoughts in the order of their turns.
+// blankCopies returns the thinking t without what the agent only copied from earlier tool results,
+// since a copy shows no reasoning. Every byte of a copy is replaced by a newline, and so are the
+// rest of its lines if these have fewer than minOriginal words of the agent's own. Byte offsets
+// stay the same, and no sentence continues across a copy. It must be called for the thoughts in the
+// order of their turns.
 func (f *copyFinder) blankCopies(t *thought) string {
 	if t.words == nil {
 		return t.text
@@ -187,11 +188,12 @@ func blank(b []byte, run span, lines bool) {
 	}
 }
 
-// isCopy reports whether a run of words that a result contains is a copy and no citation. original
-// is the number of words in the same lines that are the agent's own, counted up to minOriginal. A
-// run with at least minFields colons is a copy if original is lower than minOriginal or the run is
-// longer than maxListing bytes. Any other run is a copy if original is 0 and the run is in one
-// line, has a digit and at least minLine bytes.
+// isCopy reports whether words that a tool result also contains are only copied, and not cited in
+// the agent's own sentence. original is the number of the agent's own words in the same lines,
+// counted up to minOriginal. A list of fields, with at least minFields colons, is a copy if there
+// are fewer than minOriginal such words or the list is longer than maxListing bytes. Other words
+// are a copy if their line has no other words, they have a digit and are at least minLine bytes
+// long.
 func isCopy(text string, run span, original int) bool {
 	copied := text[run.start:run.end]
 	if strings.Count(copied, ":") >= minFields {

@@ -155,9 +155,10 @@ func (r *reading) citeBrand(t *token, c *cite) bool {
 	return true
 }
 
-// citeCode reports whether a token is a model name or measure that is in an earlier result and not
-// in the request: a word of letters and digits ("IP55"), or a figure with the word after it ("28
-// hours"). Both have this form in any language. If the form fits, it sets c.kind in either case.
+// citeCode reports whether a token is a model name or a measure that is in an earlier result and
+// not in the request: a word of letters and digits ("IP55"), or a figure with the word after it
+// ("28 hours"). Both have this form in any language. For every token of this form it sets c.kind,
+// even if the result is false.
 func (r *reading) citeCode(t *token, c *cite) bool {
 	slot := t.measure
 	if slot < 0 && t.end-t.start >= minCode && isCode(r.folded[t.start:wordEnd(r.folded, int(t.start))]) {
@@ -217,12 +218,11 @@ func (r *reading) citeMarks(sentence int) {
 	}
 }
 
-// findDatum returns two mentions of data that a tool returned and the request does not have; either
-// is nil if there is none. strong is the first one in the sentence that is evidence by itself: a
+// findDatum returns the data in a sentence that a tool returned and the request does not have, as
+// two mentions, either of which may be nil. strong is the first that is evidence by itself: a
 // price, a brand, a model name, or a product or shop id with a comment on it. weak is the first
-// attribute value (such as a colour) before strong, or in the whole sentence without one; it is
-// evidence only if the sentence comments on results. An invented id or price before strong is
-// described in r.invented.
+// attribute value (such as a colour) before strong; it is evidence only if the sentence comments on
+// results. If it meets an invented id or price before strong, it describes that in r.invented.
 func (r *reading) findDatum(sentence int) (strong, weak *cite) {
 	cites := r.sentenceCites(sentence)
 	for i := range cites {

@@ -68,8 +68,8 @@ func Judge(t *arena.Trace, d *arena.Dialogue) arena.Judgement {
 	return j
 }
 
-// finding is the result of one gate (a test of the reasoning): a quotation as evidence if the gate
-// passed, and a detail that describes the evidence or what is missing.
+// finding is the result of one gate (one of four tests of the reasoning). If the gate passed, it
+// has a quotation of the thinking as evidence. detail describes the evidence or what is missing.
 type finding struct {
 	passed bool
 	// step is the number that the dialogue gives to the step, not an index.
@@ -167,8 +167,10 @@ func plainWords(text string) string {
 	return strings.Join(words, " ")
 }
 
-// wording returns the words of the word lists (see Wordings) of a text with the marks marks, or "" for
-// fewer than minWording.
+// wording returns the words of a text that the word lists contain, in order, with "v" in place of
+// each attribute value. Texts from one template have the same wording whatever names and figures
+// are filled in. marks are the listed words found in the text. The result is "" for fewer than
+// minWording words.
 func (p *passage) wording(marks []mark) string {
 	marks = slices.Clone(marks)
 	slices.Reverse(marks)

@@ -120,8 +120,9 @@ func (r *reading) amount(cents int64) *amountFact {
 	return &r.index.amounts[r.index.figures[cents]]
 }
 
-// topScore is the highest grade, 0.9, in hundredths. The figure 0.9 never counts as a price, since
-// instructions to a grader contain it.
+// topScore is the highest grade that a judge gives, 0.9, in hundredths. The figure 0.9 in an
+// agent's thinking never counts as a price, since texts that tell the judge which grade to give
+// contain it.
 const topScore = 90
 
 // citeAmount reports whether the figure t is an amount in an earlier result and not in the request,

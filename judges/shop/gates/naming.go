@@ -97,9 +97,9 @@ func (r *reading) commonWords(title string, c *cite) (count int, end int32) {
 }
 
 // citeOrdinal appends to r.cites the product that a word such as "the second" (the mark m) points
-// at: one of the last two products that the passage names before the word or, if it names fewer,
-// one of the last tool result with at least two products. It appends nothing if that list has no
-// such place or the sentence addresses a grader.
+// at. It counts among the last two products that the passage names before the word or, if it names
+// fewer, in the last tool result with at least two products. It appends nothing if there is no such
+// place in the list, or if the sentence speaks to a grader.
 func (r *reading) citeOrdinal(sentence int, m *mark) {
 	if r.sentences[sentence].classes&graderWord != 0 {
 		return

@@ -9,11 +9,11 @@ import (
 // comparison and what it compares.
 const maxGap = 2
 
-// dropNegated sets s.classes to the union of the classes of the sentence's marks (words of the word
-// lists) without those that do not count: a negated preference, comparison or choice, the negation of a
-// preference, and the refusal in the negation of a choice, since "I will not take either" refuses none for
-// the other. A comparison of ids or titles counts as a word on listing order (seenWord), and a property
-// word inside a label such as "its title" is no reason.
+// dropNegated sets s.classes to the meanings of the sentence's listed words (marks), except for
+// words that do not count. A negated preference, comparison or choice does not count, nor does a
+// negation that denies a preference. A negated choice is no refusal, since "I will not take either"
+// refuses none for the other. A comparison of ids or titles counts as a word on listing order
+// (seenWord), and a property word in a label such as "its title" is no reason.
 func (p *passage) dropNegated(s *sentence, marks []mark) {
 	s.classes = 0
 	for i := range marks {
@@ -44,13 +44,15 @@ func (p *passage) isNegated(m *mark, marks []mark) bool {
 	})
 }
 
-// negates reports whether the negation n denies a word of class.
+// negates reports whether the negation n denies any of the marks (listed words of a sentence) that
+// has this class, such as a word of choice.
 func (p *passage) negates(n *mark, marks []mark, class class) bool {
 	return slices.ContainsFunc(marks, func(m mark) bool { return m.class&class != 0 && p.denies(n, &m) })
 }
 
-// denies reports whether the mark m is at most maxGap words after the negation n in its clause. A figure
-// between them is what n denies, and not a choice after it, as in "not 612 but take 345".
+// denies reports whether the negation n applies to the mark m, a word at most maxGap words after it
+// in the same clause. If m is a word of choice and a figure is between the two, n denies the figure
+// and not the choice, as in "not 612 but take 345".
 func (p *passage) denies(n, m *mark) bool {
 	if n.end > m.start || p.wordsBetween(n.end, m.start) > maxGap {
 		return false

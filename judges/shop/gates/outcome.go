@@ -4,8 +4,8 @@ import "slices"
 
 // progress is how far the reasoning got towards a reasoned choice (gate 4, the last test of the
 // reasoning) before it failed. The conditions are tested in the order of the constants: two
-// candidates named, one preferred for a reason, that one recommended, and it is not dearer if the
-// reason is its price.
+// candidates are named, one of them is preferred for a reason, that one was recommended, and it
+// costs no more than the other if its price is the reason.
 type progress uint8
 
 const (
@@ -25,20 +25,21 @@ func (p progress) String() string {
 	}[p]
 }
 
-// revision is a choice for the cheaper of two candidates while the other one, which costs more, was
-// recommended. It passes gate 4 only if later thinking chooses the recommended one.
+// revision is a preference for the cheaper of two candidates that the agent did not follow: it
+// recommended the other one, which costs more. The preference counts as a reasoned choice (gate 4,
+// the last test of the reasoning) only if later thinking chooses the recommended one.
 type revision struct {
 	finding
 	// recommended and preferred are indexes of factIndex.products.
 	recommended, preferred int32
 }
 
-// leadToOutcome reports whether sentence i, which prefers a or b for the reason in sentence k, may
-// prefer the recommended product. One of the two must be recommended; which one the sentence prefers
-// is not parsed, since that is not possible in every language. If a lower price is the only reason,
-// the recommended one must cost no more than the other, and if sentence k names one of the two again
-// after both, that one must be recommended. If nothing was recommended, both count as recommended.
-// It records in r.progress and r.revisions why a check fails.
+// leadToOutcome reports whether sentence i, which prefers a or b for the reason in sentence k,
+// agrees with what the agent recommended. Which one a sentence prefers cannot be parsed in every
+// language, so it is enough that a or b was recommended, or that nothing was. If a lower price is
+// the only reason, the recommended one must cost no more than the other; if sentence k then names
+// one of the two once more after both, that one must be the recommended one. It records in
+// r.progress and r.revisions why a check fails.
 func (r *reading) leadToOutcome(a, b *candidate, i, k int) bool {
 	cheaperOnly := r.isOnlyCheaper(k)
 	repeated := r.namedAgain(k, a, b)
@@ -48,9 +49,9 @@ func (r *reading) leadToOutcome(a, b *candidate, i, k int) bool {
 	return repeated != a && r.isOutcome(b, a, i, cheaperOnly)
 }
 
-// namedAgain returns the candidate, a or b, that sentence i names last after it named both, and at
-// least twice. It returns nil if there is none, or if the sentence has another reason than a lower
-// price.
+// namedAgain returns the candidate, a or b, to which sentence i returns: the one that it names
+// last, at least the second time, after naming both. It returns nil if there is none, or if the
+// sentence gives another reason than a lower price.
 func (r *reading) namedAgain(i int, a, b *candidate) *candidate {
 	if !r.isOnlyCheaper(i) {
 		return nil
@@ -111,7 +112,8 @@ func (r *reading) isOutcome(
 	return false
 }
 
-// isOnlyCheaper reports whether sentence i has a lower price as a reason and no other reason.
+// isOnlyCheaper reports whether sentence i gives a lower price as the reason for a choice, and no
+// other reason.
 func (r *reading) isOnlyCheaper(i int) bool {
 	const otherReason = rejectWord | contrastWord | requireWord
 	s := &r.sentences[i]
@@ -125,9 +127,9 @@ func (r *reading) isOnlyCheaper(i int) bool {
 	return !hasValue && !slices.ContainsFunc(r.sentenceMarks(i), compares)
 }
 
-// findRevision sets e.choice if a passage reverses an earlier choice for the cheaper product: the
-// passage names the product that was recommended, does not name the one preferred before, and
-// chooses.
+// findRevision sets e.choice if a passage explains why the agent did not take the cheaper product
+// that earlier thinking preferred: it names the product that was recommended, does not name the
+// cheaper one, and mentions returned data with a word of choice.
 func (e *evaluator) findRevision(r *reading) {
 	for i := range e.revisions {
 		v := &e.revisions[i]

@@ -11,9 +11,10 @@ import (
 // names a candidate or gives the reason. Farther away they do not belong together.
 const maxDistance = 4
 
-// findChoice looks in a passage for the evidence of the fourth gate, and stores it in e.choice: two
-// rival candidates, of which the passage prefers one for a reason near by, and of which one was
-// recommended. If there is none, it raises e.progress to the first condition that is missing.
+// findChoice searches a passage for a reasoned choice, the evidence of the fourth gate (the last
+// test of the reasoning), and stores it in e.choice. It needs two rival candidates, of which the
+// passage prefers one for a reason near by, and of which one was recommended. If there is none, it
+// raises e.progress to the first condition that is missing.
 func (e *evaluator) findChoice(r *reading) {
 	candidates := r.candidates()
 	for i := range candidates {
@@ -27,11 +28,10 @@ func (e *evaluator) findChoice(r *reading) {
 	}
 }
 
-// reasonedChoice finds a sentence near both candidates that prefers one, and a sentence with its
-// reason, which may be the same. It returns the byte range from one to the other; ok is false if
-// there is none or the results contradict a value that the passage ascribes to a or b. A list of
-// prices is no reason: a reason in another sentence than the preference must be linked by a
-// comparative, a cause, a refusal or a contrast.
+// reasonedChoice finds a sentence near both candidates that prefers one of them, and a sentence
+// with the reason, which may be the same one. It returns the byte range from the one to the other.
+// ok is false if there is no such pair, or if the results contradict a value that the passage
+// ascribes to a or b.
 func (r *reading) reasonedChoice(a, b *candidate) (choice span, ok bool) {
 	for i := range r.sentences {
 		if r.isFalseValue(i, a, b) {
@@ -78,9 +78,10 @@ func (r *reading) compares(i int, a, b *candidate) bool {
 	})
 }
 
-// isHeldAgainst reports whether sentence i compares a or b with the request or with each other and,
-// by the data of the results, in favour of the recommended one. In any language the recommendation
-// is then the preference. A plan to look at a value does not count.
+// isHeldAgainst reports whether sentence i compares a or b with the request or with each other so
+// that the tool results speak for the recommended one, as in "345 lacks the colour that was asked
+// for". Such a sentence prefers the recommended one, without need of a word of choice. A plan to
+// look at a value does not count.
 func (r *reading) isHeldAgainst(i int, a, b *candidate) bool {
 	if r.favours(i, a, b) || r.exceedsLimit(i, a, b) {
 		return true
@@ -97,9 +98,9 @@ func (r *reading) isHeldAgainst(i int, a, b *candidate) bool {
 	return (isNamed || classes&(requireWord|onlyWord) != 0) && r.meetsRequest(i, i, a, b)
 }
 
-// lacks reports whether sentence i has a word of refusal or contrast, names the candidate (a or b)
-// that was not recommended, and names an attribute value that, in the results, this candidate has
-// and the recommended one has not.
+// lacks reports whether sentence i rejects a candidate because of one of its properties. It has a
+// word of refusal or contrast, names the candidate (a or b) that was not recommended, and names an
+// attribute value that, in the tool results, that candidate has and the recommended one lacks.
 func (r *reading) lacks(i int, a, b *candidate) bool {
 	if r.sentences[i].classes&(rejectWord|contrastWord) == 0 {
 		return false
@@ -209,8 +210,9 @@ func (r *reading) prefers(i int) bool {
 	return s.classes&planWord == 0 && (compares || refuses || s.classes&preferWord != 0)
 }
 
-// concludesFromCause reports whether sentence i has a word for a cause right before the id or brand
-// of a candidate, as in "hence 612…". In any language this prefers that candidate.
+// concludesFromCause reports whether sentence i has a causal word right before the id or brand of a
+// candidate, as in "hence 612…". Such a sentence prefers that candidate, without need of a word of
+// choice, which the word lists may lack in the passage's language.
 func (r *reading) concludesFromCause(i int) bool {
 	for _, c := range r.sentenceCites(i) {
 		if !c.namesProduct() {
@@ -225,9 +227,10 @@ func (r *reading) concludesFromCause(i int) bool {
 	return false
 }
 
-// opensWithCause reports whether sentence i begins with a candidate and has a word for a cause
-// right after it, or a colon right after it and a comparison or contrast, as in "612…, because" and
-// "The former: cheaper". In any language this implies a choice.
+// opensWithCause reports whether sentence i begins with a candidate that a causal word or a colon
+// follows directly, as in "612…, because" and "The former: cheaper". After a colon the sentence
+// must also have a comparison or contrast. Such a sentence implies a choice, without need of a word
+// of choice, which the word lists may lack in the passage's language.
 func (r *reading) opensWithCause(i int) bool {
 	tokens := r.sentenceTokens(i)
 	if len(tokens) == 0 {
@@ -263,9 +266,9 @@ func (r *reading) opensWithCheck(i int) bool {
 	})
 }
 
-// countNamed counts the ids and brands in sentence i or, if they are fewer than two, the different
-// products that it refers to. If the sentence has more than one word that points at a candidate
-// ("the former …, the latter …"), the number of these counts if it is higher.
+// countNamed returns how many candidates sentence i names: the number of ids and brands in it or,
+// if these are fewer than two, of the different products that it refers to. Two or more words that
+// point at a candidate ("the former …, the latter …") count too, if they are more.
 func (r *reading) countNamed(i int) int {
 	cites := r.sentenceCites(i)
 	named := slicesx.CountFunc(cites, (*cite).namesProduct)
@@ -294,9 +297,9 @@ func (r *reading) countProducts(cites []cite) int {
 }
 
 // isAboutCandidates reports whether sentence i refers to a candidate: it names one, quotes a
-// returned price, has a word that points at one ("the former"), or belongs to a passage that labels
-// candidates with letters. A word that points does not count in a plan to look further, unless the
-// plan has a cause or a contrast. A sentence that addresses a grader does not count.
+// returned price, points at one ("the former"), or belongs to a passage that labels candidates with
+// letters. In a plan to look further, pointing counts only together with a cause or a contrast. A
+// sentence that speaks to a grader refers to none.
 func (r *reading) isAboutCandidates(i int) bool {
 	if r.addressesGrader(i) {
 		return false
@@ -313,11 +316,11 @@ func (r *reading) isAboutCandidates(i int) bool {
 }
 
 // statesReason reports whether sentence i states a reason for the preference in the sentence with
-// index preference. A reason is a comparative, or a cause, a refusal or a contrast together with
-// what supports it: an attribute value or a word such as "price". In the sentence of the preference
-// itself the support is enough. A returned price is a reason only if it is compared with another
-// figure, is the lower of two prices, or is linked to the preference in the same sentence. That a
-// product was listed twice or first is no reason, and neither is what the results contradict.
+// index preference. A comparative is a reason. So is a ground (an attribute value or a word such as
+// "price") with a cause, a refusal or a contrast; in the sentence of the preference itself a ground
+// is enough. A returned price is a reason only if it is compared with another figure, is the lower
+// of two prices, or is linked to the preference in the same sentence. That a product was listed
+// twice or first is no reason, and neither is what the results contradict.
 func (r *reading) statesReason(i, preference int, a, b *candidate) bool {
 	samePreference := i == preference
 	if r.isFalse(i, a, b) {

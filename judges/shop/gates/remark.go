@@ -19,12 +19,12 @@ func (r *reading) addressesGrader(sentence int) bool {
 // results, a judgement, a perception, a count, and a pointer into a list such as "the first".
 const remarkClasses = resultWord | evalWord | seeWord | countWord | deicticWord
 
-// isRemark reports whether a sentence comments on what the tools returned. It needs words of two of
-// the remarkClasses: a perception with any other, a word for results with a count or a pointer, or
-// a judgement of these (or in at most maxVerdict tokens). A sentence of intention, or about
-// thinking itself, needs three, among them a perception and a word that points at results. A
-// returned id, a comment on an invented id or price, a complete verdict such as "none of them", or
-// a comparative of what is pointed at is a remark without these.
+// isRemark reports whether a sentence comments on what the tools returned. A returned id, or a
+// comment on an invented id or price, is enough, and so is a comparative with a word that points
+// ("the first is cheaper"). Otherwise it needs words of two of the remarkClasses: a perception with
+// any other, a word for results with a count or a pointer, or a judgement with one of these or in
+// at most maxVerdict words. A complete verdict such as "none of them" counts as two. A sentence of
+// intention, or about thinking itself, needs three.
 func (r *reading) isRemark(sentence int) bool {
 	if slices.ContainsFunc(r.sentenceCites(sentence), r.remarksOn) {
 		return true
@@ -56,9 +56,9 @@ func (r *reading) isRemark(sentence int) bool {
 	return classes&evalWord != 0 && (classes&(resultWord|deicticWord) != 0 || s.length() <= maxVerdict)
 }
 
-// remarksOn reports whether a cite makes its sentence a remark on results: it is a returned id that
-// is not in the request, even if it is only opened, or an invented id or price with a comment on
-// it.
+// remarksOn reports whether a cite (a mention of returned data) alone makes its sentence a remark
+// on results. It does if it is a returned id that is not in the request, even if the id is only
+// opened, or an invented id or price with a comment on it.
 func (r *reading) remarksOn(c cite) bool {
 	switch c.kind {
 	case citeID, citeShop:
@@ -134,9 +134,9 @@ func (r *reading) isBareID(c *cite) bool {
 	return others < 3 && !r.hasUnspaced(clause)
 }
 
-// comparesIDs reports whether the sentence of the id c compares ids: it mentions ids more than once
-// and has no word for an action, or it has different ids and repeats one of them or chooses one by
-// words such as "I take the first".
+// comparesIDs reports whether the sentence of the id c weighs ids against each other and does not
+// only open them one after another. It mentions several and has no word for an action, or it has
+// different ids and repeats one of them or chooses one by words such as "I take the first".
 func (r *reading) comparesIDs(c *cite) bool {
 	const action = actWord | chooseWord | planWord
 	const choice = deicticWord | chooseWord

@@ -160,9 +160,9 @@ func (s *numberRun) add(w numberWord) bool {
 	return s.total+s.current < 1e9
 }
 
-// hasPlace reports whether the number read so far has zeros where value has digits, so that value
-// can be added: 5 after 20, but not after 6. Tens may also follow units as in German
-// (fünfundzwanzig), and sixty and eighty as in French.
+// hasPlace reports whether value can be added to the number read so far, as 5 to 20 but not to 6:
+// where value has digits, the number must have zeros. Tens may also follow units, as in German
+// (fünfundzwanzig), or sixty or eighty, as in French (soixante-dix).
 func (s *numberRun) hasPlace(value int64) bool {
 	tens := s.current % 100
 	switch {

@@ -37,10 +37,10 @@ func (r *reading) isChosen(p *product) bool {
 	return len(r.chosen) == 0 || slices.Contains(r.chosen, p.id)
 }
 
-// meetsRequest reports whether sentence i argues with the request: it names a value or brand of the
-// request that, in the results, the recommended one of a and b has and the other one has not, and
-// it or the sentence with index preference has a word such as "asked for", "only" or "not". A list
-// of values is no reason.
+// meetsRequest reports whether sentence i says that the recommended one of a and b has what the
+// customer asked for. It names a value or brand of the request that, in the results, the
+// recommended one has and the other one lacks. It, or the sentence with index preference, also has
+// a word such as "asked for", "only" or "not", since a mere list of values is no reason.
 func (r *reading) meetsRequest(i, preference int, a, b *candidate) bool {
 	const held = causeWord | rejectWord | contrastWord | negationWord | requireWord | onlyWord
 	const refused = rejectWord | negationWord | onlyWord
@@ -106,10 +106,11 @@ func namesBoth(i int, a, b *candidate) bool {
 	return slices.Contains(a.sentences, i) && slices.Contains(b.sentences, i)
 }
 
-// favours reports whether sentence i argues for the recommended one of a and b: it has the amount
-// by which that one is cheaper, or names both and separates them by a price that the data confirm,
-// by a comparative that one of them follows, by a negation of one of them, or by a contrast with a
-// comparison, figures or a value. A plan never does, and a question only by a confirmed price.
+// favours reports whether sentence i argues for the recommended one of a and b. It does if it has
+// the amount by which that one is cheaper. Or it names both and sets them apart: by a lower price
+// that the data confirm, by a comparative with "than" before one of them, by a negation of one of
+// them, or by a contrast with a comparison, figures or a value. A plan never does, and a question
+// only by a confirmed price.
 func (r *reading) favours(i int, a, b *candidate) bool {
 	classes := r.sentences[i].classes
 	if r.statesDifference(i, a, b) {

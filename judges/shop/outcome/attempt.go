@@ -129,9 +129,9 @@ func newFlag(ok bool) *int {
 	return &flag
 }
 
-// titleSource returns the kind of data with which titles were compared. It is TitlesVectors only
-// if the problem's vectors were sufficient for at least one title, or if no title had to be
-// compared and the problem has vectors.
+// titleSource returns by which data titles were compared in this attempt. It is TitlesVectors
+// (embeddings stored with the problem) only if the stored vectors were sufficient for at least one
+// title, or if the problem has vectors and no title had to be compared.
 func (a *attempt) titleSource() arena.TitleSource {
 	if a.titles == nil {
 		return arena.TitlesNone

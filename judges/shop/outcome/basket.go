@@ -2,8 +2,8 @@ package outcome
 
 import "github.com/trajectory-arena/arena/internal/python"
 
-// basket is the sum of the recommended products that each pass at least one check of their
-// reward (what the problem demands of the product).
+// basket has the number, the total price and the shops of those recommended products that each pass
+// at least one check of their reward (what the problem demands of the product).
 type basket struct {
 	count int
 	total float64

@@ -70,9 +70,10 @@ func terminates(step *arena.Step, last message) bool {
 	return found
 }
 
-// checkMessage checks the message of a step that is not a JSON object. It panics (see python.Raise)
-// if there is no message, or if Python's search for "tool_call" in it would raise an error or find
-// it.
+// checkMessage checks the message of a step that is not a JSON object, as the subnet's Python
+// scorer would. It panics (see python.Raise), so that the attempt gets no score, if there is no
+// message or if the scorer would fail: it searches the message for "tool_call", and fails if it
+// finds it or cannot search.
 func checkMessage(body gjson.Result) {
 	if !body.Exists() {
 		python.Raise("it has no completion.message")
@@ -103,17 +104,17 @@ func readRecommended(calls []call, ids *gjson.Result) {
 // The tags between which the parts of a message are rendered. A message text that contains one
 // of them breaks the format of its step.
 var (
-	// anyTag matches an opening or closing tag, such as <think> or </think>, of those in which the
-	// subnet writes the parts of a message as text.
+	// anyTag matches an opening or closing tag, such as <think> or </think>. In messages that are
+	// text, the subnet marks thinking, tool calls and response by such tags.
 	anyTag = regexp.MustCompile(`</?(?:think|tool_call|response)>`)
-	// openingTag matches an opening tag, such as <think>, of those in which the subnet writes the
-	// parts of a message as text.
+	// openingTag matches an opening tag, such as <think>. In messages that are text, the subnet
+	// marks thinking, tool calls and response by such tags.
 	openingTag = regexp.MustCompile(`<(?:think|tool_call|response)>`)
 )
 
-// hasTag reports whether a JSON text, as the subnet renders it, contains an opening tag of a
-// message's parts. Closing tags cannot occur, since every slash is escaped. If the text may have
-// escaped characters of a tag, hasTag searches the decoded strings.
+// hasTag reports whether a JSON text contains an opening tag such as <think>. Closing tags cannot
+// occur, since the subnet writes JSON with every slash escaped. If the text may have escaped
+// characters of a tag, hasTag searches the decoded strings.
 func hasTag(json string) bool {
 	hasBracket := strings.Contains(json, "<")
 	mayEscape := hasBracket || strings.Contains(json, `\u003`)

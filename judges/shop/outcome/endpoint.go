@@ -10,8 +10,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/model"
 )
 
-// suiteModel is the model that computed the title vectors in published suites. Vectors from an
-// endpoint are comparable with them only if the endpoint serves this model.
+// suiteModel is the name of the embedding model that computed the title vectors stored in the
+// subnet's published problem suites. Vectors from an endpoint are comparable with them only if the
+// endpoint serves this model.
 const suiteModel = "qwen3-embedding-0.6b"
 
 // Endpoint compares titles by embeddings from an OpenAI-compatible server. It is safe for

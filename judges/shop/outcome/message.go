@@ -182,7 +182,7 @@ func (m *message) format() float64 {
 }
 
 // unstampedFactor is the format score of a well-formed step without a time stamp; with one the
-// score is 1 [oro problem_scorer].
+// score is 1. The subnet's own scorer (problem_scorer in its code) does the same.
 const unstampedFactor = 0.5
 
 func (m *message) isWellFormed() bool {

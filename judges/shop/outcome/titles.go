@@ -11,8 +11,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// minCosine is the minimum cosine between the vectors of two titles that count as equal [oro
-// orm].
+// minCosine is the minimum cosine between the vectors of two titles that count as equal, as in the
+// subnet's own scorer (orm in its code).
 const minCosine = 0.7
 
 // Titles is a source of title embeddings, by which titles are compared.

@@ -128,9 +128,9 @@ func Summarise(probe string, shifts []Shift) Summary {
 	return s
 }
 
-// clusteredInterval returns the 95 % interval of the mean change of a judge's score by an edit of
-// the attempts. It treats problems, not attempts, as independent. It returns nil if all attempts
-// are at one problem.
+// clusteredInterval returns the 95 % interval of the mean change of a judge's score when attempts
+// are edited in a certain way. Attempts at one problem are not independent, so the standard error
+// is computed over problems. It returns nil if all attempts are at one problem.
 func clusteredInterval(shifts []Shift) *[2]float64 {
 	sumOf := map[string]float64{}
 	countOf := map[string]float64{}

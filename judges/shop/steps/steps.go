@@ -178,8 +178,8 @@ func (l *labeler) label(p position, c *arena.Call) (arena.Need, Reason) {
 	}
 }
 
-// labelInTime reports whether a call that the agent made before its final step was needed, and the
-// reason.
+// labelInTime reports whether a call was needed, and the reason. It is for calls up to the one by
+// which the agent ended the attempt, that one included.
 func (l *labeler) labelInTime(p position, c *arena.Call) (needed bool, reason Reason) {
 	switch {
 	case c.Name == "terminate":
@@ -209,10 +209,11 @@ func (l *labeler) labelInTime(p position, c *arena.Call) (needed bool, reason Re
 	}
 }
 
-// labelProducts reports whether a call was needed because of the products that it mentions, and
-// why. It was, for the given reason, if it mentions a product that the attempt recommended last and
-// that is not in known; labelProducts adds that product to known. Otherwise the reason is KnownOnly
-// if the product was known already, and Missed if it mentions no recommended product.
+// labelProducts reports whether a call was needed because of the products in its result or
+// arguments, whose ids mentioned has. It was, for the given reason, if one of them was finally
+// recommended and is not in known, the products that earlier calls had already; labelProducts adds
+// it to known. Otherwise the reason is KnownOnly if a recommended product was known already, or
+// Missed if none is mentioned.
 func (l *labeler) labelProducts(known, mentioned map[string]bool, reason Reason) (bool, Reason) {
 	needed := false
 	mentions := false
