@@ -43,6 +43,22 @@ func (o *Outcome) ruling(t *arena.Trace) *arena.Ruling {
 	return r
 }
 
+// EpisodeFamily is the category of a problem whose attempts were scored by a verifier and state none.
+const EpisodeFamily = "environment"
+
+// Family returns the category of the problem of an attempt that Ruled returned: the one that its
+// source states, otherwise the name of the domain or EpisodeFamily. It is empty if neither a verifier
+// nor the source decides the outcome, since the problem is then unknown.
+func (d *Domain) Family(t *arena.Trace) string {
+	switch {
+	case t.Ruling == nil:
+		return ""
+	case t.Ruling.Declared:
+		return cmp.Or(t.Family, d.Name)
+	}
+	return cmp.Or(t.Family, EpisodeFamily)
+}
+
 // ending returns the type of the error that an attempt ended with, else its status.
 func ending(t *arena.Trace) string {
 	if t.Error != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/inorder"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
 // The names of the stages of a build, in order. A dropped record is counted at the first stage that
@@ -89,7 +90,7 @@ func (g *grouper) isSelected(pos ref, d choose.Decision) (bool, error) {
 			&x.Judgement,
 			g.weights.factor(x),
 		),
-		Leak:     leakRow(x),
+		Leak:     finish.LeakRow(x.TraceID, x.Query, &x.Leak),
 		Declared: s.declaredRow(x),
 	}
 	return s.where.Match(line.Values())

@@ -1,7 +1,6 @@
 package pipeline_test
 
 import (
-	"context"
 	"path/filepath"
 	"testing"
 
@@ -10,25 +9,18 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/pipeline"
-	"github.com/trajectory-arena/arena/pipeline/finish"
-	"github.com/trajectory-arena/arena/pipeline/foreign"
-	"github.com/trajectory-arena/arena/traces"
 )
 
 // imports reads traces from a folder or file into a corpus.
 func imports(t *testing.T, from string) (dir string, s *pipeline.Summary) {
 	t.Helper()
-	inputs, err := traces.Discover(from)
+	m := newImport(t, from, filepath.Join(t.TempDir(), "corpus"))
+	s, err := m.Run(t.Context())
 	if err != nil {
-		t.Fatal(err)
-	}
-	dir = filepath.Join(t.TempDir(), "corpus")
-	m := foreign.Import{Inputs: inputs, MaxUnreadable: 1, Workers: 2, Target: finish.Target{Out: dir, FS: corpus.Disk{}, Version: "v0"}}
-	if s, err = m.Run(context.Background()); err != nil {
 		t.Fatalf("import %s: %v", from, err)
 	}
-	verified(t, dir)
-	return dir, s
+	verified(t, m.Out)
+	return m.Out, s
 }
 
 // readRows are the rows of a Parquet file of a corpus.

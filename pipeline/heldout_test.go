@@ -13,9 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline/finish"
-	"github.com/trajectory-arena/arena/pipeline/foreign"
 	"github.com/trajectory-arena/arena/pipeline/mix"
-	"github.com/trajectory-arena/arena/traces"
 )
 
 // The door mat of the sample day is asked for twice, with one gold product.
@@ -176,13 +174,10 @@ func TestImportSearchesAllThatIsSaid(t *testing.T) {
 	for name, messages := range places {
 		lines = fmt.Appendf(lines, "{\"id\":%q,\"messages\":[%s]}\n", name, messages)
 	}
-	inputs, err := traces.Discover(in("rows.jsonl", string(lines)))
-	if err != nil {
-		t.Fatal(err)
-	}
 	out := filepath.Join(dir, "corpus")
-	m := foreign.Import{Inputs: inputs, HeldOut: []string{in("held.jsonl", held)}, Workers: 1, Target: finish.Target{Out: out, FS: corpus.Disk{}, Version: "v0"}}
-	if _, err = m.Run(t.Context()); err != nil {
+	m := newImport(t, in("rows.jsonl", string(lines)), out)
+	m.HeldOut = []string{in("held.jsonl", held)}
+	if _, err := m.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	verified(t, out)
@@ -190,6 +185,9 @@ func TestImportSearchesAllThatIsSaid(t *testing.T) {
 		if n := trained(t, out, name); n > 0 != (name == "none") {
 			t.Errorf("%s: %d rows", name, n)
 		}
+	}
+	if leaks := readRows[rows.Leak](t, out, "tables/leaks.parquet"); len(leaks) != len(places)-1 || leaks[0].Match != "mat" {
+		t.Errorf("leaks: %+v", leaks)
 	}
 	if held := bankOf(t, out).Protected(""); len(held) != 1 || held[0].Text != mat {
 		t.Errorf("the bank protects %v", held)

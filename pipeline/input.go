@@ -82,11 +82,18 @@ func newInputs(files []traces.Input) []input {
 	return out
 }
 
-func newInput(files []traces.Input) input {
-	files = slices.Clone(files)
-	slicesx.SortStableFunc(files, func(a, b traces.Input) int {
+// SortedInputs returns a copy of inputs that is sorted by content, and by what is known of their
+// attempts from elsewhere, so that the order does not depend on the folder that holds them.
+func SortedInputs(inputs []traces.Input) []traces.Input {
+	inputs = slices.Clone(inputs)
+	slicesx.SortStableFunc(inputs, func(a, b traces.Input) int {
 		return cmp.Or(cmp.Compare(a.SHA256, b.SHA256), cmp.Compare(metaDigest(&a), metaDigest(&b)))
 	})
+	return inputs
+}
+
+func newInput(files []traces.Input) input {
+	files = SortedInputs(files)
 	in := input{files: files}
 	hashes := make([]string, len(files))
 	metas := make([]string, len(files))

@@ -6,7 +6,6 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
-	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
@@ -87,43 +86,18 @@ func (w *unitWriter) addToLedger(l *finish.Ledger, x *block.Entry) error {
 			return err
 		}
 	}
-	if leak := leakRow(x); leak != nil {
+	if leak := finish.LeakRow(x.TraceID, x.Query, &x.Leak); leak != nil {
 		return l.Leaks.Add(leak)
 	}
 	return nil
 }
 
-// declaredRow returns the row of table declared on an attempt, with the reward that its source
-// states. It returns nil for an unreadable record, and if the attempt's domain takes outcomes from
-// elsewhere.
+// declaredRow returns the row of table declared on an attempt, nil for an unreadable record.
 func (s *session) declaredRow(x *block.Entry) *rows.Declared {
-	if x.Fault != nil || s.domains[x.Domain].Outcome.From != domain.FromDeclared {
+	if x.Fault != nil {
 		return nil
 	}
-	return &rows.Declared{
-		TraceID:      x.TraceID,
-		RecordSHA256: x.RecordSHA256,
-		Domain:       x.Domain,
-		Reward:       x.Reward,
-	}
-}
-
-// leakRow returns the guard's finding on an attempt (its nearest protected problem) as a row of
-// table leaks. It returns nil if the guard found nothing.
-func leakRow(x *block.Entry) *rows.Leak {
-	if x.Leak.Match == "" {
-		return nil
-	}
-	return &rows.Leak{
-		ID:         x.TraceID,
-		TextSHA256: x.Query,
-		Match:      x.Leak.Match,
-		Drop:       x.Leak.Drop,
-		Same:       x.Leak.Same,
-		Score:      x.Leak.Score,
-		Tier:       string(x.Leak.Tier),
-		Evidence:   x.Leak.Evidence,
-	}
+	return finish.DeclaredRow(&x.Attempt, s.domains[x.Domain].Domain, x.Reward)
 }
 
 // attemptRow returns the row of table attempts on one record: the stored row, completed by the
@@ -132,10 +106,7 @@ func leakRow(x *block.Entry) *rows.Leak {
 func (s *session) attemptRow(x *block.Entry, d choose.Decision) *rows.Attempt {
 	row := x.Attempt
 	row.NTokens = int64(x.Body.Tokens)
-	row.Fate = d.Code()
-	row.Stage = d.Stage
-	row.Reason = d.Reason
-	row.Split = d.Split
+	d.Record(&row)
 	if x.Problem >= 0 {
 		row.TaskType = strings.ToLower(string(s.day.Problems.All[x.Problem].Category))
 		row.Cluster = s.protection.Clusters[x.Problem]

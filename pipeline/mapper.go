@@ -91,12 +91,8 @@ func (m *mapper) readFile(
 
 func faultEntry(f *traces.Fault, file int) *block.Entry {
 	return &block.Entry{Head: block.Head{
-		File: file,
-		Attempt: rows.Attempt{
-			SourceSHA256: f.FileSHA256,
-			SourceLine:   int64(f.Line),
-			TokenCounter: rows.Bytes4{}.Name(),
-		},
+		File:    file,
+		Attempt: rows.NewUnread(f.FileSHA256, f.Line),
 		Fault: &block.Fault{
 			Reason: string(f.Reason),
 			Detail: f.Detail,
@@ -202,11 +198,8 @@ func usable(f *filters.Filter, s *arena.Structure, success bool) bool {
 
 func newEntry(rec *arena.Record, problem int) *block.Entry {
 	t := rec.Trace
-	attempt := rows.NewAttempt(t)
-	attempt.NSteps = int64(len(t.Steps))
-	attempt.NToolCalls = rows.CountToolCalls(&rec.Dialogue)
 	head := block.Head{
-		Attempt: attempt,
+		Attempt: rows.NewAttempt(rec),
 		Agent:   filters.AgentOf(t.Agent, t.RunID),
 		Logged:  t.Source.HasProxyLog,
 		Model:   t.Model,

@@ -31,16 +31,8 @@ func withRuling(rec *arena.Record, facts *rows.Facts, d *runDomain) *arena.Recor
 	if r == nil {
 		return rec
 	}
-	var derived []string
-	facts.Harness, derived = chat.SourceHarness(rec.Trace, &rec.Dialogue)
+	facts.Harness, facts.Metadata = finish.SourceFacts(rec, d.Domain, finish.Losses(rec.Trace, &rec.Dialogue))
 	if r.Declared {
-		facts.Metadata = map[string]any{
-			"domain":          d.Name,
-			"shape":           rec.Trace.Source.Shape,
-			"declared_reward": rec.Trace.Declared,
-			"derived_tools":   derived,
-			"lost":            finish.Losses(rec.Trace, &rec.Dialogue),
-		}
 		return rec
 	}
 	facts.Metadata = map[string]any{
@@ -106,10 +98,6 @@ type task struct {
 	// outcomes.
 	isDeclared bool
 }
-
-// defaultFamily is the category of a problem whose attempts were scored by a verifier and state no
-// category.
-const defaultFamily = "environment"
 
 // errNoRuling is the error that ends the reading of an input at an attempt whose outcome neither a
 // verifier found nor its source states. Such inputs do not record their problems.
@@ -202,9 +190,9 @@ func (s tasks) read(
 				return errNoRuling
 			}
 			if t.Ruling.Declared {
-				return s.addDeclared(t, d.Name)
+				return s.addDeclared(t, d)
 			}
-			return s.addEpisode(t, d.Name)
+			return s.addEpisode(t, d)
 		})
 		if err != nil && !errors.Is(err, errNoRuling) {
 			return nil, err
@@ -253,21 +241,21 @@ func (s tasks) removeTemplates() {
 
 // addEpisode adds the problem of an episode (an attempt that a verifier scored), unless it has no
 // ID. It returns an error if an earlier episode has the same problem ID and another request.
-func (s tasks) addEpisode(t *arena.Trace, domain string) error {
+func (s tasks) addEpisode(t *arena.Trace, d *domain.Domain) error {
 	if t.ProblemID == "" {
 		return nil
 	}
-	family := cmp.Or(t.Family, defaultFamily)
+	family := d.Family(t)
 	q, ok := s[t.ProblemID]
 	if !ok {
-		s[t.ProblemID] = &task{ID: t.ProblemID, Query: t.Query, Family: family, domain: domain}
+		s[t.ProblemID] = &task{ID: t.ProblemID, Query: t.Query, Family: family, domain: d.Name}
 		return nil
 	}
 	if q.Query != "" && t.Query != "" && q.Query != t.Query {
 		return fmt.Errorf("task_id %q stands for two requests: %q and %q; build their packs apart", t.ProblemID, q.Query, t.Query)
 	}
 	q.Query = cmp.Or(q.Query, t.Query)
-	if q.Family == defaultFamily {
+	if q.Family == domain.EpisodeFamily {
 		q.Family = family
 	}
 	return nil
@@ -278,7 +266,7 @@ func (s tasks) addEpisode(t *arena.Trace, domain string) error {
 // problem's text is the instruction given to the simulated customer, or without one the request
 // that is first in the order of bytes. It returns an error if two attempts have different
 // instructions.
-func (s tasks) addDeclared(t *arena.Trace, domain string) error {
+func (s tasks) addDeclared(t *arena.Trace, d *domain.Domain) error {
 	key := cmp.Or(t.ProblemID, "\x00"+t.Query)
 	if key == "\x00" {
 		return nil
@@ -288,8 +276,8 @@ func (s tasks) addDeclared(t *arena.Trace, domain string) error {
 		s[key] = &task{
 			ID:     t.ProblemID,
 			Query:  cmp.Or(t.Task, t.Query),
-			Family: cmp.Or(t.Family, domain),
-			domain: domain,
+			Family: d.Family(t),
+			domain: d.Name,
 			told:   t.Task,
 
 			isDeclared: true,

@@ -123,17 +123,13 @@ func scalars(rec *arena.Record, f *Facts) Scalars {
 		StopCondition:   StopCondition(rec),
 		HasError:        t.Error != nil,
 		IsTruncated:     t.Status == arena.StatusTimedOut,
+		NSteps:          countSteps(&rec.Dialogue),
 		NToolCalls:      CountToolCalls(&rec.Dialogue),
 		AgentHotkey:     t.Agent.Hotkey,
 		AgentVersion:    t.Agent.VersionID,
 		RunDate:         milliseconds(t.Agent.StartedAt),
 		SourceSHA256:    t.Source.FileSHA256,
 		PipelineVersion: f.PipelineVersion,
-	}
-	for _, turn := range rec.Dialogue.Turns {
-		if turn.User == "" {
-			s.NSteps++
-		}
 	}
 	if rec.Outcome.Success {
 		s.Reward = 1
@@ -186,9 +182,21 @@ func CountToolCalls(d *arena.Dialogue) int64 {
 	return int64(n)
 }
 
+// countSteps returns the number of turns of the model in a dialogue.
+func countSteps(d *arena.Dialogue) int64 {
+	n := 0
+	for i := range d.Turns {
+		if d.Turns[i].User == "" {
+			n++
+		}
+	}
+	return int64(n)
+}
+
 // NewAttempt returns the row of an attempt in the table attempts, with the columns that are
-// derived from its trace.
-func NewAttempt(t *arena.Trace) Attempt {
+// derived from its trace and dialogue.
+func NewAttempt(rec *arena.Record) Attempt {
+	t := rec.Trace
 	a := Attempt{
 		TraceID:           t.ID,
 		RunID:             t.RunID,
@@ -207,12 +215,24 @@ func NewAttempt(t *arena.Trace) Attempt {
 		Seconds:           stats.FiniteOrNil(t.Seconds),
 		InferenceTotal:    knownCount(t.InferenceTotal),
 		InferenceFailures: knownCount(t.InferenceFailures),
+		NSteps:            countSteps(&rec.Dialogue),
+		NToolCalls:        CountToolCalls(&rec.Dialogue),
 		TokenCounter:      Bytes4{}.Name(),
 	}
 	if t.Error != nil {
 		a.ErrorType = t.Error.Type
 	}
 	return a
+}
+
+// NewUnread returns the row of a record that could not be read, at a line of the file with this
+// hash, in the table attempts.
+func NewUnread(fileSHA256 string, line int) Attempt {
+	return Attempt{
+		SourceSHA256: fileSHA256,
+		SourceLine:   int64(line),
+		TokenCounter: Bytes4{}.Name(),
+	}
 }
 
 // milliseconds parses an RFC 3339 time and returns Unix milliseconds. It returns nil if the text

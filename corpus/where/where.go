@@ -86,10 +86,10 @@ func columnOf(f reflect.StructField) string {
 }
 
 // IsMeasured reports whether only instruments fill the column, so that it is null in every import: it is
-// of the tables verdicts, judgements, leaks or places.
+// of the tables verdicts, judgements or places.
 func (c Column) IsMeasured() bool {
 	switch (&Line{}).parts()[c.part].(type) {
-	case *rows.Attempt, *rows.Outcome, *rows.Declared:
+	case *rows.Attempt, *rows.Outcome, *rows.Leak, *rows.Declared:
 		return false
 	}
 	return true

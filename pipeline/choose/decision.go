@@ -54,15 +54,18 @@ type Decision struct {
 // IsKept reports whether no stage removed the record.
 func (d *Decision) IsKept() bool { return d.Stage == "" }
 
-// Code returns the decision's code in tables: kept, failed or dropped.
-func (d *Decision) Code() string {
+// Record sets the columns of the decision in a row of table attempts.
+func (d *Decision) Record(a *rows.Attempt) {
+	a.Stage = d.Stage
+	a.Reason = d.Reason
+	a.Split = d.Split
 	switch {
 	case d.IsKept():
-		return rows.FateKept
+		a.Fate = rows.FateKept
 	case d.Failed:
-		return rows.FateFailed
+		a.Fate = rows.FateFailed
 	default:
-		return rows.FateDropped
+		a.Fate = rows.FateDropped
 	}
 }
 

@@ -4,6 +4,9 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus/chat"
+	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/domain"
 )
 
 // The codes of parts of a trace that a training row may lack. docs/profiles.md explains each
@@ -42,4 +45,36 @@ func Losses(t *arena.Trace, d *arena.Dialogue) []string {
 		previous = turn
 	}
 	return lost
+}
+
+// SourceFacts returns what the row of an attempt of the domain d has of the attempt's source: the
+// system prompt and the tools, and the metadata. d is nil if the domain is unknown. lost are the
+// result of Losses.
+func SourceFacts(rec *arena.Record, d *domain.Domain, lost []string) (arena.Harness, map[string]any) {
+	t := rec.Trace
+	harness, derived := chat.SourceHarness(t, &rec.Dialogue)
+	metadata := map[string]any{
+		"shape":           t.Source.Shape,
+		"declared_reward": t.Declared,
+		"derived_tools":   derived,
+		"lost":            lost,
+	}
+	if d != nil {
+		metadata["domain"] = d.Name
+	}
+	return harness, metadata
+}
+
+// DeclaredRow returns the row of table declared on an attempt of the domain d, with the reward that
+// its source states. It returns nil if the domain takes outcomes from elsewhere.
+func DeclaredRow(a *rows.Attempt, d *domain.Domain, reward *float64) *rows.Declared {
+	if d.Outcome.From != domain.FromDeclared {
+		return nil
+	}
+	return &rows.Declared{
+		TraceID:      a.TraceID,
+		RecordSHA256: a.RecordSHA256,
+		Domain:       d.Name,
+		Reward:       reward,
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/guard"
 )
 
@@ -148,4 +149,22 @@ func (p *Protection) Check(split string, c guard.Candidate) guard.Finding {
 		return g.Check(c)
 	}
 	return guard.Finding{}
+}
+
+// LeakRow returns a guard's finding on an attempt, with its ID and the hash of its request, as a row
+// of table leaks. It returns nil if the guard found nothing.
+func LeakRow(id, requestSHA256 string, f *guard.Finding) *rows.Leak {
+	if f.Match == "" {
+		return nil
+	}
+	return &rows.Leak{
+		ID:         id,
+		TextSHA256: requestSHA256,
+		Match:      f.Match,
+		Drop:       f.Drop,
+		Same:       f.Same,
+		Score:      f.Score,
+		Tier:       string(f.Tier),
+		Evidence:   f.Evidence,
+	}
 }

@@ -154,16 +154,16 @@ var stream = corpus.Stream{
 // what the training row lacks of its trace. It is called in the order of the records.
 func (w *writer) add(s *imported) error {
 	w.decisions = append(w.decisions, s.decision)
-	if s.domain != nil {
+	if s.domain != nil && s.decision.Reason != reasonCopied {
 		w.domains[s.domain]++
-	}
-	for _, code := range s.lost {
-		w.lost[code]++
 	}
 	if err := w.declared.Add(w.part, finish.TableDeclared, s.declared); err != nil {
 		return err
 	}
-	if s.row != nil {
+	if s.decision.IsKept() {
+		for _, code := range s.lost {
+			w.lost[code]++
+		}
 		if s.outcome != nil && s.outcome.Scored && !s.outcome.Success {
 			w.failed++
 		}
@@ -174,6 +174,11 @@ func (w *writer) add(s *imported) error {
 	}
 	if s.outcome != nil {
 		if err := w.ledger.Outcomes.Add(s.outcome); err != nil {
+			return err
+		}
+	}
+	if s.leak != nil {
+		if err := w.ledger.Leaks.Add(s.leak); err != nil {
 			return err
 		}
 	}

@@ -13,6 +13,7 @@ const maxWaiting = 256 << 20
 // The codes of the reasons for which a record is dropped: it has a held-out problem, or it is a
 // prompt or an answer in a record of its own.
 const (
+	reasonCopied  = "copied_record"             // a record with the same bytes was read before
 	reasonHeldOut = "protected_problem"         // the guard finds a held-out problem in it
 	reasonJoined  = "joined_prompt"             // the prompt is in the row of its answer
 	reasonAlone   = "answer_without_prompt"     // the prompt that it answers is missing

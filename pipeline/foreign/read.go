@@ -1,14 +1,11 @@
 package foreign
 
 import (
-	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
-	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/traces"
 )
@@ -48,23 +45,12 @@ func (r *reader) read(ctx context.Context, emit func(record, int64) error) error
 	if err := pipeline.HashInputs(ctx, r.Workers, inputs); err != nil {
 		return err
 	}
-	slicesx.SortStableFunc(inputs, func(a, b traces.Input) int {
-		return cmp.Or(
-			strings.Compare(a.SHA256, b.SHA256),
-			strings.Compare(a.MetaSHA256, b.MetaSHA256),
-			strings.Compare(a.ResultSHA256, b.ResultSHA256),
-		)
-	})
+	inputs = pipeline.SortedInputs(inputs)
 	options := traces.Options{Limits: r.Limits, RunID: r.RunID}
 	if options.Limits == (traces.Limits{}) {
 		options.Limits = traces.DefaultLimits()
 	}
 	for i, in := range inputs {
-		r.report(pipeline.Event{
-			Stage: stageRead,
-			Done:  i,
-			Total: len(inputs),
-		})
 		summary, err := traces.Read(ctx, in, options, r.add)
 		if err != nil {
 			return err
@@ -73,27 +59,22 @@ func (r *reader) read(ctx context.Context, emit func(record, int64) error) error
 		if summary.Cut {
 			r.cut = append(r.cut, in.Title())
 		}
-		records := int64(summary.Traces + summary.Faults)
 		r.inputs = append(r.inputs, corpus.Input{
-			Kind:    "traces",
+			Kind:    corpus.InputTraces,
 			SHA256:  in.SHA256,
 			Bytes:   in.Bytes,
-			Records: records,
+			Records: int64(summary.Traces + summary.Faults),
 		})
-		r.report(pipeline.Event{
-			Stage: stageRead,
-			Done:  i + 1,
-			Total: len(inputs),
-			Bytes: in.Bytes,
-		})
+		if r.Progress != nil {
+			r.Progress(pipeline.Event{
+				Stage: stageRead,
+				Done:  i + 1,
+				Total: len(inputs),
+				Bytes: in.Bytes,
+			})
+		}
 	}
 	return r.join()
-}
-
-func (r *reader) report(e pipeline.Event) {
-	if r.Progress != nil {
-		r.Progress(e)
-	}
 }
 
 // add passes on a trace, or the fault of a record that cannot be read. It stores a trace that is
@@ -108,7 +89,7 @@ func (r *reader) add(item traces.Item) error {
 	}
 	t := item.Trace
 	if r.records[t.RecordSHA256] {
-		return r.emitTrace(t, "copied_record")
+		return r.emitTrace(t, reasonCopied)
 	}
 	r.records[t.RecordSHA256] = true
 	if r.ids.Add(t.ID, t.RecordSHA256) {
