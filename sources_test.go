@@ -16,7 +16,7 @@ import (
 const sourcesHead = `# What other tools write, and what of it is kept
 
 Written from the readers by ` + "`go test . -run SourcesPage -update`" + `; ` + "`arena list formats`" + ` shows the table as well.
-A sample of each is in traces/testdata/formats.
+A sample of each format is in traces/testdata/formats.
 
 arena recognises a format by the content of a file. From every format arena keeps messages, calls, tool results and reasoning. An attempt with images
 or other parts that are not text becomes no row (` + "`non_text_content`" + `). The words in the table of losses count other
@@ -26,10 +26,10 @@ A coding agent's session is a tree of messages. The branch that ends in the newe
 replaced the conversation, a second attempt begins with the summary; its session id begins with that of the first attempt. Messages that the agent kept after the summary are in both
 attempts, and masked in the second. A subagent's conversation is a separate attempt. If the session does not contain the summary's text, the second attempt becomes no row (` + "`hidden_context`" + `).
 
-As a test, one conversation of nine texts was written in 139 variants. arena reads 133 variants whole and one with a veto, and refuses five with messages that name the
-probable formats (28 November; TestShapesOfOneConversation repeats the test).
+As a test, one conversation of nine texts was written in 139 variants. arena reads 133 variants completely, one with a
+note that bars it from training, and refuses five with messages that name the probable formats (28 November; TestShapesOfOneConversation repeats the test).
 
-ToolACE's rows are read as ` + "`sharegpt`" + `. Their reader follows the keys of the published data set, because the program that wrote the rows is
+ToolACE's rows are read as ` + "`sharegpt`" + `. The reader of these rows follows the keys of the published data set, because the program that wrote the rows is
 not published.
 
 | format | written by | kept beside the messages |

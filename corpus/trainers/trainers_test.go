@@ -40,12 +40,12 @@ func TestTrainingPageMatchesBlocks(t *testing.T) {
 const head = `# Training
 
 This page has code to copy for each trainer, by [export profile](profiles.md); ` + "`arena list profiles NAME`" + ` prints the code of one profile. The
-dataset card of every corpus contains this code with the corpus's own config names and a maximum length computed from its longest row. By default,
+dataset card of every corpus contains the code of this page with the corpus's own config names and a maximum length computed from its longest row. By default,
 trainers truncate rows at 1,024 tokens (TRL, verl) or 2,048 tokens (LLaMA-Factory), most of them silently; the prompts of this project's rows alone are longer than these limits.
 
-Save a block to a file in the folder of the corpus and run the file there. To copy a corpus from the Hub to a folder, run
+Save a code block to a file in the folder of the corpus and run the file there. To copy a corpus from the Hub to a folder, run
 ` + "`hf download NAME --repo-type dataset --local-dir DIR`" + `. By computation, not measurement, models of up to 4B weights train with LoRA on a GPU of 24 GB, and with all weights
-on a GPU of 80 GB. ` + "`.ci/interop paste`" + ` ran these blocks ([results](measured/loaders.md#blocks)).
+on a GPU of 80 GB. ` + "`.ci/interop paste`" + ` ran the code blocks of this page ([results](measured/loaders.md#blocks)).
 
 Every corpus contains a ` + "`chat_template.jinja`" + `, because many models' own chat templates drop some or all of the reasoning.
 ` + "`arena export --preflight`" + ` prints what a template keeps. The code for TRL calls ` + "`training_check.py`" + `, a file of the corpus, before
@@ -55,7 +55,7 @@ token, if a policy that generates has dropout, or if the reference model has ano
 ## The loop
 
 ` + "`recipes/loop.py`" + ` evaluates a small model in a generated shop, makes the data of a training stage, trains the model and evaluates it again
-([how](../recipes/README.md)). [measured/loop.md](measured/loop.md) has the results of two seeds and their limits.
+([how](../recipes/README.md)). [measured/loop.md](measured/loop.md) has the results of this loop for two seeds, and their limits.
 `
 
 // TestLengthFitsEveryRow checks that no block cuts a row, although real vocabularies give

@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/rewards.md")
 
-const head = `<!-- Written from environment/reward by its test with -update. -->
+const head = `<!-- From environment/reward (-update). -->
 
 # Rewards
 
@@ -26,16 +26,16 @@ reward is the sum of the components. ` + "`--reward FILE`" + ` names a preset of
 Until a tool has returned a requested product, no part except success adds to the reward. A failure of the environment gives no reward:
 the sample is masked (` + "`mask_sample`, `failure_kind`" + `), or the request fails with status 503.
 
-Instead of the shop, ` + "`arena env serve --domain my.yaml --mcp URL --problems FILE`" + ` serves the tools of any MCP server. Each line of
-FILE has ` + "`problem_id` and `query`" + `, and each episode has an MCP session of its own. ` + "`--mcp-key-env NAME`" + ` names the variable with
+Instead of the shop, ` + "`arena env serve --domain my.yaml --mcp URL --problems FILE`" + ` serves the tools of any MCP server. Each line of the
+problems FILE has ` + "`problem_id` and `query`" + `, and each episode has an MCP session of its own. ` + "`--mcp-key-env NAME`" + ` names the variable with
 the server's token, ` + "`--system FILE`" + ` the file with the system prompt. A result of more than 1 MiB is replaced by an error text.
-` + "`arena build DAY --domain my.yaml`" + ` reads the episodes that ` + "`--record DAY`" + ` stored; one without an outcome becomes no row.
+` + "`arena build DAY --domain my.yaml`" + ` reads the episodes that ` + "`--record DAY`" + ` stored; an episode without an outcome becomes no row.
 ` + "`arena export --profile env`" + ` writes the files for TRL and verl, with one row for each problem of that corpus.
-` + "`arena env reward DAY --domain my.yaml`" + ` computes the rewards of finished attempts. The rules of the shop do not apply. ` + "`unreadable_calls`" + ` and ` + "`repeated_calls`" + ` are measured in every domain,
+` + "`arena env reward DAY --domain my.yaml`" + ` computes the rewards of finished attempts. For such tools the rules of the shop do not apply. ` + "`unreadable_calls`" + ` and ` + "`repeated_calls`" + ` are measured in every domain,
 ` + "`invented_ids`" + ` if the domain names arguments that are ids (` + "`tools.NAME.ids`" + `), and ` + "`success`" + ` if ` + "`/verify`" + ` gets the episode's outcome as
-` + "`declared`" + ` (a number; solved from ` + "`outcome.pass`" + ` on). Every other part is null, and weights for it are refused. An unknown outcome is null; if
-` + "`success`" + ` has a weight, the sample is masked (` + "`outcome_undeclared`" + `). An id was shown if it is a whole word of the request or of an earlier
-result. The default preset, ` + "`general`" + `, weighs the first three parts with -0.1 each: alone, it pays an agent that does nothing most, so add
+` + "`declared`" + ` (a number; solved from ` + "`outcome.pass`" + ` on). Every other part of the table is null, and weights for it are refused. If the outcome is unknown, ` + "`success`" + ` is null; if
+` + "`success`" + ` has a weight, the sample is masked (` + "`outcome_undeclared`" + `). An id counts as invented unless it is a whole word of the request or of
+an earlier result. The default preset, ` + "`general`" + `, weighs the first three parts with -0.1 each: alone, it pays an agent that does nothing most, so add
 ` + "`success: 1`" + ` or a reward of your own.
 
 `
