@@ -87,9 +87,9 @@ func (f *agreementFlags) run(s *cli.Streams, paths []string) error {
 	})
 }
 
-// compareAll compares the judgements of every two raters (people or judges). If --threshold, --fit
-// or --day ask for it, it also compares the judges with people's labels and with the grades that
-// the subnet published.
+// compareAll compares the judgements of every two raters (people or judges) on the same attempts.
+// With --threshold or --fit it also compares each judge with people's labels, and with --day with
+// the grades that the subnet (the network whose validators scored the attempts) published.
 func (f *agreementFlags) compareAll(raters []agreement.Ratings) (agreement.Report, error) {
 	r, err := agreement.Compare(raters, f.opt)
 	if err != nil {

@@ -51,8 +51,9 @@ func printAgreement(w io.Writer, r *agreement.Report) error {
 	return t.Flush()
 }
 
-// printFit prints the fitted floor and ceiling of the multiplier as a YAML configuration, after
-// comments on how well they fit the labels.
+// printFit prints a YAML configuration with the floor and ceiling, fitted to people's labels, of
+// the multiplier: the factor into which a judge's grade is converted. YAML comments before it say
+// how well they fit.
 func printFit(w io.Writer, x *agreement.Fit) {
 	fmt.Fprintf(
 		w,

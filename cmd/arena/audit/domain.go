@@ -67,8 +67,9 @@ func (f *domainFlags) propose(ctx context.Context, s *cli.Streams, days []string
 	})
 }
 
-// scan calls visit for every attempt of the days, one after the other. It returns the finished
-// scan and a SHA-256 over the hashes of the inputs.
+// scan calls visit for every attempt in the days (folders of traces), one after the other. It
+// returns the finished scan and a SHA-256 over the hashes of the input files, which identifies
+// them.
 func (f *domainFlags) scan(
 	ctx context.Context,
 	s *cli.Streams,
@@ -156,8 +157,8 @@ func (f *domainFlags) check(ctx context.Context, s *cli.Streams, file string, da
 	})
 }
 
-// printResults prints, for each instrument (filter, judge or guard), what was measured of it
-// and whether the domain d therefore uses it.
+// printResults prints a row for each instrument (filter, judge or guard): how well it did on the
+// attempts of the domain d, or why that was not measured, and whether it is on or off in d.
 func printResults(w io.Writer, d *domain.Domain, results []survey.Result) {
 	for _, r := range results {
 		if r.Measurement == nil {

@@ -21,8 +21,9 @@ import (
 	"github.com/trajectory-arena/arena/report/attempt"
 )
 
-// explain prints step by step how the filter decided on the attempt that --explain names. It reads
-// all attempts of the days, since the decision depends on the habits of the agent.
+// explain prints step by step how the filter decided whether a model or a program made the calls of
+// the attempt that --explain names. It reads all attempts in the days (folders of traces), since
+// the decision also depends on what the same agent did in its other attempts.
 func (d *filterDay) explain(
 	ctx context.Context,
 	w io.Writer,
@@ -50,8 +51,9 @@ func (d *filterDay) explain(
 	)
 }
 
-// explainFilter returns the explanation of a filter's decision on one attempt, with what no corpus
-// stores: the habits of the agent on that day, and the checks that the attempt passed.
+// explainFilter returns a text that explains the filter's decision on one attempt. Unlike the
+// explanation of an attempt in a corpus, it includes the checks that the attempt passed and how
+// often the agent repeats itself across its attempts of that day, which no corpus stores.
 func explainFilter(f *filtered) string {
 	s := &f.structure
 	row := &rows.Attempt{

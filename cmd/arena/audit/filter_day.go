@@ -30,7 +30,7 @@ type filterDay struct {
 
 // filtered is what is stored of one attempt (one agent run at one problem) after the filter's first
 // pass, until all attempts of the same agent have been read. head has only the ids and the agent of
-// the trace, and whether it has a dialogue. day has the agent's habits.
+// the trace, and whether it has a dialogue. day counts what the agent did in all its attempts.
 type filtered struct {
 	filters.Checked
 	head      arena.Trace
@@ -42,8 +42,9 @@ type filtered struct {
 	story *attempt.Story
 }
 
-// read reads and filters all attempts of the days and returns them in input order. The first pass
-// decides on each attempt by itself, the second by the habits of its agent as well.
+// read reads and filters all attempts in the days (folders of traces) and returns them in input
+// order. The first pass of the filter decides on each attempt by itself, the second also by what
+// the same agent did in its other attempts.
 func (d *filterDay) read(ctx context.Context, days []string) ([]filtered, error) {
 	if d.inputs == nil {
 		var err error
@@ -82,8 +83,8 @@ func (d *filterDay) check(t *arena.Trace) filtered {
 	return f
 }
 
-// secondPass updates the filter's decision on each attempt by the habits of its agent in all
-// attempts.
+// secondPass updates the filter's decision on each attempt by what its agent did in all attempts,
+// such as how often it repeats the same calls.
 func (d *filterDay) secondPass(attempts []filtered) {
 	checked := make([]*filters.Checked, len(attempts))
 	for i := range attempts {
@@ -140,10 +141,10 @@ func (d *filterDay) summary(attempts []filtered) error {
 		len(attempts), axes[arena.AxisAgentic], axes[arena.AxisScripted], axes[arena.AxisUnknown], agentic)
 }
 
-// reweight prints the leaderboard of agents by two scores: the present success rate, and the
-// planned one, in which a success counts by how agentic the attempt was. Every attempt counts,
-// time-outs as failures, as in the subnet's own aggregate. With --yuma it also prints what each
-// score pays.
+// reweight prints the leaderboard of agents by four scores: success alone, by which the subnet pays
+// today, and success times each of three measures of how rich the attempt is. Every attempt counts,
+// time-outs as failures, as in the success rates that the subnet publishes. With --yuma it also
+// prints what agents would be paid by each score.
 func (d *filterDay) reweight(
 	ctx context.Context,
 	w io.Writer,
@@ -171,8 +172,9 @@ func (d *filterDay) reweight(
 	return d.flags.pay(w, &b)
 }
 
-// outcomes opens the problems and catalogues of the days and changes d so that read also scores
-// every attempt by the subnet's rules.
+// outcomes opens the files of problems and product catalogues that belong to the days (folders of
+// traces). It changes d so that its method read also decides for every attempt whether it
+// succeeded.
 func (d *filterDay) outcomes(ctx context.Context, days []string) error {
 	r := &scoreRun{
 		Scan: d.Scan,

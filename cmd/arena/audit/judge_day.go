@@ -112,9 +112,9 @@ type judged struct {
 	line    []byte
 }
 
-// one judges an attempt. If the budget or the time for requests is used up, it returns a judgement
-// without a score instead of an error, so that the run finishes and the next run judges the
-// attempt.
+// one judges an attempt. If the money or the time that may be spent on requests to models is used
+// up, it returns a judgement without a score instead of an error. The run can then finish, and the
+// next run judges the attempt.
 func (d *judgeDay) one(ctx context.Context, t *arena.Trace) (*judged, error) {
 	defer d.progress.Attempt()
 	dialogue := filters.Normalise(t)
@@ -170,8 +170,9 @@ func (d *judgeDay) isMeasured(t *arena.Trace, dialogue *arena.Dialogue) (bool, e
 	return found.On(instrument, d.identity().Name), nil
 }
 
-// judgeAttempt returns the judge's answer on an attempt. If no model wrote the thinking of the
-// attempt, the judge is not asked and the judgement has the outcome thinking_unsaid.
+// judgeAttempt returns the judge's answer on an attempt. The judge grades the agent's thinking. If
+// a program and not a model wrote that thinking, the judge is not asked, and the judgement has the
+// outcome thinking_unsaid.
 func (d *judgeDay) judgeAttempt(
 	ctx context.Context,
 	t *arena.Trace,
@@ -183,9 +184,9 @@ func (d *judgeDay) judgeAttempt(
 	return d.Judge.Judge(ctx, t, dialogue)
 }
 
-// judgeSteps returns the answer of the judge of steps on an attempt. If no model wrote the
-// thinking of the attempt, the judge is not asked and the judgement has the outcome
-// thinking_unsaid.
+// judgeSteps returns the answer of the judge of single steps on an attempt. The judge reads the
+// agent's thinking. If a program and not a model wrote that thinking, the judge is not asked, and
+// the judgement has the outcome thinking_unsaid.
 func (d *judgeDay) judgeSteps(
 	ctx context.Context,
 	t *arena.Trace,
@@ -229,9 +230,9 @@ func (d *judgeDay) probe(
 	return d.writeProbes(w, shifts)
 }
 
-// sample returns up to n attempts with a dialogue whose thinking a model wrote: those whose ids
-// have the smallest hashes, so that the choice does not depend on the order of inputs. It
-// returns an error if there is none.
+// sample returns up to n attempts that a judge can grade: those with a dialogue whose thinking a
+// model wrote. It chooses the attempts whose ids have the smallest hashes, so that the choice does
+// not depend on the order of inputs. It returns an error if there is no such attempt.
 func (d *judgeDay) sample(
 	ctx context.Context,
 	days []string,

@@ -199,8 +199,8 @@ func printUnsearched(s *cli.Streams, paths []string) error {
 	return nil
 }
 
-// readBanks reads the protected problems from paths. It returns an error if there are no paths,
-// since nothing would be found.
+// readBanks reads protected problems (problems kept for evaluation) from paths. It returns an error
+// if there are no paths, since a search for leaks would then find nothing.
 func readBanks(paths []string) ([]guard.Entry, error) {
 	if len(paths) == 0 {
 		return nil, cli.Usage(errors.New("no protected bank is given"), "name one with --held-out")

@@ -107,7 +107,9 @@ func (f *bankFlags) change(s *cli.Streams, move func(*guard.Rotation) ([]guard.R
 	return nil
 }
 
-// newBankFreeze returns `arena leak bank freeze`, which writes a set of problems that can be cited.
+// newBankFreeze returns the command `arena leak bank freeze`. It writes protected problems
+// (problems kept for evaluation) to a file with a name, a version and a hash, so that others can
+// cite exactly this set.
 func newBankFreeze(s *cli.Streams) *cobra.Command {
 	var name, out string
 	version := 1

@@ -28,7 +28,8 @@ type leakScan struct {
 	batch []guard.Candidate
 }
 
-// rowFiles reads the rows of several files.
+// rowFiles reads the training rows in which `arena leak` searches for protected problems, from
+// several files or standard input.
 type rowFiles struct {
 	stdin    io.Reader
 	progress *cli.Display
@@ -44,7 +45,8 @@ func newRowFiles(s *cli.Streams, quiet bool, records *cli.RecordLimit) rowFiles 
 	}
 }
 
-// leakLine is a line of the output of `arena leak`. Its format is documented and must not change.
+// leakLine is a line of the output of `arena leak`, which searches training rows for problems that
+// are kept for evaluation. Its format is documented and must not change.
 type leakLine struct {
 	ID         string  `json:"id"`
 	TextSHA256 string  `json:"text_sha256"`
@@ -120,8 +122,8 @@ func (f *rowFiles) eachRow(file string, yield func(rows.Row) error) error {
 	return nil
 }
 
-// leakBatch is the number of rows that are collected, then checked in parallel and embedded
-// together.
+// leakBatch is the number of rows in a batch of `arena leak`. The rows of a batch are checked for
+// protected problems in parallel, and their embeddings are requested together.
 const leakBatch = 512
 
 func (l *leakScan) row(

@@ -15,9 +15,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// pay prints what the subnet would pay in the first epoch of the file --yuma if every validator
-// weighted the agents by their scores on the leaderboard: the incentive of each agent and the
-// dividends of each validator, as shares of the total, with one column for each way to score.
+// pay prints what the blockchain of the subnet would pay agents if every validator weighted them by
+// their scores on the leaderboard. The stakes are those of the first epoch in the file of --yuma.
+// It prints the share of each agent and of each validator, with one column for each way to score.
 // Without --yuma it prints nothing.
 func (f *filterFlags) pay(w io.Writer, b *filters.Leaderboard) error {
 	if f.yuma == "" {
@@ -60,9 +60,10 @@ func (f *filterFlags) pay(w io.Writer, b *filters.Leaderboard) error {
 	return t.Flush()
 }
 
-// payouts computes what the subnet's payment rule, Yuma, pays in the epoch if every validator that
-// has set weights replaced them by the agents' scores. It returns one result for each way to score,
-// in the order of filters.Measures. uids has the node of each agent, in the order of b.Standings.
+// payouts computes what Yuma, the rule by which the blockchain pays, pays in the epoch if every
+// validator that has set weights replaced them by the agents' scores. It returns one result for
+// each way to score, in the order of filters.Measures. uids[i] is the number on the chain of the
+// agent b.Standings[i].
 func (f *filterFlags) payouts(
 	b *filters.Leaderboard,
 	epoch *yuma.Epoch,
@@ -89,9 +90,9 @@ func (f *filterFlags) payouts(
 	return results, nil
 }
 
-// minerUIDs returns the node (uid) of each agent of the leaderboard, in the order of
-// b.Standings: by the file of --miners or, without one, the nodes without stake from the lowest
-// uid on. An agent without a node is an error.
+// minerUIDs returns the uid (number on the chain) of each agent of the leaderboard, in the order of
+// b.Standings. It reads them from the file of --miners. Without one it assigns the uids that have
+// no stake, from the lowest on. It returns an error if an agent gets no uid.
 func (f *filterFlags) minerUIDs(b *filters.Leaderboard, e *yuma.Epoch) ([]int, error) {
 	byName := map[string]int{}
 	if f.miners != "" {

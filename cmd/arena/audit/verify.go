@@ -208,9 +208,9 @@ func verifyPublic(
 	return nil
 }
 
-// verifyTrain checks every training row against the problems that the corpus and the held-out files
-// protect, and returns an error if a row asks for one of them. If these problems are not known, it
-// only prints that.
+// verifyTrain returns an error if a training row asks for a protected problem: one that the corpus
+// or the held-out files keep for evaluation. If the protected problems are not known, it only
+// prints that, unless quiet is set.
 func verifyTrain(
 	ctx context.Context,
 	s *cli.Streams,

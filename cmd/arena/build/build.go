@@ -23,8 +23,8 @@ import (
 	"github.com/trajectory-arena/arena/student"
 )
 
-// buildFlags are the flags of arena build. A plan stores them for arena stage, which runs one step
-// of the build.
+// buildFlags are the flags of `arena build`. With --plan they are stored in a file, the plan, from
+// which several processes of `arena stage` make the same build together.
 type buildFlags struct {
 	cli.Settings
 	streams *cli.Streams
@@ -132,8 +132,9 @@ func (f *buildFlags) command() *cobra.Command {
 	return c
 }
 
-// trustRuns changes the default settings if all days are folders of arena eval: the model itself
-// made the calls there, and the filter need not tell it from a program.
+// trustRuns changes the default settings if all days (folders of traces) are runs of `arena eval`.
+// In such a run a model made every call, so that the filter need not compare an agent's attempts to
+// find calls that a program made.
 func (f *buildFlags) trustRuns(days []string) {
 	traced := slices.ContainsFunc(days, func(day string) bool {
 		spec, err := student.ReadSpec(day)
@@ -196,8 +197,8 @@ func (f *buildFlags) forecast(ctx context.Context, r *pipeline.Run) error {
 	return nil
 }
 
-// with calls do with the run that the flags describe. The days are copied to this machine, the
-// judges are open and the progress is shown.
+// with opens the judges, shows progress and calls do with the build that the flags describe. days
+// are its folders of traces, which are copied to this machine first if they are in a bucket.
 func (f *buildFlags) with(
 	c *cobra.Command,
 	days []string,
@@ -225,7 +226,7 @@ func (f *buildFlags) with(
 	return do(r)
 }
 
-// newRun returns the run that the flags describe, without its days and judges.
+// newRun returns the build that the flags describe. The caller adds its input folders and judges.
 func (f *buildFlags) newRun(c *cobra.Command) (*pipeline.Run, error) {
 	if err := f.target.Check(); err != nil {
 		return nil, err
@@ -262,9 +263,10 @@ func (f *buildFlags) newRun(c *cobra.Command) (*pipeline.Run, error) {
 	return r, f.equip(r, config.Harness)
 }
 
-// setInstruments sets the judge of attempts and the judge of steps in the run r, records their
-// names and settings for the manifest, and changes the settings of r that depend on the choice of
-// judges.
+// setInstruments sets the judge of attempts and the judge of steps in the run r, and records their
+// names and settings for the manifest. If the user chose a judge of steps, it also turns the
+// labelling of steps on. If the user chose a judge of attempts, it is not probed, and not asked
+// about attempts that are dropped.
 func (f *buildFlags) setInstruments(r *pipeline.Run, o *instrument.Judges) {
 	r.Judge = o.Judge
 	r.StepJudge = o.Steps

@@ -54,9 +54,9 @@ func printRows(
 	fmt.Fprintln(w)
 }
 
-// printFunnel prints the counts of records by stage if s is not nil. A build that fails because too
-// few attempts are left for a corpus has such a summary. printFunnel always returns err, with the
-// hint that finished work is kept.
+// printFunnel prints how many records each stage of a build passed on and dropped, if s is not nil.
+// A build that fails because too few attempts are left has such a summary too. printFunnel always
+// returns err, with the hint that finished work is kept.
 func (f *buildFlags) printFunnel(s *pipeline.Summary, err error) error {
 	if s != nil {
 		cli.Warn(f.streams.Err, s.CutFiles, s.Collisions)
@@ -68,8 +68,8 @@ func (f *buildFlags) printFunnel(s *pipeline.Summary, err error) error {
 	return keepsWork(err)
 }
 
-// keepsWork returns err with the hint that finished blocks of the build are kept and the same
-// command continues. An error that already has a hint is returned unchanged.
+// keepsWork returns err with the hint that the same command continues the build, since the finished
+// work on each input file is kept. An error that already has a hint is returned unchanged.
 func keepsWork(err error) error {
 	return cli.DefaultHint(err, "finished blocks are kept: fix the cause and run the same command again")
 }

@@ -24,12 +24,13 @@ type fetchFlags struct {
 }
 
 const (
-	// fetchTimeout is the time for one request to the subnet's API.
+	// fetchTimeout is the time for one request to the public API from which `arena fetch` downloads
+	// traces.
 	fetchTimeout = 2 * time.Minute
-	// fetchBytes limits the size of an answer of the API in bytes. An attempt has 110 KB, and a run
-	// some hundred attempts.
+	// fetchBytes limits the size in bytes of one answer of the API from which traces are downloaded.
+	// An attempt has 110 KB, and a run some hundred attempts.
 	fetchBytes = 64 << 20
-	// apiBase is the default address of the API.
+	// apiBase is the default address of the public API from which `arena fetch` downloads traces.
 	apiBase = "https://api.oroagents.com"
 )
 

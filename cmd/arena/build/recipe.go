@@ -148,8 +148,9 @@ func (f *recipeFlags) write(c *cobra.Command) error {
 	)
 }
 
-// writeRecipe writes the data of a recipe, prints the counts of its rows unless quiet is set, and
-// uploads the data if the target is a bucket.
+// writeRecipe writes the training data that a recipe makes for one stage of training. It prints how
+// many rows were read, taken and written unless quiet is set, and uploads the data if the target is
+// a bucket.
 func writeRecipe(
 	ctx context.Context,
 	s *cli.Streams,

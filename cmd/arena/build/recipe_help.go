@@ -24,7 +24,8 @@ func setRecipeHelp(c *cobra.Command) {
 	})
 }
 
-// recipeHelp returns the help of one recipe: what it needs, what it makes, and an example.
+// recipeHelp returns the help of one recipe (a way to make training data for one stage of
+// training): what it needs, what it makes, and an example.
 func recipeHelp(r recipe.Recipe) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Recipe %s: %s.\n", r.Name, r.Doc)
@@ -75,8 +76,9 @@ func recipeExample(r recipe.Recipe) string {
 	}
 }
 
-// playExample returns the command line of a recipe whose rollouts are run with a model server.
-// serverFlags are further flags of the server.
+// playExample returns an example command line of a recipe that needs rollouts: the recipe starts a
+// model server for model, plays the problems and writes its data to out. serverFlags are further
+// flags of the server.
 func playExample(name, model, serverFlags, out string) string {
 	samples := ""
 	if model == "student" {

@@ -83,9 +83,9 @@ func (f *recipeFlags) setSampling(changed func(string) bool) {
 	f.recipe.Sampling.Samples = played.Samples
 }
 
-// build builds a corpus from the rollouts of a run, at the training problems only and with the
-// split of the recipe's corpus. It returns the folder of the new corpus, which is name in the work
-// folder.
+// build builds a corpus from the rollouts of a run. It uses only the training problems of the
+// recipe's own corpus, and so the same split into training and evaluation. It returns the folder of
+// the new corpus, name within the work folder.
 func (f *recipeFlags) build(
 	c *cobra.Command,
 	run, name string,
@@ -121,8 +121,8 @@ func (f *recipeFlags) build(
 	return b.target.Name, err
 }
 
-// emptyHint returns the hint for a run of which no rollout became a row: how many rollouts were
-// solved, if the summary of the run says it. The error says for which reasons they were dropped.
+// emptyHint returns the hint for the error that none of a run's rollouts became a training row. It
+// says how many rollouts were solved, if the summary of the run has that, and how to get more.
 func emptyHint(run string) string {
 	const more = "draw more samples with -k"
 	summary, err := student.ReadSummary([]string{run}, nil)

@@ -125,8 +125,8 @@ func ReadCorpus(
 	})
 }
 
-// watched is a file system that calls onRead with the number of bytes of each read from a file in
-// one of folders.
+// watched is a file system that reports reads, for a progress display: it calls onRead with the
+// number of bytes of each read from a file in one of folders.
 type watched struct {
 	corpus.FS
 	folders []string

@@ -242,9 +242,10 @@ func (r *inputs) addStdin(args []string, stdin io.Reader) {
 	}
 }
 
-// addArguments adds the files and folders in args to the inputs. kind is noteDays or noteFiles.
-// If eachFile is true, it also adds each file of a day, since an output may be one of these
-// files under another name.
+// addArguments adds the files and folders in args to the inputs, which no output may overwrite.
+// kind says what args are: folders of traces (noteDays) or other files (noteFiles). If eachFile is
+// true, it also adds each file in a folder of traces, since an output may be one of these files
+// under another name.
 func (r *inputs) addArguments(kind string, args []string, eachFile bool) {
 	for _, path := range localPaths(args) {
 		switch kind {

@@ -110,7 +110,8 @@ func contentIdentity(ctx context.Context, name string) (string, error) {
 	return digest.SHA256([]byte(strings.Join(hashes, ""))), err
 }
 
-// fileIdentity returns the hash of the content of a file.
+// fileIdentity returns the SHA-256 of the content of a file, by which a repeated command recognises
+// unchanged inputs.
 func fileIdentity(ctx context.Context, path string) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
