@@ -44,7 +44,9 @@ func Table[T any](
 	return table(header, slicesx.Map(items, formatRow))
 }
 
-// table returns the table of Table with lines, each the cells of a row.
+// table returns a Markdown table. header has the names of the columns, separated by " | "; a colon
+// after a name aligns the column right. Each of lines is a row, its cells separated in the same
+// way.
 func table(header string, lines []string) string {
 	columns := strings.Split(header, " | ")
 	rule := ""

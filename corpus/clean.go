@@ -56,8 +56,9 @@ func (c *cleaner) clean(row any) {
 	})
 }
 
-// isClean reports whether v, a string, needs no redaction: it is shorter than any secret, or
-// the redactor finds none in it although no declared ids are exempt.
+// isClean reports whether the string v needs no redaction: it is shorter than any secret, or the
+// redactor finds no secret in it. The redactor is that before clean exempts numbers that the row
+// declares as ids.
 func (c *cleaner) isClean(v reflect.Value) bool {
 	text := v.String()
 	return len(text) < redact.Shortest || c.redactor.Text(text, redact.Counts{}) == text

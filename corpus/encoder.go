@@ -43,10 +43,10 @@ func (s *streamWriter) newEncoder(w io.Writer) *encoder {
 }
 
 // add writes a row, passed as a pointer, and ends the row group if it has reached its size limit.
-// The row is redacted in place first, unless the part has no redactor or redactor is that of the
-// part: the row was then redacted before, which inserted counts placeholders. Each column is written
-// separately, because the library's method for structs silently turns lists of JSON values into
-// empty lists.
+// The row is redacted in place first if the encoder redacts. If redactor is the encoder's own, the
+// row was already redacted, which inserted counts placeholders, and these are only added up. The
+// columns are written one by one, because the Parquet library silently turns lists of JSON values
+// in a struct into empty lists.
 func (e *encoder) add(row any, redactor *redact.Redactor, counts redact.Counts) error {
 	if e.cleaner != nil {
 		if redactor == e.cleaner.redactor {
@@ -96,14 +96,16 @@ func writerOptions(schema *parquet.Schema) []parquet.WriterOption {
 // encoded concurrently. A Group itself is not safe for concurrent use.
 type Group[T any] struct{ group }
 
-// group is the part of a Group that does not depend on the type of its rows.
+// group has what all types Group[T] share: rows that are already encoded as a Parquet row group in
+// memory, and their encoder.
 type group struct {
 	encoder *encoder
 	data    *bytes.Buffer
 }
 
-// groupBuffers has the buffers of groups that were appended to a stream, for reuse. Growing a
-// new buffer for each group would take longer than encoding the group.
+// groupBuffers keeps the memory buffers of row groups that were already written to a file, so that
+// other groups reuse them. Growing a new buffer for each group would take longer than encoding the
+// group.
 var groupBuffers = sync.Pool{New: func() any {
 	return new(bytes.Buffer)
 }}

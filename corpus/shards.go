@@ -42,7 +42,8 @@ type Stream struct {
 // without rows has one.
 type Shards[T any] struct{ streamWriter }
 
-// streamWriter is the part of Shards that does not depend on the type of its rows.
+// streamWriter has what all types Shards[T] share: it writes rows of one type to the Parquet files
+// of a stream (a split of a config, or a table), one file after the other.
 type streamWriter struct {
 	part    *Part
 	id      Stream
@@ -73,8 +74,9 @@ func (s *Shards[T]) AddCleaned(c *Cleaned[T]) error {
 	return s.add(&c.row, c.redactor, c.counts)
 }
 
-// add writes a row, as the method of encoder does. After an error, all further calls return the
-// same error.
+// add writes a row, passed as a pointer, to the current file, and starts a new file at the size
+// limit. redactor and counts are for a row that was already redacted: who did it, and how many
+// placeholders it inserted. After an error, all further calls return the same error.
 func (s *streamWriter) add(row any, redactor *redact.Redactor, counts redact.Counts) error {
 	if s.err == nil && s.encoder == nil {
 		s.err = s.openFile()

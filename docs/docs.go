@@ -11,9 +11,13 @@ import (
 //go:embed reasons.md
 var Reasons string
 
+// columns is the text of the page that explains the columns of a corpus's tables.
+//
 //go:embed columns.md
 var columns string
 
+// outcome is the text of the page that explains by which rules an attempt is successful.
+//
 //go:embed outcome.md
 var outcome string
 

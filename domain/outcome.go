@@ -26,8 +26,8 @@ func (d *Domain) Ruled(t *arena.Trace) *arena.Trace {
 	return &out
 }
 
-// ruling returns the outcome that the source of an attempt declares. What it does not declare is
-// unknown: the score is nil, and never 0.
+// ruling returns the outcome (success, score) that the trace of an attempt itself declares, by the
+// rules of the domain. What the trace does not declare is unknown: the score is then nil, never 0.
 func (o *Outcome) ruling(t *arena.Trace) *arena.Ruling {
 	r := &arena.Ruling{Declared: true, Ending: ending(t)}
 	passes := t.Declared != nil && *t.Declared >= o.Pass
@@ -59,7 +59,8 @@ func (d *Domain) Family(t *arena.Trace) string {
 	return cmp.Or(t.Family, EpisodeFamily)
 }
 
-// ending returns the type of the error that an attempt ended with, else its status.
+// ending returns how an attempt ended, for the domain's rules: the type of its error or, if it has
+// none, its status in lower case.
 func ending(t *arena.Trace) string {
 	if t.Error != nil {
 		return cmp.Or(t.Error.Type, "error")
@@ -67,7 +68,9 @@ func ending(t *arena.Trace) string {
 	return strings.ToLower(string(t.Status))
 }
 
-// isAgentError reports whether an error is the agent's own.
+// isAgentError reports whether an error that ended an attempt is the fault of the agent, so that
+// the attempt counts as failed. The domain lists the types of such errors. All other errors are of
+// the system around the agent.
 func (o *Outcome) isAgentError(e *arena.AttemptError) bool {
 	name := strings.ToLower(e.Type)
 	return slices.ContainsFunc(o.AgentErrors, func(pattern string) bool {

@@ -25,7 +25,7 @@ type fit struct {
 	isFormat bool
 }
 
-// better reports whether f is a more specific fit than g.
+// better reports whether the attempt fits the domain of f more specifically than that of g.
 func (f fit) better(g fit) bool {
 	if f.tools != g.tools {
 		return f.tools > g.tools

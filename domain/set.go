@@ -13,6 +13,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
+// files has the YAML files of the built-in domains (kinds of tasks with their tools).
+//
 //go:embed builtin
 var files embed.FS
 

@@ -81,9 +81,9 @@ func (ep *Episode) Problem() (*arena.Problem, string) {
 	return &p.All[ep.problem], p.IDs[ep.problem]
 }
 
-// removeAbandoned reports whether the episode can be removed from memory: it has ended, or the time
-// since its last use exceeds Limits.Idle. It then closes the session of the episode. It returns
-// false while one of its calls is in progress.
+// removeAbandoned reports whether the episode may be removed from memory: it has ended, or was not
+// used for longer than Limits.Idle. Before it returns true, it closes the episode's session with
+// the tools. It returns false while a call of the episode is in progress.
 func (ep *Episode) removeAbandoned(now time.Time) bool {
 	if !ep.mu.TryLock() {
 		return false
@@ -96,8 +96,9 @@ func (ep *Episode) removeAbandoned(now time.Time) bool {
 	return isAbandoned
 }
 
-// closeSession ends the session at the tools in the background, since the server may be slow. Its
-// error is of no use: the episode makes no further calls.
+// closeSession ends the episode's session with the MCP server of its tools. It does so in the
+// background, since the server may be slow. An error is ignored, since the episode makes no further
+// calls.
 func (ep *Episode) closeSession() {
 	if ep.session != nil {
 		go ep.session.Close() //nolint:errcheck // see above
@@ -105,8 +106,9 @@ func (ep *Episode) closeSession() {
 	}
 }
 
-// runCall executes a call at the shop, or at the tools of the domain. A fault has a kind of this
-// package.
+// runCall executes a tool call of an episode: in the built-in shop, or by the MCP server if the
+// environment has one. A Fault means that the shop or the server failed, which is not the model's
+// mistake.
 func (ep *Episode) runCall(ctx context.Context, call model.Call) (rollout.CallResult, *Fault) {
 	e := ep.environment
 	if e.Tools == nil {
@@ -250,7 +252,9 @@ func (ep *Episode) computeVerdict(ctx context.Context, replies []Reply) (Verdict
 	return v, nil
 }
 
-// replay returns the finished episode as a trace and as a dialogue.
+// replay returns the finished episode as a trace, and the dialogue read from the trace. Its calls
+// are not run again: their results come from the answers that were stored. The reward is computed
+// from both.
 func (ep *Episode) replay(ctx context.Context, t rollout.Task) (*rollout.Result, arena.Dialogue, error) {
 	e := ep.environment
 	if e.Tools != nil {
@@ -293,8 +297,8 @@ func matchCalls(replies []Reply, executed []executedCall) (past []rollout.Turn, 
 	return past, len(unmatched) == 0
 }
 
-// callTurns returns one turn for each executed call, with that call and no text. It is used when
-// the replies of the model are unknown.
+// callTurns returns one turn for each executed call, with that call and no text. It is used if the
+// training program did not send the replies in which the model wrote the calls.
 func callTurns(executed []executedCall) []rollout.Turn {
 	var turns []rollout.Turn
 	for i, e := range executed {

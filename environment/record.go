@@ -45,8 +45,8 @@ func NewRecord(day, name, agent string) (*Record, error) {
 	return r, nil
 }
 
-// run returns the file of the run with this number, from 0, and creates the file if it is the next
-// one.
+// run returns the trace file with this number, from 0, to which episodes are recorded, and creates
+// the file if it is the next one. Each file is a run of its own, and has each problem at most once.
 func (r *Record) run(number int) (*os.File, error) {
 	if number < len(r.runs) {
 		return r.runs[number], nil

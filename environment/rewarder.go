@@ -133,10 +133,10 @@ func countUnreadable(d *arena.Dialogue) int {
 	return n
 }
 
-// judge scores an attempt by the outcome rules and, if there is a judge, grades its reasoning. It
-// stores outcome, grade and the teacher's calls in a, and returns the verdict with the reward
-// computed from them. If the deciding passage repeats those of earlier episodes, the grade is
-// silentGrade and the verdict has FlagFramed.
+// judge decides whether an attempt succeeded and, if there is a judge, grades its reasoning. It
+// stores outcome, grade and the teacher's calls in a, and returns them with the reward computed
+// from them. If the passage that the grade is based on repeats a passage of earlier episodes, it is
+// a learned phrase: the attempt then gets silentGrade, the grade for no reasoning, and FlagFramed.
 func (w *Rewarder) judge(ctx context.Context, a *reward.Attempt) (Verdict, error) {
 	if w.Domain != nil {
 		return w.judgeInDomain(a), nil
@@ -173,8 +173,9 @@ func (w *Rewarder) judge(ctx context.Context, a *reward.Attempt) (Verdict, error
 	return v, nil
 }
 
-// judgeInDomain returns the verdict on an attempt in another domain than the shop. Its outcome is
-// the declared one, and unknown if none is declared.
+// judgeInDomain returns the verdict (outcome and reward) on an attempt in another domain than the
+// built-in shop. Its outcome is what the trace itself declares, and unknown if the trace declares
+// none.
 func (w *Rewarder) judgeInDomain(a *reward.Attempt) Verdict {
 	a.Domain = w.Domain
 	v := Verdict{Score: json.RawMessage("null")}
@@ -194,14 +195,14 @@ func (w *Rewarder) judgeInDomain(a *reward.Attempt) Verdict {
 	return v
 }
 
-// lacksOutcome reports whether the weights reward a success while the outcome is unknown, so that
-// there is no reward.
+// lacksOutcome reports whether no reward can be computed: success is a part of the reward, but
+// whether the attempt succeeded is unknown.
 func (w *Rewarder) lacksOutcome(v *Verdict) bool {
 	return w.Weights["success"] != 0 && v.Success == nil
 }
 
-// silentGrade is the grade of an episode without thinking: an environment has no log of completions,
-// so that such an episode fails the first gate.
+// silentGrade is the grade, 0 to 1, that an episode without reasoning gets: the lowest that the
+// judge of reasoning gives.
 const silentGrade = 0.1
 
 // FlagFramed is the flag of an episode whose deciding passage fills a frame that many of the recent

@@ -125,13 +125,14 @@ func linkOdds(links evidence.Links) float64 {
 	return float64(-2.5*float64(unnamed)) - float64(links[evidence.LinkStale])
 }
 
-// openOdds returns how far the unreadable part of the proxy's log could change an attempt's
-// log-odds: Rise if the model had written all of that part, Fall if a program had. An axis (agentic
-// or scripted) is reported only if both cases result in the same one.
+// openOdds returns by how much an attempt's log-odds (positive if the model made the calls,
+// negative if a program did) could change if the unreadable part of the proxy's log were known.
+// Rise is for a model that wrote all of that part, Fall for a program. The filter decides only if
+// both lead to the same decision.
 //
-// The unreadable part are the requests to the tool server whose reply of the model is truncated,
-// missing or in an unknown form, and the final answer if such a reply may contain it. A request
-// cannot lower the log-odds if its words are in a reply of unknown form.
+// The unreadable part are the tool requests for which the model's reply is truncated, missing or in
+// an unknown form, and the final answer if such a reply may contain it. A request cannot lower the
+// log-odds if its words are in a reply of unknown form.
 func openOdds(a *evidence.Attempt) habits.Open {
 	lost := a.LostRequests()
 	model := *a
@@ -213,8 +214,8 @@ func forgedOdds(a *evidence.Attempt) float64 {
 	return oddsIf(a.Forged > 0, -8)
 }
 
-// proof is the log-odds at or below which an attempt counts as scripted, even if no reply of the
-// model can be read.
+// proof is the sum of the rules' log-odds from which on it is certain that a program made the calls
+// of an attempt. The attempt is then scripted even if no reply of the model can be read.
 const proof = -6
 
 // logOdds returns the sum of the odds of all rules. A positive sum means that the model made the

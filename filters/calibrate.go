@@ -33,8 +33,8 @@ func (l *Labelled) probability() float64 {
 	return 0.5
 }
 
-// isCapped reports whether the filter limited its confidence that the attempt is agentic, since the
-// agent is in doubt: a program whose calls a model only repeats would leave the same log.
+// isCapped reports whether the filter limited its confidence that a model made the calls. It does
+// so for agents whose log a program could leave too, namely one whose calls a model only repeats.
 func (l *Labelled) isCapped() bool {
 	return l.Axis == arena.AxisAgentic && l.Confidence == doubtfulConfidence
 }

@@ -138,10 +138,12 @@ func (f *Filter) Revise(
 // calls.
 const pooledOdds = 2
 
-// revisedOdds returns the log-odds that the model made the calls of an attempt after both passes,
-// and whether they decide its axis (agentic or scripted). The log-odds of the first pass count as 0
-// if the first pass decided nothing. A proof (property that no model can cause) with odds always
-// decides the axis; a proof without odds leaves an agentic one undecided.
+// revisedOdds returns the log-odds that the model made the calls of an attempt, after the filter's
+// second pass over all attempts of the agent, and whether they decide. The sum begins with the
+// log-odds of the first pass, 0 if its log decided nothing.
+//
+// A proof (a property that no model can cause) adds its own log-odds and always decides. A proof
+// without log-odds is only a doubt: the attempt cannot be decided in the model's favour.
 func revisedOdds(o habits.Odds, a *habits.Agent) (score float64, decides bool) {
 	if o.Evidence {
 		score = o.Score
@@ -167,9 +169,10 @@ func revisedOdds(o habits.Odds, a *habits.Agent) (score float64, decides bool) {
 	return score, decides && (score <= 0 || !hasDoubt)
 }
 
-// surestHabit returns the agent's most certain habit (way in which its calls do not depend on
-// results), by the lower end of its confidence interval, among those certain enough to make the
-// agent's agentic attempts unknown. It returns nil if there is none.
+// surestHabit returns the most certain habit of an agent that acts without regard to results (as a
+// program does), by the lower end of its confidence interval. It considers only habits so certain
+// that the model can no longer be taken as the author of the agent's calls. It returns nil if there
+// is none.
 func surestHabit(a *habits.Agent) *habits.Habit {
 	var surest *habits.Habit
 	certainty := 0.0
@@ -183,11 +186,11 @@ func surestHabit(a *habits.Agent) *habits.Habit {
 	return surest
 }
 
-// dayVerdicts returns one verdict for each habit (way in which an agent's calls do not depend on
-// results) and each proof (property that no model can cause) of the second pass. A verdict can
-// reject the attempt only if that pass changed its axis, so that before and after differ. A habit
-// then rejects it if the habit is certain and the new axis is unknown, a proof if it applies to the
-// attempt.
+// dayVerdicts returns the verdicts of the filter's second pass on an attempt: one for each habit
+// (way in which an agent acts without regard to results) and one for each proof (property that no
+// model can cause). before and after are the attempt's axis (who made its calls) before and after
+// the pass. A verdict rejects the attempt only if the pass changed the axis: a habit if it is
+// certain and the new axis is unknown, a proof if it applies to the attempt.
 func dayVerdicts(
 	o habits.Odds,
 	a *habits.Agent,
@@ -223,9 +226,10 @@ func dayVerdicts(
 	return verdicts
 }
 
-// mergeReasons returns the codes of the reasons to reject an attempt after the second pass. They
-// are the reasons of its new axis (agentic or scripted), then, if there are any, those of the
-// second pass's verdicts, then the earlier reasons that are not about the axis.
+// mergeReasons returns the codes of the reasons to reject an attempt after the filter's second
+// pass. axis are the reasons that follow from who made the calls. Then come, if there are any of
+// these, the reasons of the second pass's verdicts, day, and last those of the earlier reasons that
+// are not about who made the calls.
 func mergeReasons(
 	axis []string,
 	day []arena.Verdict,
@@ -245,8 +249,8 @@ func mergeReasons(
 	return reasons
 }
 
-// doubts maps each Doubt constant of package habits to a text that explains why the confidence in
-// the agent's agentic attempts is limited to doubtfulConfidence.
+// doubts maps each Doubt constant of package habits to a text for users. The text explains why the
+// filter limits its confidence that a model made the agent's calls (to doubtfulConfidence, 0.8).
 var doubts = map[string]string{
 	habits.DoubtShortDay: "the agent's day is too short to show whether its calls depend on results: the confidence is at most 0.8",
 	habits.DoubtPlain:    "all attempts of one size use the same tools in the same order, as those of a program do: the confidence is at most 0.8",

@@ -42,8 +42,8 @@ type Explanation struct {
 	Replies []*arena.ProxyCall
 }
 
-// noPrompts is a sentence of explanations. It names the programs that look like a model if the log
-// contains no prompts.
+// noPrompts is a sentence of explanations for a log without prompts. It states which programs then
+// look like a model.
 const noPrompts = "the log contains no prompts. Without them, two kinds of programs look like a model, and the confidence does not cover them: " +
 	"one that chooses calls at random as a model would and has a model write each, and one that dictates only the answer"
 
@@ -119,9 +119,9 @@ func explainCall(a *evidence.Attempt, c *evidence.Claim) Row {
 	return r
 }
 
-// linkText returns how a logged request is linked to the model's replies, in words for
-// explanations, such as "named" if a reply contains the call. It adds that the client chose the
-// request from several calls if it did.
+// linkText returns in words, for explanations, how the model's replies asked for a logged tool
+// request, such as "named" if a reply contains the call. If the client chose the request from
+// several calls, the text says so.
 func linkText(d *evidence.Dispatch) string {
 	if d.Chosen {
 		return d.Link.String() + ", chosen from several calls"
@@ -129,8 +129,8 @@ func linkText(d *evidence.Dispatch) string {
 	return d.Link.String()
 }
 
-// quote sets the row's text to that of the newest reply before its request, if no reply asked for
-// the request, so that a person can check this.
+// quote adds to the row of a logged request, if no reply of the model asked for it, the text of the
+// newest reply before it. A person can then check that the reply does not ask for it.
 func (r *Row) quote(a *evidence.Attempt, d *evidence.Dispatch) {
 	if r.NamedBy == 0 {
 		r.Passages, r.Newest = a.NewestReply(d)

@@ -90,8 +90,9 @@ func (f *Filter) Check(t *arena.Trace, d *arena.Dialogue) (arena.Structure, habi
 	return s, sample
 }
 
-// examine compares the dialogue of an attempt with its log. It uses the tools of the configured
-// harness or, if that is "declared", those that the trace declares.
+// examine compares the dialogue of an attempt with the proxy's log and returns the evidence. It
+// knows the tools of the configured harness (set of tools) or, if that is "declared", those that
+// the trace declares.
 func (f *Filter) examine(t *arena.Trace, d *arena.Dialogue) *evidence.Attempt {
 	tools := f.tools
 	if f.cfg.Harness == evidence.Declared {
@@ -100,8 +101,9 @@ func (f *Filter) examine(t *arena.Trace, d *arena.Dialogue) *evidence.Attempt {
 	return evidence.Examine(t, d, tools)
 }
 
-// attemptChecks are the checks of a single attempt in the order of its verdicts: the checks of
-// package checks, then one for each rule that can find an attempt scripted.
+// attemptChecks are the checks that the filter makes of a single attempt, in the order in which it
+// reports them: those of package checks, then one for each rule by which an attempt can be found to
+// be the work of a program.
 var attemptChecks = func() []checks.Check {
 	list := slices.Clone(checks.All)
 	for i := range rules {

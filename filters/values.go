@@ -12,8 +12,8 @@ import (
 	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
-// valuesPerVerdict is the number of values that are stored for a verdict: its value, its limit,
-// and 1 if it rejects the attempt or 0 if not.
+// valuesPerVerdict is the number of floats in which one verdict of the filter is stored in memory:
+// its value, its limit, and 1 if it rejects the attempt or 0 if not.
 const valuesPerVerdict = 3
 
 // EncodeValues encodes the values of an attempt's first-pass verdicts and features. It omits
@@ -80,8 +80,9 @@ func ValueNames() string {
 	return b.String()
 }
 
-// emptyFeatures returns the features of an empty attempt. They have the names and the order of
-// the features of every attempt.
+// emptyFeatures returns the features (the numbers that describe an attempt) of an attempt without
+// content. Their names and order are those for every attempt, so that only values need to be
+// stored.
 var emptyFeatures = sync.OnceValue(func() []arena.Feature {
 	a := evidence.Examine(&arena.Trace{}, &arena.Dialogue{}, nil)
 	defer a.Release()

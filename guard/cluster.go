@@ -54,8 +54,8 @@ func Groups(ctx context.Context, problems []arena.Problem, keys func(*arena.Prob
 	return out, nil
 }
 
-// entryCluster returns a cluster (group of related problems) that has one protected problem, and
-// neither an ID nor a pool.
+// entryCluster returns a cluster (group of related problems) that has only the protected problem e.
+// Its ID and its pool (train, eval or held out) are not set yet.
 func entryCluster(e *Entry) StateCluster {
 	isEmpty := func(id string) bool { return id == "" }
 	c := StateCluster{
@@ -115,9 +115,9 @@ func groupEntries(ctx context.Context, bank []Entry) (forest, error) {
 	return groups, lexical.Join(ctx, lexicalRequests(bank), groups.find, groups.join)
 }
 
-// keys returns the strings that decide the group of a problem: its specification hash, its
-// normalised request and its item ids, each with a prefix. Problems with a common string are
-// grouped.
+// keys returns what a protected problem may have in common with a related one: the hash of its
+// specification (what a right answer must have), its normalised request, and the ids of its items.
+// Each has a prefix for its kind. Problems with a common key are put in one group.
 func (e *Entry) keys() []string {
 	var keys []string
 	if e.Spec != "" {

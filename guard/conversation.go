@@ -30,9 +30,10 @@ func (g *Guard) checkConversation(parts []string) Finding {
 	return overMessages(best)
 }
 
-// minJoinedCover is the minimum share, 0 to 1 by weight, of a protected request's words that joined
-// texts must have to be dropped as a rewording of the request. If a request was split over the
-// texts, all its words are there; single words of it occur together in unrelated texts by chance.
+// minJoinedCover is the share, 0 to 1 by weight, of a protected request's words that must be in
+// consecutive texts, joined, for them to count as a rewording of the request. A request that was
+// split over the texts has all its words there. Unrelated texts together have a few of them by
+// chance.
 const minJoinedCover = 0.5
 
 func overMessages(f Finding) Finding {

@@ -230,8 +230,8 @@ func (g *Guard) checkMetadata(text string) Finding {
 	return g.checkModelText("what stands beside the dialogue", text)
 }
 
-// strongerOutside returns the stronger of the findings best and f (results of checking a row),
-// where f is about a text other than the row's request. It returns best if the score of f is below
+// strongerOutside returns the stronger of two findings (results of checking a row for protected
+// requests). f is about a text other than the row's request, and counts only if its score reaches
 // minScoreOutside.
 func strongerOutside(best, f Finding) Finding {
 	if f.Score < minScoreOutside {

@@ -169,8 +169,9 @@ func (r InjectionReport) Validate() error {
 	return bad.Err()
 }
 
-// markSplit appends a space to a request. Requests that are split over several texts without
-// another change thus differ from the original, and count in the measured recall (see plant).
+// markSplit appends a space to a request. The guard's recall is measured only with requests that
+// were changed. A request that is only split over several texts would count as unchanged without
+// this.
 func markSplit(text string) string { return text + " " }
 
 // splitInto returns a function that splits a text into the given number of parts with about equally
@@ -199,8 +200,8 @@ func widenSpace(text string) string {
 
 var clauseEnd = regexp.MustCompile(`(?:[,;] |\. |\n+)`)
 
-// reorder moves the last clause of a request to its start. It returns a request of one clause
-// unchanged.
+// reorder moves the last clause of a request to its start, one of the changes with which the
+// guard's recall is measured. It returns a request of one clause unchanged.
 func reorder(text string) string {
 	ends := clauseEnd.FindAllStringIndex(text, -1)
 	if len(ends) == 0 {
@@ -213,20 +214,29 @@ func reorder(text string) string {
 // The changes that need words are read from files: the prompt around a request, other words of the
 // same meaning, and other usual forms of an amount.
 var (
+	// wrappedText is a prompt with {request} at the place where a request is inserted.
+	//
 	//go:embed changes/wrapped.txt
 	wrappedText string
+	// synonymLines has a line for each word with other words of the same meaning, separated by "|".
+	//
 	//go:embed changes/synonyms.txt
 	synonymLines string
+	// unitLines has a line for each unit of amounts, with fields separated by "|": the unit, a factor,
+	// and the format of the multiplied amount in another usual form.
+	//
 	//go:embed changes/units.txt
 	unitLines string
 )
 
-// rewrap returns a prompt that contains the request between other sentences.
+// rewrap returns a prompt in which other sentences surround the request, one of the changes with
+// which the guard's recall is measured.
 func rewrap(text string) string {
 	return strings.Replace(strings.TrimSuffix(wrappedText, "\n"), "{request}", text, 1)
 }
 
-// changeLines returns the fields, separated by "|", of each line of a file that is no comment.
+// changeLines returns the fields of each line of an embedded file of text changes, such as
+// synonyms. Fields are separated by "|". Lines that begin with # are comments and left out.
 func changeLines(content string) [][]string {
 	var lines [][]string
 	for line := range strings.Lines(content) {
@@ -261,7 +271,7 @@ var amountForms = sync.OnceValues(func() (map[string]amountForm, *regexp.Regexp)
 	return forms, regexp.MustCompile(`(?i)(\d+(?:\.\d+)?) ?(` + strings.Join(units, "|") + `)\b`)
 })
 
-// changeUnits writes each amount of a request in another usual form.
+// changeUnits writes each amount of a request in another usual form, such as 2 kg as "2 kilograms".
 func changeUnits(text string) string {
 	forms, amounts := amountForms()
 	return amounts.ReplaceAllStringFunc(text, func(m string) string {
@@ -283,8 +293,8 @@ var synonyms = sync.OnceValue(func() *strings.Replacer {
 	return strings.NewReplacer(slices.Concat(changeLines(synonymLines)...)...)
 })
 
-// translate replaces the letters of a request by those of a script that no lexicon covers. It
-// simulates a translation, of which the guard recognises only the numbers.
+// translate replaces the letters of a request by those of a script (Ethiopic) that the guard's word
+// lists do not cover. It simulates a translation, of which the guard recognises only the numbers.
 func translate(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) {

@@ -61,8 +61,9 @@ func Correlate(rounds []*Round, scores []Score) []Correlation {
 	return correlations
 }
 
-// relativeKLs returns, for each model, its KL divided by the king's, once for each round in
-// which the model is not excluded. Rounds whose king has no positive KL are left out.
+// relativeKLs returns, for each model, its mean KL from the teacher model divided by that of the
+// king (the model to beat), once for each round in which the model is not excluded. Rounds whose
+// king has no positive KL are left out.
 func relativeKLs(rounds []*Round) map[string][]float64 {
 	kls := map[string][]float64{}
 	for _, r := range rounds {

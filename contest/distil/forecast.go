@@ -146,8 +146,8 @@ func (d *draws) crowns(r *Rule, base []int, prompts, times int) map[string]float
 	return shares
 }
 
-// intervals returns, by model, the 95 % interval of the share of rounds in which the rule makes
-// it king. It is computed by resampling the measured prompts.
+// intervals returns, by model, the 95 % interval of the share of simulated rounds after which the
+// rule makes the model king (the best so far). It is computed by resampling the measured prompts.
 func (d *draws) intervals(r *Rule) map[string]stats.Interval {
 	n := len(d.king.KLs)
 	shares := map[string][]float64{}

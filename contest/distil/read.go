@@ -132,8 +132,9 @@ func parseStudent(model string, v python.Value) (Student, error) {
 	return s, nil
 }
 
-// addPrompt adds the result of one prompt, an element of kl_per_prompt. It is a number or, in
-// files before 31 March 2026, an object with the KL and its extremes.
+// addPrompt adds the result of the student on one prompt, an element of the file's list
+// kl_per_prompt. The element is the mean KL over the prompt's tokens or, in files before 31 March
+// 2026, an object with that mean and the lowest and highest KL of a token.
 func (s *Student) addPrompt(v python.Value) error {
 	kl := v
 	if v.Kind == python.Dict {

@@ -112,8 +112,9 @@ func ReplayAll(rounds []*Round, states []State) *Report {
 	return report
 }
 
-// audit counts the students of a round whose published mean and early stop follow from the KLs
-// of their prompts.
+// audit checks two published values of each student in a round: its mean KL must be the mean of its
+// KLs by prompt, and an early stop must be at the prompt at which the rule stops it. It adds to r
+// how many were checked and how many are equal.
 func (r *Report) audit(round *Round) {
 	king := round.king()
 	for i := range round.Eval.Students {
@@ -134,8 +135,8 @@ func (r *Report) audit(round *Round) {
 	}
 }
 
-// meanRounding is the maximum difference between a published and a computed mean that is
-// explained by rounding. Later files round to six decimals.
+// meanRounding is the maximum difference between a mean KL that the validator published and the
+// mean computed from the KLs by prompt that counts as rounding. Later files round to six decimals.
 const meanRounding = 1.1e-6
 
 func (r *Round) replay(flags []Flag) Replay {
@@ -225,8 +226,10 @@ func (s *Student) resample(order []int) Student {
 	return c
 }
 
-// addPublished sets the published king of round r and how it is known. If that king is not the
-// rule's winner, it adds explanations from the files. later are the rounds after r.
+// addPublished sets p.Published to the king (the model to beat) that the validator published after
+// round r, and p.Evidence to how that is known from later files. If the king is not the winner by
+// the rule, it also sets p.Why to explanations found in the files. later are the rounds after r,
+// and states the validator's scores after each block.
 func (p *Replay) addPublished(
 	r *Round,
 	flags []Flag,
@@ -267,13 +270,14 @@ func (p *Replay) addPublished(
 	}
 }
 
-// nextKing returns which student was the king, the best so far, after the first of states, the scores
-// after each block. It returns the uids of the possible students and the kind of evidence: a later
-// round names the king, one old score alone changed (rescored), or several did (among).
+// nextKing returns which student was king (the model to beat) after round r. states are the
+// validator's scores after each block, from the block of r on. If the next later round in states
+// names its king, it returns that uid and "named".
 //
-// Every round evaluates the king again, so that the king's score is among the old scores that change
-// in the next round. A state that only adds scores, or whose changed scores are all in the file of
-// round r, is part of round r and is skipped.
+// Otherwise it uses that each round evaluates the king again: in the next round an old score that
+// changes is the king's. It returns the uids whose old scores changed, with "rescored" for a single
+// one and "among" for several. Scores that are in the file of round r itself do not count. It
+// returns nil and "none" if no state shows a king.
 func nextKing(
 	r *Round,
 	later []*Round,

@@ -132,9 +132,9 @@ func (r *Rule) passes(king, c *Student) bool {
 	return r.isAhead(king, c) && r.refusal(king, c) == ""
 }
 
-// refusal returns the reason why the rule refuses a challenger regardless of its score or KL:
-// the king or the challenger has too few axes, or an axis is below the minimum. It returns "" if
-// there is none.
+// refusal returns why the rule refuses a challenger regardless of its score or KL: the king (the
+// model to beat) or the challenger has values of too few axes (the parts of the composite score),
+// or an axis is below the minimum. It returns "" if the rule does not refuse the challenger.
 func (r *Rule) refusal(king, c *Student) string {
 	if r.Floor == 0 && r.MinAxes == 0 {
 		return ""
@@ -183,13 +183,15 @@ func leads(king, c *Student, margin float64) []float64 {
 	return d
 }
 
-// axis is one part of a student's composite score, with its weight.
+// axis is one part of a student's composite score, such as the share of one kind of tasks that it
+// solves, with its weight.
 type axis struct {
 	name          string
 	value, weight float64
 }
 
-// axes returns the axes of a student that have a positive weight in the rule, sorted by name.
+// axes returns the axes (parts of the composite score) of a student that have a positive weight in
+// the rule, sorted by name.
 func (r *Rule) axes(s *Student) []axis {
 	var out []axis
 	for _, name := range slices.Sorted(maps.Keys(s.Axes)) { // a sum of floats depends on its order

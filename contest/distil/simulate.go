@@ -142,8 +142,9 @@ func (r *Rule) simulate(
 	return s
 }
 
-// simulateRound simulates one round of challengers whose true KL is lower than the king's by
-// the share better. It returns the number of challengers that pass.
+// simulateRound simulates one round in which every challenger is better than the king (the model to
+// beat) by the same share: its true KL is lower by better, such as 0.02. It returns how many
+// challengers replace the king by the rule, which shows how often chance decides.
 func (n *noise) simulateRound(
 	r *Rule,
 	random *rand.Rand, //nolint:forbidigo // the simulation has its own seed

@@ -92,8 +92,9 @@ func (r *Rule) simulateAxes(
 	}
 }
 
-// measure returns a student whose axes are measured on the given number of random items each.
-// The true value of an axis is that of s, raised by the share better.
+// measure simulates the measurement of a student's axes (the parts of its composite score, each a
+// share of solved items). It returns a student whose value of each axis is measured on the given
+// number of random items. The true value is that of s times 1 + better, at most 1.
 func (s *Student) measure(
 	random *rand.Rand, //nolint:forbidigo // the simulation has its own seed
 	items int,

@@ -23,9 +23,10 @@ type Flag struct {
 	Why  string `json:"why"`
 }
 
-// suspects returns the flags of the students of a round, at most one for each student. Flags are
-// based on numbers and on the status that the validator published, never on names. If students
-// are equal, the first is the original.
+// suspects returns the flags of a round: for each student with a sign of cheating, such as being a
+// copy of another, what the sign is. Each student has at most one flag. Flags are based on numbers
+// and on the status that the validator published, never on names. If students are equal, the first
+// counts as the original.
 func (e *Eval) suspects(round string) []Flag {
 	var flags []Flag
 	for i := range e.Students {
@@ -36,8 +37,8 @@ func (e *Eval) suspects(round string) []Flag {
 	return flags
 }
 
-// suspect returns the kind and the reason of the flag of student i. Both are "" if the student
-// has none.
+// suspect returns the kind and the reason of the flag (sign of cheating) of student i. Both are ""
+// if the student has none.
 func (e *Eval) suspect(i int) (kind, reason string) {
 	s := &e.Students[i]
 	switch {
@@ -95,8 +96,8 @@ func (s *Student) copyEvidence(earlier *Student) string {
 // KLs are evidence of a copy.
 const minPositions = 100
 
-// exclusions returns, by model, the reason why a student of a round does not count: the kind of its
-// flag or, if it has none, "no prompts" or "stopped early".
+// exclusions returns, by model, why a student of a round does not count: the kind of the flag (sign
+// of cheating) that it has or, without a flag, "no prompts" or "stopped early".
 func (e *Eval) exclusions(flags []Flag) map[string]string {
 	reasons := map[string]string{}
 	for i := range e.Students {

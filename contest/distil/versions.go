@@ -22,6 +22,9 @@ type Version struct {
 	Rule    Rule   `json:"rule"`
 }
 
+// versionLines are the versions of the rule of subnet 97 as JSON lines, each with the time from
+// which on the rule was in force.
+//
 //go:embed versions.jsonl
 var versionLines []byte
 

@@ -95,10 +95,10 @@ func Decide(l *Line) Gate {
 	return g
 }
 
-// addImprovement decides the improvement gate for a line of the log, and reports whether the line's
-// model passes: its KL must be at most 0.98 of the previous revision's on the same rows. A line
-// without one of the two KLs fails. It sets g.Improve and g.Change, and adds to g.Differs and
-// g.Open what the line has differently and what cannot be checked.
+// addImprovement decides whether the model of a log line passes the improvement gate: its KL from
+// the teacher must be at most 0.98 of that of its previous revision on the same rows. Without one
+// of the two KLs, or with an unchanged revision, it fails. The result is also stored in g.Improve
+// and g.Change. g.Differs gets what the log has differently, and g.Open what cannot be checked.
 func (g *Gate) addImprovement(l *Line) bool {
 	g.Improve = improveReason(l)
 	if l.Previous != nil {
@@ -138,14 +138,14 @@ func improveReason(l *Line) string {
 	}
 }
 
-// failureReasons are the reasons of failed lines in published logs. Other reasons
-// are not compared, since their meaning is unknown.
+// failureReasons are the reasons of failed lines in published logs that are compared with the
+// computed ones. Other reasons are not compared, since their meaning is unknown.
 var failureReasons = map[string]bool{"same_revision": true, "too_small": true}
 
-// addConsistency decides the consistency gate for a line of the log and compares the result with the
-// printed one. The average KL on the next set of rows must be at most 1.20 times that on the
-// current set, or at most the line's own limit. It sets g.Ratio and g.Consistent, and adds to
-// g.Differs and g.Open.
+// addConsistency decides whether the model of a log line passes the consistency gate, and compares
+// that with the log. The model's average KL on the next set of rows must be at most 1.20 times (or
+// the limit in the line) that on the current set. It sets g.Ratio and g.Consistent. g.Differs gets
+// what the log has differently, and g.Open what cannot be checked.
 func (g *Gate) addConsistency(l *Line) {
 	if l.EMACurrent == nil || l.EMANext == nil || !(*l.EMACurrent > 0) {
 		g.Open = append(g.Open, "averages of both sets")
@@ -170,8 +170,9 @@ func (g *Gate) addConsistency(l *Line) {
 	}
 }
 
-// checkScore checks that a line that fails the gates has score 0. How the score of a passing
-// line is computed from its KL is not published, so it is listed as open.
+// checkScore checks the score of a log line: a model that fails a gate (a required test) must have
+// score 0. How the score of a passing model is computed from its KL is not published, so that
+// g.Open lists it as unchecked.
 func (g *Gate) checkScore(l *Line) {
 	switch {
 	case l.Score == nil:

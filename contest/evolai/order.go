@@ -24,9 +24,10 @@ type Violation struct {
 	Why   string `json:"why"`
 }
 
-// order is the state for checking the order of events. Every revision of a model must be locked
-// before the seed of the next set (the rows on which KL is measured) is published, and evaluated
-// after that. The next set of an epoch is the current set of the following epoch.
+// order is the state for checking the order of events in a contest. In each epoch every model must
+// be locked (its revision fixed) before the seed of the next set of evaluation rows is published,
+// so that nobody can train on them, and be evaluated only after that. The next set of an epoch is
+// the current set of the following epoch.
 type order struct {
 	epoch   int64
 	block   int64
@@ -37,8 +38,9 @@ type order struct {
 	evaluated map[[2]string]bool // by uid and set
 }
 
-// add applies an event to the state. It returns the reason why the order forbids the event, ""
-// if it is allowed.
+// add applies an event of the contest (a model is locked, a seed is published or a model is
+// evaluated) to the state. It returns why the rules forbid the event at this time, "" if they allow
+// it.
 func (o *order) add(e *Event) string {
 	if o.locked == nil || e.Epoch > o.epoch {
 		current := o.seed

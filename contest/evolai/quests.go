@@ -37,8 +37,9 @@ func Answered(text string, q Quest) bool {
 	return number.MatchString(strings.NewReplacer(",", "", "_", "").Replace(text))
 }
 
-// kinds are the functions that generate the nine kinds of side quests. Their order, and the
-// order in which each uses random numbers, are those of the validator.
+// kinds are the functions that generate the nine kinds of side quests (short calculations that
+// models must solve). Their order, and the order in which each uses random numbers, are those of
+// the validator, so that the same seed gives the same quests.
 var kinds = []func(*python.Random) Quest{
 	addition, subtraction, multiplication, division, modulo, power, productPlus, differenceTimes, sumTimesMinus,
 }

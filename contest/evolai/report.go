@@ -48,7 +48,8 @@ type QuestResult struct {
 	Solved int     `json:"solved"`
 }
 
-// questAnswers is a log line with a model's answers to the side quests of a sample.
+// questAnswers is a log line with a model's answers to one sample of side quests (short
+// calculations that models must solve).
 type questAnswers struct {
 	UID     int64    `json:"uid"`
 	Hash    string   `json:"block_hash"`
@@ -85,8 +86,9 @@ type log struct {
 	ratios   []float64 // logarithms of the ratio of KL between sets
 }
 
-// series identifies one moving average of a log: the KL of the model of miner uid in a track, on
-// the next set of rows if next is true, otherwise on the current set.
+// series identifies one moving average in a log: the average KL of the model of miner uid in a
+// track (a category with a ranking of its own). next is true for the KL on the next set of rows,
+// and false for that on the current set.
 type series struct {
 	track string
 	uid   int64
@@ -185,15 +187,15 @@ func (l *log) addGate(text []byte) error {
 	return nil
 }
 
-// flowSlack is the maximum difference between a printed flow and the result of Flow at which both
-// count as equal. Flow divides small differences of averages, which are printed rounded, so that
-// rounding changes it.
+// flowSlack is the maximum difference between a printed flow (how steadily a model's KL falls from
+// round to round) and the computed one at which both count as equal. A flow divides small
+// differences of averages, which the log prints rounded, so that rounding changes it.
 const flowSlack = 0.01
 
-// addAverage checks one printed value of a moving average: it must follow from the previous printed
-// average of the series and the new KL, up to rounding. It counts the check in the report. It
-// returns all printed averages of the series so far, nil if the log line lacks the KL or the
-// average.
+// addAverage checks one moving average of a model's KL that the log prints: it must follow from the
+// previous average of the series and the new KL, value, up to rounding. It counts the check in the
+// report. It returns all printed averages of the series so far, nil if the log line lacks the KL or
+// the average.
 func (l *log) addAverage(s series, value, printed *float64) []float64 {
 	if value == nil || printed == nil {
 		return nil
@@ -225,9 +227,9 @@ func (l *log) finish() (*Report, error) {
 	return r, nil
 }
 
-// noise computes the standard deviation of the KL on one set, as a share of the KL. ratios are
-// the logarithms of the ratios between a model's KLs on two sets. The result is NaN for fewer
-// than two ratios.
+// noise computes by how much a model's KL varies by chance with the set of rows on which it is
+// measured: the standard deviation as a share of the KL. ratios are the logarithms of the ratios
+// between a model's KLs on two sets. The result is NaN for fewer than two ratios.
 func noise(ratios []float64) contest.Figure {
 	n := float64(len(ratios))
 	if n < 2 {

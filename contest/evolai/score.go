@@ -137,9 +137,8 @@ func score(m *Measured, past []Scored) Scored {
 	return s
 }
 
-// setFlow sets s.Flow to the result of Flow for a model's average KLs on the current set of rows, of
-// the past rounds and this one: the higher, the more steadily they fell. It does nothing for fewer
-// than flowRounds rounds.
+// setFlow sets s.Flow to the flow of a model: how steadily its average KL on the current set of
+// rows fell over the past rounds and this one. It does nothing for fewer than flowRounds rounds.
 func (s *Scored) setFlow(past []Scored) {
 	averages := make([]float64, 0, len(past)+1)
 	for i := range past {
@@ -151,9 +150,9 @@ func (s *Scored) setFlow(past []Scored) {
 	}
 }
 
-// setWeights sets the weights of the miners. Each track with a score above 0 has an equal share,
-// which is divided among its models in proportion to the squares of their scores. All weights
-// are 0 if no score is above 0.
+// setWeights sets the weights by which miners are paid. Each track (a category of models with a
+// ranking of its own) that has a score above 0 gets an equal share, which is divided among its
+// models in proportion to the squares of their scores. All weights are 0 if no score is above 0.
 func setWeights(scored []Scored) {
 	totals := map[string]float64{}
 	for i := range scored {

@@ -116,8 +116,9 @@ func (s *stream) next() {
 	}
 }
 
-// rollout returns the number, counted from 1, of the rollout of the current row. At the end of
-// the stream it returns the largest int64, so that the other stream is read further.
+// rollout returns the number, counted from 1, of the rollout to which the stream's current row
+// belongs. At the end of the stream it returns the largest int64: the other stream is then the one
+// that is behind, and is read on.
 func (s *stream) rollout() int64 {
 	if s.row == nil {
 		return math.MaxInt64

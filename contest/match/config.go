@@ -138,8 +138,8 @@ func (c *Config) validateMiners() error {
 	return bad.Err()
 }
 
-// models returns all models of the configuration: the teacher, the students, and for each student
-// that has one its revision of the previous round.
+// models returns all models of the configuration: the teacher, the students, and the revision of
+// the previous round of each student that has one.
 func (c *Config) models() []*Model {
 	all := []*Model{&c.Teacher}
 	for i := range c.Students {

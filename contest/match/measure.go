@@ -31,8 +31,9 @@ type Hidden struct {
 	Bound bool           `json:"bound,omitempty"`
 }
 
-// rows yields, for each position of the teacher's continuations in rows, the model's probabilities
-// of the next token, in order. scoreAll collects them before, in parallel.
+// rows yields a model's probabilities of the next token at each position of the teacher's
+// continuations in rows, in order. scoreAll has asked the model's server for them before, in
+// parallel.
 func (a *asker) rows(ctx context.Context, m *Model, rows []row) iter.Seq2[*kl.Row, error] {
 	return func(yield func(*kl.Row, error) bool) {
 		for i := range rows {

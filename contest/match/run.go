@@ -131,7 +131,8 @@ func (a *asker) measureAll(ctx context.Context, students []*Model, rows []row) (
 	return all, nil
 }
 
-// decide decides a round of subnet 97 from the students' KL.
+// decide computes which student wins a round of subnet 97 from the students' KLs, and sets
+// r.Decision. It returns an error if fewer than two prompts have a KL for all students.
 func (r *Result) decide() error {
 	rule, err := r.Config.rule()
 	if err != nil {

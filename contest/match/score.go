@@ -15,8 +15,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// score runs a round of subnet 47: it locks the revisions, samples both sets of prompts, and
-// measures and scores the models.
+// score runs a round of subnet 47. It writes the students' revisions to a lock file, so that they
+// cannot change after the prompts are known, samples the two sets of prompts, and measures and
+// scores the models.
 func (r *Result) score(ctx context.Context, dir string) error {
 	c := &r.Config
 	if err := c.lock(dir); err != nil {
@@ -47,8 +48,8 @@ func (r *Result) score(ctx context.Context, dir string) error {
 }
 
 // lock writes the revisions of all students, by uid, to a lock file in dir before the prompts of
-// the round are sampled. If the file exists, it returns an error unless the file has the same
-// revisions.
+// the round are sampled, so that no student can be trained on them. If the file exists, lock
+// returns an error unless the file has the same revisions.
 func (c *Config) lock(dir string) error {
 	revisions := map[int]string{}
 	for i := range c.Students {
@@ -204,8 +205,8 @@ const (
 	questTokens  = 64
 )
 
-// solve returns the share of the round's side quests that a model solves. All models get the
-// same quests.
+// solve returns the share of the round's side quests (short calculations) that a model solves. All
+// models get the same quests.
 func (a *asker) solve(ctx context.Context, m *Model) (float64, error) {
 	var quests []evolai.Quest
 	for sample := range questSamples {

@@ -22,8 +22,8 @@ type Document struct {
 	History  []past    `json:"history"`
 }
 
-// detail is the API's answer about the race itself: its winner, and the scores of the agents
-// that qualified.
+// detail is the API's answer about a race (a contest of agents): when it closed and ended, its
+// winner, and the scores of the agents that qualified.
 type detail struct {
 	Race struct {
 		ID          string     `json:"race_id"`
@@ -68,8 +68,8 @@ type Commitment struct {
 	} `json:"rejected_attempts"`
 }
 
-// variance is the API's answer on how much the validators' scores of the same agents differ: the
-// mean difference, and figures for each validator.
+// variance is the API's answer on how much validators' scores of the same agents differ: the mean
+// difference, and figures for each validator.
 type variance struct {
 	Pairs int      `json:"n_pairs"`
 	Mean  *float64 `json:"mean_spread"`
@@ -82,8 +82,8 @@ type variance struct {
 	} `json:"validators"`
 }
 
-// run is one evaluation of an agent by one validator, with its status and score, as the API returns
-// it.
+// run is one evaluation of an agent by one validator in a race, with its status and score, as the
+// API returns it.
 type run struct {
 	ID        string   `json:"eval_run_id"`
 	Agent     string   `json:"agent_version_id"`
@@ -124,8 +124,8 @@ const (
 	Unknown = "unknown"
 )
 
-// newFinding returns the result of one check of a race, with a text that details it: its state is
-// OK if ok is true, otherwise Wrong.
+// newFinding returns the finding of one check of what a subnet published about a race: OK if ok is
+// true, otherwise Wrong. detail is a text with the values that were compared.
 func newFinding(check string, ok bool, detail string) Finding {
 	if ok {
 		return Finding{check, OK, detail}

@@ -9,7 +9,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// cooldown is the minimum time between two submissions of one hotkey.
+// cooldown is the minimum time between two submissions of agents by one hotkey (account of a
+// miner).
 const cooldown = 12 * time.Hour
 
 // Version is the API's answer about one version of an agent.
@@ -21,7 +22,8 @@ type Version struct {
 	Available *time.Time `json:"code_available_at"`
 }
 
-// past is an earlier race in the API's list: its id, number, time of completion and winner.
+// past is an earlier race (contest of agents) in the API's list: its id, number, time of completion
+// and winner.
 type past struct {
 	ID        string     `json:"race_id"`
 	Number    *int       `json:"race_number"`
@@ -29,7 +31,9 @@ type past struct {
 	Winner    string     `json:"winner_agent_version_id"`
 }
 
-// checkSchedule checks the times of the race and of its agents by the subnet's rules.
+// checkSchedule checks the times of the race by the subnet's rules: the time between an account's
+// submissions, one race a day, the previous winner's place in the race, and when the winner's code
+// becomes public.
 func (d *Document) checkSchedule() []Finding {
 	return []Finding{
 		d.checkCooldown(),
@@ -39,8 +43,8 @@ func (d *Document) checkSchedule() []Finding {
 	}
 }
 
-// checkCooldown checks that any two submissions of one hotkey are separated by at least the
-// cooldown.
+// checkCooldown checks that the time between any two submissions of one hotkey (account of a miner)
+// is at least cooldown.
 func (d *Document) checkCooldown() Finding {
 	versions := slices.DeleteFunc(slices.Clone(d.Versions), func(v Version) bool {
 		return v.Submitted == nil || v.Hotkey == ""
@@ -66,8 +70,8 @@ func (d *Document) checkCooldown() Finding {
 	return Finding{"cooldown", OK, fmt.Sprintf("%d pairs of submissions, each %s apart or more", pairs, cooldown)}
 }
 
-// checkPromotionDay checks that no other race was completed on the same day (UTC), since the
-// subnet promotes once a day.
+// checkPromotionDay checks that no other race was completed on the same day (UTC), since the subnet
+// declares a winner at most once a day.
 func (d *Document) checkPromotionDay() Finding {
 	completed := d.Detail.Race.Completed
 	if completed == nil || len(d.History) == 0 {
@@ -86,7 +90,8 @@ func (d *Document) checkPromotionDay() Finding {
 // race and therefore takes part.
 const incumbent = "INCUMBENT"
 
-// checkIncumbent checks that the incumbent of the race is the winner of the previous race.
+// checkIncumbent checks that the agent that takes part as the incumbent (the previous winner) is
+// the winner of the previous race.
 func (d *Document) checkIncumbent() Finding {
 	number := d.Detail.Race.Number
 	i := slices.IndexFunc(d.History, func(p past) bool {

@@ -116,7 +116,8 @@ func hasHash(b []byte, hash string) bool {
 	return strings.EqualFold(hex.EncodeToString(sum[:]), hash)
 }
 
-// checkSecret checks that the SHA-256 of the revealed secret is the committed one.
+// checkSecret checks the secret from which the seed of a race is computed: the SHA-256 of the
+// revealed secret must be the hash that the subnet published before the race.
 func (c *Commitment) checkSecret() Finding {
 	if c.Secret == "" {
 		return Finding{"secret", Unknown, "not revealed yet"}
@@ -130,8 +131,9 @@ func (c *Commitment) checkSecret() Finding {
 	return Finding{"secret", Wrong, "its sha256 is another, as raw bytes and as text"}
 }
 
-// checkSeed checks that the seed of the race's worlds is the SHA-256 of the secret followed by
-// drand's randomness.
+// checkSeed checks the seed from which the problems of the race are generated. It must be the
+// SHA-256 of the subnet's secret followed by public randomness of the service drand, so that nobody
+// can choose it.
 func (c *Commitment) checkSeed() Finding {
 	if c.WorldSeed == "" || c.Secret == "" {
 		return Finding{"world_seed", Unknown, "not revealed yet"}
@@ -148,8 +150,9 @@ func (c *Commitment) checkSeed() Finding {
 	return Finding{"world_seed", Wrong, "no sha256 of secret and randomness, as raw bytes or as text"}
 }
 
-// checkAttempts checks that the rejected attempts to draw a seed are numbered from 0 without a
-// gap, and that each has a reason.
+// checkAttempts checks the list of seeds that were drawn for the race and rejected. They must be
+// numbered from 0 without a gap, and each must have a reason, so that nobody can draw secretly
+// until a seed suits.
 func (c *Commitment) checkAttempts() Finding {
 	if !c.Revealed {
 		return Finding{"rejected_attempts", Unknown, "not revealed yet"}

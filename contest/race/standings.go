@@ -131,8 +131,8 @@ func (s *Standings) addIntervals() {
 	}
 }
 
-// observations returns the number of observations that an agent's score averages: of evaluation
-// runs if the spread is that between validators, otherwise of races.
+// observations returns how many values an agent's score is the average of: evaluation runs if the
+// spread of scores was measured between validators, otherwise races.
 func (s *Standings) observations(a *Agent) int {
 	if s.Basis == basisRaces {
 		return a.Races

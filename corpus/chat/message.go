@@ -90,8 +90,8 @@ func Unescape(escaped []Message) []Message {
 	return out
 }
 
-// readEscaped reads a JSON string and returns it without quotes, escaped as Marshal would write
-// it. It returns false for any other value.
+// readEscaped reads a JSON string and returns its content still escaped, as Marshal would write it,
+// so that it can be copied into other JSON. It returns false for any other value.
 func readEscaped(c *cursor.Cursor) (string, bool) {
 	text := string(c.Raw())
 	if !strings.HasPrefix(text, `"`) {

@@ -82,8 +82,9 @@ func HasMask(messages []Message) bool {
 	return slices.ContainsFunc(messages, func(m Message) bool { return m.IsMasked() })
 }
 
-// schemas caches the Schema of each harness by the harness's hash. A corpus has few harnesses,
-// but tens of thousands of attempts.
+// schemas caches the Schema (the argument types of the tools) of each harness, the system prompt
+// and tools that a model is given, by the harness's hash. A corpus has few harnesses but tens of
+// thousands of attempts.
 var schemas sync.Map
 
 func schemaOf(h arena.Harness) Schema {

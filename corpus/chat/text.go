@@ -112,8 +112,8 @@ func CallText(f Function) string {
 	return `{"name":` + name + `,"arguments":` + args + "}"
 }
 
-// sourceProfile is the profile (name) of the harness that SourceHarness derives from the tools and
-// prompts in an attempt itself.
+// sourceProfile is the name of a harness (system prompt and tools) that SourceHarness derives from
+// what an attempt itself contains, for attempts without a known harness.
 const sourceProfile = "source"
 
 // SourceHarness returns the harness of a trace: the system prompt and the tools that the trace

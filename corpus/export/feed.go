@@ -66,7 +66,8 @@ func maxWorkers() int { return min(4, runtime.GOMAXPROCS(0)) }
 // profiles of one feed share the workers, because each batch needs memory.
 func (f *feed) maxPending() int { return max(1, maxWorkers()/len(f.jobs)) }
 
-// run exports the train split and then the eval split to every job, and finishes the jobs.
+// run reads the train split and then the eval split once, and passes the rows to every job (the
+// export to one format). At the end it finishes the jobs.
 func (f *feed) run(ctx context.Context) error {
 	for _, split := range []string{corpus.SplitTrain, corpus.SplitEval} {
 		if err := f.exportSplit(ctx, split); err != nil {

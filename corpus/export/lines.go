@@ -33,8 +33,8 @@ func (s *lineSink) add(r *row) (err error) {
 
 func (s *lineSink) close(context.Context) error { return s.lines.Close() }
 
-// openAILines is the profile of OpenAI messages as JSON lines. Files compressed with zstd have
-// the same row profile.
+// openAILines is the name of the export profile that writes OpenAI messages as JSON lines. Exports
+// of these lines compressed with zstd record this name too, since their rows are the same.
 const openAILines = "openai-jsonl"
 
 // openLines returns a function that opens sinks of OpenAI messages as JSON lines. ext is the

@@ -107,8 +107,9 @@ func attemptProfiles() []Profile {
 	}
 }
 
-// problemProfiles returns the profiles in which a row is a problem, and verl-sft, which is for
-// the same trainer as verl-rl.
+// problemProfiles returns the export formats for reinforcement learning, in which a row is a
+// problem. It also returns verl-sft, whose rows are attempts, because the trainer verl reads it
+// together with verl-rl.
 func problemProfiles() []Profile {
 	return []Profile{
 		{

@@ -84,8 +84,9 @@ func (s *rowSink[T]) close(context.Context) error {
 	return s.shards.Close()
 }
 
-// openRows returns a function that opens sinks of Parquet rows. convert turns a row of the corpus
-// into any number of rows, and format is the profile that names their encoding.
+// openRows returns a function that opens writers of Parquet rows. convert turns a row of the corpus
+// into any number of output rows. format is the name of the row format that the manifest records
+// for the files.
 func openRows[T any](format string, convert func(*row) ([]T, error)) openFunc {
 	return func(j *job, split string) (sink, error) {
 		stream := corpus.Stream{

@@ -21,8 +21,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/sts"
 )
 
-// atifExtra holds the data for which ATIF has no field. The keys are those of the sandbox's
-// traces, which readers of traces know.
+// atifExtra holds the data of an attempt for which ATIF (a format of agent trajectories) has no
+// field. Its JSON keys are those of the traces from which corpora are built, so that readers of
+// such traces know them.
 type atifExtra struct {
 	RunID     string `json:"eval_run_id,omitempty"`
 	ProblemID string `json:"problem_id"`
@@ -47,10 +48,10 @@ func openATIF(j *job, split string) (sink, error) {
 	}, nil
 }
 
-// appendATIF appends an attempt to line as an ATIF trajectory. Each result is in the step of its
-// call, and the reward is under extra.arena. The document is first encoded without steps; the
-// steps then replace its null, so that the escaped texts of the messages are copied without
-// decoding.
+// appendATIF appends an attempt to line as an ATIF trajectory, a JSON object. Each tool result is
+// in the step of its call, and the reward is under extra.arena. The object is first encoded with
+// null in place of its steps. The null is then replaced by the steps, so that the messages' escaped
+// texts are copied without decoding.
 func appendATIF(line []byte, r *row) ([]byte, error) {
 	document, err := chat.Marshal(atifDocument(r.sft))
 	if err != nil {

@@ -48,7 +48,8 @@ const NoModel = "not named"
 // concurrently.
 type Figures struct{ sums map[[2]string]*sum }
 
-// sum is the set of sums over the rows of one split of a config.
+// sum has the figures of one split of a config for the dataset card: the number of rows, their
+// lengths in tokens, and how many rows have each value of a property.
 type sum struct {
 	rows int64
 	// tokens maps a length in tokens to the number of rows of that length.
@@ -82,8 +83,8 @@ func (f *Figures) Add(config, split string, r Row) {
 	}
 }
 
-// sumOf returns the sums over rows for a key of config and split. If the key is new, it adds and
-// returns empty sums.
+// sumOf returns the figures of a split. key is the names of its config and split. If there are none
+// yet, it adds and returns empty ones.
 func (f *Figures) sumOf(key [2]string) *sum {
 	if f.sums == nil {
 		f.sums = map[[2]string]*sum{}
@@ -185,7 +186,8 @@ func (f *Figures) Section() corpus.Section {
 	return corpus.Section{Heading: "Rows and tokens", Body: text}
 }
 
-// keys returns the configs and splits, sorted by config with train before eval before all.
+// keys returns the pairs of config and split for which there are sums, sorted by config, with train
+// before eval before "all" (all splits of the config together).
 func (f *Figures) keys() [][2]string {
 	rank := func(split string) int {
 		return slices.Index([]string{corpus.SplitTrain, corpus.SplitEval, totalSplit}, split)
@@ -197,11 +199,12 @@ func (f *Figures) keys() [][2]string {
 	return keys
 }
 
-// totalSplit is the word of a card's table for the splits of a config together.
+// totalSplit is the name of the row for all splits of a config together in a table of the dataset
+// card.
 const totalSplit = "all"
 
-// withTotals returns f with a further sum for each config that has several splits, and whether
-// some tokens are estimates.
+// withTotals returns the figures f, and for each config with several splits also the sum over all
+// its splits. isEstimate reports whether the number of tokens of some rows is an estimate.
 func (f *Figures) withTotals() (totals *Figures, isEstimate bool) {
 	totals = &Figures{}
 	totals.Join(f)
@@ -218,8 +221,9 @@ func (f *Figures) withTotals() (totals *Figures, isEstimate bool) {
 	return totals, isEstimate
 }
 
-// distinct returns a cell with the number of values of a kind, other than NoModel, and the share
-// of the rows for which none is known. It returns "" for rows that name neither agent nor model.
+// distinct returns the text of a table cell on the dataset card: how many different values, such as
+// agents or models, the rows have, and for what share of rows the value is not known. The value
+// NoModel is not counted. It returns "" if the rows name neither agents nor models.
 func (s *sum) distinct(kind int) string {
 	if len(s.by[kindAgent])+len(s.by[kindModel]) == 0 {
 		return ""
@@ -245,8 +249,9 @@ func (s *sum) distinct(kind int) string {
 // on the dataset card lists with their counts.
 const named = 8
 
-// line is a row of a table on the dataset card: a text and all configs of a split for which the
-// text is the same, since several export formats contain the same attempts.
+// line is a row of a table on the dataset card. text is what it shows, and configs are all configs
+// that have the same text for the split: several export formats contain the same attempts and share
+// one row.
 type line struct {
 	configs     []string
 	split, text string
@@ -339,8 +344,9 @@ func RowOf(row any) Row {
 	}
 }
 
-// outcomeOf returns the outcome of an attempt by its row, whose reward is that of the outcome
-// times the multiplier of the judge.
+// outcomeOf returns whether an attempt is Solved, Unsolved or Unknown. It is computed from the
+// reward in the attempt's row, which is the reward of the outcome times the multiplier from the
+// judge's grade.
 func outcomeOf(r *rows.SFT) string {
 	multiplier := 1.0
 	if r.JudgeMultiplier != nil {

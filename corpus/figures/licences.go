@@ -24,8 +24,8 @@ var licences = []struct {
 // licenceNote is the card's note on the table of licences.
 const licenceNote = "\nThe licence is that of the model's weights, as their publisher's repository states it. Whether it also applies to texts that the model wrote is not decided here. \"Not known\" is no permission.\n"
 
-// licenceOf returns the licence of the weights of a model, Unknown for a model that licences does
-// not hold, and "" for an empty name.
+// licenceOf returns the licence of the weights of a model, Unknown for a model that is not in the
+// table licences, and "" for an empty name.
 func licenceOf(model string) string {
 	if model == "" {
 		return ""

@@ -26,9 +26,10 @@ func (h *hits) longNumbers(text string) {
 	h.numbers = append(h.numbers, stretches(text, &digits, shortestCard)...)
 }
 
-// numbersWith returns a function that can be the field spans of a redaction rule. The function
-// returns those of the recorded numbers that have at least leastDigits digits and leastDots dots,
-// each extended by a byte on either side, which the rule's regular expression checks too.
+// numbersWith returns a function by which a redaction rule for numbers knows which parts of a text
+// to search. The function returns those of the recorded numbers that have at least leastDigits
+// digits and leastDots dots. Each is extended by a byte on either side, which the rule's regular
+// expression checks too.
 func numbersWith(leastDigits, leastDots int) func(string, *hits) []span {
 	return func(text string, h *hits) []span {
 		var out []span
@@ -41,9 +42,10 @@ func numbersWith(leastDigits, leastDots int) func(string, *hits) []span {
 	}
 }
 
-// accounts returns the parts of a text to search for international bank account numbers (IBAN):
-// at least 15 capitals, digits and spaces that begin with the code of a country and two digits.
-// Each is extended by a byte on either side, which the rule's expression checks too.
+// accounts returns the parts of a text in which the rule for international bank account numbers
+// (IBAN) searches: at least 15 capitals, digits and spaces that begin with the code of a country
+// and two digits. Each is extended by a byte on either side, which the rule's regular expression
+// checks too.
 func accounts(text string, _ *hits) []span {
 	var out []span
 	for _, s := range stretches(text, &isCapital, shortestIBAN) {
@@ -111,22 +113,25 @@ func except(bytes string) charset {
 // The following functions check the characters next to a keyword that is frequent in ordinary
 // text. They are faster than the rule's expression.
 
-// near returns a check that can be the field follows of a redaction rule: it reports whether n
-// consecutive bytes of the set begin at most reach characters after a keyword.
+// near returns a function that a redaction rule uses as its quick check of the text after a
+// keyword: it reports whether n consecutive bytes of the set begin at most reach characters after
+// the keyword.
 func near(set charset, n, reach int) func(string, int, int) bool {
 	return func(text string, _, end int) bool {
 		return set.row(text, end, n, reach)
 	}
 }
 
-// hasGroup reports whether the four characters before start, the index of a colon, can be the first
-// group of a global IPv6 address: 2 or 3, and three hexadecimal digits.
+// hasGroup reports whether the four characters before the colon at start can be the first group of
+// a global IPv6 address: 2 or 3, and three hexadecimal digits. It is the quick check of the rule
+// for such addresses, whose keyword is the colon.
 func hasGroup(text string, start, _ int) bool {
 	return start >= 4 && (text[start-4] == '2' || text[start-4] == '3') && hexadecimal.row(text, start-3, 3, 0)
 }
 
-// hasHash reports whether the character before start, the index of a rule's keyword, is a
-// hexadecimal digit, or a backslash, since the character that a backslash escapes may be a digit.
+// hasHash reports whether a hexadecimal digit precedes the keyword at start, or a backslash, since
+// an escape may be a digit. It is the quick check of a rule for keys that end in a hash and a
+// region, such as -us5, whose keyword is -us.
 func hasHash(text string, start, _ int) bool {
 	return start > 0 && (hexadecimal[text[start-1]] || text[start-1] == '\\')
 }

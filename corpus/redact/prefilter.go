@@ -93,8 +93,9 @@ func (p *prefilter) addDisguises() {
 // Fibonacci hash whose multiplier discards the high byte.
 func gramHash(gram uint32) uint32 { return gram * 0x9E377900 >> 14 }
 
-// add adds a keyword of a rule, given by the rule's index or a note constant. A keyword of two
-// bytes is added with each of the 256 possible third bytes.
+// add adds a search word to the index. rule is the index of the redaction rule whose keyword it is,
+// or a negative note constant for a word of another kind, such as an escape. A word of two bytes is
+// added with each of the 256 possible third bytes.
 func (p *prefilter) add(word string, rule int) {
 	n := needle{word: word, rule: rule}
 	switch len(word) {
@@ -110,8 +111,8 @@ func (p *prefilter) add(word string, rule int) {
 	}
 }
 
-// enter adds a keyword n to the index under gram, three of the keyword's bytes with letters in
-// lower case.
+// enter adds the keyword n of a redaction rule to the search index. gram is the three bytes of the
+// keyword by which it is found, with letters in lower case.
 func (p *prefilter) enter(gram string, n needle) {
 	h := gramHash(uint32(gram[0]|0x20)<<16 | uint32(gram[1]|0x20)<<8 | uint32(gram[2]|0x20))
 	p.bits[h/64] |= 1 << (h % 64)
@@ -146,9 +147,9 @@ func rarest(word string) int {
 	return index
 }
 
-// pass calls see for each occurrence of a keyword with the index where it starts. First come the
-// occurrences of the keywords of one byte, then the others in the order of their three indexed
-// bytes.
+// pass reads a text once and calls see for each occurrence of a keyword in it, with the index where
+// the occurrence starts. Keywords of one byte come first. The others follow in the order in which
+// they occur.
 func (p *prefilter) pass(text string, see func(n *needle, start int)) {
 	for i := range p.single {
 		n := &p.single[i]

@@ -71,7 +71,8 @@ func telling(text string, s span) bool {
 	return strings.Count(run, ".") >= 2 || len(stretches(run, &isBase58, accountLen)) > 0 || len(coated(run)) > 0
 }
 
-// accountLen is the number of characters of an account's address on the chain (SS58 in base 58).
+// accountLen is the number of characters of a Bittensor account's address (format SS58, in base
+// 58).
 const accountLen = 48
 
 var isBase58 = setOf(base58Letters)

@@ -58,8 +58,9 @@ type Block struct {
 //go:embed blocks
 var files embed.FS
 
-// templates are the parsed templates of files, and the parts that they define, by name. Actions are
-// between @{ and }@, which no training code contains.
+// templates maps the name of each parsed template, a file in files or a part that such a file
+// defines, to the template. Fields and conditions are between @{ and }@, which no training code
+// contains.
 var templates = parseTemplates()
 
 func parseTemplates() map[string]*parse.Tree {
@@ -120,8 +121,8 @@ func Blocks(r Rows) []Block {
 	return blocks
 }
 
-// fill returns the text of the template with this name, with its fields replaced by the values of
-// the training rows r.
+// fill returns the text of the template with this name (code to paste for loading an export), with
+// its fields replaced by the values of the training rows r.
 func (r Rows) fill(name string) string {
 	var b strings.Builder
 	write(&b, templates[name].Root, map[string]any{

@@ -126,8 +126,10 @@ func (r *reader) readAttempts() error {
 	})
 }
 
-// readVerdicts adds the verdicts to their lines. If measured is true, it also stores their
-// checks and features, compressed with those of the first verdict as the dictionary.
+// readVerdicts reads the ledger's table of verdicts (the filter's decisions) and stores each in the
+// line of its attempt. If measured is true, it also stores the verdict's checks and features. They
+// are compressed, since they need much memory; the first verdict is the dictionary of the
+// compression.
 func (r *reader) readVerdicts(measured bool) error {
 	var packed, buffer []byte
 	var dictionary *s2.Dict
@@ -169,8 +171,8 @@ func optional(err error) error {
 
 // join reads a table of the ledger and stores each row in the lines of its attempt. key returns the
 // attempt's id and the hash of its record; if the hash is "", the row belongs to all copies of the
-// attempt. field returns the pointer in a line that is set to the row. Of several rows about one
-// attempt, the first is stored.
+// attempt. field returns the pointer in a line that is set to the row. If several rows are about
+// one attempt, the first is stored.
 func join[T any](
 	r *reader,
 	table string,

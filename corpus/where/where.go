@@ -42,14 +42,16 @@ func (c Column) Kind() string {
 	return "words"
 }
 
-// parts returns the rows of a line as pointers, one for each ledger table. Pointers may be nil.
-// Column.part is an index in this list.
+// parts returns pointers to the rows about one attempt, one for each table of the ledger (the
+// tables about all attempts). A pointer is nil if the table has no such row. Column.part is an
+// index in this list.
 func (l *Line) parts() [7]any {
 	return [...]any{l.Attempt, l.Verdict, l.Outcome, l.Judgement, l.Leak, l.Place, l.Declared}
 }
 
-// prefixes are prepended to the column names of some tables: judge_ for judgements and leak_ for
-// leaks. They are indexed like Line.parts.
+// prefixes are prepended to the names of the columns of some ledger tables, so that they differ
+// from those of other tables: judge_ for judgements and leak_ for leaks. They are in the order of
+// Line.parts.
 var prefixes = [7]string{3: "judge_", 4: "leak_"}
 
 // columns returns all columns of the ledger (the tables about attempts) that filter expressions may

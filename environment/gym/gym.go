@@ -174,8 +174,8 @@ func (s *server) handleCall(
 	}
 }
 
-// handleVerify ends the episode. It answers with the JSON object of the request, to which the
-// reward is added.
+// handleVerify ends the episode and computes its reward. It answers with the JSON object of the
+// request, to which the reward is added.
 func (s *server) handleVerify(
 	w http.ResponseWriter,
 	r *http.Request,
@@ -253,10 +253,10 @@ func answerRow(row map[string]json.RawMessage) map[string]any {
 	return out
 }
 
-// writeFault reports that the environment failed. In the style that the request's header or else
-// the options select, it answers with status 503, or with status 200 and a copy of row in which the
-// sample is masked. row is the request's JSON object. It is nil for the call of a tool, whose
-// status is always 503, since a model would read any text as a result.
+// writeFault writes the answer to a request that failed because of the environment, not the model.
+// By the request's header or else the options, the answer has status 503, or status 200 and a copy
+// of row (the request's JSON object) that marks the sample as not to be trained on. For the call of
+// a tool, row is nil and the status always 503, since a model would read any text as a result.
 func (s *server) writeFault(
 	w http.ResponseWriter,
 	r *http.Request,

@@ -15,8 +15,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/shopcalls"
 )
 
-// facts are the counts of one attempt from which the parts of its reward and the flags for reward
-// hacking are computed.
+// facts are what is counted in one attempt, such as its calls and invented ids, to compute the
+// parts of its reward and to find signs of reward hacking.
 type facts struct {
 	attempt *Attempt
 	calls   []arena.Call
@@ -128,8 +128,8 @@ func (f *facts) addCall(c arena.Call) {
 	}
 }
 
-// idsIn returns the ids in a call's arguments: product ids in the shop, and else those of the
-// arguments that the domain names as ids.
+// idsIn returns the ids in a call's arguments: ids of products in the built-in shop, and in another
+// domain the values of the arguments that its file declares as ids.
 func (f *facts) idsIn(c arena.Call) []string {
 	if f.attempt.Domain == nil {
 		return shopcalls.ItemIDs(c.Arguments)
@@ -144,8 +144,9 @@ func (f *facts) idsIn(c arena.Call) []string {
 	return ids
 }
 
-// isShown reports whether an id was shown before the call that names it. In another domain than the
-// shop it is a whole word of the request or of a result, since the fields of results are unknown.
+// isShown reports whether the model had seen an id before it used it in a call; otherwise it
+// invented the id. In another domain than the shop the id must be a whole word of the request or of
+// a result, since it is not known which fields of a result are ids.
 func (f *facts) isShown(id string) bool {
 	if f.attempt.Domain == nil {
 		return f.shownIDs[id]

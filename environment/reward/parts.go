@@ -105,8 +105,8 @@ var parts = []Part{
 	},
 }
 
-// maxSteps is the maximum number of replies of an attempt in the subnet's harness. The part "steps"
-// is the number of replies divided by it.
+// maxSteps is the maximum number of replies that a model may write in one attempt. The part "steps"
+// of the reward, a cost, is the number of replies divided by it.
 const maxSteps = 25
 
 // ratio returns n / total, or 0 if total is 0.
@@ -131,8 +131,9 @@ func measureJudge(f *facts) float64 {
 	return outcome.Multiplier(*f.attempt.Quality) - 1
 }
 
-// axes returns the scores of the attempt by the subnet's outcome rules. All are 0 if the attempt
-// has no scores, or if no tool has shown a requested product.
+// axes returns the attempt's scores by the rules of the subnet, such as whether title and price of
+// the answer are right. All are 0 if the attempt has no scores, or if no tool has shown a requested
+// product: an agent must not be paid for a guess.
 func (f *facts) axes() arena.Axes {
 	scores := f.attempt.Outcome.Scores
 	if f.goldShown == 0 || scores == nil || scores.Axes == nil {

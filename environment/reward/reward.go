@@ -92,6 +92,8 @@ func (w Weights) CheckDomain(d *domain.Domain) error {
 	return nil
 }
 
+// presetFiles has a YAML file for each built-in preset, with the weights of the parts of a reward.
+//
 //go:embed presets/*.yaml
 var presetFiles embed.FS
 

@@ -142,7 +142,8 @@ func (s *Session) RunCall(ctx context.Context, c model.Call) (rollout.CallResult
 	}, nil
 }
 
-// refusal returns the error text for a call that cannot be sent. It returns "" for any other.
+// refusal returns an error text for the model if its call cannot be sent to the server, since the
+// arguments are no JSON object or there is no such tool. It returns "" for any other call.
 func (s *Server) refusal(c model.Call) string {
 	arguments := c.Function.Arguments
 	switch {
@@ -182,7 +183,7 @@ func (s *Server) Dialogue(t *arena.Trace) arena.Dialogue {
 	return d
 }
 
-// message is one message of a recorded conversation.
+// message is one message of a recorded conversation, as JSON in the form of OpenAI.
 type message struct {
 	Role      string       `json:"role"`
 	Content   string       `json:"content"`

@@ -171,8 +171,8 @@ func countUnanswered(a *evidence.Attempt, _ Limits) (value, limit float64) {
 	return float64(n), 0
 }
 
-// countCommits returns by how many the number of commit calls (calls that end the attempt with the
-// chosen items) is too large or too small; the limit is 0. The value is NaN, so that the check
+// countCommits returns by how many the number of commit calls (calls that end an attempt with the
+// chosen items) differs from the right one; the limit is 0. The value is NaN, so that the check
 // passes, if a verifier already graded the attempt or if none of its tools can commit.
 func countCommits(a *evidence.Attempt, l Limits) (value, limit float64) {
 	if a.Trace.Ruling != nil || !a.CanCommit() {

@@ -38,10 +38,10 @@ type Act struct {
 	Started bool
 }
 
-// read sets a to the normalised form of a call: the tool is that of role r, the arguments are read
-// from the JSON object args or from a string that contains one. encoded reports whether text values
-// are URL-encoded, as they are in the proxy's log. The arguments stay empty if args is no JSON
-// object, or if the attempt is larger than the limits of s.
+// read sets a to the normalised form of a call, in which calls of different clients can be
+// compared. r is the tool, and args its arguments: a JSON object or a string that contains one.
+// encoded reports whether text values are URL-encoded, as they are in the proxy's log. The
+// arguments stay empty if args is no JSON object, or if the attempt is larger than the limits of s.
 func (a *Act) read(
 	s *scratch,
 	r Role,
@@ -66,9 +66,9 @@ func (a *Act) read(
 }
 
 // readArgument reads one argument of a call, with the name key and the value v, into a. It knows
-// the names that the harness itself uses. An argument with another name is added to the hash
-// OtherArgs. For a tool that the harness does not have, its value may also become the query or the
-// items.
+// the argument names of the standard set of tools. An argument with another name is only hashed
+// into OtherArgs. If the tool is not in that set either, the argument's value may also be the query
+// or the items.
 func (a *Act) readArgument(
 	s *scratch,
 	key string,
@@ -129,8 +129,9 @@ func (a *Act) readByValue(s *scratch, v gjson.Result) {
 	}
 }
 
-// hasValues reports whether a call has any argument value, such as query words or items. A call
-// without one, such as search(), could be sent by any client.
+// hasValues reports whether a call has any argument value, such as query words or items. A logged
+// request without one, such as search(), is no sign that the model asked for it, since any client
+// could send it.
 func (a *Act) hasValues() bool {
 	return len(a.Words) > 0 || len(a.IDs) > 0 || len(a.specs) > 0 || a.Page > 1 || a.Scope != 0 || a.OtherArgs != 0
 }
@@ -232,8 +233,8 @@ func (a *Act) SameRequest(b *Act) bool {
 		a.Scope == b.Scope && a.OtherArgs == b.OtherArgs
 }
 
-// sameSubject reports whether calls a and b have the same tool, query words and items. Page, scope
-// and other filters may differ.
+// sameSubject reports whether calls a and b ask for the same: the same tool, query words and items.
+// The page, and filters of a search, may differ.
 func (a *Act) sameSubject(b *Act) bool {
 	return a.Tool == b.Tool && a.name == b.name &&
 		slices.Equal(a.Words, b.Words) && SameIDs(a.IDs, b.IDs) &&

@@ -125,8 +125,9 @@ func Examine(t *arena.Trace, d *arena.Dialogue, tools Tools) *Attempt {
 	return b
 }
 
-// examine computes the evidence of an attempt. replyTimes, if not nil, has one time for each
-// reply of the log and replaces the logged times.
+// examine compares the dialogue of an attempt with the proxy's log and returns what it found as
+// evidence. If replyTimes is not nil, it has one time for each reply of the model in the log, which
+// replaces the logged time.
 func examine(
 	t *arena.Trace,
 	d *arena.Dialogue,
@@ -215,9 +216,10 @@ func (a *Attempt) Fit(title string) int {
 	return n
 }
 
-// countLinks sets three counts of the logged tool requests: a.Links by kind of link (how a reply of
-// the model asked for the request), a.Bare of those that a reply asked for without any argument
-// value, and a.Cut of those that an unreadable reply may have asked for.
+// countLinks counts the logged tool requests by how the model's replies asked for them. a.Links has
+// the number of requests for each such kind of link. a.Bare counts the requests for which a reply
+// has only a call without any argument value, and a.Cut those that an unreadable reply may have
+// asked for.
 func (a *Attempt) countLinks() {
 	for i := range a.Log.Dispatches {
 		d := &a.Log.Dispatches[i]

@@ -38,8 +38,9 @@ func (l *ProxyLog) isPassedOver(earlier, sent *Act, reply int) bool {
 	})
 }
 
-// unlinkReply sets the link of every logged request that reply i asked for to unknown, and marks
-// the request as chosen by the client.
+// unlinkReply handles a reply that is only a list from which the client chose: every logged request
+// that it asked for is marked as chosen by the client, and it becomes unknown whether the model
+// asked for the request.
 func (l *ProxyLog) unlinkReply(i int) {
 	for j := range l.Dispatches {
 		d := &l.Dispatches[j]

@@ -49,9 +49,9 @@ func readClaims(d *arena.Dialogue, s *scratch) []Claim {
 	return claims
 }
 
-// claimRelations are the ways in which a call of the dialogue may match a logged request to the
-// tool server, the strictest first. matchClaims tries each relation on all calls before the next
-// relation.
+// claimRelations are the tests of whether a logged request to the tool server carries out a call
+// that the dialogue shows, the strictest first. matchClaims tries each test on all calls before the
+// next test, so that exact matches come first.
 var claimRelations = [...]relation{
 	(*Act).SameRequest,
 	isRefiltered,
@@ -61,8 +61,9 @@ var claimRelations = [...]relation{
 	isSameTool,
 }
 
-// matchClaims assigns the logged requests to the tool server to the calls of the dialogue. It then
-// compares the results of these calls with what the proxy returned.
+// matchClaims decides for each logged request to the tool server which call of the dialogue it
+// carried out. It then compares the results that the dialogue shows for these calls with what the
+// proxy returned, to find changed or invented results.
 func (l *ProxyLog) matchClaims(claims []Claim, s *scratch) {
 	if !l.Present {
 		return

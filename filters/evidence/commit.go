@@ -72,8 +72,8 @@ func (a *Attempt) FoundByClient() bool {
 	})
 }
 
-// wasSubjectNamed reports whether a reply before a logged request contains a call with the same
-// tool, words and items. The client then changed only a filter or the page.
+// wasSubjectNamed reports whether the model asked for a logged request except for its filters or
+// page: a reply before the request contains a call with the same tool, words and items.
 func (a *Attempt) wasSubjectNamed(d *Dispatch) bool {
 	for i := range a.Log.Replies[:d.LastReply+1] {
 		if slices.ContainsFunc(a.Log.Replies[i].Named, func(named Act) bool {

@@ -17,8 +17,8 @@ const (
 	minWritten = 64
 )
 
-// minHurried is the minimum number of replies that were written too quickly, or have too much
-// text for their tokens, to be evidence of forgery. A single one may be from the server's cache.
+// minHurried is the minimum number of suspicious replies, written too quickly or with too much text
+// for their tokens, that are evidence of a forged log. A single one may be from the server's cache.
 const minHurried = 2
 
 // countForgeries returns how many of three signs of forged replies the log shows: all replies
@@ -115,8 +115,8 @@ func (s *scratch) exceedsTokens(m *completion) bool {
 	return characters+s.argumentBytes > limit
 }
 
-// causality is the order of a model's replies that is inferred from the tool requests that they ask
-// for, without the times in the log.
+// causality is an order of a model's replies that follows from the tool requests that they ask for.
+// It does not depend on the times in the log, since the clocks of the log may be wrong.
 type causality struct {
 	// replies are artificial times that put the replies into this order.
 	replies []span
@@ -126,13 +126,13 @@ type causality struct {
 	clocksDiffer bool
 }
 
-// causalOrder orders the replies by the logged requests that they ask for. Each reply is placed
-// just before the first such request after that of the previous reply. A reply that asks for
+// causalOrder orders the model's replies by the logged requests that they ask for. Each reply is
+// placed just before the first such request after that of the previous reply. A reply that asks for
 // none is placed with the next reply.
 //
-// The clocks differ if, by the log's times, a reply was requested before the result that it
-// follows, or after the request that it asks for. A reply that only ends too late does not
-// count: it was a stream, or the clocks differ a little.
+// clocksDiffer is set if, by the log's times, a reply was requested from the model before the
+// result that the reply follows, or after the request that it asks for. A reply that only ends too
+// late does not count: it was a stream, or the clocks differ a little.
 func (a *Attempt) causalOrder() causality {
 	c := causality{replies: make([]span, len(a.Log.Replies))}
 	next := 0

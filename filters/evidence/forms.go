@@ -109,9 +109,9 @@ func (a *Attempt) offersChoices(depth int) bool {
 	return false
 }
 
-// toolOf returns the tool of the dialogue's call that a logged request was made for, or the
-// requested tool if there is no such call. The two may differ: item details are also
-// requested in order to match an item.
+// toolOf returns the tool that the dialogue's call names for which a logged request was made, or
+// the requested tool if there is no such call. The two may differ: a client that matches an item
+// also requests the item's details.
 func (a *Attempt) toolOf(d *Dispatch) Tool {
 	if d.Claimed < 0 {
 		return d.Act.Tool
@@ -119,8 +119,8 @@ func (a *Attempt) toolOf(d *Dispatch) Tool {
 	return a.Claims[d.Claimed].Act.Tool
 }
 
-// asksToBuy reports whether a reply contains the word "buy", and the answer is the item that
-// was opened last in the dialogue.
+// asksToBuy reports whether the model chose the attempt's answer by words only: the reply with this
+// index contains "buy", and the answer is the item that was opened last in the dialogue.
 func (a *Attempt) asksToBuy(reply int, answer *Claim) bool {
 	for i := range slices.Backward(a.Claims) {
 		if open := &a.Claims[i].Act; open.Tool == ToolView {
@@ -306,9 +306,9 @@ const (
 	maxCommand     = 32
 )
 
-// subjectOf returns the hashes of a call's query words, followed by those of its item ids. An id
-// that is in list is replaced by its position, counted from 1. The next call of subjectOf
-// overwrites the result.
+// subjectOf returns what a call asks for as word hashes, to search for it in replies: those of its
+// query words, followed by those of its item ids. An id that is in list is replaced by its
+// position, counted from 1. The next call of subjectOf overwrites the result.
 func (s *scratch) subjectOf(req *Act, list []string) []uint64 {
 	s.subject = append(s.subject[:0], req.Words...)
 	for _, id := range req.IDs {

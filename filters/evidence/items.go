@@ -10,9 +10,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/model"
 )
 
-// countPrescient counts items that calls in replies use before any result can have shown them to
-// the model, although the tool server returns them later: the agent knew the answer. replies is the
-// number of replies with such an item. The time at which a reply was requested counts, not its end.
+// countPrescient counts the items that calls in replies use before any result has shown them,
+// although the tool server returns them later: the agent knew the answer. replies is the number of
+// replies with such an item. Only results before the time at which the reply was requested count.
 func (a *Attempt) countPrescient() (items, replies int) {
 	for i := range a.Log.Replies {
 		r := &a.Log.Replies[i]
@@ -62,9 +62,9 @@ func (a *Attempt) wasShown(id string) bool {
 	})
 }
 
-// collectShown sets the items that each answered request to the tool server returned. They are read
-// from the logged answer, from what the log kept of a truncated answer, or from the dialogue. If
-// there is none of these, the request is marked as unrecorded.
+// collectShown sets for each answered request to the tool server the items that its answer
+// contained. They are read from the logged answer, from the ids that the log kept of a truncated
+// answer, or from the dialogue. If there is none of these, the request is marked as unrecorded.
 func (a *Attempt) collectShown() {
 	for i := range a.Log.Dispatches {
 		d := &a.Log.Dispatches[i]

@@ -82,8 +82,8 @@ func (a *Attempt) newestList(time float64) []string {
 	return items
 }
 
-// wereChosen reports whether the last commit call, or one request to open items after time
-// (Unix milliseconds), has exactly these items.
+// wereChosen reports whether the agent later used exactly these items together: the call that gives
+// the answer has them, or one request after time (Unix milliseconds) opens them.
 func (a *Attempt) wereChosen(ids []string, time float64) bool {
 	if a.Commit != nil && SameIDs(a.Commit.Act.IDs, ids) {
 		return true
@@ -98,10 +98,10 @@ func (a *Attempt) wereChosen(ids []string, time float64) bool {
 // a call in another notation may contain too.
 var searchKeys = []string{"q", "query", "page", "price", "shop_id", "service", "sort"}
 
-// readCustomKeys reads a call whose argument names are unknown. For a search, the longest text
-// is the query. For a tool that takes items, the ids are the items or, if there are none,
-// the positions in a list. The arguments of the harness's own search are ignored, since they are
-// filters.
+// readCustomKeys reads a call whose argument names are unknown. For a search, the longest text is
+// the query. For a tool that takes items, the ids are the items or, if there are none, the
+// positions in a list. Arguments that have the name of a filter of the standard search tool are
+// ignored.
 func (a *Act) readCustomKeys(s *scratch, args arena.Raw) {
 	longest := 0
 	for key, v := range gjson.Parse(string(args)).ForEach {

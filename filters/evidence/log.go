@@ -108,9 +108,9 @@ const (
 	slackSeconds      = 1000
 )
 
-// readLog reads the proxy's log of an attempt, without diagnostic entries, in the order in which
-// the calls finished or, if a time is missing, were recorded. If replyTimes is not nil, it replaces
-// the times of the replies in order.
+// readLog reads the proxy's log of an attempt, in the order in which the logged calls finished or,
+// if a time is missing, were recorded. Entries that only served diagnosis are left out. If
+// replyTimes is not nil, its elements replace the times of the model's replies, in order.
 func readLog(t *arena.Trace, s *scratch, replyTimes []span) ProxyLog {
 	entries, timed := s.collectEntries(t)
 	l := ProxyLog{Present: len(entries) > 0, Slack: slackMilliseconds}
@@ -163,8 +163,8 @@ func readLog(t *arena.Trace, s *scratch, replyTimes []span) ProxyLog {
 	return l
 }
 
-// count adds a log entry to the counts of l. It returns the length in bytes of the entry's
-// response if the entry is a completion of a model, else 0.
+// count adds a log entry to the counts of l. It returns the length in bytes of the entry's response
+// if the entry is a model's completion, else 0.
 func (l *ProxyLog) count(e *entry) int {
 	if e.mute {
 		l.mute++
@@ -176,9 +176,9 @@ func (l *ProxyLog) count(e *entry) int {
 	return len(e.Response)
 }
 
-// inferences returns the number of chat completions in the log that may have returned text. counted
-// is the number of model calls that the sandbox counted. If the log has at least as many
-// completions, only the answered ones count. Otherwise those missing in the log count too.
+// inferences returns how many model calls of the attempt may have returned text. counted is the
+// number of model calls that the sandbox counted. If the log has at least as many, the answered
+// ones in the log are counted. Otherwise the calls that the log lacks are counted too.
 func (l *ProxyLog) inferences(counted int) int {
 	if l.Requested >= counted {
 		return len(l.Replies)

@@ -7,10 +7,10 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// linkDispatches sets the link of each logged request to the tool server: whether a reply of the model
-// asked for it. A reply can only ask for requests that start after the reply ended. A request
-// that only a reply of an earlier turn asked for is stale, since programs follow an old plan
-// while they ask the model for other things. A turn is the replies since the previous request.
+// linkDispatches sets for each logged request to the tool server its link: whether and how a reply
+// of the model asked for it. A reply can only ask for requests that start after the reply ended. A
+// request that only a reply before the previous request asked for is stale, since programs follow
+// an old plan while they ask the model for other things.
 func (l *ProxyLog) linkDispatches() {
 	l.discardCopies()
 	l.discardForeign()
@@ -60,9 +60,10 @@ func (l *ProxyLog) discardCopies() {
 	}
 }
 
-// discardForeign discards the calls of replies that did not pass through the proxy, by the proxy's
-// verdict on the nonce of each reply. Verdicts other than valid and expired discard a reply; a
-// missing nonce does so only if another reply has a valid one.
+// discardForeign removes the calls of replies that did not pass through the proxy, so that they are
+// no evidence. The proxy logged for each reply whether the request for it had a valid nonce
+// (one-time number). Any verdict but valid and expired discards the reply. A missing nonce does so
+// only if another reply has a valid one, since some versions of the log have no nonces.
 func (l *ProxyLog) discardForeign() {
 	hasValid := slices.ContainsFunc(l.Replies, func(r Reply) bool {
 		return r.Call.Nonce == NonceValid
@@ -91,8 +92,8 @@ func (r *Reply) discard() {
 	r.toolCalls = ""
 }
 
-// hasConstantID reports whether the log has at least two replies and all that can be read have the
-// id of the first. Some servers number their replies like this.
+// hasConstantID reports whether the log has at least two replies and all readable ones have the
+// same id. Some servers give all replies the same id, so that equal ids do not show a copy.
 func (l *ProxyLog) hasConstantID() bool {
 	if len(l.Replies) < 2 {
 		return false
@@ -116,10 +117,9 @@ func (l *ProxyLog) lastReplyBefore(start float64) int {
 }
 
 // linkDispatch sets the link of the logged tool request i: how the model's replies first to last,
-// those since the previous request, asked for it. If none of them did, the link is that of an
-// earlier equal request that is tried again, else unknown (one of the replies cannot be read),
-// stale (an earlier reply asked for it), overridden (they called its tool with other arguments) or
-// none.
+// those since the previous request, asked for it. If none of them did, the link is retry (an
+// earlier equal request is tried again), unknown (one of the replies cannot be read), stale (an
+// earlier reply asked for it), override (these replies call its tool with other arguments) or none.
 func (l *ProxyLog) linkDispatch(i, first, last int) {
 	d := &l.Dispatches[i]
 	for _, r := range linkRelations {
@@ -152,10 +152,10 @@ func (l *ProxyLog) linkDispatch(i, first, last int) {
 	}
 }
 
-// useNamed finds the newest call in the replies first to last that matches the logged request d by
-// the relation related, sets d.Reply to the call's reply and returns true. It returns false if
-// there is none. A call is marked as used once all its items are requested; used calls are skipped
-// unless again is true.
+// useNamed finds the newest call in the replies first to last that the logged request d carries out
+// by the test related. It sets d.Reply to the call's reply and returns true, or returns false if
+// there is none. A call is used up once all its items are requested; calls that are used up are
+// skipped unless again is true.
 func (l *ProxyLog) useNamed(
 	d *Dispatch,
 	first, last int,
@@ -242,8 +242,8 @@ func (l *ProxyLog) linkRetry(i int) bool {
 	return false
 }
 
-// isBound reports whether the link (named, loose or derived) shows that the model asked for the
-// logged request.
+// isBound reports whether a link shows that the model asked for the logged request: in full, with
+// small changes by the client, or as a part of a larger call.
 func (k Link) isBound() bool { return k == LinkNamed || k == LinkLoose || k == LinkDerived }
 
 // RichnessV1 returns the richness of an attempt by the first definition of the subnet: the share

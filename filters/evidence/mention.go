@@ -113,8 +113,9 @@ func (a *Attempt) mentionIn(v *textVersion, r *request) occurrence {
 	return o
 }
 
-// countCalls returns the number of places in a text that look like the call at o: the name of any
-// tool at the start of a line, after the same text as there, such as "1. " (digits are equal).
+// countCalls returns how many calls a text seems to list in the form of the call at o: places where
+// the name of any tool follows the start of a line after the same text as there, such as "1. ".
+// Digits count as equal.
 func (a *Attempt) countCalls(o *occurrence) int {
 	n := 0
 	for _, name := range a.toolNames() {
@@ -202,10 +203,10 @@ func (a *Attempt) wordsIn(v *textVersion, words []uint64) iter.Seq2[int, int] {
 }
 
 // linkByWords sets the links of logged requests for which no call was found in a reply, by
-// searching the text of replies. The link is named if a reply of the same turn contains the tool's
-// name and every value or, in a team of models, an earlier reply of another model does. It is
-// unknown if the newest reply contains only a part, which may be a call that cannot be read, or if
-// maxComparedWords words were compared.
+// searching the text of the replies. The link is named if a reply since the previous request
+// contains the tool's name and every value or, in a team of models, an earlier reply of another
+// model does. It is unknown if the newest reply contains only a part, which may be a call that
+// cannot be read, or if maxComparedWords words were compared.
 func (a *Attempt) linkByWords() {
 	for i := range a.Log.Dispatches {
 		d := &a.Log.Dispatches[i]
@@ -235,9 +236,9 @@ func (a *Attempt) linkByWords() {
 	}
 }
 
-// olderMention returns the index of the newest reply before the last one that contains the complete
-// call of request r: a reply since the previous request, or an earlier reply of another model. It
-// returns -1 if there is none.
+// olderMention returns the index of the newest reply before d.LastReply that contains the complete
+// call of request r. It may be a reply since the previous request, or any earlier reply of another
+// model, since one model of a team may plan for another. It returns -1 if there is none.
 func (a *Attempt) olderMention(d *Dispatch, r *request) int {
 	for reply := d.LastReply - 1; reply >= 0; reply-- {
 		isOtherModel := a.Log.Replies[reply].model != a.Log.Replies[d.LastReply].model

@@ -43,8 +43,8 @@ type wordAt struct {
 	start, end int
 }
 
-// unreadText returns the text of a reply without the calls that were read, since the remaining
-// text may contain calls that no parser recognised. It caches the result by the index of the
+// unreadText returns the text of a reply without the calls that parsers recognised, since the
+// remaining text may contain calls in other notations. It caches the result by the index of the
 // reply.
 func (a *Attempt) unreadText(reply int) *replyText {
 	if t, ok := a.unread[reply]; ok {

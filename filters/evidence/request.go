@@ -20,9 +20,9 @@ type request struct {
 	values []value
 }
 
-// requestOf returns the names, keys and values by which replies are searched for the logged request
-// d. The tool's names are the one in the URL, and that in the call of the dialogue for which the
-// request was made.
+// requestOf returns the words by which replies are searched for the logged request d: the names of
+// its tool, and the keys and values of its arguments. The tool has the name in the URL and, if it
+// differs, the one that the dialogue's call uses.
 func (a *Attempt) requestOf(d *Dispatch) *request {
 	r := &request{names: []string{strings.ToLower(Endpoint(d.Call.Path))}}
 	if d.Claimed >= 0 {

@@ -67,9 +67,10 @@ func (a *Attempt) measureSupport() {
 	a.scratch.support = a.Support
 }
 
-// countNumber adds a number in a thought to a.Numbers, unless it is in the arguments of one of the
-// calls a.Claims[:end]. It returns whether the number is in the result of one of the calls
-// a.Claims[:earlier] and not in the customer's request.
+// countNumber adds a number in a thought to a.Numbers: the numbers in all thoughts, and those
+// without a source. A number in the arguments of one of the calls a.Claims[:end] is not counted. It
+// returns whether the number cites a result: it is in that of one of the calls a.Claims[:earlier]
+// and not in the customer's request.
 func (a *Attempt) countNumber(number string, earlier, end int) (cites bool) {
 	inQuery := strings.Contains(a.query, number)
 	cites = !inQuery && a.resultContains(number, earlier)
@@ -147,8 +148,8 @@ func (a *Attempt) QuotesTitle(s *TurnSupport) bool {
 	return a.hasTitleWord(turn.Think) || a.hasTitleWord(turn.Text)
 }
 
-// maxQuoted is the number of bytes at the start of a turn's text that are searched for words of
-// item titles.
+// maxQuoted is the maximum number of bytes of a turn's text that are searched for words of item
+// titles, from its start. Such words show that the model read the results.
 const maxQuoted = 4 << 10
 
 func (a *Attempt) hasTitleWord(text string) bool {

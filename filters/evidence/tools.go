@@ -226,9 +226,9 @@ func logHasEndpoint(t *arena.Trace, name string) bool {
 	})
 }
 
-// readArgument reads one argument of a call into a: into its search words or its ids, if the role
-// lists the argument's key among those. encoded reports whether the value is URL-encoded. It reads
-// nothing and returns false for any other key.
+// readArgument reads one argument of a call into a, for a tool whose role is taken from a domain's
+// file or the tool's schema. r lists the names of the arguments with search words or ids. encoded
+// reports whether the value is URL-encoded. It reads nothing and returns false for any other name.
 func (r *Role) readArgument(
 	a *Act,
 	s *scratch,

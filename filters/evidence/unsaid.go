@@ -100,7 +100,7 @@ type thoughtMatcher struct {
 	tooMany  bool
 }
 
-// emptied returns an empty matcher that reuses the memory of m.
+// emptied returns an empty matcher of thoughts that reuses the memory of m.
 func (m *thoughtMatcher) emptied() thoughtMatcher {
 	return thoughtMatcher{
 		thoughts: cleared(m.thoughts),
@@ -140,9 +140,10 @@ func (m *thoughtMatcher) add(sentence string) {
 	}
 }
 
-// startsOf returns the first words of a sentence: those with which it may start in a reply, since a
-// client may have prepended a label of up to maxLabelWords words. At least minSentenceWords words
-// remain after the label. The result has at least the first word.
+// startsOf returns the words of a sentence with which the model may have begun it: the first word,
+// and the following ones up to maxLabelWords, since a client may have put a label such as "Step 3:"
+// before the sentence. At least minSentenceWords words remain after a label. The result has at
+// least the first word.
 func startsOf(words []uint64) []uint64 {
 	n := min(maxLabelWords, len(words)-minSentenceWords)
 	return words[:max(n, 0)+1]
@@ -176,8 +177,9 @@ func (m *thoughtMatcher) searchReply(r *Reply, escapes int) {
 	}
 }
 
-// search sets isSaid for each sentence of m whose words appear consecutively in text, a part of a
-// reply. It sets m.tooMany and stops after maxComparedThoughts comparisons.
+// search searches text, a part of a model's reply, for the sentences of m. It sets isSaid for each
+// sentence whose words appear in it consecutively. After maxComparedThoughts comparisons it sets
+// m.tooMany and stops.
 func (m *thoughtMatcher) search(text string) {
 	m.text = AppendWords(m.text[:0], text)
 	for at, word := range m.text {
@@ -199,8 +201,8 @@ func (m *thoughtMatcher) search(text string) {
 	}
 }
 
-// begins reports whether a text starts with the sentence, with or without the label that a
-// client prepended.
+// begins reports whether text, as word hashes, begins with the words of the sentence. A label that
+// a client put before the sentence may be missing.
 func (t *thought) begins(text []uint64) bool {
 	for label, start := range startsOf(t.words) {
 		words := t.words[label:]

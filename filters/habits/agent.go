@@ -62,8 +62,8 @@ const (
 // made) that cast doubt on its other attempts. One or two may be a fault of the client.
 const minScripted = 3
 
-// doubt returns the reason why the agentic attempts of the agent (those whose calls the model made)
-// are uncertain, one of the Doubt constants. It returns "" if there is none.
+// doubt returns why it is uncertain that the model made the agent's calls even in attempts whose
+// own log shows it, as one of the Doubt constants. It returns "" if there is no doubt.
 func (a *Agent) doubt() string {
 	if !a.Known {
 		return DoubtShortDay

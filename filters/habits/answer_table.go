@@ -15,8 +15,9 @@ var answerTable = Proof{
 	},
 }
 
-// answerSearches counts searches, and among them those that use a word of a committed
-// item's title which is neither in the customer's request nor in an earlier result.
+// answerSearches counts an agent's searches, and among them those that use a word of the title of
+// an item in the later answer, although neither the customer's request nor an earlier result has
+// the word. Many such searches show that the agent knew the answer.
 var answerSearches = &Count{
 	Name: "searches with words of an answer that nothing held",
 	ratio: func(a *evidence.Attempt) Ratio {

@@ -6,8 +6,8 @@ import (
 	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
-// deafThinking is the habit of choosing items after text that mentions nothing from the
-// results, while no call shows that results were read.
+// deafThinking is the habit of choosing items after thoughts that mention nothing of the results,
+// while no call shows that the agent read results. The thoughts are then likely written for show.
 var deafThinking = Habit{
 	Check: "deaf_thinking_v2", Reason: "deaf_thinking",
 	Doc: "During the agent's day, it chooses items after long texts that never mention results, and no call shows that it read results.",
@@ -22,10 +22,10 @@ var deafThinking = Habit{
 }
 
 // readsResults reports whether the agent's calls show that it reads results. One of two signs is
-// enough. Either at least a fifth of the turns after a result cite a number from one; models do
-// so in a quarter. Or items chosen from below the top of a list fit the request better than
-// those above, in more than 0.525 of at least 18 cases. Random choices reach 0.18 to 0.51, since
-// lists are sorted by fit, and fixed programs choose the top.
+// enough. In the first, at least a fifth of its turns after a result cite a number from one; models
+// do so in a quarter. In the second, items that it chose from below the top of a list fit the
+// request better than those above, in more than 0.525 of at least 18 cases. Random choices reach
+// 0.18 to 0.51, since lists are sorted by fit, and fixed programs choose the top.
 func readsResults(a *Agent) bool {
 	cited := citingTurns.Total(a)
 	if cited.Whole > 0 && cited.Share() >= 0.2 {

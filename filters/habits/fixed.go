@@ -142,8 +142,9 @@ func fixedCourse(a *Agent) Estimate {
 	return maxEstimate(tools, minEstimate(requests, breadths))
 }
 
-// plainShare is the share of attempts with the most frequent sequence of tools at which
-// hasPlainTools reports true. Real agents with several tools to choose from reach 0.8.
+// plainShare is the share of an agent's attempts with the same sequence of tools from which on a
+// program may have fixed the sequence (see hasPlainTools). Real agents with several tools to choose
+// from reach 0.8.
 const plainShare = 0.95
 
 // hasPlainTools reports whether at least plainShare (95 %) of the agent's attempts use the sequence

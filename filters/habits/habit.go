@@ -95,9 +95,10 @@ func (c *Count) Total(a *Agent) Ratio {
 	return a.ratios[slices.Index(ratioCounts, c)]
 }
 
-// modeRatio counts the cases of all samples, and among them those with the most frequent value of
-// their group. The cases are the marks in Marks[position] of each sample. Groups with a single case
-// are left out, and the value 0 is never taken as the most frequent one.
+// modeRatio measures how often an agent does the same thing in comparable cases. It counts all
+// cases, and among them those with the most frequent value of their group. The cases are the marks,
+// each with a group and a value, in Marks[position] of each sample. Groups with a single case are
+// left out, and the value 0 is never taken as the most frequent one.
 func modeRatio(samples []*Sample, position int) Ratio {
 	groups := map[uint64]map[uint64]int{}
 	for _, s := range samples {

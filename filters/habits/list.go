@@ -23,8 +23,9 @@ var Proofs = []Proof{
 	unseenMenu,
 }
 
-// ratioCounts are the counts of cases, and of those that have a property, in the order of
-// Sample.Tallies.
+// ratioCounts are the counts for which each attempt has a number of cases and a number of those
+// with a property, such as searches that copy the request. Their order is that of Sample.Tallies,
+// which has these numbers.
 var ratioCounts = []*Count{
 	answerSearches,
 	citingTurns,
@@ -42,8 +43,9 @@ var ratioCounts = []*Count{
 	shortenedSearches,
 }
 
-// modeCounts are the counts of cases, and of those with the most frequent value of their group, in
-// the order of Sample.Marks.
+// modeCounts are the counts of cases that follow the agent's most frequent behaviour, such as its
+// usual sequence of tools. Their order is that of Sample.Marks, which has the cases of each
+// attempt.
 var modeCounts = []*Count{
 	toolSequences,
 	requestSequences,

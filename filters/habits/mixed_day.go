@@ -98,8 +98,9 @@ var namedRequests = &Count{
 	},
 }
 
-// namesRequests reports whether the model asked for at least 95 % of the agent's requests for
-// which the log shows who asked, out of at least minAgreeing.
+// namesRequests reports whether the model asked for at least 95 % of the agent's tool requests.
+// Only requests for which the log shows who asked are counted, and there must be at least
+// minAgreeing.
 func namesRequests(a *Agent) bool {
 	r := namedRequests.Total(a)
 	return r.Whole >= minAgreeing && r.Share() >= 0.95
@@ -118,9 +119,9 @@ func sendsFromMiddle(a *evidence.Attempt) bool {
 }
 
 // soleCallSent returns the index of the only call of a reply that the client sent. It returns -1 if
-// the reply has fewer than two calls or several alternative answers (choices), or if the client
-// sent none of its calls or several. A client that may send one call per reply sends always the
-// first or, as the model's final choice, always the last; a client that does both chooses.
+// the reply has fewer than two calls or several alternative answers, or if the client sent none of
+// its calls or several. A client that sends one call per reply should always send the first or, as
+// the model's final choice, always the last. One that does both makes the choice itself.
 func soleCallSent(a *evidence.Attempt, reply *evidence.Reply) int {
 	if reply.MultipleChoices || len(reply.Named) < 2 {
 		return -1

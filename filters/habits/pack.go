@@ -69,7 +69,8 @@ func (u *Unpacker) More() bool { return u.err == nil && len(u.rest) > 0 }
 // Err returns ErrPacked if a value was damaged.
 func (u *Unpacker) Err() error { return u.err }
 
-// fail sets u.err and drops the bytes that are left, so that every later read fails too.
+// fail sets u.err, since the packed bytes are damaged, and drops the remaining bytes, so that every
+// later read fails too.
 func (u *Unpacker) fail() {
 	u.err = ErrPacked
 	u.rest = nil
@@ -98,8 +99,9 @@ func (u *Unpacker) Int() int {
 	return int(v)
 }
 
-// length reads the number of the values that follow in u.rest, each of at least size bytes. It
-// returns 0 and sets u.err if no number follows or fewer bytes than the number requires.
+// length reads the length of a list from the packed bytes u.rest, whose elements follow and have at
+// least size bytes each. If there is no number, or if the bytes that follow are too few for it, it
+// returns 0 and sets u.err.
 func (u *Unpacker) length(size int) int {
 	v, n := binary.Uvarint(u.rest)
 	if n <= 0 || v > uint64(len(u.rest)/size) {

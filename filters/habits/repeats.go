@@ -44,8 +44,8 @@ func (r *Repeats) add(hash uint64) {
 	}
 }
 
-// has reports whether a hash was added more than once. It may also report true for a hash that was
-// added once. A nil Repeats reports true for every hash.
+// has reports whether a hash was added more than once. As in a Bloom filter, it may also report
+// true for a hash that was added once. A nil Repeats reports true for every hash.
 func (r *Repeats) has(hash uint64) bool {
 	if r == nil {
 		return true

@@ -51,8 +51,9 @@ type Open struct {
 	Fall float64  `json:"fall,omitempty"`
 }
 
-// couldTurn reports whether the undecided part of the log could bring the score, the log-odds that
-// the model made the calls, to 0 or change its sign.
+// couldTurn reports whether the decision could be another one if the unreadable part of the log
+// were known. score is the log-odds that the model made the calls: positive for the model, negative
+// for a program. It could turn if that part can bring it to 0 or change its sign.
 func (o Open) couldTurn(score float64) bool {
 	return score <= 0 && score+o.Rise >= 0 || score >= 0 && score-o.Fall <= 0
 }

@@ -118,9 +118,9 @@ func (s *substitution) disguisedPart(fields []string, known func(string) bool) (
 	return start, end
 }
 
-// mayInclude reports whether the word w, next to a disguised part of a text, may belong to the
-// part. gain is the result of s.gain for w. mayInclude returns false only for a word that is known
-// as written and whose possible originals are all unknown.
+// mayInclude reports whether the word w, a neighbour of a disguised part of a text, may belong to
+// that part. gain is the result of s.gain for w. Only a word that is known as written, and unknown
+// when the disguise is undone, does not belong to it.
 func (s *substitution) mayInclude(
 	w string,
 	gain int,
@@ -134,9 +134,9 @@ func (s *substitution) mayInclude(
 	})
 }
 
-// gain returns 1 if a word is known only after the substitution is undone, and -1 if it is known as
-// written. For any other word, and for one that is too short, too long or without a needed sign, it
-// returns 0.
+// gain returns 1 if a word becomes a known one only when the disguise is undone, and -1 if it is
+// known as written. For any other word it returns 0, and also for one that is too short, too long
+// or without a sign that the disguise needs.
 func (s *substitution) gain(w string, known func(string) bool) int {
 	w = strings.ToLower(w)
 	if len(w) < minWord || len(w) > maxWord {

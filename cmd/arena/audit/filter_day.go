@@ -172,9 +172,8 @@ func (d *filterDay) reweight(
 	return d.flags.pay(w, &b)
 }
 
-// outcomes opens the files of problems and product catalogues that belong to the days (folders of
-// traces). It changes d so that its method read also decides for every attempt whether it
-// succeeded.
+// outcomes opens the files of problems and catalogues that belong to the days (folders of traces).
+// It changes d so that its method read also decides for every attempt whether it succeeded.
 func (d *filterDay) outcomes(ctx context.Context, days []string) error {
 	r := &scoreRun{
 		Scan: d.Scan,

@@ -264,9 +264,9 @@ func (f *buildFlags) newRun(c *cobra.Command) (*pipeline.Run, error) {
 }
 
 // setInstruments sets the judge of attempts and the judge of steps in the run r, and records their
-// names and settings for the manifest. If the user chose a judge of steps, it also turns the
-// labelling of steps on. If the user chose a judge of attempts, it is not probed, and not asked
-// about attempts that are dropped.
+// names and settings for the manifest. If models label steps, it also turns the labelling of steps
+// on. If models grade attempts, it turns off the test grades that measure a judge, and the grading
+// of attempts that are dropped.
 func (f *buildFlags) setInstruments(r *pipeline.Run, o *instrument.Judges) {
 	r.Judge = o.Judge
 	r.StepJudge = o.Steps

@@ -29,8 +29,8 @@ type raceFlags struct {
 	corpus string
 }
 
-// maxRace is the maximum size in bytes of the document about a race. Real ones have some hundred
-// kilobytes.
+// maxRace is the maximum size in bytes of the JSON document about a race, in which a subnet ranks
+// the competing agents. Real ones have some hundred kilobytes.
 const maxRace = 64 << 20
 
 // NewRace returns the command `arena race`.
@@ -108,7 +108,8 @@ func (f *raceFlags) document(ctx context.Context, s *cli.Streams, args []string)
 	return text, err
 }
 
-// countAttempts returns the number of attempts of each run in the tables of a corpus.
+// countAttempts returns, for each evaluation run whose traces are in a corpus, how many attempts
+// the corpus has of it. The corpus is the folder dir.
 func countAttempts(dir string) (map[string]int, error) {
 	attempts := map[string]int{}
 	path := filepath.Join(dir, "tables", "attempts.parquet")

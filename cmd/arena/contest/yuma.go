@@ -23,8 +23,8 @@ type consensus struct {
 	Changed *yuma.Result `json:"changed,omitempty"`
 }
 
-// paid is a row of the Parquet table of `arena contest yuma`: the incentive, dividends and other
-// results of one node of the subnet in one epoch.
+// paid is a row of the Parquet table of `arena contest yuma`: the incentive (pay for mining),
+// dividends (pay for validating) and other results of one node of the subnet in one epoch.
 type paid struct {
 	Epoch string `parquet:"epoch"`
 	yuma.Node
@@ -50,8 +50,9 @@ func newYuma(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-// readSubnet replaces the rules by those in the file of --subnet. It returns an error if another
-// flag sets a rule too.
+// readSubnet replaces the parameters of the payment rule Yuma by those in the file of --subnet, the
+// subnet's parameters as the chain stores them. It returns an error if another flag sets such a
+// parameter too.
 func (f *yumaFlags) readSubnet(c *cobra.Command) error {
 	if f.subnet == "" {
 		return nil
@@ -102,8 +103,8 @@ func (f *yumaFlags) run(s *cli.Streams, path string) error {
 	return f.write(s, outcomes, report.WeightsPage(results, changed))
 }
 
-// replacements computes the consensus of each epoch with the weights that --set replaces. It
-// returns nil if the flag is not set.
+// replacements computes what each epoch would have paid if nodes had set the weights that --set
+// gives them. It uses the payment rule Yuma. It returns nil if --set is not set.
 func (f *yumaFlags) replacements(epochs []*yuma.Epoch, changes []yuma.Change) ([]*yuma.Result, error) {
 	if len(changes) == 0 {
 		return nil, nil

@@ -19,18 +19,21 @@ import (
 	"github.com/trajectory-arena/arena/student"
 )
 
-// addDomain adds the flags for an environment in another domain than the shop.
+// addDomain adds the flags for a training environment whose tools are those of an MCP server.
+// Without these flags the tools are those of the built-in shop.
 func (f *envFlags) addDomain(c *cobra.Command) {
 	c.Flags().StringVar(&f.mcp, "mcp", "", "URL of the MCP server with the tools of --domain, over HTTP")
 	c.Flags().StringVar(&f.mcpKey, "mcp-key-env", "", "environment variable that holds the bearer token of the --mcp server")
 	cli.File(c, &f.system, "system", "file with the system prompt of the episodes, with --domain (default: none)")
 }
 
-// shopFlags are the flags that mean nothing in another domain.
+// shopFlags are the flags that need the built-in shop, such as --catalog. They are rejected with
+// --domain, which names tasks of another kind.
 var shopFlags = []string{"catalog", "index", "rules", "judge", "harness", "search", "embeddings", "max-steps"}
 
-// runDomain serves episodes with the tools of an MCP server. Only what is measured in every domain
-// is paid.
+// runDomain runs `arena env serve` for a domain other than the built-in shop: it serves training
+// episodes with the tools of an MCP server. The reward has only parts that can be measured in that
+// domain.
 func (f *envFlags) runDomain(c *cobra.Command, s *cli.Streams) (err error) {
 	if err = f.checkDomainFlags(); err != nil {
 		return err
@@ -112,9 +115,10 @@ func (f *envFlags) checkDomainFlags() error {
 	return nil
 }
 
-// openDomain opens --domain, and the weights of rewards in it, by default those of the preset general,
-// of which a part that is not measured in the domain is left out. For other weights such a part is an
-// error, as is a flag that means nothing outside the shop.
+// openDomain returns what computes rewards in the domain that --domain names, with the weights of
+// the parts of a reward. By default these are those of the preset general; a part of it that cannot
+// be measured in the domain is left out. If the user names other weights, a part that cannot be
+// measured is an error, and so is a flag that needs the shop.
 func (f *rewardFlags) openDomain(c *cobra.Command) (*environment.Rewarder, error) {
 	if f.domain == domain.Shop {
 		return nil, cli.Usage(errors.New("the shop has tools and rules of its own"), "leave --domain out")

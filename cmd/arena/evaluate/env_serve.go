@@ -133,7 +133,9 @@ func (f *envFlags) run(ctx context.Context, s *cli.Streams) (err error) {
 	}))
 }
 
-// newEnvironment returns an environment of the problems that may be trained on, without tools.
+// newEnvironment returns a training environment of the problems. Problems that are kept for
+// evaluation, and paraphrases of them, are refused: no episode may be played at them. The caller
+// adds the tools.
 func (f *envFlags) newEnvironment(problems student.Problems) (e *environment.Environment, err error) {
 	e = &environment.Environment{
 		Problems: problems,
@@ -165,7 +167,8 @@ func (f *envFlags) fill(e *environment.Environment, local shop.Local) (err error
 	return f.openRecord(e)
 }
 
-// openRecord opens the record of the episodes, if the user wants one.
+// openRecord opens the file in which the episodes are recorded as traces, if the user named one
+// with --record.
 func (f *envFlags) openRecord(e *environment.Environment) (err error) {
 	if f.record == "" {
 		return nil
@@ -178,8 +181,9 @@ func (f *envFlags) openRecord(e *environment.Environment) (err error) {
 	return err
 }
 
-// newPlayer returns the rollout environment that runs the calls of a trainer's model. It has no
-// model of its own: the trainer sends the replies.
+// newPlayer returns what executes the tool calls of an episode in the shop and sends the results to
+// a training program. It asks no model itself, since the training program sends the replies of its
+// own model.
 func (f *envFlags) newPlayer(h arena.Harness, local shop.Local) *rollout.Environment {
 	p := &rollout.Environment{
 		Template: model.NewTemplate("env", h.System, model.Sampling{}, nil), Dialect: dialect.Native, NoCall: rollout.Continue, Form: rollout.Chat, MaxSteps: f.maxSteps,

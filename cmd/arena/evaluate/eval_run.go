@@ -112,8 +112,9 @@ func (f *Flags) prepare(problems student.Problems, local shop.Local) (*student.R
 	return run, checkTrainedOn(run.Contaminated, problems.IDs)
 }
 
-// rescoreSpec reads the spec of the run in folder and replaces what scores depend on (problems,
-// catalogue and title comparison) by that of this command, now.
+// rescoreSpec returns the spec (the recorded settings) of the finished run in folder, with what
+// scores depend on replaced by the values of this command, now: the problems, the catalogue, and
+// how titles are compared.
 func rescoreSpec(folder string, now student.Spec) (student.Spec, error) {
 	spec, err := student.ReadSpec(folder)
 	if err != nil {

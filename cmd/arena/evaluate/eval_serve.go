@@ -93,8 +93,8 @@ func (s served) Chat(ctx context.Context, request model.Body) (model.Reply, []by
 }
 
 // checkSearchServer returns an error if the server at the URL of --search does not know the search
-// request, since a student would treat its replies as empty results. A server that is down or busy
-// is accepted.
+// request. The evaluated model would otherwise see each error as an empty list of products. A
+// server that is down or busy is accepted.
 func (f *Flags) checkSearchServer(ctx context.Context) error {
 	if f.Played.Search == "" {
 		return nil

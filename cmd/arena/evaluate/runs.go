@@ -109,9 +109,10 @@ func NewResults(s *cli.Streams) *cobra.Command {
 	return c
 }
 
-// writeHubResult writes the success rate of runs to the file out in the Hub's format of
-// evaluation results. benchmark is ORG/DATASET/TASK. It returns an error instead if less than
-// usualCoverage of the rollouts were scored.
+// writeHubResult writes the success rate of the runs in folders to the file out, in the Hugging
+// Face Hub's format of evaluation results. benchmark is ORG/DATASET/TASK. It returns an error
+// instead if less than usualCoverage (98 %) of the rollouts were scored, since such a rate could
+// mislead.
 func writeHubResult(ctx context.Context, s *cli.Streams, out, benchmark string, folders []string) error {
 	parts := strings.Split(benchmark, "/")
 	if len(parts) != 3 {

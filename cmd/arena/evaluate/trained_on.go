@@ -13,9 +13,9 @@ import (
 
 const trainedOnUsage = "file of problems that the model was trained on, reported apart: ids, one a line, or what arena leak wrote of its training data"
 
-// readTrainedOn reads the ids of the problems that a model was trained on from a file with one id a
-// line, or from the output of `arena leak`, in which each dropped row names protected problems. It
-// returns nil for an empty path.
+// readTrainedOn reads the ids of the problems that a model was trained on. path is a file with one
+// id a line, or the output of `arena leak`: each training row in which it found problems kept for
+// evaluation is a line with their ids. It returns nil for an empty path.
 func readTrainedOn(path string) (map[string]bool, error) {
 	if path == "" {
 		return nil, nil
@@ -40,8 +40,9 @@ func readTrainedOn(path string) (map[string]bool, error) {
 	return ids, nil
 }
 
-// leakedProblems returns the protected problems that a line of the output of arena leak names; none
-// for a row that is not dropped. Lines of earlier versions name one problem only.
+// leakedProblems returns the ids of the problems kept for evaluation that a line of the output of
+// `arena leak` names. There are none for a training row without such problems. Lines of earlier
+// versions name one problem only.
 func leakedProblems(line string) ([]string, error) {
 	var row struct {
 		Match    string
@@ -59,9 +60,10 @@ func leakedProblems(line string) ([]string, error) {
 	return append(row.Problems, row.Match), nil
 }
 
-// checkTrainedOn returns an error if a list of problems that a model was trained on has none of the
-// evaluated problems: the list is then of other problems or in another format, and no evidence that
-// these are clean. trainedOn is nil without such a list.
+// checkTrainedOn returns an error if trainedOn, the ids of the problems that a model was trained
+// on, has none of the evaluated problems. The ids are then likely those of other problems or in
+// another format, and do not show that the evaluated ones were not trained on. A nil trainedOn is
+// no error.
 func checkTrainedOn(trainedOn map[string]bool, evaluated []string) error {
 	isTrainedOn := func(id string) bool { return trainedOn[id] }
 	if trainedOn == nil || slices.ContainsFunc(evaluated, isTrainedOn) {

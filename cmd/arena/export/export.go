@@ -25,8 +25,8 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// sideBySide is the default number of formats that are written at once. It exceeds the number of
-// formats: one reading of a corpus feeds all of them, within the limit of the heap.
+// sideBySide is the default limit of how many formats one export writes at the same time. It is
+// larger than the number of formats, so that the corpus is read only once for all of them.
 const sideBySide = 16
 
 type exportFlags struct {
@@ -163,8 +163,10 @@ func (f *exportFlags) export(
 	return f.target.Publish(ctx)
 }
 
-// checkLeaks returns an error if a text or the rewarded item of a training row repeats a problem that
-// the corpus or the files of --held-out protect, or if its cluster is protected. Without --held-out nothing is searched, since the corpus was guarded.
+// checkLeaks returns an error if a training row repeats a protected problem (one kept for
+// evaluation): in a text, by its rewarded item, or because its problem is in a group with one. It
+// searches only with --held-out, which adds protected problems, because the build already removed
+// the leaks of those of the corpus.
 func (f *exportFlags) checkLeaks(ctx context.Context, s *cli.Streams, source *finish.Source) error {
 	if len(f.heldOut) == 0 {
 		return nil

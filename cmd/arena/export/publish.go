@@ -101,8 +101,9 @@ func (f *publishFlags) publish(ctx context.Context, s *cli.Streams, corpusDir st
 	return cli.CorpusError(corpus.Disk{}, f.Corpus, err)
 }
 
-// parseDestination checks -o and --to. If --to names a dataset of the Hub, such as hf://owner/name,
-// it returns the dataset's name and isHub is true. If --to is a bucket, it becomes the target.
+// parseDestination checks the flags -o and --to, which name where to publish. If --to is a dataset
+// of the Hugging Face Hub, such as hf://owner/name, it returns owner/name and isHub is true. If
+// --to is a bucket, it sets f.target to the bucket.
 func (f *publishFlags) parseDestination() (dataset string, isHub bool, err error) {
 	if f.target.Name == "" && f.destination == "" && !f.dryRun {
 		return "", false, cli.Usage(

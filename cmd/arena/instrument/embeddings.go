@@ -61,8 +61,9 @@ func (f *Embeddings) Flags(c *cobra.Command, uses ...Use) {
 	})
 }
 
-// check returns an error if flags on embeddings are set and --embeddings is not, because a required
-// comparison would not run, unnoticed. It also reads the key of the endpoint.
+// check returns an error if the flags on embeddings contradict each other, for example if the
+// guard's comparison is required but --embeddings-for leaves the guard out. It also reads the
+// server's key from the environment.
 func (f *Embeddings) check() error {
 	usual := model.DefaultEmbedder()
 	for _, use := range f.uses {
@@ -128,8 +129,9 @@ func (f *Embeddings) Tier() (pipeline.Embedding, error) {
 	return f.start, nil
 }
 
-// start starts the guard's comparison by embeddings. It returns nil if the endpoint is down and not
-// required; the report then states that.
+// start starts the guard's search for reworded copies of protected problems by comparing
+// embeddings. It returns nil if the embedding server is down and the comparison is not required;
+// the report then contains that it did not run.
 func (f *Embeddings) start(
 	ctx context.Context,
 	g *guard.Guard,

@@ -144,8 +144,9 @@ func ReadPrices(path string) (prices.Table, error) {
 	return table, nil
 }
 
-// baseConfig returns the configuration from the defaults, the file, single keys such as votes=3,
-// and the flags that limit missing answers and cost.
+// baseConfig returns the configuration of the judge that asks models. It starts with the defaults,
+// and then applies the configuration file, single keys of the command line such as votes=3, and the
+// flags that limit missing answers and cost.
 func (f *LLMFlags) baseConfig() (llm.Config, error) {
 	cfg := llm.Defaults()
 	cfg.MaxUnscored = f.usualUnscored

@@ -114,8 +114,8 @@ func (f *labelFlags) draw(
 }
 
 // read reads the ledger (the tables about all attempts) of the corpus in dir. Unless
-// --with-held-out is set, attempts at protected problems are removed from the ledger, and closed
-// has the list of these problems; otherwise closed is nil.
+// --with-held-out is set, it removes attempts at protected problems (problems kept for evaluation)
+// from the ledger. closed then finds these problems in texts; otherwise it is nil.
 func (f *labelFlags) read(fsys corpus.FS, dir string) (l *attempt.Ledger, closed *public.Closed, err error) {
 	if l, err = attempt.Read(fsys, dir); err != nil || f.heldOut {
 		return l, nil, err
@@ -197,9 +197,10 @@ func (f *labelFlags) stories(
 	return shown, nil
 }
 
-// isClosed reports whether a story must not be shown: what customer and model wrote has a protected
-// request, also in other words, or an id or title, or any other text of it a protected request.
-// Results of tools show items to everyone, and so the ids and titles of protected ones.
+// isClosed reports whether a story (the view of one attempt) must not be shown, since it reveals a
+// protected problem, which is kept for evaluation. What customer and model wrote must not contain
+// its request, also reworded, or the id or title of its item. Results of tools must not contain the
+// request; they may contain ids and titles, since every search shows them.
 func isClosed(closed *public.Closed, s *attempt.Story) bool {
 	if s == nil {
 		return false

@@ -19,7 +19,8 @@ import (
 	"github.com/trajectory-arena/arena/judges/sample"
 )
 
-// person has the labels of one person, read from one file.
+// person has the labels that one person gave to attempts on the page for labelling, read from one
+// file.
 type person struct {
 	name    string
 	figures []sample.Figure

@@ -24,10 +24,10 @@ func (f *viewFlags) outside() error {
 	return nil
 }
 
-// redacted removes from c all attempts that must not be shown to outsiders: those at protected
-// problems, those of agents under embargo, and those that the guard dropped. It sets c.Hidden
-// to their number, and c.Secret to a function that the pages' texts must pass before they are
-// written: it returns what a text reveals, "" if nothing that must stay hidden.
+// redacted removes from c all attempts that outsiders must not see: those at problems kept for
+// evaluation, those that reveal such a problem, and those that name an agent of --embargo. It sets
+// c.Hidden to their number. It sets c.Secret to a function that is called with every text before it
+// is written, and returns what secret the text reveals, "" if none.
 func (f *viewFlags) redacted(c *site.Corpus, dir string) error {
 	closed, err := public.ReadClosed(corpus.Disk{}, dir, f.heldOut)
 	if err != nil {
@@ -56,8 +56,9 @@ func (f *viewFlags) redacted(c *site.Corpus, dir string) error {
 	return nil
 }
 
-// checkNoSecrets returns an error that wraps public.ErrExposed if the content of a file has
-// protected material. It checks nothing unless the pages are public.
+// checkNoSecrets returns an error that wraps public.ErrExposed if content, the text of a page or
+// file, reveals a problem that is kept for evaluation or an agent under embargo. It checks nothing
+// unless the pages are for outsiders (--public).
 func (f *viewFlags) checkNoSecrets(
 	pages *site.Site,
 	name string,

@@ -136,8 +136,9 @@ func (f *viewFlags) corpus(
 	return c, f.redacted(c, dir)
 }
 
-// buildCorpus builds a corpus of the days with the default configuration. Its folder has the
-// first day's name and is removed when the command ends.
+// buildCorpus builds a corpus from the days (folders of traces) with the default configuration, so
+// that they can be viewed without a build before. It returns the corpus folder, which has the first
+// day's name and is removed when the command ends.
 func (f *viewFlags) buildCorpus(ctx context.Context, days []string) (string, error) {
 	dir, err := f.streams.Temporary("arena-view-")
 	if err != nil {
