@@ -100,8 +100,9 @@ const (
 // it may be a common phrase.
 const minGrams = 4
 
-// count returns how many runs of words of each protected request a text has. The keys are indices
-// in the bank; requests of which the text has no run are left out.
+// count returns which protected requests a text repeats in part, and how many of their runs of
+// words it has. The keys are indices in the list of protected problems; requests of which the text
+// has no run are left out.
 func (x *ngramIndex) count(text string) map[int32]int {
 	found := map[int32]int{}
 	seen := map[uint64]bool{}

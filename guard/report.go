@@ -47,8 +47,8 @@ type KeptRow struct {
 	Score   float64 `json:"score"`
 }
 
-// maxNearest is the maximum number of kept rows, those most similar to a protected request, that a
-// report lists.
+// maxNearest is the maximum number of rows that a report lists as nearest to being dropped: rows
+// that the guard kept, those most similar to a protected request.
 const maxNearest = 20
 
 // BankReport counts the rows whose nearest protected problem is in one bank.
@@ -149,7 +149,8 @@ func (r *Report) Add(id string, f Finding) {
 	}
 }
 
-// addNearest inserts a row into the list of the nearest kept rows if it is one of them. Of rows with
+// addNearest inserts a row into the report's list of those rows that the guard kept and that are
+// the most similar to a protected request, if the row is one of the first maxNearest. Of rows with
 // equal scores, those with the lower ids are listed.
 func (r *Report) addNearest(row KeptRow) {
 	i, _ := slices.BinarySearchFunc(r.NearestKept, row, func(a, b KeptRow) int {

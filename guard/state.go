@@ -66,8 +66,8 @@ func (s *State) Pool(spec string) Pool { return s.clusterOf(spec).Pool }
 // hash, empty if the problem is unknown.
 func (s *State) ClusterID(spec string) string { return s.clusterOf(spec).ID }
 
-// clusterOf returns the cluster of the problem with this specification hash, or the zero value if
-// no cluster has the problem.
+// clusterOf returns the cluster (group of related problems, assigned to one pool) of the problem
+// with this specification hash. It returns the zero value if no cluster has the problem.
 func (s *State) clusterOf(spec string) StateCluster {
 	if i, ok := s.bySpec[spec]; ok {
 		return s.Clusters[i]

@@ -121,7 +121,8 @@ func mergeGroups(parts []StateCluster, groups forest) []StateCluster {
 }
 
 // add appends the lists of part to those of c, without sorting them, and sets c.Pool to the more
-// protected of the two pools. c stays literal only if part is literal too.
+// protected of the two pools. The merged cluster is literal, which means that its requests are
+// compared only word for word, only if both are.
 func (c *StateCluster) add(part *StateCluster) {
 	c.Problems = append(c.Problems, part.Problems...)
 	c.ItemIDs = append(c.ItemIDs, part.ItemIDs...)
@@ -211,8 +212,8 @@ func (s *State) Exposed(next *State) []StateCluster {
 	return out
 }
 
-// removeTrainHeldOut removes the ids of held-out problems from clusters in the train pool, since
-// bank.json lists them for protected clusters only.
+// removeTrainHeldOut removes, from clusters in the train pool, the list of ids under which held-out
+// files name their problems. bank.json has these lists for protected clusters only.
 func (s *State) removeTrainHeldOut() {
 	for i := range s.Clusters {
 		if c := &s.Clusters[i]; c.Pool == PoolTrain {

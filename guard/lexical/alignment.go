@@ -26,7 +26,7 @@ func replacedInCopy(b, p *profile, template float64) string {
 	return ""
 }
 
-// span is a range of tokens: start up to but not including end.
+// span is a range of tokens in a text: from start up to but not including end.
 type span struct{ start, end int }
 
 // difference is one place at which a request and a text differ, between words that both have. It
@@ -82,7 +82,8 @@ func (a *profile) isSameToken(i int, b *profile, j int) bool {
 	return v.text == w.text || areSimilar(v, w)
 }
 
-// lackedBy returns the words in a range of p's tokens that no word of other is equal or similar to.
+// lackedBy returns those words among the given tokens of p that are missing in other: no word of
+// other is equal or similar to them.
 func (p *profile) lackedBy(other *profile, tokens span) (out []*word) {
 	for i := tokens.start; i < tokens.end; i++ {
 		w := p.words[i]

@@ -12,8 +12,8 @@ import (
 // DefaultDrop is the default of the minimum score, 0 to 1, at which Check drops a text.
 var DefaultDrop = stats.Logistic(dropLogOdds)
 
-// sameScore is the minimum score, 0 to 1, at which a text counts as asking for the same as a
-// request, provided that no constraint of the two differs.
+// sameScore is the score, 0 to 1, from which a text counts as asking for the same as a protected
+// request, provided that the two differ in no constraint.
 var sameScore = stats.Logistic(sameLogOdds)
 
 // Finding is the result of checking one text.
@@ -192,8 +192,9 @@ func shorten(items []string) string {
 	return strings.Join(items, " ")
 }
 
-// minKnownShare is the minimum share of a text's words that must be known. Below it the text counts
-// as unreadable, since a comparison by words proves nothing.
+// minKnownShare is the minimum share of a text's words that the lexicon or the protected requests
+// have. Below it the text counts as unreadable, such as one in a language that the lexicon lacks,
+// since a comparison by words proves nothing.
 const minKnownShare = 0.4
 
 func (p *profile) isUnreadable() bool {

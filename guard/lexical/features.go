@@ -171,8 +171,8 @@ const (
 	sameLogOdds = -0.45
 )
 
-// score returns the log-odds, by the weights of detector, that the text asks for the same as the
-// request.
+// score returns the logarithm of the odds that the text asks for the same as the request, as the
+// logistic regression detector estimates it from the features.
 func (f features) score() float64 {
 	sum := detectorBias
 	for i, v := range f {

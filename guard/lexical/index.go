@@ -53,7 +53,8 @@ func newAmount(n number) amount {
 	return amount{math.Round(n.value*scale) / scale, n.unit}
 }
 
-// newWritten returns the key of a number in Index.written: its value as written, without its unit.
+// newWritten returns the key of a number in the map Index.written, in which numbers are found by
+// their value as written, whatever their unit.
 func newWritten(n number) amount { return newAmount(number{value: n.written}) }
 
 const minNumberWeight = 0.5
@@ -203,9 +204,9 @@ func (x *Index) numberWeights(p *profile) []float64 {
 	return p.weights
 }
 
-// numberWeight returns the weight of a number in a comparison: the logarithm of its rarity in the
-// bank. A small whole number without a unit has less weight, since it counts pieces in requests of
-// any kind.
+// numberWeight returns the weight of a number in a comparison: the logarithm of its rarity among
+// the protected requests. A small whole number without a unit has less weight, since requests of
+// any kind contain such numbers as counts of pieces.
 func (x *Index) numberWeight(n number) float64 {
 	w := float64(idf(
 		len(x.holders[newAmount(n)]),

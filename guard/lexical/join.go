@@ -54,8 +54,9 @@ const (
 	joinBatches  = 256
 )
 
-// joiner is one worker of Join, which finds pairs of similar requests in a bank. pairs holds the
-// pairs, as indices of Index.bases, that the worker found in the current batch.
+// joiner is one of the parallel workers of Join, which finds pairs of similar protected requests.
+// pairs holds the pairs that the worker found in the current batch of requests, as indices of
+// Index.bases.
 type joiner struct {
 	*joinLists
 	text    joinText
@@ -185,7 +186,8 @@ func isSameKey(a, b float64) bool {
 	return newAmount(number{value: a}) == newAmount(number{value: b})
 }
 
-// distinctTexts returns the index in x.bases of the first request with each text.
+// distinctTexts returns the requests of the bank (the protected requests), as indices in x.bases,
+// without copies: of several with the same text the first one.
 func (x *Index) distinctTexts(bank []Request) []int32 {
 	var first []int32
 	seen := map[string]bool{}

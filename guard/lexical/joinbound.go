@@ -29,8 +29,8 @@ type joinLists struct {
 	bit []int16
 }
 
-// joinRequest has what Join needs to know of a request, to decide quickly whether it may be similar
-// to a text.
+// joinRequest has what Join needs to know of one protected request to decide quickly whether it may
+// be similar to a text.
 type joinRequest struct {
 	// frequent is the set of the request's frequent stems.
 	frequent bitSet
@@ -40,8 +40,8 @@ type joinRequest struct {
 	group                     int32
 }
 
-// newJoinLists returns the lists by which Join finds requests with common stems, for an index of a
-// bank with n requests.
+// newJoinLists returns the lists by which Join finds protected requests with common stems. n is the
+// number of all protected requests, those without a text included.
 func newJoinLists(x *Index, n int) *joinLists {
 	l := &joinLists{
 		index:    x,
@@ -136,7 +136,7 @@ func (l *joinLists) divide() {
 	}
 }
 
-// joinText is one request of the bank, which Join compares with the others as if it were a text to
+// joinText is a protected request that Join compares with the other ones as if it were a text to
 // check.
 type joinText struct {
 	// keys are the stems and numbers that a request can share with the text, rarest first.
@@ -153,8 +153,8 @@ type joinText struct {
 	hitTerms []float64
 }
 
-// joinKey is a stem or a number of a text. By it Join finds the requests that have the same stem or
-// number.
+// joinKey is a stem or a number of a text. Join looks up by it which requests have the same stem or
+// number, so that it need not compare all pairs.
 type joinKey struct {
 	id int32 // vocabulary id, -1 for a number
 	// lists are the requests that have the key, in any order for a number.
@@ -254,8 +254,8 @@ func (t *joinText) addText(p *profile) {
 	}
 }
 
-// bestMatch returns the similarity, 0 to 1, of the word to the most similar stem of the bank. It
-// returns 0 if no stem is similar.
+// bestMatch returns the similarity, 0 to 1, of the word to the most similar stem in the protected
+// requests. It returns 0 if no stem is similar.
 func (w *word) bestMatch() float32 {
 	best := float32(0)
 	for _, m := range w.matches {
@@ -324,9 +324,10 @@ func (t *joinText) hits(words float64) float64 {
 	return t.hitTerms[i]
 }
 
-// reaches reports whether the score of the request l.index.bases[base], which has this key of the
-// text and no rarer one, may reach the threshold. It computes three limits, each closer than the
-// one before, and returns false at the first that is too low.
+// reaches reports whether a comparison of the text with the request l.index.bases[base] is
+// worthwhile, since the score may reach the threshold. key is the rarest stem or number that the
+// two share. It computes three upper limits of the score, each closer than the one before, and
+// returns false at the first that is too low.
 func (t *joinText) reaches(l *joinLists, key *joinKey, base int32, s *scratch) bool {
 	r := &l.requests[base]
 	need := dropLogOdds - r.lacked

@@ -37,8 +37,9 @@ func (x *Index) CheckLeaveOneOut(request int, related func(position int) bool) F
 	return f
 }
 
-// profileWithoutSelf returns the parsed form that the request x.bases[number] would have if the
-// bank did not contain it: words that only this request has are unknown.
+// profileWithoutSelf returns the parsed form that the request x.bases[number] would have if it were
+// not protected itself: words that only this request has are unknown. It serves to check the
+// request against the other ones as if it were new.
 func (x *Index) profileWithoutSelf(number int32) *profile {
 	indexed := x.bases[number].profile
 	p := &profile{

@@ -73,9 +73,9 @@ func (x *Index) matchProfiles(
 	return match(x.bases[number].profile, p)
 }
 
-// maxChanceMatches is the highest probability, 0 to 1, that numbers agree by chance at which
-// numbersProveMatch still calls them proof. A text that has nothing to do with the protected requests
-// is then dropped by mistake with a probability of at most 2 %.
+// maxChanceMatches is the highest probability, 0 to 1, that a text shares by chance the numbers
+// that it shares with some protected request, for the guard to call them proof. It therefore drops
+// at most 2 % of the unrelated texts for their numbers.
 const maxChanceMatches = 0.02
 
 // numbersProveMatch reports whether the numbers that a text shares with a protected request, the

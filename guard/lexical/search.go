@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// scratch is the memory of one comparison of a text with the bank. It is reused for later texts.
+// scratch is the memory for comparing one text with all protected requests. It is reused for later
+// texts.
 type scratch struct {
 	tokens []token
 	// words caches the result of looking a word up.
@@ -33,10 +34,10 @@ type scratch struct {
 	near, value []float64
 }
 
-// overlap is what a text has in common with a request (base): cover is the weight of its words and
-// numbers that the text has, words that of its words alone, found the sum of the similarities of
-// these words, and text the weight of the words of the text that the request has. hasNumber reports
-// whether a number of the text may be one of the request.
+// overlap has sums of what a text shares with one request. Of the request's words and numbers that
+// the text has, cover is the weight, and words the weight of the words alone. found is the sum of
+// the similarities of these words. text is the weight of those words of the text that the request
+// has. hasNumber reports whether the two may share a number.
 type overlap struct {
 	cover, words, found, text float32
 	hasNumber                 bool
@@ -44,7 +45,7 @@ type overlap struct {
 	last int32
 }
 
-// slot is a request (base), and the index of a word among the terms of this request.
+// slot records at which index the terms of a request (base) have one word of the vocabulary.
 type slot struct {
 	base  *base
 	index int32

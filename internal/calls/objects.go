@@ -73,8 +73,9 @@ func (r *Reader) callsOf(json string) {
 }
 
 // call adds one call, which is written as a JSON object. The tool's name and the arguments are in
-// the object or in an object under its key "function", under any of the keys that harnesses define.
-// If either is missing or cannot be read, call adds a fault instead.
+// the object or in an object under its key "function", under any of the keys that agent programs
+// use for them. If either is missing or cannot be read, call records a fault (a reason why the
+// message is invalid) instead.
 func (r *Reader) call(v gjson.Result) {
 	if inner := v.Get("function"); inner.IsObject() {
 		r.repair(RepairFunctionNested)

@@ -137,8 +137,9 @@ func (r *Reader) actionWithoutInput(action string, pending bool) {
 const wordsKey = "input"
 
 // words adds a call of the named tool whose only input is a line of words, `search[lamp]` or
-// "Action Input: lamp", and returns true. It returns false if the input is empty, has brackets or
-// is quoted, since it may be damaged JSON, or if name cannot be the name of a tool.
+// "Action Input: lamp", and returns true. It returns false if the input is empty, has brackets or a
+// line break or begins with a quotation mark, since it may be damaged JSON, or if name cannot be
+// the name of a tool.
 func (r *Reader) words(name, input string) bool {
 	input = strings.TrimSpace(input)
 	isWords := input != "" && !strings.ContainsAny(input, "{}[]\n") && !strings.ContainsAny(input[:1], "\"'")

@@ -76,10 +76,10 @@ func (c *counted) add(n int) {
 	}
 }
 
-// checkMessages returns an error for a stream in which a few bytes make reading expensive: one with
-// too many columns or metadata entries, all of which can refer to the same bytes, or with columns
-// (views, runs, unions) in which a few bytes represent any number of values. It stops without an
-// error at a message that cannot be parsed, as Arrow's reader does.
+// checkMessages returns an error for an Arrow stream in which a few bytes make reading expensive:
+// one with too many columns or metadata entries, all of which can refer to the same bytes, or with
+// columns (views, runs, unions) in which a few bytes represent any number of values. It also
+// returns an error for a message that cannot be parsed. It stops at the end mark of the stream.
 func checkMessages(src *io.SectionReader) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -105,12 +105,13 @@ func checkMessages(src *io.SectionReader) (err error) {
 	return nil
 }
 
-// arrowHead is the number of bytes before the description of a message: a marker and the length
-// of the description.
+// arrowHead is the number of bytes before the description of each message in an Arrow stream: a
+// marker and the length of the description.
 const arrowHead = 8
 
-// description returns the description (a flatbuffer) of the message at an offset of the stream.
-// It returns nil at the end of the stream.
+// description returns the description (a flatbuffer) of the message that begins at an offset of an
+// Arrow stream, cut to arrowMetaBytes. It returns nil at the end of the stream, and an error if no
+// message begins there.
 func description(src *io.SectionReader, offset int64) ([]byte, error) {
 	head := make([]byte, arrowHead)
 	if _, err := src.ReadAt(head, offset); err != nil {

@@ -31,7 +31,8 @@ var families = []family{
 	{name: "replay", reply: replayReply, why: "a program replays calls from one plan that names no tool"},
 }
 
-// agent is one run of a simulated agent on all problems of the generated data.
+// agent is one run of a simulated agent, which attempts all problems of the generated data, with
+// the settings of its behaviour.
 type agent struct {
 	family
 	run, version, hotkey string

@@ -86,9 +86,10 @@ func (m *mender) value(depth int) bool {
 	}
 }
 
-// list writes an object or a list that ends with the bracket closing. item reads one of its items,
-// at the nesting depth that it gets, and reports whether the item was complete. list returns false
-// if an item was incomplete; it then drops the item and closes the bracket.
+// list writes an object or a list, up to the bracket closing, which it adds if it is missing. item
+// reads one of its items, at the given nesting depth, and reports whether the item was complete.
+// list returns false if the text breaks off or a comma is missing; it drops an item that was
+// incomplete or that text other than a string follows directly.
 func (m *mender) list(
 	closing byte,
 	depth int,

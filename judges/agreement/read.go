@@ -99,9 +99,9 @@ func (r *Ratings) add(
 	return nil
 }
 
-// score returns the score of a line, nil if it is null. A line that has the member success, as
-// those of arena score do, counts as 1 for a success and 0 for a failure. As in the subnet, an
-// attempt that timed out is a failure. It returns an error for a score that is neither a number nor
+// score returns the score of a line, nil if it is null. A line with the member success, as arena
+// score writes it, counts as 1 for a success and 0 for a failure; an attempt that timed out is a
+// failure there, as in the subnet. It returns an error for a score that is neither a number nor
 // null.
 func (l *ratingLine) score() (*float64, error) {
 	if l.Success != nil {

@@ -14,7 +14,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// head has the first fields of every line of a file of judgements: run, problem, judge and outcome.
+// head has the fields with which every line of a file of judgements begins: run, problem, judge and
+// outcome.
 type head struct {
 	RunID     string             `json:"eval_run_id"`
 	ProblemID string             `json:"problem_id"`

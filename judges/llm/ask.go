@@ -156,9 +156,9 @@ func (j *Judge) ask(
 	return last, nil
 }
 
-// handleFailure updates the rotation after a request to a member failed: it may drop the member for
-// this question, or let it be asked again next. It returns the pause before the next request, which
-// is 0 if the next member can be asked at once.
+// handleFailure records that a request to a panel member failed. It may drop the member, so that it
+// is not asked this question again, or let the same member be asked next. It returns the pause
+// before the next request, which is 0 if the next member can be asked at once.
 func (r *rotation) handleFailure(
 	member int, v *verdict, fault *model.Fault, wait *backoff.ExponentialBackOff,
 ) time.Duration {

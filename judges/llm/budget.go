@@ -59,8 +59,10 @@ func (b *budget) reserve(ctx context.Context, estimate func() amount) (amount, e
 	}
 }
 
-// tryReserve reserves the cost a if it fits into the budget, and reports whether it did. If it does
-// not fit and no other request is open, the error is ErrBudget. The caller must hold b.mu.
+// tryReserve reserves the cost a if it fits into the budget, and reports whether it did. While
+// other requests are open, it reserves no cost that is a mere guess, since no reply of the model is
+// known. If the cost does not fit and no other request is open, it closes the budget; then and from
+// then on the error is ErrBudget. The caller must hold b.mu.
 func (b *budget) tryReserve(a amount) (ok bool, err error) {
 	if b.closed {
 		return false, ErrBudget

@@ -210,8 +210,8 @@ func (j *Judge) judge(
 	return joined, nil
 }
 
-// withDeadlines returns a context that ends at the attempt's deadline, which starts now, or at the
-// run's. The function releases the context.
+// withDeadlines returns a context that ends at the deadline of the attempt, counted from now, or
+// when the run ends, whichever is earlier. The function releases the context.
 func (j *Judge) withDeadlines(ctx context.Context) (context.Context, func()) {
 	ctx, cancelAttempt := context.WithTimeoutCause(ctx, j.cfg.AttemptDeadline, errAttempt)
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -225,8 +225,9 @@ func (j *Judge) withDeadlines(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// vote returns one vote on an attempt, joined from the answers to its samples. If a sample has no
-// answer, the vote has none. voted are the panel members that have already voted.
+// vote returns one vote on an attempt. A vote is joined from the answers to its samples, the same
+// prompt asked several times. If a sample has no answer, the vote has none. voted are the panel
+// members that have already voted.
 func (j *Judge) vote(
 	ctx context.Context,
 	samples []question,

@@ -11,8 +11,8 @@ import (
 	"github.com/trajectory-arena/arena/judges/reply"
 )
 
-// question is one prompt that the panel has to answer once, such as one sample of a vote on an
-// attempt.
+// question is one prompt that the panel has to answer once. A vote on an attempt may consist of
+// several questions with the same prompt (samples), whose answers are joined.
 type question struct {
 	*questionType
 	// hash is the hex sha256 of everything that the answer depends on.
@@ -46,8 +46,9 @@ func (q *question) parseReply(text string) (answer, arena.JudgeOutcome) {
 	return a, outcome
 }
 
-// parseExchange parses a model's reply (see parseReply), and reads the expected score from the
-// completion that holds it.
+// parseExchange parses a model's reply (see parseReply). For a grade of the reasoning, it also
+// reads the expected score from the completion that contains the reply: the mean of the scores that
+// the model might have written, by their probabilities.
 func (q *question) parseExchange(text string, completion []byte) (answer, arena.JudgeOutcome) {
 	a, outcome := q.parseReply(text)
 	if outcome != arena.JudgeScored || q.perStep {

@@ -13,9 +13,9 @@ import (
 )
 
 // try sends a question to one panel member once and records the exchange in the ledger, unless the
-// ledger has a reply to the same request. The fault is nil if the member sent a completion,
-// readable or not. earlier is the cost of the question's tries so far, which the verdict's cost
-// includes.
+// ledger has a reply to the same request already, which it then uses. The fault says why no
+// completion arrived. It is nil if one did, even one that is no answer, or if nothing was sent.
+// earlier is the cost of the question's tries so far, which the verdict's cost includes.
 func (j *Judge) try(
 	ctx context.Context,
 	q question,

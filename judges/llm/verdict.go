@@ -99,7 +99,8 @@ func lowerMedian(scores []float64) float64 {
 	return slices.Sorted(slices.Values(scores))[(len(scores)-1)/2]
 }
 
-// lowerMode returns the most frequent score, the lowest one of several.
+// lowerMode returns the most frequent score. If several are equally frequent, it returns the lowest
+// of these.
 func lowerMode(scores []float64) float64 {
 	counts := map[float64]int{}
 	for _, s := range scores {

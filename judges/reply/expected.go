@@ -10,7 +10,8 @@ import (
 )
 
 // scorePattern matches, in a model's JSON reply, the key of the score and the score up to its
-// point, such as `"reasoning_quality": 0.`. The digit after it tells the possible scores apart.
+// point, such as `"reasoning_quality": 0.`. The possible scores differ in the first digit after the
+// point, so the next token tells which one it is.
 var scorePattern = regexp.MustCompile(`"reasoning_quality"\s*:\s*"?0?\.`)
 
 // minMass is the minimum total probability, 0 to 1, of the scores that a server names as

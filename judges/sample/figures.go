@@ -32,8 +32,9 @@ type Figure struct {
 
 const instrumentJudge = "judge"
 
-// measure is a share that is estimated from labels. counts selects the attempts in the
-// denominator, and hits those of them that are in the numerator.
+// measure is a share that is estimated from people's labels, such as the precision of the filter.
+// counts selects the attempts of which the share is taken (the denominator), hits those of them
+// that have the property (the numerator).
 type measure struct {
 	instrument, name string
 	counts, hits     func(*Item, *Answer) bool
@@ -82,9 +83,9 @@ func (m *measure) weight(it *Item) float64 {
 	return 1 / it.Probability
 }
 
-// label is a person's label of one attempt, reduced to what a measure needs. weight is the number
-// of attempts that it represents. counts reports whether the attempt is in the denominator, hits
-// whether it is in the numerator.
+// label is a person's label of one attempt, reduced to what is needed to estimate a share. weight
+// is the number of attempts that the labelled one represents. counts reports whether the attempt is
+// in the denominator of the share, hits whether it is in the numerator.
 type label struct {
 	weight       float64
 	counts, hits bool
@@ -172,8 +173,8 @@ var measures = []measure{
 	{"guard", "recall of drops", isLeak, isDropped},
 }
 
-// onAxis returns a function that selects the attempts to which the filter gave this axis (agentic
-// or scripted), and which a person labelled as agentic or not.
+// onAxis returns a function that selects the attempts that the filter classified as axis (agentic
+// or scripted). It selects only those that a person labelled as agentic or not.
 func onAxis(axis string) func(*Item, *Answer) bool {
 	return func(it *Item, a *Answer) bool {
 		return a.Agentic != nil && it.Axis == axis

@@ -47,7 +47,8 @@ func (r *reading) isDifference(i int, t *token) bool {
 
 // isAbout reports whether the number is the given amount in hundredths or differs from it by less
 // than one unit, as a rounded whole number does. Whole numbers of one or two digits are in almost
-// any text, so they match only if isDifference is true (the words around them make them one).
+// any text, so they match only if isDifference is true: the words around the number say that it is
+// a difference.
 func (n *number) isAbout(cents int64, isDifference bool) bool {
 	return slices.ContainsFunc(n.readings[:n.count], func(reading int64) bool {
 		if reading%100 != 0 {

@@ -15,11 +15,12 @@ const (
 	// minRun is the minimum number of consecutive words that a copy shares with an earlier result,
 	// whatever punctuation separates them.
 	minRun = 5
-	// minFields is the minimum number of colons with which words copied from a tool result count as
-	// a list of fields, such as "id: 612 price: 90".
+	// minFields is the minimum number of colons from which on words copied from a tool result count
+	// as a list of fields, such as "id: 612 price: 90".
 	minFields = 3
-	// minOriginal is the number of the agent's own words, in the lines of a list of fields copied
-	// from a tool result, from which on the list counts as a citation and is kept.
+	// minOriginal is the minimum number of the agent's own words in the lines of a list of fields
+	// that it copied from a tool result. With so many words of its own the list counts as a
+	// citation and is kept.
 	minOriginal = 3
 	// minLine is the minimum number of bytes of words copied from a tool result, not a list of
 	// fields, for them to count as a copy and be removed from the thinking.
@@ -102,8 +103,8 @@ func hashRun(hashes []uint64) uint64 {
 }
 
 // readBefore reads the tool results of all turns before the given one that have not been read yet.
-// In f.runs, which has the runs of minRun words in the agent's thinking, it sets those to true that
-// a result contains.
+// f.runs has every run of minRun words in the agent's thinking; readBefore marks those that a
+// result contains as true, since they may be copied from it.
 func (f *copyFinder) readBefore(turn int) {
 	for ; f.read < turn; f.read++ {
 		for _, call := range f.turns[f.read].Calls {

@@ -119,8 +119,9 @@ func Frame(text string) string {
 	return string(frame)
 }
 
-// minWording is the minimum number of words of a wording, without attribute values and names. Any two
-// texts may have fewer words in common.
+// minWording is the minimum number of words of a wording (a text without its names, figures and
+// attribute values, by which texts from one template are recognised). Any two texts may have fewer
+// words in common.
 const minWording = 4
 
 // Wordings returns the wordings of a passage and of each of its sentences, each once. One wording is the

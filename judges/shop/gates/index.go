@@ -10,8 +10,9 @@ import (
 )
 
 // factIndex records at which step of an attempt a tool first returned each word and figure that the
-// agent's thinking mentions. The words and figures of thinking and request are added first; then
-// the results are read, and what was not added before is ignored.
+// agent's thinking mentions, so that thinking can be checked against earlier results. The words and
+// figures of thinking and request are added first; then the results are read, and what was not
+// added before is ignored.
 type factIndex struct {
 	// slots maps a word in lower case to its index in words.
 	slots map[string]int32
@@ -125,8 +126,8 @@ const (
 	// return 1,250.
 	maxProducts = 1 << 13
 	// maxPartial is the maximum number of comparisons, for one attempt, that test whether a word or
-	// figure of the thinking is a part of a product's id or title. After these, none counts as a
-	// part. No agent writes a thousand abbreviated ids.
+	// figure of the thinking is a part of a product's id or title. After these, none is recognised
+	// as a part. The limit bounds the time; no agent writes a thousand abbreviated ids.
 	maxPartial = 1 << 10
 )
 
@@ -215,9 +216,9 @@ func (x *factIndex) addAmount(cents int64) int32 {
 	return slot
 }
 
-// watch assigns a word its bit in product.values: each product read later sets the bit if its
-// result has that word as an attribute value. Only the first 64 words get a bit. slot is the word's
-// index in x.words.
+// watch assigns a word a bit, by which the index records which products have the word as an
+// attribute value: the bit is set in product.values of each such product that is read later. Only
+// the first 64 words get a bit. slot is the word's index in x.words.
 func (x *factIndex) watch(slot int32) {
 	if fact := &x.words[slot]; fact.bit == 0 && x.watched < 64 {
 		fact.bit = 1 << x.watched

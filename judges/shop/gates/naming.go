@@ -43,8 +43,8 @@ func (r *reading) citeTitle(c *cite) {
 	}
 }
 
-// hasNewWord reports whether a token between the one with index token and the byte offset end is a
-// word that the request does not have.
+// hasNewWord reports whether, from the given token of the passage up to the byte offset end, there
+// is a word that the request does not have.
 func (r *reading) hasNewWord(token int, end int32) bool {
 	for _, t := range r.tokens[token:] {
 		if t.start >= end {

@@ -72,8 +72,8 @@ func (r *reading) namedAgain(i int, a, b *candidate) *candidate {
 	return last
 }
 
-// mentions reports whether a cite (a mention of returned data) names a candidate by the id, title
-// or place of one of its products, or by its brand. A price names no candidate.
+// mentions reports whether a cite (a mention of returned data) names a candidate by its brand, or
+// by the id, title or place in a list of one of its products. A price names no candidate.
 func (r *reading) mentions(c *cite, candidate *candidate) bool {
 	if c.product >= 0 {
 		return c.kind != citePrice && slices.Contains(candidate.products, c.product)

@@ -67,9 +67,9 @@ const (
 	maxPassage = 1 << 18
 )
 
-// readPassages returns the thinking of an attempt, one passage for each turn, and adds its words
-// and figures to the index. It skips thinking up to the step of the first tool result, since there
-// was nothing to analyse yet.
+// readPassages returns the thinking of an attempt, one passage for each turn, without what is
+// copied from tool results or repeated, and adds its words and figures to the index. It skips
+// thinking up to the step of the first tool result, since there was nothing to analyse yet.
 func readPassages(
 	t *arena.Trace,
 	d *arena.Dialogue,

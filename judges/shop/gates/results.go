@@ -20,8 +20,8 @@ const (
 	maxText = 400
 )
 
-// firstResult returns the number of the step with the first tool result that can be evidence, or
-// never, a number above all steps, if there is none.
+// firstResult returns the number of the first step with a tool result that can be evidence (see
+// isEvidence), or never, a number above all steps, if there is none.
 func firstResult(d *arena.Dialogue) int32 {
 	for i := range d.Turns {
 		for k := range d.Turns[i].Calls {

@@ -141,8 +141,8 @@ func (r *reading) wordBefore(c *cite) string {
 	return r.folded[r.tokens[k].start:r.tokens[k].end]
 }
 
-// productsOf returns the product of a candidate, or the first maxOfBrand products of its brand that
-// earlier steps returned. Products are indexes of r.index.products.
+// productsOf returns the products that a candidate stands for: its own one, or the first maxOfBrand
+// products of its brand that earlier steps returned. Products are indexes of r.index.products.
 func (r *reading) productsOf(c *candidate) []int32 {
 	if c.product >= 0 {
 		return []int32{c.product}

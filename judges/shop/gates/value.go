@@ -40,9 +40,10 @@ func (r *resultReader) readString(
 	}
 }
 
-// readPlain records a string under a key without a special meaning. JSON in the string is read as
-// JSON. Of a string without any key, which is a result by itself, all words, ids and figures are
-// recorded. Other strings are recorded if they have at most maxText bytes.
+// readPlain records a string under a key without a special meaning. A string that is JSON, unless
+// it is nested deeply, is read as JSON. A string without any key is a result by itself: all its
+// words, ids and figures are recorded. The words and figures of other strings are recorded if the
+// string has at most maxText bytes.
 func (r *resultReader) readPlain(
 	kind keyKind,
 	item *product,

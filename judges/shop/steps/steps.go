@@ -106,8 +106,8 @@ func Judge(t *arena.Trace, d *arena.Dialogue) arena.StepJudgement {
 	return out
 }
 
-// weight gives each verdict on a call (waste, unclear, needed) a weight. A step with several calls
-// gets the verdict with the largest weight.
+// weight ranks the verdicts on a call: waste, unclear, needed. A step with several calls gets the
+// verdict with the highest rank.
 var weight = map[arena.Need]int{arena.StepWaste: 0, arena.StepUnclear: 1, arena.StepNeeded: 2}
 
 // position is the position of a call in a dialogue: the index of its turn and its index in the
