@@ -150,8 +150,9 @@ func (ep *Episode) Call(ctx context.Context, name, arguments string) (text strin
 
 	limits := &ep.environment.Limits
 	ep.lastUsed = ep.environment.Now()
-	if ep.fault == nil && ep.lastUsed.Sub(ep.started) > limits.Age {
-		ep.fault = &Fault{FaultExpired, fmt.Sprintf("the episode took longer than %s", limits.Age)}
+	timeLeft := limits.Age - ep.lastUsed.Sub(ep.started)
+	if ep.fault == nil && timeLeft < 0 {
+		ep.fault = expired(limits)
 	}
 	switch {
 	case ep.fault != nil:
@@ -167,9 +168,14 @@ func (ep *Episode) Call(ctx context.Context, name, arguments string) (text strin
 		Type:     "function",
 		Function: model.Function{Name: name, Arguments: arguments},
 	}
-	answer, lost := ep.runCall(ctx, call)
+	limited, cancel := context.WithTimeout(ctx, timeLeft)
+	defer cancel()
+	answer, lost := ep.runCall(limited, call)
 	if ctx.Err() != nil { // an interrupted search has no answer
 		return "", nil, ctx.Err()
+	}
+	if limited.Err() != nil {
+		lost = expired(limits)
 	}
 	if lost != nil {
 		ep.fault = lost
@@ -203,6 +209,11 @@ func (ep *Episode) Finish(ctx context.Context, replies []Reply) (Verdict, error)
 	ep.calls = nil
 	ep.closeSession()
 	return v, nil
+}
+
+// expired returns the fault of an episode that took longer than its limits allow.
+func expired(limits *Limits) *Fault {
+	return &Fault{FaultExpired, fmt.Sprintf("the episode took longer than %s", limits.Age)}
 }
 
 // FlagOtherCalls is the flag of an episode whose replies, by the trainer's account, have

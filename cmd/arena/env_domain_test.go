@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -64,6 +65,13 @@ func ticketDesk(t *testing.T, key string) *httptest.Server {
 		})
 		mcp.AddTool(s, &mcp.Tool{Name: "list_all"}, func(context.Context, *mcp.CallToolRequest, listing) (*mcp.CallToolResult, any, error) {
 			return text(strings.Repeat("TK-9 ", 1<<18)), nil, nil
+		})
+		mcp.AddTool(s, &mcp.Tool{Name: "wait"}, func(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+			select {
+			case <-ctx.Done():
+			case <-t.Context().Done(): // the server waits for its calls when it closes
+			}
+			return nil, nil, errors.New("it took too long")
 		})
 		mcp.AddTool(s, &mcp.Tool{Name: "done"}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
 			return text("bye"), nil, nil
@@ -344,5 +352,33 @@ func TestADomainIsTrainedWithTheSameFiles(t *testing.T) {
 	row, err := os.ReadFile(filepath.Join(exported, "env", "train.jsonl"))
 	if err != nil || gjson.GetBytes(row, "prompt.0.content").Str != "You are the desk." {
 		t.Errorf("the system prompt is not the first message: %.300s, %v", row, err)
+	}
+}
+
+// TestAToolThatHangsEndsWithTheEpisode: a tool that never answers masks the sample when the time of
+// the episode is over.
+func TestAToolThatHangsEndsWithTheEpisode(t *testing.T) {
+	t.Parallel()
+	domain, problems := writeTickets(t, t.TempDir(), 1)
+	address, _ := serveTickets(t, "--domain", domain, "--mcp", ticketDesk(t, "").URL, "--problems", problems, "--episode-timeout", "300ms")
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := &http.Client{Jar: jar}
+	for _, want := range []struct{ path, body, text string }{
+		{"/seed_session", `{"problem_id":"p0"}`, `"problem_id":"p0"`},
+		{"/wait", `{}`, `"failure_kind":"episode_expired"`},
+		{"/verify", `{}`, `"mask_sample":true`},
+	} {
+		res, err := client.Post(address+want.path, "application/json", strings.NewReader(want.body)) //nolint:noctx // the server ends it
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		if err != nil || !strings.Contains(string(b), want.text) {
+			t.Errorf("%s: %s %s, %v", want.path, res.Status, b, err)
+		}
 	}
 }
