@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "write the generated pages anew")
 
 const reasonsHead = `# The reasons for which a record or a row is left out
 
-Written from the code by ` + "`go test . -run ReasonsPage -update`" + `.
+This page is written from the code by ` + "`go test . -run ReasonsPage -update`" + `.
 
 If a command leaves out records or rows, its counts name the reason by the words in the first column. The column *stage* names the steps of a build or import, and the other
 commands, that use the word. If a check of the filter rejects nothing by itself, its word describes how a scripted attempt was made. The column

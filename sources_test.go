@@ -15,7 +15,7 @@ import (
 
 const sourcesHead = `# What other tools write, and what of it is kept
 
-Written from the readers by ` + "`go test . -run SourcesPage -update`" + `; ` + "`arena list formats`" + ` shows the table as well.
+This page is written from the readers by ` + "`go test . -run SourcesPage -update`" + `; ` + "`arena list formats`" + ` shows the table as well.
 A sample of each format is in traces/testdata/formats.
 
 arena recognises a format by the content of a file. From every format arena keeps messages, calls, tool results and reasoning. An attempt with images

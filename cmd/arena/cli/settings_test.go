@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "write the pages anew")
 // The page's frame; the table between is written from the code.
 const configurationHead = `# The configuration of a build
 
-Written from the code by ` + "`go test ./cmd/arena/cli -run ConfigurationPage -update`" + `.
+This page is written from the code by ` + "`go test ./cmd/arena/cli -run ConfigurationPage -update`" + `.
 
 ` + "`arena build`, `stage`, `filter` and `recipe` take these keys from a YAML file (`--config FILE`) and one by one from `--set key=value`" + `.
 A key of ` + "`--set`" + ` overrides the file, and other flags override both. An unknown key is an error, and the message names the nearest known key. The manifest of a
@@ -31,7 +31,7 @@ the manifest records them under ` + "`instruments`" + `. The models of ` + "`--j
 [judges-llm.md](judges-llm.md).
 
 The column *reach* shows what a second build repeats after a change of the key. With ` + "`block`" + ` the build repeats everything: reading, filter, scores, judge and guard. With
-` + "`guard`" + ` it repeats the guard on stored rows, ranking and writing. With ` + "`corpus`" + ` the build repeats only ranking and writing, and judges no attempt again. With ` + "`none`" + ` the build repeats nothing.
+` + "`guard`" + ` the build repeats the guard on stored rows, ranking and writing. With ` + "`corpus`" + ` the build repeats only ranking and writing, and judges no attempt again. With ` + "`none`" + ` the build repeats nothing.
 
 | key | default | reach | meaning |
 |---|---|---|---|
