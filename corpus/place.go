@@ -92,8 +92,8 @@ func shardPath(s Stream, i, n int, ext string) string {
 	}
 }
 
-// schemas maps the name of each config and table to the fingerprint of its Parquet schema. The
-// key "rows" has the value SchemaVersion, the version of the row types.
+// schemas maps the name of each config and table to the fingerprint of its Parquet schema, for the
+// manifest. The key "rows" has the value SchemaVersion, the version of all row types.
 func schemas(shards []placed) map[string]string {
 	out := map[string]string{"rows": SchemaVersion}
 	for _, s := range shards {

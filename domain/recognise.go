@@ -11,7 +11,8 @@ import (
 )
 
 // minTools is the minimum number of a domain's tools that an attempt must declare or call to be
-// recognised by them. One name, such as search, is common to many domains.
+// assigned to this domain (kind of tasks) by its tools. One name, such as search, is common to many
+// domains.
 const minTools = 2
 
 // ErrSeveral reports that an attempt fits several domains equally well.

@@ -282,10 +282,10 @@ func (ep *Episode) replay(ctx context.Context, t rollout.Task) (*rollout.Result,
 	return result, rollout.Dialogue(result.Trace), nil
 }
 
-// matchCalls finds for each call in replies the executed call of the same name and arguments. It
-// returns the replies as turns to replay, each with the recorded search answers of its calls. Calls
-// of one reply may have been executed in any order. ok is false if a call with valid arguments was
-// not executed, or if an executed call is in no reply.
+// matchCalls assigns the calls that were executed in an episode to the replies in which the model
+// wrote them, by equal name and arguments. It returns the replies as turns to replay, each with the
+// stored search answers of its calls. Calls of one reply may have been executed in any order. ok is
+// false if a call with valid arguments was not executed, or if an executed call is in no reply.
 func matchCalls(replies []Reply, executed []executedCall) (past []rollout.Turn, ok bool) {
 	unmatched := slices.Clone(executed)
 	for i, r := range replies {

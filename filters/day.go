@@ -133,9 +133,9 @@ func (f *Filter) Revise(
 	return s
 }
 
-// pooledOdds is added to an attempt's log-odds of being agentic if they are positive and nearly all
-// other attempts of the agent are agentic. It offsets the low certainty of an attempt with few
-// calls.
+// pooledOdds is added to the log-odds that the model made an attempt's calls if they are positive
+// and the model made the calls of nearly all other attempts of the agent. An attempt with few calls
+// is less certain by itself.
 const pooledOdds = 2
 
 // revisedOdds returns the log-odds that the model made the calls of an attempt, after the filter's

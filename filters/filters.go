@@ -222,9 +222,9 @@ const (
 
 var allAxisReasons = []string{ReasonScripted, ReasonUnknown, ReasonUncertain, ReasonFixed}
 
-// axisReasons returns the code of the reason to reject an attempt for its axis (who made the
-// calls), its confidence or its agent's adaptivity, as a list of one. It returns nil if the
-// configuration accepts all three.
+// axisReasons returns why an attempt is rejected for who made its calls, as a list with one code: a
+// program made them, it is unknown or too uncertain who did, or the agent's calls depend too little
+// on results. It returns nil if the configuration accepts the attempt.
 func (f *Filter) axisReasons(s *arena.Structure) []string {
 	switch s.Axis {
 	case arena.AxisScripted:

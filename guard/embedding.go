@@ -146,9 +146,9 @@ func (t *EmbeddingTier) judge(text string, vector []float32, f *Finding) {
 	}
 }
 
-// consistent returns the index in t.vectors of the protected request whose embedding has the
-// highest cosine with vector, and that cosine. Only cosines above t.limits.cosine count, and only
-// requests that no number of the text contradicts. The index is -1 if there is none.
+// consistent returns the index in t.vectors of the protected request whose embedding is most
+// similar to vector, the embedding of text, and their cosine. Only cosines above t.limits.cosine
+// count, and only requests that no number in text contradicts. The index is -1 if there is none.
 func (t *EmbeddingTier) consistent(text string, vector []float32) (at int, cosine float64) {
 	at = -1
 	cosine = t.limits.cosine

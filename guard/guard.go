@@ -240,16 +240,16 @@ func strongerOutside(best, f Finding) Finding {
 	return stronger(best, f.withoutUnreadable())
 }
 
-// withoutUnreadable returns a copy of f with Unreadable set to false, since only an unreadable
-// request is reported.
+// withoutUnreadable returns a copy of f with Unreadable set to false. The report counts only
+// requests that the guard cannot read, and f is about another text of the row.
 func (f Finding) withoutUnreadable() Finding {
 	f.Unreadable = false
 	return f
 }
 
-// checkModelText checks a text of the model or of metadata. Encodings such as base64 are undone
-// only to search for item ids and titles; the other tiers read the text in plain letters. label
-// describes the text in the evidence.
+// checkModelText checks whether a text of the model or of metadata repeats a protected problem.
+// Encodings such as base64 are undone only to search for item ids and titles; the other comparisons
+// read the text in plain letters. label describes the text in the evidence.
 func (g *Guard) checkModelText(label, text string) Finding {
 	f := g.index().spec.check(label, text, g.bank)
 	if f.Drop || len(text) < minRequestBytes {
@@ -329,9 +329,9 @@ func (g *Guard) checkLexical(text string, minCover float64) Finding {
 	return f
 }
 
-// stronger returns the stronger of two findings: a drop before none, then the higher score, then
-// the finding that is Same, since a row that repeats a request belongs to that problem and not to
-// another one with the same item. In the result, Unreadable is set if either finding has it, and
+// stronger returns the stronger of two findings (results of checking a row): a drop before none,
+// then the higher score, then the one that is Same, which means that every constraint of the row
+// agrees with the protected problem. In the result, Unreadable is set if either finding has it, and
 // Same if either has it about the same problem.
 func stronger(a, b Finding) Finding {
 	swap := b.Score > a.Score || b.Score == a.Score && b.Same && !a.Same

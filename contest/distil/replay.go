@@ -180,9 +180,9 @@ func (r *Round) replay(flags []Flag) Replay {
 	return p
 }
 
-// stability returns the share of bootstrap samples of the round's prompts in which the rule has
-// the same winner as with all prompts. Only KLs are resampled, since no file has the axes of a
-// composite score by item.
+// stability returns how much a round's decision depends on which prompts were sampled: the share of
+// bootstrap samples of the prompts in which the rule has the same winner as with all prompts. Only
+// the KLs are resampled, since the files have the other parts of a composite score as means only.
 func (r *Round) stability(
 	king *Student,
 	winner string,

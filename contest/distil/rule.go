@@ -226,8 +226,8 @@ func (r *Rule) composite(s *Student) float64 {
 	return python.Round(float64(r.Bottom*worst)+float64((1-r.Bottom)*sum/total), 4)
 }
 
-// isBetter reports whether challenger a ranks above b: by a higher composite score if the rule
-// is composite, otherwise by a lower KL.
+// isBetter reports whether challenger a ranks above b. If the rule is composite (a score of several
+// parts), the higher composite score is better, otherwise the lower KL.
 func (r *Rule) isBetter(a, b *Student) bool {
 	if r.Kind == Composite {
 		return r.composite(a) > r.composite(b)

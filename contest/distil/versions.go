@@ -46,8 +46,9 @@ func readVersions() []Version {
 	return versions
 }
 
-// ruleAt returns the rule in force at a time in seconds since 1970, and the text "date". It
-// returns nil and "" for the time 0 and for times before the first version.
+// ruleAt returns the rule that was in force at a time in seconds since 1970. from is how the rule
+// is known, always "date". It returns nil and "" for the time 0 and for times before the first
+// version.
 func ruleAt(seconds int64) (r *Rule, from string) {
 	for i := range Versions {
 		if seconds >= Versions[i].Since.Unix() {

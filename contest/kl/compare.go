@@ -169,8 +169,9 @@ func Compare(teacher, student iter.Seq2[*Row, error], vocabulary int) (*Report, 
 	}
 }
 
-// add compares the rows of the teacher and the student for one position and adds the result. It
-// returns an error if they differ in prompt, position, network or vocabulary.
+// add compares the probabilities of teacher and student for the next token at one position, and
+// adds the result to the report. It returns an error if the two rows differ in prompt, position,
+// network (the main one or a test network) or vocabulary.
 func (r *Report) add(t, s *Row) error {
 	switch {
 	case t.Prompt != s.Prompt || t.Position != s.Position:
@@ -243,9 +244,9 @@ func unseen(r *Row, support []Token) float64 {
 	return max(0, p)
 }
 
-// checkVocabulary returns an error if a row has a token id outside of the vocabulary, or if it
-// has all tokens but another number of them. If the size of the vocabulary is unknown, the first
-// row with all tokens sets it.
+// checkVocabulary returns an error if a row does not fit the vocabulary: it has a token id outside
+// of it, or probabilities for all tokens but of another number. If the size of the vocabulary is
+// unknown, the first row with all tokens sets it.
 func (r *Report) checkVocabulary(row *Row) error {
 	if row.Full != nil {
 		r.Vocabulary = cmp.Or(r.Vocabulary, len(row.Full))

@@ -126,8 +126,8 @@ func (s *stream) rollout() int64 {
 	return s.row.Sampled.Rollout + 1
 }
 
-// mayBeRun reports whether the stream can be a run of `arena eval`: its current row is from a
-// run, or there are no more rows.
+// mayBeRun reports whether the stream's file can be a run of `arena eval`: its current row is from
+// a run, or there are no more rows and so nothing contradicts it.
 func (s *stream) mayBeRun() bool {
 	return s.row == nil || s.row.Sampled != nil
 }

@@ -148,9 +148,9 @@ const (
 	thinkClose = "\n</think>\n\n"
 )
 
-// thinking returns the mean log-probability that a model gives to the tokens of the reference's
-// continuation: with is after the model's own thinking about the prompt, without after an empty
-// thinking.
+// thinking measures how much a model's own thinking helps it to predict the reference's
+// continuations of prompts. Both results are mean log-probabilities of the tokens of the
+// continuations: with after the model's thinking about the prompt, without after an empty thinking.
 func (a *asker) thinking(ctx context.Context, m *Model, rows []row) (with, without float64, err error) {
 	thought := make([]float64, len(rows))
 	empty := make([]float64, len(rows))

@@ -52,8 +52,9 @@ func (c *Commitment) checkTiming(closes *time.Time) []Finding {
 	return append(findings, newFinding("round_by_rule", isFirst, detail))
 }
 
-// checkBeacon checks that the recorded signature is quicknet's for the recorded round, and that
-// the recorded randomness is the hash of the signature.
+// checkBeacon checks the public randomness from which the seed of the race is computed. The
+// recorded signature must be that of drand's chain quicknet for the recorded round, and the
+// recorded randomness must be the hash of the signature.
 func (c *Commitment) checkBeacon() []Finding {
 	if c.Signature == "" {
 		return []Finding{{"beacon", Unknown, "not recorded yet"}}
@@ -74,8 +75,9 @@ func (c *Commitment) checkBeacon() []Finding {
 	}
 }
 
-// isSignedBy reports whether the drand network with this public key (in hex) signed the round.
-// Its signatures must be unchained and in G1.
+// isSignedBy reports whether signature is that of a chain of the randomness service drand for the
+// round. key is the chain's public key in hex. The signatures of the chain must be unchained and in
+// the group G1.
 func isSignedBy(key string, round uint64, signature []byte) bool {
 	text, err := hex.DecodeString(key)
 	if err != nil {

@@ -114,9 +114,9 @@ func pooledSD(groups [][]float64) (sd float64, freedom int) {
 	return math.Sqrt(sum / float64(freedom)), freedom
 }
 
-// addIntervals sets for each agent Interval, the 95 % interval of its score, and Best, the
-// probability that its true score is the highest. It sets neither for any agent if the spread of
-// scores is unknown or 0, or if some agent has no observations.
+// addIntervals sets two values for each agent: Interval, the 95 % interval of its score, and Best,
+// the probability that its true score is the highest. It sets them for no agent if it is unknown
+// how much scores of one agent vary, or if some agent has no observations.
 func (s *Standings) addIntervals() {
 	hasNone := func(a Agent) bool { return s.observations(&a) == 0 }
 	if s.Freedom == 0 || s.Spread == 0 || slices.ContainsFunc(s.Agents, hasNone) {

@@ -175,9 +175,10 @@ func resultText(result arena.Raw) string {
 	return text
 }
 
-// normalizeArguments returns a call's arguments as compact JSON with sorted keys. Null arguments
-// are omitted unless the schema allows null. Numbers keep their digits. The error is an *Unfit
-// if the arguments are not a JSON object.
+// normalizeArguments returns a call's arguments as compact JSON with sorted keys, so that equal
+// calls have equal texts. Null arguments are omitted unless the schema allows null. Numbers keep
+// their digits. The error is an *Unfit (the messages cannot become a training row) if the arguments
+// are not a JSON object.
 func normalizeArguments(c arena.Call, schema Schema) (json.RawMessage, error) {
 	d := json.NewDecoder(strings.NewReader(string(c.Arguments)))
 	d.UseNumber()

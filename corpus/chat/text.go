@@ -137,8 +137,8 @@ func SourceHarness(t *arena.Trace, d *arena.Dialogue) (h arena.Harness, derived 
 // schema that allows any type, since a few calls do not show which types a tool accepts.
 type argumentNames map[string]struct{}
 
-// undeclaredTools returns the tools that a dialogue calls but that are not in declared, each
-// with the names of the arguments in the calls.
+// undeclaredTools returns the tools that a dialogue calls although they are not in declared, so
+// that definitions can be made for them. Each has the names of the arguments in its calls.
 func undeclaredTools(d *arena.Dialogue, declared Schema) map[string]argumentNames {
 	out := map[string]argumentNames{}
 	for _, turn := range d.Turns {

@@ -88,9 +88,10 @@ func (f *fitter) fit(r *row) error {
 	return nil
 }
 
-// counterFor returns the counter with which to count the tokens of a row again, nil to keep the
-// stored number. If there is no counter but a redactor, numbers that were estimated from the
-// length of the text are estimated again, because redaction may have changed the length.
+// counterFor returns what counts the tokens of a row again, nil to keep the stored number. This is
+// the counter that the options select. Without one, if rows are redacted and the stored number was
+// estimated from the length of the text, it is an estimator, because redaction may have changed the
+// length.
 func (f *fitter) counterFor(s *rows.SFT) rows.Counter {
 	if f.counter != nil {
 		return f.counter

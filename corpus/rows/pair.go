@@ -25,8 +25,9 @@ type Candidate struct {
 	Completion []Msg
 }
 
-// score returns the value from 0 to 1 by which attempts are compared: 0.5 for success, plus half
-// the judge's grade. A success therefore counts at least as much as any grade.
+// score returns the value from 0 to 1 by which the attempts at a problem are compared for
+// preference pairs: 0.5 for success, plus half the judge's grade. A success therefore counts at
+// least as much as any grade.
 func (c *Candidate) score() float64 {
 	s := 0.0
 	if c.Success {

@@ -223,8 +223,8 @@ func (s *server) handleVerify(
 	writeJSON(w, http.StatusOK, rewardedRow(row, verdict))
 }
 
-// rewardedRow returns a copy of a request's JSON object with the reward of the episode, its parts,
-// its score and its flags added.
+// rewardedRow returns a copy of a request's JSON object, to which the reward of the episode is
+// added, with its parts, the scores of the answer, and flags for signs of reward hacking.
 func rewardedRow(row map[string]json.RawMessage, v environment.Verdict) map[string]any {
 	out := answerRow(row)
 	out["reward"] = v.Reward.Total

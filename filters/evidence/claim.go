@@ -82,9 +82,9 @@ func (l *ProxyLog) matchClaims(claims []Claim, s *scratch) {
 	}
 }
 
-// claimDispatches assigns logged requests to claims[i], a call of the dialogue. The requests
-// must match by the relation related, and have no call yet. Only the first one is assigned,
-// unless the call's tool needs several requests.
+// claimDispatches assigns logged requests to claims[i], the call of the dialogue that they carry
+// out. The requests must match the call by the test related, and not be assigned yet. Only the
+// first one is assigned, unless the call's tool needs several requests.
 func (l *ProxyLog) claimDispatches(claims []Claim, i int, related relation) {
 	c := &claims[i]
 	if !c.Act.Tool.IsCatalogue() {
@@ -112,9 +112,10 @@ func (l *ProxyLog) claimDispatches(claims []Claim, i int, related relation) {
 	}
 }
 
-// compareResult compares the result of claims[i], a call of the dialogue, with the log. It sets
-// Phantom if no logged request returned the result, and Edited if the proxy returned a different
-// one. Only searches and item details are examined.
+// compareResult compares the result that the dialogue shows for claims[i], one of its calls, with
+// the proxy's log. It sets Phantom if no logged request returned that result, so that it was
+// invented, and Edited if the proxy returned a different one. Only searches and item details are
+// examined.
 func (l *ProxyLog) compareResult(claims []Claim, i int, s *scratch) {
 	c := &claims[i]
 	if c.Act.Tool != ToolFind && c.Act.Tool != ToolView {
@@ -136,9 +137,9 @@ func (l *ProxyLog) compareResult(claims []Claim, i int, s *scratch) {
 	c.Edited = l.isEdited(c, i, s)
 }
 
-// isRemembered reports whether a client may have taken the result of c, a call without a logged
-// request, from its cache. That is so if an earlier call with a logged request is equal to c, or if
-// c opens items and the log has a request for the details of each item in its result.
+// isRemembered reports whether a client may have taken the result of c, a call for which the log
+// has no request, from its cache. That is so if an earlier call with a logged request is equal to
+// c, or if c opens items and the log has a request for the details of each item in its result.
 func (l *ProxyLog) isRemembered(earlier []Claim, c *Claim) bool {
 	if slices.ContainsFunc(earlier, func(e Claim) bool {
 		return e.Dispatch >= 0 && e.Act.SameRequest(&c.Act)
@@ -153,10 +154,10 @@ func (l *ProxyLog) isRemembered(earlier []Claim, c *Claim) bool {
 	return c.Act.Tool == ToolView && !slices.ContainsFunc(c.Shown, wasNotViewed)
 }
 
-// isEdited reports whether the result of call c, at this index of the dialogue, contradicts the
-// log. It is compared with the logged answers to the call's own requests, to equal requests, and
-// to requests for any of its items. A contradiction in the last item is ignored if the
-// client truncated the result.
+// isEdited reports whether the result that the dialogue shows for call c contradicts the log, so
+// that the client changed it. index is the call's index in the dialogue. The result is compared
+// with the logged answers to the call's own requests, to equal requests, and to requests for any of
+// its items. A contradiction in the last item is ignored if the client truncated the result.
 func (l *ProxyLog) isEdited(c *Claim, index int, s *scratch) bool {
 	s.candidates = s.candidates[:0]
 	sharesItem := func(ids []string) bool {
@@ -193,9 +194,10 @@ func (c *Claim) isTruncated() bool {
 	return !cursor.Valid(c.Call.Result.Text())
 }
 
-// isContradicted reports whether none of the logged requests returned the item as the result
-// of c shows it. It returns false if there are no requests, or if the items of one are
-// unknown. If an answer was not logged, only item ids are compared.
+// isContradicted reports whether an item looks different in the log than in the result of c, a call
+// of the dialogue: none of the logged requests in dispatches returned it with the same title and
+// price. It returns false if there are no requests, or if the items of one are unknown. If an
+// answer was not logged, only item ids are compared.
 func (c *Claim) isContradicted(id string, dispatches []*Dispatch) bool {
 	known := false
 	for _, d := range dispatches {

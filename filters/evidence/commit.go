@@ -42,9 +42,10 @@ func (a *Attempt) CommitReply(c *Claim) int {
 	return 0
 }
 
-// isCommitOf reports whether a call in a model's reply commits all items of ids,
-// and possibly more. If ids is empty, the call must commit to no items. A call of an unknown
-// tool counts too, unless a logged request carried it out.
+// isCommitOf reports whether named, a call in a model's reply, gives the answer with all items of
+// ids, and possibly more. If ids is empty, the call must have no items. A call of an unknown tool
+// counts too, unless a logged request carried it out, since a call that gives the answer is not
+// sent to the tool server.
 func isCommitOf(named *Act, ids []string) bool {
 	if len(ids) == 0 {
 		return named.Tool == ToolCommit && len(named.IDs) == 0

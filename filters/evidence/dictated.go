@@ -9,9 +9,10 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// countDictated counts the logged requests that a prompt dictates: the messages since the
-// model's last answer contain the tool's name and all values, and the model's reply repeats
-// them. total counts the requests that were asked for by a reply whose prompt was logged.
+// countDictated counts the logged requests that a prompt dictates, so that the model only repeats
+// them: the messages since the model's last answer contain the tool's name and all values, and the
+// model's reply has the same. total counts the requests that were asked for by a reply whose prompt
+// was logged.
 func (a *Attempt) countDictated() (dictated, total int) {
 	for i := range a.Log.Dispatches {
 		d := &a.Log.Dispatches[i]

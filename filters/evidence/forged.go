@@ -168,8 +168,9 @@ func (a *Attempt) causalOrder() causality {
 	return c
 }
 
-// isOutOfOrder reports whether, by the log's times, a reply was requested from the model before the
-// logged request j-1 ended or after the logged request j started, by more than the tolerance Slack.
+// isOutOfOrder reports whether the log's times contradict that a reply is between the logged
+// requests j-1 and j: the reply was requested from the model before request j-1 ended or after
+// request j started, by more than the tolerance Slack.
 func (a *Attempt) isOutOfOrder(reply, j int) bool {
 	start := a.Log.Replies[reply].Start
 	dispatches := a.Log.Dispatches

@@ -82,9 +82,9 @@ func (a *Attempt) learnFrames(depth int) bool {
 	return true
 }
 
-// offersChoices reports whether the client chose from a list of calls in a reply: after a call that
-// was sent, the reply has further calls with the same depth words before their values, at least as
-// many as requests were sent after the reply.
+// offersChoices reports whether replies list several calls and the client chose which to send. That
+// is so if a reply has, after a call that was sent, further calls with the same depth words before
+// their values, at least as many as requests were sent after the reply.
 func (a *Attempt) offersChoices(depth int) bool {
 	forms := map[string]bool{}
 	requests := map[int]int{} // requests by reply
@@ -131,9 +131,9 @@ func (a *Attempt) asksToBuy(reply int, answer *Claim) bool {
 	return false
 }
 
-// mentions reports whether the last reply, or a reply after the last request to the tool server,
-// contains the items of an answer in any form. It also reports true if the last reply says to
-// buy the item that was opened last.
+// mentions reports whether the model itself chose an answer: the last reply, or a reply after the
+// last request to the tool server, contains the items of the answer in any form. It also reports
+// true if the last reply says to buy the item that was opened last.
 func (a *Attempt) mentions(answer *Claim) bool {
 	last := len(a.Log.Replies) - 1
 	first := last
@@ -163,8 +163,9 @@ func (r Reply) hasKnownForm() bool {
 	})
 }
 
-// addCall adds req, which was written in the notation of the agent's author, to the calls of a
-// reply. It adds nothing if the reply already has a call of the same tool, words and items.
+// addCall adds req, a call that a reply contains in the notation of the agent's author, to the
+// calls of the reply. It adds nothing if the reply already has a call of the same tool, words and
+// items.
 func (r *Reply) addCall(req *Act) {
 	if slices.ContainsFunc(r.Named, func(n Act) bool {
 		return n.sameSubject(req)
@@ -201,8 +202,9 @@ func (f *frames) count() int {
 	})
 }
 
-// frame returns up to depth words before the last place where a reply has the words or items of the
-// request req. It returns "" if the reply does not contain them, or only within a sentence.
+// frame returns the words that introduce the request req in a reply, such as "search" in
+// search[lamp]: up to depth words before the last place with the request's words or items. It
+// returns "" if the reply does not contain these, or only within a sentence.
 func (a *Attempt) frame(reply int, req *Act, depth int) string {
 	return a.lastFrame(reply, req, depth).words
 }
@@ -229,8 +231,8 @@ func (a *Attempt) lastFrame(reply int, req *Act, depth int) framedCall {
 	return call
 }
 
-// newestListFor returns the items of the newest search result before a reply was requested
-// from the model, nil if there is none.
+// newestListFor returns the items that the model could choose from when it wrote a reply: those of
+// the newest search result before the reply was requested. It returns nil if there is none.
 func (a *Attempt) newestListFor(reply int) []string {
 	return a.newestList(a.Log.Replies[reply].Start)
 }

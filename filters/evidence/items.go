@@ -55,7 +55,7 @@ func (a *Attempt) responseTo(d *Dispatch) arena.Raw {
 	return d.Call.Response
 }
 
-// wasShown reports whether any logged request returned the item with this id.
+// wasShown reports whether any answer of the tool server in the log contains the item with this id.
 func (a *Attempt) wasShown(id string) bool {
 	return slices.ContainsFunc(a.Log.Dispatches, func(d Dispatch) bool {
 		return slices.Contains(d.items, id)
@@ -101,9 +101,9 @@ func (a *Attempt) viewedItems(d *Dispatch) []string {
 	return a.scratch.filterShown(d.Act.IDs, listed, answer)
 }
 
-// countInvented counts the items in calls of the dialogue that are in no earlier result, no logged
-// answer and not in the customer's request. named is the number of those that a call in a reply
-// contains, so that the model itself made them up.
+// countInvented counts the items in calls of the dialogue that nobody showed: they are in no
+// earlier result, in no logged answer and not in the customer's request. named is the number of
+// those that a call in a reply contains, so that the model itself made them up.
 func (a *Attempt) countInvented() (invented, named int) {
 	for i := range a.Claims {
 		c := &a.Claims[i]

@@ -240,9 +240,9 @@ func Endpoint(path string) string {
 // rejected.
 const MaxCalls = 1024
 
-// collectEntries returns up to MaxCalls log entries of a trace, without diagnostic ones. timed
-// reports whether all entries have a time: they are then ordered by time, otherwise in their
-// recorded order.
+// collectEntries returns up to MaxCalls entries of the proxy's log in a trace. Entries of kind
+// "attempt", which only serve diagnosis, are left out. timed reports whether all entries have a
+// time: they are then ordered by time, otherwise in their recorded order.
 func (s *scratch) collectEntries(t *arena.Trace) (entries []entry, timed bool) {
 	entries = s.entries
 	timed = true

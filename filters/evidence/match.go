@@ -40,8 +40,9 @@ func (l *ProxyLog) linkDispatches() {
 	}
 }
 
-// discardCopies discards the calls of replies that the log contains twice. A copy has the id of
-// an earlier reply or, if the server gives all replies the same id, the same id and text.
+// discardCopies removes the calls of replies that the log contains twice, so that a copied reply is
+// no evidence that the model asked for a request. A copy has the id of an earlier reply or, if the
+// server gives all replies the same id, the same id and text.
 func (l *ProxyLog) discardCopies() {
 	constant := l.hasConstantID()
 	for i := range l.Replies {
@@ -177,8 +178,8 @@ func (l *ProxyLog) useNamed(
 	return false
 }
 
-// takePart handles a request req for some items of the call named, since clients open items one by
-// one: it removes the items of req from named and returns true if any remain to be opened. For
+// takePart handles a logged request req for some items of the call named, since clients open items
+// one by one. It removes these items from named and returns true if any remain to be opened. For
 // tools that do not open items it changes nothing and returns false.
 func takePart(named, req *Act) bool {
 	takesSome := named.Tool == ToolView || named.Tool == ToolOther
@@ -227,9 +228,10 @@ func (l *ProxyLog) useMerged(d *Dispatch, first, last int) bool {
 // client of the sandbox tries at most ten times.
 const maxRetries = 10
 
-// linkRetry finds the newest equal request before the logged request i, at most maxRetries requests
-// back, and copies the reply that asked for it. It returns true if a reply asked for that earlier
-// request, and false if none did or there is no equal request.
+// linkRetry finds out whether the logged request i repeats a failed one: it finds the newest equal
+// request before it, at most maxRetries requests back, and copies the reply that asked for it. It
+// returns true if a reply asked for that earlier request, and false if none did or there is no
+// equal request.
 func (l *ProxyLog) linkRetry(i int) bool {
 	d := &l.Dispatches[i]
 	for j := i - 1; j >= 0 && j >= i-maxRetries; j-- {

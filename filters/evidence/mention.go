@@ -8,8 +8,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// mention is how much of a tool request a model's reply contains: nothing, a part, or the tool's
-// name and all values.
+// mention is how much of a logged tool request the text of a model's reply contains: nothing, a
+// part, or the tool's name and all values. It decides whether the model asked for the request if no
+// call can be read in the reply.
 type mention uint8
 
 const (

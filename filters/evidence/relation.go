@@ -6,8 +6,9 @@ import "slices"
 // in a reply or in the dialogue. Each relation allows the client another kind of change.
 type relation func(named, req *Act) bool
 
-// linkRelations are the ways in which a logged request may match a call in a reply (equal,
-// shortened …), the surest first, each with the link that it shows.
+// linkRelations are the tests of whether a logged request carries out a call in a reply: it is
+// equal, or the client changed it in a certain way, such as by removing words. The surest test
+// comes first. Each has the link (how the model asked for the request) that it shows.
 var linkRelations = [...]struct {
 	related relation
 	link    Link

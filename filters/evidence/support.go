@@ -88,10 +88,10 @@ func (a *Attempt) countNumber(number string, earlier, end int) (cites bool) {
 	return cites
 }
 
-// isGrounded reports whether the results of the calls a.Claims[:results] contain a number of a
-// thought in another form, since models round and clients shorten what they show: without its
-// decimals or final zeros, as a price that it rounds up, or in the tool server's logged answer
-// only.
+// isGrounded reports whether a number of a thought comes from a result although it is not there
+// literally, since models round and clients shorten what they show. The results of the calls
+// a.Claims[:results] have it without its decimals or final zeros, as a price that it rounds up, or
+// only in the answer that the proxy logged.
 func (a *Attempt) isGrounded(number string, results int) bool {
 	integer, _, _ := strings.Cut(number, ".")
 	if len(integer) < 3 {
@@ -104,8 +104,9 @@ func (a *Attempt) isGrounded(number string, results int) bool {
 	return err == nil && a.resultContains(strconv.Itoa(n-1)+".", results)
 }
 
-// logContains reports whether text is in the tool server's logged answer to one of the calls
-// a.Claims[:results]. It skips answers that the dialogue shows unchanged.
+// logContains reports whether text is in an answer that the tool server gave to one of the
+// dialogue's calls a.Claims[:results], as the proxy logged it. It skips answers that the dialogue
+// shows unchanged, since those are searched there.
 func (a *Attempt) logContains(text string, results int) bool {
 	for i := range a.Claims[:results] {
 		if a.Claims[i].Dispatch < 0 {

@@ -171,8 +171,9 @@ func HarnessTools(harness string, extra Tools) Tools {
 	return tools
 }
 
-// roleFor returns the role of the named tool. A tool that is not in the harness (the configured set
-// of tools) is ToolAsk if the log contains it, else ToolOther.
+// roleFor returns the role of the named tool: what it does (search, open items …) and which
+// arguments matter. A tool that is not in the harness (the configured set of tools) is ToolAsk if
+// the log contains it, else ToolOther.
 func (s *scratch) roleFor(name string) Role {
 	r, ok := s.harness[name]
 	if !ok && slices.Contains(s.proxied, name) {

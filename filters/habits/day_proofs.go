@@ -93,8 +93,8 @@ var prescientAttempts = &Count{
 // the answer). Customers ask for at most three or four.
 const maxTaken = 8
 
-// addAnswer adds the hashes of up to maxTaken committed items to s. Items in a result or
-// in the customer's request are added to Taken, all others to Unseen.
+// addAnswer adds the items of the attempt's answer to s, up to maxTaken, as hashes: to Taken those
+// that a result or the customer's request contains, to Unseen all others.
 func (s *Sample) addAnswer(a *evidence.Attempt) {
 	if a.Commit == nil {
 		return

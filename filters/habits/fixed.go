@@ -41,8 +41,8 @@ var fixedPlan = Habit{
 	},
 }
 
-// rankOrderViews counts the calls that open items after a search, and among them those that
-// open the first items of its results.
+// rankOrderViews counts the calls that open items after a search, and among them those that open
+// the first items of its results, as a program that ignores results does.
 var rankOrderViews = &Count{
 	Name: "openings in rank order",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -111,9 +111,10 @@ func isListedFirst(
 	return shown, false
 }
 
-// areFirst returns first, whether ids are, in any order, the first len(ids) results of one search
-// before a.Claims[claim], and hasList, whether any search before that call has results. The order
-// of ids does not matter since a program can shuffle them easily.
+// areFirst returns first, whether ids are the first len(ids) results, in any order, of one search
+// before the call a.Claims[claim], as a program that ignores results would take them. hasList is
+// whether any search before that call has results. The order of ids does not matter, since a
+// program can shuffle them easily.
 func areFirst(
 	a *evidence.Attempt,
 	claim int,
@@ -154,8 +155,9 @@ func hasPlainTools(a *Agent) bool {
 	return r.Whole > 0 && r.Share() >= plainShare
 }
 
-// toolSequences counts attempts, and among them those with the sequence of tools that is most
-// frequent among attempts of the same size (see hashSize).
+// toolSequences counts an agent's attempts, and among them those with the sequence of tools that is
+// most frequent among attempts of the same size (see hashSize). If nearly all have it, a program
+// may have fixed the order.
 var toolSequences = &Count{
 	Name: "the commonest tools for the size",
 	marks: func(a *evidence.Attempt) []Mark {
@@ -189,9 +191,10 @@ var requestSequences = &Count{
 	},
 }
 
-// viewBreadths counts attempts that open items of a list, and among them those that always open the
-// same number of items, the most frequent such number of the agent. Calls that open all items of a
-// list are left out, since they leave no choice.
+// viewBreadths counts attempts that open items of a list, and among them those in which each call
+// opens the same number of items, the most frequent such number of the agent. A fixed number shows
+// that results do not matter. Calls that open all items of a list are left out, since they leave no
+// choice.
 var viewBreadths = &Count{
 	Name: "attempts that open as many each time",
 	marks: func(a *evidence.Attempt) []Mark {

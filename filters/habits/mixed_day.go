@@ -25,8 +25,9 @@ var mixedDay = Proof{
 }
 
 // mixedAttempts counts the attempts whose log has requests and replies, and among them those in
-// which the client chose the calls or rejected those of the model. An attempt with missing or
-// unreadable replies counts only if the other replies show that the client did so.
+// which the client did not do what the model wrote: it chose among the calls or rejected them. An
+// attempt with missing or unreadable replies counts only if the other replies show that the client
+// did so.
 var mixedAttempts = &Count{
 	Name: "attempts with something sent that no model wrote, or calls turned down",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -43,8 +44,9 @@ var mixedAttempts = &Count{
 	},
 }
 
-// firstCallsSent counts the replies with several calls of which the client sent only the first
-// or only the last, and among them those of which it sent the first.
+// firstCallsSent counts the replies with several calls of which the client sent only the first or
+// only the last, and among them those of which it sent the first. A client with a fixed rule sends
+// always the same one.
 var firstCallsSent = &Count{
 	Name: "lists of which the first call was sent, not the last",
 	ratio: func(a *evidence.Attempt) Ratio {
@@ -88,8 +90,8 @@ var shortenedSearches = &Count{
 	},
 }
 
-// namedRequests counts the logged requests for which the log decides whether a reply asked for
-// them, and among them those for which one did.
+// namedRequests counts the logged tool requests for which the log shows whether a reply of the
+// model asked for them, and among them those for which one did.
 var namedRequests = &Count{
 	Name: "requests that a reply named",
 	ratio: func(a *evidence.Attempt) Ratio {

@@ -192,10 +192,10 @@ func printCalibration(w io.Writer, c *filters.Calibration) error {
 	return t.Flush()
 }
 
-// printBin prints a row of the table that shows how reliable the filter's probabilities are: the
-// name of the range of probabilities b, the number of attempts in it, the mean probability, the
-// share that is labelled agentic, and the 95 % interval of that share. An empty range is not
-// printed.
+// printBin prints a row of the table that shows how reliable the filter's probabilities are. The
+// row is for the attempts for which the filter gave a probability in the range b that the model
+// made the calls. It has the name of the range, the number of attempts, their mean probability, and
+// the share, with a 95 % interval, of those that are labelled so. An empty range is not printed.
 func printBin(w io.Writer, name string, b *filters.Bin) {
 	if b.N == 0 {
 		return

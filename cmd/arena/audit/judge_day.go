@@ -153,8 +153,9 @@ func (d *judgeDay) identity() judges.Identity {
 	return d.Is
 }
 
-// isMeasured reports whether the judge was measured on the domain of an attempt. Models are asked in
-// every domain, since the user chose them.
+// isMeasured reports whether the judge may be used on an attempt. An offline judge is used only in
+// domains (kinds of tasks) in which it was measured and is good enough. Models are asked in every
+// domain, since the user chose them.
 func (d *judgeDay) isMeasured(t *arena.Trace, dialogue *arena.Dialogue) (bool, error) {
 	if d.Asks {
 		return true, nil
@@ -199,8 +200,8 @@ func (d *judgeDay) judgeSteps(
 	return d.Steps.Steps(ctx, t, dialogue)
 }
 
-// leavesRest reports whether err means that the budget or the time for requests is used up, so that
-// the next run judges the remaining attempts.
+// leavesRest reports whether err means that the budget or the time for requests is used up. This is
+// no failure of the run: the next run judges the remaining attempts.
 func leavesRest(err error) bool {
 	return errors.Is(err, llm.ErrBudget) || errors.Is(err, llm.ErrDeadline)
 }

@@ -88,8 +88,8 @@ func (u *Unread) Print(w io.Writer) {
 	}
 }
 
-// identity identifies an attempt by its id and the hash of its record. Two attempts with the
-// same id and different hashes collide.
+// identity identifies an attempt by its id and the hash of its record. Two attempts with the same
+// id and different hashes collide: one of them must get another id.
 type identity struct{ id, record string }
 
 // Read calls attempt for every attempt of an input, in order, and counts the records that could

@@ -303,9 +303,9 @@ func ShowCounts(s *cli.Streams, counts []export.Count) {
 	}
 }
 
-// preflight renders the rows of a finished export through chat templates, to find what is lost. It
-// uses Python, since the templates are written in Jinja and another implementation would prove
-// little.
+// preflight renders the rows of a finished export through chat templates, to find what a template
+// silently leaves out, such as tool calls or reasoning. It runs Python, since the templates are
+// written in Jinja and another implementation could render them differently.
 func preflight(
 	ctx context.Context,
 	s *cli.Streams,

@@ -70,9 +70,9 @@ func explain(
 	return cli.WriteText(s, f.out, l.Text(a))
 }
 
-// daysOf finds the trace files from which the corpus in dir was built. It searches the days (trace
-// folders) in named or, if there are none, those that the corpus's work folder lists and that still
-// exist.
+// daysOf finds the trace files from which the corpus in dir was built, so that its attempts can be
+// shown completely. It searches the days (folders of traces) in named or, if there are none, those
+// that the build recorded and that still exist.
 func daysOf(
 	ctx context.Context,
 	s *cli.Streams,
