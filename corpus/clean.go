@@ -57,8 +57,8 @@ func (c *cleaner) clean(row any) {
 }
 
 // isClean reports whether the string v needs no redaction: it is shorter than any secret, or the
-// redactor finds no secret in it. The redactor is that before clean exempts numbers that the row
-// declares as ids.
+// redactor finds no secret in it. Numbers that the row declares as ids are not exempted for this
+// check, so that a true result holds with and without exemptions.
 func (c *cleaner) isClean(v reflect.Value) bool {
 	text := v.String()
 	return len(text) < redact.Shortest || c.redactor.Text(text, redact.Counts{}) == text

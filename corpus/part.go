@@ -118,8 +118,9 @@ func (p *Part) create(
 	return &partFile{f, s, full, rel}, err
 }
 
-// add appends the description of a closed file to the part's list and returns it. decoded is the
-// size of the rows in bytes before encoding. schema is nil if the file is not a Parquet file.
+// add appends a finished file to the list of the part's files (the files that one worker wrote) and
+// returns its description. decoded is the size of the rows in bytes before encoding. schema is nil
+// if the file is not a Parquet file.
 func (p *Part) add(
 	f *partFile,
 	nRows, decoded int64,

@@ -23,9 +23,10 @@ type placed struct {
 	target string // path in the corpus, with forward slashes
 }
 
-// placeShards reads the file lists of the parts in the given folders and sets w.shards to their
-// files, each with its path in the corpus. It returns an error if two parts contain the same
-// table or single file, or if the shards of one config have different columns.
+// placeShards collects the files of a corpus from the folders that its workers wrote, the parts: it
+// sets w.shards to the files on their lists, each with its path in the corpus. It returns an error
+// if two parts contain the same table or single file, or if the shards of one config have different
+// columns.
 func (w *assembler) placeShards(parts []string) error {
 	total := map[Stream]int{}
 	for _, dir := range parts {

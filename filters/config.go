@@ -57,9 +57,9 @@ type Tool struct {
 	IDs   []string `yaml:"ids,omitempty"`
 }
 
-// harnessTools returns the tools by name whose calls the filter understands: those of the
-// configured harness, those of a domain, and those in the setting filter.tools. For tools of the
-// same name the setting has precedence, then the domain.
+// harnessTools returns, by name, the tools whose calls the filter understands: those of the
+// configured harness (a known set of tools), those of a domain, and those in the setting
+// filter.tools. For tools of the same name the setting has precedence, then the domain.
 func (c *Config) harnessTools(tools map[string]domain.Tool) evidence.Tools {
 	extra := evidence.ToolsOf(tools)
 	for name, t := range c.Tools {

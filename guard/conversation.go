@@ -43,8 +43,8 @@ func overMessages(f Finding) Finding {
 	return f
 }
 
-// windows returns runs of at least two consecutive texts, each run with a total length of at most
-// limit bytes and as long as possible.
+// windows returns runs of at least two consecutive texts, since a request may be split over several
+// texts. Each run has a total length of at most limit bytes and is as long as possible.
 func windows(parts []string, limit int) [][]string {
 	var out [][]string
 	lastEnd := 0

@@ -126,11 +126,14 @@ func (t *EmbeddingTier) embeddable(c Candidate) []string {
 	return out
 }
 
-// judge sets f to a drop if the text has the meaning of a protected request and no number of the
-// text contradicts that request: the cosine of their embeddings, or the lead of the nearest request
-// (how much its cosine exceeds the mean of the next ones), is higher than those of honest texts. A
-// text that the lexical tier cannot read is also dropped if its numbers agree with those of the
-// nearest request, since across languages cosines are lower, but their order is the same.
+// judge sets f to a drop if a text has the meaning of a protected request, by their embeddings. No
+// number in the text may contradict the request, and one of two figures must be higher than for
+// honest texts: their cosine, or how much it exceeds the mean cosine of the next most similar
+// requests.
+//
+// A text that the comparison of words cannot read, such as one in another language, is also dropped
+// if its numbers agree with those of the most similar request. Across languages all cosines are
+// lower, but their order is the same.
 func (t *EmbeddingTier) judge(text string, vector []float32, f *Finding) {
 	if at, cosine := t.consistent(text, vector); at >= 0 {
 		t.drop(f, at, "cosine %.4f, of honest texts at most %.4f; no number contradicts", cosine, t.limits.cosine)

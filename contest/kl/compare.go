@@ -289,8 +289,8 @@ func (r *Report) summarise() error {
 	return nil
 }
 
-// prompts computes the statistics of each prompt from the values that kl returns for its
-// positions.
+// prompts computes the statistics of each prompt over its positions. kl returns the KL at a
+// position in the form (way to compute it) that is summarised.
 func (r *Report) prompts(kl func(*Position) float64) []Prompt {
 	var prompts []Prompt
 	var values []float64

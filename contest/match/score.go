@@ -173,8 +173,9 @@ func (a *asker) thinking(ctx context.Context, m *Model, rows []row) (with, witho
 	return stats.Mean(thought), stats.Mean(empty), err
 }
 
-// likelihood returns the mean log-probability of the tokens of the reference's continuation,
-// after the prompt and the text between.
+// likelihood returns the mean log-probability that a model gives to the tokens of the reference's
+// continuation of a prompt. between is a text that is inserted between the prompt and the
+// continuation, such as a thinking.
 func (a *asker) likelihood(ctx context.Context, m *Model, r *row, between string) (float64, error) {
 	prefix, err := a.ask(ctx, m, completion{
 		Prompt:    r.text + between,

@@ -110,8 +110,9 @@ func readBank(fsys corpus.FS, source string, m *corpus.Manifest) ([]byte, error)
 	return b, m.CheckFile(corpus.BankName, b)
 }
 
-// assemble creates the exported corpus in dir from the finished parts of its profiles. It copies
-// bank.json from source, the corpus that was exported.
+// assemble creates the exported corpus in dir. parts are the folders to which the jobs wrote their
+// formats. It copies bank.json, the list of protected problems, from source, the corpus that was
+// exported.
 func assemble(
 	ctx context.Context,
 	fsys corpus.FS,

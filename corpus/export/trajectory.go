@@ -173,8 +173,9 @@ func formatMilliseconds(ms *int64) string {
 // MaxSessions is the maximum number of files that the Hub's viewer shows of a folder.
 const MaxSessions = 10_000
 
-// stsSink writes a sample of the attempts as session traces, one file for each. The hash of a
-// session's id decides whether it is in the sample, so that the order of rows has no influence.
+// stsSink writes session traces, a format in which people read attempts, one file for each attempt
+// of a sample. The hash of a session's id decides whether it is in the sample, so that the order of
+// rows has no influence.
 type stsSink struct {
 	job      *job
 	split    string

@@ -21,7 +21,8 @@ var licences = []struct {
 	{regexp.MustCompile(`(?i)^(deepseek-ai/)?deepseek-r1(-zero)?$`), "MIT"},
 }
 
-// licenceNote is the card's note on the table of licences.
+// licenceNote is a sentence on the dataset card, below the table of the licences of the models'
+// weights.
 const licenceNote = "\nThe licence is that of the model's weights, as their publisher's repository states it. Whether it also applies to texts that the model wrote is not decided here. \"Not known\" is no permission.\n"
 
 // licenceOf returns the licence of the weights of a model, Unknown for a model that is not in the

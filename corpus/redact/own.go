@@ -8,8 +8,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// prefixes are how the access tokens of known services begin. The rules of gitleaks need tokens
-// of an exact length, but a token that was cut off in a log is still a secret.
+// prefixes are the texts with which the access tokens of known services begin, such as those of API
+// keys. The rules of gitleaks need tokens of an exact length, but a token that was cut off in a log
+// is still a secret.
 var prefixes = []string{
 	"sk-", "sk_live_", "sk_test_", "pk_live_", "rk_live_", "rk_test_", "whsec_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "gldt-",
 	"glrt-", "xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xapp-", "hf_", "AIza", "ya29.", "npm_", "pypi-", "dop_v1_", "doo_v1_", "shpat_", "shpss_", "shpca_", "SG.",

@@ -65,9 +65,9 @@ func (v *verifier) parquet(
 	return v.rows(ctx, f, file)
 }
 
-// rows checks every row of a data file and adds a finding for each wrong one. The checks of a row
-// get the values of its text columns by column name. It returns an error only if reading fails or
-// ctx ends.
+// rows checks every row of a data file and adds a finding for each wrong one. It reads the text
+// columns of each row, since the checks need only these. It returns an error only if reading fails
+// or ctx ends.
 func (v *verifier) rows(
 	ctx context.Context,
 	f *corpus.FileEntry,

@@ -164,8 +164,8 @@ func (v *verifier) secrets(ctx context.Context) error {
 	return nil
 }
 
-// card compares the configs, paths and counts on the card with the shards in the manifest. It
-// does so even if the card's hash is wrong, to report what was changed.
+// card compares the configs, paths and counts on the dataset card with the shards in the manifest.
+// It does so even if the card's hash is wrong, to report what was changed.
 func (v *verifier) card() {
 	b, err := corpus.ReadCard(v.fs, v.dir)
 	if err != nil {

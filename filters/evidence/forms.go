@@ -177,7 +177,8 @@ func (r *Reply) addCall(req *Act) {
 }
 
 // frames has for each tool its frame: the fixed words before the value in each of the tool's calls,
-// such as "search" in search[lamp]. It is "" for a tool whose frame is unknown.
+// such as "search" in search[lamp]. By them calls in a notation of the agent's author are
+// recognised. It is "" for a tool whose frame is unknown.
 type frames [ToolTerminate + 1]string
 
 // add sets the frame (fixed words before a value) of tool t and returns true. It returns false if

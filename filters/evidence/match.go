@@ -191,8 +191,8 @@ func takePart(named, req *Act) bool {
 	return len(named.IDs) > 0
 }
 
-// useMerged handles a logged request for the details of several items that combines the items
-// of several calls. If unused calls in the replies first to last have all its items, it marks
+// useMerged handles a logged request for the details of several items for which the model made
+// several calls. If unused calls in the replies first to last have all its items together, it marks
 // these calls as used, sets d.Reply to the last of their replies and returns true. Otherwise
 // d.Reply becomes -1 if the request has several items.
 func (l *ProxyLog) useMerged(d *Dispatch, first, last int) bool {

@@ -103,7 +103,8 @@ func ToolsOf(described map[string]domain.Tool) Tools {
 	return tools
 }
 
-// toolsOfRoles maps the roles of tools in a domain's file to the kinds of tools.
+// toolsOfRoles maps the name of a role that a domain's file gives a tool, such as search, to the
+// kind of tool that the evidence distinguishes.
 var toolsOfRoles = map[domain.Role]Tool{
 	domain.RoleSearch: ToolFind,
 	domain.RoleWithin: ToolFindWithin,

@@ -29,8 +29,9 @@ var copiedDialogue = Proof{
 // time.
 const noTime = math.MaxInt64
 
-// origin is the first appearance of a dialogue on one day: the hash of the agent's name, and the
-// time in Unix milliseconds or noTime.
+// origin is the first appearance of a dialogue on one day, by which copies of it in other agents'
+// attempts are recognised: the hash of the agent's name, and the time in Unix milliseconds or
+// noTime.
 type origin struct {
 	agent uint64
 	begin int64

@@ -33,8 +33,8 @@ var ungroundedNumbers = &Count{
 	},
 }
 
-// unseenItems counts the items in calls, and among them those that are neither in the
-// customer's request nor in an earlier result.
+// unseenItems counts the items in calls, and among them those that are neither in the customer's
+// request nor in an earlier result, so that the model invented them or knew them from elsewhere.
 var unseenItems = &Count{
 	Name: "items in calls that nothing had shown",
 	ratio: func(a *evidence.Attempt) Ratio {

@@ -52,9 +52,10 @@ var citingTurns = &Count{
 // and are not counted.
 const minThought = 24
 
-// choicesAfterText counts the turns that open, match or commit to items after a text of at
-// least minThought bytes, and among them those whose text mentions a number or a title word from
-// a result.
+// choicesAfterText counts the turns that choose items after a text of at least minThought bytes,
+// and among them those whose text mentions a number or a title word from a result. A turn chooses
+// if it opens items, matches them or gives the answer. Texts that never mention results are likely
+// written for show.
 var choicesAfterText = &Count{
 	Name: "items taken after words about results",
 	ratio: func(a *evidence.Attempt) Ratio {

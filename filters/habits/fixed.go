@@ -219,8 +219,9 @@ var viewBreadths = &Count{
 	},
 }
 
-// listOfOpening returns the latest search before a.Claims[claim] that shows all items which this
-// call opens. It returns nil if there is none, or if the call opens nothing.
+// listOfOpening returns the search result from which the call a.Claims[claim] opens its items: the
+// latest earlier search that shows all of them. It returns nil if there is none, or if the call
+// opens nothing.
 func listOfOpening(a *evidence.Attempt, claim int) *evidence.Claim {
 	c := &a.Claims[claim]
 	if !isOpening(c) {

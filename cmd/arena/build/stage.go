@@ -147,9 +147,11 @@ type plan struct {
 
 const (
 	planSchema = "arena.plan.v1"
-	// maxPlan limits the size of a plan in bytes. A plan with a hundred thousand inputs has 30 MB.
+	// maxPlan limits the size of a plan (the file from which several processes make one build) in
+	// bytes. A plan with a hundred thousand inputs has 30 MB.
 	maxPlan = 1 << 30
-	// maxShards limits the number of shards. No engine runs as many processes at once.
+	// maxShards limits the number of shards into which a build can be divided. No system runs as many
+	// processes at once.
 	maxShards = 1 << 20
 )
 
@@ -204,8 +206,8 @@ func (f *buildFlags) makeDomainAbsolute(c *cobra.Command) error {
 	return c.Flags().Set("domain", path)
 }
 
-// checkPlannable returns an error for flags and days that a plan cannot store. It checks nothing
-// unless --plan is set.
+// checkPlannable returns an error for flags and input folders that cannot be stored in a plan, the
+// file from which several processes make one build. It checks nothing unless --plan is set.
 func (f *buildFlags) checkPlannable(days []string) error {
 	switch {
 	case f.plan == "":

@@ -38,9 +38,9 @@ func (s *Streams) Local(ctx context.Context, names []string) (paths []string, er
 	return paths, nil
 }
 
-// fetchCopy downloads the folder at a bucket's URL to dir and returns the path of the copy. If
-// the bucket does not have such a folder, fetchCopy downloads the file at the URL. The copy has
-// the name of the folder, since ids are read from that name later.
+// fetchCopy downloads the folder at a bucket's URL to dir and returns the path of the copy. If the
+// bucket does not have such a folder, fetchCopy downloads the file at the URL. The copy keeps the
+// name that it has in the bucket, since the ids of runs are read from the names of folders.
 func fetchCopy(ctx context.Context, name, dir string) (string, error) {
 	base, err := bucket.Base(name)
 	if err != nil {

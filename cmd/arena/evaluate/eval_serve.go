@@ -118,8 +118,8 @@ const (
 	// preflightTries is the number of retries of the request that is sent to each endpoint before a
 	// run.
 	preflightTries = 2
-	// latecomers is the time for which other endpoints are waited for after the first has answered.
-	// A run can begin without them.
+	// latecomers is how long a run waits for its other model servers after the first has answered. It
+	// can begin without them.
 	latecomers = 10 * time.Second
 )
 
