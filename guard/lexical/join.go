@@ -3,6 +3,7 @@ package lexical
 import (
 	"context"
 	"math"
+	"math/bits"
 	"runtime"
 	"slices"
 	"sync"
@@ -61,19 +62,30 @@ type joiner struct {
 	*joinLists
 	text    joinText
 	scratch *scratch
-	// seen holds for each request the value of count when it was last compared. count numbers the
-	// requests that the worker has compared with all others.
-	seen  []int32
-	count int32
-	pairs [][2]int32
+	// request is the request that the worker compares with all others. count numbers these requests.
+	request *joinRequest
+	count   int32
+	// rare lists the positions of the requests that share a rare key with the request, and sums holds
+	// by position what these share with it by rare keys. seen holds by position the value of count when
+	// a request was last in rare.
+	rare []int32
+	sums []contribution
+	seen []int32
+	// pairsAt holds for each pair of neighbouring words the value of count when a request with it was
+	// last compared with all others.
+	pairsAt []int32
+	pairs   [][2]int32
 }
 
 func newJoiner(lists *joinLists) joiner {
+	n := len(lists.requests)
 	return joiner{
 		joinLists: lists,
 		text:      newJoinText(lists.index),
 		scratch:   lists.index.newScratch(),
-		seen:      make([]int32, len(lists.index.bases)),
+		sums:      make([]contribution, n),
+		seen:      make([]int32, n),
+		pairsAt:   make([]int32, lists.nPairs),
 	}
 }
 
@@ -84,56 +96,174 @@ func (w *joiner) findPairs(batch []int32, first, n int) {
 	w.pairs = w.pairs[:0]
 	for k := first; k < len(batch); k += n {
 		w.count++
+		w.request = &w.requests[w.position[batch[k]]]
 		w.text.read(w.joinLists, batch[k], w.scratch)
-		for i := range w.text.keys {
-			w.compareKey(batch[k], &w.text.keys[i])
+		for _, id := range w.request.pairs {
+			w.pairsAt[id] = w.count
+		}
+		w.compareRare()
+		w.compareCommon()
+	}
+}
+
+// compareRare compares w.request with the requests of other groups that share a rare key
+// with it.
+func (w *joiner) compareRare() {
+	w.rare = w.rare[:0]
+	t := &w.text
+	for i := range t.keys[:t.common] {
+		key := &t.keys[i]
+		for _, pos := range key.list {
+			if w.seen[pos] != w.count {
+				w.seen[pos] = w.count
+				w.sums[pos] = contribution{}
+				w.rare = append(w.rare, pos)
+			}
+			w.sums[pos].add(&key.single)
+		}
+	}
+	for _, pos := range w.rare {
+		w.compareAt(pos, w.sums[pos], t.common)
+	}
+}
+
+// compareCommon compares w.request with the requests of other groups that share common
+// keys with it, and no rare one.
+func (w *joiner) compareCommon() {
+	isLargest := w.request.group == w.largest
+	for i := range w.blocks {
+		var set [blockWords]uint64
+		for j := range set {
+			set[j] = math.MaxUint64
+		}
+		if isLargest {
+			set = [blockWords]uint64(w.outside[i*blockWords:])
+		}
+		w.descend(i, set, w.text.common, contribution{})
+	}
+}
+
+// descend compares w.request with the requests of a set, which are in the block with
+// this index. They share sum with it by its common keys before index start, and what they share by the
+// keys after them is unknown. It divides the set by one key after the other, and drops what cannot
+// reach the threshold even if it shared all further keys.
+func (w *joiner) descend(block int, set [blockWords]uint64, start int, sum contribution) {
+	t := &w.text
+	for ; ; start++ {
+		highest := sum
+		highest.add(&t.totals[start])
+		if !t.reaches(&highest, &w.blocks[block]) {
+			return
+		}
+		n := 0
+		for _, word := range set {
+			n += bits.OnesCount64(word)
+		}
+		if n <= fewRequests || start == len(t.keys) {
+			w.compareSet(block, &set, start, &sum)
+			return
+		}
+
+		key := &t.keys[start]
+		with := set
+		hasKey := uint64(0)
+		for i, word := range key.set[block*blockWords:][:blockWords] {
+			with[i] &= word
+			set[i] &^= word
+			hasKey |= with[i]
+		}
+		if hasKey != 0 {
+			more := sum
+			more.add(&key.single)
+			w.descend(block, with, start+1, more)
 		}
 	}
 }
 
-// compareKey compares the request w.index.bases[number] with the requests that have key, one of its
-// stems or numbers, in common with it. It skips requests of the same group of similar requests,
-// those that were compared already because of a rarer key, and those whose score cannot reach the
-// threshold.
-func (w *joiner) compareKey(number int32, key *joinKey) {
-	group := w.requests[number].group
-	most := key.limit + detector[numbers]
-	if !key.hasNumber {
-		most = key.limit + detector[numbers]/2
-	}
-	for _, list := range key.lists {
-		for _, b := range list {
-			if key.id >= 0 && most+key.total.cover(w.requests[b].perWeight) < dropLogOdds {
-				break // the words of all further requests of the list have more weight
-			}
-			if w.requests[b].group != group && w.text.reaches(w.joinLists, key, b, w.scratch) && w.seen[b] != w.count {
-				w.seen[b] = w.count
-				w.comparePair(number, b, key.hasNumber)
+// fewRequests is the maximum number of requests that descend compares one by one rather than
+// dividing them further.
+const fewRequests = 8
+
+// compareSet compares w.request with each request of a set, which are in the block with
+// this index. The meaning of start and sum is that of descend.
+func (w *joiner) compareSet(block int, set *[blockWords]uint64, start int, sum *contribution) {
+	for i, word := range set {
+		for ; word != 0; word &= word - 1 {
+			pos := 64*(block*blockWords+i) + bits.TrailingZeros64(word)
+			if pos < len(w.seen) && w.seen[pos] != w.count {
+				w.compareAt(int32(pos), *sum, start) //nolint:gosec // a bank has fewer
 			}
 		}
 	}
+}
+
+// compareAt compares w.request with the one at this position, unless both are in one
+// group or the score cannot reach the threshold. They share sum by the keys before index start; it
+// adds what they share by the keys after them, which are common.
+func (w *joiner) compareAt(pos int32, sum contribution, start int) {
+	r := &w.requests[pos]
+	if r.group == w.request.group {
+		return
+	}
+	t := &w.text
+	if start < len(t.keys) {
+		highest := sum
+		highest.add(&t.totals[start])
+		if !t.reaches(&highest, &r.joinRange) {
+			return
+		}
+	}
+	for i := start; i < len(t.keys); i++ {
+		if t.keys[i].set[pos/64]>>(pos%64)&1 != 0 {
+			sum.add(&t.keys[i].single)
+		}
+	}
+	full, part := t.limits(&sum, &r.joinRange)
+	isFull := full >= dropLogOdds && full+w.penalty(r, &sum) >= dropLogOdds
+	isPart := part >= dropLogOdds
+	if isFull || isPart {
+		w.comparePair(w.request.number, r.number, isFull, isPart)
+	}
+}
+
+// penalty returns an upper bound, 0 or less, of what the pairs of neighbouring words add to
+// the score of w.request as a text and the request r, which share sum.
+func (w *joiner) penalty(r *joinRequest, sum *contribution) float64 {
+	n := 0
+	for _, id := range r.pairs {
+		if w.pairsAt[id] == w.count {
+			n++
+		}
+	}
+	shared := float64(n) / float64(max(1, min(len(r.pairs), len(w.request.pairs))))
+	lacked := min(1-sum.cover(r.perWeight)/detector[coverBase], 1-ratio(sum.text, w.text.textWeight))
+	return shared * (detector[template] + detector[swapped]*max(0, lacked))
 }
 
 // comparePair compares two protected requests, to find near-duplicates: x.bases[number] takes the
 // place of the text to check, x.bases[base] that of the protected request. If the score is high
-// enough to drop the text, it appends the two indices to w.pairs. hasNumber is false if the two are
-// known to share no number.
-func (w *joiner) comparePair(number, base int32, hasNumber bool) {
+// enough to drop the text, it appends the two indices to w.pairs. isFull and isPart report whether
+// the score of the full text, or that of a part of it, may be high enough.
+func (w *joiner) comparePair(number, base int32, isFull, isPart bool) {
 	x := w.index
+	s := w.scratch
+	b := x.bases[base]
 	p := x.bases[number].profile
-	if !x.overlap(base, p, hasNumber, w.scratch) {
-		return
+	s.mark(b)
+	isNear := isFull && x.features(b, p, s).score() >= dropLogOdds
+	if !isNear && isPart {
+		window := x.window(b, p, s)
+		isNear = window != nil && x.compareWindow(base, window, s).score >= dropLogOdds
 	}
-	if x.compare(base, p, dropLogOdds, w.scratch).score >= dropLogOdds {
+	if isNear && x.overlap(base, p, s) {
 		w.pairs = append(w.pairs, [2]int32{number, base})
 	}
 }
 
 // overlap computes what the text p has in common with the request x.bases[number], stores it in
 // s.overlaps[number], and reports whether that is enough for a full comparison. The stems of the
-// text must be in s.touched, as readStems leaves them. Numbers are compared only if hasNumber is
-// set.
-func (x *Index) overlap(number int32, p *profile, hasNumber bool, s *scratch) bool {
+// text must be in s.touched, as readStems leaves them.
+func (x *Index) overlap(number int32, p *profile, s *scratch) bool {
 	b := x.bases[number]
 	s.mark(b)
 	var o overlap
@@ -154,9 +284,7 @@ func (x *Index) overlap(number int32, p *profile, hasNumber bool, s *scratch) bo
 			o.text += float32(w.weight * w.bestMatch())
 		}
 	}
-	if hasNumber {
-		x.overlapNumbers(&o, b.profile, p)
-	}
+	x.overlapNumbers(&o, b.profile, p)
 	s.overlaps[number] = o
 	return x.isCovered(number, p, s)
 }

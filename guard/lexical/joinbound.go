@@ -3,41 +3,60 @@ package lexical
 import (
 	"cmp"
 	"math"
-	"math/bits"
 	"slices"
 
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// joinLists lists the requests of an index by their stems, so that Join, which finds pairs of
-// similar requests, can skip requests that cannot be similar to a text.
+// joinLists lists the requests of an index by their stems and numbers, so that Join, which finds
+// pairs of similar requests, can skip requests that cannot be similar to a text.
 type joinLists struct {
 	index *Index
-	// requests are the requests of the index. sizes holds the number of requests of each group.
-	// largest is the group that had the most requests when divided was last computed, and outside
-	// the number of requests that were in other groups.
+	// requests are the requests of the index by position, and position holds the position of each.
+	// Positions order requests by the weights of their numbers and words, so that those of one block,
+	// blockWords*64 positions, are alike in them. blocks has the ranges of these weights.
 	requests []joinRequest
-	sizes    []int32
-	largest  int32
-	outside  int
-	// sorted lists, for each vocabulary id, the requests that have the stem, those with the least
-	// weight of words first. divided splits each of these lists into the requests outside of the
-	// group largest, and those in it.
-	sorted  [][]int32
-	divided [][2][]int32
-	// bit is the number of each of the frequent stems from 1, by vocabulary id, and 0 for all others.
-	bit []int16
+	position []int32
+	blocks   []joinRange
+	// nPairs is the number of different pairs of neighbouring words in the requests.
+	nPairs int
+	// stems has the requests with each stem by vocabulary id, amounts those with each number, and
+	// written those with each number as written without its unit.
+	stems            []postings
+	amounts, written map[amount]postings
+	// sizes holds the number of requests of each group, largest is the group that has the most, and
+	// outside the set of the requests in other groups.
+	sizes   []int32
+	largest int32
+	outside []uint64
 }
 
-// joinRequest has what Join needs to know of one protected request to decide quickly whether it may
-// be similar to a text.
+// blockWords is the size of a block of requests: the number of 64-bit words of a set of them.
+const blockWords = 16
+
+// joinRequest is a request as Join compares it: its index in Index.bases, its group, and the numbers
+// of its pairs of neighbouring words, without duplicates.
 type joinRequest struct {
-	// frequent is the set of the request's frequent stems.
-	frequent bitSet
-	// perWeight is what a shared word of weight 1 adds to the score. shared and lacked are what the
-	// numbers of the request add to the score if a text has all of them, or none.
-	perWeight, shared, lacked float64
-	group                     int32
+	joinRange
+	number, group int32
+	pairs         []int32
+}
+
+// joinRange is what a bound of the score needs to know of one request or of several: perWeight is
+// what a shared word of weight 1 adds to the score at most, and lowest and highest are the lowest and the
+// highest total weight of the numbers of a request. isLoose reports that a request may share more
+// numbers with a text than the text's keys tell.
+type joinRange struct {
+	perWeight, lowest, highest float64
+	isLoose                    bool
+}
+
+// postings are the requests that have a stem or a number: their positions as a list if they are
+// few, or else as a set. count is their number.
+type postings struct {
+	list  []int32
+	set   []uint64
+	count int
 }
 
 // newJoinLists returns the lists by which Join finds protected requests with common stems. n is the
@@ -45,93 +64,116 @@ type joinRequest struct {
 func newJoinLists(x *Index, n int) *joinLists {
 	l := &joinLists{
 		index:    x,
+		position: make([]int32, len(x.bases)),
+		amounts:  map[amount]postings{},
+		written:  map[amount]postings{},
 		sizes:    make([]int32, n),
-		outside:  math.MaxInt,
-		bit:      make([]int16, len(x.postings)),
-		requests: make([]joinRequest, len(x.bases)),
-		divided:  make([][2][]int32, len(x.postings)),
 	}
-	for i := range l.requests {
-		total := numberPrior + float64(x.numberTotals[i])
-		l.requests[i].perWeight = ratio(detector[coverBase], float64(x.wordTotals[i]))
-		l.requests[i].lacked = detector[numbers] * numberPrior / 2 / total
-		l.requests[i].shared = detector[numbers] * (total - numberPrior/2) / total
+	pairs := map[uint64]int32{}
+	for i := range x.bases {
+		l.requests = append(l.requests, x.newJoinRequest(int32(i), pairs)) //nolint:gosec // a bank has fewer
+	}
+	l.nPairs = len(pairs)
+	slicesx.SortFunc(l.requests, func(a, b joinRequest) int {
+		return cmp.Or(
+			cmp.Compare(math.Floor(a.highest), math.Floor(b.highest)),
+			cmp.Compare(b.perWeight, a.perWeight),
+			int(a.number-b.number),
+		)
+	})
+	l.blocks = make([]joinRange, (len(l.requests)+64*blockWords-1)/(64*blockWords))
+	for i := range l.blocks {
+		l.blocks[i].lowest = math.MaxFloat64
+	}
+	for i, r := range l.requests {
+		l.position[r.number] = int32(i) //nolint:gosec // a bank has fewer
+		l.blocks[i/(64*blockWords)].add(&r.joinRange)
 	}
 	for _, bases := range x.postings {
-		bases = slices.Clone(bases)
-		slicesx.SortFunc(bases, func(a, b int32) int {
-			return cmp.Or(cmp.Compare(x.wordTotals[a], x.wordTotals[b]), cmp.Compare(a, b))
-		})
-		l.sorted = append(l.sorted, bases)
+		l.stems = append(l.stems, l.newPostings(bases))
 	}
-	l.setFrequent()
+	for key, bases := range x.holders {
+		l.amounts[key] = l.newPostings(bases)
+	}
+	for key, bases := range x.written {
+		l.written[key] = l.newPostings(bases)
+	}
 	return l
 }
 
-// maxFrequent is the number of stems that are treated as frequent: the ones that most requests
-// contain. It is limited by the bits of a bitSet.
-const maxFrequent = 64 * len(bitSet{})
-
-// bitSet is a set of frequent word stems, one bit for each, so that the frequent stems which a text
-// and a request share are found by one AND.
-type bitSet [4]uint64
-
-// setFrequent finds the maxFrequent stems that occur in the largest numbers of requests. It sets
-// l.bit for these stems, and for each request which of them it has.
-func (l *joinLists) setFrequent() {
-	ids := make([]int32, len(l.sorted))
-	for id := range ids {
-		ids[id] = int32(id) //nolint:gosec // a vocabulary has fewer
+// newJoinRequest returns the request x.bases[number] without its group. pairs numbers the pairs of
+// neighbouring words by their hashes; it adds those of the request.
+func (x *Index) newJoinRequest(number int32, pairs map[uint64]int32) joinRequest {
+	p := x.bases[number].profile
+	total := float64(x.numberTotals[number])
+	r := joinRequest{number: number}
+	r.perWeight = ratio(detector[coverBase], float64(x.wordTotals[number]))
+	r.lowest = total
+	r.highest = total
+	keys := map[amount]bool{}
+	for _, n := range p.numbers {
+		// An amount of another currency resembles numbers that have another key.
+		r.isLoose = r.isLoose || n.unit == money || keys[newAmount(n)]
+		keys[newAmount(n)] = true
 	}
-	slicesx.SortFunc(ids, func(a, b int32) int {
-		return cmp.Or(len(l.sorted[b])-len(l.sorted[a]), int(a-b))
-	})
-	for i, id := range ids[:min(maxFrequent, len(ids))] {
-		l.bit[id] = int16(i + 1) //nolint:gosec // at most maxFrequent
-		for _, b := range l.sorted[id] {
-			l.requests[b].frequent[i/64] |= 1 << (i % 64)
+	for _, hash := range p.wordPairs() {
+		if _, ok := pairs[hash]; !ok {
+			pairs[hash] = int32(len(pairs)) //nolint:gosec // a bank has fewer
 		}
+		r.pairs = append(r.pairs, pairs[hash])
 	}
+	return r
 }
+
+// add extends the range by another one.
+func (r *joinRange) add(o *joinRange) {
+	r.perWeight = max(r.perWeight, o.perWeight)
+	r.lowest = min(r.lowest, o.lowest)
+	r.highest = max(r.highest, o.highest)
+	r.isLoose = r.isLoose || o.isLoose
+}
+
+// commonShare is the share of all requests, as a divisor, from which on a stem or number is common:
+// the set of its requests has at most commonShare/32 times the size of the list.
+const commonShare = 256
+
+// newPostings returns the requests with these indices in Index.bases.
+func (l *joinLists) newPostings(bases []int32) postings {
+	p := postings{count: len(bases)}
+	if p.isRare(l) {
+		p.list = slicesx.Map(bases, func(b int32) int32 { return l.position[b] })
+		return p
+	}
+	p.set = l.newSet()
+	for _, b := range bases {
+		pos := l.position[b]
+		p.set[pos/64] |= 1 << (pos % 64)
+	}
+	return p
+}
+
+func (p *postings) isRare(l *joinLists) bool { return p.count <= len(l.requests)/commonShare }
+
+// newSet returns an empty set of positions.
+func (l *joinLists) newSet() []uint64 { return make([]uint64, len(l.blocks)*blockWords) }
 
 // setGroups records the current group of each request, as group returns it for the request's index
-// in the bank: requests found similar so far are in one group and need no comparison. It divides
-// the lists of requests again (see divide) if the requests outside of the largest group have become
-// fewer by a quarter since the last time.
+// in the bank: requests found similar so far are in one group and need no comparison.
 func (l *joinLists) setGroups(group func(i int) int) {
 	clear(l.sizes)
-	largest := int32(0)
-	for i, entry := range l.index.entry {
-		g := int32(group(entry)) //nolint:gosec // a bank has fewer
-		l.requests[i].group = g
-		l.sizes[g]++
-		if l.sizes[g] > l.sizes[largest] {
-			largest = g
+	l.largest = 0
+	for i := range l.requests {
+		r := &l.requests[i]
+		r.group = int32(group(l.index.entry[r.number])) //nolint:gosec // a bank has fewer
+		l.sizes[r.group]++
+		if l.sizes[r.group] > l.sizes[l.largest] {
+			l.largest = r.group
 		}
 	}
-	outside := len(l.requests) - int(l.sizes[largest])
-	if outside > l.outside/4*3 {
-		return
-	}
-	l.largest = largest
-	l.outside = outside
-	l.divide()
-}
-
-// divide splits the list of requests with each stem in two: those outside of the largest group of
-// similar requests, and those in it. Members of one group need not be compared with each other, so
-// a member of the largest group then skips the second list.
-func (l *joinLists) divide() {
-	for id, bases := range l.sorted {
-		lists := &l.divided[id]
-		lists[0] = lists[0][:0]
-		lists[1] = lists[1][:0]
-		for _, b := range bases {
-			i := 0
-			if l.requests[b].group == l.largest {
-				i = 1
-			}
-			lists[i] = append(lists[i], b)
+	l.outside = l.newSet()
+	for i := range l.requests {
+		if l.requests[i].group != l.largest {
+			l.outside[i/64] |= 1 << (i % 64)
 		}
 	}
 }
@@ -139,49 +181,41 @@ func (l *joinLists) divide() {
 // joinText is a protected request that Join compares with the other ones as if it were a text to
 // check.
 type joinText struct {
-	// keys are the stems and numbers that a request can share with the text, rarest first.
-	keys []joinKey
-	// frequent is the bit set of the text's frequent stems, byBit what each of them adds to the
-	// score.
-	frequent bitSet
-	byBit    [maxFrequent]contribution
-	// position is the index in keys by vocabulary id.
-	position []int32
+	// keys are the stems and numbers that a request can share with the text, rarest first. Those from
+	// index common on are common. totals holds what each of these and all after it add to the score
+	// together, and 0 at index len(keys).
+	keys   []joinKey
+	common int
+	totals []contribution
+	// keyIndex is the index in keys by vocabulary id, valid until they are sorted.
+	keyIndex []int32
 	// textWeight and numberWeight are the total weights of the text's words and of its numbers.
 	textWeight, numberWeight float64
+	// hasWindow reports whether a part of the text may be compared too.
+	hasWindow bool
 	// hitTerms caches the results of the method hits.
 	hitTerms []float64
 }
 
-// joinKey is a stem or a number of a text. Join looks up by it which requests have the same stem or
-// number, so that it need not compare all pairs.
+// joinKey is a stem or a number of a text, with the requests that have it. single is what the key
+// adds alone.
 type joinKey struct {
-	id int32 // vocabulary id, -1 for a number
-	// lists are the requests that have the key, in any order for a number.
-	lists [2][]int32
-	// single is what the key adds alone, total what it and all more frequent ones add together, and
-	// infrequent what those of them add that are no frequent stems. hasNumber reports whether a number
-	// is among them.
-	single, total, infrequent contribution
-	hasNumber                 bool
-	// limit is the highest possible score of a request with this key and no rarer one, without the terms
-	// of the request's own words and numbers.
-	limit float64
+	postings
+	single contribution
 }
 
 // contribution is what a text and a request share: the weight of words of the request, the sum of
-// the similarities of these words, and the weight of words of the text.
-type contribution struct{ weight, similar, text float64 }
+// the similarities of these words, the weight of words of the text, and the weight of numbers.
+type contribution struct{ weight, similar, text, number float64 }
 
-func (c *contribution) add(o contribution) {
+func (c *contribution) add(o *contribution) {
 	c.weight += o.weight
 	c.similar += o.similar
 	c.text += o.text
+	c.number += o.number
 }
 
-func newJoinText(x *Index) joinText {
-	return joinText{position: make([]int32, len(x.postings))}
-}
+func newJoinText(x *Index) joinText { return joinText{keyIndex: make([]int32, len(x.postings))} }
 
 // read sets t to the request with this index in Index.bases, to be compared with the others. It
 // sets s.touched to the ids of the request's stems, s.best to their similarities, and s.textWeight
@@ -191,30 +225,54 @@ func (t *joinText) read(l *joinLists, number int32, s *scratch) {
 	p := x.bases[number].profile
 	readStems(p, s)
 	t.keys = t.keys[:0]
-	for _, id := range s.touched {
-		weight := float64(x.vocabulary.weight[id] * s.best[id])
-		key := joinKey{id: id, lists: l.divided[id], single: contribution{weight: weight, similar: float64(s.best[id])}}
-		if l.requests[number].group == l.largest {
-			key.lists[1] = nil
+	for i, id := range s.touched {
+		t.keyIndex[id] = int32(i) //nolint:gosec // a text has fewer
+		single := contribution{weight: float64(x.vocabulary.weight[id] * s.best[id]), similar: float64(s.best[id])}
+		t.keys = append(t.keys, joinKey{l.stems[id], single})
+	}
+	for _, w := range p.distinct {
+		for _, m := range w.matches {
+			t.keys[t.keyIndex[m.id]].single.text += float64(w.weight * w.bestMatch())
 		}
-		t.keys = append(t.keys, key)
 	}
 	s.numberWeight = 0
 	for i, n := range p.numbers {
 		s.numberWeight += x.numberWeights(p)[i]
-		lists := [2][]int32{x.basesWith(n), x.written[newWritten(n)]}
-		t.keys = append(t.keys, joinKey{id: -1, lists: lists, hasNumber: true})
+		t.addNumber(l, n, x.numberWeights(p)[i])
 	}
 	t.textWeight = s.textWeight
 	t.numberWeight = s.numberWeight
-	slicesx.SortFunc(t.keys, func(a, b joinKey) int {
-		return cmp.Or(a.count()-b.count(), int(a.id-b.id))
-	})
-	t.addText(p)
-	t.sumUp(l)
+	t.hasWindow = mayHaveWindow(p.tokens)
+	t.sortKeys(l)
 }
 
-func (k *joinKey) count() int { return len(k.lists[0]) + len(k.lists[1]) }
+// addNumber adds the keys of a number of the text, which has this weight.
+func (t *joinText) addNumber(l *joinLists, n number, weight float64) {
+	equal := l.amounts[newAmount(n)]
+	if n.unit == money {
+		equal = l.newPostings(l.index.basesWith(n))
+	}
+	written := l.written[newWritten(n)]
+	// All requests that may have the number have it with the same unit and so with the same weight.
+	if n.unit != money && slices.Equal(equal.list, written.list) && slices.Equal(equal.set, written.set) {
+		t.keys = append(t.keys, joinKey{equal, contribution{number: weight}})
+		return
+	}
+	anyWeight := contribution{number: math.MaxFloat32}
+	t.keys = append(t.keys, joinKey{equal, anyWeight}, joinKey{written, anyWeight})
+}
+
+// sortKeys sorts the keys of the text by the number of their requests and sets t.totals.
+func (t *joinText) sortKeys(l *joinLists) {
+	slicesx.SortFunc(t.keys, func(a, b joinKey) int { return a.count - b.count })
+	t.common = len(t.keys)
+	t.totals = append(t.totals[:0], make([]contribution, len(t.keys)+1)...)
+	for i := len(t.keys) - 1; i >= 0 && !t.keys[i].isRare(l); i-- {
+		t.common = i
+		t.totals[i] = t.totals[i+1]
+		t.totals[i].add(&t.keys[i].single)
+	}
+}
 
 // readStems sets s.touched to the vocabulary ids of the stems that words of the text p are similar
 // to, s.best to the highest similarity of each, and s.textWeight to the total weight of these
@@ -238,22 +296,6 @@ func readStems(p *profile, s *scratch) {
 	}
 }
 
-// addText computes, for each stem that occurs in or is similar to a word of the text p, how much
-// text weight a request with that stem would share: the sum of the words' weights, each times its
-// highest similarity. It adds the sum to single.text of the stem's key.
-func (t *joinText) addText(p *profile) {
-	for i := range t.keys {
-		if id := t.keys[i].id; id >= 0 {
-			t.position[id] = int32(i) //nolint:gosec // a text has fewer
-		}
-	}
-	for _, w := range p.distinct {
-		for _, m := range w.matches {
-			t.keys[t.position[m.id]].single.text += float64(w.weight * w.bestMatch())
-		}
-	}
-}
-
 // bestMatch returns the similarity, 0 to 1, of the word to the most similar stem in the protected
 // requests. It returns 0 if no stem is similar.
 func (w *word) bestMatch() float32 {
@@ -264,45 +306,31 @@ func (w *word) bestMatch() float32 {
 	return best
 }
 
-// sumUp computes for each key (stem or number) of the text the highest score that a request can
-// have if this key is the rarest one that it shares with the text. Such a request shares at most
-// this key and all more frequent ones, so their contributions are added up.
-func (t *joinText) sumUp(l *joinLists) {
-	t.frequent = bitSet{}
-	var total, infrequent contribution
-	hasNumber := false
-	for i := len(t.keys) - 1; i >= 0; i-- {
-		key := &t.keys[i]
-		total.add(key.single)
-		if key.id >= 0 && l.bit[key.id] > 0 {
-			bit := l.bit[key.id] - 1
-			t.frequent[bit/64] |= 1 << (bit % 64)
-			t.byBit[bit] = key.single
-		} else {
-			infrequent.add(key.single)
-		}
-		hasNumber = hasNumber || key.hasNumber
-		key.total = total
-		key.infrequent = infrequent
-		key.hasNumber = hasNumber
-		key.limit = t.limit(total, hasNumber)
-	}
+// reaches reports whether the score of a request in the range r that shares sum with the text may
+// reach the threshold.
+func (t *joinText) reaches(sum *contribution, r *joinRange) bool {
+	full, part := t.limits(sum, r)
+	return max(full, part) >= dropLogOdds
 }
 
-// limit returns an upper bound, as log-odds, of the score of any request that shares sum with the
-// text, and shares numbers only if hasNumber is set. The terms that depend on the request's own
-// words and numbers are left out; the caller adds them. The bound allows for the case that only a
-// part of the text is compared.
-func (t *joinText) limit(sum contribution, hasNumber bool) float64 {
-	shared := 0.0
-	if hasNumber {
-		shared = t.numberWeight
+// limits returns upper bounds of the score of the requests in the range r that share sum with the
+// text: that of the full text and that of a part of it, minus infinity if the text has no part.
+func (t *joinText) limits(sum *contribution, r *joinRange) (full, part float64) {
+	shared := sum.number
+	if r.isLoose {
+		shared = math.MaxFloat32
 	}
+	total := min(max(shared, r.lowest), r.highest) // of the request with the highest share
+	inRequest := (numberPrior/2 + min(shared, total)) / (numberPrior + total)
+	shared = min(shared, t.numberWeight)
 	inText := (numberPrior/2 + shared) / (numberPrior + t.numberWeight)
+	score := detectorBias + joinRounding + t.hits(sum.similar) + sum.cover(r.perWeight) + detector[numbers]*inRequest
+	full = score + detector[coverText]*min(1, ratio(sum.text, t.textWeight)) + detector[numbersBack]*inText
+	if !t.hasWindow {
+		return full, math.Inf(-1)
+	}
 	inPart := (numberPrior/2 + shared) / (numberPrior + shared)
-	full := detector[coverText]*min(1, ratio(sum.text, t.textWeight)) + detector[numbersBack]*inText
-	part := detector[coverText] + detector[numbersBack]*inPart + detector[windowed]
-	return detectorBias + joinRounding + t.hits(sum.similar) + max(full, part)
+	return full, score + detector[coverText] + detector[numbersBack]*inPart + detector[windowed]
 }
 
 // joinRounding is added to upper bounds of scores. It is more than the rounding error of the sums,
@@ -322,37 +350,6 @@ func (t *joinText) hits(words float64) float64 {
 		t.hitTerms = append(t.hitTerms, detector[hits]*math.Log1p(float64(len(t.hitTerms)+1)/hitSteps))
 	}
 	return t.hitTerms[i]
-}
-
-// reaches reports whether a comparison of the text with the request l.index.bases[base] is
-// worthwhile, since the score may reach the threshold. key is the rarest stem or number that the
-// two share. It computes three upper limits of the score, each closer than the one before, and
-// returns false at the first that is too low.
-func (t *joinText) reaches(l *joinLists, key *joinKey, base int32, s *scratch) bool {
-	r := &l.requests[base]
-	need := dropLogOdds - r.lacked
-	if key.hasNumber {
-		need = dropLogOdds - r.shared
-	}
-	if key.limit+key.total.cover(r.perWeight) < need {
-		return false
-	}
-	sum := key.infrequent
-	for i, set := range r.frequent {
-		for set &= t.frequent[i]; set != 0; set &= set - 1 {
-			sum.add(t.byBit[64*i+bits.TrailingZeros64(set)])
-		}
-	}
-	if t.limit(sum, key.hasNumber)+sum.cover(r.perWeight) < need {
-		return false
-	}
-	sum = contribution{}
-	for _, term := range l.index.bases[base].terms {
-		if s.best[term.id] > 0 {
-			sum.add(t.keys[t.position[term.id]].single)
-		}
-	}
-	return t.limit(sum, key.hasNumber)+sum.cover(r.perWeight) >= need
 }
 
 // cover returns how much the words that a text shares with a request raise the score. perWeight is

@@ -29,8 +29,8 @@ const (
 )
 
 // window returns the part of the text p that has the most in common with the request b, extended to
-// the limits of its sentence, line or quotation. It returns nil if that is all of p. s.mark(b) must
-// have been called before.
+// the limits of its sentence, line or quotation. It returns nil if that is all of p, or if the two have
+// nothing in common. s.mark(b) must have been called before.
 func (x *Index) window(
 	b *base,
 	p *profile,
@@ -49,11 +49,25 @@ func (x *Index) window(
 	for end > start && value[end-1] == 0 {
 		end--
 	}
+	if start == end {
+		return nil
+	}
 	start, end = extendToBounds(p.tokens, start, end)
 	if end-start == len(p.tokens) {
 		return nil
 	}
 	return p.slice(start, end)
+}
+
+// mayHaveWindow reports whether the method window may return a part of a text with these tokens. It
+// reports false for a short text in one piece, since a window extends to the limits of it.
+func mayHaveWindow(tokens []token) bool {
+	for i := 1; i < len(tokens); i++ {
+		if tokens[i].followsBound() {
+			return true
+		}
+	}
+	return len(tokens) > windowSlack || len(tokens) > 0 && !tokens[0].followsBound()
 }
 
 // bestStart returns the start of the run of size consecutive values with the highest sum. Of
