@@ -70,8 +70,9 @@ func (f *Filter) Explain(t *arena.Trace, d *arena.Dialogue) Explanation {
 	return e
 }
 
-// explainCalls returns one row for each call of the dialogue, then one for each logged request
-// to the tool server that the dialogue does not show.
+// explainCalls returns the rows of the table that shows a person who made each call of an attempt:
+// one for each call of the dialogue, then one for each logged request to the tool server that the
+// dialogue does not show.
 func explainCalls(a *evidence.Attempt) []Row {
 	var rows []Row
 	for i := range a.Claims {

@@ -30,8 +30,9 @@ func feature(s *arena.Structure, name string, missing float64) float64 {
 	return missing
 }
 
-// depth returns how much an attempt thinks and acts, from 0 to below 1: 1 - 1/(1 + n/8), where n
-// is the number of turns with thoughts plus the number of calls.
+// depth returns how much an attempt thinks and acts, one of the numbers in the output that describe
+// an attempt, from 0 to below 1. It is 1 - 1/(1 + n/8), where n is the number of turns with
+// thoughts plus the number of calls.
 func depth(a *evidence.Attempt) float64 {
 	thinking := slicesx.CountFunc(a.Dialogue.Turns, func(t *arena.Turn) bool {
 		return t.Think != ""
@@ -52,9 +53,10 @@ func hasEarlier(
 	})
 }
 
-// reformulations returns 1 - 1/(1 + n), where n is the number of searches after the first whose
-// words differ from those of every earlier search. Another page of the same search does not
-// count.
+// reformulations returns how often an attempt tries another search, one of the numbers in the
+// output that describe an attempt, from 0 to below 1. It is 1 - 1/(1 + n), where n is the number of
+// searches after the first whose words differ from those of every earlier search. Another page of
+// the same search does not count.
 func reformulations(claims []evidence.Claim) float64 {
 	equalWords := func(a, b *evidence.Act) bool {
 		return slices.Equal(a.Words, b.Words)

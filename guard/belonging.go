@@ -74,9 +74,10 @@ func (m *Members) Problems(c Candidate, f Finding) []string {
 	return ids
 }
 
-// repeated returns the indices in the bank of the problems whose complete request is one of the
-// texts of a row, is inside one of them, or is split over the messages of its conversation. An
-// index may occur several times.
+// repeated returns which protected problems a row repeats word for word, as indices in m's bank
+// (the list of these problems). A problem is repeated if its complete request is one of the row's
+// texts, is inside one of them, or is split over the messages of its conversation. An index may
+// occur several times.
 func (m *Members) repeated(c Candidate) (found []int) {
 	texts := slices.Concat([]string{c.Text}, c.Context, c.Answers, c.Results, c.Metadata)
 	for _, text := range texts {

@@ -35,7 +35,7 @@ func (files) RemoveAll(string) error             { return errReadOnly }
 func (files) SyncDir(string) error               { return errReadOnly }
 
 // objectKey returns the name of the object in the bucket that has the content of the file with this
-// path in the corpus.
+// path, which is relative to the folder.
 func objectKey(name string) string { return path.Clean(filepath.ToSlash(name)) }
 
 // Open copies an object to a temporary file and opens the file. The system removes the file when

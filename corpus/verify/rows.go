@@ -19,8 +19,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// maxGroup is the maximum size of a row group in bytes. Row groups are written with at most 64
-// MiB before encoding. Even if encoding enlarges them, they are below maxGroup.
+// maxGroup is the maximum size of a row group in bytes; the check reports a larger one. Row groups
+// are written with at most 64 MiB before encoding. Even if encoding enlarges them, they are below
+// maxGroup.
 const maxGroup = 100 << 20
 
 func (v *verifier) content(ctx context.Context, f *corpus.FileEntry) {
@@ -65,8 +66,8 @@ func (v *verifier) parquet(
 	return v.rows(ctx, f, file)
 }
 
-// rows checks every row of a data file and adds a finding for each wrong one. It reads the text
-// columns of each row, since the checks need only these. It returns an error only if reading fails
+// rows checks every row of a data file and adds a finding for each wrong one. The checks read only
+// the row's text values, by the names of their columns. It returns an error only if reading fails
 // or ctx ends.
 func (v *verifier) rows(
 	ctx context.Context,

@@ -271,8 +271,8 @@ func hashSequence(a *evidence.Attempt, counts func(evidence.Tool) bool) uint64 {
 	return evidence.Mix(h, 1)
 }
 
-// maxForms is the maximum number of searches of one attempt whose form is stored. Attempts have
-// about five.
+// maxForms is the maximum number of searches of one attempt whose form (the order of their parts,
+// see searchForm) is stored. Attempts have about five searches.
 const maxForms = 16
 
 // searchForms counts the searches with two or more parts (runs of words of the request, see
