@@ -7,18 +7,18 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// nearest is the protected request whose embedding is nearest to that of a text: at is its index in
-// EmbeddingTier.vectors, cosine the cosine of the two embeddings, and lead this cosine minus the
-// mean cosine of the next requests, at most maxNext.
+// nearest is the protected request whose embedding is most similar to that of a text. at is its
+// index in EmbeddingTier.vectors, and cosine the cosine of the two embeddings. lead is by how much
+// this cosine exceeds the mean cosine of the next similar requests, at most maxNext of them.
 type nearest struct {
 	at     int
 	cosine float64
 	lead   float64
 }
 
-// maxNext is the maximum number of requests after the nearest whose mean cosine is subtracted
-// from the nearest one's to get nearest.lead. The mean of ten is steadier than one cosine, which
-// may be that of another wording of the nearest request.
+// maxNext is the maximum number of requests, the most similar ones after the nearest, whose mean
+// cosine is subtracted from that of the nearest to get nearest.lead. The mean of ten is steadier
+// than one cosine, which may be that of another wording of the nearest request.
 const maxNext = 10
 
 // nearestTo returns the protected request whose embedding is most similar to vector, and by how

@@ -119,8 +119,8 @@ func (x *ngramIndex) count(text string) map[int32]int {
 	return found
 }
 
-// whole returns the indices in the bank, sorted, of the protected requests that a text repeats
-// completely: it has all their runs of words.
+// whole returns the protected requests that a text repeats completely: it has all their runs of
+// words. They are sorted indices in the list of protected problems.
 func (x *ngramIndex) whole(text string) (entries []int) {
 	for i, n := range x.count(text) {
 		if n == x.grams[i] {

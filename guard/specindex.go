@@ -21,8 +21,8 @@ type specIndex struct {
 	titles map[uint64][]title
 }
 
-// title is the name of a protected item, with the hashes of its words and the index of the
-// problem in the bank.
+// title is the name of a protected item, with the hashes of its words and the index of its problem
+// in the list of protected problems.
 type title struct {
 	text  string
 	words []uint64
@@ -107,7 +107,8 @@ func wordHashes(text string, isPart func(text string, i int) bool) iter.Seq[uint
 	}
 }
 
-// leadHash returns a hash of the first titleLead words of a title, its key in specIndex.titles.
+// leadHash returns a hash of the first titleLead words of a title. specIndex.titles finds titles by
+// it.
 func leadHash(words []uint64) uint64 {
 	hash := uint64(0)
 	for _, w := range words[:titleLead] {
@@ -165,8 +166,8 @@ func withoutEscapes(text string) string {
 	return jsonEscape.ReplaceAllString(text, " ")
 }
 
-// find returns the first protected item that text names: the index of its problem in the bank
-// and a description of the match. what is empty if text names none.
+// find returns the first protected item that text names: the index of its problem in the list of
+// protected problems, and a description of the match. what is empty if text names none.
 func (s *specIndex) find(text string) (entry int, what string) {
 	if i, id := s.findItem(text); id != "" {
 		return i, "item " + id
@@ -273,9 +274,9 @@ func digitGroups(text string) (digits string, ends []int) {
 // groupSeparators are the signs that may separate groups of digits.
 const groupSeparators = " ,._'-/"
 
-// findInGroups returns the protected id that the first groups of digits form, and the index of its
-// problem in the bank. ends lists where the groups in digits end. id is empty if no problem has
-// such an id.
+// findInGroups returns the protected id that the first groups of digits form, such as 1234567890
+// for "1,234,567,890 lamps", and the index of its problem in the list of protected problems. ends
+// lists where the groups in digits end. id is empty if no problem has such an id.
 func (s *specIndex) findInGroups(digits string, ends []int) (entry int, id string) {
 	for _, end := range ends {
 		if end < minDigits {
@@ -302,8 +303,8 @@ func toASCIIDigit(r rune) rune {
 	return r
 }
 
-// protectedID returns the index in the bank of the problem with this item id. ok is false if no
-// problem has it, or if word is shorter than minItemID.
+// protectedID returns the index, in the list of protected problems, of the problem with this item
+// id. ok is false if no problem has it, or if word is shorter than minItemID.
 func (s *specIndex) protectedID(word string) (entry int, ok bool) {
 	if len(word) < minItemID {
 		return 0, false

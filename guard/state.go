@@ -17,7 +17,8 @@ const StateSchema = stateFamily + "v3"
 
 const stateFamily = "arena.bank."
 
-// maxStateBytes is the maximum size of bank.json: 64 MiB are enough for more than 200,000 problems.
+// maxStateBytes is the maximum size of bank.json, the file with all problems and their pools: 64
+// MiB are enough for more than 200,000 problems.
 const maxStateBytes = 64 << 20
 
 // State is the content of bank.json: every cluster of all days so far and the
@@ -148,8 +149,9 @@ func (s *State) validate() error {
 	return nil
 }
 
-// validate returns an error if one cluster of bank.json is invalid. specs and items hold the
-// problems and items of the previous clusters, which c must not share; validate adds those of c.
+// validate returns an error if one cluster (group of related problems) of bank.json is invalid.
+// specs and items hold the problems and items of the previous clusters, which c must not share;
+// validate adds those of c.
 func (c *StateCluster) validate(specs, items map[string]bool) error {
 	if _, ok := protection[c.Pool]; !ok {
 		return fmt.Errorf("pool is %q: it must be train, eval, held-out or never-touch", c.Pool)

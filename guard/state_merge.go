@@ -32,10 +32,10 @@ func mergeWithPrior(
 	return mergeGroups(parts, groups), nil
 }
 
-// joinReworded joins each of today's clusters, parts[today:], with the clusters of earlier days,
-// parts[:today], of which it is a rewording: the guard would drop one of its requests because of
-// one of theirs. It compares only with earlier clusters that are protected or grouped with a
-// protected one.
+// joinReworded adds each of today's clusters, parts[today:], to the group of the earlier cluster,
+// one of parts[:today], of which it is a rewording: the guard would drop one of its requests
+// because of one of theirs. Only earlier clusters that are protected, or in one group with a
+// protected one, are compared.
 func joinReworded(ctx context.Context, groups forest, parts []StateCluster, today int) error {
 	isProtected := map[int]bool{}
 	for i := range parts {
@@ -90,13 +90,13 @@ func joinReworded(ctx context.Context, groups forest, parts []StateCluster, toda
 }
 
 // keys returns the strings that decide which clusters are merged: the problems and items of the
-// cluster, each with a prefix. Clusters with a common string are merged.
+// cluster, each with a prefix that tells the two apart. Clusters with a common string are merged.
 func (c *StateCluster) keys() []string {
 	return slices.Concat(addPrefix("problem ", c.Problems), addPrefix(storedItem, c.ItemIDs))
 }
 
-// mergeGroups merges the clusters of each group into one and returns the merged clusters, sorted by
-// ID. groups partitions the indices of parts.
+// mergeGroups merges each group of clusters into one cluster and returns the merged clusters,
+// sorted by ID. groups tells which indices of parts are in one group.
 func mergeGroups(parts []StateCluster, groups forest) []StateCluster {
 	byRoot := map[int]*StateCluster{}
 	for i, part := range parts {

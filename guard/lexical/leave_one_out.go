@@ -62,9 +62,9 @@ func (x *Index) isOnlyIn(id, number int32) bool {
 	return len(bases) == 1 && bases[0] == number
 }
 
-// withoutSelf returns the word w as it would be parsed if the bank did not contain the request
-// x.bases[number]: without matches to stems that only this request has. It returns w itself if w
-// has no such match.
+// withoutSelf returns the word w as it would be parsed if the request x.bases[number] were not
+// protected: without its matches to stems that only this request has. It returns w itself if w has
+// no such match. It serves to check a protected request against the other ones.
 func (x *Index) withoutSelf(w *word, number int32) *word {
 	isSelf := func(m match) bool { return x.isOnlyIn(m.id, number) }
 	if !slices.ContainsFunc(w.matches, isSelf) {

@@ -17,7 +17,7 @@ import (
 //go:embed lexicon/*.txt
 var lexiconFiles embed.FS
 
-// lexicon is the knowledge of words that does not depend on a bank: stop words, synonyms,
+// lexicon holds what is known of words whatever requests are protected: stop words, synonyms,
 // translations, units and so on.
 type lexicon struct {
 	stop     map[string]bool
@@ -152,9 +152,9 @@ func (l *lexicon) addForeign(fields []string) {
 	}
 }
 
-// addClass adds a closed class of words, such as colours. The first field is the name of the class,
-// which ends in "!:" for a hard class and in ":" otherwise. Each other field is a value, written as
-// its spellings joined by "=".
+// addClass adds a closed class of words, such as colours. The first field is the name of the class.
+// It ends in "!:" for a hard class, whose values exclude each other in any wording, and in ":"
+// otherwise. Each other field is a value, written as its spellings joined by "=".
 func (l *lexicon) addClass(fields []string) {
 	class := uint8(len(l.names))
 	name, hard := strings.CutSuffix(fields[0], "!:")
@@ -195,9 +195,9 @@ func (l *lexicon) classesOf(w string) []classValue {
 	return nil
 }
 
-// foldText returns text in the normal form for parsing: lower case, compatibility characters (NFKC)
-// replaced, Latin letters without accents, plain quotes and dashes, currency signs other than $ as
-// words.
+// foldText returns text in the normal form in which it is parsed: in lower case, compatibility
+// characters replaced (NFKC), Latin letters without accents, plain quotes and dashes, and currency
+// signs other than $ as words.
 func foldText(text string) string {
 	if isASCII(text) && !strings.Contains(text, "`") {
 		return strings.ToLower(text)

@@ -54,9 +54,9 @@ func (p *profile) similarity(id int32) float64 {
 	return best
 }
 
-// matchProfiles calls match with the parsed forms (profiles) of the request at this index of the
-// bank and of text, and returns its result. It returns false if the index is out of range or the
-// request has no text.
+// matchProfiles parses text, calls match with the parsed forms (profiles) of one protected request
+// and of the text, and returns its result. request is an index in the list of protected problems.
+// It returns false if the index is out of range or the request has no text.
 func (x *Index) matchProfiles(
 	request int,
 	text string,

@@ -136,8 +136,8 @@ func (x *Index) candidates(p *profile, s *scratch) []int32 {
 	return x.filterCovered(p, s)
 }
 
-// addNumbers adds the numbers of the text p to s.overlaps (what the text has in common with each
-// request), and sets s.numberWeight to their total weight.
+// addNumbers adds the numbers of the text p to s.overlaps, which has what the text shares with each
+// request, and sets s.numberWeight to the total weight of the text's numbers.
 func (x *Index) addNumbers(p *profile, s *scratch) {
 	s.numberWeight = 0
 	for i, n := range p.numbers {

@@ -11,8 +11,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// vocabulary holds the stem of every word in the bank's requests, item titles and options, with
-// a weight, and finds the stems that a word of a text may correspond to.
+// vocabulary holds the stem of every word in the protected requests and in the titles and options
+// of their items, with a weight. It finds the stems that a word of a text may correspond to.
 type vocabulary struct {
 	ids    map[string]int32
 	stems  []string
@@ -155,7 +155,7 @@ func isASCII(s string) bool {
 }
 
 // read looks w up in the vocabulary and the lexicon. It returns the word with its stem, its weight,
-// the stems of the bank that it may correspond to, and its meanings.
+// its meanings, and the stems of protected requests that it may correspond to.
 func (v *vocabulary) read(w string) *word {
 	l := loadLexicon()
 	foreign := l.foreign[w]

@@ -12,8 +12,8 @@ import (
 
 // callBlock reads the content of a call tag: one or several JSON objects, or lists of objects,
 // where each object is a call. Thinking tags in the content are moved to the thinking first. closed
-// reports whether the tag was closed; if it was not, a value that lacks closing brackets is a
-// fault.
+// reports whether the tag was closed. If it was not, the message was cut off, and a value that
+// lacks closing brackets is recorded as a fault and not repaired.
 func (r *Reader) callBlock(body string, closed bool) {
 	if r.skipCalls {
 		return

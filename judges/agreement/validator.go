@@ -93,8 +93,8 @@ func (s *SubnetFinding) value(figure string) *float64 {
 	}
 }
 
-// convert converts the mean of a judge's grades to the scale of a figure, so that the result can
-// be compared with the subnet's value.
+// convert returns the mean of a judge's grades on the scale on which the subnet reports the named
+// figure, so that the two can be compared.
 func (s *SubnetFinding) convert(figure string, mean float64) float64 {
 	switch figure {
 	case FigureQuality, FigureAttemptQuality:

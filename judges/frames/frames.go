@@ -40,9 +40,10 @@ const (
 	// passages to be similar. A frame has one letter for each figure and each listed word (see
 	// gates.Frame).
 	runLen = 5
-	// minAlike and maxAlike are the limits from which on an agent is flagged: at least minAlike
-	// pairs of similar passages, and these at least the share maxAlike of all pairs at different
-	// problems. Both limits also apply to the passages with a repeated wording.
+	// minAlike and maxAlike are the limits from which an agent is flagged: at least minAlike pairs
+	// of its passages at different problems are similar, and these are at least the share maxAlike
+	// of all such pairs. The same limits also apply to the number and the share of passages that
+	// repeat a wording.
 	minAlike = 3
 	maxAlike = 0.1
 	// maxCompared is the maximum number of passages of one agent that are compared with each other.

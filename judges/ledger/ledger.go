@@ -83,9 +83,9 @@ func Open(dir string) (*Ledger, error) {
 	return l, nil
 }
 
-// readNew reads the exchanges that other processes have recorded since the last call, adds them to
-// the indexes, and calls visit for each. The caller must hold fileMu and mu, or be the only user of
-// the ledger.
+// readNew reads the exchanges (model requests with their replies) that other processes have
+// recorded since the last call, adds them to the indexes, and calls visit for each. The caller must
+// hold fileMu and mu, or be the only user of the ledger.
 func (l *Ledger) readNew(visit func(Exchange)) error {
 	entries, err := os.ReadDir(l.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -17,9 +17,11 @@ import (
 )
 
 const (
-	// suffix is the file name extension of the ledger's files.
+	// suffix is the extension of the names of the ledger's files, which record every request to a
+	// judge model and its reply.
 	suffix = ".jsonl"
-	// version is the version of the format of a line in the ledger's files.
+	// version is the version of the format of a line in the ledger's files. A file with another
+	// version is refused.
 	version = 3
 	// maxLine is the maximum number of bytes of a line in the ledger's files, 256 MiB. The client
 	// limits replies to far less.

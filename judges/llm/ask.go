@@ -14,9 +14,10 @@ import (
 	"github.com/trajectory-arena/arena/judges/ledger"
 )
 
-// answer returns the verdict on one question to the panel, from the ledger or from a model.
-// Concurrent calls with the same question send it once. A question that no model could answer is
-// not sent again in this run. voted are the panel members that have already voted on the attempt.
+// answer returns the verdict on one question to the panel. It comes from the ledger, the record of
+// earlier requests, or else from a model. Concurrent calls with the same question send it once. A
+// question that no model could answer is not sent again in this run. voted are the panel members
+// that have already voted on the attempt.
 func (j *Judge) answer(
 	ctx context.Context,
 	q question,
@@ -65,8 +66,8 @@ func (j *Judge) answerOnce(
 	return v, err
 }
 
-// fromLedger finds the recorded answer to a question in the ledger. ok is false if there is none,
-// or none that can still be parsed.
+// fromLedger finds the answer to a question in the ledger, the record of earlier requests and
+// replies. ok is false if there is none, or none that can still be parsed.
 func (j *Judge) fromLedger(q question) (v verdict, ok bool, err error) {
 	v, _, ok, err = j.lookup(q, j.ledger.Answer, q.hash)
 	return v, ok, err

@@ -13,10 +13,10 @@ import (
 // may take a day.
 const batchTries = 2
 
-// batched returns the verdict on a question from the results of a batch, and records the exchange
-// in the ledger. If there is no result, or its reply is no answer, the verdict has no answer, and a
-// request is added to the batch unless the tries are used up. Only the first member of the
-// question's order is asked.
+// batched returns the verdict on a question from the results of a batch (requests that a server
+// answers later, as files), and records the exchange in the ledger. If there is no result, or its
+// reply is no answer, the verdict has no answer, and a request is added to the batch unless the
+// tries are used up. Only the first panel member of the question's order is asked.
 func (j *Judge) batched(q question) (verdict, error) {
 	member := q.order[0]
 	request := j.request(q, member)

@@ -108,8 +108,8 @@ func (j *Judge) reuseReply(
 	return v, true, j.ledger.Add(reused)
 }
 
-// readExchange sets the fields of e from a request's reply r and error chatErr, and returns the
-// verdict. The fault is that of chatErr; nil if there is none.
+// readExchange sets the fields of e, the record of a request, from its reply r or its error
+// chatErr, and returns the verdict. The fault is that of chatErr; it is nil if there is none.
 func (j *Judge) readExchange(
 	q question,
 	e *ledger.Exchange,

@@ -87,12 +87,13 @@ func missed(detail string) finding { return finding{detail: detail} }
 // each figure, each attribute value and each class of the word lists, in order. "9960 at 94 beats
 // 1627, it is cheaper" and "5008 at 12 over 6777: less expensive" have the same frame.
 const (
-	// frameFigure is the letter that stands for any figure in a frame (see Frame), frameValue the
-	// letter for any colour, material or other attribute value.
+	// frameFigure is the letter that stands for any figure in the frame of a text (a string with
+	// one letter for each figure and listed word, see Frame), frameValue the letter for any colour,
+	// material or other attribute value.
 	frameFigure = '#'
 	frameValue  = 'v'
-	// unframed are the classes of listed words that get no letter in a frame (see Frame), since any
-	// sentence may have them anywhere.
+	// unframed are the classes of listed words that get no letter in the frame of a text (see
+	// Frame), since any sentence may have them anywhere, so that they say nothing about a template.
 	unframed = commonWord | thoughtWord | bigWord | negationWord | onlyWord | lessWord | moreWord | thanWord | labelWord
 )
 
@@ -200,8 +201,9 @@ func (p *passage) wording(marks []mark) string {
 	return strings.Join(words, " ")
 }
 
-// sign is the byte range of a word or figure in a text, with the letter that stands for it in the
-// text's frame (see Frame).
+// sign is the byte range of a listed word or figure in a text, with the letter that stands for it
+// in the text's frame (a string with one letter for each of them, by which texts are compared, see
+// Frame).
 type sign struct {
 	span
 	letter byte

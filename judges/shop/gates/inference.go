@@ -12,7 +12,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
-// minTokens is the subnet's minimum number of tokens of a completion that can contain reasoning.
+// minTokens is the minimum number of tokens of a completion that counts as reasoning. The subnet's
+// own judge has the same minimum.
 const minTokens = 30
 
 // bytesPerToken is the number of bytes of recorded text that count as one token if the reply does

@@ -122,8 +122,8 @@ func blankRepeats(text string) string {
 	return string(blanked)
 }
 
-// readThoughts returns the thinking of each turn after the step of the first tool result, cut to
-// the limits maxThinking and maxPassage. Turns without thinking are skipped.
+// readThoughts returns the thinking of each turn after the step of the first tool result. Each is
+// cut to maxPassage bytes, and all together to maxThinking. Turns without thinking are skipped.
 func readThoughts(d *arena.Dialogue) []thought {
 	thoughts := make([]thought, 0, len(d.Turns))
 	budget := maxThinking

@@ -29,8 +29,8 @@ func (t *tally) add(a axis, hit bool) {
 	}
 }
 
-// ratio returns the share, 0 to 1, of passed checks among the checks on the given axes. It returns
-// 0 if there are no checks.
+// ratio returns the share, 0 to 1, of passed checks among all checks on the given axes (such as
+// title and price). It returns 0 if there are no checks.
 func (t *tally) ratio(over ...axis) float64 {
 	var hits, total int
 	for _, a := range over {
