@@ -21,9 +21,10 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/reports"
 )
 
-// content returns all that the corpus is assembled from: the folders of its data files (parts),
-// manifest, card, split of the problems (bank), reports and pages. If there is an earlier version
-// of the corpus, it sets summary.Withdrawn to the number of attempts in it that are protected now.
+// content returns all that a corpus is assembled from: the folders of its data files (parts), the
+// manifest, the card, the division of the problems into train, eval and protected ones (the bank),
+// reports and pages. If the corpus replaces an earlier version, content sets summary.Withdrawn to
+// the number of attempts in earlier versions that are protected by now.
 func (s *session) content(
 	p *plan,
 	parts []string,
@@ -90,8 +91,9 @@ func plotSections(pages map[string][]byte) []corpus.Section {
 	return []corpus.Section{{Heading: "Plots", Body: text}}
 }
 
-// manifestInputs returns the manifest's list of input files: traces, other files and the earlier
-// corpus. It is sorted by kind and hash of the content and does not depend on paths.
+// manifestInputs returns the list of input files for the manifest: traces, other files and, if this
+// corpus continues an earlier one, that corpus. The list is sorted by kind and content hash, so
+// that it does not depend on paths.
 func (s *session) manifestInputs(p *plan) []corpus.Input {
 	var out []corpus.Input
 	for i, in := range s.inputs {
@@ -120,12 +122,13 @@ const (
 	// pairsName is the name of the file, in each folder of data files, that summarises the folder's
 	// preference pairs.
 	pairsName = "pairs.json"
-	// maxPairs limits the size of the file pairsName in bytes.
+	// maxPairs is the maximum size in bytes of a file pairs.json that is read. It summarises the
+	// preference pairs in one folder of data files.
 	maxPairs = 1 << 20
 )
 
-// pairs reads the summary of the preference pairs in each folder of the dataset's config kto, and
-// returns their sum.
+// pairs returns the summary of all preference pairs of the corpus. It is the sum of the summaries,
+// one file in each folder of data files of config kto.
 func (s *session) pairs(p *plan) (*corpus.PairSummary, error) {
 	sum := &corpus.PairSummary{}
 	for _, u := range p.Units {
@@ -218,8 +221,9 @@ func (s *session) addRuns(adder *reports.Adder) {
 	}
 }
 
-// figuresOf returns the figures that the card adds up for an attempt that is a row: tokens, task
-// type, outcome, agent, team, model and difficulty of the problem.
+// figuresOf returns what the figures on the dataset card count of one attempt that became a
+// training row: its tokens, task type, outcome, agent, team and model, and the difficulty of its
+// problem.
 func (p *plan) figuresOf(x *block.Entry) figures.Row {
 	row := figures.Row{
 		Tokens:  int64(x.Body.Tokens),
@@ -260,9 +264,10 @@ func (s *session) judgesReport(p *plan, adder *reports.Adder) reports.Judges {
 	)
 }
 
-// leakReport returns the report on how the day's problems are divided into pools (train, eval,
-// held-out, never-touch). It returns an error if groups of similar problems in different pools
-// share a gold item (a right answer).
+// leakReport returns the report on how the run's problems are divided into pools: train, eval,
+// held-out (protected) and never-touch (in no row at all). It returns an error if similar problems
+// in different pools have a right answer (a gold item) in common, since one would then give away
+// the other.
 func (p *Protection) leakReport() (*reports.Leak, error) {
 	r := &reports.Leak{
 		Clusters:    map[guard.Pool]int{},

@@ -48,12 +48,13 @@ func (s *session) card(
 	return card
 }
 
-// exclusions is the card's text on what config sft cannot hold.
+// exclusions is the dataset card's text on which attempts are never in config sft.
 const exclusions = "Config sft has no attempt that the filter calls scripted or unknown, that was not solved, that is not among the {top} best at its problem, that nearly copies one of these, that is longer than filter.max_tokens, or that repeats a protected request. Problems of never-touch clusters have no rows in any config. " +
 	"Failed attempts are only in kto and pref, and a problem that nobody solved is not in sft. The funnel counts how many attempts each rule removed."
 
-// cardDomain returns the domain (kind of task) whose words the dataset card uses: that of all
-// attempts, the domain base if attempts are of several, and that of a day with a problems file if there are no attempts.
+// cardDomain returns the domain (kind of task) whose words the dataset card uses. That is the
+// domain of all attempts, or the general domain base if they are of several domains. Without
+// attempts it is the subnet's domain.
 func (s *session) cardDomain(p *plan) *runDomain {
 	names := slices.Sorted(maps.Keys(p.Domains))
 	switch len(names) {
@@ -65,8 +66,8 @@ func (s *session) cardDomain(p *plan) *runDomain {
 	return s.domains[domain.Base]
 }
 
-// isOnFor reports whether an instrument, such as the judge, is on for the attempts of at least one
-// domain of the plan. It is true if there are no attempts.
+// isOnFor reports whether a measuring instrument, such as the judge, is used on the attempts of at
+// least one domain (kind of task) in the plan. It is true if there are no attempts.
 func (s *session) isOnFor(p *plan, instrument string) bool {
 	for name := range p.Domains {
 		if s.domains[name].on[instrument] {
@@ -99,8 +100,9 @@ func (s *session) fillIn(text string, p *plan) string {
 	).Replace(text)
 }
 
-// aboutRL returns the dataset card's sentence on config rl, which has problems to play instead of
-// attempts.
+// aboutRL returns the dataset card's sentence on config rl: that it has one row for each problem
+// that can be played in an environment, or that there is no such config because no environment is
+// known.
 func (p *plan) aboutRL() string {
 	if slices.ContainsFunc(p.Units, func(u unit) bool { return u.Stream.Config == configRL }) {
 		return "Config rl has one row for every problem of an environment pack."
@@ -109,7 +111,7 @@ func (p *plan) aboutRL() string {
 }
 
 // domainsText returns the dataset card's table of domains (kinds of task): the number of attempts
-// in each, and for each instrument, such as the judge, whether it was on.
+// in each, and for each measuring instrument, such as the judge, whether it was used on them.
 func (s *session) domainsText(p *plan) string {
 	return "An instrument is on only in the domains on which it was measured; in others it is off (not_measured).\n\n" +
 		corpus.Table("domain | attempts: | "+strings.Join(domain.Instruments, " | "), slices.Sorted(maps.Keys(p.Domains)), func(name string) string {

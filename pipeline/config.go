@@ -201,8 +201,9 @@ func (c *SelectConfig) validate(bad *wrong.List) {
 // change no byte of an output.
 func (c Config) JSON() []byte { return c.encode("block", "guard", "corpus") }
 
-// encode returns, as JSON, those settings of the configuration on which certain stored files
-// depend. These are the settings whose struct tag hash names one of reach, such as "block".
+// encode returns, as JSON, the settings on which certain stored files depend, so that a change of
+// them can be detected. A setting is included if the struct tag hash of its field is one of reach,
+// such as "block" or "guard".
 func (c Config) encode(reach ...string) []byte {
 	fields := yaml.MapSlice{}
 	for f, v := range reflect.ValueOf(c).Fields() {

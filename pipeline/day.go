@@ -130,8 +130,9 @@ func (d *Day) read(ctx context.Context, src Sources) error {
 // ErrNetworks reports that runs are of more than one network.
 var ErrNetworks = errors.New("runs of two networks")
 
-// discover finds the trace files of all days and sorts them by path. It returns ErrNetworks if
-// their runs are of several networks, such as mainnet and testnet, unless src.AnyNetwork is set.
+// discover finds the trace files in all input folders (days) and sorts them by path. It returns
+// ErrNetworks if their runs are of several networks, such as mainnet and testnet, unless
+// src.AnyNetwork is set.
 func (d *Day) discover(src Sources) error {
 	for _, day := range src.Days {
 		inputs, err := traces.Discover(day)
@@ -214,8 +215,9 @@ func (d *Day) readProblems(ctx context.Context, src Sources) error {
 	return nil
 }
 
-// noProblems returns the error that explains why the given days have no problems: ErrCorpus if one
-// of them is a finished corpus, ErrNoAttempt if no attempt can be read, otherwise ErrNoProblems.
+// noProblems returns the error that explains why no problems were found in the given input folders
+// (days). It is ErrCorpus if one of them is a finished corpus instead of traces, ErrNoAttempt if no
+// attempt can be read, otherwise ErrNoProblems.
 func (d *Day) noProblems(days []string) error {
 	for _, day := range days {
 		if isCorpus, err := corpus.IsCorpus(corpus.Disk{}, day); err == nil && isCorpus {
@@ -228,8 +230,8 @@ func (d *Day) noProblems(days []string) error {
 	return ErrNoProblems
 }
 
-// maxProblem limits the size in bytes of one problem in a problems file. A problem with embedding
-// vectors has 40 KB.
+// maxProblem limits the size in bytes of one problem in a problems file. Even a problem with
+// embedding vectors has only 40 KB.
 const maxProblem = 64 << 20
 
 func (d *Day) readCatalog(src Sources) error {
@@ -250,8 +252,9 @@ func (d *Day) readCatalog(src Sources) error {
 	return nil
 }
 
-// openCatalog adds a file to the catalogue. A copy of another file adds nothing and is read for its
-// hash only, since each day may have a copy of hundreds of megabytes.
+// openCatalog adds a file of items to the catalogue. If the file is a copy of one that was added
+// before, it is read for its hash only. Such copies are common, since each day's folder may have
+// one of hundreds of megabytes.
 func (d *Day) openCatalog(path string) error {
 	others := len(d.Files)
 	if err := d.readFile(kindCatalog, path, func(io.Reader) (int, error) { return 0, nil }); err != nil {

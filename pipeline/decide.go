@@ -96,9 +96,10 @@ func (g *grouper) isSelected(pos ref, d choose.Decision) (bool, error) {
 	return s.where.Match(line.Values())
 }
 
-// stageDecision decides on an attempt by the stages filter, score, judge and guard; the first that
-// drops the attempt counts. s is the filter's result after it has seen all attempts of the agent.
-// The decision's field Stage is empty if no stage drops the attempt.
+// stageDecision returns the decision on an attempt by the stages filter, score, judge and guard, in
+// this order: the first stage that drops the attempt is named with its reason. If none does, the
+// field Stage is empty. s is the filter's final result, which takes all attempts of the agent into
+// account.
 func (g *grouper) stageDecision(x *block.Entry, s *arena.Structure) choose.Decision {
 	sel := g.session.Config.Select
 	isUsable := usable(g.session.filter, s, x.Outcome.Success)
@@ -134,10 +135,10 @@ func (g *grouper) stageDecision(x *block.Entry, s *arena.Structure) choose.Decis
 	}
 }
 
-// newCandidate returns an attempt as a candidate for rows of the configs sft, pref and kto. It
-// returns nil if no row may be made: the guard drops the attempt, it has no factor of the judge or
-// no text, or d drops it for another reason than outcome or reward. These two exclude it from sft
-// only.
+// newCandidate returns an attempt as a candidate for rows of the configs sft, pref and kto, or nil
+// if it cannot become a row. An attempt that d drops only because it failed or has a low reward is
+// still a candidate, since pref and kto need such attempts. It has no row if the guard drops it, if
+// it has no rendered text, or if the judge's grade is required and missing.
 func (g *grouper) newCandidate(
 	d choose.Decision,
 	e *entrySummary,

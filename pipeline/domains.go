@@ -12,8 +12,8 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
 
-// runDomain is a domain (a kind of task, such as coding) with the instruments and filters that a
-// run uses for its attempts.
+// runDomain is a domain (a kind of task, such as coding) with the filters and the measuring
+// instruments, such as the judge, that a run uses for attempts of this domain.
 type runDomain struct {
 	*domain.Domain
 	// on has true for the instruments that are on, by name.
@@ -50,7 +50,8 @@ func (r *Run) newDomains(base *filters.Filter) map[string]*runDomain {
 	return out
 }
 
-// versions returns, for each instrument of the run (such as the judge), its name with its version.
+// versions returns the version of each measuring instrument of the run, such as the judge, by the
+// instrument's name.
 func (r *Run) versions() map[string]string {
 	return map[string]string{
 		domain.Judge:      r.Instruments.Judge.Name,
@@ -60,9 +61,10 @@ func (r *Run) versions() map[string]string {
 	}
 }
 
-// isOn reports whether an instrument, such as the judge, is on for attempts of a domain (a kind of
-// task). If the configuration names the instrument, that decides. Otherwise it is on if the user
-// chose it by a flag, or if this version of it was measured on the domain.
+// isOn reports whether a measuring instrument, such as the judge, is used on attempts of a domain
+// (a kind of task). A setting of the configuration for this instrument decides. Without one, the
+// instrument is used if the user chose it by a flag, or if its quality was measured on the domain
+// in this version.
 func (r *Run) isOn(d *domain.Domain, instrument, version string) bool {
 	switch r.Config.Instrument[instrument] {
 	case InstrumentOn:
@@ -73,9 +75,9 @@ func (r *Run) isOn(d *domain.Domain, instrument, version string) bool {
 	return r.Instruments.isChosen(instrument) || d.On(instrument, version)
 }
 
-// domainOf returns the domain (kind of task) of an attempt. An attempt that fits no domain is of
-// the subnet's domain if the day has a problems file, and otherwise of the domain base. The error
-// matches ErrInput.
+// domainOf returns the domain (kind of task) of an attempt. An attempt that fits no domain is
+// assigned to the subnet's domain if the input has a problems file, and otherwise to the general
+// domain base. The error matches ErrInput.
 func (s *session) domainOf(t *arena.Trace, d *arena.Dialogue) (*runDomain, error) {
 	found, err := s.Domains.Find(t, d, s.fallbackDomain())
 	if err != nil {
@@ -85,7 +87,7 @@ func (s *session) domainOf(t *arena.Trace, d *arena.Dialogue) (*runDomain, error
 }
 
 // fallbackDomain returns the name of the domain (kind of task) that is assigned to attempts that
-// fit none.
+// fit none: the subnet's domain if the input has a problems file, otherwise base.
 func (s *session) fallbackDomain() string {
 	if len(s.day.Problems.All) > s.day.derived {
 		return domain.Shop
@@ -98,8 +100,8 @@ func (s *session) filterOf(x *block.Entry) *filters.Filter {
 	return s.domains[x.Domain].filter(x.Logged)
 }
 
-// manifestDomains returns the domains of a plan's attempts by name in order, each with its number
-// of attempts and the instruments that were off.
+// manifestDomains returns, for the manifest, the domains (kinds of task) of a plan's attempts in
+// order of name, each with its number of attempts and the measuring instruments that were off.
 func (s *session) manifestDomains(p *plan) []corpus.Domain {
 	var out []corpus.Domain
 	for _, name := range slices.Sorted(maps.Keys(p.Domains)) {

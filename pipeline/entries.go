@@ -17,16 +17,17 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
 
-// ref is the position of an entry (the stored result of one record): the index of its input, its
-// index among the input's entries, and its byte range in the block's index file.
+// ref is the position of an entry (the stored result of one record): the index of its input, the
+// index of the entry within the input, and its byte range in the index file.
 type ref struct {
 	Input int `json:"i"`
 	Entry int `json:"e"`
 	block.Place
 }
 
-// entrySummary is the part of an entry (the stored result of one record) that the group step keeps
-// in memory, so that it reads each block once. A season has half a million entries.
+// entrySummary is the part of an entry (the stored result of one record) that the group step, which
+// decides on all records, keeps in memory. With it, the stored files need not be read again for
+// each decision. A season has half a million entries.
 type entrySummary struct {
 	ref
 	file    int32
@@ -59,11 +60,12 @@ type entrySummary struct {
 	completion *minhash.Packed
 }
 
-// record is a SHA-256 in binary form, which takes a third of the memory of its hexadecimal text.
+// record is the SHA-256 of a record in binary form, which takes a third of the memory of its
+// hexadecimal text.
 type record [sha256.Size]byte
 
-// newRecord parses a SHA-256 in hexadecimal. If text is something else, it returns the SHA-256 of
-// text.
+// newRecord parses the SHA-256 of a record from hexadecimal. If text is not a hexadecimal SHA-256,
+// it returns the SHA-256 of text.
 func newRecord(text string) (r record) {
 	b, err := hex.DecodeString(text)
 	if err != nil || len(b) != len(r) {
@@ -72,8 +74,8 @@ func newRecord(text string) (r record) {
 	return record(b)
 }
 
-// traits are the properties of a record's results that have few values. Each combination is stored
-// once, because many records share it.
+// traits are those properties of a record's results that have few possible values, such as its
+// domain. Many records have the same combination, so each combination is stored once.
 type traits struct {
 	axis arena.Axis
 	// reasons are separated by newlines.
@@ -135,9 +137,10 @@ func newEntrySummary(pos ref, x *block.Entry) *entrySummary {
 	return e
 }
 
-// restore sets x to the stored results of which e is the summary; fields that the summary lacks are
-// zero. If the attempt was scored by the task's own rules, and not by a verifier or its source,
-// Outcome.Scores is empty but not nil.
+// restore sets x to the stored results that e summarises; fields that the summary lacks are zero.
+// For an attempt that was scored by the task's own rules, and not by a verifier or its source, it
+// sets Outcome.Scores to an empty value that is not nil, so that the attempt still counts as
+// scored.
 func (e *entrySummary) restore(x *block.Entry) {
 	t := e.traits.Value()
 	*x = block.Entry{}
@@ -206,9 +209,9 @@ func (s *session) eachEntry(
 	})
 }
 
-// checkBlocks returns an error unless every input has a block (its stored results of the map step)
-// that this run can use as it is, or that lacks only answers of a judge. The error is that of the
-// first such input, for any number of workers.
+// checkBlocks returns an error unless every input has a block (its results, stored by the map step)
+// that this run can use. A block that lacks only some answers of a judge is usable. The error is
+// that of the first unusable input, for any number of workers.
 func (s *session) checkBlocks(ctx context.Context) error {
 	check := func(_ context.Context, in input) (any, error) {
 		status, err := s.blockState(in)

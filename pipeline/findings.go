@@ -35,9 +35,9 @@ type Findings struct {
 // continue without the tier. The report then has the reason.
 type Embedding func(ctx context.Context, g *guard.Guard, report *guard.Report) (*guard.EmbeddingTier, error)
 
-// checkEmbeddings compares the day's problems with the protected problems by embeddings (vectors
-// that a model computes from texts), after all other comparisons, and adds findings to p.Problems.
-// It does nothing if start, which connects to the model's endpoint, is nil.
+// checkEmbeddings compares the run's problems with the protected problems by embeddings (vectors
+// that a model computes from texts), after all other comparisons, and adds what is found to
+// p.Problems. It does nothing if start, the function that connects to the model's endpoint, is nil.
 func (p *Protection) checkEmbeddings(
 	ctx context.Context,
 	problems *Problems,
@@ -69,7 +69,7 @@ func (p *Protection) checkEmbeddings(
 }
 
 // checkTier compares the problems that the guard g checks with the protected problems by their
-// embeddings (vectors that a model computes), and stores the findings in p.Problems. If the
+// embeddings (vectors that a model computes), and stores the findings in p.Problems. If the model's
 // endpoint fails before all are compared, it sets p.NotRun to the reason.
 func (p *Protection) checkTier(
 	ctx context.Context,
@@ -102,9 +102,9 @@ func (p *Protection) checkTier(
 	return nil
 }
 
-// digest returns, as JSON, the protected problems of the train split and the findings in the day's
-// problems. The stored guard findings on attempts depend on both: attempts are compared with the
-// protected problems, and share the findings in their own problems.
+// digest returns, as JSON, what the stored guard findings on attempts depend on: the protected
+// problems, with which attempts are compared, and the guard's findings in the run's own problems,
+// which also apply to the attempts at them.
 func (p *Protection) digest() []byte {
 	return asjson.Bytes([]any{
 		p.Guard(corpus.SplitTrain).Bank(),
@@ -122,8 +122,8 @@ type PlannedProtection struct {
 	finish.Measurements
 }
 
-// plannedProtection returns the split of the problems and the guards' findings in the run's plan,
-// nil if the run has no plan.
+// plannedProtection returns the protection that the run's plan records: the split of the problems
+// and the guard's findings. It returns nil if the run has no plan.
 func (s *session) plannedProtection() *PlannedProtection {
 	if s.Terms == nil {
 		return nil
@@ -139,9 +139,10 @@ func (p *Protection) planned() *PlannedProtection {
 	}
 }
 
-// readState parses the planned split of the problems into pools (train, eval, held-out,
-// never-touch). prior has the pools that an earlier run and held-out files assign. The error is
-// ErrTerms if the split cannot be read, or if it has a problem of prior in another pool.
+// readState parses the planned division of the problems into pools: train, eval, held-out and
+// never-touch. prior has the pools from an earlier run and from files of held-out problems. The
+// error is ErrTerms if the division cannot be read, or if it assigns another pool to a problem of
+// prior.
 func (d *PlannedProtection) readState(prior *guard.State) (*guard.State, error) {
 	state, err := guard.ReadState(bytes.NewReader(d.Bank))
 	if err != nil {
@@ -157,9 +158,10 @@ func (d *PlannedProtection) readState(prior *guard.State) (*guard.State, error) 
 	return state, nil
 }
 
-// adopt sets the findings and the guards of p to those of a stored plan. It returns ErrTerms if the
-// plan's division into pools lacks a problem of the day, or if its findings are on another number
-// of problems.
+// adopt takes over the guard's findings from a stored plan and creates the guards from it, instead
+// of computing them again. It returns ErrTerms if the plan was made for other problems: if its
+// division into pools lacks a problem of the run, or if it has findings on another number of
+// problems.
 func (p *Protection) adopt(
 	d *PlannedProtection,
 	entries finish.ProtectedEntries,
@@ -173,9 +175,10 @@ func (p *Protection) adopt(
 	return err
 }
 
-// blockState returns the state of the block (stored results) of an input, with that of the guard's
-// findings on it. It is Unguarded if only the findings must be made again, and ConfigMismatch if
-// problems or items that the attempts use differ in this run.
+// blockState returns whether the stored results (the block) of an input can be used in this run. It
+// is Unguarded if only the comparison with protected problems must be made again, and
+// ConfigMismatch if all must be made again: problems or catalogue items on which the results depend
+// are different in this run, or answers of the judge are missing too.
 func (s *session) blockState(item input) (block.Status, error) {
 	status, err := block.State(s.FS, item.dir, item.key)
 	if err != nil || status != block.Equal && status != block.Unfinished {
@@ -192,8 +195,8 @@ func (s *session) blockState(item input) (block.Status, error) {
 	return block.ConfigMismatch, err
 }
 
-// hasFindings reports whether the guard's findings on the stored results of an input exist and are
-// those of this run's protected problems.
+// hasFindings reports whether the guard's findings on the stored results of an input exist and were
+// made with the protected problems of this run.
 func (s *session) hasFindings(item input) (bool, error) {
 	f, err := block.ReadFindings(s.FS, item.findings)
 	switch {
@@ -237,8 +240,8 @@ func (s *session) guardAgain(ctx context.Context, item input) error {
 }
 
 // guardDraft compares the draft (rendered training row) of record n with the protected problems and
-// adds the finding to m.findings. problems maps the index that a problem has in the stored results
-// to its index in the run.
+// adds the guard's finding to m.findings. problems maps the index of a problem in the stored
+// results to its index in this run.
 func (m *mapper) guardDraft(r *block.Reader, x *block.Entry, n int, problems []int) error {
 	d, err := r.DraftOf(x)
 	if err != nil {
@@ -266,8 +269,8 @@ func (s *session) installFindings(ctx context.Context, item input, f *block.Find
 	return s.staging.install(ctx, staged, item.findings, func() (bool, error) { return s.hasFindings(item) })
 }
 
-// blockReader reads a block (the stored results of an input) together with the guard's findings on
-// it. problems maps the problem indexes in the block to those in the run.
+// blockReader reads a block (the stored results of an input) together with what the guard found in
+// its attempts. problems maps the index of a problem in the block to its index in this run.
 type blockReader struct {
 	*block.Reader
 	problems []int
@@ -291,9 +294,9 @@ func (s *session) openBlock(i int) (*blockReader, error) {
 	return r, err
 }
 
-// complete sets in x, the stored results for record n, what the files do not have: the guard's
-// finding, and the index of the attempt's problem among all of the run. If the guard drops the
-// attempt, it removes the step judge's answer, since no file has the attempt's steps.
+// complete sets in x, the stored results for record n, two fields that depend on this run: the
+// guard's finding, and the index of the attempt's problem. If the guard drops the attempt, complete
+// also removes the step judge's answer, because no file will contain the attempt's steps.
 func (r *blockReader) complete(x *block.Entry, n int) {
 	if x.Problem >= 0 {
 		x.Problem = r.problems[x.Problem]

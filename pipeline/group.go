@@ -31,9 +31,9 @@ type candidate struct {
 	isKept bool
 }
 
-// groupedInput is the state of the group step (which decides on every record) for one input. The
-// lists entries (summaries of the stored results), odds and decisions have one element for each
-// record, in the order of the input.
+// groupedInput is the state of one input in the group step, which decides on every record. Its
+// lists have one element for each record, in the order of the input: entries (summaries of the
+// stored results), odds (evidence on whether a model made the calls) and decisions.
 type groupedInput struct {
 	entries []*entrySummary
 	// odds are the filter's evidence on who made the calls of each attempt (a model or a program),
@@ -43,7 +43,8 @@ type groupedInput struct {
 	candidates []candidate
 }
 
-// grouper runs the group step, which decides on every record and selects the rows.
+// grouper runs the group step, which decides on every record whether it is kept, and selects the
+// training rows.
 type grouper struct {
 	session *session
 	// inputs are in the order of session.inputs.
@@ -61,11 +62,12 @@ type grouper struct {
 }
 
 // maxSamples is the maximum size in bytes of the samples (what the filter recorded of each attempt)
-// that are in memory while the records are decided on. It suffices for some 50,000 attempts.
+// that the group step keeps in memory. It suffices for some 50,000 attempts.
 const maxSamples = 16 << 20
 
-// readBlocks reads the stored results (blocks) of all inputs. It finds the copies of attempts,
-// computes the habits of each agent over all its attempts, and sums the grades of the runs.
+// readBlocks reads the stored results of all inputs once. From them it finds the copies of
+// attempts, computes what is typical of each agent over all its attempts (its habits), and sums the
+// judge's grades of each run.
 func (g *grouper) readBlocks(ctx context.Context) error {
 	s := g.session
 	g.inputs = make([]groupedInput, len(s.inputs))
@@ -98,8 +100,9 @@ func (g *grouper) readBlocks(ctx context.Context) error {
 	return nil
 }
 
-// findCopies finds attempts with the same trace ID and sets, for each but the first, which attempt
-// it is a copy of. The order is that of filters.CompareCopies.
+// findCopies finds attempts with the same trace ID, such as those of a file that was uploaded
+// twice. The first counts as the original, in the order of filters.CompareCopies; for each other
+// one it sets which attempt it is a copy of.
 func (g *grouper) findCopies(ctx context.Context) error {
 	parts := make([][]*entrySummary, shuffle.Partitions)
 	for e := range g.attempts() {
@@ -146,10 +149,10 @@ func (g *grouper) attempts() iter.Seq[*entrySummary] {
 	}
 }
 
-// findHabits computes the habits of all agents, and the odds (evidence on who made the calls) of
-// all attempts, from the samples (what the filter recorded of each attempt). It reads the samples
-// three times: for the replies and dialogues that occur more than once, for the agents that have
-// them, and for the habits.
+// findHabits computes what is typical of each agent over all its attempts (its habits), and for
+// each attempt the odds that a model, not a program, made its calls. It reads the samples (what the
+// filter recorded of each attempt) three times: to find texts that occur more than once, to find
+// which agents have them, and to compute the habits.
 func (g *grouper) findHabits(ctx context.Context) error {
 	for i := range g.inputs {
 		in := &g.inputs[i]
@@ -184,8 +187,8 @@ func (g *grouper) findHabits(ctx context.Context) error {
 	})
 }
 
-// eachPart calls visit with the samples (what the filter recorded of each attempt) of each
-// partition. Several workers call it at once.
+// eachPart calls visit once for each partition of the store, with a reader of the partition's
+// samples (what the filter recorded of each attempt). Several workers call it at once.
 func (g *grouper) eachPart(ctx context.Context, visit func(u *habits.Unpacker)) error {
 	return inorder.Each(ctx, g.session.Config.Workers, shuffle.Partitions, func(_ context.Context, part int) error {
 		records, err := g.samples.Partition(part)
@@ -218,8 +221,9 @@ func (g *grouper) unpack(u *habits.Unpacker, sample *habits.Sample) *entrySummar
 	return g.inputs[input].entries[entry]
 }
 
-// habitsOf returns the habits of the agents in one partition, by agent, and sets the odds (evidence
-// on who made the calls) of their attempts. Copies do not count: an agent that has only copies has
+// habitsOf returns the habits of the agents in one partition (what is typical of an agent over all
+// its attempts), by agent. It also sets the odds of their attempts: the evidence on whether a model
+// made the calls. Copies of attempts do not count for habits; an agent that has only copies has
 // habits without samples.
 func (g *grouper) habitsOf(u *habits.Unpacker, index habits.Index) map[string]*habits.Agent {
 	var entries []*entrySummary
@@ -247,9 +251,10 @@ func (g *grouper) habitsOf(u *habits.Unpacker, index habits.Index) map[string]*h
 	return agents
 }
 
-// sumWeights sums the judge's grades of each run, and finds the agents whose deciding passages (the
-// texts on which the judge's grades rest) follow one template, if the configured multipliers depend
-// on these. Each attempt with a dialogue counts once, even if it is dropped.
+// sumWeights prepares the multipliers of rewards. If their configuration needs it, it sums the
+// judge's grades of each run, and finds the agents whose cited passages (the texts on which the
+// judge's grades rest) follow one template. Each attempt with a dialogue counts once, even if it is
+// dropped.
 func (g *grouper) sumWeights() {
 	config := g.session.Config.Multiplier
 	g.weights.config = config
@@ -284,8 +289,8 @@ func (g *grouper) sumWeights() {
 	}
 }
 
-// revised returns the filter's result for the attempt at pos after its second pass, which takes
-// into account how the agent behaved in all its attempts of the day.
+// revised returns the filter's final result for the attempt at pos. The first result was made from
+// the attempt alone; the final one takes into account how the agent behaved in all its attempts.
 func (g *grouper) revised(pos ref, x *block.Entry) arena.Structure {
 	return g.session.filterOf(x).Revise(
 		x.Structure,
@@ -295,8 +300,9 @@ func (g *grouper) revised(pos ref, x *block.Entry) arena.Structure {
 }
 
 // isGradable reports whether an attempt with this outcome of its judgement counts in the mean grade
-// of its run. That is so unless the judge was not measured on its domain or its thinking was
-// written by no model.
+// of its run. It does not if the judge was not measured on its kind of task, or if no model wrote
+// its thinking, because such an attempt cannot have a grade. An attempt that the judge merely
+// failed to grade counts.
 func isGradable(o arena.JudgeOutcome) bool {
 	return o != arena.JudgeUnsaid && o != arena.JudgeNotMeasured
 }

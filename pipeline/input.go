@@ -20,8 +20,8 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// input has the files from which one block (stored results) is made: one trace file, or several
-// small ones. bytes is their total stored size, dir the folder of the block.
+// input is one trace file, or several small ones, whose results are stored together in one folder
+// (a block). bytes is the total size of the files as stored, dir the folder.
 type input struct {
 	files []traces.Input
 	bytes int64
@@ -34,7 +34,8 @@ type input struct {
 // A block is four files, so that days with one attempt a file would have four times
 // as many files of blocks as attempts. Small files therefore share blocks.
 const (
-	// smallFile is the stored size in bytes below which a file is small.
+	// smallFile is the size in bytes, as stored, below which a trace file counts as small. Small
+	// files share folders of results, so that many files do not need as many folders.
 	smallFile = 256 << 10
 	// minSharedBlocks is the number of small trace files above which several of them share a folder
 	// of stored results. It is also the minimum number of such shared folders.
@@ -116,8 +117,9 @@ func newInput(files []traces.Input) input {
 	return in
 }
 
-// metaDigest returns the hash of the data about a trace file's attempts that are not in the file:
-// the metadata next to it, the IDs in its path, and what evaluators recorded in other files.
+// metaDigest returns a hash of everything about a trace file's attempts that is not in the file
+// itself: the metadata file next to it, the IDs in its path, and results that evaluators recorded
+// in other files. If it changes, the stored results of the file are made again.
 func metaDigest(in *traces.Input) string {
 	run, problem := in.PathIDs()
 	switch {
@@ -170,13 +172,15 @@ const (
 	// hashesFile is the file in a work folder with the hashes of the trace files of the last build,
 	// so that the next one does not read unchanged files for their hashes.
 	hashesFile = "hashes.json"
-	// quiet is the minimum age of the last change of a file whose hash is stored. The clocks of
-	// file servers differ, and a file that is being written may change twice in one tick of a clock.
+	// quiet is the minimum age of a file's last change for its hash to be stored for later runs. A
+	// younger file may still be written, and a change within the same tick of the clock would not
+	// show in its time. The clocks of file servers differ, too.
 	quiet = time.Minute
 )
 
-// storedHash is the hash of a trace file, with the stamp (what the system tells of the file) from
-// before it was read.
+// storedHash is the hash of a trace file, with the stamp (size, times and the like, from the file
+// system) that the file had before it was read. If the stamp is still equal, the file is not read
+// again.
 type storedHash struct {
 	traces.Stamp
 	SHA256 string `json:"sha256"`
@@ -187,8 +191,8 @@ type storedHash struct {
 var ErrUnnoticedChange = errors.New("its content changed, and its size and times did not (--force reads all files again)")
 
 // hashInputs sets the hashes of all trace files. It takes those of unchanged files from the work
-// folder and reads the others. hashedBefore then has the paths of the former, stamps the stamps of
-// all.
+// folder and reads the others. It sets hashedBefore to the paths of the unchanged files, and stamps
+// to the stamp of every file (what the file system reports of it), by which changes are noticed.
 func (s *session) hashInputs(ctx context.Context) error {
 	stored := map[string]storedHash{}
 	_ = corpus.ReadJSON(s.FS, filepath.Join(s.Work, hashesFile), 1<<30, &stored) // without it, all are read
@@ -211,8 +215,9 @@ func (s *session) hashInputs(ctx context.Context) error {
 	return HashInputs(ctx, s.Config.Workers, s.day.Inputs)
 }
 
-// storeHashes writes the hashes of the trace files to the work folder. It leaves out files that
-// changed shortly before they were read, and those whose hashes a plan has.
+// storeHashes writes the hashes of the trace files to the work folder, for the next run. It leaves
+// out files that changed shortly before they were read, since they may change unnoticed, and files
+// whose hashes the run took from a plan.
 func (s *session) storeHashes() error {
 	hashes := map[string]storedHash{}
 	for i := range s.day.Inputs {
@@ -224,8 +229,9 @@ func (s *session) storeHashes() error {
 	return s.staging.writeJSON(filepath.Join(s.Work, hashesFile), hashes)
 }
 
-// verifyHashes reads those of the files whose hashes this run did not compute. It returns ErrTerms if
-// one of them does not have its planned hash, ErrUnnoticedChange if it does not have its stored one.
+// verifyHashes reads the files whose hashes this run took from a plan or from an earlier run, and
+// compares. It returns ErrTerms if a file differs from its hash in the plan, and ErrUnnoticedChange
+// if it differs from the hash that the earlier run stored.
 func (s *session) verifyHashes(ctx context.Context, files []traces.Input) error {
 	for _, in := range files {
 		isStored := s.hashedBefore[absPath(in.Path)]

@@ -50,8 +50,8 @@ func (i Instruments) isChosen(instrument string) bool {
 	return instrument == domain.Judge && i.JudgeChosen || instrument == domain.Steps && i.StepsChosen
 }
 
-// asksModelForSteps reports whether the run's step judge is a model, so that each attempt costs
-// requests and is sent to the model's server.
+// asksModelForSteps reports whether the run's step judge, which rates the single steps of an
+// attempt, is a model. Then each attempt costs requests and its text is sent to the model's server.
 func (r *Run) asksModelForSteps() bool {
 	return r.Config.Steps && r.Instruments.StepJudge.Name != steps.Name
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// writeTables writes all tables of the ledger (rows about every record, kept or not) except
-// verdicts, which another worker writes. It also sets w.reports.
+// writeTables writes all tables of the ledger, which has rows about every record, kept or not. Only
+// the table verdicts is written by another worker. It also sets w.reports.
 func (w *unitWriter) writeTables(ctx context.Context) error {
 	ledger := finish.NewLedger(w.part)
 	places := finish.NewTable[rows.Place](w.part, finish.TablePlaces)
@@ -92,7 +92,8 @@ func (w *unitWriter) addToLedger(l *finish.Ledger, x *block.Entry) error {
 	return nil
 }
 
-// declaredRow returns the row of table declared on an attempt, nil for an unreadable record.
+// declaredRow returns the row of the table declared for an attempt, with the reward that the
+// trace's source itself states. It returns nil for an unreadable record.
 func (s *session) declaredRow(x *block.Entry) *rows.Declared {
 	if x.Fault != nil {
 		return nil

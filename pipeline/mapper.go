@@ -63,8 +63,9 @@ func (s *session) newMapper() *mapper {
 	}
 }
 
-// readFile reads a trace file and adds an entry (results of all stages) to w for each attempt and
-// each unreadable record. n is the index of the file among the files of the input.
+// readFile reads a trace file and adds to w an entry (the results of all stages) for each attempt
+// and for each unreadable record. n is the index of the file within its input, which may have
+// several files.
 func (m *mapper) readFile(
 	ctx context.Context,
 	in traces.Input,
@@ -102,10 +103,10 @@ func faultEntry(f *traces.Fault, file int) *block.Entry {
 	}}
 }
 
-// attempt processes one attempt by all stages that need no other attempt. It returns the entry (the
-// results of the stages) and the draft (the training row without its reward and split). The draft
-// is nil if no row can be made. Of both, only the guard's finding depends on which problems are
-// protected.
+// attempt processes one attempt by all stages that need no other attempt. It returns the results of
+// the stages (the entry) and the training row, still without reward and split (the draft). The
+// draft is nil if no row can be made. Only the guard's finding in the entry depends on which
+// problems are protected; the rest can be reused when these change.
 func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, *block.Draft, error) {
 	s := m.session
 	rec := arena.Record{Dialogue: filters.Normalise(t)}
@@ -144,11 +145,10 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, *bl
 	return entry, draft, err
 }
 
-// judge stores the judge's answer on an attempt in rec. The judge is not asked on a domain (kind of
-// task) on which it was not measured, or about thinking that no model wrote. It is asked about an
-// attempt that cannot become a row only if that is sampled: drawnFrom is then N, if one in N of
-// them is. drawnFrom is 0 if the attempt may become a row, if the judge was not asked, and if all
-// are graded.
+// judge stores the judge's answer on an attempt in rec. The judge is not asked if it was not
+// measured on the domain (kind of task), or if no model wrote the thinking. Of the attempts that
+// cannot become rows, it is asked about a sample, one in N. drawnFrom is N for an attempt of this
+// sample, and 0 for all others and if N is 1.
 func (m *mapper) judge(
 	ctx context.Context,
 	d *runDomain,
@@ -178,9 +178,9 @@ func (m *mapper) judge(
 	return every, err
 }
 
-// probe measures how far the judge's grade of an attempt changes by edits that should not matter,
-// such as added empty words. It returns nil for an attempt that is not sampled for probing or that
-// the judge was not asked about.
+// probe measures, for a sample of attempts, how much the judge's grade changes after edits that
+// should not matter, such as added empty words. It returns nil if the attempt is not in the sample
+// or has no answer of the judge.
 func (m *mapper) probe(ctx context.Context, rec *arena.Record) ([]probe.Shift, error) {
 	s := m.session
 	if !rec.Judgement.Outcome.IsAsked() || !probe.IsSampled(rec.Trace.ID, s.Config.Judge.ProbeEvery) {
@@ -189,9 +189,9 @@ func (m *mapper) probe(ctx context.Context, rec *arena.Record) ([]probe.Shift, e
 	return probe.MeasureFrom(ctx, s.Judge.Judge, &rec.Judgement, rec.Trace, &rec.Dialogue)
 }
 
-// usable reports whether an attempt may become a row. It may if the filter keeps it, or if it is
-// unsuccessful and the filter's only objections are mistakes of the model, which are useful as
-// examples of what not to do.
+// usable reports whether an attempt may become a row: if the filter keeps it, or if it failed and
+// the filter objects to nothing but mistakes of the model. Failed attempts with such mistakes are
+// useful as examples of what not to do.
 func usable(f *filters.Filter, s *arena.Structure, success bool) bool {
 	return s.Keep || !success && f.IsUnwanted(s)
 }
@@ -219,9 +219,10 @@ func newEntry(rec *arena.Record, problem int) *block.Entry {
 	return &block.Entry{Head: head, Found: results}
 }
 
-// render returns the draft of an attempt (the training row without its reward and split), and adds
-// its tokens, signature, step verdicts and the guard's finding to entry. It returns nil if chat
-// templates cannot represent the attempt. That reason becomes the first of the filter's reasons.
+// render returns the training row of an attempt without its reward and split (the draft). It adds
+// to entry the row's number of tokens, its signature for near-duplicates, the step judge's verdicts
+// and the guard's finding. If chat templates cannot represent the attempt, render returns nil, and
+// the cause becomes the first of the filter's reasons.
 func (m *mapper) render(
 	ctx context.Context,
 	rec *arena.Record,
@@ -260,9 +261,9 @@ func (m *mapper) render(
 	return draft, err
 }
 
-// appendCompletion appends the texts and calls that the model wrote to dst, without the results of
-// the tools. Attempts with equal searches get equal results, which would make different attempts
-// look similar.
+// appendCompletion appends the texts and calls that the model wrote to dst, for the comparison with
+// other attempts. It leaves out the results of tools: equal searches have equal results, which
+// would make different attempts look similar.
 func appendCompletion(dst []byte, d *arena.Dialogue) []byte {
 	for _, t := range d.Turns {
 		dst = append(dst, t.Think...)
@@ -279,10 +280,10 @@ func appendCompletion(dst []byte, d *arena.Dialogue) []byte {
 	return dst
 }
 
-// findLeak compares an attempt with the protected problems, by its entry, its draft and the index of
-// its problem among all. It returns the worse of two findings: the one in the attempt's problem, and
-// the one in the texts of the attempt. A finding that drops the attempt is worse than one that does
-// not; otherwise the higher score is worse.
+// findLeak returns the worse of two findings of the guard (which searches for protected problems):
+// the one in the attempt's problem, and the one in the texts of the attempt. A finding that drops
+// the attempt is worse than one that does not; otherwise the higher score is worse. problem is the
+// index of the attempt's problem among all of the run.
 func (m *mapper) findLeak(x *block.Entry, d *block.Draft, problem int) (guard.Finding, error) {
 	p := m.session.protection
 	worst := p.Problems[problem]
@@ -305,8 +306,8 @@ func (m *mapper) findLeak(x *block.Entry, d *block.Draft, problem int) (guard.Fi
 	return worst, nil
 }
 
-// candidate returns the texts of an attempt in which the guard searches protected problems, from
-// its stored results x and its draft d (the rendered row).
+// candidate returns the texts of an attempt that the guard compares with the protected problems.
+// They are from its stored results x and its draft d (the rendered row).
 func (m *mapper) candidate(x *block.Entry, d *block.Draft) (guard.Candidate, error) {
 	messages, err := chat.Decode(d.Messages)
 	if err != nil {
@@ -321,10 +322,11 @@ func (m *mapper) candidate(x *block.Entry, d *block.Draft) (guard.Candidate, err
 	return finish.CandidateOf(&row, messages, toolTexts), nil
 }
 
-// judgeSteps returns the step judge's verdicts on the steps of an attempt, one for each message of
-// the model, and stores the judge's answer in entry. It returns nil if config steps is off, if the
-// step judge is off for this kind of task, if no model wrote the thinking, if the judge is a model
-// and the guard drops the attempt, or if the judge gave no answer.
+// judgeSteps returns the step judge's verdicts on an attempt, one for each message of the model,
+// and stores the judge's answer in entry. It returns nil without an answer, or if the judge is not
+// asked: config steps is off, the step judge is off for this kind of task, no model wrote the
+// thinking, or the judge is a model and the guard drops the attempt, which would be sent to its
+// server in vain.
 func (m *mapper) judgeSteps(
 	ctx context.Context,
 	rec *arena.Record,
@@ -357,9 +359,9 @@ func (m *mapper) judgeSteps(
 	return perMessage(j.Steps, &rec.Dialogue), nil
 }
 
-// perMessage converts verdicts on the turns of the model to verdicts on messages. chat.Render joins
-// turns without a call between them to one message. A message is needed if any of its turns is,
-// otherwise unclear if any turn is, and waste if all turns are.
+// perMessage converts verdicts on the turns of the model to verdicts on messages of the training
+// row, in which chat.Render joins a turn without a call to the next one. A message is needed if one
+// of its turns is. Otherwise it is unclear if one of them is, and else waste.
 func perMessage(verdicts []arena.StepVerdict, d *arena.Dialogue) []arena.StepVerdict {
 	out := make([]arena.StepVerdict, 0, len(verdicts))
 	joins := false // the next turn of the model belongs to the last message
@@ -380,8 +382,8 @@ func perMessage(verdicts []arena.StepVerdict, d *arena.Dialogue) []arena.StepVer
 	return out
 }
 
-// precedence returns the priority of a verdict on a turn: 0 for waste, 1 for unclear, 2 for needed.
-// Of turns that form one message, the verdict with the highest priority is that of the message.
+// precedence ranks a verdict on a turn: 0 for waste, 1 for unclear, 2 for needed. If several turns
+// form one message, the message gets the verdict with the highest rank.
 func precedence(n arena.Need) int {
 	switch n {
 	case arena.StepNeeded:

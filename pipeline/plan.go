@@ -59,17 +59,18 @@ type plan struct {
 	Odds [][]habits.Odds `json:"-"`
 }
 
-// planLine is the line of one input in the file of a plan, with an element for each of its records.
+// planLine is the line of one input in the file of a plan. Each of its lists has one element for
+// each record of the input.
 type planLine struct {
 	Decisions []choose.Decision `json:"fates"`
 	Odds      []habits.Odds     `json:"odds"`
 }
 
-// folder returns the name of the folder that contains the written files of the plan.
+// folder returns the name of the folder with the data files that are written for this plan.
 func (p *plan) folder() string { return p.Key[:16] }
 
-// unit is the share of a corpus that one worker writes into one folder, its part. The units depend
-// on the data alone, so that the files do not depend on the number of processes.
+// unit is the share of a corpus that one worker writes into one folder. The division into units
+// depends on the data alone, so that the files do not depend on how many processes write them.
 type unit struct {
 	// Stream is the content of the part. A part of kto also has the pairs of pref,
 	// which are made from the same attempts. A part of table attempts also has the
@@ -92,15 +93,16 @@ func (u unit) name() string {
 
 // A unit is the share of a corpus that one worker writes.
 const (
-	// maxUnit is the size in bytes of text at which a unit (a worker's share of the corpus) is
-	// full. It is the size of a row group.
+	// maxUnit is the size, in bytes of text, at which a unit (the share of the corpus that one
+	// worker writes) is full. It is the size of a row group of a Parquet file.
 	maxUnit = 64 << 20
-	// minUnit is the minimum size in bytes of text of a unit (a worker's share of the corpus),
-	// except the last of a config and split. Smaller files cost more than they contain.
+	// minUnit is the minimum size, in bytes of text, of a unit (the share of the corpus that one
+	// worker writes), except for the last unit of a config and split. Opening a smaller file would
+	// cost more than reading it.
 	minUnit = 4 << 20
-	// shards is the number of units (a worker's shares of the corpus) into which the rows of a
-	// config and split are divided if their sizes allow it, so that several readers of a trainer
-	// have a file each.
+	// shards is the number of units (shares that one worker writes) into which the rows of a config
+	// and split are divided, if limits on a unit's size allow it. Each unit is a file, so that
+	// several readers of a trainer can read a file each.
 	shards = 8
 )
 
@@ -124,15 +126,15 @@ func newStream(config, split string) corpus.Stream {
 	return corpus.Stream{Config: config, Profile: profiles[config], Split: split}
 }
 
-// group runs the group step, which decides on every record, and stores the resulting plan. It
-// removes the files that were written for earlier plans.
+// group runs the group step, which decides on every record, and stores the result, the plan. It
+// removes the data files that were written for earlier plans.
 func (s *session) group(ctx context.Context) (*plan, error) {
 	return s.groupWithin(ctx, maxSamples)
 }
 
-// groupWithin runs the group step, which decides on every record, and stores the resulting plan. It
-// removes the files that were written for earlier plans. At most limit bytes of samples (what the
-// filter recorded of each attempt) are in memory.
+// groupWithin runs the group step, which decides on every record, and stores the result, the plan.
+// It removes the data files that were written for earlier plans. At most limit bytes of samples
+// (what the filter recorded of each attempt) are in memory.
 func (s *session) groupWithin(ctx context.Context, limit int) (*plan, error) {
 	g := &grouper{session: s, maxSamples: limit}
 	if err := g.readBlocks(ctx); err != nil {
@@ -153,8 +155,9 @@ func (s *session) groupWithin(ctx context.Context, limit int) (*plan, error) {
 	return p, s.removeOldParts(p)
 }
 
-// writePlan writes a plan as lines of JSON, so that the text of no more than one input is in memory:
-// first the plan without its lists by input, then a planLine for each input.
+// writePlan writes a plan (the decision on every record) to a file of JSON lines: the plan without
+// its lists, then one planLine for each input. So only the text of one input is in memory at a
+// time.
 func (s *session) writePlan(p *plan) error {
 	staged := filepath.Join(s.staging.dir, planFile)
 	f, err := corpus.Create(s.FS, staged)
@@ -263,14 +266,15 @@ func (p *plan) addInput(in *groupedInput, files int) {
 	p.Records = append(p.Records, records)
 }
 
-// reaches reports whether a record reached a stage, such as the guard: no earlier stage dropped it.
+// reaches reports whether a record reached a stage, such as the guard, because no earlier stage
+// dropped the record.
 func reaches(d *choose.Decision, stage string) bool {
 	return d.IsKept() || slices.Index(stages, d.Stage) >= slices.Index(stages, stage)
 }
 
-// addAttempt counts an attempt in the numbers of its domain (kind of task) and of the judges'
-// answers. If it was scored, it also counts in the tally of its problem, whether a model or a
-// program decided its calls, as in the day's own statistics.
+// addAttempt adds an attempt to the counts of its domain (kind of task) and of the judges' answers.
+// A scored attempt also counts in the tally (attempts and successes) of its problem, whether a
+// model or a program made its calls, as in the statistics that the subnet publishes.
 func (p *plan) addAttempt(e *entrySummary) {
 	t := e.traits.Value()
 	p.Domains[t.domain]++
@@ -291,8 +295,9 @@ func (p *plan) addAttempt(e *entrySummary) {
 	}
 }
 
-// units returns the shares of the corpus that workers write, in the order in which workers take
-// them. Those that take longest are first, so that no worker begins a long one at the end.
+// units divides the selected rows into units, the shares that one worker writes each, and returns
+// them in the order in which workers take them. The largest are first, so that no worker begins a
+// long one at the end.
 func (g *grouper) units(selections []selection) []unit {
 	out := []unit{
 		{Stream: corpus.Stream{Table: finish.TableVerdicts}},
@@ -374,9 +379,9 @@ func divide(
 	return out
 }
 
-// planKey returns the hash that identifies a plan. It depends on the configuration, on what measured
-// the attempts (such as the judge), on the problems, the protected problems and the catalogue, and
-// on the keys and contents of all blocks (stored results).
+// planKey returns the hash by which a plan is recognised as still valid. It covers all that the
+// plan depends on: the configuration, the measuring instruments (such as the judge), the problems,
+// the protected problems, the catalogue, and all stored results.
 func (s *session) planKey() (string, error) {
 	parts := []string{
 		string(s.Config.JSON()),
@@ -401,8 +406,8 @@ func (s *session) planKey() (string, error) {
 
 func (s *session) planPath() string { return filepath.Join(s.Work, planFile) }
 
-// loadPlan returns the plan of the group step, from memory or from the work folder. It returns an
-// error if the plan was made from other stored results or another configuration.
+// loadPlan returns the plan (the decisions of the group step) from memory or from the work folder.
+// It returns an error if the stored plan was made from other results or with another configuration.
 func (s *session) loadPlan() (*plan, error) {
 	if s.plan != nil {
 		return s.plan, nil

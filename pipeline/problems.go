@@ -121,8 +121,8 @@ func (p *Problems) Get(i int) *arena.Problem {
 // hash if it has none.
 func (p *Problems) Name(i int) string { return cmp.Or(p.All[i].ID, p.Specs[i]) }
 
-// digest returns a hash of the problem at index i, or "" for the index -1 of no problem. It is safe
-// for concurrent use.
+// digest returns a hash of the content of the problem at index i. It returns "" for index -1, which
+// means no problem. It is safe for concurrent use.
 func (p *Problems) digest(i int) string {
 	if i < 0 {
 		return ""
@@ -136,9 +136,9 @@ func (p *Problems) digest(i int) string {
 	return p.digests[i]
 }
 
-// find returns the index of each problem that the attempts of a block (stored results of an input)
-// name, -1 for an unknown one. ok is false if a name leads to another problem now than when the
-// block was made.
+// find looks up the problems that the attempts of a block (the stored results of an input) are at.
+// It returns the index of each, -1 for an unknown one. ok is false if one of them is another
+// problem now than when the block was written, so that the block must be made again.
 func (p *Problems) find(references []block.Reference) (indexes []int, ok bool) {
 	indexes = make([]int, len(references))
 	ok = true
@@ -149,8 +149,8 @@ func (p *Problems) find(references []block.Reference) (indexes []int, ok bool) {
 	return indexes, ok
 }
 
-// lookups collects which problems and items the attempts of one block (stored results of an
-// input) use.
+// lookups collects, while one block (the stored results of an input) is made, which problems and
+// which items of the catalogue its attempts use. A later run checks whether these have changed.
 type lookups struct {
 	problems   *Problems
 	references []block.Reference
@@ -166,10 +166,10 @@ func newLookups(p *Problems) *lookups {
 	}
 }
 
-// problem returns the index, in the list l.references, of the problem that was found for the
-// attempt t. i is the problem's index among all of the run. It adds a reference if the list has
-// none. If i is -1, no problem was found; problem then adds a reference too, so that a later run
-// notices if one is found, and returns -1.
+// problem returns the position, in the list l.references, of the reference to the problem of
+// attempt t, and adds the reference if it is missing. i is the problem's index among all of the
+// run, or -1 if none was found. Then a reference is added too, so that a later run notices if it
+// finds a problem, and the result is -1.
 func (l *lookups) problem(t *arena.Trace, i int) int {
 	a := block.Reference{ID: t.ProblemID, SHA256: l.problems.digest(i)}
 	if i < 0 || t.ProblemID == "" || l.problems.All[i].ID == "" { // the request decides
@@ -190,8 +190,9 @@ func (l *lookups) problem(t *arena.Trace, i int) int {
 // addItem records that an item with this id was looked up in the catalogue.
 func (l *lookups) addItem(id string) { l.items[id] = true }
 
-// sources returns what the attempts took from the run: their problems and what the catalogue has of
-// the items they looked up. catalogDigest is the hash of the catalogue's files.
+// sources returns what the attempts took from the inputs of the run other than traces: their
+// problems, and the content of the catalogue items that they looked up. catalogDigest is the hash
+// of the catalogue's files.
 func (l *lookups) sources(c *outcome.Catalog, catalogDigest string) block.Sources {
 	items := slices.Sorted(maps.Keys(l.items))
 	return block.Sources{
@@ -202,7 +203,7 @@ func (l *lookups) sources(c *outcome.Catalog, catalogDigest string) block.Source
 	}
 }
 
-// documentsDigest returns a hash of what the catalogue has of the items with these ids.
+// documentsDigest returns a hash of the texts that the catalogue has for the items with these ids.
 func documentsDigest(c *outcome.Catalog, items []string) string {
 	var texts []string
 	for _, id := range items {
@@ -212,8 +213,8 @@ func documentsDigest(c *outcome.Catalog, items []string) string {
 	return finish.Digest(texts...)
 }
 
-// hasSameSources reports whether the problems and items that the stored results of an input use
-// are the same in this run. It is false if that is not recorded.
+// hasSameSources reports whether the problems and catalogue items that the stored results of an
+// input use are unchanged in this run. It is false if the results do not record what they use.
 func (s *session) hasSameSources(item input) (bool, error) {
 	src, err := block.ReadSources(s.FS, item.dir)
 	switch {

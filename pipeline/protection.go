@@ -35,11 +35,10 @@ const (
 	bankNeverTouch = "own-never-touch"
 )
 
-// newProtection divides the day's problems into pools and creates the guards against the protected
-// ones. planned, nil if there is no plan, has the pools and findings of a plan, which are adopted.
-// It returns an error if the record of an earlier run's pools cannot be read or, without a plan, if
-// a guard misses its canary (a protected request planted to test it). A draft without protected
-// problems has no guards.
+// newProtection divides the problems into pools and creates the guards against the protected ones.
+// If planned is not nil, the pools and findings of that plan are used. It returns an error if an
+// earlier run's pools cannot be read or, without a plan, if a guard misses its canary (a protected
+// request planted to test it). A draft without protected problems has no guards.
 func (d *Day) newProtection(
 	ctx context.Context,
 	src Sources,
@@ -87,9 +86,9 @@ func (d *Day) newProtection(
 	return p, err
 }
 
-// split assigns a pool to each cluster of similar problems of the day. Clusters keep the pool that
-// prior (an earlier bank and held-out problems) or a corpus around the day's files assigns. The
-// pools of all others are random, by the configured seed and shares.
+// split assigns a pool to each cluster of similar problems. A cluster keeps the pool that an
+// earlier bank or held-out files (prior), or a corpus that contains the input files, assigns to it.
+// All others get a random pool, by the configured seed and shares.
 func (d *Day) split(
 	ctx context.Context,
 	src Sources,
@@ -129,9 +128,10 @@ func (d *Day) split(
 	return state, nil
 }
 
-// protectedEntries returns the protected problems in the form and order in which a later process
-// reads them from bank.json (the record of each problem's pool), so that its guard finds the same.
-// outside are those of held-out files. All are named by their own IDs.
+// protectedEntries returns the protected problems, with the same content and order as a later
+// process reads them from bank.json (the record of each problem's pool), so that the guards of both
+// find the same. outside are the problems of held-out files. Each problem keeps its own ID for
+// messages.
 func (p *Protection) protectedEntries(problems *Problems, outside []guard.Entry) finish.ProtectedEntries {
 	entries := finish.ProtectedInBank(p.State, nil)
 	names := map[string]guard.Entry{} // the first entry with each request
@@ -168,8 +168,9 @@ func (p *Protection) protectedEntries(problems *Problems, outside []guard.Entry)
 	return entries
 }
 
-// checkProblems creates the guards of the splits and checks every problem of the day with the guard
-// of its split. It stores the findings in p.Problems.
+// checkProblems creates the guard of each split, which searches texts for protected problems, and
+// checks every problem of the run with the guard of its split. It stores what the guards find in
+// p.Problems.
 func (p *Protection) checkProblems(
 	ctx context.Context,
 	problems *Problems,
@@ -198,9 +199,9 @@ func (p *Protection) checkProblems(
 	return nil
 }
 
-// guardFor returns the guard that checks the problem with this index. A problem of the train or
-// eval split has its split's guard. A held-out problem has the train guard, which then finds it.
-// The result is nil for a never-touch problem, and if there is nothing to guard against.
+// guardFor returns the guard with which the problem at this index and its attempts are checked:
+// that of its split, train or eval. A held-out problem is checked by the train guard, which finds
+// the problem itself. The result is nil for a never-touch problem, and if nothing is protected.
 func (p *Protection) guardFor(problem int) *guard.Guard {
 	if p.Pools[problem] == guard.PoolHeldOut {
 		return p.Guard(corpus.SplitTrain)
@@ -208,8 +209,8 @@ func (p *Protection) guardFor(problem int) *guard.Guard {
 	return p.Guard(splitOf(p.Pools[problem]))
 }
 
-// readBank reads the bank.json of an earlier run, the record of the pool (such as train or
-// held-out) of each problem. For an empty path it returns a record without problems.
+// readBank reads bank.json, in which an earlier run recorded the pool (such as train or held-out)
+// of each problem. For an empty path it returns a record without problems.
 func (d *Day) readBank(path string) (state *guard.State, err error) {
 	if path == "" {
 		return guard.HoldOut(nil), nil
@@ -233,13 +234,13 @@ func (d *Day) readBank(path string) (state *guard.State, err error) {
 	return state, nil
 }
 
-// maxBankBytes is the maximum number of bytes that are read of a bank.json (the recorded split). It
-// is larger than the largest valid one.
+// maxBankBytes is the maximum number of bytes that are read of a bank.json, the record of the pool
+// of each problem. It is larger than the largest valid one.
 const maxBankBytes = 65 << 20
 
-// readHeldOut returns the problems in the files that must be held out of training, and adds the
-// files to d.Files. A folder of such files is identified by the hash of its entries, because it has
-// no bytes itself.
+// readHeldOut returns the problems in the files that must be held out of training, and adds these
+// files to d.Files, the list of the run's inputs. A folder is listed with the hash of its entries,
+// because it has no bytes itself.
 func (d *Day) readHeldOut(src Sources) ([]guard.Entry, error) {
 	paths := append(findFiles(nil, src.Days, "held_out*.jsonl"), src.HeldOut...)
 	slices.Sort(paths)

@@ -13,7 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
-// selection has the attempts at one problem that become rows of the corpus, best first.
+// selection has those attempts at one problem that become rows of the corpus, best first.
 type selection struct {
 	pool  guard.Pool
 	split string
@@ -80,9 +80,9 @@ func (g *grouper) rankProblem(problem int, candidates []candidate) selection {
 	return out
 }
 
-// add adds c, the next best attempt at the problem, to the rows of config sft, unless it is a
-// near-duplicate, exceeds the limit of its problem, or has a problem without a split. It returns
-// the decision on the attempt.
+// add decides whether c, the next best attempt at the problem, becomes a row of config sft, adds it
+// if so, and returns the decision. It is dropped as a near-duplicate of a better one, beyond the
+// limit of rows of its problem, or if its problem is in no split.
 func (s *selection) add(
 	c candidate,
 	row *choose.Row,
@@ -98,9 +98,9 @@ func (s *selection) add(
 	return choose.Decision{Split: s.split, Rank: len(s.sft)}
 }
 
-// compareCandidates orders attempts at one problem, best first: by reward, then by the filter's
-// score, then by the start of the run so that no copy precedes its original, and then by ID. Since
-// IDs are unique, no two attempts are equal.
+// compareCandidates orders the attempts at one problem, best first: by reward, then by the filter's
+// score, then by the start of the run, the earlier first, so that no copy precedes its original,
+// and then by ID. Since IDs are unique, no two attempts are equal.
 func compareCandidates(a, b candidate) int {
 	return cmp.Or(
 		cmp.Compare(b.score, a.score),
@@ -110,8 +110,8 @@ func compareCandidates(a, b candidate) int {
 	)
 }
 
-// reasonsWithoutSplit has, for each pool of problems that is in neither train nor eval, the reason
-// for dropping an attempt at such a problem.
+// reasonsWithoutSplit has, for the pools held-out and never-touch, which are in no split, the
+// reason that is recorded when an attempt at such a problem is dropped.
 var reasonsWithoutSplit = map[guard.Pool]string{
 	guard.PoolHeldOut:    reasonHeldOut,
 	guard.PoolNeverTouch: reasonNeverTouch,
@@ -130,9 +130,9 @@ func splitOf(p guard.Pool) string {
 	return ""
 }
 
-// weights computes, from the judgement of a successful attempt, the factor from 0 to 1 by which the
-// attempt's reward is multiplied. Since the factor depends on the configuration of the corpus,
-// stored results have only judgements.
+// weights computes, from the judge's grade of a successful attempt, the factor from 0 to 1 by which
+// its reward is multiplied. The stored results have only the grade, since the factor depends on
+// settings that may change later.
 type weights struct {
 	config multiplier.Config
 	// runs are the sums of the judge's grades of the runs by run ID, nil if no factor depends on
@@ -143,10 +143,10 @@ type weights struct {
 	framed map[string]bool
 }
 
-// factor returns the factor, 0 to 1, by which an attempt's success is multiplied. It is 1 if a
-// verifier or the source decided the outcome, or if the judge was not measured on this kind of
-// task. It returns nil if the attempt is excluded: it has no dialogue, or it has no grade and the
-// configuration requires one.
+// factor returns the factor, 0 to 1, by which an attempt's success is multiplied for the judge's
+// grade. It is 1 if the grade must not count: a verifier or the source decided the outcome, or the
+// judge was not measured on this kind of task. It returns nil if the attempt is excluded, because
+// it has no dialogue, or no grade although the configuration requires one.
 func (w *weights) factor(x *block.Entry) *float64 {
 	if !x.HasDialogue {
 		return nil
@@ -165,9 +165,9 @@ func (w *weights) factor(x *block.Entry) *float64 {
 }
 
 // quality returns the grade by which an attempt is compared with others at its problem. If the
-// judge gave none, it returns the mean grade of the attempt's run. It returns nil if the run has no
-// grade, if the configuration excludes ungraded attempts, if no model wrote the thinking, or if the
-// judge was not measured on this kind of task.
+// judge failed to give one, it returns the mean grade of the attempt's run. It returns nil if that
+// is unknown, if the configuration excludes ungraded attempts, or if the attempt cannot have a
+// grade, because no model wrote its thinking or the judge was not measured on this kind of task.
 func (w *weights) quality(x *block.Entry) *float64 {
 	if x.Score != nil || !isGradable(x.Judgement.Outcome) || w.config.Unscored == multiplier.Excluded {
 		return x.Score
@@ -175,8 +175,9 @@ func (w *weights) quality(x *block.Entry) *float64 {
 	return w.runs[x.Attempt.RunID].Mean()
 }
 
-// reward returns the reward of an attempt, 0 to 1: the score that a verifier or the source gave it
-// if there is one, otherwise the judge's factor for a success and 0 for a failure.
+// reward returns the reward of an attempt, 0 to 1. It is the score from a verifier or the source if
+// there is one. Otherwise it is 0 for a failure, and for a success the factor that follows from the
+// judge's grade.
 func (w *weights) reward(x *block.Entry) float64 {
 	if r := x.Outcome.Ruling; r != nil && r.Score != nil {
 		return *r.Score

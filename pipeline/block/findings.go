@@ -43,8 +43,8 @@ func (f *Findings) Finding(n int) guard.Finding {
 	return guard.Finding{}
 }
 
-// maxFindings is the maximum size in bytes of the guard's findings on one block (the stored results
-// of an input).
+// maxFindings is the maximum size in bytes of the file with what the guard, which searches attempts
+// for protected problems, found in one block (the stored results of an input).
 const maxFindings = 1 << 30
 
 // WriteFindings writes findings to a file, after their checksum.

@@ -33,8 +33,9 @@ type Place struct {
 	Size   int64 `json:"s"`
 }
 
-// blockFile is an open file of a block (stored results of an input), which is a sequence of frames:
-// encoded entries or drafts. It is not safe for concurrent use.
+// blockFile is an open file of a block (the stored results of an input). The file is a sequence of
+// frames, each of which is one encoded record: the results or the rendered training row of an
+// attempt. A blockFile is not safe for concurrent use.
 type blockFile struct {
 	path  string
 	file  corpus.Source
@@ -50,8 +51,9 @@ func open(fsys corpus.FS, dir, name string) (blockFile, error) {
 
 func (f *blockFile) Close() { _ = f.file.Close() } // it was only read
 
-// resizeFrame sets the length of the buffer f.frame to n bytes; its content is undefined. It
-// returns an error if n is negative or larger than limit.
+// resizeFrame sets the length of the buffer f.frame, into which one stored record is read, to n
+// bytes; the content is undefined. It returns an error if n is negative or larger than limit, as in
+// a damaged file.
 func (f *blockFile) resizeFrame(n, limit int64) error {
 	if n < 0 || n > limit {
 		return f.wrap(errShort)
@@ -63,8 +65,8 @@ func (f *blockFile) resizeFrame(n, limit int64) error {
 	return nil
 }
 
-// readFrame reads the bytes at position p of the file into the buffer f.frame. It returns an error
-// if they are more than limit bytes.
+// readFrame reads one stored record, the bytes at position p of the file, into the buffer f.frame.
+// It returns an error if the record is larger than limit bytes.
 func (f *blockFile) readFrame(p Place, limit int64) error {
 	if err := f.resizeFrame(p.Size, limit); err != nil {
 		return err

@@ -32,11 +32,12 @@ type Reference struct {
 	SHA256 string
 }
 
-// maxSources is the maximum size in bytes of the file that records which problems and items the
-// results of one block use.
+// maxSources is the maximum size in bytes of the file that lists which problems and which items of
+// the catalogue the results of one block (the stored results of an input) depend on.
 const maxSources = 1 << 30
 
-// writeSources writes to the folder of a block which problems and items its results use, and
+// writeSources writes the file that lists which problems and which items of the catalogue the
+// results in a block's folder depend on. A later run compares this list with its own inputs. It
 // returns the hash of the file.
 func writeSources(fsys corpus.FS, dir string, s *Sources) (string, error) {
 	b, err := (&coder{}).pack(s)

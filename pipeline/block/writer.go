@@ -88,7 +88,7 @@ func (w *Writer) Add(x *Entry, d *Draft) error {
 	return err
 }
 
-// isUnscored reports whether a judge was asked and gave no grade.
+// isUnscored reports whether the judge was asked about an attempt but returned no grade.
 func isUnscored(j *arena.Judgement) bool {
 	return j.Outcome.IsAsked() && j.Outcome != arena.JudgeScored
 }
@@ -152,8 +152,8 @@ func (f *bufferedFile) close() error {
 	return errors.Join(err, f.file.Close())
 }
 
-// errShort is the error for a frame (an encoded entry or draft) that is truncated, or larger than
-// any frame that a Writer writes.
+// errShort is the error for a stored record (a frame) that is truncated, or larger than any that a
+// Writer writes.
 var errShort = errors.New("frame is cut off or corrupt")
 
 // decoding is the CBOR decoder for stored results. It accepts long lists and invalid UTF-8, since
@@ -218,8 +218,9 @@ func (c *coder) unpack(
 	return nil
 }
 
-// layoutOf returns a text on how a Go type is stored: its kind, and the names and kinds of its
-// fields. If one of these changes, so does the text.
+// layoutOf returns a text that describes how a Go type is stored: its kind, and the names and kinds
+// of its fields. If one of these changes, the text changes too, so that files of the old layout are
+// recognised.
 func layoutOf(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Array:

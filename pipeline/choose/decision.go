@@ -125,8 +125,8 @@ func eachDecision(lists [][]Decision) iter.Seq[*Decision] {
 	}
 }
 
-// countStripped counts, in each stage of funnel, the records that no stage up to this one dropped
-// and whose thinking was removed.
+// countStripped sets, for each stage of funnel, how many of the records that passed the stage had
+// their thinking removed from the row. A record passes all stages before the one that dropped it.
 func countStripped(funnel []corpus.Stage, lists [][]Decision) {
 	for d := range eachDecision(lists) {
 		if !d.Stripped {

@@ -173,10 +173,10 @@ func (d *duplicateFinder) readSource(s *Source, split string) error {
 	})
 }
 
-// add compares the request of a row with the protected problems and records a match for its cluster
-// (group of similar problems). It skips requests that were compared for the same cluster, and
-// protected clusters, whose original requests are known; a prompt may contain more, such as a
-// greeting.
+// add compares the request of a row with the protected problems and records a match for the row's
+// cluster (group of similar problems). It skips requests that were already compared for the same
+// cluster. It also skips protected clusters: their original requests are known, and the row's
+// request may have extra text, such as a greeting.
 func (d *duplicateFinder) add(
 	origin *rows.Origin,
 	request string,

@@ -95,9 +95,10 @@ func CollectExclusions(sources []*Source, heldOut []string) (*Exclusions, error)
 	return x, x.joinDuplicates(sources)
 }
 
-// dropScore returns the score of the guard's lexical comparison, 0 to 1, from which on the build of
-// the source dropped rows. It is 0 if the source does not record it. It cannot be computed again
-// from the recorded pools of the problems, since these lack the right answers.
+// dropScore returns the threshold of the guard's lexical comparison in the build of the source:
+// rows with at least this score, 0 to 1, were dropped. It is 0 if the source does not record the
+// threshold. The recorded pools of the problems do not suffice to compute it again, since they lack
+// the right answers.
 func (s *Source) dropScore() (float64, error) {
 	leak, err := s.leakReport()
 	return leak.Threshold, err

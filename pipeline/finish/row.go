@@ -53,9 +53,9 @@ func ViewRow(row any) (RowView, error) {
 	return v, nil
 }
 
-// newRowView returns the properties that rows of all formats share, from a pointer to a row,
-// without its figures. Only a row of config rl, which is made from a problem, gets a key. It
-// returns an error for an unknown type.
+// newRowView returns the properties that rows of all formats share, except the figures. row is a
+// pointer to a row. Only a row of config rl, which is made from a problem and not from an attempt,
+// gets a key. It returns an error for an unknown type.
 func newRowView(row any) (RowView, error) {
 	var v RowView
 	switch r := row.(type) {

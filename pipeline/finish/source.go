@@ -18,7 +18,8 @@ import (
 // ErrBroken is returned if a source corpus fails its verification.
 var ErrBroken = errors.New("a source does not verify")
 
-// maxFileBytes is the maximum size in bytes of a bank (the recorded split) or report that is read.
+// maxFileBytes is the maximum size in bytes of a bank.json (the file with the pool, such as train
+// or held-out, of each problem) or of a report that is read.
 const maxFileBytes = 256 << 20
 
 // Source is a finished corpus from which rows are read.

@@ -114,8 +114,9 @@ type withdrawer struct {
 	withdrawn map[string]bool
 }
 
-// add adds the attempts of a training row to the report, each once, if the guard drops the row, or
-// if its problem is protected now.
+// add adds to the report of withdrawn attempts those of a training row in an earlier corpus, each
+// once. It does so only if the guard drops the row today, or if the row's problem is protected by
+// now.
 func (w *withdrawer) add(row *RowView) error {
 	var finding guard.Finding
 	if w.guard != nil {
@@ -142,8 +143,8 @@ func (w *withdrawer) add(row *RowView) error {
 	return nil
 }
 
-// versionsWith returns the manifest hashes of the earlier versions of a corpus that were built from
-// a certain trace file, named by its SHA-256.
+// versionsWith returns those earlier versions of a corpus that were built from a certain trace
+// file. file is the SHA-256 of the trace file; versions are named by the hash of their manifest.
 func (w *Withdrawn) versionsWith(file string) []string {
 	out := []string{}
 	for _, v := range w.Versions {

@@ -46,8 +46,9 @@ type Import struct {
 	finish.Target
 }
 
-// aheadBytes is the maximum total size in bytes of the records that were read and not written yet.
-// It suffices for a few hundred records of the usual size.
+// aheadBytes is the maximum total size in bytes of the records that are read and not yet written.
+// Records are written in order, so that finished ones wait for slower ones before them. The size
+// suffices for a few hundred usual records.
 const aheadBytes = 16 << 20
 
 // The names of the stages of an import. stageRow drops a trace that chat templates cannot represent.
@@ -135,8 +136,9 @@ func (m *Import) write(ctx context.Context, work string) (*pipeline.Summary, err
 	return w.assemble(ctx, work, r, exclusions)
 }
 
-// protect returns the guards against all problems that the sources and held-out files hold out. If
-// there are none, the result finds nothing. It returns an error if a guard fails its own test.
+// protect returns the guards that find all problems that must be kept out of training, by the
+// sources and by files of held-out problems. If there are none, the result finds nothing. It
+// returns an error if a guard fails its own test.
 func protect(x *finish.Exclusions) (*finish.Protection, error) {
 	if x.Bank == nil {
 		return &finish.Protection{}, nil
@@ -150,8 +152,9 @@ var stream = corpus.Stream{
 	Split:   corpus.SplitTrain,
 }
 
-// add writes the result of one record to the tables and its training row if it has one. It counts
-// what the training row lacks of its trace. It is called in the order of the records.
+// add writes what the import made of one record: rows of the tables, and a training row if the
+// record is kept. For a kept record it also counts which parts of the trace the training row lacks.
+// It must be called in the order of the records.
 func (w *writer) add(s *imported) error {
 	w.decisions = append(w.decisions, s.decision)
 	if s.domain != nil && s.decision.Reason != reasonCopied {
@@ -232,8 +235,9 @@ func (w *writer) assemble(
 	})
 }
 
-// bank returns the record of the pool of each problem for the new corpus: the protected problems in
-// their pools, and the requests of the rows in pool train. It returns nil if nothing is protected.
+// bank returns the bank of the new corpus, the record of the pool (such as train or held-out) of
+// each problem: the protected problems in their pools, and the problems of the training rows in
+// pool train. It returns nil if nothing is protected.
 func (w *writer) bank(protected *guard.State) *guard.State {
 	if protected == nil {
 		return nil
@@ -249,8 +253,9 @@ func (w *writer) bank(protected *guard.State) *guard.State {
 	return guard.Union(protected, training)
 }
 
-// configuration returns the import's configuration as JSON, for the manifest. It names the
-// protected problems in bank by the hash of their content, never by a path.
+// configuration returns the import's configuration as JSON, for the manifest. The protected
+// problems, which are in bank, are named by the hash of their content and never by a path, so that
+// equal imports have equal manifests.
 func (m *Import) configuration(bank *guard.State) []byte {
 	entries := protectedEntries(bank)
 	return asjson.Bytes(map[string]any{"import": map[string]any{
@@ -267,8 +272,9 @@ func protectedEntries(bank *guard.State) []guard.Entry {
 	return bank.Protected("held-out")
 }
 
-// manifestDomains returns, for the manifest, the domains (kinds of task) of the attempts. In each,
-// all instruments such as the judge are stated as not measured, since an import measures nothing.
+// manifestDomains returns, for the manifest, the domains (kinds of task) of the attempts. Every
+// measuring instrument, such as the judge, is listed as not measured on them, since an import
+// measures nothing.
 func (w *writer) manifestDomains() []corpus.Domain {
 	var out []corpus.Domain
 	for d, attempts := range w.domains {

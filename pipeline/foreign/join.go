@@ -6,8 +6,9 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// maxWaiting is the maximum total size in bytes of the prompts and answers that are stored until
-// all files were read. Prompts have a few KB, so that it suffices for those of 50,000 attempts.
+// maxWaiting is the maximum total size in bytes of the prompts and answers that are kept in memory
+// until all files are read and they can be joined. Prompts have a few KB, so that it suffices for
+// those of 50,000 attempts.
 const maxWaiting = 256 << 20
 
 // The codes of the reasons for which a record is dropped: it has a held-out problem, or it is a
@@ -37,17 +38,18 @@ func isAnswer(t *arena.Trace) bool {
 	return t.Query == "" && t.System == "" && len(t.Steps) > 0 && !slices.ContainsFunc(t.Steps, isOtherStep)
 }
 
-// canWait reports whether a trace can be stored until all files were read: it is only a prompt or
-// only an answer, has a problem ID, and fits into maxWaiting. Data sets may have prompts and
-// answers in separate files.
+// canWait reports whether a trace can be kept in memory until all files are read, to be joined with
+// its other half. Data sets may have prompts and answers in separate files. The trace must be only
+// a prompt or only an answer, have a problem ID, and fit into the remaining space of maxWaiting.
 func (r *reader) canWait(t *arena.Trace) bool {
 	isHalf := isPrompt(t) || isAnswer(t)
 	return t.ProblemID != "" && isHalf && r.waitingBytes+t.Bytes <= maxWaiting
 }
 
-// join emits the stored prompts and answers after all files were read. Each answer is joined to the
-// prompt with its problem ID. Joined prompts, and answers with no prompt or several different ones,
-// are emitted with a reason, so that they are dropped.
+// join passes on the stored prompts and answers after all files were read. An answer is joined to
+// the prompt with the same problem ID and passed on as one trace. A prompt that was joined, and an
+// answer with no prompt or with several different ones, is passed on with a reason, for which it is
+// dropped.
 func (r *reader) join() error {
 	prompts := map[string]*arena.Trace{}
 	ambiguous := map[string]bool{}

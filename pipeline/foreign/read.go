@@ -103,8 +103,8 @@ func (r *reader) add(item traces.Item) error {
 	return r.emitTrace(t, "")
 }
 
-// emitTrace passes a trace on to the next stage of the import. If reason is not empty, the trace
-// will be dropped there for this reason.
+// emitTrace passes a trace on to the next stage of the import. If reason is not empty, that stage
+// drops the trace for this reason.
 func (r *reader) emitTrace(t *arena.Trace, reason string) error {
 	return r.emit(record{
 		trace:  t,

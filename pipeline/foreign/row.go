@@ -19,7 +19,8 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// imported is the result of processing one record.
+// imported is what the import made of one record: its decision, its rows in the tables and its
+// training row.
 type imported struct {
 	decision choose.Decision
 	attempt  *rows.Attempt
@@ -66,10 +67,10 @@ func (out *imported) decide(d choose.Decision) {
 	d.Record(out.attempt)
 }
 
-// addOutcome sets in out the domain (kind of task) of an attempt, the category of its problem, and
-// the outcome (success or failure) that the trace itself states. It sets no outcome if the domain
-// takes it from elsewhere, or if the attempt fits several domains and its trace states no outcome.
-// If it fits several and states one, that is an error.
+// addOutcome sets in out the domain (kind of task) of an attempt, the category of its problem and,
+// if the domain accepts it, the outcome (success or failure) that the trace states. If the attempt
+// fits several domains, none is set. That is an error if the trace states an outcome, since it is
+// unknown which domain's rules apply.
 func (m *Import) addOutcome(out *imported, rec *arena.Record) error {
 	t := rec.Trace
 	d, err := m.Domains.Find(t, &rec.Dialogue, domain.Base)
@@ -149,8 +150,8 @@ func (m *Import) facts(out *imported, rec *arena.Record) *rows.Facts {
 	return f
 }
 
-// selected returns the decision on an attempt that may be a row: kept in the train split, or
-// dropped if the expression m.Where does not select it.
+// selected returns the decision on an attempt that no stage dropped: it is kept in the train split,
+// unless the expression m.Where, which the user gave, does not select it.
 func (m *Import) selected(out *imported) (choose.Decision, error) {
 	kept := choose.Decision{Split: corpus.SplitTrain}
 	if m.Where == nil {

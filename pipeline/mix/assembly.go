@@ -16,8 +16,8 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// assemble writes the corpus of the mixture from its files. portions are the written rows of each
-// config and split, and ledger is the folder of the written tables on all attempts.
+// assemble writes the corpus of the mixture from data files and tables that are already written.
+// portions are the rows by config and split; ledger is the folder with the tables on all attempts.
 func (w *mixer) assemble(
 	ctx context.Context,
 	r *Report,
@@ -54,9 +54,10 @@ func (w *mixer) assemble(
 	})
 }
 
-// addUnbankedClusters adds groups of similar problems to the mixture's record of the pool of each
-// problem: those of rows from sources that have no such record, in the pool of the row's split. It
-// returns an error if a group is in both splits, or if its ID is not a SHA-256.
+// addUnbankedClusters adds groups of similar problems to the mixture's bank, the record of the pool
+// of each problem: those in rows of sources that have no bank. The pool of such a group is the split
+// of its rows. It returns an error if a group is in both splits, or if its ID is not a
+// SHA-256.
 func (w *mixer) addUnbankedClusters(portions []*portion) error {
 	pools := map[string]guard.Pool{}
 	for _, p := range portions {

@@ -17,7 +17,7 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// portion has the rows of one config in one split of the mixture.
+// portion is the rows of one config, such as sft, in one split of the mixture.
 type portion struct {
 	config  string
 	split   string
@@ -41,7 +41,8 @@ type place struct {
 }
 
 // mix reads the rows of one config and split from all sources, decides which rows to keep, and
-// writes them. Limits and weights apply to the train split only, and not to config rl.
+// writes them. The user's limits and weights apply only to the train split and not to config rl;
+// elsewhere only copies are dropped.
 func (k *kind[T]) mix(
 	ctx context.Context,
 	w *mixer,
@@ -81,7 +82,8 @@ func (k *kind[T]) mix(
 	return p, k.write(ctx, w, p)
 }
 
-// unreachable is a similarity that no two rows have. With it, no rows count as near-duplicates.
+// unreachable is a threshold that the similarity of two rows never reaches. With it, no rows count
+// as near-duplicates.
 const unreachable = 2
 
 // weights returns the weights of the sources in order, nil if none has a weight.
@@ -123,9 +125,9 @@ func (w *mixer) newEntry(
 	return e
 }
 
-// rejectReason returns the reason why a row of source s cannot be part of the mixture, whatever
-// other rows there are: it is not selected, its problem is protected or in the eval split, or the
-// guard drops it. It returns "" if there is none.
+// rejectReason returns the reason why a row of source s cannot be part of the mixture, independent
+// of other rows: the user's selection excludes it, its problem is protected or belongs to the eval
+// split, or the guard drops it. It returns "" if there is no such reason.
 func (w *mixer) rejectReason(
 	s *source,
 	split string,
@@ -153,8 +155,9 @@ func (w *mixer) rejectReason(
 	return ""
 }
 
-// entry is what is stored of each row for the decision on it, since rows are read twice. Key and
-// request are hashes. session is the ID of the row's attempt, "" if the row has several or none.
+// entry is what is kept in memory of each row, to decide on it after all rows were read once. Key
+// and request are hashes. session is the ID of the row's attempt, "" if the row was made from
+// several attempts or none.
 type entry struct {
 	choose.Row
 	session   string
@@ -171,10 +174,10 @@ const (
 	reasonWeight     = "over_weight"       // its source already has its share of the mixture
 )
 
-// decide sets Reason of each entry (one row of a source) that is dropped because of other rows: it
-// is a copy or a near-duplicate, or exceeds the limit of rows of its request or agent or the share
-// of its source. entries are the rows of one config and split. Without weights, sources have no
-// shares.
+// decide drops rows because of other rows, by setting Reason of their entries: copies,
+// near-duplicates, rows beyond the limit of their request or agent, and rows beyond the share of
+// their source. entries are all rows of one config and split. weights has the relative share of
+// each source; nil means no shares.
 func decide(entries []entry, cfg Config, weights []float64) {
 	thinner := choose.Thinner{
 		Near:       cfg.Near,
@@ -217,7 +220,7 @@ func remaining(entries []entry, compare func(a, b *choose.Row) int) []*choose.Ro
 	return out
 }
 
-// kind is a config that a mixture can have. T is the type of its rows.
+// kind is a dataset config that a mixture can have, such as sft or pref. T is the type of its rows.
 type kind[T any] struct {
 	config  string
 	profile string
@@ -243,8 +246,9 @@ var (
 	}, nil}
 )
 
-// stampSFT adds digest, the manifest hash of a row's source, to the row's metadata, which exports
-// copy. It returns an error if the metadata is no JSON object.
+// stampSFT records in a row's metadata from which source corpus the row is: digest is the hash of
+// that corpus's manifest. Exports copy the metadata. It returns an error if the metadata is not a
+// JSON object.
 func stampSFT(r *rows.SFT, digest string, _ int64) error {
 	meta := map[string]json.RawMessage{}
 	if err := json.Unmarshal([]byte(r.Metadata), &meta); err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// decision is the decision on an attempt of the dataset's config sft: its split if it is kept,
-// otherwise the reason why it was dropped.
+// decision is the mixture's decision on an attempt: the split of its row in config sft if a row is
+// kept, otherwise the reason why none is.
 type decision struct {
 	split  string
 	reason string
@@ -37,17 +37,17 @@ func decisions(portions []*portion) map[string]decision {
 	return out
 }
 
-// ledger writes the tables of the mixture (the ledger), which account for every record of the
-// sources.
+// ledger writes the tables of the mixture that list every record of the sources, kept or not, with
+// the decision on it.
 type ledger struct {
 	*mixer
 	part      *corpus.Part
 	decisions map[string]decision
 }
 
-// writeLedger writes the tables of the mixture to dir: those of the sources, with the decision on
-// each attempt, and the table with the source of each row. Of an attempt that several sources have,
-// only the table rows from the first source are written.
+// writeLedger writes the tables of the mixture to dir: those of the sources, with the mixture's
+// decision on each attempt, and a table that names the source of each row. If several sources have
+// the same attempt, only the table rows from the first of them are written.
 func (w *mixer) writeLedger(dir string, portions []*portion) error {
 	part, err := w.NewPart(dir)
 	if err != nil {
@@ -106,9 +106,9 @@ const (
 	stageRead = "read" // the first stage of a build
 )
 
-// updateAttempt sets the cluster (group of similar problems) that the attempt has in the mixture,
-// and the decision on the attempt. Unreadable records, copies and attempts without a row of sft
-// keep the decision of their build.
+// updateAttempt sets, in the row of an attempt, the cluster (group of similar problems) in the
+// mixture and the mixture's decision. Attempts that never had a row in config sft, unreadable
+// records and copies keep the decision from the build of their source.
 func (l *ledger) updateAttempt(s *source, a *rows.Attempt) {
 	a.Cluster, _ = l.clusterPool(s, a.Cluster, a.Split)
 	d, ok := l.decisions[a.TraceID]
@@ -128,7 +128,8 @@ func (l *ledger) updateAttempt(s *source, a *rows.Attempt) {
 	a.Rank = nil
 }
 
-// writeProvenance writes the table provenance, with the source of each row of the mixture.
+// writeProvenance writes the table provenance, which names for each row of the mixture the source
+// corpus that the row is from.
 func (l *ledger) writeProvenance(portions []*portion) error {
 	out := finish.NewTable[rows.Provenance](l.part, "provenance")
 	for _, p := range portions {

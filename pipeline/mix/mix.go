@@ -128,9 +128,9 @@ func (m *Mix) Run(ctx context.Context) (*Report, error) {
 	return report, err
 }
 
-// write writes the parts of the mixture, assembles them, and returns the report. The eval split is
-// written first, because its problems must not be in the train split. If no row is left, the error
-// is choose.ErrEmpty.
+// write writes the rows of the mixture, assembles the corpus, and returns the report. The eval
+// split is written first, because its problems must not occur in the train split. If no row
+// remains, the error is choose.ErrEmpty.
 func (w *mixer) write(ctx context.Context) (*Report, error) {
 	eval, err := w.mixSplit(ctx, corpus.SplitEval)
 	if err != nil {

@@ -71,8 +71,8 @@ func (w *mixer) report(portions []*portion) (*Report, error) {
 	return r, err
 }
 
-// report returns, for each source with rows in this config and split, the numbers of rows and
-// tokens before and after mixing.
+// report returns, for each source with rows in this config and split, how many rows and tokens the
+// source had and how many of them the mixture has.
 func (p *portion) report(sources []*source) []PartReport {
 	out := make([]PartReport, len(sources))
 	total := int64(0)
@@ -121,8 +121,8 @@ type step struct {
 	reasons []string
 }
 
-// steps are the stages by which a mixture drops rows, in order, each with the reasons that the
-// stage gives.
+// steps lists the stages by which a mixture drops rows, in the order in which they run. Each has
+// the reasons for which it drops rows.
 var steps = []step{
 	{"select", []string{reasonUnselected}},
 	{"guard", []string{reasonProtected, reasonEval, reasonLeak}},
@@ -149,8 +149,8 @@ func funnel(portions []*portion) ([]corpus.Stage, error) {
 	return choose.Funnel(stages, decisions)
 }
 
-// stageOf returns the name of the stage in steps that drops rows for this reason. It returns "" if
-// reason is empty or unknown.
+// stageOf returns the name of the stage that drops rows for this reason, according to steps. It
+// returns "" if reason is empty or unknown.
 func stageOf(reason string) string {
 	if reason == "" {
 		return ""
@@ -184,9 +184,9 @@ func (r *Report) text() string {
 		})
 }
 
-// licenses returns the license of the mixture, and the section of its dataset card about licenses.
-// The license is the one that all sources name, or corpus.NoLicense if they differ. There is no
-// section if no source names a license.
+// licenses returns the license of the mixture and, for its dataset card, the section about
+// licenses. The license is the one that all sources name, or corpus.NoLicense if they do not all
+// name the same. There is no section if no source names a license.
 func (w *mixer) licenses() (common string, sections []corpus.Section) {
 	common = w.sources[0].license
 	text := fmt.Sprintf("The cards of all %d sources name `%s`.", len(w.sources), common)

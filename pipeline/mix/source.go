@@ -97,9 +97,10 @@ func (s *source) readLedger(ctx context.Context, fsys corpus.FS, expr *where.Exp
 	return nil
 }
 
-// protect joins the banks of all sources, which assign pools to problems, and creates the guards of
-// both splits. A cluster of problems that is protected in one source is protected in the mixture.
-// It returns an error if nothing is protected.
+// protect joins the banks of all sources (a bank records the pool, such as train or held-out, of
+// each problem) and creates the guards of both splits from the result. A cluster of similar
+// problems that is protected in one source is protected in the mixture. protect returns an error if
+// no problem is protected.
 func (w *mixer) protect() error {
 	sources := slicesx.Map(w.sources, func(s *source) *finish.Source {
 		return s.Source
@@ -127,10 +128,10 @@ func (w *mixer) protect() error {
 	return err
 }
 
-// clusterPool returns the ID and the pool (train, eval, held-out, never-touch) that a source's
-// cluster of problems has in the mixture. Both are those of the joined banks if these have the
-// cluster. Any other cluster keeps its ID, and its pool is the split of its rows if the source has
-// no bank, and empty otherwise.
+// clusterPool returns the ID and the pool (train, eval, held-out or never-touch) that a cluster of
+// similar problems has in the mixture. Both are taken from the joined banks, the records of all
+// pools. A cluster that these lack keeps its ID; its pool is the split of its rows if the source
+// has no bank, and otherwise empty, which means unknown.
 func (w *mixer) clusterPool(s *source, cluster, split string) (string, guard.Pool) {
 	if name, ok := w.clusters[cluster]; ok {
 		return name, w.bank.Pool(cluster)

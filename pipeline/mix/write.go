@@ -13,7 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// stream reads those rows of one source that are kept, in order.
+// stream reads, in order, those rows of one source that the mixture keeps.
 type stream[T any] struct {
 	next func() (located[T], error, bool)
 	stop func()
@@ -33,9 +33,9 @@ type located[T any] struct {
 	agent string
 }
 
-// write writes the chosen rows of all sources to a part of the mixture. Each source's rows are
-// spread evenly over it: the next row is always from the source with the smallest written share of
-// its tokens.
+// write writes the kept rows of all sources into one folder of the mixture. The rows of each source
+// are spread evenly: the next row is always from the source with the smallest written share of its
+// tokens.
 func (k *kind[T]) write(
 	ctx context.Context,
 	w *mixer,
@@ -102,8 +102,8 @@ func (k *kind[T]) add(
 	return out.Add(x.row)
 }
 
-// streams returns, for each source that has rows to write, a stream that reads them in order. The
-// caller must stop the streams, also after an error.
+// streams returns, for each source that has rows to write, a stream that reads these rows in order.
+// The caller must stop the streams, also after an error.
 func (k *kind[T]) streams(w *mixer, p *portion) ([]*stream[T], error) {
 	var out []*stream[T]
 	start := 0
@@ -131,8 +131,8 @@ func (k *kind[T]) streams(w *mixer, p *portion) ([]*stream[T], error) {
 
 var errStop = errors.New("no more rows are wanted")
 
-// chosen returns an iterator over the rows of a source that are kept. entries has, for each row of
-// the source in this config and split, the decision on it.
+// chosen returns an iterator over those rows of a source that the mixture keeps. entries has the
+// decision on each row of the source in this config and split.
 func (k *kind[T]) chosen(
 	w *mixer,
 	source int,
@@ -162,8 +162,8 @@ func (k *kind[T]) chosen(
 	}
 }
 
-// advance counts the tokens of the current row (s.head) as written, and reads the next chosen
-// row into s.head.
+// advance moves the stream to the next row to write: it counts the tokens of the row in s.head as
+// written, and reads the next row into s.head.
 func (s *stream[T]) advance() error {
 	s.written += s.head.tokens
 	x, err, ok := s.next()
@@ -174,8 +174,9 @@ func (s *stream[T]) advance() error {
 	return err
 }
 
-// compare orders two sources by the share of their tokens that has been written, the smaller first.
-// If the shares are equal, the source with the lower index is first.
+// compare orders two sources by the share of their tokens that has been written so far, the smaller
+// share first. With equal shares, the source with the lower index is first. The next row is written
+// from the first source.
 func (s *stream[T]) compare(t *stream[T]) int {
 	a := float64(s.written) * float64(t.total)
 	b := float64(t.written) * float64(s.total)

@@ -118,8 +118,8 @@ func (w *work) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// openGuards creates the guards against everything that must not be published: all protected
-// problems, or all but those of the eval split if that is published too.
+// openGuards creates the guards that find everything that must not be published: all protected
+// problems, or all except those of the eval split if the eval split is published too.
 func (w *work) openGuards() (err error) {
 	addAgent := func(a *rows.Attempt) {
 		w.agents[a.TraceID] = a.AgentVersion

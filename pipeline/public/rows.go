@@ -173,7 +173,8 @@ func ReadClosed(
 
 // newClosed collects what must not be published: the requests, titles and IDs of protected
 // problems, including IDs that only the table attempts has. It calls visit for every row of that
-// table. If withEval is set, the problems of the eval split are not protected.
+// table. If withEval is set, the eval split is published, so that its problems do not count as
+// protected.
 func newClosed(
 	source *finish.Source,
 	exclusions *finish.Exclusions,
@@ -204,7 +205,7 @@ func newClosed(
 	return c, err
 }
 
-// setRequests sets what finds the requests of entries.
+// setRequests builds the index with which the requests of entries are found in texts.
 func (c *Closed) setRequests(entries []guard.Entry) (err error) {
 	var requests []guard.Entry
 	for _, e := range entries {

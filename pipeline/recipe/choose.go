@@ -48,8 +48,8 @@ type source struct {
 	count    Count
 }
 
-// pick is what a recipe stores of one row of a source: what the decision on the row needs, and the
-// decision.
+// pick is what a recipe keeps in memory of one row of a source: the properties that the decision on
+// the row needs, and the decision.
 type pick struct {
 	choose.Row
 	task    string
@@ -58,7 +58,7 @@ type pick struct {
 	times   int // the number of copies that are written
 }
 
-// remaining returns the rows of the source that are not dropped (those without a reason), in order.
+// remaining returns, in order, the rows of the source that have not been dropped so far.
 func (s *source) remaining() []*pick {
 	var out []*pick
 	for i := range s.picks {
@@ -69,9 +69,9 @@ func (s *source) remaining() []*pick {
 	return out
 }
 
-// rejectReason returns the reason why a recipe may not take a row, whatever other rows there are:
-// it is protected, its reward is too low, the two attempts of its pair have equal outcomes, or no
-// teacher solved its problem. It returns "" if the row may be taken.
+// rejectReason returns the reason why a recipe may not take a row, independent of other rows: its
+// problem is protected, its reward is too low, the two attempts of its pair have equal outcomes, or
+// no teacher solved its problem. It returns "" if the row may be taken.
 func (w *work) rejectReason(s *source, v *view) string {
 	if reason := w.protection.check(v); reason != "" {
 		return reason
@@ -87,9 +87,10 @@ func (w *work) rejectReason(s *source, v *view) string {
 	return ""
 }
 
-// decide drops the rows that other rows exclude, and counts the rows of all sources. For profile
-// kto it drops problems with only successes or only failures; if the recipe mixes rollouts with the
-// corpus, it drops near-duplicates and rows beyond a source's share.
+// decide drops rows because of other rows, and counts the rows of all sources. For profile kto, it
+// drops the problems at which all attempts succeeded or all failed. If the recipe mixes the
+// student's own attempts (rollouts) with rows of the corpus, it drops near-duplicates and the rows
+// beyond the share of either.
 func (w *work) decide() {
 	if w.recipe.Profile == corpus.ProfileKTO {
 		w.dropOneSided()
@@ -105,8 +106,8 @@ func (w *work) decide() {
 	}
 }
 
-// count counts a row as taken or dropped by the recipe, and sets p.times, the number of copies of
-// it that are written.
+// count counts a row as taken or dropped by the recipe. It also sets p.times, the number of times
+// that the row is written.
 func (w *work) count(s *source, p *pick) {
 	s.count.In++
 	if p.Reason != "" {
@@ -124,8 +125,8 @@ func (w *work) count(s *source, p *pick) {
 	}
 }
 
-// dropOneSided drops, in each source, the rows of problems that have only successes or only
-// failures.
+// dropOneSided drops, in each source, the rows of problems at which all attempts succeeded or all
+// failed, since there is nothing to compare.
 func (w *work) dropOneSided() {
 	for _, s := range w.sources {
 		won := map[string]bool{}
@@ -157,9 +158,9 @@ func (w *work) dropNearRollouts() {
 	}
 }
 
-// trimToShare drops rows of the student's rollouts or of the corpus, so that the corpus has its
-// configured share of all rows. No row is repeated: the source with too few rows for its share
-// determines the total.
+// trimToShare drops rows, either the student's own attempts (rollouts) or rows of the corpus, until
+// the corpus has its configured share of all rows. No row is repeated: the source with too few rows
+// for its share determines the total.
 func (w *work) trimToShare() {
 	var rows []*choose.Row
 	for i, name := range []string{sourceRollouts, sourceCorpus} {

@@ -15,8 +15,9 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// protection compares the rows for training with the recorded pools of the problems and with all
-// protected problems, and collects the evidence for the report.
+// protection checks that no training row is about a protected problem: it compares each row with
+// the recorded pools of the problems and with the texts of all protected problems. It collects the
+// findings as evidence for the report.
 type protection struct {
 	*finish.Protection
 	bank *guard.State
@@ -41,8 +42,9 @@ type Proof struct {
 	Guard *guard.Report `json:"guard"`
 }
 
-// newProtection creates the guards against all problems that the sources and held-out files
-// protect. It returns an error if the first source does not record its split.
+// newProtection creates the guards against all problems that the sources and the files of held-out
+// problems protect. It returns an error if the first source has no bank.json, the record of which
+// problems are protected.
 func newProtection(sources []*finish.Source, heldOut []string) (*protection, error) {
 	if s := sources[0]; !s.Has(corpus.BankName) {
 		return nil, fmt.Errorf("read %s: %w", s.Path(corpus.BankName), fs.ErrNotExist)
@@ -79,8 +81,8 @@ const (
 	reasonLeak = "leak"              // the guard finds a protected problem in it
 )
 
-// check returns the reason for which a row must not be trained on, or "" if it may be. It adds the
-// guard's finding to p.proof, the evidence for the report.
+// check returns the reason why a row must not be trained on, or "" if it may be. It adds what the
+// guard finds to p.proof, the evidence for the report.
 func (p *protection) check(v *view) string {
 	f := p.Check(corpus.SplitTrain, v.Candidate)
 	p.proof.Guard.Add(v.Candidate.ID, f)
@@ -133,12 +135,13 @@ func Problems(
 	return b.Bytes(), p.proof.Guard.Threshold, nil
 }
 
-// productTask is the task type whose reward in a problems file is one object. The reward of all
-// others is a list.
+// productTask is the task type of which a problems file has a single object as reward. For every
+// other task type the reward is a list.
 const productTask = "product"
 
-// encodeProblem returns the problem of a row as a line of a problems file, without the newline. It
-// returns an error if the specification in the row is not valid.
+// encodeProblem returns the problem of a row as JSON, in the form of a line of a problems file
+// without the newline. It returns an error if the problem's reward specification in the row is
+// invalid.
 func encodeProblem(row *rows.RL) ([]byte, error) {
 	var p map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(row.RewardModel.Truth), &p); err != nil {

@@ -60,9 +60,10 @@ type Sampling struct {
 	TopP        float64
 }
 
-// wide is how rollouts are sampled for the recipes that compare or reject them: enough samples with
-// enough variance that a problem has successes and failures. Its numbers, like those of the recipes
-// below, are from the published recipe for these students (arXiv 2606.10064).
+// wide has the sampling settings of rollouts for recipes that compare a student's attempts or
+// reject some: enough samples, different enough, that a problem has both successes and failures.
+// The numbers, like those of the recipes below, are from the published recipe for these students
+// (arXiv 2606.10064).
 var wide = Sampling{Samples: 8, Temperature: 0.9, TopP: 0.95}
 
 // All returns the recipes in the order of the stages.

@@ -169,9 +169,9 @@ func (w *work) writeLabelled(ctx context.Context, part *corpus.Part) error {
 	}, out.Close)
 }
 
-// export writes a part (a folder of data files) for every profile (row format) that the chosen
-// rows, which are in the folder rows, can be exported to. It returns the folders. Rows with step
-// rewards have no other profile; for them it returns the folder rows.
+// export writes the chosen rows, which are in the folder rows, in every row format (profile) to
+// which they can be converted, each into a folder, and returns the folders. Rows with step rewards
+// have no other format; for them it returns the folder rows.
 func (w *work) export(ctx context.Context, rows string) ([]string, error) {
 	if w.recipe.Profile == corpus.ProfileStepwise {
 		return []string{rows}, nil

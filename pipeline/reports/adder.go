@@ -252,9 +252,10 @@ func coverage(judged, unscored int) float64 {
 	return multiplier.Quality{Judged: judged, Scored: judged - unscored}.Coverage()
 }
 
-// probes returns the report on how the judge's grades change by edits that should not matter.
-// separate has measurements made outside this build. If it is empty, the report has those of this
-// build, for which one in every attempts was sampled. It returns nil if there are no measurements.
+// probes returns the report on how much the judge's grades change after edits that should not
+// matter. separate has measurements from outside this build; if there are any, the report has only
+// these. Otherwise it has those of this build, for which one in every (a number) attempts was
+// sampled. It returns nil if there are no measurements.
 func (a *Adder) probes(every int, separate []probe.Summary) *Probes {
 	if len(separate) > 0 {
 		return &Probes{Probes: separate}

@@ -47,8 +47,8 @@ func (s *Set) gradesChart() figures.Bars {
 // shownAgents is the maximum number of agents in the chart of agents.
 const shownAgents = 8
 
-// agentsChart returns the chart of kept attempts by agent, for at most shownAgents agents, those
-// with the most. It has the first five characters of their names.
+// agentsChart returns the chart of how many attempts of each agent were kept. It shows at most
+// shownAgents agents, those with the most, each by the first five characters of its name.
 func (s *Set) agentsChart() figures.Bars {
 	b := figures.Bars{
 		File:   "agents.svg",

@@ -69,8 +69,9 @@ train, %d (%d) in eval, and %d (%d) are never touched. Problems with equal texts
 	return b.String()
 }
 
-// tiersText returns the dataset card's paragraphs on what those of the guard's methods of
-// comparison that ran can find, "" if there is nothing to mention.
+// tiersText returns the dataset card's paragraphs on the limits of the guard's comparison in this
+// build: what the methods that ran cannot find, and a requested method that did not run. It returns
+// "" if there is nothing to mention.
 func (r *Leak) tiersText() string {
 	var b strings.Builder
 	if n := r.Guard.Literal; n > 0 {
@@ -86,8 +87,8 @@ func (r *Leak) tiersText() string {
 	return b.String()
 }
 
-// attemptsText returns the card's sentence on how many attempts were compared with protected
-// problems, and how many were dropped.
+// attemptsText returns the dataset card's sentences on how many attempts were compared with
+// protected problems, and how many were dropped for it.
 func (r *Leak) attemptsText() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d attempts were compared with %d protected problems", r.Guard.Rows, r.Guard.Protected())

@@ -98,8 +98,9 @@ func newPrediction(graded []stats.Graded) Prediction {
 	return p
 }
 
-// sampleText returns, as the end of a sentence, how many of the attempts cannot become rows and
-// were graded as a sample. It is empty if there were none.
+// sampleText returns, as the end of a sentence on graded attempts, how many of them are a sample of
+// those that cannot become rows, or that this sample was too small to be used. It is empty if there
+// was no sample.
 func (p *Prediction) sampleText() string {
 	switch {
 	case p.Drawn > 0:
