@@ -22,10 +22,11 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// withRuling prepares an attempt for rendering whose outcome a verifier or its source decided. It
-// sets facts.Harness to the system prompt and tools of the trace, and facts.Metadata to the
-// decision or to what is known of the source. An attempt that a verifier scored is returned as a
-// copy in which the messages of the user are merged into results; any other is returned unchanged.
+// withRuling prepares an attempt whose outcome a verifier or its source decided to be made a
+// training row. It sets facts.Harness to the system prompt and tools of the trace, and
+// facts.Metadata to what is known of the decision or the source. It returns rec itself, except for
+// an attempt that a verifier scored: that is a copy in which user messages are merged into tool
+// results.
 func withRuling(rec *arena.Record, facts *rows.Facts, d *runDomain) *arena.Record {
 	r := rec.Trace.Ruling
 	if r == nil {
@@ -49,9 +50,9 @@ func withRuling(rec *arena.Record, facts *rows.Facts, d *runDomain) *arena.Recor
 	return &out
 }
 
-// mergeUserTurns moves each user message directly after a call with a result into that result, as
-// the session sent it. No chat template has a user message between a result and the model's next
-// turn.
+// mergeUserTurns moves each user message that directly follows a call with a result into that
+// result, where the original session had it. A training row cannot have a user message in this
+// position, because no chat template does.
 func mergeUserTurns(turns []arena.Turn) []arena.Turn {
 	out := make([]arena.Turn, 0, len(turns))
 	for _, t := range turns {
@@ -63,8 +64,8 @@ func mergeUserTurns(turns []arena.Turn) []arena.Turn {
 	return out
 }
 
-// addToResult replaces the result of the last call of a turn by an object of the result and a
-// user's message. It returns false and changes nothing if the turn has no call, if its last call
+// addToResult replaces the result of a turn's last call by a JSON object with the result and a
+// user's message. It returns false and changes nothing if the turn has no call, if the last call
 // has no result, or if the result is invalid JSON.
 func addToResult(t *arena.Turn, message string) bool {
 	n := len(t.Calls) - 1
@@ -99,14 +100,14 @@ type task struct {
 	isDeclared bool
 }
 
-// errNoRuling is the error that ends the reading of an input at an attempt whose outcome neither a
-// verifier found nor its source states. Such inputs do not record their problems.
+// errNoRuling ends the reading of a file at an attempt whose outcome neither a verifier nor its
+// source decided. The problems of such attempts cannot be derived from their traces.
 var errNoRuling = errors.New("no attempt with an outcome of its own")
 
-// deriveProblems adds the problems of those days that have no problems file. It reads them from
-// attempts whose outcome a verifier found or the source states: such traces record the problem's
-// ID, request and category. It adds them to d.Files as one file, since stored results depend on
-// them. It does nothing if the user named problems files.
+// deriveProblems adds the problems of those input folders (days) that have no problems file. It
+// takes them from the attempts, if a verifier or the source decided their outcome: such traces
+// record the problem's ID, request and category. It adds them to d.Files as one file, since stored
+// results depend on them. It does nothing if the user named problems files.
 func (d *Day) deriveProblems(ctx context.Context, src Sources) error {
 	if len(src.Problems) > 0 {
 		return nil
@@ -152,13 +153,13 @@ func (d *Day) deriveProblems(ctx context.Context, src Sources) error {
 	return d.Problems.add("the attempts", problems)
 }
 
-// tasks are the problems that the traces of attempts record, by ID, or by request if the source has
-// no IDs.
+// tasks are the problems that were found in the traces of attempts, by ID, or by request if the
+// source has no IDs.
 type tasks map[string]*task
 
-// read reads the traces of a day and adds the problem of each attempt. It stops in a file at the
-// first attempt without an outcome. If the day has no attempt that can be read, unread is an
-// ErrNoAttempt that names the first fault.
+// read reads the traces in an input folder (day) and adds the problem of each attempt. In each file
+// it stops at the first attempt without an outcome. If the folder has no readable attempt, unread
+// is an ErrNoAttempt that names the first fault.
 func (s tasks) read(
 	ctx context.Context,
 	day string,
@@ -208,10 +209,11 @@ func (s tasks) read(
 // count as a template. Two or three tasks may share a line of their own.
 const minTemplated = 4
 
-// removeTemplates removes from the requests of each domain the lines that more than half of its
-// tasks have: the template in which a harness wraps each task, which the guard would find in every
-// attempt. A request stays unchanged if it has no other line, if its task has no ID, if a verifier
-// found the outcome, or if the domain has fewer than minTemplated tasks.
+// removeTemplates removes from the requests the lines that more than half of the tasks of a domain
+// (kind of task) have in common. Such lines are the template in which a test program wraps each
+// task, and would look like protected text in every attempt. It changes only tasks that have an ID
+// and a declared outcome, in domains with at least minTemplated of them, and no request that
+// consists of such lines alone.
 func (s tasks) removeTemplates() {
 	byDomain := map[string][]*task{}
 	for _, t := range s {
@@ -239,8 +241,9 @@ func (s tasks) removeTemplates() {
 	}
 }
 
-// addEpisode adds the problem of an episode (an attempt that a verifier scored), unless it has no
-// ID. It returns an error if an earlier episode has the same problem ID and another request.
+// addEpisode adds the problem of an episode (an attempt whose outcome a verifier decided), unless
+// it has no ID. It returns an error if an earlier episode has the same problem ID and another
+// request.
 func (s tasks) addEpisode(t *arena.Trace, d *domain.Domain) error {
 	if t.ProblemID == "" {
 		return nil
@@ -261,11 +264,10 @@ func (s tasks) addEpisode(t *arena.Trace, d *domain.Domain) error {
 	return nil
 }
 
-// addDeclared adds the problem of an attempt whose source states the outcome. Attempts with one ID
-// are at one problem, even if their requests differ, as those of simulated customers do. The
-// problem's text is the instruction given to the simulated customer, or without one the request
-// that is first in the order of bytes. It returns an error if two attempts have different
-// instructions.
+// addDeclared adds the problem of an attempt whose source states the outcome. All attempts with one
+// ID are at one problem. Its text is the instruction to the simulated customer if there is one.
+// Otherwise it is their request; of different ones, as simulated customers write them, the first in
+// bytewise order. It returns an error if two attempts have different instructions.
 func (s tasks) addDeclared(t *arena.Trace, d *domain.Domain) error {
 	key := cmp.Or(t.ProblemID, "\x00"+t.Query)
 	if key == "\x00" {

@@ -97,9 +97,9 @@ func (s Shard) Validate() error {
 // ErrUnscored reports that too many attempts have no answer of the judge.
 var ErrUnscored = errors.New("too many attempts without a judge's answer")
 
-// lock reserves the work folder for this build until release is called, because a second build
-// would remove this one's unfinished files. Processes that each run one step on a share of the
-// inputs use the folder without this lock.
+// lock reserves the work folder for this build until release is called, since a second build at the
+// same time would remove this one's unfinished files. Processes that run only one step on a share
+// of the inputs do not lock, so that several can work at once.
 func (r *Run) lock() (release func(), err error) {
 	if err = r.FS.MkdirAll(r.Work); err != nil {
 		return nil, err
@@ -139,9 +139,9 @@ func (r *Run) Build(ctx context.Context) (*Summary, error) {
 	return s.writeAgain(ctx, Unsharded)
 }
 
-// writeAgain writes this process's share (shard) of the corpus, as write does. If write finds that
-// files of any share are damaged, it removes them; writeAgain then writes all missing files, since
-// the processes of other shares may have ended.
+// writeAgain writes the part of the corpus that this process is to write (shard). If files that a
+// process has written turn out to be damaged, they are removed, and writeAgain writes all that are
+// missing, of whatever shard, because their processes may have ended.
 func (s *session) writeAgain(ctx context.Context, shard Shard) (*Summary, error) {
 	summary, err := s.write(ctx, shard)
 	if errors.Is(err, corpus.ErrDamagedPart) {

@@ -23,8 +23,8 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// session is an opened run: its problems and catalogue are read, and its trace files are found and
-// hashed.
+// session is a run after its start: its problems and catalogue are read, and its trace files are
+// found and hashed.
 type session struct {
 	*Run
 	day        *Day
@@ -57,8 +57,9 @@ type session struct {
 	staging *staging
 }
 
-// openReadOnly opens a session that must not write. It checks the configuration, reads problems and
-// catalogue, hashes the trace files and splits the problems.
+// openReadOnly opens a session for commands that write nothing. It checks the configuration, reads
+// problems and catalogue, hashes the trace files, and divides the problems into training and
+// protected ones.
 func (r *Run) openReadOnly(ctx context.Context, src Sources) (*session, error) {
 	if err := r.Config.Validate(); err != nil {
 		return nil, err
@@ -102,9 +103,9 @@ func (r *Run) open(ctx context.Context, src Sources) (*session, error) {
 	return s, nil
 }
 
-// load hashes the trace files and at the same time prepares the guards and filters. It then groups
-// the files into blocks, each with a folder for its stored results. If the run has a plan, it
-// checks that everything agrees with that plan.
+// load hashes the trace files while it prepares the guards and filters. It then groups the files
+// into inputs, each with a folder for its stored results. If the run has a plan, it returns an
+// error if anything differs from what the plan was made with.
 func (s *session) load(ctx context.Context) error {
 	s.adoptPlannedHashes()
 	g, groupCtx := errgroup.WithContext(ctx)
@@ -155,9 +156,9 @@ func (s *session) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
-// checkHeldOut returns an error unless the run keeps out of training all problems that two earlier
-// corpora keep out: the one whose recorded pools it uses, and the one that it replaces. It sets
-// s.earlier to the former.
+// checkHeldOut returns an error unless this run keeps all problems out of training that earlier
+// corpora keep out: the corpus whose bank (record of protected problems) this run continues, and
+// the one that it replaces. It sets s.earlier to the former.
 func (s *session) checkHeldOut() error {
 	digests := s.day.heldOutDigests()
 	if s.Sources.Bank != "" {
@@ -196,9 +197,10 @@ func HashInputs(ctx context.Context, workers int, inputs []traces.Input) error {
 	})
 }
 
-// assignBlocks groups the trace files into inputs. It sets the key under which each input's results
-// are stored, and the paths of these results and of the guard's findings on them. It also sets
-// s.digest and s.catalog.
+// assignBlocks groups the trace files into inputs, and sets for each the key and the path of its
+// stored results (its block) and the path of the guard's findings on them. It also sets s.digest,
+// the hash of all that results depend on except traces, and s.catalog, the hash of the catalogue's
+// files.
 func (s *session) assignBlocks() {
 	// everything that a block depends on besides its input and its sources
 	config := finish.Digest(
@@ -246,8 +248,8 @@ func (s *session) assignBlocks() {
 // ErrOtherDay reports that the corpus to be replaced was made from other traces.
 var ErrOtherDay = errors.New("the corpus there was made of other days")
 
-// checkSameDay returns ErrOtherDay if the run would replace a corpus that shares no file of
-// traces with it, unless Replace allows it.
+// checkSameDay returns ErrOtherDay if the output folder has a corpus that was made from other
+// traces, none of which this run has. The option Replace allows to overwrite it.
 func (s *session) checkSameDay() error {
 	old, err := corpus.ReadManifest(s.FS, s.Out)
 	if err != nil || s.Replace {
@@ -265,9 +267,9 @@ func (s *session) checkSameDay() error {
 	return fmt.Errorf("write corpus %s: %w", s.Out, ErrOtherDay)
 }
 
-// mapInputs runs the map step on a shard of the inputs: it makes the block (the stored results) of
-// each input that has no equal, complete block yet. The attempts of a block that another run left
-// are compared with the protected problems of this one.
+// mapInputs runs the map step, which processes every attempt by itself, on a shard of the inputs.
+// It skips an input whose results (the block) are already stored and still valid. Of results that
+// were made for other protected problems, only the comparison with these is repeated.
 func (s *session) mapInputs(ctx context.Context, shard Shard) error {
 	known := inputNames{}
 	_ = corpus.ReadJSON(
@@ -306,8 +308,9 @@ func (s *session) mapInputs(ctx context.Context, shard Shard) error {
 	return s.writeDays()
 }
 
-// shardInputs returns the inputs that one process works on (its shard), each content once, the
-// largest first, so that shards are of similar size and no worker begins a large input at the end.
+// shardInputs returns the inputs that one process works on (its shard), each content only once. The
+// largest inputs are first, so that shards are of similar size and no worker begins a large input
+// at the end.
 func (s *session) shardInputs(shard Shard) []input {
 	var distinct []input
 	for i, in := range s.inputs {
@@ -327,8 +330,9 @@ func (s *session) shardInputs(shard Shard) []input {
 	return out
 }
 
-// updateBlock writes the block (stored results) of an input, or only the guard's findings on it if
-// its status is Unguarded and it is not damaged.
+// updateBlock makes the stored results (the block) of an input again. If status is Unguarded,
+// because only the protected problems changed, it repeats just the comparison with these, unless
+// the block turns out to be damaged.
 func (s *session) updateBlock(ctx context.Context, in input, status block.Status) error {
 	if status == block.Unguarded {
 		err := s.guardAgain(ctx, in)

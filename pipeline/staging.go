@@ -15,9 +15,9 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 )
 
-// staging is the temporary folder of one process. Files are written in it and, when complete, moved
-// to their paths in the work folder, so that no other process reads a part of a file. The folder is
-// locked while its process runs.
+// staging is the temporary folder of one process. Files are written there and moved to their paths
+// in the work folder when they are complete, so that no other process sees a half-written file. The
+// folder is locked while its process runs.
 type staging struct {
 	fs   corpus.FS
 	work string
@@ -35,8 +35,8 @@ const (
 	installPoll = 5 * time.Millisecond
 )
 
-// openStaging creates a staging folder in the work folder and removes those of processes that were
-// killed.
+// openStaging creates the temporary folder of this process in the work folder. It removes those of
+// processes that were killed.
 func openStaging(
 	ctx context.Context,
 	fsys corpus.FS,
@@ -94,9 +94,9 @@ func (s *staging) withInstallLock(ctx context.Context, f func() error) error {
 	return f()
 }
 
-// install moves a finished folder, staged, to the path target and replaces what is there. If isGood
-// reports that target is already complete, because another process moved an equal folder there, the
-// staged folder is removed instead.
+// install moves staged, a complete folder, to the path target, and replaces what is there. Another
+// process may have done the same before: if isGood reports that target is already complete, install
+// removes staged instead.
 func (s *staging) install(
 	ctx context.Context,
 	staged, target string,

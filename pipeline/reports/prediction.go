@@ -11,9 +11,9 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
 
-// minOutcome is the minimum number of solved and of failed attempts for which it is measured how
-// well the grade predicts the outcome. It is also the minimum number of attempts sampled for
-// grading at which these are included.
+// minOutcome is the minimum number of solved attempts, and also of failed ones, from which it is
+// computed how well the judge's grades predict outcomes. The sample of attempts that cannot become
+// rows is included only if it has at least as many attempts.
 const minOutcome = 10
 
 // Prediction is what the grades of a build say of the outcomes of its own attempts, those that are
@@ -43,8 +43,9 @@ type DomainPrediction struct {
 	Prediction
 }
 
-// addGraded adds an attempt to those of its domain (kind of task) from which it is computed how
-// well grades predict outcomes. It does nothing for an attempt without a grade or a score.
+// addGraded adds an attempt to the data of its domain (kind of task) from which it is computed how
+// well the judge's grades predict outcomes. It ignores an attempt without a grade or without an
+// outcome.
 func (a *Adder) addGraded(x *block.Entry) {
 	if x.Score != nil && x.Outcome.Scored() {
 		a.graded[x.Domain] = append(a.graded[x.Domain], stats.Graded{
@@ -56,9 +57,9 @@ func (a *Adder) addGraded(x *block.Entry) {
 	}
 }
 
-// predict returns how well grades predict outcomes over all graded attempts and, if they are of
-// several domains (kinds of task), in each. The field Earned is then set only if every domain has
-// it.
+// predict returns how well the judge's grades predict outcomes over all graded attempts and, if
+// there are several domains (kinds of task), in each domain. With several domains, the field Earned
+// is set only if it is set for all attempts together and for every domain.
 func (a *Adder) predict() Prediction {
 	var all []stats.Graded
 	for _, name := range slices.Sorted(maps.Keys(a.graded)) {

@@ -171,8 +171,8 @@ func (s *Set) Files() map[string]any {
 	return map[string]any{"funnel.json": s.Funnel, "agents.json": s.Agents, "judges.json": s.Judges, "leak.json": s.Leak}
 }
 
-// subnet compares the outcomes and grades that the build computed with the figures that the subnet
-// itself published for the same runs and attempts.
+// subnet compares the outcomes and grades that this build computed with the figures that the
+// subnet, which ran the agents, published for the same runs and attempts.
 type subnet struct {
 	agreement.SubnetFindings
 	// paid and graded are the build's outcomes and grades of the attempts of these runs, and
@@ -209,9 +209,9 @@ func (s *subnet) add(x *block.Entry) {
 	}
 }
 
-// payment returns the build's reward of an attempt: the score that a verifier or the source gave,
-// nil if the one who decided gave none. If no verifier or source decided, it is 1 for a success and
-// 0 for a failure.
+// payment returns what the build counts as the reward of an attempt: the score from a verifier or
+// the source if one of these decided the outcome (nil if it gave no score), otherwise 1 for a
+// success and 0 for a failure.
 func payment(x *block.Entry) *float64 {
 	if r := x.Outcome.Ruling; r != nil {
 		return r.Score

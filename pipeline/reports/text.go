@@ -15,12 +15,13 @@ import (
 	"github.com/trajectory-arena/arena/judges/shop/probe"
 )
 
-// minAgents is the number of agents from which on it shows that a judge measures nothing if it
-// gives all their attempts one grade.
+// minAgents is the minimum number of agents for a warning that the judge gave one grade to all
+// attempts. With fewer agents, equal grades may be chance.
 const minAgents = 10
 
-// constantText returns a warning if the judge gave one grade to all attempts of at least minAgents
-// agents, otherwise "". Agents differ, so that such a judge measures nothing.
+// constantText returns a warning if the judge gave the same grade to all attempts of at least
+// minAgents agents, otherwise "". Agents differ in quality, so a judge that grades all the same
+// measures nothing.
 func (r *Judges) constantText() string {
 	if len(r.Levels) != 1 || r.GradedAgents < minAgents {
 		return ""
@@ -65,7 +66,8 @@ func (r *Judges) Text(maxUnscored float64) string {
 	return text + r.Predicts.text() + r.Thinking.text() + framesText(r.Frames, r.Multiplier.Frames) + agreementText(r.Agreement) + r.SubnetText() + r.Probes.text() + r.Steps.text()
 }
 
-// askedText returns, as a part of a sentence, which attempts the judge was asked about.
+// askedText returns a part of a sentence, a clause such as "with a dialogue", that says which
+// attempts the judge was asked about.
 func (r *Judges) askedText() string {
 	switch r.DroppedEvery {
 	case 0:

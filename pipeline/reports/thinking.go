@@ -25,8 +25,9 @@ type ThinkingCounts struct {
 	Unmeasured int `json:"unmeasured"`
 }
 
-// add counts an attempt by whose its thinking is, if it has a dialogue. isKept reports whether the
-// attempt is a row of config sft.
+// add adds an attempt to the counts of attempts by whether a model wrote their thinking. It ignores
+// an attempt without a dialogue. isKept reports whether the attempt is a row of config sft, for
+// which there are separate counts.
 func (t *Thinking) add(x *block.Entry, isKept bool) {
 	if !x.HasDialogue {
 		return

@@ -28,8 +28,9 @@ import (
 // The prompt allows five sentences, which are far shorter.
 const maxThought = 4000
 
-// maxOptions is the maximum number of steps among which a model chooses when it is checked whether
-// a reasoning leads to the real step. One of them is the real one.
+// maxOptions is the maximum number of steps between which a model chooses to check a reasoning. One
+// of them is the step that was really taken; the reasoning passes if it leads the model to that
+// one.
 const maxOptions = 4
 
 // Attempt is the result of rewriting one attempt.
@@ -50,7 +51,8 @@ type Attempt struct {
 	Model            string   `json:"model"`
 }
 
-// rewritten is the result of rewriting one attempt, with its new row.
+// rewritten is the result of rewriting one attempt (having a model write its reasoning): the new
+// row or the reason why there is none, and the cost.
 type rewritten struct {
 	Attempt
 	row *rows.SFT // nil if the attempt is not a row
@@ -59,7 +61,8 @@ type rewritten struct {
 	thoughts frames.Thoughts
 }
 
-// asking is the state of rewriting one attempt, with the cost of its requests to the model.
+// asking is the state of rewriting one attempt, for which a model is asked step by step, with the
+// cost of these requests.
 type asking struct {
 	*work
 	trace   *arena.Trace
@@ -68,8 +71,8 @@ type asking struct {
 	spent   ledger.Spent
 }
 
-// attempt rewrites one attempt: a model writes reasoning for each step. To save cost, it stops at
-// the first step whose reasoning fails a check; the result then has the reason and no row.
+// attempt rewrites one attempt: a model writes reasoning for each step. At the first step whose
+// reasoning fails a check it stops, to save requests; the result then has the reason and no row.
 func (w *work) attempt(ctx context.Context, t *arena.Trace) (*rewritten, error) {
 	a := &asking{work: w, trace: t, problem: w.day.Problems.Get(w.day.Problems.IndexOf(t)), spent: ledger.Free(),
 		out: &rewritten{Attempt: Attempt{
@@ -98,7 +101,7 @@ func (w *work) attempt(ctx context.Context, t *arena.Trace) (*rewritten, error) 
 	return a.end(reason), err
 }
 
-// steps returns the turns of a trace that have tool calls.
+// steps returns those turns of a trace that have tool calls; reasoning is rewritten for these only.
 func steps(t *arena.Trace) []arena.Turn {
 	d := filters.Normalise(t)
 	return slices.DeleteFunc(d.Turns, func(t arena.Turn) bool {
@@ -106,8 +109,9 @@ func steps(t *arena.Trace) []arena.Turn {
 	})
 }
 
-// end returns the result of rewriting an attempt that is finished: its cost, and the reason why it
-// does not become a row. If reason is not "", the result has no row.
+// end returns the result for an attempt whose rewriting has ended, with its cost in requests to the
+// model. reason is why the attempt does not become a row. If reason is not "", the result has no
+// row.
 func (a *asking) end(reason string) *rewritten {
 	a.out.Reason = reason
 	a.out.PromptTokens = a.spent.Prompt
@@ -120,8 +124,9 @@ func (a *asking) end(reason string) *rewritten {
 }
 
 // think returns the reasoning that the model writes for the first of the remaining turns, as an
-// agent would before it; p has what precedes that turn. A second request checks whether the reasoning leads to the
-// call that was really made. reason is the check that failed, "" if none did.
+// agent would before it acts; p has what precedes that turn. Further checks, one of them a second
+// request to the model, test whether the reasoning fits the call that was really made. reason is
+// the check that failed, "" if none did.
 func (a *asking) think(
 	ctx context.Context,
 	p past,
@@ -173,9 +178,9 @@ func (a *asking) ask(ctx context.Context, t llm.Task) (llm.Reply, error) {
 	return r, err
 }
 
-// finish creates the training row of the attempt from its turns with the new reasoning, which p
-// has, and checks that the row agrees with the recorded calls and results. It returns the reason if
-// a check fails, otherwise "".
+// finish makes the training row of the attempt from its turns and the new reasoning in p. It checks
+// that the row still has the recorded calls and results and the recorded score. It returns the
+// reason if a check fails, otherwise "".
 func (a *asking) finish(
 	ctx context.Context,
 	p past,
@@ -218,9 +223,10 @@ func (a *asking) finish(
 	return "", nil
 }
 
-// withoutTitles returns a thought with "1" for each product title in the results of turns, and
-// without the product IDs in the calls next. Titles and lists of IDs are similar in all attempts,
-// while the thoughts are compared to find templates.
+// withoutTitles returns a thought with "1" in place of each product title that occurs in the
+// results of turns, and without the product IDs in the calls next. Thoughts are compared to find
+// templates, and titles and IDs, which all attempts at a problem have in common, would make them
+// look alike.
 func withoutTitles(thought string, next []arena.Call, turns []arena.Turn) string {
 	for _, c := range next {
 		for _, id := range strings.Split(gjson.Get(string(c.Arguments), "product_ids").String(), ",") {
@@ -241,8 +247,9 @@ func withoutTitles(thought string, next []arena.Call, turns []arena.Turn) string
 	return thought
 }
 
-// newRow returns the row of the attempt with these turns, or the reason why chat templates
-// cannot represent them. The row is marked as scripted, so that it does not count as agentic.
+// newRow returns the training row of the attempt with these turns, or the reason why chat templates
+// cannot represent them. The row is marked as scripted, because a program made its calls, so that
+// it does not count as the work of a model.
 func (a *asking) newRow(turns []arena.Turn) (row *rows.SFT, reason string, err error) {
 	c := a.chosen[a.trace.ID]
 	rec := &arena.Record{
@@ -268,8 +275,9 @@ func (a *asking) newRow(turns []arena.Turn) (row *rows.SFT, reason string, err e
 	return &sft, "", err
 }
 
-// moves has the steps that all attempts took, by problem ID and by the calls of the step in
-// canonical form. From these steps the alternatives to a step are taken.
+// moves has the steps that all attempts took, by problem ID and then by the step's calls in
+// canonical form. When reasoning is checked, a model chooses between the real step and other steps
+// from here.
 type moves map[string]map[string]move
 
 // maxMoves is the maximum number of distinct steps that are stored for one problem.
@@ -286,9 +294,9 @@ func (m moves) add(problem string, turns []arena.Turn) {
 	}
 }
 
-// options returns up to maxOptions alternatives for a step, as text: the calls of the step, and
-// calls of other steps at the problem. index is the position of the step's own calls. The order is
-// pseudo-random and reproducible.
+// options returns up to maxOptions steps, as text, between which a model chooses: the step with
+// these calls, and other steps that were taken at the problem. index is the position of the step's
+// own calls. The order is pseudo-random and reproducible, so that the position gives nothing away.
 func (m moves) options(problem string, calls []arena.Call) (out []move, index int) {
 	next := newMove(calls)
 	form := canonicalForm(calls)

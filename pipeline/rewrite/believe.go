@@ -89,14 +89,14 @@ func sourceReason(datum string, remaining []arena.Turn, problem *arena.Problem) 
 
 const reasonOrders = "orders_the_judge" // the text gives orders to its reader, such as a judge
 
-// rewritableReasons are the filter's reasons for dropping an attempt that do not prevent rewriting.
-// They are about who made the calls, about texts that are replaced, or about results that the shop
-// returns again.
+// rewritableReasons are the reasons for which the filter drops an attempt that may be rewritten all
+// the same. They say that a program made the calls, or they concern texts that rewriting replaces
+// or results that the shop can return again.
 var rewritableReasons = []string{filters.ReasonScripted, filters.ReasonFixed, "no_inference", "unnamed_dispatches", "unnamed_recommendation", "found_by_client", "dictated_calls", reasonOrders, chat.ReasonUnanswered}
 
-// textReason returns the filter's first reason for dropping the attempt with its new texts, such as
-// that they are too long. Reasons that do not prevent rewriting are ignored. It returns "" if there
-// is none.
+// textReason returns the first reason for which the filter would drop the attempt with its new
+// texts, for example because they are too long. It ignores the reasons that attempts for rewriting
+// have anyway (rewritableReasons). It returns "" if there is no other reason.
 func (w *work) textReason(t *arena.Trace, d *arena.Dialogue) string {
 	s, _ := w.filter.Check(t, d)
 	others := slices.DeleteFunc(slices.Clone(s.Reasons), func(reason string) bool {
@@ -105,9 +105,9 @@ func (w *work) textReason(t *arena.Trace, d *arena.Dialogue) string {
 	return cmp.Or(others...)
 }
 
-// changedReason returns the reason if the new row differs from the recorded attempt: reasonCalls
-// for other calls, results or order, reasonScore for another score by the subnet's rules. It
-// returns "" if they agree. source is the row without new reasoning, decoded the trace that was
+// changedReason checks that the new row still represents the recorded attempt. It returns
+// reasonCalls if calls, results or their order differ, reasonScore if the subnet's rules give
+// another score, otherwise "". source is the row without new reasoning, decoded the trace that was
 // read back from the new row.
 func (a *asking) changedReason(
 	ctx context.Context,
@@ -176,9 +176,9 @@ func decode(problem string, r *rows.SFT) (*arena.Trace, error) {
 // shop's search results has two thousand bytes.
 const maxShown = 6000
 
-// past is the part of an attempt that a prompt shows to the model: the request and the steps before
-// the current one. Steps are added one by one, so that a prompt never contains data of a later
-// step.
+// past is the part of an attempt that the model may see when it writes reasoning for a step: the
+// request and the earlier steps. Steps are added one at a time, so that a prompt never contains
+// anything from a later step.
 type past struct {
 	request string
 	steps   []arena.Turn

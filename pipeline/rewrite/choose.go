@@ -43,9 +43,9 @@ func (w *work) readRows() (err error) {
 	return err
 }
 
-// choose selects the attempts to rewrite: of those that the tables of the corpus list, at most
-// MaxRows whose traces can be used. It also records the calls of all attempts, among which a model
-// chooses when reasoning is checked.
+// choose selects the attempts to rewrite: at most MaxRows of those that findScripted finds in the
+// tables of the corpus and whose traces can be used. It also records the steps of all attempts as
+// alternatives for the check of reasoning.
 func (w *work) choose(ctx context.Context) error {
 	if err := w.findScripted(); err != nil {
 		return err
@@ -76,9 +76,9 @@ func (w *work) choose(ctx context.Context) error {
 	return err
 }
 
-// findScripted adds to w.chosen the attempts in which, by the tables of the corpus, a program and
-// no model solved a training problem. It drops those against which the filter has reasons that
-// rewriting does not remove.
+// findScripted adds to w.chosen the candidates for rewriting: attempts at training problems that a
+// program and not a model solved, according to the tables of the corpus. It leaves out attempts
+// that the filter drops for reasons that rewriting does not remove.
 func (w *work) findScripted() error {
 	solved := map[string]bool{}
 	reasons := map[string][]string{}
@@ -118,10 +118,10 @@ func (w *work) drop(id, reason string) {
 	w.report.Dropped[reason]++
 }
 
-// checkAttempt drops an attempt from rewriting if the customer wrote a second message, if an
-// incomplete result cannot be obtained again from the shop, or if another attempt at the problem
-// with the same calls is kept already. byCalls maps a hash of problem and calls to the ID of the
-// kept attempt, which it updates.
+// checkAttempt drops an attempt from rewriting if the customer wrote a second message, or if an
+// incomplete result cannot be obtained again from the shop. Of several attempts at a problem with
+// the same calls, it drops all but one, chosen by a hash of their IDs. byCalls maps a hash of
+// problem and calls to the ID of the attempt that remains so far.
 func (w *work) checkAttempt(
 	ctx context.Context,
 	t *arena.Trace,

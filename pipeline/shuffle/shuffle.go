@@ -32,7 +32,7 @@ type Store struct {
 	file   *corpus.Output
 }
 
-// partition has the records of one partition of the store: first those in ranges of its file
+// partition has the records of one partition of a Store: first those in ranges of the Store's file
 // (extents), then those still in memory (tail).
 type partition struct {
 	extents []extent

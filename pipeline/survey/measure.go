@@ -97,9 +97,10 @@ func (c *Check) Results(on, date string) ([]Result, error) {
 	return results, nil
 }
 
-// judge returns the measurement of the judge: its agreement (weighted kappa) with the labels or,
-// without labels, how well its grades distinguish solved attempts from failed ones at the same task
-// (AUC). The result has a reason instead if there are too few data.
+// judge returns the measurement of the judge's quality. With labels by people, that is the
+// agreement of its grades with them (weighted kappa). Without labels, it is how well the grades
+// tell solved attempts from failed ones at the same task (AUC). If there are too few data, the
+// result has a reason instead.
 func (c *Check) judge() (Result, error) {
 	out := Result{Instrument: domain.Judge}
 	if c.Labels == nil {
@@ -140,9 +141,9 @@ func (c *Check) measurement(figure string, value float64, interval stats.Interva
 // fewer, a single request would change the result too much.
 const minRequests = 20
 
-// rewordings returns the measurement of the guard's detector of reworded requests: its recall on
-// requests that were reworded for the test, and the share of requests that it would drop because of
-// a different one. The result has a reason instead if there are too few requests.
+// rewordings returns the measurement of the guard's detector of reworded requests: how many of the
+// requests that were reworded for this test it finds, and how many unchanged ones it would wrongly
+// drop as rewordings of another. If there are too few requests, the result has a reason instead.
 func (c *Check) rewordings() (Result, error) {
 	out := Result{Instrument: domain.Rewordings}
 	if len(c.requests) < minRequests {

@@ -127,9 +127,10 @@ var (
 	endingNames = []string{"done", "end", "exit", "finish", "submit", "terminate", "transfer_to_human", "transfer_to_human_agents"}
 )
 
-// role returns what the tool with this name probably does, judged by the name and the arguments:
-// end an attempt, change something, search, or else ask. It never returns RoleOpen: the filter
-// knows opened IDs only from results of one form, and counts all others as invented.
+// role returns what the tool with this name probably does, judged by its name and arguments: end an
+// attempt, change something, search, or else ask for something. It never returns RoleOpen (shows
+// one item), because the filter would count IDs opened by such a tool as invented unless results
+// have one certain form.
 func (t *tool) role(name string) domain.Role {
 	verb, _, _ := strings.Cut(strings.ToLower(name), "_")
 	switch {
