@@ -118,8 +118,8 @@ func looseString(v gjson.Result) string {
 	return Raw(v.Raw).Text()
 }
 
-// looseID reads an id. If the id is a JSON number, its digits are returned unchanged, since a
-// conversion to float64 could alter them. Values that are neither string nor number give "".
+// looseID reads an id that may be a JSON string or number. The digits of a number are returned as
+// written, since a conversion to float64 could change them. For any other value it returns "".
 func looseID(v gjson.Result) string {
 	if v.Type == gjson.Number {
 		return v.Raw

@@ -330,7 +330,7 @@ func (s *session) shardInputs(shard Shard) []input {
 	return out
 }
 
-// updateBlock makes the stored results (the block) of an input again. If status is Unguarded,
+// updateBlock writes the stored results (the block) of an input again. If status is Unguarded,
 // because only the protected problems changed, it repeats just the comparison with these, unless
 // the block turns out to be damaged.
 func (s *session) updateBlock(ctx context.Context, in input, status block.Status) error {

@@ -77,9 +77,9 @@ func (s *session) terms() *Terms {
 	return t
 }
 
-// sourcesWithoutCatalog returns the input files for a step that looks up no item of the catalogue.
-// If the run has a plan, a catalogue with the planned path and size gets the planned hash and is
-// not read, since it may have millions of items.
+// sourcesWithoutCatalog returns the input files for a step that looks up no item of the catalogue,
+// which may have millions of items. If the run has a plan, a catalogue file with the planned path
+// and size is assumed to have the planned hash, and is not read.
 func (r *Run) sourcesWithoutCatalog() Sources {
 	src := r.Sources
 	if r.Terms == nil {
@@ -94,9 +94,9 @@ func (r *Run) sourcesWithoutCatalog() Sources {
 	return src
 }
 
-// adoptPlannedHashes sets the hash of each trace file to that of the planned file with the same
-// path and size, so that not every process of the build reads all files for their hashes. makeBlock
-// verifies the hash of a file before it reads the file. Without a plan it does nothing.
+// adoptPlannedHashes sets the hash of each trace file to that of the file in the plan with the same
+// path and size. So not every process of a build has to read all files; makeBlock verifies the hash
+// when it reads a file. Without a plan it does nothing.
 func (s *session) adoptPlannedHashes() {
 	if s.Terms == nil {
 		return
@@ -122,9 +122,9 @@ func absPath(path string) string {
 	return abs
 }
 
-// checkTerms returns ErrTerms if the program, the configuration, the instruments (such as the
-// judge) or the files are not those with which the plan was made. It does nothing if the run has no
-// plan.
+// checkTerms returns ErrTerms if this run differs from the one that made the plan: in the program,
+// the configuration, the measuring instruments (such as the judge) or the files. It does nothing if
+// the run has no plan.
 func (s *session) checkTerms() error {
 	if s.Terms == nil {
 		return nil

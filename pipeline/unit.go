@@ -44,9 +44,9 @@ func (w *unitWriter) write(ctx context.Context) error {
 	}
 }
 
-// sftRow returns the training row of the attempt at pos: d, its draft from the map step, with
-// origin, reward, multiplier, split, axis (whether a model decided the calls) and the guard's
-// score.
+// sftRow returns the training row of the attempt at pos. It takes the texts from d, the draft that
+// the map step stored, and adds what was decided later: the origin, the reward, the judge's factor,
+// the split, whether a model decided the calls, and the guard's score.
 func (w *unitWriter) sftRow(
 	pos ref,
 	x *block.Entry,
@@ -70,8 +70,8 @@ func (w *unitWriter) sftRow(
 	return row
 }
 
-// tools returns the tool definitions for a row: those that the attempt itself recorded, or those of
-// the run's harness (system prompt with tools) if it recorded none.
+// tools returns the tool definitions for a row: those that the attempt recorded, or if it recorded
+// none, those of the run's harness (a system prompt with tools).
 func (w *unitWriter) tools(d *block.Draft) []string {
 	if len(d.Tools) > 0 {
 		return d.Tools
@@ -103,9 +103,10 @@ func (w *unitWriter) facts(problem int) *rows.Facts {
 // open for reading.
 const maxOpenBlocks = 32
 
-// eachDraft calls visit for each attempt of this share of the corpus, with its entry (the results
-// of the stages) and its draft (the rendered row). If a folder of stored results is damaged, it
-// removes the folder, so that the next run makes it again, and returns block.ErrDamaged.
+// eachDraft calls visit for each attempt of the unit (the share of the corpus that w writes), with
+// its entry (the results of all stages) and its draft (the rendered training row). If a folder of
+// stored results is damaged, it removes the folder, so that the next run makes it again, and
+// returns block.ErrDamaged.
 func (w *unitWriter) eachDraft(ctx context.Context, visit func(pos ref, x *block.Entry, d *block.Draft) error) error {
 	blocks := map[int]*blockReader{}
 	closeAll := func() {
@@ -171,8 +172,9 @@ func (w *unitWriter) candidate(x *block.Entry, d *block.Draft) (rows.Candidate, 
 	return c, err
 }
 
-// writeComparisons writes the configs that compare attempts at one problem: a kto row for each
-// attempt, pref rows for pairs of attempts, and a summary of the pairs.
+// writeComparisons writes, for the attempts at each problem, the rows of the configs that compare
+// them: a kto row for each attempt and pref rows for pairs of attempts. It also writes a summary of
+// the pairs.
 func (w *unitWriter) writeComparisons(ctx context.Context) error {
 	s := w.session
 	sel := s.Config.Select
@@ -258,9 +260,9 @@ func (w *unitWriter) writeRL() error {
 	return out.Close()
 }
 
-// writeSteps writes the attempts of config sft with a label for each message of the model before
-// the first whose verdict is unclear. It omits attempts without labels, as those on which the step
-// judge gave no answer.
+// writeSteps writes the rows of config steps: the attempts of config sft with a label for each
+// message of the model, up to the first message whose verdict is unclear. It leaves out attempts
+// without labels, for example because the step judge gave no answer.
 func (w *unitWriter) writeSteps(ctx context.Context) error {
 	out := corpus.NewShards[rows.Steps](w.part, w.unit.Stream)
 	err := w.eachDraft(ctx, func(pos ref, x *block.Entry, d *block.Draft) error {

@@ -20,17 +20,18 @@ const (
 	// findingsFolder is the name of the folder, in a work folder, with the findings of the guard
 	// (which detects held-out problems), one file for the attempts of each input.
 	findingsFolder = "findings"
-	// partsFolder is the name of the folder, in a work folder, with the corpus's data files before
-	// they are assembled.
+	// partsFolder is the name of the folder, in a work folder, with the data files of the corpus
+	// before the corpus is assembled from them.
 	partsFolder = "parts"
-	// planFile is the name of the file, in a work folder, with the decision on every record and the
-	// shares of the corpus to write.
+	// planFile is the name of the file, in a work folder, with the plan: the decision on every
+	// record, and the shares in which workers write the corpus.
 	planFile = "plan.json"
 )
 
-// unitDepths has, by the first element of a path in a work folder, how many elements the path of
-// one unit has. A unit is one block, its findings, one part or the plan. For blocks the number is
-// 2, since blocks/NAME is one block.
+// unitDepths has, for each kind of content of a work folder, how many elements the path of one item
+// has; the key is the first element. An item is a block (the results of an input), its findings, a
+// folder of data files or the plan. For blocks the number is 2, since the path of a block is
+// blocks/NAME.
 var unitDepths = map[string]int{blocksFolder: 2, findingsFolder: 2, partsFolder: 3, planFile: 1}
 
 // SharedUnit returns the block, findings, part or plan that a slash-separated path in a work folder belongs
@@ -61,8 +62,8 @@ func (r *Run) Forget() error {
 	return nil
 }
 
-// removeOldParts removes the data files written for all plans other than p. No run would read them,
-// and each set is as large as a corpus.
+// removeOldParts removes the data files that were written for other plans than p, the current
+// decisions. No later run would read them, and each set is as large as a corpus.
 func (s *session) removeOldParts(p *plan) error {
 	dir := filepath.Join(s.Work, partsFolder)
 	entries, err := s.FS.ReadDir(dir)
@@ -78,7 +79,7 @@ func (s *session) removeOldParts(p *plan) error {
 }
 
 // inputNames maps the path of each input file to the name of the folder with its stored results, as
-// of the last map step over all inputs. It serves messages about changed files only.
+// of the last map step over all inputs. It is used only for messages on which files changed.
 type inputNames map[string]string
 
 const namesFile = "names.json"
@@ -93,8 +94,8 @@ func (s *session) writeNames() error {
 	return s.staging.writeJSON(filepath.Join(s.Work, namesFile), names)
 }
 
-// daysFile is the file in a work folder that lists the paths of the days, so that later commands
-// find the traces. No step of a build depends on it.
+// daysFile is the name of the file, in a work folder, that lists the paths of the input folders
+// (days), so that later commands find the traces. No step of a build depends on it.
 const daysFile = "days.json"
 
 func (s *session) writeDays() error {
@@ -122,7 +123,7 @@ func RecordedDays(folder string) []string {
 // names one.
 const WorkSuffix = ".work"
 
-// reason returns, as text for people, why the results stored for an input are made again, for
+// reason returns, as text for people, why the results of an input have to be made again, for
 // example because the input file changed. It returns "" if the input is new.
 func (n inputNames) reason(in input, status block.Status) string {
 	if status == block.Missing {

@@ -48,9 +48,10 @@ type Summary struct {
 	Lifted string
 }
 
-// write writes the units (shares of the corpus) of a shard that no process has written yet. If all
-// units of the corpus are then written, it assembles the corpus and returns the summary. Otherwise
-// the summary is nil. If too many records are unusable, it returns a summary and an error.
+// write writes those units (shares of the corpus) that belong to this process's shard and do not
+// exist yet. If all units of the corpus exist then, it assembles the corpus and returns the
+// summary; otherwise the summary is nil. If too many records are unusable, it writes nothing and
+// returns a summary and an error.
 func (s *session) write(ctx context.Context, shard Shard) (*Summary, error) {
 	p, err := s.loadPlan()
 	if err != nil {
@@ -120,9 +121,9 @@ func (s *session) checkUsable(p *plan) error {
 	return nil
 }
 
-// checkAnswers returns ErrUnscored if a judge did not answer on more than the configured share
-// (MaxUnscored) of the attempts that it was asked about. kind names the missing answers in the
-// error.
+// checkAnswers returns ErrUnscored if a judge failed to answer on too many attempts: more than the
+// configured share (MaxUnscored) of those that it was asked about. kind names the missing answers
+// in the error.
 func (s *session) checkAnswers(kind string, asked, unanswered int) error {
 	if float64(unanswered) <= s.Config.MaxUnscored*float64(asked) {
 		return nil
@@ -134,9 +135,9 @@ func (s *session) partDir(p *plan, u unit) string {
 	return filepath.Join(s.Work, partsFolder, p.folder(), u.name())
 }
 
-// writeUnit writes a unit (a worker's share of the corpus) unless its files exist. It returns the
-// corpus's reports if it wrote the unit that has the ledger (the table with a line on every
-// attempt), and nil otherwise.
+// writeUnit writes a unit (the share of the corpus of one worker) unless its files exist. The unit
+// with the ledger (the tables with a row on every attempt) also computes the reports of the corpus,
+// which writeUnit then returns. For any other unit, and if the files exist, it returns nil.
 func (s *session) writeUnit(
 	ctx context.Context,
 	p *plan,

@@ -263,8 +263,8 @@ func WeightsPage(results, changed []*yuma.Result) *Page {
 }
 
 // changesSection returns a section of a report with the dividends of each validator in the last
-// epoch, as shares of all: by the weights in the file, and by the changed weights. Nodes without
-// dividends in both are left out.
+// epoch, as shares of the total: once by the weights in the file, once by the changed weights. It
+// leaves out nodes that have no dividends either way.
 func changesSection(results, changed []*yuma.Result) Section {
 	s := Section{
 		Heading: "Dividends of the last epoch by validator",

@@ -65,8 +65,8 @@ func (r *Run) finish(ctx context.Context, f *folder) (*evaluation.Summary, error
 	return s, WriteJSON(f.file(SummaryFile), s)
 }
 
-// toolsUnseen reports whether a server of the run in folder did not pass the tool definitions on to
-// the model, as the folder's file on servers records.
+// toolsUnseen reports whether a server of the run did not pass the tool definitions on to the
+// model. The file on servers in the run's folder records this.
 func toolsUnseen(folder string) bool {
 	b, err := os.ReadFile(filepath.Join(folder, ServersFile))
 	return err == nil && gjson.GetBytes(b, "#(tools_unseen==true)").Exists()
@@ -206,8 +206,8 @@ func (o *outputs) add(p *arena.Problem, r *rollout.Result) error {
 }
 
 // addTokens adds the tokens of a rollout's replies to the table of tokens, if the run stores
-// tokens. It reads the replies again from the journal (the file with all replies of the run), since
-// they were not retained in memory.
+// tokens. It reads the replies from the journal (the file with all replies of the run), since they
+// are not kept in memory.
 func (o *outputs) addTokens(
 	f *folder,
 	key journal.Key,

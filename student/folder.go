@@ -110,9 +110,9 @@ func openFolder(path string, spec Spec, grows func(old, now Spec) (bool, error))
 func (f *folder) file(name string) string { return filepath.Join(f.path, name) }
 
 // claim checks that a run of spec (the settings of a run) may use the folder, and writes spec to it
-// if the folder has neither replies nor rollouts. It returns the spec of the rollouts in the
-// folder, which differs from spec if the run is to grow. The error is ErrChanged if the specs
-// differ and grows is nil or reports false.
+// if the folder has neither replies nor rollouts. It returns the spec of the folder's rollouts.
+// This differs from spec if the run is an extension of the earlier one, which grows must report.
+// The error is ErrChanged for any other difference.
 func (f *folder) claim(spec Spec, grows func(old, now Spec) (bool, error)) (Spec, error) {
 	old, err := ReadSpec(f.path)
 	switch d := old.Differences(spec); {
@@ -217,8 +217,8 @@ func (f *folder) openJournals() error {
 	return nil
 }
 
-// forgetInfra removes the rollouts that ended with an infrastructure error from the set of finished
-// ones, so that they are run again.
+// forgetInfra removes the rollouts that ended with an infrastructure error, such as an unreachable
+// server, from the set of finished ones, so that they are run again.
 func (f *folder) forgetInfra() error {
 	for key, e := range f.done {
 		r, err := f.read(e)

@@ -14,9 +14,10 @@ import (
 	"github.com/trajectory-arena/arena/internal/digest"
 )
 
-// grows reports whether a run with the settings now includes everything of a run with the settings
-// old: at least as many samples of the same first problems, with all other settings equal. now may
-// have more OverflowWords, which only help to finish a run. p are the problems of now.
+// grows reports whether a run with the settings now only extends a run with the settings old: it
+// has at least as many samples, the same problems at its start, and otherwise equal settings. Only
+// OverflowWords (words by which a full context is recognised in a server's error) may be more,
+// since they only help to finish a run. p are the problems of now.
 func (p Problems) grows(old, now Spec) (bool, error) {
 	if old.Samples > now.Samples || old.Problems > now.Problems {
 		return false, nil
@@ -35,8 +36,8 @@ func (p Problems) grows(old, now Spec) (bool, error) {
 	return p.begin(old.Problems, old.ProblemsSHA256)
 }
 
-// begin reports whether the lines of the first n problems in the file of p, or the complete file,
-// have this hash. Problems in a JSON array are no lines.
+// begin reports whether the first n problems in the file of p, as lines, have this hash, or the
+// complete file has it. It is false for n problems of a JSON array, which has no such lines.
 func (p Problems) begin(n int, sha256 string) (bool, error) {
 	if p.SHA256 == sha256 {
 		return true, nil
@@ -59,9 +60,9 @@ func (p Problems) begin(n int, sha256 string) (bool, error) {
 	return slices.Contains([]string{digest.SHA256(first), digest.SHA256(bytes.TrimRight(first, "\r\n"))}, sha256), nil
 }
 
-// grow writes spec, the settings of a larger run, into the folder and keeps its rollouts. It first
-// removes the summary, and the traces, whose names depend on the settings of the smaller run. A
-// process that is killed meanwhile so leaves an unfinished run.
+// grow writes spec, the settings of a larger run, into the folder and keeps its rollouts. Before
+// that it removes the summary, and the traces, whose names depend on the old settings. If the
+// process is killed in between, the folder is an unfinished run.
 func (f *folder) grow(spec Spec) error {
 	err := f.unfinish()
 	if err == nil {

@@ -32,8 +32,8 @@ func HubResult(s *evaluation.Summary, dataset, task string) []byte {
 		asjson.Bytes(dataset), asjson.Bytes(task), *s.ASRScored, asjson.Bytes(notes))
 }
 
-// unitOf returns, as text for people, the unit that the intervals of a summary are computed by: the
-// number of groups of problems if it has groups, and otherwise "problem".
+// unitOf returns, as text for people, what counts as independent in the intervals of a summary:
+// "problem", or the number of groups if similar problems were joined into groups.
 func unitOf(s *evaluation.Summary) string {
 	if s.Groups > 0 {
 		return fmt.Sprintf("%d groups of problems", s.Groups)

@@ -146,9 +146,9 @@ func (r *Run) Rescore(ctx context.Context) (*evaluation.Summary, error) {
 // which a run is resumed: they have requests and replies unchanged.
 func public[T string | []byte](text T) T { return T(publicBeside(redact.IDs{}, string(text))) }
 
-// publicBeside returns a text without the secrets in it, like public. It does not take numbers for
-// secrets that are ids of products in text or in ids. It adds the product ids in text to ids, for
-// the texts that follow.
+// publicBeside returns a text without the secrets in it, like public. Numbers that are ids of
+// products in text or in ids do not count as secrets. It adds the product ids in text to ids, since
+// texts that are published later may repeat them.
 func publicBeside(ids redact.IDs, text string) string {
 	ids.Add(text)
 	return redact.New(redact.Options{}).Sparing(ids).Text(text, redact.Counts{})

@@ -143,7 +143,8 @@ func (r *Run) playOne(
 }
 
 // play runs one rollout from its last complete turn to its end, and scores and stores its result.
-// It stops with rollout.ErrLong if the trace exceeds maxBytes bytes; 0 means no limit.
+// If its trace exceeds maxBytes bytes (0 means no limit), it stops with rollout.ErrLong, so that
+// the rollout can be resumed later.
 func (r *Run) play(
 	ctx context.Context,
 	f *folder,
@@ -176,8 +177,9 @@ func (r *Run) play(
 	return err
 }
 
-// runID returns the run id of the traces of one sample number: eval-HASH-sSAMPLE, with a hash of
-// the run's settings without those for scoring and for stored tokens.
+// runID returns the run id in the traces of one sample number: eval-HASH-sSAMPLE. HASH is a hash of
+// the run's settings, except those that change no trace: settings for scoring and for stored
+// tokens.
 func (r *Run) runID(sample uint32) string {
 	r.naming.Do(func() {
 		played := r.Spec

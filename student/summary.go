@@ -83,9 +83,9 @@ func passRates(s *evaluation.Summary) (lines string) {
 	return lines
 }
 
-// independence returns lines for people on what the interval of the success rate depends on: groups
-// of problems, and how much narrower more problems or more samples would make it. It returns "" if
-// the summary has neither groups nor variances.
+// independence returns lines for people that explain the interval of the success rate: whether
+// problems were joined into groups, and how much narrower more problems or more samples would make
+// it. It returns "" if the summary has neither groups nor variances.
 func independence(s *evaluation.Summary) (lines string) {
 	if s.Groups > 0 {
 		lines = fmt.Sprintf("groups        %d of the %d problems; intervals are by group\n", s.Groups, s.Problems)

@@ -252,8 +252,9 @@ func (t *tally) setRates(p *evaluation.Part, scored *ratio) {
 	}
 }
 
-// maxUnparsed is the maximum share of rollouts, from 0 to 1, with a tool call that nobody parsed.
-// Above it the summary has no success rate, since that would measure the server and not the model.
+// maxUnparsed is the maximum share of rollouts, from 0 to 1, with a tool call that neither the
+// server nor this program could parse. Above it the summary has no success rate, since that would
+// measure the server's parser and not the model.
 const maxUnparsed = 0.2
 
 func rateOf(a, b int) *float64 { return stats.FiniteOrNil(float64(a) / float64(b)) }
@@ -306,8 +307,8 @@ func studentsInterval(mean, se float64, problems int) (*float64, *[2]float64) {
 }
 
 // sure returns pointers to se, the standard error of a rate from 0 to 1, and to the rate's 95 %
-// interval by a Wilson interval for clusters. problems is the number of clusters, samples that of
-// the rollouts. Both are nil if se is not finite, as for fewer than two problems.
+// interval, a Wilson interval for clustered data. Each of the problems is a cluster; samples is the
+// number of rollouts. Both are nil if se is not finite, as for fewer than two problems.
 func sure(rate, se float64, problems, samples int) (*float64, *[2]float64) {
 	if stats.FiniteOrNil(se) == nil {
 		return nil, nil

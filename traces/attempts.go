@@ -61,10 +61,10 @@ func (d *decoder) attempts(f *formats.Format, doc string) (decoded, error) {
 	return results[0], nil
 }
 
-// attempt converts an attempt that package formats read. It adds vetoes (reasons not to train on
-// the attempt): those that the document declares, with vetoForeign for an unknown one, and
-// repairSurrogate if a text has half of a UTF-16 surrogate pair. It assigns the model calls in the
-// attempt's transcript to the steps, and returns an error if the transcript cannot be read.
+// attempt converts an attempt that package formats read. It adds the vetoes (reasons not to train
+// on the attempt) that the document declares, with vetoForeign in place of an unknown one, and one
+// if a text has half of a UTF-16 surrogate pair. It assigns the model calls in the attempt's
+// transcript to the steps, and returns an error if the transcript cannot be read.
 func (d *decoder) attempt(a *formats.Attempt) (decoded, error) {
 	t := new(a.Trace)
 	for _, veto := range a.DeclaredVetoes {
@@ -85,12 +85,13 @@ func (d *decoder) attempt(a *formats.Attempt) (decoded, error) {
 	}, err
 }
 
-// vetoForeign is the veto (reason not to train) of an attempt whose document declares a veto that
-// this package does not know.
+// vetoForeign is the veto (reason not to train on an attempt) that replaces a veto which a document
+// declares and this package does not know.
 const vetoForeign = "foreign_veto" // the file says that the attempt is not to be trained on, in a word of its own
 
-// knownVetoes are the vetoes (reasons not to train) that a document may declare, since readers
-// of this project set them. Any other declared veto becomes vetoForeign.
+// knownVetoes are the vetoes (reasons not to train on an attempt) that a document may declare. The
+// readers of this project set them, and its exports write them into documents. Any other declared
+// veto becomes vetoForeign.
 var knownVetoes = append(formats.Vetoes, vetoContent, repairUTF8, repairSurrogate, repairNUL)
 
 // readTranscript reads list, the JSON array of the model calls of an episode (attempt), and assigns

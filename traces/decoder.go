@@ -210,8 +210,8 @@ var shapes = []shape{
 	},
 }
 
-// stepKeys are keys of documents that name their schema. An object that names an unknown schema and
-// has one of these keys is reported as an unsupported version.
+// stepKeys are keys that occur in documents with a schema name. If a record names an unknown schema
+// and has one of these keys, it is reported as an unsupported version of such a document.
 var stepKeys = keys("steps", "episode")
 
 func (s *shape) matches(e *envelope) bool {
@@ -267,8 +267,8 @@ func (d *decoder) messages(source arena.Source) (decoded, error) {
 	return d.attempts(&formats.OpenAI, doc)
 }
 
-// skip skips the value of the member name in the object at path, a path of keys, and records that
-// it was not read.
+// skip skips the value of the member name in the object at path, a path of keys, and records it in
+// the list of parts of the record that were not read.
 func (d *decoder) skip(path, name string) { d.unread.Add(path, name, d.c.Raw()) }
 
 // members calls member for each member of the object at path (a path of keys). A member whose value

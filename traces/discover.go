@@ -173,8 +173,8 @@ func newWalk(root, title string, fsys fs.FS) *walk {
 	}
 }
 
-// addFolder adds all files below the first of these folders that exists: data/sft, which has the
-// rows of a corpus; traces; or the folder of the search itself.
+// addFolder adds all files below one folder to the inputs. That is data/sft if it exists, which has
+// the rows of a corpus, else traces if it exists, else the folder of the search itself.
 func (w *walk) addFolder() error {
 	start := "traces"
 	if _, err := fs.Stat(w.fsys, corpusRows); err == nil {

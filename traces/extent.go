@@ -122,8 +122,8 @@ func (w *window) multilineEnd() (end int, ok bool) {
 	}
 }
 
-// nextLine returns the offset at which the line at offset start of the unread text ends, after its
-// line feed. isLast is true if there is no line feed: the text ends, or the line is over the limit.
+// nextLine returns where the line at offset start of the unread text ends, after its line feed. If
+// the text ends without a line feed or the line is over the limit, isLast is true.
 func (w *window) nextLine(start int) (end int, isLast bool) {
 	searched := start
 	for {

@@ -10,8 +10,8 @@ import (
 // reportAddress is where users report a format that this program does not read.
 const reportAddress = "https://github.com/trajectory-arena/arena/issues"
 
-// likeness is a kind of document that this program does not read, recognised by the keys of all
-// such documents.
+// likeness is a kind of document that this program cannot read but recognises, by keys that all
+// such documents have, to say in the error what the file is.
 type likeness struct {
 	name string
 	// keys are paths of gjson. All of them exist in a document of this kind.

@@ -101,8 +101,8 @@ func (input *Input) pathIDs() (run, problem string) {
 // session, if Options sets no RunID.
 const stdinRun = "stdin"
 
-// runDigits is the number of hex digits of a file's checksum that fileRunID uses. They are 64 bits,
-// which are enough to distinguish the files of a day.
+// runDigits is the number of hex digits of a file's checksum in a run id that is made from it (see
+// fileRunID). These are 64 bits, enough to distinguish the files of one input folder.
 const runDigits = 16
 
 // fileRunID returns the run id for records whose run is unknown: "file-" and the first digits of

@@ -188,8 +188,8 @@ func (c *content) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// maxIdleLines is the size of uncompressed text without a trace that is allowed in every file, as a
-// multiple of Limits.LineBytes.
+// maxIdleLines is how much decompressed text without a trace every file may have, as a multiple of
+// the maximum size of a record (Limits.LineBytes). With more, the file may be a decompression bomb.
 const maxIdleLines = 32
 
 // isBomb reports whether the file must be a decompression bomb, by the size of the text since the

@@ -242,8 +242,8 @@ func (r *reader) addDecodeFault(line int, err error, isEnd bool) error {
 	return err
 }
 
-// limitReasons maps the cursor's faults for JSON that exceeds a limit to the reasons of a Fault.
-// Any other fault of JSON has the reason BadJSON.
+// limitReasons maps those errors of the JSON cursor that mean an exceeded limit to the reasons of a
+// Fault. Any other error in the JSON has the reason BadJSON.
 var limitReasons = map[cursor.Fault]Reason{
 	cursor.TooDeep:       TooDeep,
 	cursor.StringTooLong: StringTooLong,
@@ -276,8 +276,9 @@ func (r *reader) emitFault(f Fault) error {
 	return r.emit(Item{Fault: &f})
 }
 
-// emitTrace sets the source, the checksum and the ids of a trace, and what evaluators recorded of
-// it, and emits it. It emits a fault instead for an empty dialogue whose problem is unknown.
+// emitTrace sets the source, the checksum and the ids of a trace, adds what evaluators recorded on
+// the attempt, and emits the trace. For an empty dialogue whose problem is unknown, it emits a
+// fault instead.
 func (r *reader) emitTrace(d decoded, line int, recordSHA256 string) error {
 	t := d.trace
 	t.Source.FileSHA256 = r.input.SHA256

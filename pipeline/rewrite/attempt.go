@@ -178,7 +178,7 @@ func (a *asking) ask(ctx context.Context, t llm.Task) (llm.Reply, error) {
 	return r, err
 }
 
-// finish makes the training row of the attempt from its turns and the new reasoning in p. It checks
+// finish creates the training row of the attempt from its turns and the new reasoning in p. It checks
 // that the row still has the recorded calls and results and the recorded score. It returns the
 // reason if a check fails, otherwise "".
 func (a *asking) finish(

@@ -79,7 +79,7 @@ func (w *work) close() error {
 	return err
 }
 
-// replay makes a tool call of the attempt again in the shops and returns the result as JSON. claim
+// replay executes a tool call of the attempt again in the shops and returns the result as JSON. claim
 // is the index of the call in a.Claims, the list of calls in the attempt's dialogue. It returns ""
 // if no shop's answers agree with the proxy's log, the record of the attempt's requests.
 func (w *work) replay(

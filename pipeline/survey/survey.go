@@ -31,8 +31,8 @@ type Survey struct {
 	errors  map[string]int
 }
 
-// tool is what the traces show of one tool: the attempts that call it, and the names of its
-// arguments with words and with IDs.
+// tool is what the traces show of one tool: the attempts that call it, the names of the arguments
+// that contain words, and the names of those that contain IDs.
 type tool struct {
 	// attempts counts the attempts that call the tool.
 	attempts   int
@@ -172,8 +172,9 @@ func (s *Survey) Propose(name string) []byte {
 	return []byte(b.String())
 }
 
-// outcome returns the lines of the key "outcome" of a proposed domain file, which says how attempts
-// are scored, with the counts of rewards and errors in the traces as comments.
+// outcome returns, for a proposed domain file (the description of a kind of task), the YAML lines
+// of the key "outcome", which says how attempts are scored. Comments in them state how many rewards
+// and errors the traces have.
 func (s *Survey) outcome() string {
 	var b strings.Builder
 	stated := 0

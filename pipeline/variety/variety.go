@@ -23,8 +23,8 @@ import (
 const (
 	// maxRows is the maximum number of rows of which each pair is compared.
 	maxRows = 1000
-	// blockWords is the number of words of each text in which different sequences of words are
-	// counted.
+	// blockWords is the number of words in each of the equally long texts in which different
+	// sequences of words are counted.
 	blockWords = 1000
 	// maxWords is the maximum number of words of one row in which different sequences of words are
 	// counted.
@@ -43,8 +43,8 @@ type Sample struct {
 	problems map[string]*tally
 }
 
-// row has of one row of the corpus what is compared with other rows, and counts of its turns. order
-// is the hash of the row's ID, by which rows are sampled.
+// row is what is kept of one row of the corpus for comparison with other rows, with counts of its
+// turns. order is the hash of the row's ID, by which rows are sampled.
 type row struct {
 	order   uint64
 	problem string
@@ -178,9 +178,9 @@ func (s *Sample) Figures() []Figure {
 	}
 }
 
-// sometimes reports, for one problem, as part whether (1 or 0) some but not all of its attempts
-// solved it, and as total 1. For a problem with fewer than two attempts it returns 0 and 0, so that
-// the problem is not counted.
+// sometimes counts a problem that some but not all of its attempts solved. For a problem with at
+// least two attempts, part is 1 if that is so, otherwise 0, and total is 1. For a problem with fewer
+// attempts both are 0, so that it is not counted.
 func sometimes(t *tally) (part, total int) {
 	switch {
 	case t.attempts < 2:
@@ -192,8 +192,8 @@ func sometimes(t *tally) (part, total int) {
 	}
 }
 
-// groups returns a number for each row of the sample. Rows at the same problem have the same
-// number.
+// groups returns, for each row of the sample, the number of its problem. Rows at the same problem
+// have the same number.
 func (s *Sample) groups() []int {
 	numbers := map[string]int{}
 	return slicesx.Map(s.rows, func(r *row) int {
@@ -230,8 +230,9 @@ func (s *Sample) distinct() Figure {
 }
 
 // pairs returns the mean of compare, 0 to 1, over all pairs of rows at different problems. groups
-// has the problem of each row. The interval uses twice the standard error of a ratio over problems:
-// the sum of a problem's pairs to their number. For a mean of 0 or 1 it is Wilson's over problems.
+// has the problem of each row. The interval is Student's with twice the standard error over
+// problems, since each pair counts at both of its problems. For a mean of 0 or 1, which has no
+// spread, it is Wilson's.
 func (s *Sample) pairs(name string, groups []int, compare func(a, b *row) float64) Figure {
 	sums := make([]float64, len(s.rows))
 	counts := make([]float64, len(s.rows))
@@ -257,8 +258,8 @@ func (s *Sample) pairs(name string, groups []int, compare func(a, b *row) float6
 	return f
 }
 
-// within returns the part of an interval that is between 0 and 1, and 0 to 1 if it is unknown
-// (NaN).
+// within returns the part of an interval that is between 0 and 1. For an unknown interval (NaN) it
+// returns 0 to 1.
 func within(i stats.Interval) stats.Interval {
 	if math.IsNaN(i.Low) {
 		return stats.Interval{Low: 0, High: 1}
@@ -266,8 +267,8 @@ func within(i stats.Interval) stats.Interval {
 	return stats.Interval{Low: max(i.Low, 0), High: min(i.High, 1)}
 }
 
-// nearCopies returns a function that returns as part whether (1 or 0) a row nearly repeats another
-// row of the sample, and 1 as total.
+// nearCopies returns a function for share, which counts the rows that nearly repeat another row of
+// the sample: part is 1 for such a row, otherwise 0, and total is always 1.
 func (s *Sample) nearCopies() func(*row) (part, total int) {
 	repeats := map[*row]int{}
 	for i, a := range s.rows {

@@ -91,10 +91,10 @@ func facts(text string) []uint64 {
 	return out
 }
 
-// thoughts counts replies of the model in messages: all (turns); those with reasoning (reasoned);
-// those that have a fact (three successive words, or a number) in their text after a tool result
-// (after); and those of the last kind that repeat a fact that only tool results had before
-// (grounded).
+// thoughts returns four counts of the model's replies in messages. turns are all, reasoned those
+// with reasoning. after are those that follow a tool result and contain a fact (three successive
+// words, or a number); grounded are those of them that repeat a fact which only tool results
+// contained before.
 func thoughts(messages []chat.Message) (turns, reasoned, after, grounded int) {
 	told := map[uint64]bool{}
 	shown := map[uint64]bool{}

@@ -134,8 +134,8 @@ func (l *Ledger) Argue(index int) *Argument {
 	return a
 }
 
-// way returns the filter's rating of how an attempt went about its problem, from 0 to 1 and rounded
-// to four decimals. It decides between attempts with equal rewards.
+// way returns the filter's rating of an attempt, from 0 to 1 and rounded to four decimals, for how
+// the agent proceeded. The rating decides the order of attempts with equal rewards.
 func way(line *where.Line) float64 {
 	var s arena.Structure
 	if v := line.Whole(); v != nil {
@@ -149,10 +149,9 @@ func way(line *where.Line) float64 {
 	return math.Round(filters.RankScore(&s)*1e4) / 1e4
 }
 
-// unasked returns the reason why there are no findings of the guard (which detects held-out
-// problems) to show for an attempt: the guard was not run on it, or its findings are kept secret.
-// It returns "" if the findings are shown. The guard runs last, and only on attempts that may
-// become rows.
+// unasked returns the reason why an explanation shows no findings of the guard (which detects
+// held-out problems) on an attempt: the guard was not run on it, because it runs last and only on
+// attempts that may become rows, or the findings are secret. It returns "" if findings are shown.
 func (l *Ledger) unasked(a *Argument) string {
 	switch x := a.Attempt; {
 	case l.protected == nil:

@@ -117,10 +117,10 @@ func checksByName() map[string]checks.Check {
 	return byName
 }
 
-// index fills the maps by which attempts are found by their id (byID) and by their problem
-// (byProblem: only ranked attempts, best first), the map ways with the rating of each ranked
-// attempt, and the map clusters with the cluster of each problem. If an attempt has several copies,
-// one that was not dropped at reading is used.
+// index fills the maps of the ledger: byID finds an attempt by its id (of several copies, one that
+// was not dropped at reading), byProblem has the ranked attempts at each problem, best first, ways
+// the rating of each ranked attempt, and clusters the cluster (group of similar problems) of each
+// problem.
 func (l *Ledger) index() {
 	l.byID = map[string]int{}
 	l.byProblem = map[string][]int{}
@@ -185,9 +185,9 @@ func (l *Ledger) readLeaks() error {
 	return err
 }
 
-// readBank sets l.protected and l.pools, the texts of the protected problems and the pool of each
-// problem, from the corpus's file bank.json. Both are empty for a corpus without that file, such as
-// a published one.
+// readBank sets l.protected to the texts of the protected problems and l.pools to the pool (such as
+// train or held-out) of each problem, from the corpus's file bank.json. Both are empty for a corpus
+// without that file, such as a published one.
 func (l *Ledger) readBank() error {
 	l.protected = map[string]string{}
 	l.pools = map[string]guard.Pool{}

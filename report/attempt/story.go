@@ -97,8 +97,9 @@ func (l *Ledger) Tell(
 	}
 }
 
-// judgeNow grades an attempt by the offline judge (which asks no model) and sets a.Now and the
-// gates. It does so only if the build used that judge and did not ask it about this attempt.
+// judgeNow grades an attempt by the offline judge, which asks no model, to show a grade where the
+// corpus has none. It does so only if the build used that judge and did not ask it about this
+// attempt. It sets a.Now to the result and a.Gates to the checks that led to it.
 func (a *Argument) judgeNow(t *arena.Trace) {
 	j := a.Judgement
 	if j == nil || j.Outcome != string(arena.JudgeNotAsked) || j.Judge != gates.Name {
@@ -115,8 +116,8 @@ func (a *Argument) judgeNow(t *arena.Trace) {
 }
 
 // nearest sets n.Passage to the sentence of an attempt that shares the most words with the requests
-// of a protected problem (n.Texts), and n.Where to a text on where the sentence is. It searches the
-// request, the customer's messages, the model's texts and the arguments of calls.
+// of a protected problem (n.Texts), and n.Where to a text that says where that sentence is. It
+// searches the request, the customer's messages, the model's texts and the arguments of calls.
 func (n *Near) nearest(s *Story) {
 	longest := 0
 	note := func(where, text string) {
@@ -185,8 +186,8 @@ func StoryOf(f *filters.Filter, t *arena.Trace, source string) *Story {
 	return s
 }
 
-// protectedItem matches, in a text with which the guard (which detects held-out problems) explains
-// a finding, an item: its id, or its title in quotes.
+// protectedItem matches the item that an explanation of the guard (which detects held-out problems)
+// names: its id, or its title in quotes.
 var protectedItem = regexp.MustCompile(`\b(?:names|is) \w+ ([\w-]+)|title "(.+)"`)
 
 // holds returns sentences on where an attempt contains a protected item, whose id or title is

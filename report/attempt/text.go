@@ -115,8 +115,8 @@ func (l *Ledger) filtered(p *printer, a *Argument) {
 	}
 }
 
-// stripped returns the end of a sentence on thinking that no model wrote: that rows leave the
-// thinking out and no judge grades it. It returns "" if the attempt has no such thinking.
+// stripped returns the end of a sentence for attempts with thinking that no model wrote: that rows
+// leave such thinking out and no judge grades it. It returns "" for any other attempt.
 func (a *Argument) stripped() string {
 	if !a.Verdict.ThinkingStripped {
 		return ""

@@ -175,9 +175,9 @@ func (d *Day) rate(name string) (rate, total float64) {
 	return part / total, total
 }
 
-// residual returns the part that one agent (who) has in the error of a day's rate of a figure
-// (name): the agent's sum minus rate times its count, divided by total, the count over all agents.
-// It returns 0 for an agent without attempts on that day.
+// residual returns how much one agent (who) contributes to the sampling error of a figure (name), a
+// rate of a day: the agent's sum minus rate times its count, divided by total, the count over all
+// agents. It returns 0 for an agent without attempts on that day.
 func (d *Day) residual(who, name string, rate, total float64) float64 {
 	if a := d.agents[who]; a != nil {
 		return (a.figures[name].part - float64(rate*a.figures[name].total)) / total
@@ -185,9 +185,10 @@ func (d *Day) residual(who, name string, rate, total float64) float64 {
 	return 0
 }
 
-// shift compares one figure, such as the share of solved attempts, on two days. The standard
-// error of the difference is that of ratios, linearised over agents (Cochran 1977, section 6.4).
-// An agent that is present on both days counts once, with the difference of its residuals.
+// shift compares one figure, such as the share of solved attempts, on two days. Attempts of one
+// agent are not independent, so the standard error is that of a ratio, linearised over agents
+// (Cochran 1977, section 6.4). An agent with attempts on both days counts once, with the difference
+// of its residuals.
 func shift(before, after *Day, name string, limit float64) Shift {
 	was, wasOf := before.rate(name)
 	is, isOf := after.rate(name)

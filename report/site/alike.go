@@ -10,10 +10,10 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// copiedFrom has, for each kind of similarity between two agents, the limits from which on they are
-// reported as copies: a minimum similarity from 0 to 1, and a minimum number of equal problems or
-// prompt lines. For tools the minimum similarity is 2, which is never reached, since using the same
-// tools is no sign of copying.
+// copiedFrom has, for each kind of similarity between two agents, the minimum at which they are
+// reported as copies: the similarity, from 0 to 1, and the number of equal problems or prompt
+// lines. Using the same tools is no sign of copying, so the minimum for tools is 2, which is never
+// reached.
 var copiedFrom = [kinds]struct {
 	Share float64 `json:"share"`
 	Least int     `json:"least"`
@@ -61,7 +61,7 @@ type pair struct {
 }
 
 // agents returns, as a script, the data of the page that compares all agents of a day. If All is
-// set, it first reads every trace.
+// set, it reads every trace first, since the comparison needs all of them.
 func (c *Corpus) agents(ctx context.Context, key string) ([]byte, error) {
 	if c.All {
 		if err := c.collectWork(ctx); err != nil {
@@ -146,12 +146,11 @@ func (a *author) items(kind int) (items []uint64) {
 	return items
 }
 
-// weight returns, from 0 to 1, how much an item that agents have in common (such as a sentence
-// or a line of a prompt, given by its hash h) is a sign of copying. compared is the number of
-// the compared agents, 1 or 2, that have the item. The weight falls with the number of other
-// teams (groups of agents that copy each other) that have it, to 0 at half the number of
-// agents. A line of a prompt weighs 0 if any other team sends it, since it is from a public
-// client.
+// weight returns how much something that agents have in common, such as a sentence or a line of a
+// prompt (h is its hash), is a sign of copying, from 0 to 1. compared is how many of the two
+// compared agents have it. The more other teams (groups of agents that copy each other) have it,
+// the lower is the weight; at half the number of agents it is 0. A prompt line that any other team
+// has weighs 0, since it is from a public client.
 func (k *comparison) weight(kind int, h uint64, compared int) float64 {
 	switch others := k.teamsWith[kind][h] - compared; {
 	case others <= 0:
@@ -163,10 +162,10 @@ func (k *comparison) weight(kind int, h uint64, compared int) float64 {
 	}
 }
 
-// pairs returns the pairs of agents with a similarity of at least minLikeness in any kind. It
-// compares all agents twice. The first pass finds agents that copy each other and joins them
-// into teams. In the second pass, a text is common only if many teams wrote it, however many
-// copies of one agent there are.
+// pairs returns the pairs of agents whose similarity of any kind is at least minLikeness. It
+// compares all agents twice. The first time it finds agents that copy each other and joins them
+// into teams. The second time, a text counts as common only if several teams have it, so that many
+// copies of one agent do not make their own texts common.
 func (k *kinship) pairs() (out []pair) {
 	w := k.newComparison()
 	for _, again := range []bool{false, true} {

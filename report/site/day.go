@@ -95,8 +95,9 @@ func (c *Corpus) columns() []series {
 	})
 }
 
-// series is a column of the table of attempts that computes its values only when it is encoded.
-// The values of all columns together would need as much memory as the ledger.
+// series is a column of the table of attempts whose values are computed only when it is encoded.
+// The values of all columns together would need as much memory as the complete tables of the
+// corpus.
 type series struct {
 	where.Column
 	doc   string

@@ -255,9 +255,10 @@ func (c *Corpus) chunk(key string, n int) ([]byte, error) {
 	return script(key, arguments, nil)
 }
 
-// chooseFiles sets c.withFile to the attempts that get a file of their own: all kept attempts and,
-// for each reason of a rejection, up to perReason rejected attempts. The latter must have a
-// dialogue and an input file that is present; those with the lowest record hashes are chosen.
+// chooseFiles sets c.withFile to the attempts that get a file of their own on the site. These are
+// all kept attempts and, for each reason, up to perReason rejected ones. A rejected attempt must
+// have a dialogue and an input file that is present; those with the lowest record hashes are
+// chosen.
 func (c *Corpus) chooseFiles(perReason int) {
 	c.withFile = map[int]bool{}
 	byReason := map[string][]int{}

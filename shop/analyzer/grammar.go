@@ -22,7 +22,7 @@ var grammarText string
 
 type (
 	// class is the number of a set of characters, such as letters or digits, that the automata for
-	// words treat alike. It is 0 for a character in none of the sets.
+	// words do not distinguish. It is 0 for a character in none of the sets.
 	class uint8
 	// state is the number of a state of a grammar's automaton. The value 0 means that there is
 	// no next state.

@@ -161,8 +161,8 @@ func lengthByte(n uint32) byte {
 	return byte(exactLengths + (e>>shift)&7 + uint32(shift+1)<<3)
 }
 
-// byteLength decodes the result of lengthByte: it returns the smallest number of terms that
-// lengthByte encodes as c.
+// byteLength decodes the result of lengthByte. Several numbers of terms may have the same code c;
+// it returns the smallest of them.
 func byteLength(c byte) uint32 {
 	if c < exactLengths+8 {
 		return uint32(c)

@@ -207,7 +207,7 @@ func compare(a, b *Run, o Options) (Comparison, error) {
 	return c, nil
 }
 
-// addDiffering adds the problems at which the success rates of the two runs differ: to c.Won if the
+// addDiffering adds the problems at which two runs have different success rates: to c.Won if the
 // rate of run b is higher, otherwise to c.Lost.
 func (c *Comparison) addDiffering(shared pairing) {
 	for _, p := range shared {
@@ -239,7 +239,8 @@ type pair struct {
 	a, b tries
 }
 
-// tries counts the successes (won) and the scored samples of a run at one problem.
+// tries counts, for one run and one problem, the samples that were scored (scored) and the
+// successes among them (won).
 type tries struct{ won, scored int }
 
 type pairing []pair

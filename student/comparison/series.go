@@ -73,8 +73,8 @@ func read(folder string) (r *Run, err error) {
 	return r, r.readAccount(folder)
 }
 
-// pooled splits a run argument into folders. It returns the argument alone if that path exists, and
-// otherwise its parts between commas.
+// pooled splits a run argument of the command line, which may name several folders, separated by
+// commas, into these folders. If the complete argument is an existing path, it is one folder.
 func pooled(folder string) []string {
 	if _, err := os.Stat(folder); err == nil {
 		return []string{folder}
@@ -94,9 +94,9 @@ func (r *Run) pool(folders []string) (err error) {
 	return err
 }
 
-// readAccount sets from the telemetry file of a run folder the time and the cost of the run, the
-// default sampling parameters of its servers, and leftOut (what the run left out). If there is no
-// such file, all stay unknown.
+// readAccount reads the telemetry file of a run folder. From it, it sets the time and the cost of
+// the run, the default sampling parameters of its servers, and leftOut (what the run did not
+// measure). Without such a file, all stay unknown.
 func (r *Run) readAccount(folder string) error {
 	var account struct {
 		LeftOut string               `json:"left_out"`
@@ -184,9 +184,9 @@ func WriteSeries(w io.Writer, comparisons []Comparison) error {
 	return writeBest(w, rows)
 }
 
-// writeBest writes which of three or more runs has the highest rate, with an interval that holds
-// although that run was selected. It writes nothing for fewer runs, if a rate or its error is
-// unknown, or if the best rate is not from 0 to 1.
+// writeBest writes which of three or more runs has the highest rate. Its interval takes into
+// account that this run was selected for its result. It writes nothing for fewer runs, if a rate or
+// its error is unknown, or if the best rate is not from 0 to 1.
 func writeBest(w io.Writer, rows []*Run) error {
 	best := rows[0]
 	for _, r := range rows {

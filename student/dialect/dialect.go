@@ -186,8 +186,8 @@ func block(body string, d Dialect) []Call {
 	})
 }
 
-// keys are the keys under which a call in text may have its arguments, by dialect, in the order in
-// which they are tried.
+// keys are, for each dialect (a way of writing tool calls), the JSON keys under which a call in
+// text may have its arguments, in the order in which they are tried.
 var keys = map[Dialect][]string{
 	Auto: {"parameters", "arguments"}, Native: {"parameters", "arguments"}, Oro: {"parameters"},
 	Hermes: {"arguments"}, Text: {"arguments"},
@@ -225,9 +225,9 @@ func object(v python.Value, d Dialect) Call {
 	return malformed(python.Dumps(v), "a call needs "+strings.Join(keys[d], " or "))
 }
 
-// formats are the instructions in the system prompt on how to write a call, for the dialects Oro
-// and Hermes. Native and Auto need none, since the server's chat template describes calls, and Text
-// has its own.
+// formats are, for the dialects Oro and Hermes (ways of writing tool calls), the instructions in
+// the system prompt on how to write a call. Native and Auto need none, since the server's chat
+// template describes calls; Text has its own.
 var formats = map[Dialect]string{
 	Oro: `How to answer
 Write <think>your thoughts</think>, then your calls as one JSON list:

@@ -126,8 +126,8 @@ func Unparsed(r model.Reply, t Turn) string {
 	return ""
 }
 
-// argumentsOnly is the name for the form of a call of which only the arguments are in the text,
-// because the server removed the rest.
+// argumentsOnly is the name for the form of a call of which the text has only the arguments,
+// because the server's parser removed everything else.
 const argumentsOnly = "arguments_only"
 
 // parameters has the names of the parameters of each tool of the shop, one list for each tool.
@@ -193,10 +193,10 @@ const (
 	decoratedName = "decorated_name"
 )
 
-// misread returns the name of the way in which the server's parser misread a call of the model.
-// list has the server's calls, none of which can be run. The meaning of a call is still obvious if
-// its name contains the name of a tool, or if its arguments are encoded twice or followed by other
-// text. It returns "" if this is true of no call.
+// misread returns in which way the server's parser misread a tool call, if the call can still be
+// understood: its name contains a tool's name, or its arguments are encoded twice or followed by
+// other text. list has the calls as the server parsed them, none of which can be run. It returns ""
+// if no call is of these kinds.
 func misread(list []Call) string {
 	for _, c := range list {
 		switch {

@@ -136,8 +136,8 @@ func readAll(r io.Reader, limit int64) (string, error) {
 	return string(b), err
 }
 
-// order sorts the samples by problem, in the order of the problems' first samples, and by trial, and
-// numbers those of a problem from 0.
+// order sorts the samples by problem (in the order in which the problems first occur) and then by
+// trial, and numbers the samples of each problem from 0.
 func (e *Evaluation) order() {
 	first := map[string]int{}
 	for i, r := range e.Rollouts {

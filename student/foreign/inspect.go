@@ -93,8 +93,8 @@ func newInspect(header gjson.Result) (*Evaluation, error) {
 }
 
 // addInspectSample adds a sample of an inspect_ai log as a rollout. Its reward is the score that
-// has the name of the log's first score; all scores that are numbers are kept by name. Without that
-// score, the rollout fails.
+// has the name of the log's first score; a sample with an error or without a numeric score of that
+// name has no reward. All scores that are numbers are kept by name.
 func (e *Evaluation) addInspectSample(sample gjson.Result) {
 	r := e.newRollout(sample.Get("id").String(), lastRequest(sample.Get("input")), sample.Get("messages"), sample.Get("metadata"))
 	r.trial = sample.Get("epoch").Int()

@@ -117,9 +117,9 @@ func (q Question) reply(ctx context.Context) (way, error) {
 	return w, err
 }
 
-// way is a form of requests that a server accepts: whether replies are streamed, whether
-// max_completion_tokens (instead of max_tokens) limits a reply, and which fields of a reply may be
-// sent back.
+// way is the form of requests that a server accepts: whether replies are streamed, whether
+// max_completion_tokens (instead of max_tokens) limits a reply, and which fields of the model's
+// earlier replies may be in a request.
 type way struct {
 	streamed, completionLimit bool
 	returned                  model.Returned
@@ -139,9 +139,9 @@ func (w way) template(t *model.Template) *model.Template {
 }
 
 // greet sends greeting in a request for a single token, to find a form of request that the server
-// accepts. If the server rejects the limit of one token, it sends the run's own limit, and then
-// names the limit max_completion_tokens. If the server answers only in streams, it asks for a
-// stream. It returns the form of the last request, and the error of that request.
+// accepts, and returns that form. If the server rejects the limit of one token, it tries the run's
+// own limit, and then the name max_completion_tokens. If the server answers only in streams, it
+// asks for a stream. The error is that of the last request.
 func (q Question) greet(ctx context.Context, greeting string) (way, error) {
 	conversation := model.Conversation{}.Append(model.Turn{
 		Role:    "user",
@@ -176,9 +176,9 @@ func (q Question) greet(ctx context.Context, greeting string) (way, error) {
 	return last, err
 }
 
-// takesBack sends the server a conversation with its own reply r and another message, and returns
-// which fields of a reply the server accepts there. It sends nothing if the reply has only fields
-// in the format of OpenAI.
+// takesBack tests which fields of a reply the server accepts in a later request. It sends a
+// conversation with the server's own reply r and another message. If the reply has only fields in
+// the format of OpenAI, it sends nothing.
 func (q Question) takesBack(ctx context.Context, t *model.Template, c model.Conversation, r model.Reply) model.Returned {
 	second := c.AppendReply(r, nil, model.AsItCame).Append(model.Turn{
 		Role:    "user",

@@ -121,8 +121,9 @@ func collectProductIDs(v python.Value, ids map[string]bool) {
 
 func (p *play) addMessage(m model.Turn) { p.messages = p.messages.Append(m) }
 
-// appendTranscript appends parts to the transcript of the conversation, and makes the transcript
-// the only message after the system prompt, as in both public agent loops.
+// appendTranscript appends parts to the transcript of the conversation. As in both public agent
+// loops, the conversation then consists of the system prompt and one message with the complete
+// transcript.
 func (p *play) appendTranscript(parts ...string) {
 	p.transcript = append(p.transcript, parts...)
 	p.messages = model.Conversation{}
@@ -173,8 +174,8 @@ func (p *play) respond(r model.Reply, s step) {
 	}
 }
 
-// wholeText returns a reply as one text that contains its reasoning, in the form of the export
-// profile "text". It does so too if a server has split the reasoning from the text.
+// wholeText returns a reply as one text with its reasoning, in the form of the export profile
+// "text". If the server separated the reasoning from the text, the two are joined again.
 func wholeText(r model.Reply) string {
 	if r.Reasoning == "" {
 		return r.Content

@@ -204,8 +204,9 @@ type TapeAnswer struct {
 	OK     bool   `json:"ok"`
 }
 
-// tape is a search server for a rollout that may be resumed. It first replays the stored answers in
-// past. Then it asks the real server and records the answers in fresh.
+// tape is the search server of a rollout that may be resumed. It first replays the answers in past,
+// which were stored before the interruption. Then it asks the real server and records the answers
+// in fresh.
 type tape struct {
 	server shop.Server
 	past   []TapeAnswer

@@ -108,10 +108,10 @@ func (p *play) nextReply(ctx context.Context, m Model) (h received, fault *model
 	return h, nil, err
 }
 
-// askModel returns the model's next reply. Some servers refuse a prompt that leaves less space than
-// max_tokens in the same words as a prompt that is too long. If a refusal mentions that field,
-// askModel repeats the request without it, so that the server uses the remaining space or shows
-// that there is none.
+// askModel returns the model's next reply. Some servers refuse a prompt with the words for a prompt
+// that is too long, although only the reply of max_tokens would not fit. If a refusal mentions that
+// field, askModel repeats the request without it. The server then uses the space that is left, or
+// refuses again if there is none.
 func (p *play) askModel(ctx context.Context, m Model) (h received, err error) {
 	h, err = p.askReturning(ctx, m)
 	fault, failed := errors.AsType[*model.Fault](err)
@@ -158,8 +158,8 @@ func (p *play) askReturning(ctx context.Context, m Model) (h received, err error
 	return h, err
 }
 
-// returnLess replaces the conversation by messages, which have fewer fields of earlier replies:
-// those that returned selects.
+// returnLess replaces the conversation by messages, in which earlier replies have fewer fields
+// because the server refused some. returned says which fields remain.
 func (p *play) returnLess(messages model.Conversation, returned model.Returned) {
 	p.messages = messages
 	p.returned = returned

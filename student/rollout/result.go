@@ -70,8 +70,8 @@ func (r *Result) ReadTrace(runID string) error {
 	return nil
 }
 
-// noLimits are the limits for reading traces that Play has written. They allow any size, since
-// replies were limited when they were received.
+// noLimits are limits that allow any size, for reading traces that Play has written. The replies in
+// these were already limited when they were received.
 var noLimits = traces.Limits{
 	Depth:       math.MaxInt,
 	StringBytes: math.MaxInt,
@@ -147,9 +147,9 @@ const (
 	LabelNoRecommendation Label = "no_recommendation"
 )
 
-// replyLabel returns the label for the failure of a rollout that ends with this reply. readable
-// reports whether one of its calls could be read. The label is "" if the reply was not truncated
-// and has a readable call.
+// replyLabel returns the label that names the failure of a rollout if this reply is its last.
+// readable reports whether at least one of its calls could be read. The label is "" if the reply
+// was not truncated and has a readable call, so that it is not the cause.
 func replyLabel(r model.Reply, t dialect.Turn, readable bool) Label {
 	switch {
 	case r.Finish == "length":
@@ -173,8 +173,8 @@ func replyLabel(r model.Reply, t dialect.Turn, readable bool) Label {
 	}
 }
 
-// failureLabel returns the label for the failure of the rollout, as if it failed. If the rollout
-// turns out to be a success, the scorer replaces the label.
+// failureLabel returns the label that names the probable cause, for the case that the rollout
+// failed. It is computed before the rollout is scored; for a success, the scorer replaces it.
 func (p *play) failureLabel() Label {
 	switch {
 	case len(p.result.Recommended) > 0 && p.result.HallucinatedIDs > 0:

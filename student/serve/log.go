@@ -15,8 +15,8 @@ import (
 const (
 	headBytes = 16 << 20
 	tailBytes = 1 << 20
-	// lineBytes is the length in bytes above which an unfinished line is written without waiting
-	// for its end.
+	// lineBytes is the length in bytes above which an unfinished line of a server's log is written
+	// without waiting for its end.
 	lineBytes = 64 << 10
 )
 

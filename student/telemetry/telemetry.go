@@ -54,8 +54,8 @@ type Watcher struct {
 // for a second while the run keeps it busy.
 const timeout = 5 * time.Second
 
-// farewell is the maximum time for the last measurement after a run, which delays the end of the
-// program.
+// farewell is the maximum time for the last measurement of servers after a run. The measurement
+// delays the end of the program.
 const farewell = 2 * time.Second
 
 // Watch takes samples until ctx ends, the first at once and the last at the

@@ -79,8 +79,8 @@ func (w *writer) openAI() chatRow {
 	return row
 }
 
-// hasOutcome reports whether the trace says more about the end of the attempt than a reader of its
-// messages would assume: a status other than success, an error, a time, counts of inferences, or a
+// hasOutcome reports whether the trace has information on the end of the attempt that messages
+// alone do not show: a status other than success, an error, a time, counts of inferences, or a
 // dialogue that is present or missing against expectation.
 func (w *writer) hasOutcome() bool {
 	t := w.t

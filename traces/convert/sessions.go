@@ -2,9 +2,9 @@ package convert
 
 import "fmt"
 
-// ownKeys returns the members that are added to the first line of a session for what a row has
-// besides its messages: ids, model, reward and tools. The programs whose session formats these are
-// ignore them.
+// ownKeys returns the members that this project adds to the first line of a session for what a
+// trace has besides its messages: ids, model, reward and tools. The programs that own the session
+// formats ignore these members.
 func ownKeys(row chatRow) map[string]any {
 	return withoutZeros(map[string]any{
 		"eval_run_id": row.RunID,

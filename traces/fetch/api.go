@@ -160,10 +160,10 @@ func (c *Client) racesSince(ctx context.Context, start time.Time) ([]string, err
 	}
 }
 
-// items returns the attempts of a run and the run's other details. In the older contract of the
-// API, the validator's findings are in the agent's list of problems; so are the attempts, if the
-// run itself lists none. If only that list cannot be read, items returns the attempts that the run
-// lists, without findings, and an error.
+// items returns the attempts of a run and the run's details. In an older version of the API, both
+// the attempts and the validator's findings may be only in the agent's list of problems. If just
+// that list cannot be read, items returns the attempts that the run itself lists, without findings,
+// and an error.
 func (c *Client) items(ctx context.Context, r *run) (d detail, items []item, err error) {
 	if err = c.get(ctx, "evaluation-runs/"+url.PathEscape(r.ID), &d); err != nil {
 		return d, nil, fmt.Errorf("ask for run %s: %w", r.ID, err)

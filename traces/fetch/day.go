@@ -69,8 +69,8 @@ func (d *day) add(run, item, state, detail string) {
 	d.Entries = append(d.Entries, entry{run, item, state, detail})
 }
 
-// codeStates maps error codes of the server to the states that the requested attempts then get in
-// the manifest.
+// codeStates maps error codes of the server to the states that the manifest (the list of downloads)
+// then records for the requested attempts.
 var codeStates = map[string]string{
 	"RACE_IN_FLIGHT":        stateEmbargo,
 	"ARTIFACT_NOT_RELEASED": stateUnreleased,

@@ -81,8 +81,8 @@ var Vetoes = []string{
 	vetoDefect, vetoLeakage, vetoExploit, vetoLedger,
 }
 
-// addLoss adds a code to a.Lost unless it is there. The code names content of the source that the
-// trace has no field for.
+// addLoss adds a code to a.Lost, unless it is there. The code names content of the source document
+// that is lost because a trace has no field for it.
 func (a *Attempt) addLoss(reason string) {
 	if !slices.Contains(a.Lost, reason) {
 		a.Lost = append(a.Lost, reason)
@@ -132,8 +132,8 @@ func (a *Attempt) finish(source arena.Source) {
 	a.applyVerdict()
 }
 
-// isOwnStep reports whether a step is the agent's and not masked (left out of training). Steps that
-// repeat an earlier trajectory are masked.
+// isOwnStep reports whether a step is the agent's and is to be trained on. Steps that repeat an
+// earlier trajectory are masked (left out of training).
 func isOwnStep(s arena.Step) bool { return s.Role == arena.RoleAgent && !s.Masked }
 
 // removeGreeting removes texts of the agent before the customer's first message, since no request

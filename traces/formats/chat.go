@@ -98,8 +98,8 @@ func isConversation(v *value) bool {
 	return v.isArray() && author == agentRole
 }
 
-// readRowFields adds an attempt, and reads into it the fields of a row other than its messages,
-// such as ids, model, tools and reward.
+// readRowFields adds an attempt, and reads into it the fields of a row other than the
+// messages, such as ids, model, tools and reward.
 func (r *reader) readRowFields(row *value) {
 	a := r.begin("")
 	a.ProblemID = row.firstID("problem_id", "task_id", "instance_id", "id")

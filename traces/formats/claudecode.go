@@ -139,9 +139,10 @@ func isClaudeMessage(line *value) bool {
 	return line.get("message").exists() && !strings.HasPrefix(line.get("type").str(), "api-request")
 }
 
-// placeReply sets reply, calls and answers of a line with a message of Anthropic's API: the id of
-// the message, the ids of the calls in it, and the ids of the calls whose results it has. answers
-// is nil if the message has anything other than results.
+// placeReply sets three fields of a line with a message of Anthropic's API, by which lines of one
+// reply are found: reply (the id of the message), calls (the ids of its calls) and answers (the ids
+// of the calls whose results it has). answers is nil if the message has anything other than
+// results.
 func (l *sessionLine) placeReply() {
 	l.reply = l.peek("message.id").Str
 	hasOther := false

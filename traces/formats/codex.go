@@ -65,9 +65,10 @@ func readCodex(r *reader, doc *value) {
 	r.readConversations(s.conversations, r.readCodexLines)
 }
 
-// unwrapCodex sets the kind of a line: for a line with a payload its type; for another line with a
-// type, which is an item itself, "response_item"; and for a header of older sessions
-// "session_meta". The kind of a record of the program's state stays empty.
+// unwrapCodex sets the kind of a line. For a line with a payload, it is the type of the line; for
+// any other line with a type, which is an item of the conversation itself, "response_item"; for a
+// header of older sessions "session_meta". The kind of a line that records the program's state
+// stays empty.
 func (l *sessionLine) unwrapCodex() {
 	switch {
 	case l.get("payload").isObject():
@@ -221,8 +222,9 @@ func (r *reader) readCodexItem(item *value, items *itemTurn) {
 }
 
 // readCodexSummary reads the summary that replaces the conversation before a compaction: a list of
-// items, or one text in older sessions. If the list has an item that only the provider can decrypt,
-// it sets hasHiddenContext of the attempt.
+// items, or one text in older sessions. If an item of the list can be decrypted only by the
+// provider, it sets hasHiddenContext of the attempt, because the model saw something that the trace
+// lacks.
 func (r *reader) readCodexSummary(compacted *value, items *itemTurn) {
 	list := compacted.get("replacement_history")
 	if !list.isArray() {

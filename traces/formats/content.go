@@ -9,8 +9,7 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// content has the content of one message, split by kind: texts, reasoning, calls and results of
-// tools.
+// content is the content of one message, sorted into texts, reasoning, tool calls and tool results.
 type content struct {
 	texts, thoughts []string
 	calls           []arena.ToolCall
@@ -258,7 +257,8 @@ func (v *value) joinedText() arena.Raw {
 }
 
 // calls returns the tool calls in v, which is a list of calls, one call, or a string with the JSON
-// of either. An element that is no object is left out, which sets hasUnreadPart of the attempt.
+// of either. It leaves out an element that is no object, and then sets hasUnreadPart of the
+// attempt, so that this is recorded.
 func (r *reader) calls(v *value) []arena.ToolCall {
 	v = v.unpack()
 	if v.isObject() && !v.get("0").exists() {

@@ -290,8 +290,8 @@ func (v *verdict) isEnvironmentFailure() bool {
 }
 
 // isSuccess reports whether the score is positive and the result is recorded as correct. If the
-// verdict does not record correctness, the score must be 1. A correct result may have the score 0,
-// if the agent did not notice that the world changed.
+// verdict does not record correctness, the score must be 1. So a correct result may still be no
+// success: an agent that did not notice that the world changed has the score 0.
 func (v *verdict) isSuccess() bool {
 	if v.Score == nil || *v.Score <= 0 {
 		return false

@@ -136,9 +136,9 @@ type reader struct {
 	err               error
 }
 
-// begin adds an attempt and returns a pointer to it, which is valid until the next call of begin.
-// part is the JSON of the attempt within the document, empty if the document has no other attempt.
-// own are the values of the document that belong to this attempt alone.
+// begin adds an attempt to the results of the document and returns a pointer to it, which is valid
+// until the next call. part is the JSON of the attempt within the document, empty if the document
+// has no other attempt. own are the values of the document that belong to this attempt alone.
 func (r *reader) begin(part string, own ...*value) *Attempt {
 	r.attempts = append(r.attempts, Attempt{
 		Trace: NewTrace(arena.Source{}),
@@ -196,8 +196,8 @@ func writesReplacement(raw string) bool {
 	return strings.Contains(strings.ToLower(raw), `\ufffd`) || strings.ContainsRune(raw, '\uFFFD')
 }
 
-// addLoss records a loss, once for each attempt: the code of something in the source that the trace
-// has no field for.
+// addLoss records, once for each attempt, the code of something in the source that is lost because
+// the trace has no field for it.
 func (r *reader) addLoss(reason string) {
 	r.attempt().addLoss(reason)
 }

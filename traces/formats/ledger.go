@@ -153,7 +153,8 @@ func (w *worldLedger) readMessage(kind string, record *value) {
 }
 
 // addReplies adds the simulated shopper's messages since the last observation as user messages, and
-// empties w.replies. A message whose text is also in this observation is not added.
+// empties w.replies. It leaves out a message whose text is part of this observation too, since the
+// model would see it twice.
 func (w *worldLedger) addReplies(observation *value) {
 	for _, text := range w.replies {
 		if text != "" && !containsText(observation.json, text) {

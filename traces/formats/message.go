@@ -122,8 +122,8 @@ func (r *reader) readAgentMessage(m *value, roleName string, c *content) {
 }
 
 // masks are the keys by which data sets exclude a message from training, each with the value that
-// excludes it. The key "mask" is missing: in some data sets it marks what is trained on, in others
-// what is not.
+// excludes it. The key "mask" is not among them, because its meaning differs: in some data sets it
+// marks what is trained on, in others what is not.
 var masks = []struct {
 	name  string
 	value float64

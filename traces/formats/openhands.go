@@ -107,9 +107,10 @@ func isCondensation(event *value) bool {
 	return event.get("action").str() == "condensation" || event.get("kind").str() == "Condensation"
 }
 
-// condensed returns the events that the model still sees after a condensation, marked as copied:
-// those that the condensation does not name as forgotten, and its summary at the recorded index or
-// at the end.
+// condensed returns the events that the model still sees after a condensation, in which OpenHands
+// replaces events by a summary: the events that it does not name as forgotten, and the summary at
+// the recorded index or at the end. They are marked as copied, since an earlier conversation has
+// them too.
 func (r *reader) condensed(events []sessionLine, condensation sessionLine) []sessionLine {
 	args := condensation.value
 	if args.get("args").isObject() {

@@ -17,8 +17,8 @@ func attributesOf(span *value) *value {
 	return span.object("attributes").expandDots()
 }
 
-// otlpAttributes converts the attributes of a span in OTLP, a list of keys with typed values, to
-// an object, which is read in place of the list.
+// otlpAttributes converts the attributes of a span in OTLP, a list of keys with typed values, to an
+// object, which the caller reads instead of the list.
 func otlpAttributes(list *value) *value {
 	if list.parts == nil || list.parts.unpacked == nil {
 		var text strings.Builder

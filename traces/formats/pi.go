@@ -116,9 +116,9 @@ func (r *reader) compactions(c conversation) []conversation {
 	return parts
 }
 
-// keptLines returns the lines before a compaction that the model still saw after it, marked as
-// copied. The compaction names the first of these lines by its id, or in the oldest sessions by its
-// index in lines.
+// keptLines returns the lines before a compaction that the model still saw after it. They are
+// marked as copied, since the conversation before the compaction has them too. The compaction names
+// the first of these lines by its id, or in the oldest sessions by its index in lines.
 func keptLines(lines []sessionLine, compaction *value) []sessionLine {
 	first := compaction.id("firstKeptEntryId")
 	index := compaction.count("firstKeptEntryIndex")
@@ -188,8 +188,8 @@ var piNames = map[string]string{
 	"stopReason": "stop_reason",
 }
 
-// renamed returns an object with the members of v, in which each key that names has is replaced by
-// the name there. What is read of the result counts as read of v.
+// renamed returns an object with the members of v under other names: names maps old keys to new
+// ones, and other keys stay. What is read of the result counts as read of v.
 func (v *value) renamed(names map[string]string) *value {
 	members := map[string]*value{}
 	for _, name := range v.names() {

@@ -30,9 +30,9 @@ func (a *Attempt) markOnlyResults() {
 
 func (m *message) isResult() bool { return m.role == toolRole || m.role == observationRole }
 
-// shareResult sets result as the result of the last unanswered call of the last step, and an empty
-// result at the unanswered calls before it, since a terminal shows one screen after a batch of
-// commands. It records a loss. The step must have an unanswered call.
+// shareResult assigns one result to all unanswered calls of the last step, as a terminal shows one
+// screen after a batch of commands. The last of these calls gets the result, the others an empty
+// one, and the loss is recorded. The step must have an unanswered call.
 func (a *Attempt) shareResult(result arena.Raw) {
 	var last *arena.ToolCall
 	calls := a.Steps[len(a.Steps)-1].Calls
@@ -50,10 +50,10 @@ func (a *Attempt) shareResult(result arena.Raw) {
 // id, else a call without an id of the tool with this name. If id is empty, any call of the tool
 // counts; an empty name is that of every tool.
 //
-// If there is no such call and calls may be written in the text of the last agent step, the result
-// becomes a user step. The step has <tool_response> tags if that text does have calls, and is plain
-// text like the output of a terminal if not. Without such an agent step the result is dropped, and
-// the trace gets a veto.
+// Without such a call, the result becomes a user step if the last agent step may have calls in its
+// text: in <tool_response> tags if it does have calls there, otherwise as plain text like the
+// output of a terminal. In all other cases the result is dropped, and the trace gets a veto (reason
+// not to train).
 func (a *Attempt) appendResult(id, name string, result arena.Raw) {
 	hasName := func(call *arena.ToolCall) bool { return name == "" || call.Name == name }
 	call := a.unansweredCall(func(call *arena.ToolCall) bool {
@@ -117,8 +117,8 @@ func hasCallsInText(s *arena.Step) bool {
 	return s.Reasoning != "" && len(calls.Mended(s.Reasoning).Calls) > 0
 }
 
-// countUnanswered counts the calls of the last step that have no result yet. It examines the first
-// maxLookback calls only.
+// countUnanswered returns how many calls of the last step have no result yet. It examines only the
+// first maxLookback calls.
 func (a *Attempt) countUnanswered() int {
 	if len(a.Steps) == 0 {
 		return 0
@@ -130,8 +130,8 @@ func (a *Attempt) countUnanswered() int {
 	})
 }
 
-// lastTextTurn returns the agent's last step if it has text and no list of calls, since calls may
-// be written in that text. Otherwise, and if none of the last maxLookback steps is the agent's, it
+// lastTextTurn returns the agent's last step if its calls may be written in its text: it has text
+// and no list of calls. Otherwise, and if none of the last maxLookback steps is the agent's, it
 // returns nil.
 func (a *Attempt) lastTextTurn() *arena.Step {
 	recent := a.Steps[max(0, len(a.Steps)-maxLookback):]

@@ -48,8 +48,8 @@ func (s *span) firstUserMessage() string {
 	return text
 }
 
-// isSpan reports whether an object is a span or a run of one of the tracing tools in Writers of
-// spans.
+// isSpan reports whether an object is a span, the record of one operation, or a run, as one of the
+// supported tracing tools writes it.
 func isSpan(o *value) bool {
 	o = o.expandDots()
 	attributes := o.object("attributes").expandDots()

@@ -59,8 +59,8 @@ func (c *conversation) text() string {
 	return "[" + strings.Join(raw, ",") + "]"
 }
 
-// leaveOut marks all of a line as read although no attempt has it, so that it is not reported as
-// unread. The caller records the loss.
+// leaveOut marks all of a line as read although no attempt contains it, so that it is not also
+// reported as unread. The caller records the loss.
 func (l *sessionLine) leaveOut() { l.raw() }
 
 // leaveEvent records a loss (lostEvents) for v, an event that a program recorded in addition to the

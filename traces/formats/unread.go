@@ -45,9 +45,9 @@ func isPlainName(name string) bool {
 var metadataName = regexp.MustCompile(`(?:^|_)(?:id|uuid|time|timestamp|at|ms|version|tokens|cwd|branch|cost|hash)$|` +
 	`[a-z](?:I[Dd]|Uuid|UUID|Time|Timestamp|Nano|At|Ms|Version|Tokens|Branch|Cost|Hash|Updated)$`)
 
-// nameUnread records as losses of the attempts the key paths of all values that no reader has read.
-// An unread value that belongs to one attempt is recorded for that attempt, any other value of doc
-// for all attempts. If hasMetadata is set, ids, times and costs are one loss together.
+// nameUnread records, as losses of the attempts, the key paths of all values that no reader has
+// read. A value that belongs to one attempt is recorded for that attempt, any other value for all.
+// If hasMetadata is set, ids, times and costs are recorded together as one loss.
 func (r *reader) nameUnread(doc *value, hasMetadata bool) {
 	shared := Unread{owned: map[*value]string{}, hasMetadata: hasMetadata}
 	for i := range r.attempts {
@@ -162,8 +162,8 @@ func joinPath(path, name string) string {
 	return path + "." + name
 }
 
-// isEnvelope reports whether a member has nothing of the conversation: it is an id, a time or an
-// index, or a type or status that is one of usualWords.
+// isEnvelope reports whether a member only describes its object and has no content of the
+// conversation: it is an id, a time or an index, or a type or status that is one of usualWords.
 func isEnvelope(name string, v gjson.Result) bool {
 	switch name {
 	case "id", "uuid", "timestamp", "created", "created_at", "index", "step_id":
