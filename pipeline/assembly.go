@@ -145,8 +145,8 @@ func (s *session) pairs(p *plan) (*corpus.PairSummary, error) {
 }
 
 // makeReports reads the stored result (entry) of every record in order and returns the reports on
-// agents, judges, lengths and the guard. It calls visit for each record, after it has completed
-// x.Attempt, the record's row of table attempts.
+// agents, judges, lengths and protected problems. It first completes x.Attempt, the record's row of
+// the table attempts, and then calls visit for the record.
 func (s *session) makeReports(
 	ctx context.Context,
 	p *plan,
@@ -193,8 +193,8 @@ func (s *session) makeReports(
 	}, nil
 }
 
-// newGuardReport returns a report, still without attempts, on the guard of the train split (which
-// searches rows for protected problems), with its measured quality.
+// newGuardReport returns an empty report for the guard of the train split, which searches training
+// rows for protected problems. The report has the guard's measured quality but no attempts yet.
 func (s *session) newGuardReport() *guard.Report {
 	r := guard.NewReport(s.protection.Guard(corpus.SplitTrain))
 	r.Injection = &s.protection.Injection

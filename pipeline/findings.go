@@ -209,9 +209,9 @@ func (s *session) hasFindings(item input) (bool, error) {
 	return f.Block == content && f.Run == s.digest, err
 }
 
-// guardAgain compares the stored drafts (rendered rows) of an input with the protected problems of
-// this run, and stores what the guard finds. The error is block.ErrDamaged if a draft cannot be
-// read.
+// guardAgain compares the stored drafts (rendered training rows) of an input with this run's
+// protected problems, and stores what is found. It is for the case that only these problems changed
+// since the drafts were made. The error is block.ErrDamaged if a draft cannot be read.
 func (s *session) guardAgain(ctx context.Context, item input) error {
 	m := s.newMapper()
 	src, err := block.ReadSources(s.FS, item.dir)
@@ -255,8 +255,8 @@ func (m *mapper) guardDraft(r *block.Reader, x *block.Entry, n int, problems []i
 	return nil
 }
 
-// installFindings writes f, the guard's findings on the stored results of an input, to the work
-// folder.
+// installFindings writes f, which protected problems the guard found in the stored results of an
+// input, to the work folder.
 func (s *session) installFindings(ctx context.Context, item input, f *block.Findings) (err error) {
 	if f.Block, err = block.Content(s.FS, item.dir); err != nil {
 		return err

@@ -299,10 +299,10 @@ func (g *grouper) revised(pos ref, x *block.Entry) arena.Structure {
 	)
 }
 
-// isGradable reports whether an attempt with this outcome of its judgement counts in the mean grade
-// of its run. It does not if the judge was not measured on its kind of task, or if no model wrote
-// its thinking, because such an attempt cannot have a grade. An attempt that the judge merely
-// failed to grade counts.
+// isGradable reports whether an attempt with this outcome of its judgement can have a grade at all.
+// It cannot if the judge was not measured on its kind of task, or if no model wrote its thinking.
+// Only attempts that can have a grade count in the figures of their run: the mean grade, and the
+// share of attempts that have one.
 func isGradable(o arena.JudgeOutcome) bool {
 	return o != arena.JudgeUnsaid && o != arena.JudgeNotMeasured
 }

@@ -178,7 +178,8 @@ func (s *session) writePlan(p *plan) error {
 	return s.FS.Rename(staged, s.planPath())
 }
 
-// readPlan reads the plan that writePlan wrote to the work folder.
+// readPlan reads the plan (the decision on every record, and the shares of the corpus to write)
+// from the file in the work folder that writePlan wrote.
 func (s *session) readPlan() (*plan, error) {
 	f, err := s.FS.Open(s.planPath())
 	if err != nil {
@@ -230,8 +231,8 @@ func (g *grouper) plan(selections []selection) (*plan, error) {
 	return p, nil
 }
 
-// addInput adds the counts and decisions of the next input to the plan. files is the number of
-// trace files of the input.
+// addInput adds the counts and the decisions on the records of the next input to the plan. files is
+// the number of trace files of the input.
 func (p *plan) addInput(in *groupedInput, files int) {
 	summaries := make([]traces.Summary, files)
 	for n, e := range in.entries {
@@ -273,8 +274,8 @@ func reaches(d *choose.Decision, stage string) bool {
 }
 
 // addAttempt adds an attempt to the counts of its domain (kind of task) and of the judges' answers.
-// A scored attempt also counts in the tally (attempts and successes) of its problem, whether a
-// model or a program made its calls, as in the statistics that the subnet publishes.
+// A scored attempt also counts in the tally (attempts and successes) of its problem, whether a model
+// or a program made its calls.
 func (p *plan) addAttempt(e *entrySummary) {
 	t := e.traits.Value()
 	p.Domains[t.domain]++
@@ -327,8 +328,9 @@ func (g *grouper) units(selections []selection) []unit {
 	return out
 }
 
-// trainableProblems returns the indexes of the problems that become rows of config rl in a split:
-// those that the guard does not drop, of domains with an environment in which they can be played.
+// trainableProblems returns the indexes of the problems that become rows of config rl in a split.
+// An environment must be known in which problems of their domain (kind of task) can be played, and
+// the guard must not drop them as too similar to protected ones.
 func (g *grouper) trainableProblems(split string) []int {
 	var out []int
 	p := g.session.protection

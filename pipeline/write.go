@@ -97,9 +97,9 @@ func (s *session) summary(p *plan) *Summary {
 	return out
 }
 
-// checkUsable returns an error if too many records were unreadable, if a judge did not answer on
-// too many attempts, or if no record became a row of sft, the training examples. It checks nothing
-// for a draft.
+// checkUsable returns an error if a corpus should not be written: too many records were unreadable,
+// a judge failed to answer on too many attempts, or no record became a row of sft. It checks
+// nothing for a draft, a corpus that is only to be looked at.
 func (s *session) checkUsable(p *plan) error {
 	if s.Sources.Draft {
 		return nil

@@ -9,10 +9,10 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// assignInferences assigns the model calls of an episode to the agent's steps, as proxy calls.
-// Since the calls have no time, a step gets all calls up to the first whose response names one of
-// its tools, and the text of that response; its own tool calls follow. The last agent step also
-// gets the remaining calls.
+// assignInferences assigns the model calls of an episode to the agent's steps, as proxy calls. The
+// calls have no time, so they are matched by tools: a step gets all calls up to the first whose
+// response names one of its tools, and the text of that response. Then the step's own tool calls
+// follow. The last agent step also gets the remaining model calls.
 func assignInferences(t *arena.Trace, inferences []arena.ProxyCall) {
 	t.Source.HasProxyLog = true
 	t.InferenceTotal = len(inferences)
@@ -45,8 +45,9 @@ func setReply(s *arena.Step, response arena.Raw) {
 	s.Reasoning = cmp.Or(message.Get("reasoning_content").Str, message.Get("reasoning").Str)
 }
 
-// dispatchOf converts a tool call to a request in the log of a proxy. The call is as good evidence
-// as if a proxy had recorded it, because the episode's session executed it.
+// dispatchOf converts a tool call to a request in the log of a proxy (the record of what an agent's
+// program really sent). It is as good evidence as if a proxy had recorded it, because the runtime
+// of the episode executed the call.
 func dispatchOf(call arena.ToolCall) arena.ProxyCall {
 	return arena.ProxyCall{
 		Method:   "POST",

@@ -112,8 +112,8 @@ func (s *Source) FrozenBanks() ([]string, error) {
 	}), err
 }
 
-// leakReport returns the guard's part of reports/leak.json. It returns the zero value if the
-// corpus does not have the file.
+// leakReport returns the part of reports/leak.json on the guard, which searches rows for protected
+// problems. It returns the zero value if the corpus does not have the file.
 func (s *Source) leakReport() (guard.Report, error) {
 	const report = "reports/leak.json"
 	var leak struct{ Guard guard.Report }

@@ -105,8 +105,9 @@ func (r *Leak) attemptsText() string {
 	return b.String()
 }
 
-// falseDropsText returns the dataset card's sentence on the estimated share of honest rows that the
-// guard drops, or "" if this was not measured.
+// falseDropsText returns the dataset card's sentence on how many rows the guard is estimated to
+// drop wrongly, as a share of the rows that repeat no protected problem. It returns "" if this was
+// not measured.
 func falseDropsText(f *guard.FalseDrops) string {
 	if f.Held == 0 {
 		return ""
@@ -119,8 +120,8 @@ func falseDropsText(f *guard.FalseDrops) string {
 		100*f.Share, 100*f.Low, 100*f.High, f.Dropped, f.Held, raised)
 }
 
-// honestText returns the dataset card's sentence on how many requests of a fixed list of honest
-// ones the guard drops, or "" if this was not measured.
+// honestText returns the dataset card's sentence on how many of a fixed list of requests that
+// repeat no protected problem the guard wrongly drops. It returns "" if this was not measured.
 func honestText(h *guard.HonestReport) string {
 	if h == nil || h.Requests == 0 {
 		return ""
@@ -141,8 +142,9 @@ func nearestText(g *guard.Report) string {
 		})
 }
 
-// findingsText returns the dataset card's tables of what the guard found: by list of protected
-// problems and method of comparison, and the number of rows that other thresholds would drop.
+// findingsText returns the dataset card's tables of the attempts in which the guard found protected
+// problems: how many by list of problems and by method of comparison, and how many would be dropped
+// at other thresholds.
 func findingsText(g *guard.Report) string {
 	tiers := ""
 	thresholds := "threshold"

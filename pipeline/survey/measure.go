@@ -137,8 +137,8 @@ func (c *Check) measurement(figure string, value float64, interval stats.Interva
 	}
 }
 
-// minRequests is the minimum number of different requests for which the guard is measured. With
-// fewer, a single request would change the result too much.
+// minRequests is the minimum number of different requests for which the guard's detector of
+// reworded requests is measured. With fewer, a single request would change the result too much.
 const minRequests = 20
 
 // rewordings returns the measurement of the guard's detector of reworded requests: how many of the

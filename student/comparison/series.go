@@ -82,8 +82,9 @@ func pooled(folder string) []string {
 	return strings.Split(folder, ",")
 }
 
-// pool prepares a run that pools the runs in folders: it sets their common spec, and what the first
-// of them records of its servers. Time and cost are set to unknown.
+// pool prepares a run that joins the samples of the runs in folders. It sets their common settings
+// (spec), and takes what is known of the servers from the first run. Time and cost are set to
+// unknown.
 func (r *Run) pool(folders []string) (err error) {
 	r.spec, _, err = student.PoolSpec(folders)
 	if err == nil {
@@ -123,8 +124,8 @@ func (r *Run) readAccount(folder string) error {
 const maxReport = 64 << 20
 
 // mayDiffer are the fields of Spec (the settings of a run) in which two compared runs may differ:
-// the model, and fields that do not affect results. The text of the system prompt is one of them,
-// since the hash of the harness, which is compared, covers it.
+// the model, the seed, and fields that do not affect results. The text of the system prompt needs
+// no comparison, because the hash of the harness (prompt and tools), which is compared, covers it.
 var mayDiffer = []string{"model", "seed", "system", "keep", "source"}
 
 func (r *Run) differences(o *Run) []string {

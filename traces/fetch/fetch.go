@@ -140,9 +140,9 @@ func (f *Fetch) queriedRun(ctx context.Context) ([]run, error) {
 	return nil, cmp.Or(err, fmt.Errorf("run %s is not among those of its agent", f.Query.Run))
 }
 
-// newJob returns a job that downloads the attempts of a run. It returns nil without an error if the
-// run is complete on disk, or if its attempts cannot be listed, which the manifest then records. It
-// adds the run's day to days if it is new.
+// newJob returns a job that downloads the attempts of a run, and adds the folder of the run's day
+// to days if it is new. It returns nil without an error if all attempts are on disk, or if the
+// attempts cannot be listed, which is then recorded in the manifest.
 func (f *Fetch) newJob(
 	ctx context.Context,
 	r *run,

@@ -137,8 +137,9 @@ func (a *Attempt) finish(source arena.Source) {
 func isOwnStep(s arena.Step) bool { return s.Role == arena.RoleAgent && !s.Masked }
 
 // removeGreeting removes texts of the agent before the customer's first message, since no request
-// led to them, and records a loss. It removes nothing if there is no such message, if the request
-// is known from elsewhere, or if calls, results or messages of unknown role precede that message.
+// led to them, and records that they are lost. It removes nothing if there is no such message, if
+// the request is known from elsewhere, or if calls, results or messages of unknown role precede
+// that message.
 func (a *Attempt) removeGreeting() {
 	first := slices.IndexFunc(a.messages, func(m message) bool { return m.role == userRole })
 	if first < 0 || a.request != "" || a.Query != "" {

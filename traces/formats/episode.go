@@ -150,8 +150,9 @@ func (r *reader) addCustomerMessage(v *value) {
 	}
 }
 
-// verdict is the outcome of an episode according to its verifier. The three major versions of the
-// runtime, and the public feedback, write it under different names.
+// verdict is the outcome of an episode (an attempt in an environment) according to its verifier.
+// The three major versions of the program that runs episodes, and the public feedback, write it
+// under different names.
 type verdict struct {
 	arena.Ruling
 	// present reports whether the document has a verdict.

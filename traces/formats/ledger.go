@@ -10,8 +10,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/canonical"
 )
 
-// readLedgerOf reads the log (ledger) of an episode, in the form of any version of the runtime: the
-// finish reason, the number of events, and, if the episode has no call trace, also the steps.
+// readLedgerOf reads the log (ledger) of an episode, as any version of the episode runtime writes
+// it: the finish reason, the number of events and, if the episode has no call trace, also the
+// steps.
 func (r *reader) readLedgerOf(episode *value) {
 	ledger := episode.get("ledger")
 	switch {
@@ -38,8 +39,9 @@ func (r *reader) beginLedger() (needsSteps bool) {
 	return true
 }
 
-// readLedgerEntry reads an entry of an episode's log (ledger) in the form of runtimes 1 and 2: the
-// finish reason or an event, and, if needsSteps is set, also messages, calls and results.
+// readLedgerEntry reads an entry of an episode's log (ledger), as versions 1 and 2 of the episode
+// runtime write it: the finish reason or an event and, if needsSteps is set, also messages, calls
+// and results.
 func (r *reader) readLedgerEntry(entry *value, needsSteps bool) {
 	kind := entry.get("kind").str()
 	payload := entry.object("payload")
@@ -70,9 +72,9 @@ func (r *reader) readLedgerEntry(entry *value, needsSteps bool) {
 	}
 }
 
-// readWorldLedger reads the log (ledger) of an episode in the form of runtime 4. If the verdict has
-// a checksum of the ledger, it sets a.ledgerMismatch: whether the task, the environment pack or a
-// checksum in the verdict differs from that of the ledger.
+// readWorldLedger reads the log (ledger) of an episode, as version 4 of the episode runtime writes
+// it. If the verdict has a checksum of the ledger, it sets a.ledgerMismatch: whether the task, the
+// environment pack or a checksum in the verdict differs from that of the ledger.
 func (r *reader) readWorldLedger(ledger, verdict *value) {
 	w := worldLedger{r: r, needsSteps: r.beginLedger()}
 	r.each(ledger.get("episode"), func(v *value) {
@@ -100,7 +102,8 @@ func hasDigest(v *value, sha256 string) bool {
 	return err == nil && sum == sha256
 }
 
-// worldLedger reads the records of an episode's log (its ledger) in the form of runtime 4.
+// worldLedger reads the records of an episode's log (its ledger) in the form that version 4 of the
+// episode runtime writes.
 type worldLedger struct {
 	r *reader
 	// needsSteps is set if the document has no other list of the attempt's steps, so that they are

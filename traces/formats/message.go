@@ -171,8 +171,8 @@ func (r *reader) readReasoning(m *value, step *arena.Step) {
 var reasoningNames = []string{"text", "thinking", "reasoning", "reasoningText", "summary", "content"}
 
 // reasoning returns the model's reasoning in v: a string, or the texts and summaries in a list or
-// an object, joined by line breaks. If an element is readable only by the provider, it records a
-// loss.
+// an object, joined by line breaks. If an element is encrypted so that only the provider can read
+// it, that is recorded as a loss.
 func (r *reader) reasoning(v *value) string {
 	if v.isString() {
 		return r.text(v)

@@ -108,9 +108,8 @@ func isCondensation(event *value) bool {
 }
 
 // condensed returns the events that the model still sees after a condensation, in which OpenHands
-// replaces events by a summary: the events that it does not name as forgotten, and the summary at
-// the recorded index or at the end. They are marked as copied, since an earlier conversation has
-// them too.
+// replaces events by a summary: the events that it does not name as forgotten, marked as copied
+// since an earlier conversation has them too, and the summary at the recorded index or at the end.
 func (r *reader) condensed(events []sessionLine, condensation sessionLine) []sessionLine {
 	args := condensation.value
 	if args.get("args").isObject() {

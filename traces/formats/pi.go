@@ -242,8 +242,9 @@ func (s *piSession) readTurn(m *value) {
 	s.r.readMessage(m)
 }
 
-// readShell reads a command that the user ran, with its output, and records a loss. Since the model
-// sees both, they become a user message, unless the user excluded the command from the context.
+// readShell reads a command that the user ran in the session, with its output. Since the model sees
+// both, they become a user message, unless the user excluded the command from the context. That it
+// was a command is recorded as a loss.
 func (s *piSession) readShell(m *value) {
 	s.r.addLoss(lostCommands)
 	if !m.get("excludeFromContext").isTrue() {
