@@ -167,9 +167,9 @@ func (g *grouper) decide(ctx context.Context) error {
 	})
 }
 
-// decideEntry appends the decision on one record to in.decisions. If the record may become a row
-// and select.where selects it, it also appends a candidate to in.candidates. x is a buffer that is
-// overwritten.
+// decideEntry appends the decision on one record to in.decisions. If the record may become a
+// training row and the user's expression select.where selects it, decideEntry also appends it to
+// in.candidates, from which rows are selected later. x is a buffer that is overwritten.
 func (g *grouper) decideEntry(
 	in *groupedInput,
 	e *entrySummary,

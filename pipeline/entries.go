@@ -176,7 +176,7 @@ func (e *entrySummary) restore(x *block.Entry) {
 	x.Body.Bytes = e.bytes
 }
 
-// eachEntry calls visit for every entry (the stored result of one record) of every block. Only the
+// eachEntry calls visit for every entry (the stored result of one record) of all inputs. Only the
 // given parts of an entry are read. One worker visits the inputs in order and the entries of each
 // in order; several workers read several inputs at once. An entry is valid only during its call.
 func (s *session) eachEntry(

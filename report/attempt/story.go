@@ -190,10 +190,10 @@ func StoryOf(f *filters.Filter, t *arena.Trace, source string) *Story {
 // names: its id, or its title in quotes.
 var protectedItem = regexp.MustCompile(`\b(?:names|is) \w+ ([\w-]+)|title "(.+)"`)
 
-// holds returns sentences on where an attempt contains a protected item, whose id or title is
-// what. They name the first step in which the model writes it, the first in which a call contains
-// it, and the first in which a result does. The last sentence, always present, says whether the
-// request names it.
+// holds returns sentences that say where an attempt contains a protected item. what is the id or
+// the title of the item. The sentences name the first step in which the model writes it, the first
+// in which a call contains it, and the first in which a result does. The last sentence, always
+// present, says whether the request names it.
 func (s *Story) holds(what string) (places []string) {
 	seen := map[string]bool{}
 	contains := func(text string) bool {

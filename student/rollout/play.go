@@ -238,8 +238,8 @@ func (p *play) processReply(h received) Stop {
 }
 
 // continueOrStop adds a reply and the results of its calls to the conversation and returns "", so
-// that the rollout continues. hasContent says whether the reply is of use. If it is the last of
-// maxMalformed consecutive replies that are not, continueOrStop adds nothing and returns stop.
+// that the rollout continues. hasContent says whether the reply is of use. After maxMalformed
+// consecutive replies without use, it adds nothing and returns stop, so that the rollout ends.
 func (p *play) continueOrStop(
 	r model.Reply,
 	s step,

@@ -54,8 +54,8 @@ func ReadUsage(path string) (Usage, error) {
 	return a.result(), nil
 }
 
-// adding sums up samples (measurements at one time) to a Usage. The values of a sample count for
-// the time until the next sample.
+// adding computes a Usage, the totals of a run, from samples, which are measurements at one time. The
+// values of a sample count for the time until the next sample.
 type adding struct {
 	Usage
 	last  *Sample

@@ -152,8 +152,8 @@ func runFields(
 	return fields, nil
 }
 
-// writeRun writes the run.json of a run. isComplete, whether all attempts of the run are on disk,
-// becomes its field whole.
+// writeRun writes the run.json of a run. Its field whole gets the value isComplete: whether all
+// attempts of the run are on disk.
 func (d *day) writeRun(
 	r *run,
 	kind, network string,

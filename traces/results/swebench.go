@@ -21,8 +21,8 @@ type Report struct {
 	SHA256 string
 }
 
-// outcome is what a report states about a problem. If a report states several, the largest value
-// counts.
+// outcome is what a report of SWE-bench states about a problem, such as solved. The values are
+// ordered: if a report states several about one problem, the largest counts.
 type outcome uint8
 
 const (
