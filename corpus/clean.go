@@ -210,11 +210,10 @@ type Cleaned[T any] struct {
 }
 
 // CleanSFT returns a redacted copy of a row. A nil r leaves texts unchanged. If the messages
-// change, their tokens are counted again with c, and NTokens is set both in the copy and in row.
+// change, their tokens are counted again, and NTokens is set both in the copy and in row.
 func CleanSFT(
 	row *rows.SFT,
 	r *redact.Redactor,
-	c rows.Counter,
 ) (*Cleaned[rows.SFT], error) {
 	out := &Cleaned[rows.SFT]{
 		row:      *row,
@@ -228,7 +227,7 @@ func CleanSFT(
 	if slices.Equal(out.row.Messages, row.Messages) {
 		return out, nil
 	}
-	n, err := rows.Recount(c, out.row.Messages, row.Tools)
+	n, err := rows.Recount(rows.Bytes4{}, out.row.Messages, row.Tools)
 	out.row.NTokens = int64(n)
 	row.NTokens = int64(n)
 	return out, err

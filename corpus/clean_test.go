@@ -31,7 +31,7 @@ func TestAddCleanedAppliesTheRedactorOfThePart(t *testing.T) {
 	before := slices.Clone(row.Messages)
 	for _, r := range []*redact.Redactor{redactor, other, nil} {
 		again := row
-		c, failed := corpus.CleanSFT(&again, r, rows.Bytes4{})
+		c, failed := corpus.CleanSFT(&again, r)
 		ok(t, failed)
 		ok(t, out.AddCleaned(c))
 	}

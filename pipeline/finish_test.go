@@ -93,7 +93,7 @@ func TestSourceIsKnownByItsManifest(t *testing.T) {
 			return err
 		}
 		l := finish.NewLedger(part)
-		if err = l.Attempts.Add(&rows.Attempt{TraceID: "r/p", Fate: rows.FateDropped}); err != nil {
+		if err = l.Add(&rows.Attempt{TraceID: "r/p", Fate: rows.FateDropped}, nil, nil, nil); err != nil {
 			return err
 		}
 		if err = finish.FirstError(l.Close, part.Close); err != nil {

@@ -27,7 +27,7 @@ func newImport(t *testing.T, from, out string) *foreign.Import {
 		t.Fatal(err)
 	}
 	redactor := redact.New(redact.Options{})
-	return &foreign.Import{Inputs: inputs, MaxUnreadable: 1, Workers: 2, Target: finish.Target{Out: out, FS: corpus.Disk{}, Version: "v0", Redact: redactor}}
+	return &foreign.Import{Inputs: inputs, Limits: traces.DefaultLimits(), MaxUnreadable: 1, Workers: 2, Target: finish.Target{Out: out, FS: corpus.Disk{}, Version: "v0", Redact: redactor}}
 }
 
 // TestImportIsTheSameForAnyWorkersAndOrder imports the sample day with secrets in it,

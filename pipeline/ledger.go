@@ -16,11 +16,7 @@ import (
 func (w *unitWriter) writeTables(ctx context.Context) error {
 	ledger := finish.NewLedger(w.part)
 	places := finish.NewTable[rows.Place](w.part, finish.TablePlaces)
-	var declared finish.OptionalTable[rows.Declared]
 	set, err := w.session.makeReports(ctx, w.plan, func(_ ref, x *block.Entry, d choose.Decision) error {
-		if err := declared.Add(w.part, finish.TableDeclared, w.session.declaredRow(x)); err != nil {
-			return err
-		}
 		if err := w.addToLedger(ledger, x); err != nil || d.Place == 0 {
 			return err
 		}
@@ -39,7 +35,7 @@ func (w *unitWriter) writeTables(ctx context.Context) error {
 		return err
 	}
 	w.reports = set
-	return finish.FirstError(ledger.Close, places.Close, declared.Close)
+	return finish.FirstError(ledger.Close, places.Close)
 }
 
 func (w *unitWriter) writeVerdicts(ctx context.Context) error {
@@ -66,10 +62,11 @@ func (w *unitWriter) writeVerdicts(ctx context.Context) error {
 // of l. An unreadable record has a row in attempts only. The judge's answer precedes that of the
 // judge of steps, because readers take the score of an attempt from its first row of judgements.
 func (w *unitWriter) addToLedger(l *finish.Ledger, x *block.Entry) error {
-	if err := l.Attempts.Add(&x.Attempt); err != nil || x.Fault != nil {
-		return err
+	if x.Fault != nil {
+		return l.Add(&x.Attempt, nil, nil, nil)
 	}
-	if err := l.Outcomes.Add(rows.NewOutcome(&x.Attempt, &x.Outcome)); err != nil {
+	leak := finish.LeakRow(x.TraceID, x.Query, &x.Leak)
+	if err := l.Add(&x.Attempt, rows.NewOutcome(&x.Attempt, &x.Outcome), leak, w.session.declaredRow(x)); err != nil {
 		return err
 	}
 	if x.Judgement.Outcome != "" {
@@ -82,22 +79,15 @@ func (w *unitWriter) addToLedger(l *finish.Ledger, x *block.Entry) error {
 		}
 	}
 	if x.StepJudgement.Outcome != "" {
-		if err := l.Judgements.Add(rows.NewJudgement(&x.Attempt, &x.StepJudgement, nil)); err != nil {
-			return err
-		}
-	}
-	if leak := finish.LeakRow(x.TraceID, x.Query, &x.Leak); leak != nil {
-		return l.Leaks.Add(leak)
+		return l.Judgements.Add(rows.NewJudgement(&x.Attempt, &x.StepJudgement, nil))
 	}
 	return nil
 }
 
 // declaredRow returns the row of the table declared for an attempt, with the reward that the
-// trace's source itself states. It returns nil for an unreadable record.
+// trace's source itself states. It returns nil for an unreadable record, and if the attempt's domain
+// takes outcomes from elsewhere.
 func (s *session) declaredRow(x *block.Entry) *rows.Declared {
-	if x.Fault != nil {
-		return nil
-	}
 	return finish.DeclaredRow(&x.Attempt, s.domains[x.Domain].Domain, x.Reward)
 }
 

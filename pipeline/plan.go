@@ -37,6 +37,8 @@ type plan struct {
 	reports.Replies
 	// Decisions are by input, then by entry. The plan's file has them in lines of their own.
 	Decisions [][]choose.Decision `json:"-"`
+	// Refused counts the records in unsupported formats, by the name of the format.
+	Refused map[string]int64 `json:"refused,omitempty"`
 	// Domains counts the attempts by domain.
 	Domains map[string]int64 `json:"domains"`
 	// NotMeasured counts the attempts that the judge would have graded if it had been measured on
@@ -214,6 +216,7 @@ func (g *grouper) plan(selections []selection) (*plan, error) {
 		Framed:  g.weights.framed,
 		Agents:  g.agents,
 		Domains: map[string]int64{},
+		Refused: map[string]int64{},
 	}
 	for i := range g.inputs {
 		p.addInput(&g.inputs[i], len(g.session.inputs[i].files))
@@ -242,6 +245,9 @@ func (p *plan) addInput(in *groupedInput, files int) {
 		} else {
 			summary.Faults++
 			summary.Cut = summary.Cut || e.fault.Cut
+			if e.fault.Reason == string(traces.UnsupportedSchema) {
+				p.Refused[e.fault.Detail]++
+			}
 		}
 		if in.decisions[n].Stage != stageRead {
 			p.addAttempt(e)

@@ -32,7 +32,7 @@ func withRuling(rec *arena.Record, facts *rows.Facts, d *runDomain) *arena.Recor
 	if r == nil {
 		return rec
 	}
-	facts.Harness, facts.Metadata = finish.SourceFacts(rec, d.Domain, finish.Losses(rec.Trace, &rec.Dialogue))
+	facts.Harness, facts.Metadata = finish.SourceFacts(rec, d.Domain)
 	if r.Declared {
 		return rec
 	}

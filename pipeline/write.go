@@ -22,10 +22,9 @@ type Summary struct {
 	Funnel []corpus.Stage
 	// Rows counts rows by config and split, such as "sft/train".
 	Rows map[string]int64
-	// Lost counts the rows of an import by what they lack of their trace.
+	// Lost counts the rows of config sft by what they lack of their trace.
 	Lost map[string]int64
-	// Refused counts the records of an import in unsupported formats, by the name of the
-	// format.
+	// Refused counts the records in unsupported formats, by the name of the format.
 	Refused map[string]int64
 	// CutFiles are the paths of inputs that ended early.
 	CutFiles []string
@@ -86,6 +85,7 @@ func (s *session) summary(p *plan) *Summary {
 	out := &Summary{
 		Funnel:     p.Funnel,
 		Rows:       map[string]int64{},
+		Refused:    p.Refused,
 		Collisions: p.Funnel[0].Dropped[reasonCollision],
 		CutFiles: slicesx.Map(p.Cut, func(cut [2]int) string {
 			return s.inputs[cut[0]].files[cut[1]].Title()
@@ -215,6 +215,7 @@ func (s *session) assemble(
 		Redact:  s.redactor,
 	}
 	err = target.Assemble(ctx, c)
+	summary.Lost = c.Lost
 	if errors.Is(err, corpus.ErrDamagedPart) { // remove the parts so that they are written again
 		err = errors.Join(err, s.FS.RemoveAll(filepath.Join(s.Work, partsFolder, p.folder())))
 	}

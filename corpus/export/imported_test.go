@@ -29,7 +29,7 @@ func imported(t *testing.T, source string) (dir string) {
 	inputs, err := traces.Discover(source)
 	ok(t, err)
 	dir = filepath.Join(t.TempDir(), "corpus")
-	m := foreign.Import{Inputs: inputs, MaxUnreadable: 1, Workers: 2, Target: finish.Target{Out: dir, FS: corpus.Disk{}, Version: "v0"}}
+	m := foreign.Import{Inputs: inputs, Limits: traces.DefaultLimits(), MaxUnreadable: 1, Workers: 2, Target: finish.Target{Out: dir, FS: corpus.Disk{}, Version: "v0"}}
 	if _, err = m.Run(context.Background()); err != nil {
 		t.Fatalf("import %s: %v", source, err)
 	}

@@ -17,9 +17,12 @@ const (
 	lostTurnEnd    = "turn_end"
 )
 
-// Losses returns the codes of the parts of a trace that its training row lacks, such as the
+// keyLost is the key of a row's metadata with the codes of the parts of the trace that the row lacks.
+const keyLost = "lost"
+
+// losses returns the codes of the parts of a trace that its training row lacks, such as the
 // ending.
-func Losses(t *arena.Trace, d *arena.Dialogue) []string {
+func losses(t *arena.Trace, d *arena.Dialogue) []string {
 	lost := append([]string{}, t.Lost...)
 	if slices.ContainsFunc(t.Steps, func(s arena.Step) bool { return s.Role == arena.RoleSystem }) {
 		lost = append(lost, lostSystemStep)
@@ -48,16 +51,15 @@ func Losses(t *arena.Trace, d *arena.Dialogue) []string {
 }
 
 // SourceFacts returns what the row of an attempt of the domain d has of the attempt's source: the
-// system prompt and the tools, and the metadata. d is nil if the domain is unknown. lost are the
-// result of Losses.
-func SourceFacts(rec *arena.Record, d *domain.Domain, lost []string) (arena.Harness, map[string]any) {
+// system prompt and the tools, and the metadata. d is nil if the domain is unknown.
+func SourceFacts(rec *arena.Record, d *domain.Domain) (arena.Harness, map[string]any) {
 	t := rec.Trace
 	harness, derived := chat.SourceHarness(t, &rec.Dialogue)
 	metadata := map[string]any{
 		"shape":           t.Source.Shape,
 		"declared_reward": t.Declared,
 		"derived_tools":   derived,
-		"lost":            lost,
+		keyLost:           losses(t, &rec.Dialogue),
 	}
 	if d != nil {
 		metadata["domain"] = d.Name

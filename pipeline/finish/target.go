@@ -41,6 +41,8 @@ type Content struct {
 	// folder reports.
 	Reports map[string]any
 	Pages   map[string][]byte
+	// Lost counts the rows by what they lack of their traces. Assemble sets it.
+	Lost map[string]int64
 }
 
 // WriteInParts calls corpus.WithParts for the target. It returns an error without calling write if
@@ -74,13 +76,12 @@ func (t *Target) Assemble(ctx context.Context, c *Content) error {
 	a.Manifest.Pipeline = t.Version
 	a.Manifest.CommandSHA256 = t.Command
 	a.Card.License = cmp.Or(t.License, c.Card.License)
-	section, err := t.varietySection(c.Parts)
+	sections, lost, err := t.rowSections(c.Parts)
 	if err != nil {
 		return err
 	}
-	if section.Body != "" {
-		a.Card.Sections = append(slices.Clip(a.Card.Sections), section)
-	}
+	c.Lost = lost
+	a.Card.Sections = slices.Concat(a.Card.Sections, sections)
 	if c.Bank != nil {
 		a.Extra[corpus.BankName] = c.Bank.Encode()
 	}
@@ -132,58 +133,53 @@ const (
 
 // Ledger writes the tables of the ledger, except verdicts and places.
 type Ledger struct {
-	Attempts   *corpus.Shards[rows.Attempt]
-	Outcomes   *corpus.Shards[rows.Outcome]
+	part       *corpus.Part
+	attempts   *corpus.Shards[rows.Attempt]
+	outcomes   *corpus.Shards[rows.Outcome]
 	Judgements *corpus.Shards[rows.Judgement]
-	Leaks      *corpus.Shards[rows.Leak]
+	leaks      *corpus.Shards[rows.Leak]
+	declared   *corpus.Shards[rows.Declared] // nil if no row was added
 }
 
 // NewLedger returns a Ledger that writes its tables to a part.
 func NewLedger(p *corpus.Part) *Ledger {
 	return &Ledger{
-		Attempts:   NewTable[rows.Attempt](p, TableAttempts),
-		Outcomes:   NewTable[rows.Outcome](p, TableOutcomes),
+		part:       p,
+		attempts:   NewTable[rows.Attempt](p, TableAttempts),
+		outcomes:   NewTable[rows.Outcome](p, TableOutcomes),
 		Judgements: NewTable[rows.Judgement](p, TableJudgements),
-		Leaks:      NewTable[rows.Leak](p, TableLeaks),
+		leaks:      NewTable[rows.Leak](p, TableLeaks),
 	}
+}
+
+// Add writes the rows on one record, except those on judgements. Each but the first may be nil.
+func (l *Ledger) Add(a *rows.Attempt, o *rows.Outcome, leak *rows.Leak, d *rows.Declared) error {
+	err := l.attempts.Add(a)
+	if err == nil && o != nil {
+		err = l.outcomes.Add(o)
+	}
+	if err == nil && leak != nil {
+		err = l.leaks.Add(leak)
+	}
+	if err != nil || d == nil {
+		return err
+	}
+	if l.declared == nil {
+		l.declared = NewTable[rows.Declared](l.part, TableDeclared)
+	}
+	return l.declared.Add(d)
 }
 
 // Close closes the tables.
 func (l *Ledger) Close() error {
-	return FirstError(
-		l.Attempts.Close,
-		l.Outcomes.Close,
-		l.Judgements.Close,
-		l.Leaks.Close,
-	)
+	err := FirstError(l.attempts.Close, l.outcomes.Close, l.Judgements.Close, l.leaks.Close)
+	if err != nil || l.declared == nil {
+		return err
+	}
+	return l.declared.Close()
 }
 
 // NewTable returns a writer of one table of a part.
 func NewTable[T any](p *corpus.Part, name string) *corpus.Shards[T] {
 	return corpus.NewShards[T](p, corpus.Stream{Table: name})
-}
-
-// OptionalTable is a table that is written only if it has a row.
-type OptionalTable[T any] struct {
-	shards *corpus.Shards[T]
-}
-
-// Add adds a row to the table. The first row creates the table in part p with this name. It does
-// nothing if row is nil.
-func (o *OptionalTable[T]) Add(p *corpus.Part, name string, row *T) error {
-	if row == nil {
-		return nil
-	}
-	if o.shards == nil {
-		o.shards = NewTable[T](p, name)
-	}
-	return o.shards.Add(row)
-}
-
-// Close closes the table if it was created.
-func (o *OptionalTable[T]) Close() error {
-	if o.shards == nil {
-		return nil
-	}
-	return o.shards.Close()
 }

@@ -3,8 +3,12 @@ package finish
 import (
 	"errors"
 	"path/filepath"
+	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/where"
 	"github.com/trajectory-arena/arena/pipeline/variety"
 )
@@ -32,28 +36,44 @@ func ReadVariety(fsys corpus.FS, dir string) (*variety.Sample, error) {
 	return sample, err
 }
 
-// varietySection returns the section of the dataset card with figures on how varied the rows of
-// profile hf-json in the parts (folders of data files) are. It has no text if there are no such
-// rows.
-func (t *Target) varietySection(parts []string) (corpus.Section, error) {
+// rowSections returns the sections of the dataset card on the rows of profile hf-json in the parts
+// (folders of data files): what they lack of their traces, and how varied they are. A section without
+// content is left out. lost counts the rows by what they lack.
+func (t *Target) rowSections(parts []string) (sections []corpus.Section, lost map[string]int64, err error) {
 	sample := &variety.Sample{}
+	lost = map[string]int64{}
+	add := func(row *rows.SFT) error {
+		for _, code := range gjson.Get(row.Metadata, keyLost).Array() {
+			lost[strings.Clone(code.Str)]++
+		}
+		return sample.Add(row)
+	}
 	for _, dir := range parts {
 		files, err := corpus.ReadPart(t.FS, dir)
 		if err != nil {
-			return corpus.Section{}, err
+			return nil, nil, err
 		}
 		for _, f := range files {
 			if f.Profile != corpus.ProfileHFJSON || corpus.IsDerived(f.Config) {
 				continue
 			}
-			err = corpus.ReadRows(t.FS, filepath.Join(dir, filepath.FromSlash(f.Path)), sample.Add)
+			err = corpus.ReadRows(t.FS, filepath.Join(dir, filepath.FromSlash(f.Path)), add)
 			if errors.Is(err, corpus.ErrDamaged) {
 				continue // Assemble returns ErrDamagedPart
 			}
 			if err != nil {
-				return corpus.Section{}, err
+				return nil, nil, err
 			}
 		}
 	}
-	return corpus.Section{Heading: "Variety", Body: sample.Text()}, nil
+	if text := corpus.FormatCounts(lost); text != "" {
+		sections = append(sections, corpus.Section{
+			Heading: "What rows lack of their traces",
+			Body:    text + "\n\ndocs/profiles.md says what each word means; a row's own are in its metadata under lost.",
+		})
+	}
+	if text := sample.Text(); text != "" {
+		sections = append(sections, corpus.Section{Heading: "Variety", Body: text})
+	}
+	return sections, lost, nil
 }

@@ -4,7 +4,6 @@
 package foreign
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -26,7 +25,7 @@ import (
 type Import struct {
 	Inputs []traces.Input
 	RunID  string
-	// Limits are those for reading the inputs. The zero value stands for traces.DefaultLimits.
+	// Limits are those for reading the inputs.
 	Limits traces.Limits
 	// HeldOut are files of problems that no row may contain. If there are none, the rows
 	// are unguarded and the card says so.
@@ -66,11 +65,7 @@ type writer struct {
 	*Import
 	rows      *corpus.Shards[rows.SFT]
 	ledger    *finish.Ledger
-	declared  finish.OptionalTable[rows.Declared]
-	part      *corpus.Part
 	decisions []choose.Decision
-	// lost counts the rows by the part of their trace that they lack.
-	lost map[string]int64
 	// failed is the number of rows of attempts that their source declares unsolved.
 	failed   int64
 	clusters map[string]bool
@@ -110,8 +105,6 @@ func (m *Import) write(ctx context.Context, work string) (*pipeline.Summary, err
 		Import:   m,
 		rows:     corpus.NewShards[rows.SFT](part, stream),
 		ledger:   finish.NewLedger(part),
-		part:     part,
-		lost:     map[string]int64{},
 		clusters: map[string]bool{},
 		domains:  map[*domain.Domain]int64{},
 	}
@@ -130,7 +123,7 @@ func (m *Import) write(ctx context.Context, work string) (*pipeline.Summary, err
 		return nil, err
 	}
 	verdicts := finish.NewTable[rows.Verdict](part, finish.TableVerdicts) // empty: nothing was judged
-	if err = finish.FirstError(w.rows.Close, w.ledger.Close, w.declared.Close, verdicts.Close, part.Close); err != nil {
+	if err = finish.FirstError(w.rows.Close, w.ledger.Close, verdicts.Close, part.Close); err != nil {
 		return nil, err
 	}
 	return w.assemble(ctx, work, r, exclusions)
@@ -153,20 +146,13 @@ var stream = corpus.Stream{
 }
 
 // add writes what the import made of one record: rows of the tables, and a training row if the
-// record is kept. For a kept record it also counts which parts of the trace the training row lacks.
-// It must be called in the order of the records.
+// record is kept. It must be called in the order of the records.
 func (w *writer) add(s *imported) error {
 	w.decisions = append(w.decisions, s.decision)
 	if s.domain != nil && s.decision.Reason != reasonCopied {
 		w.domains[s.domain]++
 	}
-	if err := w.declared.Add(w.part, finish.TableDeclared, s.declared); err != nil {
-		return err
-	}
 	if s.decision.IsKept() {
-		for _, code := range s.lost {
-			w.lost[code]++
-		}
 		if s.outcome != nil && s.outcome.Scored && !s.outcome.Success {
 			w.failed++
 		}
@@ -175,17 +161,7 @@ func (w *writer) add(s *imported) error {
 			return err
 		}
 	}
-	if s.outcome != nil {
-		if err := w.ledger.Outcomes.Add(s.outcome); err != nil {
-			return err
-		}
-	}
-	if s.leak != nil {
-		if err := w.ledger.Leaks.Add(s.leak); err != nil {
-			return err
-		}
-	}
-	return w.ledger.Attempts.Add(s.attempt)
+	return w.ledger.Add(s.attempt, s.outcome, s.leak, s.declared)
 }
 
 func (w *writer) assemble(
@@ -203,7 +179,6 @@ func (w *writer) assemble(
 	rows := counts[len(counts)-1].Out
 	s := &pipeline.Summary{
 		Funnel:     counts,
-		Lost:       w.lost,
 		Failed:     w.failed,
 		Refused:    r.refused,
 		CutFiles:   r.cut,
@@ -216,7 +191,8 @@ func (w *writer) assemble(
 	if err = r.tally.CheckShare(w.MaxUnreadable); err != nil {
 		return s, err
 	}
-	config := w.configuration(exclusions.Bank)
+	protected := exclusions.ProtectedOnly().Protected("held-out")
+	config := w.configuration(protected)
 	m := corpus.Manifest{
 		Configuration:       config,
 		ConfigurationSHA256: finish.Digest(config),
@@ -224,15 +200,18 @@ func (w *writer) assemble(
 		Inputs:              r.inputs,
 		Funnel:              counts,
 	}
-	return s, w.Assemble(ctx, &finish.Content{
+	c := &finish.Content{
 		Assembly: corpus.Assembly{
 			Parts:    []string{work},
 			Manifest: m,
-			Card:     w.card(exclusions.Bank, m.Domains),
+			Card:     w.card(len(protected), m.Domains),
 		},
 		Bank:           w.bank(exclusions.Bank),
 		HeldOutDigests: exclusions.HeldOutDigests,
-	})
+	}
+	err = w.Assemble(ctx, c)
+	s.Lost = c.Lost
+	return s, err
 }
 
 // bank returns the bank of the new corpus, the record of the pool (such as train or held-out) of
@@ -254,22 +233,14 @@ func (w *writer) bank(protected *guard.State) *guard.State {
 }
 
 // configuration returns the import's configuration as JSON, for the manifest. The protected
-// problems, which are in bank, are named by the hash of their content and never by a path, so that
-// equal imports have equal manifests.
-func (m *Import) configuration(bank *guard.State) []byte {
-	entries := protectedEntries(bank)
+// problems are named by the hash of their content and never by a path, so that equal imports have
+// equal manifests.
+func (m *Import) configuration(protected []guard.Entry) []byte {
 	return asjson.Bytes(map[string]any{"import": map[string]any{
 		"run_id":          m.RunID,
-		"held_out":        len(entries),
-		"held_out_sha256": finish.Digest(asjson.Bytes(entries)),
+		"held_out":        len(protected),
+		"held_out_sha256": finish.Digest(asjson.Bytes(protected)),
 	}})
-}
-
-func protectedEntries(bank *guard.State) []guard.Entry {
-	if bank == nil {
-		return nil
-	}
-	return bank.Protected("held-out")
 }
 
 // manifestDomains returns, for the manifest, the domains (kinds of task) of the attempts. Every
@@ -283,10 +254,10 @@ func (w *writer) manifestDomains() []corpus.Domain {
 	return corpus.JoinDomains(&corpus.Manifest{Domains: out})
 }
 
-func (w *writer) card(bank *guard.State, domains []corpus.Domain) corpus.Card {
+func (w *writer) card(protected int, domains []corpus.Domain) corpus.Card {
 	guarded := "No problem is protected: the requests were compared with nothing."
-	if entries := protectedEntries(bank); len(entries) > 0 {
-		guarded = fmt.Sprintf("The messages of users and the system prompts were compared with %d protected problems, and answers were searched for their ids. Rows with a match were left out. bank.json protects the same problems in everything that is made from this corpus.", len(entries))
+	if protected > 0 {
+		guarded = fmt.Sprintf("The messages of users and the system prompts were compared with %d protected problems, and answers were searched for their ids. Rows with a match were left out. bank.json protects the same problems in everything that is made from this corpus.", protected)
 	}
 	card := corpus.NewCard(w.Domains.ByName(domain.Base))
 	card.Title = "Imported trajectories"
@@ -294,10 +265,6 @@ func (w *writer) card(bank *guard.State, domains []corpus.Domain) corpus.Card {
 	card.Default = stream.Config
 	card.Sections = []corpus.Section{
 		{Heading: "What this is", Body: importAbout + w.failedText()},
-		{
-			Heading: "What rows lack of their traces",
-			Body:    cmp.Or(corpus.FormatCounts(w.lost), "Nothing.") + "\n\ndocs/profiles.md says what each word means; a row's own are in its metadata under lost.",
-		},
 		{Heading: "Held-out protection", Body: guarded},
 	}
 	return card

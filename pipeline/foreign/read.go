@@ -47,9 +47,6 @@ func (r *reader) read(ctx context.Context, emit func(record, int64) error) error
 	}
 	inputs = pipeline.SortedInputs(inputs)
 	options := traces.Options{Limits: r.Limits, RunID: r.RunID}
-	if options.Limits == (traces.Limits{}) {
-		options.Limits = traces.DefaultLimits()
-	}
 	for i, in := range inputs {
 		summary, err := traces.Read(ctx, in, options, r.add)
 		if err != nil {

@@ -32,10 +32,8 @@ type imported struct {
 	declared *rows.Declared
 	outcome  *rows.Outcome
 	leak     *rows.Leak
-	// row and lost are only used if the record is kept: its training row, and the codes of the
-	// parts of the trace that the row lacks.
-	row  *corpus.Cleaned[rows.SFT]
-	lost []string
+	// row is the training row. It is only used if the record is kept.
+	row *corpus.Cleaned[rows.SFT]
 }
 
 func (m *Import) process(a record, protection *finish.Protection) (*imported, error) {
@@ -106,7 +104,6 @@ func (m *Import) addRow(
 	if first := cmp.Or(reasons...); first != "" {
 		return choose.Decision{Stage: stageRead, Reason: first}, nil
 	}
-	out.lost = finish.Losses(t, &rec.Dialogue)
 	row, messages, err := rows.NewSFT(rec, m.facts(out, rec))
 	if unfit, ok := errors.AsType[*chat.Unfit](err); ok {
 		return choose.Decision{Stage: stageRow, Reason: unfit.Reason}, nil
@@ -122,7 +119,7 @@ func (m *Import) addRow(
 	if out.leak = finish.LeakRow(t.ID, digest.SHA256([]byte(t.Query)), &leak); out.leak != nil {
 		row.LeakMaxScore = &leak.Score
 	}
-	if out.row, err = corpus.CleanSFT(&row, m.Redact, rows.Bytes4{}); err != nil {
+	if out.row, err = corpus.CleanSFT(&row, m.Redact); err != nil {
 		return choose.Decision{}, err
 	}
 	out.attempt.NTokens = row.NTokens
@@ -141,7 +138,7 @@ func (m *Import) facts(out *imported, rec *arena.Record) *rows.Facts {
 			Cluster:   a.Cluster,
 		},
 	}
-	f.Harness, f.Metadata = finish.SourceFacts(rec, out.domain, out.lost)
+	f.Harness, f.Metadata = finish.SourceFacts(rec, out.domain)
 	if m.Redact != nil {
 		f.IsSecret = func(id string) bool {
 			return len(m.Redact.Scan(id)) > 0

@@ -3,20 +3,14 @@ package mix
 import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// decision is the mixture's decision on an attempt: the split of its row in config sft if a row is
-// kept, otherwise the reason why none is.
-type decision struct {
-	split  string
-	reason string
-}
-
 // decisions returns the decision on each attempt of config sft, by trace ID. If several rows are of
 // one attempt, the attempt is kept if one of them is.
-func decisions(portions []*portion) map[string]decision {
-	out := map[string]decision{}
+func decisions(portions []*portion) map[string]choose.Decision {
+	out := map[string]choose.Decision{}
 	for _, p := range portions {
 		if p.config != sft.config {
 			continue
@@ -25,9 +19,9 @@ func decisions(portions []*portion) map[string]decision {
 			d := out[e.session]
 			switch {
 			case e.Reason == "":
-				d = decision{split: p.split}
-			case d.split == "":
-				d.reason = e.Reason
+				d = choose.Decision{Split: p.split}
+			case d.Split == "":
+				d = choose.Decision{Stage: stageMix, Reason: e.Reason}
 			default:
 				continue
 			}
@@ -42,7 +36,7 @@ func decisions(portions []*portion) map[string]decision {
 type ledger struct {
 	*mixer
 	part      *corpus.Part
-	decisions map[string]decision
+	decisions map[string]choose.Decision
 }
 
 // writeLedger writes the tables of the mixture to dir: those of the sources, with the mixture's
@@ -115,17 +109,10 @@ func (l *ledger) updateAttempt(s *source, a *rows.Attempt) {
 	if !ok || a.Stage == stageRead { // an unreadable record or a copy of the attempt
 		return
 	}
-	a.Split = d.split
-	if d.split != "" {
-		a.Fate = rows.FateKept
-		a.Stage = ""
-		a.Reason = ""
-		return
+	d.Record(a)
+	if !d.IsKept() {
+		a.Rank = nil
 	}
-	a.Fate = rows.FateDropped
-	a.Stage = stageMix
-	a.Reason = d.reason
-	a.Rank = nil
 }
 
 // writeProvenance writes the table provenance, which names for each row of the mixture the source

@@ -172,7 +172,7 @@ func (f *buildFlags) write(ctx context.Context, r *pipeline.Run) error {
 	}
 	summary, err := r.Build(ctx)
 	if err != nil {
-		return f.printFunnel(summary, err)
+		return keepsWork(printFailure(f.streams.Err, summary, err))
 	}
 	if err = f.target.Publish(ctx); err != nil {
 		return err

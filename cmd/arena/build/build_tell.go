@@ -30,15 +30,35 @@ func (f *buildFlags) printSummary(s *pipeline.Summary) {
 		return
 	}
 	w := f.streams.Err
-	choose.PrintFunnel(w, s.Funnel)
+	printCounts(w, s)
 	if s.Predicts != "" {
 		fmt.Fprintln(w, s.Predicts)
 	}
-	printRows(w, f.target.Name, s.Rows)
+	printCorpus(w, f.target.Name, s)
+}
+
+// printCorpus prints the numbers of rows of a new corpus and the command that checks it.
+func printCorpus(w io.Writer, corpus string, s *pipeline.Summary) {
+	printRows(w, corpus, s.Rows)
 	if s.Top > 0 {
 		fmt.Fprintf(w, "at most %s per problem became rows; --set select.top=N changes the number\n", cli.Counted(s.Top, "attempt", "attempts"))
 	}
-	fmt.Fprintf(w, "check it with: arena verify %s\n", f.target.Name)
+	fmt.Fprintf(w, "check it with: arena verify %s\n", corpus)
+}
+
+// printCounts prints the counts of records by stage, of rows by what they lack of their traces, of
+// rows of unsolved attempts, and of records by the format that is not read.
+func printCounts(w io.Writer, s *pipeline.Summary) {
+	choose.PrintFunnel(w, s.Funnel)
+	for _, word := range slices.Sorted(maps.Keys(s.Lost)) {
+		fmt.Fprintf(w, "lost: %s in %d\n", word, s.Lost[word])
+	}
+	if s.Failed > 0 {
+		fmt.Fprintf(w, "warning: %d rows are attempts that their source calls unsolved: --where 'success' leaves them out\n", s.Failed)
+	}
+	for _, named := range slices.Sorted(maps.Keys(s.Refused)) {
+		fmt.Fprintf(w, "refused: %s in %d\n", named, s.Refused[named])
+	}
 }
 
 // printRows prints the number of rows of each config and split of a corpus.
@@ -54,18 +74,18 @@ func printRows(
 	fmt.Fprintln(w)
 }
 
-// printFunnel prints how many records each stage of a build passed on and dropped, if s is not nil.
-// A build that fails because too few attempts are left has such a summary too. printFunnel always
-// returns err, with the hint that finished work is kept.
-func (f *buildFlags) printFunnel(s *pipeline.Summary, err error) error {
-	if s != nil {
-		cli.Warn(f.streams.Err, s.CutFiles, s.Collisions)
-		choose.PrintFunnel(f.streams.Err, s.Funnel)
-		if errors.Is(err, choose.ErrEmpty) {
-			err = fmt.Errorf("%w: %s", err, choose.Reasons(s.Funnel))
-		}
+// printFailure prints the counts of a build or import that failed because too few attempts are left
+// for a corpus, and returns err with the reasons. s is nil if there are no counts.
+func printFailure(w io.Writer, s *pipeline.Summary, err error) error {
+	if s == nil {
+		return err
 	}
-	return keepsWork(err)
+	cli.Warn(w, s.CutFiles, s.Collisions)
+	printCounts(w, s)
+	if errors.Is(err, choose.ErrEmpty) {
+		err = fmt.Errorf("%w: %s", err, choose.Reasons(s.Funnel))
+	}
+	return err
 }
 
 // keepsWork returns err with the hint that the same command continues the build, since the finished

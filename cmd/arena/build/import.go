@@ -4,16 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"runtime"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/domain"
-	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/foreign"
 	"github.com/trajectory-arena/arena/traces"
@@ -96,20 +93,13 @@ func (f *importFlags) write(
 	f.RunID, f.MaxUnreadable, f.Progress = f.reading.RunID, f.reading.MaxUnreadable, progress.Event
 	summary, err := f.Run(ctx)
 	progress.Done()
-	if summary != nil {
-		cli.Warn(s.Err, summary.CutFiles, summary.Collisions)
+	if err != nil {
+		return printFailure(s.Err, summary, err)
 	}
-	if summary != nil && (err != nil || !f.quiet) {
-		choose.PrintFunnel(s.Err, summary.Funnel)
-		for _, word := range slices.Sorted(maps.Keys(summary.Lost)) {
-			fmt.Fprintf(s.Err, "lost: %s in %d\n", word, summary.Lost[word])
-		}
-		if summary.Failed > 0 {
-			fmt.Fprintf(s.Err, "warning: %d rows are attempts that their source calls unsolved: --where 'success' leaves them out\n", summary.Failed)
-		}
-		for _, named := range slices.Sorted(maps.Keys(summary.Refused)) {
-			fmt.Fprintf(s.Err, "refused: %s in %d\n", named, summary.Refused[named])
-		}
+	cli.Warn(s.Err, summary.CutFiles, summary.Collisions)
+	if !f.quiet {
+		printCounts(s.Err, summary)
+		printCorpus(s.Err, f.target.Name, summary)
 	}
-	return err
+	return nil
 }

@@ -116,7 +116,7 @@ func stageWrite(
 ) error {
 	summary, err := r.Write(ctx, s)
 	if err != nil {
-		return f.printFunnel(summary, err)
+		return keepsWork(printFailure(f.streams.Err, summary, err))
 	}
 	if summary == nil {
 		fmt.Fprintln(f.streams.Err, "this shard is written; the process that finishes the last one puts the corpus together")
