@@ -85,8 +85,8 @@ func (w *unitWriter) addToLedger(l *finish.Ledger, x *block.Entry) error {
 }
 
 // declaredRow returns the row of the table declared for an attempt, with the reward that the
-// trace's source itself states. It returns nil for an unreadable record, and if the attempt's domain
-// takes outcomes from elsewhere.
+// trace's source itself states. It returns nil if the attempt's domain takes outcomes from
+// elsewhere. The record must be readable.
 func (s *session) declaredRow(x *block.Entry) *rows.Declared {
 	return finish.DeclaredRow(&x.Attempt, s.domains[x.Domain].Domain, x.Reward)
 }
