@@ -21,8 +21,10 @@ def message(m: dict) -> dict:
         return {"role": "tool", "tool_call_id": m["tool_call_id"], "content": compact(m["content"])}
     if m["role"] != "assistant":
         return {"role": m["role"], "content": m["content"]}
-    calls = [{**c, "function": {**c["function"], "arguments": json.loads(c["function"]["arguments"])}} for c in m["tool_calls"]]
-    return {"role": "assistant", "content": "", "reasoning_content": m["reasoning_content"], "tool_calls": calls}
+    calls = [{**c, "function": {**c["function"], "arguments": json.loads(c["function"]["arguments"])}} for c in m.get("tool_calls") or []]
+    thought = m.get("reasoning_content") or ""
+    text = "" if thought or calls else m["content"]  # otherwise the content repeats thought and calls as tags
+    return {"role": "assistant", "content": text, "reasoning_content": thought, "tool_calls": calls}
 
 
 def compact(text: str) -> str:
