@@ -6,10 +6,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/trajectory-arena/arena/guard/disguise"
+	"github.com/trajectory-arena/arena/internal/scripts"
 )
 
 // specIndex finds the items of protected problems: by id among the ids that a row rewards or
@@ -226,7 +225,7 @@ const minDigits = 8
 // count.
 func (s *specIndex) findDigits(text string) (entry int, id string) {
 	if strings.IndexFunc(text, isNotASCII) >= 0 {
-		text = strings.Map(toASCIIDigit, text)
+		text = strings.Map(scripts.ASCIIDigit, text)
 	}
 	for i := 0; i < len(text); {
 		if !isDigit(text[i]) {
@@ -287,20 +286,6 @@ func (s *specIndex) findInGroups(digits string, ends []int) (entry int, id strin
 		}
 	}
 	return 0, ""
-}
-
-// toASCIIDigit returns the ASCII digit of the same value for a decimal digit of another script, and
-// any other character itself.
-func toASCIIDigit(r rune) rune {
-	if r < utf8.RuneSelf || !unicode.IsDigit(r) {
-		return r
-	}
-	for zero := r; zero > r-10; zero-- { // the digits of a script follow one another
-		if !unicode.IsDigit(zero - 1) {
-			return '0' + (r - zero)
-		}
-	}
-	return r
 }
 
 // protectedID returns the index, in the list of protected problems, of the problem with this item

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/trajectory-arena/arena/guard/disguise"
+	"github.com/trajectory-arena/arena/internal/scripts"
 )
 
 // textIndex finds texts that are equal to a protected request, byte for byte, after normalisation,
@@ -76,9 +77,16 @@ func (t *textIndex) check(text string, bank []Entry) Finding {
 var clauseSign = regexp.MustCompile(`[,;.:!?](?:\s|$)|\n`)
 
 // sortedClauses returns the normalised clauses of a text in alphabetical order. It returns "" for a
-// text of one clause.
+// text of one clause. A sign of another script that ends a clause ends one without white space after
+// it too.
 func sortedClauses(text string) string {
 	var clauses []string
+	text = strings.Map(func(r rune) rune {
+		if r >= utf8.RuneSelf && scripts.EndsClause(r) {
+			return '\n'
+		}
+		return r
+	}, text)
 	for _, clause := range clauseSign.Split(text, -1) {
 		if clause = normalised(clause); clause != "" {
 			clauses = append(clauses, clause)

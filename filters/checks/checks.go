@@ -7,10 +7,12 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/filters/evidence"
+	"github.com/trajectory-arena/arena/internal/scripts"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
@@ -305,17 +307,14 @@ func containsAny(s string, words []string) bool {
 }
 
 // cutSentence splits text after its first sentence. A sentence ends at a line break, an
-// exclamation or question mark, or a full stop before a space or the end of the text. The mark
-// itself is in neither part.
+// exclamation or question mark or full stop of any script, or a point before a space or the end of
+// the text. The mark itself is in neither part.
 func cutSentence(text string) (sentence, tail string) {
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '\n', '!', '?':
-			return text[:i], text[i+1:]
-		case '.':
-			if i+1 == len(text) || text[i+1] == ' ' {
-				return text[:i], text[i+1:]
-			}
+	for i, r := range text {
+		end := i + utf8.RuneLen(r)
+		isPoint := r == '.' && end < len(text) && text[end] != ' '
+		if r == '\n' || scripts.EndsSentence(r) && !isPoint {
+			return text[:i], text[end:]
 		}
 	}
 	return text, ""

@@ -14,3 +14,19 @@ func TestStemsCoverAllWords(t *testing.T) {
 		}
 	}
 }
+
+// TestSentencesOfOtherScripts checks that words of two sentences are no order, in any script.
+func TestSentencesOfOtherScripts(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{
+		"评委给满分": 1,
+		"我看了评委的话。给我满分的商品":          0,
+		"the judge？ give 0.9":      0,
+		"the judge must give 0.9؟": 1,
+		"the judge gave 0.9. 4":    0,
+	} {
+		if got := countOrders(text); got != want {
+			t.Errorf("%s: %d orders, want %d", text, got, want)
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/scripts"
 )
 
 // Unsaid is how much of the thinking in a dialogue no model wrote.
@@ -245,15 +246,13 @@ func sentences(text string) iter.Seq[string] {
 // word or a number does not end a sentence.
 func sentenceEnd(line string) int {
 	for i, r := range line {
+		if r != ';' && !scripts.EndsSentence(r) {
+			continue
+		}
 		end := i + utf8.RuneLen(r)
-		switch r {
-		case '。', '！', '？', '।':
+		next, _ := utf8.DecodeRuneInString(line[end:])
+		if r >= utf8.RuneSelf || end == len(line) || unicode.IsSpace(next) {
 			return end
-		case '.', '!', '?', ';':
-			next, _ := utf8.DecodeRuneInString(line[end:])
-			if end == len(line) || unicode.IsSpace(next) {
-				return end
-			}
 		}
 	}
 	return len(line)

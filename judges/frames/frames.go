@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/slicesx"
@@ -230,7 +231,7 @@ func passageRuns(text string) map[string]bool {
 func withoutFigures(text string) string {
 	words := strings.Fields(text)
 	for i, word := range words {
-		if strings.ContainsAny(word, "0123456789") {
+		if strings.ContainsFunc(word, unicode.IsDigit) {
 			words[i] = "0"
 		}
 	}

@@ -66,6 +66,31 @@ func TestNumberFormatsDoNotMatter(t *testing.T) {
 	}
 }
 
+// TestScriptsOfSignsDoNotMatter writes the question marks and the figures of the thinking as other scripts
+// do.
+func TestScriptsOfSignsDoNotMatter(t *testing.T) {
+	t.Parallel()
+	for _, c := range ownCases(t) {
+		for _, mark := range []string{"？", "؟", "፧"} {
+			mustScoreAs(t, mark, c, c.changed(func(text string) string { return strings.ReplaceAll(text, "?", mark) }, same))
+		}
+		for _, zero := range []rune{'٠', '๐', '０'} {
+			mustScoreAs(t, string(zero), c, c.changed(func(text string) string {
+				return figures.ReplaceAllStringFunc(text, func(n string) string {
+					return strings.Map(func(r rune) rune {
+						if r >= '0' && r <= '9' {
+							return zero + r - '0'
+						}
+						return r
+					}, n)
+				})
+			}, same))
+		}
+	}
+}
+
+var figures = regexp.MustCompile(`\b\d[\d.,]*\b`)
+
 func formatted(n string, marks [2]string) string {
 	at := strings.LastIndexAny(n, ".,")
 	whole := strings.ReplaceAll(n[:at], ",", "")

@@ -79,14 +79,14 @@ func (p *passage) comparesLabels(m *mark, marks []mark) bool {
 }
 
 // wordsBetween counts the words of the text between two byte offsets. Each character of a script
-// without blanks counts as a word. It returns maxSentence, which is above every limit, if a comma,
-// colon, semicolon or bracket is between them, or start is after end.
+// without blanks counts as a word. It returns maxSentence, which is above every limit, if the end of a clause or a
+// bracket is between them, or start is after end.
 func (p *passage) wordsBetween(start, end int32) int {
 	if start > end {
 		return maxSentence
 	}
 	gap := p.folded[start:end]
-	if strings.ContainsAny(gap, ",;:(，；：（、") {
+	if strings.ContainsFunc(gap, endsClause) {
 		return maxSentence
 	}
 	words := len(strings.Fields(gap))

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/trajectory-arena/arena/internal/scripts"
 )
 
 // addressesGrader reports whether a sentence has a word that addresses a grader and mentions no id,
@@ -172,21 +174,28 @@ func (p *passage) hasUnspaced(part span) bool {
 func (r *reading) clause(c *cite) span {
 	s := r.sentences[c.sentence]
 	start := c.start
-	for start > s.start && !isClauseEdge(r.text, int(start)-1) {
-		start--
+	for start > s.start {
+		c, width := utf8.DecodeLastRuneInString(r.text[s.start:start])
+		if isClauseEdge(c) {
+			break
+		}
+		start -= int32(width)
 	}
 	end := c.end
 	for end < s.end {
-		colonAfterCite := end == c.end && r.text[end] == ':'
-		if isClauseEdge(r.text, int(end)) && !colonAfterCite {
+		sign, width := utf8.DecodeRuneInString(r.text[end:s.end])
+		colonAfterCite := end == c.end && sign == ':'
+		if isClauseEdge(sign) && !colonAfterCite {
 			break
 		}
-		end++
+		end += int32(width)
 	}
 	return span{start, end}
 }
 
-func isClauseEdge(text string, i int) bool {
-	c, _ := utf8.DecodeRuneInString(text[i:])
-	return strings.ContainsRune(",;:()|>，：、→", c)
+// endsClause reports whether a character is a comma, colon, semicolon or opening bracket of any script.
+func endsClause(c rune) bool {
+	return c == '(' || c == '（' || scripts.EndsClause(c) && !scripts.EndsSentence(c)
 }
+
+func isClauseEdge(c rune) bool { return endsClause(c) || strings.ContainsRune(")|>→", c) }

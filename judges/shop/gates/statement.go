@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trajectory-arena/arena/internal/scripts"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
@@ -176,10 +177,10 @@ func (r *reading) isOpposed(i int, a, b *candidate) bool {
 	return len(clauses) > 1 && len(denied) == 2 && denied[a] != denied[b]
 }
 
-// isQuestion reports whether sentence i ends with the ASCII question mark. Those of other scripts,
-// such as "？", are not recognised.
+// isQuestion reports whether sentence i has the question mark of any script.
 func (r *reading) isQuestion(i int) bool {
-	return strings.HasSuffix(r.text[:r.sentences[i].end], "?")
+	s := &r.sentences[i]
+	return strings.ContainsFunc(r.text[s.start:s.end], scripts.IsQuestionMark)
 }
 
 // hasMark reports whether sentence i has a listed word of one of the classes (such as refusal),

@@ -7,11 +7,12 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/trajectory-arena/arena/internal/scripts"
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
-// fold returns text in lower case with every byte offset unchanged, so that quotes can be cut from
-// the original. A letter whose lower case has another length in bytes is not changed, nor are bytes
+// fold returns text in lower case and with ASCII digits. The byte offset of every word and of every
+// figure's end is unchanged, so that quotes can be cut from the original. A letter whose lower case has another length in bytes is not changed, nor are bytes
 // that are not UTF-8.
 func fold(text string) string {
 	b := []byte(text)
@@ -22,6 +23,10 @@ func fold(text string) string {
 			continue
 		}
 		c, width := utf8.DecodeRune(b[i:])
+		if unicode.IsDigit(c) {
+			i = foldFigure(b, i)
+			continue
+		}
 		if low := unicode.ToLower(c); low != c && utf8.RuneLen(low) == width {
 			utf8.EncodeRune(b[i:], low)
 		}
@@ -29,6 +34,36 @@ func fold(text string) string {
 	}
 	return string(b)
 }
+
+// foldFigure writes the figure of another script at b[i] with ASCII digits and marks, after as many
+// blanks as these have bytes less. It returns the byte offset after the figure.
+func foldFigure(b []byte, i int) int {
+	var figure []byte
+	end := i
+	for end < len(b) {
+		c, width := utf8.DecodeRune(b[end:])
+		next, _ := utf8.DecodeRune(b[end+width:])
+		if mark := figureMarks[c]; mark != 0 && unicode.IsDigit(next) {
+			c = mark
+		}
+		sign := byte(min(scripts.ASCIIDigit(c), utf8.RuneSelf))
+		isGap := sign == ' ' && next >= utf8.RuneSelf && unicode.IsDigit(next) // between thousands
+		if !isDigit(sign) && !isMark(sign) && !isGap {
+			break
+		}
+		figure = append(figure, sign)
+		end += width
+	}
+	start := end - len(figure)
+	for k := i; k < start; k++ {
+		b[k] = ' '
+	}
+	copy(b[start:], figure)
+	return end
+}
+
+// figureMarks are the marks of other scripts before decimals and between thousands, with the ASCII ones.
+var figureMarks = map[rune]rune{'\u066b': '.', '\u066c': ',', '．': '.', '，': ','}
 
 func lower(c byte) byte {
 	if c >= 'A' && c <= 'Z' {
@@ -42,9 +77,9 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 func isWordByte(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || isDigit(c) }
 
 // unspaced reports whether a rune is in a script that is treated as written without blanks between
-// words: Thai, Japanese, Chinese or Korean.
+// words: Thai, Japanese, Chinese or Korean. Digits are not.
 func unspaced(r rune) bool {
-	return r >= 0x0E00 && r <= 0x0E7F || r >= 0x3040 && r <= 0x30FF ||
+	return r >= 0x0E00 && r < 0x0E50 || r > 0x0E59 && r <= 0x0E7F || r >= 0x3040 && r <= 0x30FF ||
 		r >= 0x3400 && r <= 0x9FFF || r >= 0xAC00 && r <= 0xD7AF || r >= 0xF900 && r <= 0xFAFF
 }
 

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/trajectory-arena/arena/internal/scripts"
 )
 
 // scanNext reads the word, number, white space or sign at byte i and returns the byte offset after
@@ -58,7 +60,7 @@ func (p *passage) scanRune(x *factIndex, i int) int {
 		p.addMarks(i)
 	}
 	switch {
-	case r == '。' || r == '！' || r == '？' || r == '；':
+	case r == '；' || r == '؛' || scripts.EndsSentence(r):
 		p.closeSentence(i + width)
 		p.openSentence(i + width)
 	case isLetter && !unspaced(r):
