@@ -3,6 +3,8 @@ package export_test
 import (
 	"encoding/json"
 	"math/rand/v2"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/internal/longtest"
 )
@@ -54,6 +57,102 @@ func upToEach(full Talk) (out []Talk) {
 		out = append(out, part)
 	}
 	return out
+}
+
+// toolsIn returns what each row of a file shows of the tools, as text; nil if its profile shows none.
+func toolsIn(t *testing.T, f *corpus.FileEntry, path string) (shown []string) {
+	t.Helper()
+	switch {
+	case f.Profile == corpus.ProfileHFJSON:
+		for _, r := range readRows[rows.SFT](t, path) {
+			shown = append(shown, strings.Join(r.Tools, ","))
+		}
+	case f.Profile == "text":
+		for _, r := range readRows[rows.Text](t, path) {
+			shown = append(shown, r.Messages[0].Content)
+		}
+	case f.Profile == "verl-sft":
+		for _, r := range readRows[rows.VerlSFT](t, path) {
+			shown = append(shown, r.Messages[0].Content)
+		}
+	case f.Profile == "sharegpt":
+		for _, r := range readRows[rows.ShareGPT](t, path) {
+			shown = append(shown, r.Tools)
+		}
+	case f.Profile == "prompts":
+		for _, r := range readRows[rows.Prompts](t, path) {
+			shown = append(shown, r.Prompt[0].Content)
+		}
+	case f.Profile == "openai-jsonl":
+		for _, line := range readLines(t, path) {
+			shown = append(shown, line.Get("tools").Raw)
+		}
+	case f.Path == "env/train.jsonl":
+		for _, line := range readLines(t, path) {
+			shown = append(shown, line.Get("responses_create_params.tools").Raw)
+		}
+	}
+	return shown
+}
+
+// TestEveryProfileShowsTheSameTools holds the definitions in the rows of every profile, byte for byte, against those of
+// env/tools.json, which an environment shows. The format of env/train.jsonl has the parameters of a definition alone.
+func TestEveryProfileShowsTheSameTools(t *testing.T) {
+	t.Parallel()
+	dir := exported(t, corpusOf(t, []arena.Dialogue{conversation("{}", `"x"`), conversation("{}", `"y"`)}), 2)
+	tools := readLines(t, filepath.Join(dir, "env", "tools.json"))[0]
+	if tools.Get("#").Int() != 1 || tools.Get("0").Raw != string(harness().Tools[0]) {
+		t.Fatalf("env/tools.json is %s", tools.Raw)
+	}
+	m, err := corpus.ReadManifest(corpus.Disk{}, dir)
+	ok(t, err)
+	seen := map[string]bool{}
+	for _, f := range m.Files {
+		for i, shown := range toolsIn(t, &f, filepath.Join(dir, filepath.FromSlash(f.Path))) {
+			want := tools.Get("0").Raw
+			if f.Profile == "env" {
+				want = tools.Get("0.function.parameters").Raw
+			}
+			if !strings.Contains(shown, want) {
+				t.Errorf("%s, row %d shows %.300s", f.Path, i, shown)
+			}
+			seen[f.Config] = true
+		}
+	}
+	for _, config := range []string{"hf-json", "sft_turns", "text", "verl-sft", "sharegpt", "prompts", "openai-jsonl", "openai-jsonl-zst", "env"} {
+		if !seen[config] {
+			t.Errorf("no row of %s was read", config)
+		}
+	}
+}
+
+// TestProgramsSayWhatToInstall runs each program that needs a package in Python without any: it names the package, and
+// prints no traceback.
+func TestProgramsSayWhatToInstall(t *testing.T) {
+	t.Parallel()
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("there is no python3")
+	}
+	programs, err := filepath.Glob("../../recipes/*.py")
+	ok(t, err)
+	needing := []string{"../../deploy/ray_build.py", "assets/preflight.py"}
+	for _, program := range programs {
+		text, err := os.ReadFile(program)
+		ok(t, err)
+		if strings.Contains(string(text), "\nimport installed ") {
+			needing = append(needing, program)
+		}
+	}
+	if len(needing) < 10 {
+		t.Errorf("only %v need a package", needing)
+	}
+	for _, program := range needing {
+		said, err := exec.CommandContext(t.Context(), python, "-S", program).CombinedOutput()
+		if err == nil || strings.Contains(string(said), "Traceback") || !strings.Contains(string(said), " -m pip install ") {
+			t.Errorf("%s: %v, %s", program, err, said)
+		}
+	}
 }
 
 // TestAttemptProfilesRoundTrip sends dialogues put together of nasty

@@ -24,9 +24,10 @@ const (
 	Native Dialect = "native"
 	// Oro is <tool_call>[{"name", "parameters"}…]</tool_call>.
 	Oro Dialect = "oro"
-	// Hermes is <tool_call>{"name", "arguments"}</tool_call>, once per call.
+	// Hermes is <tool_call>{"name", "arguments"}</tool_call>, once per call, in the words and
+	// wrappings of the export profile text.
 	Hermes Dialect = "hermes"
-	// Text has the calls of Hermes, in the words and wrappings of the export profile text.
+	// Text is another name of Hermes, that of the profile.
 	Text Dialect = "text"
 )
 
@@ -176,7 +177,7 @@ func block(body string, d Dialect) []Call {
 	}
 	values := []python.Value{v}
 	if v.Kind == python.List {
-		if d == Hermes || d == Text || len(v.List) == 0 {
+		if d.OfText() || len(v.List) == 0 {
 			return []Call{malformed(body, "a tool_call holds one call, not a list")}
 		}
 		values = v.List
@@ -225,24 +226,19 @@ func object(v python.Value, d Dialect) Call {
 	return malformed(python.Dumps(v), "a call needs "+strings.Join(keys[d], " or "))
 }
 
-// formats are, for the dialects Oro and Hermes (ways of writing tool calls), the instructions in
-// the system prompt on how to write a call. Native and Auto need none, since the server's chat
-// template describes calls; Text has its own.
-var formats = map[Dialect]string{
-	Oro: `How to answer
+// oroFormat is, for the dialect Oro (a way of writing tool calls), the instruction in the system
+// prompt on how to write a call. Native and Auto need none, since the server's chat template
+// describes calls; Hermes and Text have that of the export profile text.
+const oroFormat = `How to answer
 Write <think>your thoughts</think>, then your calls as one JSON list:
 <tool_call>[{"name": "tool name", "parameters": {"parameter": "value"}}]</tool_call>
-If you have something to tell the customer, add <response>text</response>. The results come back in <obs>…</obs>.`,
-	Hermes: `How to answer
-For each call write one JSON object between tags:
-<tool_call>
-{"name": "tool name", "arguments": {"parameter": "value"}}
-</tool_call>
-The results come back in <obs>…</obs>.`,
-}
+If you have something to tell the customer, add <response>text</response>. The results come back in <obs>…</obs>.`
 
 // SendsTools reports whether a request carries tool definitions.
 func (d Dialect) SendsTools() bool { return d == Auto || d == Native }
+
+// OfText reports whether prompts and results are written as in rows of the export profile text.
+func (d Dialect) OfText() bool { return d == Hermes || d == Text }
 
 // System returns the system prompt of a harness in this dialect, with a description of tools
 // and calls if the request does not carry them.
@@ -250,16 +246,9 @@ func (d Dialect) System(h arena.Harness) string {
 	if d.SendsTools() {
 		return h.System
 	}
-	if d == Text {
-		tools := slicesx.Map(h.Tools, func(t arena.Raw) string { return string(t) })
+	tools := slicesx.Map(h.Tools, func(t arena.Raw) string { return string(t) })
+	if d.OfText() {
 		return chat.SystemText(h.System, tools)
 	}
-	var b strings.Builder
-	b.WriteString(h.System)
-	b.WriteString("\n\nTools, one JSON definition a line:\n<tools>\n")
-	for _, t := range h.Tools {
-		b.WriteString(string(t) + "\n")
-	}
-	b.WriteString("</tools>\n\n" + formats[d])
-	return b.String()
+	return h.System + "\n\nTools, one JSON definition a line:\n<tools>\n" + strings.Join(tools, "\n") + "\n</tools>\n\n" + oroFormat
 }

@@ -141,7 +141,7 @@ func (p *play) respond(r model.Reply, s step) {
 		p.appendTranscript(s.taggedParts(s.observation())...)
 		return
 	}
-	if p.env.Dialect == dialect.Text {
+	if p.env.Dialect.OfText() {
 		p.addMessage(model.Turn{Role: "assistant", Content: wholeText(r)})
 		p.addMessage(model.Turn{Role: "user", Content: cmp.Or(s.resultsText(), reminder)})
 		return

@@ -148,7 +148,7 @@ func (f *Flags) addSetting(c *cobra.Command) {
 		"chat: a message a turn; history: one message with all that was said, as the public loops send",
 	)
 	fl.StringVar(&f.Played.Search, "search", "", "URL of a real search server to use instead of the catalogue's own search")
-	cli.Choice(c, &f.Played.Dialect, "dialect", dialect.All(), "how calls are written: auto, native, oro, hermes, or text, as rows of the export profile text are")
+	cli.Choice(c, &f.Played.Dialect, "dialect", dialect.All(), "how calls are written: auto, native, oro, or hermes, also named text, as rows of the export profile text are")
 	for _, flag := range []string{"harness", "system", "tools"} {
 		c.MarkFlagsMutuallyExclusive("as", flag)
 	}

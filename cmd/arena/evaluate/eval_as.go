@@ -36,10 +36,10 @@ func (f *Flags) harnessOfRows() (arena.Harness, error) {
 	hasMessages := len(source.Files(corpus.ProfileHFJSON, corpus.SplitTrain)) > 0
 	var h arena.Harness
 	switch {
-	case hasText && (f.Played.Dialect == dialect.Text || !hasMessages):
+	case hasText && (f.Played.Dialect.OfText() || !hasMessages):
 		f.Played.Dialect = dialect.Text
 		h, err = harnessOfText(source)
-	case hasMessages && f.Played.Dialect != dialect.Text:
+	case hasMessages && !f.Played.Dialect.OfText():
 		h, err = harnessOfMessages(source)
 	default:
 		err = errors.New("it has no rows of the profile of this dialect")
@@ -52,7 +52,7 @@ func (f *Flags) harnessOfRows() (arena.Harness, error) {
 		return h, cli.Failed(fmt.Errorf("--as %s: its rows are of harness %q, which the shop does not have", f.as, h.Name), "the shop has "+strings.Join(shop.Profiles(), ", "))
 	}
 	f.Played.Harness = h.Name
-	if f.Played.Dialect == dialect.Text { // the shop runs calls of the tools that the prompt describes
+	if f.Played.Dialect.OfText() { // the shop runs calls of the tools that the prompt describes
 		known, err := shop.Profile(h.Name)
 		if err != nil {
 			return h, err

@@ -13,10 +13,13 @@ import os
 import re
 import sys
 
-import jinja2
-import jinja2.ext
-from jinja2.sandbox import ImmutableSandboxedEnvironment
-import pyarrow.parquet
+try:
+    import jinja2
+    import jinja2.ext
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+    import pyarrow.parquet
+except ModuleNotFoundError as missing:
+    sys.exit(f"preflight needs jinja2 and pyarrow, and {sys.executable} lacks {missing.name}: {sys.executable} -m pip install jinja2 pyarrow")
 
 OPEN, CLOSE = "\ue000", "\ue001"  # around what is learned; private characters that no row holds
 WORDS = ("reasoning", "system", "tools", "turns", "arguments", "results")

@@ -13,10 +13,12 @@ an environment: the reasoning is not judged, so serve with --judge none.
 
 In another domain than the shop, a subclass overrides _outcome to check the episode.
 """
+import copy
 import inspect
 import json
 import keyword
 import os
+import sys
 from typing import Optional
 
 from arena_env import Episode, Masked
@@ -90,6 +92,7 @@ def method(function):
         parameters.append(inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind))
     tool.__name__, tool.__signature__ = name, inspect.Signature(parameters)
     tool.__doc__ = (function.get("description") or name) + "\n\nArgs:\n" + "\n".join(lines)
+    tool.definition = function
     return tool
 
 
@@ -101,17 +104,69 @@ for definition in TOOLS:
     setattr(ShopEnv, definition["function"]["name"], method(definition["function"]))
 
 
+def definitions_as_given(utils):
+    """Lets transformers show the definitions of tools.json, as they stand, for the methods of ShopEnv.
+
+    By itself it derives them from a signature and a docstring, which have no limits and no defaults, and it cuts a
+    description at words such as Returns. utils is the module transformers.utils.chat_template_utils.
+    """
+    derived, read = utils._convert_type_hints_to_json_schema, utils.parse_google_format_docstring
+    described = {}
+    for definition in TOOLS:
+        function = definition["function"]
+        properties = (function.get("parameters") or {}).get("properties", {})
+        told = {key: value.get("description", key) for key, value in properties.items()}
+        described[inspect.getdoc(getattr(ShopEnv, function["name"])).strip()] = (function.get("description"), told, None)
+
+    def parameters(function):
+        given = getattr(function, "definition", {}).get("parameters") or {}
+        return copy.deepcopy(given) if "properties" in given else derived(function)
+
+    utils._convert_type_hints_to_json_schema = parameters
+    utils.parse_google_format_docstring = lambda text: described.get(text) or read(text)
+
+
+class KnownTemplate(str):
+    """A chat template that TRL knows by its text. It equals the corpus's too: both write calls alike."""
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        return str.__eq__(self, other) or str.__eq__(template(), other)
+
+    def __ne__(self, other):
+        return not self == other
+
+
+def template():
+    with open(os.path.join(HERE, "..", "chat_template.jinja"), encoding="utf-8") as file:
+        return file.read()
+
+
+try:
+    from transformers.utils import chat_template_utils as of_transformers
+except ImportError:  # an episode needs neither transformers nor TRL
+    of_transformers = None
+if of_transformers:
+    definitions_as_given(of_transformers)
+try:
+    from trl import chat_template_utils as of_trl
+except ImportError:
+    of_trl = None
+if of_trl:
+    of_trl.qwen3_chat_template = KnownTemplate(of_trl.qwen3_chat_template)
+
+
 def prepared(tokenizer):
     """The tokenizer with the chat template of the corpus and the way to read its calls.
 
-    TRL derives definitions of the tools from the methods of ShopEnv, and these lack defaults and limits. The template here
-    shows those of tools.json, which the rows of the corpus and `arena eval` show. The template writes calls as Qwen3 does.
+    TRL shows the tools in the order of their names. The template here shows them in the order of tools.json, as the rows
+    of the corpus and `arena eval` do. The template writes calls as Qwen3 does.
     """
-    from trl import chat_template_utils
-    with open(os.path.join(HERE, "..", "chat_template.jinja"), encoding="utf-8") as file:
-        tokenizer.chat_template = "{%- set tools = " + json.dumps(TOOLS, ensure_ascii=False) + " %}" + file.read()
+    if of_trl is None:
+        raise SystemExit(f"prepared needs TRL, which {sys.executable} lacks: {sys.executable} -m pip install trl==1.16.0")
+    tokenizer.chat_template = "{%- set tools = " + json.dumps(TOOLS, ensure_ascii=False) + " %}" + template()
     if hasattr(tokenizer, "response_template"):  # transformers 5.13 and newer
-        tokenizer.response_template = chat_template_utils.qwen3_template
+        tokenizer.response_template = of_trl.qwen3_template
     else:
-        tokenizer.response_schema = chat_template_utils.qwen3_schema
+        tokenizer.response_schema = of_trl.qwen3_schema
     return tokenizer
