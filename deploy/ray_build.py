@@ -9,7 +9,10 @@ import signal
 import subprocess
 import sys
 
-import ray
+try:
+    import ray
+except ModuleNotFoundError:
+    sys.exit(f"ray_build needs Ray, which {sys.executable} lacks: {sys.executable} -m pip install ray")
 
 
 def dies_with_parent():

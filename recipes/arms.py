@@ -20,6 +20,7 @@ redacted.
 
 OUT/ARM.jsonl has the rows, with messages and tools. OUT/arms.json has their numbers, and why an arm was not made.
 """
+import installed  # first: it says what is not installed
 import argparse
 import hashlib
 import json

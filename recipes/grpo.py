@@ -3,6 +3,7 @@
 EXPORT is what `arena export --profile env` wrote: the training problems, and the class that plays them. The reward is the
 environment's; eight attempts at a problem are compared with each other.
 """
+import installed  # first: it says what is not installed
 import json
 import os
 import sys

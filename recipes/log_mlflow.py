@@ -5,6 +5,7 @@
 RUN is a folder that `arena eval` finished.
 """
 
+import installed  # first: it says what is not installed
 import json
 import sys
 from pathlib import Path

@@ -15,6 +15,7 @@ downloaded. Students:
 Every step leaves a marker, its result. The same command goes on where an earlier one was killed; a stage of training
 begins anew, with its seed. WORK/figures.json and the checkpoints are the same, however often it was killed.
 """
+import installed  # first: it says what is not installed
 import argparse
 import json
 import os

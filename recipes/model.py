@@ -1,5 +1,6 @@
 """Makes a small model in the form of Qwen3 that can repeat what it read and nothing else, with a tokenizer of the rows' own words, in a folder:
 python model.py CORPUS CATALOG FOLDER LAYERS WIDTH SEED ROWS... Nothing is downloaded."""
+import installed  # first: it says what is not installed
 import json
 import sys
 from pathlib import Path

@@ -3,6 +3,7 @@
 DAY.jsonl is what `arena convert DAY --to openai` wrote. Taken are attempts that the corpus's ledger calls scripted and
 solved, at its training problems: what the filter left out. They are rendered as the corpus's own rows are.
 """
+import installed  # first: it says what is not installed
 import json
 import sys
 from pathlib import Path

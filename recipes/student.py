@@ -16,6 +16,7 @@ equal tokens (arms.py) are trained instead, each from the model, and compared as
 
 Every step leaves what it made: the same command goes on after a kill, a training at its last checkpoint.
 """
+import installed  # first: it says what is not installed
 import argparse
 import json
 import os

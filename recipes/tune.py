@@ -11,6 +11,7 @@ for steps. The loss is on the model's own turns.
 All weights are trained where the memory is enough for them and AdamW's two moments, and LoRA's where it is not. A
 training that was killed goes on at its last checkpoint, OUT.work, with the same rows.
 """
+import installed  # first: it says what is not installed
 import argparse
 import json
 import os

@@ -1,0 +1,16 @@
+"""Makes a program say in a sentence which package is not installed. Import it before any package."""
+import os
+import sys
+
+
+def sentence(kind, error, trace):
+    """Prints what to install if a package is missing, else the traceback of any error."""
+    name = (getattr(error, "name", None) or "").split(".")[0]
+    if kind is not ModuleNotFoundError or not name:
+        return sys.__excepthook__(kind, error, trace)
+    program = os.path.basename(sys.argv[0])
+    print(f"{program} needs the package {name}, which {sys.executable} does not have: {sys.executable} -m pip install {name} "
+          "(the versions that were run: recipes/requirements.txt, recipes/requirements-student.txt)", file=sys.stderr)
+
+
+sys.excepthook = sentence
