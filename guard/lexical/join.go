@@ -226,8 +226,10 @@ func (w *joiner) compareAt(pos int32, sum contribution, start int) {
 	}
 }
 
-// penalty returns an upper bound, 0 or less, of what the pairs of neighbouring words add to
-// the score of w.request as a text and the request r, which share sum.
+// penalty returns an upper bound, 0 or less, of the part of a score that comes from pairs of
+// neighbouring words: equal pairs in two requests are often only a template. The score is that of
+// w.request, taken as the text to check, against the protected request r. sum describes the words
+// that both have.
 func (w *joiner) penalty(r *joinRequest, sum *contribution) float64 {
 	n := 0
 	for _, id := range r.pairs {

@@ -37,7 +37,8 @@ type Canary struct {
 func All() []Canary { return slices.Concat(plain(), disguised()) }
 
 // disguised returns secrets in disguises that redactors must recognise: with invisible characters,
-// as HTML escapes, and in base64. It leaves out secrets that are written within other text.
+// as HTML escapes, and in base64. It leaves out
+// secrets that plain plants inside a longer text, such as a password inside a URL.
 func disguised() []Canary {
 	var out []Canary
 	for _, c := range plain() {
