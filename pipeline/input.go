@@ -180,7 +180,7 @@ const (
 
 // storedHash is the hash of a trace file, with the stamp (size, times and the like, from the file
 // system) that the file had before it was read. If the stamp is still equal, the file is not read
-// again.
+// again to hash it.
 type storedHash struct {
 	traces.Stamp
 	SHA256 string `json:"sha256"`

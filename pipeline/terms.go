@@ -154,8 +154,9 @@ func equalJSON(a, b json.RawMessage) bool {
 	return bytes.Equal(asjson.Bytes(a), asjson.Bytes(b))
 }
 
-// checkContained returns ErrTerms, with reason as its text, for the first of the files inputs that
-// is not among the files others. Files are compared by content and not by path.
+// checkContained returns ErrTerms, with the file's path and reason as its text, for the first of the
+// files inputs that is not among the files others, or is there fewer times. Files are compared by
+// hash, kind and number of records, not by path.
 func checkContained(inputs, others []TermsInput, reason string) error {
 	content := func(in TermsInput) TermsInput {
 		in.Path = ""

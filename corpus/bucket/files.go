@@ -34,8 +34,8 @@ func (files) Rename(string, string) error        { return errReadOnly }
 func (files) RemoveAll(string) error             { return errReadOnly }
 func (files) SyncDir(string) error               { return errReadOnly }
 
-// objectKey returns the name of the object in the bucket that has the content of the file with this
-// path, which is relative to the folder.
+// objectKey returns the name of the object that has the content of the file with this path. Name and
+// path are relative to the bucket's folder.
 func objectKey(name string) string { return path.Clean(filepath.ToSlash(name)) }
 
 // Open copies an object to a temporary file and opens the file. The system removes the file when

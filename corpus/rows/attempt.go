@@ -68,8 +68,8 @@ func NewSFT(rec *arena.Record, f *Facts) (row SFT, ms []chat.Message, err error)
 	return row, ms, err
 }
 
-// countTokens returns the number of tokens of an attempt's messages after redaction, as they
-// will be published. encoded are the same messages as JSON.
+// countTokens returns the number of tokens of an attempt's messages, with the tools in the system turn,
+// after redaction, as they will be published. encoded are the same messages as JSON.
 func (f *Facts) countTokens(ms []chat.Message, encoded, tools []string) (int, error) {
 	if f.Redact == nil {
 		return CountTokens(f.Counter, ms, tools)

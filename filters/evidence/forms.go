@@ -219,10 +219,10 @@ type framedCall struct {
 	tail    string
 }
 
-// lastFrame finds the last place in a reply at which the words or items of the request req stand
-// after a frame: a form of at most depth fixed words, such as "Action: search". A place within a
-// sentence does not count. The last place is taken since models think before they act. It returns
-// the zero value if there is none.
+// lastFrame finds the last place in a reply with all words or items of the request req, in order, that
+// has one to depth words directly before it (its frame, such as "search" in search[lamp]) and is not
+// within a sentence. The last place counts since models think before they act. It returns the zero
+// value if there is none.
 func (a *Attempt) lastFrame(reply int, req *Act, depth int) framedCall {
 	var call framedCall
 	for before, after := range a.occurrences(reply, req, a.newestListFor(reply)) {

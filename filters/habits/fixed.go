@@ -156,8 +156,8 @@ func hasPlainTools(a *Agent) bool {
 }
 
 // toolSequences counts an agent's attempts, and among them those with the sequence of tools that is
-// most frequent among attempts of the same size (see hashSize). If nearly all have it, a program
-// may have fixed the order.
+// most frequent among attempts of the same size (see hashSize). An attempt without another of its
+// size is left out. If nearly all have it, a program may have fixed the order.
 var toolSequences = &Count{
 	Name: "the commonest tools for the size",
 	marks: func(a *evidence.Attempt) []Mark {

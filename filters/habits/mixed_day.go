@@ -90,8 +90,8 @@ var shortenedSearches = &Count{
 	},
 }
 
-// namedRequests counts the logged tool requests for which the log shows whether a reply of the
-// model asked for them, and among them those for which one did.
+// namedRequests counts the logged tool requests for which the log shows whether a reply of their own
+// turn asked for them, and among them those for which one did. Retries are left out.
 var namedRequests = &Count{
 	Name: "requests that a reply named",
 	ratio: func(a *evidence.Attempt) Ratio {

@@ -70,8 +70,8 @@ func (s *substitution) undo(text string, known func(string) bool) []string {
 	return out
 }
 
-// undoWord returns the first possible original of w that consists of known words, or the likeliest
-// one if none does. It returns a word longer than maxWord unchanged.
+// undoWord returns, in lower case, the first possible original of w that consists of known words, or the
+// likeliest one if none does. It returns a word longer than maxWord unchanged.
 func (s *substitution) undoWord(w string, known func(string) bool) string {
 	if len(w) > maxWord {
 		return w

@@ -36,9 +36,9 @@ type Canary struct {
 // this repository do not report them.
 func All() []Canary { return slices.Concat(plain(), disguised()) }
 
-// disguised returns secrets in disguises that redactors must recognise: with invisible characters,
-// as HTML escapes, and in base64. It leaves out
-// secrets that plain plants inside a longer text, such as a password inside a URL.
+// disguised returns secrets in disguises that redactors must recognise: with invisible characters, with
+// signs as HTML escapes, and in base64. It takes only canaries whose text is the secret and nothing
+// else, and none that has a zero-width space already.
 func disguised() []Canary {
 	var out []Canary
 	for _, c := range plain() {

@@ -119,8 +119,8 @@ const (
 	// maxGPUs is the maximum number of GPUs that are recorded, in case of a broken driver; a
 	// machine has at most 16.
 	maxGPUs = 64
-	// maxSMILine is the maximum length in bytes of a line from nvidia-smi, which has about a
-	// hundred.
+	// maxSMILine is the maximum length in bytes of a line of nvidia-smi's reports. A usual line has about
+	// twenty: "0, 87, 12345, 310.52".
 	maxSMILine = 64 << 10
 )
 

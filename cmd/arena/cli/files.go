@@ -190,7 +190,7 @@ type outputPath struct {
 	replaces bool
 }
 
-// isSameFile reports whether two outputs that are both replaced completely are the same file.
+// isSameFile reports whether two outputs are both replaced completely and are the same file or folder.
 func (w outputPath) isSameFile(other outputPath) bool {
 	if !w.replaces || !other.replaces {
 		return false
