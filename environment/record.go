@@ -112,8 +112,11 @@ func (r *Record) add(problem string, line []byte) error {
 	return nil
 }
 
-// Close flushes and closes the runs.
+// Close flushes and closes the runs. For no record, which is nil, it does nothing.
 func (r *Record) Close() error {
+	if r == nil {
+		return nil
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.closed = true

@@ -35,8 +35,8 @@ var shopFlags = []string{"catalog", "index", "rules", "judge", "harness", "searc
 // episodes with the tools of an MCP server. The reward has only parts that can be measured in that
 // domain.
 func (f *envFlags) runDomain(c *cobra.Command, s *cli.Streams) (err error) {
-	if err = f.checkDomainFlags(); err != nil {
-		return err
+	if f.pay.domain == "" || f.mcp == "" {
+		return cli.Usage(errors.New("--domain and --mcp go together"), "--domain says what the tools of the --mcp server are; --mcp-key-env and --system are of that server, too")
 	}
 	token, err := f.door.Token()
 	if err != nil {
@@ -58,16 +58,14 @@ func (f *envFlags) runDomain(c *cobra.Command, s *cli.Streams) (err error) {
 	if err = f.openTools(c.Context(), e, d); err != nil {
 		return err
 	}
+	rewarder.Suite = arena.NewSuite(problems.All)
 	e.Rewarder = rewarder
-	e.Rewarder.Suite = arena.NewSuite(problems.All)
 	if err = f.openRecord(e); err != nil {
 		return err
 	}
-	if e.Record != nil {
-		defer func() {
-			err = errors.Join(err, e.Record.Close())
-		}()
-	}
+	defer func() {
+		err = errors.Join(err, e.Record.Close())
+	}()
 	words := fmt.Sprintf(
 		"%d problems (%d refused) with %d tools of domain %s, paid by %s",
 		len(problems.All)-len(e.Refused),
@@ -104,13 +102,6 @@ func (f *envFlags) openTools(ctx context.Context, e *environment.Environment, d 
 		Name:   d.Name,
 		System: tools.System,
 		Tools:  tools.Tools,
-	}
-	return nil
-}
-
-func (f *envFlags) checkDomainFlags() error {
-	if f.pay.domain == "" || f.mcp == "" {
-		return cli.Usage(errors.New("--domain and --mcp go together"), "--domain says what the tools of the --mcp server are; --mcp-key-env and --system are of that server, too")
 	}
 	return nil
 }

@@ -116,11 +116,9 @@ func (f *envFlags) run(ctx context.Context, s *cli.Streams) (err error) {
 	if err = f.fill(e, local); err != nil {
 		return err
 	}
-	if e.Record != nil {
-		defer func() {
-			err = errors.Join(err, e.Record.Close())
-		}()
-	}
+	defer func() {
+		err = errors.Join(err, e.Record.Close())
+	}()
 	words := fmt.Sprintf(
 		"%d problems (%d refused) over %d products",
 		len(problems.All)-len(e.Refused),
