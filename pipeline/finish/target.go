@@ -124,7 +124,8 @@ const (
 	TableOutcomes   = "outcomes"
 	TableJudgements = "judgements"
 	TableLeaks      = "leaks"
-	// TablePlaces is written only by builds, since only they rank attempts.
+	// TablePlaces is written only by builds, since only they rank attempts. Mixtures and
+	// publications copy it.
 	TablePlaces = "places"
 	// TableDeclared is written only if there are attempts of domains whose outcomes are
 	// declared.

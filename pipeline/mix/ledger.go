@@ -62,6 +62,8 @@ func (w *mixer) writeLedger(dir string, portions []*portion) error {
 		func() error {
 			return copyTable[rows.Leak](l, finish.TableLeaks, nil)
 		},
+		func() error { return copyOptional[rows.Place](l, finish.TablePlaces) },
+		func() error { return copyOptional[rows.Declared](l, finish.TableDeclared) },
 		func() error { return l.writeProvenance(portions) },
 		part.Close,
 	)
@@ -93,6 +95,16 @@ func copyTable[T any](
 		}
 	}
 	return out.Close()
+}
+
+// copyOptional copies a table as copyTable does if a source has it. Without it, nothing is written.
+func copyOptional[T any](l *ledger, name string) error {
+	for _, s := range l.sources {
+		if s.HasTable(name) {
+			return copyTable[T](l, name, nil)
+		}
+	}
+	return nil
 }
 
 const (

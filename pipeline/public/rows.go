@@ -3,13 +3,14 @@ package public
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/corpus/shard"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
@@ -94,6 +95,8 @@ func (w *work) writeTables() error {
 		func() error { return writeTable[rows.Verdict](w, finish.TableVerdicts) },
 		func() error { return writeTable[rows.Outcome](w, finish.TableOutcomes) },
 		func() error { return writeTable[rows.Judgement](w, finish.TableJudgements) },
+		func() error { return writeOptional[rows.Place](w, finish.TablePlaces) },
+		func() error { return writeOptional[rows.Declared](w, finish.TableDeclared) },
 		finish.NewTable[rows.Leak](w.part, finish.TableLeaks).Close, // empty: its rows name protected problems
 	)
 }
@@ -114,11 +117,26 @@ func writeTable[T any](w *work, table string) error {
 	return out.Close()
 }
 
-// isExposed reports whether a row contains a protected request, id or title. It is also true if the
-// row cannot be encoded as JSON.
+// writeOptional writes a table as writeTable does if the source has it.
+func writeOptional[T any](w *work, table string) error {
+	if !w.source.HasTable(table) {
+		return nil
+	}
+	return writeTable[T](w, table)
+}
+
+// isExposed reports whether a value of a row contains a protected request, id or title.
 func (w *work) isExposed(row any) bool {
-	text, err := json.Marshal(row)
-	return err != nil || w.closed.Find(string(text)) != ""
+	columns := shard.ColumnsOf(reflect.TypeOf(row).Elem())
+	columns.Load(row)
+	for _, values := range columns.Values {
+		for _, v := range values {
+			if w.closed.Find(v.String()) != "" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (w *work) about() corpus.Section {
