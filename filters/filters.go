@@ -151,6 +151,11 @@ func Catalogue() []checks.Check {
 	return list
 }
 
+// IsOfDay reports whether the named check is of the agent's day, and not of a single attempt.
+func IsOfDay(check string) bool {
+	return slices.ContainsFunc(Catalogue()[len(attemptChecks):], func(c checks.Check) bool { return c.Name == check })
+}
+
 // addVerdicts runs the checks of a single attempt and sets s.Verdicts, s.Reasons and s.Keep.
 func (f *Filter) addVerdicts(s *arena.Structure, a *evidence.Attempt) {
 	s.Verdicts = make([]arena.Verdict, 0, len(attemptChecks))

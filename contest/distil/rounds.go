@@ -80,7 +80,10 @@ func (r *Round) readEval(dir string) (err error) {
 		s.UID = string(r.UIDs[s.Model])
 	}
 	if len(r.Said) == 0 || string(r.Said) == "null" {
-		r.Rule, r.RuleFrom = ruleAt(r.Committed)
+		r.Rule = ruleAt(r.Committed)
+		if r.Rule != nil {
+			r.RuleFrom = "date"
+		}
 		return nil
 	}
 	r.RuleFrom = "said"

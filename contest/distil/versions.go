@@ -46,17 +46,16 @@ func readVersions() []Version {
 	return versions
 }
 
-// ruleAt returns the rule that was in force at a time in seconds since 1970. from is how the rule
-// is known, always "date". It returns nil and "" for the time 0 and for times before the first
-// version.
-func ruleAt(seconds int64) (r *Rule, from string) {
+// ruleAt returns the rule that was in force at a time in seconds since 1970. It returns nil for the
+// time 0 and for times before the first version.
+func ruleAt(seconds int64) *Rule {
+	var r *Rule
 	for i := range Versions {
 		if seconds >= Versions[i].Since.Unix() {
 			r = &Versions[i].Rule
-			from = "date"
 		}
 	}
-	return r, from
+	return r
 }
 
 // Named returns the rule of the named version.

@@ -173,7 +173,7 @@ func (l *Ledger) undecided(a *Argument) string {
 		measured[f.Name] = f.Value
 	}
 	day := slices.IndexFunc(a.Checks, func(c Check) bool {
-		return c.Fires && strings.HasPrefix(l.Checks[c.Name].Doc, "Over the agent's day")
+		return c.Fires && filters.IsOfDay(c.Name)
 	})
 	dispatches, logged := measured["dispatches"]
 	switch {

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/filters/checks"
 	"github.com/trajectory-arena/arena/filters/evidence"
 	"github.com/trajectory-arena/arena/internal/text"
 )
@@ -92,27 +94,38 @@ func (l *Ledger) filtered(p *printer, a *Argument) {
 	if a.Unknown != "" {
 		p.line("          ", "why unknown: %s", a.Unknown)
 	}
-	for _, reason := range v.Reasons {
-		p.line("          ", "%s: %s", reason, l.Meanings[reason])
-	}
-	for _, c := range a.Checks {
-		if c.Fires && c.Reason != "" {
-			known := l.Checks[c.Name]
-			p.line(
-				"          ",
-				"check %s fires: %s: %s",
-				c.Name,
-				c.Reason,
-				known.Bound(c.Value, c.Limit),
-			)
-		}
-	}
-	if a.Story == nil {
+	l.reasons(p, a)
+	if a.Story == nil || len(a.Story.Odds) == 0 {
 		return
 	}
+	p.line("          ", "log-odds that the model wrote the calls:")
 	for _, o := range a.Story.Odds {
 		p.line(fmt.Sprintf("  %+6.2f  ", o.Odds), "%s: %s", o.Rule, o.Why)
 	}
+}
+
+// reasons prints the meaning of each of the filter's reasons and, beneath it, what its check
+// measured. It leaves out what other lines say: the reason for which a stage dropped the attempt, and
+// what is in the list of log-odds.
+func (l *Ledger) reasons(p *printer, a *Argument) {
+	for _, reason := range a.Verdict.Reasons {
+		if reason != a.Attempt.Reason {
+			p.line("          ", "%s: %s", reason, l.Meanings[reason])
+		}
+		for _, c := range a.Checks {
+			known := l.Checks[c.Name]
+			if c.Fires && c.Reason == reason && !a.isInOdds(&known) {
+				p.line("            ", "check %s: %s", c.Name, known.Bound(c.Value, c.Limit))
+			}
+		}
+	}
+}
+
+// isInOdds reports whether the list of log-odds has what a check measures.
+func (a *Argument) isInOdds(c *checks.Check) bool {
+	return a.Story != nil && slices.ContainsFunc(a.Story.Odds, func(o filters.Term) bool {
+		return strings.HasSuffix(c.Value, o.Why)
+	})
 }
 
 // stripped returns the end of a sentence for attempts with thinking that no model wrote: that rows

@@ -1,0 +1,64 @@
+package attempt_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/corpus/where"
+	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/report/attempt"
+)
+
+// scripted is an attempt that a build dropped as the work of a program.
+func scripted() *where.Line {
+	return &where.Line{
+		Attempt: &rows.Attempt{TraceID: "r/p", Fate: "dropped", Stage: "filter", Reason: "axis_scripted"},
+		Verdict: &rows.Verdict{
+			Axis: "scripted", Reasons: []string{"axis_scripted", "no_inference"},
+			Checks: []rows.CheckVerdict{{Check: "no_inference_v3", Reason: "no_inference", Value: -12}},
+		},
+	}
+}
+
+// TestExplanationGivesEachReasonOnce explains a scripted attempt with and without its trace: what each
+// reason means is said once, and so is what was measured.
+func TestExplanationGivesEachReasonOnce(t *testing.T) {
+	t.Parallel()
+	why := ""
+	for _, c := range filters.Catalogue() {
+		if c.Name == "no_inference_v3" {
+			_, why, _ = strings.Cut(c.Value, ": ")
+		}
+	}
+	for name, story := range map[string]*attempt.Story{
+		"without the trace": nil,
+		"with the trace":    {Odds: []filters.Term{{Rule: "no_inference", Why: why, Odds: -12}}},
+	} {
+		l := attempt.Alone(scripted())
+		a := l.Argue(0)
+		a.Story = story
+		text := strings.Join(strings.Fields(l.Text(a)), " ")
+		for _, said := range []string{"a program, not the model, acted", "The agent made calls, but asked no model", why, "-12"} {
+			if n := strings.Count(text, said); n != 1 || said == "" {
+				t.Errorf("%s, %q is said %d times:\n%s", name, said, n, l.Text(a))
+			}
+		}
+	}
+}
+
+// TestExplanationNamesTheDayThatSpeaksAgainstTheModel explains attempts that are unknown because of a
+// check of the agent's day.
+func TestExplanationNamesTheDayThatSpeaksAgainstTheModel(t *testing.T) {
+	t.Parallel()
+	for _, check := range []string{"mixed_day_v1", "fixed_habit_v4"} {
+		line := scripted()
+		line.Verdict.Axis = "unknown"
+		line.Verdict.Checks = []rows.CheckVerdict{{Check: check, Reason: "mixed_day"}}
+		line.Verdict.Features = []rows.Feature{{Name: "turns", Value: 3}}
+		l := attempt.Alone(line)
+		if got, want := l.Argue(0).Unknown, "its agent's day against it ("+check+")"; !strings.Contains(got, want) {
+			t.Errorf("why unknown: %q, want %q", got, want)
+		}
+	}
+}
