@@ -13,22 +13,47 @@ what the tools told the student, and what it was paid. A reward of null is a mas
 import asyncio
 import json
 import os
+import shutil
 import socket
 import sys
+import tempfile
 import types
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def shown(folder, show):
+    """Holds what a trainer shows of the tools against tools.json, first with definitions that trainers refuse or cut."""
+    with tempfile.TemporaryDirectory() as strange:
+        shutil.copytree(folder, strange, dirs_exist_ok=True)
+        shutil.copy(os.path.join(HERE, "../../corpus/export/testdata/strange_tools.json"), strange + "/tools.json")
+        for at in (strange, folder):
+            with open(os.path.join(at, "tools.json"), encoding="utf-8") as file:
+                tools = json.load(file)
+            entries = [{"class_name": "verl_env.ShopTool", "config": {"type": "native", "name": t["function"]["name"]}} for t in tools]
+            if at == strange:
+                with open(strange + "/verl_tools.yaml", "w", encoding="utf-8") as file:
+                    json.dump({"tools": entries}, file)
+            for name in ("arena_env", "trl_env", "verl_env"):
+                sys.modules.pop(name, None)
+            sys.path.insert(0, at)
+            got = show(at, tools)
+            sys.path.remove(at)
+            assert json.dumps(got) == json.dumps(tools), (got, tools)
+            print(len(tools), "tools are shown as the rows have them")
 
 
 def trl(folder, episodes):
-    from transformers.utils import get_json_schema
+    def show(at, tools):
+        from trl_env import ShopEnv
+
+        from transformers.utils import get_json_schema
+        return [get_json_schema(getattr(ShopEnv(), t["function"]["name"])) for t in tools]
+
+    shown(folder, show)
     from trl_env import ShopEnv
 
-    with open(os.path.join(folder, "tools.json"), encoding="utf-8") as file:
-        tools = json.load(file)
     shop = ShopEnv()
-    for want in tools:
-        got = get_json_schema(getattr(shop, want["function"]["name"]))
-        assert json.dumps(got) == json.dumps(want), (got, want)
-    print(len(tools), "tools are shown by TRL as the rows have them")
     for e in episodes:
         shop.reset(problem_id=e["problem_id"])
         heard = [getattr(shop, tool)(**arguments) for tool, arguments in e["moves"]]
@@ -60,6 +85,12 @@ async def verl_all(folder, episodes):
     rollout.prompt_length, rollout.response_length = 1 << 16, 1 << 20
     rollout.multi_turn.max_tool_response_length = 1 << 20  # 256 by default: what a tool says would be cut
     config = OmegaConf.create({"actor_rollout_ref": {"rollout": rollout}, "data": {}})
+
+    def show(at, tools):
+        loaded = initialize_tools_from_config(os.path.join(at, "verl_tools.yaml"))
+        return [t.tool_schema.model_dump(exclude_unset=True, exclude_none=True) for t in loaded]
+
+    shown(folder, show)
     tools = initialize_tools_from_config(os.path.join(folder, "verl_tools.yaml"))
     loops = OmegaConf.load(os.path.join(folder, "verl_agent.yaml"))
 
@@ -101,8 +132,6 @@ def verifiers(folder, episodes):
 
 
 async def verifiers_all(episodes):
-    import tempfile
-
     from verifiers.v1.graph import MessageNode
     from verifiers.v1.mcp.server import _call_state
     from verifiers.v1.tasksets.nemo_gym import NeMoGymConfig, NeMoGymTaskset
@@ -206,8 +235,7 @@ async def nemo_all(episodes):
 
 if __name__ == "__main__":
     door, export, episodes, results = sys.argv[1:]
-    here = os.path.dirname(os.path.abspath(__file__))
-    sys.path[:0] = [os.path.join(export, "env"), os.path.dirname(here)]
+    sys.path[:0] = [os.path.join(export, "env"), os.path.dirname(HERE)]
     with open(episodes, encoding="utf-8") as file:
         played = list(globals()[door](os.path.join(export, "env"), json.load(file)))
     with open(results, "w", encoding="utf-8") as file:

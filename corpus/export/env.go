@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"encoding/json"
@@ -171,7 +172,8 @@ func appendEnvRow(line []byte, r *row) ([]byte, error) {
 	return append(line, row...), err
 }
 
-// responsesTool converts an OpenAI tool definition into the format of the Responses API.
+// responsesTool converts an OpenAI tool definition into the format of the Responses API, in which
+// a tool without parameters has null.
 func responsesTool(definition string) (json.RawMessage, error) {
 	function := gjson.Get(definition, "function")
 	if !function.IsObject() {
@@ -181,28 +183,27 @@ func responsesTool(definition string) (json.RawMessage, error) {
 		"type":        "function",
 		"name":        function.Get("name").Str,
 		"description": function.Get("description").Str,
-		"parameters":  json.RawMessage(function.Get("parameters").Raw),
+		"parameters":  json.RawMessage(cmp.Or(function.Get("parameters").Raw, "null")),
 		"strict":      false,
 	})
 	return json.RawMessage(b), err
 }
 
-// verlToolConfig returns the YAML file for verl's setting multi_turn.tool_config_path. tools are
-// OpenAI definitions.
+// verlToolConfig returns the YAML file for verl's setting multi_turn.tool_config_path, for tools that are
+// OpenAI definitions. The file names the tools, and the class of each takes its definition from
+// tools.json, since verl refuses some definitions and shows only a part of others.
 func verlToolConfig(tools []string) ([]byte, error) {
 	items := make([]yaml.MapSlice, len(tools))
 	for i, t := range tools {
-		var def yaml.MapSlice
-		if err := yaml.UnmarshalWithOptions([]byte(t), &def, yaml.UseOrderedMap()); err != nil {
-			return nil, fmt.Errorf("read tool definition %d: %w", i, err)
-		}
 		items[i] = yaml.MapSlice{
 			{Key: "class_name", Value: "verl_env.ShopTool"},
 			{
-				Key:   "config",
-				Value: yaml.MapSlice{{Key: "type", Value: "native"}},
+				Key: "config",
+				Value: yaml.MapSlice{
+					{Key: "type", Value: "native"},
+					{Key: "name", Value: gjson.Get(t, "function.name").Str},
+				},
 			},
-			{Key: "tool_schema", Value: def},
 		}
 	}
 	return yaml.Marshal(yaml.MapSlice{{Key: "tools", Value: items}})

@@ -18,6 +18,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/export"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/shard"
@@ -97,7 +98,8 @@ func (r *requested) corpus(t *testing.T) string {
 		ok(t, err)
 		problem := rows.NewRL(&arena.Problem{Query: request, Rewards: []arena.Reward{{Raw: arena.Raw(truth)}}}, f, rows.Tally{Attempts: 2, Successes: 1}, int64(i))
 		ok(t, rl.Add(&problem))
-		asked, answer := []rows.Msg{{Role: "user", Content: request}}, []rows.Msg{{Role: "assistant", Content: request}}
+		asked, _ := rows.SplitCompletion([]chat.Message{{Role: chat.User, Content: request}}, row.Tools)
+		answer := []rows.Msg{{Role: "assistant", Content: request}}
 		ok(t, pref.Add(&rows.Pref{Prompt: asked, Chosen: answer, Rejected: []rows.Msg{{Role: "assistant"}}, Origin: f.Origin}))
 		session := fmt.Sprint("run/p", i)
 		ok(t, kto.Add(&rows.KTO{Prompt: asked, Completion: append(answer, rows.Msg{Role: "user", Content: "[]"}, answer[0]), SessionID: session, Origin: f.Origin}))

@@ -20,3 +20,12 @@ func TestLineSinkNamesTheRowThatFails(t *testing.T) {
 		}
 	}
 }
+
+// TestToolsWithoutParametersAreConverted converts definitions that say nothing but a name.
+func TestToolsWithoutParametersAreConverted(t *testing.T) {
+	t.Parallel()
+	got, err := responsesTool(`{"type":"function","function":{"name":"bare","description":null}}`)
+	if want := `{"description":"","name":"bare","parameters":null,"strict":false,"type":"function"}`; err != nil || string(got) != want {
+		t.Errorf("%s, %v, not %s", got, err, want)
+	}
+}

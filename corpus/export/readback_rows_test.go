@@ -54,6 +54,15 @@ func verlSFT(t testing.TB, path string) []Talk {
 
 // arrow reads an Arrow stream as load_from_disk maps it.
 func arrow(t testing.TB, path string) []Talk {
+	var out []Talk
+	for _, row := range arrowRows(t, path) {
+		out = append(out, texts(t, row))
+	}
+	return out
+}
+
+// arrowRows returns the messages of each row.
+func arrowRows(t testing.TB, path string) [][]rows.Msg {
 	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +73,7 @@ func arrow(t testing.TB, path string) []Talk {
 		t.Fatal(err)
 	}
 	defer r.Release()
-	var out []Talk
+	var out [][]rows.Msg
 	for r.Next() {
 		list := r.RecordBatch().Column(0).(*array.List)
 		msgs := list.ListValues().(*array.Struct)
@@ -75,7 +84,7 @@ func arrow(t testing.TB, path string) []Talk {
 			for k := start; k < end; k++ {
 				row = append(row, rows.Msg{Role: strings.Clone(roles.Value(int(k))), Content: strings.Clone(contents.Value(int(k)))})
 			}
-			out = append(out, texts(t, row))
+			out = append(out, row)
 		}
 	}
 	if err := r.Err(); err != nil {

@@ -1,6 +1,7 @@
 package export_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"math/rand/v2"
 	"os"
@@ -10,11 +11,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/export"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/internal/longtest"
 )
@@ -62,18 +64,28 @@ func upToEach(full Talk) (out []Talk) {
 // toolsIn returns what each row of a file shows of the tools, as text; nil if its profile shows none.
 func toolsIn(t *testing.T, f *corpus.FileEntry, path string) (shown []string) {
 	t.Helper()
+	first := func(ms []rows.Msg) { shown = append(shown, ms[0].Content) }
+	inLines := func(key string) {
+		for _, line := range readLines(t, path) {
+			shown = append(shown, line.Get(key).Raw)
+		}
+	}
 	switch {
 	case f.Profile == corpus.ProfileHFJSON:
 		for _, r := range readRows[rows.SFT](t, path) {
 			shown = append(shown, strings.Join(r.Tools, ","))
 		}
+	case f.Profile == "sft_weighted":
+		for _, r := range readRows[rows.Weighted](t, path) {
+			shown = append(shown, strings.Join(r.Tools, ","))
+		}
 	case f.Profile == "text":
 		for _, r := range readRows[rows.Text](t, path) {
-			shown = append(shown, r.Messages[0].Content)
+			first(r.Messages)
 		}
 	case f.Profile == "verl-sft":
 		for _, r := range readRows[rows.VerlSFT](t, path) {
-			shown = append(shown, r.Messages[0].Content)
+			first(r.Messages)
 		}
 	case f.Profile == "sharegpt":
 		for _, r := range readRows[rows.ShareGPT](t, path) {
@@ -81,18 +93,41 @@ func toolsIn(t *testing.T, f *corpus.FileEntry, path string) (shown []string) {
 		}
 	case f.Profile == "prompts":
 		for _, r := range readRows[rows.Prompts](t, path) {
-			shown = append(shown, r.Prompt[0].Content)
+			first(r.Prompt)
+		}
+	case f.Profile == corpus.ProfileVerlRL:
+		for _, r := range readRows[rows.RL](t, path) {
+			shown = append(shown, r.Tools)
+		}
+	case f.Profile == corpus.ProfilePref:
+		for _, r := range readRows[rows.Pref](t, path) {
+			first(r.Prompt)
+		}
+	case f.Profile == corpus.ProfileKTO:
+		for _, r := range readRows[rows.KTO](t, path) {
+			first(r.Prompt)
+		}
+	case f.Profile == "axes":
+		for _, r := range readRows[rows.Axes](t, path) {
+			first(r.Prompt)
+		}
+	case strings.HasSuffix(f.Path, ".arrow"):
+		for _, messages := range arrowRows(t, path) {
+			first(messages)
 		}
 	case f.Profile == "openai-jsonl":
-		for _, line := range readLines(t, path) {
-			shown = append(shown, line.Get("tools").Raw)
-		}
+		inLines("tools")
+	case f.Path == "atif/train.jsonl":
+		inLines("agent.tool_definitions")
 	case f.Path == "env/train.jsonl":
-		for _, line := range readLines(t, path) {
-			shown = append(shown, line.Get("responses_create_params.tools").Raw)
-		}
+		inLines("responses_create_params.tools")
 	}
 	return shown
+}
+
+// withoutTools says of each profile whose files have no definitions of tools why they have none.
+var withoutTools = map[string]string{
+	"sts": "a session for a viewer, which shows the messages and has no place for definitions",
 }
 
 // TestEveryProfileShowsTheSameTools holds the definitions in the rows of every profile, byte for byte, against those of
@@ -103,6 +138,10 @@ func TestEveryProfileShowsTheSameTools(t *testing.T) {
 	tools := readLines(t, filepath.Join(dir, "env", "tools.json"))[0]
 	if tools.Get("#").Int() != 1 || tools.Get("0").Raw != string(harness().Tools[0]) {
 		t.Fatalf("env/tools.json is %s", tools.Raw)
+	}
+	settings, err := os.ReadFile(filepath.Join(dir, "env", "verl_tools.yaml"))
+	if want := "tools:\n- class_name: verl_env.ShopTool\n  config:\n    type: native\n    name: find\n"; err != nil || string(settings) != want {
+		t.Errorf("env/verl_tools.yaml, %v, has %s", err, settings)
 	}
 	m, err := corpus.ReadManifest(corpus.Disk{}, dir)
 	ok(t, err)
@@ -116,13 +155,80 @@ func TestEveryProfileShowsTheSameTools(t *testing.T) {
 			if !strings.Contains(shown, want) {
 				t.Errorf("%s, row %d shows %.300s", f.Path, i, shown)
 			}
-			seen[f.Config] = true
+			seen[cmp.Or(f.Config, strings.Split(f.Path, "/")[0])] = true
 		}
 	}
-	for _, config := range []string{"hf-json", "sft_turns", "text", "verl-sft", "sharegpt", "prompts", "openai-jsonl", "openai-jsonl-zst", "env"} {
-		if !seen[config] {
-			t.Errorf("no row of %s was read", config)
+	for _, p := range export.All() {
+		if seen[p.Name] == (withoutTools[p.Name] != "") {
+			t.Errorf("%s: tools read: %v, expected none because: %q", p.Name, seen[p.Name], withoutTools[p.Name])
 		}
+	}
+}
+
+// showStrangeTools prints the arguments of the methods of TRL, then what verl shows of each tool. Where verl is not
+// installed, stand-ins do with a definition what its classes do.
+const showStrangeTools = `
+import inspect, json, sys, types
+
+class Stand:
+    def __init__(self, **fields):
+        for name, value in fields.items():
+            setattr(self, name, types.SimpleNamespace(**value) if name == "function" else value)
+
+class Tool:
+    def __init__(self, config, tool_schema):
+        self.config = config
+        self.tool_schema = tool_schema or self.get_openai_tool_schema()
+
+try:
+    import verl.tools.schemas
+except ImportError:
+    for name in ("verl", "verl.experimental", "verl.experimental.agent_loop", "verl.experimental.agent_loop.tool_agent_loop", "verl.tools",
+                 "verl.tools.base_tool", "verl.tools.schemas"):
+        sys.modules[name] = types.ModuleType(name)
+    sys.modules["verl.experimental.agent_loop.tool_agent_loop"].__dict__.update(ToolAgentLoop=object, register=lambda name: lambda loop: loop)
+    sys.modules["verl.tools.base_tool"].BaseTool = Tool
+    sys.modules["verl.tools.schemas"].__dict__.update(OpenAIFunctionToolSchema=Stand, ToolResponse=None)
+sys.path.insert(0, sys.argv[1])
+from trl_env import ShopEnv
+from verl_env import ShopTool
+
+with open(sys.argv[1] + "/tools.json") as file:
+    tools = json.load(file)
+for tool in tools:
+    print(inspect.signature(getattr(ShopEnv, tool["function"]["name"])))
+    shown = ShopTool({"name": tool["function"]["name"]}, None).tool_schema
+    print(json.dumps(shown.model_dump(exclude_unset=True)) == json.dumps(tool), shown.function.parameters)
+`
+
+// TestEnvironmentsTakeAnyDefinition shows definitions as servers of MCP write them, which trainers refuse or cut, by the
+// classes for TRL and verl.
+func TestEnvironmentsTakeAnyDefinition(t *testing.T) {
+	t.Parallel()
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("there is no python3")
+	}
+	env := filepath.Join(exported(t, corpusOf(t, []arena.Dialogue{conversation("{}", `"x"`)}), 1), "env")
+	strange, err := os.ReadFile("testdata/strange_tools.json")
+	ok(t, err)
+	ok(t, os.WriteFile(filepath.Join(env, "tools.json"), strange, 0o600))
+	said, err := exec.CommandContext(t.Context(), python, "-c", showStrangeTools, env).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v", said, err)
+	}
+	const want = `(self)
+True {'type': 'object', 'properties': {}, 'required': []}
+(self)
+True {'type': 'object', 'properties': {}, 'required': []}
+(self, *, any: str, none: Optional[str] = None, text: Optional[str] = None, flag: Optional[bool] = None, page: Optional[int] = 1, ` +
+		`list: Optional[list] = None, either: Optional[float] = None, both: Optional[str] = None)
+True {'type': 'object', 'properties': {'any': {'type': 'string'}, 'none': {'type': 'string'}, 'text': {'type': 'string'}, 'flag': {'type': 'boolean'}, ` +
+		`'page': {'type': 'integer'}, 'list': {'type': 'array'}, 'either': {'type': 'number'}, 'both': {'type': 'string'}, 'of-room': {'type': 'string'}, ` +
+		`'class': {'type': 'string'}}, 'required': ['any']}
+`
+	if diff := gocmp.Diff(want, string(said)); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -189,7 +295,7 @@ func compare(t *testing.T, profile string, want, got []Talk) {
 		return
 	}
 	for i := range want {
-		if diff := cmp.Diff(want[i], got[i]); diff != "" {
+		if diff := gocmp.Diff(want[i], got[i]); diff != "" {
 			t.Errorf("%s, row %d: %.600s", profile, i, diff)
 		}
 	}
@@ -253,14 +359,14 @@ func TestProblemAndPairProfilesRoundTrip(t *testing.T) {
 	shard := func(dir, config string) string {
 		return filepath.Join(dir, "data", config, "train-00000-of-00001.parquet")
 	}
-	if diff := cmp.Diff(readRows[rows.Pref](t, shard(source, "pref")), readRows[rows.Pref](t, shard(out, "pref"))); diff != "" {
+	if diff := gocmp.Diff(readRows[rows.Pref](t, shard(source, "pref")), readRows[rows.Pref](t, shard(out, "pref"))); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(readRows[rows.KTO](t, shard(source, "kto")), readRows[rows.KTO](t, shard(out, "kto"))); diff != "" {
+	if diff := gocmp.Diff(readRows[rows.KTO](t, shard(source, "kto")), readRows[rows.KTO](t, shard(out, "kto"))); diff != "" {
 		t.Error(diff)
 	}
 	problems := readRows[rows.RL](t, shard(source, "rl"))
-	if diff := cmp.Diff(problems, readRows[rows.RL](t, shard(out, "verl-rl"))); diff != "" {
+	if diff := gocmp.Diff(problems, readRows[rows.RL](t, shard(out, "verl-rl"))); diff != "" {
 		t.Error(diff)
 	}
 	for i, p := range readRows[rows.Prompts](t, shard(out, "prompts")) {

@@ -11,6 +11,8 @@ import os
 import urllib.error
 import urllib.request
 
+TYPES = {"string": str, "integer": int, "number": float, "boolean": bool, "array": list, "object": dict}
+
 
 class Masked(Exception):
     """The environment failed: the sample says nothing of the policy."""
@@ -54,3 +56,26 @@ class Episode:
         if declared is not None:
             row["declared"] = declared
         return json.loads(self.post("verify", row))
+
+
+def tools():
+    """The definitions of tools.json, which the rows of the corpus show."""
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "tools.json"), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def arguments(function):
+    """The schema of each argument of a function by name, {} if it says nothing; and the names of those it requires."""
+    parameters = function.get("parameters") or {}
+    properties = parameters.get("properties") or {}
+    return {name: value if isinstance(value, dict) else {} for name, value in properties.items()}, parameters.get("required") or []
+
+
+def type_name(schema):
+    """The type of a value, a key of TYPES. Of a union, such as a type and null, it is the first; string if there is none."""
+    union = schema.get("anyOf") or schema.get("oneOf") or []
+    names = schema.get("type") or [one.get("type") for one in union if isinstance(one, dict)]
+    for name in [names] if isinstance(names, str) else names:
+        if isinstance(name, str) and name in TYPES:
+            return name
+    return "string"

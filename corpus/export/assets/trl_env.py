@@ -21,10 +21,9 @@ import os
 import sys
 from typing import Optional
 
-from arena_env import Episode, Masked
+from arena_env import TYPES, Episode, Masked, arguments, tools, type_name
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TYPES = {"string": str, "integer": int, "number": float, "boolean": bool, "array": list, "object": dict}
 
 
 class ShopEnv:
@@ -61,69 +60,53 @@ class ShopEnv:
             return "Error: the environment failed."
 
 
-def python_type(schema):
-    """The type of a value. Of a union, such as a type and null, it is the first that is not null; str if there is none."""
-    names = schema.get("type") or [one.get("type") for one in schema.get("anyOf", schema.get("oneOf", []))]
-    for name in [names] if isinstance(names, str) else names:
-        if isinstance(name, str) and name in TYPES:
-            return TYPES[name]
-    return str
+def method(definition):
+    """A method that calls a tool, with the signature and the docstring that TRL wants."""
+    function = definition["function"]
+    name, (schemas, required) = function["name"], arguments(function)
 
-
-def method(function):
-    """A method that calls a tool, with the signature and the docstring that TRL makes its schema of."""
-    name, schema = function["name"], function.get("parameters") or {}
-    required = schema.get("required", [])
-
-    def tool(self, **arguments):
-        return self._call(name, arguments)
+    def tool(self, **given):
+        return self._call(name, given)
 
     parameters, lines = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)], []
-    for key, value in sorted(schema.get("properties", {}).items(), key=lambda item: item[0] not in required):
+    for key, value in sorted(schemas.items(), key=lambda item: item[0] not in required):
         if not key.isidentifier() or keyword.iskeyword(key):  # it can be passed, but a signature cannot name it
             continue
-        kind, default = python_type(value), inspect.Parameter.empty
+        kind, default = TYPES[type_name(value)], inspect.Parameter.empty
         if key not in required:
             kind, default = Optional[kind], value.get("default")
         choices = f" (choices: {json.dumps(value['enum'])})" if "enum" in value else ""
-        text = " ".join(value.get("description", key).split()) or key
-        lines.append(f"    {key}: {text}{choices}")
+        described = value.get("description")
+        text = " ".join(described.split()) if isinstance(described, str) else ""
+        lines.append(f"    {key}: {text or key}{choices}")
         tool.__annotations__[key] = kind
         parameters.append(inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind))
     tool.__name__, tool.__signature__ = name, inspect.Signature(parameters)
     tool.__doc__ = (function.get("description") or name) + "\n\nArgs:\n" + "\n".join(lines)
-    tool.definition = function
+    tool.definition = definition
     return tool
 
 
-with open(os.path.join(HERE, "tools.json"), encoding="utf-8") as file:
-    TOOLS = json.load(file)
-for definition in TOOLS:
-    if hasattr(ShopEnv, definition["function"]["name"]):
-        raise ValueError(f"TRL has a method {definition['function']['name']} of its own: rename the tool of the MCP server")
-    setattr(ShopEnv, definition["function"]["name"], method(definition["function"]))
+TOOLS = tools()
+for one in TOOLS:
+    if hasattr(ShopEnv, one["function"]["name"]):
+        raise ValueError(f"TRL has a method {one['function']['name']} of its own: rename the tool of the MCP server")
+    setattr(ShopEnv, one["function"]["name"], method(one))
 
 
-def definitions_as_given(utils):
+def definitions_as_given(derive):
     """Lets transformers show the definitions of tools.json, as they stand, for the methods of ShopEnv.
 
     By itself it derives them from a signature and a docstring, which have no limits and no defaults, and it cuts a
-    description at words such as Returns. utils is the module transformers.utils.chat_template_utils.
+    description at words such as Returns. derive is its function get_json_schema, replaced in each module that has it.
     """
-    derived, read = utils._convert_type_hints_to_json_schema, utils.parse_google_format_docstring
-    described = {}
-    for definition in TOOLS:
-        function = definition["function"]
-        properties = (function.get("parameters") or {}).get("properties", {})
-        told = {key: value.get("description", key) for key, value in properties.items()}
-        described[inspect.getdoc(getattr(ShopEnv, function["name"])).strip()] = (function.get("description"), told, None)
+    def given(function):
+        definition = getattr(function, "definition", None)
+        return copy.deepcopy(definition) if definition in TOOLS else derive(function)
 
-    def parameters(function):
-        given = getattr(function, "definition", {}).get("parameters") or {}
-        return copy.deepcopy(given) if "properties" in given else derived(function)
-
-    utils._convert_type_hints_to_json_schema = parameters
-    utils.parse_google_format_docstring = lambda text: described.get(text) or read(text)
+    for module in list(sys.modules.values()):
+        if getattr(module, "__dict__", {}).get("get_json_schema") is derive:
+            module.get_json_schema = given
 
 
 class KnownTemplate(str):
@@ -147,7 +130,7 @@ try:
 except ImportError:  # an episode needs neither transformers nor TRL
     of_transformers = None
 if of_transformers:
-    definitions_as_given(of_transformers)
+    definitions_as_given(of_transformers.get_json_schema)
 try:
     from trl import chat_template_utils as of_trl
 except ImportError:

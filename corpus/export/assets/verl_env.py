@@ -15,22 +15,44 @@ share in the loss, and counts it as arena_masked. Its reward of 0 stays in the g
 arena_masked where that matters.
 """
 import asyncio
+import copy
 
-from arena_env import Episode, Masked
+from arena_env import Episode, Masked, arguments, tools, type_name
 
 try:
     from verl.experimental.agent_loop.tool_agent_loop import ToolAgentLoop, register
     from verl.tools.base_tool import BaseTool
-    from verl.tools.schemas import ToolResponse
+    from verl.tools.schemas import OpenAIFunctionToolSchema, ToolResponse
 except ImportError:  # without verl the module still loads, so that it can be tested
-    BaseTool, ToolAgentLoop, ToolResponse = object, object, None
+    BaseTool, ToolAgentLoop, OpenAIFunctionToolSchema, ToolResponse = object, object, object, None
 
     def register(name):
         return lambda loop: loop
 
 
+TOOLS = {tool["function"]["name"]: tool for tool in tools()}
+
+
+class Definition(OpenAIFunctionToolSchema):
+    """A definition of tools.json, shown as it stands.
+
+    By itself verl shows of an argument its type, description and choices alone, without limits and defaults, and refuses
+    an argument without a type. verl's own fields are still there, for its parsers of calls.
+    """
+
+    def model_dump(self, **kwargs):
+        return copy.deepcopy(TOOLS[self.function.name])
+
+
 class ShopTool(BaseTool):
     """One tool. verl creates and releases it around every call, so the episode is on agent_data."""
+
+    def get_openai_tool_schema(self):
+        function = TOOLS[self.config["name"]]["function"]
+        schemas, required = arguments(function)
+        types = {name: {"type": type_name(schema)} for name, schema in schemas.items()}
+        parameters = {"type": "object", "properties": types, "required": required}
+        return Definition(type="function", function={"name": function["name"], "description": "", "parameters": parameters})
 
     async def execute(self, instance_id, parameters, agent_data=None, **kwargs):
         state = agent_data.extra_fields
