@@ -2,11 +2,13 @@
 
     check_paste.py ARENA WORK TRAINER=VENV… [--only WORD] [--seconds N] [--prepare]
 
-TRAINER is the first word of a block's heading in lower case (trl, axolotl, llama-factory, verl), VENV the folder of an
-environment; several of one trainer stand for its versions. Each block is written to a file in the folder where a user
-has it, and run there by a fresh shell. The corpus holds the short attempts of testdata/day. The model's name is
-replaced by a small local model, and nothing else. One line a block and version: ok; runs, where it was still training at
-the end of its time; GPU, where it needs one; or FAIL. Exit 1 where one failed.
+TRAINER is the first word of a block's heading in lower case (trl, axolotl, llama-factory, ms-swift, verl), VENV the
+folder of an environment; several of one trainer stand for its versions. A block of Python without such a heading loads
+rows: its TRAINER is the library that it imports, datasets or polars, and datasets where it needs none. Each block is
+written to a file in the folder where a user has it, and run there by a fresh shell. The corpus holds the short attempts of
+testdata/day. The model's name is replaced by a small local model, and nothing else. One line a block and version: ok;
+runs, where it was still training at the end of its time; not run, where it needs a GPU or vLLM, with what stopped it; or
+FAIL. Exit 1 where one failed.
 """
 import argparse
 import json
@@ -23,10 +25,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = "Qwen/Qwen3-0.6B"
 BLOCK = re.compile(r"\n([^\n]+), config `([^`]+)`:\n\n```(\w+)\n(.*?)```", re.S)
-# What a trainer says where it ran as far as it can without a GPU.
-NEEDS_GPU = re.compile(
-    r"no NVIDIA driver|No CUDA GPUs|only supported with GPUs|no GPUs found|Total available GPUs 0|not compiled with CUDA|device_type=cuda"
-    r"|No module named 'vllm'|No module named 'flash_attn'|vllm version None not supported and SGLang also not Found", re.I)
+LOADER = re.compile(r"(?<!:)\n\n```python\n(.*?)```", re.S)
+LIBRARY = re.compile(r"^(?:import|from) (datasets|polars)\b", re.M)
+# What a trainer says where it ran as far as it can without what is named.
+NEEDS = {
+    "vLLM": re.compile(r"No module named 'vllm'|vllm version None not supported and SGLang also not Found"),
+    "a GPU": re.compile(
+        r"no NVIDIA driver|No CUDA GPUs|only supported with GPUs|no GPUs found|Total available GPUs 0|not compiled with CUDA|device_type=cuda"
+        r"|No module named 'flash_attn'", re.I),
+}
 STEPS = re.compile(r"\b[1-9]\d*/\d+ \[")  # of a progress bar
 
 
@@ -105,7 +112,7 @@ class Run:
         self.arena, self.only, self.seconds = Path(a.arena).resolve(), re.compile(a.only), a.seconds
         self.venvs = [(name, Path(at).resolve()) for name, at in (v.split("=", 1) for v in a.venvs)]
         self.corpus, self.export, self.model = self.work / "corpus", self.work / "export", self.work / "model"
-        self.counts = {"ok": 0, "runs": 0, "GPU": 0, "FAIL": 0}
+        self.counts = {"ok": 0, "runs": 0, "not run": 0, "FAIL": 0}
 
     def prepare(self) -> None:
         shutil.rmtree(self.work, ignore_errors=True)
@@ -115,10 +122,13 @@ class Run:
         model(next(at for name, at in self.venvs if name == "trl") / "bin/python", self.export, self.model)
 
     def text(self, source: str, folder: Path, text: str, env: str) -> None:
-        for heading, config, language, block in BLOCK.findall(text):
-            trainer = heading.split()[0].lower()
+        blocks = [(f"{heading}, {config}", heading.split()[0].lower(), language, block) for heading, config, language, block in BLOCK.findall(text)]
+        for block in LOADER.findall(text):
+            library = LIBRARY.search(block)
+            blocks.append(("loads: " + block.splitlines()[0].lstrip("# ")[:60], library[1] if library else "datasets", "python", block))
+        for title, trainer, language, block in blocks:
             for name, venv in self.venvs:
-                what = f"{source}: {heading}, {config}, {venv.name}"
+                what = f"{source}: {title}, {venv.name}"
                 if name == trainer and self.only.search(what):
                     self.block(what, folder, command(trainer, language, f"paste.{ {'python': 'py', 'bash': 'sh'}.get(language, language) }"), block, venv, env)
 
@@ -130,9 +140,11 @@ class Run:
         log, start = self.work / "log", time.time()
         code = sh(typed, at, f"{venv}/bin:/usr/local/bin:/usr/bin:/bin", log, self.seconds, ARENA_ENV=env)
         said = log.read_text(errors="replace")
-        verdict = "ok" if code == 0 else "GPU" if NEEDS_GPU.search(said) else "runs" if code == 124 and STEPS.search(said) else "FAIL"
+        needed = next((what for what, sign in NEEDS.items() if sign.search(said)), "")
+        verdict = "ok" if code == 0 else "not run" if needed else "runs" if code == 124 and STEPS.search(said) else "FAIL"
         self.counts[verdict] += 1
-        print(f"{verdict:4} {what} ({time.time() - start:.0f} s)" + ("" if code == 0 else f": exit {code}, {last(log)}"), flush=True)
+        why = f": needs {needed}" * bool(needed) + f": exit {code}, {last(log)}"
+        print(f"{verdict:7} {what} ({time.time() - start:.0f} s)" + ("" if code == 0 else why), flush=True)
         if verdict == "FAIL":
             (self.work / ("failed-" + re.sub(r"\W+", "-", what) + ".log")).write_text(said)
 
