@@ -43,7 +43,8 @@ func NewDedup(s *cli.Streams) *cobra.Command {
 			return f.run(c.Context(), s, names)
 		})
 	cli.Out(c, &f.out)
-	c.Flags().StringVar(&f.field, "field", "", "column to compare, as a path (a.b.0); default: the whole text of the row")
+	flags := c.Flags()
+	flags.StringVar(&f.field, "field", "", "column to compare, as a path (a.b.0); default: the whole text of the row")
 	cli.Choice(
 		c,
 		&f.profile,
@@ -52,12 +53,12 @@ func NewDedup(s *cli.Streams) *cobra.Command {
 		"long (documents), short (requests) or auto (by length)",
 	)
 	cli.Share(c, &f.threshold, "threshold", "Jaccard similarity from which texts are near-duplicates")
-	c.Flags().IntVar(&f.cap, "bucket-cap", minhash.Long().BucketCap, "maximum size of a bucket whose texts are all compared with each other")
+	flags.IntVar(&f.cap, "bucket-cap", minhash.Long().BucketCap, "maximum size of a bucket whose texts are all compared with each other")
 	cli.Files(c, &f.strip, "strip", "file with boilerplate that is ignored (system prompt, tools); may be repeated")
 	cli.Jobs(c, &f.workers, "workers")
 	f.records.Register(c)
-	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error")
-	c.Flags().StringVar(&f.index, "index", "", "file of signatures of earlier runs, which are compared and added to")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error")
+	flags.StringVar(&f.index, "index", "", "file of signatures of earlier runs, which are compared and added to")
 	cli.ReadsFiles(c)
 	cli.Replaces(c, "index")
 	return c

@@ -47,20 +47,21 @@ func NewJudge(s *cli.Streams) *cobra.Command {
 		func(c *cobra.Command, days []string) error {
 			return f.run(c, s, days)
 		})
-	c.Flags().StringVar(
+	flags := c.Flags()
+	flags.StringVar(
 		&f.choice.Name,
 		"judge",
 		"gates",
 		"the judge: "+strings.Join(judges.Names(), " or "),
 	)
 	f.Register(c, 0, fmt.Sprintf("attempts judged at once (default: cores for gates, %d for llm)", attemptsAtOnce))
-	c.Flags().BoolVarP(&f.Noisy.Quiet, "quiet", "q", false, "nothing on standard error")
-	c.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "print how many requests, tokens and dollars judging would cost")
-	c.Flags().IntVar(&f.probe, "probe", 0, "test the judge itself on this many attempts instead: one line per probe")
-	c.Flags().StringVar(&f.explain, "explain", "", "explain one grade: the result of each gate, with the passages; the ID is RUN/PROBLEM")
+	flags.BoolVarP(&f.Noisy.Quiet, "quiet", "q", false, "nothing on standard error")
+	flags.BoolVarP(&f.dryRun, "dry-run", "n", false, "print how many requests, tokens and dollars judging would cost")
+	flags.IntVar(&f.probe, "probe", 0, "test the judge itself on this many attempts instead: one line per probe")
+	flags.StringVar(&f.explain, "explain", "", "explain one grade: the result of each gate, with the passages; the ID is RUN/PROBLEM")
 	cli.File(c, &f.labels, "labels", "with --explain: labels or judge lines; where they differ is told")
-	c.Flags().BoolVar(&f.steps, "steps", false, "grade each step instead: by its contribution to the final answer, or by --judge llm")
-	c.Flags().StringVar(&f.domain, "domain", "", "domain of all attempts: a name of arena list domains, or a file (default: recognised for each attempt)")
+	flags.BoolVar(&f.steps, "steps", false, "grade each step instead: by its contribution to the final answer, or by --judge llm")
+	flags.StringVar(&f.domain, "domain", "", "domain of all attempts: a name of arena list domains, or a file (default: recognised for each attempt)")
 	f.choice.LLM.Settings.Flags(c)
 	f.choice.LLM.Add(c)
 	return c

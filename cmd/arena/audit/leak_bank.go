@@ -24,13 +24,14 @@ type bankFlags struct {
 }
 
 func (f *bankFlags) register(c *cobra.Command, moves bool) {
-	c.Flags().StringVar(&f.state, "state", "protected.json", "the bank's state file")
+	flags := c.Flags()
+	flags.StringVar(&f.state, "state", "protected.json", "the bank's state file")
 	if !moves {
 		cli.Reads(c, "state")
 		return
 	}
-	c.Flags().StringVar(&f.date, "date", "", "day of the move, such as 2026-01-31")
-	c.Flags().StringVar(&f.rotatedBy, "by", "", "who moves the problems")
+	flags.StringVar(&f.date, "date", "", "day of the move, such as 2026-01-31")
+	flags.StringVar(&f.rotatedBy, "by", "", "who moves the problems")
 	cli.Replaces(c, "state")
 }
 

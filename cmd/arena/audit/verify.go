@@ -35,10 +35,11 @@ func NewVerify(s *cli.Streams) *cobra.Command {
 			}
 			return verifyWhole(c.Context(), s, args[0], heldOut, quiet)
 		})
-	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "no output if everything is right")
-	c.Flags().BoolVar(&public, "public", false, "search every file of a folder, compressed ones and Parquet too, for what --held-out protects")
+	flags := c.Flags()
+	flags.BoolVarP(&quiet, "quiet", "q", false, "no output if everything is right")
+	flags.BoolVar(&public, "public", false, "search every file of a folder, compressed ones and Parquet too, for what --held-out protects")
 	cli.Files(c, &heldOut, "held-out", "further problems, beside those of bank.json, that may not be trained on: a file, or a corpus (the problems that its bank.json protects); may be repeated")
-	c.Flags().BoolVar(&sentences, "claims", false, "check a file of sentences with numbers against their sources")
+	flags.BoolVar(&sentences, "claims", false, "check a file of sentences with numbers against their sources")
 	cli.ReadsFiles(c)
 	return c
 }

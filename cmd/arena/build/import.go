@@ -38,12 +38,13 @@ func NewImport(s *cli.Streams) *cobra.Command {
 	f.target.Replacing(c)
 	f.reading.Register(c)
 	cli.Files(c, &f.HeldOut, "held-out", "problems that no row may ask for: a file, a suite, a folder of banks, or a corpus (the problems that its bank.json protects); may be repeated")
-	c.Flags().BoolVar(&f.unguarded, "unguarded", false, "write a corpus although no problems are held out; its card says so")
-	c.Flags().StringVar(&f.where, "where", "", "only attempts that satisfy this expression, such as 'reward >= 1'")
-	c.Flags().StringVar(&f.domain, "domain", "", "domain of all attempts: a name of arena list domains, or a file (default: recognised for each attempt)")
-	c.Flags().BoolVar(&f.asIs, "as-is", false, "leave secrets, addresses and card numbers in the texts")
+	flags := c.Flags()
+	flags.BoolVar(&f.unguarded, "unguarded", false, "write a corpus although no problems are held out; its card says so")
+	flags.StringVar(&f.where, "where", "", "only attempts that satisfy this expression, such as 'reward >= 1'")
+	flags.StringVar(&f.domain, "domain", "", "domain of all attempts: a name of arena list domains, or a file (default: recognised for each attempt)")
+	flags.BoolVar(&f.asIs, "as-is", false, "leave secrets, addresses and card numbers in the texts")
 	cli.Jobs(c, &f.Workers, "records worked on at once")
-	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no counts")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no counts")
 	cli.ReadsDays(c)
 	return c
 }

@@ -33,11 +33,12 @@ func NewPublish(s *cli.Streams) *cobra.Command {
 			return f.run(c.Context(), s, args[0])
 		})
 	f.target.Replacing(c)
-	c.Flags().StringVar(&f.destination, "to", "", "upload it there: hf://owner/name, s3://bucket/folder or another bucket")
-	c.Flags().BoolVar(&f.WithEval, "with-eval", false, "publish the eval split too: whoever has it can train on the problems on which students are evaluated")
+	flags := c.Flags()
+	flags.StringVar(&f.destination, "to", "", "upload it there: hf://owner/name, s3://bucket/folder or another bucket")
+	flags.BoolVar(&f.WithEval, "with-eval", false, "publish the eval split too: whoever has it can train on the problems on which students are evaluated")
 	cli.Files(c, &f.HeldOut, "held-out", "further problems, beside those of the corpus's bank, that may not occur in it; may be repeated")
-	c.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "print what would be published; write and upload nothing")
-	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no counts")
+	flags.BoolVarP(&f.dryRun, "dry-run", "n", false, "print what would be published; write and upload nothing")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no counts")
 	cli.ReadsFiles(c)
 	return c
 }

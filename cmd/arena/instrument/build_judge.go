@@ -41,15 +41,16 @@ func (j *JudgeChoice) Flags(c *cobra.Command) {
 }
 
 func (j *JudgeChoice) choose(c *cobra.Command) {
-	c.Flags().StringVar(
+	flags := c.Flags()
+	flags.StringVar(
 		&j.Name,
 		"judge",
 		"gates",
 		"the judge: "+strings.Join(judges.Names(), " or ")+" (judge first with arena judge, which asks for many at once; build then reads its ledger)",
 	)
-	c.Flags().StringVar(&j.Steps, "step-judge", offlineSteps, "judge of steps: steps (the offline rule) or llm (a model, asked about attempts that may become rows; implies --steps)")
+	flags.StringVar(&j.Steps, "step-judge", offlineSteps, "judge of steps: steps (the offline rule) or llm (a model, asked about attempts that may become rows; implies --steps)")
 	cli.File(c, &j.LLM.Settings.File, "judge-config", "YAML file with the panel of models, and whatever else docs/judges-llm.md lists")
-	c.Flags().StringArrayVar(&j.LLM.Settings.Sets, "judge-set", nil, "one key of the judge's configuration, such as votes=3; may be repeated")
+	flags.StringArrayVar(&j.LLM.Settings.Sets, "judge-set", nil, "one key of the judge's configuration, such as votes=3; may be repeated")
 	cli.File(c, &j.agreement, "judge-agreement", "what arena agreement --json printed of this judge, for the dataset card")
 	cli.File(c, &j.probes, "judge-probes", "what arena judge --probe printed of this judge, for the dataset card (default for gates: probes on attempts of this build)")
 }
