@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"github.com/trajectory-arena/arena/internal/asjson"
 )
 
 // SchemaVersion is the version of the types of package rows, which every manifest records. A
@@ -158,8 +160,7 @@ func ReadManifest(fsys FS, dir string) (*Manifest, error) {
 // EncodeReport returns a report as indented JSON, without the escapes that only HTML needs.
 func EncodeReport(v any) ([]byte, error) {
 	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
+	e := asjson.NewEncoder(&b)
 	e.SetIndent("", " ")
 	if err := e.Encode(v); err != nil {
 		return nil, fmt.Errorf("encode report: %w", err)

@@ -86,26 +86,8 @@ func ReadOutput(output gjson.Result) ([]Reply, error) {
 		case "message":
 			r.Text += model.JoinText(item.Get("content"))
 		case "function_call":
-			r.Calls = append(r.Calls, readCall(item))
+			r.Calls = append(r.Calls, model.NewCall(item.Get("call_id").String(), item))
 		}
 	}
 	return replies, nil
-}
-
-// readCall converts an item of type function_call to a call. Its arguments may be a JSON string or
-// an object.
-func readCall(item gjson.Result) model.Call {
-	arguments := item.Get("arguments")
-	text := arguments.Raw
-	if arguments.Type == gjson.String {
-		text = arguments.Str
-	}
-	return model.Call{
-		ID:   item.Get("call_id").String(),
-		Type: "function",
-		Function: model.Function{
-			Name:      item.Get("name").String(),
-			Arguments: text,
-		},
-	}
 }

@@ -253,7 +253,7 @@ func (p *plan) addInput(in *groupedInput, files int) {
 			p.addAttempt(e)
 		}
 		isUnmeasured := e.traits.Value().judged == arena.JudgeNotMeasured
-		if isUnmeasured && reaches(&in.decisions[n], stageJudge) {
+		if isUnmeasured && reachesJudge(&in.decisions[n]) {
 			p.NotMeasured++
 		}
 	}
@@ -273,10 +273,10 @@ func (p *plan) addInput(in *groupedInput, files int) {
 	p.Records = append(p.Records, records)
 }
 
-// reaches reports whether a record reached a stage, such as the guard, because no earlier stage
-// dropped the record.
-func reaches(d *choose.Decision, stage string) bool {
-	return d.IsKept() || slices.Index(stages, d.Stage) >= slices.Index(stages, stage)
+// reachesJudge reports whether a record reached the judge, because no earlier stage dropped the
+// record.
+func reachesJudge(d *choose.Decision) bool {
+	return d.IsKept() || slices.Index(stages, d.Stage) >= slices.Index(stages, stageJudge)
 }
 
 // addAttempt adds an attempt to the counts of its domain (kind of task) and of the judges' answers.

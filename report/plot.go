@@ -70,7 +70,7 @@ func drawBars(b *figures.Bars) []byte {
 	}
 
 	for count := 0.0; count <= limit; count += step {
-		s.line(plotLeft, y(count), plotRight, y(count), grid)
+		s.line(y(count), grid)
 		s.text(
 			plotLeft-6,
 			y(count)+4,
@@ -81,7 +81,7 @@ func drawBars(b *figures.Bars) []byte {
 		)
 	}
 	s.bars(b, y)
-	s.line(plotLeft, plotBottom, plotRight, plotBottom, axis)
+	s.line(plotBottom, axis)
 	s.text(
 		(plotLeft+plotRight)/2,
 		chartHeight-10,
@@ -207,14 +207,14 @@ func (s *svg) rect(x, y, width, height float64, color string) {
 	)
 }
 
-func (s *svg) line(x1, y1, x2, y2 float64, color string) {
+// line adds a horizontal line over the whole width of the plot, at the height y.
+func (s *svg) line(y float64, color string) {
 	fmt.Fprintf(
 		s,
-		`<line x1="%s" y1="%s" x2="%s" y2="%s" stroke="%s"/>`+"\n",
-		coordinate(x1),
-		coordinate(y1),
-		coordinate(x2),
-		coordinate(y2),
+		`<line x1="%d" y1="%s" x2="%d" y2="%[2]s" stroke="%[4]s"/>`+"\n",
+		plotLeft,
+		coordinate(y),
+		plotRight,
 		color,
 	)
 }

@@ -111,7 +111,7 @@ func compareSearch(t *testing.T, c *Catalog, want searchCase) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := string(python.AppendCompact(nil, v)) + "\n"; got != *want.Body {
+	if got := string(python.Compact(v)) + "\n"; got != *want.Body {
 		t.Errorf("%s %s: body\n%s\nwant\n%s", want.ID, want.Kind, got, *want.Body)
 	}
 }

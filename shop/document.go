@@ -76,15 +76,15 @@ func readDocument(line []byte) document {
 	for _, v := range doc.Get("service").ForEach {
 		d.flags |= serviceBits[v.String()]
 	}
-	options := distinctValues(doc.Get("sku_options"), 2)
-	attributes := distinctValues(doc.Get("attributes"), 2)
+	options := distinctValues(doc.Get("sku_options"))
+	attributes := distinctValues(doc.Get("attributes"))
 	d.contents = doc.Get("title").String() + "\n" + options + "\n" + attributes
 	return d
 }
 
 // distinctValues returns the distinct values in v as text, joined by spaces and without keys. An
-// object or array nested deeper than depth levels is one value, its JSON text.
-func distinctValues(v gjson.Result, depth int) string {
+// object or array nested deeper than two levels is one value, its JSON text.
+func distinctValues(v gjson.Result) string {
 	seen := map[string]bool{}
 	var b strings.Builder
 	var walk func(gjson.Result, int)
@@ -103,7 +103,7 @@ func distinctValues(v gjson.Result, depth int) string {
 			b.WriteString(s)
 		}
 	}
-	walk(v, depth)
+	walk(v, 2)
 	return b.String()
 }
 

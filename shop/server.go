@@ -130,7 +130,7 @@ func Handler(l Local) http.Handler {
 			writeError(w, status)
 			return
 		}
-		write(w, status, "application/json", append(python.AppendCompact(nil, v), '\n'))
+		write(w, status, "application/json", append(python.Compact(v), '\n'))
 	})
 }
 

@@ -2,7 +2,6 @@ package traces
 
 import (
 	"archive/zip"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/columns"
 	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/traces/formats"
@@ -93,13 +93,7 @@ func withoutNulls(row string) []byte {
 	if err := d.Decode(&v); err != nil {
 		return []byte(row)
 	}
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(dropNulls(v)); err != nil {
-		return []byte(row)
-	}
-	return bytes.TrimRight(out.Bytes(), "\n")
+	return asjson.Plain(dropNulls(v))
 }
 
 func dropNulls(v any) any {

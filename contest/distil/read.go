@@ -43,7 +43,6 @@ type Student struct {
 
 // Eval is one result file of the validator.
 type Eval struct {
-	Teacher string
 	// Vocabulary is the size of the teacher's vocabulary, 0 if the file does not have it.
 	Vocabulary int
 	// Students are sorted by the order of their runs, the king first.
@@ -85,7 +84,6 @@ func parseEval(content string) (*Eval, error) {
 		return nil, fmt.Errorf("no students: a result file has {students: {model: {kl_per_prompt: […]}}}")
 	}
 	e := &Eval{
-		Teacher:    text(v, "teacher"),
 		Vocabulary: int(number(v, "vocab_size", 0)),
 	}
 	for _, item := range students.Dict {

@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 
 	"github.com/tidwall/gjson"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/trajectory-arena/arena/contest/kl"
 	"github.com/trajectory-arena/arena/internal/journal"
@@ -217,17 +216,4 @@ func parsePosition(v gjson.Result, token, k int) (top []kl.Token, own *float64) 
 		return cmp.Or(cmp.Compare(ranks[a.ID], ranks[b.ID]), cmp.Compare(a.ID, b.ID))
 	})
 	return top[:min(k, len(top))], own
-}
-
-// each calls f for the numbers from 0 to n-1, with up to config.Concurrency calls at a time, and
-// returns the first error.
-func (a *asker) each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(a.config.Concurrency)
-	for i := range n {
-		group.Go(func() error {
-			return f(ctx, i)
-		})
-	}
-	return group.Wait()
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/trajectory-arena/arena/internal/inorder"
 	"github.com/trajectory-arena/arena/internal/jsonl"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
@@ -67,7 +68,7 @@ type row struct {
 // are left out; the second result is their number.
 func (a *asker) continueAll(ctx context.Context, texts []string) ([]row, int, error) {
 	rows := make([]row, len(texts))
-	err := a.each(ctx, len(texts), func(ctx context.Context, i int) error {
+	err := inorder.Each(ctx, a.config.Concurrency, len(texts), func(ctx context.Context, i int) error {
 		got, err := a.ask(ctx, &a.config.Teacher, completion{
 			Prompt:    texts[i],
 			MaxTokens: a.config.MaxTokens,
@@ -102,7 +103,7 @@ func (a *asker) score(ctx context.Context, m *Model, r *row) (*answer, error) {
 // scoreAll reads the probabilities of the next token from the server of each model, at all positions
 // of each row (a prompt with the teacher's continuation), and records the answers in the journal.
 func (a *asker) scoreAll(ctx context.Context, models []*Model, rows []row) error {
-	return a.each(ctx, len(models)*len(rows), func(ctx context.Context, i int) error {
+	return inorder.Each(ctx, a.config.Concurrency, len(models)*len(rows), func(ctx context.Context, i int) error {
 		_, err := a.score(ctx, models[i/len(rows)], &rows[i%len(rows)])
 		return err
 	})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/trajectory-arena/arena/contest/evolai"
 	"github.com/trajectory-arena/arena/internal/atomicfile"
+	"github.com/trajectory-arena/arena/internal/inorder"
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
@@ -154,7 +155,7 @@ const (
 func (a *asker) thinking(ctx context.Context, m *Model, rows []row) (with, without float64, err error) {
 	thought := make([]float64, len(rows))
 	empty := make([]float64, len(rows))
-	err = a.each(ctx, len(rows), func(ctx context.Context, i int) error {
+	err = inorder.Each(ctx, a.config.Concurrency, len(rows), func(ctx context.Context, i int) error {
 		got, rowErr := a.ask(ctx, m, completion{
 			Prompt:    rows[i].text + thinkOpen,
 			MaxTokens: a.config.ThinkTokens,
@@ -214,7 +215,7 @@ func (a *asker) solve(ctx context.Context, m *Model) (float64, error) {
 		quests = append(quests, evolai.Quests(a.config.BlockHash, sample, questsEach)...)
 	}
 	solved := make([]float64, len(quests))
-	err := a.each(ctx, len(quests), func(ctx context.Context, i int) error {
+	err := inorder.Each(ctx, a.config.Concurrency, len(quests), func(ctx context.Context, i int) error {
 		got, err := a.ask(ctx, m, completion{
 			Prompt:    "What is " + quests[i].Expression + "? Answer with the whole number only.\nAnswer:",
 			MaxTokens: questTokens,

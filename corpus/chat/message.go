@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/cursor"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
@@ -199,9 +200,7 @@ func decodeFunction(c *cursor.Cursor) (f Function) {
 // Marshal returns the JSON of a value without the escapes that only HTML needs.
 func Marshal(v any) (string, error) {
 	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
+	err := asjson.NewEncoder(&b).Encode(v)
 	return strings.TrimSuffix(b.String(), "\n"), err
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena/environment"
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -374,9 +375,8 @@ func writeError(w http.ResponseWriter, status int, err error) {
 
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // the row of a request is returned unchanged
-	if err := e.Encode(v); err != nil {
+	// The row of a request is returned unchanged, with <, > and & unescaped.
+	if err := asjson.NewEncoder(&b).Encode(v); err != nil {
 		status = http.StatusInternalServerError
 		b.Reset()
 		b.WriteString(`{"error":"the answer cannot be written"}`)

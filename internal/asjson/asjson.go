@@ -5,6 +5,7 @@ package asjson
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 )
 
 // Bytes returns v as JSON on one line.
@@ -13,10 +14,16 @@ func Bytes(v any) []byte { return must(json.Marshal(v)) }
 // Plain returns v as JSON on one line, with <, > and & unescaped.
 func Plain(v any) []byte {
 	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
+	err := NewEncoder(&b).Encode(v)
 	return bytes.TrimSuffix(must(b.Bytes(), err), []byte("\n"))
+}
+
+// NewEncoder returns an encoder that writes each value to w as a line of JSON, with <, > and &
+// unescaped. It takes values of all types.
+func NewEncoder(w io.Writer) *json.Encoder {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e
 }
 
 // Indented returns v as indented JSON on several lines.

@@ -29,7 +29,7 @@ func Digest(text string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrNot, err)
 	}
-	return digest.SHA256(python.AppendCanonical(nil, v)), nil
+	return digest.SHA256(python.Canonical(v)), nil
 }
 
 // Form returns a key that is equal for JSON texts that differ only in white space, escapes and

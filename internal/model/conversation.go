@@ -135,8 +135,8 @@ func (t *Template) WithoutLimit(c Conversation, seed int64) Body {
 }
 
 // SingleToken returns the request with a limit of one token for the reply.
-func (t *Template) SingleToken(c Conversation, seed int64) Body {
-	return t.request(c, t.limitOf(1), seed)
+func (t *Template) SingleToken(c Conversation) Body {
+	return t.request(c, t.limitOf(1), 0)
 }
 
 // The names of the field that limits the tokens of a reply: the usual one, and the one for newer

@@ -175,24 +175,24 @@ const MaxCalls = 256
 func calls(message gjson.Result) (calls []Call) {
 	list := message.Get("tool_calls")
 	if list.IsObject() { // a single call, without its list
-		return []Call{newCall(list.Get("id").String(), list.Get("function"))}
+		return []Call{NewCall(list.Get("id").String(), list.Get("function"))}
 	}
 	if list.IsArray() {
 		list.ForEach(func(_, c gjson.Result) bool {
-			calls = append(calls, newCall(c.Get("id").String(), c.Get("function")))
+			calls = append(calls, NewCall(c.Get("id").String(), c.Get("function")))
 			return len(calls) <= MaxCalls
 		})
 	}
 	if single := message.Get("function_call"); len(calls) == 0 && single.IsObject() {
-		calls = []Call{newCall("", single)}
+		calls = []Call{NewCall("", single)}
 	}
 	return calls
 }
 
-// newCall returns the tool call with this id that function, a JSON object with the tool's name and
+// NewCall returns the tool call with this id that function, a JSON object with the tool's name and
 // the arguments, describes. The arguments may be a JSON string, as the format requires, or an
 // object, as some servers send.
-func newCall(id string, function gjson.Result) Call {
+func NewCall(id string, function gjson.Result) Call {
 	arguments := function.Get("arguments")
 	text := arguments.Raw
 	if arguments.Type == gjson.String {

@@ -22,16 +22,16 @@ func Dumps(v Value) string { return string(AppendDumps(nil, v)) }
 // AppendDumps appends Python's json.dumps(v) to b.
 func AppendDumps(b []byte, v Value) []byte { return spaced.append(b, v) }
 
-// AppendCompact appends v to b as Flask's jsonify writes it: without blanks, with sorted keys,
-// and in ASCII only.
-func AppendCompact(b []byte, v Value) []byte { return compact.append(b, v) }
+// Compact returns v as Flask's jsonify writes it: without blanks, with sorted keys, and in ASCII
+// only.
+func Compact(v Value) []byte { return compact.append(nil, v) }
 
 // AppendTight appends v to b as JSON without blanks, with keys in their order, and in ASCII
 // only.
 func AppendTight(b []byte, v Value) []byte { return tight.append(b, v) }
 
-// AppendCanonical appends v to b as JSON without blanks, with sorted keys, and in UTF-8.
-func AppendCanonical(b []byte, v Value) []byte { return canonical.append(b, v) }
+// Canonical returns v as JSON without blanks, with sorted keys, and in UTF-8.
+func Canonical(v Value) []byte { return canonical.append(nil, v) }
 
 type form struct {
 	words        words

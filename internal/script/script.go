@@ -5,7 +5,6 @@ package script
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -14,6 +13,8 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena/internal/asjson"
 )
 
 // Act is what the server does on one turn.
@@ -166,9 +167,7 @@ func (s *Server) reply(a Act) []byte {
 		message["content"] = strings.TrimSpace(a.Content + "\n" + textCalls(s.Dialect, a.Calls))
 	}
 	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(map[string]any{
+	if err := asjson.NewEncoder(&b).Encode(map[string]any{
 		"id": "c", "object": "chat.completion", "model": "script",
 		"choices": []any{map[string]any{"index": 0, "finish_reason": finish, "message": message}},
 		"usage": map[string]any{

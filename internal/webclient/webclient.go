@@ -69,15 +69,17 @@ func Local(host string) bool {
 	return host == "localhost" || net.ParseIP(strings.Trim(host, "[]")).IsLoopback()
 }
 
+// patience is the time that Page waits for a reply. Those who ask for pages of a server ask again.
+const patience = 5 * time.Second
+
 // Page returns the reply with status 200 to a GET request for url, of at most maxBytes and
-// within timeout. key is the bearer token, "" for none.
+// within five seconds. key is the bearer token, "" for none.
 func Page(
 	ctx context.Context,
 	url, key string,
-	timeout time.Duration,
 	maxBytes int64,
 ) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
@@ -75,9 +76,7 @@ func encode(e Exchange) ([]byte, error) {
 		Reply:   string(e.Reply),
 	}
 	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(l)
+	err := asjson.NewEncoder(&b).Encode(l)
 	return b.Bytes(), err
 }
 

@@ -145,7 +145,7 @@ func hasPrefix(answer python.Value, text string) bool {
 	forms := []string{
 		python.Dumps(answer),
 		string(python.AppendTight(nil, answer)),
-		string(python.AppendCanonical(nil, answer)),
+		string(python.Canonical(answer)),
 		python.Repr(answer),
 	}
 	return slices.ContainsFunc(forms, func(form string) bool { return strings.HasPrefix(form, text) })

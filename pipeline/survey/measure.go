@@ -28,8 +28,7 @@ type Check struct {
 	// by how well its grades distinguish solved attempts from failed ones at the same task.
 	Labels *agreement.Ratings
 
-	attempts int
-	grades   agreement.Ratings
+	grades agreement.Ratings
 	// graded are the attempts with a grade and an outcome, each with its task.
 	graded   []stats.Graded
 	requests map[string]string
@@ -41,7 +40,6 @@ func (c *Check) Add(ctx context.Context, t *arena.Trace, d *arena.Dialogue) erro
 		c.requests = map[string]string{}
 		c.grades = agreement.Ratings{Name: c.JudgeIs.Name, Scores: map[agreement.Key]*float64{}}
 	}
-	c.attempts++
 	if statement := cmp.Or(t.Task, t.Query); statement != "" {
 		c.requests[statement] = cmp.Or(t.ProblemID, statement)
 	}

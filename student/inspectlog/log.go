@@ -7,7 +7,6 @@ package inspectlog
 import (
 	"archive/zip"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +15,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/atomicfile"
 	"github.com/trajectory-arena/arena/internal/wrong"
 	"github.com/trajectory-arena/arena/student/rollout"
@@ -93,9 +93,7 @@ func (l *Log) entry(name string) (io.Writer, error) {
 
 func (l *Log) encode(v any) error {
 	l.encoded.Reset()
-	e := json.NewEncoder(&l.encoded)
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	return asjson.NewEncoder(&l.encoded).Encode(v)
 }
 
 // Add writes one rollout with its problem. All samples of all problems must be added in

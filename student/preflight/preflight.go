@@ -163,7 +163,7 @@ func (q Question) greet(ctx context.Context, greeting string) (way, error) {
 		}
 		last = try.way
 		template := last.template(q.Template)
-		body := template.SingleToken(conversation, 0)
+		body := template.SingleToken(conversation)
 		if try.anyLimit {
 			body = template.Request(conversation, 0)
 		}
@@ -188,7 +188,7 @@ func (q Question) takesBack(ctx context.Context, t *model.Template, c model.Conv
 		return model.AsItCame
 	}
 	for returned := model.AsItCame; returned <= model.OnlyStandard; returned++ {
-		_, _, err := q.Pool.Chat(ctx, t.SingleToken(second.Returning(returned), 0))
+		_, _, err := q.Pool.Chat(ctx, t.SingleToken(second.Returning(returned)))
 		fault, refused := errors.AsType[*model.Fault](err)
 		if err == nil || !refused || fault.Kind != model.Rejected {
 			return returned
@@ -206,7 +206,7 @@ func (q Question) hidesTools(ctx context.Context, t *model.Template, c model.Con
 		return false
 	}
 	tokens := func(c model.Conversation) int64 {
-		reply, _, err := q.Pool.Chat(ctx, bare.SingleToken(c, 0))
+		reply, _, err := q.Pool.Chat(ctx, bare.SingleToken(c))
 		if err != nil || reply.Usage == nil {
 			return 0
 		}

@@ -60,7 +60,7 @@ func (p *play) call(c dialect.Call) callAnswer {
 	if a.Raised {
 		p.result.ToolErrors++
 	}
-	text := c.Name + "\n" + string(python.AppendCompact(nil, c.Arguments)) // independent of the order of keys
+	text := c.Name + "\n" + string(python.Compact(c.Arguments)) // independent of the order of keys
 	if p.seenCalls[text] {
 		p.result.RepeatedCalls++
 	}

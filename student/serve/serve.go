@@ -167,12 +167,12 @@ func (s *Server) Wait(ctx context.Context) error {
 // healthy reports whether the server answers at /models or at /health. The second is for servers
 // that fail to list their models, such as transformers serve without a cache of downloads.
 func (s *Server) healthy(ctx context.Context) bool {
-	const patience, maxBytes = 5 * time.Second, 8 << 20 // one that hangs is asked again
+	const maxBytes = 8 << 20
 	return slices.ContainsFunc([]string{
 		model.PageURL(s.config.Base, "/models"),
 		model.RootPageURL(s.config.Base, "/health"),
 	}, func(page string) bool {
-		_, err := webclient.Page(ctx, page, s.config.Key, patience, maxBytes)
+		_, err := webclient.Page(ctx, page, s.config.Key, maxBytes)
 		return err == nil
 	})
 }

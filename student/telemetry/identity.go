@@ -53,7 +53,7 @@ func Identify(ctx context.Context, base, key, words string) Identity {
 	defer giveUp()
 	ask := func(url string) string {
 		const maxBytes = 1 << 20
-		text, err := webclient.Page(ctx, url, key, timeout, maxBytes)
+		text, err := webclient.Page(ctx, url, key, maxBytes)
 		if errors.Is(err, context.DeadlineExceeded) {
 			giveUp() // or a server that hangs would be waited for again and again
 		}

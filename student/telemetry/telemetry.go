@@ -124,7 +124,7 @@ func (w Watcher) server(ctx context.Context) map[string]float64 {
 	for i, base := range w.Bases {
 		metrics[i] = newGathered()
 		asked.Go(func() { // what says nothing adds nothing
-			if text, err := webclient.Page(ctx, model.RootPageURL(base, "/metrics"), w.Key, timeout, maxPage); err == nil {
+			if text, err := webclient.Page(ctx, model.RootPageURL(base, "/metrics"), w.Key, maxPage); err == nil {
 				metrics[i].read(text)
 			}
 		})

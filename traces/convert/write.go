@@ -10,6 +10,7 @@ import (
 	"reflect"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
@@ -129,9 +130,7 @@ type writer struct {
 }
 
 func (w *writer) writeLine(v any) error {
-	e := json.NewEncoder(&w.out)
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	return asjson.NewEncoder(&w.out).Encode(v)
 }
 
 func (w *writer) writeLines(lines []any) error {

@@ -200,7 +200,7 @@ func (s *openHandsSession) readAction(e *value) {
 		s.r.addStep(arena.Step{
 			Content:   s.r.text(args.get("thought")),
 			Timestamp: unixMilliseconds(e.get("timestamp")),
-			Calls:     []arena.ToolCall{{ID: id, Name: kind, Arguments: withoutMember(e.get("args"), "thought")}},
+			Calls:     []arena.ToolCall{{ID: id, Name: kind, Arguments: withoutThought(e.get("args"))}},
 		})
 	}
 }
@@ -359,12 +359,12 @@ func (s *openHandsSession) readResult(doc *value, c *conversation, isFirst bool)
 	s.r.setFailure("", s.r.text(doc.get("error")))
 }
 
-// withoutMember returns an object as JSON text without the members of this name. It marks all of o
-// as read.
-func withoutMember(o *value, name string) arena.Raw {
+// withoutThought returns an object as JSON text without its members named thought. It marks all of
+// o as read.
+func withoutThought(o *value) arena.Raw {
 	var kept []string
 	for key, member := range o.json.ForEach {
-		if key.Str != name {
+		if key.Str != "thought" {
 			kept = append(kept, key.Raw+":"+member.Raw)
 		}
 	}

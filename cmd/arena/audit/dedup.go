@@ -3,7 +3,6 @@ package audit
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +17,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard/minhash"
 	"github.com/trajectory-arena/arena/guard/rows"
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/shop"
 )
@@ -169,8 +169,7 @@ func (f *dedupFlags) cluster(
 }
 
 func writeLines(w io.Writer, lines []dedupLine) (clusters int, err error) {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
+	enc := asjson.NewEncoder(w)
 	for _, l := range lines {
 		if err := enc.Encode(l); err != nil {
 			return 0, err

@@ -11,6 +11,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/guard/rows"
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/traces"
@@ -65,8 +66,7 @@ func (l *leakScan) paths(
 	w io.Writer,
 	paths []string,
 ) error {
-	out := json.NewEncoder(w)
-	out.SetEscapeHTML(false)
+	out := asjson.NewEncoder(w)
 	read := 0
 	err := l.files.each("leak", paths, func(row rows.Row) error {
 		read++

@@ -3,7 +3,6 @@ package evaluate
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +20,7 @@ import (
 	"github.com/trajectory-arena/arena/environment"
 	"github.com/trajectory-arena/arena/environment/reward"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/shop/outcome"
 	"github.com/trajectory-arena/arena/pipeline/finish"
@@ -254,8 +254,7 @@ func (f *payFlags) lines(
 ) error {
 	paid := 0
 	solved := 0
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
+	e := asjson.NewEncoder(w)
 	for _, line := range lines {
 		line.RunID, line.ProblemID, line.Error = cli.WithoutSecrets(line.RunID), cli.WithoutSecrets(line.ProblemID), cli.WithoutSecrets(line.Error)
 		if err := e.Encode(line); err != nil {
