@@ -262,11 +262,11 @@ func (s *session) installFindings(ctx context.Context, item input, f *block.Find
 		return err
 	}
 	f.Run = s.digest
-	staged := filepath.Join(s.staging.dir, item.key.Folder()+"."+findingsFolder)
+	staged := filepath.Join(s.staging.Dir, item.key.Folder()+"."+findingsFolder)
 	if err = block.WriteFindings(s.FS, staged, f); err != nil {
 		return err
 	}
-	return s.staging.install(ctx, staged, item.findings, func() (bool, error) { return s.hasFindings(item) })
+	return s.staging.Install(ctx, staged, item.findings, func() (bool, error) { return s.hasFindings(item) })
 }
 
 // blockReader reads a block (the stored results of an input) together with what the guard found in

@@ -71,7 +71,7 @@ const maxSamples = 16 << 20
 func (g *grouper) readBlocks(ctx context.Context) error {
 	s := g.session
 	g.inputs = make([]groupedInput, len(s.inputs))
-	g.samples = shuffle.New(s.FS, filepath.Join(s.staging.dir, "samples"), g.maxSamples)
+	g.samples = shuffle.New(s.FS, filepath.Join(s.staging.Dir, "samples"), g.maxSamples)
 	parts := block.PartFound | block.PartSample
 	err := s.eachEntry(ctx, s.Config.Workers, parts, func(pos ref, x *block.Entry) error {
 		e := newEntrySummary(pos, x)

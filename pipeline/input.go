@@ -226,7 +226,7 @@ func (s *session) storeHashes() error {
 			hashes[path] = storedHash{stamp, s.day.Inputs[i].SHA256}
 		}
 	}
-	return s.staging.writeJSON(filepath.Join(s.Work, hashesFile), hashes)
+	return s.staging.WriteJSON(filepath.Join(s.Work, hashesFile), hashes)
 }
 
 // verifyHashes reads the files whose hashes this run took from a plan or from an earlier run, and

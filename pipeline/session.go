@@ -20,6 +20,7 @@ import (
 	"github.com/trajectory-arena/arena/judges/shop/outcome"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/finish"
+	"github.com/trajectory-arena/arena/pipeline/staging"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -54,7 +55,7 @@ type session struct {
 	stamps       map[string]traces.Stamp
 	hashedBefore map[string]bool
 	// staging is the process's temporary folder, nil if the session writes nothing.
-	staging *staging
+	staging *staging.Area
 }
 
 // openReadOnly opens a session for commands that write nothing. It checks the configuration, reads
@@ -94,12 +95,12 @@ func (r *Run) open(ctx context.Context, src Sources) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	staging, err := openStaging(ctx, r.FS, r.Work)
+	area, err := staging.Open(ctx, r.FS, r.Work)
 	if err != nil {
 		s.close()
 		return nil, err
 	}
-	s.staging = staging
+	s.staging = area
 	return s, nil
 }
 
@@ -183,7 +184,7 @@ func (s *session) openEarlier(digests []string) error {
 func (s *session) close() {
 	_ = s.day.Close() // a temporary file that stays does not fail the run
 	if s.staging != nil {
-		s.staging.close()
+		s.staging.Close()
 	}
 }
 
@@ -347,7 +348,7 @@ func (s *session) makeBlock(ctx context.Context, in input) error {
 	if err := s.verifyHashes(ctx, in.files); err != nil {
 		return err
 	}
-	staged := filepath.Join(s.staging.dir, in.key.Folder())
+	staged := filepath.Join(s.staging.Dir, in.key.Folder())
 	w, err := block.Create(s.FS, staged, in.key)
 	if err != nil {
 		return err
@@ -374,7 +375,7 @@ func (s *session) makeBlock(ctx context.Context, in input) error {
 		}
 		return s.hasSameSources(in)
 	}
-	if err := s.staging.install(ctx, staged, in.dir, isGood); err != nil {
+	if err := s.staging.Install(ctx, staged, in.dir, isGood); err != nil {
 		return err
 	}
 	return s.installFindings(ctx, in, &m.findings)

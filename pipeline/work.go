@@ -91,7 +91,7 @@ func (s *session) writeNames() error {
 			names[f.Name] = in.key.Folder()
 		}
 	}
-	return s.staging.writeJSON(filepath.Join(s.Work, namesFile), names)
+	return s.staging.WriteJSON(filepath.Join(s.Work, namesFile), names)
 }
 
 // daysFile is the name of the file, in a work folder, that lists the paths of the input folders
@@ -105,7 +105,7 @@ func (s *session) writeDays() error {
 			days = append(days, path)
 		}
 	}
-	return s.staging.writeJSON(filepath.Join(s.Work, daysFile), days)
+	return s.staging.WriteJSON(filepath.Join(s.Work, daysFile), days)
 }
 
 // RecordedDays returns the days that the corpus in a folder was last built from, as its work

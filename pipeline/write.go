@@ -151,7 +151,7 @@ func (s *session) writeUnit(
 	if ok, _ := exists(); ok {
 		return nil, nil
 	}
-	staged := filepath.Join(s.staging.dir, u.name())
+	staged := filepath.Join(s.staging.Dir, u.name())
 	part, err := corpus.NewPart(s.FS, staged, corpus.DefaultLimits)
 	if err != nil {
 		return nil, err
@@ -171,7 +171,7 @@ func (s *session) writeUnit(
 	if err := part.Close(); err != nil {
 		return nil, err
 	}
-	return w.reports, s.staging.install(ctx, staged, dir, exists)
+	return w.reports, s.staging.Install(ctx, staged, dir, exists)
 }
 
 // assemble writes the corpus from the files that all workers wrote. It returns nil if another
