@@ -1,22 +1,22 @@
 package redact
 
 import (
+	_ "embed"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // prefixes are the texts with which the access tokens of known services begin, such as those of API
 // keys. The rules of gitleaks need tokens of an exact length, but a token that was cut off in a log
 // is still a secret.
-var prefixes = []string{
-	"sk-", "sk_live_", "sk_test_", "pk_live_", "rk_live_", "rk_test_", "whsec_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "gldt-",
-	"glrt-", "xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xapp-", "hf_", "AIza", "ya29.", "npm_", "pypi-", "dop_v1_", "doo_v1_", "shpat_", "shpss_", "shpca_", "SG.",
-	"key-", "sq0atp-", "sq0csp-", "EAAA", "lin_api_", "dckr_pat_", "nvapi-", "gsk_", "r8_", "xai-", "pplx-", "tvly-", "rubygems_", "hvs.", "AGE-SECRET-KEY-1",
-	"GOCSPX-", "1//0", "fw_", "sbp_", "pcsk_", "lsv2_", "jina_", "csk-", "tgp_v1_", "glsa_", "glc_", "ATATT3", "NRAK-", "PMAK-", "sntrys_", "sntryu_", "dapi", "figd_", "secret_", "ntn_", "fo1_", "FlyV1 ", "cpk_", "sn4_", "tskey-", "nfp_", "vcp_", "vck_", "wandb_v1_", "eyJhbGciOi", "AccountKey=", "SharedAccessKey=",
-}
+var prefixes = asjson.Parse[[]string](prefixesFile)
+
+//go:embed prefixes.json
+var prefixesFile []byte
 
 // passwordNames and secretNames are names of values to redact. The values of the former are
 // chosen by people and may consist of words; those of the latter are random.

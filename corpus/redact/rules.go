@@ -2,13 +2,12 @@ package redact
 
 import (
 	_ "embed"
-	"encoding/json"
-	"fmt"
 	"math"
 	"regexp"
 	"strings"
 	"sync"
 
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
@@ -26,14 +25,6 @@ type gitleaksRule struct {
 	Keywords    []string
 	Entropy     float64
 	SecretGroup int
-}
-
-func gitleaksRules() []gitleaksRule {
-	var rules []gitleaksRule
-	if err := json.Unmarshal(gitleaksFile, &rules); err != nil {
-		panic(fmt.Errorf("parse gitleaks' rules: %w", err)) // the file is a part of the program
-	}
-	return rules
 }
 
 // rule is a redaction rule: it finds secrets of one kind, such as card numbers, by a regular
@@ -78,7 +69,7 @@ type rule struct {
 // needs 64 bytes of a key and continues into the next key if there are fewer. It also omits the
 // lists of permitted values, which would permit example keys.
 func sharedRules() []rule {
-	stored := gitleaksRules()
+	stored := asjson.Parse[[]gitleaksRule](gitleaksFile)
 	out := make([]rule, 0, len(stored))
 	for _, s := range stored {
 		if s.Path != "" || s.Regex == "" || s.ID == "generic-api-key" || s.ID == "private-key" {

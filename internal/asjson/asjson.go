@@ -1,5 +1,6 @@
-// Package asjson writes the program's own values as JSON: texts, counts, finite numbers, and
-// lists and objects of them. Encoding such values cannot fail.
+// Package asjson writes and reads the program's own values as JSON: texts, counts, finite numbers,
+// and lists and objects of them. Encoding such values cannot fail, nor decoding the program's own
+// files.
 package asjson
 
 import (
@@ -28,6 +29,12 @@ func NewEncoder(w io.Writer) *json.Encoder {
 
 // Indented returns v as indented JSON on several lines.
 func Indented(v any, indent string) []byte { return must(json.MarshalIndent(v, "", indent)) }
+
+// Parse returns the value of a JSON file that is embedded in the program.
+func Parse[T any](file []byte) (value T) {
+	must(nil, json.Unmarshal(file, &value))
+	return value
+}
 
 func must(b []byte, err error) []byte {
 	if err != nil {

@@ -150,7 +150,7 @@ func replayReply(m *move, first bool) reply {
 // plan returns the simulated agent's thinking before a search for the product gold. try is the
 // number of earlier searches for it. seen are the products found so far.
 func (s *shopper) plan(gold *product, try int, seen []*product) string {
-	name := nouns[gold.noun].name
+	name := lexicon.Nouns[gold.noun].Name
 	if !s.a.agentic {
 		return fmt.Sprintf("step %d: look up %s", len(s.moves)+1, name)
 	}

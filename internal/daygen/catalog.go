@@ -39,7 +39,7 @@ type catalog struct {
 // sentences is the mean length of a description, in sentences.
 func newCatalog(d *dice, n, sentences int) *catalog {
 	c := &catalog{
-		byNoun: make([][]*product, len(nouns)),
+		byNoun: make([][]*product, len(lexicon.Nouns)),
 		byShop: map[string][]*product{},
 	}
 	vocabulary := d.words(1500)
@@ -54,7 +54,7 @@ func newCatalog(d *dice, n, sentences int) *catalog {
 			d,
 			newID(d, ids),
 			shop,
-			i%len(nouns),
+			i%len(lexicon.Nouns),
 			pick(d, brands),
 		)
 		p.render(d, vocabulary, sentences)
@@ -78,13 +78,13 @@ func newID(d *dice, used map[string]bool) string {
 func newProduct(d *dice, id, shop string, noun int, brand string) *product {
 	p := &product{
 		id: id, shop: shop, noun: noun, brand: brand,
-		material: pick(d, materials), style: pick(d, styles), feature: pick(d, features),
-		price: float64(d.between(2000, 480000)) / 100, services: some(d, d.N(4), services),
+		material: pick(d, lexicon.Materials), style: pick(d, lexicon.Styles), feature: pick(d, lexicon.Features),
+		price: float64(d.between(2000, 480000)) / 100, services: some(d, d.N(4), lexicon.Services),
 	}
 	for range d.between(1, 4) {
-		p.skus = append(p.skus, sku{d.digits(10), pick(d, colours), pick(d, sizes)})
+		p.skus = append(p.skus, sku{d.digits(10), pick(d, lexicon.Colours), pick(d, lexicon.Sizes)})
 	}
-	name := nouns[noun].name
+	name := lexicon.Nouns[noun].Name
 	p.title = strings.Join([]string{
 		capital(brand),
 		p.feature,
@@ -103,7 +103,7 @@ func newProduct(d *dice, id, shop string, noun int, brand string) *product {
 // render generates a description and sets the JSON forms of the product. sentences is the mean
 // length of descriptions, in sentences.
 func (p *product) render(d *dice, vocabulary []string, sentences int) {
-	name := nouns[p.noun].name
+	name := lexicon.Nouns[p.noun].Name
 	var description strings.Builder
 	for range d.between(sentences/2, sentences*3/2) {
 		description.WriteString(d.sentence(vocabulary, name))
@@ -141,12 +141,12 @@ func (p *product) render(d *dice, vocabulary []string, sentences int) {
 
 // catalogForm returns the product as a JSON document of the catalogue.
 func (p *product) catalogForm(sold, short, description, attributes, skus string) string {
-	noun := nouns[p.noun]
+	noun := lexicon.Nouns[p.noun]
 	return object(
 		"product_id", str(p.id),
 		"shop_id", str(p.shop),
 		"brand", str(p.brand),
-		"category", str(noun.department+" > "+noun.name),
+		"category", str(noun.Department+" > "+noun.Name),
 		"title", str(p.title),
 		"price", num(p.price),
 		"service", texts(p.services),

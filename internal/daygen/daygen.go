@@ -55,8 +55,8 @@ func (c Config) Validate() error {
 	if c.Agentic < 0 || c.Agentic > 1 {
 		problems = append(problems, fmt.Errorf("agentic is %g, not a share of 0 to 1", c.Agentic))
 	}
-	if c.Products < len(nouns) {
-		problems = append(problems, fmt.Errorf("products is %d, at least %d are needed", c.Products, len(nouns)))
+	if c.Products < len(lexicon.Nouns) {
+		problems = append(problems, fmt.Errorf("products is %d, at least %d are needed", c.Products, len(lexicon.Nouns)))
 	}
 	return errors.Join(problems...)
 }

@@ -1,8 +1,10 @@
 package daygen
 
 import (
+	_ "embed"
 	"strings"
 
+	"github.com/trajectory-arena/arena/internal/asjson"
 	seeded "github.com/trajectory-arena/arena/internal/dice"
 )
 
@@ -55,43 +57,26 @@ func (d *dice) uuid() string {
 	return d.hex(8) + "-" + d.hex(4) + "-4" + d.hex(3) + "-a" + d.hex(3) + "-" + d.hex(12)
 }
 
-// nouns are the kinds of products in the generated shop, each with its department.
-var nouns = []struct{ name, department string }{
-	{"garden trowel", "Garden"}, {"ceramic planter", "Garden"}, {"hammock stand", "Garden"}, {"bird feeder", "Garden"},
-	{"pasta roller", "Kitchen"}, {"bread knife", "Kitchen"}, {"tea infuser", "Kitchen"}, {"spice rack", "Kitchen"},
-	{"rolling pin", "Kitchen"}, {"lunch thermos", "Kitchen"}, {"reading lamp", "Home"}, {"wall clock", "Home"},
-	{"shower curtain", "Home"}, {"picture frame", "Home"}, {"laundry basket", "Home"}, {"door mat", "Home"},
-	{"bicycle bell", "Sports"}, {"yoga block", "Sports"}, {"climbing chalk", "Sports"}, {"swim goggles", "Sports"},
-	{"jump rope", "Sports"}, {"camping stove", "Outdoor"}, {"trail backpack", "Outdoor"}, {"rain poncho", "Outdoor"},
-	{"head torch", "Outdoor"}, {"guitar capo", "Music"}, {"drum pad", "Music"}, {"music stand", "Music"},
-	{"microphone cable", "Music"}, {"fountain pen", "Office"}, {"desk organizer", "Office"}, {"paper trimmer", "Office"},
-	{"stapler", "Office"}, {"cat tunnel", "Pets"}, {"dog harness", "Pets"}, {"aquarium pump", "Pets"},
-	{"phone tripod", "Electronics"}, {"travel adapter", "Electronics"}, {"webcam cover", "Electronics"}, {"trackball", "Electronics"},
-}
+// lexicon has the words of the generated shop: the kinds of products, each with its department, the
+// values of their properties, and the sounds of invented words. Spoken maps each service of a product
+// to the words in which a customer asks for it.
+var lexicon = asjson.Parse[struct {
+	Nouns                             []struct{ Name, Department string }
+	Materials, Styles, Colours, Sizes []string
+	Services, Features                []string
+	Consonants, Vowels                []string
+	Spoken                            map[string]string
+}](wordsFile)
 
-var (
-	materials = []string{"bamboo", "walnut", "aluminium", "linen", "rubber", "glass", "felt", "copper", "cork", "canvas"}
-	styles    = []string{"nordic", "rustic", "industrial", "playful", "classic", "geometric", "vintage", "plain"}
-	colours   = []string{"amber", "indigo", "coral", "mint", "charcoal", "ivory", "crimson", "turquoise"}
-	sizes     = []string{"small", "medium", "large", "xl", "250 ml", "500 ml", "one size"}
-	services  = []string{"official", "freeShipping", "COD", "flashsale"}
-	features  = []string{"foldable", "washable", "weatherproof", "quiet", "lightweight", "magnetic", "adjustable", "stackable"}
-	consonant = []string{"b", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "t", "v", "z", "br", "kl", "st", "tr"}
-	vowels    = []string{"a", "e", "i", "o", "u", "ai", "eo"}
-)
-
-// spoken maps each service of a product to the words in which a customer asks for it.
-var spoken = map[string]string{
-	"official": "from an official store", "freeShipping": "with free shipping",
-	"COD": "with cash on delivery", "flashsale": "in the flash sale",
-}
+//go:embed words.json
+var wordsFile []byte
 
 // word returns a random word of two to four syllables.
 func (d *dice) word() string {
 	var b strings.Builder
 	for range d.between(2, 4) {
-		b.WriteString(pick(d, consonant))
-		b.WriteString(pick(d, vowels))
+		b.WriteString(pick(d, lexicon.Consonants))
+		b.WriteString(pick(d, lexicon.Vowels))
 	}
 	return b.String()
 }

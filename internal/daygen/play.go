@@ -113,7 +113,7 @@ func (s *shopper) queryWords(gold *product, try int) []string {
 		s.d,
 		s.d.between(1, len(traits)),
 		traits,
-	), strings.Fields(nouns[gold.noun].name)...)
+	), strings.Fields(lexicon.Nouns[gold.noun].Name)...)
 }
 
 // open adds a step that views some of the found products, usually the first ones. It does

@@ -102,7 +102,7 @@ func (p *problem) describe(d *dice) {
 // reward by which a recommended product is checked.
 func describe(d *dice, g *product) wish {
 	size := g.skus[0]
-	text := fmt.Sprintf("a %s by %s, made of %s", nouns[g.noun].name, g.brand, g.material)
+	text := fmt.Sprintf("a %s by %s, made of %s", lexicon.Nouns[g.noun].Name, g.brand, g.material)
 	pairs := []string{
 		"product_id", str(g.id), "title", list(str(g.title)),
 		"attributes", list(object("brand", list(str(g.brand))), object("material", list(str(g.material)))),
@@ -121,7 +121,7 @@ func describe(d *dice, g *product) wish {
 		)
 	}
 	if len(g.services) > 0 && d.chance(0.5) {
-		text += ", " + spoken[g.services[0]]
+		text += ", " + lexicon.Spoken[g.services[0]]
 		pairs = append(pairs, "service", list(str(g.services[0])))
 	}
 	return wish{text, object(pairs...)}

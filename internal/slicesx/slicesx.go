@@ -39,6 +39,15 @@ func AppendUnique[T comparable](items []T, item T) []T {
 	return append(items, item)
 }
 
+// Set returns a map in which every item is true.
+func Set[T comparable](items []T) map[T]bool {
+	set := make(map[T]bool, len(items))
+	for _, item := range items {
+		set[item] = true
+	}
+	return set
+}
+
 // CountFunc returns the number of items for which match returns true.
 func CountFunc[T any](items []T, match func(*T) bool) int {
 	n := 0

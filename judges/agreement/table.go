@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/judges/reply"
 )
 
@@ -47,10 +48,7 @@ const maxLevels = 101
 // scores of the judges, it returns these five, so that the tables of all judges have the same
 // shape. It returns an error for more than maxLevels scores.
 func levels(units [][][]float64) ([]float64, error) {
-	seen := map[float64]bool{}
-	for _, s := range slices.Concat(slices.Concat(units...)...) {
-		seen[s] = true
-	}
+	seen := slicesx.Set(slices.Concat(slices.Concat(units...)...))
 	if len(seen) > maxLevels {
 		return nil, fmt.Errorf("%d different scores: at most %d can be compared as levels, round them first", len(seen), maxLevels)
 	}

@@ -120,10 +120,10 @@ func isID(name string) bool {
 // The first words of tool names that change the world, and the names of tools that end an
 // attempt.
 var (
-	actingVerbs = []string{
-		"add", "book", "buy", "cancel", "change", "create", "delete", "edit", "exchange", "insert", "modify", "move", "order", "place",
-		"refund", "remove", "renew", "replace", "return", "run", "send", "set", "update", "waive", "write",
-	}
+	actingVerbs = strings.Fields(`
+	add book buy cancel change create delete edit exchange insert modify move order place refund
+	remove renew replace return run send set update waive write
+`)
 	endingNames = []string{"done", "end", "exit", "finish", "submit", "terminate", "transfer_to_human", "transfer_to_human_agents"}
 )
 

@@ -140,10 +140,7 @@ func (k *kinship) keepExample(h uint64, s string) {
 func workItems(t *arena.Trace, d *arena.Dialogue) (items problemWork, texts []string) {
 	tools := []string{t.ProblemID}
 	calls := []string{t.ProblemID}
-	requestWords := map[string]bool{}
-	for _, w := range words(t.Query) {
-		requestWords[w] = true
-	}
+	requestWords := slicesx.Set(words(t.Query))
 	for i := range d.Turns {
 		for _, c := range d.Turns[i].Calls {
 			tools = append(tools, c.Name)

@@ -9,18 +9,18 @@ import (
 	"unicode/utf8"
 
 	"github.com/blevesearch/go-porterstemmer"
+
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // maxWord is the maximum length of a word in UTF-16 units, as in Lucene's StandardTokenizer. A
 // longer word is split into words of that length.
 const maxWord = 255
 
-var stopWords = map[string]bool{
-	"a": true, "an": true, "and": true, "are": true, "as": true, "at": true, "be": true, "but": true, "by": true,
-	"for": true, "if": true, "in": true, "into": true, "is": true, "it": true, "no": true, "not": true, "of": true,
-	"on": true, "or": true, "such": true, "that": true, "the": true, "their": true, "then": true, "there": true,
-	"these": true, "they": true, "this": true, "to": true, "was": true, "will": true, "with": true,
-}
+var stopWords = slicesx.Set(strings.Fields(`
+	a an and are as at be but by for if in into is it no not of on
+	or such that the their then there these they this to was will with
+`))
 
 // Terms calls emit with every index term of text in order.
 func Terms(text string, emit func([]byte)) {

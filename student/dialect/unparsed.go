@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	_ "embed"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,7 +12,6 @@ import (
 	"github.com/trajectory-arena/arena/internal/calls"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/python"
-	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/shop"
 )
 
@@ -26,52 +26,19 @@ type form struct {
 	vllm, sglang string
 }
 
-// formSigns lists the known forms of tool calls in text. Each has a name, the pattern by which it
-// is recognised, and the names of the parsers of vLLM and SGLang, empty if there is none. If a text
-// matches several patterns, the first in this order counts.
-var formSigns = [][4]string{
-	{"deepseek_dsml", `<｜DSML｜`, "deepseek_v32", "deepseekv32"},
-	{"deepseek_v3", `function<｜tool▁sep｜>`, "deepseek_v3", "deepseekv3"},
-	{"deepseek_v31", `<｜tool▁(?:call▁begin|sep)｜>`, "deepseek_v31", "deepseekv31"},
-	{"step3", `<steptml:invoke|<｜tool_calls?_begin｜>`, "step3", "step3"},
-	{"harmony", `<\|channel\|>|<\|constrain\|>|\bto=functions\.`, "openai", "gpt-oss"},
-	{"kimi_k2", `<\|tool_calls?_(?:section_)?begin\|>`, "kimi_k2", "kimi_k2"},
-	{"glm45", `<arg_key>`, "glm45", "glm45"},
-	{"seed_oss", `<seed:tool_call>`, "seed_oss", ""},
-	{"minimax_m2", `<minimax:tool_call>`, "minimax_m2", "minimax-m2"},
-	{"longcat", `<longcat_tool_call>`, "longcat", ""},
-	{"qwen3_coder", `<function=[^>]*>\s*(?:<parameter=|</function>)`, "qwen3_coder", "qwen3_coder"},
-	{"llama_function_tag", `<function=`, "", ""},
-	{"mistral", `\[TOOL_CALLS\]|\[ARGS\]`, "mistral", "mistral"},
-	{"llama3_json", `<\|python_tag\|>`, "llama3_json", "llama3"},
-	{"granite", `<\|tool_call\|>|<tool_call>\s*\[\s*<`, "granite", ""},
-	{"lfm2", `<\|tool_call_start\|>`, "lfm2", "lfm2"},
-	{"internlm", `<\|action_start\|>|<\|plugin\|>`, "internlm", "interns1"},
-	{"phi4_mini", `\bfunctools\s*\[`, "phi4_mini_json", ""},
-	{"functiongemma", `<start_function_call>`, "functiongemma", ""},
-	{"gemma4", `<\|tool_call>`, "gemma4", "gemma4"},
-	{"cohere", `<\|START_ACTION\|>`, "cohere_command4", "cohere_command4"},
-	{"gigachat", `<\|(?:function_call|role_sep)\|>|function call<`, "gigachat3", "gigachat3"},
-	{"apertus", `<\|tools_prefix\|>`, "apertus", "apertus2509"},
-	{"hunyuan", `<tool_calls>`, "hunyuan_a13b (jamba for Jamba)", "hunyuan"},
-	{"invoke_tags", `<invoke\b`, "minicpm5", "minicpm5"},
-	{"tool_code", "```tool_code", "", ""},
-	{"hermes", `<tool_call>\s*\{`, "hermes", "qwen"},
-	{"oro", `<tool_call>\s*\[`, "", ""},
-	{"json_in_tags", `<(?:function_call|toolcall|tool_call|function_calls)>\s*[\[{]`, "", ""},
-	{"react", `(?mi)^[\s*]*action[\s*]*:`, "", ""},
-	{"fenced_json", "```(?:json)?\\s*[\\[{]", "xlam", ""},
-	{"json_parameters", `^\s*[\[{][\s\S]*"parameters"\s*:`, "llama3_json", "llama3"},
-	{"json", `[\[{]\s*"`, "xlam", ""},
-	{"pythonic", `\[\s*\w+\(`, "pythonic", "pythonic"},
-	{"python", `\w\(`, "", ""},
-	{"tags", `<`, "", ""},
-}
+// formsFile lists the known forms of tool calls in text, one a line. Each has a name, the
+// names of the parsers of vLLM and SGLang, empty if there is none, and the pattern by which it is
+// recognised. If a text matches several patterns, the first in this order counts.
+//
+//go:embed forms.tsv
+var formsFile string
 
-var forms = sync.OnceValue(func() []form {
-	return slicesx.Map(formSigns, func(f [4]string) form {
-		return form{f[0], regexp.MustCompile(f[1]), f[2], f[3]}
-	})
+var forms = sync.OnceValue(func() (list []form) {
+	for line := range strings.SplitSeq(strings.TrimSpace(formsFile), "\n") {
+		f := strings.SplitN(line, "\t", 4)
+		list = append(list, form{f[0], regexp.MustCompile(f[3]), f[1], f[2]})
+	}
+	return list
 })
 
 // otherForm is the name for the form of calls that match none of the known patterns.

@@ -1,8 +1,11 @@
 package telemetry
 
 import (
+	_ "embed"
 	"regexp"
 	"strings"
+
+	"github.com/trajectory-arena/arena/internal/asjson"
 )
 
 // shares are the metrics that are shares from 0 to 1, which are averaged over all servers. All
@@ -14,37 +17,10 @@ var shares = map[string]bool{"kv_cache_use": true, "prefix_hit_rate": true}
 // stores them; a metric may be stored under several, separated by spaces. vLLM and SGLang use
 // different names in different versions. llama.cpp counts prompt tokens without those from its
 // cache, which it counts separately since October 2026.
-var metrics = map[string]string{
-	"vllm:num_requests_running":           "running",
-	"vllm:num_requests_waiting":           "waiting",
-	"vllm:gpu_cache_usage_perc":           "kv_cache_use",
-	"vllm:kv_cache_usage_perc":            "kv_cache_use",
-	"vllm:prefix_cache_hits":              "prefix_hits",
-	"vllm:prefix_cache_hits_total":        "prefix_hits",
-	"vllm:prefix_cache_queries":           "prefix_queries",
-	"vllm:prefix_cache_queries_total":     "prefix_queries",
-	"vllm:gpu_prefix_cache_hits_total":    "prefix_hits",
-	"vllm:gpu_prefix_cache_queries_total": "prefix_queries",
-	"vllm:gpu_prefix_cache_hit_rate":      "prefix_hit_rate",
-	"vllm:prompt_tokens_total":            "prompt_tokens",
-	"vllm:generation_tokens_total":        "generation_tokens",
-	"vllm:num_preemptions_total":          "preemptions",
+var metrics = asjson.Parse[map[string]string](metricsFile)
 
-	"sglang:num_running_reqs":        "running",
-	"sglang:num_queue_reqs":          "waiting",
-	"sglang:token_usage":             "kv_cache_use",
-	"sglang:cache_hit_rate":          "prefix_hit_rate",
-	"sglang:cached_tokens_total":     "prefix_hits",
-	"sglang:prompt_tokens_total":     "prompt_tokens",
-	"sglang:generation_tokens_total": "generation_tokens",
-
-	"llamacpp:requests_processing":        "running",
-	"llamacpp:requests_deferred":          "waiting",
-	"llamacpp:kv_cache_usage_ratio":       "kv_cache_use",
-	"llamacpp:prompt_tokens_total":        "prompt_tokens prefix_queries",
-	"llamacpp:prompt_tokens_cached_total": "prompt_tokens prefix_queries prefix_hits",
-	"llamacpp:tokens_predicted_total":     "generation_tokens",
-}
+//go:embed metrics.json
+var metricsFile []byte
 
 // priority matches the label by which SGLang splits a metric into parts, one for each priority of
 // requests. SGLang also reports the sum, so the parts are ignored.

@@ -113,13 +113,12 @@ func failureState(err error) string {
 
 // storedFields are the names of the fields of the API's run object that are copied to the run's
 // run.json.
-var storedFields = []string{
-	"eval_run_id", "agent_version_id", "validator_hotkey", "status", "is_included",
-	"race_id", "race_number", "phase", "claimed_at", "completed_at",
-	"validator_score", "reasoning_quality", "reasoning_coefficient", "score_components_summary",
-	"inference_total", "inference_failure_count", "service_versions",
-	"invalidated_at", "invalidation_reason",
-}
+var storedFields = strings.Fields(`
+	eval_run_id agent_version_id validator_hotkey status is_included race_id race_number phase
+	claimed_at completed_at validator_score reasoning_quality reasoning_coefficient
+	score_components_summary inference_total inference_failure_count service_versions
+	invalidated_at invalidation_reason
+`)
 
 // runFields returns the content of a run's run.json: the fields of storedFields that the API has
 // for the run, the fields that package traces reads, and in problem_scores the results by problem

@@ -21,10 +21,10 @@ import (
 
 // withoutEffect are the flags that change no byte of a corpus: they say how a command runs, who
 // answers its requests, what is printed, and where publish uploads the corpus to.
-var withoutEffect = []string{
-	"api-key-env", "concurrency", "dry-run", "endpoint", "force", "gpu-hour-usd", "header", "jobs", "prices", "python", "quiet",
-	"retries", "retry-infra", "serve", "serve-timeout", "timeout", "to", "wait-for-server",
-}
+var withoutEffect = strings.Fields(`
+	api-key-env concurrency dry-run endpoint force gpu-hour-usd header jobs prices python quiet
+	retries retry-infra serve serve-timeout timeout to wait-for-server
+`)
 
 // commandIdentity returns the hash of all that determines the output of c: the version of the program,
 // the name of the command, the flags that the user set, and the contents of the files that arguments and
