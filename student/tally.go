@@ -275,7 +275,7 @@ func (t *tally) passRate(values *ratio, samples int) evaluation.PassRate {
 		Problems: len(values.gained),
 	}
 	se, groups := stats.GroupedSE(values.gained, t.groups.of(values.ids))
-	r.SE, r.CI95 = sure(r.Mean, se, groups, len(values.gained)*samples)
+	r.SE, r.CI95 = known(se, stats.ClusteredWilson(r.Mean, se, groups, len(values.gained)*samples))
 	return r
 }
 
@@ -290,31 +290,18 @@ func (r *ratio) share() (se *float64, interval *[2]float64) {
 		}
 	}
 	if rate < 0 || rate > 1 { // of rewards on another scale
-		return studentsInterval(rate, spread, problems)
+		return known(spread, stats.T95(rate, spread, problems))
 	}
-	return sure(rate, spread, problems, int(tries))
+	return known(spread, stats.ClusteredWilson(rate, spread, problems, int(tries)))
 }
 
-// studentsInterval returns pointers to se, the standard error of a mean over problems, and to the
-// mean's 95 % interval by Student's t. It is for means that are not from 0 to 1. Both pointers are
-// nil if se is not finite.
-func studentsInterval(mean, se float64, problems int) (*float64, *[2]float64) {
+// known returns pointers to se, the standard error of a mean over problems, and to the mean's 95 %
+// interval. Both are nil if se is not finite, as for fewer than two problems.
+func known(se float64, interval stats.Interval) (*float64, *[2]float64) {
 	if stats.FiniteOrNil(se) == nil {
 		return nil, nil
 	}
-	i := stats.T95(mean, se, problems)
-	return &se, &[2]float64{i.Low, i.High}
-}
-
-// sure returns pointers to se, the standard error of a rate from 0 to 1, and to the rate's 95 %
-// interval, a Wilson interval for clustered data. Each of the problems is a cluster; samples is the
-// number of rollouts. Both are nil if se is not finite, as for fewer than two problems.
-func sure(rate, se float64, problems, samples int) (*float64, *[2]float64) {
-	if stats.FiniteOrNil(se) == nil {
-		return nil, nil
-	}
-	i := stats.ClusteredWilson(rate, se, problems, samples)
-	return &se, &[2]float64{i.Low, i.High}
+	return &se, &[2]float64{interval.Low, interval.High}
 }
 
 // count returns the 95 % interval of a rate that may exceed 1, such as ids per reply. It returns

@@ -14,9 +14,9 @@ func TestARefusalGuesses(t *testing.T) {
 	t.Parallel()
 	const secret = "AKIA7EXAMPLE42SECRET"
 	seen := map[string]bool{}
-	for _, l := range likenesses {
+	for _, l := range likenesses() {
 		doc := "{}"
-		for _, key := range l.keys {
+		for _, key := range l.Keys {
 			var nested any = secret
 			parts := strings.Split(key, ".")
 			for i := len(parts) - 1; i > 0; i-- {
@@ -26,17 +26,17 @@ func TestARefusalGuesses(t *testing.T) {
 		}
 		all, faults := readText(t, "x.json", doc)
 		if len(all) != 0 || len(faults) != 1 {
-			t.Errorf("%s: %d attempts, faults %+v of %s", l.name, len(all), faults, doc)
+			t.Errorf("%s: %d attempts, faults %+v of %s", l.Name, len(all), faults, doc)
 			continue
 		}
 		detail := faults[0].Detail
-		if !strings.Contains(detail, l.name+" ("+strings.Join(l.keys, ", ")) || !strings.Contains(detail, reportAddress) || strings.Contains(detail, secret) {
-			t.Errorf("%s: %s", l.name, detail)
+		if !strings.Contains(detail, l.Name+" ("+strings.Join(l.Keys, ", ")) || !strings.Contains(detail, reportAddress) || strings.Contains(detail, secret) {
+			t.Errorf("%s: %s", l.Name, detail)
 		}
-		if seen[strings.Join(l.keys, " ")] {
-			t.Errorf("%s stands twice", l.keys)
+		if seen[strings.Join(l.Keys, " ")] {
+			t.Errorf("%s stands twice", l.Keys)
 		}
-		seen[strings.Join(l.keys, " ")] = true
+		seen[strings.Join(l.Keys, " ")] = true
 	}
 	for doc, want := range map[string]string{
 		`{"type":"metadata","protocol_version":"1.4"}`:                                                    "a session of Kimi CLI (type, protocol_version, version 1.4)",

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/trajectory-arena/arena/internal/asjson"
 )
 
 // TestFormsOfSharedRules counts the forms that sharedRules knows in the text of
@@ -14,7 +16,7 @@ import (
 func TestFormsOfSharedRules(t *testing.T) {
 	t.Parallel()
 	got := map[string]int{}
-	for _, s := range gitleaksRules() {
+	for _, s := range asjson.Parse[[]gitleaksRule](gitleaksFile) {
 		if s.Path != "" || s.Regex == "" || s.ID == "generic-api-key" || s.ID == "private-key" {
 			continue
 		}

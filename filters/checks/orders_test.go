@@ -8,8 +8,8 @@ import (
 // TestStemsCoverAllWords checks that every word contains a stem, so that no order is missed.
 func TestStemsCoverAllWords(t *testing.T) {
 	t.Parallel()
-	for _, word := range slices.Concat(judgeWords, forgetWords) {
-		if !containsAny(word, stems) {
+	for _, word := range slices.Concat(orders.Judge, orders.Forget) {
+		if !containsAny(word, orders.Stems) {
 			t.Errorf("%q contains no stem", word)
 		}
 	}

@@ -164,10 +164,7 @@ func (c *Cursor) Array(element func()) bool {
 func (c *Cursor) Raw() arena.Raw {
 	start := c.pos
 	c.Skip()
-	if c.err != nil {
-		return ""
-	}
-	return arena.Raw(c.src[start:c.pos])
+	return c.Since(start)
 }
 
 // Compact reads any value and returns it without white space.

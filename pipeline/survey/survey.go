@@ -121,9 +121,9 @@ func isID(name string) bool {
 // attempt.
 var (
 	actingVerbs = strings.Fields(`
-	add book buy cancel change create delete edit exchange insert modify move order place refund
-	remove renew replace return run send set update waive write
-`)
+		add book buy cancel change create delete edit exchange insert modify move order place refund
+		remove renew replace return run send set update waive write
+	`)
 	endingNames = []string{"done", "end", "exit", "finish", "submit", "terminate", "transfer_to_human", "transfer_to_human_agents"}
 )
 

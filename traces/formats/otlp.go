@@ -20,12 +20,17 @@ func attributesOf(span *value) *value {
 // otlpAttributes converts the attributes of a span in OTLP, a list of keys with typed values, to an
 // object, which the caller reads instead of the list.
 func otlpAttributes(list *value) *value {
-	if list.parts == nil || list.parts.unpacked == nil {
+	return unpackedOTLP(list, writeOTLPMembers)
+}
+
+// unpackedOTLP returns a value of OTLP as plain JSON, which write writes at the first call.
+func unpackedOTLP(v *value, write func(*strings.Builder, gjson.Result)) *value {
+	if v.parts == nil || v.parts.unpacked == nil {
 		var text strings.Builder
-		writeOTLPMembers(&text, list.json)
-		list.parts = &parts{unpacked: parse(text.String())}
+		write(&text, v.json)
+		v.parts = &parts{unpacked: parse(text.String())}
 	}
-	return list.parts.unpacked
+	return v.parts.unpacked
 }
 
 // writeOTLPMembers writes a list of keys with typed values as a JSON object.
@@ -171,12 +176,7 @@ func otlpBody(v *value) *value {
 	if !isTyped {
 		return v.unpack()
 	}
-	if v.parts == nil || v.parts.unpacked == nil {
-		var text strings.Builder
-		writeOTLPValue(&text, v.json)
-		v.parts = &parts{unpacked: parse(text.String())}
-	}
-	return v.parts.unpacked.unpack()
+	return unpackedOTLP(v, writeOTLPValue).unpack()
 }
 
 // eventLog collects the messages of model calls from a log in which each message is an event of its
