@@ -3,7 +3,6 @@ package audit
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -53,7 +52,7 @@ func NewAgreement(s *cli.Streams) *cobra.Command {
 
 func (f *agreementFlags) run(s *cli.Streams, paths []string) error {
 	if (f.threshold > 0 || f.fit) && f.labels == nil {
-		return cli.Usage(errors.New("--threshold and --fit measure by labels"), "name the --labels")
+		return cli.Misuse("--threshold and --fit measure by labels", "name the --labels")
 	}
 	var raters []agreement.Ratings
 	files := slices.Concat(f.labels, paths)
@@ -71,7 +70,7 @@ func (f *agreementFlags) run(s *cli.Streams, paths []string) error {
 	if len(raters) == 1 && f.day == "" {
 		raters = raters[0].Members()
 		if len(raters) < 2 {
-			return cli.Usage(errors.New("one judge alone agrees with nobody"), "name a second file, --labels, a --day that carries the subnet's own grades, or the lines of a panel of models")
+			return cli.Misuse("one judge alone agrees with nobody", "name a second file, --labels, a --day that carries the subnet's own grades, or the lines of a panel of models")
 		}
 	}
 	report, err := f.compareAll(raters)

@@ -70,10 +70,10 @@ func (f *filterFlags) run(
 		}
 	}
 	if modes > 1 {
-		return cli.Usage(errors.New("--explain, --calibrate and --reweight exclude each other"), "give one of them")
+		return cli.Misuse("--explain, --calibrate and --reweight exclude each other", "give one of them")
 	}
 	if f.yuma != "" && !f.reweight {
-		return cli.Usage(errors.New("--yuma is for --reweight"), "give both")
+		return cli.Misuse("--yuma is for --reweight", "give both")
 	}
 	day := &filterDay{
 		flags:  f,

@@ -39,7 +39,7 @@ func NewInspect(s *cli.Streams) *cobra.Command {
 				return err
 			}
 			if file != "" && chosen != nil {
-				return cli.Usage(errors.New("--where selects by the ledger of a corpus, and a file has none"), "name the folder of the corpus")
+				return cli.Misuse("--where selects by the ledger of a corpus, and a file has none", "name the folder of the corpus")
 			}
 			if head < 0 {
 				return cli.Usage(fmt.Errorf("--head is %d", head), "give the number of rows to show, 0 for none")

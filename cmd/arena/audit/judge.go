@@ -76,12 +76,12 @@ func (f *judgeFlags) run(
 		return cli.Usage(fmt.Errorf("--probe is %d", f.probe), "give the number of attempts to probe the judge on")
 	}
 	if f.steps && f.probe > 0 {
-		return cli.Usage(errors.New("--probe and --steps do not go together"), "probes move a score, and steps have none")
+		return cli.Misuse("--probe and --steps do not go together", "probes move a score, and steps have none")
 	}
 	explainsMore := f.explain != "" && (f.steps || f.probe > 0 || f.dryRun)
 	labelsAlone := f.labels != "" && f.explain == ""
 	if explainsMore || labelsAlone {
-		return cli.Usage(errors.New("--explain stands alone, and --labels with it"), "leave --steps, --probe and -n out")
+		return cli.Misuse("--explain stands alone, and --labels with it", "leave --steps, --probe and -n out")
 	}
 	return f.judge(c.Context(), s, days)
 }
@@ -106,7 +106,7 @@ func (f *judgeFlags) judge(
 		err = errors.Join(err, opened.Close())
 	}()
 	if f.dryRun && opened.Models == nil {
-		return cli.Usage(errors.New("the offline judge asks no model"), "add --judge llm, or leave out -n")
+		return cli.Misuse("the offline judge asks no model", "add --judge llm, or leave out -n")
 	}
 	if f.Workers == 0 && opened.Asks {
 		f.Workers = attemptsAtOnce

@@ -204,7 +204,7 @@ func printUnsearched(s *cli.Streams, paths []string) error {
 // if there are no paths, since a search for leaks would then find nothing.
 func readBanks(paths []string) ([]guard.Entry, error) {
 	if len(paths) == 0 {
-		return nil, cli.Usage(errors.New("no protected bank is given"), "name one with --held-out")
+		return nil, cli.Misuse("no protected bank is given", "name one with --held-out")
 	}
 	bank, _, err := finish.ReadHeldOut(paths)
 	if err != nil {

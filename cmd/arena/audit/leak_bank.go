@@ -60,7 +60,7 @@ func newBankRotate(s *cli.Streams) *cobra.Command {
 	f := bankFlags{}
 	takes := func(_ *cobra.Command, ids []string) error {
 		if len(ids)+len(f.release) == 0 {
-			return cli.Usage(errors.New("no problem is named"), "name the problems that move, or --release one that is opened again")
+			return cli.Misuse("no problem is named", "name the problems that move, or --release one that is opened again")
 		}
 		return nil
 	}

@@ -181,7 +181,7 @@ func verifyPublic(
 	heldOut []string,
 ) error {
 	if len(heldOut) == 0 {
-		return cli.Usage(errors.New("--public has nothing to look for"), "name what is protected by --held-out: a problems file, or the corpus that this was published from")
+		return cli.Misuse("--public has nothing to look for", "name what is protected by --held-out: a problems file, or the corpus that this was published from")
 	}
 	bank, err := readBanks(heldOut)
 	if err != nil {

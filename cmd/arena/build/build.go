@@ -240,7 +240,7 @@ func (f *buildFlags) newRun(c *cobra.Command) (*pipeline.Run, error) {
 	}
 	out := f.target.Dir
 	if bucket.IsURL(f.work) {
-		return nil, cli.Usage(errors.New("one process works in a folder"), "arena stage takes a bucket for --work")
+		return nil, cli.Misuse("one process works in a folder", "arena stage takes a bucket for --work")
 	}
 	if f.work != "" && cli.Within(out, f.work) {
 		return nil, cli.Usage(fmt.Errorf("work in %s: it lies in the corpus that is written", f.work), "give --work a folder beside the corpus")
@@ -318,7 +318,7 @@ func (f *buildFlags) configuration(c *cobra.Command) (pipeline.Config, error) {
 	}
 	config.Steps = config.Steps || f.steps
 	if f.strict && f.sameOnly {
-		return config, cli.Usage(errors.New("--strict and --same-only are opposites"), "give one of them, or neither")
+		return config, cli.Misuse("--strict and --same-only are opposites", "give one of them, or neither")
 	}
 	if f.strict {
 		config.Guard.MaxFalse = 1

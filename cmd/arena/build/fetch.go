@@ -97,7 +97,7 @@ func (f *fetchFlags) check() error {
 		}
 	}
 	if f.Out == "" {
-		return cli.Usage(errors.New("no folder for the days"), "give -o FOLDER")
+		return cli.Misuse("no folder for the days", "give -o FOLDER")
 	}
 	if f.rate < 1 {
 		return cli.Usage(fmt.Errorf("--rate %d", f.rate), "give at least 1")
@@ -105,7 +105,7 @@ func (f *fetchFlags) check() error {
 	base, err := url.Parse(f.base)
 	isHTTP := err == nil && (base.Scheme == "https" || base.Scheme == "http")
 	if !isHTTP || base.Host == "" {
-		return cli.Usage(errors.New("--api is no address"), "for example "+apiBase)
+		return cli.Misuse("--api is no address", "for example "+apiBase)
 	}
 	switch host := base.Hostname(); {
 	case f.Network != "":

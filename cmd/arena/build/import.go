@@ -2,7 +2,6 @@ package build
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 
@@ -58,7 +57,7 @@ func (f *importFlags) run(
 		return err
 	}
 	if (len(f.HeldOut) > 0) == f.unguarded {
-		return cli.Usage(errors.New("nothing is held out"), "give --held-out FILE with the problems that no row may ask for, or else --unguarded")
+		return cli.Misuse("nothing is held out", "give --held-out FILE with the problems that no row may ask for, or else --unguarded")
 	}
 	var err error
 	if f.Where, err = cli.ParseWhere(f.where); err != nil {

@@ -80,13 +80,13 @@ func (f *recipeFlags) check() error {
 	takes := f.plays() || f.run != ""
 	switch {
 	case f.corpus == "":
-		return cli.Usage(errors.New("no corpus given"), "name one that `arena build` made with --corpus")
+		return cli.Misuse("no corpus given", "name one that `arena build` made with --corpus")
 	case f.recipe.Rollouts == recipe.Never && (f.run != "" || len(f.eval.Asked.URLs) > 0):
 		return cli.Usage(fmt.Errorf("recipe %s takes no rollouts", f.recipe.Name), "leave out --run and --endpoint")
 	case f.plays() && len(f.eval.Asked.URLs) == 0:
 		return cli.Usage(fmt.Errorf("recipe %s takes rollouts", f.recipe.Name), "say who plays them by --endpoint and --model, or give a run of `arena eval` by --run")
 	case takes && f.eval.Shop.Catalog == "":
-		return cli.Usage(errors.New("no catalogue given"), "name the one that the problems are of with --catalog")
+		return cli.Misuse("no catalogue given", "name the one that the problems are of with --catalog")
 	case f.recipe.Teacher != (f.teacher != ""):
 		return cli.Usage(fmt.Errorf("recipe %s and --teacher do not go together so", f.recipe.Name), "steps takes --teacher, the others do not")
 	}

@@ -56,7 +56,7 @@ func newRewrite(s *cli.Streams) *cobra.Command {
 
 func (f *rewriteFlags) run(c *cobra.Command, days []string) (err error) {
 	if f.job.Corpus == "" || f.job.MaxRows < 0 {
-		return cli.Usage(errors.New("no corpus given, or --most below 0"), "name one that `arena build` made of these days with --corpus")
+		return cli.Misuse("no corpus given, or --most below 0", "name one that `arena build` made of these days with --corpus")
 	}
 	if err = f.target.Check(); err != nil {
 		return err

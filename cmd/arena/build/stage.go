@@ -212,11 +212,11 @@ func (f *buildFlags) checkPlannable(days []string) error {
 	switch {
 	case f.plan == "":
 	case f.force || f.dryRun || f.work != "":
-		return cli.Usage(errors.New("--plan builds nothing: --force, --dry-run and --work say nothing to it"), "give --work to arena stage")
+		return cli.Misuse("--plan builds nothing: --force, --dry-run and --work say nothing to it", "give --work to arena stage")
 	case f.shards < 1 || f.shards > maxShards:
 		return cli.Usage(fmt.Errorf("--shards is %d", f.shards), "give at least 1")
 	case slices.Contains(days, traces.Stdin):
-		return cli.Usage(errors.New("standard input can be read only once"), "keep the traces in a file")
+		return cli.Misuse("standard input can be read only once", "keep the traces in a file")
 	}
 	return nil
 }

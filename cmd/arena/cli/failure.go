@@ -45,6 +45,9 @@ func (f *Failure) Unwrap() error { return f.err }
 // Usage returns an error with ExitUsage, for a wrong command line.
 func Usage(err error, hint string) error { return &Failure{err, hint, ExitUsage} }
 
+// Misuse returns an error with ExitUsage that says what is wrong with a command line.
+func Misuse(problem, hint string) error { return Usage(errors.New(problem), hint) }
+
 // Limit returns an error with ExitLimit, for a run that finished but exceeded a limit.
 func Limit(err error, hint string) error { return &Failure{err, hint, ExitLimit} }
 

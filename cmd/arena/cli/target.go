@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -55,7 +54,7 @@ var hubLicense = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{0,63}$`)
 func (t *Target) Check() error {
 	switch {
 	case t.Name == "":
-		return Usage(errors.New("no output folder"), "say where the corpus goes, such as -o out")
+		return Misuse("no output folder", "say where the corpus goes, such as -o out")
 	case t.License != "" && !hubLicense.MatchString(t.License):
 		return Usage(fmt.Errorf("read --license: %q is no word of the Hub for a licence", t.License), "such as apache-2.0, cc-by-4.0, mit or other")
 	}
@@ -126,7 +125,7 @@ func (t *Target) FinishTarget(dir string) finish.Target {
 // standard output.
 func NoStream(out string) error {
 	if out == "-" {
-		return Usage(errors.New("a folder cannot go to standard output"), "give -o a folder, such as -o out")
+		return Misuse("a folder cannot go to standard output", "give -o a folder, such as -o out")
 	}
 	return nil
 }

@@ -95,11 +95,11 @@ func (f *protectFlags) refused(p student.Problems) (map[string]string, error) {
 	protected := len(f.corpora)+len(f.heldOut) > 0 || f.bank != ""
 	switch {
 	case f.unguarded && protected:
-		return nil, cli.Usage(errors.New("--unguarded refuses nothing"), "leave it out, or leave out what is to be refused")
+		return nil, cli.Misuse("--unguarded refuses nothing", "leave it out, or leave out what is to be refused")
 	case f.unguarded:
 		return nil, nil
 	case !protected:
-		return nil, cli.Usage(errors.New("nothing says which problems may not be trained on"), "name the corpus with --corpus, a --bank or --held-out file, or say --unguarded")
+		return nil, cli.Misuse("nothing says which problems may not be trained on", "name the corpus with --corpus, a --bank or --held-out file, or say --unguarded")
 	}
 	known, err := f.known()
 	var refused map[string]string

@@ -36,7 +36,7 @@ var shopFlags = []string{"catalog", "index", "rules", "judge", "harness", "searc
 // domain.
 func (f *envFlags) runDomain(c *cobra.Command, s *cli.Streams) (err error) {
 	if f.pay.domain == "" || f.mcp == "" {
-		return cli.Usage(errors.New("--domain and --mcp go together"), "--domain says what the tools of the --mcp server are; --mcp-key-env and --system are of that server, too")
+		return cli.Misuse("--domain and --mcp go together", "--domain says what the tools of the --mcp server are; --mcp-key-env and --system are of that server, too")
 	}
 	token, err := f.door.Token()
 	if err != nil {
@@ -112,7 +112,7 @@ func (f *envFlags) openTools(ctx context.Context, e *environment.Environment, d 
 // measured is an error, and so is a flag that needs the shop.
 func (f *rewardFlags) openDomain(c *cobra.Command) (*environment.Rewarder, error) {
 	if f.domain == domain.Shop {
-		return nil, cli.Usage(errors.New("the shop has tools and rules of its own"), "leave --domain out")
+		return nil, cli.Misuse("the shop has tools and rules of its own", "leave --domain out")
 	}
 	for _, name := range shopFlags {
 		if c.Flags().Changed(name) {

@@ -5,7 +5,6 @@ package evaluate
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -205,7 +204,7 @@ func (f *Flags) sampling() error {
 	s := &f.Played.Sampling
 	if f.extraBody != "" {
 		if arena.Raw(f.extraBody).Kind() != arena.Object || !json.Valid([]byte(f.extraBody)) {
-			return cli.Usage(errors.New("--extra-body is no JSON object"), `such as {"tool_choice": "auto"}`)
+			return cli.Misuse("--extra-body is no JSON object", `such as {"tool_choice": "auto"}`)
 		}
 		s.Extra = []byte(f.extraBody)
 	}
@@ -220,7 +219,7 @@ func (f *Flags) sampling() error {
 	}
 	if f.templateKwargs != "" {
 		if arena.Raw(f.templateKwargs).Kind() != arena.Object || !json.Valid([]byte(f.templateKwargs)) {
-			return cli.Usage(errors.New("--chat-template-kwargs is no JSON object"), `such as {"enable_thinking": false}`)
+			return cli.Misuse("--chat-template-kwargs is no JSON object", `such as {"enable_thinking": false}`)
 		}
 		s.TemplateKwargs = []byte(f.templateKwargs)
 	}
@@ -250,7 +249,7 @@ func (f *Flags) check() error {
 	case !(f.gpuHourUSD >= 0) || math.IsInf(f.gpuHourUSD, 0):
 		return cli.Usage(fmt.Errorf("--gpu-hour-usd %v", f.gpuHourUSD), "dollars, 0 or more")
 	case f.Played.Samples < 1 || f.Played.MaxSteps < 1 || f.Asked.Concurrency < 1:
-		return cli.Usage(errors.New("-k, --max-steps and --concurrency must be 1 or more"), "see `arena eval --help`")
+		return cli.Misuse("-k, --max-steps and --concurrency must be 1 or more", "see `arena eval --help`")
 	}
 	keep := &f.Played.Keep
 	keep.Tokens = f.keep != ""

@@ -48,7 +48,7 @@ var searchRules = map[string]shop.Rules{"subnet": shop.SubnetRules, "benchmark":
 // damaged index would rank products differently without an error.
 func (f *catalogFlags) open(ctx context.Context) (shop.Local, error) {
 	if f.Catalog == "" {
-		return shop.Local{}, cli.Usage(errors.New("no catalogue given"), "name one with --catalog")
+		return shop.Local{}, cli.Misuse("no catalogue given", "name one with --catalog")
 	}
 	c, err := shop.Open(ctx, f.Catalog, f.index)
 	if err == nil && f.index != "" {
@@ -99,7 +99,7 @@ func newShopIndex(s *cli.Streams) *cobra.Command {
 	var verify bool
 	c := cli.Command("index CATALOG -o INDEX", "Build the search index of a catalogue", cli.NumArgs(1, 1), func(c *cobra.Command, args []string) error {
 		if out == "" || out == "-" {
-			return cli.Usage(errors.New("no file given for the index"), "name it with -o; it is mapped into memory, so it cannot be a stream")
+			return cli.Misuse("no file given for the index", "name it with -o; it is mapped into memory, so it cannot be a stream")
 		}
 		if verify {
 			return verifyIndex(c.Context(), s, args[0], out)

@@ -70,7 +70,7 @@ func (c *conversion) run(
 	paths []string,
 ) (err error) {
 	if c.format == "" {
-		return cli.Usage(errors.New("no format named"), "give one of "+formatNames()+" with --to")
+		return cli.Misuse("no format named", "give one of "+formatNames()+" with --to")
 	}
 	if c.out == "" {
 		return cli.Usage(fmt.Errorf("no output named"), "give -o PATH, or -o - for standard output")

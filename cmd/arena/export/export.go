@@ -266,7 +266,7 @@ func (f *exportFlags) count(opt *export.Options) error {
 
 func chosenProfiles(names []string) ([]export.Profile, error) {
 	if len(names) == 0 {
-		return nil, cli.Usage(errors.New("export needs a format"), "give --profile; `arena list profiles` lists them")
+		return nil, cli.Misuse("export needs a format", "give --profile; `arena list profiles` lists them")
 	}
 	profiles := export.All()
 	if len(names) == 1 && names[0] == "all" {

@@ -2,7 +2,6 @@ package export
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -107,8 +106,8 @@ func (f *publishFlags) publish(ctx context.Context, s *cli.Streams, corpusDir st
 // --to is a bucket, it sets f.target to the bucket.
 func (f *publishFlags) parseDestination() (dataset string, isHub bool, err error) {
 	if f.target.Name == "" && f.destination == "" && !f.dryRun {
-		return "", false, cli.Usage(
-			errors.New("nowhere to publish to"),
+		return "", false, cli.Misuse(
+			"nowhere to publish to",
 			"give -o FOLDER, or --to hf://owner/name",
 		)
 	}
@@ -127,8 +126,8 @@ func (f *publishFlags) parseDestination() (dataset string, isHub bool, err error
 	}
 
 	if f.target.Name != "" {
-		return "", false, cli.Usage(
-			errors.New("-o and --to name two places"),
+		return "", false, cli.Misuse(
+			"-o and --to name two places",
 			"a bucket is one of them",
 		)
 	}

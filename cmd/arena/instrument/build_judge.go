@@ -97,7 +97,7 @@ func (j *JudgeChoice) OpenWithin(words io.Writer, maxUnscored float64) (*Judges,
 		return nil, cli.Usage(fmt.Errorf("--step-judge is %q", j.Steps), "steps are labelled by steps or llm; `arena list judges` describes them")
 	}
 	if !judge.AsksModels && !label.AsksModels && j.LLM.IsSet() {
-		return nil, cli.Usage(errors.New("the offline judge asks no model"), "add --judge llm or --step-judge llm, or leave out what is said about models")
+		return nil, cli.Misuse("the offline judge asks no model", "add --judge llm or --step-judge llm, or leave out what is said about models")
 	}
 	o := &Judges{Asks: judge.AsksModels, StepsAsk: label.AsksModels, MaxUnscored: maxUnscored, Close: func() error {
 		return nil

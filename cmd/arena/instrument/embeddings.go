@@ -2,7 +2,6 @@ package instrument
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -73,11 +72,11 @@ func (f *Embeddings) check() error {
 	}
 	configured := f.required || f.keyEnv != "" || f.endpoint.Prefix != "" || f.endpoint.Model != usual.Model
 	if f.endpoint.BaseURL == "" && f.uses != nil && configured {
-		return cli.Usage(errors.New("nothing says where embeddings come from"), "give --embeddings, or leave the other --embeddings flags out")
+		return cli.Misuse("nothing says where embeddings come from", "give --embeddings, or leave the other --embeddings flags out")
 	}
 	if f.required && !f.compare(Guard) {
-		return cli.Usage(
-			errors.New("the guard's embedding tier is required and not asked for"),
+		return cli.Misuse(
+			"the guard's embedding tier is required and not asked for",
 			"add --embeddings-for "+strings.Join(append(f.uses, string(Guard)), ","),
 		)
 	}

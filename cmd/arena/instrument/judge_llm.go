@@ -120,7 +120,7 @@ func (f *LLMFlags) config() (llm.Config, prices.Table, error) {
 		}
 	}
 	if len(cfg.Endpoints) == 0 || len(cfg.Panel) == 0 {
-		return cfg, nil, cli.Usage(errors.New("no model to ask"), "name one with --endpoint and --model, or a panel in a file (--judge-config; for arena judge, --config)")
+		return cfg, nil, cli.Misuse("no model to ask", "name one with --endpoint and --model, or a panel in a file (--judge-config; for arena judge, --config)")
 	}
 	if err = cfg.Validate(); err != nil {
 		return cfg, nil, cli.Usage(err, "`arena judge --help` lists the flags and their defaults")
@@ -181,7 +181,7 @@ func (f *LLMFlags) Open(words io.Writer) (*Models, error) {
 		return nil, err
 	}
 	if f.Ledger == "" {
-		return nil, cli.Usage(errors.New("--ledger is empty"), "name a folder: answers that are not kept are paid for again")
+		return nil, cli.Misuse("--ledger is empty", "name a folder: answers that are not kept are paid for again")
 	}
 	l, err := ledger.Open(f.Ledger)
 	if err != nil {

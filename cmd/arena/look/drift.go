@@ -2,7 +2,6 @@ package look
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -44,7 +43,7 @@ func (f *driftFlags) run(
 		return err
 	}
 	if f.against == "" {
-		return cli.Usage(errors.New("no day to compare with"), "name the corpus of the day before with --against")
+		return cli.Misuse("no day to compare with", "name the corpus of the day before with --against")
 	}
 	before, err := dayOf(ctx, f.against)
 	if err != nil {

@@ -2,7 +2,6 @@ package look
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -90,7 +89,7 @@ func writeWeighed(
 		return nil
 	}
 	if len(people) > 1 {
-		return cli.Usage(errors.New("--weighed takes the labels of one person"), "run it once for each")
+		return cli.Misuse("--weighed takes the labels of one person", "run it once for each")
 	}
 	return cli.WriteWhole(s, path, func(w io.Writer) error {
 		lines := json.NewEncoder(w)

@@ -3,7 +3,6 @@ package look
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -17,9 +16,9 @@ import (
 func (f *viewFlags) outside() error {
 	switch {
 	case f.public && f.out == "":
-		return cli.Usage(errors.New("pages for outside need a place"), "give -o a new folder, with --appeal a file")
+		return cli.Misuse("pages for outside need a place", "give -o a new folder, with --appeal a file")
 	case !f.public && len(f.embargo)+len(f.heldOut) > 0:
-		return cli.Usage(errors.New("--embargo and --held-out go with --public"), "add --public, or leave them out")
+		return cli.Misuse("--embargo and --held-out go with --public", "add --public, or leave them out")
 	}
 	return nil
 }

@@ -98,7 +98,7 @@ func (f *viewFlags) run(ctx context.Context, args []string) (err error) {
 		pages.Comparisons = comparisons
 	}
 	if f.public && (len(corpora) != 1 || len(runs) > 0) {
-		return cli.Usage(errors.New("what is shown outside is of one corpus"), "name one CORPUS, or the DAY alone; arena publish makes corpora for outside")
+		return cli.Misuse("what is shown outside is of one corpus", "name one CORPUS, or the DAY alone; arena publish makes corpora for outside")
 	}
 	for _, dir := range corpora {
 		c, err := f.corpus(ctx, dir, days)
