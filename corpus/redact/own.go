@@ -237,6 +237,7 @@ func personRules() []ownRule {
 			kind:     "phone",
 			keywords: []string{"09"},
 			anchored: true,
+			follows:  near(digits.with(" -"), 9, 0),
 			isOther:  numberBefore.MatchString,
 		}, `\A(09[0-9]{2}[ -]?[0-9]{3}[ -]?[0-9]{4})(?:$|[^0-9A-Za-z])`},
 		{rule{
