@@ -13,6 +13,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/pipeline/block"
@@ -247,11 +248,11 @@ func (m *mapper) guardDraft(r *block.Reader, x *block.Entry, n int, problems []i
 	if err != nil {
 		return err
 	}
-	leak, err := m.findLeak(x, d, problems[x.Problem])
+	messages, err := chat.Decode(d.Messages)
 	if err != nil {
 		return err
 	}
-	m.findings.Add(n, leak)
+	m.findings.Add(n, m.findLeak(x, d, messages, problems[x.Problem]))
 	return nil
 }
 

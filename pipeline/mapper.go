@@ -232,7 +232,7 @@ func (m *mapper) render(
 	s := m.session
 	facts := m.facts
 	facts.Category = s.day.Problems.All[problem].Category
-	row, _, err := rows.NewSFT(withRuling(rec, &facts, s.domains[entry.Domain]), &facts)
+	row, messages, err := rows.NewSFT(withRuling(rec, &facts, s.domains[entry.Domain]), &facts)
 	if unfit, ok := errors.AsType[*chat.Unfit](err); ok {
 		entry.Structure.Keep = false
 		entry.Structure.Reasons = slices.Insert(entry.Structure.Reasons, 0, unfit.Reason)
@@ -250,9 +250,7 @@ func (m *mapper) render(
 	if rec.Trace.Ruling != nil {
 		draft.Tools = row.Tools
 	}
-	if entry.Leak, err = m.findLeak(entry, draft, problem); err != nil {
-		return nil, err
-	}
+	entry.Leak = m.findLeak(entry, draft, messages, problem)
 	entry.Body.Tokens = int(row.NTokens)
 	m.doc = appendCompletion(m.doc[:0], &rec.Dialogue)
 	signature := minhash.Sign(m.doc)
@@ -282,44 +280,47 @@ func appendCompletion(dst []byte, d *arena.Dialogue) []byte {
 
 // findLeak returns the worse of two findings of the guard (which searches for protected problems):
 // the one in the attempt's problem, and the one in the texts of the attempt. A finding that drops
-// the attempt is worse than one that does not; otherwise the higher score is worse. problem is the
-// index of the attempt's problem among all of the run.
-func (m *mapper) findLeak(x *block.Entry, d *block.Draft, problem int) (guard.Finding, error) {
+// the attempt is worse than one that does not; otherwise the higher score is worse. messages are
+// those of the draft d (the rendered row), and problem is the index of the attempt's problem among
+// all of the run.
+func (m *mapper) findLeak(
+	x *block.Entry,
+	d *block.Draft,
+	messages []chat.Message,
+	problem int,
+) guard.Finding {
 	p := m.session.protection
 	worst := p.Problems[problem]
 	g := p.guardFor(problem)
 	if g == nil {
-		return worst, nil
+		return worst
 	}
-	c, err := m.candidate(x, d)
-	if err != nil {
-		return worst, err
-	}
+	c := m.candidate(x, d, messages)
 	if c.Text == m.session.day.Problems.All[problem].Query {
 		c.Text = "" // it was checked with the problem
 	}
 	f := g.Check(c)
 	isWorse := f.Drop && !worst.Drop || f.Drop == worst.Drop && f.Score > worst.Score
 	if isWorse {
-		return f, nil
+		return f
 	}
-	return worst, nil
+	return worst
 }
 
 // candidate returns the texts of an attempt that the guard compares with the protected problems.
-// They are from its stored results x and its draft d (the rendered row).
-func (m *mapper) candidate(x *block.Entry, d *block.Draft) (guard.Candidate, error) {
-	messages, err := chat.Decode(d.Messages)
-	if err != nil {
-		return guard.Candidate{}, err
-	}
+// They are from its stored results x, its draft d (the rendered row) and the draft's messages.
+func (m *mapper) candidate(
+	x *block.Entry,
+	d *block.Draft,
+	messages []chat.Message,
+) guard.Candidate {
 	row := rows.SFT{Scalars: d.Scalars, Goal: d.Goal}
 	toolTexts := m.toolTexts
 	if x.Outcome.Ruling != nil { // otherwise the metadata has only hashes and codes of this program
 		row.Metadata = d.Metadata
 		toolTexts = finish.ToolTexts(d.Tools)
 	}
-	return finish.CandidateOf(&row, messages, toolTexts), nil
+	return finish.CandidateOf(&row, messages, toolTexts)
 }
 
 // judgeSteps returns the step judge's verdicts on an attempt, one for each message of the model,

@@ -21,6 +21,8 @@ type Claim struct {
 	// result differs from what was returned.
 	Phantom bool
 	Edited  bool
+	// resultWords are the hashes of the words in the result, nil if they are not stored.
+	resultWords []uint64
 }
 
 // readClaims returns the first calls of the dialogue in order, at most MaxCalls, as claims: what

@@ -41,6 +41,8 @@ type scratch struct {
 	// committed titles.
 	titles []uint64
 	answer []uint64
+	// results has the hashes of the words in the first results of the dialogue.
+	results []uint64
 
 	// json reads replies and stores their unescaped texts.
 	json      *cursor.Cursor
@@ -111,6 +113,7 @@ func (s *scratch) release() {
 		subject: s.subject[:0],
 		titles:  s.titles[:0],
 		answer:  s.answer[:0],
+		results: s.results[:0],
 
 		json:    s.json,
 		choices: cleared(s.choices[:cap(s.choices)]),

@@ -215,16 +215,29 @@ func (a *Attempt) answerWords() []uint64 {
 // so that the word is not taken as evidence.
 func (a *Attempt) resultHasWord(word uint64, results int) bool {
 	for i := range a.Claims[:results] {
-		result := string(a.Claims[i].Call.Result)
-		a.searchedBytes += len(result)
+		a.searchedBytes += len(a.Claims[i].Call.Result)
 		if a.searchedBytes > maxSearched {
 			return true
 		}
-		for w := range Words(result) {
-			if w == word {
-				return true
-			}
+		if slices.Contains(a.resultWords(i), word) {
+			return true
 		}
 	}
 	return false
+}
+
+// resultWords returns the hashes of the words in the result of the call at this index in a.Claims.
+// It stores the words of the first results, since each search of an attempt may ask for them.
+func (a *Attempt) resultWords(claim int) []uint64 {
+	c := &a.Claims[claim]
+	if c.resultWords != nil {
+		return c.resultWords
+	}
+	start := len(a.scratch.results)
+	all := AppendWords(a.scratch.results, string(c.Call.Result))
+	if len(all) <= maxTotalWords {
+		a.scratch.results = all
+		c.resultWords = all[start:]
+	}
+	return all[start:]
 }

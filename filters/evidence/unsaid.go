@@ -169,13 +169,16 @@ func (m *thoughtMatcher) searchReply(r *Reply, escapes int) {
 	if !strings.HasPrefix(body, "{") {
 		body = joinStream(body)
 	}
-	for _, key := range answerKeys {
-		text := gjson.Get(body, key).Raw
-		for range escapes {
-			text = unescape(text)
+	gjson.Parse(body).ForEach(func(key, value gjson.Result) bool {
+		if slices.Contains(answerKeys[:], key.Str) {
+			text := value.Raw
+			for range escapes {
+				text = unescape(text)
+			}
+			m.search(text)
 		}
-		m.search(text)
-	}
+		return true
+	})
 }
 
 // search searches text, a part of a model's reply, for the sentences of m. It sets isSaid for each
