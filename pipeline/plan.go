@@ -116,7 +116,10 @@ func (s *session) writePlan(p *plan) error {
 			err = lines.Encode(planLine{p.Decisions[i], p.Odds[i]})
 		}
 	}
-	if err = errors.Join(err, w.Flush(), f.Close()); err != nil {
+	if err == nil {
+		err = w.Flush()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
 	return s.FS.Rename(staged, s.planPath())

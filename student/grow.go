@@ -127,7 +127,10 @@ func copyFile(from, to string) (err error) {
 		return err
 	}
 	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Sync(), out.Close())
+	if err == nil {
+		err = out.Sync()
+	}
+	return errors.Join(err, out.Close())
 }
 
 // ErrPool is in the chain of the error for runs that cannot be pooled.

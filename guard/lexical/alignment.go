@@ -71,13 +71,13 @@ func differences(b, p *profile) (out []difference) {
 	return append(out, difference{span{last.base.end, n}, span{last.text.end, m}})
 }
 
-// isSameToken reports whether token i of a and token j of b are equal or similar words, or equal
-// numbers.
-func (a *profile) isSameToken(i int, b *profile, j int) bool {
-	v := a.words[i]
-	w := b.words[j]
+// isSameToken reports whether token i of p and token j of other are equal or similar words, or
+// equal numbers.
+func (p *profile) isSameToken(i int, other *profile, j int) bool {
+	v := p.words[i]
+	w := other.words[j]
 	if v == nil || w == nil {
-		return v == w && a.tokens[i].value == b.tokens[j].value
+		return v == w && p.tokens[i].value == other.tokens[j].value
 	}
 	return v.text == w.text || areSimilar(v, w)
 }

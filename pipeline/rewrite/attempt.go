@@ -64,7 +64,7 @@ type rewritten struct {
 // asking is the state of rewriting one attempt, for which a model is asked step by step, with the
 // cost of these requests.
 type asking struct {
-	*work
+	work    *work
 	trace   *arena.Trace
 	problem *arena.Problem
 	out     *rewritten
@@ -146,13 +146,13 @@ func (a *asking) think(
 	case r.Outcome != arena.JudgeScored || len(r.Text) > maxThought:
 		return "", reasonSilent, nil
 	}
-	if s, _ := a.filter.Check(&arena.Trace{}, &arena.Dialogue{Turns: []arena.Turn{{Think: r.Text}}}); slices.Contains(s.Reasons, reasonOrders) {
+	if s, _ := a.work.filter.Check(&arena.Trace{}, &arena.Dialogue{Turns: []arena.Turn{{Think: r.Text}}}); slices.Contains(s.Reasons, reasonOrders) {
 		return "", reasonOrders, nil
 	}
 	if reason = p.unsupportedReason(r.Text, next, remaining, a.problem); reason != "" {
 		return "", reason, nil
 	}
-	moves, index := a.moves.options(a.trace.ProblemID, remaining[0].Calls)
+	moves, index := a.work.moves.options(a.trace.ProblemID, remaining[0].Calls)
 	number := strconv.Itoa(index + 1)
 	if len(moves) < 2 {
 		return "", reasonSilent, nil
@@ -171,7 +171,7 @@ func (a *asking) think(
 }
 
 func (a *asking) ask(ctx context.Context, t llm.Task) (llm.Reply, error) {
-	r, err := a.Model.Do(ctx, t)
+	r, err := a.work.Model.Do(ctx, t)
 	a.out.Requests++
 	a.spent = a.spent.Plus(r.Spent)
 	a.out.Model = cmp.Or(a.out.Model, r.Model)
@@ -197,7 +197,7 @@ func (a *asking) finish(
 		newTurns[i].Text = ""
 	}
 	d := arena.Dialogue{Turns: newTurns}
-	if reason = a.textReason(t, &d); reason != "" {
+	if reason = a.work.textReason(t, &d); reason != "" {
 		return reason, nil
 	}
 	if a.out.row, reason, err = a.newRow(newTurns); reason != "" || err != nil {
@@ -217,7 +217,7 @@ func (a *asking) finish(
 		return withoutTitles(s.Think, s.Calls, turns)
 	})
 	a.out.thoughts.Decided = withoutTitles(frames.DecidingPassage(&j, ""), nil, turns)
-	if a.out.thoughts.Decided == "" && !a.Dry {
+	if a.out.thoughts.Decided == "" && !a.work.Dry {
 		return reasonNoDatum, nil
 	}
 	return "", nil
@@ -251,18 +251,18 @@ func withoutTitles(thought string, next []arena.Call, turns []arena.Turn) string
 // cannot represent them. The row is marked as scripted, because a program made its calls, so that
 // it does not count as the work of a model.
 func (a *asking) newRow(turns []arena.Turn) (row *rows.SFT, reason string, err error) {
-	c := a.chosen[a.trace.ID]
+	c := a.work.chosen[a.trace.ID]
 	rec := &arena.Record{
 		Trace:     a.trace,
 		Dialogue:  arena.Dialogue{Turns: turns},
 		Structure: arena.Structure{Axis: arena.AxisScripted},
 	}
 	sft, _, err := rows.NewSFT(rec, &rows.Facts{
-		Harness: a.harness, Category: a.problem.Category, Split: corpus.SplitTrain, Origin: rows.Origin{
+		Harness: a.work.harness, Category: a.problem.Category, Split: corpus.SplitTrain, Origin: rows.Origin{
 			ProblemID: c.ProblemID,
 			Cluster:   c.Cluster,
 		},
-		PipelineVersion: a.Version, Counter: rows.Bytes4{}, IsSecret: a.secret,
+		PipelineVersion: a.work.Version, Counter: rows.Bytes4{}, IsSecret: a.work.secret,
 		Metadata: map[string]any{"origin": Origin, "source_attempt": a.trace.ID, "replayed_results": a.out.Replayed, "rewriter": map[string]any{
 			"model": a.out.Model, "prompt_sha256": digest.SHA256([]byte(writing)), "check_prompt_sha256": digest.SHA256([]byte(choosing)),
 			"requests": a.out.Requests, "prompt_tokens": a.spent.Prompt, "completion_tokens": a.spent.Completion, "cost_usd": a.spent.USD,

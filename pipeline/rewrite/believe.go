@@ -122,11 +122,11 @@ func (a *asking) changedReason(
 	if err != nil || before != after {
 		return reasonCalls, err
 	}
-	logged, err := a.scorer.Score(ctx, a.trace, a.problem)
+	logged, err := a.work.scorer.Score(ctx, a.trace, a.problem)
 	if err != nil {
 		return "", err
 	}
-	rescored, err := a.scorer.Score(ctx, decoded, a.problem)
+	rescored, err := a.work.scorer.Score(ctx, decoded, a.problem)
 	if err != nil {
 		return reasonScore, err
 	}
