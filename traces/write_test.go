@@ -32,6 +32,7 @@ func everyShape(tb testing.TB) (all []*arena.Trace) {
 		`{"conversations":[{"from":"human","value":"A mug."},{"from":"function_call","value":"{\"name\":\"f\",\"arguments\":{}}"},{"from":"observation","value":"<&>"}]}`,
 		`{"name":"g","query":"Q","sample":{"output_tools":[{"function":{"name":"f","arguments":{}}}],"assistant_text":""},"grade":{"success":true}}`,
 		`{"problem_id":"odd","status":"SUCCESS","dialogue":[{"completion":{"message":{"think":"t","tool_call":[{"name":"f","parameters":[1],"result":"r"},{"name":"g","parameters":"x","tool_call_id":"1"},{"name":"h","tool_call_id":"1","result":null}]}},"extra_info":{"step":9,"timestamp":1.5}},7]}`,
+		`{"problem_id":"tags","status":"SUCCESS","dialogue":[{"completion":{"content":"<think>t</think>\nHere.<tool_call>[{\"name\":\"f\",\"parameters\":{\"n\":1}}]</tool_call>","message":{"think":"t","tool_call":[{"name":"f","parameters":{"n":1}}]}}}]}`,
 		`{"problem_id":"half a pair","status":"SUCCESS","dialogue":[{"completion":{"message":{"think":"t","tool_call":[{"name":"f","parameters":"\ud83d"}]}}}]}`,
 	} {
 		all = append(all, one(tb, text))
@@ -227,6 +228,53 @@ func TestGoldenFormats(t *testing.T) {
 			t.Fatal(err)
 		}
 		diff(t, string(want), got)
+	}
+}
+
+// TestThoughtAndCallsAreWrittenOnce writes steps whose text has tags with what the keys of the step have,
+// or something else. Each thought and call is in the written row once, and what is left out is named.
+func TestThoughtAndCallsAreWrittenOnce(t *testing.T) {
+	t.Parallel()
+	const tag = `<tool_call>[{"name":"find","parameters":{"q":"cup"}}]</tool_call>`
+	find := arena.ToolCall{ID: "1", Name: "find", Arguments: `{"q": "cup"}`}
+	for name, tt := range map[string]struct {
+		step                       arena.Step
+		content, reasoning, losses string
+		calls                      int
+	}{
+		"the same in both":         {arena.Step{Content: "<think>Hm.</think>\nYes." + tag, Think: "Hm.", Calls: []arena.ToolCall{find}}, "Yes.", "Hm.", "split_message", 1},
+		"reasoning of the server":  {arena.Step{Content: "<think>Hm.</think>\nYes.", Reasoning: "Hm."}, "Yes.", "Hm.", "split_message", 0},
+		"another thought":          {arena.Step{Content: "<think>Oh.</think>Yes.", Reasoning: "Hm."}, "Yes.", "Hm.", "split_message tags", 0},
+		"another call":             {arena.Step{Content: tag, Calls: []arena.ToolCall{{ID: "1", Name: "view", Arguments: "{}"}}}, "", "", "split_message tags", 1},
+		"thought only in the text": {arena.Step{Content: "<think>Hm.</think>" + tag, Calls: []arena.ToolCall{find}}, "", "Hm.", "split_message", 1},
+		"calls only in the text":   {arena.Step{Content: "<think>Hm.</think>" + tag, Reasoning: "Hm."}, "<think>Hm.</think>" + tag, "", "", 0},
+		"all only in the text":     {arena.Step{Content: "<think>Hm.</think>" + tag}, "<think>Hm.</think>" + tag, "", "", 0},
+		"no tags":                  {arena.Step{Content: "1 < 2", Reasoning: "Hm.", Calls: []arena.ToolCall{find}}, "1 < 2", "Hm.", "", 1},
+	} {
+		tt.step.Number = 1
+		text, lost, err := convert.Write(&arena.Trace{ID: "x", Query: "A cup.", Status: arena.StatusSuccess, HasDialogue: true, Steps: []arena.Step{tt.step}}, convert.OpenAI)
+		if err != nil {
+			t.Fatal(err)
+		}
+		message := gjson.GetBytes(text, "messages.1")
+		if got := message.Get("content").Str; got != tt.content {
+			t.Errorf("%s: content %q, want %q", name, got, tt.content)
+		}
+		if got := message.Get("reasoning_content").Str; got != tt.reasoning {
+			t.Errorf("%s: reasoning %q, want %q", name, got, tt.reasoning)
+		}
+		if got := len(message.Get("tool_calls").Array()); got != tt.calls {
+			t.Errorf("%s: %d calls, want %d", name, got, tt.calls)
+		}
+		words := []string{}
+		for _, l := range lost {
+			if l == convert.LossSplitMessage || l == convert.LossTags {
+				words = append(words, string(l))
+			}
+		}
+		if got := strings.Join(words, " "); got != tt.losses {
+			t.Errorf("%s: lost %q, want %q", name, got, tt.losses)
+		}
 	}
 }
 

@@ -7,8 +7,11 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/calls"
+	"github.com/trajectory-arena/arena/internal/canonical"
 	"github.com/trajectory-arena/arena/internal/sts"
 )
 
@@ -124,9 +127,10 @@ func (w *writer) stepMessages(i int) []chatMessage {
 		Role:      "assistant",
 		Content:   cmp.Or(s.Response, s.Content),
 		Reasoning: cmp.Or(s.Reasoning, s.Think),
+		Weight:    w.weight(s),
 		step:      s,
 	}}
-	messages[0].Weight = w.weight(s)
+	w.writeOnce(&messages[0], s)
 	used := map[string]bool{}
 	for j, call := range s.Calls {
 		id := call.ID
@@ -156,6 +160,38 @@ func (w *writer) stepMessages(i int) []chatMessage {
 		}
 	}
 	return messages
+}
+
+// writeOnce removes from the text of a step's message the tags with thought and calls if the message
+// has keys of its own for one of them: a chat template would render both. It records as losses which
+// text the thought was in, and what the tags have and the keys do not. Calls that only the text has
+// stay there, and a thought beside them too.
+func (w *writer) writeOnce(m *chatMessage, s *arena.Step) {
+	if !strings.Contains(m.Content, "<") {
+		return
+	}
+	r := calls.Mended(m.Content)
+	if len(s.Calls) == 0 && len(r.Calls) > 0 {
+		if strings.TrimSpace(m.Reasoning) == r.Think {
+			m.Reasoning = ""
+		}
+		return
+	}
+	hasThought := r.Think != "" && m.Reasoning != ""
+	if !hasThought && len(r.Calls) == 0 {
+		return
+	}
+	w.addLossIf(LossSplitMessage, true)
+	m.Content = r.Text
+	m.Reasoning = cmp.Or(m.Reasoning, r.Think)
+	hasSame := slices.EqualFunc(r.Calls, s.Calls, isSameCall)
+	isThought := strings.TrimSpace(m.Reasoning) == r.Think
+	w.addLossIf(LossTags, !hasSame || !isThought || len(r.Results)+len(r.Faults) > 0)
+}
+
+// isSameCall reports whether two calls are of the same tool with the same arguments.
+func isSameCall(a arena.Call, b arena.ToolCall) bool {
+	return a.Name == b.Name && canonical.Form(string(a.Arguments)) == canonical.Form(b.Arguments.Text())
 }
 
 // newCallID returns an id that no call of the trace has: prefix, with an "x" appended until it

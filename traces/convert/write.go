@@ -76,6 +76,7 @@ const (
 	LossArguments       Loss = "arguments"
 	LossTask            Loss = "task"
 	LossMask            Loss = "mask"
+	LossTags            Loss = "tags"
 )
 
 // Write returns a trace as JSON lines, each with a line feed, and the losses in the order
