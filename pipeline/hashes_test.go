@@ -60,6 +60,38 @@ func TestAStoredHashIsUsedAndVerified(t *testing.T) {
 	sameFiles(t, "after forgetting", sums(t, out), want)
 }
 
+// TestAPlanStoresTheHashesOfItsFiles plans twice. The second plan takes the hashes that the first one
+// stored, as a build does.
+func TestAPlanStoresTheHashesOfItsFiles(t *testing.T) {
+	t.Parallel()
+	day := generatedDays(t, 1, 40)[0]
+	r := runOfDays(t, []string{day}, filepath.Join(t.TempDir(), "out"), new([]string))
+	pipeline.TrustAllFiles(r)
+	first, err := r.Plan(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	hashes := filepath.Join(r.Work, "hashes.json")
+	writeFile(t, hashes, strings.Replace(readFile(t, hashes), first.Inputs[0].SHA256, strings.Repeat("0", 64), 1))
+	second, err := r.Plan(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := 0
+	for _, in := range second.Inputs {
+		if in.SHA256 == strings.Repeat("0", 64) {
+			taken++
+		}
+	}
+	if taken != 1 {
+		t.Errorf("%d of %d files have the hash that was stored for one", taken, len(second.Inputs))
+	}
+	entries, err := os.ReadDir(r.Work)
+	if err != nil || len(entries) > 3 {
+		t.Errorf("the plan left %v: %v", entries, err)
+	}
+}
+
 // TestTheHashOfANewFileIsNotStored builds a day that was written a moment ago: a file that changes
 // twice in one tick of the clock may keep its times.
 func TestTheHashOfANewFileIsNotStored(t *testing.T) {

@@ -39,13 +39,17 @@ type TermsInput struct {
 // ErrTerms reports that a process found something else than its plan names.
 var ErrTerms = errors.New("this is not what was planned")
 
-// Plan hashes the inputs and returns the terms of the run. It writes nothing.
+// Plan hashes the inputs and returns the terms of the run. Like a build, it stores the hashes in the
+// work folder for the next run, and writes nothing else.
 func (r *Run) Plan(ctx context.Context) (*Terms, error) {
-	s, err := r.openReadOnly(ctx, r.Sources)
+	s, err := r.open(ctx, r.Sources)
 	if err != nil {
 		return nil, err
 	}
 	defer s.close()
+	if err = s.storeHashes(); err != nil {
+		return nil, err
+	}
 	t := s.terms()
 	t.Protection = s.protection.planned()
 	return t, nil
