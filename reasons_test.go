@@ -38,6 +38,7 @@ var reasonConstants = []struct{ stage, folder, constants, prefix string }{
 	{"read, filter", "traces", `^veto`, ""},
 	{"read, filter", "traces/formats", `^veto`, ""},
 	{"read, filter", "internal/calls", `^Fault[A-Z]`, ""},
+	{"read, filter", "domain", `^Veto[A-Z]`, ""},
 	{"filter", "filters", `^Reason[A-Z]`, ""},
 	{"judge", ".", `^Judge(Refused|Unparsed|Failed|Unsaid) `, ""},
 	{"guard", "guard", `^Tier[A-Z]`, "leak_"},

@@ -1,9 +1,9 @@
 package domain_test
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,9 +67,8 @@ func TestDomainByNameOrFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := s.Find(&arena.Trace{}, &arena.Dialogue{}, domain.Base)
-	if err != nil || d.Name != "chess" {
-		t.Errorf("an attempt is of %v, %v, although a file was named", d, err)
+	if d := s.Recognise(&arena.Trace{}, &arena.Dialogue{}, domain.Base); d.Name != "chess" {
+		t.Errorf("an attempt is of %v, although a file was named", d)
 	}
 	if _, err = domain.NewSet("codng"); err == nil || !strings.Contains(err.Error(), "did you mean coding?") {
 		t.Errorf("a mistyped name: %v", err)
@@ -112,15 +111,19 @@ func TestDomainIsRecognised(t *testing.T) {
 		"more tools are more alike": {called: []string{"search", "view", "edit", "bash", "submit"}, want: "coding"},
 	} {
 		var builtin *domain.Set
-		d, err := builtin.Find(&tt.trace, calling(tt.called...), domain.Base)
-		if err != nil || d.Name != tt.want {
-			t.Errorf("%s: %v, %v, want %s", name, d, err, tt.want)
+		d := builtin.Recognise(&tt.trace, calling(tt.called...), domain.Base)
+		if d.Name != tt.want || len(tt.trace.Vetoes) > 0 {
+			t.Errorf("%s: %v, vetoes %v, want %s", name, d, tt.trace.Vetoes, tt.want)
 		}
 	}
 	var builtin *domain.Set
-	_, err := builtin.Find(&arena.Trace{ID: "a"}, calling("search", "view", "bash", "edit"), domain.Base)
-	if !errors.Is(err, domain.ErrSeveral) || !strings.Contains(err.Error(), "coding and of envpack") {
-		t.Errorf("as many tools of two domains: %v", err)
+	tied := &arena.Trace{ID: "a", Declared: new(1.0)}
+	d := builtin.Recognise(tied, calling("search", "view", "bash", "edit"), domain.Shop)
+	if d.Name != domain.Base || !slices.Contains(tied.Vetoes, domain.VetoSeveral) {
+		t.Errorf("as many tools of two domains: %s, vetoes %v", d.Name, tied.Vetoes)
+	}
+	if r := d.Ruled(tied).Ruling; r.Success || r.Score != nil || r.Void != domain.VetoSeveral {
+		t.Errorf("as many tools of two domains: outcome %+v", r)
 	}
 }
 

@@ -1,8 +1,6 @@
 package domain
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/tidwall/gjson"
@@ -15,8 +13,8 @@ import (
 // domains.
 const minTools = 2
 
-// ErrSeveral reports that an attempt fits several domains equally well.
-var ErrSeveral = errors.New("an attempt fits several domains")
+// VetoSeveral is the reason for which an attempt is left out whose domain is undecided.
+const VetoSeveral = "several_domains" // its tools fit several domains equally well
 
 // fit is how specifically an attempt fits a domain: tools is the number of the domain's tools that
 // it has, isFormat reports whether its trace has a format of the domain, which counts less than any
@@ -34,31 +32,36 @@ func (f fit) better(g fit) bool {
 	return f.isFormat && !g.isFormat
 }
 
-// Find returns the domain of an attempt. fallback is the domain of attempts that fit none. The error
-// wraps ErrSeveral.
-func (s *Set) Find(t *arena.Trace, d *arena.Dialogue, fallback string) (*Domain, error) {
+// Recognise returns the domain of an attempt. fallback is the domain of attempts that fit none. If the
+// attempt fits several equally well, it is unknown whose rules apply: Recognise returns Base, vetoes
+// the trace and, unless a verifier decided its outcome, rules that the outcome is unknown.
+func (s *Set) Recognise(t *arena.Trace, d *arena.Dialogue, fallback string) *Domain {
 	if s != nil && s.forced != nil {
-		return s.forced, nil
+		return s.forced
 	}
 	names := toolNames(t, d)
 	best := s.ByName(fallback)
 	var bestFit fit
-	var tied *Domain
+	isTied := false
 	for _, candidate := range s.all() {
 		f := candidate.fit(t, names)
 		switch {
 		case f.better(bestFit):
 			best = candidate
 			bestFit = f
-			tied = nil
+			isTied = false
 		case f == bestFit && f != fit{}:
-			tied = candidate
+			isTied = true
 		}
 	}
-	if tied != nil {
-		return nil, fmt.Errorf("%w: %s is of %s and of %s by its tools", ErrSeveral, t.ID, best.Name, tied.Name)
+	if !isTied {
+		return best
 	}
-	return best, nil
+	t.Veto(VetoSeveral)
+	if t.Ruling == nil {
+		t.Ruling = &arena.Ruling{Declared: true, Ending: ending(t), Void: VetoSeveral}
+	}
+	return s.ByName(Base)
 }
 
 func (d *Domain) fit(t *arena.Trace, tools []string) fit {

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/filters"
@@ -73,17 +72,6 @@ func (r *Run) isOn(d *domain.Domain, instrument, version string) bool {
 		return false
 	}
 	return r.Instruments.isChosen(instrument) || d.On(instrument, version)
-}
-
-// domainOf returns the domain (kind of task) of an attempt. An attempt that fits no domain is
-// assigned to the subnet's domain if the input has a problems file, and otherwise to the general
-// domain base. The error matches ErrInput.
-func (s *session) domainOf(t *arena.Trace, d *arena.Dialogue) (*runDomain, error) {
-	found, err := s.Domains.Find(t, d, s.fallbackDomain())
-	if err != nil {
-		return nil, inputError{err}
-	}
-	return s.domains[found.Name], nil
 }
 
 // fallbackDomain returns the name of the domain (kind of task) that is assigned to attempts that

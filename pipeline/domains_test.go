@@ -129,6 +129,38 @@ func TestDeclaredOutcomesBecomeACorpus(t *testing.T) {
 	}
 }
 
+// TestAnAttemptOfSeveralDomainsIsLeftOut builds and imports a day with two attempts whose tools are as
+// much of one domain as of another. Nobody knows whose rules apply: both commands leave the attempts
+// out with that reason, whether they state a reward or not, and their outcome is unknown.
+func TestAnAttemptOfSeveralDomainsIsLeftOut(t *testing.T) {
+	t.Parallel()
+	day := t.TempDir()
+	writeTrials(t, day)
+	row := `{"eval_run_id":"tied","problem_id":"%s","messages":[{"role":"user","content":"Mend the %s."},{"role":"assistant","content":"","tool_calls":[{"id":"a","function":{"name":"search","arguments":"{}"}},{"id":"b","function":{"name":"view","arguments":"{}"}},{"id":"c","function":{"name":"bash","arguments":"{}"}},{"id":"d","function":{"name":"edit","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a","content":"1"},{"role":"tool","tool_call_id":"b","content":"2"},{"role":"tool","tool_call_id":"c","content":"3"},{"role":"tool","tool_call_id":"d","content":"4"},{"role":"assistant","content":"Done."}]%s}` + "\n"
+	writeFile(t, filepath.Join(day, "tied.jsonl"), fmt.Sprintf(row, "roof", "roof", `,"reward":1`)+fmt.Sprintf(row, "wall", "wall", ""))
+	r := newForeignRun(t, day, "")
+	build(t, r)
+	imported, _ := imports(t, day)
+	for name, dir := range map[string]string{"build": r.Out, "import": imported} {
+		n := 0
+		for id, line := range linesByID(t, dir) {
+			if !strings.HasPrefix(id, "tied/") {
+				continue
+			}
+			n++
+			if a := line.Attempt; a.Fate != rows.FateDropped || a.Reason != domain.VetoSeveral {
+				t.Errorf("%s: %s is %s, %s", name, id, a.Fate, a.Reason)
+			}
+			if o := line.Outcome; o == nil || o.Scored || o.Success || o.Error != domain.VetoSeveral {
+				t.Errorf("%s: %s has the outcome %+v", name, id, o)
+			}
+		}
+		if n != 2 {
+			t.Errorf("%s: %d attempts of several domains in the ledger", name, n)
+		}
+	}
+}
+
 // TestBenchmarkIsItsOwnMeasure builds the 200 dialogues of tau-bench: their outcomes are the
 // benchmark's.
 func TestBenchmarkIsItsOwnMeasure(t *testing.T) {

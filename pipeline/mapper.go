@@ -110,15 +110,13 @@ func faultEntry(f *traces.Fault, file int) *block.Entry {
 func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, *block.Draft, error) {
 	s := m.session
 	rec := arena.Record{Dialogue: filters.Normalise(t)}
-	d, err := s.domainOf(t, &rec.Dialogue)
-	if err != nil {
-		return nil, nil, err
-	}
+	d := s.domains[s.Domains.Recognise(t, &rec.Dialogue, s.fallbackDomain()).Name]
 	rec.Trace = d.Ruled(t)
 	filter := d.filter(t.Source.HasProxyLog)
 	structure, sample := filter.Check(rec.Trace, &rec.Dialogue)
 	rec.Structure = structure
 	problem := s.day.Problems.IndexOf(t)
+	var err error
 	if rec.Outcome, err = m.scorer.Score(ctx, rec.Trace, s.day.Problems.Get(problem)); err != nil {
 		return nil, nil, err
 	}

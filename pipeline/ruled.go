@@ -182,13 +182,13 @@ func (s tasks) read(
 			}
 			attempts++
 			dialogue := filters.Normalise(item.Trace)
-			d, err := domains.Find(item.Trace, &dialogue, domain.Base)
-			if err != nil {
-				return err
-			}
+			d := domains.Recognise(item.Trace, &dialogue, domain.Base)
 			t := d.Ruled(item.Trace)
 			if t.Ruling == nil {
 				return errNoRuling
+			}
+			if slices.Contains(t.Vetoes, domain.VetoSeveral) {
+				return nil
 			}
 			if t.Ruling.Declared {
 				return s.addDeclared(t, d)

@@ -24,8 +24,7 @@ import (
 type imported struct {
 	decision choose.Decision
 	attempt  *rows.Attempt
-	// domain is nil if the record could not be read, or if its attempt fits several domains and
-	// declares no outcome.
+	// domain is nil if the record could not be read.
 	domain *domain.Domain
 	// declared is nil if the attempt's domain does not use outcomes that sources state, outcome if
 	// the trace has no outcome of its own, leak if the guard found nothing.
@@ -51,9 +50,7 @@ func (m *Import) process(a record, protection *finish.Protection) (*imported, er
 	attempt := rows.NewAttempt(&rec)
 	attempt.Cluster = guard.SpecHash(arena.Problem{Query: a.trace.Query})
 	out := &imported{attempt: &attempt}
-	if err := m.addOutcome(out, &rec); err != nil {
-		return nil, err
-	}
+	m.addOutcome(out, &rec)
 	d, err := m.addRow(out, a.reason, &rec, protection)
 	out.decide(d)
 	return out, err
@@ -66,19 +63,11 @@ func (out *imported) decide(d choose.Decision) {
 }
 
 // addOutcome sets in out the domain (kind of task) of an attempt, the category of its problem and,
-// if the domain accepts it, the outcome (success or failure) that the trace states. If the attempt
-// fits several domains, none is set. That is an error if the trace states an outcome, since it is
-// unknown which domain's rules apply.
-func (m *Import) addOutcome(out *imported, rec *arena.Record) error {
+// if the domain accepts it, the outcome (success or failure) that the trace states.
+func (m *Import) addOutcome(out *imported, rec *arena.Record) {
 	t := rec.Trace
-	d, err := m.Domains.Find(t, &rec.Dialogue, domain.Base)
+	d := m.Domains.Recognise(t, &rec.Dialogue, domain.Base)
 	out.domain = d
-	if err != nil && t.Declared == nil {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
 	ruled := d.Ruled(t)
 	out.attempt.TaskType = strings.ToLower(d.Family(ruled))
 	out.declared = finish.DeclaredRow(out.attempt, d, t.Declared)
@@ -86,7 +75,6 @@ func (m *Import) addOutcome(out *imported, rec *arena.Record) error {
 		outcome := arena.RuledOutcome(r)
 		out.outcome = rows.NewOutcome(out.attempt, &outcome)
 	}
-	return nil
 }
 
 // addRow sets in out the ungraded training row of a trace, with the trace's own system prompt and

@@ -119,12 +119,8 @@ func (d *judgeDay) one(ctx context.Context, t *arena.Trace) (*judged, error) {
 	defer d.progress.Attempt()
 	dialogue := filters.Normalise(t)
 	j := &judged{}
-	isMeasured, err := d.isMeasured(t, &dialogue)
-	if err != nil {
-		return nil, err
-	}
 	switch {
-	case !isMeasured:
+	case !d.isMeasured(t, &dialogue):
 		j.Judgement = judges.NotMeasured(d.identity().Name)
 	case d.flags.steps:
 		j.judgeable = llm.HasSteps(&dialogue)
@@ -156,19 +152,16 @@ func (d *judgeDay) identity() judges.Identity {
 // isMeasured reports whether the judge may be used on an attempt. An offline judge is used only in
 // domains (kinds of tasks) in which it was measured and is good enough. Models are asked in every
 // domain, since the user chose them.
-func (d *judgeDay) isMeasured(t *arena.Trace, dialogue *arena.Dialogue) (bool, error) {
+func (d *judgeDay) isMeasured(t *arena.Trace, dialogue *arena.Dialogue) bool {
 	if d.Asks {
-		return true, nil
+		return true
 	}
-	found, err := d.domains.Find(t, dialogue, domain.Base)
-	if err != nil {
-		return false, err
-	}
+	found := d.domains.Recognise(t, dialogue, domain.Base)
 	instrument := domain.Judge
 	if d.flags.steps {
 		instrument = domain.Steps
 	}
-	return found.On(instrument, d.identity().Name), nil
+	return found.On(instrument, d.identity().Name)
 }
 
 // judgeAttempt returns the judge's answer on an attempt. The judge grades the agent's thinking. If
