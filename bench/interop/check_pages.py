@@ -26,6 +26,7 @@ SAVE = re.compile(r"the\s+block\s+`([^`]+)`\s+of\s+`([^`]+)`\s+as\s+`([^`]+)`(?:
 BLOCK = re.compile(r"(.*?)^```([^\n]*)\n(.*?)^```", re.S | re.M)
 NEEDS = [  # what a block without a language needs, by what stands in it
     ("a GPU", r"vllm|sglang|SBATCH"), ("an account", r"hf://|s3://"), ("Kubernetes", r"kubectl"),
+    ("hours", r"recipes/student\.py"), ("the project's history", r"git worktree"),
     ("a file or server of the reader's", r"…|\b(DAY|URL2?|MODEL|CORPUS|RUN|FILE|CATALOG|F|M)\b|Qwen3-32B|\.example\."),
 ]
 

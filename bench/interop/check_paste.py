@@ -4,7 +4,8 @@
 
 TRAINER is the first word of a block's heading in lower case (trl, axolotl, llama-factory, ms-swift, verl), VENV the
 folder of an environment; several of one trainer stand for its versions. A block of Python without such a heading loads
-rows: its TRAINER is the library that it imports, datasets or polars, and datasets where it needs none. Each block is
+rows: its TRAINER is the library that it imports, datasets or polars, and datasets where it needs none. Behind TRAINER
+may stand / and a pattern: a version that is supported for blocks of this heading alone, such as trl/SFT|DPO. Each block is
 written to a file in the folder where a user has it, and run there by a fresh shell. The corpus holds the short attempts of
 testdata/day. The model's name is replaced by a small local model, and nothing else. One line a block and version: ok;
 runs, where it was still training at the end of its time; not run, where it needs a GPU or vLLM, with what stopped it; or
@@ -110,7 +111,11 @@ class Run:
     def __init__(self, a: argparse.Namespace):
         self.work = Path(a.work).resolve()
         self.arena, self.only, self.seconds = Path(a.arena).resolve(), re.compile(a.only), a.seconds
-        self.venvs = [(name, Path(at).resolve()) for name, at in (v.split("=", 1) for v in a.venvs)]
+        self.venvs = []
+        for venv in a.venvs:
+            name, at = venv.split("=", 1)
+            trainer, _, supported = name.partition("/")
+            self.venvs.append((trainer, supported, Path(at).resolve()))
         self.corpus, self.export, self.model = self.work / "corpus", self.work / "export", self.work / "model"
         self.counts = {"ok": 0, "runs": 0, "not run": 0, "FAIL": 0}
 
@@ -119,7 +124,7 @@ class Run:
         self.work.mkdir(parents=True)
         subprocess.run([self.arena, "build", ROOT / "testdata/day", "--steps", "--where", "n_steps <= 4", "-o", self.corpus, "-q"], check=True)
         subprocess.run([self.arena, "export", self.corpus, "--profile", "all", "-o", self.export, "-q"], check=True)
-        model(next(at for name, at in self.venvs if name == "trl") / "bin/python", self.export, self.model)
+        model(next(at for name, _, at in self.venvs if name == "trl") / "bin/python", self.export, self.model)
 
     def text(self, source: str, folder: Path, text: str, env: str) -> None:
         blocks = [(f"{heading}, {config}", heading.split()[0].lower(), language, block) for heading, config, language, block in BLOCK.findall(text)]
@@ -127,9 +132,9 @@ class Run:
             library = LIBRARY.search(block)
             blocks.append(("loads: " + block.splitlines()[0].lstrip("# ")[:60], library[1] if library else "datasets", "python", block))
         for title, trainer, language, block in blocks:
-            for name, venv in self.venvs:
+            for name, supported, venv in self.venvs:
                 what = f"{source}: {title}, {venv.name}"
-                if name == trainer and self.only.search(what):
+                if name == trainer and re.search(supported, title) and self.only.search(what):
                     self.block(what, folder, command(trainer, language, f"paste.{ {'python': 'py', 'bash': 'sh'}.get(language, language) }"), block, venv, env)
 
     def block(self, what: str, folder: Path, typed: str, block: str, venv: Path, env: str) -> None:
