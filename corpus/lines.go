@@ -139,10 +139,9 @@ func decompress(fsys FS, path string, read func(io.Reader) error) error {
 	return read(z)
 }
 
-// Place is an open file of a part that will have a fixed path in the corpus. N is the number of
-// bytes written.
+// Place is an open file of a part that will have a fixed path in the corpus.
 type Place struct {
-	*partFile
+	file *partFile
 	part *Part
 }
 
@@ -152,9 +151,15 @@ func NewPlace(p *Part, path string) (Place, error) {
 	return Place{out, p}, err
 }
 
+// Write writes b to the file. It implements io.Writer.
+func (p Place) Write(b []byte) (int, error) { return p.file.Write(b) }
+
+// Size returns the number of bytes written.
+func (p Place) Size() int64 { return p.file.N }
+
 // Close syncs and closes the file and adds it to its part.
 func (p Place) Close() error {
-	err := p.partFile.Close()
-	p.part.add(p.partFile, 0, p.N, nil)
+	err := p.file.Close()
+	p.part.add(p.file, 0, p.file.N, nil)
 	return err
 }

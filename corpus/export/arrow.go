@@ -130,7 +130,7 @@ func (s *arrowSink) flush() error {
 	if err := s.writer.Write(rec); err != nil {
 		return fmt.Errorf("write arrow batch: %w", err)
 	}
-	if s.file.N > corpus.DefaultLimits.Shard-2*arrowBatchBytes {
+	if s.file.Size() > corpus.DefaultLimits.Shard-2*arrowBatchBytes {
 		return s.closeFile()
 	}
 	return nil

@@ -34,7 +34,7 @@ func decisions(portions []*portion) map[string]choose.Decision {
 // ledger writes the tables of the mixture that list every record of the sources, kept or not, with
 // the decision on it.
 type ledger struct {
-	*mixer
+	mixer     *mixer
 	part      *corpus.Part
 	decisions map[string]choose.Decision
 }
@@ -78,7 +78,7 @@ func copyTable[T any](
 ) error {
 	out := finish.NewTable[T](l.part, name)
 	firstSource := map[string]int{}
-	for i, s := range l.sources {
+	for i, s := range l.mixer.sources {
 		err := finish.Table(s.Source, name, func(row *T) error {
 			id := rows.ID(row)
 			if first, ok := firstSource[id]; ok && first != i && id != "" {
@@ -99,7 +99,7 @@ func copyTable[T any](
 
 // copyOptional copies a table as copyTable does if a source has it. Without it, nothing is written.
 func copyOptional[T any](l *ledger, name string) error {
-	for _, s := range l.sources {
+	for _, s := range l.mixer.sources {
 		if s.HasTable(name) {
 			return copyTable[T](l, name, nil)
 		}
@@ -116,7 +116,7 @@ const (
 // mixture and the mixture's decision. Attempts that never had a row in config sft, unreadable
 // records and copies keep the decision from the build of their source.
 func (l *ledger) updateAttempt(s *source, a *rows.Attempt) {
-	a.Cluster, _ = l.clusterPool(s, a.Cluster, a.Split)
+	a.Cluster, _ = l.mixer.clusterPool(s, a.Cluster, a.Split)
 	d, ok := l.decisions[a.TraceID]
 	if !ok || a.Stage == stageRead { // an unreadable record or a copy of the attempt
 		return
@@ -137,7 +137,7 @@ func (l *ledger) writeProvenance(portions []*portion) error {
 				Config:       p.config,
 				Split:        p.split,
 				Row:          int64(n),
-				SourceCorpus: l.sources[place.source].SHA256,
+				SourceCorpus: l.mixer.sources[place.source].SHA256,
 				SourcePath:   place.path,
 				SourceRow:    place.row,
 			})

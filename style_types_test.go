@@ -1,0 +1,106 @@
+package arena_test
+
+import (
+	"go/ast"
+	"path/filepath"
+	"testing"
+)
+
+// typeName is a type of this repository: its package's folder and its name.
+type typeName struct {
+	folder string
+	name   string
+}
+
+// TestStyleReceivers holds that the methods of a type have one name for their receiver.
+func TestStyleReceivers(t *testing.T) {
+	t.Parallel()
+
+	first := map[typeName]string{}
+	for _, f := range sourceFiles(t) {
+		if f.isTest {
+			continue
+		}
+		for _, d := range f.ast.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || fn.Recv == nil || len(fn.Recv.List[0].Names) == 0 {
+				continue
+			}
+			receiver := fn.Recv.List[0].Names[0].Name
+			if receiver == "_" {
+				continue
+			}
+
+			of := typeName{filepath.Dir(f.path), baseName(fn.Recv.List[0].Type)}
+			if first[of] == "" {
+				first[of] = receiver
+			}
+			if receiver != first[of] {
+				t.Errorf("%s:%d: the receiver of %s is %s here and %s elsewhere: give it one name", f.path, f.line(fn), of.name, receiver, first[of])
+			}
+		}
+	}
+}
+
+// TestStyleEmbedding holds that a struct embeds at most one that embeds another: whose methods
+// and fields a deeper one has, no reader can tell.
+func TestStyleEmbedding(t *testing.T) {
+	t.Parallel()
+
+	structs := map[typeName]*ast.StructType{}
+	for _, f := range sourceFiles(t) {
+		if f.isTest {
+			continue
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			spec, ok := n.(*ast.TypeSpec)
+			if !ok {
+				return true
+			}
+			if s, ok := spec.Type.(*ast.StructType); ok {
+				structs[typeName{filepath.Dir(f.path), spec.Name.Name}] = s
+			}
+			return true
+		})
+	}
+
+	var depth func(typeName) int
+	depth = func(of typeName) int {
+		deepest := 0
+		for _, field := range structs[of].Fields.List {
+			if len(field.Names) > 0 {
+				continue
+			}
+			embedded := typeName{of.folder, baseName(field.Type)}
+			if structs[embedded] == nil {
+				deepest = max(deepest, 1)
+				continue
+			}
+			deepest = max(deepest, 1+depth(embedded))
+		}
+		return deepest
+	}
+	for of := range structs {
+		if depth(of) > 2 {
+			t.Errorf("%s: %s embeds structs three deep: give the embedded one a field name", of.folder, of.name)
+		}
+	}
+}
+
+// baseName returns the name of a receiver's or an embedded field's type without pointer, type
+// parameters and package, "" if it has none.
+func baseName(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return baseName(e.X)
+	case *ast.IndexExpr:
+		return baseName(e.X)
+	case *ast.IndexListExpr:
+		return baseName(e.X)
+	case *ast.SelectorExpr:
+		return "." + e.Sel.Name
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
+}
