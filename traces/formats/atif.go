@@ -24,7 +24,7 @@ func readATIF(r *reader, doc *value) {
 	agent := doc.object("agent")
 	doc.get("schema_version").raw() // by which the format was recognised
 	a.Session = doc.id("session_id")
-	a.Model = r.text(agent.get("model_name"))
+	a.Model = r.textOf(agent, "model_name")
 	a.Tools = toolDefinitions(agent.get("tool_definitions"))
 	r.each(doc.get("steps"), func(v *value) {
 		r.readATIFStep(v)
@@ -35,7 +35,7 @@ func readATIF(r *reader, doc *value) {
 		r.readATIFExtra(extra.object("arena"))
 	}
 	if a.hasDialogue == nil && a.Agent.VersionID == "" {
-		a.Agent.VersionID = AgentVersion(r.text(agent.get("name")), agent.id("version"))
+		a.Agent.VersionID = AgentVersion(r.textOf(agent, "name"), agent.id("version"))
 	}
 }
 
@@ -69,8 +69,8 @@ func (r *reader) readATIFExtra(extra *value) {
 	setIfPresent(&a.InferenceTotal, extra.count("inference_total"))
 	setIfPresent(&a.InferenceFailures, extra.count("inference_failure_count"))
 	a.Error = cmp.Or(r.parseError(extra.get("error")), a.Error)
-	a.request = cmp.Or(r.text(extra.get("query")), a.request)
-	switch status := arena.Status(r.text(extra.get("status"))); status {
+	a.request = cmp.Or(r.textOf(extra, "query"), a.request)
+	switch status := arena.Status(r.textOf(extra, "status")); status {
 	case arena.StatusSuccess, arena.StatusFailed, arena.StatusTimedOut:
 		dialogue := extra.get("dialogue")
 		isNull := dialogue.exists() && !dialogue.isPresent()
@@ -87,10 +87,10 @@ func (r *reader) readATIFExtra(extra *value) {
 // follow as messages. In any other step, results become part of the text.
 func (r *reader) readATIFStep(m *value) {
 	a := r.attempt()
-	a.Model = cmp.Or(a.Model, r.text(m.get("model_name")))
+	a.Model = cmp.Or(a.Model, r.textOf(m, "model_name"))
 	text := r.content(m.get("message")).text
 	results := r.readATIFResults(m.object("observation").get("results"))
-	source := r.text(m.get("source"))
+	source := r.textOf(m, "source")
 	isCopied := m.get("is_copied_context").isTrue()
 	if source != "agent" {
 		r.addATIFText(source, text, results)
@@ -111,7 +111,7 @@ func (r *reader) readATIFStep(m *value) {
 		}
 		step.Calls = append(step.Calls, arena.ToolCall{
 			ID:        v.id("tool_call_id"),
-			Name:      r.text(v.get("function_name")),
+			Name:      r.textOf(v, "function_name"),
 			Arguments: v.get("arguments").raw(),
 		})
 	})

@@ -31,12 +31,12 @@ var (
 func readGraded(r *reader, doc *value) {
 	a := r.begin("")
 	a.ProblemID = doc.id("name")
-	a.Query = r.text(doc.get("query"))
+	a.Query = r.textOf(doc, "query")
 	a.Declared = doc.object("grade").number("score")
 	setIfPresent(&a.Seconds, doc.number("latency_seconds"))
 	sample := doc.object("sample")
 	r.addStep(arena.Step{
-		Content: r.text(sample.get("assistant_text")),
+		Content: r.textOf(sample, "assistant_text"),
 		Calls:   r.calls(sample.get("output_tools")),
 	})
 }
@@ -58,9 +58,9 @@ func (r *reader) readRow(row *value) {
 		}
 	}
 
-	if row.get("raw_text").exists() || row.get("tool_calls").exists() {
+	if row.has("raw_text") || row.has("tool_calls") {
 		r.addStep(arena.Step{
-			Content: r.text(row.get("raw_text")),
+			Content: r.textOf(row, "raw_text"),
 			Calls:   r.calls(row.get("tool_calls")),
 		})
 		r.err = nil
@@ -109,7 +109,7 @@ func (r *reader) readRowFields(row *value) {
 	a.Trial = row.id("trial")
 	a.Model = r.text(row.first("model", "model_name"))
 	a.System = r.content(row.first("system", "system_prompt")).text
-	a.Query = r.text(row.get("query"))
+	a.Query = r.textOf(row, "query")
 	a.Tools = toolDefinitions(row.first("tools", "functions"))
 	a.Declared = declaredReward(row)
 	// The reward column of this project's rows is 0 if there was no reward; the metadata
@@ -118,7 +118,7 @@ func (r *reader) readRowFields(row *value) {
 	if reward.exists() && !reward.isPresent() {
 		a.Declared = nil
 	}
-	r.setError(exitError(r.text(row.get("exit_status"))))
+	r.setError(exitError(r.textOf(row, "exit_status")))
 	r.setError(r.parseError(row.get("error")))
 }
 
@@ -150,8 +150,8 @@ func (r *reader) parseError(v *value) *arena.AttemptError {
 		return &arena.AttemptError{Message: r.text(v)}
 	case v.isObject():
 		return &arena.AttemptError{
-			Type:    r.text(v.get("type")),
-			Message: r.text(v.get("message")),
+			Type:    r.textOf(v, "type"),
+			Message: r.textOf(v, "message"),
 		}
 	default:
 		return nil
@@ -196,8 +196,8 @@ func (r *reader) shoppingBenchResults(list *value) []message {
 var Rendered = Format{Name: "openai", read: func(r *reader, doc *value) {
 	a := r.begin("")
 	a.Declared = doc.number("reward", "score")
-	r.readRenderedPrompt(r.text(doc.get("input")))
-	r.readRenderedOutput(r.text(doc.get("output")))
+	r.readRenderedPrompt(r.textOf(doc, "input"))
+	r.readRenderedOutput(r.textOf(doc, "output"))
 }}
 
 // readRenderedPrompt adds the messages of a prompt that is one text: the system prompt and the

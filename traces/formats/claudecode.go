@@ -35,8 +35,8 @@ func SessionKey(doc string) string {
 }
 
 func isClaudeCodeLine(line *value) bool {
-	isEntry := line.get("sessionId").isString() && line.get("type").exists()
-	return isEntry || line.get("type").str() == "file-history-snapshot" || line.get("leafUuid").exists()
+	isEntry := line.get("sessionId").isString() && line.has("type")
+	return isEntry || line.string("type") == "file-history-snapshot" || line.has("leafUuid")
 }
 
 // isStreamLine reports whether a line is one of the stream that Claude Code writes to its standard
@@ -45,7 +45,7 @@ func isStreamLine(line *value) bool {
 	if !line.get("session_id").isString() {
 		return false
 	}
-	switch line.get("type").str() {
+	switch line.string("type") {
 	case "assistant", "user":
 		return line.get("message").isObject()
 	case "system", "result":
@@ -64,7 +64,7 @@ var claudeCode = Format{
 	matches: func(doc *value) bool {
 		session := doc.get("session")
 		first := session.firstElement()
-		return session.peek("#(sessionId).sessionId").Exists() && !first.get("resourceSpans").exists() || isStreamLine(first)
+		return session.peek("#(sessionId).sessionId").Exists() && !first.has("resourceSpans") || isStreamLine(first)
 	},
 	read: readClaudeCode,
 }
@@ -94,7 +94,7 @@ func readClaudeCode(r *reader, doc *value) {
 func claudeConversations(lines []sessionLine) []conversation {
 	var mainLines, subagents []sessionLine
 	known := map[string]bool{}
-	namesParents := slices.ContainsFunc(lines, func(l sessionLine) bool { return l.get("parentUuid").exists() })
+	namesParents := slices.ContainsFunc(lines, func(l sessionLine) bool { return l.has("parentUuid") })
 	for i := range lines {
 		line := &lines[i]
 		line.placeClaude()
@@ -136,7 +136,7 @@ func (l *sessionLine) placeClaude() {
 // isClaudeMessage reports whether a line has a message of the conversation: it has the key message,
 // and its type does not begin with "api-request". Lines of that type have copies of messages.
 func isClaudeMessage(line *value) bool {
-	return line.get("message").exists() && !strings.HasPrefix(line.get("type").str(), "api-request")
+	return line.has("message") && !strings.HasPrefix(line.string("type"), "api-request")
 }
 
 // placeReply sets three fields of a line with a message of Anthropic's API, by which lines of one
@@ -171,7 +171,7 @@ func streamConversations(lines []sessionLine) []conversation {
 		line := &lines[i]
 		key := line.value.id("session_id") + "\n" + line.value.id("parent_tool_use_id")
 		index, ok := current[key]
-		isBoundary := line.value.get("subtype").str() == "compact_boundary"
+		isBoundary := line.value.string("subtype") == "compact_boundary"
 		if !ok || isBoundary {
 			index = len(conversations)
 			current[key] = index
@@ -200,15 +200,15 @@ const syntheticModel = "<synthetic>"
 func (c *claudeSession) readLine(line *value) {
 	c.readIDs(line)
 	switch {
-	case line.get("type").str() == "attachment":
+	case line.string("type") == "attachment":
 		c.r.addLoss(lostAttachment)
 		line.raw()
-	case line.get("subtype").str() == "compact_boundary":
-		isStream := line.get("session_id").exists() // which has no summary
+	case line.string("subtype") == "compact_boundary":
+		isStream := line.has("session_id") // which has no summary
 		c.attempt.hasHiddenContext = c.attempt.hasHiddenContext || isStream
 		c.r.addLoss(lostContext)
 		line.raw()
-	case line.get("type").str() == "result":
+	case line.string("type") == "result":
 		c.r.readStreamResult(line)
 	case !isClaudeMessage(line):
 		c.r.leaveEvent(line)
@@ -221,7 +221,7 @@ func (c *claudeSession) readLine(line *value) {
 	switch {
 	case !isClaudeMessage(line) || m.isEmpty() || line.get("isMeta").isTrue() && !hasToolResult(m):
 		return
-	case m.get("model").str() == syntheticModel:
+	case m.string("model") == syntheticModel:
 		c.r.addLoss(lostSynthetic)
 		m.raw()
 		return
@@ -274,7 +274,7 @@ func (r *reader) readStreamResult(line *value) {
 	if line.get("is_error").isTrue() {
 		r.setError(&arena.AttemptError{
 			Type:    line.id("subtype"),
-			Message: r.text(line.get("result")),
+			Message: r.textOf(line, "result"),
 		})
 	}
 }

@@ -26,24 +26,24 @@ var codex = Format{
 func isCodexLine(line *value) bool {
 	if line.get("payload").isObject() {
 		kind := line.get("type")
-		return kind.str() == "session_meta" || kind.str() == "response_item" || kind.isString() && line.get("timestamp").exists()
+		return kind.str() == "session_meta" || kind.str() == "response_item" || kind.isString() && line.has("timestamp")
 	}
-	isHeader := line.get("instructions").exists() && line.get("timestamp").exists() && line.get("id").exists() && len(line.names()) <= 4
-	return isHeader || line.get("record_type").str() == "state" || isResponsesItem(line)
+	isHeader := line.has("instructions") && line.has("timestamp") && line.has("id") && len(line.names()) <= 4
+	return isHeader || line.string("record_type") == "state" || isResponsesItem(line)
 }
 
 // isResponsesItem reports whether a line is itself an item of the Responses API, as in sessions
 // before version 0.44.
 func isResponsesItem(line *value) bool {
-	switch line.get("type").str() {
+	switch line.string("type") {
 	case "message":
-		return line.get("role").exists() && line.get("content").isArray()
+		return line.has("role") && line.get("content").isArray()
 	case "reasoning":
 		return line.get("summary").isArray()
 	case "function_call", "function_call_output", "local_shell_call", "custom_tool_call", "custom_tool_call_output":
-		return line.get("call_id").exists()
+		return line.has("call_id")
 	}
-	return line.get("type").str() == "web_search_call" && line.get("action").isObject()
+	return line.string("type") == "web_search_call" && line.get("action").isObject()
 }
 
 func readCodex(r *reader, doc *value) {
@@ -72,10 +72,10 @@ func readCodex(r *reader, doc *value) {
 func (l *sessionLine) unwrapCodex() {
 	switch {
 	case l.get("payload").isObject():
-		l.kind = l.get("type").str()
-	case l.get("type").exists():
+		l.kind = l.string("type")
+	case l.has("type"):
 		l.kind = "response_item"
-	case !l.get("record_type").exists():
+	case !l.has("record_type"):
 		l.kind = "session_meta"
 	}
 }
@@ -190,12 +190,12 @@ func (r *reader) readCodexLines(c *conversation) {
 		case "session_meta":
 			if a.Session == "" {
 				a.Session = content.id("id", "session_id")
-				r.addSystem(r.text(content.object("base_instructions").get("text")))
-				r.addSystem(r.text(content.get("instructions")))
+				r.addSystem(r.textOf(content.object("base_instructions"), "text"))
+				r.addSystem(r.textOf(content, "instructions"))
 				a.readOwnKeys(content.object("arena"))
 			}
 		case "turn_context":
-			a.Model = cmp.Or(r.text(content.get("model")), a.Model)
+			a.Model = cmp.Or(r.textOf(content, "model"), a.Model)
 		case "compacted":
 			r.readCodexSummary(content, &items)
 		case "inter_agent_communication":
@@ -228,11 +228,11 @@ func (r *reader) readCodexItem(item *value, items *itemTurn) {
 func (r *reader) readCodexSummary(compacted *value, items *itemTurn) {
 	list := compacted.get("replacement_history")
 	if !list.isArray() {
-		r.addText(userRole, r.text(compacted.get("message")))
+		r.addText(userRole, r.textOf(compacted, "message"))
 		return
 	}
 	r.each(list, func(item *value) {
-		switch item.get("type").str() {
+		switch item.string("type") {
 		case "compaction", "compaction_summary", "context_compaction":
 			r.attempt().hasHiddenContext = true
 			item.raw()

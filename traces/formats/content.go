@@ -214,7 +214,7 @@ func (r *reader) thought(part *value) string {
 		r.addLoss(lostReasoning)
 		part.raw()
 	}
-	return r.text(part.get("summary"))
+	return r.textOf(part, "summary")
 }
 
 // result converts the result of a tool to JSON. A list of parts with text becomes its text; images
@@ -250,8 +250,8 @@ func (v *value) joinedText() arena.Raw {
 		return v.raw()
 	}
 	for part := range v.elements() {
-		part.get("type").str()
-		part.get("text").str()
+		part.string("type")
+		part.string("text")
 	}
 	return joined
 }
@@ -261,7 +261,7 @@ func (v *value) joinedText() arena.Raw {
 // attempt, so that this is recorded.
 func (r *reader) calls(v *value) []arena.ToolCall {
 	v = v.unpack()
-	if v.isObject() && !v.get("0").exists() {
+	if v.isObject() && !v.has("0") {
 		return []arena.ToolCall{r.call(v)}
 	}
 	var calls []arena.ToolCall
@@ -292,7 +292,7 @@ func (r *reader) call(c *value) arena.ToolCall {
 		ID:     c.id("id", "call_id", "tool_call_id", "tool_use_id", "toolCallId", "toolUseId"),
 		Result: c.get("result").raw(),
 	}
-	if r.text(c.get("parse_error")) != "" {
+	if r.textOf(c, "parse_error") != "" {
 		r.addLoss(lostParseError)
 	}
 	if custom := c.get("custom"); custom.isObject() {

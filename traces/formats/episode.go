@@ -36,9 +36,9 @@ func readEpisode(r *reader, doc *value) {
 func readLedger(r *reader, doc *value) {
 	r.readEpisodeFields(doc)
 	a := r.attempt()
-	a.request = cmp.Or(r.text(doc.get("query")), a.request)
+	a.request = cmp.Or(r.textOf(doc, "query"), a.request)
 	a.Tools = cmp.Or(toolDefinitions(doc.get("tools")), a.Tools)
-	if doc.get("ledger_format").exists() {
+	if doc.has("ledger_format") {
 		r.readWorldLedger(doc, doc.object("verdict"))
 	} else {
 		r.readLedgerOf(doc)
@@ -50,13 +50,13 @@ func readFeedback(r *reader, doc *value) {
 	a.hasRequest = true
 	a.Session = doc.id("episode_result_id")
 	a.ProblemID = doc.id("task_id")
-	a.Family = r.text(doc.get("family"))
-	a.request = r.text(doc.get("query"))
+	a.Family = r.textOf(doc, "family")
+	a.request = r.textOf(doc, "query")
 
 	v := r.readVerdict(doc, doc)
 	v.correct = doc.number("passed")
-	v.Category = r.text(doc.get("failure_category"))
-	if doc.get("termination_code").str() == "infrastructure_error" {
+	v.Category = r.textOf(doc, "failure_category")
+	if doc.string("termination_code") == "infrastructure_error" {
 		v.environmentFailed = true
 	}
 	r.readTurns(doc.get("interaction"), r.readFeedbackTurn)
@@ -72,9 +72,9 @@ func (r *reader) readEpisodeFields(episode *value) {
 	a.Session = episode.id("session_id")
 	a.Agent.VersionID = episode.id("agent_version_id")
 	a.Agent.Suite = episode.id("pack_sha256")
-	a.Family = r.text(episode.get("family"))
+	a.Family = r.textOf(episode, "family")
 	view := episode.object("bootstrap").object("policy_view")
-	a.request = r.text(view.get("query"))
+	a.request = r.textOf(view, "query")
 	a.Tools = toolDefinitions(view.get("tools"))
 	setIfPresent(&a.Seconds, episode.number("wall_seconds"))
 	r.readEpisodeVerdict(episode)
@@ -103,7 +103,7 @@ func (r *reader) readTraceTurn(turn *value) {
 		action := v.object("action")
 		step.Calls = append(step.Calls, arena.ToolCall{
 			ID:        v.id("call_id"),
-			Name:      r.text(action.get("name")),
+			Name:      r.textOf(action, "name"),
 			Arguments: action.get("args").raw(),
 		})
 	})
@@ -123,16 +123,16 @@ func (r *reader) readTraceTurn(turn *value) {
 // agent's calls with their results, the agent's message, and the simulated customer's message after
 // it. A call without a result gets its error code as the result.
 func (r *reader) readFeedbackTurn(turn *value) {
-	step := arena.Step{Response: r.text(turn.get("message"))}
+	step := arena.Step{Response: r.textOf(turn, "message")}
 	setIfPresent(&step.Number, turn.count("turn"))
 	r.each(turn.get("calls"), func(v *value) {
 		call := arena.ToolCall{
 			ID:        v.id("call_id"),
-			Name:      r.text(v.get("tool_name")),
+			Name:      r.textOf(v, "tool_name"),
 			Arguments: v.get("args").raw(),
 			Result:    v.get("observation").raw(),
 		}
-		code := r.text(v.get("error_code"))
+		code := r.textOf(v, "error_code")
 		if code != "" && call.Result.Kind() <= arena.Null {
 			call.Result = `{"error":` + arena.Quote(code) + `}`
 		}
@@ -175,7 +175,7 @@ func (r *reader) readEpisodeVerdict(episode *value) {
 	v := r.readVerdict(episode, fields)
 	v.present = episode.get("verdict").isObject()
 	v.correct = fields.number("correct")
-	v.Category = r.text(fields.get("category"))
+	v.Category = r.textOf(fields, "category")
 	r.each(fields.get("flags"), func(flag *value) {
 		v.Flags = append(v.Flags, r.text(flag))
 	})
@@ -196,7 +196,7 @@ func (r *reader) readEpisodeVerdict(episode *value) {
 func (r *reader) readVerdict(session, fields *value) *verdict {
 	v := &r.attempt().verdict
 	v.Score = fields.number("paid_reward", "score")
-	v.Ending = r.text(session.get("outcome"))
+	v.Ending = r.textOf(session, "outcome")
 	v.environmentFailed = isError(session.get("environment_error"))
 	v.verifierFailed = isError(session.get("verifier_error"))
 	return v

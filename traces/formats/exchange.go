@@ -124,7 +124,7 @@ func (r *reader) readRequest(request *value) {
 	if text := r.content(system).text; text != "" {
 		r.addText(systemRole, text)
 	}
-	if text := r.text(request.get("input")); text != "" {
+	if text := r.textOf(request, "input"); text != "" {
 		r.addText(userRole, text)
 	}
 	r.readItems(request.get("input"))
@@ -136,7 +136,7 @@ func (r *reader) readRequest(request *value) {
 	r.each(request.get("contents"), func(v *value) {
 		before := len(r.attempt().messages)
 		r.readMessage(v)
-		if added := r.attempt().messages[before:]; !v.get("role").exists() {
+		if added := r.attempt().messages[before:]; !v.has("role") {
 			added[0].role = userRole
 		}
 	})
@@ -149,7 +149,7 @@ func (r *reader) readResponse(response *value) {
 	if message := response.object("output").get("message"); message.isObject() { // of Bedrock
 		r.readMessage(message)
 	}
-	if rolesByName[response.get("role").str()] == agentRole {
+	if rolesByName[response.string("role")] == agentRole {
 		r.readMessage(response)
 	}
 }
@@ -177,9 +177,9 @@ func (r *reader) readFirst(list *value, name string) {
 // responseError returns the error in a model's response. If the response is incomplete, the reason
 // for that is the message of the error. It returns nil for a complete response.
 func (r *reader) responseError(response *value) *arena.AttemptError {
-	reason := r.text(response.object("incomplete_details").get("reason"))
+	reason := r.textOf(response.object("incomplete_details"), "reason")
 	if failure := response.object("error"); !failure.isEmpty() {
-		reason = cmp.Or(r.text(failure.get("message")), reason, "error")
+		reason = cmp.Or(r.textOf(failure, "message"), reason, "error")
 	}
 	if reason == "" {
 		return nil
@@ -268,7 +268,7 @@ func (t *itemTurn) flush() {
 }
 
 func (t *itemTurn) read(item *value) {
-	kind := item.get("type").str()
+	kind := item.string("type")
 	isMessage := kind == "" || kind == "message"
 	switch {
 	case kind == "reasoning":
@@ -280,17 +280,17 @@ func (t *itemTurn) read(item *value) {
 			t.step = &arena.Step{}
 		}
 		t.step.Calls = append(t.step.Calls, t.r.callItem(item, kind))
-	case isMessage && rolesByName[item.get("role").str()] == agentRole:
+	case isMessage && rolesByName[item.string("role")] == agentRole:
 		c := t.r.content(item.get("content"))
 		s := c.step()
-		s.Reasoning = cmp.Or(s.Reasoning, t.r.text(item.get("reasoning_content")))
+		s.Reasoning = cmp.Or(s.Reasoning, t.r.textOf(item, "reasoning_content"))
 		s.Calls = append(s.Calls, t.r.calls(item.get("tool_calls"))...)
 		readMask(item, &s)
 		t.add(s)
 	case isOutputItem(kind):
 		t.flush()
 		t.r.addResult(item.id("call_id", "id"), t.r.itemResult(item.first("output", "tools")))
-	case item.get("role").exists():
+	case item.has("role"):
 		t.flush()
 		t.r.readMessage(item)
 	case kind == listsTools:

@@ -190,6 +190,9 @@ func (r *reader) text(v *value) string {
 	return text
 }
 
+// textOf returns the text of the member of v with this name.
+func (r *reader) textOf(v *value, name string) string { return r.text(v.get(name)) }
+
 // writesReplacement reports whether U+FFFD is written in the JSON text raw, plain or escaped. If
 // not, gjson has put it in place of half of a surrogate pair.
 func writesReplacement(raw string) bool {
@@ -211,7 +214,7 @@ func toolDefinitions(v *value) arena.Raw {
 	if !v.isArray() && !first.exists() {
 		return ""
 	}
-	isUsual := first.isObject() && !isForeignDefinition(first) && !first.get("functionDeclarations").exists()
+	isUsual := first.isObject() && !isForeignDefinition(first) && !first.has("functionDeclarations")
 	if v.isArray() && (isUsual || !first.exists()) {
 		return v.raw()
 	}

@@ -16,7 +16,7 @@ var inspectLog = Format{
 	Writers:  "inspect_ai logs (.eval, .json)",
 	Retained: "tools, model, the first score as reward, error or limit, seconds",
 	matches: func(doc *value) bool {
-		hasSamples := doc.get("samples").exists()
+		hasSamples := doc.has("samples")
 		return doc.get("eval").isObject() && (hasSamples || doc.get("status").isString())
 	},
 	read: func(r *reader, doc *value) {
@@ -56,9 +56,9 @@ func (r *reader) readSample(sample, spec *value) {
 	r.readSampleMessages(sample)
 	r.readSampleScores(sample.get("scores"))
 	if failure := sample.object("error"); !failure.isEmpty() {
-		r.setError(&arena.AttemptError{Message: r.text(failure.get("message"))})
+		r.setError(&arena.AttemptError{Message: r.textOf(failure, "message")})
 	}
-	if limit := r.text(sample.object("limit").get("type")); limit != "" {
+	if limit := r.textOf(sample.object("limit"), "type"); limit != "" {
 		r.setError(&arena.AttemptError{Type: "limit_" + limit})
 		if limit == "time" || limit == "working" {
 			a.Status = arena.StatusTimedOut
@@ -71,7 +71,7 @@ func (r *reader) readSample(sample, spec *value) {
 func sampleTools(sample, metadata *value) arena.Raw {
 	tools := toolDefinitions(metadata.get("tools"))
 	for event := range sample.get("events").elements() {
-		if event.get("event").str() == "model" {
+		if event.string("event") == "model" {
 			tools = cmp.Or(toolDefinitions(event.get("tools")), tools)
 		}
 	}

@@ -43,10 +43,10 @@ func (r *reader) beginLedger() (needsSteps bool) {
 // runtime write it: the finish reason or an event and, if needsSteps is set, also messages, calls
 // and results.
 func (r *reader) readLedgerEntry(entry *value, needsSteps bool) {
-	kind := entry.get("kind").str()
+	kind := entry.string("kind")
 	payload := entry.object("payload")
 	v := &r.attempt().verdict
-	if reason := r.text(payload.get("outcome")); reason != "" {
+	if reason := r.textOf(payload, "outcome"); reason != "" {
 		v.finishReason = reason
 	}
 	if strings.Contains(kind, "event") {
@@ -59,12 +59,12 @@ func (r *reader) readLedgerEntry(entry *value, needsSteps bool) {
 	switch kind {
 	case "model_action":
 		call := arena.ToolCall{
-			Name:      r.text(payload.get("name")),
+			Name:      r.textOf(payload, "name"),
 			Arguments: payload.get("args").raw(),
 		}
 		r.addStep(arena.Step{Calls: []arena.ToolCall{call}})
 	case "model_message":
-		r.addStep(arena.Step{Response: r.text(payload.get("content"))})
+		r.addStep(arena.Step{Response: r.textOf(payload, "content")})
 	case "observation":
 		r.addResult("", entry.get("payload").raw())
 	case "user_message":
@@ -85,8 +85,8 @@ func (r *reader) readWorldLedger(ledger, verdict *value) {
 	a.ProblemID = cmp.Or(a.ProblemID, w.task)
 	a.Agent.Suite = cmp.Or(a.Agent.Suite, w.pack)
 
-	ledgerSum := r.text(verdict.get("ledger_sha256"))
-	gradingSum := r.text(verdict.get("grading_sha256"))
+	ledgerSum := r.textOf(verdict, "ledger_sha256")
+	gradingSum := r.textOf(verdict, "grading_sha256")
 	if ledgerSum == "" {
 		return
 	}
@@ -120,11 +120,11 @@ func (w *worldLedger) readRecord(record *value) {
 	w.task = cmp.Or(record.id("task_id"), w.task)
 	w.pack = cmp.Or(record.id("pack_id"), w.pack)
 	a.Session = cmp.Or(record.id("episode_nonce"), a.Session)
-	switch kind := record.get("kind").str(); kind {
+	switch kind := record.string("kind"); kind {
 	case "event":
 		a.verdict.Events++
 	case "finish":
-		a.verdict.finishReason = w.r.text(record.get("reason"))
+		a.verdict.finishReason = w.r.textOf(record, "reason")
 	default:
 		if w.needsSteps {
 			w.readMessage(kind, record)
@@ -143,12 +143,12 @@ func (w *worldLedger) readMessage(kind string, record *value) {
 	case "action":
 		call := arena.ToolCall{
 			ID:        record.id("step"),
-			Name:      w.r.text(record.get("tool")),
+			Name:      w.r.textOf(record, "tool"),
 			Arguments: record.get("args").raw(),
 		}
 		w.r.addStep(arena.Step{Calls: []arena.ToolCall{call}})
 	case "reply":
-		w.replies = append(w.replies, w.r.text(record.get("text")))
+		w.replies = append(w.replies, w.r.textOf(record, "text"))
 	case "observation":
 		w.r.addResult(record.id("step"), observation.raw())
 		w.addReplies(observation)

@@ -110,8 +110,8 @@ func (r *reader) readAgentMessage(m *value, roleName string, c *content) {
 	step := c.step()
 	r.readReasoning(m, &step)
 	readMask(m, &step)
-	step.Think = r.text(m.get("think"))
-	step.Response = r.text(m.get("response"))
+	step.Think = r.textOf(m, "think")
+	step.Response = r.textOf(m, "response")
 	for _, key := range []string{"tool_calls", "tool_call", "function_call"} {
 		step.Calls = append(step.Calls, r.calls(m.get(key))...)
 	}
@@ -254,7 +254,7 @@ func (r *reader) readToolMessage(
 		result.callID = ids.peek("0").Str
 		ids.raw()
 	}
-	result.result = arena.Quote(cmp.Or(text, r.text(failure.get("message"))))
+	result.result = arena.Quote(cmp.Or(text, r.textOf(failure, "message")))
 	r.addMessage(result)
 }
 

@@ -28,12 +28,12 @@ var openHands = Format{
 }
 
 func isOpenHandsEvent(o *value) bool {
-	if !o.get("source").isString() && o.get("action").str() != "system" {
+	if !o.get("source").isString() && o.string("action") != "system" {
 		return false
 	}
 	isAction := o.get("action").isString() && o.get("args").isObject()
-	isObservation := o.get("observation").isString() && o.get("content").exists() && o.get("extras").exists()
-	isEvent := o.get("kind").isString() && o.get("id").isString() && o.get("timestamp").exists()
+	isObservation := o.get("observation").isString() && o.has("content") && o.has("extras")
+	isEvent := o.get("kind").isString() && o.get("id").isString() && o.has("timestamp")
 	return isAction || isObservation || isEvent
 }
 
@@ -60,7 +60,7 @@ func readOpenHands(r *reader, doc *value) {
 	r.readConversations(conversations, func(c *conversation) {
 		s := openHandsSession{r: r, a: r.attempt(), calls: map[string]string{}}
 		r.readLines(c.lines, func(l *sessionLine) { s.readEvent(l.value) })
-		if doc.get("history").exists() {
+		if doc.has("history") {
 			s.readResult(doc, c, c == &conversations[0])
 		}
 	})
@@ -74,7 +74,7 @@ func (r *reader) openHandsConversations(events []sessionLine) []conversation {
 	stack := []int{0} // the conversations that have begun and not ended, the last one in front
 	for _, event := range events {
 		top := stack[len(stack)-1]
-		if event.value.get("observation").str() == "delegate" && len(stack) > 1 {
+		if event.value.string("observation") == "delegate" && len(stack) > 1 {
 			stack = stack[:len(stack)-1]
 			top = stack[len(stack)-1]
 		}
@@ -93,7 +93,7 @@ func (r *reader) openHandsConversations(events []sessionLine) []conversation {
 			continue
 		}
 		conversations[top].lines = append(conversations[top].lines, event)
-		if event.value.get("action").str() == "delegate" {
+		if event.value.string("action") == "delegate" {
 			stack = append(stack, len(conversations))
 			conversations = append(conversations, conversation{isDelegate: true})
 		}
@@ -104,7 +104,7 @@ func (r *reader) openHandsConversations(events []sessionLine) []conversation {
 }
 
 func isCondensation(event *value) bool {
-	return event.get("action").str() == "condensation" || event.get("kind").str() == "Condensation"
+	return event.string("action") == "condensation" || event.string("kind") == "Condensation"
 }
 
 // condensed returns the events that the model still sees after a condensation, in which OpenHands
@@ -157,14 +157,14 @@ type openHandsSession struct {
 
 func (s *openHandsSession) readEvent(e *value) {
 	switch {
-	case e.get("kind").exists():
+	case e.has("kind"):
 		s.readSDKEvent(e)
-	case e.get("action").exists():
+	case e.has("action"):
 		s.readAction(e)
-	case e.get("observation").exists():
+	case e.has("observation"):
 		s.readObservation(e)
-	case e.get("summary").exists():
-		s.r.addText(userRole, s.r.text(e.get("summary")))
+	case e.has("summary"):
+		s.r.addText(userRole, s.r.textOf(e, "summary"))
 	}
 }
 
@@ -174,31 +174,31 @@ func (s *openHandsSession) readEvent(e *value) {
 func (s *openHandsSession) readAction(e *value) {
 	args := e.object("args")
 	metadata := e.object("tool_call_metadata")
-	kind := e.get("action").str()
+	kind := e.string("action")
 	switch {
 	case kind == "system":
-		s.r.addSystem(s.r.text(args.get("content")))
+		s.r.addSystem(s.r.textOf(args, "content"))
 		s.a.Tools = cmp.Or(toolDefinitions(args.get("tools")), s.a.Tools)
 	case !metadata.isEmpty():
 		s.readReply(metadata.object("model_response"))
 		metadata.markRead("function_name", "tool_call_id", "total_calls_in_response")
-	case kind == "message" && e.get("source").str() == "user":
-		s.r.addText(userRole, s.r.text(args.get("content")))
+	case kind == "message" && e.string("source") == "user":
+		s.r.addText(userRole, s.r.textOf(args, "content"))
 		if images := args.get("image_urls"); images.isPresent() && !isEmptyValue(images.json) {
 			s.a.hasNonText = true
 		}
 	case kind == "message":
-		s.r.addStep(arena.Step{Content: s.r.text(args.get("content")), Timestamp: unixMilliseconds(e.get("timestamp"))})
+		s.r.addStep(arena.Step{Content: s.r.textOf(args, "content"), Timestamp: unixMilliseconds(e.get("timestamp"))})
 	case slices.Contains(openHandsStates, kind):
 		s.r.leaveEvent(e)
-	case e.get("source").str() == "user":
+	case e.string("source") == "user":
 		s.r.addLoss(lostCommands)
 		e.raw()
-	case e.get("source").str() == "agent":
+	case e.string("source") == "agent":
 		id := "action-" + e.id("id")
 		s.calls[e.id("id")] = id
 		s.r.addStep(arena.Step{
-			Content:   s.r.text(args.get("thought")),
+			Content:   s.r.textOf(args, "thought"),
 			Timestamp: unixMilliseconds(e.get("timestamp")),
 			Calls:     []arena.ToolCall{{ID: id, Name: kind, Arguments: withoutThought(e.get("args"))}},
 		})
@@ -224,12 +224,12 @@ func (s *openHandsSession) readReply(response *value) {
 	}
 	s.reply = response.json.Raw
 	s.replies.id = id
-	s.a.Model = cmp.Or(s.r.text(response.get("model")), s.a.Model)
+	s.a.Model = cmp.Or(s.r.textOf(response, "model"), s.a.Model)
 	s.r.readMessage(response.get("choices").firstElement().get("message"))
 }
 
 func (s *openHandsSession) readObservation(e *value) {
-	kind := e.get("observation").str()
+	kind := e.string("observation")
 	call := cmp.Or(e.object("tool_call_metadata").id("tool_call_id"), s.calls[e.id("cause")])
 	switch {
 	case call != "":
@@ -237,10 +237,10 @@ func (s *openHandsSession) readObservation(e *value) {
 	case kind == "recall":
 		s.r.addLoss(lostAttachment)
 		e.raw()
-	case slices.Contains(openHandsStates, kind), e.get("content").str() == "":
+	case slices.Contains(openHandsStates, kind), e.string("content") == "":
 		s.r.leaveEvent(e)
 	default:
-		s.r.addText(userRole, s.r.text(e.get("content")))
+		s.r.addText(userRole, s.r.textOf(e, "content"))
 	}
 }
 
@@ -249,10 +249,10 @@ func (s *openHandsSession) readObservation(e *value) {
 func (s *openHandsSession) readSDKEvent(e *value) {
 	r, a := s.r, s.a
 	before := len(a.messages)
-	switch kind := e.get("kind").str(); kind {
+	switch kind := e.string("kind"); kind {
 	case "SystemPromptEvent":
-		r.addSystem(r.text(e.object("system_prompt").get("text")))
-		r.addSystem(r.text(e.object("dynamic_context").get("text")))
+		r.addSystem(r.textOf(e.object("system_prompt"), "text"))
+		r.addSystem(r.textOf(e.object("dynamic_context"), "text"))
 		if e.peek("tools.0.function").Exists() {
 			a.Tools = toolDefinitions(e.get("tools"))
 		}
@@ -266,11 +266,11 @@ func (s *openHandsSession) readSDKEvent(e *value) {
 		s.readSDKResult(e)
 	case "AgentErrorEvent":
 		r.addLoss(lostResultError)
-		r.addResult(e.id("tool_call_id"), arena.Quote(r.text(e.get("error"))))
+		r.addResult(e.id("tool_call_id"), arena.Quote(r.textOf(e, "error")))
 	case "UserRejectObservation":
-		r.addResult(e.id("tool_call_id"), arena.Quote("Action rejected: "+r.text(e.get("rejection_reason"))))
+		r.addResult(e.id("tool_call_id"), arena.Quote("Action rejected: "+r.textOf(e, "rejection_reason")))
 	case "ConversationErrorEvent":
-		r.setFailure(r.text(e.get("code")), r.text(e.get("detail")))
+		r.setFailure(r.textOf(e, "code"), r.textOf(e, "detail"))
 	case "ACPToolCallEvent":
 		a.hasHiddenContext = true // the calls of another program, of which this is the display
 	default:
@@ -316,7 +316,7 @@ func (s *openHandsSession) readSDKMessage(e *value) {
 	last := &s.a.messages[len(s.a.messages)-1].step
 	last.Content = strings.Trim(last.Content+"\n"+extended, "\n")
 	last.Timestamp = unixMilliseconds(e.get("timestamp"))
-	if m.get("role").str() == "assistant" && last.Reasoning == "" {
+	if m.string("role") == "assistant" && last.Reasoning == "" {
 		last.Reasoning = s.r.reasoning(m.get("thinking_blocks"))
 	}
 }
@@ -324,7 +324,7 @@ func (s *openHandsSession) readSDKMessage(e *value) {
 func (s *openHandsSession) readSDKResult(e *value) {
 	observation := e.object("observation")
 	var result arena.Raw
-	if observation.get("content").exists() {
+	if observation.has("content") {
 		result = s.r.result(observation.get("content"))
 	} else {
 		result = observation.raw()
@@ -348,7 +348,7 @@ func (s *openHandsSession) readResult(doc *value, c *conversation, isFirst bool)
 		a.ProblemID = a.Session
 	}
 	llm := doc.object("metadata").first("llm_config", "llm")
-	a.Model = cmp.Or(a.Model, s.r.text(llm.get("model")))
+	a.Model = cmp.Or(a.Model, s.r.textOf(llm, "model"))
 	if c.isDelegate {
 		return
 	}
@@ -356,7 +356,7 @@ func (s *openHandsSession) readResult(doc *value, c *conversation, isFirst bool)
 	for _, o := range []*value{doc.object("report"), test, test.object("report")} {
 		a.Declared = cmp.Or(o.number("resolved"), a.Declared)
 	}
-	s.r.setFailure("", s.r.text(doc.get("error")))
+	s.r.setFailure("", s.r.textOf(doc, "error"))
 }
 
 // withoutThought returns an object as JSON text without its members named thought. It marks all of

@@ -27,23 +27,23 @@ var (
 		Retained:        "tools, model, reward, session",
 		matches: func(doc *value) bool {
 			header := doc.get("session").firstElement()
-			return isPiLine(header) && header.get("harness").exists() && !header.get("version").exists() && !doc.get("session").peek("1.id").Exists()
+			return isPiLine(header) && header.has("harness") && !header.has("version") && !doc.get("session").peek("1.id").Exists()
 		},
 		read: readPi,
 	}
 )
 
 func isPiLine(line *value) bool {
-	switch line.get("type").str() {
+	switch line.string("type") {
 	case "session", "session_start":
 		return line.get("id").isString()
 	case "message":
 		return line.peek("message.role").Exists()
 	case "model_change", "thinking_level_change", "compaction", "branch_summary", "custom", "custom_message", "label", "session_info":
-		return line.get("timestamp").exists() && !line.get("role").exists()
+		return line.has("timestamp") && !line.has("role")
 	}
-	isEntry := line.get("id").isString() && line.get("parentId").exists() && line.get("timestamp").exists()
-	return isEntry && line.get("type").isString() && !line.get("data").exists()
+	isEntry := line.get("id").isString() && line.has("parentId") && line.has("timestamp")
+	return isEntry && line.get("type").isString() && !line.has("data")
 }
 
 // readPi reads each session of a file. A header begins a session. The lines of a session form a
@@ -61,7 +61,7 @@ func readPi(r *reader, doc *value) {
 		lines = nil
 	}
 	for _, line := range r.sessionLines(doc.get("session")) {
-		line.kind = line.value.get("type").str()
+		line.kind = line.value.string("type")
 		line.id = line.value.id("id")
 		line.parentID = line.value.id("parentId")
 		line.isTurn = true
@@ -150,11 +150,11 @@ func (s *piSession) readLine(line *sessionLine) {
 	case "message":
 		s.readMessage(line.object("message"))
 	case piCompaction, "branch_summary":
-		r.addText(userRole, r.text(line.get("summary")))
+		r.addText(userRole, r.textOf(line.value, "summary"))
 	case "custom_message":
 		r.addText(userRole, r.content(line.get("content")).text)
 	case "model_change":
-		s.a.Model = cmp.Or(r.text(line.get("modelId")), s.a.Model)
+		s.a.Model = cmp.Or(r.textOf(line.value, "modelId"), s.a.Model)
 	case "thinking_level_change", "custom", "label", "session_info":
 		r.leaveEvent(line.value)
 	}
@@ -165,7 +165,7 @@ func (s *piSession) readLine(line *sessionLine) {
 func (s *piSession) readHeader(header *value) {
 	a := s.a
 	a.Session = header.id("id")
-	a.Model = s.r.text(header.get("modelId"))
+	a.Model = s.r.textOf(header, "modelId")
 	a.readOwnKeys(header)
 }
 
@@ -202,11 +202,11 @@ func (s *piSession) readMessage(m *value) {
 	r, a := s.r, s.a
 	m = m.renamed(piNames)
 	before := len(a.messages)
-	switch m.get("role").str() {
+	switch m.string("role") {
 	case "bashExecution":
 		s.readShell(m)
 	case "branchSummary", "compactionSummary":
-		r.addText(userRole, r.text(m.get("summary")))
+		r.addText(userRole, r.textOf(m, "summary"))
 	case "custom", "hookMessage":
 		r.addText(userRole, r.content(m.get("content")).text)
 	case "toolResult":
@@ -230,7 +230,7 @@ func (s *piSession) readMessage(m *value) {
 // readTurn reads a message of the user, of the system or of the model. It skips a message of the
 // model that has an error and no content, but retains the error.
 func (s *piSession) readTurn(m *value) {
-	s.failure = s.r.text(m.get("errorMessage"))
+	s.failure = s.r.textOf(m, "errorMessage")
 	s.ending = ""
 	if s.failure != "" {
 		s.ending = m.id("stop_reason")
@@ -238,7 +238,7 @@ func (s *piSession) readTurn(m *value) {
 			return
 		}
 	}
-	s.a.Model = cmp.Or(s.r.text(m.get("model")), s.a.Model)
+	s.a.Model = cmp.Or(s.r.textOf(m, "model"), s.a.Model)
 	s.r.readMessage(m)
 }
 
@@ -248,6 +248,6 @@ func (s *piSession) readTurn(m *value) {
 func (s *piSession) readShell(m *value) {
 	s.r.addLoss(lostCommands)
 	if !m.get("excludeFromContext").isTrue() {
-		s.r.addText(userRole, "Ran `"+s.r.text(m.get("command"))+"`\n"+s.r.text(m.get("output")))
+		s.r.addText(userRole, "Ran `"+s.r.textOf(m, "command")+"`\n"+s.r.textOf(m, "output"))
 	}
 }

@@ -28,13 +28,13 @@ func isGeminiHeader(line *value) bool {
 
 func isGeminiLine(line *value) bool {
 	if isGeminiHeader(line) {
-		return !line.get("messages").exists()
+		return !line.has("messages")
 	}
-	switch line.get("type").str() {
+	switch line.string("type") {
 	case "user", "gemini", "info", "error", "warning":
-		return line.get("id").isString() && line.get("timestamp").exists() && line.get("content").exists()
+		return line.get("id").isString() && line.has("timestamp") && line.has("content")
 	}
-	return line.get("$rewindTo").exists() || line.get("$set").isObject()
+	return line.has("$rewindTo") || line.get("$set").isObject()
 }
 
 func readGeminiCLI(r *reader, doc *value) {
@@ -70,7 +70,7 @@ func (s *geminiSession) add(line sessionLine) {
 	c := &s.conversations[len(s.conversations)-1]
 	line.id = line.value.id("id")
 	switch {
-	case line.value.get("$rewindTo").exists():
+	case line.value.has("$rewindTo"):
 		s.rewind(c, line.value.id("$rewindTo"))
 	case line.value.get("$set").isObject():
 		if messages := line.value.object("$set").get("messages"); messages.isArray() {
@@ -127,7 +127,7 @@ func (s *geminiSession) replace(list *value) {
 // loss.
 func (r *reader) readGeminiMessage(m *value) {
 	text := r.geminiText(m.get("content"))
-	switch m.get("type").str() {
+	switch m.string("type") {
 	case "user":
 		if isGeminiContext(text) {
 			r.addText(systemRole, text)
@@ -146,11 +146,11 @@ func (r *reader) readGeminiMessage(m *value) {
 	}
 
 	a := r.attempt()
-	a.Model = cmp.Or(r.text(m.get("model")), a.Model)
+	a.Model = cmp.Or(r.textOf(m, "model"), a.Model)
 	step := arena.Step{Content: text, Timestamp: unixMilliseconds(m.get("timestamp"))}
 	var thoughts []string
 	r.each(m.get("thoughts"), func(v *value) {
-		thought := strings.Trim(r.text(v.get("subject"))+"\n"+r.text(v.get("description")), "\n")
+		thought := strings.Trim(r.textOf(v, "subject")+"\n"+r.textOf(v, "description"), "\n")
 		thoughts = append(thoughts, thought)
 	})
 	step.Reasoning = strings.Join(thoughts, "\n")
@@ -161,7 +161,7 @@ func (r *reader) readGeminiMessage(m *value) {
 			Arguments: c.get("args").raw(),
 			Result:    r.geminiCallResult(c.get("result")),
 		}
-		if status := c.get("status").str(); status == "error" || status == "cancelled" {
+		if status := c.string("status"); status == "error" || status == "cancelled" {
 			r.addLoss(lostResultError)
 		}
 		step.Calls = append(step.Calls, call)
@@ -182,17 +182,17 @@ func (r *reader) geminiText(parts *value) string {
 	switch {
 	case parts.isArray():
 	case parts.isObject():
-		return r.text(parts.get("text"))
+		return r.textOf(parts, "text")
 	default:
 		return r.content(parts).text
 	}
 	var texts []string
 	r.each(parts, func(part *value) {
 		switch {
-		case part.get("functionCall").exists(), part.get("functionResponse").exists():
+		case part.has("functionCall"), part.has("functionResponse"):
 			r.leaveEvent(part)
 		case part.isString(), part.get("text").isString():
-			texts = append(texts, r.text(part)+r.text(part.get("text")))
+			texts = append(texts, r.text(part)+r.textOf(part, "text"))
 		default:
 			r.attempt().hasNonText = true
 			part.raw()
@@ -215,7 +215,7 @@ func (r *reader) geminiCallResult(list *value) arena.Raw {
 		response := part.get("functionResponse").get("response")
 		switch text := response.get("output"); {
 		case !response.exists():
-			results = append(results, r.text(part.get("text")))
+			results = append(results, r.textOf(part, "text"))
 			r.attempt().hasNonText = r.attempt().hasNonText || !part.get("text").isString()
 		case text.isString() && len(response.names()) == 1:
 			results = append(results, r.text(text))
@@ -280,7 +280,7 @@ func readOpenCode(r *reader, doc *value) {
 func (r *reader) readOpenCodeMessage(line *value) {
 	a := r.attempt()
 	info := line.object("info")
-	if info.get("role").str() == "user" {
+	if info.string("role") == "user" {
 		r.addText(userRole, r.openCodeText(line.get("parts")))
 		return
 	}
@@ -288,14 +288,14 @@ func (r *reader) readOpenCodeMessage(line *value) {
 		r.addText(userRole, r.openCodeText(line.get("parts")))
 		return
 	}
-	a.Model = cmp.Or(r.text(info.get("modelID")), a.Model)
+	a.Model = cmp.Or(r.textOf(info, "modelID"), a.Model)
 	m := openCodeTurn{r: r, time: info.object("time").get("created").raw()}
 	r.each(line.get("parts"), m.readPart)
 	m.flush()
 	a.Status = arena.StatusSuccess
 	a.Error = nil
 	if failure := info.object("error"); !failure.isEmpty() {
-		r.setFailure(r.text(failure.get("name")), r.text(failure.object("data").get("message")))
+		r.setFailure(r.textOf(failure, "name"), r.textOf(failure.object("data"), "message"))
 	}
 }
 
@@ -304,13 +304,13 @@ func (r *reader) readOpenCodeMessage(line *value) {
 func (r *reader) openCodeText(parts *value) string {
 	var texts []string
 	r.each(parts, func(part *value) {
-		switch part.get("type").str() {
+		switch part.string("type") {
 		case "text":
 			if part.get("ignored").isTrue() {
 				r.leaveEvent(part)
 				return
 			}
-			texts = append(texts, r.text(part.get("text")))
+			texts = append(texts, r.textOf(part, "text"))
 		case "file":
 			if !strings.HasPrefix(part.peek("mime").Str, "text/") {
 				r.attempt().hasNonText = true
@@ -318,7 +318,7 @@ func (r *reader) openCodeText(parts *value) string {
 			r.addLoss(lostAttachment)
 			part.raw()
 		case "subtask":
-			texts = append(texts, r.text(part.get("prompt")))
+			texts = append(texts, r.textOf(part, "prompt"))
 		}
 	})
 	return strings.Join(texts, "\n")
@@ -342,15 +342,15 @@ func (t *openCodeTurn) flush() {
 
 func (t *openCodeTurn) readPart(part *value) {
 	step := arena.Step{}
-	switch part.get("type").str() {
+	switch part.string("type") {
 	case "step-start", "step-finish":
 		t.flush()
 		t.r.leaveEvent(part)
 		return
 	case "text":
-		step.Content = t.r.text(part.get("text"))
+		step.Content = t.r.textOf(part, "text")
 	case "reasoning":
-		step.Reasoning = t.r.text(part.get("text"))
+		step.Reasoning = t.r.textOf(part, "text")
 	case "tool":
 		step.Calls = []arena.ToolCall{t.r.openCodeCall(part)}
 	case "file":
@@ -379,7 +379,7 @@ func (r *reader) openCodeCall(part *value) arena.ToolCall {
 		Name:      part.id("tool"),
 		Arguments: state.get("input").raw(),
 	}
-	switch state.get("status").str() {
+	switch state.string("status") {
 	case "completed":
 		call.Result = state.get("output").raw()
 	case "error":

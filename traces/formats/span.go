@@ -53,10 +53,10 @@ func (s *span) firstUserMessage() string {
 func isSpan(o *value) bool {
 	o = o.expandDots()
 	attributes := o.object("attributes").expandDots()
-	hasCall := attributes.get("gen_ai").exists() || attributes.get("llm").exists()
+	hasCall := attributes.has("gen_ai") || attributes.has("llm")
 	hasID := traceID(o) != ""
-	isObservation := o.get("traceId").exists() && o.get("type").isString() && o.get("startTime").exists()
-	isRun := hasID && o.get("inputs").exists() && (o.get("run_type").exists() || o.get("op_name").exists())
+	isObservation := o.has("traceId") && o.get("type").isString() && o.has("startTime")
+	isRun := hasID && o.has("inputs") && (o.has("run_type") || o.has("op_name"))
 	return isObservation || isRun || hasCall || hasID && !attributes.isEmpty()
 }
 
@@ -164,7 +164,7 @@ func (s *span) reward() *float64 {
 		return reward
 	}
 	task := s.attributes.object("agentops").object("task").object("output")
-	if task.get("type").str() == "reward" {
+	if task.string("type") == "reward" {
 		return task.number("value")
 	}
 	return s.attributes.number("reward")

@@ -19,7 +19,7 @@ var spans = Format{
 
 func hasSpans(doc *value) bool {
 	first := doc.get("session").firstElement()
-	isOTLP := first.get("resourceSpans").exists() || first.get("resourceLogs").exists()
+	isOTLP := first.has("resourceSpans") || first.has("resourceLogs")
 	if doc.get("observations").isArray() || isOTLP || isSpan(first) || isSpan(doc) {
 		return true
 	}
@@ -86,7 +86,7 @@ func (r *reader) eachSpan(doc *value, visit func(*span)) {
 		}
 	}
 	r.each(list, func(v *value) {
-		isOTLP := v.get("resourceSpans").exists() || v.get("resourceLogs").exists()
+		isOTLP := v.has("resourceSpans") || v.has("resourceLogs")
 		if !isOTLP {
 			visitRecord(v)
 			return
@@ -172,7 +172,7 @@ func (r *reader) readSpanOutput(output *value) {
 		r.readFirst(generation, "message")
 	case generation.exists():
 		r.readFirst(unpacked.get("generations"), "message")
-	case isResponse(unpacked) && !unpacked.get("role").exists():
+	case isResponse(unpacked) && !unpacked.has("role"):
 		r.readResponse(unpacked)
 	default:
 		r.readSpanMessages(output)
@@ -184,7 +184,7 @@ func (r *reader) readSpanOutput(output *value) {
 // the key message.
 func (r *reader) readSpanMessages(v *value) {
 	unpacked := v.unpack()
-	if unpacked.get("role").exists() || unpacked.get("kwargs").isObject() {
+	if unpacked.has("role") || unpacked.get("kwargs").isObject() {
 		r.readMessage(unpacked)
 		return
 	}

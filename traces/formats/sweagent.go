@@ -16,7 +16,7 @@ var sweAgent = Format{
 	Writers:  "SWE-agent and mini-swe-agent (.traj)",
 	Retained: "model, exit status",
 	matches: func(doc *value) bool {
-		isMini := strings.HasPrefix(doc.get("trajectory_format").str(), "mini-swe-agent")
+		isMini := strings.HasPrefix(doc.string("trajectory_format"), "mini-swe-agent")
 		return isMini || doc.get("history").unpack().isMessageList()
 	},
 	read: readSWEAgent,
@@ -26,15 +26,15 @@ func readSWEAgent(r *reader, doc *value) {
 	a := r.begin("")
 	info := doc.object("info")
 	replay := doc.object("replay_config")
-	configured := r.text(info.object("config").object("model").get("model_name"))
-	a.Model = cmp.Or(r.text(replay.object("agent").object("model").get("name")), configured)
+	configured := r.textOf(info.object("config").object("model"), "model_name")
+	a.Model = cmp.Or(r.textOf(replay.object("agent").object("model"), "name"), configured)
 	a.ProblemID = replay.object("problem_statement").id("id")
 	if a.ProblemID == "" {
 		a.ProblemID = doc.id("instance_id")
 	}
 
 	r.each(doc.first("history", "messages"), r.readSWEMessage)
-	r.setError(exitError(r.text(info.get("exit_status"))))
+	r.setError(exitError(r.textOf(info, "exit_status")))
 
 	turns := slicesx.CountFunc(a.messages, func(m *message) bool {
 		return m.role == agentRole
@@ -53,7 +53,7 @@ func (r *reader) readSWEMessage(m *value) {
 	case m.get("is_demo").isTrue():
 		m.get("role").raw()
 		r.addText(systemRole, r.content(m.get("content")).text)
-	case m.get("role").str() == "exit": // info has the same status
+	case m.string("role") == "exit": // info has the same status
 	case m.get("output").isArray():
 		r.readItems(m.get("output"))
 	case isOutputItem(m.get("type").json.Str):

@@ -50,7 +50,7 @@ var tauBench = Format{
 		a.ProblemID = doc.id("task_id")
 		a.Trial = doc.id("trial")
 		a.Declared = doc.number("reward")
-		a.Task = r.text(doc.object("info").object("task").get("instruction"))
+		a.Task = r.textOf(doc.object("info").object("task"), "instruction")
 		r.readMessages(doc.get("traj"))
 	},
 }
@@ -61,14 +61,14 @@ func (r *reader) readSimulation(sim, info *value) {
 	a.Trial = sim.id("trial")
 	a.Declared = sim.object("reward_info").number("reward")
 	setIfPresent(&a.Seconds, sim.number("duration"))
-	a.Model = r.text(info.object("agent_info").get("llm"))
-	if policy := r.text(info.object("environment_info").get("policy")); policy != "" {
+	a.Model = r.textOf(info.object("agent_info"), "llm")
+	if policy := r.textOf(info.object("environment_info"), "policy"); policy != "" {
 		r.addText(systemRole, policy)
 	}
 
 	r.each(sim.get("messages"), r.readTau2Message)
 
-	switch reason := r.text(sim.get("termination_reason")); reason {
+	switch reason := r.textOf(sim, "termination_reason"); reason {
 	case "", "user_stop", "agent_stop":
 	case "timeout":
 		r.setError(&arena.AttemptError{Type: reason})
@@ -81,8 +81,8 @@ func (r *reader) readSimulation(sim, info *value) {
 // readTau2Message reads a message of a simulation of tau2-bench. Tool calls of the simulated user
 // and their results are left out and recorded as a loss.
 func (r *reader) readTau2Message(m *value) {
-	role := rolesByName[m.get("role").str()]
-	isUserTool := m.get("requestor").str() == "user" || role == userRole && m.get("tool_calls").isArray()
+	role := rolesByName[m.string("role")]
+	isUserTool := m.string("requestor") == "user" || role == userRole && m.get("tool_calls").isArray()
 	if isUserTool {
 		r.addLoss(lostUserTools)
 		m.raw()
@@ -91,7 +91,7 @@ func (r *reader) readTau2Message(m *value) {
 	// The messages of tau2-bench have no reasoning; the raw response has it.
 	reply := m.object("raw_data").get("choices").firstElement().object("message")
 	r.readMessage(m)
-	if reasoning := r.text(reply.get("reasoning_content")); reasoning != "" {
+	if reasoning := r.textOf(reply, "reasoning_content"); reasoning != "" {
 		r.lastMessage().step.Reasoning = reasoning
 	}
 }

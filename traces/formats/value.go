@@ -3,7 +3,6 @@ package formats
 import (
 	"encoding/json"
 	"iter"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/cursor"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // value is a JSON value of a document. It records which of its parts were read, so that every other
@@ -52,7 +52,7 @@ func parse(text string) *value { return &value{json: gjson.Parse(text)} }
 func newObject(members map[string]*value) *value {
 	o := parse("{}")
 	o.parts = &parts{isOpen: true}
-	for _, name := range slices.Sorted(maps.Keys(members)) {
+	for _, name := range slicesx.SortedKeys(members) {
 		o.parts.members = append(o.parts.members, member{name, members[name]})
 	}
 	return o
@@ -125,6 +125,12 @@ func (v *value) get(name string) *value {
 	}
 	return &value{}
 }
+
+// has reports whether v has a member with this name.
+func (v *value) has(name string) bool { return v.get(name).exists() }
+
+// string returns the member with this name if it is a string, and otherwise "".
+func (v *value) string(name string) string { return v.get(name).str() }
 
 // names returns the distinct names of the members of v, sorted.
 func (v *value) names() []string {

@@ -45,8 +45,8 @@ func (r *reader) readVerifiersError(doc *value) {
 		return
 	}
 	r.setError(&arena.AttemptError{
-		Type:    r.text(failure.get("error")),
-		Message: r.text(failure.get("error_chain_repr")),
+		Type:    r.textOf(failure, "error"),
+		Message: r.textOf(failure, "error_chain_repr"),
 	})
 	for _, copied := range []*value{failure.get("error_chain_str"), doc.get("error_chain"), doc.get("long_error_chain")} {
 		copied.raw()
@@ -79,7 +79,7 @@ func (r *reader) readVerifiersTrace(trace, doc *value) {
 	}
 	a.RunID = doc.object("run").id("id")
 	a.Trial = trace.id("id")
-	a.Model = r.text(trace.object("agent").object("config").get("model"))
+	a.Model = r.textOf(trace.object("agent").object("config"), "model")
 	a.Tools = toolDefinitions(trace.get("tools"))
 	a.Declared = weightedReward(trace.get("rewards"))
 
@@ -102,8 +102,8 @@ func (r *reader) readVerifiersTrace(trace, doc *value) {
 
 	r.each(trace.get("errors"), func(failure *value) {
 		r.setError(&arena.AttemptError{
-			Type:    r.text(failure.get("type")),
-			Message: r.text(failure.get("message")),
+			Type:    r.textOf(failure, "type"),
+			Message: r.textOf(failure, "message"),
 		})
 	})
 	if trace.get("is_timeout").isTrue() {
