@@ -31,7 +31,7 @@ func KLPage(names []string, reports []*kl.Report) *Page {
 			len(r.Prompts),
 			r.Positions,
 		),
-			Columns: []string{"form", "KL", "by position", "measured", "infinite", "skipped", "unseen", "blind to"}}
+			Columns: "form | KL | by position | measured | infinite | skipped | unseen | blind to"}
 		if r.Uncomparable > 0 {
 			s.Note += fmt.Sprintf("; %d positions are left out, behind a token that the two drew differently, or of a rollout that one lacks", r.Uncomparable)
 		}
@@ -82,7 +82,7 @@ func axesChances(simulated []distil.SimulatedAxes) Section {
 	s := Section{
 		Heading: "What the newest composite rule does by chance",
 		Note:    fmt.Sprintf("Better 0: false dethronings. Each item of an axis passes by chance, with the axes of %d kings; intervals of the simulation.", simulated[0].FromKings),
-		Columns: []string{"margin", "items an axis", "better", "a challenger passes", "a round of five has a new king"},
+		Columns: "margin | items an axis | better | a challenger passes | a round of five has a new king",
 	}
 	for _, x := range simulated {
 		s.row(fmt.Sprintf("%g %%", 100*x.Margin), x.Items, fmt.Sprintf("%g %%", 100*x.Better), x.Challenger, x.Round)
@@ -94,7 +94,7 @@ func roundsSection(r *distil.Report) Section {
 	rounds := Section{
 		Heading: "Rounds",
 		Note:    "Holds: the share of draws of prompts in which the rule crowns the same.",
-		Columns: []string{"round", "block", "prompts", "king", "KL", "winner", "holds", "next king", "outcome", "why"},
+		Columns: "round | block | prompts | king | KL | winner | holds | next king | outcome | why",
 	}
 	for i := range r.Rounds[:min(maxShown, len(r.Rounds))] {
 		x := &r.Rounds[i]
@@ -122,7 +122,7 @@ func flagsSection(r *distil.Report) Section {
 	flags := Section{
 		Heading: "Flags",
 		Note:    "By behaviour; names play no part.",
-		Columns: []string{"round", "kind", "student", "why"},
+		Columns: "round | kind | student | why",
 	}
 	for _, f := range r.Flags[:min(maxShown, len(r.Flags))] {
 		flags.row(f.Round, f.Kind, f.Model, f.Why)
@@ -132,7 +132,7 @@ func flagsSection(r *distil.Report) Section {
 
 func chances(simulated []distil.Simulated, lacking string) Section {
 	s := Section{Heading: "What the rules do by chance", Note: "Better 0: false dethronings. Noise of real rounds; intervals over them. " + lacking,
-		Columns: []string{"rule", "prompts", "better", "a challenger passes", "a round of five has a new king"}}
+		Columns: "rule | prompts | better | a challenger passes | a round of five has a new king"}
 	for _, x := range simulated {
 		s.row(
 			x.Rule,
@@ -167,7 +167,7 @@ func GatesPage(r *evolai.Report) *Page {
 func gatesSection(r *evolai.Report) Section {
 	gates := Section{
 		Heading: "Gate lines",
-		Columns: []string{"epoch", "track", "uid", "improve", "change", "consistent", "gate", "differs", "open"},
+		Columns: "epoch | track | uid | improve | change | consistent | gate | differs | open",
 	}
 	for i := range r.Gates[:min(maxShown, len(r.Gates))] {
 		g := &r.Gates[i]
@@ -193,7 +193,7 @@ func gatesSection(r *evolai.Report) Section {
 func orderSection(r *evolai.Report) Section {
 	order := Section{
 		Heading: "Order of events",
-		Columns: []string{"line", "epoch", "uid", "why"},
+		Columns: "line | epoch | uid | why",
 	}
 	for _, v := range r.Violations[:min(maxShown, len(r.Violations))] {
 		order.row(v.Line, v.Epoch, v.UID, v.Why)
@@ -204,7 +204,7 @@ func orderSection(r *evolai.Report) Section {
 func questsSection(r *evolai.Report) Section {
 	quests := Section{
 		Heading: "Side quests",
-		Columns: []string{"uid", "sample", "answered", "of"},
+		Columns: "uid | sample | answered | of",
 	}
 	for _, q := range r.Quests[:min(maxShown, len(r.Quests))] {
 		quests.row(q.UID, q.Sample, q.Solved, len(q.Quests))
@@ -217,7 +217,7 @@ func questsSection(r *evolai.Report) Section {
 func WeightsPage(results, changed []*yuma.Result) *Page {
 	p := &Page{Summary: fmt.Sprintf("%d epochs. %s.", len(results), results[0].Rule)}
 	for i, r := range results {
-		s := Section{Heading: fmt.Sprintf("Epoch %d %s", i+1, r.ID), Columns: []string{"uid", "stake", "consensus", "trust", "incentive", "validator trust", "dividends", "emission"},
+		s := Section{Heading: fmt.Sprintf("Epoch %d %s", i+1, r.ID), Columns: "uid | stake | consensus | trust | incentive | validator trust | dividends | emission",
 			Note: fmt.Sprintf(
 				"%d nodes, %d validators with %.2f %% of stake, consensus cuts %.2f %% of weights.",
 				len(r.Nodes),
@@ -226,7 +226,7 @@ func WeightsPage(results, changed []*yuma.Result) *Page {
 				100*r.Clipped,
 			)}
 		if changed != nil {
-			s.Columns = append(s.Columns, "emission if changed")
+			s.Columns += " | emission if changed"
 		}
 		for _, n := range r.Largest(nodesShown) {
 			cells := []any{
@@ -255,7 +255,7 @@ func WeightsPage(results, changed []*yuma.Result) *Page {
 	flows := Section{
 		Heading: "Weight flows of the last epoch",
 		Note:    "Stake times clipped weight, the largest first.",
-		Columns: []string{"validator", "node", "share of all"},
+		Columns: "validator | node | share of all",
 	}
 	flows.addLargest(results[len(results)-1])
 	p.Sections = append(p.Sections, flows)
@@ -268,7 +268,7 @@ func WeightsPage(results, changed []*yuma.Result) *Page {
 func changesSection(results, changed []*yuma.Result) Section {
 	s := Section{
 		Heading: "Dividends of the last epoch by validator",
-		Columns: []string{"validator", "stake", "dividends", "if changed", "difference"},
+		Columns: "validator | stake | dividends | if changed | difference",
 	}
 	before := results[len(results)-1]
 	after := changed[len(changed)-1]
@@ -304,13 +304,13 @@ func (s *Section) addLargest(r *yuma.Result) {
 // RacePage renders the checks of a race and its standings.
 func RacePage(r *race.Report) *Page {
 	p := &Page{Summary: "race " + r.Race}
-	checks := Section{Heading: "Checks", Columns: []string{"state", "check", "found"}}
+	checks := Section{Heading: "Checks", Columns: "state | check | found"}
 	for _, f := range r.Findings {
 		checks.row(f.State, f.Check, f.Detail)
 	}
 	validators := Section{
 		Heading: "Validators",
-		Columns: []string{"validator", "against its peers", "95 %", "agents"},
+		Columns: "validator | against its peers | 95 % | agents",
 	}
 	for _, v := range r.Validators {
 		validators.row(
@@ -322,7 +322,7 @@ func RacePage(r *race.Report) *Page {
 	}
 	standings := Section{
 		Heading: "Standings by the pooled score",
-		Columns: []string{"rank", "agent", "score", "95 %", "best with", ""},
+		Columns: "rank | agent | score | 95 % | best with | ",
 	}
 	s := r.Standings
 	if s.Freedom > 0 {

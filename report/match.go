@@ -16,7 +16,7 @@ func MatchPage(r *match.Result) *Page {
 	kls := Section{
 		Heading: "KL(teacher || student), nats",
 		Note:    "Hidden: the share of the KL that a form does not see; with no dump of the whole vocabulary it is this or more.",
-		Columns: []string{"student", "form", "KL by prompt", "by position", "hidden", "skipped", "infinite"},
+		Columns: "student | form | KL by prompt | by position | hidden | skipped | infinite",
 	}
 	for i := range r.Students {
 		s := &r.Students[i]
@@ -59,7 +59,7 @@ func challengersSection(d *distil.Decision) Section {
 	s := Section{
 		Heading: "Challengers",
 		Note:    "Better: the probability that the true KL is below the king's by the margin. Crown: the share of further rounds of as many prompts that the rule gives to the challenger.",
-		Columns: []string{"challenger", "lead", "composite", "passes", "better", "crown", "refused"},
+		Columns: "challenger | lead | composite | passes | better | crown | refused",
 	}
 	for i, v := range d.Verdicts {
 		f := d.Forecasts[i]
@@ -79,7 +79,7 @@ func optionalScore(n contest.Number) string {
 func whatIfSection(d *distil.Decision) Section {
 	s := Section{
 		Heading: "What if the rule had another margin, or a round other prompts",
-		Columns: []string{"challenger", "margin", "prompts", "crown"},
+		Columns: "challenger | margin | prompts | crown",
 	}
 	for _, w := range d.WhatIfs {
 		s.row(w.Model, fmt.Sprintf("%g %%", 100*w.Margin), w.Prompts, fmt.Sprintf("%.3f", w.Crown))
@@ -91,7 +91,7 @@ func scoresSection(r *match.Result) Section {
 	s := Section{
 		Heading: "Scores and weights",
 		Note:    "Absolute is e to the minus average KL with the bonus of the size, by the subnet's older code; the newest is not published.",
-		Columns: []string{"uid", "student", "track", "KL current", "next", "bonus", "absolute", "think gain", "improve", "consistent", "flow", "quests", "score", "weight"},
+		Columns: "uid | student | track | KL current | next | bonus | absolute | think gain | improve | consistent | flow | quests | score | weight",
 	}
 	for i, x := range r.Scores {
 		s.row(

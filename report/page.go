@@ -6,6 +6,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/trajectory-arena/arena/internal/slicesx"
@@ -27,8 +28,8 @@ type Number struct{ Name, Value, Note string }
 type Section struct {
 	Heading string
 	Note    string
-	// Columns are the heads of the table.
-	Columns []string
+	// Columns are the heads of the table, separated by " | ".
+	Columns string
 	Rows    [][]string
 }
 
@@ -64,7 +65,7 @@ func (p *Page) Text(w io.Writer) error {
 			line("None.")
 			continue
 		}
-		line(s.Columns...)
+		line(strings.Split(s.Columns, " | ")...)
 		for _, r := range s.Rows {
 			line(r...)
 		}

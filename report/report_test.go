@@ -22,7 +22,7 @@ func sample() []figures.Bars {
 func everywhere(text string) *report.Page {
 	return &report.Page{
 		Summary: text, Numbers: []report.Number{{Name: text, Value: text, Note: text}},
-		Sections: []report.Section{{Heading: text, Note: text, Columns: []string{text}, Rows: [][]string{{text}}}, {Columns: []string{text}}},
+		Sections: []report.Section{{Heading: text, Note: text, Columns: text, Rows: [][]string{{text}}}, {Columns: text}},
 	}
 }
 
