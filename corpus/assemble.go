@@ -111,7 +111,7 @@ func (w *assembler) build(ctx context.Context, a *Assembly) error {
 // entry of each file to w.files. Contents are redacted first, unless r is nil. A path that
 // leaves the corpus is an error.
 func (w *assembler) addFiles(files map[string][]byte, r *redact.Redactor) error {
-	for _, name := range slices.Sorted(maps.Keys(files)) {
+	for _, name := range slicesx.SortedKeys(files) {
 		if !filepath.IsLocal(filepath.FromSlash(name)) {
 			return fmt.Errorf("write %s: the path leaves the corpus", name)
 		}

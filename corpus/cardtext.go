@@ -3,9 +3,7 @@ package corpus
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/trajectory-arena/arena/corpus/trainers"
@@ -69,7 +67,7 @@ func table(header string, lines []string) string {
 // FormatCounts returns the counts above 0 as one line, such as "email 3, phone 1", sorted by
 // name.
 func FormatCounts[N int | int64](counts map[string]N) string {
-	parts := slicesx.FilterMap(slices.Sorted(maps.Keys(counts)), func(name string) (string, bool) {
+	parts := slicesx.FilterMap(slicesx.SortedKeys(counts), func(name string) (string, bool) {
 		return fmt.Sprintf("%s %d", name, counts[name]), counts[name] > 0
 	})
 	return strings.Join(parts, ", ")
@@ -157,7 +155,7 @@ func checksumsSection(shards []placed) string {
 	text := Table("file | rows: | sha256", listed, func(s placed) string {
 		return fmt.Sprintf("%s | %d | `%s`", s.target, s.Rows, s.SHA256)
 	})
-	for _, folder := range slices.Sorted(maps.Keys(sessions)) {
+	for _, folder := range slicesx.SortedKeys(sessions) {
 		text += fmt.Sprintf("| %s/ | %d sessions | each in manifest.json |\n", folder, sessions[folder])
 	}
 	return "\n## Checksums\n\n" + text
@@ -244,7 +242,7 @@ func trainRows(shards []placed) []trainers.Rows {
 	}
 
 	var all []trainers.Rows
-	for _, config := range slices.Sorted(maps.Keys(byConfig)) {
+	for _, config := range slicesx.SortedKeys(byConfig) {
 		if r := byConfig[config]; r.Train > 0 {
 			all = append(all, *r)
 		}

@@ -3,7 +3,6 @@ package corpus
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // SetRedactor sets the redactor for every text in every row that is added afterwards. Finished
@@ -179,7 +179,7 @@ func (r *Redaction) section() string {
 		accounts = ", and so did the accounts of agents"
 	}
 	return fmt.Sprintf("\n## Redaction\n\nSecrets, keys and phrases of wallets, e-mail, network and wallet addresses, telephone numbers (with a plus or a word that says so), names of home folders and numbers of cards and accounts (IBAN) became placeholders such as `[REDACTED:email]`%s. Rules: %s. No file holds a finding. Not looked for: names of people, postal addresses, numbers of passports, taxes and social security, hardware addresses, secrets in pictures or under ciphers.\n\n", accounts, r.Rules) +
-		Table("config or table | placeholders by kind", slices.Sorted(maps.Keys(r.Counts)), func(name string) string {
+		Table("config or table | placeholders by kind", slicesx.SortedKeys(r.Counts), func(name string) string {
 			return name + " | " + cmp.Or(FormatCounts(r.Counts[name]), "none")
 		})
 }

@@ -1,12 +1,11 @@
 package filters
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/filters/evidence"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
@@ -94,9 +93,9 @@ func (c Config) Validate() error {
 	bad.Unless(c.MinAttempts >= 3, "filter.min_attempts is %v: want at least 3: fewer attempts show no habit", c.MinAttempts)
 
 	_, ok := evidence.Harnesses()[c.Harness]
-	harnesses := strings.Join(slices.Sorted(maps.Keys(evidence.Harnesses())), ", ")
+	harnesses := strings.Join(slicesx.SortedKeys(evidence.Harnesses()), ", ")
 	bad.Unless(ok, "filter.harness is %v: want one of %s", c.Harness, harnesses)
-	roles := strings.Join(slices.Sorted(maps.Keys(evidence.Roles)), ", ")
+	roles := strings.Join(slicesx.SortedKeys(evidence.Roles), ", ")
 	for name, t := range c.Tools {
 		_, ok := evidence.Roles[t.As]
 		bad.Unless(ok, "filter.tools.%s.as is %v: want one of %s", name, t.As, roles)

@@ -2,7 +2,6 @@ package filters
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -107,11 +106,11 @@ func Reweight(attempts []Scored) Leaderboard {
 	}
 
 	var b Leaderboard
-	problems := slices.Sorted(maps.Keys(total))
+	problems := slicesx.SortedKeys(total)
 	for k := range Measures {
 		b.AgenticShare[k] = agentic.shareOf(total, problems, k)
 	}
-	for _, name := range slices.Sorted(maps.Keys(standings)) {
+	for _, name := range slicesx.SortedKeys(standings) {
 		s := standings[name]
 		s.Agentic /= float64(s.Attempts)
 		for k := range Measures {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/trajectory-arena/arena/corpus"
@@ -80,7 +79,7 @@ func (s *session) content(
 // files among the pages. It returns nil if there are none.
 func plotSections(pages map[string][]byte) []corpus.Section {
 	text := ""
-	for _, name := range slices.Sorted(maps.Keys(pages)) {
+	for _, name := range slicesx.SortedKeys(pages) {
 		if title, ok := strings.CutSuffix(name, ".svg"); ok {
 			text += fmt.Sprintf("![%s](reports/%s)\n", title, name)
 		}

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,7 +55,7 @@ const exclusions = "Config sft has no attempt that the filter calls scripted or 
 // domain of all attempts, or the general domain base if they are of several domains. Without
 // attempts it is the subnet's domain.
 func (s *session) cardDomain(p *plan) *runDomain {
-	names := slices.Sorted(maps.Keys(p.Domains))
+	names := slicesx.SortedKeys(p.Domains)
 	switch len(names) {
 	case 0:
 		return s.domains[domain.Shop]
@@ -114,7 +113,7 @@ func (p *plan) aboutRL() string {
 // in each, and for each measuring instrument, such as the judge, whether it was used on them.
 func (s *session) domainsText(p *plan) string {
 	return "An instrument is on only in the domains on which it was measured; in others it is off (not_measured).\n\n" +
-		corpus.Table("domain | attempts: | "+strings.Join(domain.Instruments, " | "), slices.Sorted(maps.Keys(p.Domains)), func(name string) string {
+		corpus.Table("domain | attempts: | "+strings.Join(domain.Instruments, " | "), slicesx.SortedKeys(p.Domains), func(name string) string {
 			states := slicesx.Map(domain.Instruments, func(instrument string) string {
 				return s.domains[name].state(instrument)
 			})

@@ -8,7 +8,6 @@
 package pipeline
 
 import (
-	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -21,6 +20,7 @@ import (
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/asjson"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/wrong"
 	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/multiplier"
@@ -184,7 +184,7 @@ func (c Config) Validate() error {
 }
 
 func (c *Config) validateInstruments(bad *wrong.List) {
-	for _, name := range slices.Sorted(maps.Keys(c.Instrument)) {
+	for _, name := range slicesx.SortedKeys(c.Instrument) {
 		value := c.Instrument[name]
 		bad.Unless(slices.Contains(domain.Instruments, name), "instrument.%s: want one of %s", name, strings.Join(domain.Instruments, ", "))
 		bad.Unless(value == InstrumentOn || value == InstrumentOff, "instrument.%s is %q: want on or off", name, value)

@@ -1,13 +1,11 @@
 package pipeline
 
 import (
-	"maps"
-	"slices"
-
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
 
@@ -92,7 +90,7 @@ func (s *session) filterOf(x *block.Entry) *filters.Filter {
 // order of name, each with its number of attempts and the measuring instruments that were off.
 func (s *session) manifestDomains(p *plan) []corpus.Domain {
 	var out []corpus.Domain
-	for _, name := range slices.Sorted(maps.Keys(p.Domains)) {
+	for _, name := range slicesx.SortedKeys(p.Domains) {
 		d := s.domains[name]
 		entry := corpus.Domain{Name: name, SHA256: d.SHA256, Attempts: p.Domains[name]}
 		for _, instrument := range domain.Instruments {

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
-	"slices"
 	"strconv"
 	"sync"
 
@@ -194,7 +192,7 @@ func (l *lookups) addItem(id string) { l.items[id] = true }
 // problems, and the content of the catalogue items that they looked up. catalogDigest is the hash
 // of the catalogue's files.
 func (l *lookups) sources(c *outcome.Catalog, catalogDigest string) block.Sources {
-	items := slices.Sorted(maps.Keys(l.items))
+	items := slicesx.SortedKeys(l.items)
 	return block.Sources{
 		Problems:        l.references,
 		Documents:       items,

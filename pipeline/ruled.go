@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/internal/digest"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/traces"
 )
@@ -130,7 +130,7 @@ func (d *Day) deriveProblems(ctx context.Context, src Sources) error {
 	}
 	tasks.removeTemplates()
 	var text bytes.Buffer
-	keys := slices.Sorted(maps.Keys(tasks))
+	keys := slicesx.SortedKeys(tasks)
 	for _, key := range keys {
 		if err := json.NewEncoder(&text).Encode(tasks[key]); err != nil {
 			return fmt.Errorf("write problem %q: %w", key, err)

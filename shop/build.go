@@ -8,9 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/zeebo/xxh3"
@@ -205,7 +203,7 @@ func (c *columnWriter) shopNumber(id string) uint32 {
 // the shop number of each document by the position of the id in this order, counted from 1.
 func (c *columnWriter) sortShops() {
 	positions := make([]uint32, len(c.shopNumbers)+1)
-	for i, id := range slices.Sorted(maps.Keys(c.shopNumbers)) {
+	for i, id := range slicesx.SortedKeys(c.shopNumbers) {
 		positions[c.shopNumbers[id]] = uint32(i + 1)
 		c.shopNames.add(id)
 	}

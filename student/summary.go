@@ -3,13 +3,12 @@ package student
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/internal/evaluation"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/student/inspectlog"
 )
 
@@ -37,7 +36,7 @@ func Table(s *evaluation.Summary) string {
 	b.WriteByte('\n')
 	b.WriteString(independence(s))
 	b.WriteString(passRates(s))
-	for _, c := range slices.Sorted(maps.Keys(s.ByCategory)) {
+	for _, c := range slicesx.SortedKeys(s.ByCategory) {
 		p := s.ByCategory[c]
 		fmt.Fprintf(
 			&b,
@@ -76,7 +75,7 @@ func passRates(s *evaluation.Summary) (lines string) {
 	if s.InfraErrors > 0 {
 		note = ", infra as not solved"
 	}
-	for _, k := range slices.Sorted(maps.Keys(s.Pass)) {
+	for _, k := range slicesx.SortedKeys(s.Pass) {
 		rate := s.Pass[k]
 		lines += fmt.Sprintf("%-13s %s%s\n", k, sure95(&rate.Mean, rate.CI95), note)
 	}
@@ -108,7 +107,7 @@ func independence(s *evaluation.Summary) (lines string) {
 // program parsed, with the number of rollouts that have it and the server settings that would parse
 // it.
 func unparsed(s *evaluation.Summary) (lines string) {
-	for _, form := range slices.Sorted(maps.Keys(s.Unparsed)) {
+	for _, form := range slicesx.SortedKeys(s.Unparsed) {
 		u := s.Unparsed[form]
 		lines += fmt.Sprintf("unparsed      %d of %d rollouts hold calls in the form %s that nobody parsed; %s\n", u.Rollouts, s.Samples, form, u.ParsedBy)
 	}
@@ -116,7 +115,7 @@ func unparsed(s *evaluation.Summary) (lines string) {
 }
 
 func infra(s *evaluation.Summary) (lines string) {
-	for _, reason := range slices.Sorted(maps.Keys(s.Infra)) {
+	for _, reason := range slicesx.SortedKeys(s.Infra) {
 		lines += fmt.Sprintf(
 			"infra         %d %s: %s\n",
 			s.Infra[reason],
@@ -158,7 +157,7 @@ func inspectScores(s *evaluation.Summary) []inspectlog.Score {
 			Metrics:  map[string]*float64{"mean": s.Quality, "final": s.Final},
 		})
 	}
-	for _, axis := range slices.Sorted(maps.Keys(s.Axes)) {
+	for _, axis := range slicesx.SortedKeys(s.Axes) {
 		n := s.AxisRollouts[axis]
 		mean := s.Axes[axis]
 		scores = append(scores, inspectlog.Score{

@@ -2,11 +2,10 @@ package distil
 
 import (
 	"errors"
-	"maps"
-	"slices"
 
 	"github.com/trajectory-arena/arena/contest"
 	"github.com/trajectory-arena/arena/internal/jsonl"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
@@ -49,7 +48,7 @@ func Correlate(rounds []*Round, scores []Score) []Correlation {
 		}
 	}
 	var correlations []Correlation
-	for _, name := range slices.Sorted(maps.Keys(byBenchmark)) {
+	for _, name := range slicesx.SortedKeys(byBenchmark) {
 		var x, y []float64
 		for _, s := range byBenchmark[name] {
 			x = append(x, stats.Mean(kls[s.Model]))

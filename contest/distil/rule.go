@@ -2,12 +2,12 @@ package distil
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
 	"github.com/trajectory-arena/arena/contest"
 	"github.com/trajectory-arena/arena/internal/python"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
@@ -194,7 +194,7 @@ type axis struct {
 // the rule, sorted by name.
 func (r *Rule) axes(s *Student) []axis {
 	var out []axis
-	for _, name := range slices.Sorted(maps.Keys(s.Axes)) { // a sum of floats depends on its order
+	for _, name := range slicesx.SortedKeys(s.Axes) { // a sum of floats depends on its order
 		w := 1.0
 		if r.Weights != nil {
 			w = r.Weights[name]

@@ -3,7 +3,6 @@ package race
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
@@ -237,7 +236,7 @@ func (d *Document) checkVariance() Finding {
 	}
 	pairs := 0
 	sum := 0.0
-	for _, agent := range slices.Sorted(maps.Keys(scores)) {
+	for _, agent := range slicesx.SortedKeys(scores) {
 		byValidator := scores[agent]
 		if len(byValidator) < 2 {
 			continue

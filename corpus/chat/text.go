@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/cursor"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // Turn is a message of two strings, which every loader can read.
@@ -126,7 +125,7 @@ func SourceHarness(t *arena.Trace, d *arena.Dialogue) (h arena.Harness, derived 
 		h.Tools = append(h.Tools, compact(nestDefinition(def)))
 	}
 	missing := undeclaredTools(d, ParseSchema(h.Tools))
-	derived = slices.Sorted(maps.Keys(missing))
+	derived = slicesx.SortedKeys(missing)
 	for _, name := range derived {
 		h.Tools = append(h.Tools, deriveDefinition(name, missing[name]))
 	}

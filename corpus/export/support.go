@@ -3,12 +3,11 @@ package export
 import (
 	"context"
 	_ "embed" // for Preflight
-	"maps"
 	"path/filepath"
-	"slices"
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // splits returns the names of the finished splits that have at least one row, such as ["train",
@@ -25,7 +24,7 @@ func (j *job) splits() []string {
 
 // writeFiles writes additional files of the profile, given as contents by path in the corpus.
 func (j *job) writeFiles(files map[string][]byte) error {
-	for _, name := range slices.Sorted(maps.Keys(files)) {
+	for _, name := range slicesx.SortedKeys(files) {
 		f, err := corpus.NewPlace(j.part, name)
 		if err != nil {
 			return err

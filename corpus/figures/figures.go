@@ -139,7 +139,7 @@ func (s *sum) total() (total int64) {
 // that at least percent % of the rows do not exceed.
 func (s *sum) quantile(percent int64) int64 {
 	remaining := Rank(s.rows, percent)
-	for _, tokens := range slices.Sorted(maps.Keys(s.tokens)) {
+	for _, tokens := range slicesx.SortedKeys(s.tokens) {
 		if remaining -= s.tokens[tokens]; remaining < 0 {
 			return tokens
 		}
@@ -160,7 +160,7 @@ func (f *Figures) Section() corpus.Section {
 				total,
 				s.quantile(50),
 				s.quantile(95),
-				strings.Join(slices.Sorted(maps.Keys(s.counters)), ", "),
+				strings.Join(slicesx.SortedKeys(s.counters), ", "),
 			)
 		}
 		return fmt.Sprintf(

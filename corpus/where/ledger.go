@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"maps"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // Line is the set of ledger rows about one attempt, at most one from each table. The field of a
@@ -258,7 +258,7 @@ func (s *Selection) Keep(session, problem string) bool {
 func (s *Selection) Len() int { return len(s.sessions) }
 
 // Sessions returns the ids of the selected attempts, sorted.
-func (s *Selection) Sessions() []string { return slices.Sorted(maps.Keys(s.sessions)) }
+func (s *Selection) Sessions() []string { return slicesx.SortedKeys(s.sessions) }
 
 // Select returns the attempts in the ledger of a corpus for which an expression is true. Of
 // several attempts with the same id, only the first is evaluated. Nothing is judged or scored

@@ -2,13 +2,12 @@ package model
 
 import (
 	"encoding/json"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/trajectory-arena/arena/internal/digest"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
@@ -60,7 +59,7 @@ func (e Endpoint) resolve() (key string, headers map[string]string, hidden []str
 	if e.KeyEnv != "" {
 		key = need(e.KeyEnv)
 	}
-	for _, header := range slices.Sorted(maps.Keys(e.Headers)) {
+	for _, header := range slicesx.SortedKeys(e.Headers) {
 		value := e.Headers[header]
 		if name, secret := strings.CutPrefix(value, "$"); secret {
 			value = need(name)

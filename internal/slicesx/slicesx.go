@@ -1,8 +1,10 @@
-// Package slicesx has functions on slices that the standard library does not have.
+// Package slicesx has functions on slices, and on the keys of maps as slices, that the standard
+// library does not have.
 package slicesx
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sort"
 )
@@ -38,6 +40,9 @@ func AppendUnique[T comparable](items []T, item T) []T {
 	}
 	return append(items, item)
 }
+
+// SortedKeys returns the keys of m in ascending order, nil if there are none.
+func SortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
 // Set returns a map in which every item is true.
 func Set[T comparable](items []T) map[T]bool {

@@ -1,9 +1,10 @@
 package stats
 
 import (
-	"maps"
 	"math"
 	"slices"
+
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // Graded is one attempt with its grade and outcome. Attempts of the same cluster, such as a
@@ -64,7 +65,7 @@ func AUC(attempts []Graded) (float64, Interval) {
 		return math.NaN(), Interval{0, 1}
 	}
 	sum := 0.0
-	for _, cluster := range slices.Sorted(maps.Keys(influence)) {
+	for _, cluster := range slicesx.SortedKeys(influence) {
 		d := influence[cluster]
 		sum += float64(d * d)
 	}
@@ -90,7 +91,7 @@ func (w *weighed) add(g *Graded) {
 }
 
 func (w *weighed) sort() {
-	w.grades = slices.Sorted(maps.Keys(w.weights))
+	w.grades = slicesx.SortedKeys(w.weights)
 	sum := 0.0
 	for _, grade := range w.grades {
 		sum += w.weights[grade]
@@ -151,7 +152,7 @@ func AUCWithin(attempts []Graded) (auc float64, interval Interval, pairs int) {
 	}
 	auc = total.ordered / total.pairs
 	sum := 0.0
-	for _, cluster := range slices.Sorted(maps.Keys(clusters)) {
+	for _, cluster := range slicesx.SortedKeys(clusters) {
 		t := clusters[cluster]
 		d := (t.ordered - float64(auc*t.pairs)) / total.pairs
 		sum += float64(d * d)

@@ -2,7 +2,6 @@ package agreement
 
 import (
 	"errors"
-	"maps"
 	"math"
 	"slices"
 
@@ -105,7 +104,7 @@ func nearestScale(sample []observation) outcome.Scale {
 		sum := byGrade[o.grade]
 		byGrade[o.grade] = observation{o.grade, sum.factor + float64(o.weight*o.factor), sum.weight + o.weight}
 	}
-	grades := slices.Sorted(maps.Keys(byGrade))
+	grades := slicesx.SortedKeys(byGrade)
 	sums := slicesx.Map(grades, func(grade float64) observation {
 		return byGrade[grade]
 	})

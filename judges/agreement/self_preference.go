@@ -1,7 +1,6 @@
 package agreement
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -41,7 +40,7 @@ func (r *Ratings) Members() []Ratings {
 			byModel[model].Scores[key] = new(stats.Mean(s))
 		}
 	}
-	return slicesx.Map(slices.Sorted(maps.Keys(byModel)), func(model string) Ratings {
+	return slicesx.Map(slicesx.SortedKeys(byModel), func(model string) Ratings {
 		return byModel[model]
 	})
 }
@@ -62,7 +61,7 @@ func SelfPreferences(r *Ratings, opt Options) []SelfPreference {
 		}
 	}
 	var preferences []SelfPreference
-	for _, name := range slices.Sorted(maps.Keys(seen)) {
+	for _, name := range slicesx.SortedKeys(seen) {
 		preferences = append(preferences, r.selfPreference(name, opt))
 	}
 	return preferences

@@ -2,7 +2,6 @@ package agreement
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -54,7 +53,7 @@ func levels(units [][][]float64) ([]float64, error) {
 	}
 	for s := range seen {
 		if !slices.Contains(reply.Scores, s) {
-			return slices.Sorted(maps.Keys(seen)), nil
+			return slicesx.SortedKeys(seen), nil
 		}
 	}
 	return reply.Scores, nil

@@ -2,7 +2,6 @@ package agreement
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 
@@ -44,7 +43,7 @@ func (s *SubnetFindings) Add(
 	}
 	s.runs[run] = true
 	s.Items = append(s.Items, SubnetFinding{Key{Run: run}, agent, f})
-	for _, problem := range slices.Sorted(maps.Keys(attempts)) {
+	for _, problem := range slicesx.SortedKeys(attempts) {
 		s.Items = append(s.Items, SubnetFinding{Key{
 			Run:     run,
 			Problem: problem,
@@ -177,7 +176,7 @@ func AgainstValidator(
 		}
 	}
 	var out []Validator
-	for _, category := range slices.Sorted(maps.Keys(byCategory)) {
+	for _, category := range slicesx.SortedKeys(byCategory) {
 		v := Validator{Judge: judge.Name, Figure: figure, Category: category}
 		v.compare(byCategory[category], grades, opt)
 		if v.Attempts > 0 {

@@ -5,15 +5,14 @@ package batch
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 
 	"github.com/trajectory-arena/arena/internal/atomicfile"
 	"github.com/trajectory-arena/arena/internal/jsonl"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // The limits of one file of requests. They are below those of OpenAI (50,000 requests, 200 MB).
@@ -128,7 +127,7 @@ func (f *Folder) Close() (path string, requests int, err error) {
 	if err != nil {
 		return "", 0, err
 	}
-	for _, id := range slices.Sorted(maps.Keys(f.added)) {
+	for _, id := range slicesx.SortedKeys(f.added) {
 		if _, err = file.Write(append(f.added[id], '\n')); err != nil {
 			break
 		}

@@ -6,7 +6,6 @@ package frames
 
 import (
 	"cmp"
-	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -132,7 +131,7 @@ func Flags(passages []Passage) []Flag {
 	if len(byAgent) == 0 {
 		return nil
 	}
-	names := slices.Sorted(maps.Keys(byAgent))
+	names := slicesx.SortedKeys(byAgent)
 	flags := make([]Flag, len(names))
 	var wg sync.WaitGroup
 	for i, agent := range names {

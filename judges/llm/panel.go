@@ -1,8 +1,6 @@
 package llm
 
 import (
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 
@@ -219,5 +217,5 @@ func (j *Judge) Substitutes() []Substitute {
 func (j *Judge) Locked() []string {
 	j.panel.mu.Lock()
 	defer j.panel.mu.Unlock()
-	return slices.Sorted(maps.Keys(j.panel.locked))
+	return slicesx.SortedKeys(j.panel.locked)
 }

@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -106,7 +105,7 @@ func lowerMode(scores []float64) float64 {
 	for _, s := range scores {
 		counts[s]++
 	}
-	return slices.MaxFunc(slices.Sorted(maps.Keys(counts)), func(a, b float64) int {
+	return slices.MaxFunc(slicesx.SortedKeys(counts), func(a, b float64) int {
 		return counts[a] - counts[b]
 	})
 }

@@ -4,13 +4,12 @@ package prices
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"os"
-	"slices"
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
@@ -51,7 +50,7 @@ func Parse(b []byte) (Table, error) {
 	}
 	var bad wrong.List
 	t := Table{}
-	for _, model := range slices.Sorted(maps.Keys(entries)) {
+	for _, model := range slicesx.SortedKeys(entries) {
 		e := entries[model]
 		if e.Cached == nil {
 			e.Cached = e.Prompt

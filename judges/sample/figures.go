@@ -1,9 +1,7 @@
 package sample
 
 import (
-	"maps"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -113,7 +111,7 @@ func (l label) residual(rate float64) float64 {
 func estimateShare(strata map[string][]label) (float64, stats.Interval) {
 	var hits, sum, squares float64
 	labels := 0
-	for _, name := range slices.Sorted(maps.Keys(strata)) {
+	for _, name := range slicesx.SortedKeys(strata) {
 		for _, l := range strata[name] {
 			labels++
 			if l.counts {
@@ -140,7 +138,7 @@ func estimateShare(strata map[string][]label) (float64, stats.Interval) {
 // stratum, and is the numerator's part of the variance of a ratio.
 func variance(strata map[string][]label, rate float64) float64 {
 	v := 0.0
-	for _, name := range slices.Sorted(maps.Keys(strata)) {
+	for _, name := range slicesx.SortedKeys(strata) {
 		labels := strata[name]
 		if len(labels) < 2 {
 			continue

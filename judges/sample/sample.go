@@ -6,9 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"hash/fnv"
-	"maps"
 	"math"
-	"slices"
 
 	"github.com/trajectory-arena/arena/internal/dice"
 	"github.com/trajectory-arena/arena/internal/slicesx"
@@ -66,7 +64,7 @@ func Draw(items []Item, n int, seed uint64) []Item {
 	for _, it := range items {
 		strata[it.stratum()] = append(strata[it.stratum()], it)
 	}
-	names := slices.Sorted(maps.Keys(strata))
+	names := slicesx.SortedKeys(strata)
 	var sample []Item
 	for i, count := range allocate(names, strata, n) {
 		stratum := strata[names[i]]

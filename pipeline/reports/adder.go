@@ -2,7 +2,6 @@ package reports
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
@@ -233,7 +232,7 @@ func (a *Adder) Judges(
 	for name, q := range runs {
 		r.Multiplier.Runs[name] = RunQuality{q.Mean(), q.Judged, q.Coverage()}
 	}
-	for _, score := range slices.Sorted(maps.Keys(a.levels)) {
+	for _, score := range slicesx.SortedKeys(a.levels) {
 		r.Levels = append(r.Levels, a.levels[score])
 	}
 	r.Thinking = a.thinking

@@ -2,7 +2,6 @@ package reports
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/trajectory-arena/arena/corpus"
@@ -62,14 +61,14 @@ func (a *Adder) addGraded(x *block.Entry) {
 // is set only if it is set for all attempts together and for every domain.
 func (a *Adder) predict() Prediction {
 	var all []stats.Graded
-	for _, name := range slices.Sorted(maps.Keys(a.graded)) {
+	for _, name := range slicesx.SortedKeys(a.graded) {
 		all = append(all, a.graded[name]...)
 	}
 	p := newPrediction(all)
 	if len(a.graded) < 2 {
 		return p
 	}
-	for _, name := range slices.Sorted(maps.Keys(a.graded)) {
+	for _, name := range slicesx.SortedKeys(a.graded) {
 		d := DomainPrediction{name, newPrediction(a.graded[name])}
 		p.Domains = append(p.Domains, d)
 		p.Earned = p.Earned && d.Earned

@@ -6,13 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"regexp"
-	"slices"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/stats"
 	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/agreement"
@@ -149,7 +148,7 @@ func (c *Check) rewordings() (Result, error) {
 		return out, nil
 	}
 	var bank []guard.Entry
-	for _, request := range slices.Sorted(maps.Keys(c.requests)) {
+	for _, request := range slicesx.SortedKeys(c.requests) {
 		bank = append(bank, guard.Entry{ID: c.requests[request], Bank: "traces", Text: request})
 	}
 	g, err := guard.New(bank, guard.Config{})

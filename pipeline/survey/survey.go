@@ -178,7 +178,7 @@ func (s *Survey) Propose(name string) []byte {
 func (s *Survey) outcome() string {
 	var b strings.Builder
 	stated := 0
-	rewards := slices.Sorted(maps.Keys(s.rewards))
+	rewards := slicesx.SortedKeys(s.rewards)
 	for _, n := range s.rewards {
 		stated += n
 	}
@@ -213,7 +213,7 @@ func isPlain(name string) bool {
 // list returns the YAML text ", key: [names]" with those names that need no quotes, sorted. It
 // returns "" if there are none.
 func list(key string, names map[string]bool) string {
-	plain := slices.DeleteFunc(slices.Sorted(maps.Keys(names)), func(name string) bool { return !isPlain(name) })
+	plain := slices.DeleteFunc(slicesx.SortedKeys(names), func(name string) bool { return !isPlain(name) })
 	if len(plain) == 0 {
 		return ""
 	}

@@ -5,7 +5,6 @@ package variety
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -300,7 +299,7 @@ func (s *Sample) share(name, units string, groups []int, part func(*row) (part, 
 // divided by the sum of the second.
 func (s *Sample) outcomes(name, units string, part func(*tally) (part, total int)) Figure {
 	var parts, totals []float64
-	for _, key := range slices.Sorted(maps.Keys(s.problems)) {
+	for _, key := range slicesx.SortedKeys(s.problems) {
 		p, t := part(s.problems[key])
 		parts = append(parts, float64(p))
 		totals = append(totals, float64(t))

@@ -3,7 +3,6 @@ package attempt
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/filters/checks"
 	"github.com/trajectory-arena/arena/filters/evidence"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/text"
 )
 
@@ -395,7 +395,7 @@ func number(x *float64) string { return text.Optional(x, "%.4g", "unknown") }
 func (l *Ledger) Similar(id string) string {
 	best := ""
 	nearest := len(id)
-	for _, known := range slices.Sorted(maps.Keys(l.byID)) {
+	for _, known := range slicesx.SortedKeys(l.byID) {
 		if d := text.Distance(id, known); d < nearest {
 			best = known
 			nearest = d

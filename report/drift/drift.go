@@ -142,7 +142,7 @@ func Between(before, after *Day, limits Limits) *Drift {
 			limit.Float(),
 		))
 	}
-	d.Moved = slicesx.FilterMap(slices.Sorted(maps.Keys(after.agents)), func(who string) (string, bool) {
+	d.Moved = slicesx.FilterMap(slicesx.SortedKeys(after.agents), func(who string) (string, bool) {
 		was := before.agents[who]
 		return who, was != nil && moved(
 			was.figures["agentic"],
@@ -168,7 +168,7 @@ func (d *Day) without(other *Day) []string {
 
 func (d *Day) rate(name string) (rate, total float64) {
 	part := 0.0
-	for _, who := range slices.Sorted(maps.Keys(d.agents)) {
+	for _, who := range slicesx.SortedKeys(d.agents) {
 		r := d.agents[who].figures[name]
 		part, total = part+r.part, total+r.total
 	}
@@ -196,7 +196,7 @@ func shift(before, after *Day, name string, limit float64) Shift {
 	maps.Copy(agents, after.agents)
 	sum := 0.0
 	n := float64(len(agents))
-	for _, who := range slices.Sorted(maps.Keys(agents)) {
+	for _, who := range slicesx.SortedKeys(agents) {
 		e := after.residual(who, name, is, isOf) - before.residual(who, name, was, wasOf)
 		sum += float64(e * e)
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/trajectory-arena/arena/internal/slicesx"
@@ -66,7 +65,7 @@ func (d *Drift) Passed() []string {
 func (d *Drift) otherJudge() bool { return !maps.Equal(d.Before.judges, d.After.judges) }
 
 func judges(d *Day) string {
-	return plain(strings.Join(slices.Sorted(maps.Keys(d.judges)), ", "))
+	return plain(strings.Join(slicesx.SortedKeys(d.judges), ", "))
 }
 
 func agents(b *strings.Builder, what string, names []string) {

@@ -3,7 +3,6 @@ package site
 import (
 	"cmp"
 	"context"
-	"maps"
 	"math"
 	"slices"
 
@@ -94,9 +93,9 @@ type comparison struct {
 
 func (k *kinship) newComparison() *comparison {
 	w := &comparison{kinship: k}
-	for i, name := range slices.Sorted(maps.Keys(k.agents)) {
+	for i, name := range slicesx.SortedKeys(k.agents) {
 		a := k.agents[name]
-		w.authors, w.team, a.problems = append(w.authors, a), append(w.team, i), slices.Sorted(maps.Keys(a.work))
+		w.authors, w.team, a.problems = append(w.authors, a), append(w.team, i), slicesx.SortedKeys(a.work)
 		for _, work := range a.work {
 			for kind := range work {
 				slices.Sort(work[kind])

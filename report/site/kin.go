@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"hash/maphash"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -241,7 +240,7 @@ func (c *Corpus) collectWork(ctx context.Context) error {
 func (c *Corpus) eachTrace(ctx context.Context, f func(record, *arena.Trace) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(max(1, c.Workers))
-	for _, sha := range slices.Sorted(maps.Keys(c.Days.Inputs)) { // independent of paths
+	for _, sha := range slicesx.SortedKeys(c.Days.Inputs) { // independent of paths
 		input := c.Days.Inputs[sha]
 		g.Go(func() error {
 			_, err := traces.Read(ctx, input, traces.Options{Limits: c.Days.Limits}, func(it traces.Item) error {

@@ -8,11 +8,11 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"maps"
 	"math"
 	"math/bits"
 	"slices"
 
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/shop/analyzer"
 	"github.com/trajectory-arena/arena/shop/store"
 )
@@ -118,7 +118,7 @@ func (x *Builder) writePostings(ctx context.Context, z *zip.Writer) (dictionary,
 		return nil, nil, err
 	}
 	offset := uint64(0)
-	for _, term := range slices.Sorted(maps.Keys(x.terms)) {
+	for _, term := range slicesx.SortedKeys(x.terms) {
 		p := x.terms[term]
 		dictionary = binary.LittleEndian.AppendUint32(dictionary, uint32(len(text)))
 		dictionary = binary.LittleEndian.AppendUint32(dictionary, p.documents)

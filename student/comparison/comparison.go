@@ -5,8 +5,6 @@ package comparison
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/trajectory-arena/arena/internal/evaluation"
@@ -350,7 +348,7 @@ func adjust(comparisons []Comparison) {
 }
 
 func sorted(parts map[string]*Part) []*Part {
-	return slicesx.Map(slices.Sorted(maps.Keys(parts)), func(name string) *Part {
+	return slicesx.Map(slicesx.SortedKeys(parts), func(name string) *Part {
 		return parts[name]
 	})
 }

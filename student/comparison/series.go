@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -18,7 +17,7 @@ import (
 func WriteSeries(w io.Writer, comparisons []Comparison) error {
 	rows := series(comparisons)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	rates := slicesx.FilterMap(slices.Sorted(maps.Keys(rows[0].Summary.Pass)), func(name string) (string, bool) {
+	rates := slicesx.FilterMap(slicesx.SortedKeys(rows[0].Summary.Pass), func(name string) (string, bool) {
 		return name, strings.HasPrefix(name, "pass@")
 	})
 	fmt.Fprintln(t, strings.Join(slices.Concat([]string{"run", "rate", "95 %", "coverage"}, rates,
@@ -231,7 +230,7 @@ func (c Comparison) writeParts(
 	kind string,
 	parts map[string]*Part,
 ) {
-	for _, name := range slices.Sorted(maps.Keys(parts)) {
+	for _, name := range slicesx.SortedKeys(parts) {
 		p := parts[name]
 		fmt.Fprintf(
 			b,

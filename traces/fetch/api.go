@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -180,7 +179,7 @@ func (c *Client) items(ctx context.Context, r *run) (d detail, items []item, err
 		return d, items, err
 	}
 	if d.Items == nil {
-		for _, id := range slices.Sorted(maps.Keys(findings)) {
+		for _, id := range slicesx.SortedKeys(findings) {
 			items = append(items, item{ID: id, Kind: "legacy_problem"})
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/atomicfile"
 	"github.com/trajectory-arena/arena/internal/canonical"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -222,7 +223,7 @@ func (d *day) close() (counts []string, err error) {
 	for _, e := range d.Entries {
 		d.Counts[e.State]++
 	}
-	for _, state := range slices.Sorted(maps.Keys(d.Counts)) {
+	for _, state := range slicesx.SortedKeys(d.Counts) {
 		counts = append(counts, fmt.Sprintf("%s %d", state, d.Counts[state]))
 	}
 	return counts, writeJSON(d.folder, ManifestName, d)

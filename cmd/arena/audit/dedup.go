@@ -163,7 +163,7 @@ func (f *dedupFlags) cluster(
 	if err != nil || f.quiet {
 		return err
 	}
-	fmt.Fprintf(s.Err, "arena: %d texts, %d clusters, %d candidates compared, %d buckets over the cap (%d pairs not compared)\n",
+	s.Notef("arena: %d texts, %d clusters, %d candidates compared, %d buckets over the cap (%d pairs not compared)\n",
 		len(texts), clusters, c.Candidates, c.Capped, c.Skipped)
 	return nil
 }

@@ -7,9 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,6 +17,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/instrument"
 	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/ledger"
 	"github.com/trajectory-arena/arena/traces"
@@ -205,10 +204,10 @@ func (t *judgeTally) print(w io.Writer) {
 			t.needs[arena.StepUnclear],
 		)
 	}
-	for _, doubt := range slices.Sorted(maps.Keys(t.doubts)) {
+	for _, doubt := range slicesx.SortedKeys(t.doubts) {
 		fmt.Fprintf(w, "%d scored with a doubt: %s\n", t.doubts[doubt], doubt)
 	}
-	for _, why := range slices.Sorted(maps.Keys(t.why)) {
+	for _, why := range slicesx.SortedKeys(t.why) {
 		fmt.Fprintf(w, "%d without a score: %s\n", t.why[why], why)
 	}
 }
@@ -249,7 +248,7 @@ func (d *judgeDay) predict(ctx context.Context, days []string) error {
 		return err
 	}
 	if !d.Noisy.Quiet {
-		fmt.Fprintf(d.Streams.Err, "%d attempts: %d requests would be sent, %d answers are held; about %d prompt and %d completion tokens, %s\n",
+		d.Streams.Notef("%d attempts: %d requests would be sent, %d answers are held; about %d prompt and %d completion tokens, %s\n",
 			attempts, total.Calls, total.Cached, total.Prompt, total.Completion, instrument.Dollars(total.USD))
 	}
 	return json.NewEncoder(d.Streams.Out).Encode(map[string]any{
@@ -269,8 +268,8 @@ func (d *judgeDay) printBill(before ledger.Bill) {
 		cost = "at unknown prices"
 	}
 	for _, sub := range d.Models.Judge.Substitutes() {
-		fmt.Fprintf(d.Streams.Err, "warning: %d answers for %s came from %s, as the server names it\n", sub.Answers, sub.Asked, sub.Served)
+		d.Streams.Notef("warning: %d answers for %s came from %s, as the server names it\n", sub.Answers, sub.Asked, sub.Served)
 	}
-	fmt.Fprintf(d.Streams.Err, "%d exchanges in this run: %d prompt and %d completion tokens, %s; kept in %s\n",
+	d.Streams.Notef("%d exchanges in this run: %d prompt and %d completion tokens, %s; kept in %s\n",
 		after.Exchanges-before.Exchanges, after.Prompt-before.Prompt, after.Completion-before.Completion, cost, d.Models.Folder)
 }

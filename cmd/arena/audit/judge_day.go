@@ -271,12 +271,12 @@ func (d *judgeDay) writeProbes(w io.Writer, shifts [][]probe.Shift) error {
 		}))
 	}
 	if lifted := probe.LiftWarning(summaries); lifted != "" {
-		fmt.Fprintf(d.Streams.Err, "warning: %s\n", lifted)
+		d.Streams.Notef("warning: %s\n", lifted)
 	}
 	for i, p := range probe.All() {
 		summary := summaries[i]
 		if !d.Noisy.Quiet {
-			fmt.Fprintf(d.Streams.Err, "%s: %d of %d raised, %d lowered, %+.3f in the mean (%s)\n",
+			d.Streams.Notef("%s: %d of %d raised, %d lowered, %+.3f in the mean (%s)\n",
 				p.Name, summary.Raised, summary.N, summary.Lowered, summary.MeanShift, p.Doc)
 		}
 		if err := json.NewEncoder(w).Encode(summary); err != nil {

@@ -160,11 +160,10 @@ func (f *leakFlags) say(
 	if f.quiet {
 		return nil
 	}
-	fmt.Fprintf(s.Err, "arena: %d rows, %d to drop (%d ask for the same), %d beyond the lexical tier\n",
+	s.Notef("arena: %d rows, %d to drop (%d ask for the same), %d beyond the lexical tier\n",
 		scan.report.Rows, len(scan.report.Dropped), scan.onlySame, scan.report.Unreadable)
 	if lost := scan.report.FalseDrops; lost.Held > 0 {
-		fmt.Fprintf(
-			s.Err,
+		s.Notef(
 			"arena: of rows like the bank's about %.1f %% (%.1f to %.1f) are dropped and ask for something else\n",
 			100*lost.Share,
 			100*lost.Low,
@@ -190,8 +189,7 @@ func printUnsearched(s *cli.Streams, paths []string) error {
 		unread = append(unread, others...)
 	}
 	if n := len(unread); n > 0 {
-		fmt.Fprintf(
-			s.Err,
+		s.Notef(
 			"arena: not read: %d files that are no rows, first %s\n",
 			n,
 			strings.Join(unread[:min(n, most)], ", "),

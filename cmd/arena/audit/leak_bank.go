@@ -104,7 +104,7 @@ func (f *bankFlags) change(s *cli.Streams, move func(*guard.Rotation) ([]guard.R
 	if err := cli.WriteText(s, f.state, string(r.Encode())); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.Err, "arena: %d problems moved, %d in the bank\n", len(moved), len(r.Problems))
+	s.Notef("arena: %d problems moved, %d in the bank\n", len(moved), len(r.Problems))
 	return nil
 }
 
@@ -130,7 +130,7 @@ func newBankFreeze(s *cli.Streams) *cobra.Command {
 		if err := cli.WriteText(s, out, string(content)); err != nil {
 			return err
 		}
-		fmt.Fprintf(s.Err, "arena: %s: %d problems\n", frozen.Citation(), len(bank))
+		s.Notef("arena: %s: %d problems\n", frozen.Citation(), len(bank))
 		return nil
 	})
 	c.Flags().StringVar(&name, "name", "held-out", "name of the set: a to z, digits and hyphens")

@@ -73,7 +73,7 @@ func verifyWhole(
 			return f.Withheld
 		})
 		if n -= len(findings); n > 0 {
-			fmt.Fprintf(s.Err, "%s: %s kept at home, as a published copy's may be\n", name, cli.Counted(n, "file is", "files are"))
+			s.Notef("%s: %s kept at home, as a published copy's may be\n", name, cli.Counted(n, "file is", "files are"))
 		}
 		if err = verdict(name, findings); err != nil {
 			return err
@@ -88,7 +88,7 @@ func verifyWhole(
 		tellVerified(s, name, source.Manifest)
 		frozen, err := source.FrozenBanks()
 		for _, citation := range frozen {
-			fmt.Fprintf(s.Err, "%s: guarded against %s\n", name, citation)
+			s.Notef("%s: guarded against %s\n", name, citation)
 		}
 		return err
 	})
@@ -104,7 +104,7 @@ func tellVerified(s *cli.Streams, name string, m *corpus.Manifest) {
 			shards, rows = shards+1, rows+*f.Rows
 		}
 	}
-	fmt.Fprintf(s.Err, "%s: good: %d files (%.1f MB) have their checksums, %d shards their %d rows and schema, card and funnel add up, no split sees another\n",
+	s.Notef("%s: good: %d files (%.1f MB) have their checksums, %d shards their %d rows and schema, card and funnel add up, no split sees another\n",
 		name, len(m.Files), float64(size)/1e6, shards, rows)
 }
 
@@ -162,8 +162,7 @@ func verifyClaims(s *cli.Streams, path string, quiet bool) error {
 		)
 	}
 	if !quiet {
-		fmt.Fprintf(
-			s.Err,
+		s.Notef(
 			"%s: %d of %d claims hold, %d cannot be checked\n",
 			path,
 			count[claims.Holds],
@@ -194,7 +193,7 @@ func verifyPublic(
 	files := 0
 	err = guard.NewScanner(bank).ScanDir(local, func(path, what string) {
 		files++
-		fmt.Fprintf(s.Err, "%s: %s\n", path, cli.WithoutSecrets(what))
+		s.Notef("%s: %s\n", path, cli.WithoutSecrets(what))
 	})
 	switch {
 	case err != nil:
@@ -205,7 +204,7 @@ func verifyPublic(
 			"do not publish it; `arena publish` makes what may be",
 		)
 	}
-	fmt.Fprintf(s.Err, "%s: nothing protected: no request, id or title of %d problems\n", name, len(bank))
+	s.Notef("%s: nothing protected: no request, id or title of %d problems\n", name, len(bank))
 	return nil
 }
 
@@ -225,13 +224,13 @@ func verifyTrain(
 	if err == nil {
 		err = known.FindLeaks(ctx, source, func(id, evidence string) {
 			leaks++
-			fmt.Fprintf(s.Err, "%s: %s\n", cli.WithoutSecrets(id), cli.WithoutSecrets(evidence))
+			s.Notef("%s: %s\n", cli.WithoutSecrets(id), cli.WithoutSecrets(evidence))
 		})
 	}
 	switch {
 	case errors.Is(err, finish.ErrNotProtected):
 		if !quiet {
-			fmt.Fprintf(s.Err, "training rows were not searched for what is not known (--held-out): %v\n", err)
+			s.Notef("training rows were not searched for what is not known (--held-out): %v\n", err)
 		}
 		return nil
 	case err == nil && leaks > 0:

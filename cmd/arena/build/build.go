@@ -193,7 +193,7 @@ func (f *buildFlags) forecast(ctx context.Context, r *pipeline.Run) error {
 	if f.judge.AsksModels() {
 		cost = "what models would cost at most: `arena judge … -n` with the same flags, once more with --steps for verdicts on steps"
 	}
-	fmt.Fprintf(f.streams.Err, "%s%s\n", forecast, cost)
+	f.streams.Notef("%s%s\n", forecast, cost)
 	return nil
 }
 

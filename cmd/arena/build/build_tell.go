@@ -4,10 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/reports"
@@ -21,10 +20,10 @@ func plots(r *reports.Set) (map[string][]byte, error) {
 func (f *buildFlags) printSummary(s *pipeline.Summary) {
 	cli.Warn(f.streams.Err, s.CutFiles, s.Collisions)
 	if s.Lifted != "" {
-		fmt.Fprintf(f.streams.Err, "warning: %s\n", s.Lifted)
+		f.streams.Notef("warning: %s\n", s.Lifted)
 	}
 	if s.Withdrawn > 0 {
-		fmt.Fprintf(f.streams.Err, "warning: earlier versions of the corpus train on %s that are now protected; reports/withdrawn.json lists them with the versions\n", cli.Counted(s.Withdrawn, "attempt", "attempts"))
+		f.streams.Notef("warning: earlier versions of the corpus train on %s that are now protected; reports/withdrawn.json lists them with the versions\n", cli.Counted(s.Withdrawn, "attempt", "attempts"))
 	}
 	if f.noisy.Quiet {
 		return
@@ -50,13 +49,13 @@ func printCorpus(w io.Writer, corpus string, s *pipeline.Summary) {
 // rows of unsolved attempts, and of records by the format that is not read.
 func printCounts(w io.Writer, s *pipeline.Summary) {
 	choose.PrintFunnel(w, s.Funnel)
-	for _, word := range slices.Sorted(maps.Keys(s.Lost)) {
+	for _, word := range slicesx.SortedKeys(s.Lost) {
 		fmt.Fprintf(w, "lost: %s in %d\n", word, s.Lost[word])
 	}
 	if s.Failed > 0 {
 		fmt.Fprintf(w, "warning: %d rows are attempts that their source calls unsolved: --where 'success' leaves them out\n", s.Failed)
 	}
-	for _, named := range slices.Sorted(maps.Keys(s.Refused)) {
+	for _, named := range slicesx.SortedKeys(s.Refused) {
 		fmt.Fprintf(w, "refused: %s in %d\n", named, s.Refused[named])
 	}
 }
@@ -68,7 +67,7 @@ func printRows(
 	rows map[string]int64,
 ) {
 	fmt.Fprintf(w, "\n%s:", corpus)
-	for _, name := range slices.Sorted(maps.Keys(rows)) {
+	for _, name := range slicesx.SortedKeys(rows) {
 		fmt.Fprintf(w, "  %s %d", name, rows[name])
 	}
 	fmt.Fprintln(w)

@@ -71,7 +71,7 @@ func (f *fetchFlags) run(ctx context.Context, s *cli.Streams) error {
 		PerMinute: f.rate,
 	}
 	f.Logf = func(format string, a ...any) {
-		fmt.Fprintf(s.Err, format+"\n", a...)
+		s.Notef(format+"\n", a...)
 	}
 	var refused *fetch.Refusal
 	switch err := f.Run(ctx); {

@@ -149,8 +149,7 @@ func (f *mixFlags) printSummary(s *cli.Streams, r *mix.Report) {
 		names[source.Corpus] = fmt.Sprintf("%s (%s)", source.Dir, source.Corpus[:12])
 	}
 	for _, p := range r.Parts {
-		fmt.Fprintf(
-			s.Err,
+		s.Notef(
 			"%-5s %-6s %s  %8d of %8d rows  %12d tokens  %.4f  %s\n",
 			p.Config,
 			p.Split,

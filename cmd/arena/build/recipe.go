@@ -163,8 +163,7 @@ func writeRecipe(
 	report, err := r.Write(ctx, target.FinishTarget(target.Dir), input, work)
 	if report != nil && !quiet {
 		for _, c := range report.Counts {
-			fmt.Fprintf(
-				s.Err,
+			s.Notef(
 				"%-9s %d rows read, %d taken, %d written  %s\n",
 				c.Source,
 				c.In,
@@ -174,8 +173,7 @@ func writeRecipe(
 			)
 		}
 		g := report.Proof.Guard
-		fmt.Fprintf(
-			s.Err,
+		s.Notef(
 			"guard     %d rows compared with %d protected problems, %d dropped\n",
 			g.Rows,
 			g.Protected(),

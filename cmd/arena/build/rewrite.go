@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -112,8 +111,7 @@ func (f *rewriteFlags) forecast(
 		return recipeError(err)
 	}
 	f.printSummary(r)
-	fmt.Fprintf(
-		f.streams.Err,
+	f.streams.Notef(
 		"%d requests would be sent, %d answers are held; about %d prompt and %d completion tokens, %s\n",
 		total.Calls,
 		total.Cached,
@@ -170,8 +168,7 @@ func (f *rewriteFlags) printSummary(r *rewrite.Report) {
 	}
 	tally := r.Tally()
 	delete(tally, "")
-	fmt.Fprintf(
-		f.streams.Err,
+	f.streams.Notef(
 		"%d solved attempts of programs, %d to be asked about  %s\n%s\n",
 		r.Scripted,
 		len(r.Attempts),
@@ -180,7 +177,7 @@ func (f *rewriteFlags) printSummary(r *rewrite.Report) {
 	)
 	if !f.job.Dry {
 		requests, cost := r.Cost()
-		fmt.Fprintf(f.streams.Err, "%d are believed  %s\n%d requests, %d prompt and %d completion tokens, %s, answers that the ledger held among them\n",
+		f.streams.Notef("%d are believed  %s\n%d requests, %d prompt and %d completion tokens, %s, answers that the ledger held among them\n",
 			r.Rows, corpus.FormatCounts(tally), requests, cost.Prompt, cost.Completion, instrument.Dollars(cost.USD))
 	}
 }

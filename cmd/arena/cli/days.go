@@ -103,7 +103,7 @@ func (d *Scan) Options() traces.Options {
 // Report prints a summary. It returns an error if n, the number of attempts, is 0.
 func (d *Scan) Report(n int, format string, args ...any) error {
 	if !d.Noisy.Quiet {
-		fmt.Fprintf(d.Streams.Err, format, args...)
+		d.Streams.Notef(format, args...)
 	}
 	if n == 0 {
 		return Failed(errors.New("no attempt could be read"), "`arena "+d.Name+" --help` says what a DAY is")

@@ -75,6 +75,9 @@ type Streams struct {
 	atEnd []func()
 }
 
+// Notef prints a message for people to Err.
+func (s *Streams) Notef(format string, args ...any) { fmt.Fprintf(s.Err, format, args...) }
+
 // AtEnd adds a function that is called when the run ends. The function that was added last is
 // called first.
 func (s *Streams) AtEnd(f func()) { s.atEnd = append(s.atEnd, f) }

@@ -62,7 +62,7 @@ func (d *Door) Serve(
 	}
 	const graceTime = 5 * time.Second
 	server := boundedServer(h)
-	fmt.Fprintf(s.Err, "%s on http://%s (Ctrl-C ends it)\n", what, d.address(l.Addr()))
+	s.Notef("%s on http://%s (Ctrl-C ends it)\n", what, d.address(l.Addr()))
 	ended := make(chan error, 1)
 	context.AfterFunc(ctx, func() {
 		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), graceTime)

@@ -180,7 +180,7 @@ func (t *Target) CheckFree(ctx context.Context, s *Streams) (done bool, err erro
 	case err != nil:
 		return false, err
 	case done && !t.Force:
-		fmt.Fprintf(s.Err, "this command wrote %s before: nothing to do (--force writes it again)\n", name)
+		s.Notef("this command wrote %s before: nothing to do (--force writes it again)\n", name)
 		return true, nil
 	case exists && !t.Force:
 		return false, Failed(fmt.Errorf("write %s: a corpus is there already", name), "give --force to replace it, or another folder")

@@ -4,10 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/text"
 	"github.com/trajectory-arena/arena/traces"
 )
@@ -83,7 +82,7 @@ func (u *Unread) Print(w io.Writer) {
 	if more := u.Tally.Faults - len(u.First); more > 0 {
 		fmt.Fprintf(w, "not read: and %d more\n", more)
 	}
-	for _, reason := range slices.Sorted(maps.Keys(u.counts)) {
+	for _, reason := range slicesx.SortedKeys(u.counts) {
 		fmt.Fprintf(w, "%s could not be read: %s\n", Counted(u.counts[reason], "record", "records"), reason)
 	}
 }

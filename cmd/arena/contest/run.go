@@ -59,7 +59,7 @@ func (f *runFlags) run(ctx context.Context, s *cli.Streams, path string) error {
 		return cli.DefaultHint(err, "run the same command again: answers that were recorded are not asked again")
 	}
 	if config.Teacher.Dump == "" {
-		fmt.Fprintf(s.Err, "%d requests were sent; all answers are in %s\n", r.Asked, filepath.Join(f.dir, match.AnswersFile))
+		s.Notef("%d requests were sent; all answers are in %s\n", r.Asked, filepath.Join(f.dir, match.AnswersFile))
 	}
 	if f.json {
 		return json.NewEncoder(s.Out).Encode(r)

@@ -271,7 +271,7 @@ func (f *payFlags) lines(
 		return cli.Failed(errors.New("no attempt could be paid"), "DAY has attempts at the problems of --problems; where success has a weight, their outcomes are known")
 	}
 	if !f.Noisy.Quiet {
-		fmt.Fprintf(s.Err, "%d attempts paid, %d of them successes\n", paid, solved)
+		s.Notef("%d attempts paid, %d of them successes\n", paid, solved)
 	}
 	return nil
 }

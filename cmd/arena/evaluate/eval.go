@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"os"
 	"slices"
@@ -267,7 +266,7 @@ func (f *Flags) check() error {
 // their names. A variable that is not set is an error.
 func (f *Flags) readHeaders() error {
 	f.Asked.Headers = map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(f.headers)) {
+	for _, name := range slicesx.SortedKeys(f.headers) {
 		value := os.Getenv(f.headers[name])
 		if value == "" {
 			return cli.Usage(fmt.Errorf("--header %s: environment variable %s is not set", name, f.headers[name]), "name a variable that holds the header's value")

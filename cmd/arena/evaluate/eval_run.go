@@ -175,7 +175,7 @@ func (f *Flags) playRollouts(
 	run.Asker = pool
 	run.Environment.Refused = &atomic.Int32{}
 	run.Environment.Said = func(returned model.Returned) {
-		fmt.Fprintf(s.Err, "arena: the server refuses fields of its own replies, so in what is sent back %s\n", returned)
+		s.Notef("arena: the server refuses fields of its own replies, so in what is sent back %s\n", returned)
 	}
 	w := newEvalWatch(s, f, run, pool)
 	run.Progress = w.ended
@@ -229,7 +229,7 @@ func (f *Flags) report(s *cli.Streams, m *evaluation.Summary) error {
 		if f.bill != "" {
 			fmt.Fprintln(s.Err, f.bill)
 		}
-		fmt.Fprintf(s.Err, "pages         arena view %s\nlog           inspect view --log-dir %s\n", f.Out, f.Out)
+		s.Notef("pages         arena view %s\nlog           inspect view --log-dir %s\n", f.Out, f.Out)
 	}
 	if m.NoRate != "" {
 		return cli.Limit(errors.New(m.NoRate), "mend the server and begin the run in another folder; summary.json names the forms of calls that nobody parsed")

@@ -161,7 +161,7 @@ func (f *Flags) preflight(
 		if one != nil {
 			ids = append(ids, one.Identity)
 			if one.ToolsUnseen {
-				fmt.Fprintf(s.Err, "arena: %s shows the tools to no model: by its count, a prompt has as many tokens with them as without. Start it with a chat template that has tools, or have them written into the prompt: --dialect hermes\n", one.Endpoint)
+				s.Notef("arena: %s shows the tools to no model: by its count, a prompt has as many tokens with them as without. Start it with a chat template that has tools, or have them written into the prompt: --dialect hermes\n", one.Endpoint)
 			}
 			settle(run, one)
 		}
@@ -192,7 +192,7 @@ func (f *Flags) askEndpoint(
 	return preflight.Ask(ctx, preflight.Question{
 		Base: base, Key: c.Key, Words: words, Model: f.Played.Model, Template: run.Environment.Template, Pool: pool, Patience: f.Asked.Patience,
 		Waiting: func(words string) {
-			fmt.Fprintf(s.Err, "waiting for %s for up to %s: %s\n", model.PublicURL(base), f.Asked.Patience, words)
+			s.Notef("waiting for %s for up to %s: %s\n", model.PublicURL(base), f.Asked.Patience, words)
 		},
 	})
 }

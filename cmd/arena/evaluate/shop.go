@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +13,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/internal/python"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/shop"
 )
 
@@ -37,7 +36,7 @@ func (f *catalogFlags) add(c *cobra.Command) {
 		c,
 		&f.rules,
 		"rules",
-		slices.Sorted(maps.Keys(searchRules)),
+		slicesx.SortedKeys(searchRules),
 		"whose server to be: subnet or benchmark (ShoppingBench)",
 	)
 }
@@ -129,8 +128,7 @@ func buildIndex(
 	if err != nil {
 		return fmt.Errorf("create index: %w", err)
 	}
-	fmt.Fprintf(
-		s.Err,
+	s.Notef(
 		"%s: %.1f MB in %s\n",
 		out,
 		float64(st.Size())/1e6,
@@ -152,7 +150,7 @@ func verifyIndex(
 	if err != nil {
 		return cli.Failed(err, "build it again with `arena shop index`")
 	}
-	fmt.Fprintf(s.Err, "%s: good\n", out)
+	s.Notef("%s: good\n", out)
 	return nil
 }
 

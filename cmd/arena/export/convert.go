@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -91,9 +89,9 @@ func (c *conversion) run(
 		return err
 	}
 	if !c.quiet {
-		fmt.Fprintf(s.Err, "%d traces written as %s\n", c.written, c.format)
-		for _, l := range slices.Sorted(maps.Keys(c.lost)) {
-			fmt.Fprintf(s.Err, "lost: %s in %d\n", l, c.lost[l])
+		s.Notef("%d traces written as %s\n", c.written, c.format)
+		for _, l := range slicesx.SortedKeys(c.lost) {
+			s.Notef("lost: %s in %d\n", l, c.lost[l])
 		}
 		c.unread.Print(s.Err)
 	}

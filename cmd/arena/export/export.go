@@ -179,7 +179,7 @@ func (f *exportFlags) checkLeaks(ctx context.Context, s *cli.Streams, source *fi
 	leaks := 0
 	err = known.FindLeaks(ctx, source, func(id, evidence string) {
 		leaks++
-		fmt.Fprintf(s.Err, "%s: %s\n", cli.WithoutSecrets(id), cli.WithoutSecrets(evidence))
+		s.Notef("%s: %s\n", cli.WithoutSecrets(id), cli.WithoutSecrets(evidence))
 	})
 	if err != nil || leaks == 0 {
 		return err
@@ -216,8 +216,7 @@ func forecastExport(
 				rows += *file.Rows
 			}
 		}
-		fmt.Fprintf(
-			s.Err,
+		s.Notef(
 			"%s, from %s of profile %s: %s\n",
 			p.Name,
 			cli.Counted(int(rows), "row", "rows"),
@@ -288,8 +287,7 @@ func ShowCounts(s *cli.Streams, counts []export.Count) {
 	written := int64(0)
 	for _, c := range counts {
 		written += c.Rows
-		fmt.Fprintf(
-			s.Err,
+		s.Notef(
 			"%-18s %-6s %8d in %8d taken %8d rows  %s\n",
 			c.Profile,
 			c.Split,

@@ -87,8 +87,7 @@ func (f *publishFlags) publish(ctx context.Context, s *cli.Streams, corpusDir st
 	counts, err := f.Run(ctx)
 	if !f.quiet {
 		for _, c := range counts {
-			fmt.Fprintf(
-				s.Err,
+			s.Notef(
 				"%-6s %-6s %8d of %8d rows  %s\n",
 				c.Config,
 				c.Split,
@@ -142,7 +141,7 @@ func (f *publishFlags) printFiles(s *cli.Streams) error {
 		return err
 	}
 	for _, file := range m.Files {
-		fmt.Fprintf(s.Err, "%10d %s\n", file.Bytes, file.Path)
+		s.Notef("%10d %s\n", file.Bytes, file.Path)
 	}
 	return nil
 }

@@ -103,8 +103,7 @@ func (f *labelFlags) draw(
 	if err = f.write(page, lines.String()); err != nil {
 		return err
 	}
-	fmt.Fprintf(
-		f.streams.Err,
+	f.streams.Notef(
 		"%d of %d attempts: open %s, then `arena label score %s labels.jsonl`\n",
 		len(drawn),
 		len(l.Lines),

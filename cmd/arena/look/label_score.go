@@ -6,13 +6,13 @@ import (
 	"io"
 	"maps"
 	"path/filepath"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/text"
 	"github.com/trajectory-arena/arena/judges/agreement"
 	"github.com/trajectory-arena/arena/judges/sample"
@@ -51,7 +51,7 @@ func runLabelScore(
 		return err
 	}
 	items := make([]sample.Item, 0, len(drawn))
-	for _, id := range slices.Sorted(maps.Keys(drawn)) {
+	for _, id := range slicesx.SortedKeys(drawn) {
 		if p := drawn[id].Probability; p < sample.MinProbability || p > 1 {
 			return cli.Failed(fmt.Errorf("read %s: the probability of %s is %g", folder, id, p), "SAMPLE is the folder that `arena label` wrote, as it is")
 		}
@@ -139,7 +139,7 @@ func tellFigures(w io.Writer, people []person, drawn int) error {
 			)
 		}
 	}
-	for _, question := range slices.Sorted(maps.Keys(reports)) {
+	for _, question := range slicesx.SortedKeys(reports) {
 		for _, p := range reports[question].Pairs {
 			between := "-"
 			if ci := p.Kappa.CI95; ci != nil {

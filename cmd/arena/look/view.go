@@ -197,8 +197,7 @@ func (f *viewFlags) write(ctx context.Context, pages *site.Site) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(
-		f.streams.Err,
+	f.streams.Notef(
 		"%s: %d files, %.1f MB; open %s\n",
 		f.out,
 		files.Load(),

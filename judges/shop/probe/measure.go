@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -141,7 +140,7 @@ func clusteredInterval(shifts []Shift) *[2]float64 {
 		}
 	}
 	var sums, counts []float64
-	for _, problem := range slices.Sorted(maps.Keys(countOf)) { // a sum of floats depends on its order
+	for _, problem := range slicesx.SortedKeys(countOf) { // a sum of floats depends on its order
 		sums = append(sums, sumOf[problem])
 		counts = append(counts, countOf[problem])
 	}
