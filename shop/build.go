@@ -15,6 +15,7 @@ import (
 
 	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/slicesx"
+	"github.com/trajectory-arena/arena/internal/wrong"
 	"github.com/trajectory-arena/arena/shop/index"
 	"github.com/trajectory-arena/arena/shop/store"
 )
@@ -49,7 +50,7 @@ func BuildIndex(ctx context.Context, catalog string, out io.Writer) (err error) 
 	if err != nil {
 		return fmt.Errorf("build index: %w", err)
 	}
-	defer func() { err = errors.Join(err, unmap()) }()
+	defer wrong.Close(&err, unmap)
 	return writeIndex(ctx, data, out)
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/internal/jsonl"
+	"github.com/trajectory-arena/arena/internal/wrong"
 	"github.com/trajectory-arena/arena/student/foreign"
 )
 
@@ -114,9 +115,8 @@ func writeConversations(path string, rollouts []foreign.Rollout) (err error) {
 		return err
 	}
 	log := zip.NewWriter(f)
-	defer func() {
-		err = errors.Join(err, log.Close(), f.Close())
-	}()
+	defer wrong.Close(&err, f.Close)
+	defer wrong.Close(&err, log.Close)
 	if _, err = log.Create("_journal/start.json"); err != nil {
 		return err
 	}

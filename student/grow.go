@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena/internal/digest"
+	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
 // grows reports whether a run with the settings now only extends a run with the settings old: it
@@ -118,9 +119,7 @@ func copyFile(from, to string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() {
-		err = errors.Join(err, in.Close())
-	}()
+	defer wrong.Close(&err, in.Close)
 	const ownerOnly = 0o600 // journals hold requests and replies unredacted
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, ownerOnly)
 	if err != nil {

@@ -25,5 +25,9 @@ func Wrap(doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
+// Close calls a function that closes something, and joins its error to *err. It is for defer
+// statements.
+func Close(err *error, closing func() error) { *err = errors.Join(*err, closing()) }
+
 // Err returns one error that joins all errors of the list, or nil if there are none.
 func (l *List) Err() error { return errors.Join(*l...) }

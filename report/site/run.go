@@ -15,6 +15,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/asjson"
+	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
 // Run is the folder of a finished evaluation.
@@ -121,9 +122,7 @@ func (r *Run) readLines(name string) (lines []json.RawMessage, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("read run: %w", err)
 	}
-	defer func() {
-		err = errors.Join(err, f.Close())
-	}()
+	defer wrong.Close(&err, f.Close)
 	for line, err := range arena.Lines(f, maxLine) {
 		if err != nil {
 			return nil, fmt.Errorf("read %s of %s: %w", name, r.Dir, err)
@@ -144,9 +143,7 @@ func (r *Run) conversation(n int) (_ any, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("read inspect log: %w", err)
 	}
-	defer func() {
-		err = errors.Join(err, log.Close())
-	}()
+	defer wrong.Close(&err, log.Close)
 	if n < 0 || n+1 >= len(log.File) || !strings.HasPrefix(log.File[n+1].Name, "samples/") {
 		return nil, fs.ErrNotExist
 	}

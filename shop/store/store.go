@@ -115,9 +115,7 @@ func Map(path string) (data []byte, unmap func() error, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("map file: %w", err)
 	}
-	defer func() {
-		err = errors.Join(err, f.Close())
-	}()
+	defer wrong.Close(&err, f.Close)
 	st, err := f.Stat()
 	if err != nil {
 		return nil, nil, fmt.Errorf("map file: %w", err)

@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena/internal/stats"
+	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
 // readInspectZip reads a log of inspect_ai in its format .eval, a zip file with a document for each
@@ -21,9 +22,7 @@ func readInspectZip(path string) (_ *Evaluation, err error) {
 		return nil, err
 	}
 	log.RegisterDecompressor(zstd.ZipMethodWinZip, zstd.ZipDecompressor())
-	defer func() {
-		err = errors.Join(err, log.Close())
-	}()
+	defer wrong.Close(&err, log.Close)
 	var header string
 	for _, f := range log.File {
 		if f.Name == "header.json" {

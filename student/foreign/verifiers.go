@@ -2,7 +2,6 @@ package foreign
 
 import (
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/stats"
+	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
 // Files that verifiers writes: the rows of versions before 0.4, and the traces of later ones.
@@ -27,9 +27,7 @@ func eachLine(path string, f func(gjson.Result)) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() {
-		err = errors.Join(err, in.Close())
-	}()
+	defer wrong.Close(&err, in.Close)
 	for line, err := range arena.Lines(in, maxSample) {
 		if err != nil {
 			return err

@@ -5,7 +5,6 @@ package telemetry
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/webclient"
+	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
 // Sample has the measurements of one point in time. Nil values are unknown.
@@ -69,9 +69,7 @@ func (w Watcher) Watch(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("keep telemetry: %w", err)
 	}
-	defer func() {
-		err = errors.Join(err, f.Close())
-	}()
+	defer wrong.Close(&err, f.Close)
 	began := w.Now()
 	if w.Loaded > 0 {
 		if err := w.keep(f, Sample{GPUs: w.GPUs.Read()}); err != nil {

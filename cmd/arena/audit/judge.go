@@ -18,6 +18,7 @@ import (
 	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/internal/slicesx"
+	"github.com/trajectory-arena/arena/internal/wrong"
 	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/ledger"
 	"github.com/trajectory-arena/arena/traces"
@@ -101,9 +102,7 @@ func (f *judgeFlags) judge(
 	if err != nil {
 		return err
 	}
-	defer func() {
-		err = errors.Join(err, opened.Close())
-	}()
+	defer wrong.Close(&err, opened.Close)
 	if f.dryRun && opened.Models == nil {
 		return cli.Misuse("the offline judge asks no model", "add --judge llm, or leave out -n")
 	}

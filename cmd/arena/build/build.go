@@ -17,6 +17,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/bucket"
 	"github.com/trajectory-arena/arena/domain"
+	"github.com/trajectory-arena/arena/internal/wrong"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/pipeline/recipe"
 	"github.com/trajectory-arena/arena/shop"
@@ -215,9 +216,7 @@ func (f *buildFlags) with(
 	if err != nil {
 		return err
 	}
-	defer func() {
-		err = errors.Join(err, opened.Close())
-	}()
+	defer wrong.Close(&err, opened.Close)
 	f.setInstruments(r, opened)
 	cli.FitHeap()
 	p := f.noisy.Progress(f.streams)

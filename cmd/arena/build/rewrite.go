@@ -3,7 +3,6 @@ package build
 import (
 	"cmp"
 	"context"
-	"errors"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -11,6 +10,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/cmd/arena/instrument"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/internal/wrong"
 	"github.com/trajectory-arena/arena/judges/llm"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/pipeline/recipe"
@@ -64,9 +64,7 @@ func (f *rewriteFlags) run(c *cobra.Command, days []string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() {
-		err = errors.Join(err, m.Close())
-	}()
+	defer wrong.Close(&err, m.Close)
 	if f.job.Corpus, err = f.streams.Path(c.Context(), f.job.Corpus); err != nil {
 		return err
 	}

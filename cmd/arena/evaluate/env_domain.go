@@ -2,7 +2,6 @@ package evaluate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/trajectory-arena/arena/environment/gym"
 	"github.com/trajectory-arena/arena/environment/reward"
 	"github.com/trajectory-arena/arena/environment/toolserver"
+	"github.com/trajectory-arena/arena/internal/wrong"
 	"github.com/trajectory-arena/arena/student"
 )
 
@@ -63,9 +63,7 @@ func (f *envFlags) runDomain(c *cobra.Command, s *cli.Streams) (err error) {
 	if err = f.openRecord(e); err != nil {
 		return err
 	}
-	defer func() {
-		err = errors.Join(err, e.Record.Close())
-	}()
+	defer wrong.Close(&err, e.Record.Close)
 	words := fmt.Sprintf(
 		"%d problems (%d refused) with %d tools of domain %s, paid by %s",
 		len(problems.All)-len(e.Refused),

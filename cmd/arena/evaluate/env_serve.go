@@ -3,7 +3,6 @@ package evaluate
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -17,6 +16,7 @@ import (
 	"github.com/trajectory-arena/arena/environment"
 	"github.com/trajectory-arena/arena/environment/gym"
 	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/internal/wrong"
 	"github.com/trajectory-arena/arena/judges/frames"
 	"github.com/trajectory-arena/arena/shop"
 	"github.com/trajectory-arena/arena/student"
@@ -110,15 +110,11 @@ func (f *envFlags) run(ctx context.Context, s *cli.Streams) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() {
-		err = errors.Join(err, local.Catalog.Close())
-	}()
+	defer wrong.Close(&err, local.Catalog.Close)
 	if err = f.fill(e, local); err != nil {
 		return err
 	}
-	defer func() {
-		err = errors.Join(err, e.Record.Close())
-	}()
+	defer wrong.Close(&err, e.Record.Close)
 	words := fmt.Sprintf(
 		"%d problems (%d refused) over %d products",
 		len(problems.All)-len(e.Refused),

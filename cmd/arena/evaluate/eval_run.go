@@ -12,6 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/instrument"
 	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/internal/model"
+	"github.com/trajectory-arena/arena/internal/wrong"
 	"github.com/trajectory-arena/arena/judges/shop/outcome"
 	"github.com/trajectory-arena/arena/shop"
 	"github.com/trajectory-arena/arena/student"
@@ -198,9 +199,7 @@ func (f *Flags) playServed(
 		if server, err = f.startServer(ctx); err != nil {
 			return nil, err
 		}
-		defer func() {
-			err = errors.Join(err, server.Stop())
-		}()
+		defer wrong.Close(&err, server.Stop)
 		run.Asker = served{w.pool, server}
 	}
 	ctx, cancel := untilServerEnds(ctx, server)
