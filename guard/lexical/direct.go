@@ -63,7 +63,7 @@ func setDirections(tokens []token) {
 func setRange(first, second *token) {
 	first.direction = above
 	second.direction = below
-	if second.unit == money && first.unit == "" {
+	if second.unit == money && first.unit == 0 {
 		first.value = first.written * second.value / second.written
 		first.unit = money
 	}

@@ -29,7 +29,9 @@ type Index struct {
 	postings [][]int32
 	holders  map[amount][]int32
 	written  map[amount][]int32
-	totals   []float32 // total weight of the words, numbers and delivery terms of each base
+	// prices lists by priceRange the amounts of holders that a converted amount may be equal to.
+	prices map[int][]amount
+	totals []float32 // total weight of the words, numbers and delivery terms of each base
 	// wordTotals and numberTotals are the total weights of the words and of the numbers of each base.
 	wordTotals, numberTotals []float32
 	services                 []uint8 // bit set of the delivery terms of each base
@@ -42,7 +44,7 @@ type Index struct {
 // unit.
 type amount struct {
 	value float64
-	unit  string
+	unit  unitName
 }
 
 func newAmount(n number) amount {
@@ -66,6 +68,7 @@ func New(bank []Request) *Index {
 		vocabulary: newVocabulary(),
 		holders:    map[amount][]int32{},
 		written:    map[amount][]int32{},
+		prices:     map[int][]amount{},
 	}
 	x.scratch.New = func() any { return x.newScratch() }
 	for i, e := range bank {
@@ -78,7 +81,18 @@ func New(bank []Request) *Index {
 	x.postings = make([][]int32, len(x.vocabulary.stems))
 	read := (&scratch{words: map[string]*word{}}).reader(x.vocabulary)
 	for _, tokens := range parsed {
-		x.addBase(newProfile(tokens, read))
+		p := newProfile(tokens, read)
+		for i, w := range p.words {
+			if w != nil {
+				tokens[i].text = w.text // so that the index does not retain the text
+			}
+		}
+		x.addBase(p)
+	}
+	for key := range x.holders {
+		if key.value > 0 && (key.unit == 0 || key.unit == money) {
+			x.prices[priceRange(key.value)] = append(x.prices[priceRange(key.value)], key)
+		}
 	}
 	x.computeTotals()
 	return x
@@ -186,13 +200,29 @@ func (x *Index) basesWith(n number) []int32 {
 	if n.unit != money {
 		return x.holders[newAmount(n)]
 	}
+	if n.value <= 0 {
+		return nil
+	}
 	var bases []int32
-	for a, holders := range x.holders {
+	for _, a := range x.pricesNear(priceRange(n.value)) {
 		if n.isSameMoney(number{value: a.value, unit: a.unit}) {
-			bases = append(bases, holders...)
+			bases = append(bases, x.holders[a]...)
 		}
 	}
 	return bases
+}
+
+// pricesNear returns the amounts of requests, in another currency or without a unit, that are in the
+// range with this number or in a neighbouring one.
+func (x *Index) pricesNear(i int) []amount {
+	return slices.Concat(x.prices[i-1], x.prices[i], x.prices[i+1])
+}
+
+// priceRange returns the number of the range of amounts that value, above 0, is in. Amounts that are
+// equal by maxRateError are in the same range or in neighbouring ones.
+func priceRange(value float64) int {
+	const margin = 1e-6 // more than the rounding error
+	return int(math.Floor(math.Log(value) / (math.Log1p(maxRateError) + margin)))
 }
 
 // numberWeights returns the weight of each number of a profile, as numberWeight computes it. It
@@ -213,7 +243,7 @@ func (x *Index) numberWeight(n number) float64 {
 		len(x.bases),
 		minNumberWeight,
 	))
-	if n.unit == "" && n.value == math.Trunc(n.value) {
+	if n.unit == 0 && n.value == math.Trunc(n.value) {
 		w = min(w, float64(2/math.Ln10*math.Log(max(n.value, 1)))+minNumberWeight)
 	}
 	return w

@@ -26,11 +26,13 @@ func Join(
 		workers[i] = newJoiner(lists)
 	}
 	distinct := x.distinctTexts(bank)
-	size := max(minJoinBatch, len(distinct)/joinBatches) * len(workers)
-	for batch := range slices.Chunk(distinct, size) {
+	for done := 0; done < len(distinct); {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		size := max(minJoinBatch*len(workers), done/joinedPerNew)
+		batch := distinct[done:min(done+size, len(distinct))]
+		done += len(batch)
 		lists.setGroups(group)
 		var wait sync.WaitGroup
 		for i := range workers {
@@ -48,11 +50,12 @@ func Join(
 }
 
 // Join compares the requests in batches and joins the groups after each. A batch has, for each
-// worker, at least minJoinBatch requests and otherwise a joinBatches-th of all: so few that the
-// members of a large group are soon compared no more.
+// worker, at least minJoinBatch requests, and otherwise one for every joinedPerNew that were compared
+// before: so few that the members of a large group are soon compared no more, and so many that there
+// are few batches.
 const (
 	minJoinBatch = 64
-	joinBatches  = 256
+	joinedPerNew = 8
 )
 
 // joiner is one of the parallel workers of Join, which finds pairs of similar protected requests.
@@ -68,13 +71,10 @@ type joiner struct {
 	// rare lists the positions of the requests that share a rare key with the request, and sums holds
 	// by position what these share with it by rare keys. seen holds by position the value of count when
 	// a request was last in rare.
-	rare []int32
-	sums []contribution
-	seen []int32
-	// pairsAt holds for each pair of neighbouring words the value of count when a request with it was
-	// last compared with all others.
-	pairsAt []int32
-	pairs   [][2]int32
+	rare  []int32
+	sums  []contribution
+	seen  []int32
+	pairs [][2]int32
 }
 
 func newJoiner(lists *joinLists) joiner {
@@ -85,7 +85,6 @@ func newJoiner(lists *joinLists) joiner {
 		scratch:   lists.index.newScratch(),
 		sums:      make([]contribution, n),
 		seen:      make([]int32, n),
-		pairsAt:   make([]int32, lists.nPairs),
 	}
 }
 
@@ -98,9 +97,6 @@ func (w *joiner) findPairs(batch []int32, first, n int) {
 		w.count++
 		w.request = &w.requests[w.position[batch[k]]]
 		w.text.read(w.joinLists, batch[k], w.scratch)
-		for _, id := range w.request.pairs {
-			w.pairsAt[id] = w.count
-		}
 		w.compareRare()
 		w.compareCommon()
 	}
@@ -130,14 +126,14 @@ func (w *joiner) compareRare() {
 // compareCommon compares w.request with the requests of other groups that share common
 // keys with it, and no rare one.
 func (w *joiner) compareCommon() {
-	isLargest := w.request.group == w.largest
+	group := w.members[w.request.group]
 	for i := range w.blocks {
 		var set [blockWords]uint64
 		for j := range set {
 			set[j] = math.MaxUint64
-		}
-		if isLargest {
-			set = [blockWords]uint64(w.outside[i*blockWords:])
+			if group != nil {
+				set[j] &^= group[i*blockWords+j]
+			}
 		}
 		w.descend(i, set, w.text.common, contribution{})
 	}
@@ -219,10 +215,30 @@ func (w *joiner) compareAt(pos int32, sum contribution, start int) {
 		}
 	}
 	full, part := t.limits(&sum, &r.joinRange)
-	isFull := full >= dropLogOdds && full+w.penalty(r, &sum) >= dropLogOdds
-	isPart := part >= dropLogOdds
-	if isFull || isPart {
-		w.comparePair(w.request.number, r.number, isFull, isPart)
+	if full >= dropLogOdds {
+		full += w.penalty(r, &sum)
+	}
+	if max(full, part) >= dropLogOdds {
+		w.compareNumbers(r, sum)
+	}
+}
+
+// compareNumbers compares w.request with r, unless the score cannot reach the threshold by the numbers
+// and delivery terms that both have. sum describes the words that they share.
+func (w *joiner) compareNumbers(r *joinRequest, sum contribution) {
+	x := w.index
+	b := x.bases[r.number].profile
+	p := x.bases[w.request.number].profile
+	shared, _, _ := x.sharedNumbers(b, p)
+	sum.number = shared - numberPrior/2
+	shared, _, _ = x.sharedNumbers(p, b)
+	sum.textNumber = shared - numberPrior/2
+	exact := r.joinRange
+	exact.isLoose = false
+	full, part := w.text.limits(&sum, &exact)
+	full += w.penalty(r, &sum) + detector[service]*serviceShare(b, p)
+	if max(full, part) >= dropLogOdds {
+		w.comparePair(w.request.number, r.number, full >= dropLogOdds, part >= dropLogOdds)
 	}
 }
 
@@ -232,12 +248,10 @@ func (w *joiner) compareAt(pos int32, sum contribution, start int) {
 // that both have.
 func (w *joiner) penalty(r *joinRequest, sum *contribution) float64 {
 	n := 0
-	for _, id := range r.pairs {
-		if w.pairsAt[id] == w.count {
-			n++
-		}
+	for i, word := range r.pairs {
+		n += bits.OnesCount64(word & w.request.pairs[i])
 	}
-	shared := float64(n) / float64(max(1, min(len(r.pairs), len(w.request.pairs))))
+	shared := float64(n) / float64(max(1, min(r.nPairs, w.request.nPairs)))
 	lacked := min(1-sum.cover(r.perWeight)/detector[coverBase], 1-ratio(sum.text, w.text.textWeight))
 	return shared * (detector[template] + detector[swapped]*max(0, lacked))
 }

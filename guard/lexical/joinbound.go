@@ -2,6 +2,7 @@ package lexical
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -18,29 +19,32 @@ type joinLists struct {
 	requests []joinRequest
 	position []int32
 	blocks   []joinRange
-	// nPairs is the number of different pairs of neighbouring words in the requests.
-	nPairs int
 	// stems has the requests with each stem by vocabulary id, amounts those with each number, and
 	// written those with each number as written without its unit.
 	stems            []postings
 	amounts, written map[amount]postings
-	// sizes holds the number of requests of each group, largest is the group that has the most, and
-	// outside the set of the requests in other groups.
+	// prices has by priceRange the requests with a number that may be equal to a converted amount in this
+	// range, and converted those with a converted amount that may be equal to a number without a unit.
+	converted, prices map[int]postings
+	// sizes holds the number of requests of each group, and members the set of these requests for the
+	// groups that are common.
 	sizes   []int32
-	largest int32
-	outside []uint64
+	members map[int32][]uint64
 }
 
 // blockWords is the size of a block of requests: the number of 64-bit words of a set of them.
 const blockWords = 16
 
-// joinRequest is a request as Join compares it: its index in Index.bases, its group, and the numbers
-// of its pairs of neighbouring words, without duplicates.
+// joinRequest is a request as Join compares it: its index in Index.bases, its group, the number of
+// its different pairs of neighbouring words, and the set of those that are among the most frequent.
 type joinRequest struct {
 	joinRange
-	number, group int32
-	pairs         []int32
+	number, group, nPairs int32
+	pairs                 [pairWords]uint64
 }
+
+// pairWords is the number of 64-bit words of a set of frequent pairs of neighbouring words.
+const pairWords = 4
 
 // joinRange is what a bound of the score needs to know of one request or of several: perWeight is
 // what a shared word of weight 1 adds to the score at most, and lowest and highest are the lowest and the
@@ -68,12 +72,35 @@ func newJoinLists(x *Index, n int) *joinLists {
 		amounts:  map[amount]postings{},
 		written:  map[amount]postings{},
 		sizes:    make([]int32, n),
+		members:  map[int32][]uint64{},
+
+		converted: map[int]postings{},
+		prices:    map[int]postings{},
 	}
-	pairs := map[uint64]int32{}
+	pairs := x.frequentPairs()
 	for i := range x.bases {
 		l.requests = append(l.requests, x.newJoinRequest(int32(i), pairs)) //nolint:gosec // a bank has fewer
 	}
-	l.nPairs = len(pairs)
+	l.sortRequests()
+	for _, bases := range x.postings {
+		l.stems = append(l.stems, l.newPostings(bases))
+	}
+	for key, bases := range x.holders {
+		l.amounts[key] = l.newPostings(bases)
+	}
+	for key, bases := range x.written {
+		l.written[key] = l.newPostings(bases)
+	}
+	for i := range x.prices {
+		for near := i - 1; near <= i+1; near++ {
+			l.addPrices(near)
+		}
+	}
+	return l
+}
+
+// sortRequests sorts l.requests and sets l.position and l.blocks.
+func (l *joinLists) sortRequests() {
 	slicesx.SortFunc(l.requests, func(a, b joinRequest) int {
 		return cmp.Or(
 			cmp.Compare(math.Floor(a.highest), math.Floor(b.highest)),
@@ -89,21 +116,45 @@ func newJoinLists(x *Index, n int) *joinLists {
 		l.position[r.number] = int32(i) //nolint:gosec // a bank has fewer
 		l.blocks[i/(64*blockWords)].add(&r.joinRange)
 	}
-	for _, bases := range x.postings {
-		l.stems = append(l.stems, l.newPostings(bases))
-	}
-	for key, bases := range x.holders {
-		l.amounts[key] = l.newPostings(bases)
-	}
-	for key, bases := range x.written {
-		l.written[key] = l.newPostings(bases)
-	}
-	return l
 }
 
-// newJoinRequest returns the request x.bases[number] without its group. pairs numbers the pairs of
-// neighbouring words by their hashes; it adds those of the request.
-func (x *Index) newJoinRequest(number int32, pairs map[uint64]int32) joinRequest {
+// addPrices adds to l.prices and l.converted the requests with amounts near those of range i.
+func (l *joinLists) addPrices(i int) {
+	if _, ok := l.prices[i]; ok {
+		return
+	}
+	var prices, converted []int32
+	for _, key := range l.index.pricesNear(i) {
+		prices = append(prices, l.index.holders[key]...)
+		if key.unit == money {
+			converted = append(converted, l.index.holders[key]...)
+		}
+	}
+	l.prices[i] = l.newPostings(prices)
+	l.converted[i] = l.newPostings(converted)
+}
+
+// frequentPairs returns numbers, from 0 on, of the most frequent pairs of neighbouring words in the
+// requests, by the hashes of the pairs.
+func (x *Index) frequentPairs() map[uint64]int {
+	counts := map[uint64]int{}
+	for _, b := range x.bases {
+		for _, hash := range b.profile.wordPairs() {
+			counts[hash]++
+		}
+	}
+	hashes := slices.Collect(maps.Keys(counts))
+	slicesx.SortFunc(hashes, func(a, b uint64) int { return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b)) })
+	pairs := map[uint64]int{}
+	for i, hash := range hashes[:min(len(hashes), 64*pairWords)] {
+		pairs[hash] = i
+	}
+	return pairs
+}
+
+// newJoinRequest returns the request x.bases[number] without its group. pairs numbers the frequent
+// pairs of neighbouring words by their hashes.
+func (x *Index) newJoinRequest(number int32, pairs map[uint64]int) joinRequest {
 	p := x.bases[number].profile
 	total := float64(x.numberTotals[number])
 	r := joinRequest{number: number}
@@ -112,15 +163,14 @@ func (x *Index) newJoinRequest(number int32, pairs map[uint64]int32) joinRequest
 	r.highest = total
 	keys := map[amount]bool{}
 	for _, n := range p.numbers {
-		// An amount of another currency resembles numbers that have another key.
-		r.isLoose = r.isLoose || n.unit == money || keys[newAmount(n)]
+		r.isLoose = r.isLoose || keys[newAmount(n)]
 		keys[newAmount(n)] = true
 	}
 	for _, hash := range p.wordPairs() {
-		if _, ok := pairs[hash]; !ok {
-			pairs[hash] = int32(len(pairs)) //nolint:gosec // a bank has fewer
+		r.nPairs++
+		if i, ok := pairs[hash]; ok {
+			r.pairs[i/64] |= 1 << (i % 64)
 		}
-		r.pairs = append(r.pairs, pairs[hash])
 	}
 	return r
 }
@@ -152,7 +202,10 @@ func (l *joinLists) newPostings(bases []int32) postings {
 	return p
 }
 
-func (p *postings) isRare(l *joinLists) bool { return p.count <= len(l.requests)/commonShare }
+func (p *postings) isRare(l *joinLists) bool { return p.count <= int(l.mostRare()) }
+
+// mostRare returns the highest number of requests of a stem, number or group that is not common.
+func (l *joinLists) mostRare() int32 { return int32(len(l.requests) / commonShare) }
 
 // newSet returns an empty set of positions.
 func (l *joinLists) newSet() []uint64 { return make([]uint64, len(l.blocks)*blockWords) }
@@ -161,19 +214,25 @@ func (l *joinLists) newSet() []uint64 { return make([]uint64, len(l.blocks)*bloc
 // in the bank: requests found similar so far are in one group and need no comparison.
 func (l *joinLists) setGroups(group func(i int) int) {
 	clear(l.sizes)
-	l.largest = 0
 	for i := range l.requests {
 		r := &l.requests[i]
 		r.group = int32(group(l.index.entry[r.number])) //nolint:gosec // a bank has fewer
 		l.sizes[r.group]++
-		if l.sizes[r.group] > l.sizes[l.largest] {
-			l.largest = r.group
+	}
+	for i, size := range l.sizes {
+		number := int32(i) //nolint:gosec // a bank has fewer
+		switch set := l.members[number]; {
+		case size <= l.mostRare():
+			delete(l.members, number)
+		case set == nil:
+			l.members[number] = l.newSet()
+		default:
+			clear(set)
 		}
 	}
-	l.outside = l.newSet()
 	for i := range l.requests {
-		if l.requests[i].group != l.largest {
-			l.outside[i/64] |= 1 << (i % 64)
+		if set := l.members[l.requests[i].group]; set != nil {
+			set[i/64] |= 1 << (i % 64)
 		}
 	}
 }
@@ -205,14 +264,16 @@ type joinKey struct {
 }
 
 // contribution is what a text and a request share: the weight of words of the request, the sum of
-// the similarities of these words, the weight of words of the text, and the weight of numbers.
-type contribution struct{ weight, similar, text, number float64 }
+// the similarities of these words, the weight of words of the text, and the weights of numbers of the
+// request and of the text.
+type contribution struct{ weight, similar, text, number, textNumber float64 }
 
 func (c *contribution) add(o *contribution) {
 	c.weight += o.weight
 	c.similar += o.similar
 	c.text += o.text
 	c.number += o.number
+	c.textNumber += o.textNumber
 }
 
 func newJoinText(x *Index) joinText { return joinText{keyIndex: make([]int32, len(x.postings))} }
@@ -248,17 +309,25 @@ func (t *joinText) read(l *joinLists, number int32, s *scratch) {
 
 // addNumber adds the keys of a number of the text, which has this weight.
 func (t *joinText) addNumber(l *joinLists, n number, weight float64) {
-	equal := l.amounts[newAmount(n)]
-	if n.unit == money {
-		equal = l.newPostings(l.index.basesWith(n))
-	}
+	anyWeight := contribution{number: math.MaxFloat32, textNumber: weight}
 	written := l.written[newWritten(n)]
-	// All requests that may have the number have it with the same unit and so with the same weight.
-	if n.unit != money && slices.Equal(equal.list, written.list) && slices.Equal(equal.set, written.set) {
-		t.keys = append(t.keys, joinKey{equal, contribution{number: weight}})
+	if n.value > 0 && (n.unit == money || n.unit == 0) {
+		near := l.converted
+		if n.unit == money {
+			near = l.prices
+		}
+		t.keys = append(t.keys, joinKey{near[priceRange(n.value)], anyWeight})
+	}
+	if n.unit == money {
+		t.keys = append(t.keys, joinKey{written, anyWeight})
 		return
 	}
-	anyWeight := contribution{number: math.MaxFloat32}
+	equal := l.amounts[newAmount(n)]
+	// All requests that may have the number have it with the same unit and so with the same weight.
+	if slices.Equal(equal.list, written.list) && slices.Equal(equal.set, written.set) {
+		t.keys = append(t.keys, joinKey{equal, contribution{number: weight, textNumber: weight}})
+		return
+	}
 	t.keys = append(t.keys, joinKey{equal, anyWeight}, joinKey{written, anyWeight})
 }
 
@@ -322,7 +391,10 @@ func (t *joinText) limits(sum *contribution, r *joinRange) (full, part float64) 
 	}
 	total := min(max(shared, r.lowest), r.highest) // of the request with the highest share
 	inRequest := (numberPrior/2 + min(shared, total)) / (numberPrior + total)
-	shared = min(shared, t.numberWeight)
+	shared = t.numberWeight
+	if !r.isLoose {
+		shared = min(shared, sum.textNumber)
+	}
 	inText := (numberPrior/2 + shared) / (numberPrior + t.numberWeight)
 	score := detectorBias + joinRounding + t.hits(sum.similar) + sum.cover(r.perWeight) + detector[numbers]*inRequest
 	full = score + detector[coverText]*min(1, ratio(sum.text, t.textWeight)) + detector[numbersBack]*inText

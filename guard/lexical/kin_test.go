@@ -2,6 +2,7 @@ package lexical
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -158,5 +159,40 @@ func checkJoin(t *testing.T, bank []Request) {
 	t.Logf("%d groups of %d requests", len(firsts), len(bank))
 	if len(firsts) < 20 || len(firsts) > len(bank)-len(bank)/100 {
 		t.Errorf("%d groups of %d requests show too little", len(firsts), len(bank))
+	}
+}
+
+// TestConvertedAmountsFindNearAmounts holds the look-up by ranges of amounts against a comparison with
+// every amount of the bank.
+func TestConvertedAmountsFindNearAmounts(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(8, 9))
+	bank := []Request{{Text: "a lamp for at most 40 pesos"}}
+	for range 400 {
+		bank = append(bank, Request{Text: fmt.Sprintf("a lamp under %.2f %s", math.Exp(8*r.Float64()), []string{"pesos", "dollars", "cm"}[r.IntN(3)])})
+	}
+	x := New(bank)
+	found := 0
+	for range 200 {
+		n := number{value: math.Exp(10 * r.Float64()), unit: money, written: -1}
+		want := map[int32]bool{}
+		for i, b := range x.bases {
+			for _, m := range b.profile.numbers {
+				if n.isSameMoney(number{value: m.value, unit: m.unit}) {
+					want[int32(i)] = true
+				}
+			}
+		}
+		got := map[int32]bool{}
+		for _, b := range x.basesWith(n) {
+			got[b] = true
+		}
+		found += len(got)
+		if !maps.Equal(got, want) {
+			t.Fatalf("%g is near the amounts of %d requests, not of %d", n.value, len(want), len(got))
+		}
+	}
+	if found == 0 {
+		t.Error("no amount is near another one")
 	}
 }

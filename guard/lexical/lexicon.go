@@ -3,6 +3,7 @@ package lexical
 import (
 	"embed"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -33,7 +34,9 @@ type lexicon struct {
 	phrases  map[string][]phrase
 	inPhrase map[string]bool // words of the phrases
 	units    map[string]unit
-	numerals map[string]int
+	// unitNames are the names of units by unitName.
+	unitNames []string
+	numerals  map[string]int
 	// base holds the words of the currency to which amounts in other currencies are converted.
 	base []string
 }
@@ -56,9 +59,15 @@ const maxGap = 2
 // unit is a unit of measure: name is the unit that amounts are converted to, and factor the number
 // to multiply by. For cm they are mm and 10.
 type unit struct {
-	name   string
+	name   unitName
 	factor float64
 }
+
+// unitName identifies a unit that amounts are converted to. Its zero value means that a number has no
+// unit.
+type unitName uint8
+
+func (u unitName) String() string { return loadLexicon().unitNames[u] }
 
 // loadLexicon returns the embedded lexicon. It parses the files on the first call and panics if one
 // is invalid, since they are fixed at build time.
@@ -73,7 +82,9 @@ var loadLexicon = sync.OnceValue(func() *lexicon {
 		phrases:  map[string][]phrase{},
 		inPhrase: map[string]bool{},
 		units:    map[string]unit{},
-		numerals: map[string]int{},
+
+		unitNames: []string{"", moneyName},
+		numerals:  map[string]int{},
 	}
 	eachEntry("stop", func(fields []string) {
 		for _, w := range fields {
@@ -97,7 +108,7 @@ var loadLexicon = sync.OnceValue(func() *lexicon {
 			l.base = fields[1:]
 			return
 		}
-		l.addUnit(append([]string{money}, fields...))
+		l.addUnit(append([]string{moneyName}, fields...))
 	})
 	eachEntry("numberwords", func(fields []string) {
 		l.numerals[fields[0]] = must(strconv.Atoi(fields[1]))
@@ -178,8 +189,13 @@ func (l *lexicon) addPhrase(fields []string) {
 }
 
 func (l *lexicon) addUnit(fields []string) {
+	i := slices.Index(l.unitNames, fields[0])
+	if i < 0 {
+		i = len(l.unitNames)
+		l.unitNames = append(l.unitNames, fields[0])
+	}
 	for _, spelling := range fields[2:] {
-		l.units[spelling] = unit{fields[0], must(strconv.ParseFloat(fields[1], 64))}
+		l.units[spelling] = unit{unitName(i), must(strconv.ParseFloat(fields[1], 64))}
 	}
 }
 

@@ -7,7 +7,9 @@ import (
 
 // money is the unit of an amount that was converted from another currency to the base currency at
 // the rate of the lexicon. Amounts that are written in the base currency have no unit.
-const money = "base currency by rate"
+const money unitName = 1
+
+const moneyName = "base currency by rate"
 
 // maxRateError is the maximum relative difference between the exchange rate that a text assumes and
 // that of the lexicon. Over five years the dollar, euro and pound deviated from their middle rate
@@ -18,7 +20,7 @@ const maxRateError = 0.15
 // may be equal: they differ by at most maxRateError, or they are equal as written and neither is a
 // bound. An amount with a unit of measure is never equal to money.
 func (n number) isSameMoney(o number) bool {
-	if n.unit != o.unit && n.unit != "" && o.unit != "" {
+	if n.unit != o.unit && n.unit != 0 && o.unit != 0 {
 		return false
 	}
 	if n.value <= 0 || o.value <= 0 {
@@ -55,7 +57,7 @@ func joinMoney(tokens []token) []token {
 
 		numberFollows := i+1 < len(tokens) && tokens[i+1].isNumber() && !tokens[i+1].startsSentence()
 		last := len(out) - 1
-		isAfter := last >= 0 && out[last].isNumber() && out[last].unit == "" && t.isNextWord()
+		isAfter := last >= 0 && out[last].isNumber() && out[last].unit == 0 && t.isNextWord()
 		switch {
 		case numberFollows && (tokens[i+1].before == 0 || !isAfter):
 			pending = t.text
@@ -91,7 +93,7 @@ func (x *Index) parse(text string, out []token, spell func(string) string) []tok
 	for i := range out {
 		if out[i].unit == money {
 			out[i].value = out[i].written
-			out[i].unit = ""
+			out[i].unit = 0
 		}
 	}
 	return out

@@ -201,7 +201,7 @@ func joinUnits(tokens []token) []token {
 // takesUnit reports whether unit, the token after t, is the unit of the number t: t has no unit
 // yet, and between the two is nothing but white space or a hyphen. "in" must follow without either.
 func (t *token) takesUnit(unit *token) bool {
-	if !t.isNumber() || t.unit != "" {
+	if !t.isNumber() || t.unit != 0 {
 		return false
 	}
 	if unit.before == 0 {

@@ -26,7 +26,7 @@ type profile struct {
 // number is an amount in a text, with every bound (at least, at most) that the text uses it as.
 type number struct {
 	value float64
-	unit  string
+	unit  unitName
 	// written is the value as written, before its unit was applied.
 	written float64
 	// directions is a bit set of 1<<direction.
@@ -44,7 +44,7 @@ func (n number) isSameAmount(o number) bool {
 	if n.unit == o.unit {
 		return isClose(n.value, o.value)
 	}
-	if n.unit != "" && o.unit != "" {
+	if n.unit != 0 && o.unit != 0 {
 		return false
 	}
 	return isClose(n.written, o.written) && n.isBound() == o.isBound()

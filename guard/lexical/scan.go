@@ -10,13 +10,12 @@ import (
 type token struct {
 	// text is the word, empty for a number.
 	text string
-	// value is the value of a number, 0 for a word. unit is the unit, empty if there is none.
-	value float64
-	unit  string
-	// written is the value as written, before its unit was applied.
-	written float64
+	// value is the value of a number, 0 for a word. written is the value as written, before its unit was
+	// applied.
+	value, written float64
 	// start and end are byte offsets in the text in normal form.
-	start, end int
+	start, end int32
+	unit       unitName
 	// before is the last sign between the previous token and this one: 0 if nothing is between
 	// them, ' ' for white space only, '\n' for a new line.
 	before byte
@@ -75,17 +74,9 @@ func (s *scanner) next() {
 func (s *scanner) sign(c byte) {
 	switch {
 	case c == '%':
-		s.emit(token{
-			text:  "%",
-			start: s.pos,
-			end:   s.pos + 1,
-		})
+		s.emit(token{text: "%"}, s.pos, s.pos+1)
 	case c == '$':
-		s.emit(token{
-			text:  "usd",
-			start: s.pos,
-			end:   s.pos + 1,
-		})
+		s.emit(token{text: "usd"}, s.pos, s.pos+1)
 	case c == '\n':
 		s.before = '\n'
 	case c == ' ' || c == '\t' || c == '\r':
@@ -106,14 +97,17 @@ func (s *scanner) markField(c byte) {
 		return
 	}
 	last := &s.out[len(s.out)-1]
-	isAfterWord := last.end == s.pos && c == '='
-	isAfterQuote := last.end == s.pos-1 && c == ':' && s.text[s.pos-1] == '"'
+	isAfterWord := int(last.end) == s.pos && c == '='
+	isAfterQuote := int(last.end) == s.pos-1 && c == ':' && s.text[s.pos-1] == '"'
 	if isAfterWord || isAfterQuote {
 		last.isField = true
 	}
 }
 
-func (s *scanner) emit(t token) {
+// emit adds the token t, which is at these byte offsets of the text.
+func (s *scanner) emit(t token, start, end int) {
+	t.start = int32(start) //nolint:gosec // texts are shorter
+	t.end = int32(end)     //nolint:gosec // texts are shorter
 	t.before = s.before
 	s.before = 0
 	if len(s.out) == 0 && t.before == 0 {
@@ -144,7 +138,7 @@ func (s *scanner) word() {
 	if w == "p" && s.isDigitAt(s.pos) {
 		w = loadLexicon().base[0]
 	}
-	s.emit(token{text: w, start: start, end: s.pos})
+	s.emit(token{text: w}, start, s.pos)
 }
 
 func (s *scanner) letters() {
@@ -218,11 +212,10 @@ func (s *scanner) isThousandsAt(i int) bool {
 const maxDigits = 18
 
 func (s *scanner) emitNumber(start int, digits []byte) {
-	t := token{start: start, end: s.pos}
+	var t token
 	if s.isThousandsAt(s.pos) {
 		digits = append(digits, "e3"...)
 		s.pos++
-		t.end = s.pos
 	}
 	value, err := strconv.ParseFloat(string(digits), 64)
 	if err != nil || len(digits) > maxDigits {
@@ -231,7 +224,7 @@ func (s *scanner) emitNumber(start int, digits []byte) {
 		t.value = value
 		t.written = value
 	}
-	s.emit(t)
+	s.emit(t, start, s.pos)
 }
 
 // nonASCII scans a word of letters that are not ASCII, such as one of another script. Any other
@@ -250,11 +243,7 @@ func (s *scanner) nonASCII() {
 			}
 			s.pos += size
 		}
-		s.emit(token{
-			text:  s.text[start:s.pos],
-			start: start,
-			end:   s.pos,
-		})
+		s.emit(token{text: s.text[start:s.pos]}, start, s.pos)
 	default:
 		if s.before == 0 || s.before == ' ' {
 			s.before = '.'
@@ -278,11 +267,7 @@ func (s *scanner) han() {
 	}
 	for s.pos < end {
 		size := longestHan(s.text[s.pos:end])
-		s.emit(token{
-			text:  s.text[s.pos : s.pos+size],
-			start: s.pos,
-			end:   s.pos + size,
-		})
+		s.emit(token{text: s.text[s.pos : s.pos+size]}, s.pos, s.pos+size)
 		s.pos += size
 	}
 }

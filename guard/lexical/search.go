@@ -88,9 +88,9 @@ func (s *scratch) reader(v *vocabulary) func(string) *word {
 		if len(s.words) >= maxCachedWords {
 			clear(s.words)
 		}
+		w = strings.Clone(w) // so that the cache does not retain the text
 		r := v.read(w)
-		// A clone, so that the cache does not retain the text.
-		s.words[strings.Clone(w)] = r
+		s.words[w] = r
 		return r
 	}
 }
