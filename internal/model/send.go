@@ -60,8 +60,9 @@ func (c Config) transport() http.RoundTripper {
 	// A host that is switched off does not answer, and the operating system would wait for two
 	// minutes.
 	const connectTimeout = 30 * time.Second
-	// The headers and most replies fit into this size. Each connection has two buffers.
-	const bufferSize = 2 << 10
+	// The headers and most replies fit into readBuffer, and most requests into writeBuffer, so that
+	// they are sent at once. Each connection has both.
+	const readBuffer, writeBuffer = 2 << 10, 16 << 10
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
 		DialContext:            (&net.Dialer{Timeout: connectTimeout}).DialContext,
@@ -69,8 +70,8 @@ func (c Config) transport() http.RoundTripper {
 		MaxIdleConnsPerHost:    c.Concurrency,
 		DisableCompression:     true,
 		ForceAttemptHTTP2:      true,
-		ReadBufferSize:         bufferSize,
-		WriteBufferSize:        bufferSize,
+		ReadBufferSize:         readBuffer,
+		WriteBufferSize:        writeBuffer,
 		MaxResponseHeaderBytes: 1 << 20,
 	}
 }
