@@ -22,6 +22,8 @@ const maxGramEntries = 3
 type ngramIndex struct {
 	// entries maps the hash of a run to the requests that have it.
 	entries map[uint64][]int32
+	// bits has a bit for each hash in entries: most runs of a text are in no request.
+	bits [1 << 10]uint64
 	// grams is the number of runs of each request that count.
 	grams []int
 }
@@ -45,12 +47,16 @@ func newNgramIndex(bank []Entry) *ngramIndex {
 			delete(x.entries, gram)
 			continue
 		}
+		*x.word(gram) |= 1 << (gram % 64)
 		for _, i := range entries {
 			x.grams[i]++
 		}
 	}
 	return x
 }
+
+// word returns the word of x.bits that has the bit of a hash.
+func (x *ngramIndex) word(gram uint64) *uint64 { return &x.bits[gram/64%uint64(len(x.bits))] }
 
 // grams returns the hashes of all runs of gramWords words in text, and of all words together if
 // they are fewer. The words are those of normalised(text).
@@ -107,12 +113,12 @@ func (x *ngramIndex) count(text string) map[int32]int {
 	found := map[int32]int{}
 	seen := map[uint64]bool{}
 	for gram := range grams(text) {
-		entries := x.entries[gram]
-		if len(entries) == 0 || seen[gram] {
+		isKnown := *x.word(gram)>>(gram%64)&1 != 0
+		if !isKnown || len(x.entries[gram]) == 0 || seen[gram] {
 			continue
 		}
 		seen[gram] = true
-		for _, i := range entries {
+		for _, i := range x.entries[gram] {
 			found[i]++
 		}
 	}

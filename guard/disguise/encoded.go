@@ -33,20 +33,28 @@ var encodedRun = regexp.MustCompile(`[A-Za-z0-9+/_-]{16,}(?:\s*\n\s*[A-Za-z0-9+/
 
 // mayHaveEncoded reports whether s has encodedLen consecutive characters of base64, without which
 // encodedRun cannot match. It is faster than the expression.
-func mayHaveEncoded(s string) bool {
-	for range text.Runs(s, &encodedBytes, encodedLen) {
+func mayHaveEncoded(s string) bool { return hasRun(s, &encodedBytes, encodedLen) }
+
+// hasRun reports whether s has at least n consecutive bytes of a set.
+func hasRun(s string, set *[256]bool, n int) bool {
+	for range text.Runs(s, set, n) {
 		return true
 	}
 	return false
 }
 
-// encodedBytes is the set of the bytes that base64 and hexadecimal digits consist of.
-var encodedBytes = func() (set [256]bool) {
-	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-") {
-		set[c] = true
+// The bytes of which base64 and hexadecimal digits consist, and those of which lists of codes do.
+var (
+	encodedBytes = setOf("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-")
+	codeBytes    = setOf("0123456789ABCDEFabcdefXx \t\n\f\r,;:.-")
+)
+
+func setOf(bytes string) (set [256]bool) {
+	for i := range len(bytes) {
+		set[bytes[i]] = true
 	}
 	return set
-}()
+}
 
 // decode replaces each run of base64, base32 or hexadecimal digits in s by the text that it
 // encodes. how is the name of the encoding of the last such run. If no run encodes a text, decode

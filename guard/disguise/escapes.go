@@ -115,11 +115,14 @@ var (
 	codeDigits   = regexp.MustCompile(`\b(?:0[xX])?([0-9a-fA-F]{2,3})\b`)
 )
 
+// shortestCodes is the length in bytes of the shortest list of codes.
+const shortestCodes = minEncoded*len("00 ") - len(" ")
+
 // undoCodes replaces each list of byte codes in a text, such as "104 101 108", by the text that the
 // bytes encode. list matches such a list, and base, 10 or 16, is the base of its numbers. A list
 // whose bytes are no text (see isText) is unchanged.
 func undoCodes(text string, list *regexp.Regexp, base int) string {
-	if !mayHaveCodes(text) {
+	if !hasRun(text, &codeBytes, shortestCodes) {
 		return text
 	}
 	return list.ReplaceAllStringFunc(text, func(codes string) string {
@@ -136,18 +139,6 @@ func undoCodes(text string, list *regexp.Regexp, base int) string {
 		}
 		return string(b)
 	})
-}
-
-// mayHaveCodes reports whether a text has at least minEncoded decimal digits, so that it may have a
-// list of codes.
-func mayHaveCodes(text string) bool {
-	digits := 0
-	for i := range len(text) {
-		if text[i] >= '0' && text[i] <= '9' {
-			digits++
-		}
-	}
-	return digits >= minEncoded
 }
 
 // Hidden returns the text that invisible code points of a text stand for: tag characters are ASCII

@@ -59,6 +59,9 @@ func normaliseSpacing(text string, known func(string) bool) string {
 	if alternates(text, ' ') {
 		text = spacedRun.ReplaceAllStringFunc(text, joinSpaced)
 	}
+	if !mayHaveEncoded(text) { // the expression is slow, and what it matches is of the same length
+		return text
+	}
 	return unspacedRun.ReplaceAllStringFunc(text, func(run string) string {
 		if len(run) > maxRun || known(strings.ToLower(run)) {
 			return run
