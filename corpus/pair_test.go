@@ -17,7 +17,7 @@ import (
 var fourPairs = rows.PairRule{PerProblem: 4, MinMargin: 0.1}
 
 func candidate(id string, success bool, judge float64, tokens int64) rows.Candidate {
-	c := rows.Candidate{SessionID: id, Success: success, Tokens: tokens}
+	c := rows.Candidate{SessionID: id, Success: success, Tokens: tokens, Harness: harness().Name}
 	c.Prompt, c.Completion = rows.SplitCompletion([]chat.Message{
 		{Role: chat.System, Content: "s"}, {Role: chat.User, Content: "q"}, {Role: chat.Assistant, Content: id}}, nil)
 	if judge > 0 {

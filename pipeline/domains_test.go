@@ -29,12 +29,16 @@ var goods = []string{
 	"sledge", "telescope", "spindle", "trowel", "barometer", "hammock", "accordion", "sextant", "loom", "mortar", "kite", "bellows",
 }
 
-// trial is a row of messages as tau-bench writes it. Its reward is left out if it is empty.
+// trial is a row of messages as tau-bench writes it, of each fourth task without a call. Its reward is left out if it is empty.
 func trial(task, n int, reward, extra string) string {
 	thing := goods[task%len(goods)]
 	text := fmt.Sprintf(`{"task_id":%d,"trial":%d,"info":{"task":{"instruction":"You are customer %s_%d. You want to return the %s of order W%d because it is broken in way %d."}}%s,"traj":[{"role":"system","content":"Help the customers."},
-{"role":"user","content":"Hello %d, my %s is broken."},{"role":"assistant","content":null,"tool_calls":[{"id":"c","function":{"name":"get_order_details","arguments":"{\"order_id\":\"W%d\"}"}}]},{"role":"tool","tool_call_id":"c","content":"delivered"},
-{"role":"assistant","content":"The %s of order W%d goes back, said in way %d."}]`, task, n, thing, task, thing, 70+task, 31*task, extra, n, thing, 70+task, thing, 70+task, n*n+task)
+{"role":"user","content":"Hello %d, my %s is broken."},`, task, n, thing, task, thing, 70+task, 31*task, extra, n, thing)
+	if task%4 != 1 {
+		text += fmt.Sprintf(`{"role":"assistant","content":null,"tool_calls":[{"id":"c","function":{"name":"get_order_details","arguments":"{\"order_id\":\"W%d\"}"}}]},{"role":"tool","tool_call_id":"c","content":"delivered"},
+`, 70+task)
+	}
+	text += fmt.Sprintf(`{"role":"assistant","content":"The %s of order W%d goes back, said in way %d."}]`, thing, 70+task, n*n+task)
 	if reward != "" {
 		text += `,"reward":` + reward
 	}
@@ -112,6 +116,14 @@ func TestDeclaredOutcomesBecomeACorpus(t *testing.T) {
 		for _, row := range readRows[rows.SFT](t, r.Out, "data/sft/"+split+"-00000-of-00001.parquet") {
 			if !successes[row.SessionID] || row.Reward != 1 || row.JudgeScore != nil || *row.JudgeMultiplier != 1 {
 				t.Errorf("row of sft: %s, solved %v, reward %v, grade %v", row.SessionID, successes[row.SessionID], row.Reward, row.JudgeScore)
+			}
+			if strings.Contains(strings.Join(row.Tools, ""), "find_product") {
+				t.Errorf("row of sft: %s has tools of the shop", row.SessionID)
+			}
+		}
+		for _, row := range readRows[rows.KTO](t, r.Out, "data/kto/"+split+"-00000-of-00001.parquet") {
+			if row.Harness != "source" || strings.Contains(row.Prompt[0].Content, "find_product") {
+				t.Errorf("row of kto: %s of harness %s has the system turn %s", row.SessionID, row.Harness, row.Prompt[0].Content)
 			}
 		}
 	}

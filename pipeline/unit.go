@@ -70,20 +70,20 @@ func (w *unitWriter) sftRow(
 	return row
 }
 
-// tools returns the tool definitions for a row: those that the attempt recorded, or if it recorded
-// none, those of the run's harness (a system prompt with tools).
+// tools returns the tool definitions for a row: those of the run's harness (a system prompt with
+// tools), or of the attempt's source if the row has its system prompt. The latter may be none.
 func (w *unitWriter) tools(d *block.Draft) []string {
-	if len(d.Tools) > 0 {
-		return d.Tools
+	harness := w.session.Harness
+	if d.Harness == harness.Name {
+		return chat.Tools(harness)
 	}
-	return chat.Tools(w.session.Harness)
+	return d.Tools
 }
 
 func (w *unitWriter) origin(problem int) rows.Origin {
-	s := w.session
 	return rows.Origin{
-		ProblemID: s.day.Problems.Name(problem),
-		Cluster:   s.protection.Clusters[problem],
+		ProblemID: w.session.day.Problems.Name(problem),
+		Cluster:   w.session.protection.Clusters[problem],
 	}
 }
 
@@ -95,7 +95,6 @@ func (w *unitWriter) facts(problem int) *rows.Facts {
 		Split:           w.unit.Stream.Split,
 		Origin:          w.origin(problem),
 		PipelineVersion: s.Version,
-		Counter:         rows.Bytes4{},
 	}
 }
 
@@ -167,6 +166,7 @@ func (w *unitWriter) candidate(x *block.Entry, d *block.Draft) (rows.Candidate, 
 		Judge:       w.weights.quality(x),
 		NeverChosen: !x.Structure.Keep,
 		Tokens:      d.NTokens,
+		Harness:     d.Harness,
 	}
 	c.Prompt, c.Completion = rows.SplitCompletion(messages, w.tools(d))
 	return c, err

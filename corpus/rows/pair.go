@@ -20,6 +20,7 @@ type Candidate struct {
 	// NeverChosen reports whether the attempt may only be the rejected side.
 	NeverChosen bool
 	Tokens      int64
+	Harness     string
 	// Prompt and Completion are the two parts of the attempt in text form (see SplitCompletion).
 	Prompt     []Msg
 	Completion []Msg
@@ -144,7 +145,7 @@ func (p pairing) row(f *Facts) Pref {
 		Prompt:          p.chosen.Prompt,
 		Chosen:          p.chosen.Completion,
 		Rejected:        p.rejected.Completion,
-		Harness:         f.Harness.Name,
+		Harness:         p.chosen.Harness,
 		TaskType:        taskType(f),
 		Split:           f.Split,
 		Reason:          p.reason(),
@@ -190,7 +191,7 @@ func NewKTO(c *Candidate, f *Facts) KTO {
 		Score:           c.score(),
 		NTokens:         c.Tokens,
 		SessionID:       c.SessionID,
-		Harness:         f.Harness.Name,
+		Harness:         c.Harness,
 		TaskType:        taskType(f),
 		Split:           f.Split,
 		PipelineVersion: f.PipelineVersion,

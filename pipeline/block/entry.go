@@ -129,8 +129,8 @@ type Draft struct {
 	_ struct{} `cbor:",toarray"`
 	rows.Scalars
 	Messages []string
-	// Tools are the tools that the attempt itself declared. It is empty if the row gets the
-	// tools of the configured harness.
+	// Tools are the tools of the attempt's source. It is empty if the row gets the tools of the
+	// configured harness.
 	Tools    []string
 	Metadata string
 	Goal     string
