@@ -223,7 +223,7 @@ def main() -> None:
     p.add_argument("--serve", default="{python} '{here}/serve.py' {model} --listen {listen} --longest 112 --precision float32",
                    help="command that serves a student; vllm serve {model} --port {port} is faster on a GPU")
     p.add_argument("--served-name", default="", help="the name by which the server knows its model, if it checks it")
-    p.add_argument("--harness", default="short")
+    p.add_argument("--harness", default="", help="by default short for the day that is made, and 7-tool for another")
     p.add_argument("--shops", type=int, default=4, help="of the day that is made: 320 products each")
     p.add_argument("--problems", type=int, default=400, help="the most unseen problems to play")
     p.add_argument("--rollouts", type=int, default=100, help="training problems at which students play")
@@ -244,6 +244,7 @@ def main() -> None:
     if Path(f.model).is_dir():
         f.model = str(Path(f.model).resolve())
         os.environ["HF_HUB_OFFLINE"] = "1"
+    f.harness = f.harness or ("7-tool" if f.day else "short")
     began = time.monotonic()
     student = Student(f.output.resolve(), str(Path(f.arena).resolve()), "", f, f.seed)
     student.prepare()
