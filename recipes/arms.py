@@ -71,7 +71,7 @@ class Day:
         with open(day, encoding="utf-8") as lines:
             attempts = (self.attempt(json.loads(line)) for line in lines)
             rows = {row.id: row for row in self.kept}
-            self.all = [rows.get(row.id, row) for row in attempts if row.problem in train]
+            self.all = [rows.get(row.id, row) for row in attempts if row.problem in train and row.messages]  # without a reply, no message is left
 
     def of_corpus(self, corpus: str, split: str) -> list[Row]:
         columns = "session_id", "problem_id", "messages", "tools", "judge_score"
