@@ -75,6 +75,9 @@ type reading struct {
 	starts []int32
 	// lettered is set if the passage labels candidates with letters, such as "A:" or "A)".
 	lettered bool
+	// undecided is the index range of the sentences that choose nothing, since the decision is left open;
+	// nil if it was not looked for yet.
+	undecided *span
 }
 
 // findCites finds all cites (mentions of returned data) in the passage and stores them in r.cites

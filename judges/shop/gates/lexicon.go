@@ -22,7 +22,7 @@ import (
 var lexiconFiles embed.FS
 
 // class is a set of meanings, one bit each, that a word may have in a sentence of thinking.
-type class uint32
+type class uint64
 
 // The classes of words. docs/judges.md describes what each is for.
 const (
@@ -57,6 +57,10 @@ const (
 	moreWord                       // of two figures the first is higher: dearer, above
 	thanWord                       // what follows is compared with: than
 	labelWord                      // a mark of the listing and not of the product: its number
+	decideWord                     // names deciding itself: decided, choice
+	deferWord                      // puts a decision off: too early, later
+	ifWord                         // supposes or asks: if, whether, before
+	mightWord                      // a possibility: may, perhaps
 )
 
 // classNames maps the name of a class of words, as the word lists write it, to the class.
@@ -68,6 +72,7 @@ var classNames = map[string]class{
 	"ground": groundWord, "seen": seenWord, "grader": graderWord,
 	"common": commonWord, "money": moneyWord, "even": evenWord, "check": checkWord, "thought": thoughtWord,
 	"negation": negationWord, "only": onlyWord, "less": lessWord, "more": moreWord, "than": thanWord, "label": labelWord,
+	"decide": decideWord, "defer": deferWord, "undecided": decideWord | deferWord, "if": ifWord, "might": mightWord,
 }
 
 // Names of the files that are not the word list of a language.

@@ -3,6 +3,10 @@ package gates
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/trajectory-arena/arena/internal/scripts"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // maxGap is the maximum number of words between a negation and the word that it negates, or between a
@@ -20,6 +24,8 @@ func (p *passage) dropNegated(s *sentence, marks []mark) {
 		m := &marks[i]
 		isRelation := m.class&(preferWord|compareWord) != 0
 		switch {
+		case m.class&(preferWord|chooseWord) != 0 && (p.isSupposed(s, m, marks) || p.isCopula(m, marks)):
+			s.classes |= m.class &^ (preferWord | chooseWord)
 		case isRelation && p.isNegated(m, marks):
 		case m.class&chooseWord != 0 && p.isNegated(m, marks):
 			s.classes |= m.class &^ chooseWord
@@ -96,4 +102,298 @@ func (p *passage) wordsBetween(start, end int32) int {
 		}
 	}
 	return words
+}
+
+// maxAsked is the maximum number of words between a negation and a decision if a word such as "which"
+// among them asks for the decision, as in "not sure yet which one to pick".
+const maxAsked = 5
+
+// decision is what a listed word (mark) says of the agent's choice.
+type decision uint8
+
+const (
+	// noDecision says nothing of the choice, or only supposes one, or refuses a single candidate.
+	noDecision decision = iota
+	// madeDecision chooses or prefers.
+	madeDecision
+	// openDecision denies that a choice was made, puts it off, or refuses what was recommended.
+	openDecision
+)
+
+// isUndecided reports whether sentence i chooses nothing, whatever it compares, because the last decision
+// of the passage is left open near it and no decision stands between the two.
+func (r *reading) isUndecided(i int) bool {
+	if !r.mayBeOpen {
+		return false
+	}
+	if r.undecided == nil {
+		open := r.findOpen()
+		r.undecided = &open
+	}
+	return i >= int(r.undecided.start) && i < int(r.undecided.end)
+}
+
+// findOpen returns the index range of the sentences around the one that leaves the last decision of the
+// passage open: at most maxDistance on either side, and only those after the last decision before it. The
+// range is empty if the last decision is a choice, or if there is none.
+func (r *reading) findOpen() span {
+	open := len(r.sentences) - 1
+	last := noDecision
+	for ; open >= 0; open-- {
+		if last = r.lastDecision(open); last != noDecision {
+			break
+		}
+	}
+	if last != openDecision {
+		return span{}
+	}
+	start := max(0, open-maxDistance)
+	for i := start; i < open; i++ {
+		if r.sentences[i].classes&chooseWord != 0 && r.lastDecision(i) == madeDecision {
+			start = i + 1
+		}
+	}
+	return span{int32(start), int32(open + maxDistance + 1)}
+}
+
+// lastDecision returns what the last word of sentence i that says anything of the choice says of it. Only
+// a sentence that prefers a candidate makes a decision.
+func (r *reading) lastDecision(i int) decision {
+	if r.concludes(i) || r.concludesFromCause(i) {
+		return madeDecision
+	}
+	marks := r.sentenceMarks(i)
+	for k := len(marks) - 1; k >= 0; k-- {
+		d := r.decision(i, &marks[k])
+		if d == openDecision || d == madeDecision && r.prefers(i) {
+			return d
+		}
+	}
+	return noDecision
+}
+
+// decision returns what the listed word m of sentence i says of the choice, by the words that precede it
+// in its clause. A word that puts off leaves it open, also after a word for deciding ("choose later"). So
+// does a negation, unless the clause refuses one candidate that was not recommended, or one for another.
+func (r *reading) decision(i int, m *mark) decision {
+	const decides = chooseWord | preferWord | decideWord
+	marks := r.sentenceMarks(i)
+	switch {
+	case m.class&(decideWord|deferWord) == decideWord|deferWord:
+		return openDecision // "undecided"
+	case m.class&decides == 0 || isInner(m, marks) || r.isCopula(m, marks):
+		return noDecision
+	}
+	s := &r.sentences[i]
+	scope := r.scope(s, m)
+	isSupposed := r.isSupposed(s, m, marks)
+	isChoice := m.class&(chooseWord|decideWord) != 0
+	switch {
+	case isChoice && (r.isPutOff(m, scope, marks, isSupposed) || r.isAnnounced(i, m, scope)):
+		return openDecision
+	case r.isDenied(m, marks):
+		if isChoice && r.deniesChoice(i, m, scope) {
+			return openDecision
+		}
+		return noDecision
+	case isSupposed || m.class&(chooseWord|preferWord) == 0:
+		return noDecision
+	case !isChoice && r.classesIn(i, span{scope.start, m.start})&(chooseWord|decideWord) != 0:
+		return noDecision // a choice before it in its clause says more, as in "too early to pick 612 over 345"
+	}
+	return madeDecision
+}
+
+// isPutOff reports whether a word such as "too early" precedes the choice m within its scope, or
+// follows there a word for deciding or a supposed choice, as in "choose later".
+func (p *passage) isPutOff(m *mark, scope span, marks []mark, isSupposed bool) bool {
+	return slices.ContainsFunc(marks, func(n mark) bool {
+		if n.class&deferWord == 0 || n.start < scope.start || n.end > scope.end {
+			return false
+		}
+		isBefore := n.end <= m.start && n.class&ifWord == 0
+		return isBefore || n.start >= m.end && (isSupposed || m.class&decideWord != 0)
+	})
+}
+
+// isAnnounced reports whether sentence i only announces a decision between several candidates, as in "I
+// will choose between 612 and 345".
+func (r *reading) isAnnounced(i int, m *mark, scope span) bool {
+	after := span{m.end, scope.end}
+	isPlanned := m.class&decideWord != 0 && r.classesIn(i, span{scope.start, m.start})&planWord != 0
+	if !isPlanned || r.classesIn(i, after)&preferWord != 0 {
+		return false
+	}
+	count, _ := r.namedIn(i, after)
+	return count > 1
+}
+
+// isDenied reports whether a negation denies the choice or preference m: right before it, before a
+// question for it ("not sure which to pick"), or after it, as in "nehme nicht" and "take neither".
+func (p *passage) isDenied(m *mark, marks []mark) bool {
+	asks := func(n *mark) bool {
+		return slices.ContainsFunc(marks, func(q mark) bool {
+			return q.class&ifWord != 0 && q.start >= n.end && q.end <= m.start
+		})
+	}
+	return slices.ContainsFunc(marks, func(n mark) bool {
+		if n.class&negationWord == 0 || isInner(&n, marks) {
+			return false
+		}
+		isAfter := n.start >= m.end && !strings.HasPrefix(p.folded[n.end:], " to ") && p.denies(m, &n)
+		isBefore := p.denies(&n, m) && !p.hasOtherHead(n.end, m.start)
+		isAsked := n.end <= m.start && p.wordsBetween(n.end, m.start) <= maxAsked && asks(&n)
+		return isBefore || isAfter || isAsked
+	})
+}
+
+// hasOtherHead reports whether the English words between two byte offsets make a negation deny something
+// else than the choice after them: the noun of "not the best choice", or the need of "no need to choose".
+func (p *passage) hasOtherHead(start, end int32) bool {
+	return slices.ContainsFunc(strings.Fields(p.folded[start:end]), func(word string) bool {
+		return word == "a" || word == "the" || word == "need"
+	})
+}
+
+// deniesChoice reports whether the denied choice m of sentence i leaves the decision open. It does if it
+// refuses the recommended candidate, which its clause names alone or first before a preference ("not 612
+// over 345"), if the clause names several candidates alike, or none and m is a word for deciding.
+func (r *reading) deniesChoice(i int, m *mark, scope span) bool {
+	count, first := r.namedIn(i, scope)
+	after := r.classesIn(i, span{m.end, scope.end})
+	switch {
+	case count == 0: // "did not decide by the price" denies the reason only
+		return m.class&decideWord != 0 && after&(groundWord|requireWord) == 0
+	case count > 1 && after&preferWord == 0 || after&ifWord != 0:
+		return true
+	}
+	return first >= 0 && slices.Contains(r.chosen, r.index.products[first].id)
+}
+
+// namedIn returns how many products sentence i names in a byte range, or how many brands if it names no
+// product, and the index of the first product in factIndex.products, -1 if there is none.
+func (r *reading) namedIn(i int, part span) (count int, first int32) {
+	var products []int32
+	brands := 0
+	for _, c := range r.sentenceCites(i) {
+		switch {
+		case c.start < part.start || c.end > part.end || c.kind == citePrice:
+		case c.product >= 0:
+			products = slicesx.AppendUnique(products, c.product)
+		case c.kind == citeBrand:
+			brands++
+		}
+	}
+	if len(products) == 0 {
+		return brands, -1
+	}
+	return len(products), products[0]
+}
+
+// isSupposed reports whether the choice or preference m of sentence s is only supposed or asked for: the
+// sentence is a question, a word such as "if" precedes m in its clause or follows it after a plan ("I
+// would take 612 if …"), or the clause says what the customer may prefer.
+func (p *passage) isSupposed(s *sentence, m *mark, marks []mark) bool {
+	const supposes = ifWord | mightWord
+	if p.asks(s, marks) {
+		return true
+	}
+	if !slices.ContainsFunc(marks, func(n mark) bool { return n.class&supposes != 0 }) {
+		return false
+	}
+	scope := p.scope(s, m)
+	var before class
+	for k := range marks {
+		n := &marks[k]
+		isAfter := n.start >= m.end
+		switch {
+		case n.start < scope.start || n.end > scope.end || isInner(n, marks):
+		case isAfter && before&planWord != 0 && n.class&(ifWord|deferWord) == ifWord:
+			return true
+		case n.end <= m.start && n.class&ifWord != 0:
+			return true
+		case n.end <= m.start && n.class&mightWord != 0 && before&requireWord != 0:
+			return true
+		case n.start <= m.start:
+			before |= n.class
+		}
+	}
+	return false
+}
+
+// asks reports whether a sentence ends with the question mark of any script, does not begin with a word
+// for a cause ("Why pay 412 for that?"), and no negation answers it. marks are its listed words.
+func (p *passage) asks(s *sentence, marks []mark) bool {
+	last, _ := utf8.DecodeLastRuneInString(p.folded[s.start:s.end])
+	if !scripts.IsQuestionMark(last) {
+		return false
+	}
+	isWhy := len(marks) > 0 && marks[0].class&causeWord != 0
+	answer := p.marks[s.marks.end:]
+	isDenied := len(answer) > 0 && answer[0].class&negationWord != 0 && p.wordsBetween(s.end, answer[0].start) == 0
+	return !isWhy && !isDenied
+}
+
+// isInner reports whether the mark m is part of a longer one that is a negation, a contrast or a cause,
+// as "won" of "won't" and "if" of "even if".
+func isInner(m *mark, marks []mark) bool {
+	return isPartOf(m, marks, negationWord|contrastWord|causeWord)
+}
+
+// isCopula reports whether the mark m ends in "is" and a comparative follows, as in "it is cheaper".
+func (p *passage) isCopula(m *mark, marks []mark) bool {
+	return strings.HasSuffix(p.folded[m.start:m.end], " is") && slices.ContainsFunc(marks, func(n mark) bool {
+		return n.class&compareWord != 0 && p.wordsBetween(m.end, n.start) == 0
+	})
+}
+
+// isPartOf reports whether the mark m is part of a longer one of the classes.
+func isPartOf(m *mark, marks []mark, classes class) bool {
+	return slices.ContainsFunc(marks, func(n mark) bool {
+		isLonger := n.start <= m.start && n.end >= m.end && n.end-n.start > m.end-m.start
+		return isLonger && n.class&classes != 0
+	})
+}
+
+// scope returns the byte range of the words that can deny, put off or suppose the choice m of sentence s:
+// the text around it up to the next comma, colon or word for a contrast or a cause. Brackets and
+// commas of figures are part of it.
+func (p *passage) scope(s *sentence, m *mark) span {
+	scope := s.span
+	depth := 0
+	text := p.folded[s.start:s.end]
+	for k, c := range text {
+		at := s.start + int32(k)
+		end := at + int32(utf8.RuneLen(c))
+		switch {
+		case c == '(' || c == '（':
+			depth++
+		case c == ')' || c == '）':
+			depth--
+		case depth > 0 || !endsClause(c) || isInFigure(text, k):
+		case end <= m.start:
+			scope.start = end
+		case at >= m.end:
+			scope.end = at
+			depth = len(text)
+		}
+	}
+	marks := p.marks[s.marks.start:s.marks.end]
+	for k := range marks {
+		n := &marks[k]
+		if n.class&(contrastWord|causeWord) == 0 || isPartOf(n, marks, deferWord) {
+			continue
+		}
+		if n.end <= m.start {
+			scope.start = max(scope.start, n.end)
+		} else if n.start >= m.end {
+			scope.end = min(scope.end, n.start)
+		}
+	}
+	return scope
+}
+
+// isInFigure reports whether byte k of a text is between two digits.
+func isInFigure(text string, k int) bool {
+	return k > 0 && k+1 < len(text) && isDigit(text[k-1]) && isDigit(text[k+1])
 }

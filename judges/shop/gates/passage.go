@@ -26,6 +26,9 @@ type passage struct {
 	// hasBigPart is set if a longer word contains the word for a hundred or a thousand, as in
 	// "vierhundert".
 	hasBigPart bool
+	// mayBeOpen is set if a sentence has a word for deciding or choosing, and one that can leave the
+	// decision open.
+	mayBeOpen bool
 }
 
 // token is one word or one figure of an agent's thinking.
@@ -215,7 +218,12 @@ func (p *passage) joinClasses() class {
 		for _, m := range marks {
 			s.classes |= m.class
 		}
-		if s.classes&(negationWord|labelWord) != 0 && s.classes&(preferWord|compareWord|chooseWord) != 0 {
+		if s.classes&(chooseWord|decideWord) != 0 && s.classes&(negationWord|deferWord|planWord) != 0 {
+			p.mayBeOpen = true
+		}
+		isDenied := s.classes&(negationWord|labelWord) != 0 && s.classes&(preferWord|compareWord|chooseWord) != 0
+		isSupposed := s.classes&(preferWord|chooseWord) != 0 && (s.classes&(ifWord|mightWord) != 0 || p.asks(s, marks))
+		if isDenied || isSupposed {
 			p.dropNegated(s, marks)
 		}
 		union |= s.classes

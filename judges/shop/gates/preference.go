@@ -42,7 +42,8 @@ func (r *reading) reasonedChoice(a, b *candidate) (choice span, ok bool) {
 		if !a.isNear(i) || !b.isNear(i) {
 			continue
 		}
-		if !r.prefers(i) && !r.concludes(i) && !r.isHeldAgainst(i, a, b) {
+		prefers := r.prefers(i) || r.concludes(i) || r.isHeldAgainst(i, a, b)
+		if !prefers || r.isUndecided(i) {
 			continue
 		}
 		if r.statesReason(i, i, a, b) && r.compares(i, a, b) && r.leadToOutcome(a, b, i, i) {
