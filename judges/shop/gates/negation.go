@@ -24,7 +24,7 @@ func (p *passage) dropNegated(s *sentence, marks []mark) {
 		m := &marks[i]
 		isRelation := m.class&(preferWord|compareWord) != 0
 		switch {
-		case m.class&(preferWord|chooseWord) != 0 && (p.isSupposed(s, m, marks) || p.isCopula(m, marks)):
+		case m.class&(preferWord|chooseWord) != 0 && (p.isSupposed(s, m, marks, deferWord) || p.isCopula(m)):
 			s.classes |= m.class &^ (preferWord | chooseWord)
 		case isRelation && p.isNegated(m, marks):
 		case m.class&chooseWord != 0 && p.isNegated(m, marks):
@@ -181,15 +181,15 @@ func (r *reading) decision(i int, m *mark) decision {
 	switch {
 	case m.class&(decideWord|deferWord) == decideWord|deferWord:
 		return openDecision // "undecided"
-	case m.class&decides == 0 || isInner(m, marks) || r.isCopula(m, marks):
+	case m.class&decides == 0 || isInner(m, marks) || r.isCopula(m):
 		return noDecision
 	}
 	s := &r.sentences[i]
 	scope := r.scope(s, m)
-	isSupposed := r.isSupposed(s, m, marks)
+	isSupposed := r.isSupposed(s, m, marks, 0)
 	isChoice := m.class&(chooseWord|decideWord) != 0
 	switch {
-	case isChoice && (r.isPutOff(m, scope, marks, isSupposed) || r.isAnnounced(i, m, scope)):
+	case isChoice && r.isPutOff(i, m, scope, isSupposed):
 		return openDecision
 	case r.isDenied(m, marks):
 		if isChoice && r.deniesChoice(i, m, scope) {
@@ -198,34 +198,34 @@ func (r *reading) decision(i int, m *mark) decision {
 		return noDecision
 	case isSupposed || m.class&(chooseWord|preferWord) == 0:
 		return noDecision
-	case !isChoice && r.classesIn(i, span{scope.start, m.start})&(chooseWord|decideWord) != 0:
+	case m.class&decideWord == 0 && r.classesIn(i, span{scope.start, m.start})&(chooseWord|decideWord) != 0:
 		return noDecision // a choice before it in its clause says more, as in "too early to pick 612 over 345"
 	}
 	return madeDecision
 }
 
-// isPutOff reports whether a word such as "too early" precedes the choice m within its scope, or
-// follows there a word for deciding or a supposed choice, as in "choose later".
-func (p *passage) isPutOff(m *mark, scope span, marks []mark, isSupposed bool) bool {
-	return slices.ContainsFunc(marks, func(n mark) bool {
+// isPutOff reports whether sentence i puts off the choice m. A word such as "too early" precedes it
+// within its scope, or follows there a word for deciding or a supposed choice ("choose later"). Or the
+// sentence announces a decision, or says when it will be made, without a candidate that is chosen, as in
+// "I will choose between 612 and 345" and "I decide once I know".
+func (r *reading) isPutOff(i int, m *mark, scope span, isSupposed bool) bool {
+	after := span{m.end, scope.end}
+	decides := m.class&decideWord != 0
+	count, _ := r.namedIn(i, after)
+	isUnnamed := decides && count != 1 && r.classesIn(i, after)&preferWord == 0
+	if isUnnamed && count > 1 && r.classesIn(i, span{scope.start, m.start})&planWord != 0 {
+		return true
+	}
+	return slices.ContainsFunc(r.sentenceMarks(i), func(n mark) bool {
 		if n.class&deferWord == 0 || n.start < scope.start || n.end > scope.end {
 			return false
 		}
-		isBefore := n.end <= m.start && n.class&ifWord == 0
-		return isBefore || n.start >= m.end && (isSupposed || m.class&decideWord != 0)
+		isAfter := n.start >= m.end
+		if n.class&ifWord != 0 { // "until", "once"
+			return isAfter && isUnnamed
+		}
+		return n.end <= m.start || isAfter && (isSupposed || decides)
 	})
-}
-
-// isAnnounced reports whether sentence i only announces a decision between several candidates, as in "I
-// will choose between 612 and 345".
-func (r *reading) isAnnounced(i int, m *mark, scope span) bool {
-	after := span{m.end, scope.end}
-	isPlanned := m.class&decideWord != 0 && r.classesIn(i, span{scope.start, m.start})&planWord != 0
-	if !isPlanned || r.classesIn(i, after)&preferWord != 0 {
-		return false
-	}
-	count, _ := r.namedIn(i, after)
-	return count > 1
 }
 
 // isDenied reports whether a negation denies the choice or preference m: right before it, before a
@@ -240,7 +240,8 @@ func (p *passage) isDenied(m *mark, marks []mark) bool {
 		if n.class&negationWord == 0 || isInner(&n, marks) {
 			return false
 		}
-		isAfter := n.start >= m.end && !strings.HasPrefix(p.folded[n.end:], " to ") && p.denies(m, &n)
+		isVerb := m.class&(decideWord|actWord) != 0
+		isAfter := isVerb && !strings.HasPrefix(p.folded[n.end:], " to ") && p.denies(m, &n)
 		isBefore := p.denies(&n, m) && !p.hasOtherHead(n.end, m.start)
 		isAsked := n.end <= m.start && p.wordsBetween(n.end, m.start) <= maxAsked && asks(&n)
 		return isBefore || isAfter || isAsked
@@ -292,8 +293,9 @@ func (r *reading) namedIn(i int, part span) (count int, first int32) {
 
 // isSupposed reports whether the choice or preference m of sentence s is only supposed or asked for: the
 // sentence is a question, a word such as "if" precedes m in its clause or follows it after a plan ("I
-// would take 612 if …"), or the clause says what the customer may prefer.
-func (p *passage) isSupposed(s *sentence, m *mark, marks []mark) bool {
+// would take 612 if …"), or the clause says what the customer may prefer. Words of the classes in
+// except suppose nothing.
+func (p *passage) isSupposed(s *sentence, m *mark, marks []mark, except class) bool {
 	const supposes = ifWord | mightWord
 	if p.asks(s, marks) {
 		return true
@@ -305,20 +307,18 @@ func (p *passage) isSupposed(s *sentence, m *mark, marks []mark) bool {
 	var before class
 	for k := range marks {
 		n := &marks[k]
-		isAfter := n.start >= m.end
+		isIf := n.class&ifWord != 0 && n.class&except == 0
 		switch {
 		case n.start < scope.start || n.end > scope.end || isInner(n, marks):
-		case isAfter && before&planWord != 0 && n.class&(ifWord|deferWord) == ifWord:
+		case isIf && n.end <= m.start:
 			return true
-		case n.end <= m.start && n.class&ifWord != 0:
-			return true
-		case n.end <= m.start && n.class&mightWord != 0 && before&requireWord != 0:
+		case isIf && n.start >= m.end && before&planWord != 0 && n.class&deferWord == 0:
 			return true
 		case n.start <= m.start:
 			before |= n.class
 		}
 	}
-	return false
+	return before&mightWord != 0 && before&requireWord != 0
 }
 
 // asks reports whether a sentence ends with the question mark of any script, does not begin with a word
@@ -340,11 +340,11 @@ func isInner(m *mark, marks []mark) bool {
 	return isPartOf(m, marks, negationWord|contrastWord|causeWord)
 }
 
-// isCopula reports whether the mark m ends in "is" and a comparative follows, as in "it is cheaper".
-func (p *passage) isCopula(m *mark, marks []mark) bool {
-	return strings.HasSuffix(p.folded[m.start:m.end], " is") && slices.ContainsFunc(marks, func(n mark) bool {
-		return n.class&compareWord != 0 && p.wordsBetween(m.end, n.start) == 0
-	})
+// isCopula reports whether the mark m ends in "is" and a word in lower case follows, as in "it is cheaper".
+// "It is 612" and "so 612 it is" choose.
+func (p *passage) isCopula(m *mark) bool {
+	next := strings.TrimLeft(p.text[m.end:], " ")
+	return strings.HasSuffix(p.folded[m.start:m.end], " is") && next != "" && next[0] >= 'a' && next[0] <= 'z'
 }
 
 // isPartOf reports whether the mark m is part of a longer one of the classes.
