@@ -16,12 +16,12 @@ import (
 
 // ReadProblems reads a suite of problems: JSON lines, or one JSON array. It
 // refuses a file without problems and names the line (the entry, of an array)
-// it could not read or that is longer than limit bytes.
+// it could not read or that is longer than limit bytes. The caller names the file.
 func ReadProblems(r io.Reader, limit int) ([]Problem, error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	array, err := startsArray(in)
 	if err != nil {
-		return nil, fmt.Errorf("read problems: %w", err)
+		return nil, err
 	}
 	unit := "line"
 	texts := Lines(in, limit)
@@ -33,16 +33,16 @@ func ReadProblems(r io.Reader, limit int) ([]Problem, error) {
 	var problems []Problem
 	for l, err := range texts {
 		if err != nil {
-			return nil, fmt.Errorf("read problems: %w", err)
+			return nil, err
 		}
 		p, err := ParseProblem(l.Text)
 		if err != nil {
-			return nil, fmt.Errorf("read problems: %s %d: %w", unit, l.Number, err)
+			return nil, fmt.Errorf("%s %d: %w", unit, l.Number, err)
 		}
 		problems = append(problems, p)
 	}
 	if len(problems) == 0 {
-		return nil, errors.New("read problems: the file holds none")
+		return nil, errors.New("the file holds no problem")
 	}
 	return problems, nil
 }

@@ -68,7 +68,7 @@ func TestReadProblems(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                      "the file is empty",
 		" \n ":                                  "the file is empty",
-		"[]":                                    "the file holds none",
+		"[]":                                    "the file holds no problem",
 		`{"query":"a"}` + "\n" + `{"query":`:    "line 2: parse problem: unexpected end",
 		`{"query":"a"}` + "\nnull":              "line 2: parse problem: not a JSON object",
 		`{"query":"a"}` + "\n" + `{"query":""}`: "line 2: parse problem: neither problem_id nor query",

@@ -23,7 +23,42 @@ import (
 func arenaRun(args ...string) (code int, stdout, stderr string) {
 	var out, err bytes.Buffer
 	code = run(context.Background(), args, strings.NewReader(""), &out, &err)
+	if twice := saidTwice(err.String()); twice != "" {
+		panic(fmt.Sprintf("arena %q says %q twice: %s", args, twice, err.String()))
+	}
 	return code, out.String(), err.String()
+}
+
+// saidTwice returns the first part of an error that says again what the part before it says, as in
+// "read problems FILE: read problems: line 3". It returns "" if there is none.
+func saidTwice(stderr string) string {
+	for line := range strings.Lines(stderr) {
+		_, line, _ = strings.Cut(strings.TrimSpace(line), "error: ")
+		parts := strings.Split(line, ": ")
+		for i := 1; i < len(parts); i++ {
+			isLess := strings.HasPrefix(parts[i-1]+" ", parts[i]+" ")
+			isMore := strings.HasPrefix(parts[i]+" ", parts[i-1]+" ")
+			if strings.Contains(parts[i], " ") && isLess || strings.Contains(parts[i-1], " ") && isMore {
+				return parts[i]
+			}
+		}
+	}
+	return ""
+}
+
+// TestSaidTwiceFindsRepeatedWords holds the check of every command in these tests to examples.
+func TestSaidTwiceFindsRepeatedWords(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"arena: error: read problems p.jsonl: read problems: line 2: parse": "read problems",
+		"arena: error: read ratings: read ratings a.jsonl: line 2":          "read ratings a.jsonl",
+		"arena: error: read problems p.jsonl: line 2: parse problem":        "",
+		"arena: error: day: day: no such file":                              "",
+	} {
+		if got := saidTwice(line); got != want {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
 }
 
 // evalInputs makes a catalogue of two products and problems that want the

@@ -35,8 +35,8 @@ type place struct {
 
 // Open adds a file with one JSON document per line. The file must not change until Close. Open
 // returns an error for a file without documents, and for a document that cannot be read, is
-// longer than maxBytes, or has no product_id or no numeric price. Of several documents with one
-// id, the first counts, as in the subnet's server.
+// longer than maxBytes, or has no product_id or no numeric price. The caller names the file. Of
+// several documents with one id, the first counts, as in the subnet's server.
 func (c *Catalog) Open(path string, maxBytes int) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -63,12 +63,12 @@ func (c *Catalog) index(src io.ReaderAt, maxBytes int) error {
 	head := make([]byte, 4)
 	n, _ := src.ReadAt(head, 0) // Lines returns the error
 	if arena.Compressed(head[:n]) {
-		return fmt.Errorf("read catalogue: %w", arena.ErrCompressed)
+		return arena.ErrCompressed
 	}
 	documents := 0
 	for line, err := range arena.Lines(io.NewSectionReader(src, 0, math.MaxInt64), maxBytes) {
 		if err != nil {
-			return fmt.Errorf("read catalogue: %w", err)
+			return err
 		}
 		p := place{
 			source: source,
@@ -76,12 +76,12 @@ func (c *Catalog) index(src io.ReaderAt, maxBytes int) error {
 			length: int32(len(line.Text)),
 		}
 		if err := c.add(line.Text, p); err != nil {
-			return fmt.Errorf("read catalogue: line %d: %w", line.Number, err)
+			return fmt.Errorf("line %d: %w", line.Number, err)
 		}
 		documents++
 	}
 	if documents == 0 {
-		return errors.New("read catalogue: the file holds no document")
+		return errors.New("the file holds no document")
 	}
 	return nil
 }
