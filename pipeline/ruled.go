@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -24,19 +25,21 @@ import (
 
 // withRuling prepares an attempt whose outcome a verifier or its source decided to be made a
 // training row. It sets facts.Harness to the system prompt and tools of the trace, and
-// facts.Metadata to what is known of the decision or the source. It returns rec itself, except for
-// an attempt that a verifier scored: that is a copy in which user messages are merged into tool
-// results.
+// facts.Metadata to what is known of the source and of the verifier's decision. It returns rec or, if
+// a verifier scored the attempt, a copy in which user messages are merged into tool results.
 func withRuling(rec *arena.Record, facts *rows.Facts, d *runDomain) *arena.Record {
 	r := rec.Trace.Ruling
 	if r == nil {
 		return rec
 	}
-	facts.Harness, facts.Metadata = finish.SourceFacts(rec, d.Domain)
 	if r.Declared {
+		facts.Harness, facts.Metadata = finish.SourceFacts(rec, d.Domain)
 		return rec
 	}
-	facts.Metadata = map[string]any{
+	out := *rec
+	out.Dialogue.Turns = mergeUserTurns(rec.Dialogue.Turns)
+	facts.Harness, facts.Metadata = finish.SourceFacts(&out, d.Domain)
+	maps.Copy(facts.Metadata, map[string]any{
 		"contract":      rec.Trace.Source.Shape,
 		"pack":          rec.Trace.Agent.Suite,
 		"category":      r.Category,
@@ -44,9 +47,7 @@ func withRuling(rec *arena.Record, facts *rows.Facts, d *runDomain) *arena.Recor
 		"checks_passed": r.Passed,
 		"checks_failed": r.Failed,
 		"flags":         r.Flags,
-	}
-	out := *rec
-	out.Dialogue.Turns = mergeUserTurns(rec.Dialogue.Turns)
+	})
 	return &out
 }
 
