@@ -9,7 +9,9 @@ type Problem struct {
 	Domain string
 	// Literal reports whether the guard compares the request word for word only, since its
 	// detector of reworded requests was not measured on the domain.
-	Literal  bool
+	Literal bool
+	// Identity has the patterns of what names the customer in the request.
+	Identity []string
 	Query    string
 	Category Category
 	// Rewards are the requested products, one for a product task.

@@ -39,6 +39,11 @@ type Domain struct {
 	// Unlogged decides on attempts of which no gateway kept a log, so that nothing shows who wrote
 	// their calls: keep or drop.
 	Unlogged string `yaml:"unlogged"`
+	// Identity has regular expressions that find in a request who asks, and about which of their
+	// things: names, user ids, numbers of orders. The first group is the name, or the whole match.
+	// The guard compares requests without these names, and only those that share one if both have
+	// names of a kind.
+	Identity []string `yaml:"identity"`
 	// Measured has the figures of each instrument that was measured on this domain.
 	Measured map[string]Measurement `yaml:"measured"`
 
@@ -156,6 +161,10 @@ func (d *Domain) validate() error {
 	for _, name := range slices.Sorted(maps.Keys(d.Tools)) {
 		role := d.Tools[name].Role
 		bad.Unless(slices.Contains(Roles, role), "tools.%s.role is %q: want one of %s", name, role, join(Roles))
+	}
+	for _, pattern := range d.Identity {
+		_, err := regexp.Compile(pattern)
+		bad.Unless(err == nil, "identity has %q: want a regular expression", pattern)
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Measured)) {
 		m := d.Measured[name]

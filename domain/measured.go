@@ -3,8 +3,10 @@ package domain
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strings"
 
+	"github.com/trajectory-arena/arena/internal/stats"
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
@@ -22,6 +24,8 @@ type Measurement struct {
 	N int `yaml:"n"`
 	// FalseDrops is the share of harmless texts that a detector drops.
 	FalseDrops float64 `yaml:"false_drops"`
+	// Harmless is the number of these texts, 0 if it is not known.
+	Harmless int `yaml:"harmless"`
 	// On names what was measured on, and Date is the day.
 	On   string `yaml:"on"`
 	Date string `yaml:"date"`
@@ -89,6 +93,11 @@ func (m *Measurement) String() string {
 	text := fmt.Sprintf("%s %.3f (%.3f to %.3f, n %d)", m.Figure, m.Value, m.Low, m.High, m.N)
 	if m.Figure == "recall" {
 		text += fmt.Sprintf(", %.3f of harmless texts dropped", m.FalseDrops)
+		if m.Harmless > 0 {
+			dropped := int(math.Round(m.FalseDrops * float64(m.Harmless)))
+			interval := stats.Wilson(dropped, m.Harmless)
+			text += fmt.Sprintf(" (%.3f to %.3f, n %d)", interval.Low, interval.High, m.Harmless)
+		}
 	}
 	return text + ", " + m.On + ", " + m.Date
 }

@@ -34,6 +34,8 @@ type Entry struct {
 	// Literal reports whether Text is compared word for word only: the detector of reworded
 	// requests was not measured on the domain of the problem.
 	Literal bool `json:"literal,omitempty"`
+	// Identity has the patterns of what names the customer in such requests (domain.Domain.Identity).
+	Identity []string `json:"identity,omitempty"`
 }
 
 // ErrBank is returned, wrapped, for a bank that cannot be read.

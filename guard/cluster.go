@@ -64,6 +64,7 @@ func entryCluster(e *Entry) StateCluster {
 		Titles:   e.Titles,
 		Terms:    e.Terms,
 		Literal:  e.Literal,
+		Identity: e.Identity,
 	}
 	if text := strings.ToValidUTF8(e.Text, "\ufffd"); normalised(text) != "" {
 		c.Texts = []string{text}
@@ -112,6 +113,16 @@ func (f forest) join(i, j int) {
 // the other.
 func groupEntries(ctx context.Context, bank []Entry) (forest, error) {
 	groups := groupByKeys(bank, (*Entry).keys)
+	for _, w := range newWordings(bank) {
+		join := func(i, j int) {
+			if !w.names[i].areOthers(w.names[j]) {
+				groups.join(i, j)
+			}
+		}
+		if err := lexical.Join(ctx, w.requests, groups.find, join); err != nil {
+			return groups, err
+		}
+	}
 	return groups, lexical.Join(ctx, lexicalRequests(bank), groups.find, groups.join)
 }
 

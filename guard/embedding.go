@@ -119,7 +119,7 @@ func (t *EmbeddingTier) embeddable(c Candidate) []string {
 		}
 		text = disguise.Plain(text)
 		out = append(out, text)
-		for _, r := range disguise.Readings(text, t.guard.index().lexical.Knows) {
+		for _, r := range disguise.Readings(text, t.guard.index().knows) {
 			out = append(out, r.Text)
 		}
 	}
@@ -140,11 +140,11 @@ func (t *EmbeddingTier) judge(text string, vector []float32, f *Finding) {
 		return
 	}
 	n := t.nearestTo(vector, nil)
-	words := t.guard.index().lexical
+	words, plain := t.guard.index().of(t.entries[n.at], text)
 	switch {
 	case t.consistentLead(text, n) > t.limits.lead:
 		t.drop(f, n.at, "leads the next by cosine %.4f, of honest texts at most %.4f; no number contradicts", n.lead, t.limits.lead)
-	case f.Unreadable && words.SharesNumbers(t.entries[n.at], text):
+	case f.Unreadable && words.SharesNumbers(t.entries[n.at], plain):
 		t.drop(f, n.at, "nearest of all by meaning, cosine %.4f; numbers agree", n.cosine)
 	}
 }
@@ -157,7 +157,10 @@ func (t *EmbeddingTier) consistent(text string, vector []float32) (at int, cosin
 	cosine = t.limits.cosine
 	for i, v := range t.vectors {
 		c := dot(vector, v)
-		if c > cosine && !t.guard.index().lexical.Contradicts(t.entries[i], text) {
+		if c <= cosine {
+			continue
+		}
+		if words, plain := t.guard.index().of(t.entries[i], text); !words.Contradicts(t.entries[i], plain) {
 			at = i
 			cosine = c
 		}

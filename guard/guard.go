@@ -115,6 +115,8 @@ type index struct {
 	text    *textIndex
 	ngram   *ngramIndex
 	lexical *lexical.Index
+	// wordings are the detectors for requests with an identity. lexical has all others.
+	wordings []*wording
 }
 
 // ErrEmptyBank is returned for a bank without problems. A corpus must not be
@@ -134,11 +136,16 @@ func New(bank []Entry, cfg Config) (*Guard, error) {
 	cfg.MaxFalse = cmp.Or(cfg.MaxFalse, DefaultMaxFalse)
 
 	buildIndex := func() *index {
+		wordings := newWordings(bank)
+		for _, w := range wordings {
+			w.lexical = lexical.New(w.requests)
+		}
 		return &index{
-			spec:    newSpecIndex(bank),
-			text:    newTextIndex(bank),
-			ngram:   newNgramIndex(bank),
-			lexical: lexical.New(lexicalRequests(bank)),
+			spec:     newSpecIndex(bank),
+			text:     newTextIndex(bank),
+			ngram:    newNgramIndex(bank),
+			lexical:  lexical.New(lexicalRequests(bank)),
+			wordings: wordings,
 		}
 	}
 	g := &Guard{
@@ -157,10 +164,10 @@ func New(bank []Entry, cfg Config) (*Guard, error) {
 
 // lexicalRequests returns the requests of a bank (list of protected problems) for the detector of
 // reworded requests, in the order of the bank. The request of an entry that is compared word for
-// word only (Literal) is empty, so that no text is a rewording of it.
+// word only (Literal), or with an identity, is empty, so that no text is a rewording of it.
 func lexicalRequests(bank []Entry) []lexical.Request {
 	return slicesx.Map(bank, func(e Entry) lexical.Request {
-		if e.Literal {
+		if e.Literal || len(e.Identity) > 0 {
 			return lexical.Request{}
 		}
 		return lexical.Request{
@@ -286,7 +293,7 @@ func (g *Guard) checkCovering(text string, minCover float64) Finding {
 	}
 	text = disguise.Plain(text)
 	best = stronger(best, g.checkPlain(text, minCover))
-	for _, r := range disguise.Readings(text, g.index().lexical.Knows) {
+	for _, r := range disguise.Readings(text, g.index().knows) {
 		f := g.checkPlain(r.Text, minCover)
 		if f.Drop {
 			f.Evidence = "beneath a disguise (" + r.How + "): " + f.Evidence
@@ -308,7 +315,7 @@ func (g *Guard) checkPlain(text string, minCover float64) Finding {
 }
 
 func (g *Guard) checkLexical(text string, minCover float64) Finding {
-	l := g.index().lexical.Check(text, g.config.Drop)
+	l := g.index().checkLexical(text, g.config.Drop)
 	covers := l.Cover >= minCover
 	l.Same = l.Same && covers
 	l.Drop = l.Drop && covers && (l.Same || !g.config.SameOnly)
@@ -376,7 +383,8 @@ func NewEntry(bank string, p arena.Problem, id string) Entry {
 		Text: p.Query,
 		Spec: SpecHash(p),
 
-		Literal: p.Literal,
+		Literal:  p.Literal,
+		Identity: p.Identity,
 	}
 	for _, r := range p.Rewards {
 		e.ItemIDs = append(e.ItemIDs, r.ProductID)

@@ -123,8 +123,8 @@ func (t *EmbeddingTier) background() int { return min(len(t.vectors), maxBackgro
 // number, or shares too few words with that request although the guard's lexicon has the words of
 // the text.
 func (t *EmbeddingTier) consistentLead(text string, n nearest) float64 {
-	words := t.guard.index().lexical
 	request := t.entries[n.at]
+	words, text := t.guard.index().of(request, text)
 	isOther := n.cosine < t.limits.unrelated || !words.SharesWords(request, text)
 	if isOther || words.Contradicts(request, text) {
 		return 0

@@ -147,8 +147,7 @@ func (x *ngramIndex) check(text string, bank []Entry) Finding {
 	bestShare := 0.0
 	for i, n := range found {
 		share := float64(n) / float64(x.grams[i])
-		isEnough := share >= minGramShare && (x.grams[i] >= minGrams || share == 1)
-		if !isEnough || share < bestShare {
+		if !x.isEnough(i, n) || share < bestShare {
 			continue
 		}
 		if share > bestShare || best < 0 || i < best {
@@ -162,4 +161,10 @@ func (x *ngramIndex) check(text string, bank []Entry) Finding {
 	f := textFinding(bank[best], TierNgram, fmt.Sprintf("%d of the %d runs of %d words of the request", found[best], x.grams[best], gramWords))
 	f.Same = bestShare >= minSameGramShare
 	return f
+}
+
+// isEnough reports whether a text with n runs of the request at this index is dropped for it.
+func (x *ngramIndex) isEnough(request int32, n int) bool {
+	all := x.grams[request]
+	return n > 0 && (n == all || all >= minGrams && float64(n)/float64(all) >= minGramShare)
 }

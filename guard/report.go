@@ -255,8 +255,9 @@ func (g *Guard) leaveOneOutScores() (scores []float64, problems int) {
 		return g.bank[i].Literal
 	})
 	for _, i := range sample[:min(len(sample), maxHeld)] {
-		f := g.index().lexical.CheckLeaveOneOut(i, func(j int) bool {
-			return g.areRelated(i, j)
+		words, _ := g.index().of(i, "")
+		f := words.CheckLeaveOneOut(i, func(j int) bool {
+			return g.areRelated(i, j) || g.index().namesOtherThings(i, j)
 		})
 		if f.Same {
 			f.Score = 0

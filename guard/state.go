@@ -52,6 +52,8 @@ type StateCluster struct {
 	HeldOut []string `json:"held_out,omitempty"`
 	// Literal reports whether its texts are compared word for word only.
 	Literal bool `json:"literal,omitempty"`
+	// Identity has the patterns of what names the customer in its texts (see Entry).
+	Identity []string `json:"identity,omitempty"`
 	// Released are the ids of its problems that were held out in the past.
 	Released []string `json:"released,omitempty"`
 
@@ -222,11 +224,12 @@ func (s *State) ProtectedIn(
 		}
 		for i, text := range texts {
 			e := Entry{
-				ID:      c.ID,
-				Bank:    bank,
-				Text:    text,
-				Spec:    c.ID,
-				Literal: c.Literal,
+				ID:       c.ID,
+				Bank:     bank,
+				Text:     text,
+				Spec:     c.ID,
+				Literal:  c.Literal,
+				Identity: c.Identity,
 			}
 			if i == 0 { // once, since a cluster of thousands has as many items
 				e.ItemIDs = c.ItemIDs

@@ -51,9 +51,10 @@ func joinReworded(ctx context.Context, groups forest, parts []StateCluster, toda
 		}
 		for _, text := range c.Texts {
 			bank = append(bank, Entry{
-				ID:      strconv.Itoa(len(owners)),
-				Text:    text,
-				Literal: c.Literal,
+				ID:       strconv.Itoa(len(owners)),
+				Text:     text,
+				Literal:  c.Literal,
+				Identity: c.Identity,
 			})
 			owners = append(owners, i)
 		}
@@ -124,6 +125,11 @@ func mergeGroups(parts []StateCluster, groups forest) []StateCluster {
 // protected of the two pools. The merged cluster is literal, which means that its requests are
 // compared only word for word, only if both are.
 func (c *StateCluster) add(part *StateCluster) {
+	if len(c.Problems) == 0 {
+		c.Identity = part.Identity
+	} else if !slices.Equal(c.Identity, part.Identity) {
+		c.Identity = nil // of several domains: all words are compared
+	}
 	c.Problems = append(c.Problems, part.Problems...)
 	c.ItemIDs = append(c.ItemIDs, part.ItemIDs...)
 	c.Texts = append(c.Texts, part.Texts...)

@@ -128,7 +128,11 @@ func (s *session) prepare(ctx context.Context) (err error) {
 	s.domains = s.newDomains(s.filter)
 	for i := range s.day.Problems.All {
 		p := &s.day.Problems.All[i]
-		p.Literal = p.Domain != "" && !s.domains[p.Domain].on[domain.Rewordings]
+		if p.Domain == "" {
+			continue
+		}
+		p.Literal = !s.domains[p.Domain].on[domain.Rewordings]
+		p.Identity = s.domains[p.Domain].Identity
 	}
 	if s.where, err = where.ParseOptional(s.Config.Select.Where); err != nil {
 		return err

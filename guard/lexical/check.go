@@ -37,11 +37,12 @@ type Finding struct {
 
 // Check compares text with every request of the bank. It drops a text that asks for the same as a
 // request, and every text with a score of at least drop. A text whose words are mostly unknown is
-// also dropped if its numbers agree with those of a request.
-func (x *Index) Check(text string, drop float64) Finding {
+// also dropped if its numbers agree with those of a request. Requests for which skip reports true
+// are left out; a nil skip leaves none out.
+func (x *Index) Check(text string, drop float64, skip func(request int) bool) Finding {
 	s := x.scratch.Get().(*scratch)
 	defer x.scratch.Put(s)
-	best, full, ok := x.search(text, s)
+	best, full, ok := x.search(text, skip, s)
 	f := Finding{Request: -1, Unreadable: full.isUnreadable()}
 	if !ok {
 		return f

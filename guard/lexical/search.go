@@ -282,14 +282,17 @@ func (c comparison) isBetterThan(o comparison) bool {
 	return c.base < o.base
 }
 
-// search compares a text with the requests of the index and returns the comparison with the highest
-// score, and the profile (parsed form) of the full text. ok is false if the text has too little in
+// search compares a text with the requests of the index, except those for which skip is not nil and
+// reports true. It returns the comparison with the highest score, and the profile (parsed form) of the full text. ok is false if the text has too little in
 // common with every request to be compared.
-func (x *Index) search(text string, s *scratch) (best comparison, full *profile, ok bool) {
+func (x *Index) search(text string, skip func(request int) bool, s *scratch) (best comparison, full *profile, ok bool) {
 	full = x.read(text, s)
 	best.score = math.Inf(-1)
 	for _, p := range x.chunks(full) {
 		for _, b := range x.candidates(p, s) {
+			if skip != nil && skip(x.entry[b]) {
+				continue
+			}
 			if c := x.compare(b, p, best.score, s); c.isBetterThan(best) {
 				best = c
 				ok = true

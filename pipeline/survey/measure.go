@@ -29,18 +29,23 @@ type Check struct {
 
 	grades agreement.Ratings
 	// graded are the attempts with a grade and an outcome, each with its task.
-	graded   []stats.Graded
-	requests map[string]string
+	graded []stats.Graded
+	// requests has the ID of each request, candidates the attempts by this ID, for the guard.
+	requests   map[string]string
+	candidates map[string][]guard.Candidate
 }
 
 // Add adds an attempt to the measurement. The judge grades it.
 func (c *Check) Add(ctx context.Context, t *arena.Trace, d *arena.Dialogue) error {
 	if c.requests == nil {
 		c.requests = map[string]string{}
+		c.candidates = map[string][]guard.Candidate{}
 		c.grades = agreement.Ratings{Name: c.JudgeIs.Name, Scores: map[agreement.Key]*float64{}}
 	}
 	if statement := cmp.Or(t.Task, t.Query); statement != "" {
-		c.requests[statement] = cmp.Or(t.ProblemID, statement)
+		id := cmp.Or(t.ProblemID, statement)
+		c.requests[statement] = id
+		c.candidates[id] = append(c.candidates[id], guard.NewCandidate(id, statement, d.Turns))
 	}
 	ruled := c.Domain.Ruled(t)
 	j, err := c.Judge.Judge(ctx, ruled, d)
@@ -139,8 +144,8 @@ func (c *Check) measurement(figure string, value float64, interval stats.Interva
 const minRequests = 20
 
 // rewordings returns the measurement of the guard's detector of reworded requests: how many of the
-// requests that were reworded for this test it finds, and how many unchanged ones it would wrongly
-// drop as rewordings of another. If there are too few requests, the result has a reason instead.
+// requests that were reworded for this test it finds, and which share of those without a near
+// duplicate it drops, themselves or an attempt at them. If there are too few requests, the result has a reason instead.
 func (c *Check) rewordings() (Result, error) {
 	out := Result{Instrument: domain.Rewordings}
 	if len(c.requests) < minRequests {
@@ -149,7 +154,12 @@ func (c *Check) rewordings() (Result, error) {
 	}
 	var bank []guard.Entry
 	for _, request := range slicesx.SortedKeys(c.requests) {
-		bank = append(bank, guard.Entry{ID: c.requests[request], Bank: "traces", Text: request})
+		bank = append(bank, guard.Entry{
+			ID:       c.requests[request],
+			Bank:     "traces",
+			Text:     request,
+			Identity: c.Domain.Identity,
+		})
 	}
 	g, err := guard.New(bank, guard.Config{})
 	if errors.Is(err, guard.ErrEmptyBank) {
@@ -164,6 +174,14 @@ func (c *Check) rewordings() (Result, error) {
 		out.Why = "no request could be reworded"
 		return out, nil
 	}
+	dropped, honest, err := g.Mistakes(c.candidates)
+	if err != nil {
+		return out, err
+	}
+	if honest < minRequests {
+		out.Why = fmt.Sprintf("%d requests without a near duplicate: at least %d are needed", honest, minRequests)
+		return out, nil
+	}
 	interval := stats.Wilson(found, planted)
 	out.Measurement = &domain.Measurement{
 		Version:    guard.RewordingsVersion,
@@ -172,7 +190,8 @@ func (c *Check) rewordings() (Result, error) {
 		Low:        interval.Low,
 		High:       interval.High,
 		N:          planted,
-		FalseDrops: g.FalseDrops().Share,
+		FalseDrops: float64(dropped) / float64(honest),
+		Harmless:   honest,
 	}
 	return out, nil
 }
@@ -198,8 +217,8 @@ func Write(file []byte, results []Result) []byte {
 			b.WriteString("measured:\n")
 			isFirst = false
 		}
-		fmt.Fprintf(&b, "  %s: {version: %s, figure: %s, value: %.3f, low: %.3f, high: %.3f, n: %d, false_drops: %.3f, on: %q, date: %s}\n",
-			r.Instrument, m.Version, m.Figure, m.Value, m.Low, m.High, m.N, m.FalseDrops, m.On, m.Date)
+		fmt.Fprintf(&b, "  %s: {version: %s, figure: %s, value: %.3f, low: %.3f, high: %.3f, n: %d, false_drops: %.3f, harmless: %d, on: %q, date: %s}\n",
+			r.Instrument, m.Version, m.Figure, m.Value, m.Low, m.High, m.N, m.FalseDrops, m.Harmless, m.On, m.Date)
 	}
 	return b.Bytes()
 }
