@@ -171,7 +171,7 @@ func streamConversations(lines []sessionLine) []conversation {
 		line := &lines[i]
 		key := line.value.id("session_id") + "\n" + line.value.id("parent_tool_use_id")
 		index, ok := current[key]
-		isBoundary := line.value.string("subtype") == "compact_boundary"
+		isBoundary := line.string("subtype") == "compact_boundary"
 		if !ok || isBoundary {
 			index = len(conversations)
 			current[key] = index

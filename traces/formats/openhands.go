@@ -74,7 +74,7 @@ func (r *reader) openHandsConversations(events []sessionLine) []conversation {
 	stack := []int{0} // the conversations that have begun and not ended, the last one in front
 	for _, event := range events {
 		top := stack[len(stack)-1]
-		if event.value.string("observation") == "delegate" && len(stack) > 1 {
+		if event.string("observation") == "delegate" && len(stack) > 1 {
 			stack = stack[:len(stack)-1]
 			top = stack[len(stack)-1]
 		}
@@ -93,7 +93,7 @@ func (r *reader) openHandsConversations(events []sessionLine) []conversation {
 			continue
 		}
 		conversations[top].lines = append(conversations[top].lines, event)
-		if event.value.string("action") == "delegate" {
+		if event.string("action") == "delegate" {
 			stack = append(stack, len(conversations))
 			conversations = append(conversations, conversation{isDelegate: true})
 		}

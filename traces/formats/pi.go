@@ -61,7 +61,7 @@ func readPi(r *reader, doc *value) {
 		lines = nil
 	}
 	for _, line := range r.sessionLines(doc.get("session")) {
-		line.kind = line.value.string("type")
+		line.kind = line.string("type")
 		line.id = line.value.id("id")
 		line.parentID = line.value.id("parentId")
 		line.isTurn = true

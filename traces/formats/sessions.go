@@ -70,7 +70,7 @@ func (s *geminiSession) add(line sessionLine) {
 	c := &s.conversations[len(s.conversations)-1]
 	line.id = line.value.id("id")
 	switch {
-	case line.value.has("$rewindTo"):
+	case line.has("$rewindTo"):
 		s.rewind(c, line.value.id("$rewindTo"))
 	case line.value.get("$set").isObject():
 		if messages := line.value.object("$set").get("messages"); messages.isArray() {
