@@ -23,8 +23,8 @@ var tau2 = Format{
 		}
 		instructions := map[string]string{}
 		r.each(doc.get("tasks"), func(v *value) {
-			told := v.object("user_scenario").get("instructions")
-			instructions[v.id("id")] = cmp.Or(told.str(), string(told.raw()))
+			text := v.object("user_scenario").get("instructions")
+			instructions[v.id("id")] = cmp.Or(text.str(), string(text.raw()))
 		})
 		r.eachObject(doc.get("simulations"), func(v *value) {
 			r.begin(v.json.Raw, v)

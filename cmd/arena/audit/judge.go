@@ -59,7 +59,7 @@ func NewJudge(s *cli.Streams) *cobra.Command {
 	flags.BoolVarP(&f.dryRun, "dry-run", "n", false, "print how many requests, tokens and dollars judging would cost")
 	flags.IntVar(&f.probe, "probe", 0, "test the judge itself on this many attempts instead: one line per probe")
 	flags.StringVar(&f.explain, "explain", "", "explain one grade: the result of each gate, with the passages; the ID is RUN/PROBLEM")
-	cli.File(c, &f.labels, "labels", "with --explain: labels or judge lines; where they differ is told")
+	cli.File(c, &f.labels, "labels", "with --explain: labels or judge lines; prints where they differ")
 	flags.BoolVar(&f.steps, "steps", false, "grade each step instead: by its contribution to the final answer, or by --judge llm")
 	flags.StringVar(&f.domain, "domain", "", "domain of all attempts: a name of arena list domains, or a file (default: recognised for each attempt)")
 	f.choice.LLM.Settings.Flags(c)

@@ -35,7 +35,7 @@ var known = []struct {
 	{pipeline.ErrUnscored, ExitLimit, "run the same command again to ask only for the missing ones, or raise --set max_unscored"},
 	{traces.ErrUnreadable, ExitLimit, "fetch the files again that are not whole, or raise --max-unreadable to take what there is"},
 	{pipeline.ErrTerms, ExitUsage, "bring back what was planned, or plan again: `arena build … --plan PLAN`"},
-	{pipeline.ErrNetworks, ExitUsage, "build them apart, or say --any-network"},
+	{pipeline.ErrNetworks, ExitUsage, "build one corpus for each network, or give --any-network"},
 	{pipeline.ErrCorpus, ExitUsage, "`arena mix` joins corpora, `arena export` writes one for a trainer, `arena recipe` makes the data of a training stage"},
 	{pipeline.ErrNoAttempt, ExitFailure, "`arena list formats` lists what is read; if the file was cut, fetch it again"},
 	{pipeline.ErrNoProblems, ExitUsage, "give --problems FILE, or put problems.jsonl into the day's folder"},

@@ -58,7 +58,7 @@ func (f *raceFlags) run(
 	args []string,
 ) error {
 	if len(args)+min(1, len(f.source)) != 1 {
-		return cli.Misuse("which race is not said", "give its ID, or --from FILE")
+		return cli.Misuse("no race is named", "give its ID, or --from FILE")
 	}
 	text, err := f.document(ctx, s, args)
 	if err != nil {

@@ -76,7 +76,7 @@ func (f *envFlags) add(c *cobra.Command) {
 		&f.failures,
 		"failures",
 		[]gym.FailureStyle{gym.Masked, gym.Status},
-		"how a failure of the environment is told: masked, a sample of status 200, or status, a 503; a request's header "+gym.StyleHeader+" goes before",
+		"how a failure of the environment is reported: masked, a sample of status 200, or status, a 503; a request's header "+gym.StyleHeader+" goes before",
 	)
 	fl.IntVar(&f.maxSteps, "max-steps", 25, "maximum number of replies in an episode that count")
 	fl.IntVar(&f.limits.Calls, "max-calls", f.limits.Calls, "maximum number of calls in one episode")

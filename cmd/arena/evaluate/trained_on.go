@@ -11,7 +11,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 )
 
-const trainedOnUsage = "file of problems that the model was trained on, reported apart: ids, one a line, or what arena leak wrote of its training data"
+const trainedOnUsage = "file of problems that the model was trained on, reported separately: ids, one a line, or what arena leak wrote of its training data"
 
 // readTrainedOn reads the ids of the problems that a model was trained on. path is a file with one
 // id a line, or the output of `arena leak`: each training row in which it found problems kept for

@@ -75,7 +75,7 @@ func (f *viewFlags) run(ctx context.Context, args []string) (err error) {
 	if f.dropped < 0 {
 		return cli.Usage(fmt.Errorf("--traces is %d", f.dropped), "give 0 or more")
 	}
-	corpora, runs, days, err := f.apart(args)
+	corpora, runs, days, err := f.splitByKind(args)
 	if err != nil {
 		return err
 	}
@@ -149,10 +149,10 @@ func (f *viewFlags) buildCorpus(ctx context.Context, days []string) (string, err
 	return dir, build.Draft(ctx, f.streams, dir, days, f.records)
 }
 
-// apart splits command line arguments by the content of their folders: corpora (with
+// splitByKind splits command line arguments by the content of their folders: corpora (with
 // manifest.json), evaluation runs (of this program or of other harnesses), and days, which are
 // folders of traces. Any other argument counts as a day.
-func (f *viewFlags) apart(args []string) (corpora []string, runs []*site.Run, days []string, _ error) {
+func (f *viewFlags) splitByKind(args []string) (corpora []string, runs []*site.Run, days []string, _ error) {
 	args, err := student.Opened(args, f.streams.Temporary)
 	if err != nil {
 		return nil, nil, nil, cli.Failed(err, cli.RunHint)
