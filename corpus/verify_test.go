@@ -26,8 +26,8 @@ func replace(old, with string) func([]byte) []byte {
 	return func(b []byte) []byte { return bytes.Replace(b, []byte(old), []byte(with), 1) }
 }
 
-// TestVerifySaysWhatIsBroken breaks a corpus in one way at a time.
-func TestVerifySaysWhatIsBroken(t *testing.T) {
+// TestVerifyNamesWhatIsBroken breaks a corpus in one way at a time.
+func TestVerifyNamesWhatIsBroken(t *testing.T) {
 	t.Parallel()
 	const shard = "data/sft/train-00000-of-00001.parquet"
 	for name, c := range map[string]struct {

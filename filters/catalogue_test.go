@@ -207,7 +207,7 @@ func TestZeroTraceIsNeverKept(t *testing.T) {
 	}
 }
 
-func TestConfigSaysAllThatIsWrong(t *testing.T) {
+func TestConfigReportsAllErrors(t *testing.T) {
 	t.Parallel()
 	_, err := filters.New(filters.Config{Unknown: "maybe", MinConfidence: math.NaN()})
 	if err == nil {

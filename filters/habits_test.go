@@ -115,9 +115,9 @@ func foreign(s string) string {
 	return string(out)
 }
 
-// TestToldAnswers: a product that no result held and that others found on the
+// TestAnswersFoundByOthers: a product that no result held and that others found on the
 // day was told; one that nobody knows was made up.
-func TestToldAnswers(t *testing.T) {
+func TestAnswersFoundByOthers(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]arena.Axis{"found by others": arena.AxisScripted, "found by nobody": arena.AxisAgentic} {
 		teller := agent{name, days{}, false, nil, func(r *recorder) {

@@ -13,9 +13,9 @@ import (
 	"github.com/trajectory-arena/arena/pipeline"
 )
 
-// TestATierThatRanForOneSplitAloneIsToldOf: both splits have a guard of their
+// TestATierThatRanForOneSplitOnlyIsReported: both splits have a guard of their
 // own, and what the second can is not what the first could.
-func TestATierThatRanForOneSplitAloneIsToldOf(t *testing.T) {
+func TestATierThatRanForOneSplitOnlyIsReported(t *testing.T) {
 	t.Parallel()
 	r := newRun(t, sampleDay, filepath.Join(t.TempDir(), "corpus"))
 	asked := 0

@@ -147,9 +147,9 @@ func TestReleaseIsByName(t *testing.T) {
 	}
 }
 
-// TestImportSearchesAllThatIsSaid: a held-out request, product or title is found
+// TestImportSearchesAllTexts: a held-out request, product or title is found
 // wherever it stands in an imported row, and the corpus holds it out from then on.
-func TestImportSearchesAllThatIsSaid(t *testing.T) {
+func TestImportSearchesAllTexts(t *testing.T) {
 	t.Parallel()
 	const held = `{"id":"mat","query":"I am looking for a door mat by kubeo, made of aluminium, for at most 1414 pesos.","reward":{"product_id":"9296068591","title":["Kubeo magnetic door mat aluminium nordic original"]}}`
 	const mat = "I am looking for a door mat by kubeo, made of aluminium, for at most 1414 pesos."

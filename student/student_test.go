@@ -180,9 +180,9 @@ func readResults(t testing.TB, folder string) map[string]rollout.Result {
 	return out
 }
 
-// TestEveryBehaviourIsToldApart plays every script in every dialect and holds
+// TestEveryBehaviourIsDistinguished plays every script in every dialect and holds
 // each result, and the whole summary, against what the script implies.
-func TestEveryBehaviourIsToldApart(t *testing.T) {
+func TestEveryBehaviourIsDistinguished(t *testing.T) {
 	t.Parallel()
 	all := behaviours()
 	for _, d := range []string{"native", "oro", "hermes"} {

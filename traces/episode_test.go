@@ -110,7 +110,7 @@ const feedbackText = `{"schema_version":"oro.episode_feedback.v1","episode_resul
 {"step_index":1,"turn":2,"calls":[{"call_id":"c2","tool_name":"place_order","args":{"id":"p"},"observation":null,"done":true,"error_code":"out_of_stock"}],"message":"done"}],
 "failure_category":"request_not_met"}`
 
-func TestFeedbackIsReadWhole(t *testing.T) {
+func TestFeedbackIsReadCompletely(t *testing.T) {
 	t.Parallel()
 	tr := one(t, feedbackText)
 	if tr.RunID != "e-1" || tr.ProblemID != "t-1" || tr.Family != "ranking" || tr.Query != "A mug." || len(tr.Steps) != 3 {
@@ -145,9 +145,9 @@ func TestCorrectAndUnpaidIsNoSuccess(t *testing.T) {
 	}
 }
 
-// TestTheTranscriptTellsWhoWroteTheCalls: the replies stand before the calls that
+// TestTheTranscriptShowsWhoWroteTheCalls: the replies stand before the calls that
 // they name; without a transcript there is no log at all.
-func TestTheTranscriptTellsWhoWroteTheCalls(t *testing.T) {
+func TestTheTranscriptShowsWhoWroteTheCalls(t *testing.T) {
 	t.Parallel()
 	trace := func(rest string) *arena.Trace {
 		return one(t, `{"schema_version":"oro.environment_episode.v1","episode":{"task_id":"t","evaluation_run_id":"r","bootstrap":{"policy_view":{"query":"Q"}},"call_trace":[
@@ -174,7 +174,7 @@ func TestTheTranscriptTellsWhoWroteTheCalls(t *testing.T) {
 	}
 }
 
-func TestAnEpisodeIsHeldAgainstTheNameOfItsFile(t *testing.T) {
+func TestAnEpisodeMatchesTheNameOfItsFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, name := range []string{digest.SHA256([]byte(feedbackText)), strings.Repeat("0", 64)} {

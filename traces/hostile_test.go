@@ -164,7 +164,7 @@ func TestFaultsNameTheirLine(t *testing.T) {
 	}
 }
 
-func TestFaultsNeverRepeatWhatTheFileSays(t *testing.T) {
+func TestFaultsNeverQuoteTheFile(t *testing.T) {
 	t.Parallel()
 	const secret = "AKIA7EXAMPLE42SECRET"
 	for _, text := range []string{

@@ -69,9 +69,9 @@ func TestCollisionsAreNoCopies(t *testing.T) {
 	}
 }
 
-// TestAFileThatEndsEarlyIsTold: in each form that a file can be cut in, and in no
+// TestAFileThatEndsEarlyIsReported: in each form that a file can be cut in, and in no
 // other that is damaged.
-func TestAFileThatEndsEarlyIsTold(t *testing.T) {
+func TestAFileThatEndsEarlyIsReported(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat(line("p")+"\n", 3)
 	half := func(s string) string { return s[:len(s)*5/6] }

@@ -12,7 +12,7 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-func TestEnvelopeIsReadWhole(t *testing.T) {
+func TestEnvelopeIsReadCompletely(t *testing.T) {
 	t.Parallel()
 	got := one(t, line("p-1"))
 	want := &arena.Trace{

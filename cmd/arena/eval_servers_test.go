@@ -90,9 +90,9 @@ const (
 	tooLong     = `{"error":{"message":"This model's maximum context length is 512 tokens. However, you requested 1840 tokens."}}`
 )
 
-// TestServersAreToldOfInTheirOwnWords plays the same two problems at every kind of
+// TestServersAreNamedInTheirOwnWords plays the same two problems at every kind of
 // server that people meet. No run of these is finished as zeros.
-func TestServersAreToldOfInTheirOwnWords(t *testing.T) {
+func TestServersAreNamedInTheirOwnWords(t *testing.T) {
 	t.Parallel()
 	silent := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // or the end of the client is not noticed

@@ -12,10 +12,10 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 )
 
-// TestInterruptedSaysSoAndLeavesNothing interrupts a build that waits for its
+// TestAnInterruptIsReportedAndLeavesNothing interrupts a build that waits for its
 // input, which is when people press Ctrl-C. The signal comes twice, as from what
 // signals a process and its group.
-func TestInterruptedSaysSoAndLeavesNothing(t *testing.T) {
+func TestAnInterruptIsReportedAndLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir, day := t.TempDir(), testDay
 	c := exec.Command(program(t), "build", "-", "-o", filepath.Join(dir, "corpus"),

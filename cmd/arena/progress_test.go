@@ -39,8 +39,8 @@ func (s *slowly) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestWhatTakesLongIsTold: rows are counted while they come, and traces while they go.
-func TestWhatTakesLongIsTold(t *testing.T) {
+// TestLongWorkReportsProgress: rows are counted while they come, and traces while they go.
+func TestLongWorkReportsProgress(t *testing.T) {
 	t.Parallel()
 	const row = `{"text":"a red mug"}` + "\n"
 	files, err := filepath.Glob(filepath.Join(wholeDay, "traces", "*", "*.gz"))

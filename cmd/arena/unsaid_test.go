@@ -107,9 +107,9 @@ func writeValues(w io.Writer, path string) error {
 	}
 }
 
-// TestThinkingThatNoModelSaidReachesNoRow builds a day in which a program wrote the thoughts
+// TestThinkingOfNoModelReachesNoRow builds a day in which a program wrote the thoughts
 // of one run around the model's own calls.
-func TestThinkingThatNoModelSaidReachesNoRow(t *testing.T) {
+func TestThinkingOfNoModelReachesNoRow(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	day, out, exports := dayWithSwappedThinking(t), filepath.Join(dir, "out"), filepath.Join(dir, "exports")
@@ -210,9 +210,9 @@ func checkSwappedLedger(t *testing.T, out string) (stripped int) {
 	return stripped
 }
 
-// TestJudgesAreNotAskedAboutThinkingThatNoModelSaid holds for arena judge what holds for a
+// TestJudgesAreNotAskedAboutThinkingOfNoModel holds for arena judge what holds for a
 // build.
-func TestJudgesAreNotAskedAboutThinkingThatNoModelSaid(t *testing.T) {
+func TestJudgesAreNotAskedAboutThinkingOfNoModel(t *testing.T) {
 	t.Parallel()
 	day := dayWithSwappedThinking(t)
 	run := filepath.Join(day, "traces", "run="+swappedRun)

@@ -272,9 +272,9 @@ func TestASecondWriterIsRefused(t *testing.T) {
 	}
 }
 
-// TestAWriterOnAFullDiskSaysSo gives each command a disk of 32 KiB: it fails with a
+// TestAWriterReportsAFullDisk gives each command a disk of 32 KiB: it fails with a
 // hint, and leaves nothing under the name of what it was to write.
-func TestAWriterOnAFullDiskSaysSo(t *testing.T) {
+func TestAWriterReportsAFullDisk(t *testing.T) {
 	if testing.Short() || runtime.GOOS != "linux" || os.Geteuid() != 0 {
 		t.Skip("needs Linux and root, and is left out by -short: it mounts a disk")
 	}

@@ -54,9 +54,9 @@ func TestWhatWasWrittenOpens(t *testing.T) {
 	}
 }
 
-// TestAPlanOfAnotherVersionSaysSo holds that a plan of an earlier version is worked on, or that the
+// TestAPlanOfAnotherVersionIsNamed holds that a plan of an earlier version is worked on, or that the
 // error says to plan again.
-func TestAPlanOfAnotherVersionSaysSo(t *testing.T) {
+func TestAPlanOfAnotherVersionIsNamed(t *testing.T) {
 	t.Parallel()
 	plans, err := filepath.Glob("../../testdata/written/*/plan.json")
 	if err != nil || len(plans) == 0 {

@@ -77,9 +77,9 @@ func TestThinkingIsFoundHoweverItIsWritten(t *testing.T) {
 	}
 }
 
-// TestThinkingThatNoModelSaid holds that a thought counts as unsaid whatever else the log
+// TestThinkingOfNoModel holds that a thought counts as unsaid whatever else the log
 // holds of it.
-func TestThinkingThatNoModelSaid(t *testing.T) {
+func TestThinkingOfNoModel(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ think, reply string }{
 		"another thought":   {unsaid, chat(said)},

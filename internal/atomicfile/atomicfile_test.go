@@ -11,7 +11,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/atomicfile"
 )
 
-func TestAFileAppearsWhenItIsWhole(t *testing.T) {
+func TestAFileAppearsWhenItIsComplete(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "page.html")

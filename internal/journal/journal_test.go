@@ -258,8 +258,8 @@ func TestASyncWaitsForTheDisk(t *testing.T) {
 	}
 }
 
-// TestCloseTellsOfItsOwnSync: entries that nobody synced before.
-func TestCloseTellsOfItsOwnSync(t *testing.T) {
+// TestCloseReportsItsOwnSync: entries that nobody synced before.
+func TestCloseReportsItsOwnSync(t *testing.T) {
 	t.Parallel()
 	j, _, err := Open(filepath.Join(t.TempDir(), "j"))
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/memnet"
 )
 
-// TestRefusalsAreToldApart: what a refusal means, by status and words. "overflow" is certain at any
+// TestRefusalsAreDistinguished: what a refusal means, by status and words. "overflow" is certain at any
 // turn, "length" only after earlier turns.
-func TestRefusalsAreToldApart(t *testing.T) {
+func TestRefusalsAreDistinguished(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		status     int

@@ -13,7 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/judges/llm"
 )
 
-func TestEverythingWrongIsSaidAtOnce(t *testing.T) {
+func TestAllErrorsAreReportedAtOnce(t *testing.T) {
 	t.Parallel()
 	usd, tokens := math.Inf(1), -1
 	cfg := llm.Config{

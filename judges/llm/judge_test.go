@@ -227,7 +227,7 @@ func TestNothingToJudgeCostsNothing(t *testing.T) {
 	}
 }
 
-func TestAnotherModelsAnswersAreSaidToBe(t *testing.T) {
+func TestAnswersOfAnotherModelAreNamed(t *testing.T) {
 	t.Parallel()
 	s := modeltest.New(t, modeltest.Sequence(sayAs("small", modeltest.Grade(0.5)), sayAs("vendor/Judge-A-2026", modeltest.Grade(0.5))))
 	j, l := judge(t, config(s), nil)

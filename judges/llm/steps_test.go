@@ -115,9 +115,9 @@ func TestStepFaults(t *testing.T) {
 	}
 }
 
-// TestStepsAndScoresArePaidForApart: one ledger, budget and panel, but neither
+// TestStepsAndScoresAreBilledSeparately: one ledger, budget and panel, but neither
 // answer is taken for the other, and both are paid for once.
-func TestStepsAndScoresArePaidForApart(t *testing.T) {
+func TestStepsAndScoresAreBilledSeparately(t *testing.T) {
 	t.Parallel()
 	s := modeltest.New(t, func(c modeltest.Call) modeltest.Action {
 		if strings.Contains(c.Text, "a verdict on each") {

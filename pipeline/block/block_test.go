@@ -183,7 +183,7 @@ func heads(t *testing.T, dir string) []*block.Entry {
 	return all
 }
 
-func TestStateSaysWhyABlockIsMadeAgain(t *testing.T) {
+func TestStateNamesWhyABlockIsRebuilt(t *testing.T) {
 	t.Parallel()
 	key := block.Key{Input: "i", Meta: "m", Config: "c"}
 	unscored := full()

@@ -43,9 +43,9 @@ func TestPromptsHoldNothingLater(t *testing.T) {
 	}
 }
 
-// TestUnheldTellsWhence: a thought holds what lies before, or it is said where else
+// TestUnheldNamesItsSource: data of a thought stand in what precedes it, or the result names where
 // its data come from.
-func TestUnheldTellsWhence(t *testing.T) {
+func TestUnheldNamesItsSource(t *testing.T) {
 	t.Parallel()
 	found := arena.Turn{Calls: []arena.Call{{
 		Name:      "find_product",

@@ -58,9 +58,9 @@ func prose(d *dice.Dice, n int) string {
 	return b.String()
 }
 
-// TestFiguresTellCorporaApart compares a varied corpus, a collapsed one in which the model always
+// TestFiguresDistinguishCorpora compares a varied corpus, a collapsed one in which the model always
 // says the same, and one whose reasoning repeats the request instead of the results.
-func TestFiguresTellCorporaApart(t *testing.T) {
+func TestFiguresDistinguishCorpora(t *testing.T) {
 	t.Parallel()
 	d := dice.New(1)
 	const result = "The brass lamp of Odesa costs 4711 and ships on Monday"

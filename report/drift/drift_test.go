@@ -35,7 +35,7 @@ func names(from, to int) (all []string) {
 	return all
 }
 
-func TestADayIsHeldAgainstAnother(t *testing.T) {
+func TestADayIsComparedWithAnother(t *testing.T) {
 	t.Parallel()
 	d := dice.New(1)
 	before := drift.NewDay("monday", lines(d, names(0, 12), 0.7))

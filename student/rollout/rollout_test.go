@@ -67,9 +67,9 @@ func calls(name, arguments string) model.Call {
 	return model.Call{ID: "c", Type: "function", Function: model.Function{Name: name, Arguments: arguments}}
 }
 
-// TestPlayedAgainFromWhatWasKept: a rollout that is played again from any of
+// TestReplayFromAnyTurn: a rollout that is played again from any of
 // its turns on ends as the first time, and asks for what was not kept only.
-func TestPlayedAgainFromWhatWasKept(t *testing.T) {
+func TestReplayFromAnyTurn(t *testing.T) {
 	t.Parallel()
 	env := environment(t)
 	task := Task{Problem: &arena.Problem{Query: "a lamp"}, ID: "p", RunID: "r", Seed: 1}

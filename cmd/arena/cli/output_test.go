@@ -35,7 +35,7 @@ func TestOutputsHaveTheRightsOfNewFiles(t *testing.T) {
 	}
 }
 
-func TestPathsAreToldOnce(t *testing.T) {
+func TestPathsArePrintedOnce(t *testing.T) {
 	t.Parallel()
 	missing := &fs.PathError{Op: "open", Path: "a/b", Err: fs.ErrNotExist}
 	for want, err := range map[string]error{

@@ -7,7 +7,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/evaluation"
 )
 
-func TestCostSaysWhatItLacks(t *testing.T) {
+func TestCostNamesWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	prompt, completion := int64(200), int64(80)
 	s := &evaluation.Summary{SolvedProblems: 2, Tokens: evaluation.Tokens{Prompt: &prompt, Completion: &completion, Uncounted: 1}}
