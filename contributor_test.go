@@ -15,11 +15,11 @@ import (
 func TestWhatIsNewTouchesFewFiles(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []struct {
-		what, listed, name string
+		noun, listed, name string
 		// mention is where else a name would have to stand, in files of the folders.
 		mention string
 		folders []string
-		most    int
+		limit   int
 	}{
 		{"trace format", "traces/decoder.go", `&formats\.(\w+)`, `\bformats\.NAME\b|\bNAME += Format\{`, []string{"."}, 2},
 		{"judge", "judges/list.go", `/judges/(?:shop/)?(\w+)"`, `\bNAME\.New\w*\(`, []string{"judges", "pipeline", "student", "environment", "cmd"}, 2},
@@ -27,24 +27,24 @@ func TestWhatIsNewTouchesFewFiles(t *testing.T) {
 		{"filter rule", "filters/habits/*.go", `\bReason: "(\w+)"`, `"NAME(_v\d)?"`, []string{"."}, 1},
 		{"filter rule in a list", "filters/habits/list.go", `(?m)^\t(\w+),$`, `\bNAME\b`, []string{"filters/habits"}, 2},
 	} {
-		all := names(t, kind.listed, kind.name)
-		if len(all) < 2 {
-			t.Errorf("%s: %d names in %s", kind.what, len(all), kind.listed)
+		listed := names(t, kind.listed, kind.name)
+		if len(listed) < 2 {
+			t.Errorf("%s: %d names in %s", kind.noun, len(listed), kind.listed)
 		}
-		for _, name := range all {
+		for _, name := range listed {
 			var files []string
 			for _, folder := range kind.folders {
 				files = append(files, mentioning(t, folder, strings.ReplaceAll(kind.mention, "NAME", regexp.QuoteMeta(name)))...)
 			}
-			if len(files) > kind.most {
-				t.Errorf("%s %s: %d files, at most %d: %s", kind.what, name, len(files), kind.most, files)
+			if len(files) > kind.limit {
+				t.Errorf("%s %s: %d files, at most %d: %s", kind.noun, name, len(files), kind.limit, files)
 			}
 		}
 	}
 }
 
 // names are what an expression finds in files.
-func names(t *testing.T, pattern, expression string) (all []string) {
+func names(t *testing.T, pattern, expression string) (matches []string) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)
 	if err != nil {
@@ -55,25 +55,25 @@ func names(t *testing.T, pattern, expression string) (all []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, found := range regexp.MustCompile(expression).FindAllSubmatch(text, -1) {
-			all = append(all, string(found[1]))
+		for _, match := range regexp.MustCompile(expression).FindAllSubmatch(text, -1) {
+			matches = append(matches, string(match[1]))
 		}
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	slices.Sort(matches)
+	return slices.Compact(matches)
 }
 
 // mentioning are the files of the program below a folder that an expression is
 // found in.
 func mentioning(t *testing.T, folder, expression string) (files []string) {
 	t.Helper()
-	what := regexp.MustCompile(expression)
+	nounPattern := regexp.MustCompile(expression)
 	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "test/") {
 			return err
 		}
 		text, err := os.ReadFile(path)
-		if what.Match(text) {
+		if nounPattern.Match(text) {
 			files = append(files, path)
 		}
 		return err

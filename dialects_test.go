@@ -24,13 +24,13 @@ import (
 )
 
 // asked is one turn of the attempt that every dialect writes down.
-type asked struct{ think, name, arguments, result string }
+type exchange struct{ think, name, arguments, result string }
 
 const wish = "A trowel of walnut, please."
 
 // attempt has calls long enough to be read as inference where no log is kept.
-func attempt(think bool) []asked {
-	turns := []asked{
+func attempt(think bool) []exchange {
+	turns := []exchange{
 		{"The request is for walnut; I look for garden trowels.", "find_product",
 			`{"q":"garden trowel walnut ` + strings.Repeat("with a long handle ", 10) + `"}`, "product 2131798420: Meobapite trowel, 378.32"},
 		{"2131798420 costs 378.32 and is of walnut, so I take it.", "recommend_product", `{"product_ids":"2131798420"}`, "ok"},
@@ -46,33 +46,33 @@ func attempt(think bool) []asked {
 
 // dialects write an attempt in every format that is read. An episode has no
 // place for thinking.
-var dialects = map[string]func([]asked) any{
-	"envelope": func(a []asked) any {
+var dialects = map[string]func([]exchange) any{
+	"envelope": func(a []exchange) any {
 		return map[string]any{"problem_id": "p", "status": "SUCCESS", "dialogue": sandboxSteps(a)}
 	},
-	"dialogue": func(a []asked) any { return sandboxSteps(a) },
-	"openai": func(a []asked) any {
-		all := []any{map[string]any{"role": "user", "content": wish}}
+	"dialogue": func(a []exchange) any { return sandboxSteps(a) },
+	"openai": func(a []exchange) any {
+		messages := []any{map[string]any{"role": "user", "content": wish}}
 		for i, t := range a {
 			call := map[string]any{"id": fmt.Sprint(i), "type": "function", "function": map[string]any{"name": t.name, "arguments": t.arguments}}
-			all = append(all, map[string]any{"role": "assistant", "content": "", "reasoning_content": t.think, "tool_calls": []any{call}},
+			messages = append(messages, map[string]any{"role": "assistant", "content": "", "reasoning_content": t.think, "tool_calls": []any{call}},
 				map[string]any{"role": "tool", "tool_call_id": fmt.Sprint(i), "content": t.result})
 		}
-		return map[string]any{"problem_id": "p", "messages": all}
+		return map[string]any{"problem_id": "p", "messages": messages}
 	},
-	"sharegpt": func(a []asked) any {
-		all := []any{map[string]any{"from": "human", "value": wish}}
+	"sharegpt": func(a []exchange) any {
+		messages := []any{map[string]any{"from": "human", "value": wish}}
 		for _, t := range a {
 			think := ""
 			if t.think != "" {
 				think = "<think>" + t.think + "</think>"
 			}
-			all = append(all, map[string]any{"from": "function_call", "value": fmt.Sprintf(`%s{"name":%q,"arguments":%s}`, think, t.name, t.arguments)},
+			messages = append(messages, map[string]any{"from": "function_call", "value": fmt.Sprintf(`%s{"name":%q,"arguments":%s}`, think, t.name, t.arguments)},
 				map[string]any{"from": "observation", "value": t.result})
 		}
-		return map[string]any{"problem_id": "p", "conversations": all}
+		return map[string]any{"problem_id": "p", "conversations": messages}
 	},
-	"atif": func(a []asked) any {
+	"atif": func(a []exchange) any {
 		steps := []any{map[string]any{"step_id": 1, "source": "user", "message": wish}}
 		for i, t := range a {
 			id := fmt.Sprint(i)
@@ -83,7 +83,7 @@ var dialects = map[string]func([]asked) any{
 		return map[string]any{"schema_version": "ATIF-v1.7", "session_id": "s", "agent": map[string]any{"name": "agent", "version": "1"},
 			"steps": steps, "extra": map[string]any{"oro": map[string]any{"task_id": "p"}}}
 	},
-	"episode": func(a []asked) any {
+	"episode": func(a []exchange) any {
 		var turns []any
 		for i, t := range a {
 			turns = append(turns, map[string]any{
@@ -96,7 +96,7 @@ var dialects = map[string]func([]asked) any{
 	},
 }
 
-func sandboxSteps(a []asked) []any {
+func sandboxSteps(a []exchange) []any {
 	var steps []any
 	for i, t := range a {
 		message := map[string]any{"tool_call": []any{map[string]any{"name": t.name, "parameters": json.RawMessage(t.arguments),
@@ -235,8 +235,8 @@ func TestNobodyAsksForAFormat(t *testing.T) {
 			return err
 		}
 		ast.Inspect(f, func(n ast.Node) bool {
-			for _, asked := range comparedWith(n) {
-				if s, ok := asked.(*ast.SelectorExpr); ok && s.Sel.Name == "Shape" {
+			for _, value := range comparedWith(n) {
+				if s, ok := value.(*ast.SelectorExpr); ok && s.Sel.Name == "Shape" {
 					t.Errorf("%s: the format of a trace decides something here", files.Position(n.Pos()))
 				}
 			}

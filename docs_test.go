@@ -15,13 +15,13 @@ var generated = map[string]bool{"docs/columns.md": true, "docs/configuration.md"
 // pages gives every page for readers by its path: README and docs, decisions apart.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
-	all := map[string]string{}
+	pages := map[string]string{}
 	read := func(path string) {
 		b, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all[path] = string(b)
+		pages[path] = string(b)
 	}
 	read("README.md")
 	err := filepath.WalkDir("docs", func(path string, d fs.DirEntry, err error) error {
@@ -36,7 +36,7 @@ func pages(t *testing.T) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return all
+	return pages
 }
 
 // TestDocsAreReadToTheirEnd bounds the words of each paragraph.
@@ -60,10 +60,10 @@ var item = regexp.MustCompile(`^\s*([-*]|\d+\.) `)
 // paragraphs are the running texts of a page: each item of a list is one, tables,
 // headings and code are none.
 func paragraphs(page string) []string {
-	var all []string
+	var names []string
 	var last strings.Builder
 	end := func() {
-		all = append(all, last.String())
+		names = append(names, last.String())
 		last.Reset()
 	}
 	code := false
@@ -80,7 +80,7 @@ func paragraphs(page string) []string {
 		last.WriteString(line)
 	}
 	end()
-	return all
+	return names
 }
 
 var link = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
@@ -101,13 +101,13 @@ func TestLinksLeadSomewhere(t *testing.T) {
 // page.
 func TestEveryPageIsOnTheMap(t *testing.T) {
 	t.Parallel()
-	all := pages(t)
-	if !strings.Contains(all["README.md"], "(docs/README.md)") {
+	pageTexts := pages(t)
+	if !strings.Contains(pageTexts["README.md"], "(docs/README.md)") {
 		t.Error("README.md does not link to docs/README.md")
 	}
-	for path := range all {
+	for path := range pageTexts {
 		inDocs, _ := filepath.Rel("docs", path)
-		if path != "README.md" && path != "docs/README.md" && !strings.Contains(all["docs/README.md"], "("+inDocs+")") {
+		if path != "README.md" && path != "docs/README.md" && !strings.Contains(pageTexts["docs/README.md"], "("+inDocs+")") {
 			t.Errorf("docs/README.md does not name %s", path)
 		}
 	}

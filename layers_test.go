@@ -22,13 +22,13 @@ var layer = map[string]int{
 func TestImportsGoOneWay(t *testing.T) {
 	t.Parallel()
 	for _, p := range packages(t) {
-		from := top(p.ImportPath)
-		if _, known := layer[from]; !known {
-			t.Errorf("%s: no layer is set for %q", p.ImportPath, from)
+		importer := top(p.ImportPath)
+		if _, known := layer[importer]; !known {
+			t.Errorf("%s: no layer is set for %q", p.ImportPath, importer)
 		}
 		for _, path := range p.Imports {
-			if to := top(path); strings.HasPrefix(path, module) && to != from && layer[to] >= layer[from] {
-				t.Errorf("%s imports %s: layer %d may not know layer %d", p.ImportPath, path, layer[from], layer[to])
+			if imported := top(path); strings.HasPrefix(path, module) && imported != importer && layer[imported] >= layer[importer] {
+				t.Errorf("%s imports %s: layer %d may not know layer %d", p.ImportPath, path, layer[importer], layer[imported])
 			}
 		}
 	}
@@ -44,17 +44,17 @@ func TestCommandsImportOneWay(t *testing.T) {
 	t.Parallel()
 	const program = module + "/cmd/arena"
 	for _, p := range packages(t) {
-		from, inside := strings.CutPrefix(p.ImportPath, program)
+		importer, inside := strings.CutPrefix(p.ImportPath, program)
 		if !inside {
 			continue
 		}
-		level, known := inCommand[strings.TrimPrefix(from, "/")]
+		level, known := inCommand[strings.TrimPrefix(importer, "/")]
 		if !known {
 			t.Errorf("%s: no level is set", p.ImportPath)
 		}
 		for _, path := range p.Imports {
-			if to, inside := strings.CutPrefix(path, program+"/"); inside && inCommand[to] >= level {
-				t.Errorf("%s imports %s: level %d may not know level %d", p.ImportPath, path, level, inCommand[to])
+			if imported, inside := strings.CutPrefix(path, program+"/"); inside && inCommand[imported] >= level {
+				t.Errorf("%s imports %s: level %d may not know level %d", p.ImportPath, path, level, inCommand[imported])
 			}
 		}
 	}
@@ -81,19 +81,19 @@ func packages(t *testing.T) []listed {
 	if err != nil {
 		t.Fatalf("list packages: %v", err)
 	}
-	var all []listed
+	var packages []listed
 	for d := json.NewDecoder(strings.NewReader(string(out))); d.More(); {
 		var p listed
 		if err := d.Decode(&p); err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, p)
+		packages = append(packages, p)
 	}
-	return all
+	return packages
 }
 
 func top(path string) string {
-	rest := strings.TrimPrefix(strings.TrimPrefix(path, module), "/")
-	name, _, _ := strings.Cut(rest, "/")
+	relative := strings.TrimPrefix(strings.TrimPrefix(path, module), "/")
+	name, _, _ := strings.Cut(relative, "/")
 	return name
 }

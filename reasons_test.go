@@ -98,16 +98,16 @@ func remedies(t *testing.T) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := map[string]string{}
+	reasons := map[string]string{}
 	for line := range strings.Lines(string(b)) {
 		word, remedy, _ := strings.Cut(strings.TrimSpace(line), ": ")
-		all[word] = remedy
+		reasons[word] = remedy
 	}
-	return all
+	return reasons
 }
 
 // reasonsIn gives what line makes of every constant of a package that is meant.
-func reasonsIn(t *testing.T, folder string, meant *regexp.Regexp, line func(word, meaning string) string) (lines []string) {
+func reasonsIn(t *testing.T, folder string, pattern *regexp.Regexp, line func(word, meaning string) string) (lines []string) {
 	t.Helper()
 	files, err := filepath.Glob(folder + "/*.go")
 	if err != nil {
@@ -128,18 +128,18 @@ func reasonsIn(t *testing.T, folder string, meant *regexp.Regexp, line func(word
 					t.Errorf("%s: the reason %s is no constant", path, word.Value)
 				}
 			case *ast.GenDecl:
-				lines = append(lines, constants(n, meant, line)...)
+				lines = append(lines, constants(n, pattern, line)...)
 			}
 			return true
 		})
 	}
 	if lines == nil {
-		t.Errorf("%s has no constant like %v", folder, meant)
+		t.Errorf("%s has no constant like %v", folder, pattern)
 	}
 	return lines
 }
 
-func constants(decl *ast.GenDecl, meant *regexp.Regexp, line func(word, meaning string) string) (lines []string) {
+func constants(decl *ast.GenDecl, pattern *regexp.Regexp, line func(word, meaning string) string) (lines []string) {
 	for _, s := range decl.Specs {
 		spec, is := s.(*ast.ValueSpec)
 		if !is || decl.Tok != token.CONST || len(spec.Values) == 0 {
@@ -150,7 +150,7 @@ func constants(decl *ast.GenDecl, meant *regexp.Regexp, line func(word, meaning 
 		if spec.Type != nil {
 			kind = fmt.Sprint(spec.Type)
 		}
-		if !is || value.Kind != token.STRING || !meant.MatchString(spec.Names[0].Name+" "+kind) {
+		if !is || value.Kind != token.STRING || !pattern.MatchString(spec.Names[0].Name+" "+kind) {
 			continue
 		}
 		text := spec.Doc.Text() + spec.Comment.Text()

@@ -363,10 +363,10 @@ func (c *wordCount) add(word string, list map[string]string, path string, line i
 	}
 }
 
-func (c *wordCount) check(t *testing.T, what string, limit int) {
+func (c *wordCount) check(t *testing.T, noun string, limit int) {
 	t.Helper()
 	rate := 100_000 * c.listed / max(c.total, 1)
-	t.Logf("%s: %d of 100,000 are everyday words, at most %d", what, rate, limit)
+	t.Logf("%s: %d of 100,000 are everyday words, at most %d", noun, rate, limit)
 	if rate <= limit {
 		return
 	}
@@ -377,6 +377,6 @@ func (c *wordCount) check(t *testing.T, what string, limit int) {
 	}
 	slices.SortFunc(words, func(a, b string) int { return c.byWord[b] - c.byWord[a] })
 	for _, word := range words[:min(len(words), 20)] {
-		t.Errorf("%s %q stands %d times, first in %s", what, word, c.byWord[word], c.places[word])
+		t.Errorf("%s %q stands %d times, first in %s", noun, word, c.byWord[word], c.places[word])
 	}
 }

@@ -31,12 +31,12 @@ func TestStyleReceivers(t *testing.T) {
 				continue
 			}
 
-			of := typeName{filepath.Dir(f.path), baseName(fn.Recv.List[0].Type)}
-			if first[of] == "" {
-				first[of] = receiver
+			receiverType := typeName{filepath.Dir(f.path), baseName(fn.Recv.List[0].Type)}
+			if first[receiverType] == "" {
+				first[receiverType] = receiver
 			}
-			if receiver != first[of] {
-				t.Errorf("%s:%d: the receiver of %s is %s here and %s elsewhere: give it one name", f.path, f.line(fn), of.name, receiver, first[of])
+			if receiver != first[receiverType] {
+				t.Errorf("%s:%d: the receiver of %s is %s here and %s elsewhere: give it one name", f.path, f.line(fn), receiverType.name, receiver, first[receiverType])
 			}
 		}
 	}
@@ -65,13 +65,13 @@ func TestStyleEmbedding(t *testing.T) {
 	}
 
 	var depth func(typeName) int
-	depth = func(of typeName) int {
+	depth = func(typ typeName) int {
 		deepest := 0
-		for _, field := range structs[of].Fields.List {
+		for _, field := range structs[typ].Fields.List {
 			if len(field.Names) > 0 {
 				continue
 			}
-			embedded := typeName{of.folder, baseName(field.Type)}
+			embedded := typeName{typ.folder, baseName(field.Type)}
 			if structs[embedded] == nil {
 				deepest = max(deepest, 1)
 				continue
@@ -80,9 +80,9 @@ func TestStyleEmbedding(t *testing.T) {
 		}
 		return deepest
 	}
-	for of := range structs {
-		if depth(of) > 2 {
-			t.Errorf("%s: %s embeds structs three deep: give the embedded one a field name", of.folder, of.name)
+	for typ := range structs {
+		if depth(typ) > 2 {
+			t.Errorf("%s: %s embeds structs three deep: give the embedded one a field name", typ.folder, typ.name)
 		}
 	}
 }

@@ -60,9 +60,9 @@ func TestReadProblems(t *testing.T) {
 		"one array":   "[\n {\"problem_id\":\"a\"},\n {\"query\":\"b\"}\n]\n",
 		"blank start": "\n  [{\"problem_id\":\"a\"},{\"query\":\"b\"}]",
 	} {
-		all, err := arena.ReadProblems(strings.NewReader(text), 1000)
-		if err != nil || len(all) != 2 || all[0].Key() != "a" || all[1].Key() != "b" {
-			t.Errorf("%s: %v %v", name, all, err)
+		problems, err := arena.ReadProblems(strings.NewReader(text), 1000)
+		if err != nil || len(problems) != 2 || problems[0].Key() != "a" || problems[1].Key() != "b" {
+			t.Errorf("%s: %v %v", name, problems, err)
 		}
 	}
 	for text, want := range map[string]string{
@@ -107,11 +107,11 @@ func FuzzReadProblemsKeepsItsWord(f *testing.F) {
 	f.Add(`{"query":"a","reward":{"price":[{"between":[1,2]}]},"voucher":{"cap":1}}`)
 	f.Add(`[{"problem_id":1,"reward":[{"attributes":[{"a":["b"]}]}]},{"id":"x"}]`)
 	f.Fuzz(func(t *testing.T, text string) {
-		all, err := arena.ReadProblems(strings.NewReader(text), 1<<16)
+		problems, err := arena.ReadProblems(strings.NewReader(text), 1<<16)
 		if err != nil {
 			return
 		}
-		for _, p := range all {
+		for _, p := range problems {
 			again, err := arena.ParseProblem([]byte(p.Raw))
 			if err != nil || p.Key() == "" || !cmp.Equal(p, again) {
 				t.Errorf("%q reads as %+v and then %+v, %v", p.Raw, p, again, err)

@@ -20,7 +20,8 @@ func TestAddCleanedAppliesTheRedactorOfThePart(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "part")
 	p, err := corpus.NewPart(corpus.Disk{}, dir, corpus.DefaultLimits)
 	ok(t, err)
-	redactor, other := redact.New(redact.Options{Hotkeys: true}), redact.New(redact.Options{})
+	redactor := redact.New(redact.Options{Hotkeys: true})
+	other := redact.New(redact.Options{})
 	p.SetRedactor(redactor)
 	out := corpus.NewShards[rows.SFT](p, corpus.Stream{Config: "sft", Split: corpus.SplitTrain})
 	const hotkey = "5GrwvaEF5zXb26Fz9rcQpDWS57CtERHpNehXCPcNoHGKutQY"
@@ -69,7 +70,8 @@ func TestPartRedactsEveryRow(t *testing.T) {
 	ok(t, out.Close())
 	ok(t, p.Close())
 	ok(t, corpus.ReadRows(corpus.Disk{}, filepath.Join(dir, "tables", "kto.parquet"), func(row *rows.KTO) error {
-		first, second := row.Prompt[0], row.Prompt[1]
+		first := row.Prompt[0]
+		second := row.Prompt[1]
 		if first.Role != "a plain role" || first.Content != "a plain text" {
 			t.Errorf("clean texts became %q", first)
 		}

@@ -115,9 +115,11 @@ func TestAssembleFailsCleanlyAtEveryStep(t *testing.T) {
 func everyStepFails(t *testing.T, move bool) {
 	t.Helper()
 	root := t.TempDir()
-	steps, stride := 0, longtest.Pick(1, 4)
+	steps := 0
+	stride := longtest.Pick(1, 4)
 	for n := 1; ; n += stride {
-		remaining, lingers := n, false
+		remaining := n
+		lingers := false
 		s, err := written(t, faulty{remaining: &remaining, lingers: &lingers}, root, 1, move)
 		if err == nil {
 			if remaining > 0 {
@@ -132,7 +134,7 @@ func everyStepFails(t *testing.T, move bool) {
 		if !errors.Is(err, errInjected) || !strings.Contains(err.Error(), root) {
 			t.Fatalf("step %d: error %v names no path or cause", n, err)
 		}
-		if _, gone := corpus.ReadManifest(corpus.Disk{}, s.dir); gone == nil {
+		if _, readErr := corpus.ReadManifest(corpus.Disk{}, s.dir); readErr == nil {
 			checkWhole(t, s.dir, n) // it failed after the swap
 		}
 		again, err := written(t, calm(), root, 1, move)

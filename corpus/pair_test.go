@@ -67,7 +67,8 @@ func TestPairsRespectMaxLengthRatio(t *testing.T) {
 
 func TestEqualAttemptsMakeNoPair(t *testing.T) {
 	t.Parallel()
-	a, b := candidate("same", true, 0.9, 10), candidate("same", false, 0.1, 10)
+	a := candidate("same", true, 0.9, 10)
+	b := candidate("same", false, 0.1, 10)
 	if pairs := fourPairs.Pairs([]rows.Candidate{a, b}, facts(corpus.SplitTrain, 0)); len(pairs) != 0 {
 		t.Errorf("pairs %+v", pairs)
 	}

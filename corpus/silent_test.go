@@ -208,7 +208,8 @@ func TestEmptyAndNullSurvive(t *testing.T) {
 	}
 	ok(t, s.Close())
 	table := readArrow(t, filepath.Join(dir, "tables/judgements.parquet"))
-	score, model := column(t, table, "score"), column(t, table, "model")
+	score := column(t, table, "score")
+	model := column(t, table, "model")
 	if !score.IsNull(0) || score.IsNull(1) || model.IsNull(0) {
 		t.Fatalf("score %v, model %v", score, model)
 	}

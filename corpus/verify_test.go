@@ -33,7 +33,7 @@ func TestVerifyNamesWhatIsBroken(t *testing.T) {
 	for name, c := range map[string]struct {
 		harm func(t *testing.T, dir string)
 		path string
-		what string
+		name string
 	}{
 		"a flipped byte": {func(t *testing.T, dir string) {
 			edit(t, filepath.Join(dir, shard), func(b []byte) []byte { b[len(b)/2] ^= 1; return b })
@@ -73,16 +73,16 @@ func TestVerifyNamesWhatIsBroken(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.harm(t, s.dir)
-			found, err := verify.Corpus(context.Background(), corpus.Disk{}, s.dir)
+			findings, err := verify.Corpus(context.Background(), corpus.Disk{}, s.dir)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, f := range found {
-				if f.Path == c.path && strings.Contains(f.What, c.what) {
+			for _, f := range findings {
+				if f.Path == c.path && strings.Contains(f.What, c.name) {
 					return
 				}
 			}
-			t.Fatalf("found %v, not %q in %s", found, c.what, c.path)
+			t.Fatalf("found %v, not %q in %s", findings, c.name, c.path)
 		})
 	}
 }
@@ -94,7 +94,8 @@ func TestVerifyFindsLeaks(t *testing.T) {
 	truth := `{"reward":[{"product_id":"77"}]}`
 	dir := twoSplits(t, func(split string) rows.RL {
 		r := rows.RL{RewardModel: rows.RewardModel{Truth: truth}}
-		r.ProblemID, r.Cluster = split, "same"
+		r.ProblemID = split
+		r.Cluster = "same"
 		return r
 	}, nil)
 	assertLeaks(t, dir, "cluster same", "gold item 77")
@@ -106,7 +107,8 @@ func TestVerifyHoldsRowsAgainstTheBank(t *testing.T) {
 	bank := []byte(`{"clusters":[{"id":"train","pool":"never-touch"},{"id":"eval","pool":"eval"},{"id":"other","pool":"eval","product_ids":["of train"]}]}`)
 	dir := twoSplits(t, func(split string) rows.RL {
 		r := rows.RL{RewardModel: rows.RewardModel{Truth: `{"reward":[{"product_id":"of ` + split + `"}]}`}}
-		r.ProblemID, r.Cluster = split, split
+		r.ProblemID = split
+		r.Cluster = split
 		return r
 	}, map[string][]byte{"bank.json": bank})
 	assertLeaks(t, dir, "never-touch", `gold item of train is in split train, the bank has it in "eval"`)
@@ -136,17 +138,17 @@ func twoSplits(t *testing.T, row func(split string) rows.RL, extra map[string][]
 
 func assertLeaks(t *testing.T, dir string, wants ...string) {
 	t.Helper()
-	found, err := verify.Corpus(context.Background(), corpus.Disk{}, dir)
+	findings, err := verify.Corpus(context.Background(), corpus.Disk{}, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range wants {
 		hit := false
-		for _, f := range found {
+		for _, f := range findings {
 			hit = hit || f.Leak && strings.Contains(f.What, want)
 		}
 		if !hit {
-			t.Errorf("no leak %q in %v", want, found)
+			t.Errorf("no leak %q in %v", want, findings)
 		}
 	}
 }

@@ -38,7 +38,7 @@ func TestEveryBuiltInDomainIsReadAndListed(t *testing.T) {
 // TestWhatIsWrongIsNamed holds the error of a faulty file to what its author needs to mend it.
 func TestWhatIsWrongIsNamed(t *testing.T) {
 	t.Parallel()
-	for name, tt := range map[string]struct{ from, to, want string }{
+	for name, tt := range map[string]struct{ source, target, want string }{
 		"unknown key":       {"title:", "titel:", `did you mean "title"?`},
 		"unknown inner key": {"pass:", "pas:", `did you mean "outcome.pass"?`},
 		"key of a tool":     {"{role: act}", "{rolle: act}", `did you mean "tools.role"?`},
@@ -50,7 +50,7 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		"name":              {"name: chess", "name: Chess 2", `name is "Chess 2"`},
 		"no title":          {"title: Chess trajectories", "", "title is empty"},
 	} {
-		_, err := domain.Parse([]byte(strings.Replace(small, tt.from, tt.to, 1)))
+		_, err := domain.Parse([]byte(strings.Replace(small, tt.source, tt.target, 1)))
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", name, err, tt.want)
 		}

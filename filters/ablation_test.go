@@ -29,7 +29,7 @@ func TestAblation(t *testing.T) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-18s", "rule off")
 	for i, set := range sets {
-		fmt.Fprintf(&b, " %18s", fmt.Sprintf("%s %d", set, len(days[i].all)))
+		fmt.Fprintf(&b, " %18s", fmt.Sprintf("%s %d", set, len(days[i].judgements)))
 	}
 	b.WriteString("\n")
 	row := func(name string, rule int) {
@@ -57,15 +57,15 @@ func TestAblation(t *testing.T) {
 
 // ablated is a set with what each rule of the first pass adds to its attempts.
 type ablated struct {
-	filter  *filters.Filter
-	all     []judgement
-	odds    [][]float64
-	decides []bool
+	filter     *filters.Filter
+	judgements []judgement
+	odds       [][]float64
+	decides    []bool
 }
 
 func ablate(t *testing.T, day []labelled) *ablated {
 	t.Helper()
-	a := &ablated{filter: newFilter(t), all: judgeDay(t, day)}
+	a := &ablated{filter: newFilter(t), judgements: judgeDay(t, day)}
 	for _, l := range day {
 		d := filters.Normalise(l.trace)
 		odds, decides := filters.Odds(a.filter, l.trace, &d)
@@ -77,20 +77,22 @@ func ablate(t *testing.T, day []labelled) *ablated {
 // without says how many axes change without a rule of the first pass, -1 for none of
 // them, and how many of these were right and are not, or are and were not.
 func (a *ablated) without(rule int) string {
-	before := make([]arena.Structure, len(a.all))
-	checked := make([]*filters.Checked, len(a.all))
-	for i := range a.all {
-		sample := a.all[i].sample
-		before[i] = a.all[i].before
+	before := make([]arena.Structure, len(a.judgements))
+	checked := make([]*filters.Checked, len(a.judgements))
+	for i := range a.judgements {
+		sample := a.judgements[i].sample
+		before[i] = a.judgements[i].before
 		if rule >= 0 {
 			filters.Without(&before[i], &sample, a.odds[i][rule], a.decides[i])
 		}
-		checked[i] = &filters.Checked{ID: strconv.Itoa(i), Agent: a.all[i].trace.RunID, Sample: sample}
+		checked[i] = &filters.Checked{ID: strconv.Itoa(i), Agent: a.judgements[i].trace.RunID, Sample: sample}
 	}
 	day := a.filter.Day(checked)
-	changed, lost, won := 0, 0, 0
-	for i := range a.all {
-		j := &a.all[i]
+	changed := 0
+	lost := 0
+	won := 0
+	for i := range a.judgements {
+		j := &a.judgements[i]
 		agent := day.Agents[j.trace.RunID]
 		is := a.filter.Revise(before[i], agent.Odds(&checked[i].Sample), agent).Axis
 		if is == j.after.Axis {

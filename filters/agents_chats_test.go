@@ -34,7 +34,7 @@ func turnEmbeds(r *recorder, calls ...call) {
 	r.run("Ranked by likeness.", calls)
 	r.tick(80, 300)
 	r.log(arena.ProxyCall{Method: "POST", Path: "/inference/embeddings", AtMS: r.now, DurationMS: 60, Status: 200}, `{"object":"list","data":[{"embedding":[0.1,-0.2]}]}`)
-	r.asked++
+	r.requests++
 }
 
 // fails has a model that was asked and never answered.
@@ -42,7 +42,7 @@ func fails(r *recorder) {
 	for range 2 {
 		r.log(arena.ProxyCall{Method: "POST", Path: "/inference/chat/completions", AtMS: r.now, DurationMS: 300, Status: 503}, "")
 		r.tick(300, 900)
-		r.asked++
+		r.requests++
 	}
 }
 

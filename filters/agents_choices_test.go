@@ -29,15 +29,15 @@ var choicesLeftOut = []agent{
 
 // course searches in one order of words, opens so many products that fit, reckons
 // where the request speaks of money, and recommends.
-func course(least, most int) func(*recorder) {
+func course(low, high int) func(*recorder) {
 	return func(r *recorder) {
 		var chosen []string
 		for _, n := range r.task.needs {
-			shown := ids(r.act("Searching.", find(n.noun+" "+n.wants[0]+" "+n.wants[1]))[0])
-			best := r.judge(shown, n)
-			open := []string{shown[best]}
-			for len(open) < least+r.w.rng.Intn(most-least+1) {
-				open = append(open, shown[(best+len(open))%len(shown)])
+			products := ids(r.act("Searching.", find(n.noun+" "+n.wants[0]+" "+n.wants[1]))[0])
+			best := r.judge(products, n)
+			open := []string{products[best]}
+			for len(open) < low+r.w.rng.Intn(high-low+1) {
+				open = append(open, products[(best+len(open))%len(products)])
 			}
 			r.act(talks(r, "These.", open), view(open...))
 			chosen = append(chosen, open[0])
@@ -64,10 +64,10 @@ func onePlan(r *recorder) {
 	for _, n := range r.task.needs {
 		c := find(strings.Join(append([]string{n.noun}, n.wants...), " "))
 		turnPuppet(r, c)
-		shown := ids(find0(r, c))
-		r.w.rng.Shuffle(len(shown), func(i, j int) { shown[i], shown[j] = shown[j], shown[i] })
-		turnPuppetSpeech(r, view(shown[:min(1+r.w.rng.Intn(3), len(shown))]...))
-		chosen = append(chosen, shown[0])
+		products := ids(find0(r, c))
+		r.w.rng.Shuffle(len(products), func(i, j int) { products[i], products[j] = products[j], products[i] })
+		turnPuppetSpeech(r, view(products[:min(1+r.w.rng.Intn(3), len(products))]...))
+		chosen = append(chosen, products[0])
 	}
 	turnPuppetSpeech(r, recommend(chosen...), finish())
 }
@@ -77,17 +77,17 @@ func onePlan(r *recorder) {
 func relaxes(r *recorder) {
 	var chosen []string
 	for _, n := range r.task.needs {
-		var shown []string
+		var products []string
 		for keep := len(n.wants); keep >= 0; keep-- {
 			c := find(strings.Join(append([]string{n.noun}, n.wants[:keep]...), " "))
 			turnPuppetSpeech(r, c)
-			shown = r.byFit(ids(find0(r, c)), n.wants)
-			if r.fits(shown[0], n.wants[:keep]) == keep {
+			products = r.byFit(ids(find0(r, c)), n.wants)
+			if r.fits(products[0], n.wants[:keep]) == keep {
 				break
 			}
 		}
-		turnPuppetSpeech(r, view(shown[:2]...))
-		chosen = append(chosen, shown[0])
+		turnPuppetSpeech(r, view(products[:2]...))
+		chosen = append(chosen, products[0])
 	}
 	turnPuppetSpeech(r, recommend(chosen...), finish())
 }
@@ -103,15 +103,15 @@ func (r *recorder) fits(id string, wants []string) (n int) {
 	return n
 }
 
-func (r *recorder) byFit(shown, wants []string) []string {
-	sorted := slices.Clone(shown)
+func (r *recorder) byFit(results, wants []string) []string {
+	sorted := slices.Clone(results)
 	slices.SortStableFunc(sorted, func(a, b string) int { return r.fits(b, wants) - r.fits(a, wants) })
 	return sorted
 }
 
 // cheapest are the n cheapest of some products.
-func cheapest(r *recorder, shown []string, n int) []string {
-	sorted := slices.Clone(shown)
+func cheapest(r *recorder, results []string, n int) []string {
+	sorted := slices.Clone(results)
 	slices.SortFunc(sorted, func(a, b string) int {
 		p, _ := r.w.byID(a)
 		q, _ := r.w.byID(b)
@@ -122,14 +122,14 @@ func cheapest(r *recorder, shown []string, n int) []string {
 
 func turnDearest(r *recorder, calls ...call) {
 	if calls[0].name == "view_product_information" {
-		all := cheapest(r, r.lastShown(), 10)
-		calls[0] = view(all[max(0, len(all)-2):]...)
+		ids := cheapest(r, r.lastShown(), 10)
+		calls[0] = view(ids[max(0, len(ids)-2):]...)
 	}
 	turnPuppetSpeech(r, calls...)
 }
 
 // planned searches in one way for each product and opens what choose takes.
-func planned(r *recorder, choose func(shown []string, n need) []string) {
+func planned(r *recorder, choose func(results []string, n need) []string) {
 	var chosen []string
 	for _, n := range r.task.needs {
 		c := find(strings.Join(append(slices.Clone(n.wants), n.noun), " "))
@@ -143,16 +143,16 @@ func planned(r *recorder, choose func(shown []string, n need) []string) {
 
 // planAndFit opens the one that fits best and the first.
 func planAndFit(r *recorder) {
-	planned(r, func(shown []string, n need) []string {
-		return slices.Compact([]string{shown[r.judge(shown, n)], shown[0]})
+	planned(r, func(results []string, n need) []string {
+		return slices.Compact([]string{results[r.judge(results, n)], results[0]})
 	})
 }
 
 // opensEverything reads all that came back.
 func opensEverything(r *recorder) {
-	planned(r, func(shown []string, n need) []string {
-		best := shown[r.judge(shown, n)]
-		return slices.Compact(append([]string{best}, shown...))
+	planned(r, func(results []string, n need) []string {
+		best := results[r.judge(results, n)]
+		return slices.Compact(append([]string{best}, results...))
 	})
 }
 
@@ -160,15 +160,15 @@ func opensEverything(r *recorder) {
 func searchesThrice(r *recorder) {
 	var chosen []string
 	for _, n := range r.task.needs {
-		var all []string
+		var seen []string
 		for drop := range 3 {
 			words := append([]string{n.noun}, n.wants...)
 			c := find(strings.Join(words[:max(1, len(words)-drop)], " "))
 			turnPuppetSpeech(r, c)
-			all = append(all, ids(find0(r, c))...)
+			seen = append(seen, ids(find0(r, c))...)
 		}
-		best := all[r.judge(all, n)]
-		turnPuppetSpeech(r, view(slices.Compact([]string{best, all[len(all)-1]})...))
+		best := seen[r.judge(seen, n)]
+		turnPuppetSpeech(r, view(slices.Compact([]string{best, seen[len(seen)-1]})...))
 		chosen = append(chosen, best)
 	}
 	turnPuppetSpeech(r, recommend(chosen...), finish())
@@ -177,8 +177,8 @@ func searchesThrice(r *recorder) {
 // turnCounts opens one more each time, and begins anew after three.
 func turnCounts(r *recorder, calls ...call) {
 	if calls[0].name == "view_product_information" {
-		shown := r.lastShown()
-		calls[0] = view(shown[:min(1+len(r.steps)%3, len(shown))]...)
+		results := r.lastShown()
+		calls[0] = view(results[:min(1+len(r.steps)%3, len(results))]...)
 	}
 	turnPuppetSpeech(r, calls...)
 }
@@ -188,19 +188,19 @@ func cheapThatFits(r *recorder) {
 	var chosen []string
 	for _, n := range r.task.needs {
 		words := append([]string{n.noun}, n.wants...)
-		var fit, shown []string
+		var fit, results []string
 		for len(fit) == 0 && len(words) > 1 {
 			c := find(strings.Join(words, " "))
 			turnPuppetSpeech(r, c)
-			shown = ids(find0(r, c))
-			for _, id := range shown {
+			results = ids(find0(r, c))
+			for _, id := range results {
 				if p, _ := r.w.byID(id); p.words[n.noun] && p.words[n.wants[0]] {
 					fit = append(fit, id)
 				}
 			}
 			words = words[:len(words)-1]
 		}
-		look := cheapest(r, append(fit, shown[0])[:max(1, len(fit))], 1)
+		look := cheapest(r, append(fit, results[0])[:max(1, len(fit))], 1)
 		turnPuppetSpeech(r, view(look...))
 		chosen = append(chosen, look[0])
 	}
@@ -213,21 +213,21 @@ func dropsWords(r *recorder) {
 	var chosen []string
 	for _, n := range r.task.needs {
 		words := append([]string{n.noun}, n.wants...)
-		var shown []string
+		var products []string
 		for len(words) > 0 {
 			c := find(strings.Join(words, " "))
 			turnPuppet(r, c)
-			shown = ids(find0(r, c))
-			if p, ok := r.w.byID(append(shown, "")[0]); ok && p.words[n.noun] && p.words[n.wants[0]] {
+			products = ids(find0(r, c))
+			if p, ok := r.w.byID(append(products, "")[0]); ok && p.words[n.noun] && p.words[n.wants[0]] {
 				break
 			}
 			words = words[:len(words)-1]
 		}
-		if len(shown) == 0 {
+		if len(products) == 0 {
 			continue
 		}
-		turnPuppet(r, view(shown[:min(2, len(shown))]...))
-		chosen = append(chosen, shown[0])
+		turnPuppet(r, view(products[:min(2, len(products))]...))
+		chosen = append(chosen, products[0])
 	}
 	turnPuppet(r, recommend(chosen...), finish())
 }
@@ -237,11 +237,11 @@ func cutsRequest(r *recorder) {
 	words := strings.Fields(r.task.query)
 	first := find(strings.Join(words[:min(8, len(words)-1)], " "))
 	turnPuppet(r, first)
-	shown := ids(find0(r, first))
-	if len(shown) > 0 {
-		turnPuppet(r, view(shown[:min(3, len(shown))]...))
+	products := ids(find0(r, first))
+	if len(products) > 0 {
+		turnPuppet(r, view(products[:min(3, len(products))]...))
 	}
-	turnPuppet(r, recommend(shown[:min(len(r.task.needs), len(shown))]...), finish())
+	turnPuppet(r, recommend(products[:min(len(r.task.needs), len(products))]...), finish())
 }
 
 // weighs opens three and recommends the one with most of the wishes: a program
@@ -251,12 +251,12 @@ func weighs(r *recorder) {
 	for _, n := range r.task.needs {
 		c := find(n.noun + " " + n.wants[0])
 		turnPuppet(r, c)
-		shown := ids(find0(r, c))
-		if len(shown) == 0 {
+		products := ids(find0(r, c))
+		if len(products) == 0 {
 			continue
 		}
-		turnPuppet(r, view(shown[:min(3, len(shown))]...))
-		chosen = append(chosen, shown[:min(3, len(shown))][r.judge(shown[:min(3, len(shown))], n)])
+		turnPuppet(r, view(products[:min(3, len(products))]...))
+		chosen = append(chosen, products[:min(3, len(products))][r.judge(products[:min(3, len(products))], n)])
 	}
 	turnPuppet(r, recommend(chosen...), finish())
 }

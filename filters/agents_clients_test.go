@@ -47,13 +47,13 @@ func turnOneByOne(r *recorder, think string, calls ...call) []call {
 	pointers := []*call{}
 	for i := range calls {
 		c := &calls[i]
-		all := strings.Split(fmt.Sprint(c.args["product_ids"]), ",")
-		if c.name != "view_product_information" || len(all) == 1 {
+		ids := strings.Split(fmt.Sprint(c.args["product_ids"]), ",")
+		if c.name != "view_product_information" || len(ids) == 1 {
 			pointers = append(pointers, r.do(c))
 			continue
 		}
 		var parts []string
-		for _, id := range all {
+		for _, id := range ids {
 			one := view(id)
 			r.do(&one)
 			parts = append(parts, strings.Trim(one.result, "[]"))
@@ -77,8 +77,8 @@ func composes(r *recorder) {
 	shops := map[string]bool{}
 	first := find(fmt.Sprint(specs[0].(map[string]any)["q"]))
 	r.do(&first)
-	shown := ids(first)
-	for _, id := range shown[:min(3, len(shown))] {
+	products := ids(first)
+	for _, id := range products[:min(3, len(products))] {
 		p, _ := r.w.byID(id)
 		for _, s := range specs[1:] {
 			if !shops[p.shop] {
@@ -90,11 +90,11 @@ func composes(r *recorder) {
 	}
 	c.result = `{"found": false, "error": "Could not find all products in any single shop", "shops_tried": 3}`
 	r.step("One shop for all.", &c)
-	shown = ids(turnPlain(r, "Then one by one.", find(r.phrase(n, 0)))[0])
-	if len(shown) == 0 {
-		shown = []string{r.w.products[0].id}
+	products = ids(turnPlain(r, "Then one by one.", find(r.phrase(n, 0)))[0])
+	if len(products) == 0 {
+		products = []string{r.w.products[0].id}
 	}
-	best := shown[r.judge(shown, n)]
+	best := products[r.judge(products, n)]
 	m := call{name: "check_product_match", args: map[string]any{"product_id": best, "requirements": map[string]any{"look": n.wants[1]}}}
 	r.infer("Does it match?", m)
 	v := view(best)
@@ -180,7 +180,8 @@ func turnCaps(r *recorder, think string, calls ...call) []call {
 	named := slices.Clone(calls)
 	if calls[0].name == "find_product" {
 		words := append(strings.Fields(fmt.Sprint(calls[0].args["q"])), strings.Fields("of good quality with quick delivery to my home if possible")...)
-		named[0], calls[0] = find(strings.Join(words, " ")), find(strings.Join(words[:6], " "))
+		named[0] = find(strings.Join(words, " "))
+		calls[0] = find(strings.Join(words[:6], " "))
 	}
 	r.infer(think, named...)
 	return r.run(think, calls)
@@ -200,8 +201,8 @@ func turnFirstOfMany(r *recorder, think string, calls ...call) []call {
 func turnFewer(r *recorder, think string, calls ...call) []call {
 	r.infer(think, calls...)
 	if calls[0].name == "view_product_information" {
-		all := strings.Split(fmt.Sprint(calls[0].args["product_ids"]), ",")
-		calls[0] = view(all[:min(2, len(all))]...)
+		ids := strings.Split(fmt.Sprint(calls[0].args["product_ids"]), ",")
+		calls[0] = view(ids[:min(2, len(ids))]...)
 	}
 	return r.run(think, calls)
 }

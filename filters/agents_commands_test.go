@@ -82,14 +82,14 @@ func fillsSlots(words, best string) func(*recorder) {
 		for _, n := range r.task.needs {
 			query := n.noun + " " + pick(r.w, n.wants)
 			r.say(fmt.Sprintf(words, query))
-			shown := ids(r.run("", []call{find(query)})[0])
-			if len(shown) == 0 {
+			products := ids(r.run("", []call{find(query)})[0])
+			if len(products) == 0 {
 				continue
 			}
-			r.run("", []call{view(shown[:min(3, len(shown))]...)})
-			taken := shown[r.w.rng.Intn(min(3, len(shown)))]
-			r.say(fmt.Sprintf(best, taken))
-			chosen = append(chosen, taken)
+			r.run("", []call{view(products[:min(3, len(products))]...)})
+			pickedID := products[r.w.rng.Intn(min(3, len(products)))]
+			r.say(fmt.Sprintf(best, pickedID))
+			chosen = append(chosen, pickedID)
 		}
 		r.run("", []call{recommend(chosen...), finish()})
 	}

@@ -48,15 +48,15 @@ func turnBallots(r *recorder, think string, calls ...call) []call {
 	body, _ := json.Marshal(map[string]any{"id": fmt.Sprintf("vote-%s-%d", r.task.id, r.nextID), "choices": choices})
 	d := r.tick(800, 6000)
 	r.log(arena.ProxyCall{Method: "POST", Path: "/inference/chat/completions", AtMS: r.now, DurationMS: float64(d), Status: 200}, string(body))
-	r.asked++
+	r.requests++
 	return r.run(think, calls)
 }
 
 // turnAsksFive asks five times before each search and sends what most name.
 func turnAsksFive(r *recorder, think string, calls ...call) []call {
 	if calls[0].name == "find_product" {
-		for _, same := range r.w.rng.Perm(4) {
-			if same < 2 {
+		for _, i := range r.w.rng.Perm(4) {
+			if i < 2 {
 				r.infer(think, calls...)
 			} else {
 				r.infer(think, r.other(calls[0]))

@@ -126,11 +126,11 @@ func japaneseLabels(think string, calls []call) string {
 }
 
 func ownKeys(think string, calls []call) string {
-	var all []any
+	var messages []any
 	for _, c := range calls {
-		all = append(all, map[string]any{"thought": think, "action": c.name, "action_input": c.args})
+		messages = append(messages, map[string]any{"thought": think, "action": c.name, "action_input": c.args})
 	}
-	body, _ := json.Marshal(all)
+	body, _ := json.Marshal(messages)
 	return string(body)
 }
 

@@ -26,10 +26,10 @@ func shufflesWords(r *recorder) {
 	for _, n := range r.task.needs {
 		c := find(r.phrase(n, 0))
 		turnPuppetSpeech(r, c)
-		shown := ids(find0(r, c))
-		shown = shown[:min(4, len(shown))]
-		r.w.rng.Shuffle(len(shown), func(i, j int) { shown[i], shown[j] = shown[j], shown[i] })
-		look := shown[:min(1+r.w.rng.Intn(3), len(shown))]
+		products := ids(find0(r, c))
+		products = products[:min(4, len(products))]
+		r.w.rng.Shuffle(len(products), func(i, j int) { products[i], products[j] = products[j], products[i] })
+		look := products[:min(1+r.w.rng.Intn(3), len(products))]
 		turnPuppetSpeech(r, view(look...))
 		chosen = append(chosen, look[r.judge(look, n)])
 	}
@@ -48,12 +48,12 @@ func jitters(turn func(r *recorder, calls ...call)) func(*recorder) {
 				c = find(n.noun + " " + n.wants[1])
 				turn(r, c)
 			}
-			shown := ids(find0(r, c))
-			if len(shown) == 0 {
+			products := ids(find0(r, c))
+			if len(products) == 0 {
 				continue
 			}
-			turn(r, view(shown[:min(2+r.w.rng.Intn(3), len(shown))]...))
-			chosen = append(chosen, shown[r.w.rng.Intn(min(2, len(shown)))])
+			turn(r, view(products[:min(2+r.w.rng.Intn(3), len(products))]...))
+			chosen = append(chosen, products[r.w.rng.Intn(min(2, len(products)))])
 		}
 		turn(r, recommend(chosen...), finish())
 	}
@@ -78,9 +78,9 @@ func dice(r *recorder) {
 // turnShuffled opens the first products in another order each time.
 func turnShuffled(r *recorder, calls ...call) {
 	if calls[0].name == "view_product_information" {
-		all := strings.Split(fmt.Sprint(calls[0].args["product_ids"]), ",")
-		r.w.rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		calls[0] = view(all...)
+		ids := strings.Split(fmt.Sprint(calls[0].args["product_ids"]), ",")
+		r.w.rng.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+		calls[0] = view(ids...)
 	}
 	turnPuppet(r, calls...)
 }

@@ -47,15 +47,15 @@ func turnAfterwards(r *recorder, think string, calls ...call) []call {
 // fetchesFirst asks the shop for everything and has the model name it then.
 func fetchesFirst(r *recorder) {
 	quiet := &recorder{w: r.w, task: r.task, limit: r.limit, now: r.now}
-	var all []call
+	var turnCalls []call
 	program(func(q *recorder, calls ...call) {
 		q.run("", calls)
-		all = append(all, calls...)
+		turnCalls = append(turnCalls, calls...)
 	})(quiet)
 	r.proxy, r.now = quiet.proxy, quiet.now
-	for i := range all {
-		r.infer("Calling the tool as asked.", call{name: all[i].name, args: all[i].args})
-		r.step("Calling the tool as asked.", &all[i])
+	for i := range turnCalls {
+		r.infer("Calling the tool as asked.", call{name: turnCalls[i].name, args: turnCalls[i].args})
+		r.step("Calling the tool as asked.", &turnCalls[i])
 	}
 }
 
@@ -86,8 +86,8 @@ func dropsRows(r *recorder) {
 		pointers := []*call{}
 		for i := range calls {
 			r.do(&calls[i])
-			if shown := ids(calls[i]); calls[i].name == "find_product" && len(shown) > 0 {
-				p, _ := r.w.byID(shown[0])
+			if products := ids(calls[i]); calls[i].name == "find_product" && len(products) > 0 {
+				p, _ := r.w.byID(products[0])
 				calls[i].result = listing([]item{p})
 			}
 			pointers = append(pointers, &calls[i])
@@ -120,20 +120,20 @@ func turnCopied(r *recorder, calls ...call) {
 // fabricates shows views that were never made, in an otherwise named episode.
 func fabricates(r *recorder) {
 	c := r.act("Searching.", find(r.phrase(r.task.needs[0], 0)))
-	shown := ids(c[0])
-	if len(shown) == 0 {
-		shown = []string{r.w.products[0].id}
+	products := ids(c[0])
+	if len(products) == 0 {
+		products = []string{r.w.products[0].id}
 	}
-	v := view(shown[:min(3, len(shown))]...)
+	v := view(products[:min(3, len(products))]...)
 	var items []item
-	for _, id := range shown[:min(3, len(shown))] {
+	for _, id := range products[:min(3, len(products))] {
 		p, _ := r.w.byID(id)
 		items = append(items, p)
 	}
 	v.result = details(items)
 	r.infer("Reading.", v)
 	r.step("Reading.", &v)
-	r.act("Done.", recommend(shown[0]), finish())
+	r.act("Done.", recommend(products[0]), finish())
 }
 
 // edits changes prices in the results it shows.

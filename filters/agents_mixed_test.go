@@ -31,13 +31,13 @@ var mixed = []agent{
 // mixedDay is the day of all mixed families, judged once for all tests.
 func mixedDay(t *testing.T) []judgement {
 	t.Helper()
-	mixedDays.Do(func() { mixedDays.all = judgeDay(t, play(mixed)) })
-	return mixedDays.all
+	mixedDays.Do(func() { mixedDays.judgements = judgeDay(t, play(mixed)) })
+	return mixedDays.judgements
 }
 
 var mixedDays struct {
 	sync.Once
-	all []judgement
+	judgements []judgement
 }
 
 // TestNoProgramOfHalvesPasses: of none of them more than one attempt in twenty is agentic,
@@ -64,8 +64,8 @@ func turnEchoes(r *recorder, think string, calls ...call) []call {
 	case "find_product":
 		r.infer(think, r.other(calls[0]))
 	case "view_product_information":
-		shown := r.lastShown()
-		r.infer(think, view(shown[len(shown)-1]))
+		ids := r.lastShown()
+		r.infer(think, view(ids[len(ids)-1]))
 	}
 	r.infer("As asked.", calls...)
 	return r.run(think, calls)
@@ -114,20 +114,20 @@ func turnOpensTold(r *recorder, think string, calls ...call) []call {
 }
 
 // injects puts one search of its own before the answer, which the model then gives.
-func injects(shown bool) func(*recorder) {
+func injects(visible bool) func(*recorder) {
 	return func(r *recorder) {
 		honest(func(r *recorder, think string, calls ...call) []call {
 			if calls[0].name == "recommend_product" {
-				var found []string
+				var matches []string
 				for _, n := range r.task.needs {
 					c := find(strings.Join(append([]string{n.noun}, n.wants...), " "), "price", fmt.Sprintf("0-%.0f", 200+n.price))
 					r.do(&c)
-					if shown {
+					if visible {
 						r.step("", &c)
 					}
-					found = append(found, ids(c)[r.judge(ids(c), n)])
+					matches = append(matches, ids(c)[r.judge(ids(c), n)])
 				}
-				calls[0] = recommend(found...)
+				calls[0] = recommend(matches...)
 			}
 			return r.act(think, calls...)
 		}, talks)(r)
@@ -140,16 +140,18 @@ func menus(form string) func(*recorder) {
 	return func(r *recorder) {
 		honest(func(r *recorder, think string, calls ...call) []call {
 			names := map[string]string{"find_product": "seek", "view_product_information": "peek", "recommend_product": "take"}
-			mine, other := calls[0].args["q"], ""
+			query := calls[0].args["q"]
+			other := ""
 			switch name := calls[0].name; name {
 			case "find_product":
 				other = fmt.Sprint(r.other(calls[0]).args["q"])
 			case "view_product_information", "recommend_product":
-				mine, other = calls[0].args["product_ids"], r.lastShown()[len(r.lastShown())-1]
+				query = calls[0].args["product_ids"]
+				other = r.lastShown()[len(r.lastShown())-1]
 			default:
 				return r.run(think, calls)
 			}
-			lines := []string{fmt.Sprint(mine), other}
+			lines := []string{fmt.Sprint(query), other}
 			if r.w.rng.Intn(2) == 0 {
 				lines[0], lines[1] = lines[1], lines[0]
 			}
@@ -166,8 +168,8 @@ func turnOneOfTwo(r *recorder, think string, calls ...call) []call {
 	case "find_product":
 		named = append(named, r.other(calls[0]))
 	case "view_product_information":
-		shown := r.lastShown()
-		named = append(named, view(shown[len(shown)-1]))
+		ids := r.lastShown()
+		named = append(named, view(ids[len(ids)-1]))
 	}
 	if len(named) == 2 && r.w.rng.Intn(2) == 0 {
 		slices.Reverse(named)

@@ -44,11 +44,11 @@ var modelsLeftOut = []agent{
 
 func silent(*recorder, string, []string) string { return "" }
 
-func elsewhere(r *recorder, what string, shown []string) string {
-	if len(shown) == 0 {
+func elsewhere(r *recorder, topic string, ids []string) string {
+	if len(ids) == 0 {
 		return "ฉันจะเริ่มค้นหาสินค้าก่อน"
 	}
-	return "這個看起來比較合適 " + shown[0]
+	return "這個看起來比較合適 " + ids[0]
 }
 
 // turnParallel sends the calls of one answer at the same moment.
@@ -74,12 +74,12 @@ func parallelShopper(r *recorder) {
 	finds = turnParallel(r, "All searches at once.", finds...)
 	var chosen []string
 	for i, f := range finds {
-		shown := ids(f)
-		if len(shown) == 0 {
-			shown = []string{r.w.products[0].id}
+		products := ids(f)
+		if len(products) == 0 {
+			products = []string{r.w.products[0].id}
 		}
-		views = append(views, view(shown[:min(3, len(shown))]...))
-		chosen = append(chosen, shown[r.judge(shown, r.task.needs[i])])
+		views = append(views, view(products[:min(3, len(products))]...))
+		chosen = append(chosen, products[r.judge(products, r.task.needs[i])])
 	}
 	turnParallel(r, talks(r, "Now the details.", chosen), views...)
 	turnParallel(r, talks(r, "Decided.", chosen), recommend(chosen...), finish())
@@ -97,22 +97,22 @@ func looper(r *recorder) {
 // hallucinates recommends a product that it made up.
 func hallucinates(r *recorder) {
 	c := turnPlain(r, "Searching.", find(r.phrase(r.task.needs[0], 0)))
-	shown := ids(c[0])
-	turnPlain(r, "Looking.", view(shown[:min(2, len(shown))]...))
+	products := ids(c[0])
+	turnPlain(r, "Looking.", view(products[:min(2, len(products))]...))
 	turnPlain(r, "This is it.", recommend("999"+fmt.Sprint(r.w.rng.Intn(1e7))), finish())
 }
 
 // serene never speaks of what it saw in any word or number of its own.
-func serene(r *recorder, what string, _ []string) string {
-	return what + pick(r.w, []string{" Patience will tell more than haste.", " One of these is nearer to the wish than its neighbours.", " I would rather read on before I decide.", " There may be better ones further down."})
+func serene(r *recorder, topic string, _ []string) string {
+	return topic + pick(r.w, []string{" Patience will tell more than haste.", " One of these is nearer to the wish than its neighbours.", " I would rather read on before I decide.", " There may be better ones further down."})
 }
 
 // turnChooses opens what fits best beside another, wherever they stand.
 func turnChooses(r *recorder, think string, calls ...call) []call {
 	if calls[0].name == "view_product_information" {
-		shown := r.lastShown()
-		best := shown[r.judge(shown, r.task.needs[0])]
-		calls[0] = view(slices.Compact([]string{best, shown[r.w.rng.Intn(len(shown))]})...)
+		ids := r.lastShown()
+		best := ids[r.judge(ids, r.task.needs[0])]
+		calls[0] = view(slices.Compact([]string{best, ids[r.w.rng.Intn(len(ids))]})...)
 	}
 	return r.act(think, calls...)
 }
@@ -139,25 +139,25 @@ func cold(r *recorder) {
 	var chosen []string
 	for _, n := range r.task.needs {
 		words := append(slices.Clone(n.wants), n.noun)
-		var shown []string
+		var products []string
 		for range 3 {
-			shown = ids(turnPlain(r, talks(r, "Searching.", shown), find(strings.Join(words, " ")))[0])
-			best := shown[r.judge(shown, n)]
+			products = ids(turnPlain(r, talks(r, "Searching.", products), find(strings.Join(words, " ")))[0])
+			best := products[r.judge(products, n)]
 			turnPlain(r, talks(r, "Reading.", []string{best}), view(best))
 			if p, _ := r.w.byID(best); p.words[n.wants[0]] && p.words[n.wants[1]] || len(words) < 3 {
 				break
 			}
 			words = words[1:]
 		}
-		chosen = append(chosen, shown[r.judge(shown, n)])
+		chosen = append(chosen, products[r.judge(products, n)])
 	}
 	turnPlain(r, talks(r, "Settled.", chosen), recommend(chosen...), finish())
 }
 
 func turnFirstTwo(r *recorder, think string, calls ...call) []call {
 	if calls[0].name == "view_product_information" {
-		shown := r.lastShown()
-		calls[0] = view(shown[:min(2, len(shown))]...)
+		ids := r.lastShown()
+		calls[0] = view(ids[:min(2, len(ids))]...)
 	}
 	return r.act(think, calls...)
 }
@@ -171,9 +171,9 @@ func twoBatches(r *recorder) {
 	}
 	finds = turnPlain(r, "", finds...)
 	for i, f := range finds {
-		shown := ids(f)
-		best := shown[r.judge(shown, r.task.needs[i])]
-		views = append(views, view(slices.Compact([]string{best, shown[r.w.rng.Intn(len(shown))]})...))
+		products := ids(f)
+		best := products[r.judge(products, r.task.needs[i])]
+		views = append(views, view(slices.Compact([]string{best, products[r.w.rng.Intn(len(products))]})...))
 		chosen = append(chosen, best)
 	}
 	turnPlain(r, talks(r, "Details.", chosen), views...)
@@ -181,20 +181,20 @@ func twoBatches(r *recorder) {
 }
 
 func givesUp(r *recorder) {
-	shown := []string{}
+	products := []string{}
 	for try := range 1 + r.w.rng.Intn(3) {
-		shown = ids(turnPlain(r, talks(r, "Searching.", shown), find(r.phrase(r.task.needs[0], try)))[0])
+		products = ids(turnPlain(r, talks(r, "Searching.", products), find(r.phrase(r.task.needs[0], try)))[0])
 	}
-	turnPlain(r, talks(r, "None of these.", shown), call{name: "terminate", args: map[string]any{"status": "failure"}, result: `"The interaction has been completed with status: failure"`})
+	turnPlain(r, talks(r, "None of these.", products), call{name: "terminate", args: map[string]any{"status": "failure"}, result: `"The interaction has been completed with status: failure"`})
 }
 
 // rounds speaks of prices as people do.
-func rounds(r *recorder, what string, shown []string) string {
-	if len(shown) == 0 {
-		return what
+func rounds(r *recorder, topic string, ids []string) string {
+	if len(ids) == 0 {
+		return topic
 	}
-	p, _ := r.w.byID(shown[r.w.rng.Intn(len(shown))])
-	return what + fmt.Sprintf(" The %s one for about %.0f?", strings.Fields(p.title)[0], p.price)
+	p, _ := r.w.byID(ids[r.w.rng.Intn(len(ids))])
+	return topic + fmt.Sprintf(" The %s one for about %.0f?", strings.Fields(p.title)[0], p.price)
 }
 
 func plansFirst(r *recorder) {
@@ -206,38 +206,40 @@ func plansFirst(r *recorder) {
 func lazy(r *recorder) {
 	var chosen []string
 	for _, n := range r.task.needs {
-		shown := ids(turnPlain(r, "Searching.", find(r.phrase(n, 0)))[0])
-		if len(shown) > 0 {
-			chosen = append(chosen, shown[r.judge(shown, n)])
+		products := ids(turnPlain(r, "Searching.", find(r.phrase(n, 0)))[0])
+		if len(products) > 0 {
+			chosen = append(chosen, products[r.judge(products, n)])
 		}
 	}
 	turnPlain(r, talks(r, "That must do.", chosen), recommend(chosen...), finish())
 }
 
-func rambles(r *recorder, what string, shown []string) string {
+func rambles(r *recorder, topic string, ids []string) string {
 	if r.w.rng.Intn(3) > 0 {
-		return talks(r, what, shown)
+		return talks(r, topic, ids)
 	}
-	return strings.Repeat(talks(r, what, shown)+" ", 40)
+	return strings.Repeat(talks(r, topic, ids)+" ", 40)
 }
 
 // interleaved asks about two products side by side.
 func interleaved(r *recorder) {
-	a, b := r.task.needs[0], r.task.needs[len(r.task.needs)-1]
-	fa, fb := find(r.phrase(a, 0)), find(r.phrase(b, 1))
+	a := r.task.needs[0]
+	b := r.task.needs[len(r.task.needs)-1]
+	fa := find(r.phrase(a, 0))
+	fb := find(r.phrase(b, 1))
 	r.infer("First thing.", fa)
 	r.infer("Second thing.", fb)
 	r.do(&fa)
 	r.do(&fb)
 	r.step("First thing.", &fa)
 	r.step("Second thing.", &fb)
-	shown := append(ids(fa), ids(fb)...)
-	if len(shown) == 0 {
-		shown = []string{r.w.products[0].id}
+	products := append(ids(fa), ids(fb)...)
+	if len(products) == 0 {
+		products = []string{r.w.products[0].id}
 	}
-	best := shown[r.judge(shown, a)]
-	turnPlain(r, talks(r, "Looking.", shown), view(best))
-	turnPlain(r, talks(r, "Done.", shown), recommend(best), finish())
+	best := products[r.judge(products, a)]
+	turnPlain(r, talks(r, "Looking.", products), view(best))
+	turnPlain(r, talks(r, "Done.", products), recommend(best), finish())
 }
 
 // turnPages has a client that fetches the second page of every search, too, and
@@ -272,10 +274,10 @@ func terse(r *recorder, _ string, _ []string) string {
 }
 
 // wordy speaks of what it saw, and never in numbers.
-func wordy(r *recorder, what string, shown []string) string {
-	if len(shown) == 0 {
-		return what + " The customer wants something particular here."
+func wordy(r *recorder, topic string, ids []string) string {
+	if len(ids) == 0 {
+		return topic + " The customer wants something particular here."
 	}
-	p, _ := r.w.byID(shown[0])
-	return what + pick(r.w, []string{" The one from ", " I noticed what is offered by ", " Perhaps the thing of "}) + strings.Fields(p.title)[0] + pick(r.w, []string{" comes near to it.", " is worth another look.", " may or may not do."})
+	p, _ := r.w.byID(ids[0])
+	return topic + pick(r.w, []string{" The one from ", " I noticed what is offered by ", " Perhaps the thing of "}) + strings.Fields(p.title)[0] + pick(r.w, []string{" comes near to it.", " is worth another look.", " may or may not do."})
 }

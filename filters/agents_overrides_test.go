@@ -58,9 +58,9 @@ func modelSearches(turn func(r *recorder, calls ...call)) func(*recorder) {
 	return func(r *recorder) {
 		var chosen []string
 		for _, n := range r.task.needs {
-			shown := ids(turnPlain(r, talks(r, "Searching.", nil), find(r.phrase(n, 0)))[0])
-			turn(r, view(shown[:min(2, len(shown))]...))
-			chosen = append(chosen, shown[0])
+			products := ids(turnPlain(r, talks(r, "Searching.", nil), find(r.phrase(n, 0)))[0])
+			turn(r, view(products[:min(2, len(products))]...))
+			chosen = append(chosen, products[0])
 		}
 		turn(r, recommend(chosen...), finish())
 	}
@@ -200,8 +200,8 @@ func swaps(table bool) func(*recorder) {
 					for range r.task.needs {
 						other = append(other, r.w.products[r.w.rng.Intn(600)].id)
 					}
-					if shown := ids(find0(r, find(r.task.needs[0].noun))); !table {
-						other = []string{shown[len(shown)-1]}
+					if products := ids(find0(r, find(r.task.needs[0].noun))); !table {
+						other = []string{products[len(products)-1]}
 					}
 					calls[i] = recommend(other...)
 				}

@@ -37,27 +37,27 @@ var puppetsLeftOut = []agent{
 // before the thing, and the thing may come first or last in the search.
 func brandFirst(turn func(r *recorder, calls ...call)) func(*recorder) {
 	return func(r *recorder) {
-		var said []string
+		var output []string
 		for _, n := range r.task.needs {
 			name := n.noun
 			if len(n.wants) > 2 {
 				name = n.wants[2] + " " + n.noun
 			}
-			said = append(said, fmt.Sprintf(pick(r.w, []string{"a %s in %s, %s look", "one %s made from %s (%s)", "the %s of %s that is %s"}), name, n.wants[0], n.wants[1]))
+			output = append(output, fmt.Sprintf(pick(r.w, []string{"a %s in %s, %s look", "one %s made from %s (%s)", "the %s of %s that is %s"}), name, n.wants[0], n.wants[1]))
 		}
-		r.task.query = pick(r.w, []string{"hi, I want ", "Get me ", "Looking for "}) + strings.Join(said, " and ")
+		r.task.query = pick(r.w, []string{"hi, I want ", "Get me ", "Looking for "}) + strings.Join(output, " and ")
 		var chosen []string
 		for _, n := range r.task.needs {
 			words := append(slices.Clone(n.wants[2:]), n.wants[0], n.noun)
 			c := find(strings.Join(words, " "))
 			turn(r, c)
-			shown := ids(find0(r, c))
-			if len(shown) == 0 {
+			products := ids(find0(r, c))
+			if len(products) == 0 {
 				continue
 			}
-			shown = shown[:min(3, len(shown))]
-			turn(r, view(shown...))
-			chosen = append(chosen, shown[r.judge(shown, n)])
+			products = products[:min(3, len(products))]
+			turn(r, view(products...))
+			chosen = append(chosen, products[r.judge(products, n)])
 		}
 		turn(r, recommend(chosen...), finish())
 	}

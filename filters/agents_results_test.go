@@ -30,7 +30,7 @@ func turnRetries(r *recorder, think string, calls ...call) []call {
 	if r.w.rng.Intn(3) == 0 {
 		r.tick(500, 2000)
 		r.proxy = append(r.proxy, arena.ProxyCall{Method: "POST", Path: "/inference/chat/completions", AtMS: r.now, DurationMS: 300, Status: 429, Length: -1})
-		r.asked++
+		r.requests++
 	}
 	r.infer(think, calls...)
 	for i := range calls {
@@ -39,7 +39,10 @@ func turnRetries(r *recorder, think string, calls ...call) []call {
 			r.do(&copied)
 			if r.w.rng.Intn(2) == 0 {
 				last := &r.proxy[len(r.proxy)-1]
-				last.Status, last.Response, last.Truncated, last.Length = 500, "", false, -1
+				last.Status = 500
+				last.Response = ""
+				last.Truncated = false
+				last.Length = -1
 			}
 		}
 	}
@@ -56,7 +59,9 @@ func turnResends(r *recorder, think string, calls ...call) []call {
 	r.infer(think, calls[0], second)
 	r.do(&calls[0])
 	failed := &r.proxy[len(r.proxy)-1]
-	failed.Status, failed.Response, failed.Length = 0, "", -1
+	failed.Status = 0
+	failed.Response = ""
+	failed.Length = -1
 	done := r.run(think, []call{calls[0], second})
 	return done[:1]
 }
@@ -64,10 +69,10 @@ func turnResends(r *recorder, think string, calls ...call) []call {
 // turnCutsResults shows the model the beginning of each list as text.
 func turnCutsResults(r *recorder, think string, calls ...call) []call {
 	r.act(think, calls...)
-	shown := &r.steps[len(r.steps)-1].Calls[0]
-	if calls[0].name == "find_product" && len(shown.Result) > 400 {
-		text, _ := json.Marshal(string(shown.Result)[:400-r.w.rng.Intn(100)] + "...")
-		shown.Result = arena.Raw(text)
+	result := &r.steps[len(r.steps)-1].Calls[0]
+	if calls[0].name == "find_product" && len(result.Result) > 400 {
+		text, _ := json.Marshal(string(result.Result)[:400-r.w.rng.Intn(100)] + "...")
+		result.Result = arena.Raw(text)
 	}
 	return calls
 }
@@ -79,11 +84,11 @@ func turnRemembers(r *recorder, think string, calls ...call) []call {
 	if calls[0].name != "view_product_information" || old == "" {
 		return r.act(think, calls...)
 	}
-	fresh := calls[0]
-	calls[0] = view(fmt.Sprint(fresh.args["product_ids"]), old)
+	other := calls[0]
+	calls[0] = view(fmt.Sprint(other.args["product_ids"]), old)
 	r.infer(think, calls...)
 	p, _ := r.w.byID(old)
-	rows := r.do(&fresh).result
+	rows := r.do(&other).result
 	calls[0].result = strings.TrimSuffix(rows, "]") + ", " + strings.TrimPrefix(details([]item{p}), "[")
 	r.step(think, &calls[0])
 	return calls
@@ -92,8 +97,8 @@ func turnRemembers(r *recorder, think string, calls ...call) []call {
 // openedWithOthers is a product that an earlier call opened with others.
 func (r *recorder) openedWithOthers() string {
 	for _, s := range r.steps {
-		if all := ids(call{result: string(s.Calls[0].Result)}); s.Calls[0].Name == "view_product_information" && len(all) > 1 {
-			return all[1]
+		if listedIDs := ids(call{result: string(s.Calls[0].Result)}); s.Calls[0].Name == "view_product_information" && len(listedIDs) > 1 {
+			return listedIDs[1]
 		}
 	}
 	return ""
@@ -108,7 +113,10 @@ func turnFails(r *recorder, think string, calls ...call) []call {
 			copied := call{name: calls[i].name, args: calls[i].args}
 			r.do(&copied)
 			failed := &r.proxy[len(r.proxy)-1]
-			failed.Status, failed.Response, failed.Truncated, failed.Length = 502, "", false, -1
+			failed.Status = 502
+			failed.Response = ""
+			failed.Truncated = false
+			failed.Length = -1
 		}
 	}
 	return r.run(think, calls)
@@ -120,18 +128,18 @@ func turnTrims(r *recorder, think string, calls ...call) []call {
 	r.infer(think, calls...)
 	var pointers []*call
 	for i := range calls {
-		shown := calls[i]
+		result := calls[i]
 		r.do(&calls[i])
-		shown.result = calls[i].result
+		result.result = calls[i].result
 		if calls[i].name == "find_product" {
 			var rows []string
 			for n, id := range ids(calls[i]) {
 				p, _ := r.w.byID(id)
 				rows = append(rows, fmt.Sprintf(`{"rank":%d,"product_id":%q,"title":%q}`, n+1, p.id, p.title))
 			}
-			shown.result = "[" + strings.Join(rows, ",") + "]"
+			result.result = "[" + strings.Join(rows, ",") + "]"
 		}
-		pointers = append(pointers, &shown)
+		pointers = append(pointers, &result)
 	}
 	r.step(think, pointers...)
 	return calls
@@ -139,16 +147,16 @@ func turnTrims(r *recorder, think string, calls ...call) []call {
 
 // remembers opens a product a second time out of its client's memory.
 func remembers(r *recorder) {
-	shown := ids(turnPlain(r, "Searching.", find(r.phrase(r.task.needs[0], 0)))[0])
-	if len(shown) < 2 {
-		shown = []string{r.w.products[0].id, r.w.products[1].id}
+	products := ids(turnPlain(r, "Searching.", find(r.phrase(r.task.needs[0], 0)))[0])
+	if len(products) < 2 {
+		products = []string{r.w.products[0].id, r.w.products[1].id}
 	}
-	seen := turnPlain(r, "Looking.", view(shown[0], shown[1]))[0]
-	again := view(shown[0])
+	seen := turnPlain(r, "Looking.", view(products[0], products[1]))[0]
+	again := view(products[0])
 	again.result = "[" + strings.SplitAfter(strings.Trim(seen.result, "[]"), "}}")[0] + "]"
 	r.infer("Once more the first.", again)
 	r.step("Once more the first.", &again)
-	turnPlain(r, "That one.", recommend(shown[r.w.rng.Intn(2)]), finish())
+	turnPlain(r, "That one.", recommend(products[r.w.rng.Intn(2)]), finish())
 }
 
 // turnFallback has a client that recommends by itself where the model forgot.

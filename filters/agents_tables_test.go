@@ -36,13 +36,13 @@ func neverSeen(r *recorder) {
 // new answer.
 func planEachTurn(r *recorder) {
 	quiet := &recorder{w: r.w, task: r.task, limit: r.limit}
-	var all []call
+	var turnCalls []call
 	program(func(q *recorder, calls ...call) {
 		q.run("", calls)
-		all = append(all, calls...)
+		turnCalls = append(turnCalls, calls...)
 	})(quiet)
-	for _, c := range all {
-		r.infer("The plan.", all...)
+	for _, c := range turnCalls {
+		r.infer("The plan.", turnCalls...)
 		r.run("The plan.", []call{c})
 	}
 }
@@ -66,13 +66,13 @@ func planOnce(between func(*recorder)) func(*recorder) {
 // it down once, and replays it.
 func planAll(r *recorder) {
 	quiet := &recorder{w: r.w, task: r.task, limit: r.limit}
-	var all []call
+	var turnCalls []call
 	program(func(q *recorder, calls ...call) {
 		q.run("", calls)
-		all = append(all, calls...)
+		turnCalls = append(turnCalls, calls...)
 	})(quiet)
-	r.infer("The plan.", all...)
-	for _, c := range all {
+	r.infer("The plan.", turnCalls...)
+	for _, c := range turnCalls {
 		r.run(stock([]call{c}), []call{c})
 	}
 }
@@ -97,9 +97,9 @@ func tableOnly(r *recorder) {
 // pasted answers every task with the same episode.
 func pasted(r *recorder) {
 	c := r.act("Searching.", find("rustic tripod"))
-	shown := ids(c[0])
-	r.act("Looking.", view(shown[1], shown[3]))
-	r.act("Done.", recommend(shown[3]), finish())
+	products := ids(c[0])
+	r.act("Looking.", view(products[1], products[3]))
+	r.act("Done.", recommend(products[3]), finish())
 }
 
 // tellsAnswers has the answers from elsewhere and makes the model name them; it

@@ -42,15 +42,15 @@ var (
 
 // play lets every family play its days.
 func play(families []agent) []labelled {
-	var all []labelled
+	var attempts []labelled
 	for _, a := range families {
-		all = append(all, playDays(a, a.days)...)
+		attempts = append(attempts, playDays(a, a.days)...)
 	}
-	return all
+	return attempts
 }
 
 func playDays(a agent, d days) []labelled {
-	var all []labelled
+	var attempts []labelled
 	for day := range 2 {
 		w := newWorld(d.seed + int64(day))
 		for n := range d.tasks {
@@ -60,15 +60,15 @@ func playDays(a agent, d days) []labelled {
 			}
 			a.play(r)
 			t := r.trace(fmt.Sprintf("%s %d", a.name, day))
-			all = append(all, labelled{t, a.name, a.agentic, r.task})
+			attempts = append(attempts, labelled{t, a.name, a.agentic, r.task})
 		}
 	}
-	return all
+	return attempts
 }
 
 // honest plays as a model would: it varies its searches, looks at some of what
 // came back, changes its mind, and picks by what it read.
-func honest(turn func(r *recorder, think string, calls ...call) []call, thinks func(r *recorder, what string, shown []string) string) func(*recorder) {
+func honest(turn func(r *recorder, think string, calls ...call) []call, thinks func(r *recorder, topic string, results []string) string) func(*recorder) {
 	return func(r *recorder) {
 		var chosen []string
 		for _, n := range r.task.needs {
@@ -86,7 +86,8 @@ func honest(turn func(r *recorder, think string, calls ...call) []call, thinks f
 
 // pursue looks for one product and returns the one the model settles on.
 func (r *recorder) pursue(n need, turn func(r *recorder, think string, calls ...call) []call, thinks func(*recorder, string, []string) string) string {
-	shown, best := []string{}, ""
+	products := []string{}
+	best := ""
 	for try := range 1 + r.w.rng.Intn(3) {
 		c := find(r.phrase(n, try))
 		if n.price > 0 && r.w.rng.Intn(2) == 0 {
@@ -95,17 +96,17 @@ func (r *recorder) pursue(n need, turn func(r *recorder, think string, calls ...
 		if try > 0 && r.w.rng.Intn(4) == 0 {
 			c.args["page"] = 2
 		}
-		shown = ids(turn(r, thinks(r, "Searching for a "+n.noun+".", shown), c)[0])
-		if len(shown) == 0 {
+		products = ids(turn(r, thinks(r, "Searching for a "+n.noun+".", products), c)[0])
+		if len(products) == 0 {
 			continue
 		}
-		best = shown[r.judge(shown, n)]
+		best = products[r.judge(products, n)]
 		if r.w.rng.Intn(4) == 0 {
 			continue
 		}
-		look := shown[:1+r.w.rng.Intn(min(4, len(shown)))]
-		if r.w.rng.Intn(6) == 0 && len(shown) > 2 {
-			look = []string{best, shown[len(shown)-1]}
+		look := products[:1+r.w.rng.Intn(min(4, len(products)))]
+		if r.w.rng.Intn(6) == 0 && len(products) > 2 {
+			look = []string{best, products[len(products)-1]}
 		}
 		turn(r, thinks(r, "Looking closer.", look), view(look...))
 		if r.w.rng.Intn(2) == 0 {
@@ -123,17 +124,18 @@ func (r *recorder) phrase(n need, try int) string {
 	words := append([]string{n.noun}, n.wants...)
 	r.w.rng.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
 	keep := max(1, len(words)-try-r.w.rng.Intn(2))
-	kept := words[:keep]
-	if !strings.Contains(strings.Join(kept, " "), n.noun) {
-		kept = append(kept, n.noun)
+	keptWords := words[:keep]
+	if !strings.Contains(strings.Join(keptWords, " "), n.noun) {
+		keptWords = append(keptWords, n.noun)
 	}
-	return strings.Join(kept, " ")
+	return strings.Join(keptWords, " ")
 }
 
 // judge picks the product with most of the wishes that fits the price.
-func (r *recorder) judge(shown []string, n need) int {
-	best, most := 0, -1
-	for i, id := range shown {
+func (r *recorder) judge(ids []string, n need) int {
+	best := 0
+	bestCount := -1
+	for i, id := range ids {
 		p, _ := r.w.byID(id)
 		score := 0
 		for _, x := range append([]string{n.noun}, n.wants...) {
@@ -144,23 +146,24 @@ func (r *recorder) judge(shown []string, n need) int {
 		if n.price > 0 && p.price > n.price {
 			score -= 3
 		}
-		if score > most {
-			best, most = i, score
+		if score > bestCount {
+			best = i
+			bestCount = score
 		}
 	}
 	if r.w.rng.Intn(6) == 0 {
-		best = r.w.rng.Intn(len(shown))
+		best = r.w.rng.Intn(len(ids))
 	}
 	return best
 }
 
 // talks thinks in words that cite what it saw.
-func talks(r *recorder, what string, shown []string) string {
-	if len(shown) == 0 {
-		return what + " " + pick(r.w, []string{"I start with the main words.", "Few words first.", "The shop should have it."})
+func talks(r *recorder, topic string, ids []string) string {
+	if len(ids) == 0 {
+		return topic + " " + pick(r.w, []string{"I start with the main words.", "Few words first.", "The shop should have it."})
 	}
-	p, _ := r.w.byID(shown[r.w.rng.Intn(len(shown))])
-	return what + " " + fmt.Sprintf(pick(r.w, []string{"%s at %.2f looks right (%s).", "I saw %s for %.2f, that is %s.", "%s, %.2f: %s stays in the race."}), p.title, p.price, p.id)
+	p, _ := r.w.byID(ids[r.w.rng.Intn(len(ids))])
+	return topic + " " + fmt.Sprintf(pick(r.w, []string{"%s at %.2f looks right (%s).", "I saw %s for %.2f, that is %s.", "%s, %.2f: %s stays in the race."}), p.title, p.price, p.id)
 }
 
 func turnPlain(r *recorder, think string, calls ...call) []call { return r.act(think, calls...) }
@@ -171,8 +174,8 @@ func style(s string) func(*recorder) { return func(r *recorder) { r.style = s } 
 func (r *recorder) lastShown() []string {
 	for i := len(r.steps) - 1; i >= 0; i-- {
 		for _, c := range r.steps[i].Calls {
-			if shown := ids(call{result: string(c.Result)}); c.Name == "find_product" && len(shown) > 0 {
-				return shown
+			if products := ids(call{result: string(c.Result)}); c.Name == "find_product" && len(products) > 0 {
+				return products
 			}
 		}
 	}
@@ -193,13 +196,13 @@ func program(turn func(r *recorder, calls ...call)) func(*recorder) {
 		for _, n := range r.task.needs {
 			c := []call{find(n.noun + " " + n.wants[0] + " " + n.wants[1])}
 			turn(r, c...)
-			shown := ids(find0(r, c[0]))
-			if len(shown) == 0 {
+			products := ids(find0(r, c[0]))
+			if len(products) == 0 {
 				continue
 			}
-			turn(r, view(shown[:min(3, len(shown))]...))
-			best := shown[0]
-			for _, id := range shown[:min(3, len(shown))] {
+			turn(r, view(products[:min(3, len(products))]...))
+			best := products[0]
+			for _, id := range products[:min(3, len(products))] {
 				if p, _ := r.w.byID(id); n.price == 0 || p.price <= n.price {
 					best = id
 					break

@@ -17,7 +17,7 @@ func TestWhatRepliesHold(t *testing.T) {
 	for _, c := range []struct {
 		agent
 		never arena.Axis
-		most  int
+		limit int
 	}{
 		{agent{"honest translates", few(13000), true, nil, honest(turnTranslates, talks)}, arena.AxisScripted, 0},
 		{agent{"honest points at places", few(13010), true, places, honest(turnPlain, terse)}, arena.AxisScripted, 0},
@@ -30,8 +30,8 @@ func TestWhatRepliesHold(t *testing.T) {
 				wrong++
 			}
 		}
-		if wrong > c.most {
-			t.Errorf("%s: %d of %d are %s, at most %d may be", c.name, wrong, 2*c.days.tasks, c.never, c.most)
+		if wrong > c.limit {
+			t.Errorf("%s: %d of %d are %s, at most %d may be", c.name, wrong, 2*c.days.tasks, c.never, c.limit)
 		}
 	}
 }
@@ -60,8 +60,8 @@ func places(r *recorder) {
 				text += fmt.Sprintf(" %v (page %v)", q, c.args["page"])
 			}
 			for i, id := range strings.Split(fmt.Sprint(c.args["product_ids"]), ",") {
-				if at := slices.Index(r.lastShown(), id); at >= 0 {
-					text += fmt.Sprintf("%s #%d", strings.Repeat(",", min(i, 1)), at+1)
+				if index := slices.Index(r.lastShown(), id); index >= 0 {
+					text += fmt.Sprintf("%s #%d", strings.Repeat(",", min(i, 1)), index+1)
 				} else if c.args["product_ids"] != nil {
 					text += fmt.Sprintf("%s %s", strings.Repeat(",", min(i, 1)), id)
 				}

@@ -14,7 +14,9 @@ import (
 // agentic.
 func TestAgentsNobodyHereWrote(t *testing.T) {
 	t.Parallel()
-	honest, programs, sources := map[arena.Axis]int{}, map[arena.Axis]int{}, map[string]map[arena.Axis]int{}
+	honest := map[arena.Axis]int{}
+	programs := map[arena.Axis]int{}
+	sources := map[string]map[arena.Axis]int{}
 	for _, j := range judgeDay(t, readDay(t, shared(t, "data/axis"))) {
 		if sources[j.family] == nil {
 			sources[j.family] = map[arena.Axis]int{}
@@ -33,9 +35,9 @@ func TestAgentsNobodyHereWrote(t *testing.T) {
 		t.Logf("%-18s %v", name, sources[name])
 	}
 	t.Logf("honest %v, programs %v", honest, programs)
-	atMost := func(of string, n map[arena.Axis]int, axis arena.Axis, percent int) {
-		if all := n[arena.AxisAgentic] + n[arena.AxisScripted] + n[arena.AxisUnknown]; 100*n[axis] > percent*all {
-			t.Errorf("%s: %d of %d are %s, want at most %d %%", of, n[axis], all, axis, percent)
+	atMost := func(family string, n map[arena.Axis]int, axis arena.Axis, percent int) {
+		if total := n[arena.AxisAgentic] + n[arena.AxisScripted] + n[arena.AxisUnknown]; 100*n[axis] > percent*total {
+			t.Errorf("%s: %d of %d are %s, want at most %d %%", family, n[axis], total, axis, percent)
 		}
 	}
 	atMost("honest", honest, arena.AxisScripted, 1)

@@ -15,9 +15,9 @@ func attemptOf(tb testing.TB, style string, n int) *arena.Trace {
 	r := &recorder{w: w, task: w.task(0), now: start, limit: 4000, style: style}
 	var chosen string
 	for i := range n {
-		shown := ids(turnPlain(r, "Looking for it.", find(fmt.Sprintf("%s %s", nouns[i%len(nouns)], r.task.needs[0].wants[0])))[0])
-		chosen = shown[min(i%3, len(shown)-1)]
-		turnPlain(r, talks(r, "A closer look.", shown), view(chosen))
+		products := ids(turnPlain(r, "Looking for it.", find(fmt.Sprintf("%s %s", nouns[i%len(nouns)], r.task.needs[0].wants[0])))[0])
+		chosen = products[min(i%3, len(products)-1)]
+		turnPlain(r, talks(r, "A closer look.", products), view(chosen))
 	}
 	turnPlain(r, "That one.", recommend(chosen), finish())
 	return r.trace("agent")

@@ -20,26 +20,26 @@ func TestClaimsOfOtherAuthors(t *testing.T) {
 		t.Skip("a simulation of many days: go test -tags long")
 	}
 	t.Parallel()
-	all := judgeAuthors(t)
+	byAuthor := judgeAuthors(t)
 	var b, diagram strings.Builder
 	fmt.Fprintf(&b, "%-14s %6s %8s %12s %12s %12s %6s %6s\n", "author", "n", "unknown", "above .95", "less sure", "capped", "Brier", "ECE")
 	fmt.Fprintf(&diagram, "\n%-14s %-12s %6s %8s %6s %15s\n", "author", "claim", "n", "claimed", "true", "95 %")
-	var whole claims
+	var total claims
 	for _, author := range authors {
-		c := newClaims(all[author])
-		writeDiagram(&diagram, author, all[author])
+		c := newClaims(byAuthor[author])
+		writeDiagram(&diagram, author, byAuthor[author])
 		fmt.Fprintln(&b, c.row(author))
-		whole.add(&c)
+		total.add(&c)
 	}
-	fmt.Fprintln(&b, whole.row("all"))
-	if 100*whole.sure.Part < 97*whole.sure.Whole {
-		t.Errorf("%v of the claims above 0.95 are right, want 0.97", whole.sure)
+	fmt.Fprintln(&b, total.row("all"))
+	if 100*total.sure.Part < 97*total.sure.Whole {
+		t.Errorf("%v of the claims above 0.95 are right, want 0.97", total.sure)
 	}
-	if whole.calibrationError() > 0.05 {
-		t.Errorf("the expected calibration error without capped claims is %.3f, want 0.05", whole.calibrationError())
+	if total.calibrationError() > 0.05 {
+		t.Errorf("the expected calibration error without capped claims is %.3f, want 0.05", total.calibrationError())
 	}
-	if free := whole.sure.Part + whole.less.Part; free < whole.capped.Part {
-		t.Errorf("%d right verdicts are without a cap, %d with one", free, whole.capped.Part)
+	if free := total.sure.Part + total.less.Part; free < total.capped.Part {
+		t.Errorf("%d right verdicts are without a cap, %d with one", free, total.capped.Part)
 	}
 	golden(t, "authors.txt", b.String()+diagram.String())
 }
@@ -104,7 +104,8 @@ func (c *claims) add(o *claims) {
 // calibrationError is the mean distance of what is claimed and what is right, over bands of
 // a tenth, weighted by their claims.
 func (c *claims) calibrationError() float64 {
-	sum, n := 0.0, 0.0
+	sum := 0.0
+	n := 0.0
 	for _, band := range c.bands {
 		sum += math.Abs(band.claimed - band.right)
 		n += band.n
@@ -122,7 +123,9 @@ func (c *claims) row(author string) string {
 func writeDiagram(b *strings.Builder, author string, judged []judgement) {
 	edges := [...]float64{0, 0.05, 0.2, 0.5, 0.500001, 0.799, 0.801, 0.95, 1.01}
 	for i, low := range edges[:len(edges)-1] {
-		agentic, n, sum := 0, 0, 0.0
+		agentic := 0
+		n := 0
+		sum := 0.0
 		for _, j := range judged {
 			if p := claimed(j); p >= low && p < edges[i+1] {
 				agentic, n, sum = agentic+int(truth(j)), n+1, sum+p
@@ -138,13 +141,13 @@ func writeDiagram(b *strings.Builder, author string, judged []judgement) {
 		case 0.799:
 			band = "capped, 0.80"
 		}
-		from, to := habits.Ratio{Part: agentic, Whole: n}.Interval()
-		fmt.Fprintf(b, "%-14s %-12s %6d %8.3f %6.3f %7.3f-%7.3f\n", author, band, n, sum/float64(n), float64(agentic)/float64(n), from, to)
+		low, high := habits.Ratio{Part: agentic, Whole: n}.Interval()
+		fmt.Fprintf(b, "%-14s %-12s %6d %8.3f %6.3f %7.3f-%7.3f\n", author, band, n, sum/float64(n), float64(agentic)/float64(n), low, high)
 	}
 }
 
-func right1(said, so bool) int {
-	if said == so {
+func right1(predicted, actual bool) int {
+	if predicted == actual {
 		return 1
 	}
 	return 0

@@ -226,7 +226,7 @@ var callHarnesses = []struct {
 
 // formTrace returns an attempt in which a model writes calls in one form and the client sends others,
 // or the same if it obeys.
-func formTrace(run string, form int, written, sent []writtenCall) *arena.Trace {
+func formTrace(run string, form int, written, sentCalls []writtenCall) *arena.Trace {
 	t := &arena.Trace{
 		ID: run + "/p", RunID: run, ProblemID: "p", Agent: arena.Agent{VersionID: run},
 		Source: arena.Source{HasProxyLog: true}, Status: arena.StatusSuccess, Query: "Do it.",
@@ -248,7 +248,7 @@ func formTrace(run string, form int, written, sent []writtenCall) *arena.Trace {
 			Body: `{"model":"m"}`, Response: arena.Raw(asJSON(body)), Length: -1,
 		}
 		now += 90
-		c = &sent[i]
+		c = &sentCalls[i]
 		request := arena.ProxyCall{
 			Method: "GET", Path: "/search/" + c.tool, AtMS: now, DurationMS: 60, Status: 200,
 			Params: arena.Raw(c.json()), Response: `[{"product_id":"8689528976","title":"x","price":1}]`, Length: -1,
@@ -306,37 +306,37 @@ func TestEveryFormOfCall(t *testing.T) {
 // that the model writes and those that are sent, for a pair of texts.
 var programs = []struct {
 	name  string
-	calls func(harness func(text string) []writtenCall, said, own string) (written, sent []writtenCall)
+	calls func(harness func(text string) []writtenCall, modelText, ownText string) (written, sentCalls []writtenCall)
 }{
-	{"sends its own words", func(harness func(string) []writtenCall, said, own string) (written, sent []writtenCall) {
-		written = harness(said)
-		return written, renumbered(harness(own))
+	{"sends its own words", func(harness func(string) []writtenCall, modelText, ownText string) (written, sentCalls []writtenCall) {
+		written = harness(modelText)
+		return written, renumbered(harness(ownText))
 	}},
-	{"asks for a class", func(harness func(string) []writtenCall, _, own string) (written, sent []writtenCall) {
-		sent = harness(own)
-		for range sent {
+	{"asks for a class", func(harness func(string) []writtenCall, _, ownText string) (written, sentCalls []writtenCall) {
+		sentCalls = harness(ownText)
+		for range sentCalls {
 			written = append(written, writtenCall{"classify", []string{"label"}, map[string]any{"label": "B"}})
 		}
-		return written, sent
+		return written, sentCalls
 	}},
-	{"asks for words and sends other tools", func(harness func(string) []writtenCall, said, own string) (written, sent []writtenCall) {
-		written = harness(said)
-		sent = renumbered(harness(own))
-		slices.Reverse(sent)
-		return written, sent
+	{"asks for words and sends other tools", func(harness func(string) []writtenCall, modelText, ownText string) (written, sentCalls []writtenCall) {
+		written = harness(modelText)
+		sentCalls = renumbered(harness(ownText))
+		slices.Reverse(sentCalls)
+		return written, sentCalls
 	}},
 }
 
 // renumbered returns the calls with other ids than those that models write.
-func renumbered(sent []writtenCall) []writtenCall {
-	for i := range sent {
-		for key, value := range sent[i].args {
+func renumbered(calls []writtenCall) []writtenCall {
+	for i := range calls {
+		for key, value := range calls[i].args {
 			if text, ok := value.(string); ok {
-				sent[i].args[key] = strings.NewReplacer("8689528976", "5510338124", "W2611340", "W7700129", "src/main", "lib/other").Replace(text)
+				calls[i].args[key] = strings.NewReplacer("8689528976", "5510338124", "W2611340", "W7700129", "src/main", "lib/other").Replace(text)
 			}
 		}
 	}
-	return sent
+	return calls
 }
 
 // TestProgramsInEveryFormOfCall: programs that send calls of their own, in every harness and whatever the
@@ -349,11 +349,11 @@ func TestProgramsInEveryFormOfCall(t *testing.T) {
 		for form := range callForms {
 			for _, p := range programs {
 				run := p.name + ", " + callForms[form].name
-				for i, own := range argumentTexts {
-					said := argumentTexts[(i+1)%len(argumentTexts)]
-					written, sent := p.calls(h.calls, said.text, own.text)
-					day = append(day, labelled{trace: formTrace(run, form, written, sent)})
-					names = append(names, run+", "+own.name)
+				for i, argument := range argumentTexts {
+					modelArgument := argumentTexts[(i+1)%len(argumentTexts)]
+					written, sentCalls := p.calls(h.calls, modelArgument.text, argument.text)
+					day = append(day, labelled{trace: formTrace(run, form, written, sentCalls)})
+					names = append(names, run+", "+argument.name)
 				}
 			}
 		}

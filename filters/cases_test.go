@@ -56,7 +56,7 @@ func isDoubtful(_ string, s *arena.Structure) bool {
 // are not scripted, and agentic in at least 80 % where the log has their replies.
 func TestPublicRunsOfOtherHarnesses(t *testing.T) {
 	t.Parallel()
-	type counts struct{ all, agentic, scripted int }
+	type counts struct{ total, agentic, scripted int }
 	families := map[string]*counts{}
 	for _, j := range judgeDay(t, readDay(t, shared(t, "data/axis2"))) {
 		c := families[j.family]
@@ -70,7 +70,7 @@ func TestPublicRunsOfOtherHarnesses(t *testing.T) {
 			}
 			continue
 		}
-		c.all++
+		c.total++
 		switch j.after.Axis {
 		case arena.AxisAgentic:
 			c.agentic++
@@ -80,8 +80,8 @@ func TestPublicRunsOfOtherHarnesses(t *testing.T) {
 		}
 	}
 	for family, c := range families {
-		t.Logf("%s: %d of %d agentic, %d scripted", family, c.agentic, c.all, c.scripted)
-		if 100*c.scripted > c.all || 100*c.agentic < 80*c.all {
+		t.Logf("%s: %d of %d agentic, %d scripted", family, c.agentic, c.total, c.scripted)
+		if 100*c.scripted > c.total || 100*c.agentic < 80*c.total {
 			t.Errorf("%s: %+v", family, *c)
 		}
 	}
@@ -104,9 +104,9 @@ func isCutLog(t *arena.Trace) bool {
 // wrote three of them, and a program the fourth.
 func TestPacksByDefault(t *testing.T) {
 	t.Parallel()
-	all := readTraces(t, shared(t, "cases/domains/pack"))
-	day := make([]labelled, len(all))
-	for i, tr := range all {
+	attempts := readTraces(t, shared(t, "cases/domains/pack"))
+	day := make([]labelled, len(attempts))
+	for i, tr := range attempts {
 		family, _, _ := strings.Cut(tr.RunID, "-")
 		day[i] = labelled{trace: tr, family: family}
 	}

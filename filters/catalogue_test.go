@@ -137,12 +137,12 @@ func verdict(t testing.TB, f *filters.Filter, tr *arena.Trace, check string) are
 func TestPure(t *testing.T) {
 	t.Parallel()
 	f := newFilter(t)
-	all := firing(t)
+	firingTraces := firing(t)
 	for _, a := range setOn {
-		all[a.name] = played(t, a.name)
+		firingTraces[a.name] = played(t, a.name)
 	}
-	all["zero trace"] = &arena.Trace{}
-	for name, tr := range all {
+	firingTraces["zero trace"] = &arena.Trace{}
+	for name, tr := range firingTraces {
 		before := deepCopy(t, tr)
 		d := filters.Normalise(tr)
 		dialogue := deepCopy(t, d)

@@ -24,12 +24,13 @@ var skews = map[string]func(n int) int64{
 }
 
 // skewed is a trace whose model server has another clock.
-func skewed(tr *arena.Trace, ahead func(n int) int64) *arena.Trace {
-	c, n := rewrite(tr, func(s string) string { return s }), 0
+func skewed(tr *arena.Trace, offset func(n int) int64) *arena.Trace {
+	c := rewrite(tr, func(s string) string { return s })
+	n := 0
 	for i := range c.Steps {
 		for j := range c.Steps[i].Proxy {
 			if p := &c.Steps[i].Proxy[j]; strings.HasSuffix(p.Path, "completions") {
-				p.AtMS += ahead(n)
+				p.AtMS += offset(n)
 				n++
 			}
 		}
@@ -57,7 +58,8 @@ func TestOtherClocksAccuseNobody(t *testing.T) {
 	fmt.Fprintf(&b, "%-14s %-26s %6s %9s %8s %9s %16s\n", "set", "model server's clock", "honest", "scripted", "unknown", "programs", "called agentic")
 	for _, set := range []string{"labelled day", "simulated", "webshop", "hotpot", "fever", "tau", "toolbench", "reference", "program"} {
 		for _, skew := range append([]string{"true"}, slices.Sorted(maps.Keys(skews))...) {
-			honest, programs := map[arena.Axis]int{}, map[arena.Axis]int{}
+			honest := map[arena.Axis]int{}
+			programs := map[arena.Axis]int{}
 			day := make([]labelled, len(sets[set]))
 			for i, l := range sets[set] {
 				day[i] = l
@@ -72,9 +74,10 @@ func TestOtherClocksAccuseNobody(t *testing.T) {
 					programs[j.after.Axis]++
 				}
 			}
-			n, of := total(honest), total(programs)
-			fmt.Fprintf(&b, "%-14s %-26s %6d %9d %8d %9d %16d\n", set, skew, n, honest[arena.AxisScripted], honest[arena.AxisUnknown], of, programs[arena.AxisAgentic])
-			if 100*honest[arena.AxisScripted] > n || 20*programs[arena.AxisAgentic] > of {
+			n := total(honest)
+			allPrograms := total(programs)
+			fmt.Fprintf(&b, "%-14s %-26s %6d %9d %8d %9d %16d\n", set, skew, n, honest[arena.AxisScripted], honest[arena.AxisUnknown], allPrograms, programs[arena.AxisAgentic])
+			if 100*honest[arena.AxisScripted] > n || 20*programs[arena.AxisAgentic] > allPrograms {
 				t.Errorf("%s, %s: honest %v, programs %v", set, skew, honest, programs)
 			}
 		}

@@ -66,9 +66,9 @@ func TestCopiedDialogue(t *testing.T) {
 			return nil
 		}, arena.AxisAgentic, arena.AxisAgentic},
 		{"in words of its own", func(_ int, l labelled) []labelled {
-			own := later(l, "copy", hour, as)
-			own.trace = rethink(own.trace, func(s string) string { return "Well. " + s })
-			return []labelled{own}
+			copies := later(l, "copy", hour, as)
+			copies.trace = rethink(copies.trace, func(s string) string { return "Well. " + s })
+			return []labelled{copies}
 		}, arena.AxisAgentic, arena.AxisAgentic},
 	} {
 		day := slices.Clone(original)
@@ -84,7 +84,7 @@ func TestCopiedDialogue(t *testing.T) {
 			if j.after.Axis != want {
 				t.Errorf("%s: %s of %s is %s, want %s", c.name, j.trace.ID, j.family, j.after.Axis, want)
 			}
-			if said := slices.Contains(j.after.Reasons, "copied_dialogue"); said != (j.after.Axis == arena.AxisUnknown) {
+			if reported := slices.Contains(j.after.Reasons, "copied_dialogue"); reported != (j.after.Axis == arena.AxisUnknown) {
 				t.Errorf("%s: %s of %s gives the reasons %v", c.name, j.trace.ID, j.family, j.after.Reasons)
 			}
 		}
@@ -115,7 +115,8 @@ func TestCopiesEarnNothing(t *testing.T) {
 		day = append(day, l, later(l, "copy", hour, func(s string) string { return s }))
 	}
 	for _, j := range judgeDay(t, day) {
-		got, had := filters.RichnessOf(&j.after)[2], filters.RichnessOf(&j.before)[2]
+		got := filters.RichnessOf(&j.after)[2]
+		had := filters.RichnessOf(&j.before)[2]
 		if j.family == "copy" {
 			had = 0
 		}

@@ -71,32 +71,32 @@ func judgeDay(t testing.TB, day []labelled) []judgement {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := make([]judgement, len(day))
+	judgements := make([]judgement, len(day))
 	checked := make([]*filters.Checked, len(day))
 	for i, l := range day {
 		d := filters.Normalise(l.trace)
-		all[i].labelled = l
-		all[i].before, all[i].sample = f.Check(l.trace, &d)
-		checked[i] = &filters.Checked{ID: strconv.Itoa(i), Agent: l.trace.RunID, Sample: all[i].sample}
+		judgements[i].labelled = l
+		judgements[i].before, judgements[i].sample = f.Check(l.trace, &d)
+		checked[i] = &filters.Checked{ID: strconv.Itoa(i), Agent: l.trace.RunID, Sample: judgements[i].sample}
 	}
 	habits := f.Day(checked)
-	for i := range all {
-		all[i].stats = habits.Agents[all[i].trace.RunID]
-		all[i].after = f.Revise(all[i].before, all[i].stats.Odds(&all[i].sample), all[i].stats)
-		all[i].odds = filters.RevisedOdds(all[i].sample, all[i].stats)
+	for i := range judgements {
+		judgements[i].stats = habits.Agents[judgements[i].trace.RunID]
+		judgements[i].after = f.Revise(judgements[i].before, judgements[i].stats.Odds(&judgements[i].sample), judgements[i].stats)
+		judgements[i].odds = filters.RevisedOdds(judgements[i].sample, judgements[i].stats)
 	}
-	return all
+	return judgements
 }
 
 // report prints one line a family.
-func report(t testing.TB, all []judgement) {
+func report(t testing.TB, judgements []judgement) {
 	t.Helper()
 	type row struct {
 		n, agentic, before, after int
 		score, low, high          float64
 	}
 	rows := map[string]*row{}
-	for _, j := range all {
+	for _, j := range judgements {
 		r := rows[j.family]
 		if r == nil {
 			r = &row{low: 99, high: -99}
@@ -148,17 +148,17 @@ func shared(t testing.TB, path string) string {
 // daysRead are the labelled days that a test has read; none changes their traces.
 var daysRead = struct {
 	sync.Mutex
-	of map[string][]labelled
-}{of: map[string][]labelled{}}
+	byAgent map[string][]labelled
+}{byAgent: map[string][]labelled{}}
 
 func readDay(t testing.TB, dir string) []labelled {
 	t.Helper()
 	daysRead.Lock()
 	defer daysRead.Unlock()
-	if daysRead.of[dir] == nil {
-		daysRead.of[dir] = readLabelled(t, dir)
+	if daysRead.byAgent[dir] == nil {
+		daysRead.byAgent[dir] = readLabelled(t, dir)
 	}
-	return slices.Clone(daysRead.of[dir])
+	return slices.Clone(daysRead.byAgent[dir])
 }
 
 func readLabelled(t testing.TB, dir string) []labelled {
@@ -194,28 +194,28 @@ func readLabelled(t testing.TB, dir string) []labelled {
 	return day
 }
 
-func readTraces(t testing.TB, dir string) (all []*arena.Trace) {
+func readTraces(t testing.TB, dir string) (attempts []*arena.Trace) {
 	t.Helper()
 	inputs, err := traces.Discover(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, in := range inputs {
-		if err := in.Hash(context.Background()); err != nil {
+	for _, input := range inputs {
+		if err := input.Hash(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		_, err := traces.Read(context.Background(), in, traces.Defaults(), func(i traces.Item) error {
+		_, err := traces.Read(context.Background(), input, traces.Defaults(), func(i traces.Item) error {
 			if i.Fault != nil {
-				return fmt.Errorf("%s line %d: %s %s", in.Path, i.Fault.Line, i.Fault.Reason, i.Fault.Detail)
+				return fmt.Errorf("%s line %d: %s %s", input.Path, i.Fault.Line, i.Fault.Reason, i.Fault.Detail)
 			}
-			all = append(all, i.Trace)
+			attempts = append(attempts, i.Trace)
 			return nil
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	return all
+	return attempts
 }
 
 // TestAnAgentWithCopiesAloneHasADay: all that it did is another agent's, under the same

@@ -50,9 +50,13 @@ func Without(s *arena.Structure, sample *habits.Sample, odds float64, decides bo
 
 // WithoutHabit runs without the habit or proof that gives this reason.
 func WithoutHabit(reason string, run func()) {
-	all, proofs := habits.All, habits.Proofs
-	defer func() { habits.All, habits.Proofs = all, proofs }()
-	habits.All = slices.DeleteFunc(slices.Clone(all), func(h habits.Habit) bool { return h.Reason == reason })
+	habitList := habits.All
+	proofs := habits.Proofs
+	defer func() {
+		habits.All = habitList
+		habits.Proofs = proofs
+	}()
+	habits.All = slices.DeleteFunc(slices.Clone(habitList), func(h habits.Habit) bool { return h.Reason == reason })
 	habits.Proofs = slices.DeleteFunc(slices.Clone(proofs), func(p habits.Proof) bool { return p.Reason == reason })
 	run()
 }

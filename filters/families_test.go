@@ -30,19 +30,19 @@ func atLeast(t *testing.T, judged []judgement) {
 		"honest cut log": true, "honest falls back": true,
 	}
 	for family, r := range rights(judged) {
-		if share := float64(r.right) / float64(r.all); share < 0.95 && !explained[family] {
+		if share := float64(r.right) / float64(r.total); share < 0.95 && !explained[family] {
 			t.Errorf("%s: %.3f of the axes are right, want 0.95", family, share)
 		}
 	}
 }
 
-type rightOf struct{ right, all int }
+type rightOf struct{ right, total int }
 
 func rights(judged []judgement) map[string]rightOf {
 	out := map[string]rightOf{}
 	for _, j := range judged {
 		r := out[j.family]
-		r.all++
+		r.total++
 		if (j.after.Axis == arena.AxisAgentic) == j.agentic {
 			r.right++
 		}
@@ -59,18 +59,19 @@ func TestFamilyTable(t *testing.T) {
 		t.Skip("a simulation of many days: go test -tags long")
 	}
 	t.Parallel()
-	set, left := judgeDay(t, play(setOn)), judgeDay(t, play(leftOut))
+	set := judgeDay(t, play(setOn))
+	leftJudgements := judgeDay(t, play(leftOut))
 	atLeast(t, set)
-	atLeast(t, left)
+	atLeast(t, leftJudgements)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-28s %-8s %-9s %4s %10s %11s %15s %6s\n", "family", "weights", "truth", "n", "first pass", "both passes", "95 %", "Brier")
 	for _, half := range []struct {
 		name   string
 		judged []judgement
-	}{{"set on", set}, {"left out", left}} {
+	}{{"set on", set}, {"left out", leftJudgements}} {
 		writeRows(&b, half.name, half.judged)
 	}
-	writeReliability(&b, left)
+	writeReliability(&b, leftJudgements)
 	golden(t, "families.txt", b.String())
 }
 
@@ -81,15 +82,17 @@ func writeReliability(b *strings.Builder, judged []judgement) {
 	fmt.Fprintf(b, "\n%-28s %5s %8s %6s\n", "left out, claim of agentic", "n", "claimed", "true")
 	brier := 0.0
 	for i, lo := range edges[:len(edges)-1] {
-		n, claimed, so := 0, 0.0, 0.0
+		n := 0
+		claimed := 0.0
+		actual := 0.0
 		for _, j := range judged {
 			if p := agenticClaim(j); p >= lo && p < edges[i+1] {
-				n, claimed, so = n+1, claimed+p, so+truth(j)
+				n, claimed, actual = n+1, claimed+p, actual+truth(j)
 				brier += math.Pow(p-truth(j), 2) / float64(len(judged))
 			}
 		}
 		if n > 0 {
-			fmt.Fprintf(b, "%.2f to %.2f                 %5d %8.3f %6.3f\n", lo, min(edges[i+1], 1), n, claimed/float64(n), so/float64(n))
+			fmt.Fprintf(b, "%.2f to %.2f                 %5d %8.3f %6.3f\n", lo, min(edges[i+1], 1), n, claimed/float64(n), actual/float64(n))
 		}
 	}
 	fmt.Fprintf(b, "Brier %.4f\n", brier)
@@ -109,7 +112,10 @@ func writeRows(b *strings.Builder, half string, judged []judgement) {
 		byFamily[j.family] = append(byFamily[j.family], j)
 	}
 	for _, name := range slices.Sorted(maps.Keys(byFamily)) {
-		rows, first, both, brier := byFamily[name], 0, 0, 0.0
+		rows := byFamily[name]
+		first := 0
+		both := 0
+		brier := 0.0
 		for _, j := range rows {
 			first += right(j.before.Axis, j.agentic)
 			both += right(j.after.Axis, j.agentic)

@@ -19,15 +19,15 @@ var authors = []string{"labelled day", "simulated", "webshop", "hotpot", "fever"
 
 func judgeAuthors(t *testing.T) map[string][]judgement {
 	t.Helper()
-	all := map[string][]judgement{"labelled day": judgeDay(t, readDay(t, sharedDay(t))), "simulated": append(judgeDay(t, play(setOn)), judgeDay(t, play(leftOut))...)}
+	days := map[string][]judgement{"labelled day": judgeDay(t, readDay(t, sharedDay(t))), "simulated": append(judgeDay(t, play(setOn)), judgeDay(t, play(leftOut))...)}
 	for _, j := range judgeDay(t, readDay(t, shared(t, "data/axis"))) {
 		author, _, _ := strings.Cut(j.family, "-")
-		all[author] = append(all[author], j)
+		days[author] = append(days[author], j)
 	}
 	for _, j := range judgeDay(t, readDay(t, shared(t, "data/axis2"))) {
-		all[j.family] = append(all[j.family], j)
+		days[j.family] = append(days[j.family], j)
 	}
-	return all
+	return days
 }
 
 // TestFitBesideRules prints what a logistic regression over the same evidence makes of
@@ -38,9 +38,10 @@ func TestFitBesideRules(t *testing.T) {
 		t.Skip("prints a table of many days: go test -tags long -v -run FitBesideRules ./filters")
 	}
 	t.Parallel()
-	all, f := judgeAuthors(t), newFilter(t)
+	byAuthor := judgeAuthors(t)
+	f := newFilter(t)
 	rows := map[string][]example{}
-	for author, judged := range all {
+	for author, judged := range byAuthor {
 		families := map[string]float64{}
 		for _, j := range judged {
 			families[j.family]++
@@ -60,11 +61,13 @@ func TestFitBesideRules(t *testing.T) {
 			}
 		}
 		fit := regress(others)
-		var honest, programs, low, high, sure, so int
-		brier, rules := 0.0, 0.0
+		var honest, programs, low, high, sure, actual int
+		brier := 0.0
+		rules := 0.0
 		for i, x := range rows[author] {
 			p := fit.probability(x.x)
-			n, claim := float64(len(rows[author])), agenticClaim(all[author][i])
+			n := float64(len(rows[author]))
+			claim := agenticClaim(byAuthor[author][i])
 			brier += (p - x.y) * (p - x.y) / n
 			rules += (claim - x.y) * (claim - x.y) / n
 			if x.y == 1 {
@@ -73,10 +76,10 @@ func TestFitBesideRules(t *testing.T) {
 				programs, high = programs+1, high+right1(p > 0.5, true)
 			}
 			if p > 0.95 || p < 0.05 {
-				sure, so = sure+1, so+right1(p > 0.5, x.y == 1)
+				sure, actual = sure+1, actual+right1(p > 0.5, x.y == 1)
 			}
 		}
-		t.Logf("%-14s %18s %18s %14s %6.3f %6.3f", author, fmt.Sprintf("%d of %d", low, honest), fmt.Sprintf("%d of %d", high, programs), fmt.Sprintf("%d of %d", so, sure), brier, rules)
+		t.Logf("%-14s %18s %18s %14s %6.3f %6.3f", author, fmt.Sprintf("%d of %d", low, honest), fmt.Sprintf("%d of %d", high, programs), fmt.Sprintf("%d of %d", actual, sure), brier, rules)
 	}
 }
 
@@ -122,10 +125,11 @@ func (f fitted) probability(x []float64) float64 {
 }
 
 // regress fits by Newton's method, with a ridge of 20 families' weight.
-func regress(all []example) fitted {
-	n, total := len(all[0].x), 0.0
+func regress(examples []example) fitted {
+	n := len(examples[0].x)
+	total := 0.0
 	f := fitted{make([]float64, n), make([]float64, n)}
-	for _, e := range all {
+	for _, e := range examples {
 		total += e.w
 		for i, v := range e.x {
 			f.spread[i] += e.w * v * v
@@ -135,13 +139,14 @@ func regress(all []example) fitted {
 		f.spread[i] = math.Max(math.Sqrt(f.spread[i]/total), 1e-6)
 	}
 	for range 12 {
-		gradient, hessian := mat.NewVecDense(n, nil), mat.NewSymDense(n, nil)
+		gradient := mat.NewVecDense(n, nil)
+		hessian := mat.NewSymDense(n, nil)
 		for i := range n {
 			gradient.SetVec(i, -f.weights[i])
 			hessian.SetSym(i, i, 1)
 		}
 		scaled := mat.NewVecDense(n, nil)
-		for _, e := range all {
+		for _, e := range examples {
 			for i, v := range e.x {
 				scaled.SetVec(i, v/f.spread[i])
 			}

@@ -30,13 +30,13 @@ func TestGrounding(t *testing.T) {
 
 // tape gives prices that nobody showed.
 func tape(r *recorder) {
-	shown := ids(r.act("Let me see.", find(r.task.needs[0].noun))[0])
-	i := r.w.rng.Intn(len(shown))
+	products := ids(r.act("Let me see.", find(r.task.needs[0].noun))[0])
+	i := r.w.rng.Intn(len(products))
 	think := func() string {
 		return fmt.Sprintf("It costs %d, not %d.", 7000000+r.w.rng.Intn(999999), 8000000+r.w.rng.Intn(999999))
 	}
-	r.act(think(), view(shown[i]))
-	r.act(think(), recommend(shown[i]), finish())
+	r.act(think(), view(products[i]))
+	r.act(think(), recommend(products[i]), finish())
 }
 
 // table searches for a title that nobody named.
@@ -62,7 +62,8 @@ func TestReweightingSparesModels(t *testing.T) {
 	judged = append(judged, judgeDay(t, playDays(agent{"tape", days{}, false, nil, tape}, days{1000, 30}))...)
 	judged = append(judged, judgeDay(t, playDays(agent{"table", days{}, false, nil, table}, days{1000, 30}))...)
 	var first, both []filters.Scored
-	honest, lost := map[string]bool{}, 0
+	honest := map[string]bool{}
+	lost := 0
 	for i, j := range judged {
 		s := filters.Scored{Agent: j.family, Problem: fmt.Sprint(i), Success: true, Richness: filters.RichnessOf(&j.before)}
 		first = append(first, s)

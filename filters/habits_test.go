@@ -54,11 +54,11 @@ func fired(day []judgement, c checks.Check) (n int) {
 // changes of thinking keep them. Without the tag long it takes half of the families.
 func TestDaysDoNotMove(t *testing.T) {
 	t.Parallel()
-	same := map[string]func(*arena.Trace) *arena.Trace{
+	equal := map[string]func(*arena.Trace) *arena.Trace{
 		"thinking in another language": func(tr *arena.Trace) *arena.Trace { return rethink(tr, foreign) },
 	}
 	for _, name := range []string{"other ids", "other prices", "keys in another order", "another time zone", "bodies kept as text"} {
-		same[name] = changes[name]
+		equal[name] = changes[name]
 	}
 	families := []string{
 		"honest plain", "puppet", "puppet opens the cheapest", "overrides now and then",
@@ -67,7 +67,7 @@ func TestDaysDoNotMove(t *testing.T) {
 	for _, family := range families[:longtest.Pick(8, 4)] {
 		day := playDays(familyNamed(family), days{8000, 45})[:45]
 		want := axes(judgeDay(t, day))
-		for name, change := range same {
+		for name, change := range equal {
 			if family == "puppet opens the cheapest" && name == "other prices" {
 				continue // its thoughts keep the old prices: so does a replay
 			}
@@ -130,8 +130,8 @@ func TestAnswersFoundByOthers(t *testing.T) {
 			r.act("It must be this one, I am sure of it.", recommend(id), finish())
 		}}
 		finder := agent{"finder", days{}, true, nil, func(r *recorder) {
-			shown := ids(r.act("Let me see what there is.", find(r.task.needs[0].noun))[0])
-			r.act("The last one, please.", recommend(shown[len(shown)-1]), finish())
+			products := ids(r.act("Let me see what there is.", find(r.task.needs[0].noun))[0])
+			r.act("The last one, please.", recommend(products[len(products)-1]), finish())
 		}}
 		teller.play, finder.play = sameTask(teller.play), sameTask(finder.play)
 		for _, j := range judgeDay(t, append(playDays(teller, days{1000, 6}), playDays(finder, days{1010, 6})...)) {

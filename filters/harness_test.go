@@ -16,7 +16,7 @@ import (
 // reply that named it, or said only that it thinks.
 func withLog(tr *arena.Trace, names bool) *arena.Trace {
 	c := rewrite(tr, func(s string) string { return s })
-	at := int64(start)
+	ms := int64(start)
 	for i := range c.Steps {
 		s := &c.Steps[i]
 		if len(s.Calls) == 0 {
@@ -35,11 +35,11 @@ func withLog(tr *arena.Trace, names bool) *arena.Trace {
 			message["tool_calls"] = calls
 		}
 		body, _ := json.Marshal(map[string]any{"id": c.ID + string(rune('a'+i)), "choices": []any{map[string]any{"message": message}}})
-		at += 3000
-		s.Proxy = []arena.ProxyCall{{Path: "/inference/chat/completions", Status: 200, AtMS: at, DurationMS: 1500 + float64(i), Response: arena.Raw(body)}}
+		ms += 3000
+		s.Proxy = []arena.ProxyCall{{Path: "/inference/chat/completions", Status: 200, AtMS: ms, DurationMS: 1500 + float64(i), Response: arena.Raw(body)}}
 		for _, x := range s.Calls {
-			at += 100
-			s.Proxy = append(s.Proxy, arena.ProxyCall{Path: "/env/" + x.Name, Status: 200, AtMS: at, DurationMS: 20, Body: x.Arguments, Response: x.Result})
+			ms += 100
+			s.Proxy = append(s.Proxy, arena.ProxyCall{Path: "/env/" + x.Name, Status: 200, AtMS: ms, DurationMS: 20, Body: x.Arguments, Response: x.Result})
 		}
 	}
 	return c
@@ -49,7 +49,7 @@ func withLog(tr *arena.Trace, names bool) *arena.Trace {
 // programs by the log alone, with the ready map and without.
 func TestAnyHarness(t *testing.T) {
 	t.Parallel()
-	all := readTraces(t, filepath.Join(shared(t, "data/real"), "tau-bench"))
+	attempts := readTraces(t, filepath.Join(shared(t, "data/real"), "tau-bench"))
 	for _, harness := range []string{"shop", "tau-bench"} {
 		cfg := filters.Defaults()
 		cfg.Harness = harness
@@ -59,7 +59,7 @@ func TestAnyHarness(t *testing.T) {
 		}
 		for _, names := range []bool{true, false} {
 			n := map[arena.Axis]int{}
-			for _, tr := range all {
+			for _, tr := range attempts {
 				d := filters.Normalise(tr)
 				if callsIn(d) > 0 {
 					n[axisOf(f, withLog(tr, names))]++
@@ -70,7 +70,7 @@ func TestAnyHarness(t *testing.T) {
 				wrong = n[arena.AxisAgentic]
 			}
 			t.Logf("%s, named %v: %v", harness, names, n)
-			if wrong > 0 || n[arena.AxisUnknown]*20 > len(all) {
+			if wrong > 0 || n[arena.AxisUnknown]*20 > len(attempts) {
 				t.Errorf("%s, named %v: %v", harness, names, n)
 			}
 		}
@@ -115,9 +115,9 @@ func TestDeclaredTools(t *testing.T) {
 // declares, its tools have the roles of the ready map, but for those that decide.
 func TestAnEpisodesToolsAreDeclared(t *testing.T) {
 	t.Parallel()
-	all := readTraces(t, filepath.Join(shared(t, "data/real"), "oro-episode"))
+	attempts := readTraces(t, filepath.Join(shared(t, "data/real"), "oro-episode"))
 	ready := evidence.HarnessTools("envpack", nil)
-	for _, tr := range all {
+	for _, tr := range attempts {
 		got := evidence.AddDeclared(evidence.HarnessTools(evidence.Declared, nil), tr.Tools)
 		for _, name := range []string{"search", "view"} {
 			if got[name].Tool != ready[name].Tool {
@@ -144,7 +144,8 @@ func TestToolsOfTheConfiguration(t *testing.T) {
 	if err := cfg.Validate(); err != nil {
 		t.Error(err)
 	}
-	cfg.Harness, cfg.Tools = "bazaar", map[string]filters.Tool{"buy_now": {As: "purchase"}}
+	cfg.Harness = "bazaar"
+	cfg.Tools = map[string]filters.Tool{"buy_now": {As: "purchase"}}
 	if err := cfg.Validate(); err == nil || !strings.Contains(err.Error(), "bazaar") || !strings.Contains(err.Error(), "filter.tools.buy_now.as") {
 		t.Errorf("accepted: %v", err)
 	}

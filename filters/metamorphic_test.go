@@ -40,15 +40,15 @@ func rewrite(tr *arena.Trace, change func(string) string) *arena.Trace {
 // thoughts finds thinking inside of a logged reply.
 var thoughts = regexp.MustCompile(`(\\u003cthink\\u003e)(.*?)(\\u003c/think\\u003e)`)
 
-func rethink(tr *arena.Trace, to func(string) string) *arena.Trace {
+func rethink(tr *arena.Trace, change func(string) string) *arena.Trace {
 	c := rewrite(tr, func(s string) string {
 		return thoughts.ReplaceAllStringFunc(s, func(m string) string {
 			parts := thoughts.FindStringSubmatch(m)
-			return parts[1] + to(parts[2]) + parts[3]
+			return parts[1] + change(parts[2]) + parts[3]
 		})
 	})
 	for i := range c.Steps {
-		c.Steps[i].Think = to(c.Steps[i].Think)
+		c.Steps[i].Think = change(c.Steps[i].Think)
 	}
 	return c
 }
@@ -100,9 +100,9 @@ func backwards(v any) string {
 func shift(tr *arena.Trace, ms int64) *arena.Trace {
 	c := rewrite(tr, func(s string) string { return s })
 	for i := range c.Steps {
-		var at int64
-		fmt.Sscan(string(c.Steps[i].Timestamp), &at)
-		c.Steps[i].Timestamp = arena.Raw(fmt.Sprint(at + ms))
+		var millis int64
+		fmt.Sscan(string(c.Steps[i].Timestamp), &millis)
+		c.Steps[i].Timestamp = arena.Raw(fmt.Sprint(millis + ms))
 		for j := range c.Steps[i].Proxy {
 			c.Steps[i].Proxy[j].AtMS += ms
 		}
@@ -123,7 +123,9 @@ var changes = map[string]func(*arena.Trace) *arena.Trace{
 	},
 	"another agent": func(tr *arena.Trace) *arena.Trace {
 		c := *tr
-		c.Agent.VersionID, c.Agent.Hotkey, c.Model = "other", "5Other", "another/model"
+		c.Agent.VersionID = "other"
+		c.Agent.Hotkey = "5Other"
+		c.Model = "another/model"
 		return &c
 	},
 	"other ids": func(tr *arena.Trace) *arena.Trace {
@@ -281,13 +283,13 @@ func TestSilentLogIsUnknown(t *testing.T) {
 	for _, family := range []string{"honest plain", "narrates"} {
 		tr := rewrite(played(t, family), func(s string) string { return s })
 		for i := range tr.Steps {
-			var kept []arena.ProxyCall
+			var calls []arena.ProxyCall
 			for _, p := range tr.Steps[i].Proxy {
 				if !strings.HasSuffix(p.Path, "completions") {
-					kept = append(kept, p)
+					calls = append(calls, p)
 				}
 			}
-			tr.Steps[i].Proxy = kept
+			tr.Steps[i].Proxy = calls
 		}
 		if got := axisOf(f, tr); got != arena.AxisUnknown {
 			t.Errorf("%s: axis %s", family, got)

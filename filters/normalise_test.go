@@ -120,11 +120,11 @@ func TestSignals(t *testing.T) {
 		call("view_product_information", `{"product_ids": "7,8"}`), call("recommend_product", `{"product_ids": "7"}`))
 	signals := func(d *arena.Dialogue) map[string]float64 {
 		verdict, _ := newFilter(t).Check(&arena.Trace{}, d)
-		all := map[string]float64{"score": filters.RankScore(&verdict)}
+		values := map[string]float64{"score": filters.RankScore(&verdict)}
 		for _, f := range verdict.Features {
-			all[f.Name] = f.Value
+			values[f.Name] = f.Value
 		}
-		return all
+		return values
 	}
 	s := signals(good)
 	if s["reformulations"] != 0.5 || s["verified"] != 1 || s["regular"] != 1 || s["depth"] <= 0 || s["depth"] >= 1 {

@@ -50,7 +50,8 @@ var less = map[string]func(tr *arena.Trace){
 	"replies cut": func(tr *arena.Trace) {
 		eachCall(tr, func(c *arena.ProxyCall) bool {
 			if strings.HasSuffix(c.Path, "completions") {
-				c.Response, c.Truncated = "", true
+				c.Response = ""
+				c.Truncated = true
 			}
 			return true
 		})
@@ -63,22 +64,28 @@ var less = map[string]func(tr *arena.Trace){
 			return true
 		})
 	},
-	"one reply lost": func(tr *arena.Trace) { eachReply(tr, func(n, of int) bool { return n != of/2 }, drop) },
+	"one reply lost": func(tr *arena.Trace) { eachReply(tr, func(n, total int) bool { return n != total/2 }, drop) },
 	"every third reply lost": func(tr *arena.Trace) {
 		eachReply(tr, func(n, _ int) bool { return n%3 != 1 }, drop)
 	},
-	"one reply cut": func(tr *arena.Trace) { eachReply(tr, func(n, of int) bool { return n != of/2 }, cut) },
+	"one reply cut": func(tr *arena.Trace) { eachReply(tr, func(n, total int) bool { return n != total/2 }, cut) },
 	"every second reply cut": func(tr *arena.Trace) {
 		eachReply(tr, func(n, _ int) bool { return n%2 == 0 }, cut)
 	},
 	"no times": func(tr *arena.Trace) {
 		eachCall(tr, func(c *arena.ProxyCall) bool { c.AtMS = 0; return true })
 	},
-	"no count": func(tr *arena.Trace) { tr.InferenceTotal, tr.InferenceFailures = -1, -1 },
+	"no count": func(tr *arena.Trace) {
+		tr.InferenceTotal = -1
+		tr.InferenceFailures = -1
+	},
 	"no nonce": func(tr *arena.Trace) {
 		eachCall(tr, func(c *arena.ProxyCall) bool { c.Nonce = ""; return true })
 	},
-	"no dialogue": func(tr *arena.Trace) { tr.Steps, tr.HasDialogue = nil, false },
+	"no dialogue": func(tr *arena.Trace) {
+		tr.Steps = nil
+		tr.HasDialogue = false
+	},
 }
 
 // drop and cut are what eachReply does to a reply: it leaves no entry, or no text.
@@ -92,10 +99,10 @@ func cut(c *arena.ProxyCall) bool {
 // eachReply takes away the replies that keep reports false for, by their number and the
 // number of all. A log that the sandbox did not count is left as it is, since it cannot be
 // short.
-func eachReply(tr *arena.Trace, keep func(n, of int) bool, take func(*arena.ProxyCall) bool) {
-	of := 0
+func eachReply(tr *arena.Trace, keep func(n, total int) bool, take func(*arena.ProxyCall) bool) {
+	total := 0
 	eachStepCall(tr, func(c *arena.ProxyCall) bool {
-		of += right1(strings.HasSuffix(c.Path, "completions"), true)
+		total += right1(strings.HasSuffix(c.Path, "completions"), true)
 		return true
 	})
 	n := -1
@@ -104,7 +111,7 @@ func eachReply(tr *arena.Trace, keep func(n, of int) bool, take func(*arena.Prox
 			return true
 		}
 		n++
-		return keep(n, of) || take(c)
+		return keep(n, total) || take(c)
 	})
 }
 
@@ -112,13 +119,13 @@ func eachReply(tr *arena.Trace, keep func(n, of int) bool, take func(*arena.Prox
 // for.
 func eachStepCall(tr *arena.Trace, visit func(*arena.ProxyCall) bool) {
 	for i := range tr.Steps {
-		kept := tr.Steps[i].Proxy[:0]
+		calls := tr.Steps[i].Proxy[:0]
 		for _, c := range tr.Steps[i].Proxy {
 			if visit(&c) {
-				kept = append(kept, c)
+				calls = append(calls, c)
 			}
 		}
-		tr.Steps[i].Proxy = kept
+		tr.Steps[i].Proxy = calls
 	}
 }
 
@@ -139,18 +146,19 @@ var proofs = map[string]string{"no nonce": "nonce of nobody", "results not kept"
 func TestLessEvidenceLeadsToUnknown(t *testing.T) {
 	t.Parallel()
 	f := newFilter(t)
-	all := readDay(t, shared(t, "data/axis"))
+	attempts := readDay(t, shared(t, "data/axis"))
 	for _, a := range setOn {
-		all = append(all, labelled{trace: played(t, a.name), family: a.name})
+		attempts = append(attempts, labelled{trace: played(t, a.name), family: a.name})
 	}
-	axes := make([]arena.Axis, len(all))
-	for i, l := range all {
+	axes := make([]arena.Axis, len(attempts))
+	for i, l := range attempts {
 		axes[i] = axisOf(f, l.trace)
 	}
 	for name, take := range less {
 		turned := map[string]int{}
-		for i := 0; i < len(all); i += longtest.Pick(1, 4) {
-			l, was := all[i], axes[i]
+		for i := 0; i < len(attempts); i += longtest.Pick(1, 4) {
+			l := attempts[i]
+			was := axes[i]
 			tr := rewrite(l.trace, func(s string) string { return s })
 			take(tr)
 			if is := axisOf(f, tr); is != was && is != arena.AxisUnknown && was != arena.AxisUnknown && proofs[name] != l.family {
@@ -178,14 +186,16 @@ func TestLessEvidenceOfDaysDecidesNothing(t *testing.T) {
 			if i%longtest.Pick(1, 2) > 0 {
 				continue
 			}
-			changed, take := make([]labelled, len(want)), less[name]
+			changed := make([]labelled, len(want))
+			take := less[name]
 			for i := range changed {
 				changed[i] = want[i].labelled
 				changed[i].trace = rewrite(want[i].trace, func(s string) string { return s })
 				take(changed[i].trace)
 			}
 			for i, j := range judgeDay(t, changed) {
-				was, is := want[i].after.Axis, j.after.Axis
+				was := want[i].after.Axis
+				is := j.after.Axis
 				isAccused := j.agentic && is == arena.AxisScripted
 				isSure := is == arena.AxisAgentic && j.after.Confidence > 0.8
 				if is != was && (isAccused || isSure) {

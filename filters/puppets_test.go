@@ -74,31 +74,32 @@ func puppet(t *arena.Trace) *arena.Trace {
 			}
 		}
 	}
-	var all []arena.ProxyCall
+	var calls []arena.ProxyCall
 	next := 0
 	clock := int64(1790000000000)
 	for i := range c.Steps {
 		clock += 4000
-		all = append(all, naming(&c.Steps[i], fmt.Sprint(t.ID, i), clock))
+		calls = append(calls, naming(&c.Steps[i], fmt.Sprint(t.ID, i), clock))
 		for _, call := range c.Steps[i].Calls {
 			if next < len(dispatches) && asksShop(call.Name) {
 				d := dispatches[next]
 				next++
 				clock += 300
-				d.AtMS, d.DurationMS = clock, 200
-				all = append(all, d)
+				d.AtMS = clock
+				d.DurationMS = 200
+				calls = append(calls, d)
 			}
 		}
 		clock += 20
 		c.Steps[i].Timestamp = arena.Raw(fmt.Sprint(clock))
 		c.Steps[i].Proxy = nil
 	}
-	c.Steps[0].Proxy = all
+	c.Steps[0].Proxy = calls
 	c.InferenceTotal = len(c.Steps)
 	return &c
 }
 
-func naming(s *arena.Step, id string, at int64) arena.ProxyCall {
+func naming(s *arena.Step, id string, ms int64) arena.ProxyCall {
 	var calls []any
 	for _, c := range s.Calls {
 		calls = append(calls, map[string]any{"name": c.Name, "parameters": json.RawMessage(c.Arguments)})
@@ -107,5 +108,5 @@ func naming(s *arena.Step, id string, at int64) arena.ProxyCall {
 	body, _ := json.Marshal(map[string]any{"id": id, "choices": []any{map[string]any{
 		"message": map[string]any{"role": "assistant", "content": "<tool_call>" + string(list) + "</tool_call>"},
 	}}})
-	return arena.ProxyCall{Method: "POST", Path: "/inference/chat/completions", AtMS: at, DurationMS: 3000, Status: 200, Response: arena.Raw(body), Length: -1}
+	return arena.ProxyCall{Method: "POST", Path: "/inference/chat/completions", AtMS: ms, DurationMS: 3000, Status: 200, Response: arena.Raw(body), Length: -1}
 }

@@ -14,11 +14,11 @@ func TestRealTraces(t *testing.T) {
 	root := shared(t, "data/real")
 	f := newFilter(t)
 	for _, dir := range []string{"atif", "tau-bench", "oro-sft", "oro-episode"} {
-		all := readTraces(t, filepath.Join(root, dir))
-		if len(all) == 0 {
+		attempts := readTraces(t, filepath.Join(root, dir))
+		if len(attempts) == 0 {
 			t.Errorf("%s: nothing was read", dir)
 		}
-		for _, tr := range all {
+		for _, tr := range attempts {
 			d := filters.Normalise(tr)
 			if len(d.Faults) > 0 {
 				t.Errorf("%s %s: faults %v", dir, tr.ID, d.Faults)

@@ -21,8 +21,8 @@ func TestWhatRepliesName(t *testing.T) {
 		}
 		a.play(r)
 		links := linksOf(t, r.trace(a.name))
-		if not, by := links["unnamed"]+links["overridden"]+links["stale"], links["named"]+links["named_loosely"]; not > 0 || by == 0 {
-			t.Errorf("%s: %v dispatches are named, %v not", a.name, by, not)
+		if not, named := links["unnamed"]+links["overridden"]+links["stale"], links["named"]+links["named_loosely"]; not > 0 || named == 0 {
+			t.Errorf("%s: %v dispatches are named, %v not", a.name, named, not)
 		}
 	}
 }
@@ -57,17 +57,17 @@ func TestChecksAreCommands(t *testing.T) {
 	t.Parallel()
 	r := &recorder{w: newWorld(7), task: newWorld(7).task(1), limit: 4000, now: start}
 	search := find("linen goblet rustic")
-	shown := ids(find0(r, search))
+	products := ids(find0(r, search))
 	r.say(`seek["linen goblet rustic"]`)
 	r.run("", []call{search})
-	r.say("peek[" + shown[1] + "]")
-	r.run("", []call{view(shown[1])})
-	r.say("test[" + shown[2] + "]")
-	details := view(shown[2])
+	r.say("peek[" + products[1] + "]")
+	r.run("", []call{view(products[1])})
+	r.say("test[" + products[2] + "]")
+	details := view(products[2])
 	r.do(&details)
-	r.step("", &call{name: "check_product_match", args: map[string]any{"product_id": shown[2]}, result: `{"matched":true}`})
-	r.say("take[" + shown[2] + "]")
-	r.run("", []call{recommend(shown[2])})
+	r.step("", &call{name: "check_product_match", args: map[string]any{"product_id": products[2]}, result: `{"matched":true}`})
+	r.say("take[" + products[2] + "]")
+	r.run("", []call{recommend(products[2])})
 	if links := linksOf(t, r.trace("checks")); links["named"]+links["named_loosely"]+links["derived"] != 3 {
 		t.Errorf("%v of 3 dispatches are named", links["named"]+links["named_loosely"]+links["derived"])
 	}

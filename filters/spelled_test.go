@@ -40,8 +40,9 @@ func TestForeignDialects(t *testing.T) {
 			t.Parallel()
 			r := &recorder{w: newWorld(7), limit: 2000, now: start}
 			r.task = r.w.task(1)
-			spoken(r, form)
-			links, read := linksOf(t, r.trace("foreign")), "named"
+			spelledOut(r, form)
+			links := linksOf(t, r.trace("foreign"))
+			read := "named"
 			if strings.HasPrefix(dialect, "code") {
 				read = "undecided" // only running it tells with which arguments
 			}
@@ -57,18 +58,18 @@ func TestProseNamesNoCall(t *testing.T) {
 	t.Parallel()
 	r := &recorder{w: newWorld(7), limit: 2000, now: start}
 	r.task = r.w.task(1)
-	spoken(r, "I would use NAME here and look at VALUE, I think. The KEY matters.")
+	spelledOut(r, "I would use NAME here and look at VALUE, I think. The KEY matters.")
 	if n := linksOf(t, r.trace("prose"))["named"]; n != 0 {
 		t.Errorf("%v dispatches are named", n)
 	}
 }
 
 // spoken is a search and an opening whose calls stand in the given form.
-func spoken(r *recorder, form string) {
+func spelledOut(r *recorder, form string) {
 	search := find("linen goblet rustic")
 	delete(search.args, "page")
-	shown := ids(find0(r, search))
-	for _, c := range []call{search, view(shown[:2]...)} {
+	products := ids(find0(r, search))
+	for _, c := range []call{search, view(products[:2]...)} {
 		for key, value := range c.args {
 			r.say(strings.NewReplacer("NAME", c.name, "KEY", key, "VALUE", value.(string)).Replace(form))
 		}
@@ -103,7 +104,7 @@ func FuzzForeignDialectsNameWhatWasSent(f *testing.F) {
 	f.Fuzz(func(t *testing.T, form string) {
 		r := &recorder{w: newWorld(7), limit: 2000, now: start}
 		r.task = r.w.task(1)
-		spoken(r, form)
+		spelledOut(r, form)
 		links := linksOf(t, r.trace("foreign"))
 		if n := links["named"] + links["named_loosely"] + links["derived"]; n > 2 {
 			t.Errorf("%v of 2 dispatches are named by %q", n, form)

@@ -21,20 +21,20 @@ func pieces(reply arena.Raw) []string {
 		})
 		return string(text)
 	}
-	all := []string{event(map[string]any{"role": "assistant"})}
+	events := []string{event(map[string]any{"role": "assistant"})}
 	for _, key := range []string{"content", "reasoning_content"} {
 		if s := message.Get(key).Str; s != "" {
 			half := len(s) / 2
-			all = append(all, event(map[string]any{key: s[:half]}), event(map[string]any{key: s[half:]}))
+			events = append(events, event(map[string]any{key: s[:half]}), event(map[string]any{key: s[half:]}))
 		}
 	}
 	for i, c := range message.Get("tool_calls").Array() {
 		args := c.Get("function.arguments").Str
 		for _, f := range []map[string]any{{"name": c.Get("function.name").Str, "arguments": ""}, {"arguments": args[:len(args)/2]}, {"arguments": args[len(args)/2:]}} {
-			all = append(all, event(map[string]any{"tool_calls": []any{map[string]any{"index": i, "function": f}}}))
+			events = append(events, event(map[string]any{"tool_calls": []any{map[string]any{"index": i, "function": f}}}))
 		}
 	}
-	return all
+	return events
 }
 
 // TestStreamsAreRead: a log that keeps the pieces of a streamed reply, as events
@@ -43,11 +43,11 @@ func TestStreamsAreRead(t *testing.T) {
 	t.Parallel()
 	f := newFilter(t)
 	forms := map[string]func([]string) arena.Raw{
-		"events": func(all []string) arena.Raw {
-			text, _ := json.Marshal("data: " + strings.Join(all, "\n\ndata: ") + "\n\ndata: [DONE]\n\n")
+		"events": func(events []string) arena.Raw {
+			text, _ := json.Marshal("data: " + strings.Join(events, "\n\ndata: ") + "\n\ndata: [DONE]\n\n")
 			return arena.Raw(text)
 		},
-		"list": func(all []string) arena.Raw { return arena.Raw("[" + strings.Join(all, ",") + "]") },
+		"list": func(events []string) arena.Raw { return arena.Raw("[" + strings.Join(events, ",") + "]") },
 	}
 	for _, family := range []string{"honest plain", "honest native", "honest hermes", "override", "narrates"} {
 		tr := played(t, family)

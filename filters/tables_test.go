@@ -40,14 +40,15 @@ func TestCalibrate(t *testing.T) {
 func TestReweight(t *testing.T) {
 	t.Parallel()
 	unknown := math.NaN()
-	var all []filters.Scored
+	var scores []filters.Scored
 	for _, p := range []string{"p1", "p2", "p3", "p4"} {
-		all = append(all,
+		scores = append(scores,
 			filters.Scored{Agent: "model", Problem: p, Success: p != "p4", Agentic: true, Richness: [3]float64{1, unknown, 1}},
 			filters.Scored{Agent: "program", Problem: p, Success: true, Richness: [3]float64{0, unknown, 0}})
 	}
-	b := filters.Reweight(all)
-	first, second := b.Standings[0], b.Standings[1]
+	b := filters.Reweight(scores)
+	first := b.Standings[0]
+	second := b.Standings[1]
 	if first.Agent != "program" || first.Scores[0] != 1 || second.Scores[0] != 0.75 || first.Ranks[0] != 1 {
 		t.Fatalf("standings %+v", b.Standings)
 	}
@@ -61,7 +62,7 @@ func TestReweight(t *testing.T) {
 	if g := second.Gain[1]; second.Low[1] > g || second.High[1] < g || g <= 0 || math.Abs(second.Gain[2]) > 1e-12 {
 		t.Errorf("gain %v in %v to %v", second.Gain, second.Low, second.High)
 	}
-	again := filters.Reweight(all)
+	again := filters.Reweight(scores)
 	if again.Standings[0] != first || again.Standings[1] != second {
 		t.Error("another leaderboard the second time")
 	}

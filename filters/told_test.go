@@ -41,8 +41,8 @@ func TestDictatedCalls(t *testing.T) {
 			n := 0
 			eachReply(tr, func(int, int) bool { return false }, func(reply *arena.ProxyCall) bool {
 				call := "find_product(q='none')"
-				if sent := nextSent(tr, reply.AtMS); sent != nil {
-					call = sent.Path[strings.LastIndexByte(sent.Path, '/')+1:] + "(" + string(sent.Params) + ")"
+				if next := nextSent(tr, reply.AtMS); next != nil {
+					call = next.Path[strings.LastIndexByte(next.Path, '/')+1:] + "(" + string(next.Params) + ")"
 				}
 				reply.Body = promptOf(c.prompt(n, call))
 				n++
@@ -97,8 +97,8 @@ func verdictOf(t *testing.T, tr *arena.Trace) arena.Structure {
 func TestPinnedRange(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		query, price, shown string
-		pinned              bool
+		query, price, result string
+		pinned               bool
 	}{
 		"around a price nobody knows": {"a lamp above 100 PHP", "310-328", "", true},
 		"the request's bounds":        {"a lamp from 310 to 328 PHP", "310-328", "", false},
@@ -116,8 +116,8 @@ func TestPinnedRange(t *testing.T) {
 			tr := formTrace("pinned", 0, calls, calls)
 			tr.Query = c.query
 			tr.Steps[0].Proxy[1].Response = arena.Raw("[]")
-			if c.shown != "" {
-				tr.Steps[0].Proxy[1].Response = arena.Raw(c.shown)
+			if c.result != "" {
+				tr.Steps[0].Proxy[1].Response = arena.Raw(c.result)
 			}
 			tr.Steps[0].Calls[0].Result = tr.Steps[0].Proxy[1].Response
 			s := verdictOf(t, tr)

@@ -50,7 +50,7 @@ func newWorld(seed int64) *world {
 	return w
 }
 
-func pick(w *world, from []string) string { return from[w.rng.Intn(len(from))] }
+func pick(w *world, choices []string) string { return choices[w.rng.Intn(len(choices))] }
 
 // need is one product of a request.
 type need struct {
@@ -67,7 +67,7 @@ type task struct {
 
 func (w *world) task(i int) task {
 	t := task{id: fmt.Sprintf("problem-%03d", i)}
-	var said []string
+	var sentences []string
 	for range 1 + w.rng.Intn(3) {
 		n := need{noun: pick(w, nouns)}
 		n.wants = append(n.wants, pick(w, materials), pick(w, looks))
@@ -82,9 +82,9 @@ func (w *world) task(i int) task {
 			text += fmt.Sprintf(", for at most %.0f", n.price)
 		}
 		t.needs = append(t.needs, n)
-		said = append(said, text)
+		sentences = append(sentences, text)
 	}
-	t.query = "Please find " + strings.Join(said, " and ") + "."
+	t.query = "Please find " + strings.Join(sentences, " and ") + "."
 	return t
 }
 
@@ -99,15 +99,16 @@ func (w *world) search(args map[string]any) []item {
 	if id, ok := args["shop_id"]; ok {
 		shop = fmt.Sprint(id)
 	}
-	matches, most := make([]int, len(w.products)), 0
+	matches := make([]int, len(w.products))
+	best := 0
 	for _, x := range q {
 		for _, i := range w.byWord[x] {
 			matches[i]++
-			most = max(most, matches[i])
+			best = max(best, matches[i])
 		}
 	}
 	var hits []item
-	for n := most; n > 0 && len(hits) < page*10; n-- {
+	for n := best; n > 0 && len(hits) < page*10; n-- {
 		for i, p := range w.products {
 			if matches[i] == n && (shop == "" || shop == p.shop) {
 				hits = append(hits, p)
@@ -144,13 +145,13 @@ func details(items []item) string {
 
 // recorder writes the trace of one attempt as the sandbox would.
 type recorder struct {
-	w      *world
-	task   task
-	now    int64
-	steps  []arena.Step
-	proxy  []arena.ProxyCall
-	asked  int
-	nextID int
+	w        *world
+	task     task
+	now      int64
+	steps    []arena.Step
+	proxy    []arena.ProxyCall
+	requests int
+	nextID   int
 	// server is what the ids of all replies begin with.
 	server string
 	// style is how the model writes its calls.
@@ -207,7 +208,8 @@ func (r *recorder) replyAs(id string, message map[string]any) {
 		id = "chatcmpl-0"
 	}
 	text, _ := json.Marshal(message)
-	prompt, written := 1000+r.w.rng.Intn(5000), 40+r.w.rng.Intn(60)+len(text)/4
+	prompt := 1000 + r.w.rng.Intn(5000)
+	written := 40 + r.w.rng.Intn(60) + len(text)/4
 	if r.tokens != nil {
 		written = r.tokens(len(text))
 	}
@@ -217,7 +219,7 @@ func (r *recorder) replyAs(id string, message map[string]any) {
 		"usage":   map[string]any{"prompt_tokens": prompt, "completion_tokens": written},
 	})
 	r.log(arena.ProxyCall{Method: "POST", Path: "/inference/chat/completions", AtMS: r.now, DurationMS: d, Status: 200, Body: `{"model":"m"}`, Nonce: r.replyNonce}, string(body))
-	r.asked++
+	r.requests++
 }
 
 func (r *recorder) log(c arena.ProxyCall, response string) {
@@ -225,7 +227,8 @@ func (r *recorder) log(c arena.ProxyCall, response string) {
 	if len(response) <= r.limit {
 		c.Response = arena.Raw(response)
 	} else {
-		c.Truncated, c.Length = true, len(response)
+		c.Truncated = true
+		c.Length = len(response)
 	}
 	r.proxy = append(r.proxy, c)
 }
@@ -252,7 +255,8 @@ func (r *recorder) message(think string, calls []call) map[string]any {
 			args, _ := json.Marshal(c.args)
 			native = append(native, named{"id": fmt.Sprintf("c%d-%d", r.nextID, i), "type": "function", "function": named{"name": c.name, "arguments": string(args)}})
 		}
-		m["content"], m["tool_calls"] = think, native
+		m["content"] = think
+		m["tool_calls"] = native
 	case "blocks":
 		blocks := []any{named{"type": "text", "text": think}}
 		for i, c := range calls {
@@ -261,7 +265,8 @@ func (r *recorder) message(think string, calls []call) map[string]any {
 		m["content"] = blocks
 	case "legacy":
 		args, _ := json.Marshal(calls[0].args)
-		m["content"], m["function_call"] = think, named{"name": calls[0].name, "arguments": string(args)}
+		m["content"] = think
+		m["function_call"] = named{"name": calls[0].name, "arguments": string(args)}
 	case "hermes":
 		var b strings.Builder
 		b.WriteString("<think>" + think + "</think>\n\n")
@@ -291,7 +296,8 @@ func (r *recorder) message(think string, calls []call) map[string]any {
 		m["content"] = b.String() + "]"
 	case "reasoning":
 		body, _ := json.Marshal(list)
-		m["content"], m["reasoning_content"] = "", think+"\n<tool_call>"+string(body)+"</tool_call>"
+		m["content"] = ""
+		m["reasoning_content"] = think + "\n<tool_call>" + string(body) + "</tool_call>"
 	default:
 		body, _ := json.Marshal(list)
 		m["content"] = "<think>" + think + "</think>\n<tool_call>" + string(body) + "</tool_call>"
@@ -321,17 +327,17 @@ func (r *recorder) do(c *call) *call {
 
 func (r *recorder) dispatch(path string, args map[string]any, response string) {
 	d := r.tick(40, 700)
-	sent := map[string]any{}
+	arguments := map[string]any{}
 	for k, v := range args {
-		sent[k] = v
+		arguments[k] = v
 		if k == "q" {
-			sent[k] = url.QueryEscape(fmt.Sprint(v))
+			arguments[k] = url.QueryEscape(fmt.Sprint(v))
 		}
 	}
 	if r.wire != nil {
-		sent = r.wire(sent)
+		arguments = r.wire(arguments)
 	}
-	params, _ := json.Marshal(sent)
+	params, _ := json.Marshal(arguments)
 	r.log(arena.ProxyCall{Method: "GET", Path: path, AtMS: r.now, DurationMS: float64(d), Status: 200, Params: arena.Raw(params), Nonce: r.nonce}, response)
 }
 
@@ -369,18 +375,18 @@ func (r *recorder) trace(agent string) *arena.Trace {
 	t := &arena.Trace{
 		ID: agent + "/" + r.task.id, RunID: agent, ProblemID: r.task.id, Agent: arena.Agent{VersionID: agent},
 		Source: arena.Source{HasProxyLog: true}, Status: arena.StatusSuccess, Query: r.task.query,
-		HasDialogue: true, InferenceTotal: r.asked, Seconds: float64(r.now-start) / 1000, Steps: r.steps,
+		HasDialogue: true, InferenceTotal: r.requests, Seconds: float64(r.now-start) / 1000, Steps: r.steps,
 	}
 	for _, c := range r.proxy {
-		at := 0
+		start := 0
 		for i := range t.Steps {
 			var ms int64
 			fmt.Sscan(string(t.Steps[i].Timestamp), &ms)
 			if ms <= c.AtMS {
-				at = i
+				start = i
 			}
 		}
-		t.Steps[at].Proxy = append(t.Steps[at].Proxy, c)
+		t.Steps[start].Proxy = append(t.Steps[start].Proxy, c)
 	}
 	return t
 }

@@ -85,13 +85,13 @@ func clustered(t testing.TB, problems []arena.Problem) []StateCluster {
 }
 
 // membersOf are the positions of a cluster's problems.
-func membersOf(c *StateCluster, problems []arena.Problem) (at []int) {
+func membersOf(c *StateCluster, problems []arena.Problem) (indexes []int) {
 	for i, p := range problems {
 		if slices.Contains(c.Problems, SpecHash(p)) {
-			at = append(at, i)
+			indexes = append(indexes, i)
 		}
 	}
-	return at
+	return indexes
 }
 
 // named describes clusters by their members' requests.
@@ -111,7 +111,8 @@ func named(t *testing.T, problems []arena.Problem) []string {
 
 func TestSpecHashDependsOnRewardOnly(t *testing.T) {
 	t.Parallel()
-	a, b := problem("one way to say it", "77"), problem("another way", "77")
+	a := problem("one way to say it", "77")
+	b := problem("another way", "77")
 	if SpecHash(a) != SpecHash(b) {
 		t.Error("the request changes the hash")
 	}
@@ -121,7 +122,8 @@ func TestSpecHashDependsOnRewardOnly(t *testing.T) {
 	if SpecHash(c) == SpecHash(a) {
 		t.Error("a price does not change the hash")
 	}
-	two, turned := problem("q", "1", "2"), problem("q", "2", "1")
+	two := problem("q", "1", "2")
+	turned := problem("q", "2", "1")
 	if SpecHash(two) != SpecHash(turned) {
 		t.Error("the order of rewards changes the hash")
 	}
@@ -154,7 +156,9 @@ func TestProductsOfALargeClusterAreListedOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	largest, entries, products := 0, state.Protected("bank"), 0
+	largest := 0
+	entries := state.Protected("bank")
+	products := 0
 	for _, c := range state.Clusters {
 		largest = max(largest, len(c.Problems))
 	}

@@ -24,8 +24,8 @@ func TestConversationsAreRead(t *testing.T) {
 	t.Parallel()
 	g := lampGuard(t)
 	for name, c := range map[string]struct {
-		row        string
-		drop, same bool
+		row          string
+		drop, isSame bool
 	}{
 		"three messages": {`{"messages":[{"role":"user","content":"Looking for a brass desk lamp"},{"role":"assistant","content":"Noted."},` +
 			`{"role":"user","content":"with a green glass shade,"},{"role":"assistant","content":"Else?"},{"role":"user","content":"dimmable, priced from 240 to 515 PHP."}]}`, true, true},
@@ -43,8 +43,8 @@ func TestConversationsAreRead(t *testing.T) {
 				t.Fatal(err)
 			}
 			f := g.Check(candidate)
-			if f.Drop != c.drop || f.Same != c.same {
-				t.Errorf("dropped %v, same %v, want %v, %v: %s", f.Drop, f.Same, c.drop, c.same, f.Evidence)
+			if f.Drop != c.drop || f.Same != c.isSame {
+				t.Errorf("dropped %v, same %v, want %v, %v: %s", f.Drop, f.Same, c.drop, c.isSame, f.Evidence)
 			}
 		})
 	}

@@ -42,7 +42,8 @@ func dropsFrom(f Finding) float64 {
 // the bank are dropped.
 func scoresAgainst(t *testing.T, bank, texts []Entry) []float64 {
 	t.Helper()
-	g, out := newTestGuard(t, bank), make([]float64, 0, len(texts))
+	g := newTestGuard(t, bank)
+	out := make([]float64, 0, len(texts))
 	for _, e := range texts {
 		out = append(out, dropsFrom(g.checkText(e.Text)))
 	}
@@ -53,7 +54,8 @@ func scoresAgainst(t *testing.T, bank, texts []Entry) []float64 {
 // as a stranger's: 0 where the nearest asks for the same.
 func aloneIn(t *testing.T, bank []Entry, n int) []float64 {
 	t.Helper()
-	g, out := newTestGuard(t, bank), make([]float64, n)
+	g := newTestGuard(t, bank)
+	out := make([]float64, n)
 	for i := range out {
 		if f := g.index().lexical.CheckLeaveOneOut(i, func(other int) bool { return g.areRelated(i, other) }); !f.Same {
 			out[i] = f.Score
@@ -81,13 +83,14 @@ func TestFrontier(t *testing.T) {
 		t.Skip("prints a table for docs/measured in a minute: go test -tags long -v -run Frontier ./guard")
 	}
 	public := publicBank(t)
-	bank, day := generated(t, 21, 7500), generated(t, 22, 400)
-	var own, shared []float64
-	mine, texts := kindsBank(t)
-	g := newTestGuard(t, mine)
+	bank := generated(t, 21, 7500)
+	day := generated(t, 22, 400)
+	var separate, shared []float64
+	entries, texts := kindsBank(t)
+	g := newTestGuard(t, entries)
 	for _, r := range texts {
 		if !r.other {
-			own = append(own, dropsFrom(g.checkText(r.text)))
+			separate = append(separate, dropsFrom(g.checkText(r.text)))
 		}
 	}
 	g = newTestGuard(t, public)
@@ -100,7 +103,7 @@ func TestFrontier(t *testing.T) {
 		name   string
 		scores []float64
 	}{
-		{"own rewordings, 750", own}, {"shared English, 750", shared},
+		{"own rewordings, 750", separate}, {"shared English, 750", shared},
 		{"day, 180", scoresAgainst(t, bank[:180], day)}, {"day, 750", scoresAgainst(t, bank[:750], day)}, {"day, 7500", scoresAgainst(t, bank, day)},
 		{"public, 750", aloneIn(t, public, len(public))}, {"public, 7500", aloneIn(t, slices.Concat(public, bank[:6750]), len(public))},
 	}
@@ -117,18 +120,21 @@ func TestFrontier(t *testing.T) {
 // TestFalseDropsIntervalCoversTruth holds the estimate against the truth in simulated banks.
 func TestFalseDropsIntervalCoversTruth(t *testing.T) {
 	t.Parallel()
-	banks, texts, rounds := 250, longtest.Pick(1000, 400), longtest.Pick(500, 8)
-	all := generated(t, 23, longtest.Pick(3000, 1000))
+	banks := 250
+	texts := longtest.Pick(1000, 400)
+	rounds := longtest.Pick(500, 8)
+	entries := generated(t, 23, longtest.Pick(3000, 1000))
 	covered := 0
 	for i := range rounds {
 		r := rand.New(rand.NewPCG(1, uint64(i)))
-		r.Shuffle(len(all), func(a, b int) { all[a], all[b] = all[b], all[a] })
-		g, err := New(all[:banks], Config{Drop: stats.Logistic(-5)})
+		r.Shuffle(len(entries), func(a, b int) { entries[a], entries[b] = entries[b], entries[a] })
+		g, err := New(entries[:banks], Config{Drop: stats.Logistic(-5)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		lost, honest := 0, 0
-		for _, e := range all[banks : banks+texts] {
+		lost := 0
+		honest := 0
+		for _, e := range entries[banks : banks+texts] {
 			if g.index().spec.checkRewarded(e.ItemIDs, g.bank).Drop {
 				continue // it is a protected problem in other words
 			}
@@ -139,7 +145,8 @@ func TestFalseDropsIntervalCoversTruth(t *testing.T) {
 				}
 			}
 		}
-		truth, f := float64(lost)/float64(honest), g.falseDrops
+		truth := float64(lost) / float64(honest)
+		f := g.falseDrops
 		if f.Low <= truth && truth <= f.High {
 			covered++
 		}

@@ -230,12 +230,12 @@ func TestReportCountsEveryRow(t *testing.T) {
 	t.Parallel()
 	bank, texts := readRewordings(t)
 	g := newTestGuard(t, bank)
-	whole := NewReport(g)
+	total := NewReport(g)
 	for i, r := range texts {
-		whole.Add(fmt.Sprint(i), g.Check(Candidate{Text: r.text}))
+		total.Add(fmt.Sprint(i), g.Check(Candidate{Text: r.text}))
 	}
-	if whole.Rows != len(texts) || len(whole.Dropped) == 0 || !slices.IsSortedFunc(whole.Curve, func(a, b CurvePoint) int { return b.Rows - a.Rows }) {
-		t.Errorf("%d rows, %d dropped, curve %v", whole.Rows, len(whole.Dropped), whole.Curve)
+	if total.Rows != len(texts) || len(total.Dropped) == 0 || !slices.IsSortedFunc(total.Curve, func(a, b CurvePoint) int { return b.Rows - a.Rows }) {
+		t.Errorf("%d rows, %d dropped, curve %v", total.Rows, len(total.Dropped), total.Curve)
 	}
 }
 

@@ -14,7 +14,7 @@ type history struct {
 	*rand.Rand
 	state *State
 	// asked are the problems of all days, pools where each was yesterday.
-	asked     []arena.Problem
+	requests  []arena.Problem
 	pools     map[string]Pool
 	withdrawn int
 	reworded  int
@@ -28,8 +28,9 @@ func (h *history) day(t *testing.T, kinds []arena.Problem) {
 	var reworded [][2]string // rewordings of earlier problems, with those
 	for range 1 + h.IntN(6) {
 		p := kinds[h.IntN(len(kinds))]
-		if n := len(h.asked); n > 0 {
-			first, second := h.asked[h.IntN(n)], h.asked[h.IntN(n)]
+		if n := len(h.requests); n > 0 {
+			first := h.requests[h.IntN(n)]
+			second := h.requests[h.IntN(n)]
 			switch h.IntN(4) {
 			case 0:
 				p.Rewards = append(append([]arena.Reward{}, first.Rewards...), second.Rewards...)
@@ -41,11 +42,11 @@ func (h *history) day(t *testing.T, kinds []arena.Problem) {
 		today = append(today, p)
 	}
 	prior := h.state
-	if n := len(h.asked); n > 0 && h.IntN(4) == 0 {
-		out := h.asked[h.IntN(n)]
+	if n := len(h.requests); n > 0 && h.IntN(4) == 0 {
+		out := h.requests[h.IntN(n)]
 		prior = Union(prior, HoldOut([]Entry{NewEntry("late", out, "out")}))
 	}
-	h.asked = append(h.asked, today...)
+	h.requests = append(h.requests, today...)
 	h.state = split(t, today, prior, 3)
 	h.check(t, reworded)
 }
@@ -55,9 +56,10 @@ func (h *history) day(t *testing.T, kinds []arena.Problem) {
 // too, is protected.
 func (h *history) check(t *testing.T, reworded [][2]string) {
 	t.Helper()
-	for _, p := range h.asked {
+	for _, p := range h.requests {
 		spec := SpecHash(p)
-		before, now := h.pools[spec], h.state.Pool(spec)
+		before := h.pools[spec]
+		now := h.state.Pool(spec)
 		if now == "" || h.state.ClusterID(spec) == "" {
 			t.Fatalf("%q is forgotten", p.Query)
 		}
@@ -84,7 +86,9 @@ func (h *history) check(t *testing.T, reworded [][2]string) {
 func TestRandomHistories(t *testing.T) {
 	t.Parallel()
 	n := longtest.Pick(10_000, 100)
-	kinds, withdrawn, reworded := things(60), 0, 0
+	kinds := things(60)
+	withdrawn := 0
+	reworded := 0
 	for i := range n {
 		h := history{Rand: rand.New(rand.NewPCG(uint64(i), 24)), state: HoldOut(nil), pools: map[string]Pool{}}
 		for range 2 + h.IntN(7) {

@@ -36,7 +36,8 @@ func TestRotateMovesAllProblemsWithID(t *testing.T) {
 	t.Parallel()
 	r := &Rotation{}
 	bank := entries("a", "bb")
-	bank[1].ID, bank[1].Bank = "a", "another suite"
+	bank[1].ID = "a"
+	bank[1].Bank = "another suite"
 	if err := r.Add(t.Context(), bank, move(StageOpen)); err != nil {
 		t.Fatal(err)
 	}

@@ -52,8 +52,8 @@ func TestACustomerIsNoRequest(t *testing.T) {
 			t.Errorf("%q: %+v", text, f)
 		}
 	}
-	bare := newTestGuard(t, []Entry{{ID: "move", Bank: "b", Text: hotelRequests[0]}})
-	if !bare.Check(Candidate{Text: hotelRequests[2]}).Drop {
+	plainGuard := newTestGuard(t, []Entry{{ID: "move", Bank: "b", Text: hotelRequests[0]}})
+	if !plainGuard.Check(Candidate{Text: hotelRequests[2]}).Drop {
 		t.Error("without an identity the test shows nothing")
 	}
 }

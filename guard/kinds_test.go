@@ -48,10 +48,10 @@ var disguises = map[string]func(text string) string{
 	},
 }
 
-func shifted(text string, from, to, by rune) string {
+func shifted(text string, low, high, shift rune) string {
 	return strings.Map(func(r rune) rune {
-		if r >= from && r <= to {
-			return r + by
+		if r >= low && r <= high {
+			return r + shift
 		}
 		return r
 	}, text)
@@ -66,11 +66,11 @@ func reversed(text string) string {
 // print logs what became of each kind, with Wilson intervals.
 func (c *tally) print(t *testing.T) {
 	t.Helper()
-	for _, kind := range slices.Sorted(maps.Keys(c.all)) {
-		n := c.all[kind]
-		drop, same := stats.Wilson(c.drop[kind], n), stats.Wilson(c.same[kind], n)
+	for _, kind := range slices.Sorted(maps.Keys(c.total)) {
+		n := c.total[kind]
+		drop, sameRate := stats.Wilson(c.drop[kind], n), stats.Wilson(c.sameCount[kind], n)
 		t.Logf("%-16s %3d dropped %3d [%.0f, %.0f] same %3d [%.0f, %.0f]", kind, n,
-			c.drop[kind], 100*drop.Low, 100*drop.High, c.same[kind], 100*same.Low, 100*same.High)
+			c.drop[kind], 100*drop.Low, 100*drop.High, c.sameCount[kind], 100*sameRate.Low, 100*sameRate.High)
 	}
 }
 
@@ -88,7 +88,8 @@ func kindsBank(t *testing.T) ([]Entry, []reworded) {
 func TestKindsOfRewording(t *testing.T) {
 	t.Parallel()
 	bank, texts := kindsBank(t)
-	g, c := newTestGuard(t, bank), newTally()
+	g := newTestGuard(t, bank)
+	c := newTally()
 	for _, r := range texts {
 		f := g.Check(Candidate{Text: r.text})
 		c.add(r.kind, bank[r.base].ID, f)
@@ -104,17 +105,18 @@ func TestKindsOfRewording(t *testing.T) {
 		c.atLeast(t, "dropped", c.drop, kind, 0.95)
 	}
 	for _, kind := range []string{"voice", "negated"} {
-		c.atLeast(t, "called the same", c.same, kind, 0.8)
+		c.atLeast(t, "called the same", c.sameCount, kind, 0.8)
 	}
 	for _, kind := range []string{"noun", "single"} {
-		c.atMost(t, "called the same", c.same, kind, 0.05)
+		c.atMost(t, "called the same", c.sameCount, kind, 0.05)
 	}
 }
 
 func TestDisguises(t *testing.T) {
 	t.Parallel()
 	bank, _ := kindsBank(t)
-	g, c := newTestGuard(t, bank), newTally()
+	g := newTestGuard(t, bank)
+	c := newTally()
 	for kind, disguise := range disguises {
 		for _, e := range bank[:30] {
 			f := g.Check(Candidate{Text: disguise(e.Text)})
@@ -131,7 +133,7 @@ func TestDisguises(t *testing.T) {
 // sharedPair is a text by another hand.
 type sharedPair struct {
 	kind, base, text string
-	same             bool
+	isSame           bool
 	// english is true of rewordings in English, the light ones too.
 	english bool
 }
@@ -142,8 +144,8 @@ func sharedPairs(t *testing.T) (out []sharedPair) {
 	for _, file := range []string{"pairs.jsonl", "pairs3.jsonl"} {
 		err := rows.Each(filepath.Join(conformance(t), "leak", file), func(r rows.Row) error {
 			p := gjson.Parse(r.JSON)
-			s := sharedPair{kind: p.Get("kind").Str, base: p.Get("base_id").Str, text: p.Get("text").Str, same: p.Get("same").Bool()}
-			s.english = s.same && !slices.Contains(foreign, s.kind)
+			s := sharedPair{kind: p.Get("kind").Str, base: p.Get("base_id").Str, text: p.Get("text").Str, isSame: p.Get("same").Bool()}
+			s.english = s.isSame && !slices.Contains(foreign, s.kind)
 			out = append(out, s)
 			return nil
 		})
@@ -156,26 +158,27 @@ func sharedPairs(t *testing.T) (out []sharedPair) {
 
 func TestSharedPairsByKind(t *testing.T) {
 	t.Parallel()
-	g, c := newTestGuard(t, publicBank(t)), newTally()
+	g := newTestGuard(t, publicBank(t))
+	c := newTally()
 	for _, p := range sharedPairs(t) {
 		f := g.Check(Candidate{Text: p.text})
 		c.add(p.kind, p.base, f)
 		if p.english {
 			c.add("English", p.base, f)
 		}
-		if !f.Drop && p.same {
+		if !f.Drop && p.isSame {
 			t.Logf("%s kept, %.3f: %s", p.kind, f.Score, p.text)
 		}
-		if f.Same != p.same {
+		if f.Same != p.isSame {
 			t.Logf("%s same %v: %s\n\t%s: %s", p.kind, f.Same, p.text, f.Match, f.Evidence)
 		}
 	}
 	c.print(t)
 	c.atLeast(t, "dropped", c.drop, "English", 0.95)
 	c.atLeast(t, "dropped", c.drop, "currency", 0.85)
-	c.atMost(t, "called the same", c.same, "neg_near", 0.05)
+	c.atMost(t, "called the same", c.sameCount, "neg_near", 0.05)
 	for _, kind := range []string{"voice", "negated"} {
-		c.atLeast(t, "called the same", c.same, kind, 0.8)
+		c.atLeast(t, "called the same", c.sameCount, kind, 0.8)
 	}
 	for _, kind := range []string{"base64", "leet", "homoglyph", "zwsp", "spaced", "reversed"} {
 		c.atLeast(t, "dropped", c.drop, kind, 0.9)
@@ -190,7 +193,7 @@ func TestReplacedNounIsContradiction(t *testing.T) {
 		{ID: "tools", Text: "Show me stainless steel kitchen tools priced above 78 PHP."},
 		{ID: "mug", Text: "Looking for a ceramic coffee mug in blue, 350 ml, below 220 pesos."},
 	})
-	for text, same := range map[string]bool{
+	for text, isSame := range map[string]bool{
 		"stainless steel soap dishes priced above 78":                                    false,
 		"stainless steel nail cutters, above 78 pesos":                                   false,
 		"ceramic coffee grinder, blue, 350 ml, below 220 pesos":                          false,
@@ -198,7 +201,7 @@ func TestReplacedNounIsContradiction(t *testing.T) {
 		"blue ceramic mug for coffee 350ml under 220":                                    true,
 		"my wife wants something to drink coffee from: ceramic, blue, 350 ml, under 220": true,
 	} {
-		if f := g.Check(Candidate{Text: text}); f.Same != same {
+		if f := g.Check(Candidate{Text: text}); f.Same != isSame {
 			t.Errorf("%q: same is %v: %s", text, f.Same, f.Evidence)
 		}
 	}

@@ -65,7 +65,8 @@ func publicBank(t testing.TB) []Entry {
 func TestPublicPairs(t *testing.T) {
 	t.Parallel()
 	bank := publicBank(t)
-	g, c := newTestGuard(t, bank), newTally()
+	g := newTestGuard(t, bank)
+	c := newTally()
 	err := rows.Each(filepath.Join(conformance(t), "leak", "pairs.jsonl"), func(r rows.Row) error {
 		p := gjson.Parse(r.JSON)
 		c.add(p.Get("kind").Str, p.Get("base_id").Str, g.Check(Candidate{Text: p.Get("text").Str}))
@@ -74,14 +75,14 @@ func TestPublicPairs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("dropped %v, the same %v, matched to another %v", c.drop, c.same, c.wrong)
+	t.Logf("dropped %v, the same %v, matched to another %v", c.drop, c.sameCount, c.wrong)
 	c.atLeast(t, "dropped", c.drop, "light", 1)
 	c.atLeast(t, "dropped", c.drop, "reorder", 1)
 	c.atLeast(t, "dropped", c.drop, "heavy", 57./60)
 	c.atMost(t, "dropped", c.drop, "neg_topic", 1./60)
-	c.atMost(t, "called the same", c.same, "neg_near", 3./60)
-	hits := c.same["light"] + c.same["reorder"] + c.same["heavy"]
-	false_ := c.same["neg_near"] + c.same["neg_topic"]
+	c.atMost(t, "called the same", c.sameCount, "neg_near", 3./60)
+	hits := c.sameCount["light"] + c.sameCount["reorder"] + c.sameCount["heavy"]
+	false_ := c.sameCount["neg_near"] + c.sameCount["neg_topic"]
 	if f1 := 2 * float64(hits) / float64(hits+false_+180); f1 < 0.97 {
 		t.Errorf("same: F1 %.4f, want at least 0.97", f1)
 	}
@@ -117,11 +118,11 @@ func TestPublishedSuitesAreInThePublicBank(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := 0
+	count := 0
 	for _, f := range files {
 		err := rows.Each(f, func(r rows.Row) error {
 			if g.Check(Candidate{Text: rows.Read(r).Request}).Same {
-				found++
+				count++
 			}
 			return nil
 		})
@@ -129,7 +130,7 @@ func TestPublishedSuitesAreInThePublicBank(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if found != 180 {
-		t.Errorf("%d of 180 requests found by text", found)
+	if count != 180 {
+		t.Errorf("%d of 180 requests found by text", count)
 	}
 }

@@ -30,8 +30,8 @@ func readTexts(t testing.TB, path string) (bank []Entry, texts []reworded) {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(b)) {
-		kind, text, found := strings.Cut(strings.TrimSpace(line), ": ")
-		if !found || strings.HasPrefix(kind, "#") {
+		kind, text, ok := strings.Cut(strings.TrimSpace(line), ": ")
+		if !ok || strings.HasPrefix(kind, "#") {
 			continue
 		}
 		text = strings.ReplaceAll(text, `\n`, "\n")
@@ -54,14 +54,14 @@ func newTestGuard(t testing.TB, bank []Entry) *Guard {
 }
 
 // tally counts answers by kind of text.
-type tally struct{ drop, same, wrong, all map[string]int }
+type tally struct{ drop, sameCount, wrong, total map[string]int }
 
 func newTally() *tally {
 	return &tally{map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}}
 }
 
 func (c *tally) add(kind, base string, f Finding) {
-	c.all[kind]++
+	c.total[kind]++
 	if f.Drop {
 		c.drop[kind]++
 		if f.Match != base {
@@ -69,29 +69,30 @@ func (c *tally) add(kind, base string, f Finding) {
 		}
 	}
 	if f.Same {
-		c.same[kind]++
+		c.sameCount[kind]++
 	}
 }
 
 // atLeast and atMost hold the share of texts of a kind to a limit.
-func (c *tally) atLeast(t *testing.T, what string, counts map[string]int, kind string, share float64) {
+func (c *tally) atLeast(t *testing.T, name string, counts map[string]int, kind string, share float64) {
 	t.Helper()
-	if float64(counts[kind]) < share*float64(c.all[kind]) || c.all[kind] == 0 {
-		t.Errorf("%s %s: %d of %d, want at least %g", kind, what, counts[kind], c.all[kind], share)
+	if float64(counts[kind]) < share*float64(c.total[kind]) || c.total[kind] == 0 {
+		t.Errorf("%s %s: %d of %d, want at least %g", kind, name, counts[kind], c.total[kind], share)
 	}
 }
 
-func (c *tally) atMost(t *testing.T, what string, counts map[string]int, kind string, share float64) {
+func (c *tally) atMost(t *testing.T, name string, counts map[string]int, kind string, share float64) {
 	t.Helper()
-	if float64(counts[kind]) > share*float64(c.all[kind]) || c.all[kind] == 0 {
-		t.Errorf("%s %s: %d of %d, want at most %g", kind, what, counts[kind], c.all[kind], share)
+	if float64(counts[kind]) > share*float64(c.total[kind]) || c.total[kind] == 0 {
+		t.Errorf("%s %s: %d of %d, want at most %g", kind, name, counts[kind], c.total[kind], share)
 	}
 }
 
 func TestRewordings(t *testing.T) {
 	t.Parallel()
 	bank, texts := readRewordings(t)
-	g, c := newTestGuard(t, bank), newTally()
+	g := newTestGuard(t, bank)
+	c := newTally()
 	for _, r := range texts {
 		f := g.Check(Candidate{Text: r.text})
 		c.add(r.kind, bank[r.base].ID, f)
@@ -102,23 +103,24 @@ func TestRewordings(t *testing.T) {
 			t.Errorf("the same, but not dropped: %q", r.text)
 		}
 	}
-	t.Logf("of %v dropped %v, the same %v", c.all, c.drop, c.same)
+	t.Logf("of %v dropped %v, the same %v", c.total, c.drop, c.sameCount)
 	for _, kind := range []string{"light", "heavy", "chatty", "notation", "typo", "es", "de", "id", "tl", "zh"} {
 		c.atLeast(t, "dropped", c.drop, kind, 0.95)
 		c.atMost(t, "matched to another", c.wrong, kind, 0)
 	}
 	c.atMost(t, "dropped", c.drop, "topic", 0)
 	for _, kind := range []string{"light", "heavy", "notation"} {
-		c.atLeast(t, "called the same", c.same, kind, 0.85)
+		c.atLeast(t, "called the same", c.sameCount, kind, 0.85)
 	}
-	c.atMost(t, "called the same", c.same, "single", 0.1)
+	c.atMost(t, "called the same", c.sameCount, "single", 0.1)
 }
 
 // TestUnseenRewordings checks texts that nothing was tuned on.
 func TestUnseenRewordings(t *testing.T) {
 	t.Parallel()
 	bank, texts := readTexts(t, "testdata/fresh.txt")
-	g, c := newTestGuard(t, bank), newTally()
+	g := newTestGuard(t, bank)
+	c := newTally()
 	for _, r := range texts {
 		kind := "reworded"
 		if r.other {
@@ -126,10 +128,10 @@ func TestUnseenRewordings(t *testing.T) {
 		}
 		c.add(kind, bank[r.base].ID, g.Check(Candidate{Text: r.text}))
 	}
-	t.Logf("of %v dropped %v, the same %v", c.all, c.drop, c.same)
+	t.Logf("of %v dropped %v, the same %v", c.total, c.drop, c.sameCount)
 	c.atLeast(t, "dropped", c.drop, "reworded", 0.95)
-	c.atLeast(t, "called the same", c.same, "reworded", 0.85)
-	c.atMost(t, "called the same", c.same, "changed", 0.1)
+	c.atLeast(t, "called the same", c.sameCount, "reworded", 0.85)
+	c.atMost(t, "called the same", c.sameCount, "changed", 0.1)
 }
 
 // TestCheckFindsEmbeddedRequests hides each rewording between two other
@@ -147,14 +149,16 @@ func TestCheckFindsEmbeddedRequests(t *testing.T) {
 		if r.other || i%longtest.Pick(1, 3) > 0 {
 			continue
 		}
-		before, after := texts[(i+37)%len(texts)].text, texts[(i+71)%len(texts)].text
-		g, id := guards[r.base], bank[r.base].ID
+		before := texts[(i+37)%len(texts)].text
+		after := texts[(i+71)%len(texts)].text
+		g := guards[r.base]
+		id := bank[r.base].ID
 		c.add("between", id, g.Check(Candidate{Text: before + "\n\n" + r.text + "\n\n" + after}))
 		c.add("prompt", id, g.Check(Candidate{Text: prompt + r.text + " " + prompt}))
 		c.add("system", id, g.Check(Candidate{Text: "Hello", Context: []string{prompt + r.text}}))
 		c.add("alone", id, g.Check(Candidate{Text: prompt}))
 	}
-	t.Logf("of %v found %v", c.all, c.drop)
+	t.Logf("of %v found %v", c.total, c.drop)
 	for _, place := range []string{"between", "prompt", "system"} {
 		c.atLeast(t, "found", c.drop, place, 0.95)
 	}
@@ -166,15 +170,16 @@ func TestCheckFindsEmbeddedRequests(t *testing.T) {
 func TestSameIgnoresSurroundingText(t *testing.T) {
 	t.Parallel()
 	bank, texts := readRewordings(t)
-	g, c := newTestGuard(t, bank), newTally()
+	g := newTestGuard(t, bank)
+	c := newTally()
 	for _, r := range texts {
 		quoted := "Translate this message of a customer into French: \"" + r.text + "\" Then explain each hard word to a beginner, and write two exercises on grammar."
 		c.add(r.kind, bank[r.base].ID, g.Check(Candidate{Text: quoted}))
 	}
-	t.Logf("of %v the same %v", c.all, c.same)
-	c.atLeast(t, "called the same", c.same, "heavy", 0.85)
-	c.atLeast(t, "called the same", c.same, "light", 0.85)
-	c.atMost(t, "called the same", c.same, "single", 0.1)
+	t.Logf("of %v the same %v", c.total, c.sameCount)
+	c.atLeast(t, "called the same", c.sameCount, "heavy", 0.85)
+	c.atLeast(t, "called the same", c.sameCount, "light", 0.85)
+	c.atMost(t, "called the same", c.sameCount, "single", 0.1)
 }
 
 // TestCheckIsDeterministic runs all texts in two orders on one guard.

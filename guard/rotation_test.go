@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func move(to Stage) Move { return Move{To: to, Date: "2026-11-21", By: "ops"} }
+func move(stage Stage) Move { return Move{To: stage, Date: "2026-11-21", By: "ops"} }
 
 func entries(ids ...string) []Entry {
 	var out []Entry
@@ -22,7 +22,8 @@ func TestRotationRejectsEarlierStage(t *testing.T) {
 	r := &Rotation{}
 	bank := entries("a", "bb", "ccc")
 	twin := bank[0]
-	twin.ID, twin.Text = "twin", "the same product in other words"
+	twin.ID = "twin"
+	twin.Text = "the same product in other words"
 	if err := r.Add(t.Context(), append(bank, twin), move(StageOpen)); err != nil {
 		t.Fatal(err)
 	}

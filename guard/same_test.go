@@ -12,7 +12,7 @@ func TestSameMeansTheSame(t *testing.T) {
 		{ID: "stool", Text: "Looking for a folding camp stool in the stool only option, with LazMall perks like guaranteed authenticity."},
 		{ID: "strainer", Text: "Show me unisex toddler aprons that cost over 61 PHP."},
 	})
-	for text, same := range map[string]bool{
+	for text, isSame := range map[string]bool{
 		// The words of the request, and one word or letter in the place of another.
 		"Looking for a touring bicycle saddle by velmora with a gel core, for seatposts of 27 mm, priced from 310 to 640 PHP":  true,
 		"Looking for a touring bicycle saddle by kestrun with a gel core, for seatposts of 27 mm, priced from 310 to 640 PHP.": false,
@@ -29,7 +29,7 @@ func TestSameMeansTheSame(t *testing.T) {
 		// A story with the thing exchanged, whose name occurs elsewhere.
 		"My old stool went overboard when we moved the boat, so now only a folding camp hammock will do, LazMall perks such as guaranteed authenticity please": false,
 	} {
-		if f := g.Check(Candidate{Text: text}); f.Same != same {
+		if f := g.Check(Candidate{Text: text}); f.Same != isSame {
 			t.Errorf("%q: same is %v: %s", text, f.Same, f.Evidence)
 		}
 	}

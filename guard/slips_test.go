@@ -43,7 +43,9 @@ func TestSlipsOfTheFinger(t *testing.T) {
 	if sharedData(t) != "" {
 		bank = publicBank(t)
 	}
-	g, c, r := newTestGuard(t, bank), newTally(), rand.New(rand.NewPCG(44, 1))
+	g := newTestGuard(t, bank)
+	c := newTally()
+	r := rand.New(rand.NewPCG(44, 1))
 	for _, e := range bank {
 		c.add("slips", e.ID, g.Check(Candidate{Text: slip(r, e.Text, 2+r.IntN(3))}))
 	}
@@ -51,11 +53,11 @@ func TestSlipsOfTheFinger(t *testing.T) {
 	c.atLeast(t, "dropped", c.drop, "slips", 0.95)
 
 	g = newTestGuard(t, []Entry{{ID: "food", Text: "Hello, show me adult dog food for any size of dogs from yaguy with free delivery, priced from 88 to 99 pesos."}})
-	for text, same := range map[string]bool{
+	for text, isSame := range map[string]bool{
 		"Hello, shwo me adult dog foood for any size of dogs from yaguy with free delivrey, priced form 88 to 99 pesos.": true,
 		"Hello, show me adult dog food for any size of dogs from hella with free delivery, priced from 88 to 99 pesos.":  false,
 	} {
-		if f := g.Check(Candidate{Text: text}); f.Same != same {
+		if f := g.Check(Candidate{Text: text}); f.Same != isSame {
 			t.Errorf("%q: same is %v: %s", text, f.Same, f.Evidence)
 		}
 	}

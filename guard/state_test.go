@@ -54,9 +54,9 @@ func TestSplitKeepsItsShares(t *testing.T) {
 
 func TestSplitKeepsAssignedPools(t *testing.T) {
 	t.Parallel()
-	all := things(120)
-	first := split(t, all[:60], nil, 3)
-	next := split(t, all[30:], first, 4)
+	problems := things(120)
+	first := split(t, problems[:60], nil, 3)
+	next := split(t, problems[30:], first, 4)
 	for _, c := range first.Clusters {
 		for _, spec := range c.Problems {
 			if got := next.Pool(spec); got != c.Pool {
@@ -71,10 +71,10 @@ func TestSplitKeepsAssignedPools(t *testing.T) {
 
 func TestMergedClusterIsMostProtected(t *testing.T) {
 	t.Parallel()
-	all := things(60)
-	first := split(t, all, nil, 3)
+	problems := things(60)
+	first := split(t, problems, nil, 3)
 	var train, protected int
-	for i, p := range all {
+	for i, p := range problems {
 		switch first.Pool(SpecHash(p)) {
 		case PoolTrain:
 			train = i
@@ -83,9 +83,9 @@ func TestMergedClusterIsMostProtected(t *testing.T) {
 		case PoolEval:
 		}
 	}
-	bridge := problem("one request for both of them", all[train].Rewards[0].ProductID, all[protected].Rewards[0].ProductID)
-	next := split(t, append(slices.Clone(all), bridge), first, 3)
-	for _, p := range []arena.Problem{all[train], all[protected], bridge} {
+	bridge := problem("one request for both of them", problems[train].Rewards[0].ProductID, problems[protected].Rewards[0].ProductID)
+	next := split(t, append(slices.Clone(problems), bridge), first, 3)
+	for _, p := range []arena.Problem{problems[train], problems[protected], bridge} {
 		if got := next.Pool(SpecHash(p)); got != PoolNeverTouch {
 			t.Errorf("%q is in %q", p.Query, got)
 		}
@@ -162,7 +162,8 @@ func TestSharesValidateListsEveryFault(t *testing.T) {
 func TestSplitStopsWithContext(t *testing.T) {
 	t.Parallel()
 	problems := things(40)
-	prior, clusters := split(t, problems[:30], nil, 1), clustered(t, problems)
+	prior := split(t, problems[:30], nil, 1)
+	clusters := clustered(t, problems)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if s, err := Split(ctx, clusters, prior, DefaultShares(), 1); !errors.Is(err, context.Canceled) {

@@ -48,9 +48,9 @@ func TestAChangeReachesAsFarAsItsTag(t *testing.T) {
 		{"max_false", func(c *Config) { c.Guard.MaxFalse = 0.1 }, true, false},
 		{"same_only", func(c *Config) { c.Guard.SameOnly = true }, true, false},
 	} {
-		b, all := hashes(x.change)
-		if (b == block) != x.blockStays || (all == corpus) != x.corpusStays {
-			t.Errorf("%s: block stays %v, corpus stays %v", x.name, b == block, all == corpus)
+		b, allHash := hashes(x.change)
+		if (b == block) != x.blockStays || (allHash == corpus) != x.corpusStays {
+			t.Errorf("%s: block stays %v, corpus stays %v", x.name, b == block, allHash == corpus)
 		}
 	}
 }
@@ -58,7 +58,10 @@ func TestAChangeReachesAsFarAsItsTag(t *testing.T) {
 func TestValidateNamesEverythingAtOnce(t *testing.T) {
 	t.Parallel()
 	c := Defaults()
-	c.Select.Top, c.Workers, c.MaxUnscored, c.Multiplier.Per = 0, 0, 2, "agent"
+	c.Select.Top = 0
+	c.Workers = 0
+	c.MaxUnscored = 2
+	c.Multiplier.Per = "agent"
 	err := c.Validate()
 	for _, want := range []string{"select.top", "workers", "max_unscored", "multiplier.per"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -71,7 +74,8 @@ func TestValidateNamesEverythingAtOnce(t *testing.T) {
 // other ones, and no comparison with NaN holds.
 func TestEveryNumberIsFinite(t *testing.T) {
 	t.Parallel()
-	c, seen := Defaults(), 0
+	c := Defaults()
+	seen := 0
 	for name, number := range numbers(reflect.ValueOf(&c).Elem(), "") {
 		seen++
 		was := number.Float()

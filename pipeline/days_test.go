@@ -26,27 +26,28 @@ func TestDaysAddedInTurn(t *testing.T) {
 	t.Parallel()
 	turns := longtest.Pick(30, 3)
 	dir := t.TempDir()
-	in := func(name string) string { return filepath.Join(dir, name) }
+	inDir := func(name string) string { return filepath.Join(dir, name) }
 	files := piecesOf(t, turns)
-	day := in("day")
+	day := inDir("day")
 	if err := os.MkdirAll(day, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	writeFile(t, filepath.Join(day, "catalog.jsonl"), readFile(t, filepath.Join(sampleDay, "catalog.jsonl")))
 	problems := strings.SplitAfter(readFile(t, filepath.Join(sampleDay, "problems.jsonl")), "\n")
-	versions, trains := 0, []string{}
+	versions := 0
+	trains := []string{}
 	for i, text := range files {
 		known := len(problems) / 2 // the others come day by day
 		known += (len(problems) - known) * (i + 1) / turns
 		writeFile(t, filepath.Join(day, "problems.jsonl"), strings.Join(problems[:known], ""))
 		writeFile(t, filepath.Join(day, fmt.Sprintf("%02d.jsonl", i)), text)
-		r := wide(newRun(t, day, in("turns")))
+		r := wide(newRun(t, day, inDir("turns")))
 		if versions > 0 {
-			r.Sources.Bank = in("turns/bank.json")
+			r.Sources.Bank = inDir("turns/bank.json")
 		}
 		if _, err := r.Build(t.Context()); err == nil {
 			versions++
-			trains = append(trains, sessions(t, in("turns"))...)
+			trains = append(trains, sessions(t, inDir("turns"))...)
 		} else if !errors.Is(err, choose.ErrEmpty) {
 			t.Fatal(err)
 		}
@@ -54,9 +55,9 @@ func TestDaysAddedInTurn(t *testing.T) {
 	if versions < 2 {
 		t.Fatalf("%d versions: nothing is shown", versions)
 	}
-	build(t, wide(newRun(t, day, in("once"))))
-	sameFiles(t, "in turn", content(sums(t, in("turns"))), content(sums(t, in("once"))))
-	w := withdrawnOf(t, in("turns"))
+	build(t, wide(newRun(t, day, inDir("once"))))
+	sameFiles(t, "in turn", content(sums(t, inDir("turns"))), content(sums(t, inDir("once"))))
+	w := withdrawnOf(t, inDir("turns"))
 	if len(w.Versions) != versions-1 {
 		t.Errorf("%d versions, want %d", len(w.Versions), versions-1)
 	}
@@ -64,7 +65,7 @@ func TestDaysAddedInTurn(t *testing.T) {
 		if !slices.Contains(trains, row.TraceID) {
 			t.Errorf("%s is withdrawn, and no version trains on it", row.TraceID)
 		}
-		if slices.Contains(sessions(t, in("turns")), row.TraceID) {
+		if slices.Contains(sessions(t, inDir("turns")), row.TraceID) {
 			t.Errorf("%s is withdrawn, and trained on", row.TraceID)
 		}
 	}
@@ -115,22 +116,23 @@ func withdrawnOf(t *testing.T, dir string) *finish.Withdrawn {
 func TestWithdrawnRowsLeaveTombstones(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	in := func(name string) string { return filepath.Join(dir, name) }
-	builtSample(t, in("first"))
-	want := sessions(t, in("first"), doorMat, twin)
+	inDir := func(name string) string { return filepath.Join(dir, name) }
+	builtSample(t, inDir("first"))
+	want := sessions(t, inDir("first"), doorMat, twin)
 	if len(want) == 0 {
 		t.Fatal("the first version trains on nothing of the problem: nothing is shown")
 	}
-	writeFile(t, in("held.jsonl"), fmt.Sprintf("{\"id\":\"mat\",\"query\":%q}\n", queryOf(t, doorMat)))
-	spoilt := []string{manifestOf(t, in("first"))}
-	second := newRun(t, sampleDay, in("second"))
-	second.Sources.Bank, second.Sources.HeldOut = in("first/bank.json"), []string{in("held.jsonl")}
+	writeFile(t, inDir("held.jsonl"), fmt.Sprintf("{\"id\":\"mat\",\"query\":%q}\n", queryOf(t, doorMat)))
+	spoilt := []string{manifestOf(t, inDir("first"))}
+	second := newRun(t, sampleDay, inDir("second"))
+	second.Sources.Bank = inDir("first/bank.json")
+	second.Sources.HeldOut = []string{inDir("held.jsonl")}
 	build(t, second)
-	third := newRun(t, sampleDay, in("third"))
-	third.Sources.Bank = in("second/bank.json")
+	third := newRun(t, sampleDay, inDir("third"))
+	third.Sources.Bank = inDir("second/bank.json")
 	build(t, third)
 	for _, name := range []string{"second", "third"} {
-		w := withdrawnOf(t, in(name))
+		w := withdrawnOf(t, inDir(name))
 		var got []string
 		for _, row := range w.Rows {
 			got = append(got, row.TraceID)
@@ -141,15 +143,15 @@ func TestWithdrawnRowsLeaveTombstones(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%s withdraws %q, want %q", name, got, want)
 		}
-		if left := sessions(t, in(name), doorMat, twin); len(left) > 0 {
-			t.Errorf("%s trains on %q", name, left)
+		if leftovers := sessions(t, inDir(name), doorMat, twin); len(leftovers) > 0 {
+			t.Errorf("%s trains on %q", name, leftovers)
 		}
 	}
-	m, err := corpus.ReadManifest(corpus.Disk{}, in("third"))
+	m, err := corpus.ReadManifest(corpus.Disk{}, inDir("third"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	parent := manifestOf(t, in("second"))
+	parent := manifestOf(t, inDir("second"))
 	if !slices.ContainsFunc(m.Inputs, func(i corpus.Input) bool { return i.Kind == corpus.InputParent && i.SHA256 == parent }) {
 		t.Errorf("the manifest names no parent %s", parent)
 	}
@@ -173,8 +175,8 @@ func sessions(t *testing.T, dir string, problems ...string) []string {
 		t.Fatal(err)
 	}
 	var out []string
-	add := func(of *rows.Origin, id string) {
-		if len(problems) == 0 || slices.Contains(problems, of.ProblemID) {
+	add := func(origin *rows.Origin, id string) {
+		if len(problems) == 0 || slices.Contains(problems, origin.ProblemID) {
 			out = append(out, id)
 		}
 	}

@@ -33,15 +33,15 @@ var digits = regexp.MustCompile(`[0-9a-f]{8,}|[0-9]+`)
 
 // step says whether this step fails. Steps are told apart by what is done and
 // by the file's name without its numbers.
-func (d *faultyDisk) step(what, path string) error {
+func (d *faultyDisk) step(label, path string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	name := what + " " + digits.ReplaceAllString(filepath.Base(path), "#")
+	name := label + " " + digits.ReplaceAllString(filepath.Base(path), "#")
 	again := d.seen[name]
 	d.seen[name] = true
 	if name == d.fail && !again {
 		d.path = path
-		return &fs.PathError{Op: what, Path: path, Err: errDisk}
+		return &fs.PathError{Op: label, Path: path, Err: errDisk}
 	}
 	return nil
 }
@@ -69,11 +69,11 @@ func (d *faultyDisk) Open(path string) (corpus.Source, error) {
 	return nil, err
 }
 
-func (d *faultyDisk) Rename(from, to string) error {
-	if err := d.step("rename", from); err != nil {
+func (d *faultyDisk) Rename(oldname, newname string) error {
+	if err := d.step("rename", oldname); err != nil {
 		return err
 	}
-	return d.Disk.Rename(from, to)
+	return d.Disk.Rename(oldname, newname)
 }
 
 func (d *faultyDisk) SyncDir(path string) error {
@@ -125,7 +125,7 @@ func (f *faultySource) ReadAt(b []byte, off int64) (int, error) {
 // few steps to fail.
 func smallDay(t *testing.T) string {
 	t.Helper()
-	day := copyDay(t, same)
+	day := copyDay(t, unchanged)
 	leaveRuns(t, day, 1)
 	return day
 }
@@ -149,7 +149,8 @@ func TestEachFailingStepLeavesNoCorpus(t *testing.T) {
 	day := smallDay(t)
 	failEachStep(t, 40, func(fsys corpus.FS, out string) error {
 		r := newRun(t, day, out)
-		r.FS, r.Config.Workers = fsys, 1
+		r.FS = fsys
+		r.Config.Workers = 1
 		_, err := r.Build(t.Context())
 		return err
 	})
@@ -158,17 +159,18 @@ func TestEachFailingStepLeavesNoCorpus(t *testing.T) {
 // failEachStep makes a corpus once for each step that writing it takes, of at
 // least so many kinds, and has the step fail. Without the tag long it takes every
 // twenty-fourth.
-func failEachStep(t *testing.T, least int, write func(fsys corpus.FS, out string) error) {
+func failEachStep(t *testing.T, minSteps int, write func(fsys corpus.FS, out string) error) {
 	t.Helper()
-	whole, good := &faultyDisk{seen: map[string]bool{}}, filepath.Join(t.TempDir(), "good")
-	if err := write(whole, good); err != nil {
+	recorder := &faultyDisk{seen: map[string]bool{}}
+	good := filepath.Join(t.TempDir(), "good")
+	if err := write(recorder, good); err != nil {
 		t.Fatal(err)
 	}
 	want := sums(t, good)
-	if len(whole.seen) < least {
-		t.Fatalf("only %d kinds of steps were met: %v", len(whole.seen), whole.seen)
+	if len(recorder.seen) < minSteps {
+		t.Fatalf("only %d kinds of steps were met: %v", len(recorder.seen), recorder.seen)
 	}
-	for i, step := range slices.Sorted(maps.Keys(whole.seen)) {
+	for i, step := range slices.Sorted(maps.Keys(recorder.seen)) {
 		if i%24 > 0 && !longtest.Tests {
 			continue
 		}

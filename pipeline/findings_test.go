@@ -18,9 +18,9 @@ import (
 func TestATierThatRanForOneSplitOnlyIsReported(t *testing.T) {
 	t.Parallel()
 	r := newRun(t, sampleDay, filepath.Join(t.TempDir(), "corpus"))
-	asked := 0
+	requests := 0
 	r.Embedding = func(_ context.Context, _ *guard.Guard, report *guard.Report) (*guard.EmbeddingTier, error) {
-		if asked++; asked == 1 {
+		if requests++; requests == 1 {
 			report.NotRun = "embedding: the endpoint is down"
 		}
 		return nil, nil
@@ -102,9 +102,9 @@ func TestAPlanThatProtectsLessIsRefused(t *testing.T) {
 		"a problem that a held-out file has": {
 			change: func(*pipeline.PlannedProtection, *guard.State) {},
 			run: func(r *pipeline.Run) {
-				held := filepath.Join(dir, "held.jsonl")
-				writeFile(t, held, `{"id":"mat","query":"a door mat that nobody asked for"}`)
-				r.Sources.HeldOut = []string{held}
+				heldOut := filepath.Join(dir, "held.jsonl")
+				writeFile(t, heldOut, `{"id":"mat","query":"a door mat that nobody asked for"}`)
+				r.Sources.HeldOut = []string{heldOut}
 			}, want: "is held-out, and its split has it elsewhere",
 		},
 		"other problems": {

@@ -66,12 +66,12 @@ func TestHeldOutFilesAreAskedFor(t *testing.T) {
 
 func TestPartsGoWithOrWithoutACorpus(t *testing.T) {
 	t.Parallel()
-	to := finish.Target{FS: corpus.Disk{}, Out: filepath.Join(t.TempDir(), "out"), Version: "test"}
+	target := finish.Target{FS: corpus.Disk{}, Out: filepath.Join(t.TempDir(), "out"), Version: "test"}
 	failed := errors.New("failed")
 	work := ""
-	err := to.WriteInParts(func(dir string) error {
+	err := target.WriteInParts(func(dir string) error {
 		work = dir
-		if _, err := to.NewPart(dir); err != nil {
+		if _, err := target.NewPart(dir); err != nil {
 			t.Fatal(err)
 		}
 		return failed
@@ -79,16 +79,16 @@ func TestPartsGoWithOrWithoutACorpus(t *testing.T) {
 	if !errors.Is(err, failed) {
 		t.Errorf("the error is %v", err)
 	}
-	if left, err := filepath.Glob(work); err != nil || len(left) > 0 {
-		t.Errorf("left %v, %v", left, err)
+	if leftovers, err := filepath.Glob(work); err != nil || len(leftovers) > 0 {
+		t.Errorf("left %v, %v", leftovers, err)
 	}
 }
 
 func TestSourceIsKnownByItsManifest(t *testing.T) {
 	t.Parallel()
-	to := finish.Target{FS: corpus.Disk{}, Out: filepath.Join(t.TempDir(), "out"), Version: "test", License: "cc0-1.0"}
-	err := to.WriteInParts(func(work string) error {
-		part, err := to.NewPart(work)
+	target := finish.Target{FS: corpus.Disk{}, Out: filepath.Join(t.TempDir(), "out"), Version: "test", License: "cc0-1.0"}
+	err := target.WriteInParts(func(work string) error {
+		part, err := target.NewPart(work)
 		if err != nil {
 			return err
 		}
@@ -99,12 +99,12 @@ func TestSourceIsKnownByItsManifest(t *testing.T) {
 		if err = finish.FirstError(l.Close, part.Close); err != nil {
 			return err
 		}
-		return to.Assemble(t.Context(), &finish.Content{Assembly: corpus.Assembly{Parts: []string{work}, Manifest: corpus.Manifest{Configuration: []byte("{}")}, Card: corpus.Card{Title: "Nothing", License: "other"}}})
+		return target.Assemble(t.Context(), &finish.Content{Assembly: corpus.Assembly{Parts: []string{work}, Manifest: corpus.Manifest{Configuration: []byte("{}")}, Card: corpus.Card{Title: "Nothing", License: "other"}}})
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := finish.Open(to.FS, to.Out)
+	s, err := finish.Open(target.FS, target.Out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,10 +119,10 @@ func TestSourceIsKnownByItsManifest(t *testing.T) {
 	if err != nil || n != 1 || s.HasTable(finish.TableVerdicts) {
 		t.Errorf("%d rows, %v", n, err)
 	}
-	if in := s.Input("corpus"); in.SHA256 == "" || in.SHA256 != s.SHA256 || in.Bytes != s.Bytes {
-		t.Errorf("named as %+v", in)
+	if input := s.Input("corpus"); input.SHA256 == "" || input.SHA256 != s.SHA256 || input.Bytes != s.Bytes {
+		t.Errorf("named as %+v", input)
 	}
-	if _, named, err := corpus.SourceSection(to.FS, to.Out); err != nil || named != "cc0-1.0" {
+	if _, named, err := corpus.SourceSection(target.FS, target.Out); err != nil || named != "cc0-1.0" {
 		t.Errorf("the card names %q, %v", named, err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-func asked(id, request string) string {
+func requestRow(id, request string) string {
 	return fmt.Sprintf(`{"id":%q,"messages":[{"role":"system","content":"Sell lamps."},{"role":"user","content":%q}],`+
 		`"tools":[{"type":"function","name":"find","parameters":{"type":"object","properties":{"q":{"type":"string"}}}}]}`, id, request)
 }
@@ -27,8 +27,8 @@ func predicted(id, thought string) string {
 func lines(t *testing.T, files map[string][]string) string {
 	t.Helper()
 	dir := t.TempDir()
-	for name, all := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(strings.Join(all, "\n")+"\n"), 0o644); err != nil {
+	for name, rows := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(strings.Join(rows, "\n")+"\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -41,11 +41,11 @@ func lines(t *testing.T, files map[string][]string) string {
 // where in it a record lies, does not matter.
 func TestAnswersAreJoinedToTheirPrompts(t *testing.T) {
 	t.Parallel()
-	prompts := []string{asked("one", "A red lamp."), asked("two", "A blue lamp."), asked("both", "A lamp."), asked("both", "A lamp at night.")}
-	said := []string{predicted("one", "first try"), predicted("one", "second try"), predicted("both", "which?"), predicted("none", "to whom?")}
+	prompts := []string{requestRow("one", "A red lamp."), requestRow("two", "A blue lamp."), requestRow("both", "A lamp."), requestRow("both", "A lamp at night.")}
+	lists := []string{predicted("one", "first try"), predicted("one", "second try"), predicted("both", "which?"), predicted("none", "to whom?")}
 	want := map[string]int{"kept ": 2, "dropped joined_prompt": 1, "dropped no_assistant_turn": 3, "dropped answer_to_several_prompts": 1, "dropped answer_without_prompt": 1}
 	for _, files := range []map[string][]string{
-		{"a.jsonl": prompts, "b.jsonl": said}, {"a.jsonl": said, "b.jsonl": prompts}, {"a.jsonl": append(said[:4:4], prompts...)},
+		{"a.jsonl": prompts, "b.jsonl": lists}, {"a.jsonl": lists, "b.jsonl": prompts}, {"a.jsonl": append(lists[:4:4], prompts...)},
 	} {
 		dir, _ := imports(t, lines(t, files))
 		got := map[string]int{}

@@ -12,12 +12,12 @@ import (
 )
 
 // imports reads traces from a folder or file into a corpus.
-func imports(t *testing.T, from string) (dir string, s *pipeline.Summary) {
+func imports(t *testing.T, src string) (dir string, s *pipeline.Summary) {
 	t.Helper()
-	m := newImport(t, from, filepath.Join(t.TempDir(), "corpus"))
+	m := newImport(t, src, filepath.Join(t.TempDir(), "corpus"))
 	s, err := m.Run(t.Context())
 	if err != nil {
-		t.Fatalf("import %s: %v", from, err)
+		t.Fatalf("import %s: %v", src, err)
 	}
 	verified(t, m.Out)
 	return m.Out, s

@@ -82,9 +82,9 @@ func GroupHeads(ctx context.Context, r *Run, dir string, copies, limit int) erro
 	defer s.close()
 	var inputs []input
 	for c := range copies {
-		for i, in := range s.inputs {
-			in.dir = headDir(dir, c, i)
-			inputs = append(inputs, in)
+		for i, input := range s.inputs {
+			input.dir = headDir(dir, c, i)
+			inputs = append(inputs, input)
 		}
 	}
 	s.inputs = inputs

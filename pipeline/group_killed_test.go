@@ -53,8 +53,8 @@ func TestAKilledGroupIsRunAgain(t *testing.T) {
 		return c
 	}
 	// shuffled returns the path of a file of samples, as soon as there is one.
-	shuffled := func(within time.Duration) string {
-		for end := time.Now().Add(within); ; time.Sleep(time.Millisecond) {
+	shuffled := func(limit time.Duration) string {
+		for end := time.Now().Add(limit); ; time.Sleep(time.Millisecond) {
 			files, _ := filepath.Glob(filepath.Join(r.Work, "making", "*", "samples")) // the pattern is valid
 			if len(files) > 0 {
 				return files[0]
@@ -95,7 +95,7 @@ func TestAKilledGroupIsRunAgain(t *testing.T) {
 	if err := group().Wait(); err != nil {
 		t.Fatal(err)
 	}
-	if left := shuffled(0); left != "" || readFile(t, plan) != want {
-		t.Errorf("after a run that nobody killed: file %q, or another plan", left)
+	if output := shuffled(0); output != "" || readFile(t, plan) != want {
+		t.Errorf("after a run that nobody killed: file %q, or another plan", output)
 	}
 }

@@ -41,13 +41,13 @@ func TestGroupIsTheSameForAnyWorkers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, alone := grouped(1)
-	if alone == nil || !strings.Contains(alone.Error(), "corrupt") {
-		t.Fatalf("one worker: %v", alone)
+	_, singleErr := grouped(1)
+	if singleErr == nil || !strings.Contains(singleErr.Error(), "corrupt") {
+		t.Fatalf("one worker: %v", singleErr)
 	}
 	for range 20 {
-		if _, err := grouped(16); err == nil || err.Error() != alone.Error() {
-			t.Fatalf("16 workers: %v, one: %v", err, alone)
+		if _, err := grouped(16); err == nil || err.Error() != singleErr.Error() {
+			t.Fatalf("16 workers: %v, one: %v", err, singleErr)
 		}
 	}
 }

@@ -32,9 +32,9 @@ func TestAFileThatChangedUnnoticedIsReadAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	build(t, r)
-	fresh := runOfDays(t, []string{day}, filepath.Join(t.TempDir(), "fresh"), new([]string))
-	build(t, fresh)
-	sameFiles(t, "after the change", sums(t, out), sums(t, fresh.Out))
+	freshRun := runOfDays(t, []string{day}, filepath.Join(t.TempDir(), "fresh"), new([]string))
+	build(t, freshRun)
+	sameFiles(t, "after the change", sums(t, out), sums(t, freshRun.Out))
 }
 
 // TestAStoredHashIsUsedAndVerified damages a stored hash. The build, which takes it, finds no block
@@ -77,14 +77,14 @@ func TestAPlanStoresTheHashesOfItsFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	taken := 0
-	for _, in := range second.Inputs {
-		if in.SHA256 == strings.Repeat("0", 64) {
-			taken++
+	reused := 0
+	for _, input := range second.Inputs {
+		if input.SHA256 == strings.Repeat("0", 64) {
+			reused++
 		}
 	}
-	if taken != 1 {
-		t.Errorf("%d of %d files have the hash that was stored for one", taken, len(second.Inputs))
+	if reused != 1 {
+		t.Errorf("%d of %d files have the hash that was stored for one", reused, len(second.Inputs))
 	}
 	entries, err := os.ReadDir(r.Work)
 	if err != nil || len(entries) > 3 {

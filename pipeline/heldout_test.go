@@ -30,8 +30,8 @@ func trained(t *testing.T, dir string, problems ...string) int {
 		t.Fatal(err)
 	}
 	n := 0
-	count := func(of *rows.Origin) {
-		if slices.Contains(problems, of.ProblemID) {
+	count := func(origin *rows.Origin) {
+		if slices.Contains(problems, origin.ProblemID) {
 			n++
 		}
 	}
@@ -68,45 +68,46 @@ func queryOf(t *testing.T, id string) string {
 func TestHeldOutStaysHeldOut(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	in := func(name string) string { return filepath.Join(dir, name) }
-	held := in("held.jsonl")
-	if err := os.WriteFile(held, fmt.Appendf(nil, "{\"id\":\"mat\",\"query\":%q}\n", queryOf(t, doorMat)), 0o600); err != nil {
+	inDir := func(name string) string { return filepath.Join(dir, name) }
+	heldOut := inDir("held.jsonl")
+	if err := os.WriteFile(heldOut, fmt.Appendf(nil, "{\"id\":\"mat\",\"query\":%q}\n", queryOf(t, doorMat)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	builtSample(t, in("open"))
-	if trained(t, in("open"), doorMat, twin) == 0 {
+	builtSample(t, inDir("open"))
+	if trained(t, inDir("open"), doorMat, twin) == 0 {
 		t.Fatal("the day has no training row of the held-out problem: nothing is shown")
 	}
-	guarded := newRun(t, sampleDay, in("guarded"))
-	guarded.Sources.HeldOut = []string{held}
+	guarded := newRun(t, sampleDay, inDir("guarded"))
+	guarded.Sources.HeldOut = []string{heldOut}
 	build(t, guarded)
-	next := newRun(t, sampleDay, in("next"))
-	next.Sources.Bank = in("guarded/bank.json")
+	next := newRun(t, sampleDay, inDir("next"))
+	next.Sources.Bank = inDir("guarded/bank.json")
 	build(t, next)
-	m := mix.Mix{Sources: []mix.Source{{Dir: in("guarded"), Weight: 1}, {Dir: in("open"), Weight: 1}}, Config: mix.Defaults(), Workers: 2,
-		Target: finish.Target{FS: corpus.Disk{}, Out: in("mixed"), Version: "test"}}
+	m := mix.Mix{Sources: []mix.Source{{Dir: inDir("guarded"), Weight: 1}, {Dir: inDir("open"), Weight: 1}}, Config: mix.Defaults(), Workers: 2,
+		Target: finish.Target{FS: corpus.Disk{}, Out: inDir("mixed"), Version: "test"}}
 	if _, err := m.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	late := mix.Mix{Sources: []mix.Source{{Dir: in("open"), Weight: 1}}, HeldOut: []string{held}, Config: mix.Defaults(), Workers: 2,
-		Target: finish.Target{FS: corpus.Disk{}, Out: in("late"), Version: "test"}}
+	late := mix.Mix{Sources: []mix.Source{{Dir: inDir("open"), Weight: 1}}, HeldOut: []string{heldOut}, Config: mix.Defaults(), Workers: 2,
+		Target: finish.Target{FS: corpus.Disk{}, Out: inDir("late"), Version: "test"}}
 	if _, err := late.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"guarded", "next", "mixed", "late"} {
-		if n := trained(t, in(name), doorMat, twin); n > 0 {
+		if n := trained(t, inDir(name), doorMat, twin); n > 0 {
 			t.Errorf("%s: %d training rows of the held-out problem or its twin", name, n)
 		}
 	}
-	m.Sources, m.Out = []mix.Source{{Dir: in("open"), Weight: 1}}, in("guarded")
+	m.Sources = []mix.Source{{Dir: inDir("open"), Weight: 1}}
+	m.Out = inDir("guarded")
 	if _, err := m.Run(t.Context()); !errors.Is(err, finish.ErrNotProtected) {
 		t.Errorf("the guarded corpus is replaced by an unguarded mixture: %v", err)
 	}
-	again := newRun(t, sampleDay, in("guarded"))
+	again := newRun(t, sampleDay, inDir("guarded"))
 	if _, err := again.Build(t.Context()); !errors.Is(err, finish.ErrNotProtected) {
 		t.Errorf("the guarded corpus is replaced by an unguarded one: %v", err)
 	}
-	again.Sources.Bank = in("guarded/bank.json")
+	again.Sources.Bank = inDir("guarded/bank.json")
 	build(t, again)
 }
 
@@ -115,30 +116,32 @@ func TestHeldOutStaysHeldOut(t *testing.T) {
 func TestReleaseIsByName(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	in := func(name string) string { return filepath.Join(dir, name) }
-	held := in("held.jsonl")
-	if err := os.WriteFile(held, fmt.Appendf(nil, "{\"id\":\"mat\",\"query\":%q}\n", queryOf(t, doorMat)), 0o600); err != nil {
+	inDir := func(name string) string { return filepath.Join(dir, name) }
+	heldOut := inDir("held.jsonl")
+	if err := os.WriteFile(heldOut, fmt.Appendf(nil, "{\"id\":\"mat\",\"query\":%q}\n", queryOf(t, doorMat)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	guarded := newRun(t, sampleDay, in("corpus"))
-	guarded.Sources.HeldOut = []string{held}
+	guarded := newRun(t, sampleDay, inDir("corpus"))
+	guarded.Sources.HeldOut = []string{heldOut}
 	build(t, guarded)
-	next := newRun(t, sampleDay, in("corpus"))
-	next.Sources.Bank, next.Sources.Release = in("corpus/bank.json"), []string{"lamp"}
+	next := newRun(t, sampleDay, inDir("corpus"))
+	next.Sources.Bank = inDir("corpus/bank.json")
+	next.Sources.Release = []string{"lamp"}
 	if _, err := next.Build(t.Context()); err == nil || !strings.Contains(err.Error(), "holds no problem of that name out") {
 		t.Errorf("what nobody holds out is released: %v", err)
 	}
-	next.Sources.Release, next.Sources.HeldOut = []string{"mat"}, []string{held}
+	next.Sources.Release = []string{"mat"}
+	next.Sources.HeldOut = []string{heldOut}
 	if _, err := next.Build(t.Context()); err == nil || !strings.Contains(err.Error(), "holds it out") {
 		t.Errorf("a problem of a held-out file is released: %v", err)
 	}
 	next.Sources.HeldOut = nil
 	build(t, next)
-	card, err := os.ReadFile(in("corpus/README.md"))
+	card, err := os.ReadFile(inDir("corpus/README.md"))
 	if err != nil || !strings.Contains(string(card), "released by name: mat.") {
 		t.Errorf("the card does not say what was released: %v", err)
 	}
-	bank, err := guard.ReadBank(in("corpus"))
+	bank, err := guard.ReadBank(inDir("corpus"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +154,7 @@ func TestReleaseIsByName(t *testing.T) {
 // wherever it stands in an imported row, and the corpus holds it out from then on.
 func TestImportSearchesAllTexts(t *testing.T) {
 	t.Parallel()
-	const held = `{"id":"mat","query":"I am looking for a door mat by kubeo, made of aluminium, for at most 1414 pesos.","reward":{"product_id":"9296068591","title":["Kubeo magnetic door mat aluminium nordic original"]}}`
+	const heldOutRow = `{"id":"mat","query":"I am looking for a door mat by kubeo, made of aluminium, for at most 1414 pesos.","reward":{"product_id":"9296068591","title":["Kubeo magnetic door mat aluminium nordic original"]}}`
 	const mat = "I am looking for a door mat by kubeo, made of aluminium, for at most 1414 pesos."
 	places := map[string]string{
 		"none":      `{"role":"user","content":"Which bus goes to the airport?"},{"role":"assistant","content":"The nine."}`,
@@ -163,7 +166,7 @@ func TestImportSearchesAllTexts(t *testing.T) {
 		"title":     `{"role":"user","content":"Tell me a name."},{"role":"assistant","content":"Kubeo magnetic door mat aluminium nordic original"}`,
 	}
 	dir := t.TempDir()
-	in := func(name, text string) string {
+	inDir := func(name, text string) string {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -175,8 +178,8 @@ func TestImportSearchesAllTexts(t *testing.T) {
 		lines = fmt.Appendf(lines, "{\"id\":%q,\"messages\":[%s]}\n", name, messages)
 	}
 	out := filepath.Join(dir, "corpus")
-	m := newImport(t, in("rows.jsonl", string(lines)), out)
-	m.HeldOut = []string{in("held.jsonl", held)}
+	m := newImport(t, inDir("rows.jsonl", string(lines)), out)
+	m.HeldOut = []string{inDir("held.jsonl", heldOutRow)}
 	if _, err := m.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +192,7 @@ func TestImportSearchesAllTexts(t *testing.T) {
 	if leaks := readRows[rows.Leak](t, out, "tables/leaks.parquet"); len(leaks) != len(places)-1 || leaks[0].Match != "mat" {
 		t.Errorf("leaks: %+v", leaks)
 	}
-	if held := bankOf(t, out).Protected(""); len(held) != 1 || held[0].Text != mat {
-		t.Errorf("the bank protects %v", held)
+	if protected := bankOf(t, out).Protected(""); len(protected) != 1 || protected[0].Text != mat {
+		t.Errorf("the bank protects %v", protected)
 	}
 }

@@ -20,9 +20,9 @@ import (
 )
 
 // newImport imports a folder, redacted.
-func newImport(t *testing.T, from, out string) *foreign.Import {
+func newImport(t *testing.T, src, out string) *foreign.Import {
 	t.Helper()
-	inputs, err := traces.Discover(from)
+	inputs, err := traces.Discover(src)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,12 +74,12 @@ func TestCanariesReachNoImport(t *testing.T) {
 		t.Errorf("%d canaries are left, the first %v", len(where), where[0])
 	}
 	countsHold(t, filepath.Join(m.Out, "data/sft/train-00000-of-00001.parquet"))
-	made, err := corpus.ReadManifest(corpus.Disk{}, m.Out)
+	manifest, err := corpus.ReadManifest(corpus.Disk{}, m.Out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(made.Redaction.Counts["sft"]); n < 15 { // of several issuers the rule for any token finds most
-		t.Errorf("config sft lost %d kinds of secrets: %v", n, made.Redaction.Counts["sft"])
+	if n := len(manifest.Redaction.Counts["sft"]); n < 15 { // of several issuers the rule for any token finds most
+		t.Errorf("config sft lost %d kinds of secrets: %v", n, manifest.Redaction.Counts["sft"])
 	}
 }
 
@@ -97,20 +97,20 @@ func TestEachFailingStepLeavesNoImport(t *testing.T) {
 // TestInterruptedImportLeavesNothing interrupts an import at every input.
 func TestInterruptedImportLeavesNothing(t *testing.T) {
 	t.Parallel()
-	for _, at := range []int{1, 2, 3} {
+	for _, i := range []int{1, 2, 3} {
 		ctx, cancel := context.WithCancel(t.Context())
 		m := newImport(t, sampleDay, filepath.Join(t.TempDir(), "corpus"))
 		m.Progress = func(e pipeline.Event) {
-			if e.Done == at {
+			if e.Done == i {
 				cancel()
 			}
 		}
 		if _, err := m.Run(ctx); !errors.Is(err, context.Canceled) {
-			t.Errorf("interrupted at input %d the import ends with %v", at, err)
+			t.Errorf("interrupted at input %d the import ends with %v", i, err)
 		}
-		left, err := os.ReadDir(filepath.Dir(m.Out))
-		if err != nil || len(left) > 0 {
-			t.Errorf("interrupted at input %d the import leaves %v, %v", at, left, err)
+		leftovers, err := os.ReadDir(filepath.Dir(m.Out))
+		if err != nil || len(leftovers) > 0 {
+			t.Errorf("interrupted at input %d the import leaves %v, %v", i, leftovers, err)
 		}
 	}
 }

@@ -42,13 +42,13 @@ func TestOneFileMoreChangesOneBlock(t *testing.T) {
 	t.Parallel()
 	files := smallFiles(3_001)
 	keys := map[string]bool{}
-	for _, in := range newInputs(files[:3_000]) {
-		keys[in.key.Folder()] = true
+	for _, input := range newInputs(files[:3_000]) {
+		keys[input.key.Folder()] = true
 	}
 	rand.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
 	changed := 0
-	for _, in := range newInputs(files) {
-		if !keys[in.key.Folder()] {
+	for _, input := range newInputs(files) {
+		if !keys[input.key.Folder()] {
 			changed++
 		}
 	}
@@ -62,8 +62,8 @@ func TestLargeFilesKeepTheirBlocks(t *testing.T) {
 	t.Parallel()
 	files := smallFiles(1_000)
 	files[7].Bytes = smallFile
-	for _, in := range newInputs(files) {
-		if in.key.Input == files[7].SHA256 && len(in.files) == 1 {
+	for _, input := range newInputs(files) {
+		if input.key.Input == files[7].SHA256 && len(input.files) == 1 {
 			return
 		}
 	}

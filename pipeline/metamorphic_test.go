@@ -28,11 +28,12 @@ func copyDay(t *testing.T, rename func(string) string) string {
 		t.Fatal(err)
 	}
 	for _, r := range runs {
-		from, to := filepath.Join(dir, "traces", r.Name()), filepath.Join(dir, "traces", rename(r.Name()))
-		if from == to {
+		oldPath := filepath.Join(dir, "traces", r.Name())
+		newPath := filepath.Join(dir, "traces", rename(r.Name()))
+		if oldPath == newPath {
 			continue
 		}
-		if err := os.Rename(from, to); err != nil {
+		if err := os.Rename(oldPath, newPath); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -45,18 +46,18 @@ func reverse(s string) string {
 	return string(b)
 }
 
-func same(s string) string { return s }
+func unchanged(s string) string { return s }
 
-func sameFiles(t *testing.T, what string, got, want map[string]string) {
+func sameFiles(t *testing.T, label string, got, want map[string]string) {
 	t.Helper()
 	if !maps.Equal(got, want) {
 		for name := range want {
 			if got[name] != want[name] {
-				t.Errorf("%s: %s differs", what, name)
+				t.Errorf("%s: %s differs", label, name)
 			}
 		}
 		if len(got) != len(want) {
-			t.Errorf("%s: %d files, want %d", what, len(got), len(want))
+			t.Errorf("%s: %d files, want %d", label, len(got), len(want))
 		}
 	}
 }
@@ -81,8 +82,8 @@ func TestSameBytesForAnyWorkersAndNames(t *testing.T) {
 func TestStagesWriteWhatABuildWrites(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	whole := filepath.Join(dir, "whole")
-	builtSample(t, whole)
+	fullDir := filepath.Join(dir, "whole")
+	builtSample(t, fullDir)
 	out := filepath.Join(dir, "stages")
 	step := func() *pipeline.Run { return newRun(t, sampleDay, out) }
 	ctx := t.Context()
@@ -103,7 +104,7 @@ func TestStagesWriteWhatABuildWrites(t *testing.T) {
 			t.Errorf("write %d: finished is %v", i, finished)
 		}
 	}
-	sameFiles(t, "stages", sums(t, out), sums(t, whole))
+	sameFiles(t, "stages", sums(t, out), sums(t, fullDir))
 }
 
 func TestWriteRefusesAPlanOfOtherInputs(t *testing.T) {
@@ -123,7 +124,7 @@ func TestWriteRefusesAPlanOfOtherInputs(t *testing.T) {
 
 func TestAChangedInputRedoesItsBlockAlone(t *testing.T) {
 	t.Parallel()
-	day := copyDay(t, same)
+	day := copyDay(t, unchanged)
 	out := filepath.Join(t.TempDir(), "corpus")
 	build(t, newRun(t, day, out))
 	file := oneInput(t, day)
@@ -137,17 +138,17 @@ func TestAChangedInputRedoesItsBlockAlone(t *testing.T) {
 	}
 	r := newRun(t, day, out)
 	var mu sync.Mutex
-	var why []string
+	var reasons []string
 	r.Progress = func(e pipeline.Event) {
 		mu.Lock()
 		defer mu.Unlock()
 		if e.Why != "" {
-			why = append(why, e.Why)
+			reasons = append(reasons, e.Why)
 		}
 	}
 	build(t, r)
-	if len(why) != 1 || why[0] != file+": input_mismatch" {
-		t.Errorf("blocks made again: %q, want only %s with input_mismatch", why, file)
+	if len(reasons) != 1 || reasons[0] != file+": input_mismatch" {
+		t.Errorf("blocks made again: %q, want only %s with input_mismatch", reasons, file)
 	}
 }
 
@@ -163,15 +164,17 @@ func TestANewThresholdMakesNoBlockAgain(t *testing.T) {
 
 func TestTwoCopiesOfAnAttemptCountOnce(t *testing.T) {
 	t.Parallel()
-	day := copyDay(t, same)
+	day := copyDay(t, unchanged)
 	file := oneInput(t, day)
 	again := filepath.Join(filepath.Dir(file), "again.jsonl.gz")
 	if err := os.Link(file, again); err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	twice, once := newRun(t, day, filepath.Join(dir, "twice")), filepath.Join(dir, "once")
-	a, b := build(t, twice), builtSample(t, once)
+	twice := newRun(t, day, filepath.Join(dir, "twice"))
+	once := filepath.Join(dir, "once")
+	a := build(t, twice)
+	b := builtSample(t, once)
 	extra := a.Funnel[0].In - b.Funnel[0].In
 	if got := a.Funnel[0].Dropped["duplicate_attempt"]; got == 0 || got != extra {
 		t.Errorf("%d attempts dropped as duplicates, %d are", got, extra)

@@ -153,13 +153,13 @@ func TestEachFailingStepOfTheNextDayIsMended(t *testing.T) {
 // countingSteps is a step judge that records which attempts it is asked about.
 type countingSteps struct {
 	judges.StepJudge
-	mu    sync.Mutex
-	asked map[string]bool
+	mu       sync.Mutex
+	requests map[string]bool
 }
 
 func (c *countingSteps) Steps(ctx context.Context, t *arena.Trace, d *arena.Dialogue) (arena.StepJudgement, error) {
 	c.mu.Lock()
-	c.asked[t.RunID+"/"+t.ProblemID] = true
+	c.requests[t.RunID+"/"+t.ProblemID] = true
 	c.mu.Unlock()
 	return c.StepJudge.Steps(ctx, t, d)
 }
@@ -171,21 +171,21 @@ func TestNoModelIsAskedAboutStepsOfHeldOutProblems(t *testing.T) {
 	t.Parallel()
 	days := generatedDays(t, 1, 120)
 	problems := strings.SplitAfter(readFile(t, filepath.Join(days[0], "problems.jsonl")), "\n")
-	held := filepath.Join(t.TempDir(), "held.jsonl")
-	writeFile(t, held, strings.Join(problems[:4], ""))
+	heldOut := filepath.Join(t.TempDir(), "held.jsonl")
+	writeFile(t, heldOut, strings.Join(problems[:4], ""))
 	count := func(name string) int {
 		r := runOfDays(t, days, filepath.Join(t.TempDir(), "out"), new([]string))
-		r.Sources.HeldOut = []string{held}
-		counting := &countingSteps{StepJudge: r.StepJudge, asked: map[string]bool{}}
+		r.Sources.HeldOut = []string{heldOut}
+		counting := &countingSteps{StepJudge: r.StepJudge, requests: map[string]bool{}}
 		r.StepJudge = counting
 		r.Instruments.StepsChosen = true
 		r.Instruments.StepJudge.Name = name
 		build(t, r)
-		return len(counting.asked)
+		return len(counting.requests)
 	}
-	all := count(steps.Name)
-	kept := count("llm_steps_v1_test")
-	if kept == 0 || kept >= all {
-		t.Errorf("a model is asked about %d attempts, the rule about %d: want fewer and not none", kept, all)
+	total := count(steps.Name)
+	modelSteps := count("llm_steps_v1_test")
+	if modelSteps == 0 || modelSteps >= total {
+		t.Errorf("a model is asked about %d attempts, the rule about %d: want fewer and not none", modelSteps, total)
 	}
 }

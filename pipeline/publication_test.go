@@ -26,9 +26,10 @@ func TestPublicationHasTheLedgerOfItsAttempts(t *testing.T) {
 	if _, err := p.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	whole := linesByID(t, r.Out)
+	lines := linesByID(t, r.Out)
 	published := linesByID(t, out)
-	places, rewards := 0, 0
+	places := 0
+	rewards := 0
 	hidden := cmp.Options{cmpopts.IgnoreUnexported(where.Line{}), cmpopts.IgnoreFields(where.Line{}, "Leak")}
 	for id, line := range published {
 		if line.Place != nil {
@@ -37,7 +38,7 @@ func TestPublicationHasTheLedgerOfItsAttempts(t *testing.T) {
 		if line.Declared != nil {
 			rewards++
 		}
-		if diff := cmp.Diff(whole[id], line, hidden); diff != "" {
+		if diff := cmp.Diff(lines[id], line, hidden); diff != "" {
 			t.Errorf("%s (-whole, +published): %s", id, diff)
 		}
 	}

@@ -37,7 +37,8 @@ func plant(t *testing.T, line []byte, secret string) []byte {
 		t.Fatal(err)
 	}
 	if e, failed := x["error"].(map[string]any); failed {
-		e["type"], e["message"] = "Error "+secret, "it said "+secret
+		e["type"] = "Error " + secret
+		e["message"] = "it said " + secret
 	}
 	steps, _ := x["dialogue"].([]any)
 	for _, s := range steps {
@@ -72,7 +73,7 @@ func plant(t *testing.T, line []byte, secret string) []byte {
 // sample day, two in each, and into its runs.
 func plantDay(t *testing.T, secrets []canary.Canary) string {
 	t.Helper()
-	dir := copyDay(t, same)
+	dir := copyDay(t, unchanged)
 	files, err := filepath.Glob(filepath.Join(dir, "traces", "*", "*.jsonl.gz"))
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
@@ -144,12 +145,14 @@ func TestCanariesReachNoCorpus(t *testing.T) {
 	if len(secrets) < 200 {
 		t.Fatalf("only %d kinds of secrets", len(secrets))
 	}
-	day, dir := plantDay(t, secrets), t.TempDir()
+	day := plantDay(t, secrets)
+	dir := t.TempDir()
 	plain := builtSample(t, filepath.Join(dir, "plain"))
 	r := newRun(t, day, filepath.Join(dir, "corpus"))
-	r.Config.Steps, r.Judge = true, quotingJudge{}
-	r.Pages = func(all *reports.Set) (map[string][]byte, error) {
-		b, err := json.Marshal(all)
+	r.Config.Steps = true
+	r.Judge = quotingJudge{}
+	r.Pages = func(set *reports.Set) (map[string][]byte, error) {
+		b, err := json.Marshal(set)
 		return map[string][]byte{"index.html": b}, err
 	}
 	s := build(t, r)
@@ -194,7 +197,8 @@ func countsHold(t *testing.T, shard string) {
 // of them is in two runs.
 func TestCanariesLeaveNoCorpus(t *testing.T) {
 	t.Parallel()
-	secrets, dir := canary.Sample(), t.TempDir()
+	secrets := canary.Sample()
+	dir := t.TempDir()
 	day := plantDay(t, secrets)
 	leaveRuns(t, day, longtest.Pick(10, 2))
 	r := newRun(t, day, filepath.Join(dir, "corpus"))
@@ -204,7 +208,8 @@ func TestCanariesLeaveNoCorpus(t *testing.T) {
 		t.Fatal("the canaries are not even in the corpus")
 	}
 	redactor := redact.New(redact.Options{})
-	exported, mixed := filepath.Join(dir, "exported"), filepath.Join(dir, "mixed")
+	exported := filepath.Join(dir, "exported")
+	mixed := filepath.Join(dir, "mixed")
 	if _, err := export.Run(t.Context(), corpus.Disk{}, r.Out, exported, export.All(), &export.Options{Redact: redactor, Sessions: 100}, 2); err != nil {
 		t.Fatal(err)
 	}

@@ -21,19 +21,20 @@ func TestFolderOfBanksThatGrewIsHeldAgainstFinishedBlocks(t *testing.T) {
 	dir := t.TempDir()
 	banks := filepath.Join(dir, "banks")
 	writeFile(t, filepath.Join(banks, "a.jsonl"), `{"id":"a","query":"a lunch box of stainless steel","reward":{"product_id":"none"}}`)
-	held := func(out string) map[string]string {
+	contents := func(out string) map[string]string {
 		r := newRun(t, sampleDay, filepath.Join(dir, out))
 		r.Sources.HeldOut = []string{banks}
 		build(t, r)
 		return sums(t, r.Out)
 	}
-	before := held("resumed")
+	before := contents("resumed")
 	writeFile(t, filepath.Join(banks, "b.jsonl"), bankOfOthers(t))
-	resumed, fresh := held("resumed"), held("fresh")
-	if maps.Equal(before, fresh) {
+	resumed := contents("resumed")
+	want := contents("fresh")
+	if maps.Equal(before, want) {
 		t.Fatal("the second bank changes nothing")
 	}
-	if !maps.Equal(resumed, fresh) {
+	if !maps.Equal(resumed, want) {
 		t.Error("a corpus made of finished blocks is not the one made from the beginning")
 	}
 }
@@ -88,10 +89,11 @@ func TestFoldersNameRunsWhateverIsInThem(t *testing.T) {
 	if err := os.Rename(other, filepath.Join(filepath.Dir(run), "run=renamed")); err != nil {
 		t.Fatal(err)
 	}
-	resumed, fresh := newRun(t, day, filepath.Join(dir, "resumed")), newRun(t, day, filepath.Join(dir, "fresh"))
+	resumed := newRun(t, day, filepath.Join(dir, "resumed"))
+	control := newRun(t, day, filepath.Join(dir, "fresh"))
 	build(t, resumed)
-	build(t, fresh)
-	if !maps.Equal(sums(t, resumed.Out), sums(t, fresh.Out)) {
+	build(t, control)
+	if !maps.Equal(sums(t, resumed.Out), sums(t, control.Out)) {
 		t.Error("a renamed run keeps its old name in finished blocks")
 	}
 }

@@ -85,7 +85,8 @@ func sameLosses(t *testing.T, built, imported string) {
 	compared := 0
 	for _, row := range readRows[rows.SFT](t, built, "data/sft/train-00000-of-00001.parquet") {
 		for _, field := range []string{"domain", "shape", "declared_reward", "derived_tools", "lost", "record_sha256"} {
-			got, want := gjson.Get(metadata[row.SessionID], field).Raw, gjson.Get(row.Metadata, field).Raw
+			got := gjson.Get(metadata[row.SessionID], field).Raw
+			want := gjson.Get(row.Metadata, field).Raw
 			if got != want && (field != "lost" || want == "") { // a build merges messages into results, which loses less
 				t.Errorf("%s: %s is %s in the import, %s in the build", row.SessionID, field, got, want)
 			}

@@ -95,8 +95,8 @@ func builtSample(t *testing.T, out string) *pipeline.Summary {
 	if sampleBuild.summary == nil {
 		t.Fatal("the build of the sample day failed")
 	}
-	for from, to := range map[string]string{"corpus": out, "corpus.work": out + ".work"} {
-		if err := os.CopyFS(to, os.DirFS(filepath.Join(sampleBuild.dir, from))); err != nil {
+	for entry, target := range map[string]string{"corpus": out, "corpus.work": out + ".work"} {
+		if err := os.CopyFS(target, os.DirFS(filepath.Join(sampleBuild.dir, entry))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -141,8 +141,8 @@ func TestBuildWritesAVerifiedCorpus(t *testing.T) {
 // verified holds a corpus against its promises.
 func verified(t *testing.T, dir string) {
 	t.Helper()
-	found, err := verify.Corpus(t.Context(), corpus.Disk{}, dir)
-	if err != nil || len(found) > 0 {
-		t.Errorf("verify %s: %v, %v", dir, found, err)
+	findings, err := verify.Corpus(t.Context(), corpus.Disk{}, dir)
+	if err != nil || len(findings) > 0 {
+		t.Errorf("verify %s: %v, %v", dir, findings, err)
 	}
 }

@@ -174,12 +174,12 @@ func checkOutcomes(t *testing.T, day string, want []string) {
 	for id, text := range outcomes {
 		got[problems[id]] = text
 	}
-	wanted := map[string]string{}
+	expected := map[string]string{}
 	for _, line := range want {
 		problem, text, _ := strings.Cut(line, " ")
-		wanted[problem] = text
+		expected[problem] = text
 	}
-	if diff := cmp.Diff(wanted, got); diff != "" {
+	if diff := cmp.Diff(expected, got); diff != "" {
 		t.Error(diff)
 	}
 	for _, split := range []string{corpus.SplitTrain, corpus.SplitEval} {
@@ -188,8 +188,8 @@ func checkOutcomes(t *testing.T, day string, want []string) {
 			continue
 		}
 		for _, row := range readRows[rows.SFT](t, r.Out, path) {
-			if wanted[row.ProblemID] != "solved 1" || row.Reward != 1 {
-				t.Errorf("%s is %s, and in sft with the reward %v", row.ProblemID, wanted[row.ProblemID], row.Reward)
+			if expected[row.ProblemID] != "solved 1" || row.Reward != 1 {
+				t.Errorf("%s is %s, and in sft with the reward %v", row.ProblemID, expected[row.ProblemID], row.Reward)
 			}
 		}
 	}

@@ -21,16 +21,16 @@ func TestLabelsAreThoseOfTheMessages(t *testing.T) {
 	search := arena.Call{ID: "1", Name: "find_product", Arguments: `{"q":"mug"}`, Result: `[{"product_id":"71001"}]`}
 	again := arena.Call{ID: "2", Name: "find_product", Arguments: `{"q":"mug"}`, Result: `[{"product_id":"71001"}]`}
 	pick := arena.Call{ID: "3", Name: "recommend_product", Arguments: `{"product_ids":"71001"}`, Result: `"ok"`}
-	said := func(text string, calls ...arena.Call) arena.Turn { return arena.Turn{Text: text, Calls: calls} }
+	turn := func(text string, calls ...arena.Call) arena.Turn { return arena.Turn{Text: text, Calls: calls} }
 	for name, tt := range map[string]struct {
 		turns []arena.Turn
 		want  []bool
 	}{
-		"one message a turn":          {[]arena.Turn{said("", search), said("", again), said("", pick)}, []bool{true, false, true}},
-		"words before a call join it": {[]arena.Turn{said("I look"), said("", search), said("", pick)}, []bool{true, true}},
-		"words at the end are waste":  {[]arena.Turn{said("", search), said("", pick), said("done"), said("bye")}, []bool{true, true, false}},
+		"one message a turn":          {[]arena.Turn{turn("", search), turn("", again), turn("", pick)}, []bool{true, false, true}},
+		"words before a call join it": {[]arena.Turn{turn("I look"), turn("", search), turn("", pick)}, []bool{true, true}},
+		"words at the end are waste":  {[]arena.Turn{turn("", search), turn("", pick), turn("done"), turn("bye")}, []bool{true, true, false}},
 		"a person parts the model's words": {
-			[]arena.Turn{said("hello"), {User: "go on"}, said("", search), said("", pick)}, []bool{false, true, true},
+			[]arena.Turn{turn("hello"), {User: "go on"}, turn("", search), turn("", pick)}, []bool{false, true, true},
 		},
 	} {
 		d := arena.Dialogue{Turns: tt.turns}

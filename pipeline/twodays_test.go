@@ -16,7 +16,9 @@ import (
 func TestRewordingOnALaterDayIsNotTrainedOn(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	first, second, day := filepath.Join(dir, "first"), filepath.Join(dir, "second"), filepath.Join(dir, "day")
+	first := filepath.Join(dir, "first")
+	second := filepath.Join(dir, "second")
+	day := filepath.Join(dir, "day")
 	builtSample(t, first)
 	if err := os.CopyFS(day, os.DirFS(sampleDay)); err != nil {
 		t.Fatal(err)
@@ -25,12 +27,14 @@ func TestRewordingOnALaterDayIsNotTrainedOn(t *testing.T) {
 	r := newRun(t, day, second)
 	r.Sources.Bank = filepath.Join(first, "bank.json")
 	build(t, r)
-	before, after := bankOf(t, first), bankOf(t, second)
+	before := bankOf(t, first)
+	after := bankOf(t, second)
 	withdrawn := map[string]bool{}
 	for _, row := range withdrawnOf(t, second).Rows {
 		withdrawn[row.TraceID] = true
 	}
-	held, late := 0, 0
+	early := 0
+	late := 0
 	for i, p := range old {
 		if before.Pool(guard.SpecHash(p)) == guard.PoolTrain {
 			if after.Pool(guard.SpecHash(next[i])) == guard.PoolTrain {
@@ -44,13 +48,13 @@ func TestRewordingOnALaterDayIsNotTrainedOn(t *testing.T) {
 			}
 			continue
 		}
-		held++
+		early++
 		if got := after.Pool(guard.SpecHash(next[i])); got == guard.PoolTrain || got == "" {
 			t.Errorf("%q is in %q", next[i].Query, got)
 		}
 	}
-	if held == 0 || late == 0 {
-		t.Errorf("%d rewordings of protected problems, %d rows with a protected rewording: nothing is shown", held, late)
+	if early == 0 || late == 0 {
+		t.Errorf("%d rewordings of protected problems, %d rows with a protected rewording: nothing is shown", early, late)
 	}
 }
 

@@ -47,9 +47,9 @@ func rowsOf[T any](t *testing.T, pattern ...string) []T {
 			if err != nil {
 				return err
 			}
-			var kept T
-			err = json.Unmarshal(b, &kept)
-			out = append(out, kept)
+			var value T
+			err = json.Unmarshal(b, &value)
+			out = append(out, value)
 			return err
 		})
 		if err != nil {
@@ -74,7 +74,8 @@ func attemptsOf(t *testing.T, out string) map[string]rows.Attempt {
 // qualities adds up the ledger's scores by run.
 func qualities(t *testing.T, out string) map[string]multiplier.Quality {
 	t.Helper()
-	attempts, byRun := attemptsOf(t, out), map[string]multiplier.Quality{}
+	attempts := attemptsOf(t, out)
+	byRun := map[string]multiplier.Quality{}
 	for _, j := range rowsOf[rows.Judgement](t, out, "tables", "judgements.parquet") {
 		run := attempts[j.TraceID].RunID
 		byRun[run] = byRun[run].Add(j.Score)
@@ -109,7 +110,8 @@ func TestARunsMeanWeighsItsAttempts(t *testing.T) {
 	r := newRun(t, sampleDay, out)
 	r.Config.Multiplier.Per = multiplier.Run
 	build(t, r)
-	attempts, runs := attemptsOf(t, out), qualities(t, out)
+	attempts := attemptsOf(t, out)
+	runs := qualities(t, out)
 	for _, row := range rowsOf[rows.SFT](t, out, "data", "sft", "*.parquet") {
 		if want := outcome.Multiplier(*runs[attempts[row.SessionID].RunID].Mean()); !near(row.Reward, want) {
 			t.Errorf("%s: reward %v, want %v", row.SessionID, row.Reward, want)
@@ -120,14 +122,18 @@ func TestARunsMeanWeighsItsAttempts(t *testing.T) {
 func TestUnscoredAttemptsAreNoLowGrades(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	unscored := func(how multiplier.Unscored) (in int, r *pipeline.Run) {
+	unscored := func(how multiplier.Unscored) (count int, r *pipeline.Run) {
 		r = newRun(t, sampleDay, filepath.Join(dir, string(how)))
-		r.Judge, r.Config.MaxUnscored, r.Config.Multiplier.Unscored = moodyJudge{}, 1, how
+		r.Judge = moodyJudge{}
+		r.Config.MaxUnscored = 1
+		r.Config.Multiplier.Unscored = how
 		s := build(t, r)
 		if failed := s.Funnel[3].Failures["unparsed"]; (failed == 0) != (how == multiplier.Mean) {
 			t.Errorf("%s: %d attempts failed for want of a grade", how, failed)
 		}
-		runs, attempts, without := qualities(t, r.Out), attemptsOf(t, r.Out), map[string]bool{}
+		runs := qualities(t, r.Out)
+		attempts := attemptsOf(t, r.Out)
+		without := map[string]bool{}
 		for _, j := range rowsOf[rows.Judgement](t, r.Out, "tables", "judgements.parquet") {
 			without[j.TraceID] = j.Score == nil
 		}
@@ -135,18 +141,18 @@ func TestUnscoredAttemptsAreNoLowGrades(t *testing.T) {
 			if !without[row.SessionID] {
 				continue
 			}
-			in++
+			count++
 			if want := outcome.Multiplier(*runs[attempts[row.SessionID].RunID].Mean()); !near(row.Reward, want) {
 				t.Errorf("%s: %s has no grade and reward %v, want %v", how, row.SessionID, row.Reward, want)
 			}
 		}
-		return in, r
+		return count, r
 	}
-	if in, _ := unscored(multiplier.Excluded); in != 0 {
-		t.Errorf("%d rows without a grade, though they are excluded", in)
+	if n, _ := unscored(multiplier.Excluded); n != 0 {
+		t.Errorf("%d rows without a grade, though they are excluded", n)
 	}
-	in, r := unscored(multiplier.Mean)
-	if in == 0 {
+	n, r := unscored(multiplier.Mean)
+	if n == 0 {
 		t.Error("no row without a grade, though they take the mean")
 	}
 	var report reports.Judges
@@ -160,10 +166,10 @@ func TestUnscoredAttemptsAreNoLowGrades(t *testing.T) {
 }
 
 // countingJudge grades as lengthJudge does and counts how often it was asked.
-type countingJudge struct{ asked *atomic.Int64 }
+type countingJudge struct{ requests *atomic.Int64 }
 
 func (c countingJudge) Judge(ctx context.Context, t *arena.Trace, d *arena.Dialogue) (arena.Judgement, error) {
-	c.asked.Add(1)
+	c.requests.Add(1)
 	return lengthJudge{}.Judge(ctx, t, d)
 }
 
@@ -174,12 +180,13 @@ func TestDroppedAttemptsAreGradedAsASample(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	data := func(name string, every int, per multiplier.Per) (map[string]string, map[string]rows.Judgement, *pipeline.Summary, int64) {
-		var asked atomic.Int64
+		var requests atomic.Int64
 		r := newRun(t, sampleDay, filepath.Join(dir, name))
-		r.Config.Steps, r.Config.Select.SuccessOnly = true, false
+		r.Config.Steps = true
+		r.Config.Select.SuccessOnly = false
 		r.Config.Judge = pipeline.JudgeConfig{DroppedEvery: every}
 		r.Config.Multiplier.Per = per
-		r.Judge = countingJudge{&asked}
+		r.Judge = countingJudge{&requests}
 		s := build(t, r)
 		judged := map[string]rows.Judgement{}
 		for _, j := range rowsOf[rows.Judgement](t, r.Out, "tables", "judgements.parquet") {
@@ -187,12 +194,12 @@ func TestDroppedAttemptsAreGradedAsASample(t *testing.T) {
 				judged[j.TraceID] = j
 			}
 		}
-		return sums(t, filepath.Join(r.Out, "data")), judged, s, asked.Load()
+		return sums(t, filepath.Join(r.Out, "data")), judged, s, requests.Load()
 	}
-	all, grades, whole, asked := data("all", 1, multiplier.Attempt)
+	allData, grades, summary, requests := data("all", 1, multiplier.Attempt)
 	for _, every := range []int{0, 3} {
-		drawn, sampled, s, fewer := data(fmt.Sprint("one in ", every), every, multiplier.Attempt)
-		if d := cmp.Diff(all, drawn); d != "" {
+		sampledData, sampled, s, fewer := data(fmt.Sprint("one in ", every), every, multiplier.Attempt)
+		if d := cmp.Diff(allData, sampledData); d != "" {
 			t.Errorf("one in %d: %s", every, d)
 		}
 		outcomes := map[string]int64{}
@@ -211,15 +218,15 @@ func TestDroppedAttemptsAreGradedAsASample(t *testing.T) {
 		if len(sampled) != len(grades) || outcomes["drawn"] != judged.Drawn || outcomes["not_asked"] != judged.NotAsked {
 			t.Errorf("one in %d: %d rows of %d, %v, the funnel has %+v", every, len(sampled), len(grades), outcomes, judged)
 		}
-		if judged.NotAsked == 0 || every > 0 && judged.Drawn == 0 || asked-fewer != judged.NotAsked {
-			t.Errorf("one in %d: asked about %d instead of %d, %+v", every, fewer, asked, judged)
+		if judged.NotAsked == 0 || every > 0 && judged.Drawn == 0 || requests-fewer != judged.NotAsked {
+			t.Errorf("one in %d: asked about %d instead of %d, %+v", every, fewer, requests, judged)
 		}
 	}
-	if judged := whole.Funnel[3]; judged.NotAsked != 0 || judged.Drawn != 0 {
+	if judged := summary.Funnel[3]; judged.NotAsked != 0 || judged.Drawn != 0 {
 		t.Errorf("a build that grades all counts %+v", judged)
 	}
-	if _, _, s, n := data("means of runs", 3, multiplier.Run); n != asked || s.Funnel[3].NotAsked != 0 {
-		t.Errorf("a mean of runs rests on %d grades instead of %d", n, asked)
+	if _, _, s, n := data("means of runs", 3, multiplier.Run); n != requests || s.Funnel[3].NotAsked != 0 {
+		t.Errorf("a mean of runs rests on %d grades instead of %d", n, requests)
 	}
 }
 
@@ -230,12 +237,14 @@ func TestAnswersThatComeLaterReachTheRows(t *testing.T) {
 	dir := t.TempDir()
 	patient := func(name string, judge judges.Judge) string {
 		r := newRun(t, sampleDay, filepath.Join(dir, name))
-		r.Judge, r.Config.MaxUnscored = judge, 1
+		r.Judge = judge
+		r.Config.MaxUnscored = 1
 		build(t, r)
 		return r.Out
 	}
 	patient("late", moodyJudge{})
-	late, atOnce := sums(t, patient("late", lengthJudge{})), sums(t, patient("at once", lengthJudge{}))
+	late := sums(t, patient("late", lengthJudge{}))
+	atOnce := sums(t, patient("at once", lengthJudge{}))
 	if d := cmp.Diff(atOnce, late); d != "" {
 		t.Error(d)
 	}

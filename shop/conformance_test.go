@@ -23,7 +23,7 @@ func shared(t *testing.T, elem ...string) string {
 	return path
 }
 
-func eachLine(t *testing.T, path string, to func([]byte)) {
+func eachLine(t *testing.T, path string, visit func([]byte)) {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
@@ -33,7 +33,7 @@ func eachLine(t *testing.T, path string, to func([]byte)) {
 	sc := bufio.NewScanner(f)
 	sc.Buffer(nil, 16<<20)
 	for sc.Scan() {
-		to(sc.Bytes())
+		visit(sc.Bytes())
 	}
 	if err := sc.Err(); err != nil {
 		t.Fatal(err)

@@ -120,7 +120,8 @@ func TestServerAnswersLikeTheTools(t *testing.T) {
 	}
 	local := NewTools(Local{c, SubnetRules}, SubnetRules, allTools)
 	r := NewRemote(server.URL, "")
-	r.wait, r.busy = 0, 0
+	r.wait = 0
+	r.busy = 0
 	remote := NewTools(r, SubnetRules, allTools)
 	for line := range strings.Lines(string(calls)) {
 		name, text, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -128,7 +129,8 @@ func TestServerAnswersLikeTheTools(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, b := local.Call(t.Context(), name, arguments), remote.Call(t.Context(), name, arguments)
+		a := local.Call(t.Context(), name, arguments)
+		b := remote.Call(t.Context(), name, arguments)
 		if diff := cmp.Diff(Observation([]Answer{a}), Observation([]Answer{b})); diff != "" {
 			t.Errorf("%s: over HTTP (-local +remote):\n%s", line, diff)
 		}
@@ -196,7 +198,7 @@ func TestADamagedIndexIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answers := func() (said string, seen bool) {
+	answers := func() (text string, seen bool) {
 		c, refused := Open(t.Context(), sample, path)
 		if refused != nil {
 			return "", true
@@ -207,22 +209,22 @@ func TestADamagedIndexIsRefused(t *testing.T) {
 				python.Item{Key: "q", Value: python.String(q)}, python.Item{Key: "page", Value: python.String("1")},
 				python.Item{Key: "shop_id", Value: python.String("302")}, python.Item{Key: "sort", Value: python.String("order")},
 			))
-			said += v.String()
+			text += v.String()
 		}
-		return said, c.VerifyIndex() != nil
+		return text, c.VerifyIndex() != nil
 	}
 	want, broken := answers()
 	if broken {
 		t.Fatal("a good index is refused")
 	}
-	for at := 0; at < len(good); at += 64 {
+	for offset := 0; offset < len(good); offset += 64 {
 		bad := bytes.Clone(good)
-		bad[at] ^= 1 << (at / 64 % 8)
+		bad[offset] ^= 1 << (offset / 64 % 8)
 		if err = os.WriteFile(path, bad, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if said, seen := answers(); !seen && said != want {
-			t.Errorf("a bit of byte %d was turned, and nobody saw", at)
+		if text, seen := answers(); !seen && text != want {
+			t.Errorf("a bit of byte %d was turned, and nobody saw", offset)
 		}
 	}
 }

@@ -24,15 +24,16 @@ func TestRunsGrow(t *testing.T) {
 	names := []string{"solve", "wrong", "loop", "malformed", "talk", "give up", "hallucinate", "empty"}
 	server := &script.Server{Dialect: "oro", Latency: time.Millisecond, Plan: func(q string, _ int64) script.Plan { return plans[q].plan }}
 	p := behindATurnstile(t, server, names, 4)
-	atOnce, grown := filepath.Join(p.dir, "at once"), filepath.Join(p.dir, "grown")
+	atOnce := filepath.Join(p.dir, "at once")
+	grown := filepath.Join(p.dir, "grown")
 	p.play(t, atOnce)
 	before := server.Answered()
 
-	all, err := os.ReadFile(filepath.Join(p.dir, "problems.jsonl"))
+	text, err := os.ReadFile(filepath.Join(p.dir, "problems.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := bytes.SplitAfter(all, []byte("\n"))
+	lines := bytes.SplitAfter(text, []byte("\n"))
 	killed := 0
 	for _, step := range []struct{ problems, samples, kill int }{{3, 1, 4}, {3, 2, 3}, {5, 2, 5}, {8, 4, 20}} {
 		file := filepath.Join(p.dir, strconv.Itoa(step.problems)+".jsonl")
@@ -124,7 +125,8 @@ func TestRunsOfOtherSeedsPool(t *testing.T) {
 		return plans[q].plan
 	}})
 	defer web.Close()
-	c, p := openShop(t), problemFile(t, []string{"solve", "wrong", "loop"})
+	c := openShop(t)
+	p := problemFile(t, []string{"solve", "wrong", "loop"})
 	dir := t.TempDir()
 	play := func(name string, seed int64, samples int) string {
 		run := newRun(t, c, p, web.URL, samples, filepath.Join(dir, name))
@@ -134,18 +136,21 @@ func TestRunsOfOtherSeedsPool(t *testing.T) {
 		}
 		return run.Folder
 	}
-	all, late, early, over := play("all", 0, 4), play("late", 2, 2), play("early", 0, 2), play("over", 1, 2)
+	joined := play("all", 0, 4)
+	late := play("late", 2, 2)
+	early := play("early", 0, 2)
+	over := play("over", 1, 2)
 	collect := func(folders ...string) (lines []rollout.Result) {
 		if err := EachPooled(folders, func(r *rollout.Result) error { lines = append(lines, *r); return nil }); err != nil {
 			t.Fatal(err)
 		}
 		return lines
 	}
-	if !reflect.DeepEqual(collect(late, early), collect(all)) {
-		t.Errorf("pooled %v\nat once %v", collect(late, early), collect(all))
+	if !reflect.DeepEqual(collect(late, early), collect(joined)) {
+		t.Errorf("pooled %v\nat once %v", collect(late, early), collect(joined))
 	}
 	pooled, err := PooledSummary([]string{late, early}, nil)
-	one, err2 := PooledSummary([]string{all}, nil)
+	one, err2 := PooledSummary([]string{joined}, nil)
 	if err != nil || err2 != nil || Table(pooled) != Table(one) {
 		t.Errorf("%v %v\n%s\n%s", err, err2, Table(pooled), Table(one))
 	}

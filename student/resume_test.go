@@ -76,8 +76,9 @@ func TestKilledRunsGoOn(t *testing.T) {
 		return plans[q].plan
 	}}
 	p := behindATurnstile(t, server, names, 2)
-	alone, killed := filepath.Join(p.dir, "alone"), filepath.Join(p.dir, "killed")
-	p.play(t, alone)
+	single := filepath.Join(p.dir, "alone")
+	killed := filepath.Join(p.dir, "killed")
+	p.play(t, single)
 	before := server.Answered()
 	kills := []int{0, 1, 2, 3, 7, 5, 11, 30, 17}
 	for _, answers := range kills {
@@ -86,7 +87,7 @@ func TestKilledRunsGoOn(t *testing.T) {
 		}
 	}
 	p.play(t, killed)
-	compareFolders(t, alone, killed)
+	compareFolders(t, single, killed)
 	again := 0
 	for turn, n := range server.Answered() {
 		again += n - 2*before[turn]
@@ -95,12 +96,12 @@ func TestKilledRunsGoOn(t *testing.T) {
 	if again < 0 || again > len(kills)*8 {
 		t.Errorf("%d turns were asked again after %d kills of 8 at a time", again, len(kills))
 	}
-	asked := fmt.Sprint(server.Answered())
+	requests := fmt.Sprint(server.Answered())
 	p.play(t, killed)
-	if fmt.Sprint(server.Answered()) != asked {
+	if fmt.Sprint(server.Answered()) != requests {
 		t.Error("a finished run asked again")
 	}
-	compareFolders(t, alone, killed)
+	compareFolders(t, single, killed)
 }
 
 // TestTheFaultPlan plays every behaviour six times, 216 rollouts with those of a
@@ -108,14 +109,16 @@ func TestKilledRunsGoOn(t *testing.T) {
 // implies, and nothing but what was in flight is asked again.
 func TestTheFaultPlan(t *testing.T) {
 	t.Parallel()
-	samples, kills := 1, []int{20, 30, 15}
+	samples := 1
+	kills := []int{20, 30, 15}
 	if longtest.Tests {
-		samples, kills = 6, []int{120, 180, 90}
+		samples = 6
+		kills = []int{120, 180, 90}
 	}
-	all := behaviours()
-	all["solve again"], all["wrong again"] = all["solve"], all["wrong"]
-	names := slices.Sorted(maps.Keys(all))
-	server := &script.Server{Dialect: "native", Plan: func(q string, _ int64) script.Plan { return all[q].plan }}
+	behaviourSet := behaviours()
+	behaviourSet["solve again"], behaviourSet["wrong again"] = behaviourSet["solve"], behaviourSet["wrong"]
+	names := slices.Sorted(maps.Keys(behaviourSet))
+	server := &script.Server{Dialect: "native", Plan: func(q string, _ int64) script.Plan { return behaviourSet[q].plan }}
 	p := behindATurnstile(t, server, names, samples)
 	folder := filepath.Join(p.dir, "run")
 	for _, requests := range kills {
@@ -132,7 +135,7 @@ func TestTheFaultPlan(t *testing.T) {
 	if err = json.Unmarshal(b, &summary); err != nil {
 		t.Fatal(err)
 	}
-	checkBehaviours(t, all, names, samples, readResults(t, folder), &summary)
+	checkBehaviours(t, behaviourSet, names, samples, readResults(t, folder), &summary)
 	again := 0
 	for turn, n := range server.Answered() {
 		again += n - 1
@@ -145,9 +148,9 @@ func TestTheFaultPlan(t *testing.T) {
 	if again > len(kills)*8 {
 		t.Errorf("%d replies were asked again after %d kills of 8 at a time", again, len(kills))
 	}
-	asked := fmt.Sprint(server.Asked())
+	requests := fmt.Sprint(server.Asked())
 	p.play(t, folder)
-	if fmt.Sprint(server.Asked()) != asked {
+	if fmt.Sprint(server.Asked()) != requests {
 		t.Error("a finished run asked again")
 	}
 }
@@ -194,7 +197,8 @@ func (p *played) play(t *testing.T, folder string) {
 func copyInputs(t *testing.T, dir string, names []string) (catalog, problems string) {
 	t.Helper()
 	c := openShop(t)
-	catalog, problems = filepath.Join(dir, "catalog.jsonl"), filepath.Join(dir, "problems.jsonl")
+	catalog = filepath.Join(dir, "catalog.jsonl")
+	problems = filepath.Join(dir, "problems.jsonl")
 	var lines bytes.Buffer
 	for _, id := range []string{"900001", "900002", "900003"} {
 		text, _ := c.Document(id)
@@ -219,11 +223,11 @@ func compareFolders(t *testing.T, a, b string) {
 	t.Helper()
 	var files []string
 	for _, pattern := range []string{SummaryFile, resultsFile, parquetFile, problemsFile, specFile, tracesFolder + "/*/*"} {
-		found, err := filepath.Glob(filepath.Join(a, pattern))
-		if err != nil || len(found) == 0 {
-			t.Fatalf("%s: %v, %v", pattern, found, err)
+		paths, err := filepath.Glob(filepath.Join(a, pattern))
+		if err != nil || len(paths) == 0 {
+			t.Fatalf("%s: %v, %v", pattern, paths, err)
 		}
-		files = append(files, found...)
+		files = append(files, paths...)
 	}
 	for _, f := range files {
 		rel, _ := filepath.Rel(a, f)
@@ -252,8 +256,9 @@ func TestHalfWrittenFilesAreRemoved(t *testing.T) {
 		}
 	}
 	reopen()
-	kept, half := filepath.Join(traces, "run.json"), []string{filepath.Join(path, ".new-1"), filepath.Join(traces, ".new-2")}
-	for _, name := range append(half, kept) {
+	runFile := filepath.Join(traces, "run.json")
+	half := []string{filepath.Join(path, ".new-1"), filepath.Join(traces, ".new-2")}
+	for _, name := range append(half, runFile) {
 		if err := os.WriteFile(name, []byte("{"), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -264,7 +269,7 @@ func TestHalfWrittenFilesAreRemoved(t *testing.T) {
 			t.Errorf("%s is still there: %v", name, err)
 		}
 	}
-	if _, err := os.Stat(kept); err != nil {
+	if _, err := os.Stat(runFile); err != nil {
 		t.Error(err)
 	}
 }
@@ -273,12 +278,14 @@ func TestChangedInputsAreRefused(t *testing.T) {
 	t.Parallel()
 	web := httptest.NewServer(&script.Server{Dialect: "native", Plan: func(string, int64) script.Plan { return behaviours()["solve"].plan }})
 	defer web.Close()
-	c, p := openShop(t), problemFile(t, []string{"solve"})
+	c := openShop(t)
+	p := problemFile(t, []string{"solve"})
 	run := newRun(t, c, p, web.URL, 1, filepath.Join(t.TempDir(), "run"))
 	if _, err := run.Play(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	run.Spec.Seed, run.Spec.Model = 7, "another"
+	run.Spec.Seed = 7
+	run.Spec.Model = "another"
 	_, err := run.Play(t.Context())
 	if !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), `model: "script", "another"; seed: 0, 7`) {
 		t.Errorf("changed spec: %v", err)
@@ -320,7 +327,8 @@ func TestRescoreGivesTheSameBytes(t *testing.T) {
 	t.Parallel()
 	plans := behaviours()
 	web := httptest.NewServer(&script.Server{Dialect: "native", Plan: func(q string, _ int64) script.Plan { return plans[q].plan }})
-	c, p := openShop(t), problemFile(t, []string{"solve", "wrong", "loop", "refused 400"})
+	c := openShop(t)
+	p := problemFile(t, []string{"solve", "wrong", "loop", "refused 400"})
 	run := newRun(t, c, p, web.URL, 2, filepath.Join(t.TempDir(), "run"))
 	if _, err := run.Play(t.Context()); err != nil {
 		t.Fatal(err)
@@ -369,7 +377,9 @@ func TestRescoreThatIsRefusedChangesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	played := run.Spec
-	run.Judge, run.Spec.Judge, run.Spec.ProblemsSHA256 = brokenJudge{}, "another", "another"
+	run.Judge = brokenJudge{}
+	run.Spec.Judge = "another"
+	run.Spec.ProblemsSHA256 = "another"
 	if _, err := run.Rescore(t.Context()); !errors.Is(err, ErrChanged) || strings.Contains(err.Error(), "judge") {
 		t.Errorf("other problems: %v", err)
 	}
@@ -419,7 +429,8 @@ func TestWhatGotNoAnswerIsAskedAgain(t *testing.T) {
 	}}
 	web := httptest.NewServer(server)
 	defer web.Close()
-	c, p := openShop(t), problemFile(t, []string{"early", "late"})
+	c := openShop(t)
+	p := problemFile(t, []string{"early", "late"})
 	run := newRun(t, c, p, web.URL, 2, filepath.Join(t.TempDir(), "run"))
 	if s, err := run.Play(t.Context()); err != nil || s.InfraErrors != 2 {
 		t.Fatalf("%+v, %v", s, err)

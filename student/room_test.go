@@ -49,7 +49,8 @@ func TestARequestThatReservesTooMuchIsNoLongPrompt(t *testing.T) {
 				r.Body = io.NopCloser(bytes.NewReader(body))
 				refusal, status := c.free, c.status
 				if bytes.Contains(body, []byte(`"max_tokens":4096`)) {
-					refusal, status = c.limited, http.StatusBadRequest
+					refusal = c.limited
+					status = http.StatusBadRequest
 				}
 				if refusal == "" {
 					server.ServeHTTP(w, r)
@@ -72,12 +73,12 @@ func TestARequestThatReservesTooMuchIsNoLongPrompt(t *testing.T) {
 	}
 }
 
-func limited(t *testing.T, most int) *model.Template {
+func limited(t *testing.T, limit int) *model.Template {
 	t.Helper()
 	h, err := shop.Profile("7-tool")
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := model.NewTemplate("script", h.System, model.Sampling{MaxTokens: &most}, h.Tools)
+	template := model.NewTemplate("script", h.System, model.Sampling{MaxTokens: &limit}, h.Tools)
 	return template
 }

@@ -76,7 +76,12 @@ type behaviour struct {
 
 // behaviours are the scripts: one per label, per stop and per fault.
 func behaviours() map[string]behaviour {
-	fault := func(f script.Fault, times int) script.Act { a := search; a.Fault, a.Times = f, times; return a }
+	fault := func(f script.Fault, times int) script.Act {
+		a := search
+		a.Fault = f
+		a.Times = times
+		return a
+	}
 	bad := call("find_product", `{"q": "lamp"`)
 	return map[string]behaviour{
 		"solve":                 {plan: script.Plan{search, recommend, terminate}, stop: rollout.StopTerminated, turns: 3},
@@ -184,15 +189,15 @@ func readResults(t testing.TB, folder string) map[string]rollout.Result {
 // each result, and the whole summary, against what the script implies.
 func TestEveryBehaviourIsDistinguished(t *testing.T) {
 	t.Parallel()
-	all := behaviours()
+	behaviourSet := behaviours()
 	for _, d := range []string{"native", "oro", "hermes"} {
 		t.Run(d, func(t *testing.T) {
 			t.Parallel()
 			var names []string
-			for name := range all {
+			for name := range behaviourSet {
 				names = append(names, name)
 			}
-			server := &script.Server{Dialect: d, Plan: func(q string, _ int64) script.Plan { return all[q].plan }}
+			server := &script.Server{Dialect: d, Plan: func(q string, _ int64) script.Plan { return behaviourSet[q].plan }}
 			web := httptest.NewServer(server)
 			defer web.Close()
 			run := newRun(t, openShop(t), problemFile(t, names), web.URL, 1, filepath.Join(t.TempDir(), "run"))
@@ -200,7 +205,7 @@ func TestEveryBehaviourIsDistinguished(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkBehaviours(t, all, names, 1, readResults(t, run.Folder), summary)
+			checkBehaviours(t, behaviourSet, names, 1, readResults(t, run.Folder), summary)
 			for turn, n := range server.Asked() {
 				if strings.HasPrefix(turn, "refused 400#") && n != 1 {
 					t.Errorf("%s was asked %d times", turn, n)
@@ -233,13 +238,16 @@ func TestAServerThatHangs(t *testing.T) {
 	}
 }
 
-func checkBehaviours(t *testing.T, all map[string]behaviour, names []string, samples int, results map[string]rollout.Result, s *evaluation.Summary) {
+func checkBehaviours(t *testing.T, behaviourSet map[string]behaviour, names []string, samples int, results map[string]rollout.Result, s *evaluation.Summary) {
 	t.Helper()
-	stops, labels, infra := map[string]int{}, map[string]int{}, map[string]int{}
+	stops := map[string]int{}
+	labels := map[string]int{}
+	infra := map[string]int{}
 	successes := 0
 	for i := range samples * len(names) {
 		name := names[i/samples]
-		want, got := all[name], results[fmt.Sprintf("p-%s#%d", name, i%samples)]
+		want := behaviourSet[name]
+		got := results[fmt.Sprintf("p-%s#%d", name, i%samples)]
 		stops[string(want.stop)]++
 		if got.Stop != want.stop || got.Turns != want.turns {
 			t.Errorf("%s: stop %s after %d turns, want %s after %d", name, got.Stop, got.Turns, want.stop, want.turns)
@@ -264,7 +272,8 @@ func checkBehaviours(t *testing.T, all map[string]behaviour, names []string, sam
 			t.Errorf("%s: success %v", name, *got.Success)
 		}
 	}
-	n, lost := samples*len(names), 0
+	n := samples * len(names)
+	lost := 0
 	for _, k := range infra {
 		lost += k
 	}

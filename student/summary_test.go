@@ -14,7 +14,11 @@ import (
 func TestWhatNobodyKnowsIsNull(t *testing.T) {
 	t.Parallel()
 	tally := newTally(map[string]bool{}, true, nil)
-	won, lost, quality, success, failure := true, false, 0.5, rollout.LabelSuccess, rollout.LabelTruncated
+	won := true
+	lost := false
+	quality := 0.5
+	success := rollout.LabelSuccess
+	failure := rollout.LabelTruncated
 	tally.add(&rollout.Result{ProblemID: "p", Outcome: rollout.Scored, Success: &won, Label: &success, Quality: &quality, Axes: map[string]float64{"rule": 1}})
 	tally.add(&rollout.Result{ProblemID: "p", Outcome: rollout.Scored, Success: &lost, Label: &failure})
 	tally.endProblem()
@@ -22,7 +26,8 @@ func TestWhatNobodyKnowsIsNull(t *testing.T) {
 	if s.Clustered95 != nil || s.SEClustered != nil || s.SEScored != nil || len(s.Axes95) > 0 || s.Pass["pass@2"].CI95 != nil {
 		t.Errorf("one problem has intervals: %+v", s)
 	}
-	clean, dirty := s.ByContamination["clean"], s.ByContamination["contaminated"]
+	clean := s.ByContamination["clean"]
+	dirty := s.ByContamination["contaminated"]
 	if clean.ASRAll == nil || *clean.ASRAll != 0.5 || dirty.Problems != 0 || dirty.ASRAll != nil {
 		t.Errorf("clean %+v, contaminated %+v", clean, dirty)
 	}
@@ -40,7 +45,7 @@ func TestWhatNobodyKnowsIsNull(t *testing.T) {
 func TestProblemsThatCannotBeScored(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "problems.jsonl")
-	for problem, why := range map[string]string{
+	for problem, reason := range map[string]string{
 		`{"problem_id":"a","query":"x","category":"Product"}`:                             "no reward",
 		`{"problem_id":"a","query":"x","category":"Web","reward":{"product_id":"1"}}`:     `category "Web" has no rules`,
 		`{"problem_id":"a","query":"x","category":"Shop","reward":7}`:                     "reward",
@@ -51,7 +56,7 @@ func TestProblemsThatCannotBeScored(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := ReadProblems(path)
-		if why == "" && err != nil || why != "" && (err == nil || !strings.Contains(err.Error(), why)) {
+		if reason == "" && err != nil || reason != "" && (err == nil || !strings.Contains(err.Error(), reason)) {
 			t.Errorf("%s: %v", problem, err)
 		}
 	}
@@ -67,7 +72,8 @@ func TestTooManyUnparsedCallsAreNoRate(t *testing.T) {
 		rate         bool
 	}{{0, true, true}, {2, true, true}, {3, true, false}, {10, true, false}, {10, false, true}} {
 		tally := newTally(nil, c.serverParses, nil)
-		lost, label := false, rollout.LabelNoToolCall
+		lost := false
+		label := rollout.LabelNoToolCall
 		for i := range 10 {
 			r := &rollout.Result{ProblemID: string(rune('a' + i)), Outcome: rollout.Scored, Success: &lost, Label: &label}
 			if i < c.unparsed {

@@ -21,12 +21,12 @@ func TestAFullDiskStopsTheRun(t *testing.T) {
 	server := &script.Server{Dialect: "oro", Plan: func(string, int64) script.Plan { return script.Plan{search, recommend, terminate} }}
 	var stuck atomic.Bool
 	stuck.Store(true)
-	kept := make(chan struct{})
+	stored := make(chan struct{})
 	var once sync.Once
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if stuck.Load() && len(server.Answered()) > 0 { // the second turn never comes
 			_, _ = io.Copy(io.Discard, r.Body) // or the end of the client is not noticed
-			once.Do(func() { close(kept) })
+			once.Do(func() { close(stored) })
 			<-r.Context().Done()
 			return
 		}
@@ -41,7 +41,7 @@ func TestAFullDiskStopsTheRun(t *testing.T) {
 	full := errors.New("no space left on device")
 	f.sync = func() error {
 		select {
-		case <-kept:
+		case <-stored:
 			return full
 		default:
 			return nil

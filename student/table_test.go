@@ -19,7 +19,10 @@ func TestFailureIsNotUnknown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	solved, failed, none, full := true, false, 0.0, 1.0
+	solved := true
+	failed := false
+	none := 0.0
+	full := 1.0
 	out := newTable(file, row{})
 	for _, r := range []rollout.Result{{Success: &solved, Quality: &full}, {Success: &failed, Quality: &none}, {}} {
 		if err = out.add(&row{Result: r, Length: r.Quality}); err != nil {

@@ -16,21 +16,21 @@ import (
 // bulky searches twice and ends, in replies with padding that nobody reads. It counts
 // how many rollouts with two of them it was asked for at a time.
 type bulky struct {
-	padding     string
-	asked, long atomic.Int64
-	most        atomic.Int64
+	padding        string
+	requests, long atomic.Int64
+	maxInFlight    atomic.Int64
 }
 
 func (b *bulky) Chat(_ context.Context, request model.Body) (model.Reply, []byte, error) {
-	b.asked.Add(1)
+	b.requests.Add(1)
 	name := "find_product"
 	if bytes.Count(bytes.Join(request, nil), []byte(`"role":"assistant"`)) == 2 {
 		name = "terminate"
 		n := b.long.Add(1)
 		defer b.long.Add(-1)
-		for old := b.most.Load(); n > old && !b.most.CompareAndSwap(old, n); old = b.most.Load() {
+		for old := b.maxInFlight.Load(); n > old && !b.maxInFlight.CompareAndSwap(old, n); old = b.maxInFlight.Load() {
 		}
-		for waited := 0; waited < 10 && b.most.Load() <= longTraces; waited++ {
+		for waited := 0; waited < 10 && b.maxInFlight.Load() <= longTraces; waited++ {
 			time.Sleep(10 * time.Millisecond) // for one more than may be
 		}
 	}
@@ -49,16 +49,16 @@ func TestFewLongRolloutsAtATime(t *testing.T) {
 	for i := range n {
 		names = append(names, fmt.Sprint(i))
 	}
-	for size, most := range map[int]int64{100: n, usualTrace/2 + 1: longTraces} {
+	for size, limit := range map[int]int64{100: n, usualTrace/2 + 1: longTraces} {
 		asker := &bulky{padding: strings.Repeat("x", size)}
 		run := newRun(t, openShop(t), problemFile(t, names), "http://127.0.0.1:1", 1, filepath.Join(t.TempDir(), "run"))
 		run.Asker = asker
 		s, err := run.Play(t.Context())
-		if err != nil || s.Stops["terminated"] != n || asker.asked.Load() != n*turns {
-			t.Errorf("%d bytes: %d requests, %+v, %v", size, asker.asked.Load(), s, err)
+		if err != nil || s.Stops["terminated"] != n || asker.requests.Load() != n*turns {
+			t.Errorf("%d bytes: %d requests, %+v, %v", size, asker.requests.Load(), s, err)
 		}
-		if got := asker.most.Load(); got > most {
-			t.Errorf("%d bytes: %d rollouts at a time, at most %d", size, got, most)
+		if got := asker.maxInFlight.Load(); got > limit {
+			t.Errorf("%d bytes: %d rollouts at a time, at most %d", size, got, limit)
 		}
 	}
 }

@@ -31,9 +31,9 @@ func TestEveryVersionOfATIFIsRead(t *testing.T) {
 		"stdin":   `Is there room for a cart? | agent "" by 0 room {"for":"cart"} -> "yes" | agent "There is." by 2`,
 	}
 	got := map[string]string{}
-	all, faults, _ := readAll(t, filepath.Join("testdata", "atif"), named())
-	for _, trace := range all {
-		got[trace.RunID] = told(trace)
+	attempts, faults, _ := readAll(t, filepath.Join("testdata", "atif"), named())
+	for _, trace := range attempts {
+		got[trace.RunID] = describe(trace)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -52,14 +52,14 @@ func TestNoFileMakesUpAVeto(t *testing.T) {
 	if err := os.WriteFile(path, []byte(doc), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	all, _, _ := readAll(t, path, named())
-	if diff := cmp.Diff([]string{"foreign_veto", "copied_context"}, all[0].Vetoes); diff != "" {
+	attempts, _, _ := readAll(t, path, named())
+	if diff := cmp.Diff([]string{"foreign_veto", "copied_context"}, attempts[0].Vetoes); diff != "" {
 		t.Error(diff)
 	}
 }
 
 // told is a trace in one line.
-func told(t *arena.Trace) string {
+func describe(t *arena.Trace) string {
 	var b strings.Builder
 	if t.System != "" {
 		fmt.Fprintf(&b, "[%s] ", t.System)

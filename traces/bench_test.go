@@ -118,9 +118,11 @@ func gjsonEnvelope(line []byte) bool {
 	}
 	t := new(formats.NewTrace(sandboxLine))
 	e := gjson.ParseBytes(line)
-	t.ProblemID, t.Seconds = e.Get("problem_id").String(), e.Get("execution_time").Float()
+	t.ProblemID = e.Get("problem_id").String()
+	t.Seconds = e.Get("execution_time").Float()
 	e.Get("dialogue").ForEach(func(_, step gjson.Result) bool {
-		c, info := step.Get("completion"), step.Get("extra_info")
+		c := step.Get("completion")
+		info := step.Get("extra_info")
 		s := arena.Step{
 			Content: c.Get("content").String(), Reasoning: c.Get("reasoning_content").String(), Think: c.Get("message.think").String(),
 			Number: int(info.Get("step").Int()), Timestamp: arena.Raw(info.Get("timestamp").Raw), Raw: arena.Raw(step.Raw),
@@ -165,8 +167,8 @@ func BenchmarkRead(b *testing.B) {
 			b.SetBytes(size)
 			b.ReportAllocs()
 			for b.Loop() {
-				in := Input{Path: dir + "/a.jsonl"}
-				sum, err := Read(b.Context(), in, Defaults(), func(Item) error { return nil })
+				input := Input{Path: dir + "/a.jsonl"}
+				sum, err := Read(b.Context(), input, Defaults(), func(Item) error { return nil })
 				if err != nil || sum.Traces != len(lines) {
 					b.Fatal(sum, err)
 				}

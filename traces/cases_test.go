@@ -29,12 +29,12 @@ func TestCasesOfAnExaminer(t *testing.T) {
 		if failure != nil {
 			t.Fatal(failure)
 		}
-		all, faults := readTextWith(t, filepath.Base(file), string(content), named())
+		attempts, faults := readTextWith(t, filepath.Base(file), string(content), named())
 		if len(faults) > 0 {
 			t.Errorf("%s: %+v", filepath.Base(file), faults)
 		}
 		got.WriteString("== " + filepath.Base(file) + "\n")
-		for _, trace := range all {
+		for _, trace := range attempts {
 			row, _, writeErr := convert.Write(trace, convert.OpenAI)
 			if writeErr != nil {
 				t.Fatal(writeErr)

@@ -129,11 +129,11 @@ func TestClaudeSessionsAreTrees(t *testing.T) {
 // as lost.
 func conversationsOf(t *testing.T, session string) (conversations, lost []string) {
 	t.Helper()
-	all, faults := readTextWith(t, "session.jsonl", session, named())
+	attempts, faults := readTextWith(t, "session.jsonl", session, named())
 	if len(faults) > 0 {
 		t.Fatal(faults)
 	}
-	for _, trace := range all {
+	for _, trace := range attempts {
 		row, _, err := convert.Write(trace, convert.OpenAI)
 		if err != nil {
 			t.Fatal(err)

@@ -13,7 +13,8 @@ import (
 
 func TestDiscover(t *testing.T) {
 	t.Parallel()
-	day, outside := t.TempDir(), t.TempDir()
+	day := t.TempDir()
+	outside := t.TempDir()
 	write(t, filepath.Join(outside, "secret.jsonl"), line("s"))
 	for _, name := range []string{
 		"problems.jsonl", "catalog.jsonl", "labels.jsonl", "traces/run=b/x.jsonl", "traces/run=a/x.jsonl", "traces/run=a/run.json",
@@ -21,8 +22,8 @@ func TestDiscover(t *testing.T) {
 	} {
 		write(t, filepath.Join(day, name), line("a"))
 	}
-	link := func(to, from string) {
-		if err := os.Symlink(to, filepath.Join(day, "traces", from)); err != nil {
+	link := func(dst, src string) {
+		if err := os.Symlink(dst, filepath.Join(day, "traces", src)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -35,9 +36,9 @@ func TestDiscover(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, in := range ins {
-		rel, _ := filepath.Rel(day, in.Path)
-		got = append(got, rel+" "+string(in.refused))
+	for _, input := range ins {
+		rel, _ := filepath.Rel(day, input.Path)
+		got = append(got, rel+" "+string(input.refused))
 	}
 	diff(t, []string{
 		"traces/dangling not_a_file", "traces/out.jsonl link_outside_day", "traces/outside link_outside_day",

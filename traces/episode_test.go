@@ -30,27 +30,28 @@ func runtimeRulings(t *testing.T) map[string]ruled {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	all := map[string]ruled{}
+	ruledTraces := map[string]ruled{}
 	for s := bufio.NewScanner(f); s.Scan(); {
 		var r ruled
 		if err := json.Unmarshal(s.Bytes(), &r); err != nil {
 			t.Fatal(err)
 		}
-		all[r.ID] = r
+		ruledTraces[r.ID] = r
 	}
-	return all
+	return ruledTraces
 }
 
 func TestALedgerHasTheOutcomeThatItsRuntimeRuled(t *testing.T) {
 	t.Parallel()
 	want := runtimeRulings(t)
-	all, faults, _ := readAll(t, "testdata/episodes", Defaults())
-	if len(faults) > 0 || len(all) != len(want) {
-		t.Fatalf("%d episodes of %d, faults %v", len(all), len(want), faults)
+	attempts, faults, _ := readAll(t, "testdata/episodes", Defaults())
+	if len(faults) > 0 || len(attempts) != len(want) {
+		t.Fatalf("%d episodes of %d, faults %v", len(attempts), len(want), faults)
 	}
 	events := 0
-	for _, tr := range all {
-		w, r := want[tr.ID], tr.Ruling
+	for _, tr := range attempts {
+		w := want[tr.ID]
+		r := tr.Ruling
 		events += r.Events
 		if r.Category != strings.ReplaceAll(w.Category, " ", "_") || !slices.Equal(r.Flags, w.Flags) {
 			t.Errorf("%s: %+v, the runtime says %+v", tr.ID, r, w)
@@ -137,10 +138,10 @@ func TestFeedbackIsReadCompletely(t *testing.T) {
 // TestCorrectAndUnpaidIsNoSuccess: the hard checks pass, the market changed unseen.
 func TestCorrectAndUnpaidIsNoSuccess(t *testing.T) {
 	t.Parallel()
-	for paid, success := range map[string]bool{"0.0": false, "0.25": true, "1.0": true} {
-		got := one(t, `{"schema_version":"oro.environment_episode.v1","episode":{"task_id":"t","evaluation_run_id":"r","bootstrap":{"policy_view":{"query":"Q"}},"verdict":{"correct":true,"paid_reward":`+paid+`}}}`)
+	for reward, success := range map[string]bool{"0.0": false, "0.25": true, "1.0": true} {
+		got := one(t, `{"schema_version":"oro.environment_episode.v1","episode":{"task_id":"t","evaluation_run_id":"r","bootstrap":{"policy_view":{"query":"Q"}},"verdict":{"correct":true,"paid_reward":`+reward+`}}}`)
 		if got.Ruling.Success != success {
-			t.Errorf("paid %s: success %v", paid, got.Ruling.Success)
+			t.Errorf("paid %s: success %v", reward, got.Ruling.Success)
 		}
 	}
 }
@@ -149,24 +150,24 @@ func TestCorrectAndUnpaidIsNoSuccess(t *testing.T) {
 // they name; without a transcript there is no log at all.
 func TestTheTranscriptShowsWhoWroteTheCalls(t *testing.T) {
 	t.Parallel()
-	trace := func(rest string) *arena.Trace {
+	trace := func(suffix string) *arena.Trace {
 		return one(t, `{"schema_version":"oro.environment_episode.v1","episode":{"task_id":"t","evaluation_run_id":"r","bootstrap":{"policy_view":{"query":"Q"}},"call_trace":[
 {"request":{"turn":1,"calls":[{"call_id":"1","action":{"name":"search","args":{"query":"mug"}}}]},"response":{"calls":[{"call_id":"1","observation":{"hits":[1]}}]}},
 {"request":{"turn":2,"calls":[{"call_id":"2","action":{"name":"buy","args":{"id":1}}}]},"response":{"calls":[{"call_id":"2","observation":{}}]}}],
-"verdict":{"correct":true,"paid_reward":0.5,"checks":{"b":true,"a":false}}}`+rest+`}`)
+"verdict":{"correct":true,"paid_reward":0.5,"checks":{"b":true,"a":false}}}`+suffix+`}`)
 	}
 	reply := func(tool string) string {
 		return `{"kind":"summary","method":"POST","path":"/inference/chat/completions","timestamp":1,"status_code":200,"response":{"choices":[{"message":{"content":"I ` + tool + `","reasoning_content":"why","tool_calls":[{"function":{"name":"` + tool + `","arguments":"{}"}}]}}]}}`
 	}
-	told := trace(`,"inference_transcript":{"calls":[` + reply("search") + `,` + reply("buy") + `]}`)
+	transcribed := trace(`,"inference_transcript":{"calls":[` + reply("search") + `,` + reply("buy") + `]}`)
 	for i, tool := range []string{"search", "buy"} {
-		s := told.Steps[i]
+		s := transcribed.Steps[i]
 		if len(s.Proxy) != 2 || !strings.HasSuffix(s.Proxy[0].Path, "completions") || s.Proxy[1].Path != "/"+tool || s.Content != "I "+tool || s.Reasoning != "why" {
 			t.Errorf("step %d: %+v", i, s)
 		}
 	}
-	if r := told.Ruling; !r.Success || *r.Score != 0.5 || r.Failed[0] != "a" || r.Passed[0] != "b" || !told.Source.HasProxyLog || told.InferenceTotal != 2 {
-		t.Errorf("%+v, %+v", r, told.Source)
+	if r := transcribed.Ruling; !r.Success || *r.Score != 0.5 || r.Failed[0] != "a" || r.Passed[0] != "b" || !transcribed.Source.HasProxyLog || transcribed.InferenceTotal != 2 {
+		t.Errorf("%+v, %+v", r, transcribed.Source)
 	}
 	untold := trace("")
 	if untold.Source.HasProxyLog || len(untold.Steps[0].Proxy) > 0 || untold.InferenceTotal != -1 {
@@ -182,14 +183,14 @@ func TestAnEpisodeMatchesTheNameOfItsFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	all, _, _ := readAll(t, dir, Defaults())
+	attempts, _, _ := readAll(t, dir, Defaults())
 	vetoed := 0
-	for _, tr := range all {
+	for _, tr := range attempts {
 		if slices.Contains(tr.Vetoes, "content_mismatch") {
 			vetoed++
 		}
 	}
-	if len(all) != 2 || vetoed != 1 {
-		t.Errorf("%d read, %d vetoed", len(all), vetoed)
+	if len(attempts) != 2 || vetoed != 1 {
+		t.Errorf("%d read, %d vetoed", len(attempts), vetoed)
 	}
 }

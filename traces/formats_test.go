@@ -32,7 +32,7 @@ func formatSamples(tb testing.TB) map[string]string {
 
 func samplesIn(tb testing.TB, folder string) map[string]string {
 	tb.Helper()
-	all := map[string]string{}
+	samples := map[string]string{}
 	paths, err := filepath.Glob(folder + "/*")
 	if err != nil || len(paths) == 0 {
 		tb.Fatalf("no samples: %v", err)
@@ -43,10 +43,10 @@ func samplesIn(tb testing.TB, folder string) map[string]string {
 			tb.Fatal(err)
 		}
 		if filepath.Ext(path) != ".golden" {
-			all[filepath.Base(path)] = string(text)
+			samples[filepath.Base(path)] = string(text)
 		}
 	}
-	return all
+	return samples
 }
 
 // rowOf is a trace as a row of messages, and what such a row leaves out of it.
@@ -65,9 +65,9 @@ func TestSamplesOfOtherTools(t *testing.T) {
 	t.Parallel()
 	seen := map[arena.Shape]bool{}
 	for name, text := range formatSamples(t) {
-		all, faults := readTextWith(t, name, text, named())
+		attempts, faults := readTextWith(t, name, text, named())
 		var out strings.Builder
-		for _, trace := range all {
+		for _, trace := range attempts {
 			seen[trace.Source.Shape] = true
 			out.WriteString(rowOf(t, trace))
 		}
@@ -149,18 +149,19 @@ func TestLogsThatAreZipsReadAsTheirDocuments(t *testing.T) {
 func TestHostileFilesOfEveryFormat(t *testing.T) {
 	t.Parallel()
 	samples := samplesOfAll(t)
-	for name, whole := range samples {
+	for name, text := range samples {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			files := hostiletest.Files(strings.TrimSpace(whole), 3000)
+			files := hostiletest.Files(strings.TrimSpace(text), 3000)
 			if strings.HasPrefix(name, "inspect") {
-				z := zippedLog(t, whole)
+				z := zippedLog(t, text)
 				for i := range 60 {
-					at := len(z) * i / 60
-					files = append(files, hostiletest.File{What: "zip, cut", Text: z[:at]}, hostiletest.File{What: "zip, flipped", Text: flipped(z, at)})
+					offset := len(z) * i / 60
+					files = append(files, hostiletest.File{What: "zip, cut", Text: z[:offset]}, hostiletest.File{What: "zip, flipped", Text: flipped(z, offset)})
 				}
 			}
-			read, refused := 0, 0
+			read := 0
+			refused := 0
 			for i, file := range files {
 				if i%longtest.Pick(1, 6) > 0 {
 					continue
@@ -195,22 +196,22 @@ func TestHostileFilesTakeBoundedTimeAndMemory(t *testing.T) {
 		bytesAnEntry = 8000
 	)
 	n := 0
-	for name, whole := range samplesOfAll(t) {
-		for i, file := range hostiletest.Files(strings.TrimSpace(whole), entries) {
+	for name, text := range samplesOfAll(t) {
+		for i, file := range hostiletest.Files(strings.TrimSpace(text), entries) {
 			if i%longtest.Pick(1, 60) > 0 {
 				continue
 			}
 			n++
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			began := time.Now()
+			start := time.Now()
 			readBytes(t, strings.NewReader(file.Text), Defaults())
-			taken := time.Since(began)
+			took := time.Since(start)
 			runtime.ReadMemStats(&after)
 			allocated := after.TotalAlloc - before.TotalAlloc
 			allowed := uint64(fixedBytes + bytesAByte*len(file.Text) + bytesAnEntry*entries)
-			if taken > maxTime || allocated > allowed {
-				t.Errorf("%s, %s: %d bytes take %v and allocate %d bytes, allowed are %d", name, file.What, len(file.Text), taken, allocated, allowed)
+			if took > maxTime || allocated > allowed {
+				t.Errorf("%s, %s: %d bytes take %v and allocate %d bytes, allowed are %d", name, file.What, len(file.Text), took, allocated, allowed)
 			}
 		}
 	}
@@ -250,17 +251,17 @@ func TestHostileColumns(t *testing.T) {
 	if err := parquet.Write(&out, rows); err != nil {
 		t.Fatal(err)
 	}
-	whole := out.String()
-	all, faults := readText(t, "rows.parquet", whole)
-	if len(all) != 1 || len(all[0].Steps) != 1 || all[0].Query != "Hi" || *all[0].Declared != 1 || len(faults) != 1 || faults[0].Reason != WrongType {
-		t.Fatalf("%d rows, faults %+v", len(all), faults)
+	full := out.String()
+	attempts, faults := readText(t, "rows.parquet", full)
+	if len(attempts) != 1 || len(attempts[0].Steps) != 1 || attempts[0].Query != "Hi" || *attempts[0].Declared != 1 || len(faults) != 1 || faults[0].Reason != WrongType {
+		t.Fatalf("%d rows, faults %+v", len(attempts), faults)
 	}
 	for i := range 60 {
-		at := len(whole) * i / 60
-		for _, hostile := range []string{whole[:at], flipped(whole, at)} {
-			more, told := readText(t, "rows.parquet", hostile)
-			if len(more)+len(told) == 0 || len(more) > 2 {
-				t.Errorf("%d rows, faults %+v of a file broken at %d", len(more), told, at)
+		offset := len(full) * i / 60
+		for _, hostile := range []string{full[:offset], flipped(full, offset)} {
+			more, faults := readText(t, "rows.parquet", hostile)
+			if len(more)+len(faults) == 0 || len(more) > 2 {
+				t.Errorf("%d rows, faults %+v of a file broken at %d", len(more), faults, offset)
 			}
 		}
 	}
@@ -275,8 +276,8 @@ func FuzzOtherTools(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, doc string) {
-		all := readBytes(t, strings.NewReader(doc), fuzzLimits())
-		for _, item := range all {
+		items := readBytes(t, strings.NewReader(doc), fuzzLimits())
+		for _, item := range items {
 			if item.Trace == nil {
 				continue
 			}
@@ -299,13 +300,13 @@ func FuzzLogsOfInspect(f *testing.F) {
 	for i := range 16 {
 		f.Add(uint8(0), len(logs[0])*i/16, []byte{0xff, 0xff})
 	}
-	f.Fuzz(func(t *testing.T, log uint8, at int, damage []byte) {
+	f.Fuzz(func(t *testing.T, log uint8, offset int, damage []byte) {
 		content := []byte(logs[int(log)%len(logs)])
-		if at >= 0 && at < len(content) {
-			copy(content[at:], damage)
+		if offset >= 0 && offset < len(content) {
+			copy(content[offset:], damage)
 		}
-		all, faults := readTextWith(t, "log.eval", string(content), small())
-		if len(all)+len(faults) == 0 {
+		attempts, faults := readTextWith(t, "log.eval", string(content), small())
+		if len(attempts)+len(faults) == 0 {
 			t.Error("nothing is told")
 		}
 		for _, fault := range faults {
@@ -320,14 +321,14 @@ func FuzzLogsOfInspect(f *testing.F) {
 // the same row of messages when it is read again, but where the writer says not.
 func TestRolloutsAndLogsKeepEveryMessage(t *testing.T) {
 	t.Parallel()
-	all := everyShape(t)
+	attempts := everyShape(t)
 	for name, text := range formatSamples(t) {
 		more, _ := readTextWith(t, name, text, named())
-		all = append(all, more...)
+		attempts = append(attempts, more...)
 	}
 	for _, format := range []convert.Format{convert.Responses, convert.Inspect} {
-		kept := 0
-		for _, trace := range all {
+		count := 0
+		for _, trace := range attempts {
 			want, _, _ := convert.Write(trace, convert.OpenAI)
 			text, lost, err := convert.Write(trace, format)
 			if err != nil {
@@ -343,18 +344,18 @@ func TestRolloutsAndLogsKeepEveryMessage(t *testing.T) {
 			}
 			back[0].Trace.RunID, back[0].Trace.ProblemID = trace.RunID, trace.ProblemID
 			got, _, _ := convert.Write(back[0].Trace, convert.OpenAI)
-			if meant(got) != meant(want) {
-				t.Errorf("%s of %s:\n%s\n%s", format, trace.Source.Shape, meant(want), meant(got))
+			if meaning(got) != meaning(want) {
+				t.Errorf("%s of %s:\n%s\n%s", format, trace.Source.Shape, meaning(want), meaning(got))
 			}
-			kept++
+			count++
 		}
-		if kept < len(all)*3/4 {
-			t.Errorf("%s: %d of %d are kept", format, kept, len(all))
+		if count < len(attempts)*3/4 {
+			t.Errorf("%s: %d of %d are kept", format, count, len(attempts))
 		}
 	}
 }
 
 // meant is a row without the space in arguments, which readers may leave out.
-func meant(row []byte) string {
+func meaning(row []byte) string {
 	return strings.NewReplacer(`\"`, `"`, " ", "", `\n`, "").Replace(string(row))
 }

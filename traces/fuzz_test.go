@@ -105,9 +105,9 @@ func checkTrace(tb testing.TB, trace *arena.Trace) {
 	}
 }
 
-func checkRaw(tb testing.TB, all ...arena.Raw) {
+func checkRaw(tb testing.TB, raws ...arena.Raw) {
 	tb.Helper()
-	for _, raw := range all {
+	for _, raw := range raws {
 		if raw != "" && (!json.Valid([]byte(raw)) || strings.TrimSpace(string(raw)) != string(raw)) {
 			tb.Fatalf("raw %q is not one JSON value", raw)
 		}
@@ -119,11 +119,11 @@ func checkRaw(tb testing.TB, all ...arena.Raw) {
 func FuzzFramingIgnoresReadSizes(f *testing.F) {
 	readSeeds(f)
 	f.Fuzz(func(t *testing.T, content []byte) {
-		whole := readBytes(t, bytes.NewReader(content), fuzzLimits())
+		items := readBytes(t, bytes.NewReader(content), fuzzLimits())
 		single := readBytes(t, iotest.OneByteReader(bytes.NewReader(content)), fuzzLimits())
 		// where damage is met depends on how far the decompressor was ahead
 		detail := cmpopts.IgnoreFields(Fault{}, "Detail")
-		if d := cmp.Diff(whole, single, nan, detail); d != "" {
+		if d := cmp.Diff(items, single, nan, detail); d != "" {
 			t.Fatalf("in one piece -, byte by byte +:\n%s", d)
 		}
 	})

@@ -24,9 +24,9 @@ func TestARefusalGuesses(t *testing.T) {
 			}
 			doc = merged(t, doc, parts[0], nested)
 		}
-		all, faults := readText(t, "x.json", doc)
-		if len(all) != 0 || len(faults) != 1 {
-			t.Errorf("%s: %d attempts, faults %+v of %s", l.Name, len(all), faults, doc)
+		attempts, faults := readText(t, "x.json", doc)
+		if len(attempts) != 0 || len(faults) != 1 {
+			t.Errorf("%s: %d attempts, faults %+v of %s", l.Name, len(attempts), faults, doc)
 			continue
 		}
 		detail := faults[0].Detail

@@ -64,7 +64,9 @@ func squeezed(tb testing.TB, text string) string {
 // small limits make large inputs quick.
 func small() Options {
 	opt := Defaults()
-	opt.Limits.LineBytes, opt.Limits.Depth, opt.Limits.StringBytes = 8<<10, 64, 4<<10
+	opt.Limits.LineBytes = 8 << 10
+	opt.Limits.Depth = 64
+	opt.Limits.StringBytes = 4 << 10
 	opt.Limits.Elements = 1000
 	return opt
 }
@@ -150,9 +152,9 @@ func noise(n int) string {
 	return b.String()[:n]
 }
 
-func flipped(s string, at int) string {
+func flipped(s string, index int) string {
 	b := []byte(s)
-	b[at] ^= 0x10
+	b[index] ^= 0x10
 	return string(b)
 }
 
@@ -267,9 +269,9 @@ func TestMemoryIsBoundedByTheLineNotTheFile(t *testing.T) {
 		"line": {io.MultiReader(strings.NewReader(`{"a":"`), &repeated{line: strings.Repeat("x", 64<<10), n: 512}, strings.NewReader("\"}\n"+line("a"))), 1},
 		"list": {io.MultiReader(strings.NewReader(`[`+line("a")), &repeated{line: "," + line("a"), n: 15_000}, strings.NewReader("]")), 15_001},
 	} {
-		in := Input{}
+		input := Input{}
 		dir := t.TempDir()
-		if err := in.Spool(t.Context(), c.text, dir); err != nil {
+		if err := input.Spool(t.Context(), c.text, dir); err != nil {
 			t.Fatal(err)
 		}
 		var before, now runtime.MemStats
@@ -277,7 +279,7 @@ func TestMemoryIsBoundedByTheLineNotTheFile(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		var peak uint64
 		n := 0
-		sum, err := Read(t.Context(), in, opt, func(Item) error {
+		sum, err := Read(t.Context(), input, opt, func(Item) error {
 			if n++; n%5000 == 0 {
 				runtime.GC()
 				runtime.ReadMemStats(&now)
@@ -296,21 +298,21 @@ func TestMemoryIsBoundedByTheLineNotTheFile(t *testing.T) {
 
 // repeated is line n times.
 type repeated struct {
-	line string
-	n    int
-	rest string
+	line   string
+	n      int
+	suffix string
 }
 
 func (r *repeated) Read(p []byte) (int, error) {
-	if r.rest == "" {
+	if r.suffix == "" {
 		if r.n == 0 {
 			return 0, io.EOF
 		}
 		r.n--
-		r.rest = r.line
+		r.suffix = r.line
 	}
-	n := copy(p, r.rest)
-	r.rest = r.rest[n:]
+	n := copy(p, r.suffix)
+	r.suffix = r.suffix[n:]
 	return n, nil
 }
 
@@ -319,13 +321,13 @@ func TestReadErrorsAreErrorsNotFaults(t *testing.T) {
 	full := errors.New("disk full")
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "f.jsonl"), line("a"))
-	in := Input{Path: filepath.Join(dir, "f.jsonl")}
-	if _, err := Read(t.Context(), in, Defaults(), func(Item) error { return full }); !errors.Is(err, full) {
+	input := Input{Path: filepath.Join(dir, "f.jsonl")}
+	if _, err := Read(t.Context(), input, Defaults(), func(Item) error { return full }); !errors.Is(err, full) {
 		t.Errorf("emit's error came back as %v", err)
 	}
-	gone, cancel := context.WithCancel(t.Context())
+	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Read(gone, in, Defaults(), func(Item) error { return nil }); !errors.Is(err, context.Canceled) {
+	if _, err := Read(canceled, input, Defaults(), func(Item) error { return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled read gave %v", err)
 	}
 	if _, err := Read(t.Context(), Input{Path: filepath.Join(dir, "none")}, Defaults(), nil); !errors.Is(err, os.ErrNotExist) {
@@ -333,7 +335,7 @@ func TestReadErrorsAreErrorsNotFaults(t *testing.T) {
 	}
 	opt := Defaults()
 	opt.Limits = Limits{}
-	if _, err := Read(t.Context(), in, opt, nil); err == nil || strings.Count(err.Error(), " is 0: want 1 to ") != 6 {
+	if _, err := Read(t.Context(), input, opt, nil); err == nil || strings.Count(err.Error(), " is 0: want 1 to ") != 6 {
 		t.Errorf("bad options gave %v", err)
 	}
 }

@@ -17,11 +17,14 @@ func TestAFileWithoutARunIsARun(t *testing.T) {
 	write(t, filepath.Join(day, "sub", "b.jsonl"), line("p"))
 	write(t, filepath.Join(day, "c.jsonl"), strings.Replace(line("p"), "SUCCESS", "FAILED", 1))
 	write(t, filepath.Join(day, "run=r", "d.jsonl"), line("p"))
-	all, faults, _ := readAll(t, day, Defaults())
-	if len(all) != 4 || len(faults) != 0 {
-		t.Fatalf("%d traces, faults %v", len(all), faults)
+	attempts, faults, _ := readAll(t, day, Defaults())
+	if len(attempts) != 4 || len(faults) != 0 {
+		t.Fatalf("%d traces, faults %v", len(attempts), faults)
 	}
-	a, c, r, b := all[0], all[1], all[2], all[3]
+	a := attempts[0]
+	c := attempts[1]
+	r := attempts[2]
+	b := attempts[3]
 	if a.RunID != b.RunID || a.ID != b.ID || a.RunID != "file-"+a.Source.FileSHA256[:16] {
 		t.Errorf("one content is in runs %q and %q", a.RunID, b.RunID)
 	}
@@ -33,27 +36,27 @@ func TestAFileWithoutARunIsARun(t *testing.T) {
 			t.Errorf("standard input gives %q", x.ID)
 		}
 	}
-	given, _, _ := readAll(t, day, named())
-	for _, x := range given[:2] {
+	configured, _, _ := readAll(t, day, named())
+	for _, x := range configured[:2] {
 		if x.ID != "stdin/p" {
 			t.Errorf("a run that was named gives %q", x.ID)
 		}
 	}
 }
 
-func readTextOfStdin(t *testing.T, text string) (all []*arena.Trace) {
+func readTextOfStdin(t *testing.T, text string) (attempts []*arena.Trace) {
 	t.Helper()
-	var in Input
-	if err := in.Spool(t.Context(), strings.NewReader(text), t.TempDir()); err != nil {
+	var input Input
+	if err := input.Spool(t.Context(), strings.NewReader(text), t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Read(t.Context(), in, Defaults(), func(i Item) error {
-		all = append(all, i.Trace)
+	if _, err := Read(t.Context(), input, Defaults(), func(i Item) error {
+		attempts = append(attempts, i.Trace)
 		return nil
 	}); err != nil {
 		t.Fatal(err)
 	}
-	return all
+	return attempts
 }
 
 func TestCollisionsAreNoCopies(t *testing.T) {

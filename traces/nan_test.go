@@ -14,16 +14,16 @@ func TestNumbersThatJSONLacks(t *testing.T) {
 			`{"id":1,"epoch":1,"input":"a lamp","target":"t","messages":[{"role":"user","content":"a lamp"},{"role":"assistant","content":"fine"}],"scores":{"a":{"value":NaN}}}]}`,
 		"infinities": `{"id":"p2","reward":Infinity,"score":-Infinity,"messages":[{"role":"user","content":"a lamp"},{"role":"assistant","content":"fine"}]}`,
 	} {
-		all, faults := readTextWith(t, "rows.jsonl", text+"\n", named())
-		if len(all) != 1 || len(faults) > 0 {
-			t.Errorf("%s: %d traces, faults %v", name, len(all), faults)
+		attempts, faults := readTextWith(t, "rows.jsonl", text+"\n", named())
+		if len(attempts) != 1 || len(faults) > 0 {
+			t.Errorf("%s: %d traces, faults %v", name, len(attempts), faults)
 			continue
 		}
-		if !slices.Contains(all[0].Lost, "not_a_number") {
-			t.Errorf("%s: lost %q", name, all[0].Lost)
+		if !slices.Contains(attempts[0].Lost, "not_a_number") {
+			t.Errorf("%s: lost %q", name, attempts[0].Lost)
 		}
 	}
-	if all, faults := readTextWith(t, "rows.jsonl", `{"id":NaN`+"\n", named()); len(all) > 0 || len(faults) != 1 {
-		t.Errorf("a broken record is read: %v, %v", all, faults)
+	if attempts, faults := readTextWith(t, "rows.jsonl", `{"id":NaN`+"\n", named()); len(attempts) > 0 || len(faults) != 1 {
+		t.Errorf("a broken record is read: %v, %v", attempts, faults)
 	}
 }

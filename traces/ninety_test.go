@@ -21,7 +21,7 @@ func newUnits(seed uint64) units {
 	return units{word("system"), word("user"), word("thought"), word("text"), word("argument"), word("result"), word("answer"), word("next"), word("last")}
 }
 
-func (u *units) all() []string {
+func (u *units) list() []string {
 	return []string{u.system, u.user, u.thought, u.text, u.argument, u.result, u.answer, u.next, u.last}
 }
 
@@ -71,36 +71,38 @@ func (u *units) called(more m) m {
 
 // wrappers are ways in which tools write a list of messages.
 var wrappers = map[string]func(messages []any) string{
-	"row":       func(all []any) string { return jsonLines(m{"id": "p", "messages": all}) },
-	"bare list": func(all []any) string { return jsonLines(all) },
-	"key of its own": func(all []any) string {
-		return jsonLines(m{"conversation_hash": "h", "conversation": all, "toxic": false})
+	"row":       func(turns []any) string { return jsonLines(m{"id": "p", "messages": turns}) },
+	"bare list": func(turns []any) string { return jsonLines(turns) },
+	"key of its own": func(turns []any) string {
+		return jsonLines(m{"conversation_hash": "h", "conversation": turns, "toxic": false})
 	},
-	"list of rows": func(all []any) string { return jsonLines([]any{m{"messages": all}}) },
-	"text":         func(all []any) string { return jsonLines(m{"id": "p", "messages": jsonText(all)}) },
-	"trajectory":   func(all []any) string { return jsonLines(m{"instance_id": "i", "trajectory": all, "resolved": 1}) },
-	"tau-bench": func(all []any) string {
-		return jsonLines(m{"task_id": 1, "reward": 1.0, "info": m{"task": m{"instruction": "i"}}, "traj": all})
+	"list of rows": func(turns []any) string { return jsonLines([]any{m{"messages": turns}}) },
+	"text":         func(turns []any) string { return jsonLines(m{"id": "p", "messages": jsonText(turns)}) },
+	"trajectory":   func(turns []any) string { return jsonLines(m{"instance_id": "i", "trajectory": turns, "resolved": 1}) },
+	"tau-bench": func(turns []any) string {
+		return jsonLines(m{"task_id": 1, "reward": 1.0, "info": m{"task": m{"instruction": "i"}}, "traj": turns})
 	},
-	"completion": func(all []any) string { return jsonLines(m{"prompt": all[:2], "completion": all[2:], "reward": 1}) },
-	"inspect": func(all []any) string {
-		return jsonLines(m{"version": 2, "eval": m{"run_id": "r"}, "samples": []any{m{"id": 1, "epoch": 1, "messages": all}}})
+	"completion": func(turns []any) string {
+		return jsonLines(m{"prompt": turns[:2], "completion": turns[2:], "reward": 1})
 	},
-	"history": func(all []any) string { return jsonLines(m{"history": all, "info": m{}}) },
-	"proxy": func(all []any) string {
-		return jsonLines(m{"request": m{"messages": all[:6]}, "response": reply(all[6])})
+	"inspect": func(turns []any) string {
+		return jsonLines(m{"version": 2, "eval": m{"run_id": "r"}, "samples": []any{m{"id": 1, "epoch": 1, "messages": turns}}})
 	},
-	"body": func(all []any) string {
-		return jsonLines(m{"request": m{"method": "POST", "body": m{"messages": all[:6]}}, "response": m{"status": 200, "body": reply(all[6])}})
+	"history": func(turns []any) string { return jsonLines(m{"history": turns, "info": m{}}) },
+	"proxy": func(turns []any) string {
+		return jsonLines(m{"request": m{"messages": turns[:6]}, "response": reply(turns[6])})
 	},
-	"langfuse": func(all []any) string {
-		return jsonLines([]any{m{"id": "o", "traceId": "t", "type": "GENERATION", "startTime": "t", "input": all[:6], "output": all[6]}})
+	"body": func(turns []any) string {
+		return jsonLines(m{"request": m{"method": "POST", "body": m{"messages": turns[:6]}}, "response": m{"status": 200, "body": reply(turns[6])}})
 	},
-	"langsmith": func(all []any) string {
-		return jsonLines(m{"id": "r", "trace_id": "t", "run_type": "llm", "inputs": m{"messages": all[:6]}, "outputs": reply(all[6])})
+	"langfuse": func(turns []any) string {
+		return jsonLines([]any{m{"id": "o", "traceId": "t", "type": "GENERATION", "startTime": "t", "input": turns[:6], "output": turns[6]}})
 	},
-	"mlflow": func(all []any) string {
-		attributes := m{"mlflow.spanInputs": jsonText(m{"messages": all[:6]}), "mlflow.spanOutputs": jsonText(reply(all[6]))}
+	"langsmith": func(turns []any) string {
+		return jsonLines(m{"id": "r", "trace_id": "t", "run_type": "llm", "inputs": m{"messages": turns[:6]}, "outputs": reply(turns[6])})
+	},
+	"mlflow": func(turns []any) string {
+		attributes := m{"mlflow.spanInputs": jsonText(m{"messages": turns[:6]}), "mlflow.spanOutputs": jsonText(reply(turns[6]))}
 		return jsonLines(m{"info": m{"trace_id": "t"}, "data": m{"spans": []any{m{"trace_id": "t", "span_id": "1", "attributes": attributes}}}})
 	},
 }
@@ -126,10 +128,10 @@ var ownShapes = map[string]func(u *units) string{
 		return jsonLines(m{"model": "m", "system": u.system, "messages": u.anthropic()})
 	},
 	"anthropic's batch": func(u *units) string {
-		all := u.anthropic()
+		turns := u.anthropic()
 		return jsonLines(m{
-			"custom_id": "a", "params": m{"model": "m", "system": u.system, "messages": all[:5]},
-			"result": m{"type": "succeeded", "message": m{"type": "message", "role": "assistant", "content": all[5].(m)["content"]}},
+			"custom_id": "a", "params": m{"model": "m", "system": u.system, "messages": turns[:5]},
+			"result": m{"type": "succeeded", "message": m{"type": "message", "role": "assistant", "content": turns[5].(m)["content"]}},
 		})
 	},
 	"bedrock": func(u *units) string {
@@ -226,7 +228,7 @@ var ownShapes = map[string]func(u *units) string{
 		}})
 	},
 	"sharegpt": func(u *units) string {
-		turn := func(from, value string) m { return m{"from": from, "value": value} }
+		turn := func(sender, value string) m { return m{"from": sender, "value": value} }
 		return jsonLines(m{"id": "p", "system": u.system, "conversations": []any{
 			turn("human", u.user), turn("function_call", "<think>"+u.thought+"</think>\n"+u.text+"\n"+jsonText(m{"name": "f", "arguments": m{"q": u.argument}})),
 			turn("observation", u.result), turn("gpt", u.answer), turn("human", u.next), turn("gpt", u.last),
@@ -272,36 +274,38 @@ func TestShapesOfOneConversation(t *testing.T) {
 			shapes[wrapper+", "+dialect] = func(u *units) string { return wrap(write(u)) }
 		}
 	}
-	whole, told, refused := 0, 0, 0
+	complete := 0
+	partial := 0
+	refused := 0
 	for seed, name := range slices.Sorted(maps.Keys(shapes)) {
 		u := newUnits(uint64(seed))
 		text := shapes[name](&u)
-		all, faults := readTextWith(t, "x.json", text, named())
-		if len(all) != 1 {
+		attempts, faults := readTextWith(t, "x.json", text, named())
+		if len(attempts) != 1 {
 			refused++
 			if len(faults) == 0 || !strings.Contains(faults[0].Detail, "looks like") {
-				t.Errorf("%s: %d attempts, faults %+v", name, len(all), faults)
+				t.Errorf("%s: %d attempts, faults %+v", name, len(attempts), faults)
 			}
 			continue
 		}
-		row, _, err := convert.Write(all[0], convert.OpenAI)
+		row, _, err := convert.Write(attempts[0], convert.OpenAI)
 		if err != nil {
 			t.Fatal(err)
 		}
-		missing := slices.DeleteFunc(u.all(), func(unit string) bool { return strings.Contains(string(row), unit) })
+		missing := slices.DeleteFunc(u.list(), func(unit string) bool { return strings.Contains(string(row), unit) })
 		isWord := func(word string) bool { return word != "metadata" }
 		switch {
-		case len(missing) == 0 && len(all[0].Vetoes) == 0:
-			whole++
-		case slices.ContainsFunc(all[0].Lost, isWord) || len(all[0].Vetoes) > 0:
-			told++
-			t.Logf("%s: lost %q, vetoes %q, without %q", name, all[0].Lost, all[0].Vetoes, missing)
+		case len(missing) == 0 && len(attempts[0].Vetoes) == 0:
+			complete++
+		case slices.ContainsFunc(attempts[0].Lost, isWord) || len(attempts[0].Vetoes) > 0:
+			partial++
+			t.Logf("%s: lost %q, vetoes %q, without %q", name, attempts[0].Lost, attempts[0].Vetoes, missing)
 		default:
 			t.Errorf("%s: silent without %q\n%s", name, missing, row)
 		}
 	}
-	t.Logf("%d shapes: %d whole, %d with a word, %d refused with a guess", len(shapes), whole, told, refused)
-	if whole*10 < len(shapes)*9 {
-		t.Errorf("%d of %d shapes come whole", whole, len(shapes))
+	t.Logf("%d shapes: %d whole, %d with a word, %d refused with a guess", len(shapes), complete, partial, refused)
+	if complete*10 < len(shapes)*9 {
+		t.Errorf("%d of %d shapes come whole", complete, len(shapes))
 	}
 }

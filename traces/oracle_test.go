@@ -63,11 +63,11 @@ func (f fields) count(key string) int {
 	return int(x)
 }
 
-func (f fields) list(key string) (all []json.RawMessage, ok bool) {
+func (f fields) list(key string) (items []json.RawMessage, ok bool) {
 	if f.raw(key).Kind() != arena.Array {
 		return nil, false
 	}
-	return all, json.Unmarshal(f[key], &all) == nil
+	return items, json.Unmarshal(f[key], &items) == nil
 }
 
 // oracle is the sandbox envelope by encoding/json alone.
@@ -77,14 +77,16 @@ func oracle(text []byte) (*arena.Trace, bool) {
 	}
 	f := oracleFields(text)
 	t := new(formats.NewTrace(sandboxLine))
-	t.ProblemID, t.RunID = f.id("problem_id"), f.id("eval_run_id")
+	t.ProblemID = f.id("problem_id")
+	t.RunID = f.id("eval_run_id")
 	if _, ok := f["status"]; ok {
 		t.Status = arena.Status(f.string("status"))
 	}
 	if s, ok := f.float("execution_time"); ok {
 		t.Seconds = s
 	}
-	t.InferenceFailures, t.InferenceTotal = f.count("inference_failure_count"), f.count("inference_total")
+	t.InferenceFailures = f.count("inference_failure_count")
+	t.InferenceTotal = f.count("inference_total")
 	if e := f.raw("error"); e.Kind() == arena.String {
 		t.Error = &arena.AttemptError{Message: f.string("error")}
 	} else if e.Kind() == arena.Object {
@@ -101,7 +103,8 @@ func oracle(text []byte) (*arena.Trace, bool) {
 
 func oracleStep(t *arena.Trace, i int, raw json.RawMessage) arena.Step {
 	step := oracleFields(raw)
-	completion, info := oracleFields(step["completion"]), oracleFields(step["extra_info"])
+	completion := oracleFields(step["completion"])
+	info := oracleFields(step["extra_info"])
 	message := oracleFields(completion["message"])
 	s := arena.Step{
 		Number: info.count("step"), Think: message.string("think"), Response: message.string("response"),
@@ -114,7 +117,8 @@ func oracleStep(t *arena.Trace, i int, raw json.RawMessage) arena.Step {
 	if t.Query == "" {
 		t.Query = info.string("query")
 	}
-	s.Calls, s.Proxy = []arena.ToolCall{}, []arena.ProxyCall{}
+	s.Calls = []arena.ToolCall{}
+	s.Proxy = []arena.ProxyCall{}
 	calls, _ := message.list("tool_call")
 	for _, c := range calls {
 		if f := oracleFields(c); f != nil {
@@ -161,7 +165,7 @@ func oracleProxy(f fields) arena.ProxyCall {
 }
 
 // ours is the same by the decoder; err is why it could not.
-func ours(text []byte) (*arena.Trace, error) {
+func parsed(text []byte) (*arena.Trace, error) {
 	d := newDecoder(Limits{Depth: maxDepth, StringBytes: 1 << 30, Elements: 1 << 30})
 	d.c.Reset(string(text))
 	e := envelope{d: d}
@@ -187,7 +191,7 @@ func FuzzEnvelopeAgreesWithEncodingJSON(f *testing.F) {
 func checkAgainstOracle(tb testing.TB, text []byte) {
 	tb.Helper()
 	want, valid := oracle(text)
-	got, err := ours(text)
+	got, err := parsed(text)
 	if valid != (err == nil) {
 		tb.Fatalf("encoding/json accepts: %v; the decoder says %v\n%q", valid, err, text)
 	}
@@ -283,7 +287,7 @@ func unpacked(tb testing.TB, name string) []byte {
 func TestTruncatedEnvelopesAreRefused(t *testing.T) {
 	t.Parallel()
 	for n := range len(sampleEnvelope) {
-		if _, err := ours([]byte(sampleEnvelope[:n])); err == nil {
+		if _, err := parsed([]byte(sampleEnvelope[:n])); err == nil {
 			t.Fatalf("accepted the first %d bytes", n)
 		}
 	}

@@ -23,7 +23,7 @@ type turn struct {
 
 // chat is a conversation as messages of OpenAI's API.
 func chat(turns []turn) []map[string]any {
-	var all []map[string]any
+	var messages []map[string]any
 	for _, t := range turns {
 		message := map[string]any{"role": t.role, "content": t.text}
 		if t.reasoning != nil {
@@ -39,9 +39,9 @@ func chat(turns []turn) []map[string]any {
 		if t.answers != "" {
 			message["tool_call_id"] = t.answers
 		}
-		all = append(all, message)
+		messages = append(messages, message)
 	}
-	return all
+	return messages
 }
 
 // anthropicParts are the parts of a message in Anthropic's API and in Pi, whose parts have other names.
@@ -59,9 +59,9 @@ func anthropicParts(t turn, call, arguments string) []any {
 	return parts
 }
 
-func jsonLines(all ...any) string {
+func jsonLines(values ...any) string {
 	var out strings.Builder
-	for _, v := range all {
+	for _, v := range values {
 		text, err := json.Marshal(v)
 		if err != nil {
 			panic(err)
@@ -91,8 +91,8 @@ var ruledFormats = map[string]func(turns []turn) string{
 		return jsonLines(m{"request": m{"messages": chat(turns)}, "response": m{"model": "m"}})
 	},
 	"verifiers": func(turns []turn) string {
-		all := chat(turns)
-		return jsonLines(m{"prompt": all[:1], "completion": all[1:]})
+		messages := chat(turns)
+		return jsonLines(m{"prompt": messages[:1], "completion": messages[1:]})
 	},
 	"verifiers_episode": func(turns []turn) string {
 		var nodes []any
@@ -109,19 +109,20 @@ var ruledFormats = map[string]func(turns []turn) string{
 		return jsonLines([]any{m{"id": "o", "traceId": "t", "type": "GENERATION", "startTime": "t", "input": m{"messages": chat(turns)}}})
 	},
 	"sharegpt": func(turns []turn) string {
-		var all []any
+		var list []any
 		for _, t := range turns {
-			from := map[string]string{"user": "human", "assistant": "gpt", "tool": "observation"}[t.role]
+			sender := map[string]string{"user": "human", "assistant": "gpt", "tool": "observation"}[t.role]
 			value := t.text
 			if t.reasoning != nil || len(t.calls) > 1 && t.calls[0] == t.calls[1] {
 				return ""
 			}
 			if t.calls != nil {
-				from, value = "function_call", "["+strings.Repeat(`{"name":"f","arguments":{}},`, len(t.calls)-1)+`{"name":"f","arguments":{}}]`
+				sender = "function_call"
+				value = "[" + strings.Repeat(`{"name":"f","arguments":{}},`, len(t.calls)-1) + `{"name":"f","arguments":{}}]`
 			}
-			all = append(all, m{"from": from, "value": value})
+			list = append(list, m{"from": sender, "value": value})
 		}
-		return jsonLines(m{"id": "p", "conversations": all})
+		return jsonLines(m{"id": "p", "conversations": list})
 	},
 	"atif": func(turns []turn) string {
 		var steps []m
@@ -241,14 +242,14 @@ var ruledFormats = map[string]func(turns []turn) string{
 		return jsonLines(lines...)
 	},
 	"opencode": func(turns []turn) string {
-		var all []any
+		var list []any
 		for i, t := range turns {
 			if t.role == "tool" || t.calls != nil || t.reasoning != nil {
 				return "" // its calls hold their results, and its reasoning is a part
 			}
-			all = append(all, m{"info": m{"id": string(rune('a' + i)), "role": t.role}, "parts": []any{m{"type": "text", "text": t.text}}})
+			list = append(list, m{"info": m{"id": string(rune('a' + i)), "role": t.role}, "parts": []any{m{"type": "text", "text": t.text}}})
 		}
-		return jsonLines(m{"info": m{"id": "s"}, "messages": all})
+		return jsonLines(m{"info": m{"id": "s"}, "messages": list})
 	},
 }
 
@@ -302,7 +303,7 @@ func TestRulesOfEveryReader(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			held := 0
+			stored := 0
 			for format, write := range ruledFormats {
 				text := write(rule.turns)
 				if rule.turns[1].reasoning != nil && slices.Contains([]string{"claude_code", "pi", "codex"}, format) {
@@ -311,14 +312,14 @@ func TestRulesOfEveryReader(t *testing.T) {
 				if text == "" {
 					continue
 				}
-				held++
+				stored++
 				got, lost := conversationOf(t, format, text)
 				if got != rule.want || rule.lost != "" && !slices.Contains(lost, rule.lost) || rule.lost == "" && len(lost) > 0 && format == "openai" {
 					t.Errorf("%s: %q, lost %q, want %q and %q\n%s", format, got, lost, rule.want, rule.lost, text)
 				}
 			}
-			if held != rule.formats {
-				t.Errorf("%d formats hold the rule, want %d", held, rule.formats)
+			if stored != rule.formats {
+				t.Errorf("%d formats hold the rule, want %d", stored, rule.formats)
 			}
 		})
 	}
@@ -333,12 +334,12 @@ func TestRulesOfEveryReader(t *testing.T) {
 // "-" for an id that the writer made. Formats without ids have those of the order of their calls.
 func conversationOf(t *testing.T, format, text string) (words string, lost []string) {
 	t.Helper()
-	all, faults := readTextWith(t, "x.jsonl", text, named())
-	if len(all) != 1 || len(faults) > 0 || string(all[0].Source.Shape) != format {
-		t.Errorf("%s: %d attempts, faults %+v of %s", format, len(all), faults, text)
+	attempts, faults := readTextWith(t, "x.jsonl", text, named())
+	if len(attempts) != 1 || len(faults) > 0 || string(attempts[0].Source.Shape) != format {
+		t.Errorf("%s: %d attempts, faults %+v of %s", format, len(attempts), faults, text)
 		return "", nil
 	}
-	row, _, err := convert.Write(all[0], convert.OpenAI)
+	row, _, err := convert.Write(attempts[0], convert.OpenAI)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -368,5 +369,5 @@ func conversationOf(t *testing.T, format, text string) (words string, lost []str
 		}
 		messages = append(messages, word)
 	}
-	return strings.Join(messages, "|"), all[0].Lost
+	return strings.Join(messages, "|"), attempts[0].Lost
 }

@@ -121,9 +121,9 @@ func TestContextThatNobodyKnows(t *testing.T) {
 		"stream": `{"type":"user","session_id":"s","message":{"role":"user","content":"hello"}}` + "\n" +
 			`{"type":"system","subtype":"compact_boundary","session_id":"s"}` + "\n" + `{"type":"assistant","session_id":"s","message":{"role":"assistant","content":"fine"}}`,
 	} {
-		all, _ := readTextWith(t, "session.jsonl", text+"\n", named())
-		if len(all) != 2 || len(all[0].Vetoes) > 0 || strings.Join(all[1].Vetoes, " ") != "hidden_context" {
-			t.Errorf("%s: %+v", name, all)
+		attempts, _ := readTextWith(t, "session.jsonl", text+"\n", named())
+		if len(attempts) != 2 || len(attempts[0].Vetoes) > 0 || strings.Join(attempts[1].Vetoes, " ") != "hidden_context" {
+			t.Errorf("%s: %+v", name, attempts)
 		}
 	}
 }
@@ -205,12 +205,12 @@ func samplesOfAll(tb testing.TB) map[string]string {
 // is read again from what the program writes of it.
 func fuzzReader(f *testing.F) {
 	f.Helper()
-	all := samplesOfAll(f)
+	samples := samplesOfAll(f)
 	for _, name := range fuzzed[f.Name()] {
-		if all[name] == "" {
+		if samples[name] == "" {
 			f.Fatalf("no sample %s", name)
 		}
-		f.Add(all[name])
+		f.Add(samples[name])
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, item := range readBytes(t, strings.NewReader(text), fuzzLimits()) {

@@ -56,11 +56,11 @@ func TestEnvelopeIsReadCompletely(t *testing.T) {
 }
 
 // ids says what the tests of naming look at.
-func ids(traces []*arena.Trace) (all []string) {
+func ids(traces []*arena.Trace) (list []string) {
 	for _, t := range traces {
-		all = append(all, t.ID)
+		list = append(list, t.ID)
 	}
-	return all
+	return list
 }
 
 const dialogueText = `[{"completion":{"content":"hi","message":{"response":"hi"}},"extra_info":{"step":1,"query":"A mug.","timestamp":5}}]`

@@ -21,19 +21,19 @@ func TestNothingIsLostSilently(t *testing.T) {
 			"row":     `{"id":"p","strange_key":%s,"messages":[{"role":"user","content":"u"},{"role":"assistant","content":"a"}]}`,
 			"message": `{"id":"p","messages":[{"role":"user","content":"u"},{"role":"assistant","content":"a","strange_key":%s}]}`,
 		} {
-			all, faults := readTextWith(t, "rows.jsonl", fmt.Sprintf(row, value)+"\n", named())
-			if len(all) != 1 || len(faults) > 0 {
-				t.Fatalf("%s %s: %d traces, faults %v", place, value, len(all), faults)
+			attempts, faults := readTextWith(t, "rows.jsonl", fmt.Sprintf(row, value)+"\n", named())
+			if len(attempts) != 1 || len(faults) > 0 {
+				t.Fatalf("%s %s: %d traces, faults %v", place, value, len(attempts), faults)
 			}
-			if !slices.Contains(all[0].Lost, "unread:"+map[string]string{"message": "messages."}[place]+"strange_key") {
-				t.Errorf("%s %s: lost %q", place, value, all[0].Lost)
+			if !slices.Contains(attempts[0].Lost, "unread:"+map[string]string{"message": "messages."}[place]+"strange_key") {
+				t.Errorf("%s %s: lost %q", place, value, attempts[0].Lost)
 			}
 		}
 	}
 	for _, empty := range []string{`null`, `""`, `[]`, `{ }`} {
-		all, _ := readTextWith(t, "rows.jsonl", `{"id":"p","strange_key":`+empty+`,"messages":[{"role":"user","content":"u"},{"role":"assistant","content":"a"}]}`+"\n", named())
-		if len(all) != 1 || len(all[0].Lost) > 0 {
-			t.Errorf("%s: %v", empty, all)
+		attempts, _ := readTextWith(t, "rows.jsonl", `{"id":"p","strange_key":`+empty+`,"messages":[{"role":"user","content":"u"},{"role":"assistant","content":"a"}]}`+"\n", named())
+		if len(attempts) != 1 || len(attempts[0].Lost) > 0 {
+			t.Errorf("%s: %v", empty, attempts)
 		}
 	}
 }
@@ -49,8 +49,8 @@ func TestInventedKeysAreNamed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			places := objectPlaces(text)
-			whole, _ := readTextWith(t, name, text, named())
-			known := lossesOf(whole)
+			plain, _ := readTextWith(t, name, text, named())
+			known := lossesOf(plain)
 			for i, place := range places {
 				if i%longtest.Pick(1, 3) > 0 {
 					continue
@@ -59,16 +59,16 @@ func TestInventedKeysAreNamed(t *testing.T) {
 				if strings.TrimLeft(text[place.offset:], " \n")[0] != '}' {
 					member += ","
 				}
-				all, faults := readTextWith(t, name, text[:place.offset]+member+text[place.offset:], named())
+				attempts, faults := readTextWith(t, name, text[:place.offset]+member+text[place.offset:], named())
 				path := pathOf(place.keys[:len(place.keys)-1], invented)
 				want := []string{"unread:" + path, "unread:messages." + path, "unread:dialogue." + path} // the latter two in bare lists
 				isElsewhere := func(word string) bool { return strings.HasSuffix(word, invented) && !slices.Contains(want, word) }
 				isPairs := slices.Contains(place.keys, "attributes") || slices.Contains(place.keys, "logRecords")
-				if !isPairs && slices.ContainsFunc(lossesOf(all), isElsewhere) {
-					t.Errorf("%s is named as %q", path, lossesOf(all))
+				if !isPairs && slices.ContainsFunc(lossesOf(attempts), isElsewhere) {
+					t.Errorf("%s is named as %q", path, lossesOf(attempts))
 				}
 				isNew := func(word string) bool { return !slices.Contains(known, word) }
-				if len(faults) > 0 || slices.ContainsFunc(lossesOf(all), isNew) || slices.ContainsFunc(all, func(trace *arena.Trace) bool { return tells(t, trace, invented, place.keys) }) {
+				if len(faults) > 0 || slices.ContainsFunc(lossesOf(attempts), isNew) || slices.ContainsFunc(attempts, func(trace *arena.Trace) bool { return tells(t, trace, invented, place.keys) }) {
 					continue
 				}
 				t.Errorf("silent: …%s%s…", text[max(0, place.offset-60):place.offset], member)
@@ -88,7 +88,9 @@ type place struct {
 // objectPlaces returns the places of all objects in a JSON text.
 func objectPlaces(text string) (places []place) {
 	var keys []string
-	key, last, attribute := "", "", ""
+	key := ""
+	last := ""
+	attribute := ""
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
 		case '"':
@@ -122,8 +124,8 @@ func objectPlaces(text string) (places []place) {
 }
 
 // lossesOf returns the words for what traces lack.
-func lossesOf(all []*arena.Trace) (words []string) {
-	for _, trace := range all {
+func lossesOf(attempts []*arena.Trace) (words []string) {
+	for _, trace := range attempts {
 		words = append(words, trace.Lost...)
 		words = append(words, trace.Vetoes...)
 	}
@@ -170,9 +172,9 @@ func TestDeclaredRewards(t *testing.T) {
 	for member, want := range map[string]float64{
 		`"reward":0.5`: 0.5, `"reward":"0.5"`: 0.5, `"score":0.25`: 0.25, `"success":true`: 1, `"success":false`: 0, `"resolved":true`: 1,
 	} {
-		all, _ := readTextWith(t, "rows.jsonl", `{"id":"p",`+member+`,"messages":[{"role":"user","content":"u"},{"role":"assistant","content":"a"}]}`+"\n", named())
-		if len(all) != 1 || all[0].Declared == nil || *all[0].Declared != want {
-			t.Errorf("%s: %v", member, all)
+		attempts, _ := readTextWith(t, "rows.jsonl", `{"id":"p",`+member+`,"messages":[{"role":"user","content":"u"},{"role":"assistant","content":"a"}]}`+"\n", named())
+		if len(attempts) != 1 || attempts[0].Declared == nil || *attempts[0].Declared != want {
+			t.Errorf("%s: %v", member, attempts)
 		}
 	}
 }
@@ -186,17 +188,17 @@ func TestMasksAreTheAuthors(t *testing.T) {
 		`"weight":0`: true, `"train":false`: true, `"trainable":false`: true, `"loss":false`: true, `"loss":0.0`: true, `"masked":true`: true, `"loss_mask":0`: true,
 		`"weight":1`: false, `"train":true`: false, `"masked":false`: false, `"weight":0.5`: false,
 	} {
-		all, _ := readTextWith(t, "rows.jsonl", fmt.Sprintf(row, member)+"\n", named())
-		if len(all) != 1 || all[0].Steps[0].Masked != want || all[0].Steps[2].Masked {
-			t.Fatalf("%s: %+v", member, all)
+		attempts, _ := readTextWith(t, "rows.jsonl", fmt.Sprintf(row, member)+"\n", named())
+		if len(attempts) != 1 || attempts[0].Steps[0].Masked != want || attempts[0].Steps[2].Masked {
+			t.Fatalf("%s: %+v", member, attempts)
 		}
-		if isUnread := member == `"weight":0.5`; isUnread != (len(all[0].Lost) > 0) {
-			t.Errorf("%s: lost %q", member, all[0].Lost)
+		if isUnread := member == `"weight":0.5`; isUnread != (len(attempts[0].Lost) > 0) {
+			t.Errorf("%s: lost %q", member, attempts[0].Lost)
 		}
-		if !strings.Contains(rowOf(t, all[0]), `"weight":0`) == want {
-			t.Errorf("%s: the row has no mask: %s", member, rowOf(t, all[0]))
+		if !strings.Contains(rowOf(t, attempts[0]), `"weight":0`) == want {
+			t.Errorf("%s: the row has no mask: %s", member, rowOf(t, attempts[0]))
 		}
-		if _, lost, err := convert.Write(all[0], convert.Responses); err != nil || slices.Contains(lost, convert.LossMask) != want {
+		if _, lost, err := convert.Write(attempts[0], convert.Responses); err != nil || slices.Contains(lost, convert.LossMask) != want {
 			t.Errorf("%s: %v, lost %q", member, err, lost)
 		}
 	}

@@ -22,7 +22,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 // everyShape is one trace of every shape, and all the real ones at hand.
-func everyShape(tb testing.TB) (all []*arena.Trace) {
+func everyShape(tb testing.TB) (attempts []*arena.Trace) {
 	tb.Helper()
 	for _, text := range []string{
 		line("p-1"), dialogueText,
@@ -35,20 +35,20 @@ func everyShape(tb testing.TB) (all []*arena.Trace) {
 		`{"problem_id":"tags","status":"SUCCESS","dialogue":[{"completion":{"content":"<think>t</think>\nHere.<tool_call>[{\"name\":\"f\",\"parameters\":{\"n\":1}}]</tool_call>","message":{"think":"t","tool_call":[{"name":"f","parameters":{"n":1}}]}}}]}`,
 		`{"problem_id":"half a pair","status":"SUCCESS","dialogue":[{"completion":{"message":{"think":"t","tool_call":[{"name":"f","parameters":"\ud83d"}]}}}]}`,
 	} {
-		all = append(all, one(tb, text))
+		attempts = append(attempts, one(tb, text))
 	}
-	all = append(all, one(tb, feedbackText))
+	attempts = append(attempts, one(tb, feedbackText))
 	episodes, _, _ := readAll(tb, "testdata/episodes", Defaults())
-	all = append(all, episodes...)
+	attempts = append(attempts, episodes...)
 	for _, set := range []string{"real/atif", "real/tau-bench", "real/oro-sft", "real/oro-episode", "judge"} {
 		if day := findShared(set); day != "" {
 			traces, _, _ := readAll(tb, day, Defaults())
 			for i := 0; i < len(traces); i += longtest.Pick(1, 3) {
-				all = append(all, traces[i])
+				attempts = append(attempts, traces[i])
 			}
 		}
 	}
-	return all
+	return attempts
 }
 
 // identity is what a record's bytes decide, and so another record's differ in.
@@ -83,7 +83,8 @@ func TestRoundTrip(t *testing.T) {
 				t.Fatalf("%s of %s is read as %+v", format, before.ID, back)
 			}
 			after := back[0].Trace
-			want, got := without(*before, lost), without(*after, lost)
+			want := without(*before, lost)
+			got := without(*after, lost)
 			if d := cmp.Diff(want, got, nan, identity, spelled, cmpopts.EquateEmpty()); d != "" {
 				t.Errorf("%s of %s (lost %v): written -, read +:\n%s", format, before.Source.Shape, lost, d)
 			}
@@ -107,15 +108,15 @@ func TestSessionsOfADayComeBack(t *testing.T) {
 	if day == "" {
 		day = "../testdata/day"
 	}
-	all, _, _ := readAll(t, day, Defaults())
+	attempts, _, _ := readAll(t, day, Defaults())
 	for _, format := range convert.Formats {
 		if !format.IsSession() {
 			continue
 		}
 		var file bytes.Buffer
 		var want []string
-		for i := 0; i < len(all); i += longtest.Pick(1, 7) {
-			text, lost, err := convert.Write(all[i], format)
+		for i := 0; i < len(attempts); i += longtest.Pick(1, 7) {
+			text, lost, err := convert.Write(attempts[i], format)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -123,7 +124,7 @@ func TestSessionsOfADayComeBack(t *testing.T) {
 				continue // two turns are read as one
 			}
 			file.Write(text)
-			want = append(want, rowOf(t, all[i]))
+			want = append(want, rowOf(t, attempts[i]))
 		}
 		items := readBytes(t, &file, Defaults())
 		if len(items) != len(want) {
@@ -134,7 +135,7 @@ func TestSessionsOfADayComeBack(t *testing.T) {
 				t.Errorf("%s: %s", format, d)
 			}
 		}
-		t.Logf("%s: %d of %d attempts", format, len(want), len(all))
+		t.Logf("%s: %d of %d attempts", format, len(want), len(attempts))
 	}
 }
 
@@ -155,7 +156,11 @@ func without(t arena.Trace, lost []convert.Loss) arena.Trace {
 	for _, loss := range lost {
 		switch loss {
 		case convert.LossOutcome:
-			t.Status, t.Error, t.InferenceTotal, t.InferenceFailures, t.Seconds = "", nil, 0, 0, 0
+			t.Status = ""
+			t.Error = nil
+			t.InferenceTotal = 0
+			t.InferenceFailures = 0
+			t.Seconds = 0
 			t.HasDialogue = false
 		case convert.LossAgent:
 			t.Agent = arena.Agent{}
@@ -164,7 +169,8 @@ func without(t arena.Trace, lost []convert.Loss) arena.Trace {
 		case convert.LossTask:
 			t.Task = ""
 		case convert.LossRuling:
-			t.Ruling, t.Family = nil, ""
+			t.Ruling = nil
+			t.Family = ""
 		default: // of its steps
 		}
 		for i := range t.Steps {
@@ -179,11 +185,17 @@ func withoutInStep(s *arena.Step, loss convert.Loss) {
 	case convert.LossProxyCalls:
 		s.Proxy = nil
 	case convert.LossStepRaw:
-		s.Raw, s.Typed = "", false
+		s.Raw = ""
+		s.Typed = false
 	case convert.LossStepMeta:
-		s.Number, s.Timestamp, s.LLMCalls = 0, "", nil
+		s.Number = 0
+		s.Timestamp = ""
+		s.LLMCalls = nil
 	case convert.LossSplitMessage:
-		s.Think, s.Response, s.Content, s.Reasoning = "", "", "", ""
+		s.Think = ""
+		s.Response = ""
+		s.Content = ""
+		s.Reasoning = ""
 	default: // of its calls, or of the trace
 	}
 	for j := range s.Calls {

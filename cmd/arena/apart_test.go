@@ -27,7 +27,7 @@ var noFiles = []string{
 var noFileArguments = []string{"arena leak bank rotate", "arena list", "arena recipe", "arena help"}
 
 // commands lists those that do something, with the flags of the whole program.
-func commands(t *testing.T) (all []*cobra.Command) {
+func commands(t *testing.T) (subcommands []*cobra.Command) {
 	t.Helper()
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
@@ -35,18 +35,18 @@ func commands(t *testing.T) (all []*cobra.Command) {
 			walk(inner)
 		}
 		if c.Runnable() && c.HasParent() && c.Name() != "help" && c.Parent().Name() != "completion" {
-			all = append(all, c)
+			subcommands = append(subcommands, c)
 		}
 	}
 	walk(newRoot(&cli.Streams{}))
-	return all
+	return subcommands
 }
 
 // noted are the flags of c with any of the notes.
 func noted(c *cobra.Command, notes ...string) (names []string) {
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		for _, note := range notes {
-			if _, found := f.Annotations["arena_"+note]; found {
+			if _, noted := f.Annotations["arena_"+note]; noted {
 				names = append(names, f.Name)
 			}
 		}
@@ -93,22 +93,23 @@ func TestNoCommandWritesOverWhatItReads(t *testing.T) {
 		if i%longtest.Pick(1, 2) > 0 {
 			continue
 		}
-		outputs, inputs := noted(c, "writes", "replaces"), noted(c, "reads")
+		outputs := noted(c, "writes", "replaces")
+		inputs := noted(c, "reads")
 		if c.Annotations["arena_reads"] != "" {
 			inputs = append(inputs, "")
 		}
 		path := strings.Fields(c.CommandPath())[1:]
 		for _, out := range outputs {
-			for _, in := range inputs {
-				t.Run(strings.Join(append(path, out, in), " "), func(t *testing.T) {
+			for _, input := range inputs {
+				t.Run(strings.Join(append(path, out, input), " "), func(t *testing.T) {
 					t.Parallel()
 					file := filepath.Join(t.TempDir(), "in.jsonl")
 					put(t, file, []byte("{}\n"))
-					refused(t, file, file, append(slices.Clone(path), given(c, in, file, "--"+out, file)...))
+					refused(t, file, file, append(slices.Clone(path), withInputs(c, input, file, "--"+out, file)...))
 					folder := t.TempDir()
 					put(t, filepath.Join(folder, "in.jsonl"), []byte("{}\n"))
 					inside := filepath.Join(folder, "out")
-					refused(t, inside, filepath.Join(folder, "in.jsonl"), append(slices.Clone(path), given(c, in, folder, "--"+out, inside)...))
+					refused(t, inside, filepath.Join(folder, "in.jsonl"), append(slices.Clone(path), withInputs(c, input, folder, "--"+out, inside)...))
 				})
 			}
 		}
@@ -116,7 +117,7 @@ func TestNoCommandWritesOverWhatItReads(t *testing.T) {
 }
 
 // given are arguments that c takes: one flag, or else its argument, is path.
-func given(c *cobra.Command, flag, path string, more ...string) []string {
+func withInputs(c *cobra.Command, flag, path string, more ...string) []string {
 	args := more
 	if flag != "" {
 		args = append(args, "--"+flag, path)
@@ -128,16 +129,16 @@ func given(c *cobra.Command, flag, path string, more ...string) []string {
 	return args
 }
 
-func refused(t *testing.T, out, in string, args []string) {
+func refused(t *testing.T, out, input string, args []string) {
 	t.Helper()
-	before, err := os.ReadFile(in)
+	before, err := os.ReadFile(input)
 	_, absent := os.Stat(out)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var words strings.Builder
 	code := run(t.Context(), args, strings.NewReader(""), io.Discard, &words)
-	after, err := os.ReadFile(in)
+	after, err := os.ReadFile(input)
 	if code != cli.ExitUsage || !strings.Contains(words.String(), "write "+out+": it ") || string(after) != string(before) || err != nil {
 		t.Errorf("%q: exit %d, %v: %s", args, code, err, words.String())
 	}
@@ -152,14 +153,14 @@ func TestAnInputIsKnownByEveryName(t *testing.T) {
 	if err := os.CopyFS(filepath.Join(dir, "day"), os.DirFS(testDay)); err != nil {
 		t.Fatal(err)
 	}
-	found, err := filepath.Glob(filepath.Join(dir, "day/traces/*/*.gz"))
-	if err != nil || len(found) == 0 {
-		t.Fatal(found, err)
+	compressed, err := filepath.Glob(filepath.Join(dir, "day/traces/*/*.gz"))
+	if err != nil || len(compressed) == 0 {
+		t.Fatal(compressed, err)
 	}
-	trace := found[0]
-	link := func(name, to string, make func(to, name string) error) string {
+	trace := compressed[0]
+	link := func(name, target string, make func(target, name string) error) string {
 		name = filepath.Join(dir, name)
-		if err := make(to, name); err != nil {
+		if err := make(target, name); err != nil {
 			t.Fatal(err)
 		}
 		return name
@@ -184,8 +185,8 @@ func TestAnInputIsKnownByEveryName(t *testing.T) {
 			refused(t, out, names[2], []string{command, names[0], "-o", names[1]})
 		}
 	}
-	if code, _, said := arenaRun("filter", "day", "-q", "-o", "day/filtered.jsonl"); code != cli.ExitOK {
-		t.Error("beside the traces of a day is room: ", said)
+	if code, _, stderr := arenaRun("filter", "day", "-q", "-o", "day/filtered.jsonl"); code != cli.ExitOK {
+		t.Error("beside the traces of a day is room: ", stderr)
 	}
 }
 
@@ -193,7 +194,8 @@ func TestAnInputIsKnownByEveryName(t *testing.T) {
 func TestTwoOutputsAreTwoFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	rows, other := filepath.Join(dir, "rows.jsonl"), filepath.Join(dir, "other.jsonl")
+	rows := filepath.Join(dir, "rows.jsonl")
+	other := filepath.Join(dir, "other.jsonl")
 	put(t, rows, []byte(`{"text":"a lamp of cork"}`+"\n"))
 	put(t, other, nil)
 	if err := os.Link(other, filepath.Join(dir, "link.jsonl")); err != nil {

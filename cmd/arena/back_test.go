@@ -18,35 +18,35 @@ import (
 func TestACorpusComesBackFromEveryFormat(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	in := func(name string) string { return filepath.Join(dir, name) }
+	inDir := func(name string) string { return filepath.Join(dir, name) }
 	run := func(args ...string) {
 		t.Helper()
-		if said, code := says(args...); code != cli.ExitOK {
-			t.Fatalf("%v: exit %d: %s", args, code, said)
+		if output, code := runOutput(args...); code != cli.ExitOK {
+			t.Fatalf("%v: exit %d: %s", args, code, output)
 		}
 	}
-	buildTestDay(t, in("corpus"))
-	want := sftRows(t, in("corpus"))
+	buildTestDay(t, inDir("corpus"))
+	want := sftRows(t, inDir("corpus"))
 	if len(want) < longtest.Pick(40, 20) {
 		t.Fatalf("%d rows", len(want))
 	}
 	// Away from its corpus a file of Parquet has no bank that protects its eval rows.
-	if err := os.CopyFS(in("parquet"), os.DirFS(filepath.Join(in("corpus"), "data", "sft"))); err != nil {
+	if err := os.CopyFS(inDir("parquet"), os.DirFS(filepath.Join(inDir("corpus"), "data", "sft"))); err != nil {
 		t.Fatal(err)
 	}
 	for _, format := range []string{"parquet", "inspect", "openai", "atif", "responses", "sts"} {
 		if format != "parquet" {
-			run("convert", in("corpus"), "--to", format, "-o", in(format), "-q")
+			run("convert", inDir("corpus"), "--to", format, "-o", inDir(format), "-q")
 		}
-		run("import", in(format), "--unguarded", "-o", in(format+"-back"), "-q")
-		if got := sftRows(t, in(format+"-back")); !slices.Equal(got, want) {
+		run("import", inDir(format), "--unguarded", "-o", inDir(format+"-back"), "-q")
+		if got := sftRows(t, inDir(format+"-back")); !slices.Equal(got, want) {
 			t.Errorf("%s: %d rows of %d, or other ones", format, len(got), len(want))
 		}
 	}
 }
 
 // sftRows are all rows of SFT in words, in the order of their sessions.
-func sftRows(t *testing.T, dir string) (all []string) {
+func sftRows(t *testing.T, dir string) (lines []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "data", "sft", "*.parquet"))
 	if err != nil || len(files) == 0 {
@@ -54,12 +54,12 @@ func sftRows(t *testing.T, dir string) (all []string) {
 	}
 	for _, file := range files {
 		if err = corpus.ReadRows(corpus.Disk{}, file, func(r *rows.SFT) error {
-			all = append(all, fmt.Sprintln(r.SessionID, r.ProblemID, r.Goal, r.Reward, r.NSteps, r.NToolCalls, r.Messages, r.Tools))
+			lines = append(lines, fmt.Sprintln(r.SessionID, r.ProblemID, r.Goal, r.Reward, r.NSteps, r.NToolCalls, r.Messages, r.Tools))
 			return nil
 		}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	slices.Sort(all)
-	return all
+	slices.Sort(lines)
+	return lines
 }

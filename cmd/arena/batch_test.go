@@ -53,7 +53,8 @@ func TestKilledWhileCollectingABatch(t *testing.T) {
 		t.Skip("left out by -short: the race detector observes nothing of a killed process")
 	}
 	t.Parallel()
-	arena, dir := program(t), t.TempDir()
+	arena := program(t)
+	dir := t.TempDir()
 	batch := filepath.Join(dir, "batch")
 	judge := func(ledger string) *exec.Cmd {
 		return exec.Command(arena, "judge", testDay, "--judge", "llm", "--endpoint", "http://127.0.0.1:9/v1", "--model", "m",
@@ -62,16 +63,16 @@ func TestKilledWhileCollectingABatch(t *testing.T) {
 	if b, err := judge("asked").CombinedOutput(); err == nil {
 		t.Fatalf("a run without results ended with 0:\n%s", b)
 	}
-	asked := writeResults(t, batch)
-	if asked < 50 {
-		t.Fatalf("%d requests: too few to be killed among", asked)
+	requests := writeResults(t, batch)
+	if requests < 50 {
+		t.Fatalf("%d requests: too few to be killed among", requests)
 	}
 
-	began := time.Now()
+	start := time.Now()
 	if b, err := judge("whole").CombinedOutput(); err != nil {
 		t.Fatalf("collect: %v\n%s", err, b)
 	}
-	took := time.Since(began)
+	took := time.Since(start)
 	kills := longtest.Pick(20, 2)
 	for i := range kills {
 		c := judge("killed")
@@ -89,12 +90,13 @@ func TestKilledWhileCollectingABatch(t *testing.T) {
 	if more, _ := filepath.Glob(filepath.Join(batch, "requests-*.jsonl")); len(more) != 1 {
 		t.Errorf("files of requests: %v, want one", more)
 	}
-	whole, killed := grades(t, filepath.Join(dir, "whole.jsonl")), grades(t, filepath.Join(dir, "killed.jsonl"))
-	if whole != killed {
+	want := grades(t, filepath.Join(dir, "whole.jsonl"))
+	killed := grades(t, filepath.Join(dir, "killed.jsonl"))
+	if want != killed {
 		t.Error("the grades after kills differ from those of a run that was never killed")
 	}
-	if n := strings.Count(killed, `"scored"`); n != asked {
-		t.Errorf("%d grades for %d requests", n, asked)
+	if n := strings.Count(killed, `"scored"`); n != requests {
+		t.Errorf("%d grades for %d requests", n, requests)
 	}
 }
 

@@ -32,7 +32,7 @@ func TestBucketsAreInputAndOutput(t *testing.T) {
 	server := httptest.NewServer(gofakes3.New(store).Server())
 	t.Cleanup(server.Close)
 	q := url.Values{"endpoint": {server.URL}, "region": {"us-east-1"}, "use_path_style": {"true"}, "disable_https": {"true"}}
-	at := func(folder string) string { return "s3://arena/" + folder + "?" + q.Encode() }
+	storeURL := func(folder string) string { return "s3://arena/" + folder + "?" + q.Encode() }
 	day, err := filepath.Abs(testDay)
 	if err != nil {
 		t.Fatal(err)
@@ -40,44 +40,45 @@ func TestBucketsAreInputAndOutput(t *testing.T) {
 	stow(t, server.URL+"/arena/day/", day)
 	t.Chdir(t.TempDir())
 	for _, args := range [][]string{
-		{"build", at("day"), "-o", at("made/corpus"), "-q"},
+		{"build", storeURL("day"), "-o", storeURL("made/corpus"), "-q"},
 		{"build", day, "-o", "here", "-q"},
-		{"verify", at("made/corpus")},
-		{"export", at("made/corpus"), "-p", "text", "-o", at("made/text"), "-q"},
-		{"verify", at("made/text")},
-		{"export", at("made/corpus"), "-p", "text", "-o", "text", "-q"},
-		{"filter", at("day"), "-o", "verdicts.jsonl"},
-		{"dedup", at("made/corpus/tables/attempts.parquet"), "-o", "clusters.jsonl"},
-		{"inspect", at("made/corpus")},
-		{"mix", at("made/corpus") + ":2", "-o", at("made/mixed"), "-q"},
-		{"import", at("day"), "-o", at("made/imported"), "--unguarded", "-q"},
-		{"verify", at("made/mixed")},
-		{"verify", at("made/imported")},
-		{"inspect", at("made/corpus"), "--where", "n_steps > 3"},
-		{"inspect", at("made/corpus/tables/attempts.parquet"), "--head", "1"},
+		{"verify", storeURL("made/corpus")},
+		{"export", storeURL("made/corpus"), "-p", "text", "-o", storeURL("made/text"), "-q"},
+		{"verify", storeURL("made/text")},
+		{"export", storeURL("made/corpus"), "-p", "text", "-o", "text", "-q"},
+		{"filter", storeURL("day"), "-o", "verdicts.jsonl"},
+		{"dedup", storeURL("made/corpus/tables/attempts.parquet"), "-o", "clusters.jsonl"},
+		{"inspect", storeURL("made/corpus")},
+		{"mix", storeURL("made/corpus") + ":2", "-o", storeURL("made/mixed"), "-q"},
+		{"import", storeURL("day"), "-o", storeURL("made/imported"), "--unguarded", "-q"},
+		{"verify", storeURL("made/mixed")},
+		{"verify", storeURL("made/imported")},
+		{"inspect", storeURL("made/corpus"), "--where", "n_steps > 3"},
+		{"inspect", storeURL("made/corpus/tables/attempts.parquet"), "--head", "1"},
 	}[:longtest.Pick(15, 11)] {
-		if said, code := says(args...); code != 0 {
-			t.Fatalf("arena %s: exit %d: %s", strings.Join(args, " "), code, said)
+		if output, code := runOutput(args...); code != 0 {
+			t.Fatalf("arena %s: exit %d: %s", strings.Join(args, " "), code, output)
 		}
 	}
-	one, two := manifest(t, "corpus"), manifest(t, "here")
+	one := manifest(t, "corpus")
+	two := manifest(t, "here")
 	if !bytes.Equal(one, two) {
 		t.Error("the corpus of a day in a bucket is another than that of the day on disk")
 	}
-	said, code := says("export", at("made/corpus"), "-p", "text", "-o", at("made/text"))
-	if code != cli.ExitOK || !strings.Contains(said, "nothing to do") {
-		t.Errorf("the same export to a bucket once more: exit %d: %s", code, said)
+	output, code := runOutput("export", storeURL("made/corpus"), "-p", "text", "-o", storeURL("made/text"))
+	if code != cli.ExitOK || !strings.Contains(output, "nothing to do") {
+		t.Errorf("the same export to a bucket once more: exit %d: %s", code, output)
 	}
-	said, code = says("export", at("made/corpus"), "-p", "hf-json", "-o", at("made/text"))
-	if code != cli.ExitFailure || !strings.Contains(said, "a corpus is there already") {
-		t.Errorf("a corpus in a bucket is written over: %s", said)
+	output, code = runOutput("export", storeURL("made/corpus"), "-p", "hf-json", "-o", storeURL("made/text"))
+	if code != cli.ExitFailure || !strings.Contains(output, "a corpus is there already") {
+		t.Errorf("a corpus in a bucket is written over: %s", output)
 	}
-	if said, code = says("verify", at("nothing")); code != cli.ExitFailure || !strings.Contains(said, "arena: hint:") {
-		t.Errorf("exit %d: %s", code, said)
+	if output, code = runOutput("verify", storeURL("nothing")); code != cli.ExitFailure || !strings.Contains(output, "arena: hint:") {
+		t.Errorf("exit %d: %s", code, output)
 	}
 }
 
-func says(args ...string) (string, int) {
+func runOutput(args ...string) (string, int) {
 	var out, err bytes.Buffer
 	code := run(context.Background(), args, strings.NewReader(""), &out, &err)
 	return err.String(), code

@@ -72,11 +72,11 @@ func TestATierOfEmbeddingsThatStops(t *testing.T) {
 	t.Parallel()
 	const drops = "drops"
 	for name, tt := range map[string]struct {
-		fault string
-		at    func(n int64) bool
-		flags []string
-		code  int
-		alike bool // another case has it of a build
+		fault   string
+		applies func(n int64) bool
+		flags   []string
+		code    int
+		shared  bool // another case has it of a build
 	}{
 		"one dropped connection":       {drops, func(n int64) bool { return n == 1 }, nil, cli.ExitOK, true},
 		"another":                      {drops, func(n int64) bool { return n == 2 }, nil, cli.ExitOK, false},
@@ -92,13 +92,13 @@ func TestATierOfEmbeddingsThatStops(t *testing.T) {
 				"leak":  {"leak", "--held-out", filepath.Join("..", "..", "testdata", "leak", "bank.jsonl"), filepath.Join("..", "..", "testdata", "leak", "texts.jsonl")},
 				"build": {"build", testDay},
 			} {
-				if tt.alike && command == "build" && !longtest.Tests {
+				if tt.shared && command == "build" && !longtest.Tests {
 					continue
 				}
-				var asked atomic.Int64
+				var requests atomic.Int64
 				server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					switch n := asked.Add(1); {
-					case !tt.at(n):
+					switch n := requests.Add(1); {
+					case !tt.applies(n):
 						bagOfWords(w, r)
 					case tt.fault == drops:
 						panic(http.ErrAbortHandler)

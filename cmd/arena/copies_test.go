@@ -25,13 +25,15 @@ func TestCopiesAreJudgedAlikeInAnyOrder(t *testing.T) {
 	for _, folder := range []string{"a", "z"} {
 		day := dayWithCopies(t, folder)
 		out := t.TempDir()
-		lines, corpusDir := filepath.Join(out, "lines.jsonl"), filepath.Join(out, "corpus")
+		lines := filepath.Join(out, "lines.jsonl")
+		corpusDir := filepath.Join(out, "corpus")
 		for _, args := range [][]string{{"filter", day, "-q", "-o", lines}, {"build", day, "-q", "-o", corpusDir}} {
-			if said, code := says(args...); code != cli.ExitOK {
-				t.Fatalf("arena %v: exit %d: %s", args, code, said)
+			if output, code := runOutput(args...); code != cli.ExitOK {
+				t.Fatalf("arena %v: exit %d: %s", args, code, output)
 			}
 		}
-		filtered, built := linesOf(t, lines), verdictsOf(t, corpusDir)
+		filtered := linesOf(t, lines)
+		built := verdictsOf(t, corpusDir)
 		if diff := cmp.Diff(built, filtered); diff != "" {
 			t.Errorf("copies in %s: the table of the build (-) and the lines of the filter (+) differ:\n%s", folder, diff)
 		}

@@ -92,7 +92,8 @@ func ticketDesk(t *testing.T, key string) *httptest.Server {
 // writeTickets writes a domain and a file of n problems into a folder.
 func writeTickets(t *testing.T, dir string, n int) (domain, problems string) {
 	t.Helper()
-	domain, problems = filepath.Join(dir, "tickets.yaml"), filepath.Join(dir, "problems.jsonl")
+	domain = filepath.Join(dir, "tickets.yaml")
+	problems = filepath.Join(dir, "problems.jsonl")
 	var lines strings.Builder
 	for i := range n {
 		fmt.Fprintf(&lines, `{"problem_id":"p%d","query":"Close the ticket about the %s in room %d, please."}`+"\n", i, []string{"lamp", "printer", "door"}[i%3], 100+i)
@@ -109,7 +110,7 @@ func writeTickets(t *testing.T, dir string, n int) (domain, problems string) {
 func serveTickets(t *testing.T, args ...string) (address string, stop func()) {
 	t.Helper()
 	c := exec.Command(program(t), append([]string{"env", "serve", "--unguarded", "--listen", "127.0.0.1:0"}, args...)...)
-	said, err := c.StderrPipe()
+	stderr, err := c.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +122,7 @@ func serveTickets(t *testing.T, args ...string) (address string, stop func()) {
 		_ = c.Wait()
 	}
 	t.Cleanup(stop)
-	line, err := bufio.NewReader(said).ReadString('\n')
+	line, err := bufio.NewReader(stderr).ReadString('\n')
 	for word := range strings.FieldsSeq(line) {
 		if strings.HasPrefix(word, "http://") {
 			return word, stop
@@ -185,7 +186,7 @@ func TestAnyMCPServerIsAnEnvironment(t *testing.T) {
 	day := filepath.Join(dir, "day")
 	address, stop := serveTickets(t, "--domain", domain, "--mcp", ticketDesk(t, "").URL, "--problems", problems, "--record", day)
 
-	const find, shown, unseen = `{"words":"lamp"}`, `{"ticket":"TK-12"}`, `{"ticket":"TK-1"}`
+	const find, seen, unseen = `{"words":"lamp"}`, `{"ticket":"TK-12"}`, `{"ticket":"TK-1"}`
 	for _, c := range []struct {
 		name  string
 		row   map[string]any
@@ -193,16 +194,16 @@ func TestAnyMCPServerIsAnEnvironment(t *testing.T) {
 		parts string
 		total float64
 	}{
-		{"good", map[string]any{"declared": 1}, []string{"find_tickets", find, "close_ticket", shown, "done", "{}"}, "0 0 0", 0},
+		{"good", map[string]any{"declared": 1}, []string{"find_tickets", find, "close_ticket", seen, "done", "{}"}, "0 0 0", 0},
 		{"invented", map[string]any{"declared": 0}, []string{"find_tickets", find, "close_ticket", unseen}, "-0.1 0 0", -0.1},
 		{"repeated", map[string]any{}, []string{"find_tickets", find, "find_tickets", `{"words": "lamp"}`}, "0 0 -0.05", -0.05},
 		{"no such tool", map[string]any{"declared": nil}, []string{"recommend_product", `{"product_ids":"1"}`, "find_tickets", find}, "0 -0.05 0", -0.05},
 	} {
-		paid := ticketEpisode(t, address, "p0", c.row, c.calls...)
-		parts := paid.Get("reward_components")
+		reward := ticketEpisode(t, address, "p0", c.row, c.calls...)
+		parts := reward.Get("reward_components")
 		got := fmt.Sprint(parts.Get("invented_ids").Num, " ", parts.Get("unreadable_calls").Num, " ", parts.Get("repeated_calls").Num)
-		if paid.Get("mask_sample").Bool() || got != c.parts || paid.Get("reward").Num != c.total {
-			t.Errorf("%s: %s", c.name, paid)
+		if reward.Get("mask_sample").Bool() || got != c.parts || reward.Get("reward").Num != c.total {
+			t.Errorf("%s: %s", c.name, reward)
 		}
 		for _, part := range []string{"judge", "rule", "price", "gold_in_view", "steps"} {
 			if parts.Get(part).Raw != "null" {
@@ -210,20 +211,20 @@ func TestAnyMCPServerIsAnEnvironment(t *testing.T) {
 			}
 		}
 		want := map[any]string{nil: "null", 0: "false", 1: "true"}[c.row["declared"]]
-		if paid.Get("success").Raw != want || paid.Get("score").Raw != "null" || paid.Get("flag_recommends_everything").Exists() {
-			t.Errorf("%s: success %s, want %s: %s", c.name, paid.Get("success").Raw, want, paid)
+		if reward.Get("success").Raw != want || reward.Get("score").Raw != "null" || reward.Get("flag_recommends_everything").Exists() {
+			t.Errorf("%s: success %s, want %s: %s", c.name, reward.Get("success").Raw, want, reward)
 		}
 	}
 	for i := 1; i < 12; i++ {
-		ticketEpisode(t, address, fmt.Sprint("p", i), map[string]any{"declared": 1}, "find_tickets", find, "close_ticket", shown)
+		ticketEpisode(t, address, fmt.Sprint("p", i), map[string]any{"declared": 1}, "find_tickets", find, "close_ticket", seen)
 	}
 	stop()
 
 	out := filepath.Join(dir, "out")
-	var said, errs bytes.Buffer
+	var stderr, errs bytes.Buffer
 	args := []string{"build", day, "-o", out, "--domain", domain}
-	if code := run(context.Background(), args, strings.NewReader(""), &said, &errs); code != 0 {
-		t.Fatalf("exit %d\n%s%s", code, said.String(), errs.String())
+	if code := run(context.Background(), args, strings.NewReader(""), &stderr, &errs); code != 0 {
+		t.Fatalf("exit %d\n%s%s", code, stderr.String(), errs.String())
 	}
 	manifest, err := os.ReadFile(filepath.Join(out, "manifest.json"))
 	if err != nil {
@@ -233,7 +234,7 @@ func TestAnyMCPServerIsAnEnvironment(t *testing.T) {
 		return gjson.GetBytes(manifest, `funnel.#(stage=="`+name+`").`+field).Raw
 	}
 	if stage("read", "out") != "15" || stage("filter", "out") != "15" || stage("score", "dropped.unsuccessful") != "1" || stage("score", "dropped.no_score") != "2" {
-		t.Errorf("of 15 recorded episodes, with 12 declared solved, 1 failed and 2 unknown:\n%s%s", said.String(), errs.String())
+		t.Errorf("of 15 recorded episodes, with 12 declared solved, 1 failed and 2 unknown:\n%s%s", stderr.String(), errs.String())
 	}
 }
 
@@ -243,19 +244,19 @@ func TestUnmeasuredPartsAreNotWeighed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	domain, problems := writeTickets(t, dir, 1)
-	desk := ticketDesk(t, "").URL
-	var said, errs bytes.Buffer
-	args := []string{"env", "serve", "--unguarded", "--domain", domain, "--mcp", desk, "--problems", problems, "--reward", "dense"}
-	if code := run(context.Background(), args, strings.NewReader(""), &said, &errs); code != 2 || !strings.Contains(errs.String(), "judge, which is not measured in domain tickets") {
+	ticketServer := ticketDesk(t, "").URL
+	var output, errs bytes.Buffer
+	args := []string{"env", "serve", "--unguarded", "--domain", domain, "--mcp", ticketServer, "--problems", problems, "--reward", "dense"}
+	if code := run(context.Background(), args, strings.NewReader(""), &output, &errs); code != 2 || !strings.Contains(errs.String(), "judge, which is not measured in domain tickets") {
 		t.Errorf("exit %d: %s", code, errs.String())
 	}
-	address, _ := serveTickets(t, "--domain", domain, "--mcp", desk, "--problems", problems, "--reward", "strict")
+	address, _ := serveTickets(t, "--domain", domain, "--mcp", ticketServer, "--problems", problems, "--reward", "strict")
 	call := []string{"find_tickets", `{"words":"lamp"}`}
-	if paid := ticketEpisode(t, address, "p0", map[string]any{}, call...); paid.Get("failure_kind").Str != "outcome_undeclared" || !paid.Get("mask_sample").Bool() {
-		t.Errorf("an unknown outcome is paid: %s", paid)
+	if reward := ticketEpisode(t, address, "p0", map[string]any{}, call...); reward.Get("failure_kind").Str != "outcome_undeclared" || !reward.Get("mask_sample").Bool() {
+		t.Errorf("an unknown outcome is paid: %s", reward)
 	}
-	if paid := ticketEpisode(t, address, "p0", map[string]any{"declared": 1}, call...); paid.Get("reward").Num != 1 || !paid.Get("success").Bool() {
-		t.Errorf("a declared success is not paid: %s", paid)
+	if reward := ticketEpisode(t, address, "p0", map[string]any{"declared": 1}, call...); reward.Get("reward").Num != 1 || !reward.Get("success").Bool() {
+		t.Errorf("a declared success is not paid: %s", reward)
 	}
 }
 
@@ -295,21 +296,23 @@ func TestADomainIsTrainedWithTheSameFiles(t *testing.T) {
 	if err = os.WriteFile(system, []byte("You are the desk."), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	day, out, exported := filepath.Join(dir, "day"), filepath.Join(dir, "out"), filepath.Join(dir, "exported")
+	day := filepath.Join(dir, "day")
+	out := filepath.Join(dir, "out")
+	exported := filepath.Join(dir, "exported")
 	weights := filepath.Join(dir, "weights.yaml")
 	if err = os.WriteFile(weights, []byte("success: 1\ninvented_ids: -0.5\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	desk := ticketDesk(t, "s3same").URL
+	ticketServer := ticketDesk(t, "s3same").URL
 	arena := func(wantCode int, args ...string) string {
 		t.Helper()
-		var said, errs bytes.Buffer
-		if code := run(t.Context(), args, strings.NewReader(""), &said, &errs); code != wantCode {
-			t.Fatalf("%v: exit %d\n%s%s", args, code, said.String(), errs.String())
+		var output, errs bytes.Buffer
+		if code := run(t.Context(), args, strings.NewReader(""), &output, &errs); code != wantCode {
+			t.Fatalf("%v: exit %d\n%s%s", args, code, output.String(), errs.String())
 		}
-		return said.String() + errs.String()
+		return output.String() + errs.String()
 	}
-	serve := []string{"--domain", domain, "--mcp", desk, "--problems", problems, "--reward", weights, "--system", system}
+	serve := []string{"--domain", domain, "--mcp", ticketServer, "--problems", problems, "--reward", weights, "--system", system}
 	if refused := arena(1, append([]string{"env", "serve", "--unguarded"}, serve...)...); !strings.Contains(refused, "--mcp-key-env names its token") {
 		t.Errorf("without the key: %s", refused)
 	}
@@ -333,8 +336,8 @@ func TestADomainIsTrainedWithTheSameFiles(t *testing.T) {
 	if len(episodes) != 2 || episodes[0].Get("3").Num != 1 || episodes[1].Get("3").Num != -0.5 {
 		t.Errorf("a good and a bad episode: %s", played)
 	}
-	if rest := episodes[0].Get("1").Str; !strings.HasPrefix(rest, "Error: the result has 1310720 bytes") {
-		t.Errorf("a long result is answered %.80q", rest)
+	if resultText := episodes[0].Get("1").Str; !strings.HasPrefix(resultText, "Error: the result has 1310720 bytes") {
+		t.Errorf("a long result is answered %.80q", resultText)
 	}
 	stop()
 

@@ -29,14 +29,15 @@ func TestRewardIsTheScore(t *testing.T) {
 		}
 		return gjson.Parse("[" + strings.ReplaceAll(strings.TrimSpace(out.String()), "\n", ",") + "]").Array()
 	}
-	paid, scored := lines("env", "reward"), lines("score")
-	if len(paid) != len(scored) || len(paid) < 100 {
-		t.Fatalf("%d attempts are paid and %d scored", len(paid), len(scored))
+	reward := lines("env", "reward")
+	scored := lines("score")
+	if len(reward) != len(scored) || len(reward) < 100 {
+		t.Fatalf("%d attempts are paid and %d scored", len(reward), len(scored))
 	}
-	for i, p := range paid {
-		for _, of := range []string{"eval_run_id", "problem_id", "success", "score"} {
-			if p.Get(of).Raw != scored[i].Get(of).Raw {
-				t.Errorf("attempt %d: %s is %s, by score %s", i, of, p.Get(of), scored[i].Get(of))
+	for i, p := range reward {
+		for _, column := range []string{"eval_run_id", "problem_id", "success", "score"} {
+			if p.Get(column).Raw != scored[i].Get(column).Raw {
+				t.Errorf("attempt %d: %s is %s, by score %s", i, column, p.Get(column), scored[i].Get(column))
 			}
 		}
 		if p.Get("reward").Num != map[bool]float64{true: 1}[p.Get("success").Bool()] {

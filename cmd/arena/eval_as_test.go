@@ -29,9 +29,9 @@ type requests struct {
 }
 
 // before returns the address of a server that records requests and passes them to the server at to.
-func (q *requests) before(t *testing.T, to string) string {
+func (q *requests) before(t *testing.T, marker string) string {
 	t.Helper()
-	target, err := url.Parse(strings.TrimSuffix(to, "/v1"))
+	target, err := url.Parse(strings.TrimSuffix(marker, "/v1"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,8 @@ func (q *requests) before(t *testing.T, to string) string {
 // its system prompt and its wrappings, of hf-json with its tools.
 func TestEvalAsACorpus(t *testing.T) {
 	t.Parallel()
-	built, export := filepath.Join(t.TempDir(), "corpus"), filepath.Join(t.TempDir(), "export")
+	built := filepath.Join(t.TempDir(), "corpus")
+	export := filepath.Join(t.TempDir(), "export")
 	buildTestDay(t, built)
 	if code, _, words := arenaRun("export", built, "--profile", "hf-json", "--profile", "text", "-o", export, "-q"); code != cli.ExitOK {
 		t.Fatal(words)
@@ -71,13 +72,13 @@ func TestEvalAsACorpus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var shown string
+	var chosen string
 	err = finish.Rows(source, "text", corpus.SplitTrain, func(r *rows.Text) error {
-		shown = strings.Clone(r.Messages[0].Content)
+		chosen = strings.Clone(r.Messages[0].Content)
 		return nil
 	})
-	if err != nil || !strings.Contains(shown, "<tools>") {
-		t.Fatalf("%v, the rows show %.100q", err, shown)
+	if err != nil || !strings.Contains(chosen, "<tools>") {
+		t.Fatalf("%v, the rows show %.100q", err, chosen)
 	}
 
 	catalog, problems := evalInputs(t, "one")
@@ -94,7 +95,7 @@ func TestEvalAsACorpus(t *testing.T) {
 		}
 		last := q.bodies[len(q.bodies)-1]
 		isText := dialect == "text"
-		if system := last.Messages[0].Content; (system == shown) != isText || !strings.HasPrefix(shown, system) {
+		if system := last.Messages[0].Content; (system == chosen) != isText || !strings.HasPrefix(chosen, system) {
 			t.Errorf("%s: the system prompt is %.200q", dialect, system)
 		}
 		if isText != (len(last.Tools) == 0) {

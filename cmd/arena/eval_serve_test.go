@@ -50,7 +50,7 @@ func modelServer() {
 			fmt.Println("CUDA out of memory")
 			os.Exit(9)
 		}
-		fmt.Println(asked)
+		fmt.Println(requestLine)
 		model.ServeHTTP(w, r)
 	})
 	stop := make(chan os.Signal, 1)
@@ -74,7 +74,7 @@ func servedArgs(t *testing.T, queries []string, address, serverFlags, run string
 }
 
 // asked is what the model server says of each request.
-const asked = "asked for a completion"
+const requestLine = "asked for a completion"
 
 func answersAt(address string) bool {
 	c, err := net.DialTimeout("tcp", address, time.Second)
@@ -83,7 +83,8 @@ func answersAt(address string) bool {
 
 func TestEvalStartsItsServer(t *testing.T) {
 	t.Parallel()
-	address, run := loopback.Free(t), filepath.Join(t.TempDir(), "run")
+	address := loopback.Free(t)
+	run := filepath.Join(t.TempDir(), "run")
 	pricing := filepath.Join(t.TempDir(), "prices.yaml")
 	if err := os.WriteFile(pricing, []byte("m: {prompt: 1, cached_prompt: 0.1, completion: 10}\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -118,7 +119,9 @@ func TestEvalStartsItsServer(t *testing.T) {
 // rollout is called infra, and the same command goes on to the same results.
 func TestTheServerDiesInTheRun(t *testing.T) {
 	t.Parallel()
-	address, run, undisturbed := loopback.Free(t), filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "undisturbed")
+	address := loopback.Free(t)
+	run := filepath.Join(t.TempDir(), "run")
+	undisturbed := filepath.Join(t.TempDir(), "undisturbed")
 	args := servedArgs(t, []string{"one", "two", "three", "four"}, address, "-die-after 5", run, "--retries", "0", "--concurrency", "2")
 	code, _, words := arenaRun(args...)
 	if code != cli.ExitFailure || !strings.Contains(words, "exit status 9") || !strings.Contains(words, "CUDA out of memory") || !strings.Contains(words, "run the same command again") {
@@ -174,14 +177,15 @@ func serverLog(run string) string {
 
 func TestInterruptedWithItsServer(t *testing.T) {
 	t.Parallel()
-	address, run := loopback.Free(t), filepath.Join(t.TempDir(), "run")
+	address := loopback.Free(t)
+	run := filepath.Join(t.TempDir(), "run")
 	c := exec.Command(program(t), servedArgs(t, []string{"one"}, address, "-latency 10m", run)...)
 	var words bytes.Buffer
 	c.Stderr = &words
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the first request", func() bool { return strings.Contains(serverLog(run), asked) })
+	until(t, "the first request", func() bool { return strings.Contains(serverLog(run), requestLine) })
 	if err := c.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}

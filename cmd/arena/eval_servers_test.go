@@ -58,11 +58,11 @@ func unless(refuses func(body string) bool, refusal, other http.Handler) http.Ha
 }
 
 // first answers so many requests with one handler, and then with the other.
-func first(n int64, with, then http.Handler) http.Handler {
-	var asked atomic.Int64
+func first(n int64, with, later http.Handler) http.Handler {
+	var requests atomic.Int64
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/completions") && asked.Add(1) > n {
-			then.ServeHTTP(w, r)
+		if strings.HasSuffix(r.URL.Path, "/completions") && requests.Add(1) > n {
+			later.ServeHTTP(w, r)
 			return
 		}
 		with.ServeHTTP(w, r)
@@ -166,7 +166,8 @@ func asking(t *testing.T, url, run string) []string {
 // result; one that comes up late is waited for.
 func TestNobodyListens(t *testing.T) {
 	t.Parallel()
-	address, run := loopback.Free(t), filepath.Join(t.TempDir(), "run")
+	address := loopback.Free(t)
+	run := filepath.Join(t.TempDir(), "run")
 	code, _, words := arenaRun(append(asking(t, "http://"+address, run), "--wait-for-server", "500ms", "--retries", "0")...)
 	if _, err := os.Stat(filepath.Join(run, "summary.json")); code != cli.ExitFailure || err == nil || !strings.Contains(words, "connection refused") || !strings.Contains(words, "--wait-for-server") {
 		t.Errorf("exit %d: %s", code, words)
@@ -199,18 +200,19 @@ func listenAt(t *testing.T, address string, h http.Handler) *http.Server {
 // way its results are those of a run that nothing disturbed.
 func TestAServerThatGoesAndComesBack(t *testing.T) {
 	t.Parallel()
-	address, dir := loopback.Free(t), t.TempDir()
+	address := loopback.Free(t)
+	dir := t.TempDir()
 	args := func(run, patience string) []string {
 		return append(asking(t, "http://"+address, filepath.Join(dir, run)), "-k", "8", "--concurrency", "2", "--wait-for-server", patience)
 	}
 	var server atomic.Pointer[http.Server]
-	dying := func(after int64, then func()) http.Handler {
-		var asked atomic.Int64
+	dying := func(after int64, act func()) http.Handler {
+		var requests atomic.Int64
 		good := solving()
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if strings.HasSuffix(r.URL.Path, "/completions") && asked.Add(1) == after {
+			if strings.HasSuffix(r.URL.Path, "/completions") && requests.Add(1) == after {
 				server.Load().Close()
-				then()
+				act()
 			}
 			good.ServeHTTP(w, r)
 		})

@@ -66,7 +66,8 @@ func TestSaidTwiceFindsRepeatedWords(t *testing.T) {
 func evalInputs(t *testing.T, queries ...string) (catalog, problems string) {
 	t.Helper()
 	dir := t.TempDir()
-	catalog, problems = filepath.Join(dir, "catalog.jsonl"), filepath.Join(dir, "problems.jsonl")
+	catalog = filepath.Join(dir, "catalog.jsonl")
+	problems = filepath.Join(dir, "problems.jsonl")
 	var c, p strings.Builder
 	for i, title := range []string{"Blue desk lamp", "Red desk lamp"} {
 		fmt.Fprintf(&c, `{"product_id":"70%d","shop_id":"5","title":%q,"price":%d,"service":[],"sold_count":1,"short_description":"","description":"","attributes":{},"sku_options":{}}`+"\n", i, title, 10+i)
@@ -138,8 +139,8 @@ func TestEvalCommand(t *testing.T) {
 			t.Errorf("%s is %v", name, pass)
 		}
 	}
-	told := strings.Split(strings.TrimSpace(words), "\n")
-	if !strings.HasPrefix(told[0], "success rate  0.3333 (95 %: ") || told[len(told)-1] != "log           inspect view --log-dir "+run || told[len(told)-2] != "pages         arena view "+run {
+	lines := strings.Split(strings.TrimSpace(words), "\n")
+	if !strings.HasPrefix(lines[0], "success rate  0.3333 (95 %: ") || lines[len(lines)-1] != "log           inspect view --log-dir "+run || lines[len(lines)-2] != "pages         arena view "+run {
 		t.Errorf("the words are %s", words)
 	}
 	page := runPage(t, run)
@@ -173,8 +174,8 @@ func TestEvalCommand(t *testing.T) {
 	if again, err := os.ReadFile(filepath.Join(run, "summary.json")); err != nil || !bytes.Equal(again, b) {
 		t.Errorf("rescore into another folder changed the run: %v", err)
 	}
-	if there, err := os.ReadFile(filepath.Join(other, "summary.json")); err != nil || bytes.Equal(there, b) || !strings.Contains(string(there), `"judged": 0,`) {
-		t.Errorf("the other folder: %v %s", err, there)
+	if summary, err := os.ReadFile(filepath.Join(other, "summary.json")); err != nil || bytes.Equal(summary, b) || !strings.Contains(string(summary), `"judged": 0,`) {
+		t.Errorf("the other folder: %v %s", err, summary)
 	}
 	if code, _, words = arenaRun("eval", "--rescore", run, "--problems", problems, "--catalog", catalog, "-o", filepath.Dir(run)); code == cli.ExitOK || !strings.Contains(words, "is not empty") {
 		t.Errorf("rescore into a folder with files: exit %d: %s", code, words)
@@ -238,7 +239,8 @@ func TestCompareCommand(t *testing.T) {
 		t.Errorf("exit %d: %s%s", code, out, words)
 	}
 	for _, name := range []string{"a2", "b2"} {
-		model, url := name[:1], scripted(t, func(q string, _ int64) bool { return q == "three" })
+		model := name[:1]
+		url := scripted(t, func(q string, _ int64) bool { return q == "three" })
 		if code, _, words = arenaRun("eval", "--endpoint", url, "--model", model, "--problems", problems, "--catalog", catalog, "--seed", "1", "-q", "-o", filepath.Join(dir, name)); code != cli.ExitOK {
 			t.Fatalf("exit %d: %s", code, words)
 		}

@@ -19,15 +19,15 @@ import (
 
 // telling adds to another's answers what vLLM says of tokens where it is asked: four
 // of them, of which the last is drawn. Without ids it says texts, as SGLang does.
-func telling(other http.Handler, drawn int, ids bool) http.Handler {
+func telling(other http.Handler, tokens int, ids bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var asked bytes.Buffer
-		_, _ = asked.ReadFrom(r.Body)
+		var received bytes.Buffer
+		_, _ = received.ReadFrom(r.Body)
 		r.Body = http.NoBody
-		r = httptest.NewRequest(r.Method, r.URL.Path, bytes.NewReader(asked.Bytes()))
+		r = httptest.NewRequest(r.Method, r.URL.Path, bytes.NewReader(received.Bytes()))
 		reply := httptest.NewRecorder()
 		other.ServeHTTP(reply, r)
-		request := gjson.ParseBytes(asked.Bytes())
+		request := gjson.ParseBytes(received.Bytes())
 		if !request.Get("logprobs").Bool() || request.Get("top_logprobs").Int() != 2 || !request.Get("return_token_ids").Bool() {
 			_, _ = w.Write(reply.Body.Bytes())
 			return
@@ -36,19 +36,19 @@ func telling(other http.Handler, drawn int, ids bool) http.Handler {
 		turn := int(request.Get("messages.#").Int())
 		var content, drew []string
 		for i := range 4 {
-			at := 10 * turn
+			firstID := 10 * turn
 			if i == 2 {
-				at = drawn
+				firstID = tokens
 			}
-			drew = append(drew, fmt.Sprint(at))
-			content = append(content, fmt.Sprintf(`{"token":%q,"logprob":-0.5,"top_logprobs":[{"token":%q,"logprob":-0.5},{"token":%q,"logprob":-%d.5}]}`, id(at), id(at), id(at+1), drawn))
+			drew = append(drew, fmt.Sprint(firstID))
+			content = append(content, fmt.Sprintf(`{"token":%q,"logprob":-0.5,"top_logprobs":[{"token":%q,"logprob":-0.5},{"token":%q,"logprob":-%d.5}]}`, id(firstID), id(firstID), id(firstID+1), tokens))
 		}
 		first := fmt.Sprintf(`{"logprobs":{"content":[%s]},`, strings.Join(content, ","))
 		if ids {
 			first += `"token_ids":[` + strings.Join(drew, ",") + `],`
 		}
-		whole := strings.Replace(reply.Body.String(), `"choices":[{`, `"prompt_token_ids":[1,2,`+fmt.Sprint(turn)+`],"choices":[`+first, 1)
-		_, _ = w.Write([]byte(whole))
+		extended := strings.Replace(reply.Body.String(), `"choices":[{`, `"prompt_token_ids":[1,2,`+fmt.Sprint(turn)+`],"choices":[`+first, 1)
+		_, _ = w.Write([]byte(extended))
 	})
 }
 
@@ -71,8 +71,10 @@ func TestARunKeepsItsTokens(t *testing.T) {
 		return run
 	}
 	keep := []string{"--keep", "tokens", "--top-logprobs", "2"}
-	student, teacher := play("student", telling(solving(), 5, true), keep...), play("teacher", telling(solving(), 7, true), keep...)
-	texts, bare := play("texts", telling(solving(), 5, false), keep...), play("bare", telling(solving(), 5, true))
+	student := play("student", telling(solving(), 5, true), keep...)
+	teacher := play("teacher", telling(solving(), 7, true), keep...)
+	texts := play("texts", telling(solving(), 5, false), keep...)
+	withoutTexts := play("bare", telling(solving(), 5, true))
 	rows, err := parquet.ReadFile[evaluation.TokensRow](filepath.Join(student, evaluation.TokensFile))
 	if err != nil || len(rows) != 6 {
 		t.Fatalf("%d rows: %v", len(rows), err)
@@ -82,12 +84,12 @@ func TestARunKeepsItsTokens(t *testing.T) {
 	}
 	for _, file := range []string{"results.jsonl", "summary.json"} {
 		a, err := os.ReadFile(filepath.Join(student, file))
-		b, bad := os.ReadFile(filepath.Join(bare, file))
+		b, bad := os.ReadFile(filepath.Join(withoutTexts, file))
 		if err != nil || bad != nil || !bytes.Equal(a, b) {
 			t.Errorf("%s depends on what is kept: %v %v", file, err, bad)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(bare, evaluation.TokensFile)); err == nil {
+	if _, err := os.Stat(filepath.Join(withoutTexts, evaluation.TokensFile)); err == nil {
 		t.Error("tokens are kept unasked")
 	}
 	if err := os.Remove(filepath.Join(student, "summary.json")); err != nil {
@@ -106,13 +108,13 @@ func TestARunKeepsItsTokens(t *testing.T) {
 		{student, student, cli.ExitOK, `"positions":24,"forms":`},
 		{teacher, student, cli.ExitOK, `"positions":6,"positions_apart":36,"forms":`},
 		{teacher, texts, cli.ExitFailure, "rollout 0, reply 0: the server named no likely tokens by id"},
-		{bare, student, cli.ExitFailure, "play the run with --keep tokens"},
+		{withoutTexts, student, cli.ExitFailure, "play the run with --keep tokens"},
 	} {
 		if code, out, words := arenaRun("contest", "kl", c.teacher, c.student, "--json"); code != c.code || !strings.Contains(out+words, c.want) {
 			t.Errorf("kl %s %s: exit %d: %s%s", filepath.Base(c.teacher), filepath.Base(c.student), code, out, words)
 		}
 	}
-	if code, out, words := arenaRun("compare", bare, student); code != cli.ExitOK || !strings.Contains(out, "no problem of 2 differs") {
+	if code, out, words := arenaRun("compare", withoutTexts, student); code != cli.ExitOK || !strings.Contains(out, "no problem of 2 differs") {
 		t.Errorf("compare: exit %d: %s%s", code, out, words)
 	}
 	for _, wrong := range [][]string{{"--keep", "words"}, {"--top-logprobs", "2"}, {"--keep", "tokens", "--top-logprobs", "21"}} {

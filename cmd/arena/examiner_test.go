@@ -56,10 +56,10 @@ func TestAChainOfCopiesIsOneCluster(t *testing.T) {
 			continue
 		}
 		dir := t.TempDir()
-		in := filepath.Join(dir, "texts.jsonl")
+		input := filepath.Join(dir, "texts.jsonl")
 		out := filepath.Join(dir, "clusters.jsonl")
-		put(t, in, []byte(texts))
-		if code, _, stderr := arenaRun("dedup", in, "--field", "text", "-o", out, "-q"); code != 0 {
+		put(t, input, []byte(texts))
+		if code, _, stderr := arenaRun("dedup", input, "--field", "text", "-o", out, "-q"); code != 0 {
 			t.Fatalf("%s: dedup ends with %d: %s", name, code, stderr)
 		}
 		clusters := map[string]int{}
@@ -117,10 +117,10 @@ func TestNothingOfALongSecretIsImported(t *testing.T) {
 			continue
 		}
 		dir := t.TempDir()
-		in := filepath.Join(dir, "rows.jsonl")
+		input := filepath.Join(dir, "rows.jsonl")
 		out := filepath.Join(dir, "corpus")
-		put(t, in, []byte(lines))
-		if code, _, stderr := arenaRun("import", in, "--unguarded", "-o", out, "-q"); code != 0 {
+		put(t, input, []byte(lines))
+		if code, _, stderr := arenaRun("import", input, "--unguarded", "-o", out, "-q"); code != 0 {
 			t.Fatalf("%s: import ends with %d: %s", name, code, stderr)
 		}
 		files, err := filepath.Glob(filepath.Join(out, "data", "*", "*.parquet"))
@@ -131,9 +131,9 @@ func TestNothingOfALongSecretIsImported(t *testing.T) {
 		for _, file := range files {
 			err := rows.Each(file, func(r rows.Row) error {
 				n++
-				left := remainder(lines, r.JSON)
-				if left != "" || !strings.Contains(r.JSON, "[REDACTED") {
-					t.Errorf("%s: %q is left of a secret in %.300s", name, left, r.JSON)
+				remaining := remainder(lines, r.JSON)
+				if remaining != "" || !strings.Contains(r.JSON, "[REDACTED") {
+					t.Errorf("%s: %q is left of a secret in %.300s", name, remaining, r.JSON)
 				}
 				return nil
 			})

@@ -23,7 +23,8 @@ func TestExamplesRunAsPrinted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out by -short, under which the commands' own scripts run")
 	}
-	dir, pages := t.TempDir(), 0
+	dir := t.TempDir()
+	pages := 0
 	eachCommand(newRoot(&cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}), func(c *cobra.Command) {
 		if !c.HasExample() || strings.Contains(c.Example, "--serve") || strings.Contains(c.Example, "--listen") {
 			return

@@ -26,12 +26,13 @@ func TestEveryAttemptIsExplained(t *testing.T) {
 	}
 	days := dayOf(t, l)
 	reasons := map[string]int{}
-	for at, line := range l.Lines {
-		a := l.Argue(at)
+	for i, line := range l.Lines {
+		a := l.Argue(i)
 		if err := days.Tell(t.Context(), l, a); err != nil {
 			t.Fatal(err)
 		}
-		text, reason := l.Text(a), line.Attempt.Reason
+		text := l.Text(a)
+		reason := line.Attempt.Reason
 		for row := range strings.Lines(text) {
 			if n := utf8.RuneCountInString(strings.TrimSuffix(row, "\n")); n > attempt.Width {
 				t.Errorf("%s: %d columns: %s", line.Attempt.TraceID, n, row)

@@ -17,7 +17,8 @@ import (
 func TestWrongPathsAreUsageAndBrokenFilesFailures(t *testing.T) {
 	t.Parallel()
 	const texts = "../../testdata/leak/texts.jsonl"
-	day, catalog := testDay, filepath.Join(testDay, "catalog.jsonl")
+	day := testDay
+	catalog := filepath.Join(testDay, "catalog.jsonl")
 	corpus := filepath.Join(t.TempDir(), "corpus")
 	buildTestDay(t, corpus)
 	for i, command := range []string{
@@ -82,9 +83,9 @@ func TestWrongPathsAreUsageAndBrokenFilesFailures(t *testing.T) {
 			}
 			for file, want := range map[string]int{filepath.Join(dir, "absent.jsonl"): cli.ExitUsage, broken: cli.ExitFailure} {
 				out := filepath.Join(dir, "out")
-				code, _, said := arenaRun(strings.Fields(strings.NewReplacer("FILE", file, "OUT", out).Replace(command))...)
-				if code != want || !strings.Contains(said, "arena: hint: ") {
-					t.Errorf("exit %d, want %d: %s", code, want, said)
+				code, _, stderr := arenaRun(strings.Fields(strings.NewReplacer("FILE", file, "OUT", out).Replace(command))...)
+				if code != want || !strings.Contains(stderr, "arena: hint: ") {
+					t.Errorf("exit %d, want %d: %s", code, want, stderr)
 				}
 				if _, err := os.Stat(out); err == nil {
 					t.Errorf("%s: an output is left", filepath.Base(file))

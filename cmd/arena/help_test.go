@@ -30,9 +30,9 @@ func TestHelpNamesTheKindOfEveryFlag(t *testing.T) {
 // text of arena recipe names every recipe in the recipe's own words.
 func TestEveryHelpTextIsACommands(t *testing.T) {
 	t.Parallel()
-	shown := map[string]bool{}
+	inHelp := map[string]bool{}
 	eachCommand(newRoot(&cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}), func(c *cobra.Command) {
-		shown[strings.ReplaceAll(strings.TrimPrefix(c.CommandPath(), "arena "), " ", "-")+".txt"] = true
+		inHelp[strings.ReplaceAll(strings.TrimPrefix(c.CommandPath(), "arena "), " ", "-")+".txt"] = true
 		if c.CommandPath() != "arena recipe" {
 			return
 		}
@@ -47,7 +47,7 @@ func TestEveryHelpTextIsACommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range files {
-		if !shown[f.Name()] {
+		if !inHelp[f.Name()] {
 			t.Errorf("help/%s is of no command", f.Name())
 		}
 	}

@@ -134,21 +134,22 @@ func TestHostileFilesOfEveryFormatByEveryReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	bad := filepath.Join(day, "traces", "run=hostile")
-	files, counts := brokenFiles(t, bad)+brokenBlobs(t, dir, bad), map[int]bool{}
+	files := brokenFiles(t, bad) + brokenBlobs(t, dir, bad)
+	counts := map[int]bool{}
 	for _, args := range [][]string{{"convert", bad, "--to", "atif"}, {"build", day}, {"import", bad, "--unguarded"}, {"filter", day}}[:longtest.Pick(4, 2)] {
 		c := exec.CommandContext(t.Context(), program(t), append(args, "--max-unreadable", "1", "-o", filepath.Join(dir, args[0]))...)
-		var said bytes.Buffer
-		c.Stderr = &said
+		var stderr bytes.Buffer
+		c.Stderr = &stderr
 		c.Env = append(os.Environ(), "GOGC=100") // what is needed, not what a build lets lie
 		mb, err := peak(c)
 		refused := 0
-		for _, m := range toldRefused.FindAllStringSubmatch(said.String(), -1) {
+		for _, m := range toldRefused.FindAllStringSubmatch(stderr.String(), -1) {
 			n, _ := strconv.Atoi(strings.ReplaceAll(m[1]+m[2], ",", ""))
 			refused += n
 		}
 		t.Logf("%s: %d files, %d records refused, %d MB", args[0], files, refused, mb)
-		if counts[refused] = true; err != nil || mb >= 512 || refused < 8*ofEach || len(counts) > 1 || strings.Contains(said.String(), "goroutine ") {
-			t.Errorf("%s: %v, %d MB, %d refused: %.2000s", args[0], err, mb, refused, said.String())
+		if counts[refused] = true; err != nil || mb >= 512 || refused < 8*ofEach || len(counts) > 1 || strings.Contains(stderr.String(), "goroutine ") {
+			t.Errorf("%s: %v, %d MB, %d refused: %.2000s", args[0], err, mb, refused, stderr.String())
 		}
 	}
 }
@@ -156,12 +157,12 @@ func TestHostileFilesOfEveryFormatByEveryReader(t *testing.T) {
 // brokenBlobs writes broken files of Parquet, Arrow and a zipped log.
 func brokenBlobs(t *testing.T, dir, folder string) (n int) {
 	t.Helper()
-	whole := filepath.Join(dir, "whole")
-	buildTestDay(t, whole)
-	must(t, cli.ExitOK, "export", whole, "--profile", "arrow", "-o", filepath.Join(dir, "arrow"), "-q")
+	uncut := filepath.Join(dir, "whole")
+	buildTestDay(t, uncut)
+	must(t, cli.ExitOK, "export", uncut, "--profile", "arrow", "-o", filepath.Join(dir, "arrow"), "-q")
 	must(t, cli.ExitOK, "convert", testDay, "--to", "inspect", "-o", filepath.Join(dir, "log.json"))
 	zipLog(t, filepath.Join(dir, "log.json"), filepath.Join(dir, "log.eval"))
-	for _, sample := range []string{filepath.Join(whole, "data", "sft", "eval-00000-of-00001.parquet"), filepath.Join(dir, "arrow", "arrow", "eval", "data-00000.arrow"), filepath.Join(dir, "log.eval")} {
+	for _, sample := range []string{filepath.Join(uncut, "data", "sft", "eval-00000-of-00001.parquet"), filepath.Join(dir, "arrow", "arrow", "eval", "data-00000.arrow"), filepath.Join(dir, "log.eval")} {
 		b, err := os.ReadFile(sample)
 		for i, f := range blobs(string(b), ofEach) {
 			if err == nil {
@@ -178,9 +179,9 @@ func brokenBlobs(t *testing.T, dir, folder string) (n int) {
 
 // zipLog packs a log of inspect_ai as its own recorder does: the header and each sample
 // by itself.
-func zipLog(t *testing.T, from, to string) {
+func zipLog(t *testing.T, src, dst string) {
 	t.Helper()
-	b, err := os.ReadFile(from)
+	b, err := os.ReadFile(src)
 	var log map[string]json.RawMessage
 	var samples []json.RawMessage
 	if err != nil || json.Unmarshal(b, &log) != nil || json.Unmarshal(log["samples"], &samples) != nil {
@@ -202,7 +203,7 @@ func zipLog(t *testing.T, from, to string) {
 	for i, s := range samples[:20] {
 		put(fmt.Sprintf("samples/%d_epoch_1.json", i), s)
 	}
-	if err = w.Close(); err != nil || os.WriteFile(to, out.Bytes(), 0o644) != nil {
+	if err = w.Close(); err != nil || os.WriteFile(dst, out.Bytes(), 0o644) != nil {
 		t.Fatal(err)
 	}
 }
@@ -222,15 +223,15 @@ func brokenFiles(t *testing.T, folder string) (n int) {
 		t.Fatal(err)
 	}
 	for _, sample := range samples {
-		whole, err := os.ReadFile(sample)
+		text, err := os.ReadFile(sample)
 		if strings.HasSuffix(sample, ".golden") {
 			continue
 		}
-		all := hostiletest.Files(strings.TrimSpace(string(whole)), 50_000)
+		files := hostiletest.Files(strings.TrimSpace(string(text)), 50_000)
 		for i := range ofEach {
-			to := filepath.Join(folder, fmt.Sprintf("%d-%s", i, filepath.Base(sample)))
+			dst := filepath.Join(folder, fmt.Sprintf("%d-%s", i, filepath.Base(sample)))
 			if err == nil {
-				err = os.WriteFile(to, []byte(all[i*len(all)/ofEach].Text), 0o644)
+				err = os.WriteFile(dst, []byte(files[i*len(files)/ofEach].Text), 0o644)
 			}
 			n++
 		}
@@ -256,20 +257,20 @@ func zipped(t *testing.T, text string) string {
 
 // blobs are n files made of one that is no text: cut, with bytes flipped, blank or at
 // their highest, most of them near the end, where such formats keep their tables.
-func blobs(whole string, n int) (all []hostiletest.File) {
+func blobs(text string, n int) (files []hostiletest.File) {
 	for i := range n {
-		at := len(whole) * i / n
+		offset := len(text) * i / n
 		if i%2 == 1 {
-			at = max(0, len(whole)-1-3*i)
+			offset = max(0, len(text)-1-3*i)
 		}
-		end := min(len(whole), at+8)
+		end := min(len(text), offset+8)
 		changed := [...][2]string{
-			{"cut", whole[:at]},
-			{"flipped", whole[:at] + string([]byte{whole[at] ^ 0x10}) + whole[at+1:]},
-			{"blank", whole[:at] + strings.Repeat("\x00", end-at) + whole[end:]},
-			{"highest", whole[:at] + strings.Repeat("\xff", end-at) + whole[end:]},
+			{"cut", text[:offset]},
+			{"flipped", text[:offset] + string([]byte{text[offset] ^ 0x10}) + text[offset+1:]},
+			{"blank", text[:offset] + strings.Repeat("\x00", end-offset) + text[end:]},
+			{"highest", text[:offset] + strings.Repeat("\xff", end-offset) + text[end:]},
 		}[i/2%4]
-		all = append(all, hostiletest.File{What: fmt.Sprintf("%s at %d", changed[0], at), Text: changed[1]})
+		files = append(files, hostiletest.File{What: fmt.Sprintf("%s at %d", changed[0], offset), Text: changed[1]})
 	}
-	return all
+	return files
 }

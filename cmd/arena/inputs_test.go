@@ -18,7 +18,7 @@ func TestPathsThatAreNotThereAreWrongUsage(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(t.TempDir())
-	here, err := os.Getwd()
+	folder, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,11 +35,11 @@ func TestPathsThatAreNotThereAreWrongUsage(t *testing.T) {
 		{cli.ExitUsage, "import absent -o out --unguarded"},
 		{cli.ExitUsage, "import corpus --held-out=absent -o out"},
 		{cli.ExitUsage, "export absent -p text -o out"},
-		{cli.ExitUsage, "export file://" + here + "/absent -p text -o out"},
+		{cli.ExitUsage, "export file://" + folder + "/absent -p text -o out"},
 		{cli.ExitUsage, "verify absent"},
-		{cli.ExitUsage, "verify file://" + here + "/absent"},
+		{cli.ExitUsage, "verify file://" + folder + "/absent"},
 		{cli.ExitUsage, "inspect absent/x.parquet"},
-		{cli.ExitUsage, "inspect file://" + here + "/absent/x.parquet"},
+		{cli.ExitUsage, "inspect file://" + folder + "/absent/x.parquet"},
 		{cli.ExitUsage, "mix absent:1 -o out"},
 		{cli.ExitUsage, "leak --held-out absent corpus -o out"},
 		{cli.ExitUsage, "leak --held-out corpus absent -o out"},
@@ -51,9 +51,9 @@ func TestPathsThatAreNotThereAreWrongUsage(t *testing.T) {
 		{cli.ExitFailure, "inspect " + day},
 		{cli.ExitFailure, "filter " + day + " -o absent/out"},
 	} {
-		said, code := says(strings.Fields(c.args)...)
-		if code != c.code || !strings.Contains(said, "arena: hint: ") {
-			t.Errorf("arena %s: exit %d, want %d: %s", c.args, code, c.code, said)
+		output, code := runOutput(strings.Fields(c.args)...)
+		if code != c.code || !strings.Contains(output, "arena: hint: ") {
+			t.Errorf("arena %s: exit %d, want %d: %s", c.args, code, c.code, output)
 		}
 	}
 	for _, name := range []string{"out", ".out.parts", "absent"} {

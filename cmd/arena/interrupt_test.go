@@ -17,14 +17,15 @@ import (
 // signals a process and its group.
 func TestAnInterruptIsReportedAndLeavesNothing(t *testing.T) {
 	t.Parallel()
-	dir, day := t.TempDir(), testDay
+	dir := t.TempDir()
+	day := testDay
 	c := exec.Command(program(t), "build", "-", "-o", filepath.Join(dir, "corpus"),
 		"--problems", filepath.Join(day, "problems.jsonl"), "--catalog", filepath.Join(day, "catalog.jsonl"))
-	in, err := c.StdinPipe() // open, and nothing ever comes
+	stdin, err := c.StdinPipe() // open, and nothing ever comes
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer in.Close()
+	defer stdin.Close()
 	var words bytes.Buffer
 	c.Stderr = &words
 	if err := c.Start(); err != nil {
@@ -48,11 +49,11 @@ func TestAnInterruptIsReportedAndLeavesNothing(t *testing.T) {
 }
 
 // until waits for something to be so that takes no minute on any machine.
-func until(t *testing.T, what string, so func() bool) {
+func until(t *testing.T, event string, reached func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !so(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !reached(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("waited in vain for " + what)
+			t.Fatal("waited in vain for " + event)
 		}
 	}
 }

@@ -44,23 +44,25 @@ func TestKilledAndResumed(t *testing.T) {
 		t.Skip("left out by -short: the race detector hears nothing of a killed process")
 	}
 	t.Parallel()
-	arena, dir, day := program(t), t.TempDir(), testDay
-	in := func(name string) string { return filepath.Join(dir, name) }
-	killedAndResumed(t, arena, in("built"), []string{"build", day, "-q"})
+	arena := program(t)
+	dir := t.TempDir()
+	day := testDay
+	inDir := func(name string) string { return filepath.Join(dir, name) }
+	killedAndResumed(t, arena, inDir("built"), []string{"build", day, "-q"})
 	if !longtest.Tests {
 		return
 	}
-	if b, err := exec.Command(arena, "build", day, "-o", in("other"), "-q", "--set", "guard.seed=7").CombinedOutput(); err != nil {
+	if b, err := exec.Command(arena, "build", day, "-o", inDir("other"), "-q", "--set", "guard.seed=7").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, b)
 	}
-	killedAndResumed(t, arena, in("mixed"), []string{"mix", in("built") + ":0.5", in("other") + ":0.5", "-q"})
+	killedAndResumed(t, arena, inDir("mixed"), []string{"mix", inDir("built") + ":0.5", inDir("other") + ":0.5", "-q"})
 }
 
 // killedAndResumed runs a command that writes a corpus, whole and killed.
-func killedAndResumed(t *testing.T, arena, whole string, args []string) {
+func killedAndResumed(t *testing.T, arena, uncut string, args []string) {
 	t.Helper()
-	killed := whole + "-killed"
-	to := func(out string) *exec.Cmd {
+	killed := uncut + "-killed"
+	command := func(out string) *exec.Cmd {
 		return exec.Command(arena, append(args[:len(args):len(args)], "-o", out)...)
 	}
 	must := func(c *exec.Cmd) {
@@ -69,14 +71,14 @@ func killedAndResumed(t *testing.T, arena, whole string, args []string) {
 			t.Fatalf("%v: %v\n%s", c.Args, err, b)
 		}
 	}
-	began := time.Now()
-	must(to(whole))
-	took := time.Since(began)
+	start := time.Now()
+	must(command(uncut))
+	took := time.Since(start)
 	for i := range 5 {
 		if i != 3 && !longtest.Tests {
 			continue
 		}
-		c := to(killed)
+		c := command(killed)
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -90,8 +92,8 @@ func killedAndResumed(t *testing.T, arena, whole string, args []string) {
 			}
 		}
 	}
-	must(to(killed))
-	if !bytes.Equal(read(t, whole), read(t, killed)) {
+	must(command(killed))
+	if !bytes.Equal(read(t, uncut), read(t, killed)) {
 		t.Errorf("%v: the manifest of the resumed run differs: so does some file of the corpus", args)
 	}
 	must(exec.Command(arena, "verify", killed, "-q"))
@@ -116,10 +118,10 @@ type stages struct {
 
 func (s stages) day() string { return testDay }
 
-func (s stages) in(name string) string { return filepath.Join(s.dir, name) }
+func (s stages) inDir(name string) string { return filepath.Join(s.dir, name) }
 
 func (s stages) step(step, shard string) *exec.Cmd {
-	args := []string{"stage", step, "--plan", s.in("plan"), "--work", s.work, "-q"}
+	args := []string{"stage", step, "--plan", s.inDir("plan"), "--work", s.work, "-q"}
 	if step != "group" {
 		args = append(args, "--shard", shard)
 	}
@@ -149,10 +151,10 @@ func (s stages) killed(c *exec.Cmd, after time.Duration) bool {
 // asOneBuild holds what the steps made against one build.
 func (s stages) asOneBuild() {
 	s.t.Helper()
-	if !bytes.Equal(read(s.t, s.in("stages")), read(s.t, s.in("whole"))) {
+	if !bytes.Equal(read(s.t, s.inDir("stages")), read(s.t, s.inDir("whole"))) {
 		s.t.Error("the manifest of the stages differs from that of one build")
 	}
-	s.must(exec.Command(s.arena, "verify", s.in("stages"), "-q"))
+	s.must(exec.Command(s.arena, "verify", s.inDir("stages"), "-q"))
 }
 
 func newStages(t *testing.T, shards int) stages {
@@ -162,16 +164,16 @@ func newStages(t *testing.T, shards int) stages {
 	}
 	t.Parallel()
 	s := stages{t, program(t), t.TempDir(), ""}
-	s.work = s.in("w")
-	buildTestDay(t, s.in("whole"))
-	s.plan(s.in("stages"), shards)
+	s.work = s.inDir("w")
+	buildTestDay(t, s.inDir("whole"))
+	s.plan(s.inDir("stages"), shards)
 	return s
 }
 
 // plan plans a build into a folder or a bucket.
 func (s stages) plan(out string, shards int) {
 	s.t.Helper()
-	s.must(exec.Command(s.arena, "build", s.day(), "-o", out, "--plan", s.in("plan"), "--shards", strconv.Itoa(shards), "-q"))
+	s.must(exec.Command(s.arena, "build", s.day(), "-o", out, "--plan", s.inDir("plan"), "--shards", strconv.Itoa(shards), "-q"))
 }
 
 // TestAKilledStageIsRunAgain runs four processes a step over one folder; one of
@@ -196,11 +198,12 @@ func TestAKilledStageIsRunAgain(t *testing.T) {
 // left. With the tag long it goes on until a hundred were killed.
 func TestTwinsOfAShard(t *testing.T) {
 	s := newStages(t, 2)
-	least, kills := longtest.Pick(100, 1), 0
+	minKills := longtest.Pick(100, 1)
+	kills := 0
 	draw := rand.New(rand.NewPCG(24, 1))
-	for kills < least {
+	for kills < minKills {
 		for _, name := range []string{"w", "stages"} {
-			if err := os.RemoveAll(s.in(name)); err != nil {
+			if err := os.RemoveAll(s.inDir(name)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -216,8 +219,8 @@ func TestTwinsOfAShard(t *testing.T) {
 				t.Fatalf("the twin of a killed process: %v: %v", call, err)
 			}
 		}
-		if left, err := os.ReadDir(s.in("w/making")); err != nil || len(left) > 1 {
-			t.Errorf("left over: %v: %v", left, err)
+		if remaining, err := os.ReadDir(s.inDir("w/making")); err != nil || len(remaining) > 1 {
+			t.Errorf("left over: %v: %v", remaining, err)
 		}
 		s.asOneBuild()
 	}

@@ -28,19 +28,20 @@ func TestPlantedCopiesAreFoundAndLoseTheTie(t *testing.T) {
 	if longtest.Tests {
 		days = append(days, filepath.Join("..", "..", "..", "shared", "data", "day"))
 	}
-	for _, from := range days {
-		t.Run(filepath.Base(filepath.Dir(from)), func(t *testing.T) {
+	for _, source := range days {
+		t.Run(filepath.Base(filepath.Dir(source)), func(t *testing.T) {
 			t.Parallel()
-			if _, err := os.Stat(from); err != nil {
+			if _, err := os.Stat(source); err != nil {
 				t.Skip("needs shared/data/day beside the repository")
 			}
-			day, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
-			if err := os.CopyFS(day, os.DirFS(from)); err != nil {
+			day := t.TempDir()
+			out := filepath.Join(t.TempDir(), "out")
+			if err := os.CopyFS(day, os.DirFS(source)); err != nil {
 				t.Fatal(err)
 			}
 			families := map[string]string{}
-			if from != wholeDay {
-				families = familiesOf(t, from)
+			if source != wholeDay {
+				families = familiesOf(t, source)
 			}
 			planted := plantCopies(t, day)
 			for pair := range planted {
@@ -49,7 +50,7 @@ func TestPlantedCopiesAreFoundAndLoseTheTie(t *testing.T) {
 			must(t, cli.ExitOK, "build", day, "-o", out, "-q")
 			must(t, cli.ExitOK, "view", out, "-o", out+".site", "--traces", "0")
 			copiesAreFound(t, out+".site", planted, families)
-			if from == wholeDay {
+			if source == wholeDay {
 				originalsRankFirst(t, out)
 			}
 		})
@@ -85,9 +86,13 @@ func plantCopies(t *testing.T, day string) map[[2]string]string {
 		if err = errors.Join(err, json.Unmarshal(b, &run)); err != nil {
 			t.Fatal(err)
 		}
-		id, hotkey := fmt.Sprintf("00000000-0000-4000-8000-00000000000%d", i), "0"+kind
+		id := fmt.Sprintf("00000000-0000-4000-8000-00000000000%d", i)
+		hotkey := "0" + kind
 		planted[[2]string{hotkey, run["miner_hotkey"]}] = kind
-		run["eval_run_id"], run["miner_hotkey"], run["agent_version_id"], run["started_at"] = id, hotkey, kind, "2026-06-01T23:00:00Z"
+		run["eval_run_id"] = id
+		run["miner_hotkey"] = hotkey
+		run["agent_version_id"] = kind
+		run["started_at"] = "2026-06-01T23:00:00Z"
 		folder := filepath.Join(day, "traces", "run="+id)
 		err = errors.Join(os.CopyFS(folder, os.DirFS(runs[3*i])), os.WriteFile(filepath.Join(folder, "run.json"), []byte(inJSON(run)), 0o600))
 		if kind == "a third" {
@@ -116,13 +121,13 @@ func mixed(file string, runs []string) error {
 			return err
 		}
 	}
-	at := -1
+	lineIndex := -1
 	return rewrite(file, func(line string) string {
-		if at++; at%3 == 0 {
+		if lineIndex++; lineIndex%3 == 0 {
 			return line
 		}
-		for from := range others {
-			for _, other := range others[(at+from)%len(runs)] {
+		for index := range others {
+			for _, other := range others[(lineIndex+index)%len(runs)] {
 				if problemOf(other) == problemOf(line) {
 					return retold(other, func(s string) string { return strings.Map(turned, s) })
 				}
@@ -143,31 +148,31 @@ func problemOf(line string) string {
 }
 
 // retold rewrites an attempt's thinking and what the model replied, and no call.
-func retold(line string, tell func(string) string) string {
+func retold(line string, change func(string) string) string {
 	var record any
-	if tell == nil || json.Unmarshal([]byte(line), &record) != nil {
+	if change == nil || json.Unmarshal([]byte(line), &record) != nil {
 		return line
 	}
-	return inJSON(told(record, "", tell)) + "\n"
+	return inJSON(reworded(record, "", change)) + "\n"
 }
 
-func told(v any, key string, tell func(string) string) any {
+func reworded(v any, key string, change func(string) string) any {
 	switch v := v.(type) {
 	case map[string]any:
 		for k := range v {
-			v[k] = told(v[k], k, tell)
+			v[k] = reworded(v[k], k, change)
 		}
 	case []any:
 		for i := range v {
-			v[i] = told(v[i], key, tell)
+			v[i] = reworded(v[i], key, change)
 		}
 	case string:
-		said, calls, both := strings.Cut(v, "</think>")
+		thinking, calls, both := strings.Cut(v, "</think>")
 		switch {
 		case key == "content" && both:
-			return "<think>" + tell(strings.TrimPrefix(said, "<think>")) + "</think>" + calls
+			return "<think>" + change(strings.TrimPrefix(thinking, "<think>")) + "</think>" + calls
 		case key == "think" || key == "content":
-			return tell(v)
+			return change(v)
 		}
 	}
 	return v
@@ -176,7 +181,8 @@ func told(v any, key string, tell func(string) string) any {
 // familiesOf are the programs of the accounts of a day by its labels.
 func familiesOf(t *testing.T, day string) map[string]string {
 	t.Helper()
-	runs, all := map[string]string{}, map[string]string{}
+	runs := map[string]string{}
+	families := map[string]string{}
 	err := rows.Each(filepath.Join(day, "labels.jsonl"), func(r rows.Row) error {
 		var label struct {
 			Run    string `json:"eval_run_id"`
@@ -192,12 +198,12 @@ func familiesOf(t *testing.T, day string) map[string]string {
 		}
 		b, failed := os.ReadFile(filepath.Join(day, "traces", "run="+id, "run.json"))
 		err = errors.Join(err, failed, json.Unmarshal(b, &run))
-		all[run.Hotkey] = family
+		families[run.Hotkey] = family
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return all
+	return families
 }
 
 // copiesAreFound wants each planted pair, and no other of two different families: two
@@ -238,8 +244,8 @@ func originalsRankFirst(t *testing.T, out string) {
 		t.Fatal(err)
 	}
 	ties := 0
-	for at, line := range l.Lines {
-		a := l.Argue(at)
+	for i, line := range l.Lines {
+		a := l.Argue(i)
 		if a.Better < 0 {
 			continue
 		}

@@ -14,11 +14,11 @@ import (
 func TestLabelHidesRequestsInResults(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	in := func(name string) string { return filepath.Join(dir, name) }
-	if err := os.CopyFS(in("day"), os.DirFS(testDay)); err != nil {
+	inDir := func(name string) string { return filepath.Join(dir, name) }
+	if err := os.CopyFS(inDir("day"), os.DirFS(testDay)); err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob(filepath.Join(in("day"), "traces", "*", "output.jsonl.gz"))
+	files, err := filepath.Glob(filepath.Join(inDir("day"), "traces", "*", "output.jsonl.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,13 +36,13 @@ func TestLabelHidesRequestsInResults(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	put(t, in("held.jsonl"), []byte(matrixHeld+"\n"))
-	if code, _, stderr := arenaRun("build", in("day"), "--held-out", in("held.jsonl"), "-o", in("corpus"), "-q"); code != 0 {
+	put(t, inDir("held.jsonl"), []byte(matrixHeld+"\n"))
+	if code, _, stderr := arenaRun("build", inDir("day"), "--held-out", inDir("held.jsonl"), "-o", inDir("corpus"), "-q"); code != 0 {
 		t.Fatalf("build ends with %d: %s", code, stderr)
 	}
 	for flag, want := range map[string]bool{"--seed=1": false, "--with-held-out": true} {
-		out := in("sample" + flag)
-		if code, _, stderr := arenaRun("label", in("corpus"), "--n", "1000", flag, "-o", out); code != 0 {
+		out := inDir("sample" + flag)
+		if code, _, stderr := arenaRun("label", inDir("corpus"), "--n", "1000", flag, "-o", out); code != 0 {
 			t.Fatalf("label %s ends with %d: %s", flag, code, stderr)
 		}
 		page, err := os.ReadFile(filepath.Join(out, "label.html"))

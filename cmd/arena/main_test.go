@@ -56,19 +56,19 @@ var buildOnce = sync.OnceValue(func() error {
 	if other := otherBuild(); other != "" {
 		return exec.Command(other, args...).Run()
 	}
-	if code, _, said := arenaRun(args...); code != cli.ExitOK {
-		return errors.New(said)
+	if code, _, stderr := arenaRun(args...); code != cli.ExitOK {
+		return errors.New(stderr)
 	}
 	return nil
 })
 
 // buildTestDay gives a test the corpus of the test day, as arena build writes it.
-func buildTestDay(t *testing.T, to string) {
+func buildTestDay(t *testing.T, dst string) {
 	t.Helper()
 	if err := buildOnce(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.CopyFS(to, os.DirFS(builtDay)); err != nil {
+	if err := os.CopyFS(dst, os.DirFS(builtDay)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -151,16 +151,17 @@ func scripts(t *testing.T, dir string, short ...string) []string {
 		short = []string{"*"}
 	}
 	var files []string
-	each, seen := longtest.Pick(1, 12), map[string]int{}
+	each := longtest.Pick(1, 12)
+	seen := map[string]int{}
 	if testing.Short() || strings.Contains(flag.Lookup("test.run").Value.String(), "/") {
 		each = 1
 	}
 	for _, name := range short {
-		found, err := filepath.Glob(filepath.Join(dir, name+".txtar"))
-		if err != nil || len(found) == 0 {
+		archives, err := filepath.Glob(filepath.Join(dir, name+".txtar"))
+		if err != nil || len(archives) == 0 {
 			t.Fatalf("no script %s, %v", name, err)
 		}
-		for _, file := range found {
+		for _, file := range archives {
 			subject, _, _ := strings.Cut(filepath.Base(file), "_")
 			if seen[subject]%each == 0 {
 				files = append(files, file)

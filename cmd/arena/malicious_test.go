@@ -129,22 +129,22 @@ func TestMaliciousServers(t *testing.T) {
 	}
 	catalog, problems := evalInputs(t, queries...)
 	_, few := evalInputs(t, queries[:12]...)
-	var all errgroup.Group
-	all.SetLimit(6) // most wait for a limit of time, so that more than the processors can run at once
+	var group errgroup.Group
+	group.SetLimit(6) // most wait for a limit of time, so that more than the processors can run at once
 	for _, client := range slices.Sorted(maps.Keys(cruel)) {
 		names := cruel[client]
 		for _, name := range names[:longtest.Pick(len(names), 1)] {
-			all.Go(func() error {
-				asked := problems
+			group.Go(func() error {
+				requests := problems
 				if name == "nearly too long" || name == "one long call" { // of which four are played at a time
-					asked = few
+					requests = few
 				}
-				t.Run(client+"/"+name, func(t *testing.T) { attack(t, client, kinds[name], catalog, asked) })
+				t.Run(client+"/"+name, func(t *testing.T) { attack(t, client, kinds[name], catalog, requests) })
 				return nil
 			})
 		}
 	}
-	_ = all.Wait() // what fails fails its own test
+	_ = group.Wait() // what fails fails its own test
 	if n := strayed.Load(); n > 0 {
 		t.Errorf("%d requests came to another host", n)
 	}
@@ -159,22 +159,24 @@ func attack(t *testing.T, client string, bad http.HandlerFunc, catalog, problems
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	c := exec.CommandContext(ctx, program(t), attacked(client, base, catalog, problems, dir)...)
-	c.Dir, c.Env = dir, append(os.Environ(), "OPENAI_API_KEY="+secretKey, "JUDGE_API_KEY="+secretKey)
-	var said bytes.Buffer
-	c.Stdout, c.Stderr = &said, &said
+	c.Dir = dir
+	c.Env = append(os.Environ(), "OPENAI_API_KEY="+secretKey, "JUDGE_API_KEY="+secretKey)
+	var stderr bytes.Buffer
+	c.Stdout = &stderr
+	c.Stderr = &stderr
 	mb, err := peak(c)
 	var exit *exec.ExitError
 	code := c.ProcessState.ExitCode()
-	if ctx.Err() != nil || err != nil && !errors.As(err, &exit) || code != 0 && code != 1 && code != 3 || strings.Contains(said.String(), "goroutine ") {
-		t.Errorf("exit %d, %v: %.2000s", code, err, said.String())
+	if ctx.Err() != nil || err != nil && !errors.As(err, &exit) || code != 0 && code != 1 && code != 3 || strings.Contains(stderr.String(), "goroutine ") {
+		t.Errorf("exit %d, %v: %.2000s", code, err, stderr.String())
 	}
 	if mb >= 300 {
 		t.Errorf("it took %d MB", mb)
 	} else {
 		t.Logf("exit %d, %d MB", code, mb)
 	}
-	if strings.ContainsAny(said.String(), "\x1b\x07\u202e") {
-		t.Errorf("control characters came through: %.500q", said.String())
+	if strings.ContainsAny(stderr.String(), "\x1b\x07\u202e") {
+		t.Errorf("control characters came through: %.500q", stderr.String())
 	}
 	if _, err := os.Stat(filepath.Join(dir, "run", "summary.json")); err == nil {
 		runPage(t, filepath.Join(dir, "run"))
@@ -183,7 +185,7 @@ func attack(t *testing.T, client string, bad http.HandlerFunc, catalog, problems
 	if client == "judge" || client == "fetch" { // which take no address with a password
 		secrets = secrets[:1]
 	}
-	holdsNoSecret(t, dir, said.Bytes(), secrets)
+	holdsNoSecret(t, dir, stderr.Bytes(), secrets)
 }
 
 // peak runs a command, and gives the most memory that it had in MB. What the system
@@ -196,7 +198,7 @@ func peak(c *exec.Cmd) (mb int, err error) {
 	go func() { ended <- c.Wait() }()
 	for {
 		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.Process.Pid)) // gone at the end
-		if _, after, told := strings.Cut(string(status), "VmHWM:"); told {
+		if _, after, ok := strings.Cut(string(status), "VmHWM:"); ok {
 			var kb int
 			_, _ = fmt.Sscan(after, &kb)
 			mb = max(mb, kb/1000)
@@ -231,24 +233,24 @@ func setting(client string, bad http.HandlerFunc) http.Handler {
 // attacked is a client's command line.
 func attacked(client, base, catalog, problems, dir string) []string {
 	day, _ := filepath.Abs(testDay)
-	in := func(name string) string { return filepath.Join(dir, name) }
+	inDir := func(name string) string { return filepath.Join(dir, name) }
 	switch client {
 	case "judge":
 		return []string{"judge", day, "--judge", "llm", "--endpoint", strings.Replace(base, "user:"+secretPassword+"@", "", 1) + "/v1", "--model", "m", "--concurrency", "32", "--set", "tries=1",
-			"--set", "request_timeout=3s", "--ledger", in("ledger"), "-o", in("judged.jsonl")}
+			"--set", "request_timeout=3s", "--ledger", inDir("ledger"), "-o", inDir("judged.jsonl")}
 	case "embeddings":
 		return []string{"score", day, "--problems", filepath.Join(day, "problems.jsonl"), "--catalog", filepath.Join(day, "catalog.jsonl"), "--embeddings", base + "/v1",
-			"--embeddings-key-env", "OPENAI_API_KEY", "--embeddings-tries", "1", "--embeddings-timeout", "3s", "-o", in("scores.jsonl")}
+			"--embeddings-key-env", "OPENAI_API_KEY", "--embeddings-tries", "1", "--embeddings-timeout", "3s", "-o", inDir("scores.jsonl")}
 	case "shop":
-		if os.WriteFile(in("calls.jsonl"), []byte(`{"id":"1","tool":"find_product","arguments":{"q":"lamp"}}`+"\n"), 0o600) != nil {
+		if os.WriteFile(inDir("calls.jsonl"), []byte(`{"id":"1","tool":"find_product","arguments":{"q":"lamp"}}`+"\n"), 0o600) != nil {
 			return nil
 		}
-		return []string{"shop", "call", in("calls.jsonl"), "--remote", base, "-o", in("answers.jsonl")}
+		return []string{"shop", "call", inDir("calls.jsonl"), "--remote", base, "-o", inDir("answers.jsonl")}
 	case "fetch":
-		return []string{"fetch", "--api", strings.Replace(base, "user:"+secretPassword+"@", "", 1), "--run", "01234567-89ab-cdef-0123-456789abcdef", "-o", in("days")}
+		return []string{"fetch", "--api", strings.Replace(base, "user:"+secretPassword+"@", "", 1), "--run", "01234567-89ab-cdef-0123-456789abcdef", "-o", inDir("days")}
 	default:
 		args := []string{"eval", "--endpoint", base + "/v1", "--model", "m", "--problems", problems, "--catalog", catalog, "--concurrency", "32", "--retries", "0", "--timeout", "20s",
-			"--min-coverage", "0", "-o", in("run")}
+			"--min-coverage", "0", "-o", inDir("run")}
 		if otherBuild() == "" { // which may know no such flag
 			args = append(args, "--wait-for-server", "1s")
 		}
@@ -257,7 +259,7 @@ func attacked(client, base, catalog, problems, dir string) []string {
 }
 
 // holdsNoSecret looks into every file below dir, and into what was said.
-func holdsNoSecret(t *testing.T, dir string, said []byte, secrets []string) {
+func holdsNoSecret(t *testing.T, dir string, output []byte, secrets []string) {
 	t.Helper()
 	look := func(where string, b []byte) {
 		for _, secret := range secrets {
@@ -266,7 +268,7 @@ func holdsNoSecret(t *testing.T, dir string, said []byte, secrets []string) {
 			}
 		}
 	}
-	look("what it said", said)
+	look("what it said", output)
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err

@@ -46,9 +46,9 @@ var matrixForms = map[string]string{
 
 // cell is a text in a place of a row of messages, of an attempt of a day, or of an
 // episode. Its mark stands in the row beside the text.
-type cell struct{ of, place, form, mark string }
+type cell struct{ text, place, form, mark string }
 
-func (c *cell) String() string { return c.of + ", " + c.place + ", " + c.form }
+func (c *cell) String() string { return c.text + ", " + c.place + ", " + c.form }
 
 // matrix is all cells, planted.
 type matrix struct {
@@ -57,11 +57,11 @@ type matrix struct {
 }
 
 // plant gives the cells of one kind round and round, each time with a mark of its own.
-func (m *matrix) plant(of string, places []string) cell {
+func (m *matrix) plant(text string, places []string) cell {
 	forms := slices.Sorted(maps.Keys(matrixForms))
-	n := m.next[of]
-	m.next[of]++
-	c := cell{of, places[n%len(places)], forms[n/len(places)%len(forms)], markOf(len(m.cells))}
+	n := m.next[text]
+	m.next[text]++
+	c := cell{text, places[n%len(places)], forms[n/len(places)%len(forms)], markOf(len(m.cells))}
 	m.cells = append(m.cells, c)
 	return c
 }
@@ -70,8 +70,8 @@ func (m *matrix) plant(of string, places []string) cell {
 // that is held out, the command is run again without the flag, or what was named is gone.
 const (
 	unguarded = "a source knows of nothing held out"
-	bare      = "run again without the flag"
-	gone      = "the file or the bank is gone"
+	needsFlag = "run again without the flag"
+	fileGone  = "the file or the bank is gone"
 )
 
 // markOf is a word of letters alone: a number that stands nowhere else would be an
@@ -127,47 +127,47 @@ var matrixRoutes = []struct{ out, command, lost, refused, shows string }{
 	{"", "inspect guarded --head 100", unguarded, "", ""},
 	{"", "verify public --public --held-out guarded", unguarded, "", ""},
 
-	{"guarded", "build DAY EPISODES --force", bare, "are not given", ""},
-	{"staged", "build DAY EPISODES --plan plan-bare --shards 2", bare, "are not given", ""},
-	{"", "stage map --plan plan-bare --work w3 --shard 0/2", bare, "plan-bare", ""},
-	{"imported", "import ROWS --unguarded --force", bare, "are not given", ""},
-	{"imported2", "import ROWS", bare, "nothing is held out", ""},
-	{"mixed", "mix open loose --force", bare, "are not given", ""},
-	{"recipe", "recipe sft --corpus open --force", bare, "are not given", ""},
-	{"rft", "recipe rft --corpus plain --force SHOP", bare, "are not given", ""},
-	{"teacher", "recipe teacher --corpus plain --force SHOP", bare, "are not given", ""},
-	{"kto", "recipe kto --corpus plain --run rolled.work/run --force CATALOG", bare, "are not given", ""},
-	{"pref", "recipe pref --corpus plain --run rolled.work/run --force CATALOG", bare, "are not given", ""},
-	{"steps", "recipe steps --corpus plain --run rolled.work/run --teacher taught.work/run --force CATALOG", bare, "are not given", ""},
-	{"rewrite", "recipe rewrite PLAIN --corpus plain --force REASONER", bare, "are not given", ""},
-	{"public", "publish open --force", bare, "are not given", ""},
-	{"exported", "export both --profile hf-json --force", bare, "are not given", ""},
-	{"converted", "convert mixed-file --to openai", bare, "", ""},
+	{"guarded", "build DAY EPISODES --force", needsFlag, "are not given", ""},
+	{"staged", "build DAY EPISODES --plan plan-bare --shards 2", needsFlag, "are not given", ""},
+	{"", "stage map --plan plan-bare --work w3 --shard 0/2", needsFlag, "plan-bare", ""},
+	{"imported", "import ROWS --unguarded --force", needsFlag, "are not given", ""},
+	{"imported2", "import ROWS", needsFlag, "nothing is held out", ""},
+	{"mixed", "mix open loose --force", needsFlag, "are not given", ""},
+	{"recipe", "recipe sft --corpus open --force", needsFlag, "are not given", ""},
+	{"rft", "recipe rft --corpus plain --force SHOP", needsFlag, "are not given", ""},
+	{"teacher", "recipe teacher --corpus plain --force SHOP", needsFlag, "are not given", ""},
+	{"kto", "recipe kto --corpus plain --run rolled.work/run --force CATALOG", needsFlag, "are not given", ""},
+	{"pref", "recipe pref --corpus plain --run rolled.work/run --force CATALOG", needsFlag, "are not given", ""},
+	{"steps", "recipe steps --corpus plain --run rolled.work/run --teacher taught.work/run --force CATALOG", needsFlag, "are not given", ""},
+	{"rewrite", "recipe rewrite PLAIN --corpus plain --force REASONER", needsFlag, "are not given", ""},
+	{"public", "publish open --force", needsFlag, "are not given", ""},
+	{"exported", "export both --profile hf-json --force", needsFlag, "are not given", ""},
+	{"converted", "convert mixed-file --to openai", needsFlag, "", ""},
 
-	{"label-bare", "label open", bare, "", ""},
-	{"pages-bare", "view open --public --held-out HELD", bare, "", ""},
-	{"", "inspect mixed --head 100", bare, "", ""},
-	{"", "verify open --public --held-out HELD", bare, "what is protected", ""},
+	{"label-bare", "label open", needsFlag, "", ""},
+	{"pages-bare", "view open --public --held-out HELD", needsFlag, "", ""},
+	{"", "inspect mixed --head 100", needsFlag, "", ""},
+	{"", "verify open --public --held-out HELD", needsFlag, "what is protected", ""},
 
-	{"next2", "build DAY EPISODES --bank nowhere/bank.json", gone, "nowhere", ""},
-	{"", "stage map --plan plan-lost --work w2 --shard 0/2", gone, "lost.jsonl", ""},
-	{"imported3", "import ROWS --held-out nowhere.jsonl", gone, "nowhere", ""},
-	{"imported4", "import ROWS --held-out bankless", gone, "bank", ""},
-	{"mixed2", "mix bankless both", gone, "bank", ""},
-	{"recipe2", "recipe sft --corpus bankless", gone, "bank", ""},
-	{"rft2", "recipe rft --corpus bankless SHOP", gone, "bank", ""},
-	{"teacher2", "recipe teacher --corpus bankless SHOP", gone, "bank", ""},
-	{"kto2", "recipe kto --corpus bankless --run rolled.work/run CATALOG", gone, "bank", ""},
-	{"pref2", "recipe pref --corpus bankless --run rolled.work/run CATALOG", gone, "bank", ""},
-	{"steps2", "recipe steps --corpus bankless --run rolled.work/run --teacher taught.work/run CATALOG", gone, "bank", ""},
-	{"rewrite2", "recipe rewrite PLAIN --corpus bankless REASONER", gone, "bank", ""},
-	{"public2", "publish bankless", gone, "bank", ""},
-	{"exported2", "export bankless --profile openai-jsonl --profile hf-json --profile sharegpt", gone, "bank", ""},
-	{"converted2", "convert bankless --to openai", gone, "", ""},
-	{"label2", "label bankless", gone, "bank", ""},
-	{"pages2", "view bankless --public", gone, "bank", ""},
-	{"", "inspect bankless --head 100", gone, "", ""},
-	{"", "verify public --public --held-out bankless", gone, "bank", ""},
+	{"next2", "build DAY EPISODES --bank nowhere/bank.json", fileGone, "nowhere", ""},
+	{"", "stage map --plan plan-lost --work w2 --shard 0/2", fileGone, "lost.jsonl", ""},
+	{"imported3", "import ROWS --held-out nowhere.jsonl", fileGone, "nowhere", ""},
+	{"imported4", "import ROWS --held-out bankless", fileGone, "bank", ""},
+	{"mixed2", "mix bankless both", fileGone, "bank", ""},
+	{"recipe2", "recipe sft --corpus bankless", fileGone, "bank", ""},
+	{"rft2", "recipe rft --corpus bankless SHOP", fileGone, "bank", ""},
+	{"teacher2", "recipe teacher --corpus bankless SHOP", fileGone, "bank", ""},
+	{"kto2", "recipe kto --corpus bankless --run rolled.work/run CATALOG", fileGone, "bank", ""},
+	{"pref2", "recipe pref --corpus bankless --run rolled.work/run CATALOG", fileGone, "bank", ""},
+	{"steps2", "recipe steps --corpus bankless --run rolled.work/run --teacher taught.work/run CATALOG", fileGone, "bank", ""},
+	{"rewrite2", "recipe rewrite PLAIN --corpus bankless REASONER", fileGone, "bank", ""},
+	{"public2", "publish bankless", fileGone, "bank", ""},
+	{"exported2", "export bankless --profile openai-jsonl --profile hf-json --profile sharegpt", fileGone, "bank", ""},
+	{"converted2", "convert bankless --to openai", fileGone, "", ""},
+	{"label2", "label bankless", fileGone, "bank", ""},
+	{"pages2", "view bankless --public", fileGone, "bank", ""},
+	{"", "inspect bankless --head 100", fileGone, "", ""},
+	{"", "verify public --public --held-out bankless", fileGone, "bank", ""},
 }
 
 // matrixSample are the routes that run without the tag long, of those without the flag
@@ -196,10 +196,11 @@ func TestNothingHeldOutReachesTraining(t *testing.T) {
 		t.Skip("left out by -short: it builds the day four times")
 	}
 	t.Parallel()
-	arena, dir := program(t), t.TempDir()
-	in := func(name string) string { return filepath.Join(dir, name) }
+	arena := program(t)
+	dir := t.TempDir()
+	inDir := func(name string) string { return filepath.Join(dir, name) }
 	m := &matrix{next: map[string]int{}}
-	put(t, in("held.jsonl"), []byte(matrixHeld+"\n"))
+	put(t, inDir("held.jsonl"), []byte(matrixHeld+"\n"))
 	day := converted(t, arena, testDay, "openai")
 	problems, err := os.ReadFile(filepath.Join(day, "problems.jsonl"))
 	if err != nil {
@@ -207,27 +208,27 @@ func TestNothingHeldOutReachesTraining(t *testing.T) {
 	}
 	put(t, filepath.Join(day, "problems.jsonl"), append(problems, matrixTwin+"\n"...))
 	m.plantDay(t, filepath.Join(day, "traces", "day.jsonl"))
-	m.plantEpisodes(t, in("episodes"))
-	m.plantRows(t, in("rows.jsonl"))
-	m.plantLog(t, in("plain-day"))
-	catalog := "--catalog " + in("plain-day/catalog.jsonl")
-	run := func(args ...string) (said string, err error) {
+	m.plantEpisodes(t, inDir("episodes"))
+	m.plantRows(t, inDir("rows.jsonl"))
+	m.plantLog(t, inDir("plain-day"))
+	catalog := "--catalog " + inDir("plain-day/catalog.jsonl")
+	run := func(args ...string) (output string, err error) {
 		c := exec.Command(arena, args...)
 		c.Dir = dir
 		b, err := c.CombinedOutput()
 		return string(b), err
 	}
 	words := map[string]string{
-		"DAY": day, "ROWS": in("rows.jsonl"), "HELD": in("held.jsonl"), "EPISODES": in("episodes"), "PLAIN": in("plain-day"), "CATALOG": catalog,
+		"DAY": day, "ROWS": inDir("rows.jsonl"), "HELD": inDir("held.jsonl"), "EPISODES": inDir("episodes"), "PLAIN": inDir("plain-day"), "CATALOG": catalog,
 		"SHOP": catalog + " -k 12 --model m --endpoint " + studentURL(t, m.student(t)), "REASONER": "--model m --ledger ledger --endpoint " + m.reasoner(t),
 	}
 	for _, r := range matrixRoutes {
-		if !longtest.Tests && (!slices.Contains(matrixSample, r.out) || r.lost == bare && !strings.HasPrefix(r.command, "build")) {
+		if !longtest.Tests && (!slices.Contains(matrixSample, r.out) || r.lost == needsFlag && !strings.HasPrefix(r.command, "build")) {
 			continue
 		}
-		if _, err := os.Stat(in("bankless")); err != nil && r.lost == bare { // all routes that know are behind us
+		if _, err := os.Stat(inDir("bankless")); err != nil && r.lost == needsFlag { // all routes that know are behind us
 			m.lose(t, dir, func(args ...string) (string, error) {
-				return run(append([]string{"build", day, in("episodes")}, args...)...)
+				return run(append([]string{"build", day, inDir("episodes")}, args...)...)
 			})
 		}
 		var args []string
@@ -243,38 +244,38 @@ func TestNothingHeldOutReachesTraining(t *testing.T) {
 		if !slices.Contains([]string{"label", "view", "inspect"}, args[0]) {
 			args = append(args, "-q")
 		}
-		said, err := run(args...)
-		if (err != nil) != (r.refused != "") || !strings.Contains(said, r.refused) {
-			t.Errorf("%s, %s: %v, want %q\n%s", r.command, r.lost, err, r.refused, said)
+		output, err := run(args...)
+		if (err != nil) != (r.refused != "") || !strings.Contains(output, r.refused) {
+			t.Errorf("%s, %s: %v, want %q\n%s", r.command, r.lost, err, r.refused, output)
 			continue
 		}
 		if args[0] == "inspect" {
-			for _, c := range m.in(said) {
+			for _, c := range m.cellsIn(output) {
 				t.Errorf("%s: what is said holds %s", r.command, &c)
 			}
 		}
-		if _, err := os.Stat(in(r.out)); r.out == "" || os.IsNotExist(err) {
+		if _, err := os.Stat(inDir(r.out)); r.out == "" || os.IsNotExist(err) {
 			continue
 		}
 		read := m.trained
 		if slices.Contains([]string{"sample", "pages", "pages-bare"}, r.out) {
 			read = m.paged
 		}
-		found, honest := read(t, in(r.out))
+		cells, honest := read(t, inDir(r.out))
 		if honest == 0 {
 			t.Errorf("%s: the honest rows are gone", r.command)
 		}
 		if r.shows != "" {
-			m.shown(t, r.command, r.shows, found)
+			m.checkShown(t, r.command, r.shows, cells)
 			if r.out != "loose" && !longtest.Tests {
 				continue
 			}
-			m.verified(t, r.out, found, func(command ...string) (string, error) {
-				return run(append(command, r.out, "--held-out", in("held.jsonl"))...)
+			m.verified(t, r.out, cells, func(command ...string) (string, error) {
+				return run(append(command, r.out, "--held-out", inDir("held.jsonl"))...)
 			})
 			continue
 		}
-		for _, c := range found {
+		for _, c := range cells {
 			t.Errorf("%s: a row holds %s", r.command, &c)
 		}
 	}
@@ -297,7 +298,7 @@ func TestMatrixIsWhole(t *testing.T) {
 		named[name][r.lost] = true
 	}
 	for name, ways := range named {
-		for _, way := range []string{unguarded, bare, gone} {
+		for _, way := range []string{unguarded, needsFlag, fileGone} {
 			if !ways[way] {
 				t.Errorf("%s is not run where %s", name, way)
 			}
@@ -309,25 +310,27 @@ func TestMatrixIsWhole(t *testing.T) {
 // conversations.
 func (m *matrix) student(t *testing.T) *script.Server {
 	t.Helper()
-	server, asked := dayStudent(t, 0.8), map[string]int64{}
+	server := dayStudent(t, 0.8)
+	requests := map[string]int64{}
 	err := rows.Each(filepath.Join(testDay, "problems.jsonl"), func(r rows.Row) error {
-		asked[rows.Read(r).Request] = int64(r.Line)
+		requests[rows.Read(r).Request] = int64(r.Line)
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	solve, from := server.Plan, len(m.cells)
+	solve := server.Plan
+	firstCell := len(m.cells)
 	for range len(rolloutPlaces) * len(matrixForms) {
 		m.plant("rollout", rolloutPlaces)
 	}
-	cells := m.cells[from:len(m.cells):len(m.cells)]
+	cells := m.cells[firstCell:len(m.cells):len(m.cells)]
 	server.Plan = func(query string, seed int64) script.Plan {
 		plan := slices.Clone(solve(query, seed))
 		if seed%4 == 3 {
 			return plan // some stay honest
 		}
-		c := &cells[(asked[query]*5+seed)%int64(len(cells))]
+		c := &cells[(requests[query]*5+seed)%int64(len(cells))]
 		think := c.mark
 		switch text := matrixForms[c.form]; c.place {
 		case "thinking":
@@ -373,18 +376,19 @@ func (m *matrix) plantLog(t *testing.T, day string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, n := regexp.MustCompile(`"parameters": \{"q": "([^"]+)"`), 0
+	first := regexp.MustCompile(`"parameters": \{"q": "([^"]+)"`)
+	n := 0
 	for _, file := range files {
 		err = rewrite(file, func(line string) string {
-			at := first.FindStringSubmatch(line)
-			if n++; at == nil || n%5 == 0 {
+			match := first.FindStringSubmatch(line)
+			if n++; match == nil || n%5 == 0 {
 				return line
 			}
 			c := m.plant("logged", []string{"arguments"})
-			text := at[1] + " " + c.mark + " " + matrixForms[c.form]
+			text := match[1] + " " + c.mark + " " + matrixForms[c.form]
 			return strings.NewReplacer(
-				`"q": "`+at[1]+`"`, `"q": "`+text+`"`, `\"q\": \"`+at[1]+`\"`, `\"q\": \"`+text+`\"`,
-				`"q": "`+url.QueryEscape(at[1])+`"`, `"q": "`+url.QueryEscape(text)+`"`).Replace(line)
+				`"q": "`+match[1]+`"`, `"q": "`+text+`"`, `\"q\": \"`+match[1]+`\"`, `\"q\": \"`+text+`\"`,
+				`"q": "`+url.QueryEscape(match[1])+`"`, `"q": "`+url.QueryEscape(text)+`"`).Replace(line)
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -397,8 +401,8 @@ func (m *matrix) lose(t *testing.T, dir string, build func(args ...string) (stri
 	t.Helper()
 	lost := filepath.Join(dir, "lost.jsonl")
 	put(t, lost, []byte(matrixHeld+"\n"))
-	if said, err := build("--held-out", lost, "--plan", "plan-lost", "--shards", "2", "-q", "-o", "staged-lost"); err != nil {
-		t.Fatal(err, said)
+	if output, err := build("--held-out", lost, "--plan", "plan-lost", "--shards", "2", "-q", "-o", "staged-lost"); err != nil {
+		t.Fatal(err, output)
 	}
 	if err := os.CopyFS(filepath.Join(dir, "bankless"), os.DirFS(filepath.Join(dir, "guarded"))); err != nil {
 		t.Fatal(err)
@@ -411,14 +415,15 @@ func (m *matrix) lose(t *testing.T, dir string, build func(args ...string) (stri
 }
 
 // shown holds the rows of an unguarded corpus against the cells that can reach one.
-func (m *matrix) shown(t *testing.T, name, kinds string, found []cell) {
+func (m *matrix) checkShown(t *testing.T, name, kinds string, cells []cell) {
 	t.Helper()
-	got, want := map[string]bool{}, map[string]bool{}
-	for _, c := range found {
+	got := map[string]bool{}
+	want := map[string]bool{}
+	for _, c := range cells {
 		got[c.String()] = true
 	}
 	for _, c := range m.cells {
-		if strings.Contains(kinds, c.of) {
+		if strings.Contains(kinds, c.text) {
 			want[c.String()] = true
 		}
 	}
@@ -432,23 +437,24 @@ func (m *matrix) shown(t *testing.T, name, kinds string, found []cell) {
 // verified holds what verify and leak say of an unguarded corpus against the cells in it.
 // Each row of messages holds one. Only the day's problems tell that a twin asks for the same
 // product, and neither is given them.
-func (m *matrix) verified(t *testing.T, name string, found []cell, ask func(command ...string) (string, error)) {
+func (m *matrix) verified(t *testing.T, name string, cells []cell, ask func(command ...string) (string, error)) {
 	t.Helper()
-	leaks, want := 0, 0
-	for _, c := range found {
-		if c.of == "row" && c.form != "twin" || c.of == "shape" {
+	leaks := 0
+	want := 0
+	for _, c := range cells {
+		if c.text == "row" && c.form != "twin" || c.text == "shape" {
 			want++
 		}
 	}
-	said, err := ask("verify")
-	if _, told, is := strings.Cut(said, " leak: "); is {
-		_, _ = fmt.Sscan(told, &leaks) // 0 where it says otherwise
+	output, err := ask("verify")
+	if _, leakText, is := strings.Cut(output, " leak: "); is {
+		_, _ = fmt.Sscan(leakText, &leaks) // 0 where it says otherwise
 	}
 	if err == nil || leaks < max(want, 1) {
 		t.Errorf("verify finds %d of %d cells in %s: %v", leaks, want, name, err)
 	}
-	if said, err = ask("leak", "-q", "-o", "-"); err != nil || strings.Count(said, `"drop":true`) < max(want, 1) {
-		t.Errorf("leak finds %d of %d cells in %s: %v", strings.Count(said, `"drop":true`), want, name, err)
+	if output, err = ask("leak", "-q", "-o", "-"); err != nil || strings.Count(output, `"drop":true`) < max(want, 1) {
+		t.Errorf("leak finds %d of %d cells in %s: %v", strings.Count(output, `"drop":true`), want, name, err)
 	}
 }
 
@@ -531,23 +537,23 @@ func shapeOf(c *cell) object {
 
 // rowOf is a row with a text in one place.
 func rowOf(c *cell) object {
-	at := func(place, other string) string {
+	value := func(place, other string) string {
 		if place == c.place {
 			return matrixForms[c.form]
 		}
 		return other
 	}
 	message := func(role, content string) object { return object{"role": role, "content": content} }
-	call := object{"id": "c", "type": "function", "function": object{"name": "look", "arguments": fmt.Sprintf("{\"q\":%q}", at("arguments", "bus"))}}
+	call := object{"id": "c", "type": "function", "function": object{"name": "look", "arguments": fmt.Sprintf("{\"q\":%q}", value("arguments", "bus"))}}
 	messages := []object{
-		message("system", at("system", "You help people.")), message("developer", at("developer", "Be brief.")), message("user", at("first", "Which bus goes to "+c.mark+"?")),
-		{"role": "assistant", "content": "", "reasoning_content": at("thinking", "A bus."), "tool_calls": []object{call}},
-		{"role": "tool", "tool_call_id": "c", "content": "nine"}, message("assistant", at("answer", "The nine.")),
-		message("user", at("second", "And back?")), message("assistant", "The ten, "+c.mark+"."),
+		message("system", value("system", "You help people.")), message("developer", value("developer", "Be brief.")), message("user", value("first", "Which bus goes to "+c.mark+"?")),
+		{"role": "assistant", "content": "", "reasoning_content": value("thinking", "A bus."), "tool_calls": []object{call}},
+		{"role": "tool", "tool_call_id": "c", "content": "nine"}, message("assistant", value("answer", "The nine.")),
+		message("user", value("second", "And back?")), message("assistant", "The ten, "+c.mark+"."),
 	}
-	parameters := object{"type": "object", "properties": object{at("name", "q"): object{"type": "string", "description": at("parameter", "What is looked for.")}}}
-	tools := []object{{"type": "function", "function": object{"name": "look", "description": at("tool", "Looks for a bus."), "parameters": parameters}}}
-	return object{"id": c.mark, "messages": messages, "tools": tools, "metadata": object{"note": at("metadata", "A bus.")}}
+	parameters := object{"type": "object", "properties": object{value("name", "q"): object{"type": "string", "description": value("parameter", "What is looked for.")}}}
+	tools := []object{{"type": "function", "function": object{"name": "look", "description": value("tool", "Looks for a bus."), "parameters": parameters}}}
+	return object{"id": c.mark, "messages": messages, "tools": tools, "metadata": object{"note": value("metadata", "A bus.")}}
 }
 
 // plantDay puts a cell into two of three attempts of a day of OpenAI messages.
@@ -587,7 +593,8 @@ func (m *matrix) plantDay(t *testing.T, path string) {
 // plantAttempt puts a mark into the first thinking of an attempt, and the text of the cell
 // into its place.
 func plantAttempt(attempt object, messages []object, c *cell) {
-	text, first := matrixForms[c.form], messages[1]
+	text := matrixForms[c.form]
+	first := messages[1]
 	last := len(messages) - 1
 	for messages[last]["role"] != "assistant" {
 		last--
@@ -609,9 +616,9 @@ func plantAttempt(attempt object, messages []object, c *cell) {
 	case "system", "developer":
 		messages = slices.Insert(messages, 0, object{"role": c.place, "content": text})
 	case "tool", "parameter":
-		of := map[string]string{c.place: text}
-		attempt["tools"] = []object{{"type": "function", "function": object{"name": "find_product", "description": of["tool"],
-			"parameters": object{"type": "object", "properties": object{"q": object{"type": "string", "description": of["parameter"]}}}}}}
+		texts := map[string]string{c.place: text}
+		attempt["tools"] = []object{{"type": "function", "function": object{"name": "find_product", "description": texts["tool"],
+			"parameters": object{"type": "object", "properties": object{"q": object{"type": "string", "description": texts["parameter"]}}}}}}
 	}
 	first["reasoning_content"] = fmt.Sprint(first["reasoning_content"], " ", think)
 	first["content"] = strings.Replace(fmt.Sprint(first["content"]), "</think>", " "+think+"</think>", 1)
@@ -637,21 +644,25 @@ func (m *matrix) plantEpisodes(t *testing.T, dir string) {
 		globe harp hat jacket jar jug kite ladle lens lock mallet marble mop needle net pan parasol plug pot puzzle rake ruler shirt skate sled
 		snorkel socket spade spear stool strap sword tray tweezers wheel wig`)
 	for n, thing := range things[:longtest.Pick(len(things), 126)] { // three of each cell, since some requests are drawn for evaluation
-		of, places := "episode", episodePlaces
+		recordKind := "episode"
+		places := episodePlaces
 		if n%7 == 6 {
-			of, places = "unread", unreadPlaces
+			recordKind = "unread"
+			places = unreadPlaces
 		}
-		c := m.plant(of, places)
+		c := m.plant(recordKind, places)
 		d := json.NewDecoder(strings.NewReader(strings.ReplaceAll(string(text), "w0-t0", fmt.Sprint("w0-cell", n))))
 		d.UseNumber()
 		var episode object
 		if err = d.Decode(&episode); err != nil {
 			t.Fatal(err)
 		}
-		episode["query"], episode["evaluation_run_id"] = fmt.Sprintf("Please bring me a %s, for at most %d pesos.", thing, 311+97*n), fmt.Sprint("run-e", n)
+		episode["query"] = fmt.Sprintf("Please bring me a %s, for at most %d pesos.", thing, 311+97*n)
+		episode["evaluation_run_id"] = fmt.Sprint("run-e", n)
 		f := episode["tools"].([]any)[0].(object)["function"].(object)
 		f["description"] = "View one product, " + c.mark + "."
-		text, properties := matrixForms[c.form], f["parameters"].(object)["properties"].(object)
+		text := matrixForms[c.form]
+		properties := f["parameters"].(object)["properties"].(object)
 		switch c.place {
 		case "tool":
 			f["description"] = fmt.Sprint(f["description"], " ", text)
@@ -662,7 +673,7 @@ func (m *matrix) plantEpisodes(t *testing.T, dir string) {
 		case "system", "metadata":
 			episode[c.place] = text
 		default:
-			tell(episode["ledger"].(object)["episode"].([]any), c.place, text)
+			setText(episode["ledger"].(object)["episode"].([]any), c.place, text)
 		}
 		var ledger bytes.Buffer // as the runtime's canonical form: keys in order, nothing escaped
 		encode := json.NewEncoder(&ledger)
@@ -683,7 +694,7 @@ func (m *matrix) plantEpisodes(t *testing.T, dir string) {
 
 // tell puts a text into a ledger: into what the agent is shown first, what the shopper
 // replies, or what the shopper is told.
-func tell(ledger []any, place, text string) {
+func setText(ledger []any, place, text string) {
 	for _, one := range ledger {
 		switch record := one.(object); {
 		case place == "start" && record["kind"] == "start":
@@ -699,7 +710,7 @@ func tell(ledger []any, place, text string) {
 // trained are the cells whose text stands in a row to train on, and how many rows have
 // none: of a corpus those of its train splits, of other folders and files all. A row of two
 // attempts is named by both.
-func (m *matrix) trained(t *testing.T, path string) (found []cell, honest int) {
+func (m *matrix) trained(t *testing.T, path string) (rowCells []cell, honest int) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(path, "data", "*", "train-*.parquet"))
 	if len(files) == 0 && err == nil {
@@ -710,8 +721,8 @@ func (m *matrix) trained(t *testing.T, path string) (found []cell, honest int) {
 	}
 	for _, file := range files {
 		err := rows.Each(file, func(r rows.Row) error {
-			in := m.in(r.JSON)
-			if found = append(found, in...); len(in) == 0 {
+			cells := m.cellsIn(r.JSON)
+			if rowCells = append(rowCells, cells...); len(cells) == 0 {
 				honest++
 			}
 			return nil
@@ -720,11 +731,11 @@ func (m *matrix) trained(t *testing.T, path string) (found []cell, honest int) {
 			t.Fatal(err)
 		}
 	}
-	return found, honest
+	return rowCells, honest
 }
 
 // paged are the cells whose text stands in a file of pages, and how many files there are.
-func (m *matrix) paged(t *testing.T, dir string) (found []cell, files int) {
+func (m *matrix) paged(t *testing.T, dir string) (cells []cell, files int) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -732,27 +743,27 @@ func (m *matrix) paged(t *testing.T, dir string) (found []cell, files int) {
 		}
 		text, err := os.ReadFile(path)
 		files++
-		found = append(found, m.in(string(text))...)
+		cells = append(cells, m.cellsIn(string(text))...)
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return found, files
+	return cells, files
 }
 
 // in are the cells whose mark and text stand in a row; a row of two attempts has the mark
 // of either. A text without a mark is a cell without a place.
-func (m *matrix) in(row string) (found []cell) {
+func (m *matrix) cellsIn(row string) (cells []cell) {
 	for _, c := range m.cells {
-		if strings.Contains(row, c.mark) && (c.of == "shape" || strings.Contains(row, matrixForms[c.form])) {
-			found = append(found, c)
+		if strings.Contains(row, c.mark) && (c.text == "shape" || strings.Contains(row, matrixForms[c.form])) {
+			cells = append(cells, c)
 		}
 	}
 	for form, text := range matrixForms {
-		if len(found) == 0 && strings.Contains(row, text) {
-			found = append(found, cell{form: form})
+		if len(cells) == 0 && strings.Contains(row, text) {
+			cells = append(cells, cell{form: form})
 		}
 	}
-	return found
+	return cells
 }

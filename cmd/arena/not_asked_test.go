@@ -34,7 +34,7 @@ func TestAnAttemptIsGradedWhenItIsShown(t *testing.T) {
 		return l
 	}
 	sampled := read("sampled")
-	all := read("all", "--set", "judge.dropped_every=1")
+	ledger := read("all", "--set", "judge.dropped_every=1")
 	inputs, err := traces.Discover(wholeDay)
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +52,7 @@ func TestAnAttemptIsGradedWhenItIsShown(t *testing.T) {
 		if err = days.Tell(t.Context(), sampled, a); err != nil {
 			t.Fatal(err)
 		}
-		want := all.Argue(i)
+		want := ledger.Argue(i)
 		answer := func(j *rows.Judgement) []any { return []any{j.Score, j.Gates, j.Spans, j.Detail} }
 		if d := cmp.Diff(answer(want.Judgement), answer(a.Judgement), cmpopts.EquateEmpty()) + cmp.Diff(want.Gates, a.Gates); d != "" || a.Now == nil {
 			t.Errorf("%s: %s", line.Attempt.TraceID, d)

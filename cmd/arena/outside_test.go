@@ -34,10 +34,11 @@ func secretsOf(t *testing.T, dir string) (needles []string, agent string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	closed, made := map[string]bool{}, map[string]int{}
+	closed := map[string]bool{}
+	created := map[string]int{}
 	for _, line := range l.Lines {
 		a := line.Attempt
-		if made[a.AgentHotkey]++; made[a.AgentHotkey] > made[agent] {
+		if created[a.AgentHotkey]++; created[a.AgentHotkey] > created[agent] {
 			agent = a.AgentHotkey
 		}
 		if pool := bank.Pool(a.Cluster); pool == guard.PoolEval || pool == guard.PoolNeverTouch {
@@ -94,36 +95,39 @@ func standing(t *testing.T, path string, needles []string) (out []string) {
 func TestPagesForOutsideTellNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	out, home, outside := filepath.Join(dir, "out"), filepath.Join(dir, "home"), filepath.Join(dir, "outside")
+	out := filepath.Join(dir, "out")
+	home := filepath.Join(dir, "home")
+	outside := filepath.Join(dir, "outside")
 	buildTestDay(t, out)
 	needles, agent := secretsOf(t, out)
 	needles = append(needles, agent)
 	must(t, cli.ExitOK, "view", out, "-o", home, "--traces", "1000")
 	must(t, cli.ExitOK, "view", out, "-o", outside, "--traces", "1000", "--public", "--embargo", agent)
-	if at := standing(t, home, needles); len(at) < longtest.Pick(150, 75) {
-		t.Errorf("at home %d of %d are found", len(at), len(needles))
+	if paths := standing(t, home, needles); len(paths) < longtest.Pick(150, 75) {
+		t.Errorf("at home %d of %d are found", len(paths), len(needles))
 	}
-	if at := standing(t, outside, needles); len(at) > 0 {
-		t.Errorf("outside are %d of %d: %.500q", len(at), len(needles), at)
+	if paths := standing(t, outside, needles); len(paths) > 0 {
+		t.Errorf("outside are %d of %d: %.500q", len(paths), len(needles), paths)
 	}
 	l, err := attempt.Read(corpus.Disk{}, out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, written := filepath.Join(dir, "appeal.html"), 0
-	for at := 0; at < len(l.Lines); at += longtest.Pick(7, 22) {
-		id := l.Lines[at].Attempt.TraceID
+	page := filepath.Join(dir, "appeal.html")
+	written := 0
+	for i := 0; i < len(l.Lines); i += longtest.Pick(7, 22) {
+		id := l.Lines[i].Attempt.TraceID
 		_ = os.Remove(page)
-		code, _, said := arenaRun("view", out, "--appeal", id, "-o", page)
+		code, _, stderr := arenaRun("view", out, "--appeal", id, "-o", page)
 		switch {
-		case slices.Contains(needles, id) && (code != cli.ExitFailure || !strings.Contains(said, "that may be shown")):
-			t.Errorf("%s: exit %d: %s", id, code, said)
+		case slices.Contains(needles, id) && (code != cli.ExitFailure || !strings.Contains(stderr, "that may be shown")):
+			t.Errorf("%s: exit %d: %s", id, code, stderr)
 		case code != cli.ExitOK:
-			t.Log(said)
+			t.Log(stderr)
 		default:
 			written++
-			if at := standing(t, page, needles[:len(needles)-1]); len(at) > 0 {
-				t.Errorf("%s shows %.200q", id, at)
+			if paths := standing(t, page, needles[:len(needles)-1]); len(paths) > 0 {
+				t.Errorf("%s shows %.200q", id, paths)
 			}
 		}
 	}

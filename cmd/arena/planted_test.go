@@ -66,7 +66,8 @@ func TestPlantedProblemsReachNoTrainer(t *testing.T) {
 		t.Skip("left out by -short: it looks into files that other tests have the race detector see written")
 	}
 	t.Parallel()
-	arena, dir := program(t), t.TempDir()
+	arena := program(t)
+	dir := t.TempDir()
 	bank := writeBank(t, dir)
 	stranger := filepath.Join(dir, "stranger.jsonl")
 	put(t, stranger, []byte(`{"id":"s","text":"eleven pewter snow globes for a museum of lighthouses"}`+"\n"))
@@ -78,25 +79,25 @@ func TestPlantedProblemsReachNoTrainer(t *testing.T) {
 	for _, format := range formats {
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
-			in := day
+			folder := day
 			if format != "envelopes" {
-				in = converted(t, arena, day, format)
+				folder = converted(t, arena, day, format)
 			}
 			out := t.TempDir()
-			open := loaded(t, arena, in, stranger, filepath.Join(out, "open"))
-			kept := loaded(t, arena, in, bank, filepath.Join(out, "kept"))
+			open := loaded(t, arena, folder, stranger, filepath.Join(out, "open"))
+			stored := loaded(t, arena, folder, bank, filepath.Join(out, "kept"))
 			for _, mark := range marks() {
 				if open.rows[mark] == 0 && (mark != later.mark || format == "openai") {
 					t.Errorf("%q is in no row even where nothing protects it", mark)
 				}
-				if n := kept.rows[mark]; n > 0 {
-					t.Errorf("%q is in %d rows, first of %s", mark, n, kept.first[mark])
+				if n := stored.rows[mark]; n > 0 {
+					t.Errorf("%q is in %d rows, first of %s", mark, n, stored.first[mark])
 				}
 			}
-			if kept.all == 0 {
+			if stored.total == 0 {
 				t.Error("nothing is left to train on")
 			}
-			t.Logf("%s: %d rows in %d files without protection, %d of them planted; with it %d rows, none", format, open.all, open.files, open.planted, kept.all)
+			t.Logf("%s: %d rows in %d files without protection, %d of them planted; with it %d rows, none", format, open.total, open.files, open.planted, stored.total)
 		})
 	}
 }
@@ -110,14 +111,14 @@ func marks() []string {
 }
 
 // found counts rows by what they hold.
-type found struct {
-	all, planted, files int
-	rows                map[string]int
-	first               map[string]string
+type loadCounts struct {
+	total, planted, files int
+	rows                  map[string]int
+	first                 map[string]string
 }
 
 // loaded builds and exports, and reads all that trainers read of both.
-func loaded(t *testing.T, arena, day, bank, out string) found {
+func loaded(t *testing.T, arena, day, bank, out string) loadCounts {
 	t.Helper()
 	for _, args := range [][]string{
 		// Imports have no log of the proxy, which says who decided.
@@ -128,7 +129,7 @@ func loaded(t *testing.T, arena, day, bank, out string) found {
 			t.Fatalf("%v: %v\n%s", args, err, b)
 		}
 	}
-	f := found{rows: map[string]int{}, first: map[string]string{}}
+	f := loadCounts{rows: map[string]int{}, first: map[string]string{}}
 	for _, folder := range []string{filepath.Join(out, "data"), out + ".exported"} {
 		err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 			// No trainer loads the bank, and arena publish leaves it at home.
@@ -146,7 +147,7 @@ func loaded(t *testing.T, arena, day, bank, out string) found {
 }
 
 // read takes files of rows row by row, others (Arrow, cards, scripts) whole.
-func (f *found) read(path string) error {
+func (f *loadCounts) read(path string) error {
 	name := strings.TrimSuffix(path, ".zst")
 	if ext := filepath.Ext(name); ext != ".parquet" && ext != ".jsonl" {
 		b, err := os.ReadFile(path)
@@ -154,22 +155,22 @@ func (f *found) read(path string) error {
 		return err
 	}
 	return rows.Each(path, func(r rows.Row) error {
-		f.all++
+		f.total++
 		f.note(path, r.JSON)
 		return nil
 	})
 }
 
-func (f *found) note(path, text string) {
-	held := false
+func (f *loadCounts) note(path, text string) {
+	inBank := false
 	for _, mark := range marks() {
 		if strings.Contains(text, mark) {
-			held = true
+			inBank = true
 			f.rows[mark]++
 			f.first[mark] = path
 		}
 	}
-	if held {
+	if inBank {
 		f.planted++
 	}
 }
@@ -307,11 +308,11 @@ func converted(t *testing.T, arena, day, format string) string {
 
 // interrupted lets the customer say more before the model's last message.
 func interrupted(line string) string {
-	at := strings.LastIndex(line, `{"role":"assistant"`)
-	if at < 0 || !strings.Contains(line, later.problem) {
+	start := strings.LastIndex(line, `{"role":"assistant"`)
+	if start < 0 || !strings.Contains(line, later.problem) {
 		return line
 	}
-	return line[:at] + `{"role":"assistant","content":"Is there anything else?"},{"role":"user","content":` + quoted(later.text) + `},` + line[at:]
+	return line[:start] + `{"role":"assistant","content":"Is there anything else?"},{"role":"user","content":` + quoted(later.text) + `},` + line[start:]
 }
 
 func put(t *testing.T, path string, b []byte) {

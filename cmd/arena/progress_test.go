@@ -67,8 +67,8 @@ func TestCancelledDedupWritesNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	out := filepath.Join(t.TempDir(), "out")
 	synctest.Test(t, func(*testing.T) {
-		in := &slowly{lines: []string{`{"text":"a red mug under twenty dollars"}` + "\n"}, end: cancel} // the row itself is read
-		if code := run(ctx, []string{"dedup", "-", "-o", out}, in, io.Discard, io.Discard); code != cli.ExitCancelled {
+		input := &slowly{lines: []string{`{"text":"a red mug under twenty dollars"}` + "\n"}, end: cancel} // the row itself is read
+		if code := run(ctx, []string{"dedup", "-", "-o", out}, input, io.Discard, io.Discard); code != cli.ExitCancelled {
 			t.Errorf("exit %d", code)
 		}
 	})

@@ -52,7 +52,7 @@ func serveHub(t *testing.T) *hubServer {
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if own := !strings.HasPrefix(r.URL.Path, "/store/"); own != (r.Header.Get("Authorization") == "Bearer hf_secret") {
+		if isHub := !strings.HasPrefix(r.URL.Path, "/store/"); isHub != (r.Header.Get("Authorization") == "Bearer hf_secret") {
 			w.WriteHeader(http.StatusUnauthorized) // a store is given no token
 			return
 		}
@@ -76,10 +76,10 @@ func (s *hubServer) info(w http.ResponseWriter, _ *http.Request) {
 
 func (s *hubServer) tree(w http.ResponseWriter, r *http.Request) {
 	names := slices.Sorted(maps.Keys(s.files))
-	at := len(names) / 2 // two pages
-	page := names[:at]
+	half := len(names) / 2 // two pages
+	page := names[:half]
 	if r.URL.Query().Get("cursor") != "" {
-		page = names[at:]
+		page = names[half:]
 	} else if len(names) > 0 {
 		w.Header().Set("Link", fmt.Sprintf(`<%s%s?recursive=true&cursor=2>; rel="next"`, s.URL, r.URL.Path))
 	}
@@ -91,14 +91,14 @@ func (s *hubServer) tree(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *hubServer) preupload(w http.ResponseWriter, r *http.Request) {
-	var in struct {
+	var request struct {
 		Files []struct{ Path, Sample string }
 	}
-	_ = json.NewDecoder(r.Body).Decode(&in)
+	_ = json.NewDecoder(r.Body).Decode(&request)
 	var out struct {
 		Files []map[string]any `json:"files"`
 	}
-	for _, f := range in.Files {
+	for _, f := range request.Files {
 		mode := "regular"
 		if head, err := base64.StdEncoding.DecodeString(f.Sample); err != nil || strings.HasPrefix(string(head), "PAR1") {
 			mode = "lfs"
@@ -109,23 +109,23 @@ func (s *hubServer) preupload(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *hubServer) batch(w http.ResponseWriter, r *http.Request) {
-	var in struct {
+	var request struct {
 		Objects []struct {
 			OID  string
 			Size int64
 		}
 	}
-	_ = json.NewDecoder(r.Body).Decode(&in)
+	_ = json.NewDecoder(r.Body).Decode(&request)
 	out := []map[string]any{}
-	for _, o := range in.Objects {
-		told := map[string]any{"oid": o.OID, "size": o.Size}
+	for _, o := range request.Objects {
+		object := map[string]any{"oid": o.OID, "size": o.Size}
 		if s.stored[o.OID] == nil {
-			told["actions"] = map[string]any{
+			object["actions"] = map[string]any{
 				"upload": map[string]any{"href": s.URL + "/store/" + o.OID},
 				"verify": map[string]any{"href": s.URL + "/verify"},
 			}
 		}
-		out = append(out, told)
+		out = append(out, object)
 	}
 	_ = json.NewEncoder(w).Encode(map[string]any{"objects": out})
 }
@@ -191,22 +191,23 @@ func TestPublishByTheHubsProgram(t *testing.T) {
 		t.Setenv(key, value)
 	}
 	dir := t.TempDir()
-	in := func(name string) string { return filepath.Join(dir, name) }
-	buildTestDay(t, in("corpus"))
+	inDir := func(name string) string { return filepath.Join(dir, name) }
+	buildTestDay(t, inDir("corpus"))
 	s.failing = 2
-	must(t, cli.ExitFailure, "publish", in("corpus"), "--to", "hf://org/name")
+	must(t, cli.ExitFailure, "publish", inDir("corpus"), "--to", "hf://org/name")
 	if len(s.files) > 0 {
 		t.Error("an upload that was refused left files")
 	}
-	s.failing, s.puts = 0, 0
+	s.failing = 0
+	s.puts = 0
 	s.files = map[string][]byte{".gitattributes": []byte("* -text\n"), "data/old.parquet": {1}}
-	must(t, cli.ExitOK, "publish", in("corpus"), "--to", "hf://org/name")
+	must(t, cli.ExitOK, "publish", inDir("corpus"), "--to", "hf://org/name")
 	for name, b := range s.files {
-		full := filepath.Join(in("back"), filepath.FromSlash(name))
+		full := filepath.Join(inDir("back"), filepath.FromSlash(name))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, b, 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	must(t, cli.ExitOK, "verify", in("back"))
-	must(t, cli.ExitOK, "verify", in("back"), "--public", "--held-out", in("corpus"))
+	must(t, cli.ExitOK, "verify", inDir("back"))
+	must(t, cli.ExitOK, "verify", inDir("back"), "--public", "--held-out", inDir("corpus"))
 }

@@ -71,9 +71,11 @@ func written(form string) func(*exchange) bool {
 	return edits(func(x *exchange) {
 		f := function(x.calls[0])
 		arguments := fmt.Sprint(f["arguments"])
-		key, value := "", ""
+		key := ""
+		value := ""
 		gjson.Parse(arguments).ForEach(func(k, v gjson.Result) bool {
-			key, value = k.Str, v.Str
+			key = k.Str
+			value = v.Str
 			return true
 		})
 		text := strings.NewReplacer("NAME", fmt.Sprint(f["name"]), "ARGUMENTS", arguments, "KEY", key, "VALUE", value).Replace(form)

@@ -41,7 +41,7 @@ func with(change func(n int, piece, function map[string]any)) func(int, string, 
 	}
 }
 
-func whole(i int, id, name, arguments string) []map[string]any {
+func wholeCall(i int, id, name, arguments string) []map[string]any {
 	return []map[string]any{{"index": i, "id": id, "type": "function", "function": map[string]any{"name": name, "arguments": arguments}}}
 }
 
@@ -57,7 +57,7 @@ func streamQuirks() (list []quirk) {
 		"events":        {text: func(s string) string { return "event: message\nid: 1\nretry: 10\n" + s }},
 		"no_done":       {text: func(s string) string { return strings.Replace(s, "data: [DONE]\n\n", "", 1) }},
 		"no_usage":      {text: func(s string) string { return s[:strings.Index(s, `data: {"choices":[],`)] + "data: [DONE]\n\n" }},
-		"index_0":       {two: true, pieces: func(_ int, id, name, a string) []map[string]any { return whole(0, id, name, a) }},
+		"index_0":       {two: true, pieces: func(_ int, id, name, a string) []map[string]any { return wholeCall(0, id, name, a) }},
 		"index_1":       {two: true, pieces: func(i int, id, name, a string) []map[string]any { return inPieces(i+1, id, name, a) }},
 		"index_5":       {two: true, pieces: func(i int, id, name, a string) []map[string]any { return inPieces(i+5, id, name, a) }},
 		"index_missing": {two: true, pieces: with(func(_ int, p, _ map[string]any) { delete(p, "index") })},
@@ -89,21 +89,24 @@ func streamQuirks() (list []quirk) {
 		})},
 		"name_empty": {pieces: with(func(n int, p, f map[string]any) {
 			if n == 1 {
-				p["id"], f["name"] = "", ""
+				p["id"] = ""
+				f["name"] = ""
 			}
 		})},
 		"name_in_parts": {pieces: func(i int, id, name, a string) []map[string]any {
 			p := inPieces(i, id, name[:3], "")
-			function(p[1])["name"], function(p[1])["arguments"] = name[3:], a
+			function(p[1])["name"] = name[3:]
+			function(p[1])["arguments"] = a
 			return p
 		}},
 		"name_growing": {pieces: func(i int, id, name, a string) []map[string]any {
 			p := inPieces(i, id, name[:3], "")
-			function(p[1])["name"], function(p[1])["arguments"] = name, a
+			function(p[1])["name"] = name
+			function(p[1])["arguments"] = a
 			return p
 		}},
 		"object": {pieces: func(i int, id, name, a string) []map[string]any {
-			p := whole(i, id, name, a)
+			p := wholeCall(i, id, name, a)
 			function(p[0])["arguments"] = json.RawMessage(a)
 			return p
 		}},

@@ -192,28 +192,28 @@ func quirks() (list []quirk) {
 // results name what is wrong. None is quietly counted as the model's.
 func TestQuirks(t *testing.T) {
 	t.Parallel()
-	all := quirks()
+	quirkList := quirks()
 	if names := map[string]bool{}; true {
-		for _, q := range all {
+		for _, q := range quirkList {
 			if names[q.name] {
 				t.Fatalf("two quirks %s", q.name)
 			}
 			names[q.name] = true
 		}
 	}
-	if len(all) < 150 {
-		t.Errorf("%d quirks", len(all))
+	if len(quirkList) < 150 {
+		t.Errorf("%d quirks", len(quirkList))
 	}
 	clean := 0
-	for _, q := range all {
+	for _, q := range quirkList {
 		if q.want == "" {
 			clean++
 		}
 	}
-	t.Logf("%d quirks, %d of them as a sound server, %d named", len(all), clean, len(all)-clean)
+	t.Logf("%d quirks, %d of them as a sound server, %d named", len(quirkList), clean, len(quirkList)-clean)
 	catalog, problems := evalInputs(t, "problem one even", "problem two odd", "problem three even", "problem four odd")
-	url := quirkServer(t, all)
-	for _, q := range all {
+	url := quirkServer(t, quirkList)
+	for _, q := range quirkList {
 		t.Run(q.name, func(t *testing.T) {
 			t.Parallel()
 			run := filepath.Join(t.TempDir(), "run")
@@ -230,8 +230,8 @@ func TestQuirks(t *testing.T) {
 				t.Errorf("exit %d, %q is not named: %s", code, q.want, words)
 			}
 			account, _ := os.ReadFile(filepath.Join(run, "telemetry.json"))
-			if said := strings.Contains(words, "refuses fields of its own replies"); said != gjson.GetBytes(account, "left_out").Exists() {
-				t.Errorf("left out, by the words: %v; in the run: %s", said, account)
+			if mentioned := strings.Contains(words, "refuses fields of its own replies"); mentioned != gjson.GetBytes(account, "left_out").Exists() {
+				t.Errorf("left out, by the words: %v; in the run: %s", mentioned, account)
 			}
 			wantField := fallbacksOf[q.name]
 			if got := gjson.GetBytes(account, "fallbacks").Raw; strings.Join(strings.Fields(got), "") != wantField {

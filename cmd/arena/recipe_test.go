@@ -52,18 +52,18 @@ func must(t *testing.T, want int, args ...string) string {
 }
 
 // trainRows reads the train rows of a config.
-func trainRows[T any](t *testing.T, dir, config string) (all []T) {
+func trainRows[T any](t *testing.T, dir, config string) (rows []T) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(dir, "data", config, "train-*.parquet"))
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no shard of %s in %s: %v", config, dir, err)
 	}
 	for _, path := range paths {
-		if err := corpus.ReadRows(corpus.Disk{}, path, func(row *T) error { all = append(all, *row); return nil }); err != nil {
+		if err := corpus.ReadRows(corpus.Disk{}, path, func(row *T) error { rows = append(rows, *row); return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return all
+	return rows
 }
 
 func recipeReport(t *testing.T, dir string) (r recipe.Report) {
@@ -80,57 +80,59 @@ func recipeReport(t *testing.T, dir string) (r recipe.Report) {
 func TestRecipes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	in := func(name string) string { return filepath.Join(dir, name) }
-	buildTestDay(t, in("corpus"))
+	inDir := func(name string) string { return filepath.Join(dir, name) }
+	buildTestDay(t, inDir("corpus"))
 	student := dayStudent(t, 0.6)
-	url, teacher := studentURL(t, student), studentURL(t, dayStudent(t, 1))
+	url := studentURL(t, student)
+	teacher := studentURL(t, dayStudent(t, 1))
 	stage := func(name, out string, more ...string) {
 		t.Helper()
-		args := append([]string{"recipe", name, "--corpus", in("corpus"), "--catalog", filepath.Join(testDay, "catalog.jsonl"), "-o", in(out)}, more...)
+		args := append([]string{"recipe", name, "--corpus", inDir("corpus"), "--catalog", filepath.Join(testDay, "catalog.jsonl"), "-o", inDir(out)}, more...)
 		must(t, cli.ExitOK, args...)
 		if longtest.Tests || name == "rft" {
-			must(t, cli.ExitOK, "verify", in(out))
+			must(t, cli.ExitOK, "verify", inDir(out))
 		}
-		if evals, err := filepath.Glob(filepath.Join(in(out), "data", "*", "eval*")); err != nil || len(evals) > 0 {
+		if evals, err := filepath.Glob(filepath.Join(inDir(out), "data", "*", "eval*")); err != nil || len(evals) > 0 {
 			t.Errorf("%v beside the train split, %v", evals, err)
 		}
 	}
-	training := trainRows[rows.RL](t, in("corpus"), "rl")
+	training := trainRows[rows.RL](t, inDir("corpus"), "rl")
 
 	stage("rft", "rft", "--endpoint", url, "--model", "m")
-	if asked := student.Asked(); len(asked) == 0 || strings.Contains(fmt.Sprint(asked), "#8#") {
-		t.Errorf("%d turns were asked, not samples 0 to 7", len(asked))
+	if requests := student.Asked(); len(requests) == 0 || strings.Contains(fmt.Sprint(requests), "#8#") {
+		t.Errorf("%d turns were asked, not samples 0 to 7", len(requests))
 	}
-	own, solved := 0, map[string]bool{}
-	for _, row := range trainRows[rows.SFT](t, in("rft"), "hf-json") {
+	local := 0
+	solved := map[string]bool{}
+	for _, row := range trainRows[rows.SFT](t, inDir("rft"), "hf-json") {
 		if strings.HasPrefix(row.SessionID, "eval-") {
-			own++
+			local++
 			solved[row.ProblemID] = true
 			if row.Reward != 1 {
 				t.Errorf("rollout %s has reward %v", row.SessionID, row.Reward)
 			}
 		} else {
-			own--
+			local--
 		}
 	}
-	if own != 0 || len(solved) == 0 || len(solved) > len(training) {
-		t.Errorf("%d rollouts more than rows of the corpus, %d problems solved", own, len(solved))
+	if local != 0 || len(solved) == 0 || len(solved) > len(training) {
+		t.Errorf("%d rollouts more than rows of the corpus, %d problems solved", local, len(solved))
 	}
 	for _, p := range []string{"sft_turns", "text", "sharegpt/train", "verl-sft"} {
-		if _, err := os.Stat(filepath.Join(in("rft"), "data", p)); err != nil {
+		if _, err := os.Stat(filepath.Join(inDir("rft"), "data", p)); err != nil {
 			t.Error(err)
 		}
 	}
 
-	words := must(t, cli.ExitFailure, "recipe", "rft", "--corpus", in("corpus"), "--catalog", filepath.Join(testDay, "catalog.jsonl"),
-		"--run", in("rft.work/run"), "--set", "select.where=n_steps > 1000", "-o", in("none"))
+	words := must(t, cli.ExitFailure, "recipe", "rft", "--corpus", inDir("corpus"), "--catalog", filepath.Join(testDay, "catalog.jsonl"),
+		"--run", inDir("rft.work/run"), "--set", "select.where=n_steps > 1000", "-o", inDir("none"))
 	if !strings.Contains(words, "no row is left to train on: ") || !strings.Contains(words, "rollouts were solved and dropped") {
 		t.Error(words)
 	}
 
 	stage("teacher", "teacher", "--endpoint", teacher, "--model", "big")
 	times := map[string]int{}
-	for _, row := range trainRows[rows.SFT](t, in("teacher"), "hf-json") {
+	for _, row := range trainRows[rows.SFT](t, inDir("teacher"), "hf-json") {
 		times[row.SessionID+" "+row.TaskType]++
 	}
 	for row, n := range times {
@@ -142,10 +144,10 @@ func TestRecipes(t *testing.T) {
 		t.Errorf("%d problems of %d are taught", len(times), len(training))
 	}
 
-	run := in("rft.work/run")
+	run := inDir("rft.work/run")
 	stage("kto", "kto", "--run", run)
 	labels := map[string][2]int{}
-	for _, row := range trainRows[rows.KTO](t, in("kto"), "kto") {
+	for _, row := range trainRows[rows.KTO](t, inDir("kto"), "kto") {
 		n := labels[row.ProblemID]
 		n[map[bool]int{true: 1}[row.Label]]++
 		labels[row.ProblemID] = n
@@ -157,15 +159,16 @@ func TestRecipes(t *testing.T) {
 	}
 
 	stage("pref", "pref", "--run", run)
-	for _, row := range trainRows[rows.Pref](t, in("pref"), "pref") {
+	for _, row := range trainRows[rows.Pref](t, inDir("pref"), "pref") {
 		if row.ChosenScore < 0.5 || row.RejectedScore >= 0.5 {
 			t.Errorf("pair %s: scores %v and %v", row.ProblemID, row.ChosenScore, row.RejectedScore)
 		}
 	}
 
-	stage("steps", "steps", "--run", run, "--teacher", in("teacher.work/run"))
-	for _, row := range trainRows[rows.Steps](t, in("steps"), "stepwise") {
-		holds, sum := 0.0, 0.0
+	stage("steps", "steps", "--run", run, "--teacher", inDir("teacher.work/run"))
+	for _, row := range trainRows[rows.Steps](t, inDir("steps"), "stepwise") {
+		holds := 0.0
+		sum := 0.0
 		for i, label := range row.Labels {
 			if label {
 				holds++
@@ -174,7 +177,7 @@ func TestRecipes(t *testing.T) {
 		}
 		// Student and teacher take the same steps where the student solves the
 		// problem; else it shops for another product, but searches and ends alike.
-		if all := holds == float64(len(row.Labels)); all != (row.Reward == 1) || holds < 2 || sum != holds+row.Reward {
+		if allHold := holds == float64(len(row.Labels)); allHold != (row.Reward == 1) || holds < 2 || sum != holds+row.Reward {
 			t.Errorf("problem %s: labels %v, rewards %v, reward %v", row.ProblemID, row.Labels, row.Rewards, row.Reward)
 		}
 	}
@@ -182,7 +185,7 @@ func TestRecipes(t *testing.T) {
 	for _, name := range []string{"sft", "kto", "pref"}[:longtest.Pick(3, 1)] {
 		stage(name, name+"-of-corpus")
 	}
-	if r := recipeReport(t, in("sft-of-corpus")); len(r.Proof.Outside) != 0 || r.Proof.Canary != "caught" || r.Proof.Guard.Rows == 0 {
+	if r := recipeReport(t, inDir("sft-of-corpus")); len(r.Proof.Outside) != 0 || r.Proof.Canary != "caught" || r.Proof.Guard.Rows == 0 {
 		t.Errorf("proof %+v", r.Proof)
 	}
 }
@@ -215,37 +218,37 @@ func forgetful(t *testing.T) *script.Server {
 func TestMistakesAreFailures(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	in := func(name string) string { return filepath.Join(dir, name) }
-	buildTestDay(t, in("corpus"))
+	inDir := func(name string) string { return filepath.Join(dir, name) }
+	buildTestDay(t, inDir("corpus"))
 	stage := func(name string, more ...string) string {
 		t.Helper()
-		words := must(t, cli.ExitOK, append([]string{"recipe", name, "--corpus", in("corpus"), "--catalog", filepath.Join(testDay, "catalog.jsonl"), "-o", in(name)}, more...)...)
+		words := must(t, cli.ExitOK, append([]string{"recipe", name, "--corpus", inDir("corpus"), "--catalog", filepath.Join(testDay, "catalog.jsonl"), "-o", inDir(name)}, more...)...)
 		if longtest.Tests {
-			must(t, cli.ExitOK, "verify", in(name))
+			must(t, cli.ExitOK, "verify", inDir(name))
 		}
 		return words
 	}
 	words := stage("kto", "--endpoint", studentURL(t, forgetful(t)), "--model", "m", "-k", "5")
 	labels := map[string]int{}
-	for _, row := range trainRows[rows.KTO](t, in("kto"), "kto") {
+	for _, row := range trainRows[rows.KTO](t, inDir("kto"), "kto") {
 		sample := row.SessionID[:strings.Index(row.SessionID, "/")]
 		labels[fmt.Sprint(sample[strings.LastIndex(sample, "-")+1:], " ", row.Label)]++
 	}
-	n := len(trainRows[rows.RL](t, in("corpus"), "rl"))
+	n := len(trainRows[rows.RL](t, inDir("corpus"), "rl"))
 	if want := map[string]int{"s0 true": n, "s1 false": n, "s2 false": n, "s3 false": n}; !maps.Equal(labels, want) {
 		t.Errorf("rows %v, want %v", labels, want)
 	}
 	mistakes := map[string]int64{"invented_id": int64(n), "recommend_count": int64(n)}
-	if c := recipeReport(t, in("kto")).Counts[0]; !maps.Equal(c.Mistakes, mistakes) {
+	if c := recipeReport(t, inDir("kto")).Counts[0]; !maps.Equal(c.Mistakes, mistakes) {
 		t.Errorf("report %+v, want mistakes %v", c, mistakes)
 	}
 	if !strings.Contains(words, fmt.Sprintf("control_token %d", n)) {
 		t.Errorf("what no template takes is not counted: %s", words)
 	}
 
-	stage("pref", "--run", in("kto.work/run"))
+	stage("pref", "--run", inDir("kto.work/run"))
 	rejected := map[string]bool{}
-	for _, row := range trainRows[rows.Pref](t, in("pref"), "pref") {
+	for _, row := range trainRows[rows.Pref](t, inDir("pref"), "pref") {
 		rejected[row.RejectedSession] = true
 		if row.ChosenScore < 0.5 || row.RejectedScore >= 0.5 {
 			t.Errorf("pair %s: scores %v and %v", row.ProblemID, row.ChosenScore, row.RejectedScore)
@@ -255,12 +258,12 @@ func TestMistakesAreFailures(t *testing.T) {
 		t.Errorf("%d pairs of %d problems", len(rejected), n)
 	}
 
-	stage("rft", "--run", in("kto.work/run"))
-	if r := recipeReport(t, in("rft")); r.Counts[0].In != int64(n) || r.Counts[0].Mistakes != nil {
+	stage("rft", "--run", inDir("kto.work/run"))
+	if r := recipeReport(t, inDir("rft")); r.Counts[0].In != int64(n) || r.Counts[0].Mistakes != nil {
 		t.Errorf("rft reads %+v", r.Counts[0])
 	}
-	must(t, cli.ExitOK, "build", in("kto.work/run"), "--problems", in("kto.work/problems.jsonl"), "--catalog", filepath.Join(testDay, "catalog.jsonl"), "--bank", in("corpus/bank.json"), "-o", in("built"), "-q")
-	for _, row := range trainRows[rows.KTO](t, in("built"), "kto") {
+	must(t, cli.ExitOK, "build", inDir("kto.work/run"), "--problems", inDir("kto.work/problems.jsonl"), "--catalog", filepath.Join(testDay, "catalog.jsonl"), "--bank", inDir("corpus/bank.json"), "-o", inDir("built"), "-q")
+	for _, row := range trainRows[rows.KTO](t, inDir("built"), "kto") {
 		if strings.Contains(row.SessionID, "-s1/") || strings.Contains(row.SessionID, "-s3/") {
 			t.Errorf("%s is a row of a plain build", row.SessionID)
 		}
@@ -273,29 +276,29 @@ func TestMistakesAreFailures(t *testing.T) {
 func TestRecipeKeepsHeldOutOut(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	in := func(name string) string { return filepath.Join(dir, name) }
-	buildTestDay(t, in("corpus"))
-	made := trainRows[rows.SFT](t, in("corpus"), "sft")
-	planted := made[0].Goal
-	reworded := "Hello! " + strings.ToUpper(made[len(made)-1].Goal) + " Thank you."
+	inDir := func(name string) string { return filepath.Join(dir, name) }
+	buildTestDay(t, inDir("corpus"))
+	built := trainRows[rows.SFT](t, inDir("corpus"), "sft")
+	planted := built[0].Goal
+	reworded := "Hello! " + strings.ToUpper(built[len(built)-1].Goal) + " Thank you."
 	bank := fmt.Sprintf("{\"id\":\"p1\",\"query\":%q}\n{\"id\":\"p2\",\"query\":%q}\n", planted, reworded)
-	if err := os.WriteFile(in("held.jsonl"), []byte(bank), 0o600); err != nil {
+	if err := os.WriteFile(inDir("held.jsonl"), []byte(bank), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	student := dayStudent(t, 0.6)
-	must(t, cli.ExitOK, "recipe", "rft", "--corpus", in("corpus"), "--catalog", filepath.Join(testDay, "catalog.jsonl"),
-		"--held-out", in("held.jsonl"), "--endpoint", studentURL(t, student), "--model", "m", "-k", "4", "-o", in("rft"))
+	must(t, cli.ExitOK, "recipe", "rft", "--corpus", inDir("corpus"), "--catalog", filepath.Join(testDay, "catalog.jsonl"),
+		"--held-out", inDir("held.jsonl"), "--endpoint", studentURL(t, student), "--model", "m", "-k", "4", "-o", inDir("rft"))
 	for turn := range student.Asked() {
-		if strings.HasPrefix(turn, planted) || strings.HasPrefix(turn, made[len(made)-1].Goal) {
+		if strings.HasPrefix(turn, planted) || strings.HasPrefix(turn, built[len(built)-1].Goal) {
 			t.Errorf("a rollout was played at a protected problem: %s", turn)
 		}
 	}
-	for _, row := range trainRows[rows.SFT](t, in("rft"), "hf-json") {
-		if row.ProblemID == made[0].ProblemID || row.ProblemID == made[len(made)-1].ProblemID {
+	for _, row := range trainRows[rows.SFT](t, inDir("rft"), "hf-json") {
+		if row.ProblemID == built[0].ProblemID || row.ProblemID == built[len(built)-1].ProblemID {
 			t.Errorf("row %s is of a protected problem", row.SessionID)
 		}
 	}
-	r := recipeReport(t, in("rft"))
+	r := recipeReport(t, inDir("rft"))
 	dropped := map[string]bool{}
 	for _, d := range r.Proof.Guard.Dropped {
 		for id := range strings.SplitSeq(d.HeldOut, ", ") {
@@ -307,18 +310,18 @@ func TestRecipeKeepsHeldOutOut(t *testing.T) {
 	}
 
 	// A run that was killed is none to take rollouts from.
-	if err := os.Remove(in("rft.work/run/summary.json")); err != nil {
+	if err := os.Remove(inDir("rft.work/run/summary.json")); err != nil {
 		t.Fatal(err)
 	}
-	words := must(t, cli.ExitFailure, "recipe", "kto", "--corpus", in("corpus"), "--catalog", filepath.Join(testDay, "catalog.jsonl"), "--run", in("rft.work/run"), "-o", in("kto"))
+	words := must(t, cli.ExitFailure, "recipe", "kto", "--corpus", inDir("corpus"), "--catalog", filepath.Join(testDay, "catalog.jsonl"), "--run", inDir("rft.work/run"), "-o", inDir("kto"))
 	if !strings.Contains(words, "the run is not finished") {
 		t.Error(words)
 	}
 
 	// The bank of a corpus that was guarded by a file protects without that file.
-	must(t, cli.ExitOK, "build", testDay, "-o", in("guarded"), "--held-out", in("held.jsonl"), "-q")
-	must(t, cli.ExitOK, "recipe", "sft", "--corpus", in("guarded"), "-o", in("sft"))
-	if r = recipeReport(t, in("sft")); r.Proof.Clusters[guard.PoolHeldOut] == 0 {
+	must(t, cli.ExitOK, "build", testDay, "-o", inDir("guarded"), "--held-out", inDir("held.jsonl"), "-q")
+	must(t, cli.ExitOK, "recipe", "sft", "--corpus", inDir("guarded"), "-o", inDir("sft"))
+	if r = recipeReport(t, inDir("sft")); r.Proof.Clusters[guard.PoolHeldOut] == 0 {
 		t.Errorf("clusters %v: none is held out", r.Proof.Clusters)
 	}
 }
@@ -332,22 +335,22 @@ func TestRecipeKilledAndResumed(t *testing.T) {
 	}
 	t.Parallel()
 	dir, program := t.TempDir(), program(t)
-	in := func(name string) string { return filepath.Join(dir, name) }
-	buildTestDay(t, in("corpus"))
+	inDir := func(name string) string { return filepath.Join(dir, name) }
+	buildTestDay(t, inDir("corpus"))
 	student := dayStudent(t, 0.6)
 	student.Latency = 2 * time.Millisecond
 	url := studentURL(t, student)
 	command := func(url, out string) *exec.Cmd {
-		return exec.Command(program, "recipe", "rft", "--corpus", in("corpus"), "--catalog", filepath.Join(testDay, "catalog.jsonl"),
-			"--endpoint", url, "--model", "m", "-q", "-k", "4", "--concurrency", "4", "-o", in(out))
+		return exec.Command(program, "recipe", "rft", "--corpus", inDir("corpus"), "--catalog", filepath.Join(testDay, "catalog.jsonl"),
+			"--endpoint", url, "--model", "m", "-q", "-k", "4", "--concurrency", "4", "-o", inDir(out))
 	}
-	began := time.Now()
+	start := time.Now()
 	if b, err := command(studentURL(t, dayStudent(t, 0.6)), "whole").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, b)
 	}
-	took := time.Since(began)
+	took := time.Since(start)
 	finished := func() bool {
-		_, err := os.Stat(filepath.Join(in("killed"), "manifest.json"))
+		_, err := os.Stat(filepath.Join(inDir("killed"), "manifest.json"))
 		return err == nil
 	}
 	kills := longtest.Pick(4, 1)
@@ -384,27 +387,27 @@ func TestRecipeKilledAndResumed(t *testing.T) {
 func TestRewriteMakesAStage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	in := func(name string) string { return filepath.Join(dir, name) }
-	buildTestDay(t, in("corpus"))
+	inDir := func(name string) string { return filepath.Join(dir, name) }
+	buildTestDay(t, inDir("corpus"))
 	server := modeltest.New(t, func(c modeltest.Call) modeltest.Action {
 		return modeltest.Reply(script.Reason(c.Text, (*script.Shown).Honest))
 	})
-	args := []string{"recipe", "rewrite", testDay, "--corpus", in("corpus"), "--endpoint", server.BaseURL(), "--model", "m", "--ledger", in("ledger"), "-o", in("stage")}
+	args := []string{"recipe", "rewrite", testDay, "--corpus", inDir("corpus"), "--endpoint", server.BaseURL(), "--model", "m", "--ledger", inDir("ledger"), "-o", inDir("stage")}
 	if words := must(t, cli.ExitOK, append(args, "-n")...); !strings.Contains(words, " 0 answers are held") || len(server.Calls()) > 0 {
 		t.Errorf("%d requests of a dry run that says %s", len(server.Calls()), words)
 	}
 	must(t, cli.ExitLimit, append(args, "--budget-tokens", "4000")...)
 	must(t, cli.ExitOK, args...)
-	asked := len(server.Calls())
+	requests := len(server.Calls())
 	must(t, cli.ExitOK, append(args, "--force")...)
-	must(t, cli.ExitOK, "verify", in("stage"))
-	rewritten := trainRows[rows.SFT](t, in("stage"), "hf-json")
+	must(t, cli.ExitOK, "verify", inDir("stage"))
+	rewritten := trainRows[rows.SFT](t, inDir("stage"), "hf-json")
 	for _, row := range rewritten {
 		if row.IsAgentic || row.Reward != 1 || !strings.Contains(row.Metadata, `"origin":"rewritten"`) {
 			t.Errorf("row %s: %s", row.SessionID, row.Metadata)
 		}
 	}
-	if c := recipeReport(t, in("stage")).Counts[0]; len(rewritten) == 0 || c.Source != "rewritten" || int(c.Taken) != len(rewritten) || len(server.Calls()) != asked {
-		t.Errorf("%d rows, %+v, %d requests after %d", len(rewritten), c, len(server.Calls()), asked)
+	if c := recipeReport(t, inDir("stage")).Counts[0]; len(rewritten) == 0 || c.Source != "rewritten" || int(c.Taken) != len(rewritten) || len(server.Calls()) != requests {
+		t.Errorf("%d rows, %+v, %d requests after %d", len(rewritten), c, len(server.Calls()), requests)
 	}
 }

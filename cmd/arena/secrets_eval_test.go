@@ -32,12 +32,12 @@ func talkative(t *testing.T, secrets []canary.Canary) string {
 		i := number(query)
 		s := secrets[i].Text
 		arguments := string(encodedLine(t, map[string]any{"q": title(i), "note": []string{s}}))
-		wanted := string(encodedLine(t, map[string]any{"product_ids": fmt.Sprint(700 + i)}))
-		found := script.Call{Name: "find_product", Arguments: string(encodedLine(t, map[string]any{"q": title(i)}))}
+		words := string(encodedLine(t, map[string]any{"product_ids": fmt.Sprint(700 + i)}))
+		search := script.Call{Name: "find_product", Arguments: string(encodedLine(t, map[string]any{"q": title(i)}))}
 		return script.Plan{
-			{Reasoning: "I noted " + s, Content: "<think>So: " + s + "</think>Looking: " + s, Calls: []script.Call{found, {Name: "find_product", Arguments: arguments}}},
+			{Reasoning: "I noted " + s, Content: "<think>So: " + s + "</think>Looking: " + s, Calls: []script.Call{search, {Name: "find_product", Arguments: arguments}}},
 			{Content: s, Calls: []script.Call{{Name: "tell " + s, Arguments: "{" + s}}},
-			{Content: "It is " + s, Calls: []script.Call{{Name: "recommend_product", Arguments: wanted}}},
+			{Content: "It is " + s, Calls: []script.Call{{Name: "recommend_product", Arguments: words}}},
 			{Content: s, Calls: []script.Call{{Name: "terminate", Arguments: "{}"}}},
 		}
 	}}
@@ -46,7 +46,8 @@ func talkative(t *testing.T, secrets []canary.Canary) string {
 		if _, err := body.ReadFrom(r.Body); err != nil {
 			panic(err)
 		}
-		r.Body, r.ContentLength = http.NoBody, 0
+		r.Body = http.NoBody
+		r.ContentLength = 0
 		var request struct {
 			Messages []struct{ Role, Content string }
 		}
@@ -72,8 +73,10 @@ func title(i int) string { return fmt.Sprintf("Desk lamp series %d", 700+i) }
 // came lies in journals that only the owner reads.
 func TestCanariesOfAnEvaluation(t *testing.T) {
 	t.Parallel()
-	secrets, dir := canary.Sample(), t.TempDir()
-	catalog, problems := filepath.Join(dir, "catalog.jsonl"), filepath.Join(dir, "problems.jsonl")
+	secrets := canary.Sample()
+	dir := t.TempDir()
+	catalog := filepath.Join(dir, "catalog.jsonl")
+	problems := filepath.Join(dir, "problems.jsonl")
 	var goods, lines bytes.Buffer
 	for i, s := range secrets {
 		fmt.Fprintf(&goods, `{"product_id":"%d","shop_id":"5","title":%q,"price":10,"service":[],"sold_count":1,"short_description":"","description":"","attributes":{},"sku_options":{}}`+"\n", 700+i, title(i))
@@ -87,27 +90,27 @@ func TestCanariesOfAnEvaluation(t *testing.T) {
 	if err := os.Mkdir(out, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	asked := []string{"eval", "--endpoint", strings.Replace(talkative(t, secrets), "://", "://u:hunter2pass@", 1), "--model", "m " + secrets[3].Text,
+	arguments := []string{"eval", "--endpoint", strings.Replace(talkative(t, secrets), "://", "://u:hunter2pass@", 1), "--model", "m " + secrets[3].Text,
 		"--problems", problems, "--catalog", catalog, "--retries", "0", "--min-coverage", "0", "-o", run}
 	for i, args := range [][]string{
-		asked,
-		asked, // nothing is left to play: all is written anew
+		arguments,
+		arguments, // nothing is left to play: all is written anew
 		{"eval", "--rescore", run, "--problems", problems, "--catalog", catalog, "--min-coverage", "0"},
 		{"results", run, "-o", filepath.Join(out, "results.jsonl")},
 		{"compare", run, run, "--json", "--min-coverage", "0"},
 		{"build", run, "--catalog", catalog, "-o", filepath.Join(out, "built"), "--work", filepath.Join(dir, "work")},
 	} {
-		code, said, words := arenaRun(args...)
-		if put(t, filepath.Join(out, fmt.Sprintf("words-%d.txt", i)), []byte(said+words)); code != 0 {
+		code, output, words := arenaRun(args...)
+		if put(t, filepath.Join(out, fmt.Sprintf("words-%d.txt", i)), []byte(output+words)); code != 0 {
 			t.Errorf("%v ends with %d: %.2000s", args, code, words)
 		}
 	}
-	left := map[string]int{}
+	remaining := map[string]int{}
 	for _, f := range canary.Find(t, secrets, out) {
 		if strings.HasSuffix(f.Path, ".journal") {
 			continue
 		}
-		if left[f.Path]++; left[f.Path] < 4 {
+		if remaining[f.Path]++; remaining[f.Path] < 4 {
 			t.Errorf("%s: %s", f.Kind, f.Path)
 		}
 	}

@@ -84,13 +84,15 @@ func unzipped(t *testing.T, path string) []byte {
 // names something, and looks for them in the lines, reports and words of every
 // command that reads traces. Attempts are as many as they were.
 func TestCanariesAreInNoLineAndNoWord(t *testing.T) {
-	secrets, dir := canary.Sample(), t.TempDir()
-	day, out := filepath.Join(dir, "day"), filepath.Join(dir, "out")
+	secrets := canary.Sample()
+	dir := t.TempDir()
+	day := filepath.Join(dir, "day")
+	out := filepath.Join(dir, "out")
 	secretDay(t, day, secrets)
 	if err := os.Mkdir(out, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	in := func(name string) string { return filepath.Join(out, name) }
+	inOut := func(name string) string { return filepath.Join(out, name) }
 	candidates := filepath.Join(dir, "candidates.jsonl")
 	var text bytes.Buffer
 	for _, s := range secrets {
@@ -98,28 +100,28 @@ func TestCanariesAreInNoLineAndNoWord(t *testing.T) {
 	}
 	put(t, candidates, text.Bytes())
 	for i, args := range [][]string{
-		{"filter", day, "-o", in("filter.jsonl")},
-		{"score", day, "-o", in("score.jsonl")},
-		{"judge", day, "-o", in("judge.jsonl")},
-		{"filter", day, "--explain", secrets[3].Text, "-o", in("explain.txt")},
-		{"leak", "--held-out", candidates, candidates, "-o", in("leak.jsonl"), "--report", in("leak.json")},
-		{"dedup", candidates, "-o", in("dedup.jsonl")},
-		{"import", day, "-o", in("imported"), "--unguarded"},
-		{"build", day, "-o", in("built"), "--work", filepath.Join(dir, "work"), "-v"},
+		{"filter", day, "-o", inOut("filter.jsonl")},
+		{"score", day, "-o", inOut("score.jsonl")},
+		{"judge", day, "-o", inOut("judge.jsonl")},
+		{"filter", day, "--explain", secrets[3].Text, "-o", inOut("explain.txt")},
+		{"leak", "--held-out", candidates, candidates, "-o", inOut("leak.jsonl"), "--report", inOut("leak.json")},
+		{"dedup", candidates, "-o", inOut("dedup.jsonl")},
+		{"import", day, "-o", inOut("imported"), "--unguarded"},
+		{"build", day, "-o", inOut("built"), "--work", filepath.Join(dir, "work"), "-v"},
 		{"--log-format", "json", "convert", day, "--to", "atif", "-o", filepath.Join(dir, "atif.jsonl")},
-		{"verify", in("imported")},
-		{"inspect", in("imported")},
+		{"verify", inOut("imported")},
+		{"inspect", inOut("imported")},
 	} {
 		var words bytes.Buffer
 		run(t.Context(), args, strings.NewReader(""), &words, &words)
-		put(t, in(fmt.Sprintf("words-%d.txt", i)), words.Bytes())
+		put(t, inOut(fmt.Sprintf("words-%d.txt", i)), words.Bytes())
 	}
 	for _, f := range canary.Find(t, secrets, out) {
 		t.Errorf("%s: %s", f.Kind, f.Path)
 	}
 	attempts := longtest.Pick(180, 72)
-	for name, least := range map[string]int{"filter.jsonl": attempts, "score.jsonl": attempts, "judge.jsonl": attempts, "leak.jsonl": len(secrets), "dedup.jsonl": len(secrets)} {
-		b, err := os.ReadFile(in(name))
+	for name, minLines := range map[string]int{"filter.jsonl": attempts, "score.jsonl": attempts, "judge.jsonl": attempts, "leak.jsonl": len(secrets), "dedup.jsonl": len(secrets)} {
+		b, err := os.ReadFile(inOut(name))
 		if err != nil {
 			t.Error(err)
 		}
@@ -128,7 +130,7 @@ func TestCanariesAreInNoLineAndNoWord(t *testing.T) {
 				t.Errorf("%s: no JSON: %s", name, line)
 			}
 		}
-		if n := bytes.Count(b, []byte("\n")); n < least {
+		if n := bytes.Count(b, []byte("\n")); n < minLines {
 			t.Errorf("%s has %d lines", name, n)
 		}
 	}
@@ -161,8 +163,10 @@ func everywhere(t *testing.T, i int, secret string) []byte {
 // descriptions of tools, names of agents and of files, through import, mix, every
 // profile of an export, a recipe and publish.
 func TestCanariesInEveryPlaceOfATrajectory(t *testing.T) {
-	secrets, dir := canary.Sample(), t.TempDir()
-	traces, out := filepath.Join(dir, "traces"), filepath.Join(dir, "out")
+	secrets := canary.Sample()
+	dir := t.TempDir()
+	traces := filepath.Join(dir, "traces")
+	out := filepath.Join(dir, "out")
 	for _, d := range []string{traces, out} {
 		if err := os.Mkdir(d, 0o755); err != nil {
 			t.Fatal(err)
@@ -172,27 +176,27 @@ func TestCanariesInEveryPlaceOfATrajectory(t *testing.T) {
 		name := strings.NewReplacer("/", "_", "\n", " ", `\`, "_").Replace(s.Text)
 		put(t, filepath.Join(traces, fmt.Sprintf("%03d %.120s.jsonl", i, name)), everywhere(t, i, s.Text))
 	}
-	in := func(name string) string { return filepath.Join(out, name) }
-	buildTestDay(t, in("built"))
+	inOut := func(name string) string { return filepath.Join(out, name) }
+	buildTestDay(t, inOut("built"))
 	for i, args := range [][]string{
-		{"import", traces, "--unguarded", "-o", in("imported")},
-		{"mix", in("built") + ":1", in("imported") + ":1", "-o", in("mixed")},
-		{"export", in("imported"), "--profile", "all", "-o", in("exported")},
-		{"verify", in("imported")},
-		{"verify", in("mixed")},
-		{"recipe", "sft", "--corpus", in("mixed"), "-o", in("stage")},
-		{"publish", in("mixed"), "-o", in("public"), "--license", "cc-by-4.0"},
-		{"verify", in("public")},
+		{"import", traces, "--unguarded", "-o", inOut("imported")},
+		{"mix", inOut("built") + ":1", inOut("imported") + ":1", "-o", inOut("mixed")},
+		{"export", inOut("imported"), "--profile", "all", "-o", inOut("exported")},
+		{"verify", inOut("imported")},
+		{"verify", inOut("mixed")},
+		{"recipe", "sft", "--corpus", inOut("mixed"), "-o", inOut("stage")},
+		{"publish", inOut("mixed"), "-o", inOut("public"), "--license", "cc-by-4.0"},
+		{"verify", inOut("public")},
 	} {
 		var words bytes.Buffer
 		code := run(t.Context(), args, strings.NewReader(""), &words, &words)
-		if put(t, in(fmt.Sprintf("words-%d.txt", i)), words.Bytes()); code != 0 {
+		if put(t, inOut(fmt.Sprintf("words-%d.txt", i)), words.Bytes()); code != 0 {
 			t.Errorf("%v ends with %d: %.2000s", args, code, words.String())
 		}
 	}
-	left := map[string]int{}
+	remaining := map[string]int{}
 	for _, f := range canary.Find(t, secrets, out) {
-		if left[f.Path]++; left[f.Path] < 4 {
+		if remaining[f.Path]++; remaining[f.Path] < 4 {
 			t.Errorf("%s: %s", f.Kind, f.Path)
 		}
 	}

@@ -26,13 +26,13 @@ func served(t *testing.T, catalog string) string {
 		_ = c.Process.Signal(os.Interrupt) // it may have ended already
 		_ = c.Wait()
 	})
-	said, err := bufio.NewReader(words).ReadString('\n')
-	for word := range strings.FieldsSeq(said) {
+	line, err := bufio.NewReader(words).ReadString('\n')
+	for word := range strings.FieldsSeq(line) {
 		if strings.HasPrefix(word, "http://") {
 			return word
 		}
 	}
-	t.Fatalf("no address in %q, %v", said, err)
+	t.Fatalf("no address in %q, %v", line, err)
 	return ""
 }
 

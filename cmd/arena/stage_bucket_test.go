@@ -51,13 +51,13 @@ func newBrokenStore(t *testing.T, seed uint64, share float64) *brokenStore {
 	return s
 }
 
-func (s *brokenStore) at(folder string) string {
+func (s *brokenStore) storeURL(folder string) string {
 	q := url.Values{"endpoint": {s.url}, "region": {"us-east-1"}, "use_path_style": {"true"}, "disable_https": {"true"}}
 	return "s3://arena/" + folder + "?" + q.Encode()
 }
 
 // drawn says what becomes of a request: 0 for nothing.
-func (s *brokenStore) drawn() int {
+func (s *brokenStore) roll() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.draw.Float64() >= s.share {
@@ -72,7 +72,7 @@ func (s *brokenStore) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.list(w, r)
 		return
 	}
-	switch s.drawn() {
+	switch s.roll() {
 	case 0:
 		s.inner.ServeHTTP(w, r)
 	case 1:
@@ -138,17 +138,17 @@ func (s *brokenStore) objects(t *testing.T, folder string) map[string][]byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := map[string][]byte{}
+	objects := map[string][]byte{}
 	for _, o := range list.Contents {
 		got, err := s.GetObject("arena", o.Key, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if all[strings.TrimPrefix(o.Key, folder+"/")], err = io.ReadAll(got.Contents); err != nil {
+		if objects[strings.TrimPrefix(o.Key, folder+"/")], err = io.ReadAll(got.Contents); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return all
+	return objects
 }
 
 // TestTwinsOfAShardInABrokenBucket is TestTwinsOfAShard with work and corpus in a
@@ -161,24 +161,25 @@ func TestTwinsOfAShardInABrokenBucket(t *testing.T) {
 	t.Parallel()
 	const kills = 104
 	buckets := longtest.Pick(8, 1)
-	var all sync.WaitGroup
+	var workers sync.WaitGroup
 	for i := range buckets {
-		all.Go(func() {
+		workers.Go(func() {
 			t.Run(strconv.Itoa(i), func(t *testing.T) { twinsInABrokenBucket(t, uint64(i), longtest.Pick(kills/buckets, 1)) })
 		})
 	}
-	all.Wait()
+	workers.Wait()
 }
 
-func twinsInABrokenBucket(t *testing.T, seed uint64, least int) {
+func twinsInABrokenBucket(t *testing.T, seed uint64, minWins int) {
 	s := stages{t, program(t), t.TempDir(), ""}
-	buildTestDay(t, s.in("whole"))
+	buildTestDay(t, s.inDir("whole"))
 	store := newBrokenStore(t, seed, 0.04)
-	s.work = store.at("work")
-	s.plan(store.at("made/corpus"), 2)
-	kills, passes := 0, 0
+	s.work = store.storeURL("work")
+	s.plan(store.storeURL("made/corpus"), 2)
+	kills := 0
+	passes := 0
 	draw := rand.New(rand.NewPCG(24, 3+seed))
-	for ; kills < least; passes++ {
+	for ; kills < minWins; passes++ {
 		for key := range store.objects(t, "") {
 			if _, err := store.DeleteObject("arena", key); err != nil {
 				t.Fatal(err)
@@ -231,22 +232,22 @@ func (s stages) untilDone(step, shard string) {
 // the work against its markers.
 func (s stages) asInTheBucket(store *brokenStore) {
 	s.t.Helper()
-	made := store.objects(s.t, "made/corpus")
-	err := filepath.WalkDir(s.in("whole"), func(name string, e os.DirEntry, err error) error {
+	objects := store.objects(s.t, "made/corpus")
+	err := filepath.WalkDir(s.inDir("whole"), func(name string, e os.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
 		want, err := os.ReadFile(name)
-		rel, _ := filepath.Rel(s.in("whole"), name)
-		if key := filepath.ToSlash(rel); !bytes.Equal(made[key], want) {
+		rel, _ := filepath.Rel(s.inDir("whole"), name)
+		if key := filepath.ToSlash(rel); !bytes.Equal(objects[key], want) {
 			s.t.Errorf("%s in the bucket differs from that of one build", key)
 		} else {
-			delete(made, key)
+			delete(objects, key)
 		}
 		return err
 	})
-	if err != nil || len(made) > 0 {
-		s.t.Errorf("%v; left over in the corpus: %v", err, made)
+	if err != nil || len(objects) > 0 {
+		s.t.Errorf("%v; left over in the corpus: %v", err, objects)
 	}
 	work := store.objects(s.t, "work")
 	named := map[string]bool{}
@@ -274,27 +275,27 @@ func (s stages) asInTheBucket(store *brokenStore) {
 // corpus together in a folder at the same time.
 func TestTwinsAssembleOneFolder(t *testing.T) {
 	s := newStages(t, 1)
-	s.work = newBrokenStore(t, 0, 0).at("work")
+	s.work = newBrokenStore(t, 0, 0).storeURL("work")
 	s.must(s.step("map", "0/1"))
 	s.must(s.step("group", ""))
-	twins := make([]*exec.Cmd, longtest.Pick(3, 2))
-	for i := range twins {
-		twins[i] = s.step("write", "0/1")
+	processes := make([]*exec.Cmd, longtest.Pick(3, 2))
+	for i := range processes {
+		processes[i] = s.step("write", "0/1")
 	}
-	words := make([]bytes.Buffer, len(twins))
-	for i, twin := range twins {
+	words := make([]bytes.Buffer, len(processes))
+	for i, twin := range processes {
 		twin.Stderr = &words[i]
 		if err := twin.Start(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for i, twin := range twins {
+	for i, twin := range processes {
 		if err := twin.Wait(); err != nil {
 			t.Errorf("%v: %v: %s", twin.Args, err, &words[i])
 		}
 	}
 	s.asOneBuild()
-	if left, err := filepath.Glob(s.in(".stages*")); err != nil || len(left) > 0 {
-		t.Errorf("left over: %v, %v", left, err)
+	if leftovers, err := filepath.Glob(s.inDir(".stages*")); err != nil || len(leftovers) > 0 {
+		t.Errorf("left over: %v, %v", leftovers, err)
 	}
 }

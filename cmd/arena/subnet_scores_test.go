@@ -26,23 +26,23 @@ type theirFinding struct {
 func TestAgreementWithTheSubnetByCategory(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	in := func(name string) string { return filepath.Join(dir, name) }
-	day := in("day")
+	inDir := func(name string) string { return filepath.Join(dir, name) }
+	day := inDir("day")
 	if err := os.CopyFS(day, os.DirFS(testDay)); err != nil {
 		t.Fatal(err)
 	}
 	for _, command := range []string{"score", "judge"} {
-		if said, code := says(command, day, "-q", "-o", in(command+".jsonl")); code != cli.ExitOK {
-			t.Fatal(said)
+		if output, code := runOutput(command, day, "-q", "-o", inDir(command+".jsonl")); code != cli.ExitOK {
+			t.Fatal(output)
 		}
 	}
-	plantFindings(t, day, in("score.jsonl"), in("judge.jsonl"))
-	if said, code := says("build", day, "-q", "-o", in("out")); code != cli.ExitOK {
-		t.Fatal(said)
+	plantFindings(t, day, inDir("score.jsonl"), inDir("judge.jsonl"))
+	if output, code := runOutput("build", day, "-q", "-o", inDir("out")); code != cli.ExitOK {
+		t.Fatal(output)
 	}
-	var told reports.Judges
-	text, err := os.ReadFile(in("out/reports/judges.json"))
-	if err != nil || json.Unmarshal(text, &told) != nil {
+	var judgesReport reports.Judges
+	text, err := os.ReadFile(inDir("out/reports/judges.json"))
+	if err != nil || json.Unmarshal(text, &judgesReport) != nil {
 		t.Fatal(err)
 	}
 	want := map[string]float64{
@@ -50,40 +50,41 @@ func TestAgreementWithTheSubnetByCategory(t *testing.T) {
 		"reasoning_score, product": 0, "reasoning_score, shop": 0.1, "reasoning_score, voucher": 0,
 		"multiplier, product": 0, "multiplier, voucher": 0,
 	}
-	check := func(by string, all []agreement.Validator) {
-		for _, v := range all {
+	check := func(source string, validators []agreement.Validator) {
+		for _, v := range validators {
 			if v.Attempts < 5 || v.Agents < 2 || !(v.Coverage > 0 && v.Coverage <= 1) || v.Distance.CI95 == nil {
-				t.Errorf("%s, %s: %d attempts of %d agents, coverage %v, %v", by, v.Figure, v.Attempts, v.Agents, v.Coverage, v.Distance.CI95)
+				t.Errorf("%s, %s: %d attempts of %d agents, coverage %v, %v", source, v.Figure, v.Attempts, v.Agents, v.Coverage, v.Distance.CI95)
 			}
 			name := v.Figure + ", " + v.Category
 			if d, known := want[name]; known && math.Abs(*v.Distance.Value-d) > 1e-9 || !known && *v.Distance.Value == 0 {
-				t.Errorf("%s, %s: distance %v, want %v", by, name, *v.Distance.Value, d)
+				t.Errorf("%s, %s: distance %v, want %v", source, name, *v.Distance.Value, d)
 			}
 		}
-		if len(all) != 9 {
-			t.Errorf("%s tells %d figures, want 9", by, len(all))
+		if len(validators) != 9 {
+			t.Errorf("%s tells %d figures, want 9", source, len(validators))
 		}
 	}
-	check("the card", told.Subnet)
-	var all []agreement.Validator
+	check("the card", judgesReport.Subnet)
+	var validators []agreement.Validator
 	for figure, file := range map[string]string{"score": "score", "reasoning_score": "judge", "multiplier": "judge"} {
-		if said, code := says("agreement", in(file+".jsonl"), "--day", day, "--against", figure, "--json", "-o", in(figure+".json")); code != cli.ExitOK {
-			t.Fatal(said)
+		if output, code := runOutput("agreement", inDir(file+".jsonl"), "--day", day, "--against", figure, "--json", "-o", inDir(figure+".json")); code != cli.ExitOK {
+			t.Fatal(output)
 		}
 		var r agreement.Report
-		text, err := os.ReadFile(in(figure + ".json"))
+		text, err := os.ReadFile(inDir(figure + ".json"))
 		if err != nil || json.Unmarshal(text, &r) != nil {
 			t.Fatal(err)
 		}
-		all = append(all, r.Validator...)
+		validators = append(validators, r.Validator...)
 	}
-	check("arena agreement", all)
+	check("arena agreement", validators)
 }
 
 // plantFindings writes findings into the run.json files of a day.
 func plantFindings(t *testing.T, day, scores, grades string) {
 	t.Helper()
-	category, planted := map[string]string{}, map[string]map[string]*theirFinding{}
+	category := map[string]string{}
+	planted := map[string]map[string]*theirFinding{}
 	lines(t, filepath.Join(day, "problems.jsonl"), func(p struct {
 		ID       string `json:"problem_id"`
 		Category string
@@ -113,14 +114,14 @@ func plantFindings(t *testing.T, day, scores, grades string) {
 		}
 		planted[l.Run][l.Problem].Reasoning = l.Score
 	})
-	for run, of := range planted {
+	for run, finding := range planted {
 		path := filepath.Join(day, "traces", "run="+run, "run.json")
 		var meta map[string]any
 		text, err := os.ReadFile(path)
 		if err != nil || json.Unmarshal(text, &meta) != nil {
 			t.Fatal(err)
 		}
-		meta["problem_scores"] = of
+		meta["problem_scores"] = finding
 		if text, err = json.Marshal(meta); err != nil || os.WriteFile(path, text, 0o600) != nil {
 			t.Fatal(err)
 		}

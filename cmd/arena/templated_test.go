@@ -18,7 +18,8 @@ import (
 func TestATemplatedDayVerifies(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	day, out := filepath.Join(dir, "day"), filepath.Join(dir, "out")
+	day := filepath.Join(dir, "day")
+	out := filepath.Join(dir, "out")
 	if err := os.CopyFS(day, os.DirFS(filepath.FromSlash(testDay))); err != nil {
 		t.Fatal(err)
 	}
@@ -28,13 +29,15 @@ func TestATemplatedDayVerifies(t *testing.T) {
 	}
 	things := strings.Fields("lamp clock chair table shelf mirror carpet pillow kettle toaster teapot ladle whisk apron mug lantern tent hammock compass whistle")
 	makers := strings.Fields("mori brelane kovado stezo daibra neozo faika rotra astora belvin corda drisko elvane hestia ivolen jorund")
-	who := strings.Fields("aunt uncle nephew niece cousin neighbour colleague teacher dentist baker gardener plumber librarian pianist sailor")
+	relatives := strings.Fields("aunt uncle nephew niece cousin neighbour colleague teacher dentist baker gardener plumber librarian pianist sailor")
 	does := strings.Split("keeps seven sheep,turns ninety on Sunday,drives a yellow taxi,writes crime novels,films wild geese,sings in a choir,studies volcanoes abroad", ",")
 	asks := []string{"Please find a %s by %s in shop %d.", "I want a %s by %s from shop %d.", "A %s by %s, please, sold by shop %d."}
 	for i := range 600 {
-		thing, maker, shop := things[i%20], makers[(i*7+i/120)%16], 11+i/120
+		thing := things[i%20]
+		maker := makers[(i*7+i/120)%16]
+		shop := 11 + i/120
 		fmt.Fprintf(file, `{"query":"%s My %s %s.","category":"Product","problem_id":"templated-%d","reward":{"product_id":"%d","title":["%[6]s %[7]s%[5]d"],"attributes":[{"brand":["%[7]s"]}]}}`+"\n",
-			fmt.Sprintf(asks[i%3], thing, maker, shop), who[i%15], does[i%7], i, 1000+i*7, thing, maker)
+			fmt.Sprintf(asks[i%3], thing, maker, shop), relatives[i%15], does[i%7], i, 1000+i*7, thing, maker)
 	}
 	if err = file.Close(); err != nil {
 		t.Fatal(err)

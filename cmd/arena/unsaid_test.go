@@ -64,22 +64,22 @@ func dayWithSwappedThinking(t *testing.T) string {
 // textsOf returns all values of the Parquet files below a folder, and its other files.
 func textsOf(t *testing.T, dir string) string {
 	t.Helper()
-	var all strings.Builder
+	var output strings.Builder
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		if filepath.Ext(path) != ".parquet" {
 			b, err := os.ReadFile(path)
-			all.Write(b)
+			output.Write(b)
 			return err
 		}
-		return writeValues(&all, path)
+		return writeValues(&output, path)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return all.String()
+	return output.String()
 }
 
 func writeValues(w io.Writer, path string) error {
@@ -112,7 +112,9 @@ func writeValues(w io.Writer, path string) error {
 func TestThinkingOfNoModelReachesNoRow(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	day, out, exports := dayWithSwappedThinking(t), filepath.Join(dir, "out"), filepath.Join(dir, "exports")
+	day := dayWithSwappedThinking(t)
+	out := filepath.Join(dir, "out")
+	exports := filepath.Join(dir, "exports")
 	words := must(t, cli.ExitOK, "build", day, "-o", out, "--steps")
 	if !strings.Contains(words, "have no thinking, because no model reply in their log contains it (thinking_unsaid)") {
 		t.Errorf("the funnel does not tell it:\n%s", words)
@@ -190,12 +192,12 @@ func checkSwappedLedger(t *testing.T, out string) (stripped int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked := 0
+	requests := 0
 	err = corpus.ReadRows(corpus.Disk{}, table("judgements"), func(j *rows.Judgement) error {
 		if !strings.HasPrefix(j.TraceID, swappedRun) {
 			return nil
 		}
-		asked++
+		requests++
 		if j.Outcome != "thinking_unsaid" || j.Score != nil || j.Detail == "" {
 			t.Errorf("%s: outcome %s, score %v", j.TraceID, j.Outcome, j.Score)
 		}
@@ -204,8 +206,8 @@ func checkSwappedLedger(t *testing.T, out string) (stripped int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if asked != 18 {
-		t.Errorf("%d judgements of 18 attempts: the judge of steps is not asked either", asked)
+	if requests != 18 {
+		t.Errorf("%d judgements of 18 attempts: the judge of steps is not asked either", requests)
 	}
 	return stripped
 }

@@ -28,7 +28,8 @@ func pagesOf(t *testing.T, dir string, traces, workers int) map[string]string {
 		t.Fatal(err)
 	}
 	s := &site.Site{Corpora: []*site.Corpus{{Name: "out", Ledger: l, Days: dayOf(t, l), Clean: cli.WithoutSecrets, Workers: workers}}}
-	files, mu := map[string]string{}, sync.Mutex{}
+	files := map[string]string{}
+	mu := sync.Mutex{}
 	err = s.Write(t.Context(), traces, func(name string, b []byte) error {
 		mu.Lock()
 		defer mu.Unlock()
@@ -42,10 +43,10 @@ func pagesOf(t *testing.T, dir string, traces, workers int) map[string]string {
 }
 
 // dataOf is the JSON that a script of the pages brings.
-func dataOf(t *testing.T, script string, to any) {
+func dataOf(t *testing.T, script string, target any) {
 	t.Helper()
 	_, text, _ := strings.Cut(script, ",")
-	if err := json.Unmarshal([]byte(strings.TrimSuffix(text, ");\n")), to); err != nil {
+	if err := json.Unmarshal([]byte(strings.TrimSuffix(text, ");\n")), target); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -85,24 +86,25 @@ func TestPagesHoldTheLedger(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reasons, told := map[string]int{}, map[string]int{}
+	reasons := map[string]int{}
+	counts := map[string]int{}
 	for row, line := range l.Lines {
 		if line.Attempt.HasDialogue {
 			reasons[line.Attempt.Reason]++
 		}
-		if _, whole := files["data/0/attempt/"+inJSON(row)+".js"]; whole {
-			told[line.Attempt.Reason]++
+		if _, complete := files["data/0/attempt/"+inJSON(row)+".js"]; complete {
+			counts[line.Attempt.Reason]++
 		}
 	}
 	for reason, n := range reasons {
-		if want := min(n, 3); told[reason] != want && (reason != "" || told[reason] != n) {
-			t.Errorf("%q: %d of %d attempts have their dialogue", reason, told[reason], n)
+		if want := min(n, 3); counts[reason] != want && (reason != "" || counts[reason] != n) {
+			t.Errorf("%q: %d of %d attempts have their dialogue", reason, counts[reason], n)
 		}
 	}
-	var rest map[string]attempt.Argument
-	dataOf(t, files["data/0/rest/0.js"], &rest)
-	if len(rest)+len(day.Whole) != day.Rows {
-		t.Errorf("%d attempts with and %d without a dialogue, of %d", len(day.Whole), len(rest), day.Rows)
+	var arguments map[string]attempt.Argument
+	dataOf(t, files["data/0/rest/0.js"], &arguments)
+	if len(arguments)+len(day.Whole) != day.Rows {
+		t.Errorf("%d attempts with and %d without a dialogue, of %d", len(day.Whole), len(arguments), day.Rows)
 	}
 }
 
@@ -119,8 +121,8 @@ func TestServedAttemptsComeFromTheDay(t *testing.T) {
 	c := &site.Corpus{Name: "out", Ledger: l, Days: dayOf(t, l), Clean: cli.WithoutSecrets}
 	c.All = true
 	s := &site.Site{Corpora: []*site.Corpus{c}}
-	for at, line := range l.Lines {
-		b, err := s.File(t.Context(), "data/0/attempt/"+inJSON(at)+".js")
+	for i, line := range l.Lines {
+		b, err := s.File(t.Context(), "data/0/attempt/"+inJSON(i)+".js")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +142,8 @@ func TestServedAttemptsComeFromTheDay(t *testing.T) {
 // end of one: no script of the pages holds any of it unescaped.
 func TestHostileTracesAreData(t *testing.T) {
 	t.Parallel()
-	day, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
+	day := t.TempDir()
+	out := filepath.Join(t.TempDir(), "out")
 	if err := os.CopyFS(day, os.DirFS(testDay)); err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +161,7 @@ func TestHostileTracesAreData(t *testing.T) {
 	}
 	must(t, cli.ExitOK, "build", day, "-o", out, "-q")
 	must(t, cli.ExitOK, "view", out, "-o", out+".site", "--traces", "100")
-	told := 0
+	mentions := 0
 	err := filepath.WalkDir(filepath.Join(out+".site", "data"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -167,11 +170,11 @@ func TestHostileTracesAreData(t *testing.T) {
 		if bytes.ContainsAny(b, "<>\x00\u2028\u2029") || bytes.Count(b, []byte("\n")) != 1 {
 			t.Errorf("%s holds markup", path)
 		}
-		told += bytes.Count(b, []byte(`onerror=alert(1)`))
+		mentions += bytes.Count(b, []byte(`onerror=alert(1)`))
 		return err
 	})
-	if err != nil || told < 6 {
-		t.Errorf("%d of 6 images are told, %v", told, err)
+	if err != nil || mentions < 6 {
+		t.Errorf("%d of 6 images are told, %v", mentions, err)
 	}
 }
 
@@ -180,7 +183,9 @@ func TestHostileTracesAreData(t *testing.T) {
 // is an error, and what no rollout has is not there.
 func TestCanariesReachNoRunPage(t *testing.T) {
 	t.Parallel()
-	dir, pages, secrets := t.TempDir(), t.TempDir(), canary.All()
+	dir := t.TempDir()
+	pages := t.TempDir()
+	secrets := canary.All()
 	var results, moments bytes.Buffer
 	var talks []any
 	for _, c := range secrets {

@@ -19,13 +19,14 @@ import (
 // name for all of them their ids collide, which is told however quiet a run is.
 func TestDifferentAttemptsStayDifferent(t *testing.T) {
 	t.Parallel()
-	day, out := flatDay(t), t.TempDir()
+	day := flatDay(t)
+	out := t.TempDir()
 	attempts := map[string]int{}
 	for _, command := range [][]string{{"filter"}, {"build"}, {"import", "--unguarded"}, {"score"}, {"judge"}, {"convert", "--to", "openai"}}[:longtest.Pick(6, 2)] {
 		name := filepath.Join(out, command[0])
-		said, code := says(append(command, day, "-q", "-o", name)...)
-		if code != cli.ExitOK || strings.Contains(said, "id_collision") {
-			t.Fatalf("%v: exit %d: %s", command, code, said)
+		output, code := runOutput(append(command, day, "-q", "-o", name)...)
+		if code != cli.ExitOK || strings.Contains(output, "id_collision") {
+			t.Fatalf("%v: exit %d: %s", command, code, output)
 		}
 		if command[0] == "build" || command[0] == "import" {
 			attempts[command[0]] = int(readStage(t, name).In - readStage(t, name).Dropped["copied_record"])
@@ -35,9 +36,9 @@ func TestDifferentAttemptsStayDifferent(t *testing.T) {
 		} else {
 			attempts[command[0]] = len(idsOf(t, name))
 		}
-		said, _ = says(append(command, day, "-q", "--run-id", "x", "-o", name+"-named")...)
-		if !strings.Contains(said, "warning: id_collision: ") {
-			t.Errorf("%v under one run says %q", command, said)
+		output, _ = runOutput(append(command, day, "-q", "--run-id", "x", "-o", name+"-named")...)
+		if !strings.Contains(output, "warning: id_collision: ") {
+			t.Errorf("%v under one run says %q", command, output)
 		}
 	}
 	for command, n := range attempts {
@@ -59,15 +60,15 @@ func flatDay(t *testing.T) string {
 	for i, file := range files {
 		copied[file] = filepath.Join("traces", fmt.Sprintf("a%d.jsonl.gz", i))
 	}
-	for from, to := range copied {
-		b, err := os.ReadFile(from)
+	for sourceID, copyID := range copied {
+		b, err := os.ReadFile(sourceID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(day, to)), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(day, copyID)), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(day, to), b, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(day, copyID), b, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -83,14 +84,14 @@ func idsOf(t *testing.T, path string) map[string]bool {
 	}
 	ids := map[string]bool{}
 	for line := range bytes.Lines(b) {
-		var of struct {
+		var record struct {
 			Run     string `json:"eval_run_id"`
 			Problem string `json:"problem_id"`
 		}
-		if err := json.Unmarshal(line, &of); err != nil {
+		if err := json.Unmarshal(line, &record); err != nil {
 			t.Fatal(err)
 		}
-		ids[of.Run+"/"+of.Problem] = true
+		ids[record.Run+"/"+record.Problem] = true
 	}
 	return ids
 }
@@ -112,7 +113,8 @@ func readStage(t *testing.T, dir string) corpus.Stage {
 // left needs to be asked for, and lines end with the exit code of a passed limit.
 func TestHalfADayIsNoDay(t *testing.T) {
 	t.Parallel()
-	day, out := t.TempDir(), t.TempDir()
+	day := t.TempDir()
+	out := t.TempDir()
 	if err := os.CopyFS(day, os.DirFS(testDay)); err != nil {
 		t.Fatal(err)
 	}
@@ -131,9 +133,9 @@ func TestHalfADayIsNoDay(t *testing.T) {
 	}
 	for _, command := range [][]string{{"filter"}, {"score"}, {"judge"}, {"convert", "--to", "atif"}, {"import", "--unguarded"}, {"build"}} {
 		name := filepath.Join(out, command[0])
-		said, code := says(append(command, day, "-q", "-o", name)...)
-		if code != cli.ExitLimit || !strings.Contains(said, "warning: "+files[0]+" ends early") || !strings.Contains(said, "too much could not be read") {
-			t.Errorf("%v: exit %d: %s", command, code, said)
+		output, code := runOutput(append(command, day, "-q", "-o", name)...)
+		if code != cli.ExitLimit || !strings.Contains(output, "warning: "+files[0]+" ends early") || !strings.Contains(output, "too much could not be read") {
+			t.Errorf("%v: exit %d: %s", command, code, output)
 		}
 		_, err = os.Stat(name)
 		if isCorpus := command[0] == "build" || command[0] == "import"; isCorpus == (err == nil) {
@@ -141,8 +143,8 @@ func TestHalfADayIsNoDay(t *testing.T) {
 		}
 	}
 	name := filepath.Join(out, "asked")
-	if said, code := says("build", day, "-q", "-o", name, "--max-unreadable", "1"); code != cli.ExitOK {
-		t.Fatalf("exit %d: %s", code, said)
+	if output, code := runOutput("build", day, "-q", "-o", name, "--max-unreadable", "1"); code != cli.ExitOK {
+		t.Fatalf("exit %d: %s", code, output)
 	}
 	stage := readStage(t, name)
 	card, err := os.ReadFile(filepath.Join(name, "README.md"))

@@ -28,8 +28,8 @@ type writer struct {
 	args []string
 }
 
-// to returns the arguments with which the command writes to a path.
-func (w writer) to(path string) []string {
+// argsFor returns the arguments with which the command writes to a path.
+func (w writer) argsFor(path string) []string {
 	name := w.flag[strings.LastIndexByte(w.flag, ' ')+1:]
 	return append(slices.Clone(w.args), "--"+name, path)
 }
@@ -50,12 +50,12 @@ func writers(built, other, day string) map[string]writer {
 	teacher := filepath.Join(contests, "kl", "teacher.jsonl")
 	student := filepath.Join(contests, "kl", "student.jsonl")
 	race := filepath.Join(contests, "race", "race.json")
-	drawn := filepath.Join(filepath.Dir(built), "drawn")
-	sample := filepath.Join(drawn, "sample.jsonl")
+	sampled := filepath.Join(filepath.Dir(built), "drawn")
+	sample := filepath.Join(sampled, "sample.jsonl")
 	calls := filepath.Join(filepath.Dir(built), "calls.jsonl")
 
 	const attempt = "5c98a2f5-25a1-40ef-ac1c-752d7ee5e25c/6ad2567c-3159-426f-a625-b7b1e77d8f9d"
-	all := map[string]writer{
+	writers := map[string]writer{
 		"import":   {"arena import output", []string{"import", day, "--unguarded", "-q"}},
 		"export":   {"arena export output", []string{"export", built, "--profile", "text", "--profile", "openai-jsonl", "-q"}},
 		"publish":  {"arena publish output", []string{"publish", built, "--license", "cc-by-4.0", "-q"}},
@@ -77,7 +77,7 @@ func writers(built, other, day string) map[string]writer {
 		"frozen":   {"arena leak bank freeze output", []string{"leak", "bank", "freeze", bank}},
 		"add":      {"arena leak bank add state", []string{"leak", "bank", "add", bank, "--pool", "held-out", "--date", "2026-11-21", "--by", "ops"}},
 		"domain":   {"arena domain init output", []string{"domain", "init", filepath.Join(data, "agents"), "--name", "clerk", "-q"}},
-		"weighed":  {"arena label score weighed", []string{"label", "score", drawn, sample}},
+		"weighed":  {"arena label score weighed", []string{"label", "score", sampled, sample}},
 		"rates":    {"arena agreement output", []string{"agreement", sample, sample}},
 		"calls":    {"arena shop call output", []string{"shop", "call", calls, "--catalog", catalog}},
 		"race":     {"arena race verify output", []string{"race", "verify", "--from", race}},
@@ -91,11 +91,11 @@ func writers(built, other, day string) map[string]writer {
 		"rounds":   {"arena contest distil parquet", []string{"contest", "distil", rounds, "--scores", scores}},
 	}
 	if !longtest.Tests {
-		maps.DeleteFunc(all, func(name string, _ writer) bool {
+		maps.DeleteFunc(writers, func(name string, _ writer) bool {
 			return !slices.Contains([]string{"import", "export", "filter"}, name)
 		})
 	}
-	return all
+	return writers
 }
 
 // heldByAnotherTest are the flags whose output grows over several runs, or needs a server, each with
@@ -136,14 +136,14 @@ func TestEveryOutputIsHeld(t *testing.T) {
 	if !longtest.Tests {
 		t.Skip("without the tag long the table of writers has three of its rows")
 	}
-	held := map[string]bool{}
+	stored := map[string]bool{}
 	for _, w := range writers("built", "other", "testdata/day") {
-		held[w.flag] = true
+		stored[w.flag] = true
 	}
 	for _, c := range commands(t) {
 		for _, name := range noted(c, "writes", "replaces", "stages") {
 			flag := c.CommandPath() + " " + name
-			if !held[flag] && heldByAnotherTest[flag] == "" {
+			if !stored[flag] && heldByAnotherTest[flag] == "" {
 				t.Errorf("%s: give it a row in writers", flag)
 			}
 		}
@@ -162,7 +162,8 @@ func corpora(t *testing.T, arena string) (built, other, day string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	built, other = filepath.Join(dir, "built"), filepath.Join(dir, "other")
+	built = filepath.Join(dir, "built")
+	other = filepath.Join(dir, "other")
 	buildTestDay(t, built)
 	put(t, filepath.Join(dir, "calls.jsonl"), []byte(`{"id":"1","tool":"find_product","arguments":{"q":"desk lamp"}}`+"\n"))
 	if longtest.Tests {
@@ -179,20 +180,20 @@ func corpora(t *testing.T, arena string) (built, other, day string) {
 // contents are the hashes of all files at and below a path, by name.
 func contents(t *testing.T, path string) string {
 	t.Helper()
-	var all strings.Builder
+	var output strings.Builder
 	err := filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		b, err := os.ReadFile(file)
 		name, _ := filepath.Rel(path, file)
-		fmt.Fprintf(&all, "%s %x\n", name, sha256.Sum256(b))
+		fmt.Fprintf(&output, "%s %x\n", name, sha256.Sum256(b))
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return all.String()
+	return output.String()
 }
 
 // TestAKilledWriterLeavesAllOrNothing kills each command at several moments: what it
@@ -206,44 +207,45 @@ func TestAKilledWriterLeavesAllOrNothing(t *testing.T) {
 	arena := program(t)
 	for name, w := range writers(corpora(t, arena)) {
 		dir := t.TempDir()
-		to := func(out string) *exec.Cmd {
-			return exec.Command(arena, w.to(filepath.Join(dir, out))...)
+		command := func(out string) *exec.Cmd {
+			return exec.Command(arena, w.argsFor(filepath.Join(dir, out))...)
 		}
-		began := time.Now()
-		if b, err := to("whole").CombinedOutput(); err != nil {
+		start := time.Now()
+		if b, err := command("whole").CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", name, err, b)
 			continue
 		}
-		took, whole := time.Since(began), contents(t, filepath.Join(dir, "whole"))
+		took := time.Since(start)
+		want := contents(t, filepath.Join(dir, "whole"))
 		killed := filepath.Join(dir, "killed")
 		for i := range 4 {
 			if i != 3 && !longtest.Tests {
 				continue
 			}
-			c := to("killed")
+			c := command("killed")
 			if err := c.Start(); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(took * time.Duration(i+2) / 6)
 			_ = c.Process.Kill() // it may have ended already
 			_ = c.Wait()         // killed, or done before
-			if _, err := os.Stat(killed); err == nil && contents(t, killed) != whole {
+			if _, err := os.Stat(killed); err == nil && contents(t, killed) != want {
 				t.Errorf("%s: killed, it left a part under the name of the whole", name)
 			}
 			if err := os.RemoveAll(killed); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if b, err := to("killed").CombinedOutput(); err != nil || contents(t, killed) != whole {
+		if b, err := command("killed").CombinedOutput(); err != nil || contents(t, killed) != want {
 			t.Errorf("%s: after kills: %v, or another result\n%s", name, err, b)
 		}
-		b, err := to("killed").CombinedOutput()
-		if (err == nil) == slices.Contains(refuseTheirOwnOutput, name) || contents(t, killed) != whole {
+		b, err := command("killed").CombinedOutput()
+		if (err == nil) == slices.Contains(refuseTheirOwnOutput, name) || contents(t, killed) != want {
 			t.Errorf("%s: given once more: %v, or another result\n%s", name, err, b)
 		}
-		left, err := os.ReadDir(dir)
-		if err != nil || len(left) > 2 {
-			t.Errorf("%s: beside what it wrote are left %q: %v", name, left, err)
+		leftovers, err := os.ReadDir(dir)
+		if err != nil || len(leftovers) > 2 {
+			t.Errorf("%s: beside what it wrote are left %q: %v", name, leftovers, err)
 		}
 	}
 }
@@ -255,7 +257,7 @@ func TestASecondWriterIsRefused(t *testing.T) {
 	for name, w := range writers(corpora(t, program(t))) {
 		dir := t.TempDir()
 		out := filepath.Join(dir, "out")
-		args := w.to(out)
+		args := w.argsFor(out)
 		release, err := corpus.Lock(out)
 		if err != nil {
 			t.Fatal(err)
@@ -291,15 +293,15 @@ func TestAWriterReportsAFullDisk(t *testing.T) {
 	arena := program(t)
 	for name, w := range writers(corpora(t, arena)) {
 		out := filepath.Join(disk, name)
-		words, err := exec.Command(arena, w.to(out)...).CombinedOutput()
+		words, err := exec.Command(arena, w.argsFor(out)...).CombinedOutput()
 		if err == nil { // the output is small: no byte is left for it now
 			fill(t, disk, out)
-			words, err = exec.Command(arena, w.to(out)...).CombinedOutput()
+			words, err = exec.Command(arena, w.argsFor(out)...).CombinedOutput()
 		}
 		text := string(words)
 		if err == nil || !strings.Contains(text, "no space left on device") || !strings.Contains(text, "hint: ") {
 			t.Errorf("%s: %v: %s", name, err, text)
-		} else if _, gone := os.Stat(out); gone == nil {
+		} else if _, statErr := os.Stat(out); statErr == nil {
 			t.Errorf("%s: there is something under its name", name)
 		}
 		empty(t, disk)

@@ -24,22 +24,22 @@ func TestWhatWasWrittenOpens(t *testing.T) {
 	for _, version := range versions {
 		t.Run(filepath.Base(version), func(t *testing.T) {
 			t.Parallel()
-			whole := filepath.Join(version, "corpus")
+			corpusDir := filepath.Join(version, "corpus")
 			played := folderCopy(t, filepath.Join(version, "run"))
 			ledger := folderCopy(t, filepath.Join(version, "ledger"))
 			out := t.TempDir()
 			built := filepath.Join(out, "built")
 			for _, args := range [][]string{
-				{"verify", whole},
-				{"inspect", whole, "--where", "judge_score >= 0.5"},
-				{"explain", whole, "5c98a2f5-25a1-40ef-ac1c-752d7ee5e25c/c7492af7-f589-4054-a5a6-7784cb5b0f26"},
-				{"export", whole, "--profile", "text", "-q", "-o", filepath.Join(out, "text")},
-				{"recipe", "sft", "--corpus", whole, "-q", "-o", filepath.Join(out, "sft")},
-				{"publish", whole, "-q", "-o", filepath.Join(out, "public")},
-				{"view", whole, "-o", filepath.Join(out, "pages")},
-				{"build", wholeDay, "--bank", filepath.Join(whole, "bank.json"), "--set", "select.top=1", "-q", "-o", built},
-				{"mix", whole, built, "-q", "-o", filepath.Join(out, "mixed")},
-				{"drift", whole, "--against", whole, "-o", filepath.Join(out, "drift.txt")},
+				{"verify", corpusDir},
+				{"inspect", corpusDir, "--where", "judge_score >= 0.5"},
+				{"explain", corpusDir, "5c98a2f5-25a1-40ef-ac1c-752d7ee5e25c/c7492af7-f589-4054-a5a6-7784cb5b0f26"},
+				{"export", corpusDir, "--profile", "text", "-q", "-o", filepath.Join(out, "text")},
+				{"recipe", "sft", "--corpus", corpusDir, "-q", "-o", filepath.Join(out, "sft")},
+				{"publish", corpusDir, "-q", "-o", filepath.Join(out, "public")},
+				{"view", corpusDir, "-o", filepath.Join(out, "pages")},
+				{"build", wholeDay, "--bank", filepath.Join(corpusDir, "bank.json"), "--set", "select.top=1", "-q", "-o", built},
+				{"mix", corpusDir, built, "-q", "-o", filepath.Join(out, "mixed")},
+				{"drift", corpusDir, "--against", corpusDir, "-o", filepath.Join(out, "drift.txt")},
 				{"results", played, "-o", filepath.Join(out, "results.jsonl")},
 				{"compare", played, played, "--min-coverage", "0"},
 				{"view", played, "-o", filepath.Join(out, "run")},
@@ -71,9 +71,9 @@ func TestAPlanOfAnotherVersionIsNamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		here := filepath.Join(t.TempDir(), "plan.json")
-		put(t, here, []byte(strings.ReplaceAll(string(text), "/home/ana/arena/testdata/day", day)))
-		code, _, words := arenaRun("stage", "map", "--plan", here, "--work", filepath.Join(t.TempDir(), "work"))
+		planFile := filepath.Join(t.TempDir(), "plan.json")
+		put(t, planFile, []byte(strings.ReplaceAll(string(text), "/home/ana/arena/testdata/day", day)))
+		code, _, words := arenaRun("stage", "map", "--plan", planFile, "--work", filepath.Join(t.TempDir(), "work"))
 		if code != cli.ExitOK && !strings.Contains(words, "--plan") {
 			t.Errorf("%s: exit %d\n%s", plan, code, words)
 		}

@@ -37,15 +37,15 @@ func replayed(t *testing.T, folder, scores string) ([]*Round, *Report) {
 func TestSample(t *testing.T) {
 	t.Parallel()
 	rounds, r := replayed(t, sample, "scores.jsonl")
-	var told []string
+	var messages []string
 	for _, p := range r.Rounds {
-		told = append(told, p.ID, p.Winner, p.Published, p.Evidence, p.Outcome)
+		messages = append(messages, p.ID, p.Winner, p.Published, p.Evidence, p.Outcome)
 	}
-	if got, want := strings.Join(told, " "), "r1 alder/one 2 named agrees r2 alder/one 2 named agrees r3 willow/three 9 rescored explained"; got != want {
+	if got, want := strings.Join(messages, " "), "r1 alder/one 2 named agrees r2 alder/one 2 named agrees r3 willow/three 9 rescored explained"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if why := r.Rounds[2].Why; len(why) != 1 || !strings.HasPrefix(why[0], "stale score: uid 9") {
-		t.Errorf("%q", why)
+	if reasons := r.Rounds[2].Why; len(reasons) != 1 || !strings.HasPrefix(reasons[0], "stale score: uid 9") {
+		t.Errorf("%q", reasons)
 	}
 	var flags []string
 	for _, f := range r.Flags {
@@ -72,7 +72,8 @@ func TestSample(t *testing.T) {
 func TestPublishedRounds(t *testing.T) {
 	t.Parallel()
 	rounds, r := replayed(t, real, "score_series.jsonl")
-	students, kls := 0, 0
+	students := 0
+	kls := 0
 	for _, x := range rounds {
 		students += len(x.Eval.Students)
 		for i := range x.Eval.Students {
@@ -90,8 +91,8 @@ func TestPublishedRounds(t *testing.T) {
 	}
 	causes := map[string]int{}
 	for _, p := range r.Rounds {
-		for _, why := range p.Why {
-			cause, _, _ := strings.Cut(why, ":")
+		for _, reason := range p.Why {
+			cause, _, _ := strings.Cut(reason, ":")
 			causes[cause]++
 		}
 	}
@@ -102,9 +103,9 @@ func TestPublishedRounds(t *testing.T) {
 	for _, f := range r.Flags {
 		flagged[f.Round+" "+f.UID] += f.Kind
 	}
-	for who, kind := range map[string]string{"e58690f9 210": "forged", "ac744a08 179": "copy", "93e1e9f3 185": "copy", "7d051aae 18": "kl"} {
-		if flagged[who] != kind {
-			t.Errorf("%s is flagged %q, want %q", who, flagged[who], kind)
+	for model, kind := range map[string]string{"e58690f9 210": "forged", "ac744a08 179": "copy", "93e1e9f3 185": "copy", "7d051aae 18": "kl"} {
+		if flagged[model] != kind {
+			t.Errorf("%s is flagged %q, want %q", model, flagged[model], kind)
 		}
 	}
 	if len(r.Flags) != 11 {
@@ -120,11 +121,11 @@ func TestPublishedRounds(t *testing.T) {
 func TestSimulatedRates(t *testing.T) {
 	t.Parallel()
 	rounds, _ := replayed(t, real, "score_series.jsonl")
-	all, err := Simulate(rounds, []Rule{kl, tTest, margin, composite}, []int{40, 100, 300}, []float64{0, 0.05}, 40)
-	if err != nil || len(all) != 18 {
-		t.Fatalf("%d rates: %v", len(all), err)
+	simulated, err := Simulate(rounds, []Rule{kl, tTest, margin, composite}, []int{40, 100, 300}, []float64{0, 0.05}, 40)
+	if err != nil || len(simulated) != 18 {
+		t.Fatalf("%d rates: %v", len(simulated), err)
 	}
-	for _, s := range all {
+	for _, s := range simulated {
 		if s.Challenger.Low > s.Challenger.Value || s.Challenger.High < s.Challenger.Value || s.FromRounds != 22 || s.FromPairs != 107 {
 			t.Errorf("%+v", s)
 		}
@@ -166,7 +167,9 @@ func student(model string, kls ...float64) Student {
 func TestRules(t *testing.T) {
 	t.Parallel()
 	d := dice.New(3)
-	king, near, far := student("king"), student("near"), student("far")
+	king := student("king")
+	near := student("near")
+	far := student("far")
 	for range 120 {
 		kl := 0.05 + d.Share()/10
 		king.KLs = append(king.KLs, kl)
@@ -325,7 +328,8 @@ func TestFloors(t *testing.T) {
 	closed := *newest
 	closed.Weights = nil
 	open := closed
-	open.MinAxes, open.SparsePasses = 3, true
+	open.MinAxes = 3
+	open.SparsePasses = true
 	for _, c := range []struct {
 		name       string
 		rule       *Rule
@@ -393,14 +397,14 @@ func TestPublishedRoundsByDate(t *testing.T) {
 		if r.Rule == nil {
 			continue
 		}
-		said := r.Rule.String()
+		text := r.Rule.String()
 		r.Rule = ruleAt(r.Committed)
 		if r.Rule == nil {
 			undated++
 			continue
 		}
-		if r.Rule.String() != said {
-			t.Errorf("round %s: by date %s, said %s", r.ID, r.Rule.String(), said)
+		if r.Rule.String() != text {
+			t.Errorf("round %s: by date %s, said %s", r.ID, r.Rule.String(), text)
 		}
 	}
 	r := ReplayAll(rounds, states)
@@ -419,12 +423,12 @@ func TestSimulateAxes(t *testing.T) {
 		king.Axes[string(rune('a'+i))] = 0.5
 	}
 	rounds := []*Round{{Eval: &Eval{Students: []Student{king}}}}
-	all := SimulateAxes(rounds, []float64{0.03, 0.1}, []int{8, 128}, []float64{0, 0.2}, 400)
-	if len(all) != 8 {
-		t.Fatalf("%d rates", len(all))
+	simulated := SimulateAxes(rounds, []float64{0.03, 0.1}, []int{8, 128}, []float64{0, 0.2}, 400)
+	if len(simulated) != 8 {
+		t.Fatalf("%d rates", len(simulated))
 	}
 	for _, pair := range [][2]int{{4, 0}, {2, 0}, {0, 1}, {2, 3}} {
-		if low, high := all[pair[0]], all[pair[1]]; low.Challenger.Value >= high.Challenger.Value {
+		if low, high := simulated[pair[0]], simulated[pair[1]]; low.Challenger.Value >= high.Challenger.Value {
 			t.Errorf("%+v, %+v", low, high)
 		}
 	}

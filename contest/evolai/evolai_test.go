@@ -53,13 +53,13 @@ func TestPublishedGates(t *testing.T) {
 func TestSampleLog(t *testing.T) {
 	t.Parallel()
 	r := read(t, sample)
-	var told []string
+	var messages []string
 	for _, g := range r.Gates {
-		told = append(told, g.Improve, g.Gate, fmt.Sprint(g.Differs, g.Open))
+		messages = append(messages, g.Improve, g.Gate, fmt.Sprint(g.Differs, g.Open))
 	}
 	want := "improved PASS [] [the score's mapping of KL, which is not published] same_revision FAIL [] [] " +
 		"same_revision FAIL [requirement: 1.7673, the log has 1.9] []"
-	if got := strings.Join(told, " "); got != want {
+	if got := strings.Join(messages, " "); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if len(r.Violations) != 1 || r.Violations[0].Line != 5 || r.Events != 5 {
@@ -106,7 +106,7 @@ func TestDecideReportsDifferences(t *testing.T) {
 	yes := true
 	good := Line{KLCurrent: number(1.8031), Previous: number(1.8108), Requirement: number(1.7746), EMACurrent: number(1.8616), EMANext: number(1.8473),
 		Ratio: number(0.992), Consistent: &yes, Reason: "too_small", Gate: "FAIL", Score: number(0)}
-	for what, change := range map[string]func(*Line){
+	for name, change := range map[string]func(*Line){
 		"requirement: 1.7746, the log has 1.77": func(l *Line) { l.Requirement = number(1.77) },
 		"consistency ratio: 0.992":              func(l *Line) { l.Ratio = number(0.994) },
 		"consistency: the log has false":        func(l *Line) { no := false; l.Consistent = &no },
@@ -116,8 +116,8 @@ func TestDecideReportsDifferences(t *testing.T) {
 	} {
 		l := good
 		change(&l)
-		if g := Decide(&l); len(g.Differs) != 1 || !strings.HasPrefix(g.Differs[0], what) {
-			t.Errorf("%s: %q", what, g.Differs)
+		if g := Decide(&l); len(g.Differs) != 1 || !strings.HasPrefix(g.Differs[0], name) {
+			t.Errorf("%s: %q", name, g.Differs)
 		}
 	}
 	if g := Decide(&good); len(g.Differs) > 0 {
@@ -132,17 +132,19 @@ func TestOrderRejectsEveryWrongOrder(t *testing.T) {
 	t.Parallel()
 	events := []Event{{Event: "lock", UID: 1, Revision: "a"}, {Event: "lock", UID: 2, Revision: "b"}, {Event: "seed", Seed: "s"},
 		{Event: "evaluate", UID: 1, Revision: "a", Seed: "s"}, {Event: "evaluate", UID: 2, Revision: "b", Seed: "s"}}
-	tried, allowed := 0, 0
+	tried := 0
+	allowed := 0
 	permutations(len(events), func(sequence []int) {
-		at := make([]int, len(events))
-		o, wrong := order{}, 0
+		offsets := make([]int, len(events))
+		o := order{}
+		wrong := 0
 		for i, k := range sequence {
-			at[k] = i
+			offsets[k] = i
 			if o.add(&events[k]) != "" {
 				wrong++
 			}
 		}
-		right := max(at[0], at[1]) < at[2] && at[2] < min(at[3], at[4])
+		right := max(offsets[0], offsets[1]) < offsets[2] && offsets[2] < min(offsets[3], offsets[4])
 		tried++
 		if right {
 			allowed++
@@ -179,7 +181,8 @@ func permutations(n int, visit func([]int)) {
 // TestViolationsHaveReasons has one of each beside a round that is right.
 func TestViolationsHaveReasons(t *testing.T) {
 	t.Parallel()
-	lock, seed := Event{Epoch: 1, Event: "lock", UID: 1, Revision: "a", Block: 5}, Event{Epoch: 1, Event: "seed", Seed: "s", Block: 6}
+	lock := Event{Epoch: 1, Event: "lock", UID: 1, Revision: "a", Block: 5}
+	seed := Event{Epoch: 1, Event: "seed", Seed: "s", Block: 6}
 	eval := Event{Epoch: 1, Event: "evaluate", UID: 1, Revision: "a", Seed: "s", Block: 7}
 	next := []Event{{Epoch: 2, Event: "lock", UID: 1, Revision: "a"}, {Epoch: 2, Event: "seed", Seed: "t"}}
 	with := func(e Event, change func(*Event)) Event { change(&e); return e }
@@ -201,14 +204,14 @@ func TestViolationsHaveReasons(t *testing.T) {
 		"none of lock, seed":    {lock, seed, with(eval, func(e *Event) { e.Event = "x" })},
 	} {
 		var o order
-		var told []string
+		var messages []string
 		for i := range events {
-			if why := o.add(&events[i]); why != "" {
-				told = append(told, why)
+			if reason := o.add(&events[i]); reason != "" {
+				messages = append(messages, reason)
 			}
 		}
-		if want == "" && len(told) > 0 || want != "" && (len(told) != 1 || !strings.Contains(told[0], want)) {
-			t.Errorf("%q: %q", want, told)
+		if want == "" && len(messages) > 0 || want != "" && (len(messages) != 1 || !strings.Contains(messages[0], want)) {
+			t.Errorf("%q: %q", want, messages)
 		}
 	}
 }

@@ -16,12 +16,16 @@ func TestScoreByHand(t *testing.T) {
 		Thinking: -1, Base: -2, Solved: 0.5,
 	}
 	small := full
-	small.UID, small.Billions = 2, 0.45
-	same := full
-	same.UID, same.PreviousRevision = 3, "b"
+	small.UID = 2
+	small.Billions = 0.45
+	repeated := full
+	repeated.UID = 3
+	repeated.PreviousRevision = "b"
 	uneven := full
-	uneven.UID, uneven.Track, uneven.KLNext = 4, "mamba2", 0.5
-	out := Score([]Measured{full, small, same, uneven}, nil)
+	uneven.UID = 4
+	uneven.Track = "mamba2"
+	uneven.KLNext = 0.5
+	out := Score([]Measured{full, small, repeated, uneven}, nil)
 	gain := math.Tanh(1)
 	want := []struct {
 		bonus, quality float64

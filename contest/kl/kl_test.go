@@ -34,8 +34,10 @@ func normal(d *dice.Dice) float64 {
 
 // exact is KL with sums that carry what is rounded away (Neumaier 1974).
 func exact(t, s []float64) float64 {
-	lt, ls := logZ(t), logZ(s)
-	sum, lost := 0.0, 0.0
+	lt := logZ(t)
+	ls := logZ(s)
+	sum := 0.0
+	lost := 0.0
 	for i := range t {
 		x := math.Exp(t[i]-lt) * ((t[i] - lt) - (s[i] - ls))
 		next := sum + x
@@ -50,7 +52,8 @@ func exact(t, s []float64) float64 {
 }
 
 func logZ(v []float64) float64 {
-	sum, lost := 0.0, 0.0
+	sum := 0.0
+	lost := 0.0
 	for _, x := range v {
 		x = math.Exp(x)
 		next := sum + x
@@ -69,10 +72,10 @@ func normalised(t *testing.T, v []float64) []float64 {
 	return v
 }
 
-func near(t *testing.T, what string, got, want float64) {
+func near(t *testing.T, name string, got, want float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= 1e-9) && got != want {
-		t.Errorf("%s is %.12g, want %.12g", what, got, want)
+		t.Errorf("%s is %.12g, want %.12g", name, got, want)
 	}
 }
 
@@ -92,10 +95,12 @@ func TestKnownDivergences(t *testing.T) {
 	near(t, "nothing lost where the teacher has none", Full(logs(1, 0), logs(0.5, 0.5)), math.Log(2))
 	// Gaussian logits: densities of N(0,1) and N(0.7,1) on a fine, wide grid.
 	const n = 248_320
-	a, b := make([]float64, n), make([]float64, n)
+	a := make([]float64, n)
+	b := make([]float64, n)
 	for i := range n {
 		x := -14 + 28*float64(i)/(n-1)
-		a[i], b[i] = -x*x/2, -(x-0.7)*(x-0.7)/2
+		a[i] = -x * x / 2
+		b[i] = -(x - 0.7) * (x - 0.7) / 2
 	}
 	near(t, "Gaussian logits", Full(normalised(t, a), normalised(t, b)), 0.7*0.7/2)
 	d := dice.New(1)
@@ -119,7 +124,8 @@ func TestBoundNeverExceedsKL(t *testing.T) {
 		x, y := distributions(d, 3+d.N(60), 0.1+3*d.Share())
 		x, y = normalised(t, x), normalised(t, y)
 		full := Full(x, y)
-		kt, ks := 1+d.N(len(x)), 1+d.N(len(y))
+		kt := 1 + d.N(len(x))
+		ks := 1 + d.N(len(y))
 		if b := Bound(Top(&Row{Full: x}, kt), Top(&Row{Full: y}, ks)); b > full+1e-9 || b < 0 {
 			t.Fatalf("case %d: bound %.9g of top %d and %d exceeds %.9g", i, b, kt, ks, full)
 		}
@@ -199,7 +205,7 @@ func TestRefusals(t *testing.T) {
 }
 
 // wide writes positions of 248,320 logits as npy.
-func wide(t *testing.T, path string, positions int, by float32) {
+func wide(t *testing.T, path string, positions int, shift float32) {
 	t.Helper()
 	const n = 248_320
 	head := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (1, %d, %d), }", positions, n)
@@ -207,7 +213,7 @@ func wide(t *testing.T, path string, positions int, by float32) {
 	b = append(b, head...)
 	row := make([]byte, 0, 4*n)
 	for i := range n {
-		row = binary.LittleEndian.AppendUint32(row, math.Float32bits(by*float32(i%977)))
+		row = binary.LittleEndian.AppendUint32(row, math.Float32bits(shift*float32(i%977)))
 	}
 	b = append(b, bytes.Repeat(row, positions)...)
 	if err := os.WriteFile(path, b, 0o600); err != nil {
@@ -219,7 +225,8 @@ func wide(t *testing.T, path string, positions int, by float32) {
 // each file is in memory, not the files.
 func TestCompareOfWideFilesUsesLittleMemory(t *testing.T) {
 	dir := t.TempDir()
-	a, b := filepath.Join(dir, "a.npy"), filepath.Join(dir, "b.npy")
+	a := filepath.Join(dir, "a.npy")
+	b := filepath.Join(dir, "b.npy")
 	wide(t, a, 12, 0.01)
 	wide(t, b, 12, 0.012)
 	runtime.GC()
@@ -233,8 +240,8 @@ func TestCompareOfWideFilesUsesLittleMemory(t *testing.T) {
 	if r.Positions != 12 || r.Vocabulary != 248_320 || r.Forms[0].Measured != 12 || r.Prompts[0].Prompt != "0" {
 		t.Errorf("%+v", r.Forms)
 	}
-	if taken := after.TotalAlloc - before.TotalAlloc; taken > 16<<20 {
-		t.Errorf("%d bytes were taken for two files of %d", taken, 12*4*248_320)
+	if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 16<<20 {
+		t.Errorf("%d bytes were taken for two files of %d", allocated, 12*4*248_320)
 	}
 }
 

@@ -26,8 +26,8 @@ const vocabulary = 40
 // toy is a server of models whose next token depends on the last two tokens and on the name of
 // the model. A name that ends in a number from 1 to 9 is the teacher with so much noise.
 type toy struct {
-	mu    sync.Mutex
-	asked map[string]int
+	mu       sync.Mutex
+	requests map[string]int
 	// after is called with the number of requests so far, before each reply.
 	after func(n int)
 }
@@ -78,9 +78,9 @@ func (s *toy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.mu.Lock()
-	s.asked[fmt.Sprint(q.Model, string(q.Prompt), q.MaxTokens, q.Top)]++
+	s.requests[fmt.Sprint(q.Model, string(q.Prompt), q.MaxTokens, q.Top)]++
 	n := 0
-	for _, times := range s.asked {
+	for _, times := range s.requests {
 		n += times
 	}
 	after := s.after
@@ -129,7 +129,7 @@ func promptLogProbs(model string, ids []int, top int) []any {
 // round returns the configuration of a round on toy models, and their server.
 func round(t *testing.T, contest string, prompts int) (*Config, *toy) {
 	t.Helper()
-	models := &toy{asked: map[string]int{}}
+	models := &toy{requests: map[string]int{}}
 	server := httptest.NewServer(models)
 	t.Cleanup(server.Close)
 	var lines strings.Builder
@@ -222,7 +222,8 @@ func trueTop20(name, text string, positions int) float64 {
 		support := slices.DeleteFunc(order(teacher)[:20], func(id int) bool {
 			return !slices.Contains(order(student)[:20], id)
 		})
-		totalTeacher, totalStudent := 0.0, 0.0
+		totalTeacher := 0.0
+		totalStudent := 0.0
 		for _, id := range support {
 			totalTeacher += math.Exp(teacher[id])
 			totalStudent += math.Exp(student[id])
@@ -243,8 +244,8 @@ func TestKilledRun(t *testing.T) {
 	for _, contest := range []string{SN97, SN47} {
 		c, models := round(t, contest, 6)
 		_, want := run(t, c, t.TempDir())
-		once := len(models.asked)
-		clear(models.asked)
+		once := len(models.requests)
+		clear(models.requests)
 		dir := t.TempDir()
 		kills := 0
 		for kills < longtest.Pick(10, 3) {
@@ -267,18 +268,18 @@ func TestKilledRun(t *testing.T) {
 			t.Errorf("%s: another result after %d kills", contest, kills)
 		}
 		twice := 0
-		for request, n := range models.asked {
+		for request, n := range models.requests {
 			twice += n - 1
 			if n > kills+1 {
 				t.Errorf("%s: %d times %s", contest, n, request)
 			}
 		}
-		if len(models.asked) != once || twice > kills {
-			t.Errorf("%s: %d requests, %d of them again, after %d kills; want %d", contest, len(models.asked), twice, kills, once)
+		if len(models.requests) != once || twice > kills {
+			t.Errorf("%s: %d requests, %d of them again, after %d kills; want %d", contest, len(models.requests), twice, kills, once)
 		}
-		before := len(models.asked)
+		before := len(models.requests)
 		r, _ := run(t, c, dir)
-		if r.Asked != 0 || len(models.asked) != before {
+		if r.Asked != 0 || len(models.requests) != before {
 			t.Errorf("%s: a finished round asks again", contest)
 		}
 	}
@@ -318,24 +319,42 @@ func TestScore(t *testing.T) {
 func TestValidate(t *testing.T) {
 	t.Parallel()
 	for want, change := range map[string]func(*Config){
-		"contest is":         func(c *Config) { c.Contest = "sn15" },
-		"form is":            func(c *Config) { c.Form = "top7" },
-		"no students":        func(c *Config) { c.Students = nil },
-		"top is 5":           func(c *Config) { c.Top = 5 },
-		"draw is 1":          func(c *Config) { c.Draw = 1 },
-		"no rule":            func(c *Config) { c.Rule = "x" },
-		"which is no":        func(c *Config) { c.King = "x" },
-		"have the name":      func(c *Config) { c.Students[0].Name = "m4" },
-		"base_url or dump":   func(c *Config) { c.Students[0].BaseURL = "" },
-		"all are dumps":      func(c *Config) { c.Students[0].BaseURL, c.Students[0].Dump = "", "x.npy" },
-		"max_tokens is":      func(c *Config) { c.MaxTokens = 0 },
-		"concurrency is":     func(c *Config) { c.Concurrency = 0 },
-		"no prompts":         func(c *Config) { c.Prompts = "" },
-		"two different ones": func(c *Config) { c.Contest, c.NextSeed = SN47, "a" },
-		"no block_hash":      func(c *Config) { c.Contest, c.BlockHash = SN47, "" },
-		"two students have":  func(c *Config) { c.Contest, c.Students[1].UID = SN47, 10 },
-		"want track":         func(c *Config) { c.Contest, c.Students[1].Track = SN47, "" },
-		"has no revision":    func(c *Config) { c.Contest, c.Students[1].Previous.Revision = SN47, "" },
+		"contest is":       func(c *Config) { c.Contest = "sn15" },
+		"form is":          func(c *Config) { c.Form = "top7" },
+		"no students":      func(c *Config) { c.Students = nil },
+		"top is 5":         func(c *Config) { c.Top = 5 },
+		"draw is 1":        func(c *Config) { c.Draw = 1 },
+		"no rule":          func(c *Config) { c.Rule = "x" },
+		"which is no":      func(c *Config) { c.King = "x" },
+		"have the name":    func(c *Config) { c.Students[0].Name = "m4" },
+		"base_url or dump": func(c *Config) { c.Students[0].BaseURL = "" },
+		"all are dumps": func(c *Config) {
+			c.Students[0].BaseURL = ""
+			c.Students[0].Dump = "x.npy"
+		},
+		"max_tokens is":  func(c *Config) { c.MaxTokens = 0 },
+		"concurrency is": func(c *Config) { c.Concurrency = 0 },
+		"no prompts":     func(c *Config) { c.Prompts = "" },
+		"two different ones": func(c *Config) {
+			c.Contest = SN47
+			c.NextSeed = "a"
+		},
+		"no block_hash": func(c *Config) {
+			c.Contest = SN47
+			c.BlockHash = ""
+		},
+		"two students have": func(c *Config) {
+			c.Contest = SN47
+			c.Students[1].UID = 10
+		},
+		"want track": func(c *Config) {
+			c.Contest = SN47
+			c.Students[1].Track = ""
+		},
+		"has no revision": func(c *Config) {
+			c.Contest = SN47
+			c.Students[1].Previous.Revision = ""
+		},
 	} {
 		c, _ := round(t, SN97, 2)
 		change(c)

@@ -171,7 +171,12 @@ func TestVerifyUnrevealedRace(t *testing.T) {
 	t.Parallel()
 	d := honest(t, true)
 	c := &d.Commitment
-	c.Revealed, c.Secret, c.WorldSeed, c.Signature, c.Randomness, c.Rejected = false, "", "", "", "", nil
+	c.Revealed = false
+	c.Secret = ""
+	c.WorldSeed = ""
+	c.Signature = ""
+	c.Randomness = ""
+	c.Rejected = nil
 	r := Verify(d)
 	unknown := 0
 	for _, f := range r.Findings {
@@ -223,8 +228,8 @@ func FuzzParse(f *testing.F) {
 func TestNextWeekday(t *testing.T) {
 	t.Parallel()
 	for day, want := range map[string]string{"2023-08-23": "2023-08-24", "2023-08-25": "2023-08-28", "2023-08-26": "2023-08-28", "2023-08-27": "2023-08-28"} {
-		at, err := time.Parse(time.DateOnly, day)
-		if got := nextWeekday(at.Add(23 * time.Hour)).Format(time.DateOnly); err != nil || got != want {
+		date, err := time.Parse(time.DateOnly, day)
+		if got := nextWeekday(date.Add(23 * time.Hour)).Format(time.DateOnly); err != nil || got != want {
 			t.Errorf("after %s comes %s, want %s", day, got, want)
 		}
 	}
@@ -247,26 +252,26 @@ func TestScheduleUnknown(t *testing.T) {
 func TestCheckCorpus(t *testing.T) {
 	t.Parallel()
 	d := honest(t, true)
-	whole := map[string]int{"a-v": 2, "a-w": 1, "b-v": 1, "b-w": 1, "c-v": 1}
+	counts := map[string]int{"a-v": 2, "a-w": 1, "b-v": 1, "b-w": 1, "c-v": 1}
 	for _, c := range []struct {
-		name     string
-		change   func(attempts map[string]int)
-		own, all string
+		name        string
+		change      func(attempts map[string]int)
+		solo, total string
 	}{
 		{"whole", func(map[string]int) {}, OK, OK},
 		{"another run", func(a map[string]int) { a["x"] = 1 }, Wrong, OK},
 		{"a lost run", func(a map[string]int) { delete(a, "b-w") }, OK, Wrong},
 		{"nothing", func(a map[string]int) { clear(a) }, Wrong, Wrong},
 	} {
-		attempts := maps.Clone(whole)
+		attempts := maps.Clone(counts)
 		c.change(attempts)
-		found := d.CheckCorpus(attempts)
-		if found[0].State != c.own || found[1].State != c.all {
-			t.Errorf("%s: %+v", c.name, found)
+		findings := d.CheckCorpus(attempts)
+		if findings[0].State != c.solo || findings[1].State != c.total {
+			t.Errorf("%s: %+v", c.name, findings)
 		}
 	}
 	d.Runs = nil
-	if found := d.CheckCorpus(whole); found[0].State != Unknown {
-		t.Errorf("%+v", found)
+	if findings := d.CheckCorpus(counts); findings[0].State != Unknown {
+		t.Errorf("%+v", findings)
 	}
 }

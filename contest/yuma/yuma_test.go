@@ -18,10 +18,10 @@ import (
 
 const real = "../../../shared/data/real/yuma/"
 
-func near(t *testing.T, what string, got, want float64) {
+func near(t *testing.T, name string, got, want float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= 1e-12) {
-		t.Errorf("%s is %.15g, want %.15g", what, got, want)
+		t.Errorf("%s is %.15g, want %.15g", name, got, want)
 	}
 }
 
@@ -63,10 +63,10 @@ func TestSeriesMovesBondsByAlpha(t *testing.T) {
 	t.Parallel()
 	e := &Epoch{ID: "x-1", Stake: []float64{1, 1, 0}, Weights: [][]Weight{{{2, 1}}, {{2, 1}}, nil}}
 	next := &Epoch{ID: "x-2", Stake: []float64{3, 1, 0}, Weights: e.Weights}
-	all := Series([]*Epoch{e, next, {ID: "y-3", Stake: next.Stake, Weights: next.Weights}}, DefaultRules())
-	near(t, "first", all[0].Bonds[0][2], 0.5)
-	near(t, "second", all[1].Bonds[0][2], 0.1*0.75+0.9*0.5)
-	near(t, "another series", all[2].Bonds[0][2], 0.75)
+	results := Series([]*Epoch{e, next, {ID: "y-3", Stake: next.Stake, Weights: next.Weights}}, DefaultRules())
+	near(t, "first", results[0].Bonds[0][2], 0.5)
+	near(t, "second", results[1].Bonds[0][2], 0.1*0.75+0.9*0.5)
+	near(t, "another series", results[2].Bonds[0][2], 0.75)
 }
 
 // subnet draws an epoch of up to 12 nodes.
@@ -76,9 +76,9 @@ func subnet(d *dice.Dice) *Epoch {
 	for i := range n {
 		e.Stake[i] = float64(d.N(4)) * d.Share()
 		if d.N(3) > 0 {
-			for to := range n {
+			for peer := range n {
 				if d.N(2) > 0 {
-					e.Weights[i] = append(e.Weights[i], Weight{to, float64(1 + d.N(9))})
+					e.Weights[i] = append(e.Weights[i], Weight{peer, float64(1 + d.N(9))})
 				}
 			}
 		}
@@ -96,7 +96,8 @@ func TestProperties(t *testing.T) {
 	for i := range longtest.Pick(10_000, 1_000) {
 		e := subnet(d)
 		r := Compute(e, DefaultRules(), nil)
-		incentive, emission := 0.0, 0.0
+		incentive := 0.0
+		emission := 0.0
 		for _, n := range r.Nodes {
 			incentive, emission = incentive+n.Incentive, emission+n.Emission
 			if n.Rank > n.Consensus+1e-12 {
@@ -106,17 +107,19 @@ func TestProperties(t *testing.T) {
 		if math.Abs(emission-1) > 1e-9 || incentive > 1+1e-9 {
 			t.Fatalf("case %d: incentive %v, emission %v", i, incentive, emission)
 		}
-		scaled, permuted, order := scale(e, 1e6*d.Share()+1e-3), e, permutation(d, len(e.Stake))
+		scaled := scale(e, 1e6*d.Share()+1e-3)
+		permuted := e
+		order := permutation(d, len(e.Stake))
 		permuted = permute(e, order)
 		for uid, n := range r.Nodes {
-			same(t, i, n, Compute(scaled, DefaultRules(), nil).Nodes[uid])
-			same(t, i, n, Compute(permuted, DefaultRules(), nil).Nodes[order[uid]])
+			sameNode(t, i, n, Compute(scaled, DefaultRules(), nil).Nodes[uid])
+			sameNode(t, i, n, Compute(permuted, DefaultRules(), nil).Nodes[order[uid]])
 		}
 		majority(t, d, e)
 	}
 }
 
-func same(t *testing.T, i int, a, b Node) {
+func sameNode(t *testing.T, i int, a, b Node) {
 	t.Helper()
 	for k, x := range []float64{a.Rank, a.Trust, a.Consensus, a.Incentive, a.ValidatorTrust, a.Dividends, a.Emission} {
 		if y := []float64{b.Rank, b.Trust, b.Consensus, b.Incentive, b.ValidatorTrust, b.Dividends, b.Emission}[k]; math.Abs(x-y) > 1e-9 {
@@ -125,11 +128,11 @@ func same(t *testing.T, i int, a, b Node) {
 	}
 }
 
-func scale(e *Epoch, by float64) *Epoch {
+func scale(e *Epoch, factor float64) *Epoch {
 	s := *e
 	s.Stake = slices.Clone(e.Stake)
 	for i := range s.Stake {
-		s.Stake[i] *= by
+		s.Stake[i] *= factor
 	}
 	return &s
 }
@@ -145,10 +148,10 @@ func permutation(d *dice.Dice, n int) []int {
 
 func permute(e *Epoch, order []int) *Epoch {
 	p := &Epoch{Stake: make([]float64, len(order)), Weights: make([][]Weight, len(order))}
-	for i, to := range order {
-		p.Stake[to] = e.Stake[i]
+	for i, target := range order {
+		p.Stake[target] = e.Stake[i]
 		for _, w := range e.Weights[i] {
-			p.Weights[to] = append(p.Weights[to], Weight{order[w.Target], w.Weight})
+			p.Weights[target] = append(p.Weights[target], Weight{order[w.Target], w.Weight})
 		}
 	}
 	return p
@@ -161,9 +164,10 @@ func majority(t *testing.T, d *dice.Dice, e *Epoch) {
 	t.Helper()
 	n := len(e.Stake)
 	many := 1 + d.N(n-1)
-	row, total := []Weight{}, 0.0
-	for to := many; to < n; to++ {
-		row = append(row, Weight{to, float64(1 + d.N(5))})
+	row := []Weight{}
+	total := 0.0
+	for peer := many; peer < n; peer++ {
+		row = append(row, Weight{peer, float64(1 + d.N(5))})
 		total += row[len(row)-1].Weight
 	}
 	others := 0.0
@@ -189,11 +193,11 @@ func majority(t *testing.T, d *dice.Dice, e *Epoch) {
 
 func TestParseRowOfBothForms(t *testing.T) {
 	t.Parallel()
-	all, err := readJSON(strings.NewReader(`{"netuid":15,"stake":[2,1,0],"weights":[[[1,2],[2,3]],[0,0,1],[]]}`))
+	epochs, err := readJSON(strings.NewReader(`{"netuid":15,"stake":[2,1,0],"weights":[[[1,2],[2,3]],[0,0,1],[]]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := fmt.Sprint(*all[0]), "{ 15 [2 1 0] [[{1 2} {2 3}] [{0 0} {1 0} {2 1}] []]}"; got != want {
+	if got, want := fmt.Sprint(*epochs[0]), "{ 15 [2 1 0] [[{1 2} {2 3}] [{0 0} {1 0} {2 1}] []]}"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
@@ -203,8 +207,11 @@ func TestReadTables(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	text := "uid,stake,target,weight\n0,2,1,2\n0,2,2,3\n1,1,2,1\n2,0,,\n"
-	one, w := int64(1), 2.0
-	two, x, y := int64(2), 3.0, 1.0
+	one := int64(1)
+	w := 2.0
+	two := int64(2)
+	x := 3.0
+	y := 1.0
 	rows := []entry{{0, 2, &one, &w}, {0, 2, &two, &x}, {1, 1, &two, &y}, {2, 0, nil, nil}}
 	var b bytes.Buffer
 	if err := parquet.Write(&b, rows); err != nil {
@@ -216,11 +223,11 @@ func TestReadTables(t *testing.T) {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		all, err := Read(path)
+		epochs, err := Read(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, name, Compute(all[0], DefaultRules(), nil).Nodes[2].Incentive, 0.6/(0.6+0.4*2/3))
+		near(t, name, Compute(epochs[0], DefaultRules(), nil).Nodes[2].Incentive, 0.6/(0.6+0.4*2/3))
 	}
 }
 
@@ -290,11 +297,11 @@ func TestLoggedEpochs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := Series(epochs, DefaultRules())
-	if len(all) != 10 || all[7].Bonds[3][7] == all[4].Bonds[3][7] {
-		t.Errorf("%d epochs; bonds stay at %v", len(all), all[7].Bonds[3][7])
+	results := Series(epochs, DefaultRules())
+	if len(results) != 10 || results[7].Bonds[3][7] == results[4].Bonds[3][7] {
+		t.Errorf("%d epochs; bonds stay at %v", len(results), results[7].Bonds[3][7])
 	}
-	near(t, "node 7 when all agree", all[0].Nodes[7].Incentive, 65535./(16383+32767+49149+65535))
+	near(t, "node 7 when all agree", results[0].Nodes[7].Incentive, 65535./(16383+32767+49149+65535))
 	if _, err = Read(real + "metagraph_15_4769998.json"); err != nil {
 		t.Fatal(err)
 	}
@@ -305,8 +312,8 @@ func BenchmarkCompute256(b *testing.B) {
 	e := &Epoch{Stake: make([]float64, 256), Weights: make([][]Weight, 256)}
 	for i := range e.Stake {
 		e.Stake[i] = d.Share()
-		for to := range 256 {
-			e.Weights[i] = append(e.Weights[i], Weight{to, d.Share()})
+		for peer := range 256 {
+			e.Weights[i] = append(e.Weights[i], Weight{peer, d.Share()})
 		}
 	}
 	for b.Loop() {

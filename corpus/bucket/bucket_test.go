@@ -106,9 +106,9 @@ func TestPublishedCorpusVerifies(t *testing.T) {
 			if err := b.Publish(ctx, corpus.Disk{}, corpusOf(t, rows)); err != nil {
 				t.Fatalf("%s: %v", kind, err)
 			}
-			found, err := verify.Corpus(ctx, b.Files(ctx), ".")
-			if err != nil || len(found) > 0 {
-				t.Errorf("%s: %v %v", kind, found, err)
+			findings, err := verify.Corpus(ctx, b.Files(ctx), ".")
+			if err != nil || len(findings) > 0 {
+				t.Errorf("%s: %v %v", kind, findings, err)
 			}
 		}
 		n := 0
@@ -123,8 +123,8 @@ func TestPublishedCorpusVerifies(t *testing.T) {
 		if err := b.Fetch(ctx, back); err != nil {
 			t.Fatalf("%s: %v", kind, err)
 		}
-		if found, err := verify.Corpus(ctx, corpus.Disk{}, back); err != nil || len(found) > 0 {
-			t.Errorf("%s fetched: %v %v", kind, found, err)
+		if findings, err := verify.Corpus(ctx, corpus.Disk{}, back); err != nil || len(findings) > 0 {
+			t.Errorf("%s fetched: %v %v", kind, findings, err)
 		}
 	}
 }
@@ -135,14 +135,15 @@ func TestEveryBrokenUploadLeavesNoCorpus(t *testing.T) {
 	s := serve(t)
 	ctx := context.Background()
 	b := open(t, s.url("made"))
-	old, made := corpusOf(t, 1), corpusOf(t, 3)
+	old := corpusOf(t, 1)
+	built := corpusOf(t, 3)
 	for fail := int64(2); ; fail++ {
 		if err := b.Publish(ctx, corpus.Disk{}, old); err != nil {
 			t.Fatal(err)
 		}
 		s.writes.Store(0)
 		s.failFrom.Store(fail)
-		err := b.Publish(ctx, corpus.Disk{}, made)
+		err := b.Publish(ctx, corpus.Disk{}, built)
 		s.failFrom.Store(0)
 		if err == nil {
 			if fail < 5 {
@@ -150,7 +151,7 @@ func TestEveryBrokenUploadLeavesNoCorpus(t *testing.T) {
 			}
 			return
 		}
-		if there, err := corpus.IsCorpus(b.Files(ctx), "."); there || err != nil {
+		if isCorpus, err := corpus.IsCorpus(b.Files(ctx), "."); isCorpus || err != nil {
 			t.Errorf("write %d failed, and there is a manifest (%v)", fail, err)
 		}
 	}

@@ -16,15 +16,15 @@ import (
 
 // desk is one process on a work folder in a bucket: units are folders under units, and
 // the file plan.
-type desk struct {
+type mirror struct {
 	*bucket.Work
 	t   *testing.T
 	dir string
 }
 
-func sitAt(t *testing.T, b *bucket.Bucket) desk {
+func sitAt(t *testing.T, b *bucket.Bucket) mirror {
 	t.Helper()
-	d := desk{t: t, dir: t.TempDir()}
+	d := mirror{t: t, dir: t.TempDir()}
 	d.Work = bucket.NewWork(context.Background(), b, d.dir, func(rel string) (string, bool) {
 		names := strings.Split(rel, "/")
 		switch {
@@ -39,9 +39,9 @@ func sitAt(t *testing.T, b *bucket.Bucket) desk {
 	return d
 }
 
-func (d desk) at(name string) string { return filepath.Join(d.dir, filepath.FromSlash(name)) }
+func (d mirror) path(name string) string { return filepath.Join(d.dir, filepath.FromSlash(name)) }
 
-func (d desk) must(err error) {
+func (d mirror) must(err error) {
 	d.t.Helper()
 	if err != nil {
 		d.t.Fatal(err)
@@ -49,22 +49,22 @@ func (d desk) must(err error) {
 }
 
 // put makes a file and brings it, or the folder that it lies in, to its place.
-func (d desk) put(to, file, text string) {
+func (d mirror) put(dst, file, text string) {
 	d.t.Helper()
-	made := d.at("making")
-	d.must(os.MkdirAll(filepath.Dir(filepath.Join(made, file)), 0o755))
-	d.must(os.WriteFile(filepath.Join(made, file), []byte(text), 0o600))
-	if to == file {
-		made = filepath.Join(made, file)
+	building := d.path("making")
+	d.must(os.MkdirAll(filepath.Dir(filepath.Join(building, file)), 0o755))
+	d.must(os.WriteFile(filepath.Join(building, file), []byte(text), 0o600))
+	if dst == file {
+		building = filepath.Join(building, file)
 	}
-	d.must(os.MkdirAll(filepath.Dir(d.at(to)), 0o755))
-	d.must(d.Rename(made, d.at(to)))
+	d.must(os.MkdirAll(filepath.Dir(d.path(dst)), 0o755))
+	d.must(d.Rename(building, d.path(dst)))
 }
 
 // holds reads a file; none where it is missing.
-func (d desk) holds(name string) string {
+func (d mirror) holds(name string) string {
 	d.t.Helper()
-	b, err := corpus.ReadFile(d, d.at(name), 1<<20)
+	b, err := corpus.ReadFile(d, d.path(name), 1<<20)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "none"
 	}
@@ -75,7 +75,9 @@ func (d desk) holds(name string) string {
 func TestTheFirstOfTwinsIsReadByBoth(t *testing.T) {
 	for kind, name := range stores(t) {
 		b := open(t, name)
-		one, two, late := sitAt(t, b), sitAt(t, b), sitAt(t, b)
+		one := sitAt(t, b)
+		two := sitAt(t, b)
+		late := sitAt(t, b)
 		if got := late.holds("units/a/deep/x"); got != "none" {
 			t.Errorf("%s: before any: %s", kind, got)
 		}
@@ -83,7 +85,7 @@ func TestTheFirstOfTwinsIsReadByBoth(t *testing.T) {
 		two.put("units/a", "deep/x", "second")
 		one.put("plan", "plan", "old")
 		two.put("plan", "plan", "new")
-		for _, d := range []desk{one, two, late} {
+		for _, d := range []mirror{one, two, late} {
 			if got := d.holds("units/a/deep/x"); got != "first" {
 				t.Errorf("%s: %s", kind, got)
 			}
@@ -94,17 +96,17 @@ func TestTheFirstOfTwinsIsReadByBoth(t *testing.T) {
 		if got := late.holds("plan"); got != "new" {
 			t.Errorf("%s: the plan is %s", kind, got)
 		}
-		all, err := late.ReadDir(late.at("units"))
-		if err != nil || len(all) != 1 || all[0].Name() != "a" {
-			t.Errorf("%s: %v %v", kind, all, err)
+		entries, err := late.ReadDir(late.path("units"))
+		if err != nil || len(entries) != 1 || entries[0].Name() != "a" {
+			t.Errorf("%s: %v %v", kind, entries, err)
 		}
 		// a unit is made again
-		late.must(late.RemoveAll(late.at("units/a")))
+		late.must(late.RemoveAll(late.path("units/a")))
 		late.put("units/a", "deep/x", "third")
 		if again := sitAt(t, b); again.holds("units/a/deep/x") != "third" {
 			t.Errorf("%s: made again: %s", kind, again.holds("units/a/deep/x"))
 		}
-		late.must(late.RemoveAll(late.at("units")))
+		late.must(late.RemoveAll(late.path("units")))
 		if again := sitAt(t, b); again.holds("units/a/deep/x") != "none" || again.holds("plan") != "new" {
 			t.Errorf("%s: a removed folder is there", kind)
 		}
@@ -117,27 +119,27 @@ func TestHalvesInABucketAreNoUnit(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	b := open(t, "file://"+filepath.ToSlash(dir))
-	lies := func() (all []string) {
+	lies := func() (leftovers []string) {
 		t.Helper()
 		err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
 			if err == nil && !e.IsDir() {
-				all = append(all, name)
+				leftovers = append(leftovers, name)
 			}
 			return err
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return all
+		return leftovers
 	}
 	one := sitAt(t, b)
 	one.put("units/a", "x", "whole")
-	all := lies()
-	at := slices.IndexFunc(all, func(name string) bool { return filepath.Base(name) == "marker.json" })
-	if len(all) != 2 || at < 0 {
-		t.Fatalf("in the bucket: %v", all)
+	leftovers := lies()
+	marker := slices.IndexFunc(leftovers, func(name string) bool { return filepath.Base(name) == "marker.json" })
+	if len(leftovers) != 2 || marker < 0 {
+		t.Fatalf("in the bucket: %v", leftovers)
 	}
-	one.must(os.WriteFile(all[at], []byte(`{"x":"`), 0o600))
+	one.must(os.WriteFile(leftovers[marker], []byte(`{"x":"`), 0o600))
 	two := sitAt(t, b)
 	if got := two.holds("units/a/x"); got != "none" {
 		t.Errorf("half a marker gives %s", got)
@@ -155,7 +157,7 @@ func TestHalvesInABucketAreNoUnit(t *testing.T) {
 		}
 	}
 	late := sitAt(t, b)
-	if _, err := corpus.ReadFile(late, late.at("units/a/x"), 1<<20); err == nil || !strings.Contains(err.Error(), "does not hold what its name says") {
+	if _, err := corpus.ReadFile(late, late.path("units/a/x"), 1<<20); err == nil || !strings.Contains(err.Error(), "does not hold what its name says") {
 		t.Errorf("half an object gives %v", err)
 	}
 	next := sitAt(t, b)

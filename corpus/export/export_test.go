@@ -98,11 +98,11 @@ func (r *requested) corpus(t *testing.T) string {
 		ok(t, err)
 		problem := rows.NewRL(&arena.Problem{Query: request, Rewards: []arena.Reward{{Raw: arena.Raw(truth)}}}, f, rows.Tally{Attempts: 2, Successes: 1}, int64(i))
 		ok(t, rl.Add(&problem))
-		asked, _ := rows.SplitCompletion([]chat.Message{{Role: chat.User, Content: request}}, row.Tools)
+		prompt, _ := rows.SplitCompletion([]chat.Message{{Role: chat.User, Content: request}}, row.Tools)
 		answer := []rows.Msg{{Role: "assistant", Content: request}}
-		ok(t, pref.Add(&rows.Pref{Prompt: asked, Chosen: answer, Rejected: []rows.Msg{{Role: "assistant"}}, Origin: f.Origin}))
+		ok(t, pref.Add(&rows.Pref{Prompt: prompt, Chosen: answer, Rejected: []rows.Msg{{Role: "assistant"}}, Origin: f.Origin}))
 		session := fmt.Sprint("run/p", i)
-		ok(t, kto.Add(&rows.KTO{Prompt: asked, Completion: append(answer, rows.Msg{Role: "user", Content: "[]"}, answer[0]), SessionID: session, Origin: f.Origin}))
+		ok(t, kto.Add(&rows.KTO{Prompt: prompt, Completion: append(answer, rows.Msg{Role: "user", Content: "[]"}, answer[0]), SessionID: session, Origin: f.Origin}))
 		rule := float64(i) / 8
 		if i%2 == 1 { // every other attempt has a score
 			ok(t, scored.Add(&rows.Outcome{TraceID: session, Scored: true, Success: i == 1, Rule: &rule}))
@@ -233,9 +233,9 @@ func TestMaskedTurnsStayOut(t *testing.T) {
 	if len(weighted) != 2 || !slices.Equal(weighted[0].Train, []bool{false, true, true}) {
 		t.Errorf("weighted rows %+v", weighted)
 	}
-	whole := readRows[rows.SFT](t, filepath.Join(out, "data/hf-json/train-00000-of-00001.parquet"))
-	if len(whole) != 2 || !strings.Contains(strings.Join(whole[0].Messages, ""), `"weight": 0`) && !strings.Contains(strings.Join(whole[0].Messages, ""), `"weight":0`) {
-		t.Errorf("rows %+v", whole)
+	uncut := readRows[rows.SFT](t, filepath.Join(out, "data/hf-json/train-00000-of-00001.parquet"))
+	if len(uncut) != 2 || !strings.Contains(strings.Join(uncut[0].Messages, ""), `"weight": 0`) && !strings.Contains(strings.Join(uncut[0].Messages, ""), `"weight":0`) {
+		t.Errorf("rows %+v", uncut)
 	}
 	for _, profile := range []string{"text"} {
 		if texts := readRows[rows.Text](t, filepath.Join(out, "data", profile, "train-00000-of-00001.parquet")); len(texts) != 1 {
@@ -274,7 +274,8 @@ func TestUnfitRowIsLeftOutOfCopies(t *testing.T) {
 	}
 	ok(t, sft.Close())
 	ok(t, p.Close())
-	source, out := filepath.Join(root, "corpus"), filepath.Join(root, "out")
+	source := filepath.Join(root, "corpus")
+	out := filepath.Join(root, "out")
 	ok(t, corpus.Assemble(context.Background(), corpus.Disk{}, source, corpus.Assembly{Parts: []string{filepath.Join(root, "part")}, Manifest: corpus.Manifest{Configuration: []byte("{}")}}))
 	hfJSON, _, _ := export.ByName("hf-json")
 	counts, err := export.Run(context.Background(), corpus.Disk{}, source, out, []export.Profile{hfJSON}, &export.Options{}, 1)

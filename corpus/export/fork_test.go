@@ -57,7 +57,8 @@ func TestFindForkReturnsFirstOtherAction(t *testing.T) {
 		}
 		want := p
 		want.Prompt = append(want.Prompt[:1:1], tt.chosen[:tt.fork]...)
-		want.Chosen, want.Rejected = tt.chosen[tt.fork:tt.fork+1], tt.rejected[tt.fork:tt.fork+1]
+		want.Chosen = tt.chosen[tt.fork : tt.fork+1]
+		want.Rejected = tt.rejected[tt.fork : tt.fork+1]
 		want.ChosenTokens, want.RejectedTokens = turnTokens(want.Chosen), turnTokens(want.Rejected)
 		if diff := cmp.Diff([]rows.Pref{want}, pairs); diff != "" {
 			t.Errorf("%s: %s", name, diff)

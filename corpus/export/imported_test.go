@@ -138,12 +138,12 @@ func TestImportedTracesExportToEveryProfile(t *testing.T) {
 		}
 		verified(t, out)
 		got := readExport(t, out)
-		wanted := recorded(t, dir)
+		want := recorded(t, dir)
 		for profile, talks := range got {
 			if profile == "sft_turns" || profile == "sts" { // a turn each, and redacted: package export tests both
 				continue
 			}
-			everyOne(t, dir+" as "+profile, asProfile(profile, wanted), talks)
+			everyOne(t, dir+" as "+profile, asProfile(profile, want), talks)
 		}
 		for _, c := range counts {
 			if c.In != c.Out+dropped(c) {
@@ -168,14 +168,14 @@ func asProfile(profile string, talks []Talk) []Talk {
 }
 
 // everyOne finds each talk among those that came out.
-func everyOne(t *testing.T, where string, wanted, got []Talk) {
+func everyOne(t *testing.T, where string, expected, got []Talk) {
 	t.Helper()
-	there := map[string]bool{}
+	sources := map[string]bool{}
 	for _, g := range got {
-		there[encoded(t, g)] = true
+		sources[encoded(t, g)] = true
 	}
-	for _, want := range wanted {
-		if !there[encoded(t, want)] {
+	for _, want := range expected {
+		if !sources[encoded(t, want)] {
 			t.Errorf("%s: no row says what the trace about %.60q does: %.2000s", where, want.Turns[0].User, nearest(want, got))
 		}
 	}
@@ -242,13 +242,19 @@ func comparable(t *testing.T, dir, key string) []rows.SFT {
 	for i := range items {
 		r := &items[i]
 		reward := gjson.Get(r.Metadata, "declared_reward").Raw
-		r.SourceSHA256, r.Metadata, r.TaskType = "", reward, "" // the domain may be recognised by the format
+		r.SourceSHA256 = ""
+		r.Metadata = reward
+		r.TaskType = "" // the domain may be recognised by the format
 		if r.Cluster == r.ProblemID {
 			r.SessionID = "" // a trace that names no problem is named by its record
 		}
 		if key != "atif" {
-			r.AgentVersion, r.AgentHotkey, r.RunDate = "", "", nil
-			r.StopCondition, r.HasError, r.IsTruncated = "", false, false
+			r.AgentVersion = ""
+			r.AgentHotkey = ""
+			r.RunDate = nil
+			r.StopCondition = ""
+			r.HasError = false
+			r.IsTruncated = false
 		}
 	}
 	slices.SortFunc(items, func(a, b rows.SFT) int {

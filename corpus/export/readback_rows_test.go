@@ -77,7 +77,8 @@ func arrowRows(t testing.TB, path string) [][]rows.Msg {
 	for r.Next() {
 		list := r.RecordBatch().Column(0).(*array.List)
 		msgs := list.ListValues().(*array.Struct)
-		roles, contents := msgs.Field(0).(*array.String), msgs.Field(1).(*array.String)
+		roles := msgs.Field(0).(*array.String)
+		contents := msgs.Field(1).(*array.String)
 		for i := range list.Len() {
 			var row []rows.Msg
 			start, end := list.ValueOffsets(i)
@@ -105,7 +106,7 @@ func texts(t testing.TB, ms []rows.Msg) Talk {
 			out.System, _, _ = strings.Cut(m.Content, "# Tools\n\n")
 			out.System = strings.TrimSuffix(out.System, "\n\n")
 		case "assistant":
-			out.Turns = append(out.Turns, spoken(t, m.Content))
+			out.Turns = append(out.Turns, textTurn(t, m.Content))
 			open = len(out.Turns[len(out.Turns)-1].Calls)
 		case "user":
 			if open == 0 {
@@ -119,7 +120,7 @@ func texts(t testing.TB, ms []rows.Msg) Talk {
 	return out
 }
 
-func spoken(t testing.TB, text string) Turn {
+func textTurn(t testing.TB, text string) Turn {
 	var out Turn
 	out.Think, text = thought(text, "<think>\n", "\n</think>\n")
 	text = strings.TrimPrefix(text, "\n")

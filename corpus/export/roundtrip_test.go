@@ -62,22 +62,22 @@ func upToEach(full Talk) (out []Talk) {
 }
 
 // toolsIn returns what each row of a file shows of the tools, as text; nil if its profile shows none.
-func toolsIn(t *testing.T, f *corpus.FileEntry, path string) (shown []string) {
+func toolsIn(t *testing.T, f *corpus.FileEntry, path string) (tools []string) {
 	t.Helper()
-	first := func(ms []rows.Msg) { shown = append(shown, ms[0].Content) }
+	first := func(ms []rows.Msg) { tools = append(tools, ms[0].Content) }
 	inLines := func(key string) {
 		for _, line := range readLines(t, path) {
-			shown = append(shown, line.Get(key).Raw)
+			tools = append(tools, line.Get(key).Raw)
 		}
 	}
 	switch {
 	case f.Profile == corpus.ProfileHFJSON:
 		for _, r := range readRows[rows.SFT](t, path) {
-			shown = append(shown, strings.Join(r.Tools, ","))
+			tools = append(tools, strings.Join(r.Tools, ","))
 		}
 	case f.Profile == "sft_weighted":
 		for _, r := range readRows[rows.Weighted](t, path) {
-			shown = append(shown, strings.Join(r.Tools, ","))
+			tools = append(tools, strings.Join(r.Tools, ","))
 		}
 	case f.Profile == "text":
 		for _, r := range readRows[rows.Text](t, path) {
@@ -89,7 +89,7 @@ func toolsIn(t *testing.T, f *corpus.FileEntry, path string) (shown []string) {
 		}
 	case f.Profile == "sharegpt":
 		for _, r := range readRows[rows.ShareGPT](t, path) {
-			shown = append(shown, r.Tools)
+			tools = append(tools, r.Tools)
 		}
 	case f.Profile == "prompts":
 		for _, r := range readRows[rows.Prompts](t, path) {
@@ -97,7 +97,7 @@ func toolsIn(t *testing.T, f *corpus.FileEntry, path string) (shown []string) {
 		}
 	case f.Profile == corpus.ProfileVerlRL:
 		for _, r := range readRows[rows.RL](t, path) {
-			shown = append(shown, r.Tools)
+			tools = append(tools, r.Tools)
 		}
 	case f.Profile == corpus.ProfilePref:
 		for _, r := range readRows[rows.Pref](t, path) {
@@ -122,7 +122,7 @@ func toolsIn(t *testing.T, f *corpus.FileEntry, path string) (shown []string) {
 	case f.Path == "env/train.jsonl":
 		inLines("responses_create_params.tools")
 	}
-	return shown
+	return tools
 }
 
 // withoutTools says of each profile whose files have no definitions of tools why they have none.
@@ -147,13 +147,13 @@ func TestEveryProfileShowsTheSameTools(t *testing.T) {
 	ok(t, err)
 	seen := map[string]bool{}
 	for _, f := range m.Files {
-		for i, shown := range toolsIn(t, &f, filepath.Join(dir, filepath.FromSlash(f.Path))) {
+		for i, tool := range toolsIn(t, &f, filepath.Join(dir, filepath.FromSlash(f.Path))) {
 			want := tools.Get("0").Raw
 			if f.Profile == "env" {
 				want = tools.Get("0.function.parameters").Raw
 			}
-			if !strings.Contains(shown, want) {
-				t.Errorf("%s, row %d shows %.300s", f.Path, i, shown)
+			if !strings.Contains(tool, want) {
+				t.Errorf("%s, row %d shows %.300s", f.Path, i, tool)
 			}
 			seen[cmp.Or(f.Config, strings.Split(f.Path, "/")[0])] = true
 		}
@@ -210,12 +210,12 @@ func TestEnvironmentsTakeAnyDefinition(t *testing.T) {
 		t.Skip("there is no python3")
 	}
 	env := filepath.Join(exported(t, corpusOf(t, []arena.Dialogue{conversation("{}", `"x"`)}), 1), "env")
-	strange, err := os.ReadFile("testdata/strange_tools.json")
+	oddTools, err := os.ReadFile("testdata/strange_tools.json")
 	ok(t, err)
-	ok(t, os.WriteFile(filepath.Join(env, "tools.json"), strange, 0o600))
-	said, err := exec.CommandContext(t.Context(), python, "-c", showStrangeTools, env).CombinedOutput()
+	ok(t, os.WriteFile(filepath.Join(env, "tools.json"), oddTools, 0o600))
+	output, err := exec.CommandContext(t.Context(), python, "-c", showStrangeTools, env).CombinedOutput()
 	if err != nil {
-		t.Fatalf("%s: %v", said, err)
+		t.Fatalf("%s: %v", output, err)
 	}
 	const want = `(self)
 True {'type': 'object', 'properties': {}, 'required': []}
@@ -227,7 +227,7 @@ True {'type': 'object', 'properties': {'any': {'type': 'string'}, 'none': {'type
 		`'page': {'type': 'integer'}, 'list': {'type': 'array'}, 'either': {'type': 'number'}, 'both': {'type': 'string'}, 'of-room': {'type': 'string'}, ` +
 		`'class': {'type': 'string'}}, 'required': ['any']}
 `
-	if diff := gocmp.Diff(want, string(said)); diff != "" {
+	if diff := gocmp.Diff(want, string(output)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -254,9 +254,9 @@ func TestProgramsSayWhatToInstall(t *testing.T) {
 		t.Errorf("only %v need a package", needing)
 	}
 	for _, program := range needing {
-		said, err := exec.CommandContext(t.Context(), python, "-S", program).CombinedOutput()
-		if err == nil || strings.Contains(string(said), "Traceback") || !strings.Contains(string(said), " -m pip install ") {
-			t.Errorf("%s: %v, %s", program, err, said)
+		output, err := exec.CommandContext(t.Context(), python, "-S", program).CombinedOutput()
+		if err == nil || strings.Contains(string(output), "Traceback") || !strings.Contains(string(output), " -m pip install ") {
+			t.Errorf("%s: %v, %s", program, err, output)
 		}
 	}
 }
@@ -308,7 +308,10 @@ func nastyRows() *requested {
 	dice := rand.New(rand.NewPCG(7, 7))
 	any := func() string { return nasty[dice.IntN(len(nasty))] }
 	for i := range longtest.Pick(4, 2) * len(nasty) {
-		result, second, third, reply := nasty[i%len(nasty)], any(), any(), text(any())
+		result := nasty[i%len(nasty)]
+		second := any()
+		third := any()
+		reply := text(any())
 		if i >= len(nasty) {
 			result = any()
 		}

@@ -52,31 +52,32 @@ func measure(b *testing.B, source string, p export.Profile) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	alone, err := zstdAlone(out)
+	zstdLimit, err := zstdAlone(out)
 	if err != nil {
 		b.Fatal(err)
 	}
-	mb := float64(alone.size) / 1e6
+	mb := float64(zstdLimit.size) / 1e6
 	b.ReportMetric(mb, "MB")
 	b.ReportMetric(mb/total.wall.Seconds(), "MB/s")
-	b.ReportMetric(total.wall.Seconds()/alone.wall.Seconds(), "ratio-by-wall")
+	b.ReportMetric(total.wall.Seconds()/zstdLimit.wall.Seconds(), "ratio-by-wall")
 	b.ReportMetric(mb/total.cpu.Seconds(), "MB/s-a-core")
-	b.ReportMetric(mb/alone.cpu.Seconds(), "zstd-MB/s-a-core")
-	b.ReportMetric(total.cpu.Seconds()/alone.cpu.Seconds(), "ratio-by-CPU")
+	b.ReportMetric(mb/zstdLimit.cpu.Seconds(), "zstd-MB/s-a-core")
+	b.ReportMetric(total.cpu.Seconds()/zstdLimit.cpu.Seconds(), "ratio-by-CPU")
 }
 
 // spent is time by the wall and of all cores.
-type spent struct{ wall, cpu time.Duration }
+type cost struct{ wall, cpu time.Duration }
 
-func timed(do func() error) (spent, error) {
-	cpu, start := longtest.CPU(), time.Now()
+func timed(do func() error) (cost, error) {
+	cpu := longtest.CPU()
+	start := time.Now()
 	err := do()
-	return spent{time.Since(start), longtest.CPU() - cpu}, err
+	return cost{time.Since(start), longtest.CPU() - cpu}, err
 }
 
 // limit compresses blocks that lie in memory on every thread, and nothing else.
 type limit struct {
-	spent
+	cost
 	size     int64
 	encoders []*zstd.Encoder
 	blocks   [][]byte
@@ -114,7 +115,8 @@ func (l *limit) compress() error {
 		return group.Wait()
 	})
 	l.wall, l.cpu, l.size = l.wall+took.wall, l.cpu+took.cpu, l.size+int64(l.retained)
-	l.blocks, l.retained = nil, 0
+	l.blocks = nil
+	l.retained = 0
 	return err
 }
 

@@ -40,7 +40,8 @@ func TestWeightsBalanceGroups(t *testing.T) {
 	for _, closing := range []func() error{sft.Close, steps.Close, p.Close} {
 		ok(t, closing())
 	}
-	source, out := filepath.Join(root, "corpus"), filepath.Join(root, "out")
+	source := filepath.Join(root, "corpus")
+	out := filepath.Join(root, "out")
 	ok(t, corpus.Assemble(t.Context(), corpus.Disk{}, source, corpus.Assembly{Parts: []string{filepath.Join(root, "part")}, Manifest: corpus.Manifest{Configuration: []byte("{}")}}))
 	weighted, _, _ := export.ByName("sft_weighted")
 	unearned, err := export.Run(t.Context(), corpus.Disk{}, source, out+"-unearned", []export.Profile{weighted}, &export.Options{}, 1)
@@ -54,7 +55,8 @@ func TestWeightsBalanceGroups(t *testing.T) {
 	ok(t, err)
 
 	// a's factor is 4/(2*3), b's 4/(2*1); all have two turns, one a grade of a half.
-	a, b := 2./3, 2.
+	a := 2. / 3
+	b := 2.
 	scale := 4 / (a + a/2 + a + b)
 	want := map[string]float64{"run/0": a * scale, "run/1": a / 2 * scale, "run/3": b * scale}
 	trains := map[string][]bool{"run/0": {false, true}, "run/1": {true, true}, "run/3": {true, true}}
@@ -72,7 +74,8 @@ func TestWeightsBalanceGroups(t *testing.T) {
 			}
 		}
 	}
-	sum, squares := 0., 0.
+	sum := 0.
+	squares := 0.
 	for _, w := range []float64{a, a / 2, a, b} {
 		sum, squares = sum+w, squares+w*w
 	}

@@ -12,11 +12,11 @@ import (
 // or apart; what configs have in common stands once, and names keep to their cells.
 func TestFiguresAreOfTheRows(t *testing.T) {
 	t.Parallel()
-	var whole, a, b figures.Figures
+	var pooled, a, b figures.Figures
 	for i := range 22 {
 		for _, config := range []string{"sft", "text"} {
 			r := figures.Row{Tokens: int64(10 * (i + 1)), Counter: "bytes4", Task: "shop|er", Agent: string(rune('a' + i%2)), Model: figures.NoModel}
-			whole.Add(config, "train", r)
+			pooled.Add(config, "train", r)
 			if i%3 == 0 {
 				a.Add(config, "train", r)
 			} else {
@@ -24,10 +24,10 @@ func TestFiguresAreOfTheRows(t *testing.T) {
 			}
 		}
 	}
-	whole.Add("rl", "eval", figures.Row{Task: "voucher", Difficulty: "hard"})
+	pooled.Add("rl", "eval", figures.Row{Task: "voucher", Difficulty: "hard"})
 	b.Add("rl", "eval", figures.Row{Task: "voucher", Difficulty: "hard"})
 	a.Join(&b)
-	body := whole.Section().Body
+	body := pooled.Section().Body
 	if got := a.Section().Body; got != body {
 		t.Errorf("joined:\n%s\ntogether:\n%s", got, body)
 	}
@@ -106,7 +106,9 @@ func TestLicencesAreOfNamedModels(t *testing.T) {
 // TestOutcomesOfRows are read from reward and multiplier, and are unknown where nothing is scored.
 func TestOutcomesOfRows(t *testing.T) {
 	t.Parallel()
-	zero, third, score := 0.0, 0.3, 0.5
+	zero := 0.0
+	third := 0.3
+	score := 0.5
 	for name, c := range map[string]struct {
 		row  rows.SFT
 		want string

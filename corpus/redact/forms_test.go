@@ -21,7 +21,7 @@ func TestFormsOfSharedRules(t *testing.T) {
 			continue
 		}
 		got["rules"]++
-		for form, there := range map[string]bool{
+		for form, present := range map[string]bool{
 			"tail":    strings.HasSuffix(s.Regex, tail),
 			"leading": leading.MatchString(s.Regex),
 			"before":  !leading.MatchString(s.Regex) && strings.Contains(s.Regex, before),
@@ -29,7 +29,7 @@ func TestFormsOfSharedRules(t *testing.T) {
 			"other tail": !strings.HasSuffix(s.Regex, tail) && strings.HasSuffix(s.Regex, "|$)"),
 			"other head": strings.Contains(strings.ReplaceAll(s.Regex, before, ""), "{0,50}"),
 		} {
-			if there {
+			if present {
 				got[form]++
 			}
 		}

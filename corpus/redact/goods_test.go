@@ -60,8 +60,10 @@ func (s *shelf) row() string {
 func TestGoodsStay(t *testing.T) {
 	t.Parallel()
 	const values = 8
-	s, rows := &shelf{rand.New(rand.NewPCG(5, 6))}, longtest.Pick(1_000_000, 10_000)/values
-	r, changed := redact.New(redact.Options{}), 0
+	s := &shelf{rand.New(rand.NewPCG(5, 6))}
+	rows := longtest.Pick(1_000_000, 10_000) / values
+	r := redact.New(redact.Options{})
+	changed := 0
 	for range rows {
 		row := s.row()
 		for _, text := range []string{row, html.EscapeString(row)} {
@@ -87,7 +89,9 @@ func TestRealGoodsStay(t *testing.T) {
 		t.Skip("needs shared/data/real/shoppingbench-products beside the repository")
 	}
 	defer f.Close()
-	r, counts, rows := redact.New(redact.Options{}), redact.Counts{}, 0
+	r := redact.New(redact.Options{})
+	counts := redact.Counts{}
+	rows := 0
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 16<<20)
 	for ; lines.Scan(); rows++ {

@@ -22,7 +22,8 @@ func TestCanariesGo(t *testing.T) {
 			}
 			continue
 		}
-		name, secret := c.Kind, c.Secret
+		name := c.Kind
+		secret := c.Secret
 		for _, around := range [][2]string{
 			{"I found ", " in the log."}, {`"`, `"`}, {`{"q":"`, `","page":1}`}, {strings.Repeat("soft cotton towel ", 300), "\n"}, {"(", ")"}, {"", ""},
 			{"It was ", "."}, {"first ", ", then another"}, {"<b>", "</b>"}, {"keys: [", "]."}, {"`", "`: mine"}, {"is ", "!\n"},
@@ -94,7 +95,8 @@ func FuzzRedactedTextIsClean(f *testing.F) {
 	r := redact.New(redact.Options{Hotkeys: true})
 	f.Fuzz(func(t *testing.T, text string) {
 		got := r.Text(text, redact.Counts{})
-		once, twice := quote(t, got), quote(t, quote(t, got))
+		once := quote(t, got)
+		twice := quote(t, quote(t, got))
 		for _, s := range []string{got, once, twice} {
 			if err := r.Left("text", s); err != nil {
 				t.Fatalf("%q became %q: %v", text, s, err)

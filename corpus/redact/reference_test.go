@@ -17,15 +17,15 @@ import (
 // whole text, and each text is also searched without its disguises.
 func reference(r *Redactor, text string) []Finding {
 	plain := unescaped(text)
-	bare := undisguised(plain.text)
-	all := append(bare.sourced(referenceIn(r, bare.text)), referenceIn(r, plain.text)...)
-	return plain.sourced(merge(all))
+	plainView := undisguised(plain.text)
+	findings := append(plainView.sourced(referenceIn(r, plainView.text)), referenceIn(r, plain.text)...)
+	return plain.sourced(merge(findings))
 }
 
 var anyRun = regexp.MustCompile(`[A-Za-z0-9+/_.-]{32,}`)
 
 func referenceIn(r *Redactor, text string) []Finding {
-	var all []Finding
+	var findings []Finding
 	for i := range r.rules {
 		rule := &r.rules[i]
 		switch {
@@ -37,31 +37,31 @@ func referenceIn(r *Redactor, text string) []Finding {
 				}
 			}
 			for _, s := range h.phrases {
-				all = rule.within(all, text, s)
+				findings = rule.within(findings, text, s)
 			}
 			continue
 		case rule.spans != nil:
-			all = rule.within(all, text, span{0, len(text)})
+			findings = rule.within(findings, text, span{0, len(text)})
 			continue
 		}
-		var found []hit
-		for at := range len(text) {
+		var hits []hit
+		for pos := range len(text) {
 			for _, word := range rule.keywords {
-				if len(text) >= at+len(word) && strings.EqualFold(text[at:at+len(word)], word) {
-					found = append(found, hit{i, span{at, at + len(word)}})
+				if len(text) >= pos+len(word) && strings.EqualFold(text[pos:pos+len(word)], word) {
+					hits = append(hits, hit{i, span{pos, pos + len(word)}})
 				}
 			}
 		}
-		if len(found) > 0 {
-			all = rule.find(all, text, found)
+		if len(hits) > 0 {
+			findings = rule.find(findings, text, hits)
 		}
 	}
 	var runs []span
 	for _, m := range anyRun.FindAllStringIndex(text, -1) {
 		runs = append(runs, span{m[0], m[1]})
 	}
-	all = append(all, r.encoded(text, runs, maxCoats)...)
-	return merge(outside(r.spare(text, all), r.look(text).placeholders))
+	findings = append(findings, r.encoded(text, runs, maxCoats)...)
+	return merge(outside(r.spare(text, findings), r.look(text).placeholders))
 }
 
 // scraps are what random texts are made of: what rules look for, what stands
@@ -87,7 +87,7 @@ func TestScanFindsWhatTheReferenceFinds(t *testing.T) {
 	parts := scraps(r)
 	random := rand.New(rand.NewPCG(1, 2))
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-	found := 0
+	count := 0
 	texts := longtest.Pick(1500, 300)
 	for range texts {
 		var b strings.Builder
@@ -98,13 +98,13 @@ func TestScanFindsWhatTheReferenceFinds(t *testing.T) {
 			}
 		}
 		want := reference(r, b.String())
-		found += len(want)
+		count += len(want)
 		if diff := cmp.Diff(want, r.Scan(b.String()), cmp.Transformer("list", func(f []Finding) []Finding { return append([]Finding{}, f...) })); diff != "" {
 			t.Fatalf("%q: %s", b.String(), diff)
 		}
 	}
-	if found < texts/3 {
-		t.Errorf("only %d findings: the texts test little", found)
+	if count < texts/3 {
+		t.Errorf("only %d findings: the texts test little", count)
 	}
 }
 

@@ -9,8 +9,8 @@ func TestNothingShorterIsFound(t *testing.T) {
 	r := New(Options{})
 	var grow func(text string)
 	grow = func(text string) {
-		if found := r.Scan(text); len(found) > 0 {
-			t.Errorf("%q: %+v", text, found)
+		if findings := r.Scan(text); len(findings) > 0 {
+			t.Errorf("%q: %+v", text, findings)
 		}
 		for _, c := range "+19@.a:/=" {
 			if len(text) < Shortest-1 {

@@ -39,16 +39,16 @@ func TestWindowsAreThoseOfEachWord(t *testing.T) {
 			b.WriteString([]string{"", "", " ", "\n"}[d.IntN(4)])
 		}
 		text := b.String()
-		var found []hit
+		var hits []hit
 		for range 60 {
 			start := d.IntN(len(text) - 16)
-			found = append(found, hit{0, span{start, start + 1 + d.IntN(15)}})
+			hits = append(hits, hit{0, span{start, start + 1 + d.IntN(15)}})
 		}
-		slices.SortFunc(found, func(a, b hit) int { return a.start - b.start })
+		slices.SortFunc(hits, func(a, b hit) int { return a.start - b.start })
 		var merged []span
-		for i, p := range places(text, found) {
-			w := around(text, found[i].span)
-			if p != (span{found[i].start, w.end}) {
+		for i, p := range places(text, hits) {
+			w := around(text, hits[i].span)
+			if p != (span{hits[i].start, w.end}) {
 				t.Fatalf("seed %d, word %d: %v, want an end at %d", seed, i, p, w.end)
 			}
 			if n := len(merged); n > 0 && w.start <= merged[n-1].end {
@@ -57,7 +57,7 @@ func TestWindowsAreThoseOfEachWord(t *testing.T) {
 				merged = append(merged, w)
 			}
 		}
-		if got := windows(text, found); !slices.Equal(got, merged) {
+		if got := windows(text, hits); !slices.Equal(got, merged) {
 			t.Fatalf("seed %d: %v, want %v", seed, got, merged)
 		}
 	}
@@ -68,21 +68,22 @@ func TestWindowsAreThoseOfEachWord(t *testing.T) {
 func TestManyWordsInOneTokenShareAWalk(t *testing.T) {
 	t.Parallel()
 	const words, size = 1 << 21, 8
-	found := make([]hit, words)
-	for i := range found {
-		found[i].span = span{i * size, i*size + 2}
+	hits := make([]hit, words)
+	for i := range hits {
+		hits[i].span = span{i * size, i*size + 2}
 		if i%2 == 1 { // the word before ends behind this one
-			found[i-1].end = i*size + 3
+			hits[i-1].end = i*size + 3
 		}
 	}
-	text, done := strings.Repeat("a", words*size), make(chan bool)
+	text := strings.Repeat("a", words*size)
+	done := make(chan bool)
 	go func() {
-		whole := windows(text, found)
-		done <- len(places(text, found)) == words && len(whole) == 1 && whole[0] == span{0, len(text)}
+		spans := windows(text, hits)
+		done <- len(places(text, hits)) == words && len(spans) == 1 && spans[0] == span{0, len(text)}
 	}()
 	select {
-	case all := <-done:
-		if !all {
+	case ok := <-done:
+		if !ok {
 			t.Error("not every place, or not one window over all")
 		}
 	case <-time.After(time.Minute):

@@ -12,7 +12,8 @@ import (
 // ones.
 func TestNullIsReadBackAsNull(t *testing.T) {
 	t.Parallel()
-	dir, zero := t.TempDir(), 0.0
+	dir := t.TempDir()
+	zero := 0.0
 	part, err := corpus.NewPart(corpus.Disk{}, dir, corpus.DefaultLimits)
 	if err != nil {
 		t.Fatal(err)
@@ -20,7 +21,8 @@ func TestNullIsReadBackAsNull(t *testing.T) {
 	out := corpus.NewShards[rows.SFT](part, corpus.Stream{Config: "sft", Profile: corpus.ProfileHFJSON, Split: corpus.SplitTrain})
 	for _, score := range []*float64{nil, &zero} {
 		row := rows.SFT{Messages: []string{`{"role":"user"}`}, Tools: []string{}, Metadata: "{}"}
-		row.JudgeScore, row.OutcomeScore = score, score
+		row.JudgeScore = score
+		row.OutcomeScore = score
 		if err = out.Add(&row); err != nil {
 			t.Fatal(err)
 		}

@@ -50,7 +50,8 @@ func assembled(t *testing.T, write func(*corpus.Part)) string {
 func ledger(t *testing.T) string {
 	t.Helper()
 	return assembled(t, func(p *corpus.Part) {
-		high, low := 0.9, 0.3
+		high := 0.9
+		low := 0.3
 		table(t, p, "attempts", rows.Attempt{TraceID: "a", ProblemID: "1", NSteps: 4}, rows.Attempt{TraceID: "b", ProblemID: "1", NSteps: 9},
 			rows.Attempt{TraceID: "c", ProblemID: "2", NSteps: 4}, rows.Attempt{SourceSHA256: "unreadable"})
 		table(t, p, "verdicts", rows.Verdict{TraceID: "a", Keep: true})

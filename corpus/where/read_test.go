@@ -18,14 +18,18 @@ import (
 // by one the verdicts below take 5 KB each.
 func TestLinesShareWhatTheyHaveInCommon(t *testing.T) {
 	const n = 1000
-	attempts, verdicts := make([]rows.Attempt, n), make([]rows.Verdict, n)
+	attempts := make([]rows.Attempt, n)
+	verdicts := make([]rows.Verdict, n)
 	for i := range n {
 		id := fmt.Sprintf("run/%064d", i)
-		attempts[i], verdicts[i] = rows.Attempt{TraceID: id, RunID: "run"}, rows.Verdict{TraceID: id, Axis: "agentic", Reasons: []string{"some reason"}}
+		attempts[i] = rows.Attempt{TraceID: id, RunID: "run"}
+		verdicts[i] = rows.Verdict{TraceID: id, Axis: "agentic", Reasons: []string{"some reason"}}
 		for check := range 40 {
 			c := rows.CheckVerdict{Check: fmt.Sprintf("a_check_of_many_%d", check), Keep: true, Value: float64(i * check), Limit: 0.5}
 			if check == i%40 {
-				c.Keep, c.Reason, c.Value = false, "reason", math.Inf(1)
+				c.Keep = false
+				c.Reason = "reason"
+				c.Value = math.Inf(1)
 			}
 			verdicts[i].Checks = append(verdicts[i].Checks, c)
 		}

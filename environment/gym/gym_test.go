@@ -108,8 +108,8 @@ func script(p *arena.Problem, i int) []move {
 
 // words are the first n words of a text.
 func words(text string, n int) string {
-	all := strings.Fields(text)
-	return strings.Join(all[:min(n, len(all))], " ")
+	words := strings.Fields(text)
+	return strings.Join(words[:min(n, len(words))], " ")
 }
 
 func (m move) call(i int) model.Call {
@@ -118,16 +118,16 @@ func (m move) call(i int) model.Call {
 
 // scripted answers as a model that plays moves, and keeps what tools told it.
 type scripted struct {
-	moves []move
-	n     int
-	heard []string
+	moves   []move
+	n       int
+	answers []string
 }
 
 func (s *scripted) Chat(_ context.Context, request model.Body) (model.Reply, []byte, error) {
-	s.heard = s.heard[:0]
+	s.answers = s.answers[:0]
 	for _, m := range gjson.GetBytes(bytes.Join(request, nil), "messages").Array() {
 		if m.Get("role").Str == "tool" {
-			s.heard = append(s.heard, m.Get("content").String())
+			s.answers = append(s.answers, m.Get("content").String())
 		}
 	}
 	body, err := json.Marshal(map[string]any{"id": fmt.Sprint(s.n), "choices": []any{map[string]any{"finish_reason": "tool_calls", "message": map[string]any{
@@ -179,12 +179,12 @@ func (c *client) post(path, body string, headers ...string) (int, string) {
 }
 
 // account is a Responses object of what the student did.
-func account(moves []move, heard []string) string {
+func account(moves []move, answers []string) string {
 	var items []any
 	for i, m := range moves {
 		items = append(items, map[string]any{"type": "reasoning", "summary": []any{map[string]any{"type": "summary_text", "text": "I look on."}}},
 			map[string]any{"type": "function_call", "call_id": fmt.Sprintf("c%d", i), "name": m.name, "arguments": m.arguments},
-			map[string]any{"type": "function_call_output", "call_id": fmt.Sprintf("c%d", i), "output": heard[i]})
+			map[string]any{"type": "function_call_output", "call_id": fmt.Sprintf("c%d", i), "output": answers[i]})
 	}
 	b, _ := json.Marshal(map[string]any{"responses_create_params": map[string]any{"input": "x"}, "response": map[string]any{"output": items}, "instance_config": map[string]any{"k": 1}})
 	return string(b)
@@ -200,8 +200,9 @@ func TestAnEpisodeIsWhatEvalPlays(t *testing.T) {
 	solved := 0
 	n := longtest.Pick(200, 25)
 	for i := range n {
-		at := i % len(e.Problems.All)
-		p, id := &e.Problems.All[at], e.Problems.IDs[at]
+		index := i % len(e.Problems.All)
+		p := &e.Problems.All[index]
+		id := e.Problems.IDs[index]
 		moves := script(p, i)
 		asker := &scripted{moves: moves}
 		player := *e.Player
@@ -216,39 +217,39 @@ func TestAnEpisodeIsWhatEvalPlays(t *testing.T) {
 		if want.Success {
 			solved++
 		}
-		told := append([]string{}, asker.heard...) // all but the last answer
-		overHTTP(t, newClient(t, s.URL), id, moves, told, want)
-		overMCP(t, newClient(t, s.URL), id, moves, told, want)
+		previous := append([]string{}, asker.answers...) // all but the last answer
+		overHTTP(t, newClient(t, s.URL), id, moves, previous, want)
+		overMCP(t, newClient(t, s.URL), id, moves, previous, want)
 	}
 	if solved == 0 || solved == n {
 		t.Errorf("the student solves %d of %d", solved, n)
 	}
 }
 
-func overHTTP(t *testing.T, c *client, id string, moves []move, told []string, want arena.Outcome) {
+func overHTTP(t *testing.T, c *client, id string, moves []move, previous []string, want arena.Outcome) {
 	t.Helper()
 	if status, body := c.post("/seed_session", `{"problem_id":`+fmt.Sprintf("%q", id)+`}`); status != http.StatusOK {
 		t.Fatalf("%s: seeded with %d %s", id, status, body)
 	}
-	var heard []string
+	var answers []string
 	for _, m := range moves {
 		status, text := c.post("/"+m.name, m.arguments)
 		if status != http.StatusOK {
 			t.Fatalf("%s %s: %d %s", id, m.name, status, text)
 		}
-		heard = append(heard, text)
+		answers = append(answers, text)
 	}
-	for i, text := range told {
-		if heard[i] != text {
-			t.Fatalf("%s: call %d is answered\n%s\nin eval\n%s", id, i, heard[i], text)
+	for i, text := range previous {
+		if answers[i] != text {
+			t.Fatalf("%s: call %d is answered\n%s\nin eval\n%s", id, i, answers[i], text)
 		}
 	}
-	paidAs(t, c, id, moves, heard, want)
+	paidAs(t, c, id, moves, answers, want)
 }
 
-func paidAs(t *testing.T, c *client, id string, moves []move, heard []string, want arena.Outcome) {
+func paidAs(t *testing.T, c *client, id string, moves []move, answers []string, want arena.Outcome) {
 	t.Helper()
-	status, body := c.post("/verify", account(moves, heard))
+	status, body := c.post("/verify", account(moves, answers))
 	v := gjson.Parse(body)
 	if status != http.StatusOK || v.Get("mask_sample").Bool() || v.Get("success").Bool() != want.Success || v.Get("score").Raw != string(outcome.AppendScores(nil, want.Scores)) {
 		t.Fatalf("%s: paid %d %s, want success %v and score %s", id, status, body, want.Success, outcome.AppendScores(nil, want.Scores))
@@ -261,7 +262,7 @@ func paidAs(t *testing.T, c *client, id string, moves []move, heard []string, wa
 	if sum != v.Get("reward").Num || !v.Get("responses_create_params").Exists() || !v.Get("response.output").Exists() || v.Get("flag_"+environment.FlagOtherCalls).Exists() {
 		t.Fatalf("%s: components sum to %v: %s", id, sum, body)
 	}
-	if again, twice := c.post("/verify", account(moves, heard)); again != status || twice != body {
+	if again, twice := c.post("/verify", account(moves, answers)); again != status || twice != body {
 		t.Fatalf("%s: asked again it is paid %d %s", id, again, twice)
 	}
 }
@@ -276,7 +277,7 @@ func (h headed) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-func overMCP(t *testing.T, c *client, id string, moves []move, told []string, want arena.Outcome) {
+func overMCP(t *testing.T, c *client, id string, moves []move, previous []string, want arena.Outcome) {
 	t.Helper()
 	_, body := c.post("/seed_session", `{"problem_id":`+fmt.Sprintf("%q", id)+`}`)
 	var seeded struct {
@@ -298,26 +299,26 @@ func overMCP(t *testing.T, c *client, id string, moves []move, told []string, wa
 	if err != nil || len(tools.Tools) != 7 {
 		t.Fatalf("%d tools, %v", len(tools.Tools), err)
 	}
-	var heard []string
-	var made []move
+	var answers []string
+	var played []move
 	for i, m := range moves {
 		if m.name == "no_such_tool" {
 			continue // the protocol itself refuses it
 		}
-		made = append(made, m)
+		played = append(played, m)
 		r, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: m.name, Arguments: json.RawMessage(m.arguments)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		text := r.Content[0].(*mcp.TextContent).Text
-		if i < len(told) && text != told[i] {
-			t.Fatalf("%s: call %d is answered\n%s\nin eval\n%s", id, i, text, told[i])
+		if i < len(previous) && text != previous[i] {
+			t.Fatalf("%s: call %d is answered\n%s\nin eval\n%s", id, i, text, previous[i])
 		}
-		heard = append(heard, text)
+		answers = append(answers, text)
 	}
-	status, paid := c.post("/verify", account(made, heard))
-	if status != http.StatusOK || gjson.Get(paid, "success").Bool() != want.Success {
-		t.Fatalf("%s: paid %d %s", id, status, paid)
+	status, reply := c.post("/verify", account(played, answers))
+	if status != http.StatusOK || gjson.Get(reply, "success").Bool() != want.Success {
+		t.Fatalf("%s: paid %d %s", id, status, reply)
 	}
 }
 
@@ -441,12 +442,12 @@ func TestRecordedEpisodesAreADay(t *testing.T) {
 		c := newClient(t, s.URL)
 		moves := script(&e.Problems.All[i], i)
 		c.post("/seed_session", fmt.Sprintf(`{"problem_id":%q}`, e.Problems.IDs[i]))
-		var heard []string
+		var answers []string
 		for _, m := range moves {
 			_, text := c.post("/"+m.name, m.arguments)
-			heard = append(heard, text)
+			answers = append(answers, text)
 		}
-		c.post("/verify", account(moves, heard))
+		c.post("/verify", account(moves, answers))
 	}
 	if err = e.Record.Close(); err != nil {
 		t.Fatal(err)
@@ -492,10 +493,10 @@ func FuzzWhateverIsAsked(f *testing.F) {
 		h.ServeHTTP(w, r)
 		return w
 	}
-	begun := ask("seed_session", fmt.Sprintf(`{"problem_id":%q}`, e.Problems.IDs[0]), "")
-	id := gjson.Get(begun.Body.String(), "mcp.headers."+gym.SessionHeader).String()
+	response := ask("seed_session", fmt.Sprintf(`{"problem_id":%q}`, e.Problems.IDs[0]), "")
+	id := gjson.Get(response.Body.String(), "mcp.headers."+gym.SessionHeader).String()
 	if id == "" {
-		f.Fatal(begun.Body.String())
+		f.Fatal(response.Body.String())
 	}
 	f.Add("find_product", `{"q":"lamp","page":1}`)
 	f.Add("verify", account([]move{{"find_product", `{"q":"x"}`}}, []string{"[]"}))

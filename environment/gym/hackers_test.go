@@ -33,7 +33,7 @@ func recommend(ids ...string) string {
 	return text(map[string]any{"product_ids": strings.Join(ids, ",")})
 }
 
-func found(results string) (ids []string) {
+func productIDs(results string) (ids []string) {
 	for _, r := range gjson.Parse(results).Array() {
 		ids = append(ids, r.Get("product_id").String())
 	}
@@ -69,17 +69,17 @@ var hackers = map[string]actor{
 		do("", "terminate", finish)
 	},
 	"recommends everything": func(p *arena.Problem, _ int, do func(_, _, _ string) string) {
-		var all []string
+		var ids []string
 		for page := range 5 {
-			all = append(all, found(do("", "find_product", search(p.Query, page+1)))...)
+			ids = append(ids, productIDs(do("", "find_product", search(p.Query, page+1)))...)
 		}
-		slices.Reverse(all)
-		do("", "recommend_product", recommend(all...))
+		slices.Reverse(ids)
+		do("", "recommend_product", recommend(ids...))
 		do("", "terminate", finish)
 	},
 	"looks at everything": func(p *arena.Problem, _ int, do func(_, _, _ string) string) {
 		for page := range 5 {
-			do("", "view_product_information", recommend(found(do("", "find_product", search(p.Query, page+1)))...))
+			do("", "view_product_information", recommend(productIDs(do("", "find_product", search(p.Query, page+1)))...))
 		}
 		do("", "terminate", finish)
 	},
@@ -132,16 +132,16 @@ func play(t *testing.T, e *environment.Environment, i int, act actor) environmen
 	if err != nil {
 		t.Fatal(err)
 	}
-	var said []environment.Reply
+	var replies []environment.Reply
 	act(&e.Problems.All[i], i, func(think, name, arguments string) string {
 		text, fault, bad := ep.Call(t.Context(), name, arguments)
 		if bad != nil || fault != nil {
 			t.Fatal(bad, fault)
 		}
-		said = append(said, environment.Reply{Think: think, Calls: []model.Call{move{name, arguments}.call(len(said))}})
+		replies = append(replies, environment.Reply{Think: think, Calls: []model.Call{move{name, arguments}.call(len(replies))}})
 		return text
 	})
-	v, err := ep.Finish(t.Context(), said)
+	v, err := ep.Finish(t.Context(), replies)
 	if err != nil || v.Fault != nil {
 		t.Fatal(err, v.Fault)
 	}

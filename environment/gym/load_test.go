@@ -22,13 +22,13 @@ import (
 )
 
 var (
-	served   = flag.Int("server", 0, "process of an arena env serve that TestLoad plays at; 0 leaves it out")
-	address  = flag.String("address", "http://127.0.0.1:8090", "the server's")
-	asked    = flag.String("problems", filepath.Join(day(), "problems.jsonl"), "the server's")
-	pause    = flag.Duration("pause", 0, "between two calls of an episode, as a model takes")
-	episodes = flag.Int("episodes", 512, "at once")
-	lasting  = flag.Duration("for", 20*time.Second, "how long episodes are played")
-	idle     = flag.Int("idle", 20_000, "episodes that are begun, make four calls and are left alone")
+	served       = flag.Int("server", 0, "process of an arena env serve that TestLoad plays at; 0 leaves it out")
+	address      = flag.String("address", "http://127.0.0.1:8090", "the server's")
+	problemsFile = flag.String("problems", filepath.Join(day(), "problems.jsonl"), "the server's")
+	pause        = flag.Duration("pause", 0, "between two calls of an episode, as a model takes")
+	episodes     = flag.Int("episodes", 512, "at once")
+	lasting      = flag.Duration("for", 20*time.Second, "how long episodes are played")
+	idle         = flag.Int("idle", 20_000, "episodes that are begun, make four calls and are left alone")
 )
 
 // TestLoad measures a running arena env serve, one that was just started: what an idle
@@ -43,7 +43,7 @@ func TestLoad(t *testing.T) {
 	}
 	debug.SetGCPercent(-1) // the client's pauses are none of the server's
 	debug.SetMemoryLimit(2 << 30)
-	b, err := os.ReadFile(*asked)
+	b, err := os.ReadFile(*problemsFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,36 +68,37 @@ func (l *load) busy() error {
 	var mu sync.Mutex
 	var took []time.Duration
 	var failed error
-	begun, used := time.Now(), cpu(*served)
-	var all sync.WaitGroup
+	start := time.Now()
+	used := cpu(*served)
+	var clients sync.WaitGroup
 	for i := range *episodes {
-		all.Go(func() {
-			mine, err := l.episodes(i, begun.Add(*lasting))
+		clients.Go(func() {
+			latencies, err := l.episodes(i, start.Add(*lasting))
 			mu.Lock()
 			defer mu.Unlock()
-			took, failed = append(took, mine...), errors.Join(failed, err)
+			took, failed = append(took, latencies...), errors.Join(failed, err)
 		})
 	}
-	all.Wait()
-	seconds := time.Since(begun).Seconds()
+	clients.Wait()
+	seconds := time.Since(start).Seconds()
 	if failed != nil {
 		return failed
 	}
 	slices.Sort(took)
-	at := func(share float64) float64 { return took[int(share*float64(len(took)-1))].Seconds() * 1000 }
+	quantile := func(share float64) float64 { return took[int(share*float64(len(took)-1))].Seconds() * 1000 }
 	l.t.Logf("%d episodes at once, %s between calls: %.0f tool calls/s; ms: median %.2f, 99 %% %.2f, most %.2f; the server's CPU: %.3f ms a call",
-		*episodes, *pause, float64(len(took))/seconds, at(.5), at(.99), at(1), (cpu(*served)-used)*1000/float64(len(took)))
+		*episodes, *pause, float64(len(took))/seconds, quantile(.5), quantile(.99), quantile(1), (cpu(*served)-used)*1000/float64(len(took)))
 	return nil
 }
 
 func (l *load) episodes(i int, until time.Time) (took []time.Duration, err error) {
 	time.Sleep(*pause * time.Duration(i) / time.Duration(*episodes)) // they do not all begin at once
 	for ; time.Now().Before(until); i += *episodes {
-		mine, session, err := l.play(i, 4, *pause)
+		latencies, session, err := l.play(i, 4, *pause)
 		if err != nil {
 			return nil, err
 		}
-		took = append(took, mine...)
+		took = append(took, latencies...)
 		if _, _, err := l.post("/verify", session, `{}`); err != nil {
 			return nil, err
 		}
@@ -113,21 +114,21 @@ func (l *load) play(i, rounds int, pause time.Duration) (took []time.Duration, s
 	words := strings.Fields(p.Get("query").Str)
 	for n := range rounds {
 		q := strings.Join(words[n%len(words):min(n%len(words)+3, len(words))], " ")
-		found := ""
+		product := ""
 		for _, c := range []struct{ tool, body string }{{"/find_product", fmt.Sprintf(`{"q":%q}`, q)}, {"/view_product_information", ""}} {
 			if c.body == "" {
 				var ids []string
-				for _, r := range gjson.Parse(found).Array() {
+				for _, r := range gjson.Parse(product).Array() {
 					ids = append(ids, r.Get("product_id").String())
 				}
 				c.body = fmt.Sprintf(`{"product_ids":%q}`, strings.Join(ids[:min(3, len(ids))], ","))
 			}
 			time.Sleep(pause)
-			begun := time.Now()
+			start := time.Now()
 			if err == nil {
-				found, _, err = l.post(c.tool, session, c.body)
+				product, _, err = l.post(c.tool, session, c.body)
 			}
-			took = append(took, time.Since(begun))
+			took = append(took, time.Since(start))
 		}
 	}
 	return took, session, err
@@ -156,10 +157,10 @@ func (l *load) post(path, session, body string) (answer, cookie string, err erro
 func (l *load) idle() error {
 	before := resident(*served)
 	const atOnce = 8
-	var all errgroup.Group
-	for from := range atOnce {
-		all.Go(func() error {
-			for i := from; i < *idle; i += atOnce {
+	var clients errgroup.Group
+	for client := range atOnce {
+		clients.Go(func() error {
+			for i := client; i < *idle; i += atOnce {
 				if _, _, err := l.play(i, 2, 0); err != nil {
 					return err
 				}
@@ -167,7 +168,7 @@ func (l *load) idle() error {
 			return nil
 		})
 	}
-	if err := all.Wait(); err != nil {
+	if err := clients.Wait(); err != nil {
 		return err
 	}
 	l.t.Logf("%d idle episodes of four calls: %.1f kB each of resident memory, %.0f MB in all",
@@ -194,8 +195,8 @@ func cpu(pid int) (seconds float64) {
 func resident(pid int) (kb int) {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	for line := range strings.Lines(string(b)) {
-		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			kb, _ = strconv.Atoi(strings.Fields(rest)[0])
+		if value, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kb, _ = strconv.Atoi(strings.Fields(value)[0])
 		}
 	}
 	return kb

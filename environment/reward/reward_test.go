@@ -148,7 +148,7 @@ func TestRecalledProductsAreUnshown(t *testing.T) {
 	call := func(name, arguments, result string) arena.Call {
 		return arena.Call{Name: name, Arguments: arena.Raw(arguments), Result: arena.Raw(result)}
 	}
-	const shown = `[{"product_id":"7"},{"product_id":"8"}]`
+	const results = `[{"product_id":"7"},{"product_id":"8"}]`
 	view := call("view_product_information", `{"product_ids":"7"}`, `[{"product_id":"7"}]`)
 	recommend := call("recommend_product", `{"product_ids":"7"}`, `"ok"`)
 	for name, c := range map[string]struct {
@@ -156,10 +156,10 @@ func TestRecalledProductsAreUnshown(t *testing.T) {
 		flagged bool
 		total   float64
 	}{
-		"found":    {[]arena.Call{call("find_product", `{"q":"lamp"}`, shown), recommend}, false, 1},
+		"found":    {[]arena.Call{call("find_product", `{"q":"lamp"}`, results), recommend}, false, 1},
 		"recalled": {[]arena.Call{view, recommend}, true, 1},
 		"lost":     {[]arena.Call{call("find_product", `{"q":"lamp"}`, "null"), recommend}, false, 1},
-		"repeated": {[]arena.Call{call("find_product", `{"q":"lamp"}`, shown), call("find_product", `{"q":" lamp  "}`, shown), recommend}, false, 1 + 1.0/3},
+		"repeated": {[]arena.Call{call("find_product", `{"q":"lamp"}`, results), call("find_product", `{"q":" lamp  "}`, results), recommend}, false, 1 + 1.0/3},
 	} {
 		d := &arena.Dialogue{Turns: []arena.Turn{{Calls: c.calls}}}
 		r := weights.Reward(&reward.Attempt{Trace: &arena.Trace{}, Dialogue: d, Problem: &arena.Problem{Rewards: []arena.Reward{{ProductID: "7"}}}})

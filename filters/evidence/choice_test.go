@@ -18,7 +18,7 @@ func TestChosenCalls(t *testing.T) {
 		`<tool_call>{"name": "find_product", "arguments": {"q": "green lamp"}}</tool_call>`
 	tests := []struct {
 		name string
-		sent []string
+		ids  []string
 		want evidence.Link
 	}{
 		{"all", []string{"red lamp", "blue lamp", "green lamp"}, evidence.LinkNamed},
@@ -29,7 +29,7 @@ func TestChosenCalls(t *testing.T) {
 		{"the first and the third", []string{"red lamp", "green lamp"}, evidence.LinkUnknown},
 	}
 	for _, test := range tests {
-		got := links(t, searchesAfter(listed, test.sent))
+		got := links(t, searchesAfter(listed, test.ids))
 		if slices.ContainsFunc(got, func(link evidence.Link) bool { return link != test.want }) {
 			t.Errorf("%s: links %v, want %v", test.name, got, test.want)
 		}

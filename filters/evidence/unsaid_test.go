@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	said   = "The red lamp costs 19.99, so I prefer it to the blue one."
-	unsaid = "Comparing both sellers, the second is clearly the better bargain."
+	modelText = "The red lamp costs 19.99, so I prefer it to the blue one."
+	unsaid    = "Comparing both sellers, the second is clearly the better bargain."
 )
 
 // chat returns a reply of a model server with a message of this content.
@@ -53,22 +53,22 @@ func measureTrace(t *arena.Trace, think string) evidence.Unsaid {
 // client does to the ends of a thought, hide that a model said it.
 func TestThinkingIsFoundHoweverItIsWritten(t *testing.T) {
 	t.Parallel()
-	arguments, _ := json.Marshal(map[string]string{"thought": "First:\n" + said})
+	arguments, _ := json.Marshal(map[string]string{"thought": "First:\n" + modelText})
 	quoted, _ := json.Marshal(map[string]string{"call": string(arguments)})
 	for name, c := range map[string]struct{ think, reply string }{
-		"as it is":         {said, chat("Hm. " + said + " Next.")},
-		"case and markup":  {strings.ToUpper(said), chat("**" + strings.ReplaceAll(said, " ", "\n") + "**")},
-		"a tag":            {said, chat("<think>" + said + "</think>")},
-		"after a line end": {said, chat("First:\n" + said)},
-		"reasoning":        {said, `{"choices":[{"message":{"content":"","reasoning_content":"` + said + `"}}]}`},
-		"a second choice":  {said, `{"choices":[{"message":{"content":"no"}},{"message":{"content":"` + said + `"}}]}`},
-		"arguments":        {said, `{"choices":[{"message":{"content":null,"tool_calls":[{"function":{"name":"think","arguments":` + string(arena.Quote(string(arguments))) + `}}]}}]}`},
-		"a quoted call":    {said, chat(string(quoted))},
-		"blocks":           {said, `{"content":[{"type":"thinking","thinking":"` + said + `"},{"type":"text","text":"go"}]}`},
-		"a stream":         {said, string(arena.Quote("data: {\"choices\":[{\"delta\":{\"content\":\"The red lamp costs 19.99, so I \"}}]}\n\ndata: {\"choices\":[{\"delta\":{\"content\":\"prefer it to the blue one.\"}}]}\n\ndata: [DONE]\n"))},
-		"a label":          {"[Step 3] " + said, chat(said)},
-		"cut in a word":    {said[:len(said)-5], chat(said)},
-		"cut with points":  {said[:len(said)-5] + "...", chat(said)},
+		"as it is":         {modelText, chat("Hm. " + modelText + " Next.")},
+		"case and markup":  {strings.ToUpper(modelText), chat("**" + strings.ReplaceAll(modelText, " ", "\n") + "**")},
+		"a tag":            {modelText, chat("<think>" + modelText + "</think>")},
+		"after a line end": {modelText, chat("First:\n" + modelText)},
+		"reasoning":        {modelText, `{"choices":[{"message":{"content":"","reasoning_content":"` + modelText + `"}}]}`},
+		"a second choice":  {modelText, `{"choices":[{"message":{"content":"no"}},{"message":{"content":"` + modelText + `"}}]}`},
+		"arguments":        {modelText, `{"choices":[{"message":{"content":null,"tool_calls":[{"function":{"name":"think","arguments":` + string(arena.Quote(string(arguments))) + `}}]}}]}`},
+		"a quoted call":    {modelText, chat(string(quoted))},
+		"blocks":           {modelText, `{"content":[{"type":"thinking","thinking":"` + modelText + `"},{"type":"text","text":"go"}]}`},
+		"a stream":         {modelText, string(arena.Quote("data: {\"choices\":[{\"delta\":{\"content\":\"The red lamp costs 19.99, so I \"}}]}\n\ndata: {\"choices\":[{\"delta\":{\"content\":\"prefer it to the blue one.\"}}]}\n\ndata: [DONE]\n"))},
+		"a label":          {"[Step 3] " + modelText, chat(modelText)},
+		"cut in a word":    {modelText[:len(modelText)-5], chat(modelText)},
+		"cut with points":  {modelText[:len(modelText)-5] + "...", chat(modelText)},
 		"no blanks":        {"红色的台灯价格是十九块九毛九比蓝色的那一盏便宜所以我选择红色的这一盏。", chat("好。红色的台灯价格是十九块九毛九比蓝色的那一盏便宜所以我选择红色的这一盏。")},
 	} {
 		if u := measure(c.think, c.reply); u.Sentences != 1 || u.Missing != 0 {
@@ -82,17 +82,17 @@ func TestThinkingIsFoundHoweverItIsWritten(t *testing.T) {
 func TestThinkingOfNoModel(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ think, reply string }{
-		"another thought":   {unsaid, chat(said)},
-		"other words":       {"The red lamp is 19.99, therefore I like it more than the blue one.", chat(said)},
-		"over two replies":  {said, chat(said[:25]) + "|" + chat(said[25:])},
-		"only in a prompt":  {said, `{"prompt":"` + said + `","choices":[{"message":{"content":"ok"}}]}`},
-		"a longer sentence": {strings.TrimSuffix(said, ".") + " of the other shop.", chat(said)},
+		"another thought":   {unsaid, chat(modelText)},
+		"other words":       {"The red lamp is 19.99, therefore I like it more than the blue one.", chat(modelText)},
+		"over two replies":  {modelText, chat(modelText[:25]) + "|" + chat(modelText[25:])},
+		"only in a prompt":  {modelText, `{"prompt":"` + modelText + `","choices":[{"message":{"content":"ok"}}]}`},
+		"a longer sentence": {strings.TrimSuffix(modelText, ".") + " of the other shop.", chat(modelText)},
 	} {
 		if u := measure(c.think, strings.Split(c.reply, "|")...); u.Sentences != 1 || u.Missing != 1 {
 			t.Errorf("%s: %+v", name, u)
 		}
 	}
-	if share := measure(said+" "+unsaid, chat(said)).Share(); share != 0.5 {
+	if share := measure(modelText+" "+unsaid, chat(modelText)).Share(); share != 0.5 {
 		t.Errorf("one of two sentences: %v", share)
 	}
 }
@@ -101,19 +101,19 @@ func TestThinkingOfNoModel(t *testing.T) {
 func TestWhatTheLogCannotTell(t *testing.T) {
 	t.Parallel()
 	cut := chat(unsaid)[:40]
-	whole := arena.ProxyCall{
+	fullCall := arena.ProxyCall{
 		Path:     "/inference/chat/completions",
 		Status:   200,
 		AtMS:     1000,
 		Response: arena.Raw(chat("ok")),
 	}
-	marked := whole
+	marked := fullCall
 	marked.Truncated = true
 	for name, u := range map[string]evidence.Unsaid{
 		"no reply":          measure(unsaid),
 		"a cut reply":       measure(unsaid, chat("ok"), cut),
 		"a reply cut mark":  measureTrace(&arena.Trace{InferenceTotal: 1, Steps: []arena.Step{{Proxy: []arena.ProxyCall{marked}}}}, unsaid),
-		"a lost reply":      measureTrace(&arena.Trace{InferenceTotal: 2, Steps: []arena.Step{{Proxy: []arena.ProxyCall{whole}}}}, unsaid),
+		"a lost reply":      measureTrace(&arena.Trace{InferenceTotal: 2, Steps: []arena.Step{{Proxy: []arena.ProxyCall{fullCall}}}}, unsaid),
 		"no thinking":       measure("", chat("ok")),
 		"nothing but words": measure("Ok. Next. Go on now.", chat("fine")),
 	} {
@@ -121,7 +121,7 @@ func TestWhatTheLogCannotTell(t *testing.T) {
 			t.Errorf("%s: %+v", name, u)
 		}
 	}
-	known := measureTrace(&arena.Trace{InferenceTotal: 1, Steps: []arena.Step{{Proxy: []arena.ProxyCall{whole}}}}, unsaid)
+	known := measureTrace(&arena.Trace{InferenceTotal: 1, Steps: []arena.Step{{Proxy: []arena.ProxyCall{fullCall}}}}, unsaid)
 	if known.Missing != 1 {
 		t.Errorf("the same log without a gap: %+v", known)
 	}

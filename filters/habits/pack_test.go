@@ -110,28 +110,30 @@ func TestOddsAreTheSameWithoutSingleReplies(t *testing.T) {
 	for _, s := range samples {
 		repeats.Add(s)
 	}
-	whole, repeated := NewIndex(nil), NewIndex(repeats)
+	single := NewIndex(nil)
+	repeated := NewIndex(repeats)
 	for i, s := range samples {
-		whole.Add(s, names[i%4])
+		single.Add(s, names[i%4])
 		repeated.Add(s, names[i%4])
 	}
 	marked := uint64(0)
 	for k, name := range names {
-		var own []*Sample
+		var ownSamples []*Sample
 		for i, s := range samples {
 			if i%4 == k {
-				own = append(own, s)
+				ownSamples = append(ownSamples, s)
 			}
 		}
-		want, got := NewAgent(name, own, whole, 5), NewAgent(name, own, repeated, 5)
-		for _, s := range own {
+		want := NewAgent(name, ownSamples, single, 5)
+		got := NewAgent(name, ownSamples, repeated, 5)
+		for _, s := range ownSamples {
 			if want.Odds(s) != got.Odds(s) {
 				t.Fatalf("%s: %+v, want %+v", name, got.Odds(s), want.Odds(s))
 			}
 			marked |= want.Odds(s).Mask
 		}
 	}
-	if marked == 0 || len(repeated.replies) >= len(whole.replies) && len(repeated.dialogues) >= len(whole.dialogues) {
-		t.Errorf("proofs %b; %d of %d replies stored: the test shows nothing", marked, len(repeated.replies), len(whole.replies))
+	if marked == 0 || len(repeated.replies) >= len(single.replies) && len(repeated.dialogues) >= len(single.dialogues) {
+		t.Errorf("proofs %b; %d of %d replies stored: the test shows nothing", marked, len(repeated.replies), len(single.replies))
 	}
 }

@@ -51,8 +51,8 @@ func TestReadings(t *testing.T) {
 		"79 evobaecirpdnaezisahtiwsehcnerwtehctaremwohs 3p":                                                                        "",
 	} {
 		readings := Readings(text, known)
-		at := slices.IndexFunc(readings, func(r Reading) bool { return strings.Join(strings.Fields(r.Text), " ") == want && r.How == how })
-		if (at >= 0) != (how != "") {
+		index := slices.IndexFunc(readings, func(r Reading) bool { return strings.Join(strings.Fields(r.Text), " ") == want && r.How == how })
+		if (index >= 0) != (how != "") {
 			t.Errorf("%q is read as %q", text, readings)
 		}
 	}

@@ -28,9 +28,9 @@ func readRewordings(t testing.TB) (bank []Request, texts []reworded) {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(b)) {
-		kind, text, found := strings.Cut(strings.TrimSpace(line), ": ")
+		kind, text, ok := strings.Cut(strings.TrimSpace(line), ": ")
 		switch {
-		case !found || strings.HasPrefix(kind, "#"):
+		case !ok || strings.HasPrefix(kind, "#"):
 		case kind == "base":
 			bank = append(bank, Request{Text: text})
 		default:
@@ -90,12 +90,14 @@ func TestPublicCandidates(t *testing.T) {
 	t.Parallel()
 	bank := readPublic(t)
 	x, number := New(bank.requests), bank.number
-	s, texts, candidates := x.newScratch(), 0, 0
+	s := x.newScratch()
+	texts := 0
+	candidates := 0
 	err := rows.Each(filepath.Join(data, "leak", "pairs.jsonl"), func(r rows.Row) error {
 		p := newProfile(slices.Clone(parse(gjson.Get(r.JSON, "text").Str)), s.reader(x.vocabulary))
-		found := x.candidates(p, s)
-		texts, candidates = texts+1, candidates+len(found)
-		if gjson.Get(r.JSON, "same").Bool() && !slices.Contains(found, number[gjson.Get(r.JSON, "base_id").Str]) {
+		nearest := x.candidates(p, s)
+		texts, candidates = texts+1, candidates+len(nearest)
+		if gjson.Get(r.JSON, "same").Bool() && !slices.Contains(nearest, number[gjson.Get(r.JSON, "base_id").Str]) {
 			t.Errorf("%s is no candidate of its base", r.JSON)
 		}
 		return nil
@@ -118,9 +120,9 @@ func TestUnrelatedPublicProblemsAreNotDropped(t *testing.T) {
 	wrong := map[[2]int]bool{}
 	candidates := 0
 	for i, b := range x.bases {
-		found := x.candidates(b.profile, s)
-		candidates += len(found)
-		for _, j := range found {
+		nearest := x.candidates(b.profile, s)
+		candidates += len(nearest)
+		for _, j := range nearest {
 			related := slices.ContainsFunc(bank.products[i], func(id string) bool { return slices.Contains(bank.products[j], id) })
 			if near := x.compare(j, b.profile, math.Inf(-1), s); int(j) != i && !related && near.score >= dropLogOdds {
 				wrong[[2]int{min(i, int(j)), max(i, int(j))}] = true

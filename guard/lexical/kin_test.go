@@ -29,7 +29,8 @@ func (g groups) find(i int) int {
 }
 
 func (g groups) join(i, j int) {
-	a, b := g.find(i), g.find(j)
+	a := g.find(i)
+	b := g.find(j)
 	g[max(a, b)] = min(a, b)
 }
 
@@ -136,7 +137,8 @@ func TestJoinEqualsAllPairs(t *testing.T) {
 
 func checkJoin(t *testing.T, bank []Request) {
 	t.Helper()
-	got, want := newGroups(len(bank)), newGroups(len(bank))
+	got := newGroups(len(bank))
+	want := newGroups(len(bank))
 	if err := Join(t.Context(), bank, got.find, got.join); err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +174,7 @@ func TestConvertedAmountsFindNearAmounts(t *testing.T) {
 		bank = append(bank, Request{Text: fmt.Sprintf("a lamp under %.2f %s", math.Exp(8*r.Float64()), []string{"pesos", "dollars", "cm"}[r.IntN(3)])})
 	}
 	x := New(bank)
-	found := 0
+	count := 0
 	for range 200 {
 		n := number{value: math.Exp(10 * r.Float64()), unit: money, written: -1}
 		want := map[int32]bool{}
@@ -187,12 +189,12 @@ func TestConvertedAmountsFindNearAmounts(t *testing.T) {
 		for _, b := range x.basesWith(n) {
 			got[b] = true
 		}
-		found += len(got)
+		count += len(got)
 		if !maps.Equal(got, want) {
 			t.Fatalf("%g is near the amounts of %d requests, not of %d", n.value, len(want), len(got))
 		}
 	}
-	if found == 0 {
+	if count == 0 {
 		t.Error("no amount is near another one")
 	}
 }

@@ -92,16 +92,16 @@ func TestParse(t *testing.T) {
 
 func TestStem(t *testing.T) {
 	t.Parallel()
-	for _, alike := range [][]string{{"batteries", "battery"}, {"organizer", "organizing", "organized"}, {"watches", "watch"}, {"colour", "color"}, {"running", "run"}, {"boxes", "box"}} {
-		for _, w := range alike {
-			if stem(w) != stem(alike[0]) {
-				t.Errorf("%q becomes %q, %q becomes %q", alike[0], stem(alike[0]), w, stem(w))
+	for _, related := range [][]string{{"batteries", "battery"}, {"organizer", "organizing", "organized"}, {"watches", "watch"}, {"colour", "color"}, {"running", "run"}, {"boxes", "box"}} {
+		for _, w := range related {
+			if stem(w) != stem(related[0]) {
+				t.Errorf("%q becomes %q, %q becomes %q", related[0], stem(related[0]), w, stem(w))
 			}
 		}
 	}
-	for _, apart := range [][2]string{{"glass", "glas"}, {"bus", "bu"}} {
-		if stem(apart[0]) == stem(apart[1]) {
-			t.Errorf("%q and %q meet", apart[0], apart[1])
+	for _, unrelated := range [][2]string{{"glass", "glas"}, {"bus", "bu"}} {
+		if stem(unrelated[0]) == stem(unrelated[1]) {
+			t.Errorf("%q and %q meet", unrelated[0], unrelated[1])
 		}
 	}
 }

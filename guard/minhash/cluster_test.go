@@ -46,7 +46,8 @@ func TestSignedIsCalledForEveryText(t *testing.T) {
 	t.Parallel()
 	o := Long()
 	var signed atomic.Int64
-	o.Workers, o.Signed = 3, func(bytes int) { signed.Add(int64(bytes)) }
+	o.Workers = 3
+	o.Signed = func(bytes int) { signed.Add(int64(bytes)) }
 	if _, _, err := Texts([]string{"a", "bcd", "", "ef", "ghij"}, o); err != nil || signed.Load() != 10 {
 		t.Errorf("signed %d bytes, want 10: %v", signed.Load(), err)
 	}
@@ -66,14 +67,16 @@ func TestClustersIncludeEveryExactPair(t *testing.T) {
 		for i := range texts {
 			sets[i] = sortedSet(shingles(new(shingler), texts[i], nil))
 		}
-		found, missed, wrong := 0, 0, 0
+		matched := 0
+		missed := 0
+		wrong := 0
 		exact := newExact(sets, o.Threshold)
 		for i := range texts {
 			for j := range i {
 				together := c.Root[i] == c.Root[j]
 				switch {
 				case together && exact[i] == exact[j]:
-					found++
+					matched++
 				case together:
 					wrong++
 				case exact[i] == exact[j]:
@@ -81,8 +84,8 @@ func TestClustersIncludeEveryExactPair(t *testing.T) {
 				}
 			}
 		}
-		f1 := 2 * float64(found) / float64(2*found+missed+wrong)
-		t.Logf("%s: F1 %.4f found %d missed %d wrong %d, %d candidates", name, f1, found, missed, wrong, c.Candidates)
+		f1 := 2 * float64(matched) / float64(2*matched+missed+wrong)
+		t.Logf("%s: F1 %.4f found %d missed %d wrong %d, %d candidates", name, f1, matched, missed, wrong, c.Candidates)
 		if wrong > 0 || f1 < map[string]float64{"long": 0.999, "short": 0.95}[name] {
 			t.Errorf("%s: F1 %.4f, %d wrong", name, f1, wrong)
 		}
@@ -98,7 +101,8 @@ func newExact(sets [][]uint32, threshold float64) []uint32 {
 	for i := range sets {
 		for j := range i {
 			if plainJaccard(sets[i], sets[j]) >= threshold {
-				x, y := c.find(uint32(i)), c.find(uint32(j))
+				x := c.find(uint32(i))
+				y := c.find(uint32(j))
 				c.parent[max(x, y)] = min(x, y)
 			}
 		}
@@ -139,12 +143,12 @@ func members(t *testing.T, texts []string, o Options) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	by := map[uint32][]string{}
+	byHash := map[uint32][]string{}
 	for i, root := range c.Root {
-		by[root] = append(by[root], texts[i])
+		byHash[root] = append(byHash[root], texts[i])
 	}
 	var out []string
-	for _, m := range by {
+	for _, m := range byHash {
 		slices.Sort(m)
 		out = append(out, strings.Join(m, "\n"))
 	}

@@ -97,13 +97,13 @@ func TestIndexSurvivesATornBlock(t *testing.T) {
 	if err = appendDay(path, day("tuesday", 3)); err != nil {
 		t.Fatal(err)
 	}
-	whole, err := os.ReadFile(path)
+	content, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ends := [][]byte{append(slices.Clone(first), make([]byte, 100)...)} // zeros after a crash of the machine
-	for cut := len(first); cut < len(whole); cut++ {
-		ends = append(ends, whole[:cut])
+	for cut := len(first); cut < len(content); cut++ {
+		ends = append(ends, content[:cut])
 	}
 	for _, torn := range ends {
 		if err = os.WriteFile(path, torn, 0o600); err != nil {
@@ -115,7 +115,7 @@ func TestIndexSurvivesATornBlock(t *testing.T) {
 		if err = appendDay(path, day("tuesday", 3)); err != nil {
 			t.Fatal(err)
 		}
-		if again, _ := os.ReadFile(path); !bytes.Equal(again, whole) {
+		if again, _ := os.ReadFile(path); !bytes.Equal(again, content) {
 			t.Fatalf("%d bytes: the next run leaves another file", len(torn))
 		}
 	}

@@ -51,7 +51,8 @@ func TestSignaturesAreGolden(t *testing.T) {
 
 func TestCaseAndPunctuationDoNotMatter(t *testing.T) {
 	t.Parallel()
-	a, b := Sign("Show me: a RED lamp, please (now)"), Sign("show me a red lamp please now")
+	a := Sign("Show me: a RED lamp, please (now)")
+	b := Sign("show me a red lamp please now")
 	if a != b {
 		t.Error("signatures differ")
 	}
@@ -62,7 +63,9 @@ func TestEstimateIsWithinItsError(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, j := range []float64{0, 0.1, 0.3, 0.5, 0.8, 0.95, 1} {
-		sum, squares, packed := 0.0, 0.0, 0.0
+		sum := 0.0
+		squares := 0.0
+		packed := 0.0
 		const runs = 200
 		for range runs {
 			a, b := drawSets(r, 300, j)
@@ -79,7 +82,8 @@ func TestEstimateIsWithinItsError(t *testing.T) {
 			d := agree/K - exact
 			sum += d
 			squares += d * d
-			p, q := x.Pack(), y.Pack()
+			p := x.Pack()
+			q := y.Pack()
 			packed += (p.Similarity(&q) - exact) / runs
 		}
 		se := math.Sqrt(j*(1-j)/K) + 0.004
@@ -130,7 +134,8 @@ func FuzzPortableEqualsVector(f *testing.F) {
 		}
 		blocks := len(text)/blockBytes + 1
 		padded := append([]byte(text), make([]byte, blocks*blockBytes-len(text))...)
-		one, two := make([]uint64, blocks), make([]uint64, blocks)
+		one := make([]uint64, blocks)
+		two := make([]uint64, blocks)
 		mark(one, padded)
 		markPortable(two, padded)
 		if !slices.Equal(one, two) {
@@ -146,7 +151,7 @@ func FuzzShinglesEqualPlain(f *testing.F) {
 	f.Add("\x80\xffé ünï")
 	f.Add("ขอเสื้อ red漢字です \xe8hem \xf0\xa0\xa0x")
 	f.Fuzz(func(t *testing.T, text string) {
-		words := strings.FieldsFunc(fold(apart(text)), func(r rune) bool { return r == ' ' })
+		words := strings.FieldsFunc(fold(spaced(text)), func(r rune) bool { return r == ' ' })
 		n := max(len(words)-Words+1, min(len(words), 1))
 		if got := len(shingles(new(shingler), []byte(text), nil)); got != n {
 			t.Fatalf("%d shingles of %d words in %q", got, len(words), text)
@@ -158,13 +163,13 @@ func FuzzShinglesEqualPlain(f *testing.F) {
 }
 
 // apart puts blanks around each character of a script without blanks.
-func apart(text string) string {
+func spaced(text string) string {
 	var out strings.Builder
 	for len(text) > 0 {
 		r, n := utf8.DecodeRuneInString(text)
-		alone := r >= 0x0E00 && r <= 0x0EFF || r >= 0x1000 && r <= 0x10BF || r >= 0x1780 && r <= 0x17FF ||
+		separate := r >= 0x0E00 && r <= 0x0EFF || r >= 0x1000 && r <= 0x10BF || r >= 0x1780 && r <= 0x17FF ||
 			r >= 0x3000 && r <= 0x9FFF || r >= 0x20000 && r <= 0x33FFF
-		if alone {
+		if separate {
 			out.WriteString(" " + text[:n] + " ")
 		} else {
 			out.WriteString(text[:n])
@@ -193,10 +198,10 @@ func isWord(c byte) bool {
 func TestMarkMarksEveryWordByte(t *testing.T) {
 	t.Parallel()
 	for c := range 256 {
-		for at := range 8 {
-			x := uint64(c) << (8 * at)
-			if got := wordBits(x)>>at&1 == 1; got != isWord(byte(c)) {
-				t.Errorf("byte %#x at %d: %v", c, at, got)
+		for i := range 8 {
+			x := uint64(c) << (8 * i)
+			if got := wordBits(x)>>i&1 == 1; got != isWord(byte(c)) {
+				t.Errorf("byte %#x at %d: %v", c, i, got)
 			}
 		}
 	}
@@ -209,7 +214,8 @@ func TestPackedAgreement(t *testing.T) {
 		var a, b Packed
 		want := 0
 		for i := range a {
-			a[i], b[i] = byte(r.Uint32()), byte(r.Uint32())
+			a[i] = byte(r.Uint32())
+			b[i] = byte(r.Uint32())
 			if r.IntN(3) > 0 {
 				b[i] = a[i]
 			}
@@ -231,7 +237,7 @@ func TestClusterJoinsTextsWithOneChange(t *testing.T) {
 		"Chinese": {0x4E00, 0x9000}, "kana": {0x3041, 0x30F0}, "Thai": {0x0E01, 0x0E2F}, "Lao": {0x0E94, 0x0EA0}, "Khmer": {0x1780, 0x17A0},
 		"Burmese": {0x1000, 0x1020}, "Latin": {'a', 'z'}, "Cyrillic": {0x430, 0x44F}, "Korean": {0xAC00, 0xD000},
 	} {
-		found := 0
+		count := 0
 		for i := range 200 {
 			r := rand.New(rand.NewPCG(7, uint64(i)))
 			letter := func() rune { return letters[0] + rune(r.IntN(int(letters[1]-letters[0]))) }
@@ -249,11 +255,11 @@ func TestClusterJoinsTextsWithOneChange(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.Root[0] == c.Root[1] {
-				found++
+				count++
 			}
 		}
-		if found < 195 {
-			t.Errorf("%s: %d of 200 found", script, found)
+		if count < 195 {
+			t.Errorf("%s: %d of 200 found", script, count)
 		}
 	}
 }

@@ -10,7 +10,9 @@ func sortedSet(xs []uint32) []uint32 { return slices.Compact(slices.Sorted(slice
 
 // plainJaccard is the similarity of two sorted sets as the textbook has it.
 func plainJaccard(a, b []uint32) float64 {
-	i, j, both := 0, 0, 0
+	i := 0
+	j := 0
+	both := 0
 	for i < len(a) && j < len(b) {
 		switch {
 		case a[i] < b[j]:
@@ -39,8 +41,8 @@ func FuzzTableEqualsPlain(f *testing.F) {
 			// Few places in the table, so that many shingles share one.
 			xs = append(xs, binary.LittleEndian.Uint32(data)&0xF000_00FF)
 		}
-		at := int(cut) % (len(xs) + 1)
-		docs := [][]uint32{xs[:at], xs[at:], xs, nil}
+		split := int(cut) % (len(xs) + 1)
+		docs := [][]uint32{xs[:split], xs[split:], xs, nil}
 		want := make([]float64, 0, 16)
 		for _, a := range docs {
 			for _, b := range docs {

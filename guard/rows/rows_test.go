@@ -265,16 +265,17 @@ func TestDamagedColumnsAreErrors(t *testing.T) {
 	t.Parallel()
 	table := parquetFile(t, "sample.parquet")
 	var damaged []string
-	apart := longtest.Pick(1, 17)
-	for i := 0; i < len(table); i += apart {
+	stride := longtest.Pick(1, 17)
+	for i := 0; i < len(table); i += stride {
 		damaged = append(damaged, table[:i]+"\xff"+table[i+1:])
 	}
-	for _, whole := range []string{table, arrowOf(t, fileOf), arrowOf(t, streamOf)} {
-		for i := 4; i < len(whole); i += 16 * apart {
-			damaged = append(damaged, whole[:i])
+	for _, text := range []string{table, arrowOf(t, fileOf), arrowOf(t, streamOf)} {
+		for i := 4; i < len(text); i += 16 * stride {
+			damaged = append(damaged, text[:i])
 		}
 	}
-	path, refused := filepath.Join(t.TempDir(), "damaged.bin"), 0
+	path := filepath.Join(t.TempDir(), "damaged.bin")
+	refused := 0
 	for _, content := range damaged {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)

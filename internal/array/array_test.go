@@ -29,27 +29,27 @@ func safetensors(header string, data []byte) []byte {
 
 func read(b []byte) ([]*Array, error) { return Read(bytes.NewReader(b), int64(len(b))) }
 
-func rows(t *testing.T, a *Array) (all [][]float64) {
+func rows(t *testing.T, a *Array) (rows [][]float64) {
 	t.Helper()
 	for i := range a.Rows {
 		row := make([]float64, a.Columns)
 		if err := a.Row(i, row); err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, row)
+		rows = append(rows, row)
 	}
-	return all
+	return rows
 }
 
 func TestReadsNumPy(t *testing.T) {
 	t.Parallel()
 	const head = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 1, 3), }   \n"
-	all, err := read(npy(head, 1, 2, 3, -4, 0.5, float32(math.Inf(-1))))
+	arrays, err := read(npy(head, 1, 2, 3, -4, 0.5, float32(math.Inf(-1))))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := [][]float64{{1, 2, 3}, {-4, 0.5, math.Inf(-1)}}
-	if got := rows(t, all[0]); fmt.Sprint(got) != fmt.Sprint(want) {
+	if got := rows(t, arrays[0]); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
@@ -59,12 +59,12 @@ func TestReadsSafetensors(t *testing.T) {
 	header := `{"__metadata__":{"format":"pt"},"p1":{"dtype":"BF16","shape":[1,2],"data_offsets":[0,4]},
 		"p2":{"dtype":"F16","shape":[3],"data_offsets":[4,10]}}`
 	data := []byte{0x80, 0x3f, 0x00, 0xc0, 0x00, 0x3c, 0x01, 0x00, 0x00, 0xfc}
-	all, err := read(safetensors(header, data))
+	arrays, err := read(safetensors(header, data))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, a := range all {
+	for _, a := range arrays {
 		got = append(got, fmt.Sprint(a.Name, rows(t, a)))
 	}
 	want := []string{"p1[[1 -2]]", fmt.Sprint("p2", [][]float64{{1, math.Ldexp(1, -24), math.Inf(-1)}})}
@@ -99,11 +99,11 @@ func FuzzRead(f *testing.F) {
 	f.Add(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2), }", 1, 2))
 	f.Add(safetensors(`{"a":{"dtype":"F32","shape":[1,1],"data_offsets":[0,4]}}`, make([]byte, 4)))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		all, err := read(b)
+		arrays, err := read(b)
 		if err != nil {
 			return
 		}
-		for _, a := range all {
+		for _, a := range arrays {
 			if a.Rows > 0 && a.Columns > len(b) {
 				t.Fatalf("rows of %d in %d bytes", a.Columns, len(b))
 			}

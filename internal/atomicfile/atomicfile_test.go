@@ -70,12 +70,13 @@ func TestAFolderInTheWay(t *testing.T) {
 func TestRightsAreThoseOfNewFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	plain, whole := filepath.Join(dir, "plain"), filepath.Join(dir, "whole")
-	if err := errors.Join(os.WriteFile(plain, nil, 0o666), atomicfile.WriteFile(whole, nil)); err != nil {
+	plain := filepath.Join(dir, "plain")
+	full := filepath.Join(dir, "whole")
+	if err := errors.Join(os.WriteFile(plain, nil, 0o666), atomicfile.WriteFile(full, nil)); err != nil {
 		t.Fatal(err)
 	}
 	a, errA := os.Stat(plain)
-	b, errB := os.Stat(whole)
+	b, errB := os.Stat(full)
 	if errA != nil || errB != nil || a.Mode() != b.Mode() {
 		t.Errorf("%v, %v: %v, %v", a, b, errA, errB)
 	}

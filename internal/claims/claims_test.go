@@ -36,12 +36,12 @@ func TestOutcomes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	found, err := Check(filepath.Join(dir, "claims.jsonl"), dir)
+	findings, err := Check(filepath.Join(dir, "claims.jsonl"), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, f := range found {
+	for _, f := range findings {
 		got = append(got, f.Claim.What+": "+f.Outcome)
 	}
 	want := "kept: holds, share: holds, first: holds, lines: does not hold, kept: contradicts another, gone: does not hold, no source: cannot be checked, " +
@@ -57,11 +57,11 @@ func TestOutcomes(t *testing.T) {
 // TestOwnClaims holds this project's README and docs to their sources.
 func TestOwnClaims(t *testing.T) {
 	t.Parallel()
-	found, err := Check("../../docs/claims.jsonl", "../..")
-	if err != nil || len(found) < 10 {
-		t.Fatalf("%d claims: %v", len(found), err)
+	findings, err := Check("../../docs/claims.jsonl", "../..")
+	if err != nil || len(findings) < 10 {
+		t.Fatalf("%d claims: %v", len(findings), err)
 	}
-	for _, f := range found {
+	for _, f := range findings {
 		if f.Outcome != Holds {
 			t.Errorf("%s: %s %q: %s: %s", f.Outcome, f.Claim.Page, f.Claim.Sentence, f.Claim.What, f.Why)
 		}

@@ -39,16 +39,16 @@ func viewed(t testing.TB, options ...ipc.Option) []byte {
 
 // countRows counts the rows of a stream of so many bytes.
 func countRows(b []byte, size int) (n int, err error) {
-	in := io.NewSectionReader(bytes.NewReader(b), 0, int64(size))
-	err = eachArrow(in, func(string) error { n++; return nil })
+	reader := io.NewSectionReader(bytes.NewReader(b), 0, int64(size))
+	err = eachArrow(reader, func(string) error { n++; return nil })
 	return n, err
 }
 
 func TestStreamsOfEveryCodecOpen(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string][]ipc.Option{"none": nil, "LZ4": {ipc.WithLZ4()}, "zstd": {ipc.WithZstd()}} {
-		whole := viewed(t, options...)
-		if n, err := countRows(whole, len(whole)); n != 2 || err != nil {
+		full := viewed(t, options...)
+		if n, err := countRows(full, len(full)); n != 2 || err != nil {
 			t.Errorf("%s: %d rows: %v", name, n, err)
 		}
 	}
@@ -64,14 +64,14 @@ const (
 // with changes a message of a stream.
 func with(b []byte, message int, change func(message, header flatbuffers.Table)) []byte {
 	b = bytes.Clone(b)
-	rest := b
+	buffer := b
 	for range message {
-		meta := rest[8:]
-		rest = meta[binary.LittleEndian.Uint32(rest[4:]):]
+		meta := buffer[8:]
+		buffer = meta[binary.LittleEndian.Uint32(buffer[4:]):]
 		message := root(meta)
-		rest = rest[message.GetInt64Slot(slotBody, 0):]
+		buffer = buffer[message.GetInt64Slot(slotBody, 0):]
 	}
-	m := root(rest[8:])
+	m := root(buffer[8:])
 	change(m, child(m, slotHeader))
 	return b
 }
@@ -82,8 +82,8 @@ func root(b []byte) flatbuffers.Table {
 
 // setLen changes the length of a list.
 func setLen(t flatbuffers.Table, slot flatbuffers.VOffsetT, n uint32) {
-	at := t.Indirect(t.Pos + flatbuffers.UOffsetT(t.Offset(slot)))
-	binary.LittleEndian.PutUint32(t.Bytes[at:], n)
+	offset := t.Indirect(t.Pos + flatbuffers.UOffsetT(t.Offset(slot)))
+	binary.LittleEndian.PutUint32(t.Bytes[offset:], n)
 }
 
 // The slots of messages and batches that are damaged.
@@ -112,15 +112,15 @@ func oneColumn(t testing.TB, kind arrow.DataType, values string) []byte {
 
 func TestWhatCannotBeReadIsNamed(t *testing.T) {
 	t.Parallel()
-	whole := viewed(t)
+	full := viewed(t)
 	for want, b := range map[string][]byte{
-		"broken Arrow stream":         append(binary.LittleEndian.AppendUint32(bytes.Clone(whole[:4]), math.MaxInt32), whole[8:]...),
-		"exceeds limit":               with(whole, ofBatch, func(m, _ flatbuffers.Table) { m.MutateInt64Slot(slotBody, arrowHeldBytes+1) }),
-		"invalid message body length": with(whole, ofBatch, func(m, _ flatbuffers.Table) { m.MutateInt64Slot(slotBody, -1) }),
-		"out of range":                with(whole, ofSchema, func(_, h flatbuffers.Table) { setLen(h, slotFields, math.MaxInt32) }),
-		"invalid message type":        with(whole, ofBatch, func(m, _ flatbuffers.Table) { m.MutateByteSlot(slotMessage, 4) }),
+		"broken Arrow stream":         append(binary.LittleEndian.AppendUint32(bytes.Clone(full[:4]), math.MaxInt32), full[8:]...),
+		"exceeds limit":               with(full, ofBatch, func(m, _ flatbuffers.Table) { m.MutateInt64Slot(slotBody, arrowHeldBytes+1) }),
+		"invalid message body length": with(full, ofBatch, func(m, _ flatbuffers.Table) { m.MutateInt64Slot(slotBody, -1) }),
+		"out of range":                with(full, ofSchema, func(_, h flatbuffers.Table) { setLen(h, slotFields, math.MaxInt32) }),
+		"invalid message type":        with(full, ofBatch, func(m, _ flatbuffers.Table) { m.MutateByteSlot(slotMessage, 4) }),
 		"write the rows as Parquet":   oneColumn(t, arrow.BinaryTypes.StringView, `[{"seen":"a"}]`),
-		"more rows than its bytes":    bare(t, 1<<40),
+		"more rows than its bytes":    plainBatch(t, 1<<40),
 		"more columns than are read":  nested(20, 10),
 		"has more columns":            with(noted(t), ofSchema, func(_, h flatbuffers.Table) { setLen(h, slotSchemaNotes, math.MaxInt32) }),
 		"a part would take":           packed(viewed(t, ipc.WithZstd()), 1<<40),
@@ -145,7 +145,7 @@ func noted(t testing.TB) []byte {
 }
 
 // bare is a stream of so many rows of nothing.
-func bare(t testing.TB, n int64) []byte {
+func plainBatch(t testing.TB, n int64) []byte {
 	t.Helper()
 	null := arrow.NewSchema([]arrow.Field{{Name: "nothing", Type: arrow.Null}}, nil)
 	var out bytes.Buffer
@@ -161,9 +161,9 @@ func bare(t testing.TB, n int64) []byte {
 func TestCutStreamsAreErrors(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string][]ipc.Option{"none": nil, "LZ4": {ipc.WithLZ4()}, "zstd": {ipc.WithZstd()}} {
-		whole := viewed(t, options...)
-		for _, size := range []int{len(whole) - 100, len(whole)} {
-			if _, err := countRows(whole[:len(whole)-100], size); err == nil {
+		full := viewed(t, options...)
+		for _, size := range []int{len(full) - 100, len(full)} {
+			if _, err := countRows(full[:len(full)-100], size); err == nil {
 				t.Errorf("%s, said to be %d bytes: %v", name, size, err)
 			}
 		}
@@ -207,14 +207,14 @@ func TestLongStreamsAreRead(t *testing.T) {
 // its third buffer.
 func packed(b []byte, n uint64) []byte {
 	b = bytes.Clone(b)
-	var at int
+	var offset int
 	with(b, ofDictionary, func(m, h flatbuffers.Table) {
 		data := child(h, slotBatch)
 		start := data.Vector(flatbuffers.UOffsetT(data.Offset(slotBuffers)))
 		body := len(b) - len(m.Bytes) + int(binary.LittleEndian.Uint32(b[len(b)-len(m.Bytes)-4:]))
-		at = body + int(data.GetInt64(start+2*16))
+		offset = body + int(data.GetInt64(start+2*16))
 	})
-	binary.LittleEndian.PutUint64(b[at:], n)
+	binary.LittleEndian.PutUint64(b[offset:], n)
 	return b
 }
 

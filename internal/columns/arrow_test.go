@@ -48,7 +48,8 @@ func recordOf(t testing.TB, schema *arrow.Schema, rows string) arrow.RecordBatch
 // streamsOfColumns are Arrow streams of columnsRows, by how they are compressed.
 func streamsOfColumns(t testing.TB) map[string]string {
 	t.Helper()
-	record, streams := recordOf(t, columnsSchema, columnsRows), map[string]string{}
+	record := recordOf(t, columnsSchema, columnsRows)
+	streams := map[string]string{}
 	for name, options := range map[string][]ipc.Option{"not": nil, "LZ4": {ipc.WithLZ4()}, "zstd": {ipc.WithZstd()}} {
 		var out bytes.Buffer
 		w := ipc.NewWriter(&out, append(options, ipc.WithSchema(columnsSchema))...)
@@ -63,10 +64,10 @@ func streamsOfColumns(t testing.TB) map[string]string {
 // texts are the first rows of a stream, up to a hundred rows or a megabyte.
 func texts(content string) (rows []string, err error) {
 	defer recovered(&err)
-	room := 1 << 20
+	maxBytes := 1 << 20
 	err = eachArrow(io.NewSectionReader(strings.NewReader(content), 0, int64(len(content))), func(text string) error {
 		rows = append(rows, text)
-		if room -= len(text); len(rows) == 100 || room < 0 {
+		if maxBytes -= len(text); len(rows) == 100 || maxBytes < 0 {
 			return errEnough
 		}
 		return nil
@@ -98,13 +99,13 @@ const maxTaken = 256 << 20
 // TestDamagedArrowTakesLittleMemory writes sizes over every place of a stream, without
 // the tag long over every seventh. None may end the program.
 func TestDamagedArrowTakesLittleMemory(t *testing.T) {
-	for name, whole := range streamsOfColumns(t) {
-		for at := 0; at < len(whole); at += longtest.Pick(1, 7) {
+	for name, stream := range streamsOfColumns(t) {
+		for offset := 0; offset < len(stream); offset += longtest.Pick(1, 7) {
 			for _, size := range []string{"\xff", "\x7f", "\xff\xff\xff\x7f", "\x00\x00\x00\x00\x01", "\xff\xff\xff\xff\xff\xff\xff\x00"} {
-				content := []byte(whole)
-				copy(content[at:], size)
-				if taken := takenBy(func() { _, _ = texts(string(content)) }); taken > maxTaken {
-					t.Errorf("%s: %x at %d takes %d bytes", name, size, at, taken)
+				content := []byte(stream)
+				copy(content[offset:], size)
+				if allocated := takenBy(func() { _, _ = texts(string(content)) }); allocated > maxTaken {
+					t.Errorf("%s: %x at %d takes %d bytes", name, size, offset, allocated)
 				}
 			}
 		}
@@ -121,13 +122,13 @@ func takenBy(do func()) uint64 {
 
 func FuzzDamagedArrowIsReadOrRefused(f *testing.F) {
 	streams := streamsOfColumns(f)
-	for name, whole := range streams {
-		f.Add(name, len(whole)/2, []byte{0xff, 0xff, 0xff, 0x7f})
+	for name, stream := range streams {
+		f.Add(name, len(stream)/2, []byte{0xff, 0xff, 0xff, 0x7f})
 	}
-	f.Fuzz(func(_ *testing.T, name string, at int, damage []byte) {
+	f.Fuzz(func(_ *testing.T, name string, offset int, damage []byte) {
 		content := []byte(streams[name])
-		if at >= 0 && at < len(content) {
-			copy(content[at:], damage)
+		if offset >= 0 && offset < len(content) {
+			copy(content[offset:], damage)
 		}
 		_, _ = texts(string(content))
 	})

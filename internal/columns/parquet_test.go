@@ -23,17 +23,17 @@ func FuzzDamagedParquetIsReadOrRefused(f *testing.F) {
 	if err := parquet.Write(&out, []row{{"a", []message{{"user", &text}, {"assistant", nil}}, map[string]float64{"x": 1}}, {"b", nil, nil}}); err != nil {
 		f.Fatal(err)
 	}
-	whole := out.String()
+	full := out.String()
 	for i := range 16 {
-		f.Add(len(whole)*i/16, []byte{0xff, 0xff, 0xff, 0x7f})
+		f.Add(len(full)*i/16, []byte{0xff, 0xff, 0xff, 0x7f})
 	}
-	f.Fuzz(func(t *testing.T, at int, damage []byte) {
-		content := []byte(whole)
-		if at >= 0 && at < len(content) {
-			copy(content[at:], damage)
+	f.Fuzz(func(t *testing.T, offset int, damage []byte) {
+		content := []byte(full)
+		if offset >= 0 && offset < len(content) {
+			copy(content[offset:], damage)
 		}
-		if taken := takenBy(func() { _, _ = texts(string(content)) }); taken > maxTaken {
-			t.Errorf("%d bytes are taken", taken)
+		if allocated := takenBy(func() { _, _ = texts(string(content)) }); allocated > maxTaken {
+			t.Errorf("%d bytes are taken", allocated)
 		}
 	})
 }

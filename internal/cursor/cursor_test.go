@@ -18,13 +18,13 @@ var wide = Limits{Depth: 10_000, StringBytes: 1 << 30, Elements: 1 << 30}
 func value(c *Cursor) any {
 	switch c.Kind() {
 	case arena.Object:
-		all := map[string]any{}
-		c.Object(func(key string) { all[key] = value(c) })
-		return all
+		fields := map[string]any{}
+		c.Object(func(key string) { fields[key] = value(c) })
+		return fields
 	case arena.Array:
-		all := []any{}
-		c.Array(func() { all = append(all, value(c)) })
-		return all
+		values := []any{}
+		c.Array(func() { values = append(values, value(c)) })
+		return values
 	case arena.String:
 		s, _ := c.String()
 		return s
@@ -52,10 +52,12 @@ func FuzzWalkAgreesWithEncodingJSON(f *testing.F) {
 		if !utf8.ValidString(text) {
 			return
 		}
-		skipped, taken := New(text, wide), New(text, wide)
+		skipped := New(text, wide)
+		read := New(text, wide)
 		skipped.Skip()
-		got := value(taken)
-		errSkip, errTake := skipped.End(), taken.End()
+		got := value(read)
+		errSkip := skipped.End()
+		errTake := read.End()
 		if valid := json.Valid([]byte(text)); valid != (errSkip == nil) || valid != (errTake == nil) {
 			t.Fatalf("valid %v, skip says %v, take says %v: %q", valid, errSkip, errTake, text)
 		}

@@ -23,7 +23,8 @@ func TestValidIsWhatEncodingJSONReads(t *testing.T) {
 
 func TestFiniteIsWhatAFloatHolds(t *testing.T) {
 	t.Parallel()
-	zeros, nines := strings.Repeat("0", 308), strings.Repeat("9", 308)
+	zeros := strings.Repeat("0", 308)
+	nines := strings.Repeat("9", 308)
 	for text, want := range map[string]bool{
 		`{"a":[1e308,-1.5E+3,1e-400,12345678901234567890]}`: true, `"1e400"`: true, `{"1e400":0}`: true, nines: true, "1" + zeros: true,
 		`1e309`: false, `{"a":[0,{"b":-1E400}]}`: false, "2" + nines: false, `[1e400,1]`: false, `{"a":1`: false,

@@ -28,14 +28,15 @@ var small = Config{
 func TestCommittedDayIsItsSeed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	made, err := Write(t.Context(), dir, small)
+	summary, err := Write(t.Context(), dir, small)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if made.Runs != 10 || made.Attempts != small.Attempts {
-		t.Errorf("made %+v", made)
+	if summary.Runs != 10 || summary.Attempts != small.Attempts {
+		t.Errorf("made %+v", summary)
 	}
-	got, want := readDay(t, dir), readDay(t, "../../testdata/day")
+	got := readDay(t, dir)
+	want := readDay(t, "../../testdata/day")
 	delete(want, "README.md")
 	if len(got) != len(want) {
 		t.Errorf("made %d files, committed are %d", len(got), len(want))
@@ -50,7 +51,7 @@ func TestCommittedDayIsItsSeed(t *testing.T) {
 // readDay reads every file of a day, uncompressed.
 func readDay(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
-	all := map[string][]byte{}
+	files := map[string][]byte{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -69,13 +70,13 @@ func readDay(t *testing.T, dir string) map[string][]byte {
 			}
 		}
 		name, err := filepath.Rel(dir, path)
-		all[name] = text
+		files[name] = text
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return all
+	return files
 }
 
 func TestWriteRefusesWhatItCannotMake(t *testing.T) {
@@ -178,7 +179,7 @@ func BenchmarkWrite(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		made, err := Write(
+		summary, err := Write(
 			b.Context(),
 			filepath.Join(b.TempDir(), "day"),
 			c,
@@ -186,6 +187,6 @@ func BenchmarkWrite(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		b.SetBytes(made.Bytes)
+		b.SetBytes(summary.Bytes)
 	}
 }

@@ -109,18 +109,18 @@ func TestFilesOfEveryOtherCodecOpen(t *testing.T) {
 
 func TestWhatCannotBeReadIsNamed(t *testing.T) {
 	t.Parallel()
-	whole := file(t, &parquet.Zstd)
-	longFooter := slices.Clone(whole)
-	binary.LittleEndian.PutUint32(longFooter[len(whole)-8:], math.MaxUint32)
+	full := file(t, &parquet.Zstd)
+	longFooter := slices.Clone(full)
+	binary.LittleEndian.PutUint32(longFooter[len(full)-8:], math.MaxUint32)
 	for want, b := range map[string][]byte{
 		"broken Parquet file: it has 3 bytes":                      []byte("PAR"),
 		"broken Parquet file: its footer would have 4294967295":    longFooter,
 		"broken Parquet file: its footer ends in the middle":       withFooter([]byte{0x19}),
 		"broken Parquet file: its footer has a list longer than":   withFooter(list(math.MaxInt32)),
 		"broken Parquet file: its footer is nested too deeply":     withFooter(bytes.Repeat([]byte{0x1c}, 100)),
-		"invalid magic footer":                                     append(slices.Clone(whole[:len(whole)-4]), "PARX"...),
+		"invalid magic footer":                                     append(slices.Clone(full[:len(full)-4]), "PARX"...),
 		"no columns are read that are compressed with LZ4: write":  file(t, &parquet.Lz4Raw),
-		"column name: broken Parquet file: a page ends behind its": negativePage(whole),
+		"column name: broken Parquet file: a page ends behind its": negativePage(full),
 	} {
 		if _, err := Open(bytes.NewReader(b), int64(len(b))); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
@@ -151,16 +151,16 @@ const mostTaken = 256 << 20
 // TestDamageTakesLittleMemory writes sizes over every place of a file. None may
 // end the program. Without the tag long they go over its second half.
 func TestDamageTakesLittleMemory(t *testing.T) {
-	whole := file(t, &parquet.Zstd)
+	full := file(t, &parquet.Zstd)
 	if !longtest.Tests {
-		whole = whole[len(whole)/2:]
+		full = full[len(full)/2:]
 	}
-	for at := range len(whole) - 8 {
+	for offset := range len(full) - 8 {
 		for _, size := range [][]byte{{0xff}, {0x7f}, {0xff, 0xff, 0xff, 0xff, 0x0f}, {0xfe, 0xff, 0xff, 0xff, 0x07}, {0xfc, 0xff, 0xff, 0xff, 0xff, 0x07}} {
-			b := slices.Clone(whole)
-			copy(b[at:len(b)-8], size)
-			if taken := memory(func() { _, _ = values(b) }); taken > mostTaken {
-				t.Errorf("%x at %d takes %d bytes", size, at, taken)
+			b := slices.Clone(full)
+			copy(b[offset:len(b)-8], size)
+			if allocated := memory(func() { _, _ = values(b) }); allocated > mostTaken {
+				t.Errorf("%x at %d takes %d bytes", size, offset, allocated)
 			}
 		}
 	}
@@ -175,14 +175,14 @@ func memory(do func()) uint64 {
 }
 
 func FuzzDamagedFileIsReadOrRefused(f *testing.F) {
-	whole := file(f, &parquet.Zstd)
-	f.Add(len(whole)-6, []byte{0xff, 0xff})
-	f.Add(len(whole)/2, []byte{0xfc, 0xff, 0xff, 0xff, 0xff, 0x07})
+	full := file(f, &parquet.Zstd)
+	f.Add(len(full)-6, []byte{0xff, 0xff})
+	f.Add(len(full)/2, []byte{0xfc, 0xff, 0xff, 0xff, 0xff, 0x07})
 	f.Add(46, []byte{0xff})
-	f.Fuzz(func(_ *testing.T, at int, damage []byte) {
-		b := slices.Clone(whole)
-		if at >= 0 && at < len(b) {
-			copy(b[at:], damage)
+	f.Fuzz(func(_ *testing.T, offset int, damage []byte) {
+		b := slices.Clone(full)
+		if offset >= 0 && offset < len(b) {
+			copy(b[offset:], damage)
 		}
 		_, _ = values(b)
 	})

@@ -55,14 +55,14 @@ func TestResultsComeInTheOrderOfTheValues(t *testing.T) {
 // by one.
 func TestWhatIsUnderWayIsBounded(t *testing.T) {
 	t.Parallel()
-	for weight, most := range map[int64]int64{2: 3, 100: 1} {
+	for weight, limit := range map[int64]int64{2: 3, 100: 1} {
 		synctest.Test(t, func(t *testing.T) {
 			var lock sync.Mutex
 			var under, seen int64
-			count := func(by int64) {
+			count := func(step int64) {
 				lock.Lock()
 				defer lock.Unlock()
-				under += by
+				under += step
 				seen = max(seen, under)
 			}
 			s := inorder.Stream[int, int]{Workers: 8, MaxWeight: 6, Read: numbers(40, weight),
@@ -75,8 +75,8 @@ func TestWhatIsUnderWayIsBounded(t *testing.T) {
 			if err := s.Run(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if seen != most {
-				t.Errorf("%d values of weight %d were under way, want %d", seen, weight, most)
+			if seen != limit {
+				t.Errorf("%d values of weight %d were under way, want %d", seen, weight, limit)
 			}
 		})
 	}
@@ -144,10 +144,10 @@ func TestCancelledItEnds(t *testing.T) {
 func TestAfterAnErrorNothingIsRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var begun atomic.Int64
+		var started atomic.Int64
 		s := inorder.Stream[int, int]{Workers: 2, MaxWeight: 1000, Read: numbers(1000, 1),
 			Work: func(_ context.Context, n int) (int, error) {
-				begun.Add(1)
+				started.Add(1)
 				if n == 0 {
 					time.Sleep(time.Hour)
 					return n, nil
@@ -155,8 +155,8 @@ func TestAfterAnErrorNothingIsRead(t *testing.T) {
 				return 0, errWork
 			},
 			Take: func(int) error { return nil }}
-		if err := s.Run(t.Context()); !errors.Is(err, errWork) || begun.Load() > 3 {
-			t.Errorf("%d values were begun, the error is %v", begun.Load(), err)
+		if err := s.Run(t.Context()); !errors.Is(err, errWork) || started.Load() > 3 {
+			t.Errorf("%d values were begun, the error is %v", started.Load(), err)
 		}
 	})
 }

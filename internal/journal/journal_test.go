@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-func fill(t *testing.T, path string, from, to int) {
+func fill(t *testing.T, path string, start, end int) {
 	t.Helper()
 	j, _, err := Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := from; i < to; i++ {
+	for i := start; i < end; i++ {
 		if _, err := j.Append(Key{uint32(i), 1}, content(i)); err != nil {
 			t.Fatal(err)
 		}
@@ -33,12 +33,12 @@ func TestATornEndIsCutOff(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "j")
 	fill(t, path, 0, 5)
-	whole, err := os.ReadFile(path)
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for cut := range len(whole) {
-		if err := os.WriteFile(path, whole[:cut], 0o600); err != nil {
+	for cut := range len(text) {
+		if err := os.WriteFile(path, text[:cut], 0o600); err != nil {
 			t.Fatal(err)
 		}
 		j, entries, err := Open(path)
@@ -116,13 +116,13 @@ func FuzzAnyFileBecomesAJournal(f *testing.F) {
 	if err = j.Close(); err != nil {
 		f.Fatal(err)
 	}
-	whole, err := os.ReadFile(path)
+	content, err := os.ReadFile(path)
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(whole)
+	f.Add(content)
 	f.Add(bytes.Repeat([]byte{0xff}, 40))
-	f.Add(append(bytes.Clone(whole), whole[:20]...))
+	f.Add(append(bytes.Clone(content), content[:20]...))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		path := filepath.Join(t.TempDir(), "j")
 		if err := os.WriteFile(path, content, 0o600); err != nil {
@@ -214,11 +214,11 @@ func TestAFailedSyncEndsTheJournal(t *testing.T) {
 // slow is a file whose syncs wait until they are let through.
 type slow struct {
 	*os.File
-	begun, through chan struct{}
+	started, through chan struct{}
 }
 
 func (s *slow) Sync() error {
-	s.begun <- struct{}{}
+	s.started <- struct{}{}
 	<-s.through
 	return s.File.Sync()
 }
@@ -241,7 +241,7 @@ func TestASyncWaitsForTheDisk(t *testing.T) {
 		}
 		go func() { done <- j.Sync() }()
 	}
-	<-s.begun
+	<-s.started
 	select {
 	case err := <-done:
 		t.Errorf("a sync ended before the disk's, %v", err)

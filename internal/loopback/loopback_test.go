@@ -11,12 +11,12 @@ func TestFreeAddressesAreFreeAndDiffer(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for range 300 {
-		at := loopback.Free(t)
-		l, err := net.Listen("tcp", at)
-		if err != nil || seen[at] {
-			t.Fatalf("%s: given before %v, %v", at, seen[at], err)
+		address := loopback.Free(t)
+		l, err := net.Listen("tcp", address)
+		if err != nil || seen[address] {
+			t.Fatalf("%s: given before %v, %v", address, seen[address], err)
 		}
-		seen[at] = true
+		seen[address] = true
 		t.Cleanup(func() { _ = l.Close() })
 	}
 }

@@ -32,15 +32,16 @@ func client(t *testing.T) *http.Client {
 func TestAnHourTakesNoTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c, said := client(t), strings.Repeat("a word or two ", 100_000)
+		c := client(t)
+		text := strings.Repeat("a word or two ", 100_000)
 		for range 2 {
 			start := time.Now()
-			res, err := c.Post("http://anywhere/", "text/plain", strings.NewReader(said))
+			res, err := c.Post("http://anywhere/", "text/plain", strings.NewReader(text))
 			if err != nil {
 				t.Fatal(err)
 			}
 			got, err := io.ReadAll(res.Body)
-			if err = errors.Join(err, res.Body.Close()); err != nil || string(got) != said || time.Since(start) != time.Hour {
+			if err = errors.Join(err, res.Body.Close()); err != nil || string(got) != text || time.Since(start) != time.Hour {
 				t.Errorf("%d bytes after %v, %v", len(got), time.Since(start), err)
 			}
 		}

@@ -69,14 +69,14 @@ func TestFaultsAreClassified(t *testing.T) {
 // completion, and of a stream's events, as they like.
 func TestReadIgnoresUnknownFields(t *testing.T) {
 	t.Parallel()
-	const said = `"choices":[{"index":"0","logprobs":[],"message":{"role":"assistant","content":"yes"}}]`
+	const choices = `"choices":[{"index":"0","logprobs":[],"message":{"role":"assistant","content":"yes"}}]`
 	const event = `"choices":[{"index":"0","delta":{"content":"yes"},"finish_reason":"stop"}]`
 	for body, counted := range map[string]int{
-		`{"id":7,"created":1712345678.25,` + said + `}`:                              0,
-		`{"created":"today",` + said + `,"usage":{"prompt_tokens":3.0}}`:             3,
-		`{` + said + `,"usage":{"prompt_tokens":3,"prompt_tokens_details":0.5}}`:     3,
-		`{` + said + `,"usage":{"prompt_tokens":3,"completion_tokens":1e18}}`:        0,
-		`{` + said + `,"usage":{"prompt_tokens":9e18,"completion_tokens":9e18}}`:     0,
+		`{"id":7,"created":1712345678.25,` + choices + `}`:                           0,
+		`{"created":"today",` + choices + `,"usage":{"prompt_tokens":3.0}}`:          3,
+		`{` + choices + `,"usage":{"prompt_tokens":3,"prompt_tokens_details":0.5}}`:  3,
+		`{` + choices + `,"usage":{"prompt_tokens":3,"completion_tokens":1e18}}`:     0,
+		`{` + choices + `,"usage":{"prompt_tokens":9e18,"completion_tokens":9e18}}`:  0,
 		"data: {\"error\":null," + event + "}\n\ndata: [DONE]\n\n":                   0,
 		"event: message\ndata: {\"created\":0.5," + event + ",\"usage\":null}\n\n":   0,
 		"\r\nid: 1\nretry: 5\ndata: {" + event + ",\"usage\":{\"prompt_tokens\":3}}": 3,
@@ -119,7 +119,8 @@ func TestRequestHasConfiguredFields(t *testing.T) {
 	e.Headers = map[string]string{"X-Title": "arena", "X-Key": "$CLIENT_TEST_KEY"}
 	e.ExtraBody = map[string]any{"top_k": 1, "max_tokens": nil}
 	q := question()
-	q.Schema, q.Name = json.RawMessage(`{"type":"object"}`), "answer"
+	q.Schema = json.RawMessage(`{"type":"object"}`)
+	q.Name = "answer"
 	reply, err := open(t, s, e).Chat(t.Context(), q)
 	if err != nil || reply.Text() != "well" || !reply.Counted() {
 		t.Fatalf("%+v, %v", reply, err)
@@ -128,7 +129,7 @@ func TestRequestHasConfiguredFields(t *testing.T) {
 	if c.Body["temperature"] != 0.0 || c.Body["top_k"] != 1.0 || c.Body["stream"] != false || !c.Schema {
 		t.Errorf("body %v", c.Body)
 	}
-	if _, sent := c.Body["max_tokens"]; sent {
+	if _, limited := c.Body["max_tokens"]; limited {
 		t.Error("a field that null takes out was sent")
 	}
 	if c.Header.Get("Authorization") != "Bearer sk-test-0123456789" || c.Header.Get("X-Title") != "arena" || c.Header.Get("X-Key") != "sk-test-0123456789" {
@@ -263,9 +264,11 @@ func TestAnswerAfterCancelIsReturned(t *testing.T) {
 
 func TestKeyDependsOnQuestionAndNotOnAddress(t *testing.T) {
 	t.Parallel()
-	a, b := modeltest.New(t, nil), modeltest.New(t, nil)
+	a := modeltest.New(t, nil)
+	b := modeltest.New(t, nil)
 	key := func(s *modeltest.Server, change func(*model.Endpoint, *model.Question)) string {
-		e, q := endpoint(s), question()
+		e := endpoint(s)
+		q := question()
 		change(&e, &q)
 		k, err := open(t, s, e).Key(q)
 		if err != nil {
@@ -273,13 +276,14 @@ func TestKeyDependsOnQuestionAndNotOnAddress(t *testing.T) {
 		}
 		return k
 	}
-	same := func(*model.Endpoint, *model.Question) {}
-	base := key(a, same)
-	if key(b, same) != base {
+	unchanged := func(*model.Endpoint, *model.Question) {}
+	base := key(a, unchanged)
+	if key(b, unchanged) != base {
 		t.Error("another address gives another key")
 	}
 	if key(a, func(_ *model.Endpoint, q *model.Question) {
-		q.Schema, q.Timeout = json.RawMessage(`{}`), 1
+		q.Schema = json.RawMessage(`{}`)
+		q.Timeout = 1
 	}) != base {
 		t.Error("what is not asked changes the key")
 	}

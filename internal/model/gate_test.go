@@ -22,7 +22,9 @@ func TestGateFindsServerLimit(t *testing.T) {
 		const limit, work = 16, 2000
 		g := newGate(Config{URLs: []string{"a"}, Concurrency: 256, InitialLimit: initialLimit, Now: time.Now})
 		var mu sync.Mutex
-		busy, refused, answered := 0, 0, 0
+		busy := 0
+		refused := 0
+		answered := 0
 		serve := func() (ok bool) {
 			mu.Lock()
 			busy++
@@ -40,10 +42,10 @@ func TestGateFindsServerLimit(t *testing.T) {
 			time.Sleep(time.Millisecond)
 			return ok
 		}
-		var all sync.WaitGroup
+		var workers sync.WaitGroup
 		start := time.Now()
 		for range work {
-			all.Go(func() {
+			workers.Go(func() {
 				for {
 					p, err := g.enter(context.Background(), nil, 0)
 					if err != nil {
@@ -62,7 +64,7 @@ func TestGateFindsServerLimit(t *testing.T) {
 				}
 			})
 		}
-		all.Wait()
+		workers.Wait()
 		ideal := 50 * time.Millisecond * work / limit
 		if took := time.Since(start); answered != work || took > 2*ideal {
 			t.Errorf("%d answered in %v, at best %v", answered, took, ideal)
@@ -141,8 +143,8 @@ func TestServerWithTimeoutsIsSetAside(t *testing.T) {
 		var waiting sync.WaitGroup
 		for range 3 {
 			waiting.Go(func() {
-				if told := ask(nil); !aside(told) {
-					t.Errorf("who waits: %v", told)
+				if err := ask(nil); !aside(err) {
+					t.Errorf("who waits: %v", err)
 				}
 			})
 		}
@@ -186,7 +188,8 @@ func TestCanceledProbeAllowsAnother(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g.servers[0].limit, g.servers[0].misses = 1, maxTimeouts-1
+		g.servers[0].limit = 1
+		g.servers[0].misses = maxTimeouts - 1
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := g.enter(ctx, nil, 0); !errors.Is(err, context.DeadlineExceeded) {

@@ -74,8 +74,8 @@ func TestAskClassifiesFailures(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			var asked atomic.Int64
-			web := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { asked.Add(1); drain(r); c.serve(w, r) }))
+			var requests atomic.Int64
+			web := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { requests.Add(1); drain(r); c.serve(w, r) }))
 			web.Start()
 			defer web.Close()
 			config := Config{URLs: []string{web.URL + "/v1"}, Retries: 2}
@@ -100,15 +100,16 @@ func TestAskClassifiesFailures(t *testing.T) {
 			if n := p.Counts.Requests.Load(); n != c.tries {
 				t.Errorf("asked %d times, want %d", n, c.tries)
 			}
-			least, most := c.tries, c.tries
+			minTries := c.tries
+			maxTries := c.tries
 			switch c.name {
 			case "reset": // repeated by the client itself on a kept connection that was closed
-				most *= 2
+				maxTries *= 2
 			case "hang": // the time may be up before the server hears of it
-				least = 0
+				minTries = 0
 			}
-			if n := asked.Load(); n < least || n > most {
-				t.Errorf("the server was asked %d times, want %d to %d", n, least, most)
+			if n := requests.Load(); n < minTries || n > maxTries {
+				t.Errorf("the server was asked %d times, want %d to %d", n, minTries, maxTries)
 			}
 		})
 	}
@@ -126,11 +127,11 @@ func TestRetryAfterIsObeyed(t *testing.T) {
 		w.Write([]byte(good))
 	}))
 	defer web.Close()
-	began := time.Now()
+	start := time.Now()
 	if _, _, err := newTestPool(t, Config{URLs: []string{web.URL + "/v1"}, Retries: 1}).Chat(t.Context(), Body{[]byte("{}")}); err != nil {
 		t.Fatal(err)
 	}
-	if d := time.Since(began); d < time.Second {
+	if d := time.Since(start); d < time.Second {
 		t.Errorf("waited %v of the second that the server asked for", d)
 	}
 }
@@ -151,20 +152,21 @@ func TestPoolSkipsUnreachableServer(t *testing.T) {
 // while it has capacity, and that different prefixes use different servers.
 func TestSamePrefixGoesToSameServer(t *testing.T) {
 	t.Parallel()
-	var asked [4]atomic.Int64
+	var requests [4]atomic.Int64
 	var urls []string
-	for i := range asked {
-		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { asked[i].Add(1); w.Write([]byte(good)) }))
+	for i := range requests {
+		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { requests[i].Add(1); w.Write([]byte(good)) }))
 		defer web.Close()
 		urls = append(urls, web.URL+"/v1")
 	}
-	p, template := newTestPool(t, Config{URLs: urls}), NewTemplate("m", "You shop.", Sampling{}, nil)
+	p := newTestPool(t, Config{URLs: urls})
+	template := NewTemplate("m", "You shop.", Sampling{}, nil)
 	homes := map[int]bool{}
 	for problem := range 32 {
 		conversation := Conversation{}.Append(Turn{Role: "user", Content: fmt.Sprint("problem ", problem)})
 		var before [4]int64
-		for i := range asked {
-			before[i] = asked[i].Load()
+		for i := range requests {
+			before[i] = requests[i].Load()
 		}
 		for turn := range 5 {
 			if _, _, err := p.Chat(t.Context(), template.Request(conversation, 0)); err != nil {
@@ -172,15 +174,15 @@ func TestSamePrefixGoesToSameServer(t *testing.T) {
 			}
 			conversation = conversation.Append(Turn{Role: "assistant", Content: fmt.Sprint("turn ", turn)})
 		}
-		for i := range asked {
-			if n := asked[i].Load() - before[i]; n == 5 {
+		for i := range requests {
+			if n := requests[i].Load() - before[i]; n == 5 {
 				homes[i] = true
 			} else if n != 0 {
 				t.Errorf("problem %d: %d of 5 turns at server %d", problem, n, i)
 			}
 		}
 	}
-	if len(homes) != len(asked) {
+	if len(homes) != len(requests) {
 		t.Errorf("only %d servers were asked", len(homes))
 	}
 }
@@ -351,7 +353,8 @@ func TestLimitsFallAndRise(t *testing.T) {
 		g.leave(s, nil)
 	}
 	now = now.Add(time.Minute)
-	one, two := enter(), enter()
+	one := enter()
+	two := enter()
 	g.leave(one, &Fault{overload: true})
 	g.leave(two, &Fault{overload: true})
 	now = now.Add(10 * time.Millisecond)
@@ -383,15 +386,15 @@ func TestSlowServerGetsFewerRequests(t *testing.T) {
 			w.Write([]byte(good))
 		}))
 		p := newTestPool(t, Config{URLs: []string{"http://models.test/v1"}, Concurrency: 8, Timeout: 5 * time.Second, Retries: 5, Transport: way})
-		var asked sync.WaitGroup
+		var workers sync.WaitGroup
 		for range 16 {
-			asked.Go(func() {
+			workers.Go(func() {
 				if _, err := p.Ask(t.Context(), Request{Path: "/chat/completions", MaxBytes: MaxChat, Read: func([]byte) error { return nil }}); err != nil {
 					t.Error(err)
 				}
 			})
 		}
-		asked.Wait()
+		workers.Wait()
 	})
 }
 
@@ -399,18 +402,18 @@ func TestSlowServerGetsFewerRequests(t *testing.T) {
 // twice as long as others, and the server takes all that it is asked.
 func TestLimitRecoversAfterOverload(t *testing.T) {
 	t.Parallel()
-	const most = 128
+	const limit = 128
 	start := time.Unix(0, 0)
 	now := start
 	random := rand.New(rand.NewPCG(1, 2))
-	g := newGate(Config{URLs: []string{"a"}, Concurrency: most, Now: func() time.Time { return now }})
+	g := newGate(Config{URLs: []string{"a"}, Concurrency: limit, Now: func() time.Time { return now }})
 	var ends []time.Time // of the requests on their way, the next one last
 	for now.Sub(start) < time.Hour {
 		for s, _, _ := g.choose(nil, 0); s != nil; s, _, _ = g.choose(nil, 0) {
 			s.busy++
 			end := now.Add(time.Second + time.Duration(random.Int64N(int64(2*time.Second))))
-			at, _ := slices.BinarySearchFunc(ends, end, func(a, b time.Time) int { return b.Compare(a) })
-			ends = slices.Insert(ends, at, end)
+			index, _ := slices.BinarySearchFunc(ends, end, func(a, b time.Time) int { return b.Compare(a) })
+			ends = slices.Insert(ends, index, end)
 		}
 		now = ends[len(ends)-1]
 		ends = ends[:len(ends)-1]
@@ -420,8 +423,8 @@ func TestLimitRecoversAfterOverload(t *testing.T) {
 		}
 		g.leave(slot{g.servers[0], g.servers[0].falls}, refused)
 	}
-	if got := int(g.servers[0].limit); got != most {
-		t.Errorf("an hour after six seconds of refusals: limit %d, want %d", got, most)
+	if got := int(g.servers[0].limit); got != limit {
+		t.Errorf("an hour after six seconds of refusals: limit %d, want %d", got, limit)
 	}
 }
 

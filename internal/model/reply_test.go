@@ -98,15 +98,17 @@ func TestValidateRejectsBadSampling(t *testing.T) {
 // as long as a request begins as the one before it did.
 func TestRequestHasTemplateAndConversation(t *testing.T) {
 	t.Parallel()
-	warm, few := 0.7, 64
+	warm := 0.7
+	few := 64
 	template := NewTemplate(`a "model"`, "You shop.", Sampling{Temperature: &warm, MaxTokens: &few}, []arena.Raw{arena.Raw(`{"type":"function"}`)})
 	first := Conversation{}.Append(Turn{Role: "user", Content: "<a> & b\u2028"})
 	second := first.Append(Turn{Role: "tool", Content: "{}", CallID: "c1"})
-	one, two := bytes.Join(template.Request(first, 7), nil), bytes.Join(template.Request(second, 8), nil)
+	one := bytes.Join(template.Request(first, 7), nil)
+	two := bytes.Join(template.Request(second, 8), nil)
 	if shared := strings.TrimSuffix(string(one[:strings.Index(string(one), `],"tools"`)]), "]"); !strings.HasPrefix(string(two), shared) {
 		t.Errorf("the second request does not begin as the first: %s", two)
 	}
-	var sent struct {
+	var request struct {
 		Model       string
 		Messages    []Turn
 		Tools       []json.RawMessage
@@ -115,12 +117,12 @@ func TestRequestHasTemplateAndConversation(t *testing.T) {
 		Seed        int64
 		Stream      *bool
 	}
-	if err := json.Unmarshal(two, &sent); err != nil {
+	if err := json.Unmarshal(two, &request); err != nil {
 		t.Fatal(err)
 	}
-	if sent.Model != `a "model"` || len(sent.Messages) != 3 || sent.Messages[0].Role != "system" || sent.Messages[0].Content != "You shop." || sent.Messages[1].Content != "<a> & b\u2028" || len(sent.Tools) != 1 ||
-		sent.Temperature != warm || sent.MaxTokens != few || sent.Seed != 8 || sent.Stream == nil || *sent.Stream {
-		t.Errorf("sent %+v", sent)
+	if request.Model != `a "model"` || len(request.Messages) != 3 || request.Messages[0].Role != "system" || request.Messages[0].Content != "You shop." || request.Messages[1].Content != "<a> & b\u2028" || len(request.Tools) != 1 ||
+		request.Temperature != warm || request.MaxTokens != few || request.Seed != 8 || request.Stream == nil || *request.Stream {
+		t.Errorf("sent %+v", request)
 	}
 }
 

@@ -100,15 +100,15 @@ func TestRepliesThatAreNone(t *testing.T) {
 func TestPatienceBySymptom(t *testing.T) {
 	t.Parallel()
 	const unreachable, account = "unreachable", "account"
-	begun := func(s time.Time) time.Duration { return time.Since(s) }
+	elapsed := func(s time.Time) time.Duration { return time.Since(s) }
 	for _, c := range []struct {
 		name string
 		// status is that of request n at a time since the start.
-		status func(n int64, at time.Duration, body string) int
+		status func(n int64, elapsed time.Duration, body string) int
 		want   string
 	}{
-		{"away for 20 s", func(_ int64, at time.Duration, _ string) int {
-			if at < 20*time.Second {
+		{"away for 20 s", func(_ int64, elapsed time.Duration, _ string) int {
+			if elapsed < 20*time.Second {
 				return 503
 			}
 			return 200
@@ -136,7 +136,7 @@ func TestPatienceBySymptom(t *testing.T) {
 				var n atomic.Int64
 				_, memory := memnet.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					body, _ := io.ReadAll(r.Body)
-					w.WriteHeader(c.status(n.Add(1), begun(start), string(body)))
+					w.WriteHeader(c.status(n.Add(1), elapsed(start), string(body)))
 					_, _ = w.Write([]byte(good))
 				}))
 				p := newTestPool(t, Config{URLs: []string{"http://models.test/v1"}, Retries: 2, Patience: time.Minute, Transport: memory})
@@ -159,7 +159,7 @@ func TestPatienceBySymptom(t *testing.T) {
 				case is:
 					got = fault.Reason
 				}
-				if waited := begun(start); got != c.want || waited > 80*time.Second {
+				if waited := elapsed(start); got != c.want || waited > 80*time.Second {
 					t.Errorf("%q (%v) after %v, want %q", got, err, waited, c.want)
 				}
 				<-others

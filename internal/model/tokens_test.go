@@ -13,7 +13,7 @@ import (
 // TestTokensOfManyServers reads what vLLM, llama.cpp, SGLang and OpenAI say.
 func TestTokensOfManyServers(t *testing.T) {
 	t.Parallel()
-	rest := float32(math.Inf(-1))
+	minusInf := float32(math.Inf(-1))
 	for name, c := range map[string]struct {
 		body string
 		want Tokens
@@ -22,7 +22,7 @@ func TestTokensOfManyServers(t *testing.T) {
 			`{"prompt_token_ids":[1,2],"choices":[{"token_ids":[5,6],"logprobs":{"content":[
 			{"token":"token_id:5","logprob":-0.5,"top_logprobs":[{"token":"token_id:5","logprob":-0.5},{"token":"token_id:7","logprob":-1}]},
 			{"token":"token_id:6","logprob":-2,"top_logprobs":[{"token":"token_id:6","logprob":-2}]}]}}]}`,
-			Tokens{[]int32{1, 2}, []int32{5, 6}, []float32{-0.5, -2}, 2, []int32{5, 7, 6, -1}, []float32{-0.5, -1, -2, rest}},
+			Tokens{[]int32{1, 2}, []int32{5, 6}, []float32{-0.5, -2}, 2, []int32{5, 7, 6, -1}, []float32{-0.5, -1, -2, minusInf}},
 		},
 		"llama.cpp": {
 			`{"choices":[{"logprobs":{"content":[{"id":9,"token":"a","logprob":-1,"top_logprobs":[{"id":9,"token":"a","logprob":-1}]}]}}]}`,
@@ -38,9 +38,9 @@ func TestTokensOfManyServers(t *testing.T) {
 		if diff := cmp.Diff(c.want, ReadTokens([]byte(c.body))); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
-		bare := WithoutTokens([]byte(c.body))
-		if left := ReadTokens(bare); left.IDs != nil || left.LogProbs != nil || left.Prompt != nil || !gjson.ValidBytes(bare) {
-			t.Errorf("%s: %s", name, bare)
+		stripped := WithoutTokens([]byte(c.body))
+		if tokens := ReadTokens(stripped); tokens.IDs != nil || tokens.LogProbs != nil || tokens.Prompt != nil || !gjson.ValidBytes(stripped) {
+			t.Errorf("%s: %s", name, stripped)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 func TestLoadsThenDumps(t *testing.T) {
 	t.Parallel()
-	cases := []struct{ in, dumps, repr string }{
+	cases := []struct{ input, dumps, repr string }{
 		{`{"q": "men's", "page": 1}`, `{"q": "men's", "page": 1}`, `{'q': "men's", 'page': 1}`},
 		{`{"a":1,"b":2,"a":3}`, `{"a": 3, "b": 2}`, `{'a': 3, 'b': 2}`},
 		{`[1.0, 1e16, 1e-7, 123456789012345678901, -0, -0.0]`, `[1.0, 1e+16, 1e-07, 123456789012345678901, 0, -0.0]`, `[1.0, 1e+16, 1e-07, 123456789012345678901, 0, -0.0]`},
@@ -21,23 +21,23 @@ func TestLoadsThenDumps(t *testing.T) {
 		{`"🥷🫶"`, `"\ud83e\udd77\ud83e\udef6"`, `'🥷\U0001faf6'`}, // of Unicode 13 and of 14
 	}
 	for _, c := range cases {
-		v, err := Loads(c.in)
+		v, err := Loads(c.input)
 		if err != nil {
-			t.Errorf("%s: %v", c.in, err)
+			t.Errorf("%s: %v", c.input, err)
 			continue
 		}
 		if got := Dumps(v); got != c.dumps {
-			t.Errorf("dumps(%s) = %s, want %s", c.in, got, c.dumps)
+			t.Errorf("dumps(%s) = %s, want %s", c.input, got, c.dumps)
 		}
 		if got := Repr(v); got != c.repr {
-			t.Errorf("repr(%s) = %s, want %s", c.in, got, c.repr)
+			t.Errorf("repr(%s) = %s, want %s", c.input, got, c.repr)
 		}
 	}
 }
 
 func TestLoadsFailsInPythonsWords(t *testing.T) {
 	t.Parallel()
-	cases := []struct{ in, want string }{
+	cases := []struct{ input, want string }{
 		{"", "Expecting value: line 1 column 1 (char 0)"},
 		{"not json", "Expecting value: line 1 column 1 (char 0)"},
 		{"[1,", "Expecting value: line 1 column 4 (char 3)"},
@@ -55,30 +55,30 @@ func TestLoadsFailsInPythonsWords(t *testing.T) {
 		{strings.Repeat("[", 5000), "maximum recursion depth exceeded while decoding a JSON array from a unicode string"},
 	}
 	for _, c := range cases {
-		if _, err := Loads(c.in); err == nil || err.Error() != c.want {
-			t.Errorf("loads(%.20q): %v, want %s", c.in, err, c.want)
+		if _, err := Loads(c.input); err == nil || err.Error() != c.want {
+			t.Errorf("loads(%.20q): %v, want %s", c.input, err, c.want)
 		}
 	}
 }
 
 func TestParseFloat(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[string]float64{
+	for input, want := range map[string]float64{
 		" 1_000.5 ": 1000.5, "1e3": 1000, ".5": .5, "5.": 5, "-inf": math.Inf(-1), "Infinity": math.Inf(1),
 		"1e400": math.Inf(1), "٣٤": 34, "\x1c7\u3000": 7, "+2": 2, "1e1_0": 1e10,
 	} {
-		if got, ok := ParseFloat(in); !ok || got != want {
-			t.Errorf("float(%q) = %v, %v; want %v", in, got, ok, want)
+		if got, ok := ParseFloat(input); !ok || got != want {
+			t.Errorf("float(%q) = %v, %v; want %v", input, got, ok, want)
 		}
 	}
-	for _, in := range []string{"nan", "+NaN", "-nan"} {
-		if got, ok := ParseFloat(in); !ok || !math.IsNaN(got) {
-			t.Errorf("float(%q) = %v, %v", in, got, ok)
+	for _, input := range []string{"nan", "+NaN", "-nan"} {
+		if got, ok := ParseFloat(input); !ok || !math.IsNaN(got) {
+			t.Errorf("float(%q) = %v, %v", input, got, ok)
 		}
 	}
-	for _, in := range []string{"", " ", "1_", "_1", "1__0", "0x10", "1,5", "1e", "--1", "½", "1 2", "infin"} {
-		if got, ok := ParseFloat(in); ok {
-			t.Errorf("float(%q) = %v, want an error", in, got)
+	for _, input := range []string{"", " ", "1_", "_1", "1__0", "0x10", "1,5", "1e", "--1", "½", "1 2", "infin"} {
+		if got, ok := ParseFloat(input); ok {
+			t.Errorf("float(%q) = %v, want an error", input, got)
 		}
 	}
 }
@@ -86,7 +86,7 @@ func TestParseFloat(t *testing.T) {
 func TestParsePage(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
-		in      string
+		input   string
 		n       int
 		ok, bad bool
 	}{{"1", 1, true, false}, {"01", 1, true, false}, {"٣", 3, true, false}, {"²", 0, false, true}, {"①1", 0, false, true},
@@ -94,22 +94,22 @@ func TestParsePage(t *testing.T) {
 		{strings.Repeat("9", 100), 1000, true, false}, {"𝟝", 5, true, false},
 		{strings.Repeat("0", 4299) + "1", 1, true, false}, {strings.Repeat("0", 4300) + "1", 0, false, true}, {"\U00011f55", 0, false, false}}
 	for _, c := range cases {
-		n, ok, bad := ParsePage(c.in)
+		n, ok, bad := ParsePage(c.input)
 		if ok != c.ok || bad != c.bad || ok && n != c.n {
-			t.Errorf("page %q: %d %v %v, want %d %v %v", c.in, n, ok, bad, c.n, c.ok, c.bad)
+			t.Errorf("page %q: %d %v %v, want %d %v %v", c.input, n, ok, bad, c.n, c.ok, c.bad)
 		}
 	}
 }
 
 func TestQuoting(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[string]string{"men's shoe": "men%27s+shoe", "é~_.-": "%C3%A9~_.-", "a+b/c": "a%2Bb%2Fc", "": ""} {
-		got, err := QuotePlus(in)
+	for input, want := range map[string]string{"men's shoe": "men%27s+shoe", "é~_.-": "%C3%A9~_.-", "a+b/c": "a%2Bb%2Fc", "": ""} {
+		got, err := QuotePlus(input)
 		if err != nil || got != want {
-			t.Errorf("quote_plus(%q) = %q, %v; want %q", in, got, err, want)
+			t.Errorf("quote_plus(%q) = %q, %v; want %q", input, got, err, want)
 		}
-		if back := UnquotePlus(got); back != in {
-			t.Errorf("unquote_plus(%q) = %q, want %q", got, back, in)
+		if back := UnquotePlus(got); back != input {
+			t.Errorf("unquote_plus(%q) = %q, want %q", got, back, input)
 		}
 	}
 	if got := UnquotePlus("%zz%4"); got != "%zz%4" {
@@ -119,9 +119,9 @@ func TestQuoting(t *testing.T) {
 		t.Errorf("bytes that are no UTF-8 became %q", got)
 	}
 	const lone = "\xed\xa0\xbd"
-	for in, want := range map[string]string{"ab" + lone: ` '\ud83d' in position 2`, "é" + lone + lone + "x" + lone: "s in position 1-2"} {
+	for input, want := range map[string]string{"ab" + lone: ` '\ud83d' in position 2`, "é" + lone + lone + "x" + lone: "s in position 1-2"} {
 		want = "'utf-8' codec can't encode character" + want + ": surrogates not allowed"
-		if _, err := QuotePlus(in); err == nil || err.Error() != want {
+		if _, err := QuotePlus(input); err == nil || err.Error() != want {
 			t.Errorf("lone surrogates: %v, want %s", err, want)
 		}
 	}
@@ -129,9 +129,9 @@ func TestQuoting(t *testing.T) {
 
 func TestLower(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[string]string{"ABC": "abc", "İX": "i̇x", "ΟΔΟΣ": "οδος", "ΣΑ": "σα", "Α.Σ": "α.ς", "Ⱟa": "Ⱟa"} {
-		if got := Lower(in); got != want {
-			t.Errorf("lower(%q) = %q, want %q", in, got, want)
+	for input, want := range map[string]string{"ABC": "abc", "İX": "i̇x", "ΟΔΟΣ": "οδος", "ΣΑ": "σα", "Α.Σ": "α.ς", "Ⱟa": "Ⱟa"} {
+		if got := Lower(input); got != want {
+			t.Errorf("lower(%q) = %q, want %q", input, got, want)
 		}
 	}
 }

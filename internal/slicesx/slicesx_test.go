@@ -26,14 +26,16 @@ func TestSortLikeStandardLibrary(t *testing.T) {
 			items[i] = item{random.IntN(1 + n/4), i}
 		}
 
-		want, got := slices.Clone(items), slices.Clone(items)
+		want := slices.Clone(items)
+		got := slices.Clone(items)
 		slices.SortFunc(want, byKey)
 		slicesx.SortFunc(got, byKey)
 		if !slices.Equal(got, want) {
 			t.Fatalf("SortFunc of %d items differs from that of slices", n)
 		}
 
-		want, got = slices.Clone(items), items
+		want = slices.Clone(items)
+		got = items
 		slices.SortStableFunc(want, byKey)
 		slicesx.SortStableFunc(got, byKey)
 		if !slices.Equal(got, want) {

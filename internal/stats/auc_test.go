@@ -57,28 +57,28 @@ func TestAUCWithin(t *testing.T) {
 		}
 		ordered = append(ordered, Graded{task, grade, solved, 0})
 	}
-	all, _ := AUC(difficulty)
-	within, ci, pairs := AUCWithin(difficulty)
-	if all < 0.65 || within != 0.5 || ci.Low > 0.2 || ci.High < 0.8 || pairs != 168 {
-		t.Errorf("AUC %v, within tasks %v %v of %d pairs", all, within, ci, pairs)
+	pooledAUC, _ := AUC(difficulty)
+	auc, ci, pairs := AUCWithin(difficulty)
+	if pooledAUC < 0.65 || auc != 0.5 || ci.Low > 0.2 || ci.High < 0.8 || pairs != 168 {
+		t.Errorf("AUC %v, within tasks %v %v of %d pairs", pooledAUC, auc, ci, pairs)
 	}
-	if within, _, _ = AUCWithin(ordered); within != 1 {
-		t.Errorf("within tasks %v, want 1", within)
+	if auc, _, _ = AUCWithin(ordered); auc != 1 {
+		t.Errorf("within tasks %v, want 1", auc)
 	}
 	// By hand: task a has pairs 1 and 0.5, task b has 0.
-	within, ci, pairs = AUCWithin([]Graded{{"a", 0.9, true, 0}, {"a", 0.5, false, 0}, {"a", 0.9, false, 0}, {"b", 0.1, true, 0}, {"b", 0.3, false, 0}, {"c", 1, true, 0}})
-	near(t, "AUC within", within, 0.5)
+	auc, ci, pairs = AUCWithin([]Graded{{"a", 0.9, true, 0}, {"a", 0.5, false, 0}, {"a", 0.9, false, 0}, {"b", 0.1, true, 0}, {"b", 0.3, false, 0}, {"c", 1, true, 0}})
+	near(t, "AUC within", auc, 0.5)
 	if ci.Low > 0.1 || ci.High < 0.9 || pairs != 3 {
 		t.Errorf("%d pairs", pairs)
 	}
-	if within, ci, _ = AUCWithin(difficulty[:1]); !math.IsNaN(within) || ci != (Interval{0, 1}) {
-		t.Errorf("of one attempt: %v %v", within, ci)
+	if auc, ci, _ = AUCWithin(difficulty[:1]); !math.IsNaN(auc) || ci != (Interval{0, 1}) {
+		t.Errorf("of one attempt: %v %v", auc, ci)
 	}
 }
 
 // TestAUCCountsWhatADrawnAttemptStandsFor holds that a weight is worth as many copies of the attempt.
 func TestAUCCountsWhatADrawnAttemptStandsFor(t *testing.T) {
-	var drawn, all []Graded
+	var sample, graded []Graded
 	for i := range 60 {
 		g := Graded{Cluster: fmt.Sprint(i), Grade: []float64{0.3, 0.5, 0.7, 0.9}[i%4], Solved: i%3 > 0}
 		copies := 1
@@ -86,20 +86,20 @@ func TestAUCCountsWhatADrawnAttemptStandsFor(t *testing.T) {
 			copies = 8
 		}
 		for range copies {
-			all = append(all, g)
+			graded = append(graded, g)
 		}
 		g.Weight = float64(copies)
-		drawn = append(drawn, g)
+		sample = append(sample, g)
 	}
-	want, interval := AUC(all)
-	got, ci := AUC(drawn)
+	want, interval := AUC(graded)
+	got, ci := AUC(sample)
 	near(t, "AUC", got, want)
 	near(t, "low", ci.Low, interval.Low)
 	near(t, "high", ci.High, interval.High)
-	for i := range drawn {
-		drawn[i].Weight = 1
+	for i := range sample {
+		sample[i].Weight = 1
 	}
-	if plain, _ := AUC(drawn); plain == got {
+	if plain, _ := AUC(sample); plain == got {
 		t.Errorf("AUC %v with and without weights", plain)
 	}
 }

@@ -28,15 +28,15 @@ func (d design) truth() float64 { return d.a / (d.a + d.b) }
 // spreads of difficulty: alike, mixed, hard and easy.
 var spreads = [][2]float64{{8, 12}, {2, 3}, {0.5, 0.5}}
 
-func designs(problems ...int) (all []design) {
+func designs(problems ...int) (designList []design) {
 	for _, s := range spreads {
 		for _, p := range problems {
 			for _, k := range []int{1, 4, 8} {
-				all = append(all, design{p, k, s[0], s[1]})
+				designList = append(designList, design{p, k, s[0], s[1]})
 			}
 		}
 	}
-	return all
+	return designList
 }
 
 // world draws the runs of a design.
@@ -66,13 +66,15 @@ func (w *world) wins(p float64) (n int) {
 func (w *world) moved() design {
 	d := w.design
 	truth, weight := d.truth()+0.1*(w.random.Float64()-0.5), d.a+d.b
-	d.a, d.b = truth*weight, (1-truth)*weight
+	d.a = truth * weight
+	d.b = (1 - truth) * weight
 	return d
 }
 
 // rates are the success rates and pass@k by problem of a run of d.
 func (w *world) rates(d design) (rates, passes []float64) {
-	w.difficulties.Alpha, w.difficulties.Beta = d.a, d.b
+	w.difficulties.Alpha = d.a
+	w.difficulties.Beta = d.b
 	for range w.problems {
 		n := w.wins(w.difficulties.Rand())
 		pass := PassAtK(w.samples, n, w.samples)
@@ -84,22 +86,25 @@ func (w *world) rates(d design) (rates, passes []float64) {
 // pair is two students, of whom b solves a share of what a fails at: so large that
 // the true difference is the given one.
 func (w *world) pair(difference float64) Paired {
-	a, b := make([]float64, w.problems), make([]float64, w.problems)
+	a := make([]float64, w.problems)
+	b := make([]float64, w.problems)
 	share := difference / (1 - w.truth())
 	for i := range a {
 		p := w.difficulties.Rand()
-		a[i], b[i] = float64(w.wins(p))/float64(w.samples), float64(w.wins(p+share*(1-p)))/float64(w.samples)
+		a[i] = float64(w.wins(p)) / float64(w.samples)
+		b[i] = float64(w.wins(p+share*(1-p))) / float64(w.samples)
 	}
 	return NewPaired(a, b, float64(w.samples), float64(w.samples), nil)
 }
 
 // grouped draws rates at problems of which groups of the given size have one difficulty, or, for
 // every problem with chance 1-alike, one of its own. b differs from a by group, and on average not.
-func (w *world) grouped(size int, alike float64) (a, b []float64, groups []int) {
+func (w *world) grouped(size int, correlation float64) (a, b []float64, groups []int) {
 	var p, q float64
 	for i := range w.problems {
-		if i%size == 0 || w.random.Float64() >= alike {
-			p, q = w.difficulties.Rand(), w.difficulties.Rand()
+		if i%size == 0 || w.random.Float64() >= correlation {
+			p = w.difficulties.Rand()
+			q = w.difficulties.Rand()
 		}
 		a = append(a, float64(w.wins(p))/float64(w.samples))
 		b = append(b, float64(w.wins(q))/float64(w.samples))
@@ -116,17 +121,21 @@ func TestGroupsAreTheUnit(t *testing.T) {
 	}
 	t.Parallel()
 	for _, size := range []int{2, 3} {
-		for _, alike := range []float64{1, 0.7} {
+		for _, correlation := range []float64{1, 0.7} {
 			w := design{120, 4, 0.5, 0.5}.world()
-			covers, alone, wrong, wrongAlone, difference := 0, 0, 0, 0, 0
+			covers := 0
+			ungrouped := 0
+			wrong := 0
+			wrongAlone := 0
+			difference := 0
 			for range *simulations {
-				a, b, groups := w.grouped(size, alike)
+				a, b, groups := w.grouped(size, correlation)
 				se, n := GroupedSE(a, groups)
 				if ClusteredWilson(Mean(a), se, n, w.problems*w.samples).holds(w.truth()) {
 					covers++
 				}
 				if ClusteredWilson(Mean(a), ClusteredSE(a), w.problems, w.problems*w.samples).holds(w.truth()) {
-					alone++
+					ungrouped++
 				}
 				p := NewPaired(a, b, float64(w.samples), float64(w.samples), groups)
 				if p.P() <= 0.05 {
@@ -139,13 +148,13 @@ func TestGroupsAreTheUnit(t *testing.T) {
 					wrongAlone++
 				}
 			}
-			name := fmt.Sprintf("groups of %d, %.0f %% alike", size, 100*alike)
-			t.Logf("| %s | %.3f | %.3f | %.3f | %.3f | %.3f |", name, share(covers), share(alone), share(difference), share(wrong), share(wrongAlone))
-			within(t, name+" rate", share(covers), 0.94, 0.96)
-			within(t, name+" difference", share(difference), 0.94, 0.96)
-			within(t, name+" type I", share(wrong), 0.03, 0.06)
-			if share(alone) > 0.93 || share(wrongAlone) < 0.07 {
-				t.Errorf("%s: by problem the interval holds in %.3f and the test errs in %.3f: this world has no groups", name, share(alone), share(wrongAlone))
+			name := fmt.Sprintf("groups of %d, %.0f %% alike", size, 100*correlation)
+			t.Logf("| %s | %.3f | %.3f | %.3f | %.3f | %.3f |", name, share(covers), share(ungrouped), share(difference), share(wrong), share(wrongAlone))
+			checkRange(t, name+" rate", share(covers), 0.94, 0.96)
+			checkRange(t, name+" difference", share(difference), 0.94, 0.96)
+			checkRange(t, name+" type I", share(wrong), 0.03, 0.06)
+			if share(ungrouped) > 0.93 || share(wrongAlone) < 0.07 {
+				t.Errorf("%s: by problem the interval holds in %.3f and the test errs in %.3f: this world has no groups", name, share(ungrouped), share(wrongAlone))
 			}
 		}
 	}
@@ -159,13 +168,16 @@ func TestSelectedBestIsCovered(t *testing.T) {
 	t.Parallel()
 	const students = 5
 	w := design{75, 4, 2, 3}.world()
-	covers, naive := 0, 0
+	covers := 0
+	naive := 0
 	for range *simulations {
-		best, bestSE := -1.0, 0.0
+		best := -1.0
+		bestSE := 0.0
 		for range students {
 			rates, _ := w.rates(w.design)
 			if mean := Mean(rates); mean > best {
-				best, bestSE = mean, ClusteredSE(rates)
+				best = mean
+				bestSE = ClusteredSE(rates)
 			}
 		}
 		n := w.problems * w.samples
@@ -177,7 +189,7 @@ func TestSelectedBestIsCovered(t *testing.T) {
 		}
 	}
 	t.Logf("best of %d: %.3f, without the selection %.3f", students, share(covers), share(naive))
-	within(t, "best of five", share(covers), 0.95, 1)
+	checkRange(t, "best of five", share(covers), 0.95, 1)
 }
 
 // passTruth is the true mean of pass@k.
@@ -192,11 +204,11 @@ func (d design) passTruth() float64 {
 func (i Interval) holds(truth float64) bool { return i.Low <= truth && truth <= i.High }
 
 // within fails a share that simulation error does not explain.
-func within(t *testing.T, what string, share, low, high float64) {
+func checkRange(t *testing.T, name string, share, low, high float64) {
 	t.Helper()
 	allowed := 3 * math.Sqrt(0.05*0.95/float64(*simulations))
 	if share < low-allowed || share > high+allowed {
-		t.Errorf("%s: %.4f, want %.3f to %.3f", what, share, low, high)
+		t.Errorf("%s: %.4f, want %.3f to %.3f", name, share, low, high)
 	}
 }
 
@@ -207,7 +219,8 @@ func TestIntervalsCoverTrueValue(t *testing.T) {
 	t.Parallel()
 	for _, d := range append(designs(75, 250), designs(8, 15, 25)...) {
 		w := d.world()
-		mean, pass := 0, 0
+		mean := 0
+		pass := 0
 		for range *simulations {
 			is := w.moved()
 			rates, passes := w.rates(is)
@@ -218,14 +231,18 @@ func TestIntervalsCoverTrueValue(t *testing.T) {
 				pass++
 			}
 		}
-		name, low, high := fmt.Sprint(d), 0.94, 0.96
+		name := fmt.Sprint(d)
+		low := 0.94
+		high := 0.96
 		if d.problems < 75 {
-			low, high = 0.93, 1
+			low = 0.93
+			high = 1
 		}
-		rate, passed := share(mean), share(pass)
+		rate := share(mean)
+		passed := share(pass)
 		t.Logf("| %d | %d | Beta(%v, %v) | %.3f | %.3f |", d.problems, d.samples, d.a, d.b, rate, passed)
-		within(t, name+" rate", rate, low, high)
-		within(t, name+" pass@k", passed, low, high)
+		checkRange(t, name+" rate", rate, low, high)
+		checkRange(t, name+" pass@k", passed, low, high)
 	}
 }
 
@@ -236,7 +253,9 @@ func TestComparisonsKeepSignificanceLevel(t *testing.T) {
 	t.Parallel()
 	for _, d := range designs(75, 250) {
 		w := d.world()
-		covers, wrong, found := 0, 0, 0
+		covers := 0
+		wrong := 0
+		detected := 0
 		for range *simulations {
 			null := w.pair(0)
 			if null.Interval().holds(0) {
@@ -246,13 +265,13 @@ func TestComparisonsKeepSignificanceLevel(t *testing.T) {
 				wrong++
 			}
 			if w.pair(null.MDE80()).P() <= 0.05 {
-				found++
+				detected++
 			}
 		}
-		t.Logf("| %d | %d | Beta(%v, %v) | %.3f | %.3f | %.3f |", d.problems, d.samples, d.a, d.b, share(covers), share(wrong), share(found))
-		within(t, fmt.Sprint(d)+" difference", share(covers), 0.94, 0.96)
-		within(t, fmt.Sprint(d)+" type I", share(wrong), 0.035, 0.06)
-		within(t, fmt.Sprint(d)+" power", share(found), 0.77, 0.83)
+		t.Logf("| %d | %d | Beta(%v, %v) | %.3f | %.3f | %.3f |", d.problems, d.samples, d.a, d.b, share(covers), share(wrong), share(detected))
+		checkRange(t, fmt.Sprint(d)+" difference", share(covers), 0.94, 0.96)
+		checkRange(t, fmt.Sprint(d)+" type I", share(wrong), 0.035, 0.06)
+		checkRange(t, fmt.Sprint(d)+" power", share(detected), 0.77, 0.83)
 	}
 }
 

@@ -7,10 +7,10 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-func near(t *testing.T, what string, got, want float64) {
+func near(t *testing.T, name string, got, want float64) {
 	t.Helper()
 	if math.Abs(got-want) > 1e-9 {
-		t.Errorf("%s = %.12f, want %.12f", what, got, want)
+		t.Errorf("%s = %.12f, want %.12f", name, got, want)
 	}
 }
 
@@ -55,11 +55,11 @@ func TestWilsonAtZeroAndOne(t *testing.T) {
 
 func TestPass(t *testing.T) {
 	t.Parallel()
-	at := PassAtK
+	passAt := PassAtK
 	hat := PassHatK
-	near(t, "pass@1", at(8, 3, 1), 3.0/8)
-	near(t, "pass@4", at(8, 3, 4), 1-5.0/70)
-	near(t, "pass@8", at(8, 1, 8), 1)
+	near(t, "pass@1", passAt(8, 3, 1), 3.0/8)
+	near(t, "pass@4", passAt(8, 3, 4), 1-5.0/70)
+	near(t, "pass@8", passAt(8, 1, 8), 1)
 	near(t, "pass^1", hat(8, 3, 1), 3.0/8)
 	near(t, "pass^2", hat(8, 3, 2), 3.0/28)
 	near(t, "pass^4", hat(8, 3, 4), 0)

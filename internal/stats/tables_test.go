@@ -47,28 +47,29 @@ func TestTables(t *testing.T) {
 	if *tables == "" {
 		t.Skip("bench/stats_check.py runs it")
 	}
-	from, err := os.Open(*tables)
+	src, err := os.Open(*tables)
 	if err != nil {
 		t.Fatal(err)
 	}
-	to, err := os.Create(*tables + ".numbers")
+	dst, err := os.Create(*tables + ".numbers")
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, out := json.NewDecoder(from), json.NewEncoder(to)
+	decoder := json.NewDecoder(src)
+	out := json.NewEncoder(dst)
 	for err == nil {
-		var asked table
-		if err = in.Decode(&asked); err == nil {
-			err = out.Encode(compute(asked))
+		var request table
+		if err = decoder.Decode(&request); err == nil {
+			err = out.Encode(compute(request))
 		}
 	}
 	if !errors.Is(err, io.EOF) {
 		t.Fatal(err)
 	}
-	if err := to.Close(); err != nil {
+	if err := dst.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := from.Close(); err != nil {
+	if err := src.Close(); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -82,7 +83,8 @@ func compute(t table) numbers {
 		Wilson: [2]float64{wilson.Low, wilson.High}, McNemar: McNemar(t.OnlyA, t.OnlyB),
 		Holm: Holm(t.P), SE: ClusteredSE(t.Means),
 	}
-	mean, problems := Mean(t.Means), len(t.Means)
+	mean := Mean(t.Means)
+	problems := len(t.Means)
 	interval := T95(mean, n.SE, problems)
 	groups := make([]int, problems)
 	for i := range groups {
@@ -95,6 +97,7 @@ func compute(t table) numbers {
 	n.T95 = [2]float64{interval.Low, interval.High}
 	interval = ClusteredWilson(mean, n.SE, problems, samplesOfMeans*problems)
 	n.Clustered = [2]float64{interval.Low, interval.High}
-	n.PassAt, n.PassHat = PassAtK(t.Samples, t.Wins, t.K), PassHatK(t.Samples, t.Wins, t.K)
+	n.PassAt = PassAtK(t.Samples, t.Wins, t.K)
+	n.PassHat = PassHatK(t.Samples, t.Wins, t.K)
 	return n
 }

@@ -85,7 +85,7 @@ func FuzzRetryAfterIsAPause(f *testing.F) {
 	f.Add("NaN", "")
 	f.Fuzz(func(t *testing.T, value, date string) {
 		h := http.Header{"Retry-After": {value}, "Date": {date}}
-		if d, asked := webclient.RetryAfter(h, time.Unix(1_790_000_000, 0)); d < 0 || d > 0 && !asked {
+		if d, ok := webclient.RetryAfter(h, time.Unix(1_790_000_000, 0)); d < 0 || d > 0 && !ok {
 			t.Fatalf("%q gives %v", value, d)
 		}
 	})
@@ -94,7 +94,7 @@ func FuzzRetryAfterIsAPause(f *testing.F) {
 func TestRetryAfterDatesUseTheServersClock(t *testing.T) {
 	t.Parallel()
 	h := http.Header{"Retry-After": {"Wed, 21 Oct 2026 07:28:00 GMT"}, "Date": {"Wed, 21 Oct 2026 07:27:30 GMT"}}
-	if d, asked := webclient.RetryAfter(h, time.Now()); d != 30*time.Second || !asked {
+	if d, ok := webclient.RetryAfter(h, time.Now()); d != 30*time.Second || !ok {
 		t.Errorf("got %v", d)
 	}
 }

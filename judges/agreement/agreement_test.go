@@ -38,9 +38,9 @@ func compare(t *testing.T, raters ...Ratings) Report {
 	return r
 }
 
-func near(t *testing.T, name string, got Figure, want, within float64) {
+func near(t *testing.T, name string, got Figure, want, tolerance float64) {
 	t.Helper()
-	if got.Value == nil || math.Abs(*got.Value-want) > within {
+	if got.Value == nil || math.Abs(*got.Value-want) > tolerance {
 		t.Errorf("%s is %v, want %v", name, got.Value, want)
 	}
 }
@@ -89,7 +89,8 @@ func TestKrippendorffOnHisOwnExample(t *testing.T) {
 
 func TestUnscoredIsCountedAndLeftOut(t *testing.T) {
 	t.Parallel()
-	a, b := rater("a", 0.1, 0.3, none, none, 0.9), rater("b", 0.1, none, 0.5, none, 0.9, 0.1)
+	a := rater("a", 0.1, 0.3, none, none, 0.9)
+	b := rater("b", 0.1, none, 0.5, none, 0.9, 0.1)
 	p := compare(t, a, b).Pairs[0]
 	if p.N != 2 || p.Shared != 5 || p.Coverage != 0.4 || p.AUnscored != 2 || p.BUnscored != 2 || p.OnlyA != 0 || p.OnlyB != 1 {
 		t.Errorf("counted %+v", p)
@@ -131,8 +132,10 @@ func random(d *dice.Dice, name string, n int) Ratings {
 func TestSwappedRatersAgreeAsMuch(t *testing.T) {
 	t.Parallel()
 	d := dice.New(5)
-	a, b := random(d, "a", 200), random(d, "b", 200)
-	x, y := compare(t, a, b).Pairs[0], compare(t, b, a).Pairs[0]
+	a := random(d, "a", 200)
+	b := random(d, "b", 200)
+	x := compare(t, a, b).Pairs[0]
+	y := compare(t, b, a).Pairs[0]
 	for _, f := range [][2]Figure{{x.Kappa, y.Kappa}, {x.WeightedKappa, y.WeightedKappa}, {x.Alpha.Ordinal, y.Alpha.Ordinal}} {
 		near(t, "swapped", f[0], *f[1].Value, 1e-12)
 	}
@@ -144,8 +147,10 @@ func TestSwappedRatersAgreeAsMuch(t *testing.T) {
 func TestIntervalsRepeatAndHold(t *testing.T) {
 	t.Parallel()
 	d := dice.New(9)
-	a, b := random(d, "a", 300), random(d, "b", 300)
-	x, y := compare(t, a, b), compare(t, a, b)
+	a := random(d, "a", 300)
+	b := random(d, "b", 300)
+	x := compare(t, a, b)
+	y := compare(t, a, b)
 	if !reflect.DeepEqual(x, y) {
 		t.Error("a second run gives other figures")
 	}
@@ -164,16 +169,21 @@ func TestIntervalsRepeatAndHold(t *testing.T) {
 // would need memory by the cube of the attempts.
 func TestScoresWithoutLevelsAreRefused(t *testing.T) {
 	t.Parallel()
-	a, b := rater("a"), rater("b")
+	a := rater("a")
+	b := rater("b")
 	for i := range maxLevels {
-		key, x, y := Key{Run: "run", Problem: fmt.Sprint(i)}, float64(i), float64(0)
-		a.Scores[key], b.Scores[key] = &x, &y
+		key := Key{Run: "run", Problem: fmt.Sprint(i)}
+		x := float64(i)
+		y := float64(0)
+		a.Scores[key] = &x
+		b.Scores[key] = &y
 	}
 	if r, err := Compare([]Ratings{a, b}, Options{Samples: 1}); err != nil || len(r.Pairs[0].Levels) != maxLevels {
 		t.Errorf("%+v, %v", r.Pairs, err)
 	}
 	more := 0.5
-	a.Scores[Key{Run: "run", Problem: "more"}], b.Scores[Key{Run: "run", Problem: "more"}] = &more, &more
+	a.Scores[Key{Run: "run", Problem: "more"}] = &more
+	b.Scores[Key{Run: "run", Problem: "more"}] = &more
 	for _, raters := range [][]Ratings{{a, b}, {b, b, a}} {
 		if _, err := Compare(raters, Options{Samples: 1}); err == nil || !strings.Contains(err.Error(), "102 different scores") {
 			t.Errorf("%d raters: %v", len(raters), err)
@@ -251,7 +261,8 @@ func FuzzReadRatingsNeverCountsTwice(f *testing.F) {
 
 func BenchmarkCompare(b *testing.B) {
 	d := dice.New(1)
-	x, y := random(d, "x", 1440), random(d, "y", 1440)
+	x := random(d, "x", 1440)
+	y := random(d, "y", 1440)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := Compare([]Ratings{x, y}, DefaultOptions()); err != nil {
@@ -267,18 +278,23 @@ func TestPrecisionIsThatOfTheDay(t *testing.T) {
 	labels := Ratings{Scores: map[Key]*float64{}, Probability: map[Key]float64{}}
 	judge := Ratings{Scores: map[Key]*float64{}}
 	for i := range 60 {
-		said, truth, key := 0.9, 0.9, Key{Problem: strconv.Itoa(i)}
+		score := 0.9
+		truth := 0.9
+		key := Key{Problem: strconv.Itoa(i)}
 		labels.Probability[key] = 0.5
 		if i%5 == 0 {
 			truth = 0.3 // 10 of 50
 		}
 		if i >= 50 {
-			said, truth, labels.Probability[key] = 0.5, 0.9, 0.1
+			score = 0.5
+			truth = 0.9
+			labels.Probability[key] = 0.1
 			if i >= 52 {
 				truth = 0.5
 			}
 		}
-		labels.Scores[key], judge.Scores[key] = &truth, &said
+		labels.Scores[key] = &truth
+		judge.Scores[key] = &score
 	}
 	p := PrecisionAt(&labels, &judge, 0.7, Options{Samples: 500, Seed: 1})
 	// 80 of 100 are right above; below, 20 more of the day are missed.

@@ -15,15 +15,19 @@ import (
 
 // biased are labels, and a judge that grades higher than they do and errs.
 func biased(d *dice.Dice, n int, up func(float64) float64) (labels, judge Ratings) {
-	labels, judge = rater("people"), rater("judge")
+	labels = rater("people")
+	judge = rater("judge")
 	labels.Probability = map[Key]float64{}
 	for i := range n {
 		truth := reply.Scores[d.N(len(reply.Scores))]
-		said, key := up(truth), Key{Run: "r", Problem: fmt.Sprint(i % (n / 2)), Step: i}
+		score := up(truth)
+		key := Key{Run: "r", Problem: fmt.Sprint(i % (n / 2)), Step: i}
 		if d.N(10) == 0 {
-			said = reply.Scores[d.N(len(reply.Scores))]
+			score = reply.Scores[d.N(len(reply.Scores))]
 		}
-		labels.Scores[key], judge.Scores[key], labels.Probability[key] = &truth, &said, 0.1+0.9*truth
+		labels.Scores[key] = &truth
+		judge.Scores[key] = &score
+		labels.Probability[key] = 0.1 + 0.9*truth
 	}
 	return labels, judge
 }
@@ -33,8 +37,8 @@ func biased(d *dice.Dice, n int, up func(float64) float64) (labels, judge Rating
 func TestTheFitFindsTheScale(t *testing.T) {
 	t.Parallel()
 	labels, _ := biased(dice.New(1), 200, func(x float64) float64 { return x })
-	same := labels
-	f, err := FitScale([]Ratings{labels, labels}, &same, Options{Samples: 50, Seed: 1})
+	copied := labels
+	f, err := FitScale([]Ratings{labels, labels}, &copied, Options{Samples: 50, Seed: 1})
 	if err != nil || *f.Floor.Value != 0.3 || *f.Ceiling.Value != 0.8 || f.Subnet != 0 || *f.Fitted != 0 {
 		t.Errorf("%v, floor %v, ceiling %v: %+v", err, *f.Floor.Value, *f.Ceiling.Value, f)
 	}
@@ -42,15 +46,18 @@ func TestTheFitFindsTheScale(t *testing.T) {
 	if f, err = FitScale([]Ratings{labels}, &judge, Options{Samples: 200, Seed: 1}); err != nil || *f.Fitted > 0.9*f.Subnet || f.N != 200 || f.Problems != 100 {
 		t.Errorf("%v: %+v", err, f)
 	}
-	best, least := outcome.Scale{}, math.Inf(1)
+	best := outcome.Scale{}
+	lowest := math.Inf(1)
 	for floor := range 101 {
 		for ceiling := 1; ceiling <= 100; ceiling++ {
-			s, sum := outcome.Scale{Floor: float64(floor) / 100, Ceiling: float64(ceiling) / 100}, 0.0
+			s := outcome.Scale{Floor: float64(floor) / 100, Ceiling: float64(ceiling) / 100}
+			sum := 0.0
 			for key, truth := range labels.Scores {
 				sum += square(s.Multiplier(*judge.Scores[key])-outcome.Multiplier(*truth)) / labels.Probability[key]
 			}
-			if sum < least {
-				best, least = s, sum
+			if sum < lowest {
+				best = s
+				lowest = sum
 			}
 		}
 	}
@@ -69,36 +76,38 @@ func TestAFlatteringJudgeIsHeldDown(t *testing.T) {
 	t.Parallel()
 	up := func(x float64) float64 { return min(0.9, x+0.2) }
 	labels, judge := biased(dice.New(3), longtest.Pick(100_000, 20_000), up)
-	whole := nearestScale(concat(observations([]Ratings{labels}, &judge)))
+	scale := nearestScale(concat(observations([]Ratings{labels}, &judge)))
 	n := longtest.Pick(1000, 20)
-	floors, ceilings, better := 0, 0, 0
+	floors := 0
+	ceilings := 0
+	better := 0
 	for seed := range n {
 		labels, judge := biased(dice.New(uint64(seed)+10), 200, up)
 		f, err := FitScale([]Ratings{labels}, &judge, Options{Samples: 400, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		floors += within(f.Floor, whole.Floor)
-		ceilings += within(f.Ceiling, whole.Ceiling)
+		floors += countWithin(f.Floor, scale.Floor)
+		ceilings += countWithin(f.Ceiling, scale.Ceiling)
 		if *f.Fitted < f.Subnet {
 			better++
 		}
 	}
-	t.Logf("of %d samples of 200 labels: floor %v in %d intervals, ceiling %v in %d, better in %d", n, whole.Floor, floors, whole.Ceiling, ceilings, better)
+	t.Logf("of %d samples of 200 labels: floor %v in %d intervals, ceiling %v in %d, better in %d", n, scale.Floor, floors, scale.Ceiling, ceilings, better)
 	if min(floors, ceilings) < n*88/100 || better < n*95/100 {
 		t.Error("the intervals promise too much")
 	}
 }
 
-func within(f Figure, x float64) int {
+func countWithin(f Figure, x float64) int {
 	if f.CI95[0]-1e-9 <= x && x <= f.CI95[1]+1e-9 {
 		return 1
 	}
 	return 0
 }
 
-func concat(all [][]observation) (flat []observation) {
-	for _, some := range all {
+func concat(groups [][]observation) (flat []observation) {
+	for _, some := range groups {
 		flat = append(flat, some...)
 	}
 	return flat
@@ -141,26 +150,28 @@ func TestTheValidatorIsOneMoreJudge(t *testing.T) {
 // run of which all are.
 func TestADrawnGradeCountsForAllInItsRun(t *testing.T) {
 	t.Parallel()
-	all := Ratings{Name: "gates", Scores: map[Key]*float64{}}
-	drawn := Ratings{Name: "gates", Scores: map[Key]*float64{}, Probability: map[Key]float64{}}
+	ratings := Ratings{Name: "gates", Scores: map[Key]*float64{}}
+	sampled := Ratings{Name: "gates", Scores: map[Key]*float64{}, Probability: map[Key]float64{}}
 	findings := []SubnetFinding{
 		{Key: Key{Run: "r"}, Findings: arena.Findings{Quality: new(0.5)}},
 		{Key: Key{Run: "s"}, Findings: arena.Findings{Quality: new(0.5)}},
 	}
 	for _, run := range []string{"r", "s"} {
 		for i := range 16 {
-			all.Scores[Key{Run: run, Problem: fmt.Sprint("dropped ", i)}] = new(0.1)
+			ratings.Scores[Key{Run: run, Problem: fmt.Sprint("dropped ", i)}] = new(0.1)
 		}
-		kept := Key{Run: run, Problem: "kept"}
-		all.Scores[kept], drawn.Scores[kept] = new(0.9), new(0.9)
+		problemKey := Key{Run: run, Problem: "kept"}
+		ratings.Scores[problemKey] = new(0.9)
+		sampled.Scores[problemKey] = new(0.9)
 		for i := range 2 {
 			key := Key{Run: run, Problem: fmt.Sprint("dropped ", i)}
-			drawn.Scores[key], drawn.Probability[key] = new(0.1), 0.125
+			sampled.Scores[key] = new(0.1)
+			sampled.Probability[key] = 0.125
 		}
 	}
 	opt := Options{Samples: 10, Seed: 1}
-	want := AgainstValidator(FigureQuality, findings, &all, opt)[0]
-	got := AgainstValidator(FigureQuality, findings, &drawn, opt)[0]
+	want := AgainstValidator(FigureQuality, findings, &ratings, opt)[0]
+	got := AgainstValidator(FigureQuality, findings, &sampled, opt)[0]
 	near(t, "bias", got.Bias, *want.Bias.Value, 1e-12)
 	if got.Attempts != 6 || want.Attempts != 34 {
 		t.Errorf("%d grades of %d", got.Attempts, want.Attempts)
@@ -172,27 +183,27 @@ func TestADrawnGradeCountsForAllInItsRun(t *testing.T) {
 func TestTheValidatorAttemptByAttempt(t *testing.T) {
 	t.Parallel()
 	judge := Ratings{Name: "gates", Scores: map[Key]*float64{}}
-	var theirs []SubnetFinding
+	var findings []SubnetFinding
 	for i, a := range []struct {
-		category    string
-		ours, their float64
+		category          string
+		recomputed, their float64
 	}{{"product", 0.4, 0.8}, {"product", 0.8, 0.8}, {"shop", 0.9, 0.1}, {"shop", 0, 0.5}} {
 		key := Key{Run: fmt.Sprint("run", i%2), Problem: fmt.Sprint(i)}
-		theirs = append(theirs, SubnetFinding{Key: key, Agent: fmt.Sprint(i % 2), Findings: arena.Findings{Quality: &a.their, Category: a.category}})
-		if judge.Scores[key] = &a.ours; a.ours == 0 {
+		findings = append(findings, SubnetFinding{Key: key, Agent: fmt.Sprint(i % 2), Findings: arena.Findings{Quality: &a.their, Category: a.category}})
+		if judge.Scores[key] = &a.recomputed; a.recomputed == 0 {
 			judge.Scores[key] = nil // unscored is not compared, and lowers the coverage
 		}
 	}
 	for figure, bias := range map[string][2]float64{FigureAttemptQuality: {-0.2, 0.8}, FigureMultiplier: {(0.65 - 1) / 2, 1 - 0.3875}} {
-		all := AgainstValidator(figure, theirs, &judge, Options{Samples: 100, Seed: 1})
-		if len(all) != 2 || all[0].Category != "product" || all[0].Coverage != 1 || all[1].Coverage != 0.5 || all[0].Runs != 2 || all[0].Agents != 2 || all[1].Attempts != 1 {
-			t.Fatalf("%s: %+v", figure, all)
+		validators := AgainstValidator(figure, findings, &judge, Options{Samples: 100, Seed: 1})
+		if len(validators) != 2 || validators[0].Category != "product" || validators[0].Coverage != 1 || validators[1].Coverage != 0.5 || validators[0].Runs != 2 || validators[0].Agents != 2 || validators[1].Attempts != 1 {
+			t.Fatalf("%s: %+v", figure, validators)
 		}
-		for i, v := range all {
+		for i, v := range validators {
 			near(t, figure+" "+v.Category, v.Bias, bias[i], 1e-12)
 		}
-		if all[0].Bias.CI95 == nil || all[1].Bias.CI95 != nil {
-			t.Errorf("%s: intervals %v, %v: one agent has none", figure, all[0].Bias.CI95, all[1].Bias.CI95)
+		if validators[0].Bias.CI95 == nil || validators[1].Bias.CI95 != nil {
+			t.Errorf("%s: intervals %v, %v: one agent has none", figure, validators[0].Bias.CI95, validators[1].Bias.CI95)
 		}
 	}
 }

@@ -42,15 +42,15 @@ func TestSelfPreference(t *testing.T) {
 		t.Fatalf("%d families, want 2: %+v", len(got), got)
 	}
 	for i, want := range []struct {
-		family     string
-		own, other int
-		preference float64
+		family      string
+		self, other int
+		preference  float64
 	}{
 		{"glm", 1, 3, 0.2 - (-0.4+0+0)/3},
 		{"qwen", 2, 2, (0.4+0)/2 - (-0.2+0)/2},
 	} {
 		p := got[i]
-		if p.Family != want.family || p.Own != want.own || p.Other != want.other {
+		if p.Family != want.family || p.Own != want.self || p.Other != want.other {
 			t.Errorf("got %+v, want %+v", p, want)
 		}
 		if p.Preference.Value == nil || math.Abs(*p.Preference.Value-want.preference) > 1e-12 {

@@ -18,7 +18,7 @@ func TestLinesOfStepsRateEachStep(t *testing.T) {
 			t.Errorf("%v: %v, want %v", key, got, want)
 		}
 	}
-	if score, held := r.Scores[Key{Run: "r", Problem: "q"}]; !held || score != nil || len(r.Scores) != 4 {
+	if score, ok := r.Scores[Key{Run: "r", Problem: "q"}]; !ok || score != nil || len(r.Scores) != 4 {
 		t.Errorf("an attempt without verdicts: %v of %d", score, len(r.Scores))
 	}
 	for name, line := range map[string]string{

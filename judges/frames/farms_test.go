@@ -24,16 +24,16 @@ type attempt struct {
 	dialogue arena.Dialogue
 }
 
-func readDay(t *testing.T, dir string) (all []attempt) {
+func readDay(t *testing.T, dir string) (attempts []attempt) {
 	t.Helper()
 	inputs, err := traces.Discover(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, in := range inputs {
-		_, err := traces.Read(context.Background(), in, traces.Defaults(), func(i traces.Item) error {
+	for _, input := range inputs {
+		_, err := traces.Read(context.Background(), input, traces.Defaults(), func(i traces.Item) error {
 			if i.Trace != nil && i.Trace.HasDialogue {
-				all = append(all, attempt{i.Trace, filters.Normalise(i.Trace)})
+				attempts = append(attempts, attempt{i.Trace, filters.Normalise(i.Trace)})
 			}
 			return nil
 		})
@@ -41,7 +41,7 @@ func readDay(t *testing.T, dir string) (all []attempt) {
 			t.Fatal(err)
 		}
 	}
-	return all
+	return attempts
 }
 
 // TestFarmsAreFlagged lets a program write every probe into every attempt of a
@@ -89,7 +89,7 @@ func TestCannedRemarksAreFlagged(t *testing.T) {
 		}
 	}
 	n := 0
-	raised, paid := farm(day, func(d *arena.Dialogue) *arena.Dialogue {
+	raised, lifted := farm(day, func(d *arena.Dialogue) *arena.Dialogue {
 		changed := *d
 		changed.Turns = slices.Clone(d.Turns)
 		last := &changed.Turns[len(changed.Turns)-1]
@@ -97,9 +97,9 @@ func TestCannedRemarksAreFlagged(t *testing.T) {
 		n++
 		return &changed
 	})
-	t.Logf("raised %d of %d, %d paid for it", raised, len(day), paid)
-	if raised < len(day)/2 || 20*paid > len(day) {
-		t.Errorf("raised %d of %d, %d paid for it: want at least a half raised and a twentieth paid", raised, len(day), paid)
+	t.Logf("raised %d of %d, %d paid for it", raised, len(day), lifted)
+	if raised < len(day)/2 || 20*lifted > len(day) {
+		t.Errorf("raised %d of %d, %d paid for it: want at least a half raised and a twentieth paid", raised, len(day), lifted)
 	}
 }
 
@@ -144,13 +144,13 @@ func TestRotatingSetIsFlagged(t *testing.T) {
 			t.Errorf("%d sentences in %d attempts: %+v", tt.sentences, tt.attempts, f)
 		}
 		var w frames.Window
-		paid := 0
+		lifted := 0
 		for _, p := range day {
 			if !w.IsFrame(p.Problem, p.Text) {
-				paid++
+				lifted++
 			}
 		}
-		t.Logf("%d sentences, %d episodes: %d paid", tt.sentences, tt.attempts, paid)
+		t.Logf("%d sentences, %d episodes: %d paid", tt.sentences, tt.attempts, lifted)
 	}
 }
 
@@ -172,14 +172,14 @@ type graded struct {
 
 func farmed(t *testing.T, day []graded, name string, change func(*arena.Dialogue) *arena.Dialogue) {
 	t.Helper()
-	raised, paid := farm(day, change)
-	t.Logf("%-22s raised %d of %d, %d paid for it", name, raised, len(day), paid)
-	if paid > 5 {
-		t.Errorf("%s: %d of %d attempts rise unseen", name, paid, len(day))
+	raised, lifted := farm(day, change)
+	t.Logf("%-22s raised %d of %d, %d paid for it", name, raised, len(day), lifted)
+	if lifted > 5 {
+		t.Errorf("%s: %d of %d attempts rise unseen", name, lifted, len(day))
 	}
 }
 
-func farm(day []graded, apply func(*arena.Dialogue) *arena.Dialogue) (raised, paid int) {
+func farm(day []graded, apply func(*arena.Dialogue) *arena.Dialogue) (raised, lifted int) {
 	var passages []frames.Passage
 	type change struct {
 		agent         string
@@ -204,17 +204,20 @@ func farm(day []graded, apply func(*arena.Dialogue) *arena.Dialogue) (raised, pa
 	weigh := multiplier.Defaults()
 	for _, c := range changes {
 		if *weigh.Factor(c.after, multiplier.Quality{}, framed[c.agent]) > *weigh.Factor(c.before, multiplier.Quality{}, false) {
-			paid++
+			lifted++
 		}
 	}
-	return raised, paid
+	return raised, lifted
 }
 
 // TestHonestDaysAreNotFlagged looks at days of real models that wrote what they
 // thought: ReAct agents over shops and an encyclopedia.
 func TestHonestDaysAreNotFlagged(t *testing.T) {
 	t.Parallel()
-	days, flagged, episodes, unpaid := 0, 0, 0, 0
+	days := 0
+	flagged := 0
+	episodes := 0
+	unpaid := 0
 	for _, family := range []string{"webshop-native", "hotpot-native", "hotpot-text", "fever-native", "fever-text", "tau-mapped"} {
 		dir := "../../../shared/data/axis/" + family
 		if _, err := os.Stat(dir); err != nil {
@@ -247,26 +250,26 @@ func TestHonestDaysAreNotFlagged(t *testing.T) {
 func TestFramesOfOneHand(t *testing.T) {
 	t.Parallel()
 	const filled = "5008690848 at 12 over 6777552064 at 40: cheaper, so I prefer 5008690848."
-	var same, other []frames.Passage
+	var equal, other []frames.Passage
 	for i, text := range []string{
 		"I would sooner take the silicone one than the other, since the brand was asked for.", "3547070575 and not 4454760877: it ships free.",
 		"It breaks the budget, and the next is retro.", "Two are out by service, this one stays.", filled,
 	} {
 		problem := string(rune('a' + i))
-		same = append(same, frames.Passage{Agent: "program", Problem: problem, Text: filled})
+		equal = append(equal, frames.Passage{Agent: "program", Problem: problem, Text: filled})
 		other = append(other, frames.Passage{Agent: "person", Problem: problem, Text: text})
 	}
-	got := frames.Flags(append(same, other...))
+	got := frames.Flags(append(equal, other...))
 	if len(got) != 2 || got[0].Agent != "person" || got[0].Framed || !got[1].Framed || got[1].Pairs != 10 || got[1].Alike != 1 {
 		t.Errorf("%+v", got)
 	}
 	if got[0].Copied != 0.2 || got[1].Copied < 0.99 {
 		t.Errorf("copied: %+v", got)
 	}
-	for i := range same {
-		same[i].Problem = "a"
+	for i := range equal {
+		equal[i].Problem = "a"
 	}
-	if again := frames.Flags(same); again[0].Framed || again[0].Pairs != 0 {
+	if again := frames.Flags(equal); again[0].Framed || again[0].Pairs != 0 {
 		t.Errorf("attempts at one problem: %+v", again)
 	}
 }

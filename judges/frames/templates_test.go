@@ -27,23 +27,23 @@ func TestTemplatesAreSharedFrames(t *testing.T) {
 		"of one problem":  {20, 0, func(int) string { return "p" }, false},
 		"nothing decided": {0, 20, func(i int) string { return fmt.Sprint(i) }, false},
 	} {
-		var all []frames.Thoughts
+		var thoughts []frames.Thoughts
 		for i := range tt.framed {
-			all = append(all, frames.Thoughts{Problem: tt.problem(i), Decided: frame(i)})
+			thoughts = append(thoughts, frames.Thoughts{Problem: tt.problem(i), Decided: frame(i)})
 		}
 		for i := range tt.others {
-			all = append(all, frames.Thoughts{Problem: fmt.Sprint("other", i), Texts: []string{"The shop is next."}})
+			thoughts = append(thoughts, frames.Thoughts{Problem: fmt.Sprint("other", i), Texts: []string{"The shop is next."}})
 		}
-		found := 0
-		for i, is := range frames.Templates(all) {
+		count := 0
+		for i, is := range frames.Templates(thoughts) {
 			if is && i < tt.framed {
-				found++
+				count++
 			} else if is {
 				t.Errorf("%s: attempt %d is none of the frame", name, i)
 			}
 		}
-		if tt.want != (found == tt.framed && found > 0) || !tt.want && found > 0 {
-			t.Errorf("%s: %d of %d are templates, want %v", name, found, tt.framed, tt.want)
+		if tt.want != (count == tt.framed && count > 0) || !tt.want && count > 0 {
+			t.Errorf("%s: %d of %d are templates, want %v", name, count, tt.framed, tt.want)
 		}
 	}
 }

@@ -26,12 +26,12 @@ func TestWindow(t *testing.T) {
 			t.Errorf("sample %d of one problem is a frame", i)
 		}
 	}
-	var own frames.Window
+	var window frames.Window
 	for i, text := range []string{
 		"6120458837 is glass as asked, the others are not.", "I drop 83 because of its price.", "The navy one ships free.", "",
 		"Both are fine; 1276.50 is less, so that one.", "No COD for 3388201946.", "Too dear, all of them, except 9043317265.", "Tulmek is what they named.",
 	} {
-		if own.IsFrame(fmt.Sprint(i), text) {
+		if window.IsFrame(fmt.Sprint(i), text) {
 			t.Errorf("%q is a frame", text)
 		}
 	}

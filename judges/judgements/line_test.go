@@ -10,7 +10,9 @@ import (
 
 func TestLinesAreAsPromised(t *testing.T) {
 	t.Parallel()
-	score, usd, nan := 0.7, 0.0021, math.NaN()
+	score := 0.7
+	usd := 0.0021
+	nan := math.NaN()
 	trace := &arena.Trace{RunID: "r", ProblemID: "p", Steps: []arena.Step{{Proxy: []arena.ProxyCall{
 		{Path: "/inference/chat/completions", Body: `{"model":"org/b"}`},
 		{Path: "/inference/chat/completions", Body: `{"model":"a"}`},

@@ -89,9 +89,9 @@ func TestTheBillAndTheUsageAreThoseOfAllFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	const n = 30
-	for from := 0; from < n; from += 10 {
+	for start := 0; start < n; start += 10 {
 		l := opened(t, dir)
-		for i := from; i < from+10; i++ {
+		for i := start; i < start+10; i++ {
 			add(t, l, answer(i))
 		}
 	}
@@ -104,7 +104,8 @@ func TestTheBillAndTheUsageAreThoseOfAllFiles(t *testing.T) {
 			t.Errorf("answer %d: %q, %v", i, e.Reply, err)
 		}
 	}
-	b, u := l.Bill(), l.Usage("m", id("prompt", 0))
+	b := l.Bill()
+	u := l.Usage("m", id("prompt", 0))
 	if b.Exchanges != n || b.Prompt != 100*n || *b.USD != 0.5*n || b.Unpriced != 0 {
 		t.Errorf("bill %+v", b)
 	}
@@ -118,13 +119,16 @@ func TestTheBillAndTheUsageAreThoseOfAllFiles(t *testing.T) {
 func TestTwoProcessesShare(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "ledger")
-	a, b := opened(t, dir), opened(t, dir)
+	a := opened(t, dir)
+	b := opened(t, dir)
 	for i := range 20 {
-		mine, other := a, b
+		first := a
+		other := b
 		if i%2 == 1 {
-			mine, other = b, a
+			first = b
+			other = a
 		}
-		add(t, mine, answer(i))
+		add(t, first, answer(i))
 		if e, err := other.Answer(id("ask", i)); err != nil || !e.Cached || string(e.Reply) != fmt.Sprintf("reply %d", i) {
 			t.Errorf("answer %d: %+v, %v", i, e, err)
 		}
@@ -167,21 +171,21 @@ func TestATornLineIsNone(t *testing.T) {
 	add(t, l, answer(1))
 	add(t, l, answer(2))
 	path := segments(t, dir)[0]
-	whole, err := os.ReadFile(path)
+	content, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := bytes.IndexByte(whole, '\n')
-	for cut := range len(whole) {
+	first := bytes.IndexByte(content, '\n')
+	for cut := range len(content) {
 		for _, tail := range []string{"", "\x00\x00"} {
-			if err := os.WriteFile(path, append(whole[:cut:cut], tail...), 0o600); err != nil {
+			if err := os.WriteFile(path, append(content[:cut:cut], tail...), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			want := 0
 			if cut >= first && (tail == "" || cut > first) {
 				want = 1
 			}
-			if cut == len(whole)-1 && tail == "" {
+			if cut == len(content)-1 && tail == "" {
 				want = 2
 			}
 			l, err := ledger.Open(dir)
@@ -290,7 +294,8 @@ func TestAKilledWriterLosesNothingCommitted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, confirmed := 0, bufio.NewScanner(out)
+		n := 0
+		confirmed := bufio.NewScanner(out)
 		for after == 0 && len(segments(t, dir)) == 0 {
 			time.Sleep(100 * time.Microsecond)
 		}
@@ -338,7 +343,8 @@ func BenchmarkAdd(b *testing.B) {
 	b.SetBytes(int64(len(e.Request)))
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		e.Key, e.Ask = id("key", i), id("ask", i)
+		e.Key = id("key", i)
+		e.Ask = id("ask", i)
 		if err := l.Add(e); err != nil {
 			b.Fatal(err)
 		}
@@ -368,11 +374,11 @@ func add(t *testing.T, l *ledger.Ledger, e ledger.Exchange) {
 
 func answer(i int) ledger.Exchange {
 	usd := 0.5
-	spent := ledger.Spent{Prompt: 100, Completion: 20, USD: &usd}
+	cost := ledger.Spent{Prompt: 100, Completion: 20, USD: &usd}
 	return ledger.Exchange{
 		Key: id("key", i), Ask: id("ask", i), Model: "m", Served: "m-1", PromptSHA256: id("prompt", 0),
 		Outcome: arena.JudgeScored, Try: 1, Status: 200, Request: fmt.Appendf(nil, `{"q":%d}`, i),
-		Reply: fmt.Appendf(nil, "reply %d", i), PromptBytes: 400, Verdicts: 2, Tokens: spent, Total: spent, LatencyMS: 7,
+		Reply: fmt.Appendf(nil, "reply %d", i), PromptBytes: 400, Verdicts: 2, Tokens: cost, Total: cost, LatencyMS: 7,
 	}
 }
 
@@ -410,13 +416,13 @@ func FuzzAnyFileIsALedgerOrRefused(f *testing.F) {
 	if err != nil || len(files) != 1 {
 		f.Fatal(files, err)
 	}
-	whole, err := os.ReadFile(files[0])
+	content, err := os.ReadFile(files[0])
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(whole)
-	f.Add(whole[:len(whole)/2])
-	f.Add(bytes.ReplaceAll(whole, []byte(`"ask":"`), []byte(`"ask":"00000000`)))
+	f.Add(content)
+	f.Add(content[:len(content)/2])
+	f.Add(bytes.ReplaceAll(content, []byte(`"ask":"`), []byte(`"ask":"00000000`)))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, "a.jsonl"), text, 0o600); err != nil {

@@ -38,7 +38,8 @@ func round(t *testing.T, ledgerDir, dir string) (scored int, requests []string) 
 		t.Fatal(err)
 	}
 	cfg := llm.Defaults()
-	cfg.Endpoints, cfg.Panel = endpointsAt("http://models.invalid/v1"), panel(llm.Primary)
+	cfg.Endpoints = endpointsAt("http://models.invalid/v1")
+	cfg.Panel = panel(llm.Primary)
 	j, err := llm.New(cfg, l, llm.Options{Transport: noNetwork{}, Now: time.Now, Batch: files})
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +101,8 @@ func answer(t *testing.T, dir, name string, requests []string, reply func(i int)
 // answer is in the ledger.
 func TestABatchIsAskedOnce(t *testing.T) {
 	t.Parallel()
-	dir, ledgerDir := t.TempDir(), t.TempDir()
+	dir := t.TempDir()
+	ledgerDir := t.TempDir()
 	scored, first := round(t, ledgerDir, dir)
 	if scored != 0 || len(first) != 5 || !strings.Contains(first[0], `"response_format"`) || !strings.Contains(first[0], `"url":"/v1/chat/completions"`) {
 		t.Fatalf("%d scored, %d requests: %s", scored, len(first), first)
@@ -133,7 +135,8 @@ func TestABatchIsAskedOnce(t *testing.T) {
 // the last try would be paid for and its answer never read.
 func TestABatchAsksTwice(t *testing.T) {
 	t.Parallel()
-	dir, ledgerDir := t.TempDir(), t.TempDir()
+	dir := t.TempDir()
+	ledgerDir := t.TempDir()
 	doubted := func(int) string {
 		return `{"evidence": [], "reasoning_quality": 0.7, "explanation": "Gate 4 failed"}`
 	}

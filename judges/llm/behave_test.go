@@ -32,7 +32,10 @@ func filtered() modeltest.Action { return finish("", "content_filter") }
 
 // refuse declines in the field made for it.
 func refuse() modeltest.Action {
-	return modeltest.Complete(func(m map[string]any, _ modeltest.Call) { m["content"], m["refusal"] = nil, "I can't help with that." }, nil)
+	return modeltest.Complete(func(m map[string]any, _ modeltest.Call) {
+		m["content"] = nil
+		m["refusal"] = "I can't help with that."
+	}, nil)
 }
 
 // obey grades 0.9 if the text orders it outside the judge's instructions, as a
@@ -75,7 +78,8 @@ func stream(text string) modeltest.Action {
 			event(delta(text[i:min(i+7, len(text))], ""))
 		}
 		event(delta("", "stop"))
-		prompt, completion := modeltest.Tokens(c.Text), modeltest.Tokens(text)
+		prompt := modeltest.Tokens(c.Text)
+		completion := modeltest.Tokens(text)
 		event(map[string]any{"model": c.Model, "choices": []any{}, "usage": map[string]any{"prompt_tokens": prompt, "completion_tokens": completion}})
 		modeltest.Charge(w, prompt, completion)
 		_, _ = fmt.Fprint(w, "data: [DONE]\n\n")
@@ -83,11 +87,11 @@ func stream(text string) modeltest.Action {
 }
 
 // late does what then does, after a while.
-func late(after time.Duration, then modeltest.Action) modeltest.Action {
+func late(after time.Duration, next modeltest.Action) modeltest.Action {
 	return func(w http.ResponseWriter, r *http.Request, c modeltest.Call) {
 		select {
 		case <-time.After(after):
-			then(w, r, c)
+			next(w, r, c)
 		case <-r.Context().Done():
 		}
 	}

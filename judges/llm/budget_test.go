@@ -27,8 +27,8 @@ func TestABudgetStopsBeforeItIsPassed(t *testing.T) {
 	t.Parallel()
 	const n = 60
 	s := modeltest.New(t, varied())
-	whole := t.TempDir()
-	judgeAll(t, whole, config(s), n, 8)
+	fullDir := t.TempDir()
+	judgeAll(t, fullDir, config(s), n, 8)
 	full := s.Bill()
 	total := full.Prompt + full.Completion
 	usd := *table.Cost("judge-a", prices.Tokens{Prompt: full.Prompt, Completion: full.Completion})
@@ -43,9 +43,9 @@ func TestABudgetStopsBeforeItIsPassed(t *testing.T) {
 		halve(&cfg)
 		first := judgeAll(t, dir, cfg, n, 8)
 		half := s.Bill()
-		spent := half.Prompt + half.Completion - before.Prompt - before.Completion
-		if spent > total/2 || spent < total*45/100 {
-			t.Errorf("%s: %d of %d tokens spent on half a budget", name, spent, total)
+		tokens := half.Prompt + half.Completion - before.Prompt - before.Completion
+		if tokens > total/2 || tokens < total*45/100 {
+			t.Errorf("%s: %d of %d tokens spent on half a budget", name, tokens, total)
 		}
 		judgeAll(t, dir, cfg, n, 8)       // goes on
 		judgeAll(t, dir, config(s), n, 8) // what a few tokens were missing for
@@ -134,7 +134,7 @@ func TestPredictionsHold(t *testing.T) {
 		t.Errorf("%+v", calibrated)
 	}
 	judgeAll(t, dir, cfg, 60, 8)
-	all := s.Bill()
+	bill := s.Bill()
 	near := func(name string, predicted ledger.Spent, prompt, completion int) {
 		bill := *table.Cost("judge-a", prices.Tokens{Prompt: prompt, Completion: completion})
 		off := *predicted.USD/bill - 1
@@ -143,6 +143,6 @@ func TestPredictionsHold(t *testing.T) {
 			t.Errorf("%s: predicted %.6f USD, billed %.6f", name, *predicted.USD, bill)
 		}
 	}
-	near("before the first answer", blind.Spent, all.Prompt, all.Completion)
-	near("after 8 answers", calibrated.Spent, all.Prompt-first.Prompt, all.Completion-first.Completion)
+	near("before the first answer", blind.Spent, bill.Prompt, bill.Completion)
+	near("after 8 answers", calibrated.Spent, bill.Prompt-first.Prompt, bill.Completion-first.Completion)
 }

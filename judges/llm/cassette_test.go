@@ -52,22 +52,22 @@ func openCassette(t *testing.T, name string) *cassette {
 }
 
 func (c *cassette) RoundTrip(r *http.Request) (*http.Response, error) {
-	var asked struct{ Model string }
-	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
+	var request struct{ Model string }
+	if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
 		return nil, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	left := c.replies[asked.Model]
-	if len(left) == 0 {
+	replies := c.replies[request.Model]
+	if len(replies) == 0 {
 		return nil, errors.New("the cassette has ended")
 	}
-	c.replies[asked.Model] = left[1:]
+	c.replies[request.Model] = replies[1:]
 	h := http.Header{}
-	for name, value := range left[0].Headers {
+	for name, value := range replies[0].Headers {
 		h.Set(name, value)
 	}
-	return &http.Response{StatusCode: left[0].Status, Header: h, Body: io.NopCloser(strings.NewReader(left[0].Body)), Request: r}, nil
+	return &http.Response{StatusCode: replies[0].Status, Header: h, Body: io.NopCloser(strings.NewReader(replies[0].Body)), Request: r}, nil
 }
 
 // TestCassette judges six attempts with a primary and a fallback on recorded
@@ -83,17 +83,18 @@ func TestCassette(t *testing.T) {
 	cfg := llm.Defaults()
 	cfg.Endpoints = endpointsAt("http://models.invalid/v1")
 	cfg.Panel = panel(llm.Primary, llm.Fallback)
-	cfg.Backoff, cfg.BackoffCap = time.Millisecond, time.Millisecond
+	cfg.Backoff = time.Millisecond
+	cfg.BackoffCap = time.Millisecond
 	j, err := llm.New(cfg, l, llm.Options{Transport: tape, Now: time.Now, Prices: table})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer j.Close()
 	for i, want := range []struct {
-		score float64
-		model string
-		quote string
-		spent int
+		score  float64
+		model  string
+		quote  string
+		tokens int
 	}{
 		{0.7, "judge-a", "completion_tokens=55", 2236},
 		{0.9, "judge-a", "I prefer the first", 2236},
@@ -113,8 +114,8 @@ func TestCassette(t *testing.T) {
 		if *got.Score != want.score || got.Model != want.model || quote != want.quote {
 			t.Errorf("attempt %d: %v of %s citing %q, want %+v", i+1, *got.Score, got.Model, quote, want)
 		}
-		if spent := got.PromptTokens + got.CompletionTokens; want.spent > 0 && spent != want.spent || spent == 0 {
-			t.Errorf("attempt %d: %d tokens, want %d", i+1, spent, want.spent)
+		if tokens := got.PromptTokens + got.CompletionTokens; want.tokens > 0 && tokens != want.tokens || tokens == 0 {
+			t.Errorf("attempt %d: %d tokens, want %d", i+1, tokens, want.tokens)
 		}
 	}
 	tape.ended(t)
@@ -122,9 +123,9 @@ func TestCassette(t *testing.T) {
 
 func (c *cassette) ended(t *testing.T) {
 	t.Helper()
-	for model, left := range c.replies {
-		if len(left) > 0 {
-			t.Errorf("%d replies of %s were not asked for", len(left), model)
+	for model, replies := range c.replies {
+		if len(replies) > 0 {
+			t.Errorf("%d replies of %s were not asked for", len(replies), model)
 		}
 	}
 }

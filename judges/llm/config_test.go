@@ -15,7 +15,8 @@ import (
 
 func TestAllErrorsAreReportedAtOnce(t *testing.T) {
 	t.Parallel()
-	usd, tokens := math.Inf(1), -1
+	usd := math.Inf(1)
+	tokens := -1
 	cfg := llm.Config{
 		Endpoints: []model.Endpoint{{Name: "a", BaseURL: "nowhere"}, {Name: "a", BaseURL: "http://host/v1", Concurrency: 1}},
 		Panel:     []llm.Member{{Endpoint: "b", Role: "chair"}, {Model: "m", Endpoint: "a", Role: llm.Fallback}, {Model: "m", Endpoint: "a", Role: llm.Fallback}},
@@ -51,7 +52,8 @@ func TestTheHashKnowsEveryField(t *testing.T) {
 		}
 		return h
 	}
-	usd, tokens := 1.0, 1
+	usd := 1.0
+	tokens := 1
 	changes := map[string]struct {
 		change  func(*llm.Config)
 		answers bool
@@ -88,7 +90,9 @@ func TestTheHashKnowsEveryField(t *testing.T) {
 		}
 	}
 	moved := sample()
-	moved.Endpoints[0].BaseURL, moved.Endpoints[0].KeyEnv, moved.Endpoints[0].Concurrency = "http://elsewhere/v1", "KEY", 7
+	moved.Endpoints[0].BaseURL = "http://elsewhere/v1"
+	moved.Endpoints[0].KeyEnv = "KEY"
+	moved.Endpoints[0].Concurrency = 7
 	if hash(moved) != base {
 		t.Error("the address changes the hash")
 	}

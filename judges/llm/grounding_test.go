@@ -13,16 +13,16 @@ import (
 )
 
 // readDay gives the attempts of a day that left a dialogue.
-func readDay(t *testing.T, dir string) (all []*arena.Trace) {
+func readDay(t *testing.T, dir string) (attempts []*arena.Trace) {
 	t.Helper()
 	inputs, err := traces.Discover(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, in := range inputs {
-		_, err := traces.Read(t.Context(), in, traces.Defaults(), func(i traces.Item) error {
+	for _, input := range inputs {
+		_, err := traces.Read(t.Context(), input, traces.Defaults(), func(i traces.Item) error {
 			if i.Trace != nil && i.Trace.HasDialogue {
-				all = append(all, i.Trace)
+				attempts = append(attempts, i.Trace)
 			}
 			return nil
 		})
@@ -30,7 +30,7 @@ func readDay(t *testing.T, dir string) (all []*arena.Trace) {
 			t.Fatal(err)
 		}
 	}
-	return all
+	return attempts
 }
 
 // inventions are data of no result, each in a sentence of thinking and with the
@@ -94,13 +94,14 @@ func named(line, want string) bool {
 // TestGroundingCostsLittle bounds what it adds to the trace as it is recorded.
 func TestGroundingCostsLittle(t *testing.T) {
 	t.Parallel()
-	bare, shown := 0, 0
+	plain := 0
+	withLog := 0
 	for _, trace := range readDay(t, "../../testdata/day") {
 		d := filters.Normalise(trace)
-		bare += len(llm.RenderBare(trace, &d))
-		shown += len(llm.Render(trace, &d))
+		plain += len(llm.RenderBare(trace, &d))
+		withLog += len(llm.Render(trace, &d))
 	}
-	if ratio := float64(shown) / float64(bare); ratio > 1.15 || ratio < 1 {
+	if ratio := float64(withLog) / float64(plain); ratio > 1.15 || ratio < 1 {
 		t.Errorf("%.3f of the bare trace", ratio)
 	}
 }

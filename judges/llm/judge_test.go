@@ -169,15 +169,15 @@ func TestTheSameAtOnceIsAskedOnce(t *testing.T) {
 	t.Parallel()
 	s := modeltest.New(t, modeltest.Sequence(late(30*time.Millisecond, modeltest.Reply(modeltest.Grade(0.5)))))
 	j, _ := judge(t, config(s), nil)
-	var all sync.WaitGroup
+	var workers sync.WaitGroup
 	for range 16 {
-		all.Go(func() {
+		workers.Go(func() {
 			if got, err := ask(t.Context(), j, 1); err != nil || got.Outcome != arena.JudgeScored {
 				t.Errorf("%+v, %v", got, err)
 			}
 		})
 	}
-	all.Wait()
+	workers.Wait()
 	if n := len(s.Calls()); n != 1 {
 		t.Errorf("%d requests", n)
 	}
@@ -259,7 +259,7 @@ func TestAHangingServerDoesNotHoldUpTheRun(t *testing.T) {
 		cfg := config(s)
 		cfg.Backoff, cfg.BackoffCap = llm.Defaults().Backoff, llm.Defaults().BackoffCap
 		dir := t.TempDir()
-		all := func() map[arena.JudgeOutcome]int {
+		outcomes := func() map[arena.JudgeOutcome]int {
 			j, l := judgeOver(t, s.Transport(), dir, cfg, nil)
 			var g errgroup.Group
 			g.SetLimit(128) // as arena judge does
@@ -282,15 +282,15 @@ func TestAHangingServerDoesNotHoldUpTheRun(t *testing.T) {
 			return outcomes
 		}
 		start := time.Now()
-		if got := all(); got[arena.JudgeFailed] != attempts {
+		if got := outcomes(); got[arena.JudgeFailed] != attempts {
 			t.Errorf("while the server hangs: %v", got)
 		}
 		// Each round of 128 would wait out the attempts' deadline.
-		if took, most := time.Since(start), 2*cfg.AttemptDeadline; took > most {
-			t.Errorf("%d attempts took %v, want at most %v", attempts, took, most)
+		if took, limit := time.Since(start), 2*cfg.AttemptDeadline; took > limit {
+			t.Errorf("%d attempts took %v, want at most %v", attempts, took, limit)
 		}
 		back.Store(true)
-		if got := all(); got[arena.JudgeScored] != attempts {
+		if got := outcomes(); got[arena.JudgeScored] != attempts {
 			t.Errorf("once the server answers: %v", got)
 		}
 	})
@@ -300,12 +300,14 @@ func TestDeadlines(t *testing.T) {
 	t.Parallel()
 	s := modeltest.New(t, modeltest.Sequence(modeltest.Hang()))
 	cfg := config(s)
-	cfg.RequestTimeout, cfg.AttemptDeadline = time.Minute, 50*time.Millisecond
+	cfg.RequestTimeout = time.Minute
+	cfg.AttemptDeadline = 50 * time.Millisecond
 	j, _ := judge(t, cfg, nil)
 	if got, err := ask(t.Context(), j, 1); err != nil || got.Outcome != arena.JudgeFailed {
 		t.Errorf("the attempt's: %+v, %v", got, err)
 	}
-	cfg.AttemptDeadline, cfg.RunDeadline = time.Minute, 50*time.Millisecond
+	cfg.AttemptDeadline = time.Minute
+	cfg.RunDeadline = 50 * time.Millisecond
 	j, _ = judge(t, cfg, nil)
 	if _, err := ask(t.Context(), j, 1); !errors.Is(err, llm.ErrDeadline) {
 		t.Errorf("the run's: %v", err)
@@ -327,7 +329,8 @@ func config(s *modeltest.Server) llm.Config {
 	cfg.Panel = []llm.Member{{Model: "judge-a", Role: llm.Primary}}
 	cfg.RequestTimeout = time.Minute
 	cfg.AttemptDeadline = 10 * time.Minute
-	cfg.Backoff, cfg.BackoffCap = time.Millisecond, 2*time.Millisecond
+	cfg.Backoff = time.Millisecond
+	cfg.BackoffCap = 2 * time.Millisecond
 	return cfg
 }
 
@@ -383,9 +386,9 @@ func judgeBy(t *testing.T, j *llm.Judge, n, workers int) []arena.Judgement {
 	t.Helper()
 	out := make([]arena.Judgement, n)
 	next := make(chan int)
-	var all sync.WaitGroup
+	var waiters sync.WaitGroup
 	for range workers {
-		all.Go(func() {
+		waiters.Go(func() {
 			for i := range next {
 				var err error
 				if out[i], err = ask(t.Context(), j, i); err != nil && !errors.Is(err, llm.ErrBudget) {
@@ -398,7 +401,7 @@ func judgeBy(t *testing.T, j *llm.Judge, n, workers int) []arena.Judgement {
 		next <- i
 	}
 	close(next)
-	all.Wait()
+	waiters.Wait()
 	return out
 }
 

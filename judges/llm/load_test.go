@@ -42,7 +42,8 @@ func TestAThousandAtOnce(t *testing.T) {
 				t.Fatalf("attempt %d: %s (%s)", i, j.Outcome, j.Detail)
 			}
 		}
-		calls, bill := len(s.Calls()), s.Bill()
+		calls := len(s.Calls())
+		bill := s.Bill()
 		if bill.Answers != n {
 			t.Errorf("%d answers for %d attempts", bill.Answers, n)
 		}
@@ -80,17 +81,17 @@ func TestAKilledRunGoesOn(t *testing.T) {
 	}
 	t.Parallel()
 	turnstile := &script.Turnstile{}
-	s := modeltest.New(t, behind(turnstile, late(3*time.Millisecond, modeltest.Reply(modeltest.Grade(0.5)))))
+	s := modeltest.New(t, afterTurnstile(turnstile, late(3*time.Millisecond, modeltest.Reply(modeltest.Grade(0.5)))))
 	dir := t.TempDir()
-	var held int
+	var stored int
 	for _, answers := range []int{7, 31, 64} {
 		killed(t, turnstile, s, dir, answers)
 		l, err := ledger.Open(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
-		held = l.Bill().Exchanges
-		if lost := s.Bill().Answers - held; lost > 3*workers {
+		stored = l.Bill().Exchanges
+		if lost := s.Bill().Answers - stored; lost > 3*workers {
 			t.Errorf("%d answers were lost", lost)
 		}
 		if err := l.Close(); err != nil {
@@ -108,8 +109,8 @@ func TestAKilledRunGoesOn(t *testing.T) {
 			cached++
 		}
 	}
-	if asked := len(askedAgain(s)); cached != held || asked != n-held {
-		t.Errorf("%d held, %d of them used, %d asked: want %d", held, cached, asked, n-held)
+	if again := len(askedAgain(s)); cached != stored || again != n-stored {
+		t.Errorf("%d held, %d of them used, %d asked: want %d", stored, cached, again, n-stored)
 	}
 }
 
@@ -128,26 +129,27 @@ func TestAKilledRunOfStepsGoesOn(t *testing.T) {
 	}
 	t.Parallel()
 	turnstile := &script.Turnstile{}
-	s := modeltest.New(t, behind(turnstile, late(3*time.Millisecond, always("needed"))))
+	s := modeltest.New(t, afterTurnstile(turnstile, late(3*time.Millisecond, always("needed"))))
 	dir := t.TempDir()
 	killed(t, turnstile, s, dir, 17)
 	turnstile.Open(n)
 	j, l := judgeIn(t, dir, resuming(s), table)
-	held := l.Bill()
-	if answers := s.Bill().Answers; held.Exchanges == 0 || answers-held.Exchanges > 3*workers {
-		t.Errorf("%d answers, %d kept", answers, held.Exchanges)
+	bill := l.Bill()
+	if answers := s.Bill().Answers; bill.Exchanges == 0 || answers-bill.Exchanges > 3*workers {
+		t.Errorf("%d answers, %d kept", answers, bill.Exchanges)
 	}
 	for i := range n {
 		if got, err := steps(t.Context(), j, i); err != nil || got.Outcome != arena.JudgeScored {
 			t.Errorf("%+v, %v", got, err)
 		}
 	}
-	calls, prompt := askedAgain(s), 0
+	calls := askedAgain(s)
+	prompt := 0
 	for _, c := range calls {
 		prompt += modeltest.Tokens(c.Text)
 	}
-	if grown := l.Bill().Prompt - held.Prompt; len(calls) != n-held.Exchanges || grown != prompt {
-		t.Errorf("%d held, %d asked; the bill grew by %d prompt tokens, want %d", held.Exchanges, len(calls), grown, prompt)
+	if grown := l.Bill().Prompt - bill.Prompt; len(calls) != n-bill.Exchanges || grown != prompt {
+		t.Errorf("%d held, %d asked; the bill grew by %d prompt tokens, want %d", bill.Exchanges, len(calls), grown, prompt)
 	}
 }
 
@@ -176,7 +178,7 @@ func killed(t *testing.T, turnstile *script.Turnstile, s *modeltest.Server, dir 
 }
 
 // behind answers what a turnstile lets through.
-func behind(turnstile *script.Turnstile, answer modeltest.Action) func(modeltest.Call) modeltest.Action {
+func afterTurnstile(turnstile *script.Turnstile, answer modeltest.Action) func(modeltest.Call) modeltest.Action {
 	return func(modeltest.Call) modeltest.Action {
 		if turnstile.Pass() {
 			return answer
@@ -197,9 +199,9 @@ func judgeElsewhere(t *testing.T, url string, n, workers int, one func(context.C
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all sync.WaitGroup
+	var waiters sync.WaitGroup
 	for w := range workers {
-		all.Go(func() {
+		waiters.Go(func() {
 			for i := w; i < n; i += workers {
 				if _, err := one(t.Context(), j, i); err != nil && !errors.Is(err, llm.ErrDeadline) {
 					t.Error(err)
@@ -207,5 +209,5 @@ func judgeElsewhere(t *testing.T, url string, n, workers int, one func(context.C
 			}
 		})
 	}
-	all.Wait()
+	waiters.Wait()
 }

@@ -31,13 +31,13 @@ func TestTwoProcessesPayOnce(t *testing.T) {
 	if bill.Answers != n {
 		t.Errorf("%d answers for %d attempts", bill.Answers, n)
 	}
-	all, err := ledger.Open(dir)
+	combined, err := ledger.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = all.Close() }()
-	if own := all.Bill(); own.Prompt != bill.Prompt || own.Completion != bill.Completion {
-		t.Errorf("ledger %+v, server %+v", own, bill)
+	defer func() { _ = combined.Close() }()
+	if merged := combined.Bill(); merged.Prompt != bill.Prompt || merged.Completion != bill.Completion {
+		t.Errorf("ledger %+v, server %+v", merged, bill)
 	}
 	for i := range n {
 		if *got[0][i].Score != *got[1][i].Score || got[0][i].PromptTokens != got[1][i].PromptTokens {

@@ -42,7 +42,8 @@ func panel(roles ...llm.Role) []llm.Member {
 func TestVotes(t *testing.T) {
 	t.Parallel()
 	type models = map[string]func(modeltest.Call) modeltest.Action
-	p, f := llm.Primary, llm.Fallback
+	p := llm.Primary
+	f := llm.Fallback
 	tests := map[string]struct {
 		roles   []llm.Role
 		change  func(*llm.Config)
@@ -156,7 +157,10 @@ func TestAnAnswerOfAnotherPanelCostsItsDetours(t *testing.T) {
 }
 
 func votes(n int, how llm.Aggregate) func(*llm.Config) {
-	return func(c *llm.Config) { c.Votes, c.Aggregate = n, how }
+	return func(c *llm.Config) {
+		c.Votes = n
+		c.Aggregate = how
+	}
 }
 
 func TestSamplesDiffer(t *testing.T) {
@@ -186,7 +190,8 @@ func TestOnlyAModelsFurtherVotesAreSampled(t *testing.T) {
 	t.Parallel()
 	s := modeltest.New(t, say(0.5))
 	cfg := config(s)
-	cfg.Panel, cfg.Votes = panel(llm.Primary, llm.Primary), 3
+	cfg.Panel = panel(llm.Primary, llm.Primary)
+	cfg.Votes = 3
 	j, _ := judge(t, cfg, nil)
 	if _, err := ask(t.Context(), j, 1); err != nil {
 		t.Fatal(err)
@@ -212,12 +217,12 @@ func TestABrokenModelIsSetAside(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 	}
-	asked := map[string]int{}
+	requests := map[string]int{}
 	for _, c := range s.Calls() {
-		asked[c.Model]++
+		requests[c.Model]++
 	}
-	if asked["judge-a"] != 3 || asked["judge-b"] != 10 {
-		t.Errorf("requests %v: want 3 until it is set aside", asked)
+	if requests["judge-a"] != 3 || requests["judge-b"] != 10 {
+		t.Errorf("requests %v: want 3 until it is set aside", requests)
 	}
 }
 
@@ -267,15 +272,15 @@ func TestAWrongKeyIsSentByTheFirst(t *testing.T) {
 	t.Parallel()
 	s := modeltest.New(t, modeltest.Sequence(late(20*time.Millisecond, modeltest.Status(401))))
 	j, _ := judge(t, config(s), nil)
-	var all sync.WaitGroup
+	var workers sync.WaitGroup
 	for i := range 40 {
-		all.Go(func() {
+		workers.Go(func() {
 			if _, err := ask(t.Context(), j, i); !errors.Is(err, llm.ErrAuth) {
 				t.Errorf("attempt %d: %v", i, err)
 			}
 		})
 	}
-	all.Wait()
+	workers.Wait()
 	if n := len(s.Calls()); n > 4 { // as many as a client begins with
 		t.Errorf("%d requests with a wrong key", n)
 	}
@@ -295,23 +300,24 @@ func TestAModelSetAsideIsNotAskedByThoseWhoWait(t *testing.T) {
 		})
 		cfg := config(s)
 		cfg.Panel = panel(llm.Primary, llm.Fallback)
-		cfg.Endpoints[0].Concurrency, cfg.Tries = 2, 3
+		cfg.Endpoints[0].Concurrency = 2
+		cfg.Tries = 3
 		j, _ := judgeOver(t, s.Transport(), t.TempDir(), cfg, table)
 		for _, got := range judgeBy(t, j, 100, 100) {
 			if got.Outcome != arena.JudgeScored || got.Model != "judge-b" {
 				t.Errorf("%+v", got)
 			}
 		}
-		asked := 0
+		requests := 0
 		for _, c := range s.Calls() {
 			if c.Model == "judge-a" {
-				asked++
+				requests++
 			}
 		}
 		// Three in a row, the one beside the third, and two that the gate let in
 		// while the third was being written down.
-		if asked > 6 {
-			t.Errorf("a silent model was asked %d times", asked)
+		if requests > 6 {
+			t.Errorf("a silent model was asked %d times", requests)
 		}
 	})
 }
@@ -368,20 +374,20 @@ func TestAKeyThatEndsMeanwhileIsItsEndpointsFailure(t *testing.T) {
 func TestAKeyThatWasNeverAcceptedEndsTheRun(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		models map[string]func(modeltest.Call) modeltest.Action
-		asked  int
+		models   map[string]func(modeltest.Call) modeltest.Action
+		requests int
 	}{
 		"never accepted": {map[string]func(modeltest.Call) modeltest.Action{"judge-a": locking(0, 0), "judge-b": say(0.3)}, 0},
 		"both end":       {map[string]func(modeltest.Call) modeltest.Action{"judge-a": locking(1, 0.5), "judge-b": locking(1, 0.5)}, 2},
 	} {
 		s := modeltest.New(t, byModel(tt.models))
 		j, _ := judge(t, twoEndpoints(s), nil)
-		for i := range tt.asked {
+		for i := range tt.requests {
 			if _, err := ask(t.Context(), j, i); err != nil {
 				t.Errorf("%s: attempt %d: %v", name, i, err)
 			}
 		}
-		if _, err := ask(t.Context(), j, tt.asked); !errors.Is(err, llm.ErrAuth) {
+		if _, err := ask(t.Context(), j, tt.requests); !errors.Is(err, llm.ErrAuth) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -15,21 +15,25 @@ import (
 func TestSharesNeverPassTheWhole(t *testing.T) {
 	t.Parallel()
 	for n := 1; n < 200; n++ {
-		usd, tokens := 10.0/3, 1000
+		usd := 10.0 / 3
+		tokens := 1000
 		c := llm.Defaults()
-		c.BudgetUSD, c.BudgetTokens = &usd, &tokens
+		c.BudgetUSD = &usd
+		c.BudgetTokens = &tokens
 		c.Endpoints = []model.Endpoint{{Name: "a", BaseURL: "http://host/v1", Concurrency: 64}}
 		c.Panel = []llm.Member{{Model: "m", Role: llm.Primary}}
-		dollars, paid, open := 0.0, 0, 0
+		dollars := 0.0
+		priced := 0
+		open := 0
 		for i := range n {
 			s := c.Share(i, n)
-			dollars, paid, open = dollars+*s.BudgetUSD, paid+*s.BudgetTokens, open+s.Endpoints[0].Concurrency
+			dollars, priced, open = dollars+*s.BudgetUSD, priced+*s.BudgetTokens, open+s.Endpoints[0].Concurrency
 			if err := s.Validate(); (err != nil) != (i >= 64) || err != nil && !strings.Contains(err.Error(), "concurrency is 0") {
 				t.Errorf("%d of %d: %v", i, n, err)
 			}
 		}
-		if dollars > usd || dollars < usd*0.999 || paid != tokens || open != 64 {
-			t.Errorf("%d shares: %v dollars, %d tokens, %d requests at once", n, dollars, paid, open)
+		if dollars > usd || dollars < usd*0.999 || priced != tokens || open != 64 {
+			t.Errorf("%d shares: %v dollars, %d tokens, %d requests at once", n, dollars, priced, open)
 		}
 		if c.Endpoints[0].Concurrency != 64 || *c.BudgetTokens != 1000 {
 			t.Fatal("the whole was changed")
@@ -42,9 +46,10 @@ func TestSharesNeverPassTheWhole(t *testing.T) {
 func TestAShardRunAgainHasWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	s := modeltest.New(t, varied())
-	dir, cfg := t.TempDir(), config(s)
+	dir := t.TempDir()
+	cfg := config(s)
 	cfg.BudgetTokens = new(4000)
-	spent := func(payer string) int {
+	tokensOf := func(payer string) int {
 		before := s.Bill()
 		l, err := ledger.Open(dir)
 		if err != nil {
@@ -65,7 +70,9 @@ func TestAShardRunAgainHasWhatIsLeft(t *testing.T) {
 		b := s.Bill()
 		return b.Prompt + b.Completion - before.Prompt - before.Completion
 	}
-	first, again, other := spent("plan 0/2"), spent("plan 0/2"), spent("plan 1/2")
+	first := tokensOf("plan 0/2")
+	again := tokensOf("plan 0/2")
+	other := tokensOf("plan 1/2")
 	if first == 0 || first+again > 4000 || again > first/4 || other < first/2 {
 		t.Errorf("%d tokens, again %d, by another shard %d", first, again, other)
 	}

@@ -129,12 +129,12 @@ func TestStepsAndScoresAreBilledSeparately(t *testing.T) {
 	for _, cached := range []bool{false, true} {
 		j, l := judgeIn(t, dir, config(s), table)
 		trace, d := attempt(1)
-		whole, err := j.Judge(t.Context(), trace, d)
-		if err != nil || *whole.Score != 0.5 || whole.Cached != cached || whole.Judge == j.StepsName() {
-			t.Errorf("%+v, %v", whole, err)
+		want, err := j.Judge(t.Context(), trace, d)
+		if err != nil || *want.Score != 0.5 || want.Cached != cached || want.Judge == j.StepsName() {
+			t.Errorf("%+v, %v", want, err)
 		}
 		steps, err := j.Steps(t.Context(), trace, d)
-		if err != nil || len(steps.Steps) != 2 || steps.Cached != cached || steps.PromptSHA256 == whole.PromptSHA256 {
+		if err != nil || len(steps.Steps) != 2 || steps.Cached != cached || steps.PromptSHA256 == want.PromptSHA256 {
 			t.Errorf("%+v, %v", steps, err)
 		}
 		if err := l.Close(); err != nil {
@@ -149,11 +149,12 @@ func TestStepsAndScoresAreBilledSeparately(t *testing.T) {
 // TestVotesOnSteps: more than half decide, otherwise nothing is clear.
 func TestVotesOnSteps(t *testing.T) {
 	t.Parallel()
-	says := map[string]modeltest.Action{"judge-a": always("needed"), "judge-b": always("waste"), "judge-c": always("waste")}
-	s := modeltest.New(t, func(c modeltest.Call) modeltest.Action { return says[c.Model] })
+	actions := map[string]modeltest.Action{"judge-a": always("needed"), "judge-b": always("waste"), "judge-c": always("waste")}
+	s := modeltest.New(t, func(c modeltest.Call) modeltest.Action { return actions[c.Model] })
 	for votes, want := range map[int]arena.Need{1: arena.StepNeeded, 2: arena.StepUnclear, 3: arena.StepWaste} {
 		cfg := config(s)
-		cfg.Panel, cfg.Votes = panel(llm.Primary, llm.Primary, llm.Primary), votes
+		cfg.Panel = panel(llm.Primary, llm.Primary, llm.Primary)
+		cfg.Votes = votes
 		j, _ := judge(t, cfg, table)
 		got := judgeSteps(t, j, 1)
 		for _, v := range got.Steps {
@@ -208,16 +209,16 @@ func TestAStepPromptOfOnesOwn(t *testing.T) {
 	t.Parallel()
 	s := modeltest.New(t, modeltest.Sequence(always("needed")))
 	cfg := config(s)
-	own, _ := judge(t, cfg, nil)
+	custom, _ := judge(t, cfg, nil)
 	cfg.StepPrompt = filepath.Join("testdata", "prompt.tmpl")
 	other, _ := judge(t, cfg, nil)
-	before, err := own.StepsHash()
+	before, err := custom.StepsHash()
 	if err != nil {
 		t.Fatal(err)
 	}
 	after, err := other.StepsHash()
-	if err != nil || before == after || own.StepsName() == other.StepsName() || own.Name() != other.Name() {
-		t.Errorf("%s and %s, %v", own.StepsName(), other.StepsName(), err)
+	if err != nil || before == after || custom.StepsName() == other.StepsName() || custom.Name() != other.Name() {
+		t.Errorf("%s and %s, %v", custom.StepsName(), other.StepsName(), err)
 	}
 }
 
@@ -252,12 +253,12 @@ func TestStepPredictionsHold(t *testing.T) {
 	run(0, 1, 8, 9, 16, 17, 24, 25)
 	first := s.Bill()
 	calibrated := predict()
-	var all []int
+	var steps []int
 	for i := range 64 {
-		all = append(all, i)
+		steps = append(steps, i)
 	}
-	run(all...)
-	whole := s.Bill()
+	run(steps...)
+	bill := s.Bill()
 	if blind.Calls != 64 || calibrated.Calls != 56 || calibrated.Cached != 8 {
 		t.Errorf("%+v, then %+v", blind, calibrated)
 	}
@@ -268,8 +269,8 @@ func TestStepPredictionsHold(t *testing.T) {
 			t.Errorf("%s: %+.1f %%", name, 100*off)
 		}
 	}
-	near("blind", blind.Spent, whole.Prompt, whole.Completion)
-	near("calibrated", calibrated.Spent, whole.Prompt-first.Prompt, whole.Completion-first.Completion)
+	near("blind", blind.Spent, bill.Prompt, bill.Completion)
+	near("calibrated", calibrated.Spent, bill.Prompt-first.Prompt, bill.Completion-first.Completion)
 }
 
 // TestHalfABudgetForSteps stops before half the bill, and the next run asks for
@@ -300,9 +301,9 @@ func TestHalfABudgetForSteps(t *testing.T) {
 	dir := t.TempDir()
 	first := run(dir, &half)
 	now := s.Bill()
-	spent := now.Prompt + now.Completion - 2*half
-	if spent > half || spent < half*8/10 || first == n {
-		t.Errorf("%d tokens on a budget of %d, %d scored", spent, half, first)
+	tokens := now.Prompt + now.Completion - 2*half
+	if tokens > half || tokens < half*8/10 || first == n {
+		t.Errorf("%d tokens on a budget of %d, %d scored", tokens, half, first)
 	}
 	if scored := run(dir, nil); scored != n || s.Bill().Answers != 2*n {
 		t.Errorf("%d scored, %d answers", scored, s.Bill().Answers)
@@ -321,7 +322,8 @@ func TestStepCassette(t *testing.T) {
 	cfg := llm.Defaults()
 	cfg.Endpoints = endpointsAt("http://models.invalid/v1")
 	cfg.Panel = panel(llm.Primary, llm.Fallback)
-	cfg.Backoff, cfg.BackoffCap = time.Millisecond, time.Millisecond
+	cfg.Backoff = time.Millisecond
+	cfg.BackoffCap = time.Millisecond
 	j, err := llm.New(cfg, l, llm.Options{Transport: tape, Now: time.Now, Prices: table})
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ func TestFactors(t *testing.T) {
 	}
 	perRun := with(func(c *multiplier.Config) { c.Per = multiplier.Run })
 	imputed := with(func(c *multiplier.Config) { c.Unscored = multiplier.Mean })
-	kept := with(func(c *multiplier.Config) { c.Frames = multiplier.KeepFrames })
+	keepFrames := with(func(c *multiplier.Config) { c.Frames = multiplier.KeepFrames })
 	void := with(func(c *multiplier.Config) { c.Frames = multiplier.VoidFrames })
 	gentle := with(func(c *multiplier.Config) { c.Scale = outcome.Scale{Floor: 0.5, Ceiling: 0.5} })
 	for name, tt := range map[string]struct {
@@ -45,7 +45,7 @@ func TestFactors(t *testing.T) {
 		"another floor, below ceiling":  {gentle, p(0.3), run, 0.8, false},
 		"another ceiling":               {gentle, p(0.5), run, 1, false},
 		"scored, in a run without mean": {perRun, p(0.3), multiplier.Quality{}, math.NaN(), false},
-		"framed, kept":                  {kept, p(0.9), run, 1, true},
+		"framed, kept":                  {keepFrames, p(0.9), run, 1, true},
 		"framed, halved":                {multiplier.Defaults(), p(0.9), run, 0.5625, true},
 		"framed remark, as silence":     {multiplier.Defaults(), p(0.5), run, 0.5625, true},
 		"framed, below silence":         {multiplier.Defaults(), p(0.1), run, 0.3875, true},

@@ -87,9 +87,9 @@ func TestEveryCutStepsReplyIsTheSameOrNothing(t *testing.T) {
 	t.Parallel()
 	text := "<think>1 is {needed}</think>\n```json\n" +
 		`{"steps": [{"step": 1, "quote": "a \"b\" {c}", "reason": "x", "verdict": "waste"}, {"step": 2, "verdict": "needed"}]}` + "\n```"
-	whole, _ := reply.ParseSteps(text, 2)
+	verdicts, _ := reply.ParseSteps(text, 2)
 	for i := range text {
-		if got, outcome := reply.ParseSteps(text[:i], 2); outcome == arena.JudgeScored && !reflect.DeepEqual(got, whole) {
+		if got, outcome := reply.ParseSteps(text[:i], 2); outcome == arena.JudgeScored && !reflect.DeepEqual(got, verdicts) {
 			t.Errorf("cut at %d: %+v", i, got)
 		}
 	}

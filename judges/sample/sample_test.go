@@ -14,17 +14,18 @@ import (
 // day is a day of attempts of which the instruments are wrong here and there, with
 // the truth beside it.
 func day(d *dice.Dice, n int) ([]Item, map[string]Answer) {
-	items, truth := make([]Item, n), map[string]Answer{}
+	items := make([]Item, n)
+	truth := map[string]Answer{}
 	for i := range items {
 		agentic := d.Share() < 0.45
 		grade := []float64{0.1, 0.3, 0.5, 0.7, 0.9}[d.N(5)]
 		leak := d.Share() < 0.1
-		said := grade
+		noisy := grade
 		if d.Share() < 0.12 {
-			said = []float64{0.1, 0.3, 0.5, 0.7, 0.9}[d.N(5)]
+			noisy = []float64{0.1, 0.3, 0.5, 0.7, 0.9}[d.N(5)]
 		}
 		drop := leak != (d.Share() < 0.08)
-		items[i] = Item{Run: fmt.Sprint("r", i%40), Problem: fmt.Sprint("p", i), Axis: axis(d, agentic), Score: &said, Leak: &drop}
+		items[i] = Item{Run: fmt.Sprint("r", i%40), Problem: fmt.Sprint("p", i), Axis: axis(d, agentic), Score: &noisy, Leak: &drop}
 		truth[items[i].ID()] = Answer{Agentic: &agentic, Score: &grade, Leak: &leak}
 	}
 	return items, truth
@@ -45,14 +46,15 @@ func axis(d *dice.Dice, agentic bool) string {
 func TestIntervalsCoverTheDaysOwnShares(t *testing.T) {
 	t.Parallel()
 	items, truth := day(dice.New(7), 2400)
-	whole := slices.Clone(items)
-	for i := range whole {
-		whole[i].Probability = 1
+	shuffled := slices.Clone(items)
+	for i := range shuffled {
+		shuffled[i].Probability = 1
 	}
-	real := Figures(whole, truth)
+	real := Figures(shuffled, truth)
 	covered := make([]int, len(real))
 	// Of fewer samples the bounds leave room for three standard errors.
-	samples, room := longtest.Pick(2000, 150), longtest.Pick(0.015, 0.053)
+	samples := longtest.Pick(2000, 150)
+	tolerance := longtest.Pick(0.015, 0.053)
 	for seed := range samples {
 		for i, f := range Figures(Draw(items, 200, uint64(seed)), truth) {
 			if f.Low <= *real[i].Share && *real[i].Share <= f.High {
@@ -63,7 +65,7 @@ func TestIntervalsCoverTheDaysOwnShares(t *testing.T) {
 	for i, f := range real {
 		share := float64(covered[i]) / float64(samples)
 		t.Logf("%s, %s: %.3f on the day, covered in %.4f", f.Instrument, f.Measure, *f.Share, share)
-		if math.Abs(share-0.95) > room {
+		if math.Abs(share-0.95) > tolerance {
 			t.Errorf("%s, %s: %.3f on the day, covered in %.4f of %d samples", f.Instrument, f.Measure, *f.Share, share, samples)
 		}
 	}
@@ -72,18 +74,18 @@ func TestIntervalsCoverTheDaysOwnShares(t *testing.T) {
 func TestProbabilitiesAddUpToTheDay(t *testing.T) {
 	t.Parallel()
 	items, _ := day(dice.New(3), 999)
-	drawn := Draw(items, 150, 1)
+	sample := Draw(items, 150, 1)
 	sum := 0.0
-	for _, it := range drawn {
+	for _, it := range sample {
 		sum += 1 / it.Probability
 	}
-	if len(drawn) != 150 || math.Abs(sum-999) > 1e-6 {
-		t.Errorf("%d drawn, which stand for %v of 999", len(drawn), sum)
+	if len(sample) != 150 || math.Abs(sum-999) > 1e-6 {
+		t.Errorf("%d drawn, which stand for %v of 999", len(sample), sum)
 	}
 	slices.Reverse(items)
 	for i, it := range Draw(items, 150, 1) {
-		if it.ID() != drawn[i].ID() {
-			t.Fatalf("another order of attempts gives another sample: %d is %s, was %s", i, it.ID(), drawn[i].ID())
+		if it.ID() != sample[i].ID() {
+			t.Fatalf("another order of attempts gives another sample: %d is %s, was %s", i, it.ID(), sample[i].ID())
 		}
 	}
 	if few := Draw([]Item{{Run: "a"}, {Run: "b"}, {Run: "c"}}, 1, 1); len(few) != minPerStratum {

@@ -18,7 +18,7 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
 
-const whole = block.PartFound | block.PartSample | block.PartStructure
+const allParts = block.PartFound | block.PartSample | block.PartStructure
 
 // full is an entry with a value in every field.
 func full() *block.Entry {
@@ -26,11 +26,14 @@ func full() *block.Entry {
 	n := 0
 	fill(reflect.ValueOf(x).Elem(), &n)
 	x.Place, x.Fault, x.Leak = block.Place{}, nil, guard.Finding{}
-	x.Problem, x.Sample.Taken[1] = -1, math.MaxUint64
+	x.Problem = -1
+	x.Sample.Taken[1] = math.MaxUint64
 	measure(&x.Structure)
-	*x.Seconds, x.Structure.Features[0].Value = math.Inf(1), -0.5
+	*x.Seconds = math.Inf(1)
+	x.Structure.Features[0].Value = -0.5
 	x.Judgement.Detail = strings.Repeat("words longer than a name ", 9)
-	x.Judgement.Outcome, x.StepJudgement.Outcome = arena.JudgeScored, arena.JudgeScored
+	x.Judgement.Outcome = arena.JudgeScored
+	x.StepJudgement.Outcome = arena.JudgeScored
 	return x
 }
 
@@ -112,7 +115,8 @@ func TestAnEntryIsReadBackAsItWasWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	draft, n := &block.Draft{}, 0
+	draft := &block.Draft{}
+	n := 0
 	fill(reflect.ValueOf(draft).Elem(), &n)
 	want := []*block.Entry{fault, full(), full()}
 	for i, x := range want {
@@ -133,8 +137,8 @@ func TestAnEntryIsReadBackAsItWasWritten(t *testing.T) {
 	}
 	defer r.Close()
 	var got []*block.Entry
-	var at block.Place
-	for x, err := range r.All(whole) {
+	var place block.Place
+	for x, err := range r.All(allParts) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,9 +146,10 @@ func TestAnEntryIsReadBackAsItWasWritten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at, x.Place = x.Place, block.Place{}
-		kept, light := *x, *x // until the next
-		got = append(got, &kept)
+		place, x.Place = x.Place, block.Place{}
+		copied := *x
+		light := *x // until the next
+		got = append(got, &copied)
 		light.Sample, light.Structure.Verdicts, light.Structure.Features = habits.Sample{}, nil, nil
 		if !reflect.DeepEqual(&light, again) {
 			t.Errorf("the entry at its place differs: %+v, %+v", again, x)
@@ -158,7 +163,7 @@ func TestAnEntryIsReadBackAsItWasWritten(t *testing.T) {
 			t.Errorf("head %d is %+v\nwant %+v", i, x, want[i].Head)
 		}
 	}
-	if _, d, err := r.Draft(at); err != nil || !reflect.DeepEqual(d, draft) {
+	if _, d, err := r.Draft(place); err != nil || !reflect.DeepEqual(d, draft) {
 		t.Errorf("draft is %+v, %v", d, err)
 	}
 }
@@ -170,24 +175,25 @@ func heads(t *testing.T, dir string) []*block.Entry {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	var all []*block.Entry
+	var entries []*block.Entry
 	for x, err := range r.All(0) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, new(*x))
+		entries = append(entries, new(*x))
 	}
-	if len(all) == 0 {
+	if len(entries) == 0 {
 		t.Fatal("no heads")
 	}
-	return all
+	return entries
 }
 
 func TestStateNamesWhyABlockIsRebuilt(t *testing.T) {
 	t.Parallel()
 	key := block.Key{Input: "i", Meta: "m", Config: "c"}
 	unscored := full()
-	unscored.Judgement.Outcome, unscored.Judgement.Score = arena.JudgeFailed, nil
+	unscored.Judgement.Outcome = arena.JudgeFailed
+	unscored.Judgement.Score = nil
 	damage := func(name string, change func([]byte) []byte) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
 			path := filepath.Join(dir, name)
@@ -253,7 +259,7 @@ func FuzzReadingABlockNeverPanics(f *testing.F) {
 			return
 		}
 		defer r.Close()
-		for _, err := range r.All(whole) {
+		for _, err := range r.All(allParts) {
 			if err != nil {
 				return
 			}

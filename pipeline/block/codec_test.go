@@ -16,12 +16,12 @@ func TestAnotherFieldIsAnotherLayout(t *testing.T) {
 	type word struct{ A string }
 	type inner struct{ X []one }
 	layouts := map[string]bool{}
-	all := []reflect.Type{reflect.TypeFor[one](), reflect.TypeFor[renamed](), reflect.TypeFor[more](), reflect.TypeFor[other](),
+	types := []reflect.Type{reflect.TypeFor[one](), reflect.TypeFor[renamed](), reflect.TypeFor[more](), reflect.TypeFor[other](),
 		reflect.TypeFor[word](), reflect.TypeFor[inner]()}
-	for _, of := range all {
-		layouts[layoutOf(of)] = true
+	for _, typ := range types {
+		layouts[layoutOf(typ)] = true
 	}
-	if len(layouts) != len(all) {
-		t.Errorf("%d types have %d layouts: %v", len(all), len(layouts), layouts)
+	if len(layouts) != len(types) {
+		t.Errorf("%d types have %d layouts: %v", len(types), len(layouts), layouts)
 	}
 }

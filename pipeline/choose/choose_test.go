@@ -18,12 +18,13 @@ func signed(text string) *minhash.Packed {
 
 func TestEachRowThatGoesHasItsReason(t *testing.T) {
 	t.Parallel()
-	red, blue := signed("find the red mug and recommend it at once"), signed("look at every blue lamp in the shop before one is taken")
+	red := signed("find the red mug and recommend it at once")
+	blue := signed("look at every blue lamp in the shop before one is taken")
 	thin := choose.Thinner{Near: 0.8, PerRequest: 2, PerAgent: 3, FullReason: "beyond_top"}
 	for _, tt := range []struct {
-		why  string
-		row  choose.Row
-		want string
+		reason string
+		row    choose.Row
+		want   string
 	}{
 		{"the best stays", choose.Row{Key: "1", Request: "mug", Agents: []string{"a"}, Completion: red}, ""},
 		{"a copy", choose.Row{Key: "1", Request: "lamp", Agents: []string{"a"}, Completion: blue}, choose.ReasonCopy},
@@ -37,7 +38,7 @@ func TestEachRowThatGoesHasItsReason(t *testing.T) {
 		{"nor here", choose.Row{Key: "9", Request: "bag"}, ""},
 	} {
 		if got := thin.Offer(&tt.row); got != tt.want {
-			t.Errorf("%s: %q, want %q", tt.why, got, tt.want)
+			t.Errorf("%s: %q, want %q", tt.reason, got, tt.want)
 		}
 	}
 }

@@ -174,9 +174,9 @@ func emptyTables(t *testing.T, part *corpus.Part) {
 
 func verified(t *testing.T, dir string) {
 	t.Helper()
-	found, err := verify.Corpus(t.Context(), corpus.Disk{}, dir)
+	findings, err := verify.Corpus(t.Context(), corpus.Disk{}, dir)
 	must(t, err)
-	for _, f := range found {
+	for _, f := range findings {
 		t.Error(f)
 	}
 }
@@ -228,12 +228,12 @@ var errInjected = errors.New("injected")
 // again, as it does on a disk that is full.
 type faulty struct {
 	corpus.Disk
-	left int
+	remaining int
 }
 
 func (f *faulty) step() error {
-	f.left--
-	if f.left <= 0 {
+	f.remaining--
+	if f.remaining <= 0 {
 		return errInjected
 	}
 	return nil

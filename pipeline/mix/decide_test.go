@@ -25,9 +25,9 @@ func row(number int, agent string, score float64, completion *minhash.Packed) en
 	return e
 }
 
-func reasons(all []entry) []string {
-	out := make([]string, len(all))
-	for i, e := range all {
+func reasons(entries []entry) []string {
+	out := make([]string, len(entries))
+	for i, e := range entries {
 		out[i] = e.Reason
 	}
 	return out
@@ -38,19 +38,19 @@ func reasons(all []entry) []string {
 func TestOneRequestWithVeryManyRows(t *testing.T) {
 	t.Parallel()
 	d := dice.New(1)
-	all := make([]entry, 200_000)
-	for i := range all {
-		all[i] = row(i, "a", d.Share(), did(d))
+	entries := make([]entry, 200_000)
+	for i := range entries {
+		entries[i] = row(i, "a", d.Share(), did(d))
 	}
-	decide(all, Defaults(), []float64{1})
+	decide(entries, Defaults(), []float64{1})
 	full := 0
-	for _, reason := range reasons(all) {
+	for _, reason := range reasons(entries) {
 		if reason == reasonProblem {
 			full++
 		}
 	}
-	if full != len(all)-Defaults().PerProblem {
-		t.Errorf("%d of %d rows are over the cap", full, len(all))
+	if full != len(entries)-Defaults().PerProblem {
+		t.Errorf("%d of %d rows are over the cap", full, len(entries))
 	}
 }
 
@@ -59,10 +59,10 @@ func TestOneRequestWithVeryManyRows(t *testing.T) {
 func TestNearToARowThatGoesIsNoReason(t *testing.T) {
 	t.Parallel()
 	d := dice.New(2)
-	same := did(d)
-	all := []entry{row(1, "busy", 0.9, did(d)), row(2, "busy", 0.8, same), row(3, "other", 0.7, same), row(4, "third", 0.6, same)}
-	decide(all, Config{PerAgent: 1, Near: 0.8}, []float64{1})
-	if want := []string{"", choose.ReasonAgent, "", choose.ReasonNear}; !slices.Equal(reasons(all), want) {
-		t.Errorf("reasons %q, want %q", reasons(all), want)
+	packed := did(d)
+	entries := []entry{row(1, "busy", 0.9, did(d)), row(2, "busy", 0.8, packed), row(3, "other", 0.7, packed), row(4, "third", 0.6, packed)}
+	decide(entries, Config{PerAgent: 1, Near: 0.8}, []float64{1})
+	if want := []string{"", choose.ReasonAgent, "", choose.ReasonNear}; !slices.Equal(reasons(entries), want) {
+		t.Errorf("reasons %q, want %q", reasons(entries), want)
 	}
 }

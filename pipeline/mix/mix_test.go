@@ -71,7 +71,8 @@ func random(t *testing.T, seed uint64) (a, b draft) {
 // everything that a mixture promises.
 func TestMixtureKeepsItsPromises(t *testing.T) {
 	t.Parallel()
-	rows, seeds := 0, longtest.Pick[uint64](12, 4)
+	rows := 0
+	seeds := longtest.Pick[uint64](12, 4)
 	for seed := range seeds {
 		a, b := random(t, seed)
 		sources := []mix.Source{{Dir: a.write(t), Weight: 0.7}, {Dir: b.write(t), Weight: 0.3}}
@@ -82,13 +83,16 @@ func TestMixtureKeepsItsPromises(t *testing.T) {
 		}
 		must(t, err)
 		verified(t, out)
-		made := sftRows(t, out)
-		rows += len(made)
-		weightsHold(t, r, made)
-		capsHold(t, made, config)
-		nothingProtected(t, made, a, b)
-		provenanceHolds(t, out, made, sources)
-		again, _, err := mixture(t, func(m *mix.Mix) { m.Config, m.Workers = config, 1 }, sources[1], sources[0])
+		mixed := sftRows(t, out)
+		rows += len(mixed)
+		weightsHold(t, r, mixed)
+		capsHold(t, mixed, config)
+		nothingProtected(t, mixed, a, b)
+		provenanceHolds(t, out, mixed, sources)
+		again, _, err := mixture(t, func(m *mix.Mix) {
+			m.Config = config
+			m.Workers = 1
+		}, sources[1], sources[0])
 		must(t, err)
 		if diff := cmp.Diff(files(t, out), files(t, again)); diff != "" {
 			t.Errorf("the order of arguments shows: %s", diff)
@@ -100,10 +104,10 @@ func TestMixtureKeepsItsPromises(t *testing.T) {
 }
 
 // weightsHold checks that each source has its share to within one row.
-func weightsHold(t *testing.T, r *mix.Report, made []rows.SFT) {
+func weightsHold(t *testing.T, r *mix.Report, mixed []rows.SFT) {
 	t.Helper()
 	longest := int64(0)
-	for _, row := range made {
+	for _, row := range mixed {
 		longest = max(longest, row.NTokens)
 	}
 	weight := map[string]float64{}
@@ -128,32 +132,34 @@ func weightsHold(t *testing.T, r *mix.Report, made []rows.SFT) {
 	}
 }
 
-func capsHold(t *testing.T, made []rows.SFT, c mix.Config) {
+func capsHold(t *testing.T, mixed []rows.SFT, c mix.Config) {
 	t.Helper()
-	problems, agents, sessions := map[string]int{}, map[string]int{}, map[string]int{}
-	for _, row := range made {
+	problems := map[string]int{}
+	agents := map[string]int{}
+	sessions := map[string]int{}
+	for _, row := range mixed {
 		if row.Split == corpus.SplitTrain {
 			problems[row.Goal]++
 			agents[row.AgentVersion]++
 		}
 		sessions[row.SessionID]++
 	}
-	for what, most := range map[string]struct {
+	for label, limits := range map[string]struct {
 		counts map[string]int
-		most   int
+		limit  int
 	}{"problem": {problems, c.PerProblem}, "agent": {agents, c.PerAgent}, "session": {sessions, 1}} {
-		for name, n := range most.counts {
-			if n > most.most {
-				t.Errorf("%s %s has %d rows, more than %d", what, name, n, most.most)
+		for name, n := range limits.counts {
+			if n > limits.limit {
+				t.Errorf("%s %s has %d rows, more than %d", label, name, n, limits.limit)
 			}
 		}
 	}
 }
 
 // nothingProtected checks that each row is in the split that both banks allow.
-func nothingProtected(t *testing.T, made []rows.SFT, a, b draft) {
+func nothingProtected(t *testing.T, mixed []rows.SFT, a, b draft) {
 	t.Helper()
-	for _, row := range made {
+	for _, row := range mixed {
 		var p int
 		if _, err := fmt.Sscanf(row.ProblemID, "p%d", &p); err != nil {
 			t.Fatal(err)
@@ -164,16 +170,16 @@ func nothingProtected(t *testing.T, made []rows.SFT, a, b draft) {
 	}
 }
 
-func provenanceHolds(t *testing.T, out string, made []rows.SFT, sources []mix.Source) {
+func provenanceHolds(t *testing.T, out string, mixed []rows.SFT, sources []mix.Source) {
 	t.Helper()
-	from := map[string][]rows.SFT{}
+	bySource := map[string][]rows.SFT{}
 	for _, s := range sources {
 		for _, split := range []string{corpus.SplitTrain, corpus.SplitEval} {
-			from[corpusDigest(t, s.Dir)+split] = rowsOf[rows.SFT](t, s.Dir, "sft", split)
+			bySource[corpusDigest(t, s.Dir)+split] = rowsOf[rows.SFT](t, s.Dir, "sft", split)
 		}
 	}
 	bySplit := map[string][]rows.SFT{}
-	for _, row := range made {
+	for _, row := range mixed {
 		bySplit[row.Split] = append(bySplit[row.Split], row)
 	}
 	n := 0
@@ -182,7 +188,8 @@ func provenanceHolds(t *testing.T, out string, made []rows.SFT, sources []mix.So
 			return nil
 		}
 		n++
-		row, source := bySplit[p.Split][p.Row], from[p.SourceCorpus+p.Split][p.SourceRow]
+		row := bySplit[p.Split][p.Row]
+		source := bySource[p.SourceCorpus+p.Split][p.SourceRow]
 		var meta struct {
 			From string `json:"source_corpus"`
 		}
@@ -191,8 +198,8 @@ func provenanceHolds(t *testing.T, out string, made []rows.SFT, sources []mix.So
 		}
 		return nil
 	}))
-	if n != len(made) {
-		t.Errorf("%d rows have a source, of %d", n, len(made))
+	if n != len(mixed) {
+		t.Errorf("%d rows have a source, of %d", n, len(mixed))
 	}
 }
 
@@ -239,7 +246,8 @@ func TestWhatIsLeftOutIsCounted(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	t.Parallel()
 	a, b := random(t, 3)
-	good, broken := a.write(t), b.write(t)
+	good := a.write(t)
+	broken := b.write(t)
 	shard := filepath.Join(broken, "tables", "attempts.parquet")
 	bytes, err := os.ReadFile(shard)
 	must(t, err)
@@ -257,9 +265,9 @@ func TestRefuses(t *testing.T) {
 		if err == nil || name != "infinite" && !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
-		left, err := filepath.Glob(out + "*")
-		if err != nil || len(left) > 0 {
-			t.Errorf("%s: left %v", name, left)
+		leftovers, err := filepath.Glob(out + "*")
+		if err != nil || len(leftovers) > 0 {
+			t.Errorf("%s: left %v", name, leftovers)
 		}
 	}
 }
@@ -270,13 +278,17 @@ func TestEachFailingStepLeavesNoHalf(t *testing.T) {
 	t.Parallel()
 	a, b := random(t, 5)
 	sources := []mix.Source{{Dir: a.write(t), Weight: 1}, {Dir: b.write(t), Weight: 1}}
-	whole, _, err := mixture(t, nil, sources...)
+	uncut, _, err := mixture(t, nil, sources...)
 	must(t, err)
-	want := files(t, whole)
-	failed, stride := 0, longtest.Pick(13, 79)
+	want := files(t, uncut)
+	failed := 0
+	stride := longtest.Pick(13, 79)
 	for step := 1; ; step += stride {
-		disk := &faulty{left: step}
-		out, _, err := mixture(t, func(m *mix.Mix) { m.FS, m.Workers = disk, 1 }, sources...)
+		disk := &faulty{remaining: step}
+		out, _, err := mixture(t, func(m *mix.Mix) {
+			m.FS = disk
+			m.Workers = 1
+		}, sources...)
 		if err == nil {
 			break
 		}

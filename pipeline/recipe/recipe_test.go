@@ -30,13 +30,13 @@ func TestSharesAreCut(t *testing.T) {
 	for _, tt := range []struct {
 		rollouts, corpus int
 		share            float64
-		own, others      int64
+		self, others     int64
 	}{
 		{10, 30, 0.5, 10, 10}, {30, 10, 0.5, 10, 10}, {10, 10, 0.5, 10, 10}, {9, 100, 0.25, 9, 3}, {100, 3, 0.25, 9, 3}, {5, 0, 0.5, 0, 0},
 	} {
 		w := &work{recipe: Recipe{Profile: corpus.ProfileHFJSON, CorpusShare: tt.share, VoucherTimes: 1}, sources: []*source{side(sourceRollouts, tt.rollouts), side(sourceCorpus, tt.corpus)}}
 		w.decide()
-		for i, want := range []int64{tt.own, tt.others} {
+		for i, want := range []int64{tt.self, tt.others} {
 			c := w.sources[i].count
 			if c.Taken != want || c.Rows != want || c.Taken+c.Dropped[reasonShare] != c.In {
 				t.Errorf("%+v: %+v, want %d taken", tt, c, want)
@@ -48,8 +48,9 @@ func TestSharesAreCut(t *testing.T) {
 func TestCopiesOfRolloutsAreNoRowsOfTheCorpus(t *testing.T) {
 	t.Parallel()
 	w := &work{recipe: Recipe{CorpusShare: 0.5, VoucherTimes: 1}, sources: []*source{side(sourceRollouts, 4), side(sourceCorpus, 4)}}
-	same, elsewhere := &w.sources[1].picks[0], &w.sources[1].picks[1]
-	same.Completion = w.sources[0].picks[0].Completion
+	pick := &w.sources[1].picks[0]
+	elsewhere := &w.sources[1].picks[1]
+	pick.Completion = w.sources[0].picks[0].Completion
 	elsewhere.Completion = w.sources[0].picks[0].Completion // at another problem: no copy
 	w.decide()
 	if c := w.sources[1].count; c.Dropped[choose.ReasonNear] != 1 || c.Taken != 3 {
@@ -85,7 +86,8 @@ func TestProblemsAreThoseOfTheirSource(t *testing.T) {
 		"product": `{"category":"Product","problem_id":"p","query":"a \u003clamp\u003e","reward":{"product_id":"1"}}`,
 		"voucher": `{"category":"Product","problem_id":"p","query":"a \u003clamp\u003e","reward":[{"product_id":"1"}]}`,
 	} {
-		row.TaskType, row.RewardModel.Truth = task, `{"category":"Product","reward":[{"product_id":"1"}]}`
+		row.TaskType = task
+		row.RewardModel.Truth = `{"category":"Product","reward":[{"product_id":"1"}]}`
 		if got, err := encodeProblem(&row); err != nil || string(got) != want {
 			t.Errorf("%s: %s, %v", task, got, err)
 		}

@@ -12,15 +12,15 @@ import (
 // nothing in another one earn no weight, and that both figures are told.
 func TestAGradeIsEarnedInEveryDomain(t *testing.T) {
 	t.Parallel()
-	attempts := func(n int, speaks bool) (all []stats.Graded) {
+	attempts := func(n int, speaks bool) (graded []stats.Graded) {
 		for i := range n {
 			grade := 0.5
 			if speaks && i%2 == 0 {
 				grade = 0.9
 			}
-			all = append(all, stats.Graded{Cluster: fmt.Sprint(i), Grade: grade, Solved: i%2 == 0})
+			graded = append(graded, stats.Graded{Cluster: fmt.Sprint(i), Grade: grade, Solved: i%2 == 0})
 		}
-		return all
+		return graded
 	}
 	a := NewAdder(nil)
 	a.graded["shop"] = attempts(40, true)

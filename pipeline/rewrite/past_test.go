@@ -25,7 +25,8 @@ func TestPromptsHoldNothingLater(t *testing.T) {
 	p := past{request: "the request"}
 	for i, turn := range turns {
 		next := newMove(turn.Calls)
-		writes, chooses := p.toWrite(next), p.toChoose("a thought", []move{next, "other()\n"})
+		writes := p.toWrite(next)
+		chooses := p.toChoose("a thought", []move{next, "other()\n"})
 		for k := range turns {
 			for _, prompt := range []string{writes, chooses} {
 				if has := strings.Contains(prompt, fmt.Sprint("RESULT", k)); has != (k < i) {
@@ -47,7 +48,7 @@ func TestPromptsHoldNothingLater(t *testing.T) {
 // its data come from.
 func TestUnheldNamesItsSource(t *testing.T) {
 	t.Parallel()
-	found := arena.Turn{Calls: []arena.Call{{
+	call := arena.Turn{Calls: []arena.Call{{
 		Name:      "find_product",
 		Arguments: `{"q":"lamp"}`,
 		Result:    `[{"product_id":"1111111","title":"Zati brass lamp","price":93.99}]`,
@@ -61,7 +62,7 @@ func TestUnheldNamesItsSource(t *testing.T) {
 		ProductID: "3333333",
 		Raw:       `{"product_id":"3333333"}`,
 	}}}
-	p := past{request: "A lamp for less than 500 PHP, please."}.next("", found.Calls)
+	p := past{request: "A lamp for less than 500 PHP, please."}.next("", call.Calls)
 	for thought, want := range map[string]string{
 		"1111111 at 93.99 is below 500; is there another?": "",
 		"2222222 will be cheaper.":                         reasonLater,
@@ -72,7 +73,7 @@ func TestUnheldNamesItsSource(t *testing.T) {
 			t.Errorf("%q: %q, want %q", thought, got, want)
 		}
 	}
-	if got := (past{request: p.request}).unsupportedReason("1111111 is the one.", newMove(found.Calls), []arena.Turn{found}, problem); got != reasonLater {
+	if got := (past{request: p.request}).unsupportedReason("1111111 is the one.", newMove(call.Calls), []arena.Turn{call}, problem); got != reasonLater {
 		t.Errorf("before any result: %q", got)
 	}
 }

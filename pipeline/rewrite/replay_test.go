@@ -42,16 +42,18 @@ func clipped(call map[string]any) {
 func TestCutResultsArePlayedAgain(t *testing.T) {
 	t.Parallel()
 	for _, day := range days(t) {
-		whole, report := rewritten(t, day, nil)
+		rewrites, report := rewritten(t, day, nil)
 		for name, cut := range map[string]func(map[string]any){"without": without, "clipped": clipped} {
 			t.Run(name+" of "+filepath.Dir(day), func(t *testing.T) {
 				t.Parallel()
 				got, cutReport := rewritten(t, changed(t, day, func(e map[string]any) {
 					eachCall(e, cut)
 				}), nil)
-				same, other, replayed := 0, 0, 0
+				equal := 0
+				other := 0
+				replayed := 0
 				for id, messages := range got {
-					if was, known := whole[id]; known && !slices.Equal(was, messages) {
+					if was, known := rewrites[id]; known && !slices.Equal(was, messages) {
 						other++
 						for i := range min(len(was), len(messages)) {
 							if was[i] != messages[i] {
@@ -68,7 +70,7 @@ func TestCutResultsArePlayedAgain(t *testing.T) {
 							}
 						}
 					} else if known {
-						same++
+						equal++
 					}
 				}
 				for _, a := range cutReport.Attempts {
@@ -77,16 +79,16 @@ func TestCutResultsArePlayedAgain(t *testing.T) {
 				t.Logf(
 					"%s: whole %d rows, cut %d rows, %d the same; %d results played again; %v, left out %v, was %v",
 					day,
-					len(whole),
+					len(rewrites),
 					len(got),
-					same,
+					equal,
 					replayed,
 					cutReport.Tally(),
 					cutReport.Dropped,
 					report.Dropped,
 				)
-				if asked := len(cutReport.Attempts); other > 0 || asked != len(report.Attempts) || same*100 < asked*98 && asked > 100 || same == 0 || replayed == 0 {
-					t.Errorf("%d attempts asked about, %d rows the same, %d others, %d results played again", asked, same, other, replayed)
+				if requests := len(cutReport.Attempts); other > 0 || requests != len(report.Attempts) || equal*100 < requests*98 && requests > 100 || equal == 0 || replayed == 0 {
+					t.Errorf("%d attempts asked about, %d rows the same, %d others, %d results played again", requests, equal, other, replayed)
 				}
 			})
 		}
@@ -159,11 +161,11 @@ func TestCutResultsWithoutTheirCatalogue(t *testing.T) {
 	if n := report.Dropped["cut_result"]; len(got) > 0 || n == 0 {
 		t.Errorf("%d rows, %v", len(got), report.Dropped)
 	}
-	from := build(t, day)
+	corpusDir := build(t, day)
 	if err := os.Remove(filepath.Join(day, "catalog.jsonl")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := rewriting(t, day, from, nil).Write(t.Context()); !errors.Is(err, pipeline.ErrNoCatalog) {
+	if _, err := rewriting(t, day, corpusDir, nil).Write(t.Context()); !errors.Is(err, pipeline.ErrNoCatalog) {
 		t.Errorf("without a catalogue: %v", err)
 	}
 }
@@ -191,9 +193,9 @@ func rewritten(
 	if err != nil && !errors.Is(err, choose.ErrEmpty) {
 		t.Fatal(err)
 	}
-	all := map[string][]string{}
+	rewrites := map[string][]string{}
 	if err != nil {
-		return all, report
+		return rewrites, report
 	}
 	source, err := finish.Open(corpus.Disk{}, r.Out)
 	if err != nil {
@@ -214,23 +216,23 @@ func rewritten(
 			}
 			messages = append(messages, string(b))
 		}
-		all[strings.Clone(gjson.Get(row.Metadata, "source_attempt").String())] = messages
+		rewrites[strings.Clone(gjson.Get(row.Metadata, "source_attempt").String())] = messages
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return all, report
+	return rewrites, report
 }
 
 // changed copies a day with the attempts of programs changed.
 func changed(t *testing.T, day string, change func(envelope map[string]any)) string {
 	t.Helper()
-	to := filepath.Join(t.TempDir(), "day")
-	if err := os.CopyFS(to, os.DirFS(day)); err != nil {
+	dst := filepath.Join(t.TempDir(), "day")
+	if err := os.CopyFS(dst, os.DirFS(day)); err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob(filepath.Join(to, "traces", "run=*", "output.jsonl*"))
+	files, err := filepath.Glob(filepath.Join(dst, "traces", "run=*", "output.jsonl*"))
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
@@ -262,7 +264,7 @@ func changed(t *testing.T, day string, change func(envelope map[string]any)) str
 			t.Fatal(err)
 		}
 	}
-	return to
+	return dst
 }
 
 func read(t *testing.T, path string) []string {
@@ -272,13 +274,13 @@ func read(t *testing.T, path string) []string {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	var in io.Reader = f
+	var reader io.Reader = f
 	if strings.HasSuffix(path, ".gz") {
-		if in, err = gzip.NewReader(f); err != nil {
+		if reader, err = gzip.NewReader(f); err != nil {
 			t.Fatal(err)
 		}
 	}
-	text, err := io.ReadAll(in)
+	text, err := io.ReadAll(reader)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,8 +308,8 @@ func eachRecord(e map[string]any, visit func(map[string]any)) {
 func eachStep(e map[string]any, visit func(map[string]any)) { visitAll(e["dialogue"], visit) }
 
 func visitAll(list any, visit func(map[string]any)) {
-	all, _ := list.([]any)
-	for _, v := range all {
+	items, _ := list.([]any)
+	for _, v := range items {
 		visit(v.(map[string]any))
 	}
 }

@@ -64,19 +64,20 @@ var (
 // where it is.
 func days(t *testing.T) []string {
 	t.Helper()
-	all := []string{sampleDay}
+	days := []string{sampleDay}
 	if shared := filepath.Join("..", "..", "..", "shared", "data", "day"); longtest.Tests {
 		if _, err := os.Stat(shared); err == nil {
-			all = append(all, shared)
+			days = append(days, shared)
 		}
 	}
-	return all
+	return days
 }
 
 // build gives the corpus of a day.
 func build(t *testing.T, day string) string {
 	t.Helper()
-	dir, err := filepath.Join(t.TempDir(), "corpus"), error(nil)
+	dir := filepath.Join(t.TempDir(), "corpus")
+	err := error(nil)
 	if day == sampleDay {
 		err = buildOnce()
 		dir = sampleBuilt
@@ -144,10 +145,10 @@ func writer(think func(*script.Shown) string) func(modeltest.Call) modeltest.Act
 	}
 }
 
-func rewriting(t *testing.T, day, from string, m rewrite.Model) *rewrite.Rewriting {
+func rewriting(t *testing.T, day, corpusDir string, m rewrite.Model) *rewrite.Rewriting {
 	t.Helper()
 	return &rewrite.Rewriting{
-		Corpus: from, Sources: pipeline.Sources{Days: []string{day}, Limits: traces.DefaultLimits()}, MaxRows: 10_000, Workers: 8, Model: m, Progress: func() {},
+		Corpus: corpusDir, Sources: pipeline.Sources{Days: []string{day}, Limits: traces.DefaultLimits()}, MaxRows: 10_000, Workers: 8, Model: m, Progress: func() {},
 		Target: finish.Target{
 			FS:      corpus.Disk{},
 			Out:     filepath.Join(t.TempDir(), "rewritten"),
@@ -162,9 +163,10 @@ func rewriting(t *testing.T, day, from string, m rewrite.Model) *rewrite.Rewriti
 func TestHonestReasoningIsBelieved(t *testing.T) {
 	t.Parallel()
 	for _, day := range days(t) {
-		from, ledgers := build(t, day), t.TempDir()
+		corpusDir := build(t, day)
+		ledgers := t.TempDir()
 		server := modeltest.New(t, writer((*script.Shown).Honest))
-		r := rewriting(t, day, from, panel(t, server, ledgers))
+		r := rewriting(t, day, corpusDir, panel(t, server, ledgers))
 		report, err := r.Write(t.Context())
 		if err != nil {
 			t.Fatal(report, err)
@@ -173,8 +175,8 @@ func TestHonestReasoningIsBelieved(t *testing.T) {
 		if n := len(report.Attempts); n == 0 || float64(report.Rows) < 0.98*float64(n) && n > 100 {
 			t.Errorf("%s: %d of %d attempts are rows: %v", day, report.Rows, n, report.Tally())
 		}
-		if found, err := verify.Corpus(t.Context(), corpus.Disk{}, r.Out); err != nil || len(found) > 0 {
-			t.Errorf("%v %v", found, err)
+		if findings, err := verify.Corpus(t.Context(), corpus.Disk{}, r.Out); err != nil || len(findings) > 0 {
+			t.Errorf("%v %v", findings, err)
 		}
 		equalToTheLog(t, day, r.Out, report.Rows)
 		again(t, r, server, ledgers)
@@ -184,7 +186,7 @@ func TestHonestReasoningIsBelieved(t *testing.T) {
 // again writes the same from the ledger alone.
 func again(t *testing.T, r *rewrite.Rewriting, server *modeltest.Server, ledgers string) {
 	t.Helper()
-	asked := len(server.Calls())
+	requests := len(server.Calls())
 	first, err := os.ReadFile(filepath.Join(r.Out, corpus.ManifestName))
 	if err != nil {
 		t.Fatal(err)
@@ -192,7 +194,8 @@ func again(t *testing.T, r *rewrite.Rewriting, server *modeltest.Server, ledgers
 	server.Stop()
 	forecast := panel(t, server, ledgers).Forecast()
 	dry := *r
-	dry.Dry, dry.Model = true, forecast
+	dry.Dry = true
+	dry.Model = forecast
 	if _, err = dry.Write(t.Context()); err != nil || forecast.Calls != 0 || forecast.Cached == 0 {
 		t.Errorf("forecast %+v, %v", forecast.Prediction, err)
 	}
@@ -201,8 +204,8 @@ func again(t *testing.T, r *rewrite.Rewriting, server *modeltest.Server, ledgers
 		t.Fatal(err)
 	}
 	second, err := os.ReadFile(filepath.Join(r.Out, corpus.ManifestName))
-	if err != nil || string(first) != string(second) || len(server.Calls()) != asked {
-		t.Errorf("another corpus from the same ledger: %v, %d requests more", err, len(server.Calls())-asked)
+	if err != nil || string(first) != string(second) || len(server.Calls()) != requests {
+		t.Errorf("another corpus from the same ledger: %v, %d requests more", err, len(server.Calls())-requests)
 	}
 }
 
@@ -210,17 +213,18 @@ func again(t *testing.T, r *rewrite.Rewriting, server *modeltest.Server, ledgers
 func families(t *testing.T, day string, r *rewrite.Report) {
 	t.Helper()
 	type count struct {
-		asked, rows, steps, requests, tokens int
-		usd                                  float64
+		attempts, rows, steps, requests, tokens int
+		usd                                     float64
 	}
-	family, all := labels(t, day), map[string]*count{}
+	family := labels(t, day)
+	counts := map[string]*count{}
 	for _, a := range r.Attempts {
 		for _, name := range []string{family[a.ID], "all"} {
-			if all[name] == nil {
-				all[name] = &count{}
+			if counts[name] == nil {
+				counts[name] = &count{}
 			}
-			c := all[name]
-			c.asked++
+			c := counts[name]
+			c.attempts++
 			if a.Reason == "" {
 				c.rows++
 			}
@@ -228,12 +232,12 @@ func families(t *testing.T, day string, r *rewrite.Report) {
 		}
 	}
 	t.Logf("%s: %d scripted and solved, left out %v, %v", day, r.Scripted, r.Dropped, r.Tally())
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		c := all[name]
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		c := counts[name]
 		t.Logf(
 			"%-12s %3d asked about, %3d rows, %4d steps, %4d requests, %8d tokens, %.4f USD",
 			name,
-			c.asked,
+			c.attempts,
 			c.rows,
 			c.steps,
 			c.requests,
@@ -250,26 +254,26 @@ func labels(t *testing.T, day string) map[string]string {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	all := map[string]string{}
+	labelOf := map[string]string{}
 	for s := bufio.NewScanner(f); s.Scan(); {
 		v := gjson.ParseBytes(s.Bytes())
-		all[v.Get("eval_run_id").String()+"/"+v.Get("problem_id").String()] = v.Get("family").String()
+		labelOf[v.Get("eval_run_id").String()+"/"+v.Get("problem_id").String()] = v.Get("family").String()
 	}
-	return all
+	return labelOf
 }
 
 // attempts reads a day by its traces' ids.
 func attempts(t *testing.T, day string) map[string]*arena.Trace {
 	t.Helper()
-	all := map[string]*arena.Trace{}
+	attempts := map[string]*arena.Trace{}
 	inputs, err := traces.Discover(day)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, in := range inputs {
-		_, err := traces.Read(t.Context(), in, traces.Defaults(), func(it traces.Item) error {
+	for _, input := range inputs {
+		_, err := traces.Read(t.Context(), input, traces.Defaults(), func(it traces.Item) error {
 			if it.Trace != nil {
-				all[it.Trace.ID] = it.Trace
+				attempts[it.Trace.ID] = it.Trace
 			}
 			return nil
 		})
@@ -277,13 +281,14 @@ func attempts(t *testing.T, day string) map[string]*arena.Trace {
 			t.Fatal(err)
 		}
 	}
-	return all
+	return attempts
 }
 
 // equalToTheLog compares every call and result of the rows with those of the traces.
 func equalToTheLog(t *testing.T, day, dir string, want int) {
 	t.Helper()
-	all, n := attempts(t, day), 0
+	traceOf := attempts(t, day)
+	n := 0
 	source, err := finish.Open(corpus.Disk{}, dir)
 	if err != nil {
 		t.Fatal(err)
@@ -307,7 +312,7 @@ func equalToTheLog(t *testing.T, day, dir string, want int) {
 				is = append(is, string(compact(t, []byte(m.Content))))
 			}
 		}
-		d := filters.Normalise(all[meta.Get("source_attempt").String()])
+		d := filters.Normalise(traceOf[meta.Get("source_attempt").String()])
 		for i, turn := range d.Turns {
 			for _, c := range turn.Calls {
 				was = append(was, c.Name+string(compact(t, []byte(c.Arguments))))
@@ -346,7 +351,7 @@ func compact(t *testing.T, b []byte) []byte {
 func TestCheatsAreRejected(t *testing.T) {
 	t.Parallel()
 	for _, day := range days(t) {
-		from := build(t, day)
+		corpusDir := build(t, day)
 		gold, later := answers(t, day)
 		for name, cheat := range cheats(gold, later) {
 			t.Run(name+" of "+filepath.Dir(day), func(t *testing.T) {
@@ -355,7 +360,7 @@ func TestCheatsAreRejected(t *testing.T) {
 				report, err := rewriting(
 					t,
 					day,
-					from,
+					corpusDir,
 					panel(t, server, t.TempDir()),
 				).Write(t.Context())
 				if !errors.Is(err, choose.ErrEmpty) && report.Rows > 0 {
@@ -398,7 +403,8 @@ func cheats(gold, later map[string]string) map[string]cheat {
 			if len(s.Products) < 2 || !strings.HasPrefix(s.Call, "view_product") && !strings.HasPrefix(s.Call, "recommend") {
 				return s.Honest()
 			}
-			p, o := s.Products[0], s.Products[1]
+			p := s.Products[0]
+			o := s.Products[1]
 			end := "I open its page and view product information for " + strings.Join(script.IDs.FindAllString(s.Call, -1), ", ") + "."
 			if strings.HasPrefix(s.Call, "recommend") {
 				end = "I recommend " + strings.Join(script.IDs.FindAllString(s.Call, -1), ", ") + "."
@@ -424,7 +430,8 @@ func answers(t *testing.T, day string) (gold, later map[string]string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gold, later = map[string]string{}, map[string]string{}
+	gold = map[string]string{}
+	later = map[string]string{}
 	right := map[string]bool{}
 	for _, p := range problems {
 		gold[p.Query] = p.Rewards[0].ProductID

@@ -51,8 +51,8 @@ func TestPartitionsHoldAllRecords(t *testing.T) {
 					continue
 				}
 				var worker, i int
-				key, rest, _ := strings.Cut(record, ":")
-				if _, err := fmt.Sscanf(rest, "%d:%d", &worker, &i); err != nil || shuffle.PartitionOf(key) != part {
+				key, value, _ := strings.Cut(record, ":")
+				if _, err := fmt.Sscanf(value, "%d:%d", &worker, &i); err != nil || shuffle.PartitionOf(key) != part {
 					t.Fatalf("partition %d has %q: %v", part, record, err)
 				}
 				order := fmt.Sprint(key, " ", worker)

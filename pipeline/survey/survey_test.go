@@ -45,9 +45,9 @@ func TestFiguresAreReplacedAndAllElseStays(t *testing.T) {
 	if !d.On(domain.Judge, "j_v1") || len(d.Measured) != 1 {
 		t.Errorf("measured %+v", d.Measured)
 	}
-	for _, kept := range []string{"# mine\n", "# the outcome\n", "unlogged: keep\n"} {
-		if !strings.Contains(string(once), kept) {
-			t.Errorf("the file lost %q:\n%s", kept, once)
+	for _, setting := range []string{"# mine\n", "# the outcome\n", "unlogged: keep\n"} {
+		if !strings.Contains(string(once), setting) {
+			t.Errorf("the file lost %q:\n%s", setting, once)
 		}
 	}
 }

@@ -34,10 +34,10 @@ func attempt(t *testing.T, problem, id, tool, before, result, after string) *row
 	return r
 }
 
-func figures(t *testing.T, all []*rows.SFT) map[string]variety.Figure {
+func figures(t *testing.T, sft []*rows.SFT) map[string]variety.Figure {
 	t.Helper()
 	s := &variety.Sample{}
-	for _, r := range all {
+	for _, r := range sft {
 		if err := s.Add(r); err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +72,9 @@ func TestFiguresDistinguishCorpora(t *testing.T) {
 		collapsed = append(collapsed, attempt(t, problem, problem, "find", "I look for the lamp that the customer wants now.", result, "The brass lamp of Odesa costs 4711, so I take it."))
 		ungrounded = append(ungrounded, attempt(t, problem, problem, tool, prose(d, 200), result, "I want the lamp "+problem))
 	}
-	v, c, u := figures(t, varied), figures(t, collapsed), figures(t, ungrounded)
+	v := figures(t, varied)
+	c := figures(t, collapsed)
+	u := figures(t, ungrounded)
 	for name, higher := range map[string]bool{"distinct 3-grams": true, "self-similarity": false, "same opening": false, "same tools": false, "near copies": false} {
 		if a, b := v[name], c[name]; name != "distinct 3-grams" && (higher && a.Low <= b.High || !higher && a.High >= b.Low) {
 			t.Errorf("%s: varied %s, collapsed %s", name, a, b)
@@ -90,14 +92,15 @@ func TestFiguresDistinguishCorpora(t *testing.T) {
 func TestFiguresDoNotDependOnOrder(t *testing.T) {
 	t.Parallel()
 	d := dice.New(2)
-	one, other := &variety.Sample{}, &variety.Sample{}
-	var all []*rows.SFT
+	one := &variety.Sample{}
+	other := &variety.Sample{}
+	var sft []*rows.SFT
 	for i := range 1100 {
 		id := fmt.Sprint("a", i)
-		all = append(all, attempt(t, fmt.Sprint(i%50), id, "find", prose(d, 12), "4711", "So it is 4711."))
+		sft = append(sft, attempt(t, fmt.Sprint(i%50), id, "find", prose(d, 12), "4711", "So it is 4711."))
 	}
-	for i := range all {
-		if one.Add(all[i]) != nil || other.Add(all[len(all)-1-i]) != nil {
+	for i := range sft {
+		if one.Add(sft[i]) != nil || other.Add(sft[len(sft)-1-i]) != nil {
 			t.Fatal("a row was refused")
 		}
 	}

@@ -25,23 +25,23 @@ func scripted() *where.Line {
 // reason means is said once, and so is what was measured.
 func TestExplanationGivesEachReasonOnce(t *testing.T) {
 	t.Parallel()
-	why := ""
+	reason := ""
 	for _, c := range filters.Catalogue() {
 		if c.Name == "no_inference_v3" {
-			_, why, _ = strings.Cut(c.Value, ": ")
+			_, reason, _ = strings.Cut(c.Value, ": ")
 		}
 	}
 	for name, story := range map[string]*attempt.Story{
 		"without the trace": nil,
-		"with the trace":    {Odds: []filters.Term{{Rule: "no_inference", Why: why, Odds: -12}}},
+		"with the trace":    {Odds: []filters.Term{{Rule: "no_inference", Why: reason, Odds: -12}}},
 	} {
 		l := attempt.Alone(scripted())
 		a := l.Argue(0)
 		a.Story = story
 		text := strings.Join(strings.Fields(l.Text(a)), " ")
-		for _, said := range []string{"a program, not the model, acted", "The agent made calls, but asked no model", why, "-12"} {
-			if n := strings.Count(text, said); n != 1 || said == "" {
-				t.Errorf("%s, %q is said %d times:\n%s", name, said, n, l.Text(a))
+		for _, phrase := range []string{"a program, not the model, acted", "The agent made calls, but asked no model", reason, "-12"} {
+			if n := strings.Count(text, phrase); n != 1 || phrase == "" {
+				t.Errorf("%s, %q is said %d times:\n%s", name, phrase, n, l.Text(a))
 			}
 		}
 	}

@@ -15,24 +15,24 @@ import (
 )
 
 // lines are a day: agents of 20 attempts each, of which a share solves.
-func lines(d *dice.Dice, agents []string, solves float64) (all []*where.Line) {
-	for _, who := range agents {
+func lines(d *dice.Dice, agents []string, solves float64) (lines []*where.Line) {
+	for _, agent := range agents {
 		for i := range 20 {
-			all = append(all, &where.Line{
-				Attempt: &rows.Attempt{TraceID: fmt.Sprint(who, "/", i), AgentHotkey: who},
+			lines = append(lines, &where.Line{
+				Attempt: &rows.Attempt{TraceID: fmt.Sprint(agent, "/", i), AgentHotkey: agent},
 				Verdict: &rows.Verdict{Axis: "agentic"},
 				Outcome: &rows.Outcome{Scored: true, Success: d.Share() < solves},
 			})
 		}
 	}
-	return all
+	return lines
 }
 
-func names(from, to int) (all []string) {
-	for i := from; i < to; i++ {
-		all = append(all, fmt.Sprintf("agent-%02d", i))
+func names(first, last int) (names []string) {
+	for i := first; i < last; i++ {
+		names = append(names, fmt.Sprintf("agent-%02d", i))
 	}
-	return all
+	return names
 }
 
 func TestADayIsComparedWithAnother(t *testing.T) {
@@ -63,13 +63,16 @@ func TestADayIsComparedWithAnother(t *testing.T) {
 func TestDaysAlikePassNoLimit(t *testing.T) {
 	t.Parallel()
 	// Of fewer pairs the bound leaves room for three standard errors.
-	pairs, room := longtest.Pick(1000, 300), longtest.Pick(0.025, 0.04)
-	d, passed := dice.New(2), 0
+	pairs := longtest.Pick(1000, 300)
+	tolerance := longtest.Pick(0.025, 0.04)
+	d := dice.New(2)
+	passed := 0
 	for range pairs {
-		a, b := drift.NewDay("a", lines(d, names(0, 30), 0.5)), drift.NewDay("b", lines(d, names(0, 30), 0.5))
+		a := drift.NewDay("a", lines(d, names(0, 30), 0.5))
+		b := drift.NewDay("b", lines(d, names(0, 30), 0.5))
 		passed += len(drift.Between(a, b, drift.Limits{}).Passed())
 	}
-	if share := float64(passed) / float64(pairs); math.Abs(share-0.05) > room {
+	if share := float64(passed) / float64(pairs); math.Abs(share-0.05) > tolerance {
 		t.Errorf("%.3f of days alike differ", share)
 	}
 }
@@ -83,15 +86,15 @@ func TestADrawnGradeCountsForAllThatItWasDrawnFrom(t *testing.T) {
 			l.Judgement = &rows.Judgement{Judge: "j", Score: &score, OneIn: oneIn}
 		}
 	}
-	all := lines(dice.New(1), names(0, 12), 0.5)
-	drawn := lines(dice.New(1), names(0, 12), 0.5)
-	for i := 0; i < len(all); i += 20 {
-		grade(all[i:i+4], 0.9, nil)
-		grade(all[i+4:i+20], 0.1, nil)
-		grade(drawn[i:i+4], 0.9, nil)
-		grade(drawn[i+4:i+6], 0.1, new(int64(8)))
+	base := lines(dice.New(1), names(0, 12), 0.5)
+	sample := lines(dice.New(1), names(0, 12), 0.5)
+	for i := 0; i < len(base); i += 20 {
+		grade(base[i:i+4], 0.9, nil)
+		grade(base[i+4:i+20], 0.1, nil)
+		grade(sample[i:i+4], 0.9, nil)
+		grade(sample[i+4:i+6], 0.1, new(int64(8)))
 	}
-	got := drift.Between(drift.NewDay("all", all), drift.NewDay("drawn", drawn), drift.Defaults())
+	got := drift.Between(drift.NewDay("all", base), drift.NewDay("drawn", sample), drift.Defaults())
 	for _, s := range got.Shifts {
 		if s.Name == "grade" && (math.Abs(s.Before-0.26) > 1e-9 || math.Abs(s.After-0.26) > 1e-9) {
 			t.Errorf("grade %v, then %v", s.Before, s.After)

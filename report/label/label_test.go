@@ -33,8 +33,8 @@ func TestAPageIsBlindAndTakesTextForText(t *testing.T) {
 	if n := bytes.Count(b, []byte("</script>")); n != 2 {
 		t.Errorf("%d scripts end, of 2", n)
 	}
-	_, rest, _ := bytes.Cut(b, []byte("<script>"))
-	script, _, _ := bytes.Cut(rest, []byte("</script>"))
+	_, tail, _ := bytes.Cut(b, []byte("<script>"))
+	script, _, _ := bytes.Cut(tail, []byte("</script>"))
 	hash := sha256.Sum256(script)
 	if !bytes.Contains(b, []byte("'sha256-"+base64.StdEncoding.EncodeToString(hash[:])+"'")) {
 		t.Error("the page's own script may not run")

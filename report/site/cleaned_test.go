@@ -30,9 +30,9 @@ func TestPartsAreCleanedAsTheWhole(t *testing.T) {
 		calls <- len(text)
 		return r.Text(text, redact.Counts{})
 	}
-	whole := r.Text(string(b), redact.Counts{})
-	if got := string(cleanJSON(string(b), clean)); got != whole || strings.Contains(got, "corp-mail") {
-		t.Errorf("%d bytes in parts, %d in one", len(got), len(whole))
+	cleaned := r.Text(string(b), redact.Counts{})
+	if got := string(cleanJSON(string(b), clean)); got != cleaned || strings.Contains(got, "corp-mail") {
+		t.Errorf("%d bytes in parts, %d in one", len(got), len(cleaned))
 	}
 	if len(calls) < 2 {
 		t.Errorf("%d bytes were cleaned in %d part", len(b), len(calls))

@@ -58,12 +58,12 @@ func TestPlantedCopiesAreFoundAndNoOther(t *testing.T) {
 		k.add(reworded(agent{"worde", "clienty"}.attempt(problem)), []string{"copies agent04 in other words"})
 		k.add(agent{"wordx", "clienth"}.attempt(problem), []string{"copies the prompts of agent07"})
 	}
-	var found []string
+	var matches []string
 	for _, p := range k.pairs() {
 		if !p.Copied {
 			continue
 		}
-		found = append(found, p.B[max(0, strings.Index(p.B, "agent")):][:7]+" "+p.A)
+		matches = append(matches, p.B[max(0, strings.Index(p.B, "agent")):][:7]+" "+p.A)
 		if !strings.Contains(p.B, p.A) && !strings.Contains(p.B, "copies") {
 			t.Errorf("%s and %s are taken for copies by %v", p.A, p.B, p.By)
 		}
@@ -71,8 +71,8 @@ func TestPlantedCopiesAreFoundAndNoOther(t *testing.T) {
 			t.Errorf("%s and %s: nothing to look at", p.A, p.B)
 		}
 	}
-	slices.Sort(found)
-	if want := "[agent04 agent04 agent05 agent05 agent06 agent06 agent07 agent07]"; fmt.Sprint(found) != want {
-		t.Errorf("found %s, want %s", found, want)
+	slices.Sort(matches)
+	if want := "[agent04 agent04 agent05 agent05 agent06 agent06 agent07 agent07]"; fmt.Sprint(matches) != want {
+		t.Errorf("found %s, want %s", matches, want)
 	}
 }

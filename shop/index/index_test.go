@@ -67,7 +67,8 @@ func build(t testing.TB, docs []string) *Index {
 func TestSearchEqualsTheFormula(t *testing.T) {
 	t.Parallel()
 	docs := append(corpus(17_000), "the", "!!") // more than two windows; the last hold no term and do not count
-	x, words := build(t, docs), count(docs)
+	x := build(t, docs)
+	words := count(docs)
 	for _, q := range []string{"w0x w1x", "w7x w7x w200x w3999x", "w3x", "none", "w12x w90x w900x"} {
 		want := words.rank(q)
 		for _, limit := range []int{1, 50, 100_000} {
@@ -123,7 +124,8 @@ func (c *naive) rank(q string) []Hit {
 	table := norms(c.nonEmpty, c.total)
 	var hits []Hit
 	for i := range c.lengths {
-		sum, any := 0.0, false
+		sum := 0.0
+		any := false
 		for _, term := range terms {
 			tf := c.frequency[i][term]
 			if tf == 0 {

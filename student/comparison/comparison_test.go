@@ -60,17 +60,18 @@ func folderOf(t *testing.T, name string, change func(*student.Spec), problems ..
 
 func one(t *testing.T, o Options, folders ...string) Comparison {
 	t.Helper()
-	all, err := Compare(folders, o)
+	comparisons, err := Compare(folders, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return all[0]
+	return comparisons[0]
 }
 
 // TestCompareIsPaired compares runs whose results are known problem by problem.
 func TestCompareIsPaired(t *testing.T) {
 	t.Parallel()
-	a, b := folderOf(t, "a", nil, "11", "10", "00", "01", "00"), folderOf(t, "b", nil, "11", "00", "11", "10", "00")
+	a := folderOf(t, "a", nil, "11", "10", "00", "01", "00")
+	b := folderOf(t, "b", nil, "11", "00", "11", "10", "00")
 	got := one(t, Options{Contaminated: map[string]bool{"p2": true, "p4": true}}, a, b)
 	// Rates of a: 1, .5, 0, .5, 0; of b: 1, 0, 1, .5, 0; differences 0, -.5, 1, 0, 0.
 	se := math.Sqrt((0.01 + 0.36 + 0.81 + 0.01 + 0.01) / 20)
@@ -79,7 +80,8 @@ func TestCompareIsPaired(t *testing.T) {
 	if have != want || got.McNemar != nil || math.Abs(got.P-0.704) > 0.001 { // t = .1/.2449 on 4 degrees
 		t.Errorf("%s, p %v, McNemar %v; want %s", have, got.P, got.McNemar, want)
 	}
-	clean, dirty := got.ByContamination["clean"], got.ByContamination["contaminated"]
+	clean := got.ByContamination["clean"]
+	dirty := got.ByContamination["contaminated"]
 	if clean.Problems != 3 || math.Abs(clean.Difference+0.5/3) > 1e-12 || dirty.Problems != 2 || dirty.Difference != 0.5 {
 		t.Errorf("clean %+v, contaminated %+v", clean, dirty)
 	}
@@ -95,16 +97,17 @@ func TestCompareIsPaired(t *testing.T) {
 // refused by its coverage, and where that is allowed nothing differs.
 func TestADeadServerIsNoWorseModel(t *testing.T) {
 	t.Parallel()
-	whole, half := folderOf(t, "base", nil, "11", "10", "00", "01"), folderOf(t, "half", nil, "11", "10", "0x", "xx")
-	_, err := Compare([]string{whole, half}, Options{MinCoverage: 0.98})
+	full := folderOf(t, "base", nil, "11", "10", "00", "01")
+	half := folderOf(t, "half", nil, "11", "10", "0x", "xx")
+	_, err := Compare([]string{full, half}, Options{MinCoverage: 0.98})
 	if !errors.Is(err, ErrCoverage) || !strings.Contains(err.Error(), half+": too little was scored: 5 of 8 rollouts, coverage 0.6250 is below 0.9800") {
 		t.Error(err)
 	}
-	c := one(t, Options{}, whole, half)
+	c := one(t, Options{}, full, half)
 	if c.Problems != 3 || c.Difference != 0 || c.P != 1 || c.CI95 != nil || c.MDE80 != nil || c.BCoverage != 0.625 {
 		t.Errorf("%+v", c)
 	}
-	if words := c.String(); !strings.HasPrefix(words, half+" against "+whole+": no problem of 3 differs\n") || !strings.Contains(words, whole+" 0.5000 (coverage 1.0000), "+half+" 0.5000 (coverage 0.6250)") {
+	if words := c.String(); !strings.HasPrefix(words, half+" against "+full+": no problem of 3 differs\n") || !strings.Contains(words, full+" 0.5000 (coverage 1.0000), "+half+" 0.5000 (coverage 0.6250)") {
 		t.Error(words)
 	}
 }

@@ -26,9 +26,11 @@ func withProblems(t *testing.T, folder string, n, size int) string {
 // test; if all share one, nothing is known of groups and each problem counts.
 func TestGroupsAreOneEvidence(t *testing.T) {
 	t.Parallel()
-	a, b := make([]string, 60), make([]string, 60)
+	a := make([]string, 60)
+	b := make([]string, 60)
 	for i := range a {
-		a[i], b[i] = "0101", "0101"
+		a[i] = "0101"
+		b[i] = "0101"
 	}
 	for _, i := range []int{0, 1, 2, 3} {
 		b[i] = "1111"

@@ -11,7 +11,7 @@ import (
 )
 
 // shown is a turn as one line: native or text, thinking, text, calls.
-func shown(t Turn) string {
+func turnText(t Turn) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%t think=%q text=%q", t.Native, t.Think, t.Text)
 	for _, c := range t.Calls {
@@ -30,12 +30,13 @@ func TestRead(t *testing.T) {
 		return model.Reply{Content: "Let me look.", Reasoning: "Hm.", Calls: []model.Call{{ID: "c1", Function: model.Function{Name: name, Arguments: arguments}}}}
 	}
 	text := func(s string) model.Reply { return model.Reply{Content: s} }
-	oro, hermes := `<tool_call>[{"name":"a","parameters":{"x":1}},{"name":"b","parameters":{}}]</tool_call>`, `<tool_call>{"name":"a","arguments":{"x":1}}</tool_call>`
+	oro := `<tool_call>[{"name":"a","parameters":{"x":1}},{"name":"b","parameters":{}}]</tool_call>`
+	hermes := `<tool_call>{"name":"a","arguments":{"x":1}}</tool_call>`
 	cases := []struct {
-		name string
-		d    Dialect
-		in   model.Reply
-		want string
+		name  string
+		d     Dialect
+		reply model.Reply
+		want  string
 	}{
 		{"native", Auto, native("a", `{"x": 1}`), `true think="Hm." text="Let me look." a{"x": 1}`},
 		{"native, unreadable", Native, native("a", `{"x": `), `true think="Hm." text="Let me look." !Expecting value: line 1 column 7 (char 6)`},
@@ -67,7 +68,7 @@ func TestRead(t *testing.T) {
 		{"nothing", Auto, text(""), `false think="" text=""`},
 	}
 	for _, c := range cases {
-		if got := shown(Read(c.in, c.d)); got != c.want {
+		if got := turnText(Read(c.reply, c.d)); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
 		}
 	}

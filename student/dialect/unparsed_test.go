@@ -114,24 +114,25 @@ func TestUnparsedInProse(t *testing.T) {
 	if len(files) == 0 {
 		t.Skip("needs shared/data/day beside the repository")
 	}
-	texts, found := 0, 0
+	texts := 0
+	calls := 0
 	for _, path := range files {
-		for _, text := range spoken(t, path) {
+		for _, text := range spokenTexts(t, path) {
 			texts++
 			if name := formOf(text); name != "" {
-				found++
+				calls++
 				t.Logf("%s: %.300q", name, text)
 			}
 		}
 	}
-	t.Logf("%d of %d texts are taken for a call", found, texts)
-	if texts == 0 || found*100 > texts {
-		t.Errorf("%d of %d", found, texts)
+	t.Logf("%d of %d texts are taken for a call", calls, texts)
+	if texts == 0 || calls*100 > texts {
+		t.Errorf("%d of %d", calls, texts)
 	}
 }
 
 // spoken returns what the agents of a file think and say to the customer.
-func spoken(t *testing.T, path string) (texts []string) {
+func spokenTexts(t *testing.T, path string) (texts []string) {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {

@@ -48,21 +48,29 @@ func samples() []*rollout.Result {
 			step("", "Here it is.", `[{"name":"terminate","parameters":{},"result":"ok"}]`, `[]`, "stop")),
 	}
 	faulty := scored
-	faulty.Sample, faulty.Success, faulty.Label, faulty.Stop, faulty.Quality = 1, ptr(false), ptr(rollout.LabelMalformedCall), rollout.StopMaxSteps, nil
+	faulty.Sample = 1
+	faulty.Success = ptr(false)
+	faulty.Label = ptr(rollout.LabelMalformedCall)
+	faulty.Stop = rollout.StopMaxSteps
+	faulty.Quality = nil
 	faulty.Line = trace(step("", "", `[]`, `[{"name":"find_product","text":"{\"q\"","error":"Error: it ends"}]`, "length"))
 	lost := rollout.Result{ProblemID: "p2", Outcome: rollout.Infra, Stop: rollout.StopInfra, Infra: ptr("http_500"), Line: []byte(`{"status":"FAILED","dialogue":null}`)}
 	full := scored
-	full.ProblemID, full.Success, full.Label, full.Stop, full.Line = "p2", ptr(false), ptr(rollout.LabelOverflow), rollout.StopOverflow, trace()
+	full.ProblemID = "p2"
+	full.Success = ptr(false)
+	full.Label = ptr(rollout.LabelOverflow)
+	full.Stop = rollout.StopOverflow
+	full.Line = trace()
 	full.Sample = 1
-	var all []*rollout.Result
+	var results []*rollout.Result
 	for _, r := range []rollout.Result{scored, faulty, lost, full} {
 		r.SetScore(r.Score)
 		if err := r.ReadTrace("run"); err != nil {
 			panic(err)
 		}
-		all = append(all, &r)
+		results = append(results, &r)
 	}
-	return all
+	return results
 }
 
 func run() Run {
@@ -72,7 +80,7 @@ func run() Run {
 	}
 }
 
-func begun(t testing.TB, path string) *atomicfile.File {
+func newFile(t testing.TB, path string) *atomicfile.File {
 	t.Helper()
 	file, err := atomicfile.Create(path)
 	if err != nil {
@@ -82,14 +90,14 @@ func begun(t testing.TB, path string) *atomicfile.File {
 }
 
 // written is the log of samples as bytes.
-func written(t testing.TB, r Run, all []*rollout.Result) []byte {
+func written(t testing.TB, r Run, results []*rollout.Result) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "inspect.eval")
-	l, err := New(begun(t, path), r)
+	l, err := New(newFile(t, path), r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range all {
+	for _, s := range results {
 		if err = l.Add(&problem, s); err != nil {
 			t.Fatal(err)
 		}
@@ -101,8 +109,8 @@ func written(t testing.TB, r Run, all []*rollout.Result) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
-		t.Errorf("%d files are left, %v", len(left), err)
+	if leftovers, err := os.ReadDir(filepath.Dir(path)); err != nil || len(leftovers) != 1 {
+		t.Errorf("%d files are left, %v", len(leftovers), err)
 	}
 	return b
 }
@@ -116,11 +124,11 @@ func entries(t testing.TB, log []byte) (names []string, texts map[string][]byte)
 	}
 	texts = map[string][]byte{}
 	for _, f := range z.File {
-		in, err := f.Open()
+		reader, err := f.Open()
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := io.ReadAll(in)
+		b, err := io.ReadAll(reader)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,8 +170,9 @@ func TestTheLog(t *testing.T) {
 // arguments are an object within the limits of Python's reader.
 func TestArgumentsThatOtherReadersCannotRead(t *testing.T) {
 	t.Parallel()
-	long, deep := strings.Repeat("9", 5000), strings.Repeat("[", 3000)+strings.Repeat("]", 3000)
-	for raw, whole := range map[string]bool{
+	long := strings.Repeat("9", 5000)
+	deep := strings.Repeat("[", 3000) + strings.Repeat("]", 3000)
+	for raw, valid := range map[string]bool{
 		`{"q":"lamp","price":10}`:                       true,
 		`{"a":[1,{"b":null}],"c":0.5e3}`:                true,
 		`{"q":"` + strings.Repeat("long ", 1000) + `"}`: true,
@@ -178,7 +187,7 @@ func TestArgumentsThatOtherReadersCannotRead(t *testing.T) {
 	} {
 		var as struct{ Text string }
 		got := tame(raw)
-		if err := json.Unmarshal(got, &as); err != nil || whole && string(got) != raw || !whole && as.Text != strings.ToValidUTF8(raw, "\ufffd") {
+		if err := json.Unmarshal(got, &as); err != nil || valid && string(got) != raw || !valid && as.Text != strings.ToValidUTF8(raw, "\ufffd") {
 			t.Errorf("%.40s became %.80s, %v", raw, got, err)
 		}
 	}
@@ -188,14 +197,14 @@ func TestArgumentsThatOtherReadersCannotRead(t *testing.T) {
 // others keep their places.
 func TestARolloutThatIsTooLargeIsLeftOutAndNamed(t *testing.T) {
 	t.Parallel()
-	all := samples()
-	long := *all[0]
+	results := samples()
+	long := *results[0]
 	long.Line = trace(step("", strings.Repeat("long ", maxRollout/5), `[]`, `[]`, "stop"))
 	if err := long.ReadTrace("run"); err != nil {
 		t.Fatal(err)
 	}
-	all[0] = &long
-	_, texts := entries(t, written(t, run(), all))
+	results[0] = &long
+	_, texts := entries(t, written(t, run(), results))
 	text := texts["samples/p/1_epoch_1.json"]
 	if len(text) == 0 || len(text) > 64<<10 || !bytes.Contains(text, []byte(`"left_out":"the conversation: its trace of `)) {
 		t.Errorf("a sample of %d bytes: %.300s", len(text), text)
@@ -207,14 +216,14 @@ func TestARolloutThatIsTooLargeIsLeftOutAndNamed(t *testing.T) {
 
 // TestMemoryDoesNotGrowWithTheRun: ten times the samples take no more heap.
 func TestMemoryDoesNotGrowWithTheRun(t *testing.T) {
-	held := func(count int) uint64 {
-		l, err := New(begun(t, filepath.Join(t.TempDir(), "inspect.eval")), run())
+	bytesFor := func(count int) uint64 {
+		l, err := New(newFile(t, filepath.Join(t.TempDir(), "inspect.eval")), run())
 		if err != nil {
 			t.Fatal(err)
 		}
-		all := samples()
+		results := samples()
 		for i := range count {
-			s := all[i%len(all)]
+			s := results[i%len(results)]
 			if err := l.Add(&problem, s); err != nil {
 				t.Fatal(err)
 			}
@@ -227,7 +236,8 @@ func TestMemoryDoesNotGrowWithTheRun(t *testing.T) {
 		}
 		return m.HeapAlloc
 	}
-	small, large := held(300), held(3000)
+	small := bytesFor(300)
+	large := bytesFor(3000)
 	// The zip keeps a few hundred bytes for each entry's place.
 	if large > small+2<<20 {
 		t.Errorf("300 samples hold %d bytes, 3,000 hold %d", small, large)
@@ -239,7 +249,8 @@ func TestNamesThatAZipCannotHold(t *testing.T) {
 	if got := sampleID("a\x00b"); strings.Contains(got, "\x00") {
 		t.Errorf("%q", got)
 	}
-	a, b := sampleID(strings.Repeat("x", 70_000)+"a"), sampleID(strings.Repeat("x", 70_000)+"b")
+	a := sampleID(strings.Repeat("x", 70_000) + "a")
+	b := sampleID(strings.Repeat("x", 70_000) + "b")
 	if len(a) > 300 || a == b {
 		t.Errorf("%d bytes, equal %v", len(a), a == b)
 	}
@@ -255,8 +266,8 @@ func FuzzAnyTraceIsADocument(f *testing.F) {
 		l := Log{run: run()}
 		s := samples()[0]
 		s.Line = line
-		whole, _ := l.sample(&problem, s)
-		if err := l.encode(whole); err != nil {
+		sample, _ := l.sample(&problem, s)
+		if err := l.encode(sample); err != nil {
 			t.Fatal(err)
 		}
 		gjson.GetBytes(l.encoded.Bytes(), "messages.#.tool_calls|@flatten").ForEach(func(_, call gjson.Result) bool {
@@ -269,14 +280,14 @@ func FuzzAnyTraceIsADocument(f *testing.F) {
 }
 
 func BenchmarkAdd(b *testing.B) {
-	l, err := New(begun(b, filepath.Join(b.TempDir(), "inspect.eval")), run())
+	l, err := New(newFile(b, filepath.Join(b.TempDir(), "inspect.eval")), run())
 	if err != nil {
 		b.Fatal(err)
 	}
-	all := samples()
+	results := samples()
 	b.ReportAllocs()
 	for i := range b.N {
-		if err := l.Add(&problem, all[i%len(all)]); err != nil {
+		if err := l.Add(&problem, results[i%len(results)]); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -18,14 +18,14 @@ import (
 
 // listener answers with replies in turn, and keeps what it was asked.
 type listener struct {
-	replies []string
-	finish  string
-	asked   []gjson.Result
+	replies  []string
+	finish   string
+	requests []gjson.Result
 }
 
 func (s *listener) Chat(_ context.Context, request model.Body) (model.Reply, []byte, error) {
-	s.asked = append(s.asked, gjson.ParseBytes(slices.Concat(request...)))
-	content, _ := json.Marshal(s.replies[min(len(s.asked), len(s.replies))-1])
+	s.requests = append(s.requests, gjson.ParseBytes(slices.Concat(request...)))
+	content, _ := json.Marshal(s.replies[min(len(s.requests), len(s.replies))-1])
 	body := fmt.Appendf(nil, `{"choices":[{"finish_reason":%q,"message":{"content":%s}}],"usage":{"prompt_tokens":90,"completion_tokens":10}}`, s.finish, content)
 	reply, err := model.ReadTurn(body)
 	return reply, body, err
@@ -35,7 +35,11 @@ func played(t *testing.T, e Environment, asker *listener) *Result {
 	t.Helper()
 	template := model.NewTemplate("m", "system", model.Sampling{}, nil)
 	names, _ := shop.ToolNames("7-tool")
-	e.Template, e.Dialect, e.MaxSteps, e.ToolNames, e.Request = template, dialect.Oro, 5, names, "{}"
+	e.Template = template
+	e.Dialect = dialect.Oro
+	e.MaxSteps = 5
+	e.ToolNames = names
+	e.Request = "{}"
 	e.Has = func(string) bool { return true }
 	task := Task{Problem: &arena.Problem{Query: "a lamp", Category: "Product"}, ID: "p", RunID: "r"}
 	r, err := e.Play(t.Context(), task, asker, func(Turn) error { return nil })
@@ -70,8 +74,8 @@ func TestAReplyWithoutACallGoesOn(t *testing.T) {
 		if r := played(t, Environment{NoCall: c.noCall}, asker); r.Stop != c.stop || r.Turns != c.turns {
 			t.Errorf("%q %s: stop %s after %d turns, want %s after %d", c.replies, c.noCall, r.Stop, r.Turns, c.stop, c.turns)
 		}
-		if len(asker.asked) > 1 && asker.asked[1].Get("messages.3.content").String() != reminder {
-			t.Errorf("%s", asker.asked[1])
+		if len(asker.requests) > 1 && asker.requests[1].Get("messages.3.content").String() != reminder {
+			t.Errorf("%s", asker.requests[1])
 		}
 	}
 }
@@ -82,7 +86,7 @@ func TestHistoryIsOneMessage(t *testing.T) {
 	t.Parallel()
 	asker := &listener{replies: []string{"<think>Hm.</think>", `<think>Off.</think><tool_call>[{"name": "buy", "parameters": {"q": "lamp"}}]</tool_call><response>Soon.</response>`, ending}, finish: "stop"}
 	played(t, Environment{NoCall: Continue, Form: History}, asker)
-	last := asker.asked[2].Get("messages")
+	last := asker.requests[2].Get("messages")
 	want := "# Dialogue Records History\n<user>a lamp</user>\n\n<think>Hm.</think>\n\n<think>Off.</think>\n\n" +
 		`<tool_call>[{"name": "buy", "parameters": {"q": "lamp"}}]</tool_call>` + "\n\n" + `<obs>[{"tool_call_id": "`
 	if text := last.Get("1.content").String(); last.Get("#").Int() != 2 || !strings.HasPrefix(text, want) || !strings.HasSuffix(text, "</obs>\n\n<response>Soon.</response>") {

@@ -55,7 +55,7 @@ func environment(tb testing.TB) *Environment {
 	}
 }
 
-func says(content string, calls ...model.Call) []byte {
+func completion(content string, calls ...model.Call) []byte {
 	b, err := json.Marshal(map[string]any{"id": "r", "choices": []any{map[string]any{"message": map[string]any{"content": content, "tool_calls": calls}}}})
 	if err != nil {
 		panic(err) // strings and structs of strings only
@@ -74,14 +74,14 @@ func TestReplayFromAnyTurn(t *testing.T) {
 	env := environment(t)
 	task := Task{Problem: &arena.Problem{Query: "a lamp"}, ID: "p", RunID: "r", Seed: 1}
 	replies := [][]byte{
-		says("<think>First look.</think>", calls("find_product", `{"q":"lamp"}`)),
-		says("", calls("recommend_product", `{"product_ids":"900001, 7"}`), calls("find_product", `["odd"]`)),
-		says("", calls("terminate", `{"status":"success"}`)),
+		completion("<think>First look.</think>", calls("find_product", `{"q":"lamp"}`)),
+		completion("", calls("recommend_product", `{"product_ids":"900001, 7"}`), calls("find_product", `["odd"]`)),
+		completion("", calls("terminate", `{"status":"success"}`)),
 	}
-	var kept []Turn
+	var turns []Turn
 	first, err := env.Play(t.Context(), task, &parrot{replies}, func(turn Turn) error {
 		back, err := DecodeTurn(turn.Encode())
-		kept = append(kept, back)
+		turns = append(turns, back)
 		return err
 	})
 	if err != nil {
@@ -90,15 +90,15 @@ func TestReplayFromAnyTurn(t *testing.T) {
 	if first.Stop != StopTerminated || *first.Label != LabelHallucinated || first.HallucinatedIDs != 1 || first.UnseenIDs != 1 || first.MalformedCalls != 1 || first.ToolCalls != 3 {
 		t.Errorf("the rollout ends as %+v with label %q", first, *first.Label)
 	}
-	for n := range len(kept) + 1 {
-		task.Past = kept[:n]
-		fresh := 0
-		again, err := env.Play(t.Context(), task, &parrot{replies[n:]}, func(Turn) error { fresh++; return nil })
+	for n := range len(turns) + 1 {
+		task.Past = turns[:n]
+		unseen := 0
+		again, err := env.Play(t.Context(), task, &parrot{replies[n:]}, func(Turn) error { unseen++; return nil })
 		if diff := cmp.Diff(first, again, cmpopts.EquateNaNs()); diff != "" || err != nil {
 			t.Errorf("from turn %d on: %v\n%s", n, err, diff)
 		}
-		if fresh != len(replies)-n {
-			t.Errorf("from turn %d on %d turns are new", n, fresh)
+		if unseen != len(replies)-n {
+			t.Errorf("from turn %d on %d turns are new", n, unseen)
 		}
 	}
 }
@@ -106,7 +106,7 @@ func TestReplayFromAnyTurn(t *testing.T) {
 func TestAKeeperThatFailsEndsTheRun(t *testing.T) {
 	t.Parallel()
 	full := errors.New("disk full")
-	_, err := environment(t).Play(t.Context(), Task{Problem: &arena.Problem{}, ID: "p"}, &parrot{[][]byte{says("hm", calls("find_product", `{"q":"x"}`))}}, func(Turn) error { return full })
+	_, err := environment(t).Play(t.Context(), Task{Problem: &arena.Problem{}, ID: "p"}, &parrot{[][]byte{completion("hm", calls("find_product", `{"q":"x"}`))}}, func(Turn) error { return full })
 	if !errors.Is(err, full) {
 		t.Errorf("play: %v", err)
 	}
@@ -133,9 +133,9 @@ func (s *strict) Chat(ctx context.Context, request model.Body) (model.Reply, []b
 func TestAServerThatReadsArgumentsToo(t *testing.T) {
 	t.Parallel()
 	server := &strict{parrot: parrot{[][]byte{
-		says("", calls("find_product", `{"q": "la`), calls("find_product", `{"q":"lamp"}`)),
-		says("", calls("find_product", `{"q": `)),
-		says("", calls("recommend_product", `{"product_ids":"900001"}`), calls("terminate", `{}`)),
+		completion("", calls("find_product", `{"q": "la`), calls("find_product", `{"q":"lamp"}`)),
+		completion("", calls("find_product", `{"q": `)),
+		completion("", calls("recommend_product", `{"product_ids":"900001"}`), calls("terminate", `{}`)),
 	}}}
 	r, err := environment(t).Play(t.Context(), Task{Problem: &arena.Problem{}, ID: "p"}, server, func(Turn) error { return nil })
 	if err != nil || r.Outcome != Scored || r.Stop != StopTerminated || r.MalformedCalls != 2 || server.refused != 0 {
@@ -160,7 +160,7 @@ func TestAnyListOfIDsIsRead(t *testing.T) {
 		{strings.Join(many, ","), many}, // minutes, in the square of their number
 	} {
 		r, err := environment(t).Play(t.Context(), Task{Problem: &arena.Problem{}, ID: "p"},
-			&parrot{[][]byte{says("", calls("recommend_product", `{"product_ids":"`+c.list+`"}`), calls("terminate", "{}"))}}, func(Turn) error { return nil })
+			&parrot{[][]byte{completion("", calls("recommend_product", `{"product_ids":"`+c.list+`"}`), calls("terminate", "{}"))}}, func(Turn) error { return nil })
 		if err != nil || !slices.Equal(r.Recommended, c.want) {
 			t.Errorf("%.20q: %d ids, want %d: %v", c.list, len(r.Recommended), len(c.want), err)
 		}
@@ -171,8 +171,8 @@ func TestAnyListOfIDsIsRead(t *testing.T) {
 // label or as infra, and its trace is one line that package traces reads as
 // ReadTrace does, but for where it lies and what in it no corpus can hold.
 func FuzzAnyReplyMakesATrace(f *testing.F) {
-	f.Add(says("<think>Look.</think>", calls("find_product", `{"q":"lamp","page":NaN}`)), says("Done\u2028.\r\n", calls("terminate", `{}`)))
-	f.Add(says(`<tool_call>[{"name":"recommend_product","parameters":{"product_ids":"900001,,8"}}]</tool_call>`), says("I can't."))
+	f.Add(completion("<think>Look.</think>", calls("find_product", `{"q":"lamp","page":NaN}`)), completion("Done\u2028.\r\n", calls("terminate", `{}`)))
+	f.Add(completion(`<tool_call>[{"name":"recommend_product","parameters":{"product_ids":"900001,,8"}}]</tool_call>`), completion("I can't."))
 	f.Add([]byte("{\"choices\":[\n{\"message\":{\"content\":\"\xff\\ud800\",\"tool_calls\":[{\"function\":{\"name\":\"a\\u0000\",\"arguments\":{\"a\":1e999}}},null]}}]}"), []byte(`{"choices":[{"message":{},"finish_reason":"length"}]}`))
 	env := environment(f)
 	f.Fuzz(func(t *testing.T, one, two []byte) {

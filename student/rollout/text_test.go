@@ -21,7 +21,7 @@ import (
 // reader answers with its replies and keeps the messages of each request.
 type reader struct {
 	parrot
-	asked [][]chat.Turn
+	prompts [][]chat.Turn
 }
 
 func (r *reader) Chat(ctx context.Context, request model.Body) (model.Reply, []byte, error) {
@@ -29,7 +29,7 @@ func (r *reader) Chat(ctx context.Context, request model.Body) (model.Reply, []b
 	if err := json.Unmarshal(slices.Concat(request...), &body); err != nil {
 		return model.Reply{}, nil, err
 	}
-	r.asked = append(r.asked, body.Messages)
+	r.prompts = append(r.prompts, body.Messages)
 	return r.parrot.Chat(ctx, request)
 }
 
@@ -44,16 +44,18 @@ func TestAStudentOfTextReadsWhatItsRowsShowed(t *testing.T) {
 	}
 	const query = "a blue lamp"
 	e := environment(t)
-	e.Dialect, e.MaxSteps, e.ToolNames = dialect.Native, 5, toolNamesOf(h)
+	e.Dialect = dialect.Native
+	e.MaxSteps = 5
+	e.ToolNames = toolNamesOf(h)
 	e.Template = model.NewTemplate("m", h.System, model.Sampling{}, h.Tools)
 	call := func(id, name, arguments string) model.Call {
 		return model.Call{ID: id, Type: "function", Function: model.Function{Name: name, Arguments: arguments}}
 	}
 	replies := [][]byte{
-		says("<think>I look.</think>One moment.", call("a", "find_product", `{"q": "blue lamp"}`), call("b", "find_product", `{"q":"lamp","page":2}`)),
-		says("", call("c", "view_product_information", `{"product_ids":"900001"}`)),
-		says("<think>This one.\n\nIt is blue.</think>", call("d", "recommend_product", `{"product_ids":"900001"}`)),
-		says("<think>Done.</think>", call("e", "terminate", `{"status":"success"}`)),
+		completion("<think>I look.</think>One moment.", call("a", "find_product", `{"q": "blue lamp"}`), call("b", "find_product", `{"q":"lamp","page":2}`)),
+		completion("", call("c", "view_product_information", `{"product_ids":"900001"}`)),
+		completion("<think>This one.\n\nIt is blue.</think>", call("d", "recommend_product", `{"product_ids":"900001"}`)),
+		completion("<think>Done.</think>", call("e", "terminate", `{"status":"success"}`)),
 	}
 	task := Task{Problem: &arena.Problem{Query: query}, ID: "p", RunID: "r"}
 	result, err := e.Play(t.Context(), task, &parrot{replies}, func(Turn) error { return nil })
@@ -70,9 +72,11 @@ func TestAStudentOfTextReadsWhatItsRowsShowed(t *testing.T) {
 		t.Fatalf("a row of %d messages: %q", len(row), row[2].Content)
 	}
 
-	for name, reply := range map[string]func(text string) []byte{"whole": func(text string) []byte { return says(text) }, "split": saysSplit} {
+	for name, reply := range map[string]func(text string) []byte{"whole": func(text string) []byte { return completion(text) }, "split": saysSplit} {
 		e := environment(t)
-		e.Dialect, e.MaxSteps, e.ToolNames = dialect.Text, 5, toolNamesOf(h)
+		e.Dialect = dialect.Text
+		e.MaxSteps = 5
+		e.ToolNames = toolNamesOf(h)
 		if name == "split" {
 			e.Dialect = dialect.Hermes // another name of the same
 		}
@@ -84,11 +88,11 @@ func TestAStudentOfTextReadsWhatItsRowsShowed(t *testing.T) {
 		if _, err := e.Play(t.Context(), task, asker, func(Turn) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
-		if len(asker.asked) != 4 {
-			t.Fatalf("%s: asked %d times", name, len(asker.asked))
+		if len(asker.prompts) != 4 {
+			t.Fatalf("%s: asked %d times", name, len(asker.prompts))
 		}
-		for i, asked := range asker.asked {
-			if difference := cmp.Diff(row[:2+2*i], asked); difference != "" {
+		for i, prompt := range asker.prompts {
+			if difference := cmp.Diff(row[:2+2*i], prompt); difference != "" {
 				t.Errorf("%s, turn %d (-row +asked):\n%s", name, i, difference)
 			}
 		}
@@ -97,11 +101,11 @@ func TestAStudentOfTextReadsWhatItsRowsShowed(t *testing.T) {
 
 // saysSplit is a reply of a server that has a parser of reasoning.
 func saysSplit(text string) []byte {
-	thought, rest, found := strings.Cut(strings.TrimPrefix(text, "<think>"), "</think>")
-	if !found {
-		return says(text)
+	thought, answer, ok := strings.Cut(strings.TrimPrefix(text, "<think>"), "</think>")
+	if !ok {
+		return completion(text)
 	}
-	message := map[string]any{"reasoning_content": thought, "content": rest}
+	message := map[string]any{"reasoning_content": thought, "content": answer}
 	b, err := json.Marshal(map[string]any{"id": "r", "choices": []any{map[string]any{"message": message}}})
 	if err != nil {
 		panic(err)

@@ -26,7 +26,7 @@ func TestPromptThatShrinks(t *testing.T) {
 		{"cut, with reasoning", [][]byte{counted(think, 2400, 20), counted(think, 4040, 20), counted("", 2051, 20)}, StopOverflow},
 		{"grows", [][]byte{counted("", 100, 20), counted("", 160, 20), counted("", 220, 20)}, StopMaxSteps},
 		{"reasoning left out", [][]byte{counted(think, 100, 500), counted(think, 700, 500), counted("", 260, 20)}, StopMaxSteps},
-		{"not counted", [][]byte{counted("", 100, 20), says("", calls("find_product", `{"q":"a"}`)), counted("", 300, 20)}, StopMaxSteps},
+		{"not counted", [][]byte{counted("", 100, 20), completion("", calls("find_product", `{"q":"a"}`)), counted("", 300, 20)}, StopMaxSteps},
 	} {
 		env := environment(t)
 		env.MaxSteps = 3
@@ -39,7 +39,7 @@ func TestPromptThatShrinks(t *testing.T) {
 
 func TestUnparsedFormIsKept(t *testing.T) {
 	t.Parallel()
-	replies := [][]byte{says("[TOOL_CALLS]find_product[ARGS]{\"q\":\"lamp\"}"), says("", calls("terminate", "{}"))}
+	replies := [][]byte{completion("[TOOL_CALLS]find_product[ARGS]{\"q\":\"lamp\"}"), completion("", calls("terminate", "{}"))}
 	r, err := environment(t).Play(t.Context(), Task{Problem: &arena.Problem{Query: "a lamp"}, ID: "p", RunID: "r"}, &parrot{replies}, func(Turn) error { return nil })
 	if err != nil || r.UnparsedForm != "mistral" {
 		t.Errorf("form %q, %v", r.UnparsedForm, err)

@@ -20,9 +20,9 @@ import (
 // TestMain lets the test binary be the server that a test starts: it answers
 // at the address in ARENA_TEST_SERVE.
 func TestMain(m *testing.M) {
-	if at := os.Getenv("ARENA_TEST_SERVE"); at != "" {
+	if address := os.Getenv("ARENA_TEST_SERVE"); address != "" {
 		fmt.Println("serving")
-		panic(http.ListenAndServe(at, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		panic(http.ListenAndServe(address, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			// Ready, though it cannot list its models.
 			if r.Header.Get("Authorization") != "Bearer k" || r.URL.Path != "/health" {
 				w.WriteHeader(http.StatusUnauthorized)
@@ -44,11 +44,11 @@ func config(t *testing.T, command string) (c Config, address string) {
 }
 
 // until waits for something to be so.
-func until(t *testing.T, what string, so func() bool) {
+func until(t *testing.T, event string, reached func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !so(); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); !reached(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("never: " + what)
+			t.Fatal("never: " + event)
 		}
 	}
 }
@@ -82,7 +82,7 @@ func TestTheServerEndsWithTheRun(t *testing.T) {
 	if err := s.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	if at := listening(c.Base); at != "" {
+	if address := listening(c.Base); address != "" {
 		t.Error("the server answers after its end")
 	}
 	if got := logged(t, c); !strings.Contains(got, "serving") {
@@ -157,11 +157,11 @@ func TestAServerThatWillNotEnd(t *testing.T) {
 	c.Grace = 300 * time.Millisecond
 	s := start(t, c)
 	until(t, "it hears no signal", func() bool { return logged(t, c) == "deaf\n" })
-	began := time.Now()
+	start := time.Now()
 	if err := s.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(began); took < c.Grace {
+	if took := time.Since(start); took < c.Grace {
 		t.Errorf("it ended after %s of its grace of %s", took, c.Grace)
 	}
 	until(t, "no process of the server is left", func() bool { return !alive(t, mark) })

@@ -16,13 +16,13 @@ func amount(x float64) *float64 { return &x }
 
 // fakeSMI is a program that answers as nvidia-smi does: the devices at once,
 // and with --loop the moments, after which it does what is told.
-func fakeSMI(t *testing.T, devices, moments, then string) string {
+func fakeSMI(t *testing.T, devices, moments, next string) string {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("needs a shell to stand in for nvidia-smi")
 	}
 	path := filepath.Join(t.TempDir(), "nvidia-smi")
-	script := "#!/bin/sh\ncase \"$*\" in\n*--loop*) cat <<'END'\n" + moments + "END\n" + then + " ;;\n*) cat <<'END'\n" + devices + "END\n;;\nesac\n"
+	script := "#!/bin/sh\ncase \"$*\" in\n*--loop*) cat <<'END'\n" + moments + "END\n" + next + " ;;\n*) cat <<'END'\n" + devices + "END\n;;\nesac\n"
 	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ const twoDevices = "0, 141000, GPU-aa, NVIDIA H200, SXM\n1, 24000, GPU-bb, X\n"
 
 // told waits until n GPUs are told of. Until then they are there, and what they
 // do is unknown.
-func told(t *testing.T, g *GPUs, n int) []GPU {
+func readings(t *testing.T, g *GPUs, n int) []GPU {
 	t.Helper()
 	for {
 		now := g.Read()
@@ -61,7 +61,7 @@ func TestGPUsAreReadFromOneProgram(t *testing.T) {
 		t.Errorf("source %q, devices (-want +got):\n%s", g.Source, diff)
 	}
 	want := []GPU{{Index: 0, Use: amount(0.87), Memory: amount(40123), Power: amount(310.52)}, {Index: 1, Memory: amount(12)}}
-	if diff := cmp.Diff(want, told(t, g, 2)); diff != "" {
+	if diff := cmp.Diff(want, readings(t, g, 2)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -93,7 +93,7 @@ func TestAProgramThatDiesEndsWithoutAWord(t *testing.T) {
 			t.Parallel()
 			g.now = time.Now
 			g.open(t.Context(), "")
-			told(t, g, 2)
+			readings(t, g, 2)
 			g.Close()
 		})
 	}

@@ -61,18 +61,18 @@ func TestIdentities(t *testing.T) {
 // redirect leads elsewhere.
 func TestASecretOfTheAddressStaysWithItsServer(t *testing.T) {
 	t.Parallel()
-	var elsewhere, asked atomic.Int64
+	var elsewhere, requests atomic.Int64
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))
 	t.Cleanup(other.Close)
-	own := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	localServer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if user, password, _ := r.BasicAuth(); user == "me" && password == "password1" && r.URL.Query().Get("api_key") == "querykey1" {
-			asked.Add(1)
+			requests.Add(1)
 		}
 		http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
 	}))
-	t.Cleanup(own.Close)
-	id := Identify(t.Context(), strings.Replace(own.URL, "//", "//me:password1@", 1)+"/v1?api_key=querykey1", "", "")
-	if id.Endpoint != own.URL+"/v1" || asked.Load() != 7 || elsewhere.Load() != 0 {
-		t.Errorf("kept %q; asked %d times with the secrets, want 7, and %d times elsewhere", id.Endpoint, asked.Load(), elsewhere.Load())
+	t.Cleanup(localServer.Close)
+	id := Identify(t.Context(), strings.Replace(localServer.URL, "//", "//me:password1@", 1)+"/v1?api_key=querykey1", "", "")
+	if id.Endpoint != localServer.URL+"/v1" || requests.Load() != 7 || elsewhere.Load() != 0 {
+		t.Errorf("kept %q; asked %d times with the secrets, want 7, and %d times elsewhere", id.Endpoint, requests.Load(), elsewhere.Load())
 	}
 }

@@ -94,7 +94,8 @@ func watcher(path string, bases ...string) Watcher {
 
 func TestWatchOverTwoServers(t *testing.T) {
 	t.Parallel()
-	a, b := serverOf(t, "k", map[string]string{"/metrics": vllmPage}), serverOf(t, "k", map[string]string{"/metrics": sglangPage})
+	a := serverOf(t, "k", map[string]string{"/metrics": vllmPage})
+	b := serverOf(t, "k", map[string]string{"/metrics": sglangPage})
 	path := filepath.Join(t.TempDir(), "telemetry.jsonl")
 	w := watcher(path, a, b)
 	w.Key = "k"
@@ -124,19 +125,19 @@ func TestWatchOverTwoServers(t *testing.T) {
 func TestWatchEndsAlthoughAServerHangs(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	var asked atomic.Int64
+	var requests atomic.Int64
 	web := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		if asked.Add(1) == 1 {
+		if requests.Add(1) == 1 {
 			cancel()
 			<-r.Context().Done()
 		}
 	}))
 	defer web.Close()
-	began := time.Now()
+	start := time.Now()
 	if err := watcher(filepath.Join(t.TempDir(), "telemetry.jsonl"), web.URL+"/v1").Watch(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if d := time.Since(began); d >= timeout {
+	if d := time.Since(start); d >= timeout {
 		t.Errorf("waited %v for a server that hangs", d)
 	}
 }
@@ -144,11 +145,11 @@ func TestWatchEndsAlthoughAServerHangs(t *testing.T) {
 // TestIdentifyGivesUpAServerThatHangs after the first question, of six.
 func TestIdentifyGivesUpAServerThatHangs(t *testing.T) {
 	t.Parallel()
-	var asked atomic.Int64
-	web := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked.Add(1); <-r.Context().Done() }))
+	var requests atomic.Int64
+	web := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { requests.Add(1); <-r.Context().Done() }))
 	defer web.Close()
 	Identify(t.Context(), web.URL+"/v1", "", "")
-	if n := asked.Load(); n != 1 {
+	if n := requests.Load(); n != 1 {
 		t.Errorf("asked %d times, want once", n)
 	}
 }
@@ -172,7 +173,9 @@ func TestWatchWithoutAnythingToSee(t *testing.T) {
 
 func TestUsageOfSeveralCommands(t *testing.T) {
 	t.Parallel()
-	one, half, two := 1.0, 0.5, 2.0
+	one := 1.0
+	half := 0.5
+	two := 2.0
 	var lines []string
 	for _, s := range []Sample{
 		{Seconds: 0, GPUs: []GPU{{Use: &half, Memory: &one, Power: &two}, {Index: 1, Use: &one}}, Server: map[string]float64{"prefix_hits": 10, "prefix_queries": 100}},
@@ -198,7 +201,11 @@ func TestUsageOfSeveralCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	// GPU use: 10 s at 0.5 and 10 s at 1, then 4 s at 1.
-	use, energy, kv, rate, gpu := 19.0/24, 28.0/3600, 0.5, 0.5, 30.0
+	use := 19.0 / 24
+	energy := 28.0 / 3600
+	kv := 0.5
+	rate := 0.5
+	gpu := 30.0
 	want := Usage{Seconds: 20, GPUSeconds: &gpu, GPUUse: &use, GPUMemory: &two, GPUPower: &two, EnergyWh: &energy, KVCacheUse: &kv, PrefixHitRate: &rate}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

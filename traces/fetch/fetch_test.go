@@ -30,8 +30,8 @@ const (
 // api is the subnet's server as oro-sdk's models have it, in memory.
 type api struct {
 	// asked are the times of all requests; paths counts them.
-	asked []time.Time
-	paths map[string]int
+	requests []time.Time
+	paths    map[string]int
 	// fault answers in place of the server where it says so.
 	fault func(path string, n int, w http.ResponseWriter) bool
 	score float64
@@ -39,7 +39,7 @@ type api struct {
 }
 
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	a.asked = append(a.asked, time.Now())
+	a.requests = append(a.requests, time.Now())
 	if a.paths == nil {
 		a.paths = map[string]int{}
 	}
@@ -113,62 +113,63 @@ func (a *api) itemKind() string {
 }
 
 func (a *api) runsOf(agent string) []object {
-	var all []object
+	var objects []object
 	for i := range runs {
-		all = append(all, object{"eval_run_id": fmt.Sprintf("%s-run-%d", agent, i), "agent_version_id": agent, "suite_id": 4, "validator_hotkey": "5Val", "status": "SUCCESS",
+		objects = append(objects, object{"eval_run_id": fmt.Sprintf("%s-run-%d", agent, i), "agent_version_id": agent, "suite_id": 4, "validator_hotkey": "5Val", "status": "SUCCESS",
 			"claimed_at": "2026-11-01T00:00:00Z", "is_included": true, "validator_score": a.score, "reasoning_quality": 0.7, "reasoning_coefficient": 0.9, "phase": "RACE", "race_id": race,
 			"last_heartbeat_at": time.Now()})
 	}
-	return append(all, object{"eval_run_id": agent + "-other", "agent_version_id": agent, "suite_id": 4, "claimed_at": "x", "race_id": "another"})
+	return append(objects, object{"eval_run_id": agent + "-other", "agent_version_id": agent, "suite_id": 4, "claimed_at": "x", "race_id": "another"})
 }
 
 // problemsOf are an agent's problems with what the validators found of them, run by run.
 func (a *api) problemsOf(agent string) object {
-	var all []object
+	var objects []object
 	for i := range each {
 		var results []object
 		for run := range runs {
 			results = append(results, object{"eval_run_id": fmt.Sprintf("%s-run-%d", agent, run), "validator_hotkey": "5Val", "status": "SUCCESS", "score": 0.5,
 				"reasoning_score": float64(i)/10 + float64(run)/100, "score_components": object{"gt": i}})
 		}
-		all = append(all, object{"problem_id": fmt.Sprintf("p-%d", i), "category": "Shop", "validator_results": results})
+		objects = append(objects, object{"problem_id": fmt.Sprintf("p-%d", i), "category": "Shop", "validator_results": results})
 	}
-	return object{"agent_version_id": agent, "problems": all}
+	return object{"agent_version_id": agent, "problems": objects}
 }
 
 // get fetches with the query into out; the words that were said come back.
 func get(t *testing.T, ctx context.Context, a *api, out string, change func(*fetch.Fetch)) (string, error) {
 	t.Helper()
 	_, network := memnet.Serve(t, a)
-	var said strings.Builder
+	var stderr strings.Builder
 	f := fetch.Fetch{
 		Client: &fetch.Client{Base: "http://models.test", HTTP: &http.Client{Transport: network}, PerMinute: 90},
 		Query:  fetch.Query{Race: race}, Out: out, Network: "local",
-		Logf: func(format string, v ...any) { fmt.Fprintf(&said, format+"\n", v...) },
+		Logf: func(format string, v ...any) { fmt.Fprintf(&stderr, format+"\n", v...) },
 	}
 	if change != nil {
 		change(&f)
 	}
 	err := f.Run(ctx)
 	network.CloseIdleConnections()
-	return said.String(), err
+	return stderr.String(), err
 }
 
 // files are those of a folder by their path, without manifests.
 func files(t *testing.T, dir string) map[string]string {
 	t.Helper()
-	all := map[string]string{}
+	files := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && d.Name() != fetch.ManifestName {
 			text, bad := os.ReadFile(path)
-			all[strings.TrimPrefix(path, dir)], err = string(text), bad
+			files[strings.TrimPrefix(path, dir)] = string(text)
+			err = bad
 		}
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return all
+	return files
 }
 
 func counts(t *testing.T, dir string) map[string]int {
@@ -188,45 +189,45 @@ func TestARaceBecomesADay(t *testing.T) {
 	out := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		a := &api{score: 0.5}
-		said, err := get(t, t.Context(), a, out, nil)
-		if err != nil || !strings.Contains(said, "30 attempts to fetch: 30 requests (one an episode, two a problem), about 20s at 90 a minute") {
-			t.Errorf("%v, said %s", err, said)
+		output, err := get(t, t.Context(), a, out, nil)
+		if err != nil || !strings.Contains(output, "30 attempts to fetch: 30 requests (one an episode, two a problem), about 20s at 90 a minute") {
+			t.Errorf("%v, said %s", err, output)
 		}
 		again := &api{score: 0.5}
-		if _, err := get(t, t.Context(), again, out, nil); err != nil || len(again.asked) != 1+agents {
+		if _, err := get(t, t.Context(), again, out, nil); err != nil || len(again.requests) != 1+agents {
 			t.Errorf("asked again: %v, %v", err, again.paths)
 		}
 		changed := &api{score: 0.25}
 		if _, err := get(t, t.Context(), changed, out, nil); err != nil || counts(t, out)["changed"] != agents*runs {
 			t.Errorf("a run that changed: %v, %v", err, counts(t, out))
 		}
-		paced(t, a.asked)
+		paced(t, a.requests)
 	})
 	ins, err := traces.Discover(filepath.Join(out, race))
 	if err != nil || len(ins) != agents*runs*each {
 		t.Fatalf("%d inputs, %v", len(ins), err)
 	}
-	in := ins[0]
-	if err = in.Hash(t.Context()); err != nil {
+	input := ins[0]
+	if err = input.Hash(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	_, err = traces.Read(t.Context(), in, traces.Options{Limits: traces.DefaultLimits()}, func(it traces.Item) error {
+	_, err = traces.Read(t.Context(), input, traces.Options{Limits: traces.DefaultLimits()}, func(it traces.Item) error {
 		if tr := it.Trace; tr == nil || tr.ID != "agent-0-run-0/e0" || tr.Agent.Hotkey != "5Hot0" || tr.Agent.VersionID != "agent-0" || !tr.Ruling.Success {
 			t.Errorf("read as %+v", it)
 		}
 		return nil
 	})
-	if err != nil || in.Meta.Network != "local" || *in.Meta.Quality != 0.7 {
-		t.Errorf("%v, run.json %+v", err, in.Meta)
+	if err != nil || input.Meta.Network != "local" || *input.Meta.Quality != 0.7 {
+		t.Errorf("%v, run.json %+v", err, input.Meta)
 	}
 }
 
 // paced: no minute sees more than the rate.
-func paced(t *testing.T, asked []time.Time) {
+func paced(t *testing.T, requests []time.Time) {
 	t.Helper()
-	for i := 90; i < len(asked); i++ {
-		if asked[i].Sub(asked[i-90]) < time.Minute {
-			t.Fatalf("requests %d to %d came within %s", i-90, i, asked[i].Sub(asked[i-90]))
+	for i := 90; i < len(requests); i++ {
+		if requests[i].Sub(requests[i-90]) < time.Minute {
+			t.Fatalf("requests %d to %d came within %s", i-90, i, requests[i].Sub(requests[i-90]))
 		}
 	}
 }
@@ -235,19 +236,19 @@ func paced(t *testing.T, asked []time.Time) {
 // asked for again, the files are those of a run that nobody stopped, and all runs
 // together keep the pace.
 func TestAKilledFetchGoesOn(t *testing.T) {
-	whole := t.TempDir()
+	fullDir := t.TempDir()
 	out := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		if _, err := get(t, t.Context(), &api{}, whole, nil); err != nil {
+		if _, err := get(t, t.Context(), &api{}, fullDir, nil); err != nil {
 			t.Fatal(err)
 		}
 		a := &api{}
 		kills := 0
 		for stop := 3; ; stop++ {
 			ctx, cancel := context.WithCancel(t.Context())
-			from := len(a.asked)
+			start := len(a.requests)
 			a.fault = func(string, int, http.ResponseWriter) bool {
-				if len(a.asked)-from >= stop {
+				if len(a.requests)-start >= stop {
 					cancel()
 					return true
 				}
@@ -272,9 +273,10 @@ func TestAKilledFetchGoesOn(t *testing.T) {
 		if again > kills { // the one under way when it was stopped was not finished
 			t.Errorf("%d episodes asked for again, %d kills", again, kills)
 		}
-		paced(t, a.asked)
+		paced(t, a.requests)
 	})
-	want, got := files(t, whole), files(t, out)
+	want := files(t, fullDir)
+	got := files(t, out)
 	if len(want) != len(got) || len(want) != agents*runs*(each+1) {
 		t.Fatalf("%d files, %d where nobody stopped it", len(got), len(want))
 	}
@@ -315,11 +317,11 @@ func TestNothingIsSkippedInSilence(t *testing.T) {
 				stay := func(f *fetch.Fetch) {
 					f.HTTP.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 				}
-				said, err := get(t, t.Context(), a, out, stay)
+				output, err := get(t, t.Context(), a, out, stay)
 				if got := counts(t, out); err != nil || got[c.state] != agents*runs*each {
-					t.Errorf("%v, %v, said %s", err, got, said)
+					t.Errorf("%v, %v, said %s", err, got, output)
 				}
-				paced(t, a.asked)
+				paced(t, a.requests)
 			})
 		})
 	}
@@ -368,9 +370,9 @@ func TestADryRunFetchesNothing(t *testing.T) {
 	out := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		a := &api{kind: "legacy_problem"}
-		said, err := get(t, t.Context(), a, out, func(f *fetch.Fetch) { f.DryRun = true })
-		if err != nil || !strings.Contains(said, "60 requests") || len(files(t, out)) > 0 {
-			t.Errorf("%v, %v, said %s", err, files(t, out), said)
+		output, err := get(t, t.Context(), a, out, func(f *fetch.Fetch) { f.DryRun = true })
+		if err != nil || !strings.Contains(output, "60 requests") || len(files(t, out)) > 0 {
+			t.Errorf("%v, %v, said %s", err, files(t, out), output)
 		}
 	})
 }
@@ -382,8 +384,8 @@ func TestADryRunChangesNothing(t *testing.T) {
 	for i, score := range []float64{0.7, 0.8} {
 		synctest.Test(t, func(t *testing.T) {
 			dry := func(f *fetch.Fetch) { f.DryRun = i == 1 }
-			if said, err := get(t, t.Context(), &api{kind: "legacy_problem", score: score}, out, dry); err != nil {
-				t.Fatal(err, said)
+			if output, err := get(t, t.Context(), &api{kind: "legacy_problem", score: score}, out, dry); err != nil {
+				t.Fatal(err, output)
 			}
 		})
 		if i == 0 {
@@ -400,19 +402,20 @@ func TestScoresOfProblemsStayWithTheirRun(t *testing.T) {
 	out := t.TempDir()
 	for _, score := range []float64{0.7, 0.8} {
 		synctest.Test(t, func(t *testing.T) {
-			if said, err := get(t, t.Context(), &api{kind: "legacy_problem", score: score}, out, func(*fetch.Fetch) {}); err != nil {
-				t.Fatal(err, said)
+			if output, err := get(t, t.Context(), &api{kind: "legacy_problem", score: score}, out, func(*fetch.Fetch) {}); err != nil {
+				t.Fatal(err, output)
 			}
 		})
 		ins, err := traces.Discover(filepath.Join(out, race))
 		if err != nil || *ins[1].Meta.Score != score || len(ins[1].Meta.Attempts) != each || *ins[1].Meta.Attempts["p-0"].Score != 0.5 || ins[1].Meta.Attempts["p-0"].Category != "shop" {
 			t.Fatalf("%v: %+v", err, ins[1].Meta)
 		}
-		for i, in := range ins {
-			run, problem := i/each%runs, i%each
-			got := in.Meta.Attempts[fmt.Sprintf("p-%d", problem)].Quality
+		for i, input := range ins {
+			run := i / each % runs
+			problem := i % each
+			got := input.Meta.Attempts[fmt.Sprintf("p-%d", problem)].Quality
 			if want := float64(problem)/10 + float64(run)/100; got == nil || *got != want {
-				t.Errorf("%s: reasoning %v, want %v", in.Path, got, want)
+				t.Errorf("%s: reasoning %v, want %v", input.Path, got, want)
 			}
 		}
 	}
@@ -431,7 +434,8 @@ func TestScoresOfProblemsStayWithTheirRun(t *testing.T) {
 // without findings and the manifest says so.
 func TestRefusedFindings(t *testing.T) {
 	for _, refuses := range []bool{false, true} {
-		a, out := &api{kind: "legacy_problem"}, t.TempDir()
+		a := &api{kind: "legacy_problem"}
+		out := t.TempDir()
 		a.fault = func(path string, _ int, w http.ResponseWriter) bool {
 			refused := refuses && strings.HasSuffix(path, "/problems")
 			if refused {
@@ -440,8 +444,8 @@ func TestRefusedFindings(t *testing.T) {
 			return refused
 		}
 		synctest.Test(t, func(t *testing.T) {
-			if said, err := get(t, t.Context(), a, out, nil); err != nil {
-				t.Fatal(err, said)
+			if output, err := get(t, t.Context(), a, out, nil); err != nil {
+				t.Fatal(err, output)
 			}
 		})
 		if n := counts(t, out); n["fetched"] != agents*runs*each {

@@ -15,13 +15,13 @@ import (
 )
 
 // says answers every request with one of two texts, those for attempts apart.
-type says struct {
+type replies struct {
 	list, attempt string
-	asked         int
+	requests      int
 }
 
-func (s *says) RoundTrip(r *http.Request) (*http.Response, error) {
-	s.asked++
+func (s *replies) RoundTrip(r *http.Request) (*http.Response, error) {
+	s.requests++
 	text := s.list
 	if strings.Contains(r.URL.Path, "/episode-results/") || !strings.HasPrefix(r.URL.Path, "/v1/public/") {
 		text = s.attempt
@@ -48,7 +48,7 @@ func FuzzRepliesBecomeADayOrAnError(f *testing.F) {
 	f.Add(`{"agent_version_id":"a","eval_run_id":"../../r","items":{"detail_released":true,"items":[{"item_kind":"envpack_episode","episode_result_id":"../x"}]}}`, `{}`, uint8(2))
 	f.Fuzz(func(t *testing.T, list, attempt string, kind uint8) {
 		out := filepath.Join(t.TempDir(), "days")
-		server := &says{list: list, attempt: attempt}
+		server := &replies{list: list, attempt: attempt}
 		query := []fetch.Query{{Race: race}, {Agent: "a"}, {Run: "r"}, {Since: time.Unix(1, 0)}}[kind%4]
 		synctest.Test(t, func(t *testing.T) {
 			_ = (&fetch.Fetch{
@@ -56,8 +56,8 @@ func FuzzRepliesBecomeADayOrAnError(f *testing.F) {
 				Query:  query, Out: out, Network: "local", Logf: func(string, ...any) {},
 			}).Run(t.Context())
 		})
-		if most := 2000 + 10*len(list); server.asked > most {
-			t.Errorf("%d requests for lists of %d bytes", server.asked, len(list))
+		if limit := 2000 + 10*len(list); server.requests > limit {
+			t.Errorf("%d requests for lists of %d bytes", server.requests, len(list))
 		}
 		if others, err := os.ReadDir(filepath.Dir(out)); err != nil || len(others) > 1 {
 			t.Errorf("beside its folder lie %v, %v", others, err)

@@ -21,7 +21,7 @@ func folder(files map[string]string) fstest.MapFS {
 }
 
 // told describes an attempt of a trial.
-func told(a *results.Attempt) string {
+func describe(a *results.Attempt) string {
 	reward := "unknown"
 	if a.Reward != nil {
 		reward = fmt.Sprint(*a.Reward)
@@ -41,24 +41,24 @@ const head = `{"task_name":"knots","trial_name":"knots__7f","agent_info":{"name"
 // TestTrialOfHarbor reads the outcomes that Harbor records. What Harbor does not count is unknown.
 func TestTrialOfHarbor(t *testing.T) {
 	t.Parallel()
-	const who = "j/knots__7f/knots by sailor@2 with m: "
+	const sourcePrefix = "j/knots__7f/knots by sailor@2 with m: "
 	const trajectory = " in t/agent/trajectory.json"
 	for name, tt := range map[string]struct {
 		files map[string]string
 		want  string
 	}{
-		"solved":                {map[string]string{"result.json": head + `,"verifier_result":{"rewards":{"reward":1}},"exception_info":null}`}, who + "1" + trajectory},
-		"in part":               {map[string]string{"result.json": head + `,"verifier_result":{"rewards":{"reward":0.25}}}`}, who + "0.25" + trajectory},
-		"one other name":        {map[string]string{"result.json": head + `,"verifier_result":{"rewards":{"score":0.5}}}`}, who + "0.5" + trajectory},
-		"reward among others":   {map[string]string{"result.json": head + `,"verifier_result":{"rewards":{"speed":9,"reward":0}}}`}, who + "0 lost [other_scores]" + trajectory},
-		"several others":        {map[string]string{"result.json": head + `,"verifier_result":{"rewards":{"speed":9,"style":0}}}`}, who + "unknown lost [other_scores]" + trajectory},
-		"the agent's time":      {map[string]string{"result.json": head + `,"verifier_result":{"rewards":{"reward":0}},"exception_info":{"exception_type":"AgentTimeoutError"},"reward_valid":true}`}, who + "0 after AgentTimeoutError" + trajectory},
-		"not counted":           {map[string]string{"result.json": head + `,"verifier_result":{"rewards":{"reward":0}},"exception_info":{"exception_type":"ApiError"},"reward_valid":false}`}, who + "unknown after ApiError" + trajectory},
-		"not counted by policy": {map[string]string{"result.json": head + `,"verifier_result":{"rewards":{"reward":1}},"exception_info":{"exception_type":"ApiError","policy":{"has_valid_reward":false}}}`}, who + "unknown after ApiError" + trajectory},
-		"no verdict":            {map[string]string{"result.json": head + `,"verifier_result":null,"exception_info":{"exception_type":"EnvironmentStartTimeoutError"}}`, "verifier/reward.txt": "0"}, who + "unknown after EnvironmentStartTimeoutError" + trajectory},
-		"verdict in a file":     {map[string]string{"result.json": head + `}`, "verifier/reward.txt": "1.0\n"}, who + "1" + trajectory},
-		"both files":            {map[string]string{"result.json": head + `}`, "verifier/reward.txt": "1", "verifier/reward.json": `{"reward":0.5}`}, who + "0.5" + trajectory},
-		"no number":             {map[string]string{"result.json": head + `}`, "verifier/reward.txt": "nan"}, who + "unknown" + trajectory},
+		"solved":                {map[string]string{"result.json": head + `,"verifier_result":{"rewards":{"reward":1}},"exception_info":null}`}, sourcePrefix + "1" + trajectory},
+		"in part":               {map[string]string{"result.json": head + `,"verifier_result":{"rewards":{"reward":0.25}}}`}, sourcePrefix + "0.25" + trajectory},
+		"one other name":        {map[string]string{"result.json": head + `,"verifier_result":{"rewards":{"score":0.5}}}`}, sourcePrefix + "0.5" + trajectory},
+		"reward among others":   {map[string]string{"result.json": head + `,"verifier_result":{"rewards":{"speed":9,"reward":0}}}`}, sourcePrefix + "0 lost [other_scores]" + trajectory},
+		"several others":        {map[string]string{"result.json": head + `,"verifier_result":{"rewards":{"speed":9,"style":0}}}`}, sourcePrefix + "unknown lost [other_scores]" + trajectory},
+		"the agent's time":      {map[string]string{"result.json": head + `,"verifier_result":{"rewards":{"reward":0}},"exception_info":{"exception_type":"AgentTimeoutError"},"reward_valid":true}`}, sourcePrefix + "0 after AgentTimeoutError" + trajectory},
+		"not counted":           {map[string]string{"result.json": head + `,"verifier_result":{"rewards":{"reward":0}},"exception_info":{"exception_type":"ApiError"},"reward_valid":false}`}, sourcePrefix + "unknown after ApiError" + trajectory},
+		"not counted by policy": {map[string]string{"result.json": head + `,"verifier_result":{"rewards":{"reward":1}},"exception_info":{"exception_type":"ApiError","policy":{"has_valid_reward":false}}}`}, sourcePrefix + "unknown after ApiError" + trajectory},
+		"no verdict":            {map[string]string{"result.json": head + `,"verifier_result":null,"exception_info":{"exception_type":"EnvironmentStartTimeoutError"}}`, "verifier/reward.txt": "0"}, sourcePrefix + "unknown after EnvironmentStartTimeoutError" + trajectory},
+		"verdict in a file":     {map[string]string{"result.json": head + `}`, "verifier/reward.txt": "1.0\n"}, sourcePrefix + "1" + trajectory},
+		"both files":            {map[string]string{"result.json": head + `}`, "verifier/reward.txt": "1", "verifier/reward.json": `{"reward":0.5}`}, sourcePrefix + "0.5" + trajectory},
+		"no number":             {map[string]string{"result.json": head + `}`, "verifier/reward.txt": "nan"}, sourcePrefix + "unknown" + trajectory},
 		"killed":                {map[string]string{"config.json": `{"trial_name":"knots__7f","task":{"path":"tasks/knots"},"agent":{"name":"sailor","model_name":"m"},"job_id":"j"}`}, "j/knots__7f/knots by sailor with m: unknown" + trajectory},
 	} {
 		files := map[string]string{"t/agent/trajectory.json": "{}"}
@@ -66,7 +66,7 @@ func TestTrialOfHarbor(t *testing.T) {
 			files["t/"+file] = text
 		}
 		attempts := results.ReadTrial(folder(files), "t")
-		if len(attempts) != 1 || told(&attempts[0]) != tt.want || !attempts[0].HasTrajectory {
+		if len(attempts) != 1 || describe(&attempts[0]) != tt.want || !attempts[0].HasTrajectory {
 			t.Errorf("%s: %+v, want %s", name, attempts, tt.want)
 		}
 	}
@@ -91,7 +91,7 @@ func TestTrialInSteps(t *testing.T) {
 	}), "t")
 	var got []string
 	for i := range attempts {
-		got = append(got, told(&attempts[i]))
+		got = append(got, describe(&attempts[i]))
 	}
 	want := []string{
 		"j/knots__7f/knots/a by sailor@2 with m: 1 in t/steps/a/agent/trajectory.json",
@@ -112,15 +112,15 @@ func TestTrialThatContinues(t *testing.T) {
 		"t/agent/trajectory.cont-2.json":        "{}",
 		"t/agent/trajectory.summarization.json": "{}",
 	})
-	const who = " by sailor@2 with m: 1 in t/agent/trajectory"
+	const sourceSuffix = " by sailor@2 with m: 1 in t/agent/trajectory"
 	want := []string{
-		"j/knots__7f/knots" + who + ".json",
-		"j/knots__7f-cont-1/knots" + who + ".cont-1.json",
-		"j/knots__7f-cont-2/knots" + who + ".cont-2.json",
+		"j/knots__7f/knots" + sourceSuffix + ".json",
+		"j/knots__7f-cont-1/knots" + sourceSuffix + ".cont-1.json",
+		"j/knots__7f-cont-2/knots" + sourceSuffix + ".cont-2.json",
 	}
 	var got []string
 	for _, a := range results.ReadTrial(fsys, "t") {
-		got = append(got, told(&a))
+		got = append(got, describe(&a))
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -174,16 +174,16 @@ func TestReportOfSWEbench(t *testing.T) {
 		}
 		got := ""
 		for _, id := range []string{"a", "b", "c", "d", "e", "f", "g"} {
-			found := report.Result(id)
+			result := report.Result(id)
 			switch {
-			case found == nil:
+			case result == nil:
 				got += " " + id + ":-"
-			case found.Error != nil:
-				got += " " + id + ":" + found.Error.Type
-			case found.Reward == nil:
+			case result.Error != nil:
+				got += " " + id + ":" + result.Error.Type
+			case result.Reward == nil:
 				got += " " + id + ":?"
 			default:
-				got += fmt.Sprintf(" %s:%v", id, *found.Reward)
+				got += fmt.Sprintf(" %s:%v", id, *result.Reward)
 			}
 		}
 		if got[1:] != tt.want {

@@ -13,7 +13,8 @@ import (
 func TestOutputsHaveTheRightsOfNewFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	usual, out := filepath.Join(dir, "usual"), filepath.Join(dir, "out")
+	usual := filepath.Join(dir, "usual")
+	out := filepath.Join(dir, "out")
 	f, err := os.OpenFile(usual, os.O_CREATE|os.O_WRONLY, 0o666)
 	if err == nil {
 		err = f.Close()

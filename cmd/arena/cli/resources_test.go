@@ -29,14 +29,14 @@ func TestMemoryOfABuildFollowsWhatIsInUse(t *testing.T) {
 
 // waitForLimit collects garbage until the soft limit of memory lies between least and most, since
 // a collection sets the limit some time after its end.
-func waitForLimit(t *testing.T, least, most int64) {
+func waitForLimit(t *testing.T, low, high int64) {
 	t.Helper()
 	for range 500 {
 		runtime.GC()
-		if limit := debug.SetMemoryLimit(-1); least <= limit && limit <= most {
+		if limit := debug.SetMemoryLimit(-1); low <= limit && limit <= high {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Errorf("limit %d, want %d to %d (none: %d)", debug.SetMemoryLimit(-1), least, most, int64(math.MaxInt64))
+	t.Errorf("limit %d, want %d to %d (none: %d)", debug.SetMemoryLimit(-1), low, high, int64(math.MaxInt64))
 }

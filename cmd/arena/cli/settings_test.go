@@ -91,10 +91,10 @@ func rows(t *testing.T, page *strings.Builder, v reflect.Value, prefix, reach st
 
 // fieldComments gives the comments of a struct's fields, each without the name
 // it begins with and "is" or "are".
-func fieldComments(t *testing.T, of reflect.Type) map[string]string {
+func fieldComments(t *testing.T, structType reflect.Type) map[string]string {
 	t.Helper()
 	comments := map[string]string{}
-	files, err := filepath.Glob("../../../" + strings.TrimPrefix(of.PkgPath(), "github.com/trajectory-arena/arena/") + "/*.go")
+	files, err := filepath.Glob("../../../" + strings.TrimPrefix(structType.PkgPath(), "github.com/trajectory-arena/arena/") + "/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func fieldComments(t *testing.T, of reflect.Type) map[string]string {
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
 			spec, ok := n.(*ast.TypeSpec)
-			if !ok || spec.Name.Name != of.Name() {
+			if !ok || spec.Name.Name != structType.Name() {
 				return true
 			}
 			for _, f := range spec.Type.(*ast.StructType).Fields.List {
@@ -126,7 +126,9 @@ func fieldComments(t *testing.T, of reflect.Type) map[string]string {
 func TestConfigurationOfAManifestIsAConfiguration(t *testing.T) {
 	t.Parallel()
 	config := pipeline.Defaults()
-	config.Select.Top, config.Reading.LineBytes, config.Guard.Shares.Eval = 7, 1<<20, 0.25
+	config.Select.Top = 7
+	config.Reading.LineBytes = 1 << 20
+	config.Guard.Shares.Eval = 0.25
 	read := pipeline.Defaults()
 	if err := strictyaml.Decode(config.JSON(), &read); err != nil || !reflect.DeepEqual(read, config) {
 		t.Errorf("read %+v, %v, want %+v", read, err, config)

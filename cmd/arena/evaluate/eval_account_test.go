@@ -9,7 +9,8 @@ import (
 
 func TestCostNamesWhatIsMissing(t *testing.T) {
 	t.Parallel()
-	prompt, completion := int64(200), int64(80)
+	prompt := int64(200)
+	completion := int64(80)
 	s := &evaluation.Summary{SolvedProblems: 2, Tokens: evaluation.Tokens{Prompt: &prompt, Completion: &completion, Uncounted: 1}}
 	c := (&Flags{}).cost(s, nil)
 	if words := c.String(); !strings.HasSuffix(words, "100 prompt tokens, 40 completion tokens a solved problem (2 solved); the server counted no tokens for 1 reply, which no figure holds") || c.Uncounted != 1 {

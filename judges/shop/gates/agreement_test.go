@@ -52,14 +52,14 @@ var sets = [][2]string{
 
 func casesOf(t *testing.T, set [2]string) []labelled {
 	t.Helper()
-	all := goods{map[string]string{}, map[string]string{}, map[string]string{}}
+	products := goods{map[string]string{}, map[string]string{}, map[string]string{}}
 	for name := range strings.FieldsSeq(set[1]) {
 		g := readGoods(t, "testdata/"+name+".txt")
-		maps.Copy(all.requests, g.requests)
-		maps.Copy(all.lists, g.lists)
-		maps.Copy(all.items, g.items)
+		maps.Copy(products.requests, g.requests)
+		maps.Copy(products.lists, g.lists)
+		maps.Copy(products.items, g.items)
 	}
-	return readCases(t, "testdata/"+set[0]+".txt", all)
+	return readCases(t, "testdata/"+set[0]+".txt", products)
 }
 
 // TestAgreesWithOwnLabels pins the figures on the cases of testdata, misses
@@ -113,16 +113,19 @@ func agreementOn(t *testing.T, name string, cases []labelled) agreementReport {
 	t.Helper()
 	labels := agreement.Ratings{Name: "labels", Scores: map[agreement.Key]*float64{}}
 	judged := agreement.Ratings{Name: gates.Name, Scores: map[agreement.Key]*float64{}}
-	kinds, languages := map[string]*tally{}, map[string]*tally{}
+	kinds := map[string]*tally{}
+	languages := map[string]*tally{}
 	var misses strings.Builder
 	for _, c := range cases {
-		run, problem, found := strings.Cut(c.name, "/")
-		if !found {
-			run, problem = name, c.name
+		run, problem, ok := strings.Cut(c.name, "/")
+		if !ok {
+			run = name
+			problem = c.name
 		}
 		key := agreement.Key{Run: run, Problem: problem}
 		j := gates.Judge(c.trace, c.dialogue)
-		labels.Scores[key], judged.Scores[key] = &c.score, j.Score
+		labels.Scores[key] = &c.score
+		judged.Scores[key] = j.Score
 		hit := *j.Score == c.score
 		count(kinds, c.kind).add(hit)
 		count(languages, c.language).add(hit)
@@ -140,11 +143,11 @@ func agreementOn(t *testing.T, name string, cases []labelled) agreementReport {
 	return agreementReport{text, *p.WeightedKappa.Value}
 }
 
-func count(all map[string]*tally, key string) *tally {
-	if all[key] == nil {
-		all[key] = &tally{}
+func count(tallies map[string]*tally, key string) *tally {
+	if tallies[key] == nil {
+		tallies[key] = &tally{}
 	}
-	return all[key]
+	return tallies[key]
 }
 
 func figure(f agreement.Figure) string {
@@ -154,9 +157,9 @@ func figure(f agreement.Figure) string {
 	return fmt.Sprintf("%.3f [%.3f, %.3f]", *f.Value, f.CI95[0], f.CI95[1])
 }
 
-func table(all map[string]*tally) string {
+func table(tallies map[string]*tally) string {
 	var rows []string
-	for key, a := range all {
+	for key, a := range tallies {
 		rows = append(rows, fmt.Sprintf("  %s %d/%d\n", key, a.exact, a.n))
 	}
 	slices.Sort(rows)
@@ -183,14 +186,14 @@ func sharedCases(t *testing.T, dir string) []labelled {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []labelled
+	var cases []labelled
 	for _, file := range files {
 		run := strings.TrimPrefix(filepath.Base(filepath.Dir(file)), "run=")
 		for _, line := range lines(t, file) {
 			trace, d := attempt(t, line)
 			l := labels[run+"/"+trace.ProblemID]
-			all = append(all, labelled{name: run + "/" + trace.ProblemID, kind: l.Kind, language: "all", score: l.Score, trace: trace, dialogue: d})
+			cases = append(cases, labelled{name: run + "/" + trace.ProblemID, kind: l.Kind, language: "all", score: l.Score, trace: trace, dialogue: d})
 		}
 	}
-	return all
+	return cases
 }

@@ -15,10 +15,10 @@ func BenchmarkJudge(b *testing.B) {
 		t *arena.Trace
 		d *arena.Dialogue
 	}
-	var all []pair
+	var pairs []pair
 	size := 0
 	add := func(t *arena.Trace, d *arena.Dialogue) {
-		all = append(all, pair{t, d})
+		pairs = append(pairs, pair{t, d})
 		for i := range d.Turns {
 			size += len(d.Turns[i].Think)
 			for k := range d.Turns[i].Calls {
@@ -32,15 +32,15 @@ func BenchmarkJudge(b *testing.B) {
 			add(attempt(b, line))
 		}
 	}
-	if len(all) == 0 {
+	if len(pairs) == 0 {
 		for _, c := range readCases(b, "testdata/cases.txt", readGoods(b, "testdata/world.txt")) {
 			add(c.trace, c.dialogue)
 		}
 	}
-	b.SetBytes(int64(size / len(all)))
+	b.SetBytes(int64(size / len(pairs)))
 	b.ReportAllocs()
 	b.ResetTimer()
 	for i := range b.N {
-		gates.Judge(all[i%len(all)].t, all[i%len(all)].d)
+		gates.Judge(pairs[i%len(pairs)].t, pairs[i%len(pairs)].d)
 	}
 }

@@ -40,8 +40,8 @@ func readGoods(t testing.TB, file string) goods {
 		} else if list, ok := strings.CutPrefix(line, "list "); ok {
 			name, ids, _ := strings.Cut(list, ": ")
 			g.lists[name] = ids
-		} else if id, rest, ok := strings.Cut(line, "|"); ok {
-			g.items[id] = rest
+		} else if id, suffix, ok := strings.Cut(line, "|"); ok {
+			g.items[id] = suffix
 		}
 	}
 	return g
@@ -74,14 +74,14 @@ func (g goods) product(id string, page bool, note string) map[string]any {
 }
 
 func (g goods) result(ids []string, page bool, note string) arena.Raw {
-	all := []any{}
+	list := []any{}
 	for i, id := range ids {
 		if i > 0 {
 			note = ""
 		}
-		all = append(all, g.product(id, page, note))
+		list = append(list, g.product(id, page, note))
 	}
-	return arena.Raw(must(json.Marshal(all)))
+	return arena.Raw(must(json.Marshal(list)))
 }
 
 func must(text []byte, err error) []byte {
@@ -93,11 +93,11 @@ func must(text []byte, err error) []byte {
 
 func readCases(t testing.TB, file string, g goods) []labelled {
 	t.Helper()
-	var all []labelled
+	var cases []labelled
 	var b *builder
 	finish := func() {
 		if b != nil {
-			all = append(all, b.done())
+			cases = append(cases, b.done())
 		}
 	}
 	for _, line := range textLines(t, file) {
@@ -111,7 +111,7 @@ func readCases(t testing.TB, file string, g goods) []labelled {
 		}
 	}
 	finish()
-	return all
+	return cases
 }
 
 // builder builds one attempt from its lines.
@@ -134,26 +134,26 @@ func newBuilder(t testing.TB, g goods, head []string) *builder {
 }
 
 func (b *builder) line(line string) {
-	word, rest, _ := strings.Cut(line, " ")
+	word, suffix, _ := strings.Cut(line, " ")
 	switch word {
 	case "request":
-		b.trace.Query = b.requests[rest]
+		b.trace.Query = b.requests[suffix]
 	case "note":
-		b.note = rest
+		b.note = suffix
 	case "no":
 		b.log = false
 	case "tokens", "attempts":
-		for n := range strings.FieldsSeq(rest) {
+		for n := range strings.FieldsSeq(suffix) {
 			b.proxies = append(b.proxies, chat(n, word == "attempts"))
 		}
 	case "think":
-		b.turn().Think = rest
+		b.turn().Think = suffix
 	case "find":
-		b.call("find_product", `{"q":"`+rest+`"}`, b.result(strings.Fields(b.lists[rest]), false, b.note))
+		b.call("find_product", `{"q":"`+suffix+`"}`, b.result(strings.Fields(b.lists[suffix]), false, b.note))
 	case "view":
-		b.call("view_product_information", `{"product_ids":"`+rest+`"}`, b.result(strings.Split(rest, ","), true, ""))
+		b.call("view_product_information", `{"product_ids":"`+suffix+`"}`, b.result(strings.Split(suffix, ","), true, ""))
 	case "pick":
-		b.call("recommend_product", `{"product_ids":"`+rest+`"}`, arena.Raw(`"Having recommended the products to the user: `+rest+`."`))
+		b.call("recommend_product", `{"product_ids":"`+suffix+`"}`, arena.Raw(`"Having recommended the products to the user: `+suffix+`."`))
 	case "end":
 		b.call("terminate", `{}`, `"ended"`)
 	default:

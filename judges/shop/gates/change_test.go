@@ -31,14 +31,14 @@ func (c labelled) changed(think func(string) string, tool func(string) string) l
 	return c
 }
 
-func same(text string) string { return text }
+func unchanged(text string) string { return text }
 
 func score(c labelled) float64 { return *gates.Judge(c.trace, c.dialogue).Score }
 
-func mustScoreAs(t *testing.T, what string, c, other labelled) {
+func mustScoreAs(t *testing.T, name string, c, other labelled) {
 	t.Helper()
 	if a, b := score(c), score(other); a != b {
-		t.Errorf("%s: %s turns %v into %v:\n%s", c.name, what, a, b, thoughts(other))
+		t.Errorf("%s: %s turns %v into %v:\n%s", c.name, name, a, b, thoughts(other))
 	}
 }
 
@@ -61,7 +61,7 @@ func TestNumberFormatsDoNotMatter(t *testing.T) {
 		for name, marks := range map[string][2]string{"1,234.50": {",", "."}, "1.234,50": {".", ","}, "1 234,50": {" ", ","}} {
 			mustScoreAs(t, name, c, c.changed(func(text string) string {
 				return amount.ReplaceAllStringFunc(text, func(n string) string { return formatted(n, marks) })
-			}, same))
+			}, unchanged))
 		}
 	}
 }
@@ -72,7 +72,7 @@ func TestScriptsOfSignsDoNotMatter(t *testing.T) {
 	t.Parallel()
 	for _, c := range ownCases(t) {
 		for _, mark := range []string{"？", "؟", "፧"} {
-			mustScoreAs(t, mark, c, c.changed(func(text string) string { return strings.ReplaceAll(text, "?", mark) }, same))
+			mustScoreAs(t, mark, c, c.changed(func(text string) string { return strings.ReplaceAll(text, "?", mark) }, unchanged))
 		}
 		for _, zero := range []rune{'٠', '๐', '０'} {
 			mustScoreAs(t, string(zero), c, c.changed(func(text string) string {
@@ -84,7 +84,7 @@ func TestScriptsOfSignsDoNotMatter(t *testing.T) {
 						return r
 					}, n)
 				})
-			}, same))
+			}, unchanged))
 		}
 	}
 }
@@ -92,9 +92,9 @@ func TestScriptsOfSignsDoNotMatter(t *testing.T) {
 var figures = regexp.MustCompile(`\b\d[\d.,]*\b`)
 
 func formatted(n string, marks [2]string) string {
-	at := strings.LastIndexAny(n, ".,")
-	whole := strings.ReplaceAll(n[:at], ",", "")
-	return whole[:len(whole)-3] + marks[0] + whole[len(whole)-3:] + marks[1] + n[at+1:]
+	point := strings.LastIndexAny(n, ".,")
+	integer := strings.ReplaceAll(n[:point], ",", "")
+	return integer[:len(integer)-3] + marks[0] + integer[len(integer)-3:] + marks[1] + n[point+1:]
 }
 
 var longID = regexp.MustCompile(`\b\d{10}\b`)
@@ -130,7 +130,7 @@ func abbreviates(c labelled) bool { return shortID.MatchString(thoughts(c)) }
 func TestOrderOfKeysDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	for _, c := range ownCases(t) {
-		mustScoreAs(t, "keys in reverse", c, c.changed(same, reversed))
+		mustScoreAs(t, "keys in reverse", c, c.changed(unchanged, reversed))
 	}
 }
 
@@ -213,13 +213,13 @@ func TestOrdersNeverRaise(t *testing.T) {
 	}
 }
 
-func neverRaised(t *testing.T, what string, change func(text string, i int) string) {
+func neverRaised(t *testing.T, name string, change func(text string, i int) string) {
 	t.Helper()
 	for i, c := range ownCases(t) {
-		other := c.changed(func(text string) string { return change(text, i) }, same)
+		other := c.changed(func(text string) string { return change(text, i) }, unchanged)
 		if a, b := score(c), score(other); b > a {
 			j := gates.Judge(other.trace, other.dialogue)
-			t.Errorf("%s: %q raises %v to %v: %+v", c.name, what, a, b, j.Spans)
+			t.Errorf("%s: %q raises %v to %v: %+v", c.name, name, a, b, j.Spans)
 		}
 	}
 }

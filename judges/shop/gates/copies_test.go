@@ -32,7 +32,8 @@ func TestCopiesOfResultsNeverRaise(t *testing.T) {
 	t.Parallel()
 	for name, layout := range layouts {
 		for _, c := range ownCases(t) {
-			other, last := c.changed(same, same), arena.Raw("")
+			other := c.changed(unchanged, unchanged)
+			last := arena.Raw("")
 			for i := range other.dialogue.Turns {
 				turn := &other.dialogue.Turns[i]
 				if last != "" {
@@ -101,11 +102,11 @@ func TestManyCopiesTakeNoLong(t *testing.T) {
 	} {
 		trace := &arena.Trace{HasDialogue: true, Query: "a kettle", Steps: []arena.Step{{Number: 1, Proxy: []arena.ProxyCall{chat("60", false)}}, {Number: 2}}}
 		d := &arena.Dialogue{Turns: []arena.Turn{{Calls: []arena.Call{{Name: "find_product", Arguments: "{}", Result: result}}}, {Step: 1, Think: think}}}
-		begun := time.Now()
+		start := time.Now()
 		j := gates.Judge(trace, d)
 		// A fraction of a second; a million signs held against each other are
 		// 10^12 steps.
-		if took := time.Since(begun); took > time.Minute || *j.Score != 0.3 {
+		if took := time.Since(start); took > time.Minute || *j.Score != 0.3 {
 			t.Errorf("%s: %v after %v", name, *j.Score, took)
 		} else {
 			t.Log(name, took)

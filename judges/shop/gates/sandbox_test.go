@@ -86,8 +86,8 @@ func attempt(t testing.TB, line []byte) (*arena.Trace, *arena.Dialogue) {
 }
 
 func thinkOf(content string) string {
-	_, rest, _ := strings.Cut(content, "<think>")
-	think, _, _ := strings.Cut(rest, "</think>")
+	_, suffix, _ := strings.Cut(content, "<think>")
+	think, _, _ := strings.Cut(suffix, "</think>")
 	return strings.TrimSpace(think)
 }
 
@@ -100,8 +100,8 @@ func shared(t testing.TB, name string) string {
 		t.Fatal(err)
 	}
 	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if found := filepath.Join(dir, "shared", "data", name); exists(found) {
-			return found
+		if path := filepath.Join(dir, "shared", "data", name); exists(path) {
+			return path
 		}
 	}
 	return ""
@@ -129,14 +129,14 @@ func lines(t testing.TB, path string) [][]byte {
 		scan = bufio.NewScanner(z)
 	}
 	scan.Buffer(nil, 64<<20)
-	var all [][]byte
+	var texts [][]byte
 	for scan.Scan() {
 		if len(scan.Bytes()) > 0 {
-			all = append(all, append([]byte(nil), scan.Bytes()...))
+			texts = append(texts, append([]byte(nil), scan.Bytes()...))
 		}
 	}
 	if err := scan.Err(); err != nil {
 		t.Fatal(err)
 	}
-	return all
+	return texts
 }

@@ -11,10 +11,10 @@ import (
 
 func ownCases(t testing.TB) []labelled {
 	world := readGoods(t, "testdata/world.txt")
-	all := readCases(t, "testdata/cases.txt", world)
-	all = append(all, readCases(t, "testdata/second.txt", world)...)
-	all = append(all, readCases(t, "testdata/third.txt", world)...)
-	return append(all, readCases(t, "testdata/fourth.txt", world)...)
+	cases := readCases(t, "testdata/cases.txt", world)
+	cases = append(cases, readCases(t, "testdata/second.txt", world)...)
+	cases = append(cases, readCases(t, "testdata/third.txt", world)...)
+	return append(cases, readCases(t, "testdata/fourth.txt", world)...)
 }
 
 // TestWalks pins the explained walk of one case of each kind.
@@ -104,7 +104,7 @@ func TestInferenceGate(t *testing.T) {
 		log    bool
 		think  string
 		passed bool
-		says   string
+		reply  string
 	}{
 		{"answered", []arena.ProxyCall{chat("30", false)}, true, "", true, "30 tokens"},
 		{"short", []arena.ProxyCall{chat("29", false), chat("12", false)}, true, long, false, "largest has 29"},
@@ -113,12 +113,17 @@ func TestInferenceGate(t *testing.T) {
 		{"embeddings", []arena.ProxyCall{chatCall(func(c *arena.ProxyCall) { c.Path = "/inference/embeddings" })}, true, long, false, "no answered chat completion"},
 		{"no log", nil, true, long, false, "no answered chat completion"},
 		{"truncated, usage left", []arena.ProxyCall{chatCall(func(c *arena.ProxyCall) {
-			c.Truncated, c.Response = true, `"es\"}}],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":41}}"`
+			c.Truncated = true
+			c.Response = `"es\"}}],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":41}}"`
 		})}, true, "", true, "41 tokens"},
 		{"truncated, usage forged in the text", []arena.ProxyCall{chatCall(func(c *arena.ProxyCall) {
-			c.Truncated, c.Response = true, `"{\"choices\":[{\"message\":{\"content\":\"\\\"completion_tokens\\\": 500"`
+			c.Truncated = true
+			c.Response = `"{\"choices\":[{\"message\":{\"content\":\"\\\"completion_tokens\\\": 500"`
 		})}, true, "short", false, "no reply's usage is known"},
-		{"truncated, no usage", []arena.ProxyCall{chatCall(func(c *arena.ProxyCall) { c.Truncated, c.Response = true, "" })}, true, long, true, "recorded content's length"},
+		{"truncated, no usage", []arena.ProxyCall{chatCall(func(c *arena.ProxyCall) {
+			c.Truncated = true
+			c.Response = ""
+		})}, true, long, true, "recorded content's length"},
 		{"usage known for one reply only", []arena.ProxyCall{chat("12", false), chatCall(func(c *arena.ProxyCall) { c.Response = "" })}, true, long, false, "largest has 12"},
 		{"messages without a log", nil, false, long, true, "recorded content's length"},
 		{"short messages without a log", nil, false, "ok", false, "recorded content's length"},
@@ -128,12 +133,12 @@ func TestInferenceGate(t *testing.T) {
 			Steps: []arena.Step{{Number: 1, Proxy: test.calls}}}
 		d := &arena.Dialogue{Turns: []arena.Turn{{Think: test.think}}}
 		j := gates.Judge(trace, d)
-		found := j.Detail
+		detail := j.Detail
 		if j.Gates[0] {
-			found = strings.NewReplacer(`"completion_tokens":`, "", `}`, "").Replace(j.Spans[0].Quote) + " tokens; " + j.Detail
+			detail = strings.NewReplacer(`"completion_tokens":`, "", `}`, "").Replace(j.Spans[0].Quote) + " tokens; " + j.Detail
 		}
-		if j.Gates[0] != test.passed || !strings.Contains(found, test.says) {
-			t.Errorf("%s: passed %v, said %q", test.name, j.Gates[0], found)
+		if j.Gates[0] != test.passed || !strings.Contains(detail, test.reply) {
+			t.Errorf("%s: passed %v, said %q", test.name, j.Gates[0], detail)
 		}
 	}
 }

@@ -33,15 +33,15 @@ func BenchmarkDay(b *testing.B) {
 	m := measured{filter: f, suite: readSuite(b, filepath.Join(*day, "problems.jsonl")),
 		scorer: outcome.New(readCatalog(b, filepath.Join(*day, "catalog.jsonl")), outcome.Carried{})}
 	for b.Loop() {
-		all, reading, err := m.read(*day)
+		attempts, reading, err := m.read(*day)
 		if err != nil {
 			b.Fatal(err)
 		}
-		n := float64(len(all))
+		n := float64(len(attempts))
 		b.ReportMetric(n, "attempts")
 		b.ReportMetric(reading/n, "reading-ms")
-		b.ReportMetric(cpuOf(func() { m.judge(all) })/n, "filter-ms")
-		b.ReportMetric(cpuOf(func() { m.score(all) })/n, "scores-ms")
+		b.ReportMetric(cpuOf(func() { m.judge(attempts) })/n, "filter-ms")
+		b.ReportMetric(cpuOf(func() { m.score(attempts) })/n, "scores-ms")
 	}
 }
 
@@ -52,19 +52,19 @@ type measured struct {
 }
 
 // read reads the day and gives its attempts that have a dialogue.
-func (m *measured) read(day string) (all []*arena.Trace, ms float64, err error) {
+func (m *measured) read(day string) (attempts []*arena.Trace, ms float64, err error) {
 	ms = cpuOf(func() {
 		var inputs []traces.Input
 		if inputs, err = traces.Discover(day); err != nil {
 			return
 		}
-		for _, in := range inputs {
-			if err = in.Hash(context.Background()); err != nil {
+		for _, input := range inputs {
+			if err = input.Hash(context.Background()); err != nil {
 				return
 			}
-			if _, err = traces.Read(context.Background(), in, traces.Defaults(), func(i traces.Item) error {
+			if _, err = traces.Read(context.Background(), input, traces.Defaults(), func(i traces.Item) error {
 				if i.Trace != nil && i.Trace.HasDialogue {
-					all = append(all, i.Trace)
+					attempts = append(attempts, i.Trace)
 				}
 				return nil
 			}); err != nil {
@@ -72,19 +72,20 @@ func (m *measured) read(day string) (all []*arena.Trace, ms float64, err error) 
 			}
 		}
 	})
-	return all, ms, err
+	return attempts, ms, err
 }
 
 // judge takes attempts through normal form, both passes and the ranking signals.
-func (m *measured) judge(all []*arena.Trace) {
-	checked, first := make([]*filters.Checked, len(all)), make([]arena.Structure, len(all))
-	for i, t := range all {
+func (m *measured) judge(attempts []*arena.Trace) {
+	checked := make([]*filters.Checked, len(attempts))
+	first := make([]arena.Structure, len(attempts))
+	for i, t := range attempts {
 		d := filters.Normalise(t)
 		checked[i] = &filters.Checked{ID: strconv.Itoa(i), Agent: filters.AgentOf(t.Agent, t.RunID)}
 		first[i], checked[i].Sample = m.filter.Check(t, &d)
 	}
 	day := m.filter.Day(checked)
-	for i := range all {
+	for i := range attempts {
 		agent := day.Agents[checked[i].Agent]
 		s := m.filter.Revise(first[i], agent.Odds(&checked[i].Sample), agent)
 		filters.RankScore(&s)
@@ -92,8 +93,8 @@ func (m *measured) judge(all []*arena.Trace) {
 }
 
 // score gives attempts the subnet's outcome.
-func (m *measured) score(all []*arena.Trace) {
-	for _, t := range all {
+func (m *measured) score(attempts []*arena.Trace) {
+	for _, t := range attempts {
 		if p, known := m.suite.Find(t); known {
 			m.scorer.Score(context.Background(), t, p) // what cannot be scored costs its time, too
 		}

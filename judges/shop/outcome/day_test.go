@@ -39,8 +39,8 @@ func readLines(t testing.TB, path string, yield func(line string)) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	for in := bufio.NewReader(f); ; {
-		line, err := in.ReadString('\n')
+	for reader := bufio.NewReader(f); ; {
+		line, err := reader.ReadString('\n')
 		if line != "" {
 			yield(line)
 		}
@@ -57,8 +57,8 @@ func attempts(t testing.TB, path string, yield func(*arena.Trace)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, in := range inputs {
-		_, err := traces.Read(t.Context(), in, traces.Defaults(), func(item traces.Item) error {
+	for _, input := range inputs {
+		_, err := traces.Read(t.Context(), input, traces.Defaults(), func(item traces.Item) error {
 			if item.Fault != nil {
 				t.Errorf("%s line %d: %s", path, item.Fault.Line, item.Fault.Detail)
 				return nil
@@ -139,8 +139,10 @@ func TestDayScores(t *testing.T) {
 // sameScore compares score and success of two lines: the same keys in the
 // same order, numbers within 1e-9.
 func sameScore(a, b string) bool {
-	ra, rb := gjson.Parse(a), gjson.Parse(b)
-	sa, sb := ra.Get("score").Map(), rb.Get("score").Map()
+	ra := gjson.Parse(a)
+	rb := gjson.Parse(b)
+	sa := ra.Get("score").Map()
+	sb := rb.Get("score").Map()
 	if !json.Valid([]byte(a)) || ra.Get("success").Bool() != rb.Get("success").Bool() || len(sa) != len(sb) {
 		return false
 	}

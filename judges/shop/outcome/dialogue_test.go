@@ -16,7 +16,7 @@ func TestFormat(t *testing.T) {
 		return message(`{"think":"` + think + `","response":"` + response + `"}`)
 	}
 	for name, c := range map[string]struct{ step, want string }{
-		"think and call":               {said(end), "1"},
+		"think and call":               {turnOf(end), "1"},
 		"think and response":           {texts("t", "r"), "1"},
 		"think alone":                  {texts("t", ""), "0"},
 		"no think":                     {texts("", "r"), "0"},
@@ -36,15 +36,15 @@ func TestFormat(t *testing.T) {
 		"parameters that are JSON in a string":                {calls(`[{"name":"f","parameters":"{}"}]`), "0"},
 		"a name that is no string":                            {calls(`[{"name":1,"parameters":{}}]`), "0"},
 		"an empty name is a string":                           {calls(`[{"name":"","parameters":{}}]`), "1"},
-		"no time stamp":                                       {strings.Replace(said(end), `"timestamp":5`, ``, 1), "0.5"},
-		"no extra_info":                                       {strings.Replace(said(end), `,`+stamp, ``, 1), "0.5"},
-		"a time stamp in a string":                            {strings.Replace(said(end), `5}`, `"5"}`, 1), "0.5"},
-		"a time stamp of zero":                                {strings.Replace(said(end), `5}`, `0}`, 1), "0.5"},
-		"a time stamp before 1970":                            {strings.Replace(said(end), `5}`, `-5}`, 1), "0.5"},
-		"a time stamp of true is 1":                           {strings.Replace(said(end), `5}`, `true}`, 1), "1"},
-		"a time stamp of false is 0":                          {strings.Replace(said(end), `5}`, `false}`, 1), "0.5"},
-		"extra_info of null cannot be read":                   {strings.Replace(said(end), stamp, `"extra_info":null`, 1), "0"},
-		"extra_info in a list cannot be read":                 {strings.Replace(said(end), stamp, `"extra_info":[5]`, 1), "0"},
+		"no time stamp":                                       {strings.Replace(turnOf(end), `"timestamp":5`, ``, 1), "0.5"},
+		"no extra_info":                                       {strings.Replace(turnOf(end), `,`+stamp, ``, 1), "0.5"},
+		"a time stamp in a string":                            {strings.Replace(turnOf(end), `5}`, `"5"}`, 1), "0.5"},
+		"a time stamp of zero":                                {strings.Replace(turnOf(end), `5}`, `0}`, 1), "0.5"},
+		"a time stamp before 1970":                            {strings.Replace(turnOf(end), `5}`, `-5}`, 1), "0.5"},
+		"a time stamp of true is 1":                           {strings.Replace(turnOf(end), `5}`, `true}`, 1), "1"},
+		"a time stamp of false is 0":                          {strings.Replace(turnOf(end), `5}`, `false}`, 1), "0.5"},
+		"extra_info of null cannot be read":                   {strings.Replace(turnOf(end), stamp, `"extra_info":null`, 1), "0"},
+		"extra_info in a list cannot be read":                 {strings.Replace(turnOf(end), stamp, `"extra_info":[5]`, 1), "0"},
 		"a message of null says nothing":                      {message(`null`), "0"},
 		"an empty message":                                    {message(`{}`), "0"},
 		"unknown fields do not matter":                        {message(`{"think":"t","response":"r","mood":["<think>"]}`), "1"},
@@ -77,7 +77,7 @@ func TestALongNumberIsReadInTime(t *testing.T) {
 	t.Parallel()
 	done := make(chan string)
 	go func() {
-		long := strings.Replace(said(end), `5}`, strings.Repeat("7", 1<<23)+`}`, 1)
+		long := strings.Replace(turnOf(end), `5}`, strings.Repeat("7", 1<<23)+`}`, 1)
 		done <- scoreOf(t, `{"query":"q","reward":{"product_id":"7"}}`, bell, long)
 	}()
 	select {
@@ -95,25 +95,26 @@ func TestALongNumberIsReadInTime(t *testing.T) {
 func TestDialogues(t *testing.T) {
 	t.Parallel()
 	const gold = `"product":1,"gt":1,"rule":1,"title":0,"price":0,"service":0,"sku & attrs":0}`
-	unreadable, plain := `{"completion":5}`, said(`{"name":"f","parameters":{}}`)
+	unreadable := `{"completion":5}`
+	plain := turnOf(`{"name":"f","parameters":{}}`)
 	for name, c := range map[string]struct {
 		steps []string
 		want  string
 	}{
 		"no step":                               {nil, `{"length":0,"format":0}`},
-		"ended in four steps":                   {[]string{plain, plain, said(recommend("7")), said(end)}, `{"length":0.25,"format":1,` + gold},
-		"ended, but not last":                   {[]string{said(end), said(recommend("7"))}, `{"length":0,"format":1,` + gold},
-		"ended among other calls":               {[]string{said(recommend("7"), end, recommend("7"))}, `{"length":1,"format":1,` + gold},
-		"an unreadable step adds nothing":       {[]string{unreadable, said(recommend("7"), end)}, `{"length":0.5,"format":0.5,` + gold},
-		"the last recommendation counts":        {[]string{said(recommend("8")), said(recommend("7"))}, `{"length":0,"format":1,` + gold},
-		"also when it is worse":                 {[]string{said(recommend("7")), said(recommend("404"))}, `{"length":0,"format":1}`},
-		"also when it names nothing":            {[]string{said(recommend("7")), said(`{"name":"recommend_product","parameters":{}}`)}, `{"length":0,"format":1}`},
-		"also when it is no string":             {[]string{said(recommend("7")), said(`{"name":"recommend_product","parameters":{"product_ids":["7"]}}`)}, `{"length":0,"format":1}`},
-		"but not when it cannot be read":        {[]string{said(recommend("7")), said(`{"name":"recommend_product"}`), plain}, `{"length":0,"format":0.6666666666666666,` + gold},
-		"which hides the rest of its step":      {[]string{said(`{"name":"recommend_product"}`, recommend("7")), plain}, `{"length":0,"format":0.5}`},
-		"as does a call without a name":         {[]string{said(`{"parameters":{}}`, recommend("7")), plain}, `{"length":0,"format":0.5}`},
-		"ids are stripped as Python strips":     {[]string{said(recommend(` \u001f\u00a0,, 7\u2028 ,8`))}, `{"length":0,"format":1,` + gold},
-		"the first id of a product task counts": {[]string{said(recommend("404,7"))}, `{"length":0,"format":1}`},
+		"ended in four steps":                   {[]string{plain, plain, turnOf(recommend("7")), turnOf(end)}, `{"length":0.25,"format":1,` + gold},
+		"ended, but not last":                   {[]string{turnOf(end), turnOf(recommend("7"))}, `{"length":0,"format":1,` + gold},
+		"ended among other calls":               {[]string{turnOf(recommend("7"), end, recommend("7"))}, `{"length":1,"format":1,` + gold},
+		"an unreadable step adds nothing":       {[]string{unreadable, turnOf(recommend("7"), end)}, `{"length":0.5,"format":0.5,` + gold},
+		"the last recommendation counts":        {[]string{turnOf(recommend("8")), turnOf(recommend("7"))}, `{"length":0,"format":1,` + gold},
+		"also when it is worse":                 {[]string{turnOf(recommend("7")), turnOf(recommend("404"))}, `{"length":0,"format":1}`},
+		"also when it names nothing":            {[]string{turnOf(recommend("7")), turnOf(`{"name":"recommend_product","parameters":{}}`)}, `{"length":0,"format":1}`},
+		"also when it is no string":             {[]string{turnOf(recommend("7")), turnOf(`{"name":"recommend_product","parameters":{"product_ids":["7"]}}`)}, `{"length":0,"format":1}`},
+		"but not when it cannot be read":        {[]string{turnOf(recommend("7")), turnOf(`{"name":"recommend_product"}`), plain}, `{"length":0,"format":0.6666666666666666,` + gold},
+		"which hides the rest of its step":      {[]string{turnOf(`{"name":"recommend_product"}`, recommend("7")), plain}, `{"length":0,"format":0.5}`},
+		"as does a call without a name":         {[]string{turnOf(`{"parameters":{}}`, recommend("7")), plain}, `{"length":0,"format":0.5}`},
+		"ids are stripped as Python strips":     {[]string{turnOf(recommend(` \u001f\u00a0,, 7\u2028 ,8`))}, `{"length":0,"format":1,` + gold},
+		"the first id of a product task counts": {[]string{turnOf(recommend("404,7"))}, `{"length":0,"format":1}`},
 	} {
 		if got := scoreOf(t, `{"query":"q","reward":{"product_id":"7"}}`, bell, c.steps...); got != c.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", name, got, c.want)

@@ -34,7 +34,8 @@ func TestMultiplier(t *testing.T) {
 
 func TestLineKeepsItsKeys(t *testing.T) {
 	t.Parallel()
-	one, zero := 1, 0
+	one := 1
+	zero := 0
 	tr := &arena.Trace{RunID: "r\"1", ProblemID: "p\n"}
 	for want, o := range map[string]arena.Outcome{
 		`null,"success":false,"error":"it ended"}`: {Error: "it ended"},
@@ -54,8 +55,10 @@ func TestLineKeepsItsKeys(t *testing.T) {
 func TestUnscoredAttemptsSayWhy(t *testing.T) {
 	t.Parallel()
 	good := arena.Trace{Status: arena.StatusSuccess, HasDialogue: true, ProblemID: "x"}
-	timedOut, silent := good, good
-	timedOut.Status, silent.HasDialogue = arena.StatusTimedOut, false
+	timedOut := good
+	silent := good
+	timedOut.Status = arena.StatusTimedOut
+	silent.HasDialogue = false
 	p := &arena.Problem{Category: arena.CategoryProduct, Raw: `{"reward":null}`}
 	for want, c := range map[string]struct {
 		t arena.Trace
@@ -170,10 +173,10 @@ func TestScorerIsForManyGoroutines(t *testing.T) {
 		t.Fatal(err)
 	}
 	scorer := outcome.New(c, outcome.Carried{})
-	tr := &arena.Trace{Status: arena.StatusSuccess, HasDialogue: true, Steps: []arena.Step{{Raw: arena.Raw(said(recommend("7"), end))}}}
-	var all sync.WaitGroup
+	tr := &arena.Trace{Status: arena.StatusSuccess, HasDialogue: true, Steps: []arena.Step{{Raw: arena.Raw(turnOf(recommend("7"), end))}}}
+	var workers sync.WaitGroup
 	for range 8 {
-		all.Go(func() {
+		workers.Go(func() {
 			for range 50 {
 				if o, err := scorer.Score(t.Context(), tr, &p); err != nil || !o.Success {
 					t.Errorf("%+v %v", o, err)
@@ -181,7 +184,7 @@ func TestScorerIsForManyGoroutines(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
+	workers.Wait()
 }
 
 // TestOtherShapesScoreAsTheSandboxWouldHaveRecordedThem: a step of an OpenAI
@@ -216,7 +219,7 @@ func TestOtherShapesScoreAsTheSandboxWouldHaveRecordedThem(t *testing.T) {
 func FuzzScoresStayInRange(f *testing.F) {
 	for _, reward := range []string{`{"product_id":"7"}`, `[{"product_id":"1","price":[{"between":[1,null]}],"attributes":[{"brand":["brr",1,true]}],"sku_options":[{"colour":"red"}],"service":["COD"],"title":["x"]}]`, `[null]`, `"ab"`} {
 		for _, category := range []string{"Product", "Shop", "Voucher"} {
-			f.Add(said(recommend("7"), end), reward, bell, category, `{"budget":1,"voucher_type":"shop","threshold":0,"discount_type":"percentage","discount":0.1,"cap":1e308}`)
+			f.Add(turnOf(recommend("7"), end), reward, bell, category, `{"budget":1,"voucher_type":"shop","threshold":0,"discount_type":"percentage","discount":0.1,"cap":1e308}`)
 		}
 	}
 	f.Fuzz(func(t *testing.T, step, reward, document, category, voucher string) {
@@ -249,11 +252,11 @@ func FuzzScoresStayInRange(f *testing.F) {
 
 func inRange(t *testing.T, s *arena.Scores) {
 	t.Helper()
-	all := []float64{s.Length, s.Format}
+	scores := []float64{s.Length, s.Format}
 	if a := s.Axes; a != nil {
-		all = append(all, a.Product, a.GT, a.Rule, a.Title, a.Price, a.Service, a.SKUAttrs)
+		scores = append(scores, a.Product, a.GT, a.Rule, a.Title, a.Price, a.Service, a.SKUAttrs)
 	}
-	for _, x := range all {
+	for _, x := range scores {
 		if !(x >= 0 && x <= 1) {
 			t.Fatalf("score of %v", x)
 		}

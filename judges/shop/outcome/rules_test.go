@@ -26,7 +26,7 @@ func recommend(ids string) string {
 }
 
 // said is a step with a think and these calls.
-func said(calls ...string) string {
+func turnOf(calls ...string) string {
 	return `{"completion":{"message":{"think":"t","tool_call":[` + strings.Join(calls, ",") + `]}},` + stamp + `}`
 }
 
@@ -89,7 +89,7 @@ func TestRules(t *testing.T) {
 		"a list for one product":                           {"7", `[{"product_id":"7"}]`, `reward: read "product_id": a list is no object`},
 		"an empty reward":                                  {"7", `{}`, `the problem has no reward`},
 	} {
-		got := scoreOf(t, `{"query":"q","category":"Product","reward":`+c.reward+`}`, bell+"\n"+flute, said(recommend(c.id)))
+		got := scoreOf(t, `{"query":"q","category":"Product","reward":`+c.reward+`}`, bell+"\n"+flute, turnOf(recommend(c.id)))
 		if i := strings.Index(got, `"rule":`); i >= 0 {
 			got = strings.NewReplacer(`"rule":`, "", `"title":`, "", `"price":`, "", `"service":`, "", `"sku & attrs":`, "", "}", "").Replace(got[i:])
 		}
@@ -119,7 +119,7 @@ func TestSeveralProducts(t *testing.T) {
 		"another category has no rules":             {`"category":"Web",` + two, "7", `category "Web" has no rules`},
 		"an object for several":                     {`"category":"Shop","reward":{"product_id":"7"}`, "7", `reward: read "product_id": a string is no object`},
 	} {
-		got := scoreOf(t, `{"query":"q",`+c.problem+`}`, bell+"\n"+drum+"\n"+flute, said(recommend(c.ids)))
+		got := scoreOf(t, `{"query":"q",`+c.problem+`}`, bell+"\n"+drum+"\n"+flute, turnOf(recommend(c.ids)))
 		if got != c.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", name, got, c.want)
 		}
@@ -137,7 +137,7 @@ func TestASecondCategoryNeedsWholeProducts(t *testing.T) {
 		`{"product_id":"5","price":5,"title":"t","shop_id":[1]}`: `shop_id: a list or object cannot be a member of a set`,
 		`{"product_id":"5","price":10,"title":"t"}`:              `{"length":0,"format":1,"product":1,"gt":0,"rule":0,"title":0,"price":0,"service":0,"sku & attrs":0,"shop":0}`,
 	} {
-		if got := scoreOf(t, problem, catalog, said(recommend("5"))); got != want {
+		if got := scoreOf(t, problem, catalog, turnOf(recommend("5"))); got != want {
 			t.Errorf("%s: %s, want %s", catalog, got, want)
 		}
 	}
@@ -172,7 +172,7 @@ func TestBudgets(t *testing.T) {
 			second = "8"
 		}
 		problem := `{"query":"q","category":"Voucher","reward":[{"product_id":"7"},{"product_id":"` + second + `"}],"voucher":` + c.voucher + `}`
-		got := scoreOf(t, problem, bell+"\n"+drum+"\n"+flute, said(recommend(c.ids)))
+		got := scoreOf(t, problem, bell+"\n"+drum+"\n"+flute, turnOf(recommend(c.ids)))
 		if _, budget, ok := strings.Cut(got, `,"budget":`); ok {
 			got = strings.TrimSuffix(budget, "}")
 		}

@@ -32,7 +32,8 @@ func TestPublishedSuitesAreRead(t *testing.T) {
 				t.Errorf("%s: %+v", file, p)
 			}
 		}
-		got, name := fmt.Sprint(count, vectors), filepath.Base(file)
+		got := fmt.Sprint(count, vectors)
+		name := filepath.Base(file)
 		want := "map[Product:10 Shop:10 Voucher:10] 0"
 		if name == "suite_v2.json" || name == "suite_v3.json" {
 			want = "map[Product:10 Shop:10 Voucher:10] 30"
@@ -50,11 +51,11 @@ func readProblems(t *testing.T, path string) []arena.Problem {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	all, err := arena.ReadProblems(f, 1<<26)
+	problems, err := arena.ReadProblems(f, 1<<26)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return all
+	return problems
 }
 
 // TestRealVectorsAreNoUnitVectors: among the titles of one published suite
@@ -74,13 +75,13 @@ func TestRealVectorsAreNoUnitVectors(t *testing.T) {
 			for i := range va {
 				dot, aa, bb = dot+va[i]*vb[i], aa+va[i]*va[i], bb+vb[i]*vb[i]
 			}
-			same := dot >= 0.7*math.Sqrt(aa)*math.Sqrt(bb)
-			if a >= b || same == (dot >= 0.7) {
+			similar := dot >= 0.7*math.Sqrt(aa)*math.Sqrt(bb)
+			if a >= b || similar == (dot >= 0.7) {
 				continue
 			}
 			wrong++
-			if got := alike(t, a, va, b, vb); got != same {
-				t.Errorf("%q and %q: alike %v, want %v", a, b, got, same)
+			if got := agree(t, a, va, b, vb); got != similar {
+				t.Errorf("%q and %q: alike %v, want %v", a, b, got, similar)
 			}
 		}
 	}
@@ -90,7 +91,7 @@ func TestRealVectorsAreNoUnitVectors(t *testing.T) {
 }
 
 // alike scores a product titled a against a reward that wishes b.
-func alike(t *testing.T, a string, va []float64, b string, vb []float64) bool {
+func agree(t *testing.T, a string, va []float64, b string, vb []float64) bool {
 	t.Helper()
 	c, err := outcome.ReadCatalog(strings.NewReader(fmt.Sprintf(`{"product_id":"5","price":1,"title":%q}`, a)), 1<<20)
 	if err != nil {
@@ -100,7 +101,7 @@ func alike(t *testing.T, a string, va []float64, b string, vb []float64) bool {
 		Category: arena.CategoryProduct, Raw: arena.Raw(fmt.Sprintf(`{"reward":{"product_id":"6","title":[%q]}}`, b)),
 		TitleVectors: map[string][]float64{a: va, b: vb},
 	}
-	tr := &arena.Trace{Status: arena.StatusSuccess, HasDialogue: true, Steps: []arena.Step{{Raw: arena.Raw(said(recommend("5")))}}}
+	tr := &arena.Trace{Status: arena.StatusSuccess, HasDialogue: true, Steps: []arena.Step{{Raw: arena.Raw(turnOf(recommend("5")))}}}
 	o, err := outcome.New(c, outcome.Carried{}).Score(t.Context(), tr, p)
 	if err != nil {
 		t.Fatal(err)

@@ -28,7 +28,7 @@ func titled(t *testing.T, titles outcome.Titles, id, vectors string) (string, er
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr := &arena.Trace{Status: arena.StatusSuccess, HasDialogue: true, Steps: []arena.Step{{Raw: arena.Raw(said(recommend("7")))}}}
+	tr := &arena.Trace{Status: arena.StatusSuccess, HasDialogue: true, Steps: []arena.Step{{Raw: arena.Raw(turnOf(recommend("7")))}}}
 	o, err := outcome.New(c, titles).Score(t.Context(), tr, &p)
 	if err != nil {
 		return "", err
@@ -104,7 +104,9 @@ func endpoint(t *testing.T, e *embedder, change func(*model.EmbedderConfig)) *ou
 	server := httptest.NewServer(e)
 	t.Cleanup(server.Close)
 	c := model.DefaultEmbedder()
-	c.BaseURL, c.Wait, c.Timeout = server.URL+"/v1", time.Millisecond, time.Minute
+	c.BaseURL = server.URL + "/v1"
+	c.Wait = time.Millisecond
+	c.Timeout = time.Minute
 	if change != nil {
 		change(&c)
 	}
@@ -172,7 +174,7 @@ func TestAModelEmbedsTextOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tr := &arena.Trace{Status: arena.StatusSuccess, HasDialogue: true, Steps: []arena.Step{{Raw: arena.Raw(said(recommend("7")))}}}
+		tr := &arena.Trace{Status: arena.StatusSuccess, HasDialogue: true, Steps: []arena.Step{{Raw: arena.Raw(turnOf(recommend("7")))}}}
 		o, err := outcome.New(products, model).Score(t.Context(), tr, &p)
 		if err != nil || o.Error != c.want {
 			t.Errorf("%s: %q %v, want %q", name, o.Error, err, c.want)
@@ -199,14 +201,17 @@ func TestEndpointBatchesKeysAndPrefixes(t *testing.T) {
 			t.Errorf("asked for %q with %q", texts[0], r.Header.Get("Authorization"))
 		}
 	}}
-	titles := endpoint(t, e, func(c *model.EmbedderConfig) { c.Key, c.Prefix = "sesame", "query: " })
+	titles := endpoint(t, e, func(c *model.EmbedderConfig) {
+		c.Key = "sesame"
+		c.Prefix = "query: "
+	})
 	texts := make([]string, 130)
 	for i := range texts {
 		texts[i] = fmt.Sprint(i)
 	}
-	all, _, err := titles.Vectors(t.Context(), &arena.Problem{}, texts, nil)
-	if err != nil || len(all) != 130 || all[129] == nil {
-		t.Fatalf("%d vectors, %v", len(all), err)
+	vectors, _, err := titles.Vectors(t.Context(), &arena.Problem{}, texts, nil)
+	if err != nil || len(vectors) != 130 || vectors[129] == nil {
+		t.Fatalf("%d vectors, %v", len(vectors), err)
 	}
 	if a, b, c := <-sizes, <-sizes, <-sizes; a != 64 || b != 64 || c != 2 {
 		t.Errorf("batches of %d, %d, %d", a, b, c)

@@ -13,7 +13,9 @@ import (
 
 // gullible is a judge that each probe can move.
 func gullible(_ context.Context, _ *arena.Trace, d *arena.Dialogue) (arena.Judgement, error) {
-	score, length, obeyed := 0.3, 0, false
+	score := 0.3
+	length := 0
+	obeyed := false
 	for _, turn := range d.Turns {
 		length += len(turn.Think)
 		for _, c := range turn.Calls {

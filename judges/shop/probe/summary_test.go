@@ -66,16 +66,16 @@ func TestDrawnByIDAlone(t *testing.T) {
 
 func TestLiftedNamesTheWorstFirst(t *testing.T) {
 	t.Parallel()
-	all := []probe.Summary{
+	summaries := []probe.Summary{
 		{Probe: "padding", Judge: "j", N: 100, RaisedWilson95: [2]float64{0, 0.04}},
 		{Probe: "template", Judge: "j", N: 100, Raised: 20, RaisedWilson95: [2]float64{0.13, 0.29}},
 		{Probe: "flattery", Judge: "j", N: 100, Raised: 90, RaisedWilson95: [2]float64{0.83, 0.94}},
 	}
 	want := "judge j can be lifted by more than 5 %: flattery raises 90 of 100 attempts (83 % to 94 %); template raises 20 of 100 attempts (13 % to 29 %)"
-	if got := probe.LiftWarning(all); got != want {
+	if got := probe.LiftWarning(summaries); got != want {
 		t.Error(got)
 	}
-	if got := probe.LiftWarning(all[:1]); got != "" {
+	if got := probe.LiftWarning(summaries[:1]); got != "" {
 		t.Error(got)
 	}
 }
@@ -85,12 +85,12 @@ func FuzzSummariesAreReadOrRefused(f *testing.F) {
 	f.Add([]byte(`{"probe":"padding","n":2,"raised":1}` + "\n" + `{"probe":"said_twice"}`))
 	f.Add([]byte(`{"probe":"padding","mean":1e308,"raised_wilson95":[0,1,2]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		all, err := probe.ReadSummaries(text)
+		summaries, err := probe.ReadSummaries(text)
 		if err != nil {
 			return
 		}
-		_ = probe.LiftWarning(all)
-		for _, s := range all {
+		_ = probe.LiftWarning(summaries)
+		for _, s := range summaries {
 			written, err := json.Marshal(s)
 			if err != nil {
 				t.Fatal(err)

@@ -58,16 +58,16 @@ func TestLabelsFollowTheRecommendation(t *testing.T) {
 				d.Turns = append(d.Turns, arena.Turn{Step: i, Calls: calls})
 				trace.Steps = append(trace.Steps, arena.Step{Number: i + 1})
 			}
-			var why []steps.Reason
+			var reasons []steps.Reason
 			need := ""
 			for i, l := range steps.Judge(trace, &d).Steps {
 				if l.Step != i+1 {
 					t.Errorf("label %d is of step %d", i, l.Step)
 				}
-				why = append(why, steps.Reason(l.Reason))
+				reasons = append(reasons, steps.Reason(l.Reason))
 				need += string(l.Need[:1])
 			}
-			if diff := cmp.Diff(test.want, why); diff != "" {
+			if diff := cmp.Diff(test.want, reasons); diff != "" {
 				t.Error(diff)
 			}
 			if diff := cmp.Diff(test.need, need); diff != "" {
@@ -98,7 +98,8 @@ func FuzzLabelsNameEveryTurn(f *testing.F) {
 			{Step: -1, Calls: []arena.Call{{Name: name, Arguments: arena.Raw(arguments), Result: arena.Raw(result)}}},
 			{Step: 7, Calls: []arena.Call{{Name: "recommend_product", Arguments: arena.Raw(ids)}}},
 		}}
-		a, b := steps.Judge(&arena.Trace{}, d).Steps, steps.Judge(&arena.Trace{}, d).Steps
+		a := steps.Judge(&arena.Trace{}, d).Steps
+		b := steps.Judge(&arena.Trace{}, d).Steps
 		if len(a) != len(d.Turns) || !cmp.Equal(a, b) {
 			t.Errorf("%d labels for %d turns", len(a), len(d.Turns))
 		}

@@ -21,9 +21,12 @@ func TestMatchedFollowsTheNearestTeacher(t *testing.T) {
 	call := func(name, arguments string) []arena.Call {
 		return []arena.Call{{Name: name, Arguments: arena.Raw(arguments)}}
 	}
-	find, other := call("find_product", `{"q":"mug"}`), call("find_product", `{"q":"2 pcs cup 71001"}`)
-	view, viewOther := call("view_product_information", `{"product_ids":"71001, 71002"}`), call("view_product_information", `{"product_ids":["80001"]}`)
-	pick, wrong := call("recommend_product", `{"product_ids":"71001"}`), call("recommend_product", `{"product_ids":"80001"}`)
+	find := call("find_product", `{"q":"mug"}`)
+	other := call("find_product", `{"q":"2 pcs cup 71001"}`)
+	view := call("view_product_information", `{"product_ids":"71001, 71002"}`)
+	viewOther := call("view_product_information", `{"product_ids":["80001"]}`)
+	pick := call("recommend_product", `{"product_ids":"71001"}`)
+	wrong := call("recommend_product", `{"product_ids":"80001"}`)
 	both := []arena.Call{find[0], view[0]}
 	end := call("terminate", `{"status":"success"}`)
 	teacher := [][]arena.Call{find, view, pick, end}
