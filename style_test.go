@@ -164,22 +164,27 @@ func selectorName(e ast.Expr) string {
 	return ""
 }
 
-// checkCondition reports an if or for condition of four or more operands that mixes && and ||.
+// checkCondition reports a condition of four or more operands that mixes && and ||, of an if, a
+// for or a case. A returned condition has a name already, that of its function.
 func checkCondition(n ast.Node, report reporter) {
-	var condition ast.Expr
+	var conditions []ast.Expr
 	switch n := n.(type) {
 	case *ast.IfStmt:
-		condition = n.Cond
+		conditions = []ast.Expr{n.Cond}
 	case *ast.ForStmt:
-		condition = n.Cond
-	}
-	if condition == nil {
-		return
+		conditions = []ast.Expr{n.Cond}
+	case *ast.CaseClause:
+		conditions = n.List
 	}
 
-	operands, operators := logicalOperands(condition)
-	if operands >= 4 && len(operators) > 1 {
-		report(condition, "a condition mixes && and || over %d operands: give a part of it a name", operands)
+	for _, condition := range conditions {
+		if condition == nil {
+			continue
+		}
+		operands, operators := logicalOperands(condition)
+		if operands >= 4 && len(operators) > 1 {
+			report(condition, "a condition mixes && and || over %d operands: give a part of it a name", operands)
+		}
 	}
 }
 

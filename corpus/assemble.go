@@ -174,7 +174,7 @@ func (w *assembler) checkSecrets(
 	return r.Left("configuration", string(m.Configuration))
 }
 
-// writeManifest syncs all folders to disk and then writes manifest.json. The presence of the
+// writeManifest flushes all folders to disk and then writes manifest.json. The presence of the
 // manifest means that the corpus is complete.
 func (w *assembler) writeManifest(m *Manifest) error {
 	b, err := EncodeReport(m)

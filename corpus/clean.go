@@ -28,16 +28,16 @@ type cleaner struct {
 	counts   redact.Counts
 }
 
-// CleanRow redacts every text of a row, as a part with a redactor does. row must be a pointer.
-// The inserted placeholders are added to counts. Memory that the row shares with other rows is
-// not changed.
+// CleanRow removes secrets from every text of a row, as a part with a redactor does. row must be a
+// pointer. The inserted placeholders are added to counts. Memory that the row shares with other
+// rows is not changed.
 func CleanRow(row any, r *redact.Redactor, counts redact.Counts) {
 	c := cleaner{redactor: r, counts: counts}
 	c.clean(row)
 }
 
-// clean redacts the texts of a row, passed as a pointer. Numbers that the row declares as
-// ids are kept in all of its texts, even if they look like card numbers.
+// clean removes secrets from the texts of a row, passed as a pointer. Numbers that the row declares
+// as ids are kept in all of its texts, even if they look like card numbers.
 func (c *cleaner) clean(row any) {
 	v := reflect.ValueOf(row).Elem()
 	fields := textFieldsOf(v.Type())

@@ -28,7 +28,7 @@ type FS interface {
 	// Rename moves a file or folder within a volume and replaces an existing file.
 	Rename(oldPath, newPath string) error
 	RemoveAll(path string) error
-	// SyncDir syncs a folder, so that the names in it are durable.
+	// SyncDir flushes a folder to disk, so that the names in it are durable.
 	SyncDir(path string) error
 }
 
@@ -66,7 +66,7 @@ func (Disk) Rename(oldPath, newPath string) error { return os.Rename(oldPath, ne
 // RemoveAll removes a file, or a folder with its content.
 func (Disk) RemoveAll(path string) error { return os.RemoveAll(path) }
 
-// SyncDir syncs a folder, so that the names in it are durable.
+// SyncDir flushes a folder to disk, so that the names in it are durable.
 func (Disk) SyncDir(path string) error { return atomicfile.SyncDir(path) }
 
 // WriteFile writes a file durably and atomically, like package atomicfile, on any FS.
@@ -121,7 +121,7 @@ func (o *Output) Write(b []byte) (int, error) {
 // SHA256 returns the checksum of the content written.
 func (o *Output) SHA256() string { return hex.EncodeToString(o.hash.Sum(nil)) }
 
-// Close syncs and closes the file.
+// Close flushes to disk and closes the file.
 func (o *Output) Close() error {
 	err := o.Sync()
 	return errors.Join(err, o.File.Close())

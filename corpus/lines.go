@@ -157,7 +157,7 @@ func (p Place) Write(b []byte) (int, error) { return p.file.Write(b) }
 // Size returns the number of bytes written.
 func (p Place) Size() int64 { return p.file.N }
 
-// Close syncs and closes the file and adds it to its part.
+// Close flushes to disk and closes the file and adds it to its part.
 func (p Place) Close() error {
 	err := p.file.Close()
 	p.part.add(p.file, 0, p.file.N, nil)

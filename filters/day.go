@@ -37,7 +37,7 @@ type Day struct {
 	Agents map[string]*habits.Agent
 }
 
-// Day measures the habits of every agent over all its attempts of a day. Of several copies of
+// Day computes the habits of every agent over all its attempts of a day. Of several copies of
 // one attempt, only the one with the smallest record hash counts, so that the order of the input
 // files does not matter.
 func (f *Filter) Day(attempts []*Checked) *Day {
@@ -68,7 +68,7 @@ func (f *Filter) Day(attempts []*Checked) *Day {
 	return d
 }
 
-// Agent measures the habits of the named agent over its samples. index has the attempts of all
+// Agent computes the habits of the named agent over its samples. index has the attempts of all
 // agents of the day.
 func (f *Filter) Agent(name string, samples []*habits.Sample, index habits.Index) *habits.Agent {
 	return habits.NewAgent(name, samples, index, f.cfg.MinAttempts)

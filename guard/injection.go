@@ -100,7 +100,7 @@ func plants() []plant {
 // points wide at a recall of 97 %.
 const maxPlanted = 200
 
-// Injection measures the recall of the guard by kind of change. It checks requests of the bank,
+// Injection computes the recall of the guard by kind of change. It checks requests of the bank,
 // sampled by a hash of seed, in changed forms. A request is detected if the guard drops its changed
 // form.
 func (g *Guard) Injection(seed uint64) InjectionReport {

@@ -176,7 +176,7 @@ func (m *mapper) judge(
 	return every, err
 }
 
-// probe measures, for a sample of attempts, how much the judge's grade changes after edits that
+// probe computes, for a sample of attempts, how much the judge's grade changes after edits that
 // should not matter, such as added empty words. It returns nil if the attempt is not in the sample
 // or has no answer of the judge.
 func (m *mapper) probe(ctx context.Context, rec *arena.Record) ([]probe.Shift, error) {
@@ -381,7 +381,7 @@ func perMessage(verdicts []arena.StepVerdict, d *arena.Dialogue) []arena.StepVer
 	return out
 }
 
-// precedence ranks a verdict on a turn: 0 for waste, 1 for unclear, 2 for needed. If several turns
+// precedence returns the order of a verdict on a turn: 0 for waste, 1 for unclear, 2 for needed. If several turns
 // form one message, the message gets the verdict with the highest rank.
 func precedence(n arena.Need) int {
 	switch n {

@@ -24,9 +24,9 @@ type selection struct {
 
 func (s *selection) rows() []candidate { return slices.Concat(s.sft, s.others) }
 
-// rankProblems ranks, for every problem, the attempts that may become rows, selects the best, and stores
-// the decision on each attempt that no earlier stage dropped. It returns one selection for each
-// problem with rows.
+// rankProblems orders, for every problem, the attempts that may become rows, selects the best, and
+// stores the decision on each attempt that no earlier stage dropped. It returns one selection for
+// each problem with rows.
 func (g *grouper) rankProblems() []selection {
 	byProblem := make([][]candidate, len(g.session.day.Problems.All))
 	for i := range g.inputs {

@@ -84,7 +84,7 @@ func cleanQuery(text string) string {
 	}, text))
 }
 
-// search ranks products by the query text and returns those that meet the conditions f, at most
+// search orders products by the query text and returns those that meet the conditions f, at most
 // maxPage pages. The conditions are applied only to the depth best products.
 func (c *Catalog) search(
 	text string,

@@ -97,7 +97,7 @@ func EachResult(folder string, do func(*rollout.Result) error) error {
 	}))
 }
 
-// Rescore scores the finished rollouts of a folder again, without the model, and rewrites
+// Rescore computes the scores of the finished rollouts of a folder again, without the model, and rewrites
 // results and summary. The judge may be another than the run's, and titles may be compared
 // in another way; the folder's spec then names the new ones. Unfinished rollouts are an
 // error.

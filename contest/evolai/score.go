@@ -75,7 +75,7 @@ type Scored struct {
 	Weight     contest.Number `json:"weight"`
 }
 
-// Score scores the models of a round. history has the scored models of all previous rounds, the
+// Score computes the scores of the models of a round. history has the scored models of all previous rounds, the
 // oldest round first.
 func Score(measured []Measured, history [][]Scored) []Scored {
 	out := make([]Scored, len(measured))

@@ -69,7 +69,7 @@ func Run(ctx context.Context, c *Config, dir string) (*Result, error) {
 	return r, atomicfile.WriteFile(filepath.Join(dir, ResultFile), append(text, '\n'))
 }
 
-// measureDumps measures the KL of each student of subnet 97 from files with the logits of teacher
+// measureDumps computes the KL of each student of subnet 97 from files with the logits of teacher
 // and student, without a server.
 func (r *Result) measureDumps() error {
 	for i := range r.Config.Students {
@@ -83,7 +83,7 @@ func (r *Result) measureDumps() error {
 	return nil
 }
 
-// measureServers measures the KL of each student of subnet 97 by asking the model servers of
+// measureServers computes the KL of each student of subnet 97 by asking the model servers of
 // teacher and students. Answers are recorded in dir.
 func (r *Result) measureServers(ctx context.Context, dir string) error {
 	c := &r.Config

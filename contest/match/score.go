@@ -87,7 +87,7 @@ func readHistory(paths []string) ([][]evolai.Scored, error) {
 	return history, nil
 }
 
-// measureMiners measures the KL of each miner's model on the continuations of two sets of prompts,
+// measureMiners computes the KL of each miner's model on the continuations of two sets of prompts,
 // current and next. It also sets r.Students, the measurements on the current set.
 func (r *Result) measureMiners(ctx context.Context, a *asker, current, next []string) ([]evolai.Measured, error) {
 	c := a.config
@@ -128,7 +128,7 @@ func (r *Result) measureMiners(ctx context.Context, a *asker, current, next []st
 	return measured, nil
 }
 
-// measurePrevious measures on rows the KL of the student's revision of the previous round, and
+// measurePrevious computes on rows the KL of the student's revision of the previous round, and
 // stores it in m. It does nothing if the student has no such revision.
 func (a *asker) measurePrevious(ctx context.Context, s *Model, rows []row, m *evolai.Measured) error {
 	if s.Previous == nil {
@@ -149,7 +149,7 @@ const (
 	thinkClose = "\n</think>\n\n"
 )
 
-// thinking measures how much a model's own thinking helps it to predict the reference's
+// thinking computes how much a model's own thinking helps it to predict the reference's
 // continuations of prompts. Both results are mean log-probabilities of the tokens of the
 // continuations: with after the model's thinking about the prompt, without after an empty thinking.
 func (a *asker) thinking(ctx context.Context, m *Model, rows []row) (with, without float64, err error) {

@@ -95,7 +95,7 @@ func (c *Count) Total(a *Agent) Ratio {
 	return a.ratios[slices.Index(ratioCounts, c)]
 }
 
-// modeRatio measures how often an agent does the same thing in comparable cases. It counts all
+// modeRatio computes how often an agent does the same thing in comparable cases. It counts all
 // cases, and among them those with the most frequent value of their group. The cases are the marks,
 // each with a group and a value, in Marks[position] of each sample. Groups with a single case are
 // left out, and the value 0 is never taken as the most frequent one.

@@ -70,7 +70,7 @@ func (f *File) Write(b []byte) (int, error) {
 	return n, withPath(f.path, err)
 }
 
-// Commit syncs the file and renames it to its path, replacing an existing file. If that fails,
+// Commit flushes the file to disk and renames it to its path, replacing an existing file. If that fails,
 // the new file is removed.
 func (f *File) Commit() error {
 	err := f.Sync()
@@ -113,7 +113,7 @@ func (f *File) End(err error) error {
 	return f.Commit()
 }
 
-// SyncDir syncs a folder to disk, so that the names of its files survive a crash.
+// SyncDir flushes a folder to disk, so that the names of its files survive a crash.
 func SyncDir(path string) error {
 	d, err := os.Open(path)
 	if err != nil {

@@ -49,7 +49,7 @@ func (a *appendFile) Append(b []byte) (offset int64, err error) {
 	return offset, nil
 }
 
-// Sync syncs everything that was appended before, so that it survives a crash of the machine.
+// Sync flushes everything that was appended before to disk, so that it survives a crash of the machine.
 // After its first error, Sync and Append always fail.
 func (a *appendFile) Sync() error {
 	target, _, _ := a.state()
@@ -76,7 +76,7 @@ func (a *appendFile) state() (end, synced int64, syncErr error) {
 	return a.end, a.synced, a.syncErr
 }
 
-// Close syncs and closes the file. It does not repeat the error of an earlier sync.
+// Close flushes to disk and closes the file. It does not repeat the error of an earlier sync.
 func (a *appendFile) Close() error {
 	var err error
 	if _, _, syncErr := a.state(); syncErr == nil {

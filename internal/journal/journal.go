@@ -159,7 +159,7 @@ func (j *Journal) Read(e Entry) ([]byte, error) {
 	return data, wrong.Wrap("read journal entry", err)
 }
 
-// Close syncs and closes the file. It does not repeat the error of an earlier sync.
+// Close flushes to disk and closes the file. It does not repeat the error of an earlier sync.
 func (j *Journal) Close() error {
 	j.dec.Close()
 	if err := j.appendFile.Close(); err != nil {

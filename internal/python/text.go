@@ -127,10 +127,13 @@ func ParseFloat(s string) (float64, bool) {
 		return r
 	}, Strip(s))
 	for i := range len(s) {
-		switch c := s[i]; {
-		case c == '_' && (i == 0 || i+1 == len(s) || !isDigit(s[i-1]) || !isDigit(s[i+1])):
-			return 0, false
-		case c == 'x' || c == 'X' || c == 'p' || c == 'P':
+		switch s[i] {
+		case '_':
+			isBetweenDigits := i > 0 && i+1 < len(s) && isDigit(s[i-1]) && isDigit(s[i+1])
+			if !isBetweenDigits {
+				return 0, false
+			}
+		case 'x', 'X', 'p', 'P':
 			return 0, false
 		}
 	}

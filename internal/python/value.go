@@ -163,6 +163,11 @@ func (v Value) String() string {
 // Repr returns Python's repr(v).
 func Repr(v Value) string { return string(shown.append(nil, v)) }
 
+// isPrintable returns Python's str.isprintable of a rune.
+func isPrintable(r rune) bool {
+	return r == ' ' || !unicode.In(r, unicode.Z) && unicode.IsGraphic(r) && isKnown(r)
+}
+
 // appendQuoted appends Python's repr of a string. It is in single quotes, or in double quotes if
 // the string contains single quotes only. Characters that are not printable are escaped.
 func appendQuoted(b []byte, s string) []byte {
@@ -182,7 +187,7 @@ func appendQuoted(b []byte, s string) []byte {
 			b = append(b, `\r`...)
 		case r == '\t':
 			b = append(b, `\t`...)
-		case r == ' ' || !unicode.In(r, unicode.Z) && unicode.IsGraphic(r) && isKnown(r): // str.isprintable
+		case isPrintable(r):
 			b = append(b, s[:size]...)
 		case r < 0x100:
 			b = fmt.Appendf(b, `\x%02x`, r)

@@ -97,7 +97,7 @@ func (l *Ledger) Tell(
 	}
 }
 
-// judgeNow grades an attempt by the offline judge, which asks no model, to show a grade where the
+// judgeNow returns the grade of an attempt by the offline judge, which asks no model, to show a grade where the
 // corpus has none. It does so only if the build used that judge and did not ask it about this
 // attempt. It sets a.Now to the result and a.Gates to the checks that led to it.
 func (a *Argument) judgeNow(t *arena.Trace) {

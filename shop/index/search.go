@@ -123,7 +123,7 @@ type scratch struct {
 	top     topHits
 }
 
-// Search ranks the documents that have a term of the query, by score and then by number. It
+// Search returns the documents that have a term of the query, ordered by score and then by number. It
 // returns the first limit hits and the number of all matching documents. The only error is
 // ErrTooManyTerms.
 func (x *Index) Search(query string, limit int) (hits []Hit, matches int, err error) {

@@ -218,8 +218,9 @@ func (c *claudeSession) readLine(line *value) {
 		c.attempt.readOwnKeys(own)
 	}
 	m := line.object("message")
+	isNote := line.get("isMeta").isTrue() && !hasToolResult(m)
 	switch {
-	case !isClaudeMessage(line) || m.isEmpty() || line.get("isMeta").isTrue() && !hasToolResult(m):
+	case !isClaudeMessage(line) || m.isEmpty() || isNote:
 		return
 	case m.string("model") == syntheticModel:
 		c.r.addLoss(lostSynthetic)

@@ -217,11 +217,12 @@ func (t *tree) link() {
 // That is the line that it names as its parent. If line i has no id, if the file does not have its
 // parent, or if it is a reply without a parent, it is the previous line in the file.
 func (t *tree) parentOf(i int) int {
-	parent, ok := t.byID[t.lines[i].parentID]
-	switch {
-	case ok:
+	line := &t.lines[i]
+	if parent, ok := t.byID[line.parentID]; ok {
 		return t.copyOf[parent]
-	case i > 0 && (t.lines[i].id == "" || t.lines[i].parentID != "" || t.lines[i].isReply):
+	}
+	followsPrevious := line.id == "" || line.parentID != "" || line.isReply
+	if i > 0 && followsPrevious {
 		return t.copyOf[i-1]
 	}
 	return -1

@@ -111,7 +111,10 @@ func (f *filterFlags) newFilter(c *cobra.Command) (*filters.Filter, traces.Limit
 		f.Reading.MaxUnreadable = cfg.MaxUnreadable
 	}
 	filter, err := filters.New(cfg.Filter)
-	if err = errors.Join(err, cfg.Reading.Validate()); err != nil {
+	if err == nil {
+		err = cfg.Reading.Validate()
+	}
+	if err != nil {
 		return nil, cfg.Reading, cli.Usage(err, "`arena filter --help` lists the flags and their defaults")
 	}
 	return filter, cfg.Reading, nil

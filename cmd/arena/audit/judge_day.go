@@ -112,9 +112,9 @@ type judged struct {
 	line    []byte
 }
 
-// one judges an attempt. If the money or the time that may be spent on requests to models is used
-// up, it returns a judgement without a score instead of an error. The run can then finish, and the
-// next run judges the attempt.
+// one returns the judgement on an attempt. If the money or the time that may be spent on requests
+// to models is used up, the judgement has no score, and there is no error: the run can then finish,
+// and the next run judges the attempt.
 func (d *judgeDay) one(ctx context.Context, t *arena.Trace) (*judged, error) {
 	defer d.progress.Attempt()
 	dialogue := filters.Normalise(t)

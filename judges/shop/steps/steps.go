@@ -106,7 +106,7 @@ func Judge(t *arena.Trace, d *arena.Dialogue) arena.StepJudgement {
 	return out
 }
 
-// weight ranks the verdicts on a call: waste, unclear, needed. A step with several calls gets the
+// weight orders the verdicts on a call: waste, unclear, needed. A step with several calls gets the
 // verdict with the highest rank.
 var weight = map[arena.Need]int{arena.StepWaste: 0, arena.StepUnclear: 1, arena.StepNeeded: 2}
 
