@@ -46,7 +46,7 @@ func alone(a *Argument, stage func(*printer, *Argument)) string {
 // trace.
 const maxQuoted = 240
 
-func brief(s string) string {
+func shorten(s string) string {
 	if c := text.Clip(s, maxQuoted); len(c) < len(s) {
 		return c + " …"
 	}
@@ -223,12 +223,12 @@ func (a *Argument) around(s Passage) string {
 			for _, words := range []string{t.Think, t.Text} {
 				if before, after, ok := strings.Cut(words, s.Quote); ok && int64(t.Step) == s.Step {
 					before = before[max(0, len(before)-margin):]
-					return strings.ToValidUTF8(before, "") + "[" + brief(s.Quote) + "]" + text.ClipBytes(after, margin)
+					return strings.ToValidUTF8(before, "") + "[" + shorten(s.Quote) + "]" + text.ClipBytes(after, margin)
 				}
 			}
 		}
 	}
-	return "[" + brief(s.Quote) + "]"
+	return "[" + shorten(s.Quote) + "]"
 }
 
 func (l *Ledger) guarded(p *printer, a *Argument) {
@@ -258,10 +258,10 @@ func (l *Ledger) guarded(p *printer, a *Argument) {
 		p.line("          ", "%s", where)
 	}
 	if a.Near.Texts != "" {
-		p.line("          ", "it asks: %s", brief(a.Near.Texts))
+		p.line("          ", "it asks: %s", shorten(a.Near.Texts))
 	}
 	if a.Near.Passage != "" {
-		p.line("          ", "nearest to it is %s: %s", a.Near.Where, brief(a.Near.Passage))
+		p.line("          ", "nearest to it is %s: %s", a.Near.Where, shorten(a.Near.Passage))
 	}
 }
 
@@ -314,7 +314,7 @@ func story(p *printer, a *Argument) {
 		p.line("dialogue  ", "not here: name the day that holds it behind the attempt, with --max-record if its record is beyond the limit")
 		return
 	}
-	p.line("request   ", "%s", brief(s.Query))
+	p.line("request   ", "%s", shorten(s.Query))
 	for i := range s.Turns {
 		s.Turns[i].write(p)
 	}
@@ -336,7 +336,7 @@ func (t *Turn) write(p *printer) {
 		{"in no result", strings.Join(t.Nowhere, ", ")}, {"mended", strings.Join(t.Repairs, ", ")},
 	} {
 		if part.text != "" {
-			p.line(head, "%s: %s", part.what, brief(part.text))
+			p.line(head, "%s: %s", part.what, shorten(part.text))
 			head = "          "
 		}
 	}
@@ -350,7 +350,7 @@ func (c *Call) write(p *printer, head string) {
 	p.line(
 		fmt.Sprintf("%-10s", head),
 		"calls: %s",
-		brief(strings.TrimSpace(c.Name+" "+c.Arguments)),
+		shorten(strings.TrimSpace(c.Name+" "+c.Arguments)),
 	)
 	named := "no reply named it"
 	if c.Reply > 0 {
@@ -360,15 +360,15 @@ func (c *Call) write(p *printer, head string) {
 		named += ", " + c.Link
 	}
 	if c.Sent != "" {
-		p.line("          ", "  dispatched: %s (%d), %s", brief(c.Sent), c.Status, named)
+		p.line("          ", "  dispatched: %s (%d), %s", shorten(c.Sent), c.Status, named)
 	} else if c.Link != "" {
 		p.line("          ", "  no dispatch; %s", named)
 	}
 	if c.Newest > 0 {
-		p.line("          ", "  looked for in reply %d: %s", c.Newest, brief(marked(c.Passages)))
+		p.line("          ", "  looked for in reply %d: %s", c.Newest, shorten(marked(c.Passages)))
 	}
 	if c.Answered {
-		p.line("          ", "  returned: %s", brief(c.Result))
+		p.line("          ", "  returned: %s", shorten(c.Result))
 	} else {
 		p.line("          ", "  nothing came back")
 	}
