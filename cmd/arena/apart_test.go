@@ -85,8 +85,9 @@ func TestEveryCommandThatReadsAttemptsLiftsTheirLimit(t *testing.T) {
 	}
 }
 
-// TestNoCommandWritesOverWhatItReads gives each output of each command, or of every
-// second without the tag long, the name of each of its inputs, a file and a folder.
+// TestNoCommandWritesOverWhatItReads checks that every command refuses an output path that is one
+// of its inputs, once as a file and once as a folder. Without the build tag long it tests every
+// second command.
 func TestNoCommandWritesOverWhatItReads(t *testing.T) {
 	t.Parallel()
 	for i, c := range commands(t) {

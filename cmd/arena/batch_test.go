@@ -100,7 +100,7 @@ func TestKilledWhileCollectingABatch(t *testing.T) {
 	}
 }
 
-// grades returns the lines of a file of judgements without the field that says which process
+// grades returns the lines of a file of judgements without the field that names the process which
 // recorded the answer.
 func grades(t *testing.T, path string) string {
 	t.Helper()

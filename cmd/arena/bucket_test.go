@@ -20,8 +20,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
-// TestBucketsAreInputAndOutput puts a day into a bucket, builds from there into
-// another folder of it, and verifies, inspects and exports the corpus there.
+// TestBucketsAreInputAndOutput uploads a day to a bucket, builds a corpus from it into another
+// folder of the bucket, and verifies, inspects and exports that corpus.
 func TestBucketsAreInputAndOutput(t *testing.T) {
 	t.Setenv("AWS_ACCESS_KEY_ID", "key")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")

@@ -38,8 +38,8 @@ func brand(r *rand.Rand) string {
 	return pick(r, "tisa", "gipu", "rebe", "festo", "oze") + pick(r, "pas", "tai", "bopai", "sume", "kla") + pick(r, "ne", "bu", "si", "dai")
 }
 
-// TestVerifyAgreesWithBuild: a corpus that a build calls good is good for verify, whatever the
-// number of its problems and whoever wrote them.
+// TestVerifyAgreesWithBuild holds that verify accepts every corpus that a build accepts, for any
+// number of problems and any authors.
 func TestVerifyAgreesWithBuild(t *testing.T) {
 	sizes := []int{400, 2000}
 	if longtest.Tests {

@@ -16,9 +16,8 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-// TestCopiesAreJudgedAlikeInAnyOrder holds that `arena filter` and the tables of
-// a build say the same of a day with two copies of each attempt, whichever copy
-// is read first.
+// TestCopiesAreJudgedAlikeInAnyOrder holds that `arena filter` and the tables of a build have the
+// same verdicts for a day with two copies of each attempt, whichever copy is read first.
 func TestCopiesAreJudgedAlikeInAnyOrder(t *testing.T) {
 	t.Parallel()
 	var before []string

@@ -281,9 +281,9 @@ for solved in (1, 0):
     print(json.dumps([found, rest, closed, desk.get_reward()]))
 `
 
-// TestADomainIsTrainedWithTheSameFiles: recorded episodes of an MCP server that wants a key become a
-// corpus with their system prompt, its files of profile env play the server, and env reward pays the
-// recorded episodes as the server did.
+// TestADomainIsTrainedWithTheSameFiles takes recorded episodes of an MCP server that needs an API
+// key through the whole chain: they are built into a corpus with their system prompts, the files of
+// profile env replay the server, and env reward scores the recorded episodes as the server did.
 func TestADomainIsTrainedWithTheSameFiles(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
-// TestRewardIsTheScore: what env reward says of an attempt is what score says, and the
-// strict preset pays 1 for a success and 0 for none.
+// TestRewardIsTheScore checks that env reward and score return the same reward for an attempt, and
+// that the strict preset pays 1 for a success and 0 for a failure.
 func TestRewardIsTheScore(t *testing.T) {
 	t.Parallel()
 	day := "../../../shared/data/day"

@@ -73,7 +73,7 @@ func servedArgs(t *testing.T, queries []string, address, serverFlags, run string
 		"--model", "m", "--problems", problems, "--catalog", catalog, "-o", run}, more...)
 }
 
-// asked is what the model server says of each request.
+// requestLine is the line that the model server logs for each request.
 const requestLine = "asked for a completion"
 
 func answersAt(address string) bool {
@@ -115,8 +115,9 @@ func TestEvalStartsItsServer(t *testing.T) {
 	}
 }
 
-// TestTheServerDiesInTheRun: the run ends with the server's last words, no
-// rollout is called infra, and the same command goes on to the same results.
+// TestTheServerDiesInTheRun checks a run whose model server exits: the error has the last lines of
+// the server's log, no rollout is labelled infra, and the same command resumes the run and ends
+// with the same results.
 func TestTheServerDiesInTheRun(t *testing.T) {
 	t.Parallel()
 	address := loopback.Free(t)
@@ -169,9 +170,9 @@ func TestAServerThatDoesNotGetReady(t *testing.T) {
 	}
 }
 
-// serverLog is what the server of a run has said so far.
+// serverLog returns the log of a run's model server so far.
 func serverLog(run string) string {
-	b, _ := os.ReadFile(filepath.Join(run, student.ServerLog)) // not there yet
+	b, _ := os.ReadFile(filepath.Join(run, student.ServerLog)) // the file may not exist yet
 	return string(b)
 }
 

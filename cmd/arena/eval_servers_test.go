@@ -44,7 +44,8 @@ func saying(status int, words string) http.Handler {
 	})
 }
 
-// unless answers with the first handler where a request says so, else with the other.
+// unless returns a handler that answers with refusal where refuses reports true for the body of a
+// request, and with other for the rest.
 func unless(refuses func(body string) bool, refusal, other http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -69,7 +70,7 @@ func first(n int64, with, later http.Handler) http.Handler {
 	})
 }
 
-// streaming gives another's answers as streams.
+// streaming returns a handler that sends the answers of another handler as streams.
 func streaming(other http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		reply := httptest.NewRecorder()
@@ -162,8 +163,8 @@ func asking(t *testing.T, url, run string) []string {
 	return []string{"eval", "--endpoint", url + "/v1", "--model", "m", "--problems", problems, "--catalog", catalog, "-o", run}
 }
 
-// TestNobodyListens: where no server comes up nothing is left that looks like a run's
-// result; one that comes up late is waited for.
+// TestNobodyListens checks that a run without a reachable server writes no result, and that a run
+// waits for a server that starts late.
 func TestNobodyListens(t *testing.T) {
 	t.Parallel()
 	address := loopback.Free(t)
@@ -174,7 +175,7 @@ func TestNobodyListens(t *testing.T) {
 	}
 	late := 700 * time.Millisecond
 	if longtest.Tests {
-		late = 12 * time.Second // a pool gives a server up after ten
+		late = 12 * time.Second // a pool drops a server that is silent for ten
 	}
 	time.AfterFunc(late, func() { listenAt(t, address, solving()) })
 	if code, _, words = arenaRun(append(asking(t, "http://"+address, filepath.Join(t.TempDir(), "run")), "--retries", "0")...); code != cli.ExitOK || !strings.Contains(words, "waiting for http://"+address) {
@@ -195,9 +196,9 @@ func listenAt(t *testing.T, address string, h http.Handler) *http.Server {
 	return s
 }
 
-// TestAServerThatGoesAndComesBack: a run whose server is killed half-way stays
-// unfinished when nobody restarts it in time, and goes on when somebody does; either
-// way its results are those of a run that nothing disturbed.
+// TestAServerThatGoesAndComesBack kills the server half-way through a run. The run remains
+// unfinished if the server is not restarted in time, and continues if it is. In both cases the
+// final results equal those of an undisturbed run.
 func TestAServerThatGoesAndComesBack(t *testing.T) {
 	t.Parallel()
 	address := loopback.Free(t)

@@ -29,8 +29,8 @@ func arenaRun(args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), err.String()
 }
 
-// saidTwice returns the first part of an error that says again what the part before it says, as in
-// "read problems FILE: read problems: line 3". It returns "" if there is none.
+// saidTwice returns the first part of an error message that repeats the part before it, as in "read
+// problems FILE: read problems: line 3". It returns "" if no part is repeated.
 func saidTwice(stderr string) string {
 	for line := range strings.Lines(stderr) {
 		_, line, _ = strings.Cut(strings.TrimSpace(line), "error: ")
@@ -61,8 +61,8 @@ func TestSaidTwiceFindsRepeatedWords(t *testing.T) {
 	}
 }
 
-// evalInputs makes a catalogue of two products and problems that want the
-// first.
+// evalInputs writes a catalogue of two products and a file of problems whose queries ask for the
+// first product.
 func evalInputs(t *testing.T, queries ...string) (catalog, problems string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -182,7 +182,8 @@ func TestEvalCommand(t *testing.T) {
 	}
 }
 
-// runPage is the data of a run's page, without what its server and clock told.
+// runPage returns the data of a run's page without the fields that depend on its server and its
+// clock.
 func runPage(t *testing.T, run string) string {
 	t.Helper()
 	s := &site.Site{Runs: []*site.Run{{Name: "run", Dir: run, Clean: cli.WithoutSecrets}}}
@@ -266,8 +267,8 @@ func TestCompareCommand(t *testing.T) {
 	}
 }
 
-// TestEvalWithoutItsSearchServer: a search that nothing answers is no result
-// for the student, but no rollout.
+// TestEvalWithoutItsSearchServer checks that a rollout whose search server sends no complete answer
+// is not scored: the summary counts it under the reason.
 func TestEvalWithoutItsSearchServer(t *testing.T) {
 	t.Parallel()
 	catalog, problems := evalInputs(t, "one", "two")
@@ -276,7 +277,7 @@ func TestEvalWithoutItsSearchServer(t *testing.T) {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", fmt.Sprint(size))
 			w.WriteHeader(status)
-			_, _ = io.WriteString(w, body) // the client may be gone
+			_, _ = io.WriteString(w, body) // the client may have disconnected
 		})
 	}
 	for _, c := range []struct {
@@ -288,7 +289,7 @@ func TestEvalWithoutItsSearchServer(t *testing.T) {
 		{answers(http.StatusOK, 100, `[{"product_id": "1`), `"search_unreachable":2`},
 	} {
 		t.Run(c.want, func(t *testing.T) {
-			t.Parallel() // each waits some seconds before it asks again
+			t.Parallel() // each case waits for seconds before it retries
 			server := httptest.NewServer(c.search)
 			defer server.Close()
 			run := filepath.Join(t.TempDir(), "run")

@@ -17,8 +17,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/evaluation"
 )
 
-// telling adds to another's answers what vLLM says of tokens where it is asked: four
-// of them, of which the last is drawn. Without ids it says texts, as SGLang does.
+// telling returns a handler that adds the token ids and log-probabilities of vLLM to another
+// handler's answers where the request asks for them: four tokens, the last one sampled. Without ids
+// it adds the texts of the tokens, as SGLang does.
 func telling(other http.Handler, tokens int, ids bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var received bytes.Buffer
@@ -52,9 +53,9 @@ func telling(other http.Handler, tokens int, ids bool) http.Handler {
 	})
 }
 
-// TestARunKeepsItsTokens: ids and log-probabilities of every reply are rows of the
-// run, no part of its traces or results, the same when it goes on where it was, and
-// held against a teacher's run as far as both read the same.
+// TestARunKeepsItsTokens checks that the token ids and log-probabilities of every reply are rows of
+// the run and are in neither its traces nor its results, that a resumed run has the same rows, and
+// that they can be compared with a teacher's run as far as both read the same text.
 func TestARunKeepsItsTokens(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

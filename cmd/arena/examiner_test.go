@@ -108,8 +108,8 @@ func longSecrets() string {
 	return b.String()
 }
 
-// TestNothingOfALongSecretIsImported: beside the mark of a removed secret stands none of its
-// characters, however long it is.
+// TestNothingOfALongSecretIsImported checks that an imported row holds no character of a removed
+// secret next to its placeholder, for secrets of any length.
 func TestNothingOfALongSecretIsImported(t *testing.T) {
 	t.Parallel()
 	for name, lines := range map[string]string{"own": longSecrets(), "long_secrets.py": printedBy(t, "long_secrets.py")} {
@@ -147,8 +147,8 @@ func TestNothingOfALongSecretIsImported(t *testing.T) {
 	}
 }
 
-// remainder returns a word of 16 characters or more of a row's messages that also stands within one
-// of lines as a part of a longer word, "" if there is none.
+// remainder returns a word of 16 characters or more of a row's messages that is a part of a longer
+// word in lines, or "" if there is none.
 func remainder(lines, row string) string {
 	const long = 16
 	isWord := func(r rune) bool {

@@ -10,10 +10,10 @@ import (
 	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
-// TestWrongPathsAreUsageAndBrokenFilesFailures gives every command that reads a
-// file one that is not there, and one that is broken: wherever the file stands,
-// the first is exit 2 and the second exit 1, and neither leaves an output. Without the
-// tag long it is every third.
+// TestWrongPathsAreUsageAndBrokenFilesFailures runs every command that reads a file with a missing
+// file and with a broken one, for each of its file arguments. A missing file is exit code 2, a
+// broken file is exit code 1, and neither leaves an output. Without the tag long it runs every
+// third command.
 func TestWrongPathsAreUsageAndBrokenFilesFailures(t *testing.T) {
 	t.Parallel()
 	const texts = "../../testdata/leak/texts.jsonl"

@@ -12,9 +12,9 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/recipe"
 )
 
-// TestHelpNamesTheKindOfEveryFlag: pflag takes what stands between back quotes
-// in a description for the kind of the value, so that a quoted command would
-// stand where string or int does.
+// TestHelpNamesTheKindOfEveryFlag checks that no flag description has a quoted command: pflag takes
+// the text between back quotes as the type of the value and prints it where string or int is
+// expected.
 func TestHelpNamesTheKindOfEveryFlag(t *testing.T) {
 	t.Parallel()
 	eachCommand(newRoot(&cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}), func(c *cobra.Command) {

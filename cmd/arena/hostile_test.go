@@ -51,9 +51,8 @@ func (emptyLines) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestHostileInputIsCountedAndTheDayGoesOn builds the sample day with every
-// kind of hostile file in it: each is in the funnel with its reason, and the
-// corpus has the rows that it has without them.
+// TestHostileInputIsCountedAndTheDayGoesOn builds the sample day with hostile files of every kind
+// added: the funnel counts each under its reason, and the corpus has the same rows as without them.
 func TestHostileInputIsCountedAndTheDayGoesOn(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -87,7 +86,7 @@ func TestHostileInputIsCountedAndTheDayGoesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	endless := filepath.Join(hostile, "long.jsonl") // a line longer than any may be, that takes no room on the disk
+	endless := filepath.Join(hostile, "long.jsonl") // a line longer than the limit, sparse, so that it uses no disk space
 	if err := os.WriteFile(endless, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -120,9 +119,9 @@ var toldRefused = regexp.MustCompile(`(?m)^read +[0-9,]+ +([0-9,]+)|^([0-9]+) re
 // ofEach is how many broken files of each format are read.
 var ofEach = longtest.Pick(60, 4)
 
-// TestHostileFilesOfEveryFormatByEveryReader has each command that reads traces read
-// broken files of each format: it ends as it does of any day, in less than 512 MB, and
-// counts as many refused as the others.
+// TestHostileFilesOfEveryFormatByEveryReader runs each command that reads traces on broken files of
+// each format: it ends with the same exit code as for any day, uses less than 512 MB, and counts as
+// many rejected records as the other commands.
 func TestHostileFilesOfEveryFormatByEveryReader(t *testing.T) {
 	t.Parallel()
 	if testing.Short() || runtime.GOOS != "linux" {
@@ -140,7 +139,7 @@ func TestHostileFilesOfEveryFormatByEveryReader(t *testing.T) {
 		c := exec.CommandContext(t.Context(), program(t), append(args, "--max-unreadable", "1", "-o", filepath.Join(dir, args[0]))...)
 		var stderr bytes.Buffer
 		c.Stderr = &stderr
-		c.Env = append(os.Environ(), "GOGC=100") // what is needed, not what a build lets lie
+		c.Env = append(os.Environ(), "GOGC=100") // measures the memory that is needed, without uncollected garbage
 		mb, err := peak(c)
 		refused := 0
 		for _, m := range toldRefused.FindAllStringSubmatch(stderr.String(), -1) {

@@ -13,9 +13,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/loopback"
 )
 
-// TestHowTosRunAsPrinted runs the sh blocks of each how-to in order, in a folder
-// that holds what a clone does. A server of the tests' own stands for the one that
-// the pages build, at an address of its own. Without the tag long it is every third page.
+// TestHowTosRunAsPrinted runs the sh blocks of each how-to in order, in a folder that has the files
+// of a clone. A test server at its own address replaces the server that the pages start. Without
+// the tag long it runs every third page.
 func TestHowTosRunAsPrinted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out by -short, under which the commands' own scripts run")
@@ -32,7 +32,7 @@ func TestHowTosRunAsPrinted(t *testing.T) {
 			t.Fatal(err)
 		}
 		if strings.Contains(string(b), "127.0.0.1:8090") {
-			continue // a server of a fixed address, and trainers: .ci/interop paste
+			continue // needs a server at a fixed address and trainers: .ci/interop paste runs it
 		}
 		var commands strings.Builder
 		for i, block := range strings.Split(string(b), "```sh\n") {

@@ -9,9 +9,9 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 )
 
-// TestPathsThatAreNotThereAreWrongUsage holds that every command that reads
-// ends alike where its input is not there, before it writes anything, and that
-// what is there and of no use is a failure.
+// TestPathsThatAreNotThereAreWrongUsage holds that every command that reads ends with the same exit
+// code where its input is missing, before it writes anything, and that an input that exists but
+// cannot be used is a failure.
 func TestPathsThatAreNotThereAreWrongUsage(t *testing.T) {
 	day, err := filepath.Abs(testDay)
 	if err != nil {

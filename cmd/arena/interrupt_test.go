@@ -12,16 +12,16 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 )
 
-// TestAnInterruptIsReportedAndLeavesNothing interrupts a build that waits for its
-// input, which is when people press Ctrl-C. The signal comes twice, as from what
-// signals a process and its group.
+// TestAnInterruptIsReportedAndLeavesNothing interrupts a build that waits for its input, as a user
+// does with Ctrl-C. It sends the signal twice, as a program does that signals a process and its
+// group.
 func TestAnInterruptIsReportedAndLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	day := testDay
 	c := exec.Command(program(t), "build", "-", "-o", filepath.Join(dir, "corpus"),
 		"--problems", filepath.Join(day, "problems.jsonl"), "--catalog", filepath.Join(day, "catalog.jsonl"))
-	stdin, err := c.StdinPipe() // open, and nothing ever comes
+	stdin, err := c.StdinPipe() // an open pipe that is never written to
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,8 +38,8 @@ func TestAnInterruptIsReportedAndLeavesNothing(t *testing.T) {
 	if err := c.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	_ = c.Process.Signal(os.Interrupt) // as timeout(1) does; the process may be gone
-	_ = c.Wait()                       // its exit code is looked at below
+	_ = c.Process.Signal(os.Interrupt) // as timeout(1) does; the process may have exited
+	_ = c.Wait()                       // the test checks its exit code below
 	if code := c.ProcessState.ExitCode(); code != cli.ExitCancelled || !strings.Contains(words.String(), "arena: hint: run the same command again") {
 		t.Errorf("exit %d, want %d\n%s", code, cli.ExitCancelled, words.String())
 	}

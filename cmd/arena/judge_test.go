@@ -13,8 +13,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/model/modeltest"
 )
 
-// TestJudgeScripts runs arena judge against a server of its own. The model's
-// name says how it behaves.
+// TestJudgeScripts runs the scripts of arena judge against a model server of the test. The name of
+// the model selects the server's behaviour.
 func TestJudgeScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{Files: scripts(t, "testdata/judge", "eval", "judge_asks_a_panel"), Condition: isLong, Setup: func(e *testscript.Env) error {
@@ -58,20 +58,20 @@ func behave(c modeltest.Call) modeltest.Action {
 	}
 }
 
-// behaveOnSteps says that every second step was waste.
+// behaveOnSteps returns verdicts that call every second step waste.
 func behaveOnSteps(c modeltest.Call) modeltest.Action {
 	verdicts := modeltest.Verdicts(func(step int) string { return []string{"needed", "waste"}[step%2] })
 	switch name, _, _ := strings.Cut(c.Model, "-"); name {
 	case "well":
 		return verdicts
-	case "unsure": // of the last steps
+	case "unsure": // the verdicts of the last steps
 		return modeltest.Verdicts(func(step int) string { return []string{"needed", "unclear"}[min(step/3, 1)] })
 	case "flaky":
 		if len(c.Text)%5 == 0 {
 			return modeltest.Status(http.StatusBadRequest)
 		}
 		return verdicts
-	default: // the steps forgotten
+	default: // no verdicts for the steps
 		return modeltest.Reply(modeltest.Grade(0.9))
 	}
 }

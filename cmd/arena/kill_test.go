@@ -193,9 +193,9 @@ func TestAKilledStageIsRunAgain(t *testing.T) {
 	s.asOneBuild()
 }
 
-// TestTwinsOfAShard runs two processes on every shard at once and kills one of
-// them at a random moment, then sees the corpus of one build and nothing else
-// left. With the tag long it goes on until a hundred were killed.
+// TestTwinsOfAShard runs two processes on every shard at once and kills one of them at a random
+// moment. The result must be the corpus of one build without other files. With the tag long it
+// repeats this until a hundred processes were killed.
 func TestTwinsOfAShard(t *testing.T) {
 	s := newStages(t, 2)
 	minKills := longtest.Pick(100, 1)

@@ -17,11 +17,11 @@ import (
 	"github.com/trajectory-arena/arena/report/attempt"
 )
 
-// TestPlantedCopiesAreFoundAndLoseTheTie plants copies of agents into days: verbatim,
-// with other names and with all thinking in other words, and one of a third of an agent's
-// attempts, whose others come from everybody. Each begins after its original under a run
-// id that comes before. The pages take them for copies and nobody else, and no whole copy
-// ranks before the attempt that it copies. With the tag long the days are two.
+// TestPlantedCopiesAreFoundAndLoseTheTie adds copies of agents to days: verbatim, with other names,
+// with all thinking reworded, and one agent of which a third are copies and the rest are attempts
+// of many agents. Each copy starts after its original and has a run id that sorts before it. The
+// pages report exactly these pairs as copies, and no full copy ranks before the agent that it
+// copies. With the tag long it tests two days.
 func TestPlantedCopiesAreFoundAndLoseTheTie(t *testing.T) {
 	t.Parallel()
 	days := []string{wholeDay}
@@ -57,14 +57,14 @@ func TestPlantedCopiesAreFoundAndLoseTheTie(t *testing.T) {
 	}
 }
 
-// copied says how the thinking of an attempt is written in each kind of copy.
+// copied maps each kind of copy to the function that rewrites the thinking of an attempt.
 var copied = map[string]func(string) string{
 	"verbatim": nil,
 	"renamed":  strings.NewReplacer("customer", "buyer", "words", "terms", "results", "hits", "pesos", "PHP").Replace,
 	"reworded": func(s string) string { return strings.Map(turned, s) },
 }
 
-// turned gives every word other letters and leaves figures.
+// turned replaces each letter by another one and keeps digits.
 func turned(r rune) rune {
 	if r >= 'a' && r <= 'z' {
 		return 'a' + (r-'a'+13)%26
@@ -72,7 +72,7 @@ func turned(r rune) rune {
 	return unicode.ToLower(r)
 }
 
-// plantCopies copies a run of the day in each way and gives the pairs of hotkeys.
+// plantCopies copies a run of the day in each way and returns the pairs of hotkeys.
 func plantCopies(t *testing.T, day string) map[[2]string]string {
 	t.Helper()
 	runs, err := filepath.Glob(filepath.Join(day, "traces", "run=*"))
@@ -206,8 +206,8 @@ func familiesOf(t *testing.T, day string) map[string]string {
 	return families
 }
 
-// copiesAreFound wants each planted pair, and no other of two different families: two
-// accounts with one program are copies too.
+// copiesAreFound checks that the site reports each planted pair and no other pair of two different
+// families. Two accounts that run the same program are copies, too.
 func copiesAreFound(t *testing.T, site string, planted map[[2]string]string, families map[string]string) {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(site, "data", "0", "agents.js"))

@@ -37,7 +37,7 @@ var (
 type onDay struct{ *testing.M }
 
 func (m onDay) Run() int {
-	defer func() { _ = os.RemoveAll(filepath.Dir(builtDay)) }() // it lies among what is temporary
+	defer func() { _ = os.RemoveAll(filepath.Dir(builtDay)) }() // its parent is a temporary folder
 	return longtest.RunOnDay(m.M, &testDay)
 }
 
@@ -62,7 +62,7 @@ var buildOnce = sync.OnceValue(func() error {
 	return nil
 })
 
-// buildTestDay gives a test the corpus of the test day, as arena build writes it.
+// buildTestDay copies the corpus of the test day, as arena build writes it, to dst.
 func buildTestDay(t *testing.T, dst string) {
 	t.Helper()
 	if err := buildOnce(); err != nil {
@@ -94,8 +94,8 @@ func TestScripts(t *testing.T) {
 	}})
 }
 
-// places tells a script where the repository is, and the sample day or, where the tag
-// long is not set, some runs of it.
+// places sets the environment variables with which a script finds the repository and the sample
+// day, or some runs of the day where the tag long is not set.
 func places(e *testscript.Env) error {
 	root, err := os.Getwd()
 	day, bad := filepath.Abs(testDay)

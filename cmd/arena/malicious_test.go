@@ -53,7 +53,7 @@ func completion(message string) string {
 	return `{"id":"c","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant",` + message + `}}],"usage":{"prompt_tokens":1,"completion_tokens":1}}`
 }
 
-// malice are servers that nobody should meet, by what they do.
+// malice returns the handlers of malicious servers by the name of their behaviour.
 func malice(elsewhere string) map[string]http.HandlerFunc {
 	words := strings.Repeat("lamp ", (4<<20-400)/5)
 	var bomb bytes.Buffer
@@ -110,10 +110,10 @@ var cruel = map[string][]string{
 	"fetch":      {"endless body", "deep", "promises", "long head", "elsewhere", "echo", "terminal", "bomb", "wrong kinds"},
 }
 
-// TestMaliciousServers holds for each that the command ends by itself with a known
-// exit code, that a run that was played is drawn, that it took less than 300 MB, and
-// that the key and the address's password are in no file and came to no other host.
-// Without the tag long each client meets one.
+// TestMaliciousServers checks for each malicious server that the command ends by itself with a
+// known exit code, that the page of a finished run is written, that the command used less than 300
+// MB, and that the key and the password of the address are in no file and reached no other host.
+// Without the tag long each client runs against one server.
 func TestMaliciousServers(t *testing.T) {
 	t.Parallel()
 	if testing.Short() || runtime.GOOS != "linux" {
@@ -130,13 +130,13 @@ func TestMaliciousServers(t *testing.T) {
 	catalog, problems := evalInputs(t, queries...)
 	_, few := evalInputs(t, queries[:12]...)
 	var group errgroup.Group
-	group.SetLimit(6) // most wait for a limit of time, so that more than the processors can run at once
+	group.SetLimit(6) // most cases wait for a time limit, so that more of them than processors can run at once
 	for _, client := range slices.Sorted(maps.Keys(cruel)) {
 		names := cruel[client]
 		for _, name := range names[:longtest.Pick(len(names), 1)] {
 			group.Go(func() error {
 				requests := problems
-				if name == "nearly too long" || name == "one long call" { // of which four are played at a time
+				if name == "nearly too long" || name == "one long call" { // the run plays four of these at a time
 					requests = few
 				}
 				t.Run(client+"/"+name, func(t *testing.T) { attack(t, client, kinds[name], catalog, requests) })
@@ -144,7 +144,7 @@ func TestMaliciousServers(t *testing.T) {
 			})
 		}
 	}
-	_ = group.Wait() // what fails fails its own test
+	_ = group.Wait() // a case that fails reports it on its own t
 	if n := strayed.Load(); n > 0 {
 		t.Errorf("%d requests came to another host", n)
 	}
@@ -188,8 +188,8 @@ func attack(t *testing.T, client string, bad http.HandlerFunc, catalog, problems
 	holdsNoSecret(t, dir, stderr.Bytes(), secrets)
 }
 
-// peak runs a command, and gives the most memory that it had in MB. What the system
-// counts of a child begins with what its parent had.
+// peak runs a command and returns its peak memory in MB. The system's own count starts from that of
+// the parent process, so that peak polls /proc.
 func peak(c *exec.Cmd) (mb int, err error) {
 	if err = c.Start(); err != nil {
 		return 0, err
@@ -197,7 +197,7 @@ func peak(c *exec.Cmd) (mb int, err error) {
 	ended := make(chan error, 1)
 	go func() { ended <- c.Wait() }()
 	for {
-		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.Process.Pid)) // gone at the end
+		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.Process.Pid)) // the process has exited
 		if _, after, ok := strings.Cut(string(status), "VmHWM:"); ok {
 			var kb int
 			_, _ = fmt.Sscan(after, &kb)
@@ -258,7 +258,7 @@ func attacked(client, base, catalog, problems, dir string) []string {
 	}
 }
 
-// holdsNoSecret looks into every file below dir, and into what was said.
+// holdsNoSecret checks that no file below dir and no output holds one of the secrets.
 func holdsNoSecret(t *testing.T, dir string, output []byte, secrets []string) {
 	t.Helper()
 	look := func(where string, b []byte) {

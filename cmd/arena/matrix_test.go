@@ -44,8 +44,8 @@ var matrixForms = map[string]string{
 	"title":      "It is the Brasko folding camping stove titanium nordic original, really.",
 }
 
-// cell is a text in a place of a row of messages, of an attempt of a day, or of an
-// episode. Its mark stands in the row beside the text.
+// cell is a text in one place of a row of messages, of an attempt of a day, or of an episode. Its
+// mark is a unique word in the same row.
 type cell struct{ text, place, form, mark string }
 
 func (c *cell) String() string { return c.text + ", " + c.place + ", " + c.form }
@@ -56,7 +56,7 @@ type matrix struct {
 	next  map[string]int
 }
 
-// plant gives the cells of one kind round and round, each time with a mark of its own.
+// plant returns the next cell of one kind in rotation, each with a mark of its own.
 func (m *matrix) plant(text string, places []string) cell {
 	forms := slices.Sorted(maps.Keys(matrixForms))
 	n := m.next[text]
@@ -66,26 +66,26 @@ func (m *matrix) plant(text string, places []string) cell {
 	return c
 }
 
-// The ways in which the protection is lost before a command: a source knows of nothing
-// that is held out, the command is run again without the flag, or what was named is gone.
+// The ways in which the protection is lost before a command: a source has no list of held-out
+// texts, the command runs again without the flag, or the named file is missing.
 const (
 	unguarded = "a source knows of nothing held out"
 	needsFlag = "run again without the flag"
 	fileGone  = "the file or the bank is gone"
 )
 
-// markOf is a word of letters alone: a number that stands nowhere else would be an
+// markOf returns a word of letters alone. A number that occurs once only would count as an
 // invention.
 func markOf(n int) string {
 	return "zq" + string([]rune{rune('a' + n/676), rune('a' + n/26%26), rune('a' + n%26)}) + "x"
 }
 
-// matrixRoutes are all commands that write rows, in the order in which they run. DAY, ROWS,
-// PLAIN and HELD are what was planted and what is held out, SHOP a student and REASONER a
-// model that say it themselves; the other words are corpora of routes before. Routes with
-// shows know of nothing held out: they show which cells can reach a row (some where the
-// command takes a share of what there is). A route with refused must say so; of every other
-// no row holds a cell.
+// matrixRoutes lists all commands that write rows, in the order in which they run. DAY, ROWS, PLAIN
+// and HELD are the planted inputs and the held-out file, SHOP is a student and REASONER a model
+// whose own replies contain held-out texts; the other words are corpora of earlier routes. Routes
+// with shows have no held-out list: they show which cells can reach a row (some of them where the
+// command takes a share of the input). A route with refused must print that text; no row of any
+// other route may hold a cell.
 var matrixRoutes = []struct{ out, command, lost, refused, shows string }{
 	{"open", "build DAY EPISODES", "", "", "attempt episode"},
 	{"loose", "import ROWS --unguarded", "", "", "row shape"},
@@ -174,10 +174,10 @@ var matrixRoutes = []struct{ out, command, lost, refused, shows string }{
 // only builds. Of what they show, verify and leak are asked about the rows alone.
 var matrixSample = strings.Fields("open loose both guarded sample pages imported imported2 imported3 imported4 mixed next2")
 
-// The places of a row of messages, of an attempt of a day, of an episode, and of what a
-// student says. Of an attempt the harness's own prompt and tools come into the row, and
-// nobody's metadata does, nor an episode's system prompt, so that those of unseen and
-// unread never reach one.
+// The places of a row of messages, of an attempt of a day, of an episode, and of a student's
+// replies. The row of an attempt has the system prompt and the tools of the harness, but not the
+// metadata and not the system prompt of an episode. Therefore the texts in unseen and unread places
+// never reach a row.
 var (
 	rowPlaces     = []string{"first", "second", "system", "developer", "answer", "thinking", "arguments", "tool", "parameter", "name"}
 	attemptPlaces = []string{"later", "answer", "thinking", "arguments"}
@@ -187,10 +187,10 @@ var (
 	rolloutPlaces = []string{"answer", "thinking", "arguments"}
 )
 
-// TestNothingHeldOutReachesTraining plants what is held out in every place where a
-// text can stand, in every form, and takes it through every command that writes
-// rows, also with the protection lost on the way: no such row is trained on, or
-// the command refuses. Without the tag long it takes a sample of the commands.
+// TestNothingHeldOutReachesTraining plants held-out texts in every place of a row and in every
+// form, and passes them through every command that writes rows, also with the protection lost
+// between two commands: no such row is in a training split, or the command refuses. Without the tag
+// long it tests a sample of the commands.
 func TestNothingHeldOutReachesTraining(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out by -short: it builds the day four times")
@@ -226,7 +226,7 @@ func TestNothingHeldOutReachesTraining(t *testing.T) {
 		if !longtest.Tests && (!slices.Contains(matrixSample, r.out) || r.lost == needsFlag && !strings.HasPrefix(r.command, "build")) {
 			continue
 		}
-		if _, err := os.Stat(inDir("bankless")); err != nil && r.lost == needsFlag { // all routes that know are behind us
+		if _, err := os.Stat(inDir("bankless")); err != nil && r.lost == needsFlag { // all routes with protection have run
 			m.lose(t, dir, func(args ...string) (string, error) {
 				return run(append([]string{"build", day, inDir("episodes")}, args...)...)
 			})
@@ -306,8 +306,8 @@ func TestMatrixIsWhole(t *testing.T) {
 	}
 }
 
-// student plays the problems of the test day and says a cell in three of four
-// conversations.
+// student returns a model server that plays the problems of the test day and writes a cell in three
+// of four conversations.
 func (m *matrix) student(t *testing.T) *script.Server {
 	t.Helper()
 	server := dayStudent(t, 0.8)
@@ -328,7 +328,7 @@ func (m *matrix) student(t *testing.T) *script.Server {
 	server.Plan = func(query string, seed int64) script.Plan {
 		plan := slices.Clone(solve(query, seed))
 		if seed%4 == 3 {
-			return plan // some stay honest
+			return plan // a quarter of the conversations has no cell
 		}
 		c := &cells[(requests[query]*5+seed)%int64(len(cells))]
 		think := c.mark
@@ -340,7 +340,7 @@ func (m *matrix) student(t *testing.T) *script.Server {
 		case "arguments":
 			arguments, err := json.Marshal(map[string]string{"q": text})
 			if err != nil {
-				panic(err) // a string is always encoded
+				panic(err) // encoding a string cannot fail
 			}
 			plan = slices.Insert(plan, 1, script.Act{Content: "<think>Another search.</think>", Calls: []script.Call{{Name: "find_product", Arguments: string(arguments)}}})
 		}
@@ -350,8 +350,8 @@ func (m *matrix) student(t *testing.T) *script.Server {
 	return server
 }
 
-// reasoner writes honest reasoning for programs' attempts, and in that on every third
-// request says what is held out, which is not believed.
+// reasoner returns the URL of a model that writes honest reasoning for the attempts of programs,
+// and on every third request a held-out text, which the rewrite rejects.
 func (m *matrix) reasoner(t *testing.T) string {
 	t.Helper()
 	forms := slices.Sorted(maps.Keys(matrixForms))
@@ -396,7 +396,7 @@ func (m *matrix) plantLog(t *testing.T, day string) {
 	}
 }
 
-// lose makes a plan whose held-out file is gone, and a corpus whose bank is.
+// lose makes a plan whose held-out file is missing, and a corpus whose bank is missing.
 func (m *matrix) lose(t *testing.T, dir string, build func(args ...string) (string, error)) {
 	t.Helper()
 	lost := filepath.Join(dir, "lost.jsonl")
@@ -434,9 +434,9 @@ func (m *matrix) checkShown(t *testing.T, name, kinds string, cells []cell) {
 	}
 }
 
-// verified holds what verify and leak say of an unguarded corpus against the cells in it.
-// Each row of messages holds one. Only the day's problems tell that a twin asks for the same
-// product, and neither is given them.
+// verified compares the findings of verify and leak for an unguarded corpus with the cells in it.
+// Each row of messages holds one cell. Only the file of problems shows that a twin asks for the
+// same product, and neither command reads it.
 func (m *matrix) verified(t *testing.T, name string, cells []cell, ask func(command ...string) (string, error)) {
 	t.Helper()
 	leaks := 0
@@ -448,7 +448,7 @@ func (m *matrix) verified(t *testing.T, name string, cells []cell, ask func(comm
 	}
 	output, err := ask("verify")
 	if _, leakText, is := strings.Cut(output, " leak: "); is {
-		_, _ = fmt.Sscan(leakText, &leaks) // 0 where it says otherwise
+		_, _ = fmt.Sscan(leakText, &leaks) // leaks remains 0 for any other output
 	}
 	if err == nil || leaks < max(want, 1) {
 		t.Errorf("verify finds %d of %d cells in %s: %v", leaks, want, name, err)
@@ -556,7 +556,7 @@ func rowOf(c *cell) object {
 	return object{"id": c.mark, "messages": messages, "tools": tools, "metadata": object{"note": value("metadata", "A bus.")}}
 }
 
-// plantDay puts a cell into two of three attempts of a day of OpenAI messages.
+// plantDay writes a cell into two of three attempts of a day of OpenAI messages.
 func (m *matrix) plantDay(t *testing.T, path string) {
 	t.Helper()
 	attempts := 0
@@ -570,7 +570,7 @@ func (m *matrix) plantDay(t *testing.T, path string) {
 			messages = append(messages, one.(object))
 		}
 		if attempts%7 == 0 || len(messages) < 4 || messages[1]["tool_calls"] == nil {
-			return line // some stay honest
+			return line // a third of the attempts has no cell
 		}
 		var c cell
 		if attempts%5 != 0 {
@@ -590,8 +590,8 @@ func (m *matrix) plantDay(t *testing.T, path string) {
 	}
 }
 
-// plantAttempt puts a mark into the first thinking of an attempt, and the text of the cell
-// into its place.
+// plantAttempt writes a mark into the first thinking of an attempt, and the text of the cell into
+// its place.
 func plantAttempt(attempt object, messages []object, c *cell) {
 	text := matrixForms[c.form]
 	first := messages[1]
@@ -625,8 +625,8 @@ func plantAttempt(attempt object, messages []object, c *cell) {
 	attempt["messages"] = messages
 }
 
-// plantEpisodes writes episodes of an environment pack, whose rows have the tools that
-// each declares: a task and a request of its own for each cell.
+// plantEpisodes writes episodes of an environment pack, whose rows have the tools that each episode
+// declares: a task and a request of its own for each cell.
 func (m *matrix) plantEpisodes(t *testing.T, dir string) {
 	t.Helper()
 	text, err := os.ReadFile("../../traces/testdata/episodes/a-0-00.json")
@@ -643,7 +643,7 @@ func (m *matrix) plantEpisodes(t *testing.T, dir string) {
 		abacus apron axe badge balloon barrel bell bench binder brush cello chisel clamp cushion dice dresser easel fiddle flag flute funnel
 		globe harp hat jacket jar jug kite ladle lens lock mallet marble mop needle net pan parasol plug pot puzzle rake ruler shirt skate sled
 		snorkel socket spade spear stool strap sword tray tweezers wheel wig`)
-	for n, thing := range things[:longtest.Pick(len(things), 126)] { // three of each cell, since some requests are drawn for evaluation
+	for n, thing := range things[:longtest.Pick(len(things), 126)] { // three tasks for each cell, since some requests are assigned to the evaluation split
 		recordKind := "episode"
 		places := episodePlaces
 		if n%7 == 6 {
@@ -675,7 +675,7 @@ func (m *matrix) plantEpisodes(t *testing.T, dir string) {
 		default:
 			setText(episode["ledger"].(object)["episode"].([]any), c.place, text)
 		}
-		var ledger bytes.Buffer // as the runtime's canonical form: keys in order, nothing escaped
+		var ledger bytes.Buffer // the runtime's canonical form: sorted keys, no escapes
 		encode := json.NewEncoder(&ledger)
 		encode.SetEscapeHTML(false)
 		if err = encode.Encode(episode["ledger"].(object)["episode"]); err != nil {
@@ -692,8 +692,8 @@ func (m *matrix) plantEpisodes(t *testing.T, dir string) {
 	}
 }
 
-// tell puts a text into a ledger: into what the agent is shown first, what the shopper
-// replies, or what the shopper is told.
+// setText writes a text into a ledger: into the first observation of the agent, a reply of the
+// simulated shopper, or a message to the shopper.
 func setText(ledger []any, place, text string) {
 	for _, one := range ledger {
 		switch record := one.(object); {
@@ -707,8 +707,8 @@ func setText(ledger []any, place, text string) {
 	}
 }
 
-// trained are the cells whose text stands in a row to train on, and how many rows have
-// none: of a corpus those of its train splits, of other folders and files all. A row of two
+// trained returns the cells whose text is in a training row, and the number of rows without a cell.
+// Of a corpus it reads the train splits, of other folders and files all rows. A row made of two
 // attempts is named by both.
 func (m *matrix) trained(t *testing.T, path string) (rowCells []cell, honest int) {
 	t.Helper()
@@ -734,7 +734,7 @@ func (m *matrix) trained(t *testing.T, path string) (rowCells []cell, honest int
 	return rowCells, honest
 }
 
-// paged are the cells whose text stands in a file of pages, and how many files there are.
+// paged returns the cells whose text is in a file of pages, and the number of files.
 func (m *matrix) paged(t *testing.T, dir string) (cells []cell, files int) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
@@ -752,8 +752,8 @@ func (m *matrix) paged(t *testing.T, dir string) (cells []cell, files int) {
 	return cells, files
 }
 
-// in are the cells whose mark and text stand in a row; a row of two attempts has the mark
-// of either. A text without a mark is a cell without a place.
+// cellsIn returns the cells whose mark and text are in a row. A row made of two attempts has both
+// marks. A text without a mark is a cell without a place.
 func (m *matrix) cellsIn(row string) (cells []cell) {
 	for _, c := range m.cells {
 		if strings.Contains(row, c.mark) && (c.text == "shape" || strings.Contains(row, matrixForms[c.form])) {

@@ -66,8 +66,8 @@ func secretsOf(t *testing.T, dir string) (needles []string, agent string) {
 	return needles, agent
 }
 
-// standing are those of the texts that stand in a file at path or below it, as JSON
-// writes them and as it reads.
+// standing returns those needles that a file at path or below it contains, written as JSON or
+// plain.
 func standing(t *testing.T, path string, needles []string) (out []string) {
 	t.Helper()
 	err := filepath.WalkDir(path, func(path string, d fs.DirEntry, err error) error {

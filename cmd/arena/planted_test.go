@@ -51,8 +51,8 @@ var answers = []struct{ problem, before, after string }{
 	{"39864d0b-693d-4489-aecf-635b664e4116", `\"q\": \"`, `\"q\": \"` + secretTitle + ` `},
 }
 
-// later is a protected request that the customer comes up with in the middle of
-// another problem, where the format has such messages.
+// later is a protected request that the customer makes in the middle of another problem, in formats
+// that have such messages.
 var later = plant{"later message", "cd95a141-19cc-4a1a-a00a-80311411f951", "oh and before I forget, also get me a reading lamp made of cork, the one by bretreogusta", "oh and before I forget"}
 
 // TestPlantedProblemsReachNoTrainer builds a day into which protected problems
@@ -117,11 +117,11 @@ type loadCounts struct {
 	first                 map[string]string
 }
 
-// loaded builds and exports, and reads all that trainers read of both.
+// loaded builds and exports a corpus, and reads all files of both that a trainer reads.
 func loaded(t *testing.T, arena, day, bank, out string) loadCounts {
 	t.Helper()
 	for _, args := range [][]string{
-		// Imports have no log of the proxy, which says who decided.
+		// An imported trace has no proxy log, which would show who decided.
 		{"build", day, "-o", out, "--held-out", bank, "--steps", "--set", "filter.unknown=keep", "--set", "guard.seed=2", "-q"},
 		{"export", out, "--profile", "all", "-o", out + ".exported"},
 	} {
@@ -132,7 +132,7 @@ func loaded(t *testing.T, arena, day, bank, out string) loadCounts {
 	f := loadCounts{rows: map[string]int{}, first: map[string]string{}}
 	for _, folder := range []string{filepath.Join(out, "data"), out + ".exported"} {
 		err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
-			// No trainer loads the bank, and arena publish leaves it at home.
+			// No trainer loads the bank, and arena publish does not upload it.
 			if err != nil || d.IsDir() || d.Name() == "bank.json" {
 				return err
 			}
@@ -306,7 +306,7 @@ func converted(t *testing.T, arena, day, format string) string {
 	return out
 }
 
-// interrupted lets the customer say more before the model's last message.
+// interrupted adds a message of the customer before the model's last message.
 func interrupted(line string) string {
 	start := strings.LastIndex(line, `{"role":"assistant"`)
 	if start < 0 || !strings.Contains(line, later.problem) {

@@ -14,8 +14,8 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 )
 
-// slowly gives a line at a time and takes what is written, and takes as long for each as
-// there is between words of progress. After the last line it calls end.
+// slowly is a reader and writer that takes one interval of the progress messages for each line.
+// After the last line it calls end.
 type slowly struct {
 	lines []string
 	end   func()
@@ -39,7 +39,8 @@ func (s *slowly) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestLongWorkReportsProgress: rows are counted while they come, and traces while they go.
+// TestLongWorkReportsProgress checks that the progress messages count rows while they are read and
+// traces while they are written.
 func TestLongWorkReportsProgress(t *testing.T) {
 	t.Parallel()
 	const row = `{"text":"a red mug"}` + "\n"

@@ -22,7 +22,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 )
 
-// hubServer is a Hub of one dataset, as huggingface_hub 2.4.0 speaks to it.
+// hubServer is a Hub with one dataset. It implements the protocol of huggingface_hub 2.4.0.
 type hubServer struct {
 	*httptest.Server
 	mu sync.Mutex

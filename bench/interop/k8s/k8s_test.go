@@ -72,7 +72,7 @@ func TestManifestsAreJobs(t *testing.T) {
 	}
 }
 
-// checkIndexed wants retries by index, and as many shards as there are indices.
+// checkIndexed checks that a job retries by index and has as many shards as indices.
 func checkIndexed(t *testing.T, job *batch.JobSpec) {
 	t.Helper()
 	if job.CompletionMode == nil || *job.CompletionMode != batch.IndexedCompletion || job.BackoffLimitPerIndex == nil {

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestAFullDiskIsHintedAt whatever else was hinted at.
+// TestAFullDiskIsHintedAt checks that an error for a full disk prints the hint about disk space,
+// even if the command has set another hint.
 func TestAFullDiskIsHintedAt(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// TestALineOfATerminal: it is drawn over what it was, no wider than the terminal, and
-// gone at the end. What it says passes the redactor, and the cursor moves all the same.
+// TestALineOfATerminal checks the progress line of a terminal: each print overwrites the one
+// before, is no wider than the terminal, and is erased at the end. The text passes through the
+// redactor, and the control sequences that move the cursor remain.
 func TestALineOfATerminal(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

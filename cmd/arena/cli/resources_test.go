@@ -27,8 +27,8 @@ func TestMemoryOfABuildFollowsWhatIsInUse(t *testing.T) {
 	}
 }
 
-// waitForLimit collects garbage until the soft limit of memory lies between least and most, since
-// a collection sets the limit some time after its end.
+// waitForLimit collects garbage until the soft memory limit is between low and high, since a
+// collection sets the limit some time after it ends.
 func waitForLimit(t *testing.T, low, high int64) {
 	t.Helper()
 	for range 500 {

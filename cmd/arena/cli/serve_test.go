@@ -32,8 +32,9 @@ func TestServerBoundsWhatIsSent(t *testing.T) {
 	}
 }
 
-// TestAnotherSitesPageIsRefused: a browser sends a page's requests under the
-// name that the page asked for, whatever address it stands for.
+// TestAnotherSitesPageIsRefused checks that the server refuses requests with the Host header of
+// another site. A browser sends the host name of the page, even if that name resolves to the
+// loopback address.
 func TestAnotherSitesPageIsRefused(t *testing.T) {
 	t.Parallel()
 	ok := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })

@@ -89,8 +89,8 @@ func rows(t *testing.T, page *strings.Builder, v reflect.Value, prefix, reach st
 	}
 }
 
-// fieldComments gives the comments of a struct's fields, each without the name
-// it begins with and "is" or "are".
+// fieldComments returns the comments of a struct's fields without the leading name and the verb
+// "is" or "are".
 func fieldComments(t *testing.T, structType reflect.Type) map[string]string {
 	t.Helper()
 	comments := map[string]string{}
@@ -121,8 +121,8 @@ func fieldComments(t *testing.T, structType reflect.Type) map[string]string {
 	return comments
 }
 
-// TestConfigurationOfAManifestIsAConfiguration: what a corpus says it was made
-// with can be given to the next run.
+// TestConfigurationOfAManifestIsAConfiguration checks that the configuration in a corpus manifest
+// can be read as the configuration of the next run.
 func TestConfigurationOfAManifestIsAConfiguration(t *testing.T) {
 	t.Parallel()
 	config := pipeline.Defaults()

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestWordsAreFitForATerminal: what a server or a trace says cannot move the
-// cursor, turn the text's direction, or show a secret, and a user's own folders
-// stay readable.
+// TestWordsAreFitForATerminal checks that printed text from a server or a trace cannot move the
+// cursor, change the direction of the text, or show a secret, and that paths of the user's own
+// folders remain readable.
 func TestWordsAreFitForATerminal(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
