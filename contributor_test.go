@@ -10,13 +10,13 @@ import (
 	"testing"
 )
 
-// TestWhatIsNewTouchesFewFiles holds the table of CONTRIBUTING.md: what the
-// program has of each kind is named in as many files as a new one would be.
+// TestWhatIsNewTouchesFewFiles checks the table of CONTRIBUTING.md: an existing format, judge,
+// profile, rule or domain is named in as many files as a new one would be.
 func TestWhatIsNewTouchesFewFiles(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []struct {
 		noun, listed, name string
-		// mention is where else a name would have to stand, in files of the folders.
+		// mention is the text with which other files in the folders name it.
 		mention string
 		folders []string
 		limit   int

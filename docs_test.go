@@ -12,7 +12,7 @@ import (
 // generated are the pages that tests write from the code.
 var generated = map[string]bool{"docs/columns.md": true, "docs/configuration.md": true, "docs/reasons.md": true, "docs/rewards.md": true, "docs/sources.md": true, "docs/training.md": true}
 
-// pages gives every page for readers by its path: README and docs, decisions apart.
+// pages returns every page for readers by its path: README and docs without the decisions.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	pages := map[string]string{}

@@ -88,8 +88,8 @@ func columns[T any]() (names []string) {
 	return names
 }
 
-// TestNoColumnIsReserved checks the names of columns: trainers infer the kind of a row from them, and a
-// prompt beside messages makes SFTTrainer fail.
+// TestNoColumnIsReserved checks the names of columns: trainers infer the kind of a row from them,
+// and a column prompt next to messages makes SFTTrainer fail.
 func TestNoColumnIsReserved(t *testing.T) {
 	t.Parallel()
 	reserved := []string{"prompt", "completion", "chosen", "rejected", "text", "label", "image", "images", "chat_template_kwargs",

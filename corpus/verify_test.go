@@ -87,8 +87,7 @@ func TestVerifyNamesWhatIsBroken(t *testing.T) {
 	}
 }
 
-// TestVerifyFindsLeaks puts one cluster, one problem and one product on both
-// sides.
+// TestVerifyFindsLeaks writes one cluster, one problem and one product to both sides.
 func TestVerifyFindsLeaks(t *testing.T) {
 	t.Parallel()
 	truth := `{"reward":[{"product_id":"77"}]}`

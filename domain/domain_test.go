@@ -128,8 +128,8 @@ func TestDomainIsRecognised(t *testing.T) {
 	}
 }
 
-// TestUndeclaredIsUnknown holds a declared outcome to what the source says: what it does not say is
-// unknown, and an error that is not the agent's is no failure.
+// TestUndeclaredIsUnknown checks a declared outcome against the source: a missing reward is
+// unknown, and an error that the agent did not cause is no failure.
 func TestUndeclaredIsUnknown(t *testing.T) {
 	t.Parallel()
 	d, err := domain.Parse([]byte(small))

@@ -88,7 +88,8 @@ func written(form string) func(*exchange) bool {
 	})
 }
 
-// returnQuirks want fields of their replies back, or refuse them.
+// returnQuirks returns the quirks of servers that expect fields of their replies in the next
+// request, or refuse them.
 func returnQuirks() []quirk {
 	signed := eachCall(func(_ int, c map[string]any) {
 		c["extra_content"] = map[string]any{"google": map[string]any{"thought_signature": "c2ln"}}
@@ -148,7 +149,8 @@ func returnQuirks() []quirk {
 	}
 }
 
-// overflowQuirks refuse a prompt that is too long for the model, each in words of its own.
+// overflowQuirks returns the quirks of servers that refuse a prompt which is too long for the
+// model, each with its own message.
 func overflowQuirks() (list []quirk) {
 	for i, c := range []struct {
 		status int
@@ -183,7 +185,7 @@ func overflowQuirks() (list []quirk) {
 		{500, "sequence length is longer than the specified maximum sequence length"},
 		{400, "The conversation does not fit the context"},
 		{422, "n_ctx is 4096"},
-		// vLLM 0.32, llama.cpp, and both behind LiteLLM 1.108
+		// vLLM 0.32, llama.cpp, and both of them through LiteLLM 1.108
 		{400, "This model's maximum context length is 12000 tokens. However, your prompt contains at least 12001 input tokens, which exceeds this limit even without any output tokens. Please reduce the length of the input prompt. (parameter=input_tokens, value=12001)"},
 		{400, "request (90017 tokens) exceeds the available context size (12032 tokens), try increasing it"},
 		{400, `litellm.ContextWindowExceededError: litellm.BadRequestError: ContextWindowExceededError: Hosted_vllmException - {"error":{"message":"This model's maximum context length is 12000 tokens.","param":"input_tokens","code":400}}` + "\nLiteLLM: model group 'm' failed with the error above. No fallback was attempted."},

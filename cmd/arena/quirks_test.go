@@ -39,8 +39,8 @@ type quirk struct {
 	name string
 	// change changes the reply, or sends another one and returns true.
 	change func(x *exchange) bool
-	// want is "" if the evaluation must be as that of a sound server, and otherwise what its words or
-	// its results must name.
+	// want is "" if the evaluation must equal that of a correct server; otherwise it is a text that
+	// the output or the results must contain.
 	want string
 	args []string
 }
@@ -180,7 +180,7 @@ func promptTokens(body gjson.Result) int {
 	return (len(body.Get("messages").Raw) + len(body.Get("tools").Raw)) / 4
 }
 
-// quirks are the modes of the server: what public reports say that servers do.
+// quirks returns the modes of the server: behaviours of servers that public reports describe.
 func quirks() (list []quirk) {
 	for _, group := range [][]quirk{replyQuirks(), textQuirks(), returnQuirks(), overflowQuirks(), faultQuirks(), streamQuirks(), refusalQuirks(), reportedQuirks()} {
 		list = append(list, group...)

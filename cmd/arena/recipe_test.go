@@ -23,8 +23,8 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/recipe"
 )
 
-// dayStudent serves a student that solves a share of the test day's problems,
-// and else recommends a product that nobody wants.
+// dayStudent serves a student that solves a share of the test day's problems and recommends an
+// unrelated product for the others.
 func dayStudent(t *testing.T, share float64) *script.Server {
 	t.Helper()
 	plan, err := script.Day(testDay, share)
@@ -75,8 +75,8 @@ func recipeReport(t *testing.T, dir string) (r recipe.Report) {
 	return r
 }
 
-// TestRecipes makes the data of every stage and holds it against what the
-// scripted student implies.
+// TestRecipes makes the data of every stage and compares it with what the plan of the scripted
+// student implies.
 func TestRecipes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -175,8 +175,8 @@ func TestRecipes(t *testing.T) {
 			}
 			sum += row.Rewards[i]
 		}
-		// Student and teacher take the same steps where the student solves the
-		// problem; else it shops for another product, but searches and ends alike.
+		// The student and the teacher take the same steps where the student solves the problem.
+		// Otherwise only the searched and recommended product differs.
 		if allHold := holds == float64(len(row.Labels)); allHold != (row.Reward == 1) || holds < 2 || sum != holds+row.Reward {
 			t.Errorf("problem %s: labels %v, rewards %v, reward %v", row.ProblemID, row.Labels, row.Rewards, row.Reward)
 		}
@@ -190,9 +190,9 @@ func TestRecipes(t *testing.T) {
 	}
 }
 
-// forgetful solves every problem at the first sample, and then recommends a
-// product that nobody has, none at all, says that it found nothing, and writes
-// what no template can take.
+// forgetful returns a student that solves every problem in the first sample. In the others it
+// recommends an unknown product, recommends none, answers that it found nothing, and writes a token
+// that no chat template accepts.
 func forgetful(t *testing.T) *script.Server {
 	t.Helper()
 	student := dayStudent(t, 1)
@@ -382,8 +382,8 @@ func TestRecipeKilledAndResumed(t *testing.T) {
 	}
 }
 
-// TestRewriteMakesAStage rewrites the programs' attempts of the test day with an
-// honest model, and goes on from its ledger alone.
+// TestRewriteMakesAStage rewrites the programs' attempts of the test day with an honest model, and
+// repeats the rewrite from the ledger alone.
 func TestRewriteMakesAStage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -16,9 +16,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/script"
 )
 
-// talkative is a model that says a secret in its thoughts, words, arguments and
-// names of tools, and a server that says it in its errors. A request begins with
-// the number of the secret.
+// talkative returns the URL of a model that writes a secret in its thoughts, texts, arguments and
+// tool names, on a server that writes it in its error messages. A request begins with the number of
+// the secret.
 func talkative(t *testing.T, secrets []canary.Canary) string {
 	t.Helper()
 	number := func(query string) int {
@@ -26,7 +26,7 @@ func talkative(t *testing.T, secrets []canary.Canary) string {
 		if i, err := strconv.Atoi(n); err == nil {
 			return i
 		}
-		return 0 // what is asked before a run
+		return 0 // requests that are sent before a run
 	}
 	plays := &script.Server{Dialect: "native", Plan: func(query string, _ int64) script.Plan {
 		i := number(query)
@@ -65,12 +65,12 @@ func talkative(t *testing.T, secrets []canary.Canary) string {
 	return web.URL + "/v1"
 }
 
-// title is that of the product that a request wants.
+// title returns the title of the product that a request asks for.
 func title(i int) string { return fmt.Sprintf("Desk lamp series %d", 700+i) }
 
-// TestCanariesOfAnEvaluation plants secrets in requests, ids, prompts, replies and
-// errors of a run, and looks for them in all that its folder shows. What came as it
-// came lies in journals that only the owner reads.
+// TestCanariesOfAnEvaluation plants secrets in requests, ids, prompts, replies and errors of a run,
+// and searches all published files of its folder for them. The unredacted texts are in journals
+// that only the owner can read.
 func TestCanariesOfAnEvaluation(t *testing.T) {
 	t.Parallel()
 	secrets := canary.Sample()
@@ -94,7 +94,7 @@ func TestCanariesOfAnEvaluation(t *testing.T) {
 		"--problems", problems, "--catalog", catalog, "--retries", "0", "--min-coverage", "0", "-o", run}
 	for i, args := range [][]string{
 		arguments,
-		arguments, // nothing is left to play: all is written anew
+		arguments, // the run is finished: all output files are written again
 		{"eval", "--rescore", run, "--problems", problems, "--catalog", catalog, "--min-coverage", "0"},
 		{"results", run, "-o", filepath.Join(out, "results.jsonl")},
 		{"compare", run, run, "--json", "--min-coverage", "0"},

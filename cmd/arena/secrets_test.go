@@ -136,8 +136,7 @@ func TestCanariesAreInNoLineAndNoWord(t *testing.T) {
 	}
 }
 
-// everywhere is a trajectory of OpenAI messages with a secret in every place that
-// a text can stand in.
+// everywhere returns a trajectory of OpenAI messages with a secret in every place for a text.
 func everywhere(t *testing.T, i int, secret string) []byte {
 	t.Helper()
 	arguments, err := json.Marshal(map[string]any{"q": "lamp " + secret, "note": []string{secret}})
@@ -202,8 +201,8 @@ func TestCanariesInEveryPlaceOfATrajectory(t *testing.T) {
 	}
 }
 
-// TestCanariesReachNoPage writes secrets of two hundred kinds into all that a page
-// takes from traces and banks, and draws the pages as a corpus holds them.
+// TestCanariesReachNoPage writes secrets of two hundred kinds into all texts that a page takes from
+// traces and banks, and renders the pages of a corpus with them.
 func TestCanariesReachNoPage(t *testing.T) {
 	t.Parallel()
 	r := redact.New(redact.Options{})

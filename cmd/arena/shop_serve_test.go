@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// served starts the shop and gives its address.
+// served starts the shop and returns its address.
 func served(t *testing.T, catalog string) string {
 	t.Helper()
 	c := exec.Command(program(t), "shop", "serve", "--catalog", catalog, "--listen", "127.0.0.1:0")
@@ -23,7 +23,7 @@ func served(t *testing.T, catalog string) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = c.Process.Signal(os.Interrupt) // it may have ended already
+		_ = c.Process.Signal(os.Interrupt) // the process may have exited
 		_ = c.Wait()
 	})
 	line, err := bufio.NewReader(words).ReadString('\n')

@@ -56,7 +56,7 @@ func (s *brokenStore) storeURL(folder string) string {
 	return "s3://arena/" + folder + "?" + q.Encode()
 }
 
-// drawn says what becomes of a request: 0 for nothing.
+// roll returns the fault of the next request, or 0 for none.
 func (s *brokenStore) roll() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,7 +79,7 @@ func (s *brokenStore) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	case 2:
 		cut(w)
-	case 3: // it takes effect, or half of it comes back, and nobody hears of it
+	case 3: // the request takes effect, or half of the answer arrives, and the client learns of neither
 		answer := httptest.NewRecorder()
 		s.inner.ServeHTTP(answer, r)
 		if r.Method == http.MethodGet && answer.Code == http.StatusOK {
@@ -151,9 +151,9 @@ func (s *brokenStore) objects(t *testing.T, folder string) map[string][]byte {
 	return objects
 }
 
-// TestTwinsOfAShardInABrokenBucket is TestTwinsOfAShard with work and corpus in a
-// bucket. A process that was killed, or that gave up, is run again as engines do. With
-// the tag long eight buckets are used at once, since processes mostly wait for them.
+// TestTwinsOfAShardInABrokenBucket is TestTwinsOfAShard with the work folder and the corpus in a
+// bucket. A process that was killed or that failed is started again, as workflow engines do. With
+// the tag long eight buckets are used at once, since the processes mostly wait for them.
 func TestTwinsOfAShardInABrokenBucket(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out by -short: the race detector hears nothing of a killed process")
@@ -206,7 +206,7 @@ func twinsInABrokenBucket(t *testing.T, seed uint64, minWins int) {
 	t.Logf("%d passes, %d processes killed or given up, %d faults", passes, kills, store.faults)
 }
 
-// breaks sets the share of requests that meet a fault, and gives what it was.
+// breaks sets the share of requests that fail and returns the former share.
 func (s *brokenStore) breaks(share float64) float64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -228,8 +228,8 @@ func (s stages) untilDone(step, shard string) {
 	s.t.Fatalf("%s %s: %s", step, shard, b)
 }
 
-// asInTheBucket holds what lies in the bucket against one build, file by file, and
-// the work against its markers.
+// asInTheBucket compares the objects in the bucket with the files of one build, and the units of
+// the work folder with their markers.
 func (s stages) asInTheBucket(store *brokenStore) {
 	s.t.Helper()
 	objects := store.objects(s.t, "made/corpus")

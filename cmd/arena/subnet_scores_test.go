@@ -20,9 +20,9 @@ type theirFinding struct {
 	Reasoning *float64 `json:"reasoning_score,omitempty"`
 }
 
-// TestAgreementWithTheSubnetByCategory gives each run the findings of its attempts as
-// fetch keeps them: our outcome, that of vouchers turned round, and our grade, that of
-// shops higher by a tenth. The card and arena agreement find these, and nothing else.
+// TestAgreementWithTheSubnetByCategory adds findings to the attempts of each run in the form in
+// which fetch stores them: the local outcome, inverted for vouchers, and the local grade, higher by
+// a tenth for shops. The card and arena agreement report these differences and no others.
 func TestAgreementWithTheSubnetByCategory(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -13,8 +13,8 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/recipe"
 )
 
-// TestATemplatedDayVerifies builds a day whose requests are of one template: the build
-// raises its threshold, and what reads the corpus afterwards goes by it.
+// TestATemplatedDayVerifies builds a day whose requests have one template: the build raises its
+// threshold, and the commands that read the corpus use the raised one.
 func TestATemplatedDayVerifies(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -18,8 +18,8 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-// swappedRun is a run of the committed day whose attempts a model made and solved. swapped is
-// a word that stands in every thought that a program then writes into it.
+// swappedRun is a run of the committed day whose attempts were decided and solved by a model.
+// swapped is a word in every thought that a program then writes into it.
 const (
 	swappedRun = "2d733bd5-c2da-405d-a0ea-b87767e31b7e"
 	swapped    = "zwieback"
@@ -174,8 +174,8 @@ func checkSwappedRows(t *testing.T, out string) (stays int) {
 	return stays
 }
 
-// checkSwappedLedger checks what the tables say of the swapped run. It returns the number of
-// attempts of the whole day that lost their thinking.
+// checkSwappedLedger checks the tables' rows of the swapped run. It returns the number of attempts
+// of the full day that lost their thinking.
 func checkSwappedLedger(t *testing.T, out string) (stripped int) {
 	t.Helper()
 	table := func(name string) string { return filepath.Join(out, "tables", name+".parquet") }

@@ -11,8 +11,8 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 )
 
-// TestEveryCommandRefusesWrongUsage holds that a flag nobody knows, and an
-// argument too few or too many, end with exit code 2 and a hint.
+// TestEveryCommandRefusesWrongUsage holds that an unknown flag and too few or too many arguments
+// end with exit code 2 and a hint.
 func TestEveryCommandRefusesWrongUsage(t *testing.T) {
 	t.Parallel()
 	var walk func(c *cobra.Command, path []string)

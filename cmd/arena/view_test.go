@@ -51,9 +51,9 @@ func dataOf(t *testing.T, script string, target any) {
 	}
 }
 
-// TestPagesHoldTheLedger writes the pages of the sample day: the same bytes for any
-// number of workers, a file for each kept attempt and for so many others of each
-// reason, and all others with what speaks against them.
+// TestPagesHoldTheLedger writes the pages of the sample day: the same bytes for any number of
+// workers, a file for each kept attempt and for a number of dropped attempts of each reason, and a
+// line with the reasons for each of the rest.
 func TestPagesHoldTheLedger(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "out")

@@ -14,9 +14,10 @@ import (
 	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
-// TestDifferentAttemptsStayDifferent lays the files of all agents flat
-// beside each other, without what names their runs: each is one, and none of their attempts is lost. Under one
-// name for all of them their ids collide, which is told however quiet a run is.
+// TestDifferentAttemptsStayDifferent copies the files of all agents into one folder, without the
+// names of their runs: the build keeps them as different runs, and no attempt is lost. If all files
+// have one name, their ids collide, and the command reports the collision even with the flag for
+// quiet output.
 func TestDifferentAttemptsStayDifferent(t *testing.T) {
 	t.Parallel()
 	day := flatDay(t)

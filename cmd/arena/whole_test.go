@@ -126,7 +126,7 @@ var heldByAnotherTest = map[string]string{
 	"arena recipe rewrite work":    "TestAKilledRunGoesOn",                // it holds the ledger
 	"arena leak bank rotate state": "TestAKilledWriterLeavesAllOrNothing", // by the same code as that of arena leak bank add
 	"arena race verify save":       "TestAKilledWriterLeavesAllOrNothing", // by the same code as every single file
-	"arena results output":         "TestAKilledWriterLeavesAllOrNothing", // likewise
+	"arena results output":         "TestAKilledWriterLeavesAllOrNothing", // the same test
 }
 
 // TestEveryOutputIsHeld holds that no command has a flag for an output that neither a writer nor
@@ -250,8 +250,8 @@ func TestAKilledWriterLeavesAllOrNothing(t *testing.T) {
 	}
 }
 
-// TestASecondWriterIsRefused runs each command while another process writes its output: it fails,
-// says why, and writes nothing. Afterwards the same command succeeds.
+// TestASecondWriterIsRefused runs each command while another process writes its output: the command
+// fails with the reason and writes nothing. Afterwards it succeeds.
 func TestASecondWriterIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, w := range writers(corpora(t, program(t))) {
@@ -274,8 +274,8 @@ func TestASecondWriterIsRefused(t *testing.T) {
 	}
 }
 
-// TestAWriterReportsAFullDisk gives each command a disk of 32 KiB: it fails with a
-// hint, and leaves nothing under the name of what it was to write.
+// TestAWriterReportsAFullDisk runs each command with its output on a disk of 32 KiB: the command
+// fails with a hint, and the output path does not exist.
 func TestAWriterReportsAFullDisk(t *testing.T) {
 	if testing.Short() || runtime.GOOS != "linux" || os.Geteuid() != 0 {
 		t.Skip("needs Linux and root, and is left out by -short: it mounts a disk")
@@ -294,7 +294,7 @@ func TestAWriterReportsAFullDisk(t *testing.T) {
 	for name, w := range writers(corpora(t, arena)) {
 		out := filepath.Join(disk, name)
 		words, err := exec.Command(arena, w.argsFor(out)...).CombinedOutput()
-		if err == nil { // the output is small: no byte is left for it now
+		if err == nil { // the output is small: fill the disk before the next try
 			fill(t, disk, out)
 			words, err = exec.Command(arena, w.argsFor(out)...).CombinedOutput()
 		}
@@ -308,7 +308,7 @@ func TestAWriterReportsAFullDisk(t *testing.T) {
 	}
 }
 
-// fill removes what lies at out, and writes a file that leaves no byte on the disk.
+// fill removes out and writes a file that leaves no free byte on the disk.
 func fill(t *testing.T, disk, out string) {
 	t.Helper()
 	if err := os.RemoveAll(out); err != nil {

@@ -54,8 +54,8 @@ func TestWhatWasWrittenOpens(t *testing.T) {
 	}
 }
 
-// TestAPlanOfAnotherVersionIsNamed holds that a plan of an earlier version is worked on, or that the
-// error says to plan again.
+// TestAPlanOfAnotherVersionIsNamed holds that a plan of an earlier version is accepted, or that the
+// error asks for a new plan.
 func TestAPlanOfAnotherVersionIsNamed(t *testing.T) {
 	t.Parallel()
 	plans, err := filepath.Glob("../../testdata/written/*/plan.json")

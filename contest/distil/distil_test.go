@@ -32,8 +32,8 @@ func replayed(t *testing.T, folder, scores string) ([]*Round, *Report) {
 	return rounds, ReplayAll(rounds, states)
 }
 
-// TestSample replays a small synthetic contest: a fair crown beside a forged and a copied
-// student, a round without one, and a crown that went to another.
+// TestSample replays a small synthetic contest: a correct winner with a forged and a copied student
+// as opponents, a round without a winner, and one whose published winner differs.
 func TestSample(t *testing.T) {
 	t.Parallel()
 	rounds, r := replayed(t, sample, "scores.jsonl")

@@ -125,9 +125,8 @@ func TestDecideReportsDifferences(t *testing.T) {
 	}
 }
 
-// TestOrderRejectsEveryWrongOrder tries all orders of two locks, a seed and two
-// evaluations: those where both locks come before the seed and each evaluation
-// after it have no violation, all others have one.
+// TestOrderRejectsEveryWrongOrder tries all orders of two locks, a seed and two evaluations. An
+// order has no violation exactly if both locks precede the seed and each evaluation follows it.
 func TestOrderRejectsEveryWrongOrder(t *testing.T) {
 	t.Parallel()
 	events := []Event{{Event: "lock", UID: 1, Revision: "a"}, {Event: "lock", UID: 2, Revision: "b"}, {Event: "seed", Seed: "s"},
@@ -178,7 +177,7 @@ func permutations(n int, visit func([]int)) {
 	swap(0)
 }
 
-// TestViolationsHaveReasons has one of each beside a round that is right.
+// TestViolationsHaveReasons tests one round of each violation and one correct round.
 func TestViolationsHaveReasons(t *testing.T) {
 	t.Parallel()
 	lock := Event{Epoch: 1, Event: "lock", UID: 1, Revision: "a", Block: 5}
@@ -216,8 +215,8 @@ func TestViolationsHaveReasons(t *testing.T) {
 	}
 }
 
-// TestQuestsEqualPython compares 400 quests with those that CPython 3.12 draws from
-// the same seeds.
+// TestQuestsEqualPython compares 400 quests with those that CPython 3.12 samples from the same
+// seeds.
 func TestQuestsEqualPython(t *testing.T) {
 	t.Parallel()
 	sum := sha256.New()

@@ -16,7 +16,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/dice"
 )
 
-// distributions draws n log-probabilities for teacher and student.
+// distributions samples n log-probabilities each for teacher and student.
 func distributions(d *dice.Dice, n int, sd float64) (t, s []float64) {
 	for range n {
 		t, s = append(t, 3*normal(d)), append(s, 0)
@@ -116,7 +116,7 @@ func TestKnownDivergences(t *testing.T) {
 	}
 }
 
-// TestBoundNeverExceedsKL draws 10,000 pairs and truncates both.
+// TestBoundNeverExceedsKL samples 10,000 pairs of distributions and truncates both.
 func TestBoundNeverExceedsKL(t *testing.T) {
 	t.Parallel()
 	d := dice.New(2)

@@ -32,7 +32,7 @@ type toy struct {
 	after func(n int)
 }
 
-// logProbs returns the log-probabilities of all tokens behind the context.
+// logProbs returns the log-probabilities of all tokens that can follow the context.
 func logProbs(model string, context []int) []float64 {
 	draw := func(name string, token int) float64 {
 		h := fnv.New64a()

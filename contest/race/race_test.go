@@ -55,8 +55,8 @@ func unhex(t *testing.T, text string) []byte {
 
 const secretHex = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 
-// honest is a race that all checks hold for; raw says whether secret and randomness
-// are hashed as the bytes that their hex means.
+// honest returns a race that passes all checks. raw selects whether secret and randomness are
+// hashed as the bytes that their hexadecimal form encodes.
 func honest(t *testing.T, raw bool) *Document {
 	t.Helper()
 	bytes := func(word string) []byte {
@@ -107,8 +107,8 @@ func qualifier(id string, score, weighted float64, deltas ...float64) map[string
 	return map[string]any{"agent_version_id": id, "qualification_type": kind, "race_score": score, "weighted_score": weighted, "window": window}
 }
 
-// aVersion is submitted at a time in seconds. Its code becomes public on the Thursday after the
-// race of Wednesday, 23 August 2023.
+// aVersion returns an agent version that was submitted at a time in seconds. Its code is public
+// from the Thursday after the race of Wednesday, 23 August 2023.
 func aVersion(id, hotkey string, submitted int64) map[string]any {
 	return map[string]any{"agent_version_id": id, "miner_hotkey": hotkey, "submitted_at": time.Unix(submitted, 0).UTC(), "code_available_at": "2023-08-24T00:00:00Z"}
 }

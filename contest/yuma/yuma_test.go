@@ -25,8 +25,8 @@ func near(t *testing.T, name string, got, want float64) {
 	}
 }
 
-// TestByHand: nodes 0 to 2 hold 50, 30 and 20 of stake; 0 and 1 agree on node 3,
-// 2 pays node 4 alone.
+// TestByHand compares the results with values computed by hand: nodes 0 to 2 hold 50, 30 and 20 of
+// the stake; 0 and 1 agree on node 3, and 2 sets its weight on node 4 alone.
 func TestByHand(t *testing.T) {
 	t.Parallel()
 	e := &Epoch{Stake: []float64{50, 30, 20, 0, 0}, Weights: [][]Weight{
@@ -35,8 +35,8 @@ func TestByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := Compute(e, DefaultRules(), nil)
-	// Node 3 has 0.75 from 0.5 of stake and 1 from 0.3: 0.75 is what half gives.
-	// Node 4 has 1 from 0.2 and 0.25 from 0.5: 0.25.
+	// Node 3 has weight 0.75 from 0.5 of the stake and 1 from 0.3: at least half of the stake sets
+	// 0.75. Node 4 has 1 from 0.2 and 0.25 from 0.5, therefore 0.25.
 	near(t, "consensus of 3", r.Nodes[3].Consensus, 0.75)
 	near(t, "consensus of 4", r.Nodes[4].Consensus, 0.25)
 	near(t, "rank of 3", r.Nodes[3].Rank, 0.5*0.75+0.3*0.75)
@@ -69,7 +69,7 @@ func TestSeriesMovesBondsByAlpha(t *testing.T) {
 	near(t, "another series", results[2].Bonds[0][2], 0.75)
 }
 
-// subnet draws an epoch of up to 12 nodes.
+// subnet samples an epoch of up to 12 nodes.
 func subnet(d *dice.Dice) *Epoch {
 	n := 2 + d.N(11)
 	e := &Epoch{Stake: make([]float64, n), Weights: make([][]Weight, n)}
@@ -87,9 +87,10 @@ func subnet(d *dice.Dice) *Epoch {
 	return e
 }
 
-// TestProperties draws 10,000 subnets, without the tag long 1,000: nothing depends on the unit of stake or on
-// who has which number, shares add up, no node has more than consensus leaves it, and
-// validators with most of the stake that set one row have it, whatever the others do.
+// TestProperties samples 10,000 subnets, without the tag long 1,000. The results do not depend on
+// the unit of stake or on the numbers of the nodes, shares add up, no node receives more than its
+// consensus, and validators that hold most of the stake and set the same row determine the
+// consensus for any rows of the others.
 func TestProperties(t *testing.T) {
 	t.Parallel()
 	d := dice.New(7)
@@ -157,9 +158,9 @@ func permute(e *Epoch, order []int) *Epoch {
 	return p
 }
 
-// majority gives the nodes of one side more than half of the stake and one row,
-// to nodes of the other side, and looks whether it is the consensus, and whether what the
-// others give the first side is worth nothing.
+// majority assigns more than half of the stake to the first nodes, which set one row with weights
+// for the others. It checks that this row is the consensus and that the weights which the minority
+// sets for the first nodes give no incentive.
 func majority(t *testing.T, d *dice.Dice, e *Epoch) {
 	t.Helper()
 	n := len(e.Stake)

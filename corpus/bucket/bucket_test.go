@@ -129,8 +129,8 @@ func TestPublishedCorpusVerifies(t *testing.T) {
 	}
 }
 
-// TestEveryBrokenUploadLeavesNoCorpus fails each write in turn: there is no
-// manifest after it, whatever was there before, and the next upload goes on.
+// TestEveryBrokenUploadLeavesNoCorpus lets each write of an upload fail in turn: there is no
+// manifest afterwards, even if there was one before, and the next upload completes.
 func TestEveryBrokenUploadLeavesNoCorpus(t *testing.T) {
 	s := serve(t)
 	ctx := context.Background()

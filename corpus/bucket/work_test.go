@@ -14,8 +14,8 @@ import (
 	"github.com/trajectory-arena/arena/corpus/bucket"
 )
 
-// desk is one process on a work folder in a bucket: units are folders under units, and
-// the file plan.
+// mirror is one process with a work folder in a bucket: units are folders below units, and plan is
+// a file.
 type mirror struct {
 	*bucket.Work
 	t   *testing.T
@@ -48,7 +48,7 @@ func (d mirror) must(err error) {
 	}
 }
 
-// put makes a file and brings it, or the folder that it lies in, to its place.
+// put writes a file and uploads it, or the folder that contains it, to dst.
 func (d mirror) put(dst, file, text string) {
 	d.t.Helper()
 	building := d.path("making")
@@ -113,8 +113,8 @@ func TestTheFirstOfTwinsIsReadByBoth(t *testing.T) {
 	}
 }
 
-// TestHalvesInABucketAreNoUnit damages what lies in a bucket as files, which are those
-// of a folder.
+// TestHalvesInABucketAreNoUnit damages the objects of a bucket, which are files of a folder in this
+// test.
 func TestHalvesInABucketAreNoUnit(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

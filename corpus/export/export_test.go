@@ -72,8 +72,8 @@ func corpusOf(t *testing.T, dialogues []arena.Dialogue) string {
 	return r.corpus(t)
 }
 
-// corpus writes rows of every config: the request also stands in the prompts,
-// the specifications and the answers of the configs that hold no dialogue.
+// corpus writes rows of every config. The request is also in the prompts, the specifications and
+// the answers of the configs without dialogues.
 func (r *requested) corpus(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
@@ -104,7 +104,7 @@ func (r *requested) corpus(t *testing.T) string {
 		session := fmt.Sprint("run/p", i)
 		ok(t, kto.Add(&rows.KTO{Prompt: prompt, Completion: append(answer, rows.Msg{Role: "user", Content: "[]"}, answer[0]), SessionID: session, Origin: f.Origin}))
 		rule := float64(i) / 8
-		if i%2 == 1 { // every other attempt has a score
+		if i%2 == 1 { // every second attempt has a score
 			ok(t, scored.Add(&rows.Outcome{TraceID: session, Scored: true, Success: i == 1, Rule: &rule}))
 		}
 	}
@@ -142,15 +142,15 @@ func TestOutputDoesNotDependOnWorkers(t *testing.T) {
 	}
 }
 
-// TestBytesArePinned fails when any byte of any profile changes: the same rows
-// must give the same files on every machine and in every run. A new version of
-// a library that writes other bytes is a reason to write the hashes anew.
+// TestBytesArePinned fails when any byte of any profile changes: the same rows must produce the
+// same files on every machine and in every run. If a new version of a library writes other bytes,
+// update the hashes.
 func TestBytesArePinned(t *testing.T) {
 	t.Parallel()
 	source := corpusOf(t, []arena.Dialogue{conversation(`{"any":"é \u2028"}`, `[]`), conversation(`{}`, `{"a":1}`), conversation(`{"any":null}`, `"x"`)})
 	var lines []string
 	for path, sum := range tree(t, exported(t, source, 3)) {
-		// the card and the reports are prose, the manifest names their hashes
+		// the card and the reports are prose, and the manifest contains their hashes
 		if folder, _, nested := strings.Cut(path, "/"); nested && folder != "reports" || path == "dataset_info.json" {
 			lines = append(lines, sum+"  "+path)
 		}
@@ -159,7 +159,7 @@ func TestBytesArePinned(t *testing.T) {
 	golden(t, "bytes.golden", strings.Join(lines, "\n")+"\n")
 }
 
-// golden holds text against a file of testdata, or writes it anew.
+// golden compares text with a file of testdata, or updates the file.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)

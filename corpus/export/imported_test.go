@@ -55,8 +55,8 @@ func present(path string) bool {
 	return err == nil
 }
 
-// recorded reads the conversations of a folder by other code than the reader's:
-// what rows must say, by their problem or session.
+// recorded reads the conversations of a folder with code that is independent of the reader. It
+// returns the expected rows by problem or session.
 func recorded(t *testing.T, dir string) (out []Talk) {
 	t.Helper()
 	for _, doc := range documents(t, dir) {
@@ -124,9 +124,9 @@ func documents(t *testing.T, dir string) (out []gjson.Result) {
 	return out
 }
 
-// TestImportedTracesExportToEveryProfile imports traces that others
-// recorded, exports them in every profile, and compares each with what their
-// files say: results with their calls although ids repeat.
+// TestImportedTracesExportToEveryProfile imports traces that other programs recorded, exports them
+// in every profile, and compares each row with the source file. Results must follow their calls
+// although ids repeat.
 func TestImportedTracesExportToEveryProfile(t *testing.T) {
 	t.Parallel()
 	for _, dir := range sources(t) {
@@ -140,7 +140,7 @@ func TestImportedTracesExportToEveryProfile(t *testing.T) {
 		got := readExport(t, out)
 		want := recorded(t, dir)
 		for profile, talks := range got {
-			if profile == "sft_turns" || profile == "sts" { // a turn each, and redacted: package export tests both
+			if profile == "sft_turns" || profile == "sts" { // one row per turn, and redacted: package export tests both
 				continue
 			}
 			everyOne(t, dir+" as "+profile, asProfile(profile, want), talks)
@@ -167,7 +167,7 @@ func asProfile(profile string, talks []Talk) []Talk {
 	return out
 }
 
-// everyOne finds each talk among those that came out.
+// everyOne checks that each expected talk is among the exported ones.
 func everyOne(t *testing.T, where string, expected, got []Talk) {
 	t.Helper()
 	sources := map[string]bool{}
@@ -197,7 +197,7 @@ func dropped(c export.Count) (n int64) {
 	return n
 }
 
-// nearest shows in what a talk differs from the one that begins alike.
+// nearest returns the difference between a talk and the exported one with the same first message.
 func nearest(want Talk, got []Talk) string {
 	for _, g := range got {
 		if len(g.Turns) == len(want.Turns) && g.Turns[0].User == want.Turns[0].User {

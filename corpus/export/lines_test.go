@@ -21,7 +21,7 @@ func TestLineSinkNamesTheRowThatFails(t *testing.T) {
 	}
 }
 
-// TestToolsWithoutParametersAreConverted converts definitions that say nothing but a name.
+// TestToolsWithoutParametersAreConverted converts definitions that have a name only.
 func TestToolsWithoutParametersAreConverted(t *testing.T) {
 	t.Parallel()
 	got, err := responsesTool(`{"type":"function","function":{"name":"bare","description":null}}`)

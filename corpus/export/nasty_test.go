@@ -38,15 +38,15 @@ func literal(t *testing.T, before, value, after string) string {
 	return `"` + before + inner + after + `"`
 }
 
-// nastyTraces has each value that formats bend as an argument, in a result, and
-// in what the user and the model say; and a result of ten megabytes.
+// nastyTraces returns traces with each of the values that formats may alter: as an argument, in a
+// result, and in the texts of the user and the model. One result has ten megabytes.
 func nastyTraces(t *testing.T) string {
 	t.Helper()
 	var lines []string
 	for i, value := range nasty {
 		text := value
 		if strings.Contains(value, "tool_response") {
-			text = `"plain"` // a tag in the model's own text is no row, and has a test of its own
+			text = `"plain"` // a row with a tag in the model's own text is dropped; another test covers it
 		}
 		lines = append(lines, talkAbout(t, i, value, text, literal(t, "", value, "")))
 	}

@@ -149,7 +149,7 @@ func thought(text, open, end string) (think, tail string) {
 	return think, tail
 }
 
-// answer gives a turn of results to the calls before it.
+// answer adds a turn of results for the preceding calls.
 func answer(t testing.TB, calls []Call, text string) {
 	const open, end = "<tool_response>\n", "\n</tool_response>"
 	body := strings.TrimSuffix(strings.TrimPrefix(text, open), end)
@@ -162,7 +162,7 @@ func answer(t testing.TB, calls []Call, text string) {
 	}
 }
 
-// inThinking moves text beside calls into the thinking, as sharegpt has it.
+// inThinking moves a text that accompanies calls into the thinking, as sharegpt does.
 func inThinking(full Talk) Talk {
 	full.Turns = slices.Clone(full.Turns)
 	for i := range full.Turns {

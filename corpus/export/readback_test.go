@@ -14,10 +14,10 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 )
 
-// Exports are read back, each profile by the rules of its own readers, so that tests
-// can hold what came out against what went in.
+// Exports are read back, each profile by the rules of its own readers, so that tests can compare
+// the exported rows with the source.
 
-// Talk is one exported attempt, whatever its profile.
+// Talk is one exported attempt of any profile.
 type Talk struct {
 	System string
 	Turns  []Turn
@@ -39,8 +39,8 @@ type Call struct {
 	Result    string
 }
 
-// readExport reads every profile of an export that holds attempts, each split's
-// shards in order: talks by profile. Profile sft_turns gives one talk a turn.
+// readExport reads every profile of an export that holds attempts, with each split's shards in
+// order, and returns the talks by profile. Profile sft_turns has one talk a turn.
 func readExport(t testing.TB, dir string) map[string][]Talk {
 	t.Helper()
 	m, err := corpus.ReadManifest(corpus.Disk{}, dir)
@@ -57,8 +57,7 @@ func readExport(t testing.TB, dir string) map[string][]Talk {
 	return out
 }
 
-// reader gives the profile of a file and what reads it; nil where the file
-// holds no attempts.
+// reader returns the profile of a file and its reader, or nil if the file holds no attempts.
 func reader(f *corpus.FileEntry) (string, func(testing.TB, string) []Talk) {
 	top, _, _ := strings.Cut(f.Path, "/")
 	switch {
@@ -184,8 +183,8 @@ func atif(t testing.TB, path string) []Talk {
 	return out
 }
 
-// steps reads the steps of an ATIF trajectory. Of system steps the first is the
-// system prompt, where it comes before the request; others are left out.
+// steps reads the steps of an ATIF trajectory. The first system step before the request is the
+// system prompt; other system steps are left out.
 func steps(t testing.TB, steps []gjson.Result) (talk Talk) {
 	t.Helper()
 	for i, step := range steps {

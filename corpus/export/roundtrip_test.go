@@ -21,7 +21,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
-// talkOf is what a dialogue says, as every profile must give it back.
+// talkOf returns the talk that every profile must contain for a dialogue.
 func talkOf(t *testing.T, request string, d *arena.Dialogue) Talk {
 	t.Helper()
 	valid := func(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
@@ -40,8 +40,8 @@ func talkOf(t *testing.T, request string, d *arena.Dialogue) Talk {
 	return out
 }
 
-// upToEach gives the talk that ends at each turn of the model, thinking before
-// that turn and results after it gone: the rows of sft_turns.
+// upToEach returns the talk that ends at each turn of the model, without the thinking of earlier
+// turns and without later results: the rows of sft_turns.
 func upToEach(full Talk) (out []Talk) {
 	for i, turn := range full.Turns {
 		if turn.User != "" {
@@ -125,7 +125,7 @@ func toolsIn(t *testing.T, f *corpus.FileEntry, path string) (tools []string) {
 	return tools
 }
 
-// withoutTools says of each profile whose files have no definitions of tools why they have none.
+// withoutTools maps each profile whose files have no definitions of tools to the reason.
 var withoutTools = map[string]string{
 	"sts": "a session for a viewer, which shows the messages and has no place for definitions",
 }
@@ -165,8 +165,8 @@ func TestEveryProfileShowsTheSameTools(t *testing.T) {
 	}
 }
 
-// showStrangeTools prints the arguments of the methods of TRL, then what verl shows of each tool. Where verl is not
-// installed, stand-ins do with a definition what its classes do.
+// showStrangeTools prints the arguments of the methods of TRL, then the form in which verl shows
+// each tool. Where verl is not installed, substitutes treat a definition as its classes do.
 const showStrangeTools = `
 import inspect, json, sys, types
 
@@ -261,9 +261,8 @@ func TestProgramsSayWhatToInstall(t *testing.T) {
 	}
 }
 
-// TestAttemptProfilesRoundTrip sends dialogues put together of nasty
-// values through every profile that holds attempts, and reads them back by the
-// rules of that profile's readers.
+// TestAttemptProfilesRoundTrip exports dialogues made of difficult values in every profile that
+// holds attempts, and reads them back by the rules of that profile's readers.
 func TestAttemptProfilesRoundTrip(t *testing.T) {
 	t.Parallel()
 	r := nastyRows()
@@ -283,7 +282,7 @@ func TestAttemptProfilesRoundTrip(t *testing.T) {
 	} {
 		compare(t, profile, want, got[profile])
 	}
-	// sessions are named by a hash: their order says nothing
+	// sessions are named by a hash, so that their order has no meaning
 	byText := func(a, b Talk) int { return strings.Compare(a.Turns[0].User, b.Turns[0].User) }
 	compare(t, "sts", slices.SortedFunc(slices.Values(full), byText), slices.SortedFunc(slices.Values(got["sts"]), byText))
 }
@@ -329,8 +328,8 @@ func nastyRows() *requested {
 	return &r
 }
 
-// plain is a value without the tag that ends a result: beside others, no reader
-// of the text form could tell such results apart.
+// plain replaces a value that contains the tag which ends a result: in a list of results, no reader
+// of the text form could separate such values.
 func plain(value string) string {
 	if strings.Contains(value, "tool_response") {
 		return `"plain"`
@@ -338,8 +337,8 @@ func plain(value string) string {
 	return value
 }
 
-// valid is a value as sources may write it within arguments: a call whose
-// arguments are no UTF-8 is read with U+FFFD before it becomes one.
+// valid returns a value as a call can hold it: arguments that are not valid UTF-8 are read with
+// U+FFFD before the call is built.
 func valid(value string) string { return strings.ToValidUTF8(value, "\uFFFD") }
 
 // text is a value as words, without the tag that a model's own text may not

@@ -24,9 +24,9 @@ import (
 
 var corpusFlag = flag.String("corpus", "", "corpus that BenchmarkProfiles exports")
 
-// BenchmarkProfiles measures how fast a corpus is exported in each profile, beside the
-// speed at which zstd alone compresses the same bytes in the same run and on as many
-// threads: the limit of any writer.
+// BenchmarkProfiles measures how fast a corpus is exported in each profile. For comparison it
+// measures the speed at which zstd alone compresses the same bytes in the same run and on as many
+// threads, which is the limit of any writer.
 //
 //	go test ./corpus/export -run - -bench Profiles -benchtime 1x -corpus CORPUS
 func BenchmarkProfiles(b *testing.B) {
@@ -75,7 +75,7 @@ func timed(do func() error) (cost, error) {
 	return cost{time.Since(start), longtest.CPU() - cpu}, err
 }
 
-// limit compresses blocks that lie in memory on every thread, and nothing else.
+// limit compresses blocks in memory on every thread, and does nothing else.
 type limit struct {
 	cost
 	size     int64
@@ -149,13 +149,13 @@ func zstdAlone(dir string) (*limit, error) {
 	return l, l.compress()
 }
 
-// pages gives the content of every page of text.
+// pages calls take with the content of every page of text.
 func pages(path string, take func([]byte) error) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	defer f.Close() // opened to read
+	defer f.Close() // opened for reading
 	info, err := f.Stat()
 	if err != nil {
 		return err
@@ -197,14 +197,14 @@ func chunk(c parquet.ColumnChunk, take func([]byte) error) (err error) {
 	}
 }
 
-// blocks gives a file in pieces of 1 MiB, about the size of a page; what is
-// compressed already is opened first.
+// blocks calls take with pieces of 1 MiB of a file, about the size of a page. Compressed files are
+// decompressed first.
 func blocks(path string, take func([]byte) error) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	defer f.Close() // opened to read
+	defer f.Close() // opened for reading
 	r := io.Reader(f)
 	if strings.HasSuffix(path, ".zst") {
 		z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1))

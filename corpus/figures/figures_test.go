@@ -8,8 +8,9 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-// TestFiguresAreOfTheRows by nearest rank, the same whether rows are counted together
-// or apart; what configs have in common stands once, and names keep to their cells.
+// TestFiguresAreOfTheRows checks percentiles by nearest rank, that rows counted separately and
+// joined give the same figures as rows counted together, that a figure which configs share is
+// printed once, and that names do not break the cells of the table.
 func TestFiguresAreOfTheRows(t *testing.T) {
 	t.Parallel()
 	var pooled, a, b figures.Figures
@@ -47,8 +48,8 @@ func TestFiguresAreOfTheRows(t *testing.T) {
 	}
 }
 
-// TestATrainersFirstQuestions: tokens of all splits, outcomes, teams, models and the licences that
-// are known, each with the share of the rows that say nothing.
+// TestATrainersFirstQuestions checks the tokens of all splits and the shares of outcomes, teams,
+// models and known licences, each with the share of rows without a value.
 func TestATrainersFirstQuestions(t *testing.T) {
 	t.Parallel()
 	var f figures.Figures

@@ -41,8 +41,8 @@ func TestLongCookieHeadersAreFoundWhole(t *testing.T) {
 	}
 }
 
-// TestDenseWordsTakeNoTimeEach would take hours where every word is followed by a
-// walk over all that comes after it.
+// TestDenseWordsTakeNoTimeEach checks the time for a text of many words. It would take hours if the
+// search walked over the remaining text after each word.
 func TestDenseWordsTakeNoTimeEach(t *testing.T) {
 	t.Parallel()
 	r := New(Options{})

@@ -80,8 +80,8 @@ func TestGoodsStay(t *testing.T) {
 	}
 }
 
-// TestRealGoodsStay: products that nobody made for a test, each with an id as
-// long as a card's. Addresses of merchants stand in them.
+// TestRealGoodsStay checks real products, each with an id as long as the number of a credit card
+// and some with addresses of merchants: redaction leaves them unchanged.
 func TestRealGoodsStay(t *testing.T) {
 	t.Parallel()
 	f, err := os.Open("../../../shared/data/real/shoppingbench-products/products.jsonl")

@@ -16,7 +16,7 @@ func randomText(r *rand.Rand, alphabet string, n int) string {
 	return string(b)
 }
 
-// TestSecretsEndWhereTheyEnd holds that nothing of a long secret remains beside its placeholder.
+// TestSecretsEndWhereTheyEnd holds that no part of a long secret remains next to its placeholder.
 func TestSecretsEndWhereTheyEnd(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(6, 1))

@@ -78,9 +78,9 @@ func TestHotkeysOnlyWhenAsked(t *testing.T) {
 	}
 }
 
-// FuzzRedactedTextIsClean: whatever a text holds, one call leaves nothing to
-// find in it, in a JSON string of it, or in a string within that; JSON stays
-// JSON; and nothing but findings goes.
+// FuzzRedactedTextIsClean holds for any text that one call leaves nothing to find in it, in a JSON
+// string of it, or in a string within that, that JSON remains JSON, and that nothing but findings
+// is removed.
 func FuzzRedactedTextIsClean(f *testing.F) {
 	for _, c := range canary.All() {
 		f.Add(c.Text)
@@ -122,8 +122,7 @@ func quote(t *testing.T, text string) string {
 	return string(b)
 }
 
-// TestEscapesHideNothing writes secrets with escapes in them, as deep as JSON
-// within JSON goes.
+// TestEscapesHideNothing writes secrets with the escapes of JSON nested within JSON.
 func TestEscapesHideNothing(t *testing.T) {
 	t.Parallel()
 	r := redact.New(redact.Options{})

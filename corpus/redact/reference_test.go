@@ -12,9 +12,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
-// reference is Scan as it would be without any short cut: each word of each
-// rule is searched by itself, whatever follows it, rules without words see the
-// whole text, and each text is also searched without its disguises.
+// reference is Scan without any short cut: it searches each word of each rule separately, applies
+// rules without words to the full text, and also searches each text with its disguises removed.
 func reference(r *Redactor, text string) []Finding {
 	plain := unescaped(text)
 	plainView := undisguised(plain.text)
@@ -64,8 +63,8 @@ func referenceIn(r *Redactor, text string) []Finding {
 	return merge(outside(r.spare(text, findings), r.look(text).placeholders))
 }
 
-// scraps are what random texts are made of: what rules look for, what stands
-// around it, and what looks like it.
+// scraps returns the parts of random texts: what rules search for, the texts that surround it, and
+// texts that resemble it.
 func scraps(r *Redactor) []string {
 	out := []string{" ", "\n", `"`, `\"`, `\n`, `\\`, `\/`, ":", "=", ", ", " is ", `{"q":"`, `"}`, "://", "@", ".", "-", "_", "0x", "5", "soft plaid cotton shirt ",
 		"4111 1111 " + "1111 1111", "203.0.113" + ".7", "10.5 x 20.25", "2024-06-01", "x.org", "a1B2c3D4e5F6g7H8i9J0", strings.Repeat("0a1b2c3d", 8),
@@ -108,13 +107,13 @@ func TestScanFindsWhatTheReferenceFinds(t *testing.T) {
 	}
 }
 
-// TestNamesAreFoundAsFarAsTheirValuesStand: a look behind a name that ordinary text is
-// full of turns away no value that the rule's expression reaches, in JSON within JSON either.
+// TestNamesAreFoundAsFarAsTheirValuesStand holds that the check of the text before a common name
+// rejects no value that the rule's expression matches, in JSON within JSON either.
 func TestNamesAreFoundAsFarAsTheirValuesStand(t *testing.T) {
 	t.Parallel()
 	r := New(Options{})
 	hex := strings.Repeat("0a1b2c3d4e5f6789", 4)
-	far := "_aaaaaaaaaa.bbbbbbbb\"\n'" // what stands between at most
+	far := "_aaaaaaaaaa.bbbbbbbb\"\n'" // the longest text between name and value
 	for _, plain := range []string{
 		"plaid" + far + ":::=`'\" =" + hex[:24] + " ", "Plaid" + far + "=" + hex[:30] + " ",
 		"plaid" + far + "=access-sandbox-" + hex[:8] + "-" + hex[:4] + "-" + hex[:4] + "-" + hex[:4] + "-" + hex[:12] + " ",

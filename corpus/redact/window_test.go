@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// around is a window as it is defined, walked anew for each word.
+// around computes a window from its definition, separately for each word.
 func around(text string, h span) span {
 	start, end := max(0, h.start-reachBack), min(len(text), h.end+reachOn)
 	for floor := max(0, start-longest); start > floor && !separator(text[start-1]); {
@@ -63,15 +63,15 @@ func TestWindowsAreThoseOfEachWord(t *testing.T) {
 	}
 }
 
-// TestManyWordsInOneTokenShareAWalk: a walk over the token for each of them
-// would take minutes.
+// TestManyWordsInOneTokenShareAWalk checks the time for a token of many words. Walking over the
+// token for each of them would take minutes.
 func TestManyWordsInOneTokenShareAWalk(t *testing.T) {
 	t.Parallel()
 	const words, size = 1 << 21, 8
 	hits := make([]hit, words)
 	for i := range hits {
 		hits[i].span = span{i * size, i*size + 2}
-		if i%2 == 1 { // the word before ends behind this one
+		if i%2 == 1 { // the preceding word ends after this one
 			hits[i-1].end = i*size + 3
 		}
 	}

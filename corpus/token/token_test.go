@@ -78,7 +78,7 @@ func FuzzCountIsBounded(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		limit := 3 * len(text) // an invalid byte becomes the three bytes of U+FFFD
+		limit := 3 * len(text) // an invalid byte is counted as the three bytes of U+FFFD
 		if n > limit || n < 0 {
 			t.Fatalf("%d tokens of %d bytes", n, len(text))
 		}
@@ -100,8 +100,8 @@ func BenchmarkCount(b *testing.B) {
 	}
 }
 
-// TestLongWordIsMergedInLinearTime checks that a long word that no pattern splits is
-// merged in about linear time, to the tokens that merging pair by pair gives.
+// TestLongWordIsMergedInLinearTime checks that a long word that no pattern splits is merged in
+// about linear time, into the same tokens as by merging pair by pair.
 func TestLongWordIsMergedInLinearTime(t *testing.T) {
 	t.Parallel()
 	tok, err := token.Parse("x", []byte(`{"model":{"type":"BPE","merges":["a a","b a","aa aa","aa b"]},"pre_tokenizer":{"type":"ByteLevel"}}`))
@@ -126,8 +126,8 @@ func TestLongWordIsMergedInLinearTime(t *testing.T) {
 	}
 }
 
-// TestSlowPatternIsAnError holds that a pattern which takes years for a text is named after
-// seconds, and gives no count.
+// TestSlowPatternIsAnError holds that a pattern which would take years for a text is named in an
+// error after seconds, without a count.
 func TestSlowPatternIsAnError(t *testing.T) {
 	t.Parallel()
 	tok, err := token.Parse("x", []byte(`{"model":{"type":"BPE"},"pre_tokenizer":{"type":"Sequence","pretokenizers":[`+

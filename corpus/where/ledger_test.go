@@ -132,8 +132,8 @@ func TestColumnsKeepTheirNames(t *testing.T) {
 	}
 }
 
-// TestWhatTheDocsSelect reads every expression that docs/columns.md gives, and holds it
-// to name every column.
+// TestWhatTheDocsSelect reads every expression in docs/columns.md and checks that the page names
+// every column.
 func TestWhatTheDocsSelect(t *testing.T) {
 	t.Parallel()
 	meanings := docs.ColumnMeanings()

@@ -67,7 +67,7 @@ func TestLinesShareWhatTheyHaveInCommon(t *testing.T) {
 
 func living() int64 {
 	runtime.GC()
-	runtime.GC() // what pools keep is gone then
+	runtime.GC() // the collector empties the pools
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)

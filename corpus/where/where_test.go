@@ -59,7 +59,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// FuzzParseNeverPanics: whatever the expression, it is refused or it answers.
+// FuzzParseNeverPanics holds that any expression is refused or can be evaluated.
 func FuzzParseNeverPanics(f *testing.F) {
 	f.Add(`judge_score >= 0.7`)
 	f.Add(`[1,2].all(x, x > n_steps / 0)`)

@@ -36,7 +36,7 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// day is where problems and catalogue lie: the labelled day where it is at hand.
+// day returns the folder of problems and catalogue: the labelled day if it is available.
 func day() string {
 	const shared = "../../../shared/data/day"
 	if _, err := os.Stat(shared); err == nil {
@@ -45,7 +45,7 @@ func day() string {
 	return "../../testdata/day"
 }
 
-// open gives the environment of a day, with the offline rules and no judge.
+// open returns the environment of a day, with the offline rules and no judge.
 func open(t testing.TB, preset string) *environment.Environment {
 	t.Helper()
 	problems, err := student.ReadProblems(filepath.Join(day(), "problems.jsonl"))
@@ -116,7 +116,7 @@ func (m move) call(i int) model.Call {
 	return model.Call{ID: fmt.Sprintf("c%d", i), Type: "function", Function: model.Function{Name: m.name, Arguments: m.arguments}}
 }
 
-// scripted answers as a model that plays moves, and keeps what tools told it.
+// scripted answers as a model that plays moves, and records the results of its tools.
 type scripted struct {
 	moves   []move
 	n       int
@@ -141,7 +141,7 @@ func (s *scripted) Chat(_ context.Context, request model.Body) (model.Reply, []b
 	return r, body, err
 }
 
-// client speaks to a server as a trainer does.
+// client calls a server as a trainer does.
 type client struct {
 	t    *testing.T
 	url  string
@@ -190,8 +190,8 @@ func account(moves []move, answers []string) string {
 	return string(b)
 }
 
-// TestAnEpisodeIsWhatEvalPlays: the same student is told the same, byte for byte, and
-// paid the same by eval's loop, over HTTP and over MCP.
+// TestAnEpisodeIsWhatEvalPlays holds that the same student receives the same bytes and the same
+// reward in eval's loop, over HTTP and over MCP.
 func TestAnEpisodeIsWhatEvalPlays(t *testing.T) {
 	t.Parallel()
 	e := open(t, "dense")
@@ -411,7 +411,8 @@ func TestWhatIsRefused(t *testing.T) {
 	}
 }
 
-// TestOnlyCallsThatWereMadeArePaid: a recommendation that is only told of is none.
+// TestOnlyCallsThatWereMadeArePaid holds that a recommendation in text alone, without a call, is
+// not rewarded.
 func TestOnlyCallsThatWereMadeArePaid(t *testing.T) {
 	t.Parallel()
 	e := open(t, "strict")
@@ -478,7 +479,7 @@ func TestRecordedEpisodesAreADay(t *testing.T) {
 	}
 }
 
-// FuzzWhateverIsAsked: no request ends the server, and what is paid is told as JSON.
+// FuzzWhateverIsAsked holds that no request ends the server, and that rewards are sent as JSON.
 func FuzzWhateverIsAsked(f *testing.F) {
 	e := open(f, "strict")
 	e.Limits.Episodes = 2

@@ -18,8 +18,7 @@ import (
 	"github.com/trajectory-arena/arena/judges/frames"
 )
 
-// actor plays an episode: it is given the problem and a way to call tools, and says
-// what it said.
+// actor plays an episode: it receives the problem and a function that calls tools with a thought.
 type actor func(p *arena.Problem, i int, do func(think, name, arguments string) string)
 
 func text(v any) string {
@@ -42,7 +41,7 @@ func productIDs(results string) (ids []string) {
 
 const finish = `{"status":"success"}`
 
-// honest is a weak student: it looks, says why, and is right at every third problem.
+// honest is a weak student: it searches, explains its steps, and is right at every third problem.
 func honest(p *arena.Problem, i int, do func(think, name, arguments string) string) {
 	do("I look for what was asked.", "find_product", search(strings.Join(strings.Fields(p.Query)[:min(6, len(strings.Fields(p.Query)))], " "), 1))
 	ids := []string{"1"}
@@ -125,7 +124,7 @@ var hackers = map[string]actor{
 	},
 }
 
-// play plays the problem of this number and gives what is paid.
+// play plays the problem with this number and returns the verdict.
 func play(t *testing.T, e *environment.Environment, i int, act actor) environment.Verdict {
 	t.Helper()
 	ep, err := e.Start(e.Problems.IDs[i])
@@ -148,8 +147,8 @@ func play(t *testing.T, e *environment.Environment, i int, act actor) environmen
 	return v
 }
 
-// mean plays some problems and gives the mean reward, the most of an episode in which
-// no wanted product was in view, and the flags.
+// mean plays some problems and returns the mean reward, the highest reward of an episode in which
+// no gold product was shown, and the flags.
 func mean(t *testing.T, e *environment.Environment, act actor) (mean, blind float64, flags map[string]int) {
 	t.Helper()
 	n := longtest.Pick(30, 12)
@@ -211,9 +210,9 @@ func saying(thought func(p *arena.Problem, ids string) string) actor {
 	}
 }
 
-// TestACannedThoughtIsCounted: one sentence, filled with other products and requests, is paid as
-// silence and flagged from the fourth problem on, in whatever words it is canned. A group of samples
-// at one problem is no evidence.
+// TestACannedThoughtIsCounted holds that one sentence, filled with other products and requests, is
+// rewarded as no thought and flagged from the fourth problem on, for several wordings. Samples of
+// one problem are no evidence.
 func TestACannedThoughtIsCounted(t *testing.T) {
 	t.Parallel()
 	judge, known := judges.ByFlag("gates")

@@ -153,7 +153,7 @@ func (l *load) post(path, session, body string) (answer, cookie string, err erro
 	return string(b), cookie, err
 }
 
-// idle prints what episodes take that nobody plays on.
+// idle prints the memory of episodes that stay open without further calls.
 func (l *load) idle() error {
 	before := resident(*served)
 	const atOnce = 8

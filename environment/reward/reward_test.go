@@ -140,8 +140,8 @@ func weight(w float64) string {
 	return fmt.Sprint(w)
 }
 
-// TestRecalledProductsAreUnshown: a tool that answers for an id does not show it, and where a result
-// is lost nothing is said.
+// TestRecalledProductsAreUnshown holds that a tool which answers for an id does not show the
+// product, and that a lost result is no evidence either way.
 func TestRecalledProductsAreUnshown(t *testing.T) {
 	t.Parallel()
 	weights := reward.Weights{"gold_in_view": 1, "invented_ids": 1, "repeated_calls": 1}
