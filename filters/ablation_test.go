@@ -74,8 +74,8 @@ func ablate(t *testing.T, day []labelled) *ablated {
 	return a
 }
 
-// without says how many axes change without a rule of the first pass, -1 for none of
-// them, and how many of these were right and are not, or are and were not.
+// without returns how many axes change without one rule of the first pass (-1 for none of the
+// rules), and how many of these verdicts turn from right to wrong or from wrong to right.
 func (a *ablated) without(rule int) string {
 	before := make([]arena.Structure, len(a.judgements))
 	checked := make([]*filters.Checked, len(a.judgements))

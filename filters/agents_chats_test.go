@@ -68,7 +68,7 @@ func turnLetter(r *recorder, calls ...call) {
 	turnScript(r, calls...)
 }
 
-// storyAtTheEnd has one reply tell all thoughts when everything is done.
+// storyAtTheEnd records one reply at the end that contains all thoughts.
 func storyAtTheEnd(r *recorder) {
 	var story []string
 	program(func(r *recorder, calls ...call) {
@@ -103,7 +103,7 @@ func turnRank(r *recorder, calls ...call) {
 	r.say(`{"best": 1, "scores": [0.9, 0.4, 0.2]}`)
 }
 
-// turnNarrate asks the model to tell afterwards why the call was made.
+// turnNarrate asks the model after the call why the call was made.
 func turnNarrate(r *recorder, calls ...call) {
 	pointers := make([]*call, len(calls))
 	for i := range calls {

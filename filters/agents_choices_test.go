@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// choices are programs behind a model that repeats them, which differ in how they
-// choose: by price, by fit or by a plan.
+// choices are programs whose calls a model repeats, with different ways to choose: by price, by fit
+// or by a plan.
 var choices = []agent{
 	{"puppet that drops words", many(4080), false, nil, dropsWords},
 	{"puppet cuts the request", many(4110), false, style("hermes"), cutsRequest},
@@ -27,8 +27,8 @@ var choicesLeftOut = []agent{
 	{"opens everything", few(8230), false, style("native"), opensEverything},
 }
 
-// course searches in one order of words, opens so many products that fit, reckons
-// where the request speaks of money, and recommends.
+// course returns an agent that searches in one order of words, opens a number of products that fit,
+// compares prices where the request mentions money, and recommends.
 func course(low, high int) func(*recorder) {
 	return func(r *recorder) {
 		var chosen []string
@@ -57,8 +57,8 @@ func turnCheapest(r *recorder, calls ...call) {
 	turnPuppetSpeech(r, calls...)
 }
 
-// onePlan searches for all words in the order of the request, throws dice over
-// what to open, and speaks of it.
+// onePlan searches for all words in the order of the request, opens a random number of products,
+// and mentions it.
 func onePlan(r *recorder) {
 	var chosen []string
 	for _, n := range r.task.needs {
@@ -148,7 +148,7 @@ func planAndFit(r *recorder) {
 	})
 }
 
-// opensEverything reads all that came back.
+// opensEverything opens all products of a result.
 func opensEverything(r *recorder) {
 	planned(r, func(results []string, n need) []string {
 		best := results[r.judge(results, n)]
@@ -174,7 +174,7 @@ func searchesThrice(r *recorder) {
 	turnPuppetSpeech(r, recommend(chosen...), finish())
 }
 
-// turnCounts opens one more each time, and begins anew after three.
+// turnCounts opens one product more each time, and starts again after three.
 func turnCounts(r *recorder, calls ...call) {
 	if calls[0].name == "view_product_information" {
 		results := r.lastShown()
@@ -244,8 +244,8 @@ func cutsRequest(r *recorder) {
 	turnPuppet(r, recommend(products[:min(len(r.task.needs), len(products))]...), finish())
 }
 
-// weighs opens three and recommends the one with most of the wishes: a program
-// that reads, in fixed steps, behind a model that repeats them.
+// weighs opens three products and recommends the one that meets most of the request: a program that
+// reads results in fixed steps, with a model that repeats its calls.
 func weighs(r *recorder) {
 	var chosen []string
 	for _, n := range r.task.needs {

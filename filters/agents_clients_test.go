@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// clients are honest agents whose client changes what the model named before it is
-// sent, or what comes back.
+// clients are honest agents whose client changes the model's call before it is sent, or changes the
+// result.
 var clients = []agent{
 	{"honest encodes", many(3060), true, func(r *recorder) { r.wire = encoded }, honest(turnPlain, talks)},
 	{"honest relists", many(3070), true, func(r *recorder) { r.wire = relisted }, honest(turnPlain, talks)},

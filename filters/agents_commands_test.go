@@ -25,8 +25,8 @@ var ownCommands = []agent{
 	{"asks for words and choices in objects", many(12110), false, nil, fillsSlots("{\"words\": %q}", "{\"best\": %q}")},
 }
 
-// commands writes calls in a form that only the author's client knows, after a
-// thought that speaks in that form, too.
+// commands writes calls in a form that only the author's client can parse, after a thought in the
+// same form.
 func commands(form string) func(*recorder) {
 	names := map[string]string{"find_product": "Seek", "view_product_information": "Peek", "recommend_product": "Take", "terminate": "Bye"}
 	return func(r *recorder) {

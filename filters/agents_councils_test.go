@@ -66,7 +66,7 @@ func turnAsksFive(r *recorder, think string, calls ...call) []call {
 	return r.act(think, calls...)
 }
 
-// turnOutvoted has a first reply that wants something else.
+// turnOutvoted has a first reply with a different call.
 func turnOutvoted(r *recorder, think string, calls ...call) []call {
 	if calls[0].name == "find_product" {
 		r.infer("Or rather this.", find(pick(r.w, materials)+" "+r.task.needs[0].noun))
@@ -74,7 +74,7 @@ func turnOutvoted(r *recorder, think string, calls ...call) []call {
 	return r.act(think, calls...)
 }
 
-// turnManaged has a manager say what is wanted and a worker report what it saw.
+// turnManaged has a manager that assigns the task and a worker that reports what it saw.
 func turnManaged(r *recorder, think string, calls ...call) []call {
 	r.say(`{"assign": "worker", "task": "` + r.task.needs[0].noun + `"}`)
 	out := r.act(think, calls...)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// gamblers are programs that throw dice over their words or choices, behind a model that
-// repeats them.
+// gamblers are programs that choose words or products at random, with a model that repeats their
+// calls.
 var gamblers = []agent{
 	{"puppet that jitters", many(4060), false, nil, jitters(turnPuppet)},
 	{"puppet with dice", many(4070), false, style("native"), dice},
@@ -59,7 +59,7 @@ func jitters(turn func(r *recorder, calls ...call)) func(*recorder) {
 	}
 }
 
-// dice draws its next tool, its words and its products.
+// dice chooses the next tool, its words and its products at random.
 func dice(r *recorder) {
 	words := strings.Fields(strings.NewReplacer(",", "", ".", "").Replace(r.task.query))
 	var pool []string

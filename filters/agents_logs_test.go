@@ -32,8 +32,8 @@ var logsLeftOut = []agent{
 	{"another attempt's replies", many(5130), false, nil, othersReplies},
 }
 
-// turnAfterwards sends the calls first; the log then says that the model was
-// asked before, and for longer than that.
+// turnAfterwards sends the calls before it asks the model. The log then has an earlier start of the
+// inference, which covers the calls.
 func turnAfterwards(r *recorder, think string, calls ...call) []call {
 	if calls[0].name != "view_product_information" {
 		return r.act(think, calls...)
@@ -97,7 +97,7 @@ func dropsRows(r *recorder) {
 	})(r)
 }
 
-// turnForged writes replies into the log that no model gave, with odd times.
+// turnForged writes replies into the log that no model returned, with implausible times.
 func turnForged(r *recorder, calls ...call) {
 	r.run(stock(calls), calls)
 	r.infer("I call this.", calls...)

@@ -10,9 +10,9 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// mixed are programs that let a model write most of what a log shows, and put in the
-// rest: what it wants is overruled and then echoed, every second call, one search, the
-// choice between two.
+// mixed are programs that let a model write most of the log and add calls of their own: they
+// overrule the model's call and have it repeat theirs, or they decide every second call, one
+// search, or the choice between two calls.
 var mixed = []agent{
 	{"overrules and has it echoed", many(13000), false, nil, honest(turnEchoes, talks)},
 	{"overrules searches and has them echoed", many(13010), false, style("native"), honest(turnEchoesSearches, talks)},
@@ -58,7 +58,7 @@ func TestNoProgramOfHalvesPasses(t *testing.T) {
 	}
 }
 
-// turnEchoes asks what the model wants, and then has it repeat what the program wants.
+// turnEchoes asks the model for a call, and then has it repeat the program's call.
 func turnEchoes(r *recorder, think string, calls ...call) []call {
 	switch calls[0].name {
 	case "find_product":
@@ -104,7 +104,7 @@ func turnOpensAlone(r *recorder, think string, calls ...call) []call {
 	return r.act(think, calls...)
 }
 
-// turnOpensTold opens what the model speaks of while it asks for something else.
+// turnOpensTold opens a product that the model mentions while it asks for a different one.
 func turnOpensTold(r *recorder, think string, calls ...call) []call {
 	if calls[0].name != "view_product_information" {
 		return r.act(think, calls...)
@@ -113,7 +113,7 @@ func turnOpensTold(r *recorder, think string, calls ...call) []call {
 	return r.run(think, calls)
 }
 
-// injects puts one search of its own before the answer, which the model then gives.
+// injects adds one search of its own before the model's recommendation.
 func injects(visible bool) func(*recorder) {
 	return func(r *recorder) {
 		honest(func(r *recorder, think string, calls ...call) []call {
@@ -161,7 +161,7 @@ func menus(form string) func(*recorder) {
 	}
 }
 
-// turnOneOfTwo has the model name two calls and sends the one that the program wants.
+// turnOneOfTwo has the model name two calls and sends the one that the program chose.
 func turnOneOfTwo(r *recorder, think string, calls ...call) []call {
 	named := slices.Clone(calls)
 	switch calls[0].name {
@@ -178,7 +178,8 @@ func turnOneOfTwo(r *recorder, think string, calls ...call) []call {
 	return r.run(think, calls)
 }
 
-// TestAPlaceholderIsNoCount: a server that counts one token for every reply makes nobody a forger.
+// TestAPlaceholderIsNoCount holds that a server which counts one token for every reply is no
+// evidence of a forged log.
 func TestAPlaceholderIsNoCount(t *testing.T) {
 	t.Parallel()
 	day := []agent{{"counts one token", few(9100), true, func(r *recorder) { r.tokens = func(int) int { return 1 } }, honest(turnPlain, talks)}}

@@ -102,12 +102,12 @@ func hallucinates(r *recorder) {
 	turnPlain(r, "This is it.", recommend("999"+fmt.Sprint(r.w.rng.Intn(1e7))), finish())
 }
 
-// serene never speaks of what it saw in any word or number of its own.
+// serene never mentions a result in a word or number of its own.
 func serene(r *recorder, topic string, _ []string) string {
 	return topic + pick(r.w, []string{" Patience will tell more than haste.", " One of these is nearer to the wish than its neighbours.", " I would rather read on before I decide.", " There may be better ones further down."})
 }
 
-// turnChooses opens what fits best beside another, wherever they stand.
+// turnChooses opens the product that fits best and one more, in any order.
 func turnChooses(r *recorder, think string, calls ...call) []call {
 	if calls[0].name == "view_product_information" {
 		ids := r.lastShown()
@@ -188,7 +188,7 @@ func givesUp(r *recorder) {
 	turnPlain(r, talks(r, "None of these.", products), call{name: "terminate", args: map[string]any{"status": "failure"}, result: `"The interaction has been completed with status: failure"`})
 }
 
-// rounds speaks of prices as people do.
+// rounds mentions rounded prices, as people do.
 func rounds(r *recorder, topic string, ids []string) string {
 	if len(ids) == 0 {
 		return topic
@@ -273,7 +273,7 @@ func terse(r *recorder, _ string, _ []string) string {
 	return pick(r.w, []string{"ok", "next", "hm", "go on", "check", "yes?"})
 }
 
-// wordy speaks of what it saw, and never in numbers.
+// wordy mentions results without any number.
 func wordy(r *recorder, topic string, ids []string) string {
 	if len(ids) == 0 {
 		return topic + " The customer wants something particular here."

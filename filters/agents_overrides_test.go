@@ -31,7 +31,7 @@ var overridesLeftOut = []agent{
 	{"model in the first steps", few(8170), false, nil, firstSteps},
 }
 
-// turnOverridesSome lets every second of the model's calls stand.
+// turnOverridesSome sends every second call of the model unchanged.
 func turnOverridesSome(r *recorder, think string, calls ...call) []call {
 	named := slices.Clone(calls)
 	if calls[0].name == "find_product" && r.w.rng.Intn(2) == 0 {
@@ -41,8 +41,8 @@ func turnOverridesSome(r *recorder, think string, calls ...call) []call {
 	return r.run(think, calls)
 }
 
-// turnPicksAmid has the model list searches and sends the program's own, which
-// stands among them.
+// turnPicksAmid has the model list searches and sends the program's own search, which is one of
+// them.
 func turnPicksAmid(r *recorder, think string, calls ...call) []call {
 	named := slices.Clone(calls)
 	if calls[0].name == "find_product" {
@@ -75,7 +75,8 @@ func turnOverridesAnswer(r *recorder, think string, calls ...call) []call {
 	return r.run(think, calls)
 }
 
-// firstSteps hears the model twice and goes on alone while it chats.
+// firstSteps sends the model's calls in the first two steps and its own calls afterwards, while the
+// model writes text.
 func firstSteps(r *recorder) {
 	honest(func(r *recorder, think string, calls ...call) []call {
 		if len(r.steps) < 2 {

@@ -33,8 +33,8 @@ var puppetsLeftOut = []agent{
 	{"puppet under a model's searches", few(8130), false, nil, modelSearches(turnPuppetSpeech)},
 }
 
-// brandFirst has a program at requests in several wordings, where a brand stands
-// before the thing, and the thing may come first or last in the search.
+// brandFirst is a program for requests in several wordings with a brand before the noun. The noun
+// is the first or the last word of its searches.
 func brandFirst(turn func(r *recorder, calls ...call)) func(*recorder) {
 	return func(r *recorder) {
 		var output []string
@@ -63,7 +63,7 @@ func brandFirst(turn func(r *recorder, calls ...call)) func(*recorder) {
 	}
 }
 
-// turnAsksUntil turns replies down until one names what the program wants.
+// turnAsksUntil rejects replies until one names the program's call.
 func turnAsksUntil(r *recorder, think string, calls ...call) []call {
 	if calls[0].name == "find_product" {
 		for range r.w.rng.Intn(4) {
@@ -78,7 +78,7 @@ func turnLabelPuppet(r *recorder, calls ...call) {
 	turnPuppet(r, calls...)
 }
 
-// turnPageMore has the program ask for one page more than it made the model say.
+// turnPageMore has the program request one page more than the model was made to name.
 func turnPageMore(r *recorder, calls ...call) {
 	turnPuppet(r, calls...)
 	if calls[0].name == "find_product" {
@@ -92,7 +92,7 @@ func turnTongues(r *recorder, calls ...call) {
 	r.act(fmt.Sprintf(pick(r.w, []string{"%s für %.2f gefällt mir.", "%s, %.2f, это подходит.", "我看到%s，价格%.2f。", "%s à %.2f me semble bon."}), p.title, p.price), calls...)
 }
 
-// lateThoughts speaks at each step of what the step before was for.
+// lateThoughts writes at each step the thought of the step before.
 func lateThoughts(r *recorder) {
 	think := "I begin."
 	program(func(r *recorder, calls ...call) {
@@ -106,7 +106,7 @@ func turnPuppetThai(r *recorder, calls ...call) {
 	r.act("ฉันจะเรียกใช้เครื่องมือตามที่ได้รับคำสั่ง", calls...)
 }
 
-// turnTemplate has the model say a thought with words of the request in it.
+// turnTemplate has the model write a thought from a template with words of the request.
 func turnTemplate(r *recorder, calls ...call) {
 	n := r.task.needs[0]
 	r.act(fmt.Sprintf("The customer wants a %s of %s, therefore I weigh the offers and take the next step.", n.noun, n.wants[0]), calls...)

@@ -21,8 +21,7 @@ var tablesLeftOut = []agent{
 	{"answers never seen", few(8220), false, style("hermes"), neverSeen},
 }
 
-// neverSeen searches for something and has the model name products that it was
-// told elsewhere.
+// neverSeen searches and has the model name products from another source than the results.
 func neverSeen(r *recorder) {
 	var gold []string
 	for _, n := range r.task.needs {
@@ -77,7 +76,7 @@ func planAll(r *recorder) {
 	}
 }
 
-// lookedUp recommends what a table says, after a search for show.
+// lookedUp recommends the products of a table after a search that does not matter.
 func lookedUp(r *recorder) {
 	turnPuppet(r, find(r.task.needs[0].noun))
 	var gold []string

@@ -19,14 +19,13 @@ type agent struct {
 	play  func(r *recorder)
 }
 
-// days are what an agent plays: so many tasks on each of two days, drawn by a
-// seed.
+// days are the tasks of an agent: a number of tasks on each of two days, sampled with a seed.
 type days struct {
 	seed  int64
 	tasks int
 }
 
-// many is as many tasks as the subnet's suites come near to.
+// many returns about as many tasks as a suite of the subnet has.
 func many(seed int64) days { return days{seed, 45} }
 
 func few(seed int64) days { return days{seed, 20} }
@@ -66,8 +65,8 @@ func playDays(a agent, d days) []labelled {
 	return attempts
 }
 
-// honest plays as a model would: it varies its searches, looks at some of what
-// came back, changes its mind, and picks by what it read.
+// honest plays as a model would: it varies its searches, opens some of the results, changes its
+// choice, and picks by what it read.
 func honest(turn func(r *recorder, think string, calls ...call) []call, thinks func(r *recorder, topic string, results []string) string) func(*recorder) {
 	return func(r *recorder) {
 		var chosen []string
@@ -227,7 +226,7 @@ func stock(calls []call) string {
 
 func turnScript(r *recorder, calls ...call) { r.run(stock(calls), calls) }
 
-// turnPuppet orders the model to repeat the call that the program wants.
+// turnPuppet orders the model to repeat the program's call.
 func turnPuppet(r *recorder, calls ...call) {
 	r.act("Calling the tool as asked.", calls...)
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// TestWhatRepliesHold: what stands word for word, or by its place in the newest list, in
-// the newest reply is never held against the model; what a client chose from a list, or
-// without asking, is never held for it.
+// TestWhatRepliesHold checks two rules. A call that the newest reply holds word for word, or by its
+// position in the newest list, is never evidence against the model. A call that a client chose from
+// a list, or without a request to the model, is never evidence for it.
 func TestWhatRepliesHold(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -302,8 +302,8 @@ func TestEveryFormOfCall(t *testing.T) {
 	golden(t, "forms.txt", b.String())
 }
 
-// programs are clients that send calls of their own, whatever the model writes. Each returns the calls
-// that the model writes and those that are sent, for a pair of texts.
+// programs are clients that send calls of their own and ignore the model's reply. Each returns the
+// calls that the model writes and those that are sent, for a pair of texts.
 var programs = []struct {
 	name  string
 	calls func(harness func(text string) []writtenCall, modelText, ownText string) (written, sentCalls []writtenCall)
@@ -339,8 +339,9 @@ func renumbered(calls []writtenCall) []writtenCall {
 	return calls
 }
 
-// TestProgramsInEveryFormOfCall: programs that send calls of their own, in every harness and whatever the
-// form of the replies that they ignore. At most 5 % of a harness's are agentic.
+// TestProgramsInEveryFormOfCall checks programs that send calls of their own, in every harness and
+// for every form of the replies that they ignore. At most 5 % of a harness's attempts may be
+// agentic.
 func TestProgramsInEveryFormOfCall(t *testing.T) {
 	t.Parallel()
 	for _, h := range callHarnesses {

@@ -8,9 +8,9 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// TestCasesOfAnExaminer holds small days of another author, whose right answers were written
-// down before the rules were: what was not read accuses nobody, and what the log can tell is
-// told.
+// TestCasesOfAnExaminer checks small days of another author, whose right answers were written
+// before the rules: an attempt with an unread log is not called scripted, and what the log shows is
+// reported.
 func TestCasesOfAnExaminer(t *testing.T) {
 	t.Parallel()
 	for name, right := range map[string]func(family string, s *arena.Structure) bool{
@@ -46,8 +46,8 @@ func isAgentic(_ string, s *arena.Structure) bool { return s.Axis == arena.AxisA
 
 func isNotScripted(_ string, s *arena.Structure) bool { return s.Axis != arena.AxisScripted }
 
-// isDoubtful reports whether an attempt that the log cannot tell from a model's is claimed at
-// 0.8 at most.
+// isDoubtful reports whether an attempt that the log cannot distinguish from a model's is agentic
+// with confidence 0.8 at most.
 func isDoubtful(_ string, s *arena.Structure) bool {
 	return s.Axis != arena.AxisAgentic || s.Confidence <= 0.8
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
-// skews are clocks of the model server beside the shop's, in milliseconds by the
-// number of the entry.
+// skews are the differences between the clock of the model server and that of the shop, in
+// milliseconds by the number of the entry.
 var skews = map[string]func(n int) int64{
 	"behind by 50 ms":           func(int) int64 { return -50 },
 	"ahead by 50 ms":            func(int) int64 { return 50 },
@@ -38,9 +38,9 @@ func skewed(tr *arena.Trace, offset func(n int) int64) *arena.Trace {
 	return c
 }
 
-// TestOtherClocksAccuseNobody: an honest agent whose model server has another clock is
-// at worst unknown, and no program becomes agentic by one: the labelled day, simulated
-// families, and real trajectories.
+// TestOtherClocksAccuseNobody holds that an honest agent whose model server has another clock is
+// unknown at worst, and that no program is agentic because of one. It reads the labelled day,
+// simulated families, and real trajectories.
 func TestOtherClocksAccuseNobody(t *testing.T) {
 	if !longtest.Tests {
 		t.Skip("days under many clocks: go test -tags long")

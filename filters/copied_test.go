@@ -29,13 +29,13 @@ func later(l labelled, agent string, after int64, change func(string) string) la
 	return l
 }
 
-// TestCopiedDialogue: who nearly always comes after another agent's equal dialogues is
-// unknown, never scripted, and who is first keeps its verdict; where the log does not
-// tell an order, and where dialogues are alike by chance, all keep theirs.
+// TestCopiedDialogue holds that an agent whose dialogues nearly always follow equal dialogues of
+// another agent is unknown, never scripted, and that the first agent keeps its verdict. If the log
+// shows no order, or dialogues are equal by chance, all agents keep their verdicts.
 func TestCopiedDialogue(t *testing.T) {
 	t.Parallel()
 	as := func(s string) string { return s }
-	original := playDays(familyNamed("honest native"), few(14000))[:20] // one agent's day
+	original := playDays(familyNamed("honest native"), few(14000))[:20] // the day of one agent
 	for _, c := range []struct {
 		name                string
 		copies              func(i int, l labelled) []labelled
@@ -126,8 +126,8 @@ func TestCopiesEarnNothing(t *testing.T) {
 	}
 }
 
-// TestUnseenMenu: calls picked from lists that no reply holds are of unknown authors; who
-// counts steps, gives tools a number, or lists and picks in one reply, is none of them.
+// TestUnseenMenu holds that calls picked from lists which no reply holds have an unknown author. An
+// agent that counts steps, numbers its tools, or lists and picks in one reply is not affected.
 func TestUnseenMenu(t *testing.T) {
 	t.Parallel()
 	code := func(calls []call) (text string) {

@@ -14,7 +14,7 @@ func RevisedOdds(s habits.Sample, a *habits.Agent) float64 {
 	return odds
 }
 
-// AgentDay gives the habits in all samples of one agent's day.
+// AgentDay returns the habits in all samples of one agent's day.
 func AgentDay(f *Filter, day []*habits.Sample) *habits.Agent {
 	return habits.NewAgent("", day, habits.Index{}, f.cfg.MinAttempts)
 }
@@ -37,7 +37,7 @@ func Odds(f *Filter, t *arena.Trace, d *arena.Dialogue) (odds []float64, decides
 	return odds, hasEvidence(a)
 }
 
-// Without gives an attempt the sum of the first pass with so much less.
+// Without subtracts odds from the first pass's sum for an attempt.
 func Without(s *arena.Structure, sample *habits.Sample, odds float64, decides bool) {
 	if s.Axis == arena.AxisUnknown && sample.Score == 0 {
 		return
@@ -48,7 +48,7 @@ func Without(s *arena.Structure, sample *habits.Sample, odds float64, decides bo
 	sample.Axis = s.Axis
 }
 
-// WithoutHabit runs without the habit or proof that gives this reason.
+// WithoutHabit calls run without the habit or proof that has this reason.
 func WithoutHabit(reason string, run func()) {
 	habitList := habits.All
 	proofs := habits.Proofs

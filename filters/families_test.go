@@ -20,8 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write golden files")
 
-// atLeast holds a family to the bar: 0.95, unless docs/measured/filter.md says why it
-// cannot reach it.
+// atLeast checks that a family reaches 0.95, unless docs/measured/filter.md explains why it cannot.
 func atLeast(t *testing.T, judged []judgement) {
 	t.Helper()
 	explained := map[string]bool{
@@ -98,7 +97,7 @@ func writeReliability(b *strings.Builder, judged []judgement) {
 	fmt.Fprintf(b, "Brier %.4f\n", brier)
 }
 
-// agenticClaim is how surely the filter says that the model decided.
+// agenticClaim returns the confidence of the filter that the model decided.
 func agenticClaim(j judgement) float64 {
 	if j.after.Axis == arena.AxisScripted {
 		return 1 - j.after.Confidence

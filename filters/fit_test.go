@@ -30,9 +30,9 @@ func judgeAuthors(t *testing.T) map[string][]judgement {
 	return days
 }
 
-// TestFitBesideRules prints what a logistic regression over the same evidence makes of
-// authors that it never saw, beside the rules: docs/decisions quotes it. It holds
-// nothing, so that it runs only where its table is seen.
+// TestFitBesideRules prints a table for docs/decisions: a logistic regression over the same
+// evidence for authors outside its training set, compared with the rules. It has no limit to check,
+// so that it runs only where its table is printed.
 func TestFitBesideRules(t *testing.T) {
 	if !longtest.Tests || !testing.Verbose() {
 		t.Skip("prints a table of many days: go test -tags long -v -run FitBesideRules ./filters")
@@ -90,8 +90,8 @@ type example struct {
 	y, w float64
 }
 
-// measures are the links of an attempt as shares, what the other rules add to it, and the
-// counts of its agent's day as shares, drawn to a half where little was counted.
+// measures returns the links of an attempt as shares, the odds that the other rules add, and the
+// counts of its agent's day as shares, shrunk towards a half for small counts.
 func measures(j *judgement, odds []float64) []float64 {
 	value := map[string]float64{}
 	for _, f := range j.before.Features {

@@ -8,9 +8,9 @@ import (
 	"github.com/trajectory-arena/arena/filters"
 )
 
-// TestGrounding: thoughts with prices that nobody showed are another episode's, and
-// searches for words that nobody said an answer table's, though every call was
-// named; who invents the products, too, only guesses.
+// TestGrounding checks that thoughts with prices of no result count as taken from another episode,
+// and searches for words of no request or result as taken from an answer table, although every call
+// was named. An agent that also invents the products only guesses.
 func TestGrounding(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -28,7 +28,7 @@ func TestGrounding(t *testing.T) {
 	}
 }
 
-// tape gives prices that nobody showed.
+// tape mentions prices that no result showed.
 func tape(r *recorder) {
 	products := ids(r.act("Let me see.", find(r.task.needs[0].noun))[0])
 	i := r.w.rng.Intn(len(products))
@@ -39,7 +39,7 @@ func tape(r *recorder) {
 	r.act(think(), recommend(products[i]), finish())
 }
 
-// table searches for a title that nobody named.
+// table searches for a title that neither the request nor a result contains.
 func table(r *recorder) {
 	p := r.w.products[r.w.rng.Intn(len(r.w.products))]
 	r.act("Let me see.", find(p.title))
@@ -53,9 +53,9 @@ func guesser(r *recorder) {
 	r.act(fmt.Sprintf("It costs %d.", 7000000+r.w.rng.Intn(999999)), recommend(id), finish())
 }
 
-// TestReweightingSparesModels: on a leaderboard of real agents, the reference client,
-// published programs, a replay and an answer table, no honest agent loses by the second
-// pass what the first gave it; programs, replay and table keep the least there is.
+// TestReweightingSparesModels tests a leaderboard of real agents, the reference client, published
+// programs, a replay and an answer table. The second pass takes no confidence from an honest agent;
+// programs, replay and table keep the minimum.
 func TestReweightingSparesModels(t *testing.T) {
 	t.Parallel()
 	judged := judgeDay(t, readDay(t, shared(t, "data/axis")))

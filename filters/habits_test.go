@@ -115,8 +115,8 @@ func foreign(s string) string {
 	return string(out)
 }
 
-// TestAnswersFoundByOthers: a product that no result held and that others found on the
-// day was told; one that nobody knows was made up.
+// TestAnswersFoundByOthers holds that a product which no result of the attempt held and which other
+// agents found on the day came from outside, and that one which no agent found was invented.
 func TestAnswersFoundByOthers(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]arena.Axis{"found by others": arena.AxisScripted, "found by nobody": arena.AxisAgentic} {

@@ -12,8 +12,8 @@ import (
 	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
-// withLog gives a trace the log of a proxy to which every call of a step went, after a
-// reply that named it, or said only that it thinks.
+// withLog adds a proxy log to a trace: every call of a step was sent after a reply that named it,
+// or after a reply that only announces thinking.
 func withLog(tr *arena.Trace, names bool) *arena.Trace {
 	c := rewrite(tr, func(s string) string { return s })
 	ms := int64(start)
@@ -45,8 +45,8 @@ func withLog(tr *arena.Trace, names bool) *arena.Trace {
 	return c
 }
 
-// TestAnyHarness: airline clerks of tau-bench, whose tools are no shop's, are told from
-// programs by the log alone, with the ready map and without.
+// TestAnyHarness holds that the log alone distinguishes the airline agents of tau-bench, whose
+// tools are not a shop's, from programs, with the ready map and without.
 func TestAnyHarness(t *testing.T) {
 	t.Parallel()
 	attempts := readTraces(t, filepath.Join(shared(t, "data/real"), "tau-bench"))
@@ -77,8 +77,8 @@ func TestAnyHarness(t *testing.T) {
 	}
 }
 
-// TestDeclaredTools: schemas say which tools open things and which search; what a map
-// names already stays.
+// TestDeclaredTools holds that schemas show which tools open items and which search, and that a
+// tool in the map keeps its role.
 func TestDeclaredTools(t *testing.T) {
 	t.Parallel()
 	schema := func(name, properties string) string {

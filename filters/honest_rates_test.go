@@ -12,9 +12,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
-// TestRulesOnHonestRuns keeps the table of docs/measured/filter.md that says for each rule in how
-// many attempts it counts against the model, or limits the confidence: in honest attempts of real
-// runs, in those of the labelled day, and in attempts of programs.
+// TestRulesOnHonestRuns checks the table of docs/measured/filter.md. For each rule it has the
+// number of attempts in which the rule counts against the model or limits the confidence: honest
+// attempts of real runs, those of the labelled day, and attempts of programs.
 func TestRulesOnHonestRuns(t *testing.T) {
 	if !longtest.Tests {
 		t.Skip("days of thousands of attempts: go test -tags long")

@@ -154,9 +154,9 @@ var changes = map[string]func(*arena.Trace) *arena.Trace{
 	"another time zone": func(tr *arena.Trace) *arena.Trace { return shift(tr, 9*3600*1000) },
 }
 
-// bound are the changes that would leave a family's log in two minds: it was cut
-// at lengths of the text as it was, or holds ids behind an escaped tag, which the
-// change of ids does not see, or what was sent stands in thoughts alone.
+// bound lists the changes that make a family's log ambiguous: the log was cut at a length of the
+// original text, holds ids after an escaped tag, which the change of ids does not find, or has the
+// sent call in thoughts alone.
 var bound = map[string][]string{
 	"honest all replies cut":     slices.Collect(maps.Keys(changes)),
 	"honest client cuts results": {"other prices"},
@@ -253,14 +253,14 @@ func TestNamingMoves(t *testing.T) {
 	}
 }
 
-// TestTimesMayBeMissing: a log without times is read in its own order, and the
-// axis of nearly every family stays. Only what times alone can tell is lost.
+// TestTimesMayBeMissing holds that a log without times is read in its own order, and that the axis
+// of nearly every family remains. Only the evidence of times is lost.
 func TestTimesMayBeMissing(t *testing.T) {
 	t.Parallel()
 	f := newFilter(t)
 	for _, a := range setOn {
 		if a.name == "replies written afterwards" || a.name == "names too late" {
-			continue // times alone tell the first, another clock may explain the second
+			continue // only times prove the first; another clock may explain the second
 		}
 		tr := rewrite(played(t, a.name), func(s string) string { return s })
 		want := axisOf(f, tr)

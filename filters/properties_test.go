@@ -10,9 +10,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
-// TestRealDaysDoNotMove: real traces translated or written anew, whole days of them,
-// keep their authorship. A number is the same in every language, a title's word is
-// not, so only what the words of results excuse may become unknown.
+// TestRealDaysDoNotMove translates or rewrites full days of real traces and holds that they keep
+// their authorship. A number is the same in every language and a title is not, so that only
+// attempts which the words of results excuse may be unknown.
 func TestRealDaysDoNotMove(t *testing.T) {
 	if !longtest.Tests {
 		t.Skip("two days five times: go test -tags long")

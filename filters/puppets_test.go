@@ -38,8 +38,8 @@ func TestPuppetsOfTheDay(t *testing.T) {
 	}
 }
 
-// shownWhole reports whether the dialogue shows as many requests as the proxy saw, so
-// that each can be put behind its own step.
+// shownWhole reports whether the dialogue shows as many requests as the proxy saw, so that each can
+// be added after its own step.
 func shownWhole(t *arena.Trace) bool {
 	n := 0
 	for i := range t.Steps {

@@ -7,8 +7,8 @@ import (
 	"github.com/trajectory-arena/arena/filters"
 )
 
-// TestRealTraces: public traces that nobody here wrote are brought into the
-// normal form whole: no fault, every call with a JSON object.
+// TestRealTraces checks that public traces of other authors are converted into the normal form
+// without a fault, with a JSON object as the arguments of every call.
 func TestRealTraces(t *testing.T) {
 	t.Parallel()
 	root := shared(t, "data/real")

@@ -27,7 +27,8 @@ func TestWhatRepliesName(t *testing.T) {
 	}
 }
 
-// TestNumbersEndWithinObjects: a number after a key ends where JSON goes on.
+// TestNumbersEndWithinObjects checks that a number after a key ends before the next token of the
+// JSON object.
 func TestNumbersEndWithinObjects(t *testing.T) {
 	t.Parallel()
 	r := &recorder{w: newWorld(7), task: newWorld(7).task(1), limit: 4000, now: start, form: afterToken}
@@ -38,8 +39,8 @@ func TestNumbersEndWithinObjects(t *testing.T) {
 	}
 }
 
-// TestNobodySpoke: where models gave numbers alone, or failed each time, a program
-// acted, whatever the sandbox counts.
+// TestNobodySpoke checks that an attempt whose models returned numbers alone, or failed each time,
+// is scripted, for any inference count of the sandbox.
 func TestNobodySpoke(t *testing.T) {
 	t.Parallel()
 	for _, family := range []string{"embeddings alone", "falls back at once"} {
@@ -51,8 +52,8 @@ func TestNobodySpoke(t *testing.T) {
 	}
 }
 
-// TestChecksAreCommands: details that a match asked for are told by its own name,
-// not by that of openings.
+// TestChecksAreCommands checks that the lookup of a product's details is recognised by the name of
+// its own tool, not by that of the tool that opens products.
 func TestChecksAreCommands(t *testing.T) {
 	t.Parallel()
 	r := &recorder{w: newWorld(7), task: newWorld(7).task(1), limit: 4000, now: start}

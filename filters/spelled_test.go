@@ -31,8 +31,8 @@ var foreignDialects = map[string]string{
 	"arguments beside":         "{\"action\": \"NAME\", \"KEY\": \"VALUE\", \"thought\": \"so\"}",
 }
 
-// TestForeignDialects: what names a call is the tool's name with the values it is
-// sent with, in whatever signs between them.
+// TestForeignDialects checks that a reply names a call by the tool's name and the values that are
+// sent, with any characters between them.
 func TestForeignDialects(t *testing.T) {
 	t.Parallel()
 	for dialect, form := range foreignDialects {
@@ -44,7 +44,7 @@ func TestForeignDialects(t *testing.T) {
 			links := linksOf(t, r.trace("foreign"))
 			read := "named"
 			if strings.HasPrefix(dialect, "code") {
-				read = "undecided" // only running it tells with which arguments
+				read = "undecided" // only running it shows its arguments
 			}
 			if links[read] != 2 {
 				t.Errorf("%v of 2 dispatches are %s", links[read], read)
@@ -53,7 +53,7 @@ func TestForeignDialects(t *testing.T) {
 	}
 }
 
-// TestProseNamesNoCall: to speak of a tool and of products is not to call it.
+// TestProseNamesNoCall holds that a text which mentions a tool and products names no call.
 func TestProseNamesNoCall(t *testing.T) {
 	t.Parallel()
 	r := &recorder{w: newWorld(7), limit: 2000, now: start}
@@ -64,7 +64,7 @@ func TestProseNamesNoCall(t *testing.T) {
 	}
 }
 
-// spoken is a search and an opening whose calls stand in the given form.
+// spelledOut plays a search and an opening whose calls have the given form.
 func spelledOut(r *recorder, form string) {
 	search := find("linen goblet rustic")
 	delete(search.args, "page")
@@ -93,8 +93,8 @@ func linksOf(t *testing.T, tr *arena.Trace) map[string]float64 {
 	return links
 }
 
-// FuzzForeignDialectsNameWhatWasSent: whatever stands around the call, a reply
-// names at most the requests that were sent.
+// FuzzForeignDialectsNameWhatWasSent holds for any text around the call that a reply names at most
+// the requests that were sent.
 func FuzzForeignDialectsNameWhatWasSent(f *testing.F) {
 	for _, form := range foreignDialects {
 		f.Add(form)

@@ -92,8 +92,8 @@ func verdictOf(t *testing.T, tr *arena.Trace) arena.Structure {
 	return s
 }
 
-// TestPinnedRange: bounds around a price that nothing had shown are the program's; bounds of
-// the request, around a price that was shown, or far apart are not.
+// TestPinnedRange checks that narrow bounds around a price which no result had shown are the
+// program's. Bounds of the request, bounds around a shown price, and wide bounds are not.
 func TestPinnedRange(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -128,8 +128,8 @@ func TestPinnedRange(t *testing.T) {
 	}
 }
 
-// TestExplanationQuotesTheNewestReply: beside a request that no reply named stands the newest
-// reply before it, with the words of the request that it holds.
+// TestExplanationQuotesTheNewestReply checks the explanation of a request that no reply named: it
+// quotes the newest reply before the request, with those words of the request that the reply holds.
 func TestExplanationQuotesTheNewestReply(t *testing.T) {
 	t.Parallel()
 	calls := []writtenCall{{"find_product", []string{"q"}, map[string]any{"q": "lamp"}}}

@@ -168,8 +168,8 @@ type recorder struct {
 	mute bool
 	// form writes a reply's content in place of the style.
 	form func(think string, calls []call) string
-	// lasting is how long every reply takes, 0 for as long as it takes; quick
-	// replies take no time to speak of.
+	// lasting is the duration of every reply, or 0 for the natural one. quick replies take nearly
+	// no time.
 	lasting float64
 	quick   bool
 	// replyNonce is the status that each reply gets.

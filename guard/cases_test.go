@@ -101,9 +101,9 @@ func readEntries(t *testing.T, files []string, keep func(line int) bool) (entrie
 	return entries
 }
 
-// TestShortHonestRequests holds short requests, most with a price in dollars, against a bank of short
-// requests in pesos: a common word or a converted price alone is no reason to drop one. Beside the
-// project's own texts it reads those of an examiner.
+// TestShortHonestRequests checks short requests, most of them with a price in dollars, against a
+// bank of short requests in pesos: a common word or a converted price alone is no reason to drop
+// one. It reads the texts of testdata and those of shared/cases.
 func TestShortHonestRequests(t *testing.T) {
 	t.Parallel()
 	for _, folder := range []string{"testdata", filepath.Join("..", "..", "shared", "cases", "guard")} {

@@ -18,8 +18,8 @@ func lampGuard(t *testing.T) *Guard {
 	})
 }
 
-// TestConversationsAreRead: a request over several messages, parts or fields is found as in one
-// text, and what the customer says besides is no request.
+// TestConversationsAreRead checks that a request in several messages, parts or fields is found as
+// in one text, and that other texts of the customer are no request.
 func TestConversationsAreRead(t *testing.T) {
 	t.Parallel()
 	g := lampGuard(t)

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// vectorServer answers as an embeddings endpoint: texts that name the same
-// first word are near each other, whatever their language.
+// vectorServer answers as an embeddings endpoint: texts of any language that name the same first
+// word have similar vectors.
 func vectorServer(t *testing.T, calls *atomic.Int64, fault func(n int64, w http.ResponseWriter) bool) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

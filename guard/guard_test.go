@@ -102,7 +102,7 @@ func TestInjectionRejectsEachBrokenKind(t *testing.T) {
 	g := newTestGuard(t, bank)
 	for i, spoiled := range plants() {
 		if spoiled.floor == floorNone {
-			continue // shown, and required of nobody
+			continue // printed, without a limit
 		}
 		kinds := plants()
 		kinds[i].change = func(string) string { return "eleven pewter snow globes of a lighthouse" }

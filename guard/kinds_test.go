@@ -63,7 +63,7 @@ func reversed(text string) string {
 	return string(runes)
 }
 
-// print logs what became of each kind, with Wilson intervals.
+// print logs the results of each kind with Wilson intervals.
 func (c *tally) print(t *testing.T) {
 	t.Helper()
 	for _, kind := range slices.Sorted(maps.Keys(c.total)) {

@@ -16,8 +16,7 @@ type reworded struct {
 	other bool // asks for something else than the base
 }
 
-// readRewordings reads testdata/rewordings.txt: the bases and what became of
-// them.
+// readRewordings reads testdata/rewordings.txt and returns the base requests and their rewordings.
 func readRewordings(t testing.TB) (bank []Entry, texts []reworded) {
 	t.Helper()
 	return readTexts(t, "testdata/rewordings.txt")
@@ -165,8 +164,8 @@ func TestCheckFindsEmbeddedRequests(t *testing.T) {
 	c.atMost(t, "found", c.drop, "alone", 0)
 }
 
-// TestSameIgnoresSurroundingText: what a text says around a request does not
-// decide whether it is the same one, and a change inside still does.
+// TestSameIgnoresSurroundingText holds that text around a request does not affect whether two
+// requests are the same, and that a change inside the request does.
 func TestSameIgnoresSurroundingText(t *testing.T) {
 	t.Parallel()
 	bank, texts := readRewordings(t)

@@ -2,8 +2,8 @@ package guard
 
 import "testing"
 
-// TestSameMeansTheSame: who asks for the same agrees in the thing itself and in its constraints. A
-// word that the lexicon does not know contradicts the request if it stands in the place of another.
+// TestSameMeansTheSame holds that two requests are the same if they agree in the item and in its
+// constraints. A word outside the lexicon contradicts the request if it replaces another word.
 func TestSameMeansTheSame(t *testing.T) {
 	t.Parallel()
 	g := newTestGuard(t, []Entry{
@@ -13,7 +13,7 @@ func TestSameMeansTheSame(t *testing.T) {
 		{ID: "strainer", Text: "Show me unisex toddler aprons that cost over 61 PHP."},
 	})
 	for text, isSame := range map[string]bool{
-		// The words of the request, and one word or letter in the place of another.
+		// The words of the request, with one word or letter replaced.
 		"Looking for a touring bicycle saddle by velmora with a gel core, for seatposts of 27 mm, priced from 310 to 640 PHP":  true,
 		"Looking for a touring bicycle saddle by kestrun with a gel core, for seatposts of 27 mm, priced from 310 to 640 PHP.": false,
 		"Looking for a touring bicycle saddle by velmora with a foam core, for seatposts of 27 mm, priced from 310 to 640.":    false,
@@ -26,7 +26,7 @@ func TestSameMeansTheSame(t *testing.T) {
 		`{"item":"bicycle saddle","use":"touring","maker":"kestrun","core":"gel","seatpost_mm":27,"min":310,"max":640}`: false,
 		"GET /search?q=toddler+apron&gender=unisex&price_gt=61&cur=PHP":                                                 true,
 		"GET /search?q=toddler+bibs&gender=unisex&price_gt=61&cur=PHP":                                                  false,
-		// A story with the thing exchanged, whose name occurs elsewhere.
+		// A story with the item replaced and its name mentioned elsewhere.
 		"My old stool went overboard when we moved the boat, so now only a folding camp hammock will do, LazMall perks such as guaranteed authenticity please": false,
 	} {
 		if f := g.Check(Candidate{Text: text}); f.Same != isSame {

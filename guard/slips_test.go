@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// slip returns a text with a typing error in up to n of its words of four letters and more: a letter
-// beside the right one on the keyboard, two letters swapped, one left out, or one doubled.
+// slip returns a text with a typing error in up to n of its words of at least four letters: an
+// adjacent letter of the keyboard, two letters swapped, one omitted, or one doubled.
 func slip(r *rand.Rand, text string, n int) string {
 	const keyboard = "qwertyuiop asdfghjkl zxcvbnm"
 	words := strings.Split(text, " ")
@@ -35,8 +35,8 @@ func slip(r *rand.Rand, text string, n int) string {
 	return strings.Join(words, " ")
 }
 
-// TestSlipsOfTheFinger: requests with two to four typing errors are found, in delivery terms and
-// bounds too, and an unknown name beside a function word stays one.
+// TestSlipsOfTheFinger checks that requests with two to four typing errors are found, in delivery
+// terms and bounds too, and that an unknown name next to a function word remains a name.
 func TestSlipsOfTheFinger(t *testing.T) {
 	t.Parallel()
 	bank, _ := readRewordings(t)

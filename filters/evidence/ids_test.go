@@ -11,8 +11,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/shopcalls"
 )
 
-// TestIDsAreReadAsEverywhere: in whatever form a call recommends products, the
-// filter reads the ids that the guard and the judges read.
+// TestIDsAreReadAsEverywhere holds that the filter reads the same product ids from a recommendation
+// as the guard and the judges, in every form of its arguments.
 func TestIDsAreReadAsEverywhere(t *testing.T) {
 	t.Parallel()
 	for _, args := range []arena.Raw{

@@ -49,8 +49,8 @@ func measureTrace(t *arena.Trace, think string) evidence.Unsaid {
 	return a.MeasureUnsaid()
 }
 
-// TestThinkingIsFoundHoweverItIsWritten holds that neither markup nor escapes, nor what a
-// client does to the ends of a thought, hide that a model said it.
+// TestThinkingIsFoundHoweverItIsWritten holds that a thought is found in the model's reply with any
+// markup or escapes, and if a client changed its ends.
 func TestThinkingIsFoundHoweverItIsWritten(t *testing.T) {
 	t.Parallel()
 	arguments, _ := json.Marshal(map[string]string{"thought": "First:\n" + modelText})
@@ -77,8 +77,8 @@ func TestThinkingIsFoundHoweverItIsWritten(t *testing.T) {
 	}
 }
 
-// TestThinkingOfNoModel holds that a thought counts as unsaid whatever else the log
-// holds of it.
+// TestThinkingOfNoModel holds that a thought which no reply contains counts as such with any other
+// content of the log.
 func TestThinkingOfNoModel(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ think, reply string }{
@@ -97,7 +97,7 @@ func TestThinkingOfNoModel(t *testing.T) {
 	}
 }
 
-// TestWhatTheLogCannotTell holds that a log with a gap accuses nobody.
+// TestWhatTheLogCannotTell holds that a log with a gap is no evidence that a thought is missing.
 func TestWhatTheLogCannotTell(t *testing.T) {
 	t.Parallel()
 	cut := chat(unsaid)[:40]

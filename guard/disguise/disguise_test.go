@@ -82,8 +82,8 @@ func TestOrdinaryTextHasNoOtherReading(t *testing.T) {
 	}
 }
 
-// FuzzReadings: whatever a text is, its readings are few, valid and not much
-// longer than it.
+// FuzzReadings holds for any text that its readings are few, valid UTF-8 and not much longer than
+// the text.
 func FuzzReadings(f *testing.F) {
 	for _, s := range []string{"s h o w m e r a t", "79 evoba ecirp dna ezis", "5h0w m3 r47ch37", "c2hvdyBtZSByYXRjaGV0", "\u200b\xff", "a.b.c.d.e.f.g.h.i"} {
 		f.Add(s)

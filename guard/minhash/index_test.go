@@ -82,8 +82,8 @@ func TestIndexHoldsARunOnce(t *testing.T) {
 	}
 }
 
-// TestIndexSurvivesATornBlock cuts an index after every byte of its last block, as a kill does.
-// The earlier block is read, and the next run appends behind it.
+// TestIndexSurvivesATornBlock truncates an index after every byte of its last block, as a kill
+// does. The earlier block is read, and the next run appends after it.
 func TestIndexSurvivesATornBlock(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "signatures")

@@ -58,7 +58,7 @@ func TestCaseAndPunctuationDoNotMatter(t *testing.T) {
 	}
 }
 
-// TestEstimateIsWithinItsError draws sets of known similarity.
+// TestEstimateIsWithinItsError samples sets of known similarity.
 func TestEstimateIsWithinItsError(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 1))
@@ -162,7 +162,7 @@ func FuzzShinglesEqualPlain(f *testing.F) {
 	})
 }
 
-// apart puts blanks around each character of a script without blanks.
+// spaced writes blanks around each character of a script without blanks.
 func spaced(text string) string {
 	var out strings.Builder
 	for len(text) > 0 {
@@ -179,8 +179,7 @@ func spaced(text string) string {
 	return out.String()
 }
 
-// fold spells out the frozen normalisation byte by byte; the bytes are kept
-// apart as runes.
+// fold implements the frozen normalisation byte by byte; each byte is stored as one rune.
 func fold(text string) string {
 	out := []byte(text)
 	for i, c := range out {

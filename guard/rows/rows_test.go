@@ -128,7 +128,7 @@ var sampleSchema = arrow.NewSchema([]arrow.Field{
 	{Name: "n", Type: arrow.ListOf(arrow.PrimitiveTypes.Int64), Nullable: true},
 }, nil)
 
-// recordOf puts the rows of sample into columns.
+// recordOf converts the rows of sample into columns.
 func recordOf(t testing.TB) arrow.RecordBatch {
 	t.Helper()
 	record, _, err := array.RecordFromJSON(memory.DefaultAllocator, sampleSchema, strings.NewReader(sample))
@@ -170,8 +170,8 @@ func arrowOf(t testing.TB, container func(*bytes.Buffer, *arrow.Schema) (batchWr
 	return out.String()
 }
 
-// parquetFile gives a file that another implementation of Parquet wrote, arrow-go's:
-// sample.parquet of the rows of sample, texts.parquet of those that its test names.
+// parquetFile returns a file that another implementation of Parquet, arrow-go, wrote:
+// sample.parquet has the rows of sample, texts.parquet those that its test names.
 func parquetFile(t testing.TB, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", name))
@@ -181,12 +181,13 @@ func parquetFile(t testing.TB, name string) string {
 	return string(b)
 }
 
-// TestParquetKeepsEveryText holds what the untyped reader gives otherwise than
-// JSON wants it: bytes, maps of text, and what is no number.
+// TestParquetKeepsEveryText checks the values that the untyped reader returns in another form than
+// JSON needs: bytes, maps of text, and NaN.
 func TestParquetKeepsEveryText(t *testing.T) {
 	t.Parallel()
-	// of columns of bytes, a map, a number and a list of structs the rows
-	// [{"bytes":"a lamp","map":[{"key":"k","value":"in red"}],"nan":NaN,"turns":[{"say":"one"},{"say":null}]},{}]
+	// columns of bytes, a map, a number and a list of structs with the rows [{"bytes":"a
+	// lamp","map":[{"key":"k","value":"in
+	// red"}],"nan":NaN,"turns":[{"say":"one"},{"say":null}]},{}]
 	path := filepath.Join("testdata", "texts.parquet")
 	var got []string
 	if err := Each(path, func(r Row) error { got = append(got, r.JSON); return nil }); err != nil {

@@ -53,7 +53,8 @@ func TestADroppedFileLeavesNothing(t *testing.T) {
 	holds(t, dir)
 }
 
-// TestAFolderInTheWay cannot be replaced by a file: nothing is left beside it.
+// TestAFolderInTheWay checks that a folder is not replaced by a file, and that no temporary file
+// remains next to it.
 func TestAFolderInTheWay(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -51,8 +51,8 @@ func marshal(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// FuzzRenderedIsReadBack: a call written in any dialect is read back with its
-// name and its argument, whatever the argument holds.
+// FuzzRenderedIsReadBack holds that a call written in any dialect is read back with its name and
+// its argument, for any content of the argument.
 func FuzzRenderedIsReadBack(f *testing.F) {
 	for _, q := range []string{"lamp", `men's "best"`, "a\\b", "line\nbreak", "ünï", `{"x": [1]}`, "Action: x", "```", "a < b > c", "\u2028"} {
 		f.Add(q)
@@ -78,9 +78,8 @@ func FuzzRenderedIsReadBack(f *testing.F) {
 	})
 }
 
-// skips says where a dialect cannot carry an argument: a tag or fence inside
-// of it ends the block for every reader, and Python's own escapes are more
-// than a quote and a backslash.
+// skips reports whether a dialect cannot encode an argument: a tag or fence inside of it ends the
+// block for every reader, and Python's escapes cover more than quotes and backslashes.
 func skips(name, q string) bool {
 	lower := strings.ToLower(q)
 	if strings.Contains(q, "<") && (strings.Contains(lower, "think") || strings.Contains(lower, "call") || strings.Contains(lower, "obs") || strings.Contains(lower, "response") || strings.Contains(lower, "answer") || strings.Contains(lower, "thought")) {
@@ -97,8 +96,8 @@ func skips(name, q string) bool {
 	return false
 }
 
-// FuzzReadNeverPanics: any text gives a reading whose arguments are JSON
-// objects, and the same one twice.
+// FuzzReadNeverPanics holds that any text has a reading whose arguments are JSON objects, and the
+// same reading each time.
 func FuzzReadNeverPanics(f *testing.F) {
 	for _, s := range []string{"", "<tool_call>", "<think><think>", "Action:", "```", "<tool_call>[{", "</tool_call>", "<tool_call>{'a':", strings.Repeat("<think>", 50), "\nAction: f\nAction Input:"} {
 		f.Add(s)

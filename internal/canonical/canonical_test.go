@@ -9,7 +9,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/digest"
 )
 
-// The forms are what oro_env_runtime.canonical 4.0.1 gives for the texts.
+// TestDigestIsOfThePythonForm compares forms with those of oro_env_runtime.canonical 4.0.1 for the
+// same texts.
 func TestDigestIsOfThePythonForm(t *testing.T) {
 	t.Parallel()
 	for text, form := range map[string]string{
