@@ -9,8 +9,8 @@ import (
 
 const module = "github.com/trajectory-arena/arena"
 
-// layer says how far from the data a top-level package is; a package may
-// import lower layers and its own subpackages, nothing beside them.
+// layer is the distance of a top-level package from the data. A package may import lower layers and
+// its own subpackages, and no others.
 var layer = map[string]int{
 	"": 0, "docs": 0, "internal": 1, "domain": 2,
 	"traces": 3, "filters": 3, "judges": 3, "guard": 3, "shop": 3, "corpus": 3, "contest": 3,

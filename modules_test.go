@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestEveryModuleHasItsFeature holds the modules of the binary, as NOTICE lists them,
-// against the table that says what each is there for, both ways.
+// TestEveryModuleHasItsFeature compares the modules of the binary, as NOTICE lists them, with the
+// table of the features that need them, in both directions.
 func TestEveryModuleHasItsFeature(t *testing.T) {
 	t.Parallel()
 	notice, err := os.ReadFile("NOTICE")

@@ -106,7 +106,7 @@ func remedies(t *testing.T) map[string]string {
 	return reasons
 }
 
-// reasonsIn gives what line makes of every constant of a package that is meant.
+// reasonsIn returns the result of line for every constant of a package that has a meaning.
 func reasonsIn(t *testing.T, folder string, pattern *regexp.Regexp, line func(word, meaning string) string) (lines []string) {
 	t.Helper()
 	files, err := filepath.Glob(folder + "/*.go")

@@ -58,8 +58,8 @@ func sourceFiles(t *testing.T) []sourceFile {
 
 func (f *sourceFile) line(n ast.Node) int { return f.fset.Position(n.Pos()).Line }
 
-// TestStyle holds the code to the rules of CONTRIBUTING.md that a program can check.
-// Each failure names the file and the line and says what to write instead.
+// TestStyle checks the rules of CONTRIBUTING.md that a program can check. Each failure names the
+// file, the line and what to write instead.
 func TestStyle(t *testing.T) {
 	t.Parallel()
 
@@ -104,9 +104,9 @@ func checkConditionalMap(n ast.Node, report reporter) {
 	}
 }
 
-// checkSequencedCalls reports errors.Join and cmp.Or whose arguments call several
-// functions, so that all of them run after the first has failed. Comparators are what cmp.Or was
-// made for, and everything must be closed whatever fails.
+// checkSequencedCalls reports errors.Join and cmp.Or whose arguments call several functions, so
+// that all of them run after the first has failed. Comparators are what cmp.Or was made for, and
+// everything must be closed after any failure.
 func checkSequencedCalls(n ast.Node, report reporter) {
 	call, ok := n.(*ast.CallExpr)
 	if !ok {
@@ -288,8 +288,8 @@ func checkDocComments(file *ast.File, report reporter) {
 	}
 }
 
-// TestStyleOneOf holds that Of is the name of one exported function or method at most: it
-// says nothing of what is returned.
+// TestStyleOneOf holds that Of is the name of one exported function or method at most: the name
+// does not describe the result.
 func TestStyleOneOf(t *testing.T) {
 	t.Parallel()
 
@@ -344,7 +344,7 @@ var word = regexp.MustCompile(`[a-z]+`)
 
 func commentWords(text string) []string { return word.FindAllString(strings.ToLower(text), -1) }
 
-// wordCount counts words and where those of a list stand.
+// wordCount counts words and the places of those on a list.
 type wordCount struct {
 	total  int
 	listed int

@@ -42,8 +42,8 @@ func TestStyleReceivers(t *testing.T) {
 	}
 }
 
-// TestStyleEmbedding holds that a struct embeds at most one that embeds another: whose methods
-// and fields a deeper one has, no reader can tell.
+// TestStyleEmbedding holds that a struct embeds at most one that embeds another: a reader could not
+// find out which struct a method or field of a deeper one belongs to.
 func TestStyleEmbedding(t *testing.T) {
 	t.Parallel()
 

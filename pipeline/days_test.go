@@ -19,9 +19,9 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
-// TestDaysAddedInTurn adds the sample day's attempts and half of its problems in turn,
-// thirty times in a long test, each version with the bank of the one before: the last
-// one has the rows and tables of one build.
+// TestDaysAddedInTurn adds the sample day's attempts and half of its problems in turn, thirty times
+// in a long test, each version with the bank of the one before. The last version has the rows and
+// tables of one build.
 func TestDaysAddedInTurn(t *testing.T) {
 	t.Parallel()
 	turns := longtest.Pick(30, 3)
@@ -37,7 +37,7 @@ func TestDaysAddedInTurn(t *testing.T) {
 	versions := 0
 	trains := []string{}
 	for i, text := range files {
-		known := len(problems) / 2 // the others come day by day
+		known := len(problems) / 2 // the others are added day by day
 		known += (len(problems) - known) * (i + 1) / turns
 		writeFile(t, filepath.Join(day, "problems.jsonl"), strings.Join(problems[:known], ""))
 		writeFile(t, filepath.Join(day, fmt.Sprintf("%02d.jsonl", i)), text)
@@ -61,7 +61,7 @@ func TestDaysAddedInTurn(t *testing.T) {
 	if len(w.Versions) != versions-1 {
 		t.Errorf("%d versions, want %d", len(w.Versions), versions-1)
 	}
-	for _, row := range w.Rows { // a problem came that is a protected one's twin
+	for _, row := range w.Rows { // a new problem is a twin of a protected one
 		if !slices.Contains(trains, row.TraceID) {
 			t.Errorf("%s is withdrawn, and no version trains on it", row.TraceID)
 		}
@@ -71,8 +71,8 @@ func TestDaysAddedInTurn(t *testing.T) {
 	}
 }
 
-// wide draws enough for the protected pools that none is empty on a first day, which is
-// filled then with what a later day would have brought.
+// wide returns the run with shares that leave no protected pool empty on the first day. Otherwise
+// the first day would fill it with problems that a later day adds.
 func wide(r *pipeline.Run) *pipeline.Run {
 	r.Config.Guard.Shares = guard.Shares{Eval: 0.3, NeverTouch: 0.25}
 	return r

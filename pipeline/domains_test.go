@@ -23,7 +23,7 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// goods make requests of which no two are alike.
+// goods are items for requests that are all different.
 var goods = []string{
 	"kettle", "ladder", "violin", "tent", "globe", "saddle", "anvil", "canoe", "lantern", "compass", "easel", "harp",
 	"sledge", "telescope", "spindle", "trowel", "barometer", "hammock", "accordion", "sextant", "loom", "mortar", "kite", "bellows",
@@ -141,9 +141,9 @@ func TestDeclaredOutcomesBecomeACorpus(t *testing.T) {
 	}
 }
 
-// TestAnAttemptOfSeveralDomainsIsLeftOut builds and imports a day with two attempts whose tools are as
-// much of one domain as of another. Nobody knows whose rules apply: both commands leave the attempts
-// out with that reason, whether they state a reward or not, and their outcome is unknown.
+// TestAnAttemptOfSeveralDomainsIsLeftOut builds and imports a day with two attempts whose tools
+// match two domains equally. The rules that apply are unknown: both commands leave the attempts out
+// with that reason, with and without a reward, and their outcome is unknown.
 func TestAnAttemptOfSeveralDomainsIsLeftOut(t *testing.T) {
 	t.Parallel()
 	day := t.TempDir()
@@ -256,8 +256,8 @@ func TestBuiltInDomainsMeasureTheseVersions(t *testing.T) {
 	}
 }
 
-// TestAdaptivityIsSilentWhereItWasNotMeasured builds a day of the shop beside episodes of packs, whose
-// agents have habits, too: only those of the shop's agents are printed.
+// TestAdaptivityIsSilentWhereItWasNotMeasured builds a day of the shop together with episodes of
+// packs, whose agents have habits, too: only those of the shop's agents are printed.
 func TestAdaptivityIsSilentWhereItWasNotMeasured(t *testing.T) {
 	t.Parallel()
 	const packs = "../../shared/cases/domains/pack"

@@ -31,8 +31,8 @@ type faultyDisk struct {
 
 var digits = regexp.MustCompile(`[0-9a-f]{8,}|[0-9]+`)
 
-// step says whether this step fails. Steps are told apart by what is done and
-// by the file's name without its numbers.
+// step returns an error if this step is to fail. A step is identified by its operation and by the
+// file's name without its digits.
 func (d *faultyDisk) step(label, path string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -197,7 +197,7 @@ func failEachStep(t *testing.T, minSteps int, write func(fsys corpus.FS, out str
 	}
 }
 
-// lateStep tells a step that comes after the corpus is in its place: making the
-// move durable. The corpus is then whole, and the run says that it may not
-// survive a power cut.
+// lateStep reports whether a step follows the move of the corpus to its place: the sync that makes
+// the move durable. The corpus is then complete, and the run reports that it may not survive a
+// power cut.
 func lateStep(step string) bool { return strings.HasPrefix(step, "syncdir") }

@@ -51,8 +51,8 @@ func TestNothingToProtectIsNoProtection(t *testing.T) {
 	}
 }
 
-// TestHeldOutFilesAreAskedFor: a source without a bank of this version does not
-// say what was held out, so that the files that its manifest names must be given.
+// TestHeldOutFilesAreAskedFor holds that a source without a bank of this version needs the held-out
+// files that its manifest names, since it does not contain their texts.
 func TestHeldOutFilesAreAskedFor(t *testing.T) {
 	t.Parallel()
 	s := finish.Source{Manifest: &corpus.Manifest{Inputs: []corpus.Input{{Kind: "traces", SHA256: "a"}, {Kind: "held_out", SHA256: "b"}, {Kind: "held_out"}}}}

@@ -35,10 +35,9 @@ func lines(t *testing.T, files map[string][]string) string {
 	return dir
 }
 
-// TestAnswersAreJoinedToTheirPrompts imports prompts and predictions of two
-// files: each answer stands behind the prompt of its id, and what has no other
-// half, or several, is counted by its reason. Which file is read first, and
-// where in it a record lies, does not matter.
+// TestAnswersAreJoinedToTheirPrompts imports prompts and predictions of two files: each answer
+// follows the prompt of its id, and a record without a counterpart, or with several, is counted by
+// its reason. The order of the files, and of the records in them, does not matter.
 func TestAnswersAreJoinedToTheirPrompts(t *testing.T) {
 	t.Parallel()
 	prompts := []string{requestRow("one", "A red lamp."), requestRow("two", "A blue lamp."), requestRow("both", "A lamp."), requestRow("both", "A lamp at night.")}

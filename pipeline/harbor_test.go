@@ -14,8 +14,8 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-// harborEndings are the ways in which the trials of a made job end: what Harbor records, and what the
-// outcome then is. The exceptions have the policies that Harbor gives them.
+// harborEndings are the endings of the trials of a generated job: what Harbor records, and the
+// expected outcome. The exceptions have the policies that Harbor assigns to them.
 var harborEndings = []struct {
 	rewards, exception string
 	isUnstarted        bool

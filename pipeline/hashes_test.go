@@ -105,8 +105,8 @@ func TestTheHashOfANewFileIsNotStored(t *testing.T) {
 	}
 }
 
-// TestADayOfTheSameProblemsGuardsNothingAgain adds a day with copies of the problems and catalogue of
-// the one before. Nothing is protected anew, so the older attempts are not compared again.
+// TestADayOfTheSameProblemsGuardsNothingAgain adds a day with copies of the problems and catalogue
+// of the one before. It protects no new text, so that the older attempts are not compared again.
 func TestADayOfTheSameProblemsGuardsNothingAgain(t *testing.T) {
 	t.Parallel()
 	day := generatedDays(t, 1, 120)[0]

@@ -16,7 +16,7 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/mix"
 )
 
-// The door mat of the sample day is asked for twice, with one gold product.
+// Two problems of the sample day ask for the same doormat, with one gold product.
 const (
 	doorMat = "a8d994cf-5b3c-489f-abcc-3c8f4bbdfec7"
 	twin    = "b8b81153-f77b-4f61-a25b-87eaeba4bbc4"
@@ -111,8 +111,8 @@ func TestHeldOutStaysHeldOut(t *testing.T) {
 	build(t, again)
 }
 
-// TestReleaseIsByName: what is held out is split anew only where it is named, not
-// against a held-out file of the run, and the card says so.
+// TestReleaseIsByName holds that a held-out group is split again only if it is named, never against
+// a held-out file of the run, and that the card lists it.
 func TestReleaseIsByName(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -150,8 +150,8 @@ func TestReleaseIsByName(t *testing.T) {
 	}
 }
 
-// TestImportSearchesAllTexts: a held-out request, product or title is found
-// wherever it stands in an imported row, and the corpus holds it out from then on.
+// TestImportSearchesAllTexts holds that a held-out request, product or title is found in every text
+// of an imported row, and that the corpus holds it out from then on.
 func TestImportSearchesAllTexts(t *testing.T) {
 	t.Parallel()
 	const heldOutRow = `{"id":"mat","query":"I am looking for a door mat by kubeo, made of aluminium, for at most 1414 pesos.","reward":{"product_id":"9296068591","title":["Kubeo magnetic door mat aluminium nordic original"]}}`

@@ -57,7 +57,7 @@ func TestOneFileMoreChangesOneBlock(t *testing.T) {
 	}
 }
 
-// TestLargeFilesKeepTheirBlocks beside small ones.
+// TestLargeFilesKeepTheirBlocks checks that a large file among small ones has a block of its own.
 func TestLargeFilesKeepTheirBlocks(t *testing.T) {
 	t.Parallel()
 	files := smallFiles(1_000)

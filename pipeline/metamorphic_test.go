@@ -16,7 +16,7 @@ import (
 	"github.com/trajectory-arena/arena/pipeline"
 )
 
-// copyDay copies the sample day; rename gives each run's folder its new name.
+// copyDay copies the sample day; rename returns the new name of each run's folder.
 func copyDay(t *testing.T, rename func(string) string) string {
 	t.Helper()
 	dir := t.TempDir()

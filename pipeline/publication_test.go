@@ -13,8 +13,8 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/public"
 )
 
-// TestPublicationHasTheLedgerOfItsAttempts publishes a corpus with declared outcomes. What the ledger
-// says of each published attempt is the same, except the guard's findings, which are withheld.
+// TestPublicationHasTheLedgerOfItsAttempts publishes a corpus with declared outcomes. The ledger of
+// each published attempt is unchanged, except the guard's findings, which are withheld.
 func TestPublicationHasTheLedgerOfItsAttempts(t *testing.T) {
 	t.Parallel()
 	day := t.TempDir()

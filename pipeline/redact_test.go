@@ -136,9 +136,9 @@ func (q quotingJudge) Judge(ctx context.Context, t *arena.Trace, d *arena.Dialog
 	return j, err
 }
 
-// TestCanariesReachNoCorpus plants secrets of two hundred kinds in the attempts of
-// a day, which without the tag long have room for more than half of them. The corpus
-// is as large as without them, and no file of it holds one.
+// TestCanariesReachNoCorpus plants secrets of two hundred kinds in the attempts of a day; without
+// the tag long the attempts hold more than half of them. The corpus is as large as without the
+// secrets, and no file of it holds one.
 func TestCanariesReachNoCorpus(t *testing.T) {
 	t.Parallel()
 	secrets := canary.All()
@@ -168,7 +168,7 @@ func TestCanariesReachNoCorpus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(m.Redaction.Counts["sft"]); n < 15 { // of several issuers the rule for any token finds most
+	if n := len(m.Redaction.Counts["sft"]); n < 15 { // the rule for any token finds most tokens of several issuers
 		t.Errorf("config sft lost %d kinds of secrets: %v", n, m.Redaction.Counts["sft"])
 	}
 	if len(m.Redaction.Counts["judgements"]) == 0 || len(m.Redaction.Counts["attempts"]) == 0 {

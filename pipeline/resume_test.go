@@ -13,9 +13,9 @@ import (
 	"github.com/trajectory-arena/arena/pipeline"
 )
 
-// TestFolderOfBanksThatGrewIsHeldAgainstFinishedBlocks builds with a folder of
-// banks, adds a bank of products that are nobody's gold, and builds again:
-// attempts that open one are found, although their problems are as they were.
+// TestFolderOfBanksThatGrewIsHeldAgainstFinishedBlocks builds with a folder of banks, adds a bank
+// of products that are gold in no problem of the day, and builds again: attempts that open one of
+// them are found, although their problems are unchanged.
 func TestFolderOfBanksThatGrewIsHeldAgainstFinishedBlocks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -12,8 +12,9 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-// TestImportAndBuildAccountForAttemptsAlike imports and builds the same folders: what the ledger says
-// of each attempt is the same but for the decision, the cluster and what only problems' files tell.
+// TestImportAndBuildAccountForAttemptsAlike imports and builds the same folders: the ledger of each
+// attempt is the same except for the decision, the cluster and the columns that need the files of
+// problems.
 func TestImportAndBuildAccountForAttemptsAlike(t *testing.T) {
 	t.Parallel()
 	harbor := t.TempDir()

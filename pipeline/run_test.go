@@ -80,8 +80,7 @@ var sampleBuild struct {
 	summary *pipeline.Summary
 }
 
-// builtSample gives a test what newRun's build of the sample day writes to out, its work
-// beside it.
+// builtSample copies newRun's build of the sample day to out, with its work folder next to it.
 func builtSample(t *testing.T, out string) *pipeline.Summary {
 	t.Helper()
 	sampleBuild.Do(func() {

@@ -113,8 +113,8 @@ func TestSourcesAreTheirOwnMeasure(t *testing.T) {
 	}
 }
 
-// TestReportIsTheMeasureOfSWEagent builds a run of SWE-agent: its outcomes are in the report of the
-// evaluation, beside the folders of the trajectories.
+// TestReportIsTheMeasureOfSWEagent builds a run of SWE-agent, whose outcomes are in the report of
+// the evaluation next to the folders of the trajectories.
 func TestReportIsTheMeasureOfSWEagent(t *testing.T) {
 	t.Parallel()
 	day := t.TempDir()

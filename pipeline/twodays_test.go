@@ -10,9 +10,9 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 )
 
-// TestRewordingOnALaterDayIsNotTrainedOn builds a second day in which each
-// problem is asked in another order of words and has another product. Rows of the
-// first whose rewording is drawn for a protected pool are withdrawn.
+// TestRewordingOnALaterDayIsNotTrainedOn builds a second day in which each problem has its words in
+// another order and another product. Rows of the first day are withdrawn if their rewording is
+// assigned to a protected pool.
 func TestRewordingOnALaterDayIsNotTrainedOn(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -23,8 +23,7 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/reports"
 )
 
-// moodyJudge grades as lengthJudge does, but gives no answer for about
-// a quarter of the attempts.
+// moodyJudge grades as lengthJudge does, but returns no answer for about a quarter of the attempts.
 type moodyJudge struct{}
 
 func (moodyJudge) Judge(ctx context.Context, t *arena.Trace, d *arena.Dialogue) (arena.Judgement, error) {
@@ -173,9 +172,9 @@ func (c countingJudge) Judge(ctx context.Context, t *arena.Trace, d *arena.Dialo
 	return lengthJudge{}.Judge(ctx, t, d)
 }
 
-// TestDroppedAttemptsAreGradedAsASample builds one day with all, one in three and none of the dropped
-// attempts graded. The rows are equal, every attempt keeps its row in the ledger, and a grade of a
-// drawn attempt is that of the build that grades all. A mean of runs needs all.
+// TestDroppedAttemptsAreGradedAsASample builds one day with all, one in three and none of the
+// dropped attempts graded. The rows are equal, every attempt keeps its row in the ledger, and the
+// grade of a sampled attempt is that of the build that grades all. A mean of runs needs all.
 func TestDroppedAttemptsAreGradedAsASample(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -39,7 +39,7 @@ func TestAPageAsTextHoldsItsTables(t *testing.T) {
 	}
 }
 
-// TestPlotsDependOnTheChartsAlone draws them twice.
+// TestPlotsDependOnTheChartsAlone renders the plots twice and compares them.
 func TestPlotsDependOnTheChartsAlone(t *testing.T) {
 	t.Parallel()
 	one := report.Plots(sample())

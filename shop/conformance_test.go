@@ -12,8 +12,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/python"
 )
 
-// shared is where answers of the real search server and tools lie, if they
-// are there.
+// shared returns the path of recorded answers of the real search server and tools, or skips the
+// test if they are missing.
 func shared(t *testing.T, elem ...string) string {
 	t.Helper()
 	path := filepath.Join(append([]string{"..", "..", "shared", "data"}, elem...)...)

@@ -360,8 +360,8 @@ func catalogOf(t *testing.T, lines ...string) *Catalog {
 	return openCatalog(t, path)
 }
 
-// TestTheFirstOfAnIDStandsForAll: an id is shown once, where its best document
-// ranks, as the document that came first, which alone meets filters.
+// TestTheFirstOfAnIDStandsForAll holds that an id is shown once, at the rank of its best document,
+// as its first document in the catalogue, which alone is matched by filters.
 func TestTheFirstOfAnIDStandsForAll(t *testing.T) {
 	t.Parallel()
 	c := catalogOf(
@@ -396,8 +396,8 @@ func TestBlankDocumentsAreJavas(t *testing.T) {
 	}
 }
 
-// TestAnswersHaveTheRealLengths: the real server states them all, and a page
-// stands behind every error.
+// TestAnswersHaveTheRealLengths compares the Content-Length of all answers with those of the real
+// server; an HTML page follows every error.
 func TestAnswersHaveTheRealLengths(t *testing.T) {
 	t.Parallel()
 	h := Handler(Local{openCatalog(t, sample), SubnetRules})

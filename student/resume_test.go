@@ -155,7 +155,7 @@ func TestTheFaultPlan(t *testing.T) {
 	}
 }
 
-// played is a run in a process of its own, whose server is behind a turnstile.
+// played is a run in a process of its own, whose server answers through a turnstile.
 type played struct {
 	dir         string
 	turnstile   *script.Turnstile
@@ -239,8 +239,8 @@ func compareFolders(t *testing.T, a, b string) {
 	}
 }
 
-// TestHalfWrittenFilesAreRemoved: a killed process leaves them beside the files
-// that they were to become.
+// TestHalfWrittenFilesAreRemoved checks that temporary files which a killed process left next to
+// its output are removed.
 func TestHalfWrittenFilesAreRemoved(t *testing.T) {
 	t.Parallel()
 	path := t.TempDir()
@@ -299,8 +299,8 @@ func TestChangedInputsAreRefused(t *testing.T) {
 	}
 }
 
-// TestEverySamplingIsTakenUpAgain: what a run was begun with is what its folder
-// says, however it was typed.
+// TestEverySamplingIsTakenUpAgain holds that the sampling options of a run are read back from its
+// folder, for every way to write them.
 func TestEverySamplingIsTakenUpAgain(t *testing.T) {
 	t.Parallel()
 	for _, kwargs := range []string{"", `{}`, `{"enable_thinking":false}`, `{ "b": [1, {"a": "<é>"}],  "a": null }`} {

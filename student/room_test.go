@@ -16,16 +16,17 @@ import (
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
-// TestARequestThatReservesTooMuchIsNoLongPrompt: vLLM refuses a prompt that fits
-// if it leaves less room than max_tokens, in the words for one that does not. A
-// model is not held to that.
+// TestARequestThatReservesTooMuchIsNoLongPrompt holds that a prompt is sent again without
+// max_tokens if vLLM refuses it because the prompt and max_tokens exceed the context together.
+// vLLM's message is the one for a prompt that is too long, which would count against the model.
 func TestARequestThatReservesTooMuchIsNoLongPrompt(t *testing.T) {
 	t.Parallel()
 	const tooLarge = `{"error":{"message":"'max_tokens' or 'max_completion_tokens' is too large: 4096. This model's maximum context length is 4096 tokens and your request has 900 input tokens (4096 > 4096 - 900)."}}`
 	const sum = `{"error":{"message":"This model's maximum context length is 4096 tokens. However, you requested 9096 tokens (5000 in the messages, 4096 in the completion)."}}`
 	const tooLong = `{"error":{"message":"This model's maximum context length is 4096 tokens. However, your prompt has 5000 tokens."}}`
 	for name, c := range map[string]struct {
-		// limited and free answer requests with max_tokens and without; empty plays.
+		// limited and free are the answers to requests with max_tokens and without; an empty one
+		// plays.
 		limited, free string
 		status        int
 		stop          rollout.Stop

@@ -54,7 +54,7 @@ var (
 	terminate = call("terminate", `{"status": "success"}`)
 )
 
-// say is an act without calls.
+// say returns an act without calls.
 func say(content string) script.Act { return script.Act{Content: content} }
 
 // reset and cut are connections that break before a reply and in one.
@@ -65,7 +65,7 @@ func cut(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write([]byte(`{"choices":[{"message":{"content":"ha`))
 }
 
-// behaviour is a plan with what must become of it.
+// behaviour is a plan with its expected result.
 type behaviour struct {
 	plan  script.Plan
 	stop  rollout.Stop

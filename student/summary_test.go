@@ -9,8 +9,8 @@ import (
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
-// TestWhatNobodyKnowsIsNull: one problem has no interval, and a part without a
-// problem no rate; a mean says of how many rollouts it is.
+// TestWhatNobodyKnowsIsNull holds that one problem has no interval, that a part without a problem
+// has no rate, and that a mean has its number of rollouts.
 func TestWhatNobodyKnowsIsNull(t *testing.T) {
 	t.Parallel()
 	tally := newTally(map[string]bool{}, true, nil)
@@ -41,7 +41,8 @@ func TestWhatNobodyKnowsIsNull(t *testing.T) {
 	}
 }
 
-// TestProblemsThatCannotBeScored: they would be problems that nobody solves.
+// TestProblemsThatCannotBeScored holds that problems without a valid reward are refused, since no
+// model could solve them.
 func TestProblemsThatCannotBeScored(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "problems.jsonl")
@@ -62,8 +63,9 @@ func TestProblemsThatCannotBeScored(t *testing.T) {
 	}
 }
 
-// TestTooManyUnparsedCallsAreNoRate: up to one rollout in five, calls that nobody parsed are named;
-// above, the summary has no rate, unless the prompt alone describes how calls are written.
+// TestTooManyUnparsedCallsAreNoRate holds that unparsed calls in up to one rollout of five are
+// reported. Above that, the summary has no rate, unless the prompt alone describes how calls are
+// written.
 func TestTooManyUnparsedCallsAreNoRate(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -13,9 +13,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/script"
 )
 
-// TestAFullDiskStopsTheRun: a run whose journals cannot be synced any more ends
-// at once, not when its last rollout does, and the same run goes on from what
-// was kept.
+// TestAFullDiskStopsTheRun holds that a run whose journals cannot be synced ends at once, before
+// its last rollout does, and that a resumed run continues from the stored turns.
 func TestAFullDiskStopsTheRun(t *testing.T) {
 	t.Parallel()
 	server := &script.Server{Dialect: "oro", Plan: func(string, int64) script.Plan { return script.Plan{search, recommend, terminate} }}
@@ -24,8 +23,8 @@ func TestAFullDiskStopsTheRun(t *testing.T) {
 	stored := make(chan struct{})
 	var once sync.Once
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if stuck.Load() && len(server.Answered()) > 0 { // the second turn never comes
-			_, _ = io.Copy(io.Discard, r.Body) // or the end of the client is not noticed
+		if stuck.Load() && len(server.Answered()) > 0 { // the second turn never arrives
+			_, _ = io.Copy(io.Discard, r.Body) // otherwise the server does not notice that the client ended
 			once.Do(func() { close(stored) })
 			<-r.Context().Done()
 			return
@@ -47,7 +46,7 @@ func TestAFullDiskStopsTheRun(t *testing.T) {
 			return nil
 		}
 	}
-	if err = run.playAll(t.Context(), f); err != full { //nolint:errorlint // nothing else is told beside it
+	if err = run.playAll(t.Context(), f); err != full { //nolint:errorlint // the error must be full itself, not joined with others
 		t.Errorf("the run ended with %v", err)
 	}
 	if err = f.close(); err != nil {

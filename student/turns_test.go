@@ -13,8 +13,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/model"
 )
 
-// bulky searches twice and ends, in replies with padding that nobody reads. It counts
-// how many rollouts with two of them it was asked for at a time.
+// bulky searches twice and ends, in replies with unused padding. It counts how many rollouts with
+// two such replies send requests at a time.
 type bulky struct {
 	padding        string
 	requests, long atomic.Int64
@@ -39,8 +39,8 @@ func (b *bulky) Chat(_ context.Context, request model.Body) (model.Reply, []byte
 	return reply, body, err
 }
 
-// TestFewLongRolloutsAtATime: at most longTraces rollouts with long traces are played
-// at a time, whatever makes them long. What they were answered before is not asked for
+// TestFewLongRolloutsAtATime holds that at most longTraces rollouts with long traces are played at
+// a time, for any cause of their length. A waiting rollout does not request its earlier turns
 // again.
 func TestFewLongRolloutsAtATime(t *testing.T) {
 	t.Parallel()

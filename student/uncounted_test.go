@@ -11,8 +11,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/script"
 )
 
-// TestRepliesWithoutACountAreCounted: a server that counts some replies only
-// makes totals of a part, and the summary says how many are missing.
+// TestRepliesWithoutACountAreCounted holds that a server which counts some replies only has partial
+// totals, and that the summary has the number of replies without a count.
 func TestRepliesWithoutACountAreCounted(t *testing.T) {
 	t.Parallel()
 	server := &script.Server{Dialect: "oro", Plan: func(string, int64) script.Plan { return script.Plan{search, recommend, terminate} }}

@@ -12,9 +12,9 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// TestEveryVersionOfATIFIsRead reads a sample of each version with what that
-// version brought. What cannot be held is vetoed, a version that nobody here
-// knows refused by its name.
+// TestEveryVersionOfATIFIsRead reads a sample of each version with the features that the version
+// added. An attempt with an unsupported feature is vetoed, and an unknown version is refused by its
+// name.
 func TestEveryVersionOfATIFIsRead(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{ // by run, which is the session where there is one
@@ -58,7 +58,7 @@ func TestNoFileMakesUpAVeto(t *testing.T) {
 	}
 }
 
-// told is a trace in one line.
+// describe formats a trace in one line.
 func describe(t *arena.Trace) string {
 	var b strings.Builder
 	if t.System != "" {

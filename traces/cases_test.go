@@ -12,9 +12,10 @@ import (
 	"github.com/trajectory-arena/arena/traces/convert"
 )
 
-// TestCasesOfAnExaminer holds the cases of an examiner, which lie beside the repository, to their right
-// answers: every attempt with its messages, its reward, what its source says beside them, and why it is
-// out of training. The samples in testdata/formats hold the same kinds without the cases.
+// TestCasesOfAnExaminer compares the cases in shared/cases with their right answers: every attempt
+// with its messages, its reward, the other statements of its source, and the reason why it is
+// excluded from training. The samples in testdata/formats are of the same kinds, for runs without
+// the cases.
 func TestCasesOfAnExaminer(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(filepath.Dir(shared(t, "day")), "..", "cases", "incoming")

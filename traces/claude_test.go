@@ -33,13 +33,13 @@ func claudeResult(call, text string) string {
 	return fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,"content":%q}]}`, call, text)
 }
 
-// TestClaudeSessionsAreTrees: of a session the branch is read that stayed, and a session that was
-// cleared or compacted is several conversations.
+// TestClaudeSessionsAreTrees holds that the last branch of a session is read, and that a session
+// that was cleared or compacted is several conversations.
 func TestClaudeSessionsAreTrees(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		lines []string
-		// want are the texts of each conversation, lost what it names as lost.
+		// want are the texts of each conversation, lost the losses that it names.
 		want []string
 		lost []string
 	}{

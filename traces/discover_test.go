@@ -96,7 +96,7 @@ func TestDiscoverOtherDays(t *testing.T) {
 	}
 }
 
-// TestBeside: a folder's own name is no pattern, whatever signs are in it.
+// TestBeside holds that the name of a folder is no pattern, even with special characters.
 func TestBeside(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -13,7 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/digest"
 )
 
-// ruled is a line of what oro-env-runtime 4.0.1 said of the sample's episodes, which
+// ruled is a line of the verdicts of oro-env-runtime 4.0.1 on the sample's episodes, which
 // bench/interop/episodes.py played in it.
 type ruled struct {
 	ID, Kind     string
@@ -76,8 +76,8 @@ func TestALedgerHasTheOutcomeThatItsRuntimeRuled(t *testing.T) {
 	}
 }
 
-// TestAForgedLedgerIsFound: whoever changes a record, the task or the pack of a
-// ledger has another ledger than the verdict names.
+// TestAForgedLedgerIsFound holds that a ledger with a changed record, task or pack differs from the
+// ledger that the verdict names.
 func TestAForgedLedgerIsFound(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/episodes/a-0-00.json")
@@ -146,8 +146,8 @@ func TestCorrectAndUnpaidIsNoSuccess(t *testing.T) {
 	}
 }
 
-// TestTheTranscriptShowsWhoWroteTheCalls: the replies stand before the calls that
-// they name; without a transcript there is no log at all.
+// TestTheTranscriptShowsWhoWroteTheCalls checks that the replies precede the calls that they name,
+// and that an episode without a transcript has no log.
 func TestTheTranscriptShowsWhoWroteTheCalls(t *testing.T) {
 	t.Parallel()
 	trace := func(suffix string) *arena.Trace {

@@ -143,9 +143,9 @@ func TestLogsThatAreZipsReadAsTheirDocuments(t *testing.T) {
 	}
 }
 
-// TestHostileFilesOfEveryFormat: of 60 broken files and more of each format every record
-// is a trace that can be written, or a fault that says in words why it is none. Without the
-// tag long it reads every sixth.
+// TestHostileFilesOfEveryFormat reads at least 60 broken files of each format: every record is a
+// trace that can be written, or a fault that states its cause. Without the tag long it reads every
+// sixth file.
 func TestHostileFilesOfEveryFormat(t *testing.T) {
 	t.Parallel()
 	samples := samplesOfAll(t)
@@ -317,8 +317,8 @@ func FuzzLogsOfInspect(f *testing.F) {
 	})
 }
 
-// TestRolloutsAndLogsKeepEveryMessage: what is written as a rollout or as a log is
-// the same row of messages when it is read again, but where the writer says not.
+// TestRolloutsAndLogsKeepEveryMessage holds that an attempt written as a rollout or as a log has
+// the same row of messages when it is read again, except for the losses that the writer reports.
 func TestRolloutsAndLogsKeepEveryMessage(t *testing.T) {
 	t.Parallel()
 	attempts := everyShape(t)

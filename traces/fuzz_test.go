@@ -66,8 +66,8 @@ func readSeeds(f *testing.F) {
 	}
 }
 
-// FuzzReadAnswersForEveryByte: whatever a file holds, reading gives traces that
-// are whole and faults that say why, and never fails.
+// FuzzReadAnswersForEveryByte holds for any content of a file that reading returns complete traces
+// and faults with a cause, and never fails.
 func FuzzReadAnswersForEveryByte(f *testing.F) {
 	readSeeds(f)
 	f.Fuzz(func(t *testing.T, content []byte) {
@@ -114,14 +114,14 @@ func checkRaw(tb testing.TB, raws ...arena.Raw) {
 	}
 }
 
-// FuzzFramingIgnoresReadSizes: a file gives the same items in one piece and
-// byte by byte.
+// FuzzFramingIgnoresReadSizes holds that a file has the same items whether it is read in one piece
+// or byte by byte.
 func FuzzFramingIgnoresReadSizes(f *testing.F) {
 	readSeeds(f)
 	f.Fuzz(func(t *testing.T, content []byte) {
 		items := readBytes(t, bytes.NewReader(content), fuzzLimits())
 		single := readBytes(t, iotest.OneByteReader(bytes.NewReader(content)), fuzzLimits())
-		// where damage is met depends on how far the decompressor was ahead
+		// the position of damage depends on how far the decompressor had read ahead
 		detail := cmpopts.IgnoreFields(Fault{}, "Detail")
 		if d := cmp.Diff(items, single, nan, detail); d != "" {
 			t.Fatalf("in one piece -, byte by byte +:\n%s", d)
@@ -129,8 +129,8 @@ func FuzzFramingIgnoresReadSizes(f *testing.F) {
 	})
 }
 
-// FuzzWrittenTracesAreRead: whatever was read can be written in every format,
-// and read again from those that are read.
+// FuzzWrittenTracesAreRead holds that any trace that was read can be written in every format, and
+// read again from those with a reader.
 func FuzzWrittenTracesAreRead(f *testing.F) {
 	readSeeds(f)
 	f.Fuzz(func(t *testing.T, content []byte) {
@@ -147,7 +147,7 @@ func FuzzWrittenTracesAreRead(f *testing.F) {
 				if len(back) != 1 || back[0].Trace == nil {
 					t.Fatalf("%s gives %+v\n%s", format, back[0].Fault, text)
 				}
-				merged := slices.Contains(lost, convert.LossTurns) // which is told
+				merged := slices.Contains(lost, convert.LossTurns) // the writer reports this loss
 				if got := back[0].Trace; len(got.Steps) != len(item.Trace.Steps) && !merged || got.Query != item.Trace.Query {
 					t.Fatalf("%s: %d steps became %d, query %q became %q", format, len(item.Trace.Steps), len(got.Steps), item.Trace.Query, got.Query)
 				}

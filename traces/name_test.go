@@ -9,7 +9,7 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// TestAFileWithoutARunIsARun: what is in a file names its run, not where it lies.
+// TestAFileWithoutARunIsARun holds that the content of a file names its run, not its path.
 func TestAFileWithoutARunIsARun(t *testing.T) {
 	t.Parallel()
 	day := t.TempDir()

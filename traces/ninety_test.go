@@ -12,7 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/traces/convert"
 )
 
-// units are the nine marked texts of a conversation. A seed makes them, and the names beside them.
+// units are the nine marked texts of a conversation, generated from a seed, with their names.
 type units struct{ system, user, thought, text, argument, result, answer, next, last string }
 
 func newUnits(seed uint64) units {
@@ -263,8 +263,9 @@ func (u *units) items() []any {
 	}
 }
 
-// TestShapesOfOneConversation writes a conversation of nine marked texts in every shape that tools have:
-// nine of ten shapes come whole, none loses a text silently, and none is refused without a guess.
+// TestShapesOfOneConversation writes a conversation of nine marked texts in every shape that tools
+// use: nine of ten shapes are read completely, no text is lost silently, and a refused shape has a
+// hint.
 func TestShapesOfOneConversation(t *testing.T) {
 	t.Parallel()
 	shapes := map[string]func(u *units) string{}

@@ -253,8 +253,9 @@ var ruledFormats = map[string]func(turns []turn) string{
 	},
 }
 
-// TestRulesOfEveryReader: what one reader knows, the next does. Each rule stands below the readers,
-// and each format either gives the same conversation or has no place for what the rule is about.
+// TestRulesOfEveryReader holds that all readers follow the same rules. Each rule is a row below the
+// readers, and each format either has the same conversation or has no place for the subject of the
+// rule.
 func TestRulesOfEveryReader(t *testing.T) {
 	t.Parallel()
 	user := turn{role: "user", text: "u"}
@@ -307,7 +308,7 @@ func TestRulesOfEveryReader(t *testing.T) {
 			for format, write := range ruledFormats {
 				text := write(rule.turns)
 				if rule.turns[1].reasoning != nil && slices.Contains([]string{"claude_code", "pi", "codex"}, format) {
-					continue // whose parts are lists of their own
+					continue // each part is a list of its own
 				}
 				if text == "" {
 					continue

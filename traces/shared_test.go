@@ -122,7 +122,7 @@ func diff(tb testing.TB, want, got any, opts ...cmp.Option) {
 	}
 }
 
-// named gives records without a run the name that standard input has.
+// named returns the options that name records without a run as standard input does.
 func named() Options {
 	opt := Defaults()
 	opt.RunID = stdinRun

@@ -12,8 +12,8 @@ import (
 	"github.com/trajectory-arena/arena/traces/convert"
 )
 
-// TestNothingIsLostSilently: a value under a key that no reader knows is named, in a row and in a
-// message, whatever its type.
+// TestNothingIsLostSilently holds that a value under an unknown key is named, in a row and in a
+// message, for every type of value.
 func TestNothingIsLostSilently(t *testing.T) {
 	t.Parallel()
 	for _, value := range []string{`"text"`, `0.5`, `true`, `[1]`, `{"deep":"x"}`, `0`, `false`} {
@@ -38,8 +38,8 @@ func TestNothingIsLostSilently(t *testing.T) {
 	}
 }
 
-// TestInventedKeysAreNamed puts a member that no reader knows into every object of every sample, one
-// at a time: an attempt names it, or holds it, or the record is refused.
+// TestInventedKeysAreNamed adds an unknown member to every object of every sample, one at a time:
+// an attempt names it or holds it, or the record is refused.
 func TestInventedKeysAreNamed(t *testing.T) {
 	t.Parallel()
 	const invented = "zq_invented"

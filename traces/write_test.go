@@ -99,9 +99,9 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestSessionsOfADayComeBack: each attempt of a day that is written as a session gives the same row of
-// messages when the session is read, all sessions in one file. Without the shared day it is the day of
-// the repository.
+// TestSessionsOfADayComeBack holds that each attempt of a day which is written as a session has the
+// same row of messages when the session is read, with all sessions in one file. Without the shared
+// day it uses the day of the repository.
 func TestSessionsOfADayComeBack(t *testing.T) {
 	t.Parallel()
 	day := findShared("day")

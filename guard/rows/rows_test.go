@@ -185,9 +185,8 @@ func parquetFile(t testing.TB, name string) string {
 // JSON needs: bytes, maps of text, and NaN.
 func TestParquetKeepsEveryText(t *testing.T) {
 	t.Parallel()
-	// columns of bytes, a map, a number and a list of structs with the rows [{"bytes":"a
-	// lamp","map":[{"key":"k","value":"in
-	// red"}],"nan":NaN,"turns":[{"say":"one"},{"say":null}]},{}]
+	// columns of bytes, a map, a number and a list of structs with the rows
+	// [{"bytes":"a lamp","map":[{"key":"k","value":"in red"}],"nan":NaN,"turns":[{"say":"one"},{"say":null}]},{}]
 	path := filepath.Join("testdata", "texts.parquet")
 	var got []string
 	if err := Each(path, func(r Row) error { got = append(got, r.JSON); return nil }); err != nil {

@@ -170,7 +170,8 @@ func TestCutStreamsAreErrors(t *testing.T) {
 	}
 }
 
-// TestLongStreamsAreRead gives back what a batch took before the next one comes.
+// TestLongStreamsAreRead checks that the reader releases the memory of a batch before it reads the
+// next one.
 func TestLongStreamsAreRead(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

@@ -17,7 +17,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
-// columnsSchema has a column of every kind that says more than its bytes are.
+// columnsSchema has a column of every type whose values differ from their stored bytes.
 var columnsSchema = arrow.NewSchema([]arrow.Field{
 	{Name: "word", Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}, Nullable: true},
 	{Name: "turns", Type: arrow.ListOf(arrow.StructOf(
@@ -34,7 +34,7 @@ var columnsSchema = arrow.NewSchema([]arrow.Field{
 const columnsRows = `[{"word":"one","turns":[{"say":"one"},{"say":null}],"nothing":[[null,null],[]],"seen":"a text of more than twelve bytes","pair":[true,false],"map":[{"key":"k","value":1.5}]},
 {"word":"one","turns":[],"nothing":null,"seen":"short","pair":[null,true],"map":[]},{}]`
 
-// recordOf puts rows into columns.
+// recordOf converts rows into columns.
 func recordOf(t testing.TB, schema *arrow.Schema, rows string) arrow.RecordBatch {
 	t.Helper()
 	record, _, err := array.RecordFromJSON(memory.DefaultAllocator, schema, strings.NewReader(rows))

@@ -38,8 +38,8 @@ func value(c *Cursor) any {
 	}
 }
 
-// FuzzWalkAgreesWithEncodingJSON: what is stepped over, what is taken and what
-// encoding/json says are the same, for any UTF-8 text.
+// FuzzWalkAgreesWithEncodingJSON holds for any UTF-8 text that skipping a value, reading it and
+// encoding/json agree.
 func FuzzWalkAgreesWithEncodingJSON(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `[]`, ` [ 1 , -0.5e+3 , "a\n\u00e9\ud83d\ude00" , true , false , null ] `, `{"a":{"b":[{}]},"a":1}`, `"\ud800x\udc00"`,
@@ -149,8 +149,8 @@ func TestStringsShareTheText(t *testing.T) {
 	}
 }
 
-// TestStringsOutgrowTheArena takes escaped strings that find no room at their
-// start, in their middle and at their end; those cut before stay as they are.
+// TestStringsOutgrowTheArena reads escaped strings that exceed the arena at their start, in their
+// middle and at their end. Strings that were read before remain unchanged.
 func TestStringsOutgrowTheArena(t *testing.T) {
 	t.Parallel()
 	for _, reserved := range []int{0, 100, 1 << 16} {

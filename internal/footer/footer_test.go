@@ -50,7 +50,7 @@ func file(t testing.TB, codec compress.Codec) []byte {
 	return b.Bytes()
 }
 
-// values reads all values of a file, as far as it goes.
+// values reads the values of a file up to the first error.
 func values(b []byte) (n int, err error) {
 	defer func() {
 		if recover() != nil {

@@ -139,8 +139,8 @@ func TestCancelledItEnds(t *testing.T) {
 	})
 }
 
-// TestAfterAnErrorNothingIsRead though the first value, whose turn comes before
-// that of the one that failed, takes long.
+// TestAfterAnErrorNothingIsRead checks that a reader stops after an error, even if the first value,
+// which precedes the failed one, takes long.
 func TestAfterAnErrorNothingIsRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

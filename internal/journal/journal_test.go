@@ -27,8 +27,8 @@ func fill(t *testing.T, path string, start, end int) {
 
 func content(i int) []byte { return bytes.Repeat([]byte(fmt.Sprint(i, " ")), i) }
 
-// TestATornEndIsCutOff cuts a journal after every byte: all entries before the
-// cut are there, and writing goes on behind them.
+// TestATornEndIsCutOff truncates a journal after every byte: all entries before the cut are there,
+// and new entries are appended after them.
 func TestATornEndIsCutOff(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "j")
@@ -102,8 +102,8 @@ func TestTheLockIsForOne(t *testing.T) {
 	unlock()
 }
 
-// FuzzAnyFileBecomesAJournal: whatever stands in the file, what is listed can
-// be read or says why not, and an entry that is added is there afterwards.
+// FuzzAnyFileBecomesAJournal holds for any content of the file that each listed entry can be read
+// or has an error, and that an entry can be added.
 func FuzzAnyFileBecomesAJournal(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "seed")
 	j, _, err := Open(path)
@@ -148,7 +148,7 @@ func FuzzAnyFileBecomesAJournal(f *testing.F) {
 	})
 }
 
-// full is a file of a disk that has no room left from some sync on.
+// full is a file on a disk that is full from some sync on.
 type full struct {
 	*os.File
 	syncs int
@@ -258,7 +258,7 @@ func TestASyncWaitsForTheDisk(t *testing.T) {
 	}
 }
 
-// TestCloseReportsItsOwnSync: entries that nobody synced before.
+// TestCloseReportsItsOwnSync checks Close with entries that were not synced before.
 func TestCloseReportsItsOwnSync(t *testing.T) {
 	t.Parallel()
 	j, _, err := Open(filepath.Join(t.TempDir(), "j"))

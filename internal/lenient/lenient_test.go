@@ -44,8 +44,8 @@ func TestMend(t *testing.T) {
 	}
 }
 
-// FuzzMendGivesJSON: whatever was not whole, an object or a list comes out as
-// JSON, takes no more than the text, and mended again stays as it is.
+// FuzzMendGivesJSON holds that a mended object or list is valid JSON, consumes no more than the
+// text, and is unchanged by another call.
 func FuzzMendGivesJSON(f *testing.F) {
 	for _, s := range []string{`{"a":1}`, `{'a': True,}`, `{a:[1,2`, `{"a":"\u12"`, `{"a":0.7 or 0.5}`, `{"a":1 "b":2}`, `["x`, `{"a":"it\'s"}`, `{'a"b':1}`, `[tru`} {
 		f.Add(s)

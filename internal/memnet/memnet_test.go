@@ -22,7 +22,7 @@ func client(t *testing.T) *http.Client {
 		}
 		select {
 		case <-time.After(time.Hour):
-			_, _ = w.Write(text) // the client may be gone
+			_, _ = w.Write(text) // the client may have disconnected
 		case <-r.Context().Done():
 		}
 	}))

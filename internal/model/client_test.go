@@ -241,7 +241,7 @@ func TestPauseBeyondDeadlineFailsAtOnce(t *testing.T) {
 	}
 }
 
-// late cancels the caller's context just when the reply has come.
+// late cancels the caller's context just when the reply has arrived.
 type late struct{ cancel func() }
 
 func (l late) RoundTrip(r *http.Request) (*http.Response, error) {

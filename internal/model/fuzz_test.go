@@ -2,8 +2,8 @@ package model
 
 import "testing"
 
-// FuzzRead: whatever a server sends, what is read of it
-// has no negative count and reads the same again.
+// FuzzRead holds for any reply of a server that no count is negative and that a second reading is
+// equal.
 func FuzzRead(f *testing.F) {
 	for _, s := range []string{
 		`{"choices":[{"message":{"content":"x"}}],"usage":{"prompt_tokens":-1,"completion_tokens":1e3}}`,

@@ -12,10 +12,9 @@ import (
 // refusing is the breaker of a client.
 var refusing = Breaker{After: maxTimeouts, Pause: probePause, OnlyTimeouts: true, FailFast: true}
 
-// TestGateFindsServerLimit drives a gate against a server that takes 16
-// requests at once, for 50 ms each, in virtual time. The way back takes a
-// moment, so that whoever hears of an answer asks a server that is done with
-// all it finished at once, in whatever order.
+// TestGateFindsServerLimit drives a gate against a server that processes 16 requests at once, for
+// 50 ms each, in virtual time. Answers arrive a moment later, so that a client that receives one
+// finds the server done with all requests that ended at the same time, in any order.
 func TestGateFindsServerLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -112,9 +111,9 @@ func TestGiveUpReleasesSlot(t *testing.T) {
 	})
 }
 
-// A server that never answers is set aside after eight silent requests, those
-// who wait are told so, and from then on one request at a time looks if it is
-// back.
+// TestServerWithTimeoutsIsSetAside checks that a server that never answers is set aside after eight
+// silent requests, that waiting callers receive an error, and that from then on one request at a
+// time probes the server.
 func TestServerWithTimeoutsIsSetAside(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -162,7 +161,7 @@ func TestServerWithTimeoutsIsSetAside(t *testing.T) {
 		if err := ask(nil); !aside(err) {
 			t.Errorf("beside the probe: %v", err)
 		}
-		g.leave(p, &Fault{Kind: Withdrawn}) // it was not needed: the next one may be the probe
+		g.leave(p, &Fault{Kind: Withdrawn}) // the request was not needed: the next one may be the probe
 		if err := ask(silent); err != nil {
 			t.Errorf("the second probe: %v", err)
 		}
@@ -170,7 +169,7 @@ func TestServerWithTimeoutsIsSetAside(t *testing.T) {
 			t.Errorf("after a silent probe: %v", err)
 		}
 		time.Sleep(probePause)
-		for i := range 3 { // an answer, and all is as before
+		for i := range 3 { // an answer restores the server
 			if err := ask(nil); err != nil {
 				t.Errorf("request %d of a server that is back: %v", i, err)
 			}
@@ -178,8 +177,8 @@ func TestServerWithTimeoutsIsSetAside(t *testing.T) {
 	})
 }
 
-// Who gives up while a probe, or instead of one, leaves no probe behind that
-// never ends.
+// TestCanceledProbeAllowsAnother checks that a caller that is cancelled during a probe, or in its
+// place, leaves no probe that never ends.
 func TestCanceledProbeAllowsAnother(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

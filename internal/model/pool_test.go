@@ -21,8 +21,8 @@ import (
 
 const good = `{"choices":[{"finish_reason":"stop","message":{"content":"hi"}}]}`
 
-// drain reads the request, without which a server does not notice that its
-// client went away.
+// drain reads the request. A server that does not read it does not notice that the client
+// disconnected.
 func drain(r *http.Request) { io.Copy(io.Discard, r.Body) }
 
 func newTestPool(t *testing.T, c Config) *Pool {
@@ -54,7 +54,7 @@ func TestAskClassifiesFailures(t *testing.T) {
 		tries  int64
 	}{
 		{"good", func(w http.ResponseWriter, r *http.Request) {
-			if r.Header.Get("Accept-Encoding") == "identity" { // else a server may compress
+			if r.Header.Get("Accept-Encoding") == "identity" { // otherwise a server may compress
 				w.Write([]byte(good))
 			}
 		}, "", 1},
@@ -103,9 +103,9 @@ func TestAskClassifiesFailures(t *testing.T) {
 			minTries := c.tries
 			maxTries := c.tries
 			switch c.name {
-			case "reset": // repeated by the client itself on a kept connection that was closed
+			case "reset": // the client itself repeats it on a kept connection that was closed
 				maxTries *= 2
-			case "hang": // the time may be up before the server hears of it
+			case "hang": // the timeout may end before the server has received the request
 				minTries = 0
 			}
 			if n := requests.Load(); n < minTries || n > maxTries {
@@ -222,7 +222,7 @@ func TestUnreachableServerCostsNoTry(t *testing.T) {
 // misses and between are those of the usual breaker.
 var misses, between = Breaker{}.withDefaults().After, Breaker{}.withDefaults().Pause
 
-// TestServersWithoutAnswersAreSetAside drives the gate with a clock of its own.
+// TestServersWithoutAnswersAreSetAside drives the gate with its own clock.
 func TestServersWithoutAnswersAreSetAside(t *testing.T) {
 	t.Parallel()
 	refused := &Fault{Kind: Network, unreachable: true}
@@ -252,7 +252,7 @@ func TestServersWithoutAnswersAreSetAside(t *testing.T) {
 		miss(g, a, misses)
 		g.leave(enter(g, "b", nil), answer)
 		now = now.Add(between)
-		probe := enter(g, "a", nil) // one at a time, although b has room
+		probe := enter(g, "a", nil) // one at a time, although b has capacity
 		second := enter(g, "b", nil)
 		g.leave(second, answer)
 		g.leave(probe, answer)
@@ -272,13 +272,13 @@ func TestServersWithoutAnswersAreSetAside(t *testing.T) {
 		}
 	}
 	now = now.Add(defaultPatience)
-	g.leave(enter(g, "a", nil), answer) // it came back after all
+	g.leave(enter(g, "a", nil), answer) // the server answers again
 
 	g = begin("a")
 	miss(g, hung, 2*misses)
 	g.leave(enter(g, "a", nil), answer)
 	enter(g, "a", nil)
-	enter(g, "a", nil) // alone and slow: asked by more at once as it answers
+	enter(g, "a", nil) // alone and slow: the limit grows with its answers
 
 	g = begin("a")
 	miss(g, refused, misses)
@@ -299,8 +299,8 @@ func TestServersWithoutAnswersAreSetAside(t *testing.T) {
 	}
 }
 
-// TestDeadlineBeforeTimeoutCountsAsMiss: a server that answers nobody is known for it, also
-// where rollouts have less time than requests.
+// TestDeadlineBeforeTimeoutCountsAsMiss holds that a server which never answers is set aside, even
+// if rollouts have less time than requests.
 func TestDeadlineBeforeTimeoutCountsAsMiss(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -312,7 +312,7 @@ func TestDeadlineBeforeTimeoutCountsAsMiss(t *testing.T) {
 			if _, _, err := p.Chat(ctx, Body{[]byte("{}")}); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("asked for a minute: %v", err)
 			}
-			if _, _, err := p.Chat(ctx, Body{[]byte("{}")}); !errors.Is(err, context.DeadlineExceeded) { // too late to ask
+			if _, _, err := p.Chat(ctx, Body{[]byte("{}")}); !errors.Is(err, context.DeadlineExceeded) { // the deadline has passed
 				t.Errorf("asked after that: %v", err)
 			}
 			cancel()

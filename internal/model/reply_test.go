@@ -142,8 +142,8 @@ func TestOverflowIsRecognized(t *testing.T) {
 	}
 }
 
-// FuzzReadTurnCanBeSentBack: whatever is read of a reply can go back
-// into a conversation, as JSON.
+// FuzzReadTurnCanBeSentBack holds that a turn read from any reply can be sent in a conversation, as
+// JSON.
 func FuzzReadTurnCanBeSentBack(f *testing.F) {
 	f.Add([]byte(`{"choices":[{"finish_reason":null,"message":{"content":[{"text":"a\u0000"},1],"tool_calls":[{"function":{"arguments":[1]}},null,7]}}],"usage":{"completion_tokens":1e99}}`))
 	f.Add([]byte("{\"choices\":[{\"message\":{\"content\":\"\xff\"}}]}"))
@@ -165,7 +165,8 @@ func FuzzReadTurnCanBeSentBack(f *testing.F) {
 	})
 }
 
-// TestStreamedCallsAreJoined: names and arguments come in pieces, of several calls.
+// TestStreamedCallsAreJoined checks a stream in which names and arguments of several calls arrive
+// in pieces.
 func TestStreamedCallsAreJoined(t *testing.T) {
 	t.Parallel()
 	stream := ""

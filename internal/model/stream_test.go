@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzJoinStream holds that a text sent in pieces comes back whole, and that
-// no bytes make reading a stream panic or lose a reply that is none.
+// FuzzJoinStream holds that a text sent in pieces is joined completely, and that no bytes make the
+// reader panic or drop a body that is no stream.
 func FuzzJoinStream(f *testing.F) {
 	f.Add("{\"reasoning_quality\": 0.7}", 3, []byte(": ping\n\ndata: {\"choices\":[{}]}\ndata: [DONE]"))
 	f.Add("é", 1, []byte("data: null\n\ndata:"))

@@ -95,15 +95,16 @@ func TestRepliesThatAreNone(t *testing.T) {
 	}
 }
 
-// TestPatienceBySymptom: a server that is away behind a router, or limits the rate, is waited for
-// within one limit. One request alone that is never answered is a fault of its own.
+// TestPatienceBySymptom holds that the client waits within one limit for a server that a router
+// reports as missing or that limits the rate. A single request that is never answered fails by
+// itself.
 func TestPatienceBySymptom(t *testing.T) {
 	t.Parallel()
 	const unreachable, account = "unreachable", "account"
 	elapsed := func(s time.Time) time.Duration { return time.Since(s) }
 	for _, c := range []struct {
 		name string
-		// status is that of request n at a time since the start.
+		// status returns the status of request n at a time since the start.
 		status func(n int64, elapsed time.Duration, body string) int
 		want   string
 	}{

@@ -10,7 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// TestTokensOfManyServers reads what vLLM, llama.cpp, SGLang and OpenAI say.
+// TestTokensOfManyServers reads the tokens in replies of vLLM, llama.cpp, SGLang and OpenAI.
 func TestTokensOfManyServers(t *testing.T) {
 	t.Parallel()
 	minusInf := float32(math.Inf(-1))
@@ -45,7 +45,7 @@ func TestTokensOfManyServers(t *testing.T) {
 	}
 }
 
-// TestJoinStreamKeepsTokens: a server that only streams says them piece by piece.
+// TestJoinStreamKeepsTokens joins the tokens of a server that only streams.
 func TestJoinStreamKeepsTokens(t *testing.T) {
 	t.Parallel()
 	stream := `data: {"prompt_token_ids":[1],"choices":[{"delta":{"content":"a"},"token_ids":[5],"logprobs":{"content":[{"token":"token_id:5","logprob":-1}]}}]}

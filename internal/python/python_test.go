@@ -136,8 +136,8 @@ func TestLower(t *testing.T) {
 	}
 }
 
-// FuzzDumpsReadsBack: whatever Loads accepts, Dumps writes so that Loads gives
-// the same again.
+// FuzzDumpsReadsBack holds that Loads reads what Dumps writes of any value that Loads accepts, and
+// returns the same value.
 func FuzzDumpsReadsBack(f *testing.F) {
 	for _, s := range []string{`{"a":[1,2.5,"é",null,NaN]}`, `"\ud83d"`, `[[[]]]`, `1e400`, "{\"a\":1,\"a\":2}", "{\"\xff\":1,\"\xd9\":2}"} {
 		f.Add(s)

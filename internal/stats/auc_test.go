@@ -42,8 +42,8 @@ func TestAUC(t *testing.T) {
 	}
 }
 
-// TestAUCWithin gives two tasks, of which one is easy and graded high whatever the outcome: the
-// grades say nothing within a task, although AUC is above .5.
+// TestAUCWithin has two tasks, one of which is easy and has high grades for each outcome: the
+// grades have no information within a task, although AUC is above .5.
 func TestAUCWithin(t *testing.T) {
 	t.Parallel()
 	var difficulty, ordered []Graded
@@ -65,7 +65,7 @@ func TestAUCWithin(t *testing.T) {
 	if auc, _, _ = AUCWithin(ordered); auc != 1 {
 		t.Errorf("within tasks %v, want 1", auc)
 	}
-	// By hand: task a has pairs 1 and 0.5, task b has 0.
+	// Computed by hand: task a has the pairs 1 and 0.5, task b has 0.
 	auc, ci, pairs = AUCWithin([]Graded{{"a", 0.9, true, 0}, {"a", 0.5, false, 0}, {"a", 0.9, false, 0}, {"b", 0.1, true, 0}, {"b", 0.3, false, 0}, {"c", 1, true, 0}})
 	near(t, "AUC within", auc, 0.5)
 	if ci.Low > 0.1 || ci.High < 0.9 || pairs != 3 {

@@ -16,8 +16,8 @@ import (
 // ./internal/stats -simulations 20000.
 var simulations = flag.Int("simulations", 2000, "runs that are simulated for each row")
 
-// design is a run to simulate: so many problems, whose difficulties are drawn from
-// Beta(a, b), and so many samples of each.
+// design is a run to simulate: the number of problems, whose difficulties are sampled from Beta(a,
+// b), and the number of samples for each.
 type design struct {
 	problems, samples int
 	a, b              float64
@@ -25,7 +25,7 @@ type design struct {
 
 func (d design) truth() float64 { return d.a / (d.a + d.b) }
 
-// spreads of difficulty: alike, mixed, hard and easy.
+// spreads are the parameters of difficulty: equal, mixed, hard and easy.
 var spreads = [][2]float64{{8, 12}, {2, 3}, {0.5, 0.5}}
 
 func designs(problems ...int) (designList []design) {
@@ -39,7 +39,7 @@ func designs(problems ...int) (designList []design) {
 	return designList
 }
 
-// world draws the runs of a design.
+// world simulates the runs of a design.
 type world struct {
 	design
 	random       *rand.Rand
@@ -61,8 +61,8 @@ func (w *world) wins(p float64) (n int) {
 	return n
 }
 
-// moved is the design with a mean that is up to 0.05 away: counts move in steps, and
-// how they lie to one truth is chance.
+// moved returns the design with a mean that differs by up to 0.05: counts are discrete, and their
+// position relative to a single true value is chance.
 func (w *world) moved() design {
 	d := w.design
 	truth, weight := d.truth()+0.1*(w.random.Float64()-0.5), d.a+d.b
@@ -97,8 +97,9 @@ func (w *world) pair(difference float64) Paired {
 	return NewPaired(a, b, float64(w.samples), float64(w.samples), nil)
 }
 
-// grouped draws rates at problems of which groups of the given size have one difficulty, or, for
-// every problem with chance 1-alike, one of its own. b differs from a by group, and on average not.
+// grouped samples rates at problems. The problems of a group of the given size have one difficulty,
+// or, for every problem with probability 1-correlation, a difficulty of its own. b differs from a
+// by group, and is equal on average.
 func (w *world) grouped(size int, correlation float64) (a, b []float64, groups []int) {
 	var p, q float64
 	for i := range w.problems {
@@ -113,8 +114,8 @@ func (w *world) grouped(size int, correlation float64) (a, b []float64, groups [
 	return a, b, groups
 }
 
-// TestGroupsAreTheUnit: where problems of a group are alike, intervals and tests by group hold, and
-// those by problem do not.
+// TestGroupsAreTheUnit holds that intervals and tests by group are valid where the problems of a
+// group are correlated, and that those by problem are not.
 func TestGroupsAreTheUnit(t *testing.T) {
 	if !longtest.Tests {
 		t.Skip("simulations of thousands of runs: go test -tags long")

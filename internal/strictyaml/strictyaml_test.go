@@ -39,7 +39,8 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestDecodeQuotesLittle gives a file that is no configuration at all: the message does not repeat it.
+// TestDecodeQuotesLittle decodes a file that is no configuration: the message does not repeat its
+// content.
 func TestDecodeQuotesLittle(t *testing.T) {
 	t.Parallel()
 	line := `{"messages": "` + strings.Repeat("ä long trace ", 5000) + `"}`

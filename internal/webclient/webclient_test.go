@@ -75,8 +75,8 @@ func TestAKeyStaysWithItsServer(t *testing.T) {
 	_ = res.Body.Close()
 }
 
-// FuzzRetryAfterIsAPause: whatever the header says, the pause is none or later,
-// and never more than some decades.
+// FuzzRetryAfterIsAPause holds for any header that the pause is none or positive, and never more
+// than some decades.
 func FuzzRetryAfterIsAPause(f *testing.F) {
 	f.Add("1", "")
 	f.Add("Wed, 21 Oct 2026 07:28:00 GMT", "Wed, 21 Oct 2026 07:27:30 GMT")

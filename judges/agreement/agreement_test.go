@@ -45,8 +45,8 @@ func near(t *testing.T, name string, got Figure, want, tolerance float64) {
 	}
 }
 
-// TestCohenOnATableByHand uses a table whose kappa can be worked out in the
-// head: 35 of 50 agree where chance gives 25, so (0.7 - 0.5) / (1 - 0.5).
+// TestCohenOnATableByHand uses a table whose kappa can be computed by hand: 35 of 50 agree where
+// chance expects 25, so (0.7 - 0.5) / (1 - 0.5).
 func TestCohenOnATableByHand(t *testing.T) {
 	t.Parallel()
 	var a, b []float64
@@ -142,8 +142,8 @@ func TestSwappedRatersAgreeAsMuch(t *testing.T) {
 	near(t, "bias", x.Bias, -*y.Bias.Value, 1e-12)
 }
 
-// TestIntervalsRepeatAndHold: the same seed gives the same intervals, which
-// hold their value and narrow with more problems.
+// TestIntervalsRepeatAndHold holds that the same seed returns the same intervals, which contain
+// their value and are narrower for more problems.
 func TestIntervalsRepeatAndHold(t *testing.T) {
 	t.Parallel()
 	d := dice.New(9)
@@ -233,8 +233,8 @@ func TestReadRatingsNamesTheLine(t *testing.T) {
 	}
 }
 
-// FuzzReadRatingsNeverCountsTwice: whatever is read has at most one rating a
-// line, and comparing it with itself agrees wholly.
+// FuzzReadRatingsNeverCountsTwice holds for any text that at most one rating a line is read and
+// that the ratings agree fully with themselves.
 func FuzzReadRatingsNeverCountsTwice(f *testing.F) {
 	f.Add(`{"eval_run_id":"r","problem_id":"p","score":0.5}` + "\n" + `{"problem_id":"q","score":null}`)
 	f.Add(`{"problem_id":"q","outcome":"scored","score":1e300}`)
@@ -271,8 +271,9 @@ func BenchmarkCompare(b *testing.B) {
 	}
 }
 
-// TestPrecisionIsThatOfTheDay: of a day of 100 attempts with 0.9 and 100 with 0.5
-// by the judge, 50 and 10 were drawn; what was drawn rarely weighs more.
+// TestPrecisionIsThatOfTheDay has a day with 100 attempts graded 0.9 by the judge and 100 graded
+// 0.5, of which 50 and 10 were sampled: an attempt with a lower sampling probability has a higher
+// weight.
 func TestPrecisionIsThatOfTheDay(t *testing.T) {
 	t.Parallel()
 	labels := Ratings{Scores: map[Key]*float64{}, Probability: map[Key]float64{}}
@@ -297,7 +298,7 @@ func TestPrecisionIsThatOfTheDay(t *testing.T) {
 		judge.Scores[key] = &score
 	}
 	p := PrecisionAt(&labels, &judge, 0.7, Options{Samples: 500, Seed: 1})
-	// 80 of 100 are right above; below, 20 more of the day are missed.
+	// 80 of 100 above the threshold are right; below it, 20 more of the day are missed.
 	if p.N != 60 || p.Above != 50 || *p.Precision.Value != 0.8 || *p.Recall.Value != 0.8 {
 		t.Errorf("%+v, precision %v, recall %v", p, *p.Precision.Value, *p.Recall.Value)
 	}

@@ -156,7 +156,7 @@ func TestRotatingSetIsFlagged(t *testing.T) {
 
 var madeDatum = regexp.MustCompile(`\n(\S+) at ([0-9.]+)\.$`)
 
-// reworded puts other words in place of a made datum.
+// reworded replaces a made datum by other words.
 func reworded(d *arena.Dialogue, words string) *arena.Dialogue {
 	for i := range d.Turns {
 		d.Turns[i].Think = madeDatum.ReplaceAllString(d.Turns[i].Think, "\n"+words)

@@ -114,8 +114,8 @@ func TestTheBillAndTheUsageAreThoseOfAllFiles(t *testing.T) {
 	}
 }
 
-// TestTwoProcessesShare: what one is told while both run, the other does not ask
-// again, and it is not on the other's bill.
+// TestTwoProcessesShare holds that one process reuses the answers that another process receives
+// while both run, without cost of its own.
 func TestTwoProcessesShare(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "ledger")

@@ -10,7 +10,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/model/modeltest"
 )
 
-// sayAs answers with text and says that another model did.
+// sayAs answers with text and the name of another model.
 func sayAs(model, text string) modeltest.Action {
 	return modeltest.Complete(func(m map[string]any, _ modeltest.Call) { m["content"] = text },
 		func(reply map[string]any) { reply["model"] = model })
@@ -22,7 +22,7 @@ func uncounted(text string) modeltest.Action {
 		func(reply map[string]any) { delete(reply, "usage") })
 }
 
-// cutOff answers with text and says that it ran out of tokens.
+// cutOff answers with text and the finish reason of a reply that ran out of tokens.
 func cutOff(text string) modeltest.Action {
 	return finish(text, "length")
 }

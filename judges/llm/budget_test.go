@@ -47,8 +47,8 @@ func TestABudgetStopsBeforeItIsPassed(t *testing.T) {
 		if tokens > total/2 || tokens < total*45/100 {
 			t.Errorf("%s: %d of %d tokens spent on half a budget", name, tokens, total)
 		}
-		judgeAll(t, dir, cfg, n, 8)       // goes on
-		judgeAll(t, dir, config(s), n, 8) // what a few tokens were missing for
+		judgeAll(t, dir, cfg, n, 8)       // the run continues
+		judgeAll(t, dir, config(s), n, 8) // the attempts for which a few tokens were missing
 		if done := s.Bill(); done.Answers-before.Answers != n {
 			t.Errorf("%s: %d answers for %d attempts", name, done.Answers-before.Answers, n)
 		}
@@ -60,8 +60,8 @@ func TestABudgetStopsBeforeItIsPassed(t *testing.T) {
 	}
 }
 
-// TestABilledReplyCountsWithoutAnAnswer: what a server charged is spent, whatever
-// it sent for it.
+// TestABilledReplyCountsWithoutAnAnswer holds that tokens which a server charged count as spent,
+// even if the reply has no answer.
 func TestABilledReplyCountsWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
 	s := modeltest.New(t, modeltest.Sequence(modeltest.Body(`{"choices":[],"usage":{"prompt_tokens":700,"completion_tokens":80}}`)))

@@ -8,8 +8,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/model/modeltest"
 )
 
-// TestExpectedScore holds that a judgement has the mean of the scores where the server
-// gives probabilities, from the ledger as well, and none where it gives none.
+// TestExpectedScore holds that a judgement has the mean of the scores where the server returns
+// probabilities, from the ledger as well, and no mean otherwise.
 func TestExpectedScore(t *testing.T) {
 	t.Parallel()
 	grade := modeltest.Grade(0.7)

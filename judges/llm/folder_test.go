@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// folderHolds says if any file of a folder holds the text.
+// folderHolds reports whether any file of a folder contains the text.
 func folderHolds(t *testing.T, dir, text string) bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*"))

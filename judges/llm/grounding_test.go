@@ -12,7 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// readDay gives the attempts of a day that left a dialogue.
+// readDay returns the attempts of a day that have a dialogue.
 func readDay(t *testing.T, dir string) (attempts []*arena.Trace) {
 	t.Helper()
 	inputs, err := traces.Discover(dir)
@@ -47,8 +47,8 @@ var inventions = [...]struct{ sentence, line string }{
 	{"One can be had for 26.00 there.", "checked, in no earlier result: 26.00"},
 }
 
-// TestInventionsAreNamed plants a made datum into 30 attempts: the rendered
-// prompt names each, and nothing that the attempt itself said truly.
+// TestInventionsAreNamed plants a made datum into 30 attempts: the rendered prompt names each of
+// them, and no true datum of the attempt.
 func TestInventionsAreNamed(t *testing.T) {
 	t.Parallel()
 	planted := 0
@@ -84,8 +84,7 @@ func TestIDsMayHaveLetters(t *testing.T) {
 	}
 }
 
-// named reports whether a line of a prompt names what another one does, and beside
-// words nothing else.
+// named reports whether a line of a prompt names the invention of want, and nothing else but words.
 func named(line, want string) bool {
 	_, words, _ := strings.Cut(want, "words in no earlier result: ")
 	return line == want || words != "" && strings.HasPrefix(line, "words in") && strings.Contains(line, words)
@@ -106,8 +105,8 @@ func TestGroundingCostsLittle(t *testing.T) {
 	}
 }
 
-// TestRowsAreShownWithTheirPrices: of a result all of whose rows the thinking
-// speaks of, two whole ones say more than ten ids.
+// TestRowsAreShownWithTheirPrices holds that a result whose rows all occur in the thinking is shown
+// as two full rows, which inform better than ten ids.
 func TestRowsAreShownWithTheirPrices(t *testing.T) {
 	t.Parallel()
 	var rows, ids []string

@@ -23,8 +23,8 @@ import (
 	"github.com/trajectory-arena/arena/judges/prices"
 )
 
-// TestFaults plays every fault against one model: what becomes of the attempt,
-// and how many requests it may cost.
+// TestFaults plays every fault against one model and checks the outcome of the attempt and its
+// number of requests.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	well := modeltest.Reply(modeltest.Grade(0.7))

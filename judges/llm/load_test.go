@@ -153,8 +153,8 @@ func TestAKilledRunOfStepsGoesOn(t *testing.T) {
 	}
 }
 
-// resuming is a configuration whose requests say that they are of the resumed
-// run: the server may still answer the killed one when that starts.
+// resuming returns a configuration whose requests have a header of the resumed run: the server may
+// still be answering the killed one when it starts.
 func resuming(s *modeltest.Server) llm.Config {
 	cfg := config(s)
 	cfg.Endpoints[0].Headers = map[string]string{"X-Run": "resumed"}
@@ -177,7 +177,7 @@ func killed(t *testing.T, turnstile *script.Turnstile, s *modeltest.Server, dir 
 	}
 }
 
-// behind answers what a turnstile lets through.
+// afterTurnstile answers the requests that a turnstile lets pass.
 func afterTurnstile(turnstile *script.Turnstile, answer modeltest.Action) func(modeltest.Call) modeltest.Action {
 	return func(modeltest.Call) modeltest.Action {
 		if turnstile.Pass() {

@@ -286,8 +286,8 @@ func TestAWrongKeyIsSentByTheFirst(t *testing.T) {
 	}
 }
 
-// TestAModelSetAsideIsNotAskedByThoseWhoWait: what waits for its turn when a
-// model is set aside goes to another, and costs no try.
+// TestAModelSetAsideIsNotAskedByThoseWhoWait holds that a request which waits when its model is set
+// aside is sent to another model, and that this counts as no try.
 func TestAModelSetAsideIsNotAskedByThoseWhoWait(t *testing.T) {
 	t.Parallel()
 	useLedger(t)
@@ -314,8 +314,8 @@ func TestAModelSetAsideIsNotAskedByThoseWhoWait(t *testing.T) {
 				requests++
 			}
 		}
-		// Three in a row, the one beside the third, and two that the gate let in
-		// while the third was being written down.
+		// Three in a row, the one concurrent with the third, and two that the gate admitted while
+		// the third was recorded.
 		if requests > 6 {
 			t.Errorf("a silent model was asked %d times", requests)
 		}
@@ -369,8 +369,9 @@ func TestAKeyThatEndsMeanwhileIsItsEndpointsFailure(t *testing.T) {
 	}
 }
 
-// TestAKeyThatWasNeverAcceptedEndsTheRun, whoever else might answer: it is a
-// mistake to mend, and so is a key that ends where nobody else is left.
+// TestAKeyThatWasNeverAcceptedEndsTheRun holds that a key which was never accepted ends the run
+// although other models might answer, since it is a mistake of the user. A key that expires ends
+// the run if no other model remains.
 func TestAKeyThatWasNeverAcceptedEndsTheRun(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -16,7 +16,7 @@ import (
 	"github.com/trajectory-arena/arena/judges/prices"
 )
 
-// always gives every step one verdict.
+// always returns one verdict for every step.
 func always(verdict string) modeltest.Action {
 	return modeltest.Verdicts(func(int) string { return verdict })
 }
@@ -168,8 +168,8 @@ func TestVotesOnSteps(t *testing.T) {
 	}
 }
 
-// TestStepsAreNumberedAnew: whatever numbers the dialogue gives, the model sees
-// each once, and a step that it could not see is unclear.
+// TestStepsAreNumberedAnew holds for any numbers in the dialogue that the model sees each step
+// once, numbered from 1, and that a step which it could not see is unclear.
 func TestStepsAreNumberedAnew(t *testing.T) {
 	t.Parallel()
 	s := modeltest.New(t, modeltest.Sequence(always("needed")))

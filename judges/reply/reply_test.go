@@ -175,8 +175,8 @@ func TestQuotesMustStandInTheTrace(t *testing.T) {
 	}
 }
 
-// TestEveryCutIsTheSameOrNothing cuts a good reply at every byte: what is left
-// either gives the same score or none.
+// TestEveryCutIsTheSameOrNothing truncates a good reply at every byte: the remainder has the same
+// score or none.
 func TestEveryCutIsTheSameOrNothing(t *testing.T) {
 	t.Parallel()
 	text := "<think>between {0.5} and 0.9, I think</think>\n```json\n" +
@@ -188,8 +188,8 @@ func TestEveryCutIsTheSameOrNothing(t *testing.T) {
 	}
 }
 
-// FuzzParseGivesOnlyOfferedScores: whatever the text, a scored answer is on
-// offer, its parts are bounded, and reading twice gives the same.
+// FuzzParseGivesOnlyOfferedScores holds for any text that a score is one of those on offer, that
+// its parts are bounded, and that a second reading is equal.
 func FuzzParseGivesOnlyOfferedScores(f *testing.F) {
 	for _, s := range []string{
 		`{"reasoning_quality": 0.7, "evidence": [], "explanation": "Gate 4 failed"}`, `{"name":"x","arguments":{"reasoning_quality": 0.7, "evidence": []}}`, `<think>{"reasoning_quality": 0.9`, "{\"a\":[{\"reasoning_quality\":\"0.1\n\"}]}",

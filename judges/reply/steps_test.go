@@ -9,8 +9,8 @@ import (
 	"github.com/trajectory-arena/arena/judges/reply"
 )
 
-// TestUglyStepReplies is the table of replies on three steps. A want of one
-// letter a step is what they are read as, "" is unparsed, "-" refused.
+// TestUglyStepReplies is a table of replies about three steps. want has one letter a step for the
+// verdict that is read, "" for an unparsed reply, and "-" for a refused one.
 func TestUglyStepReplies(t *testing.T) {
 	t.Parallel()
 	const (
@@ -95,9 +95,8 @@ func TestEveryCutStepsReplyIsTheSameOrNothing(t *testing.T) {
 	}
 }
 
-// FuzzEveryStepHasOneOfferedVerdict: whatever the text, a scored reply has one
-// verdict on offer for every step, its parts are bounded, and reading twice
-// gives the same.
+// FuzzEveryStepHasOneOfferedVerdict holds for any text that a scored reply has one verdict on offer
+// for every step, that its parts are bounded, and that a second reading is equal.
 func FuzzEveryStepHasOneOfferedVerdict(f *testing.F) {
 	for _, s := range []string{
 		`{"steps":[{"step":1,"verdict":"needed"}]}`, `<think>{"steps":[{"step":1e99,"verdict":"waste"}]}`, `{"steps":[[[{"step":1}]]]}`,

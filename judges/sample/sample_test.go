@@ -11,8 +11,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
-// day is a day of attempts of which the instruments are wrong here and there, with
-// the truth beside it.
+// day returns a day of attempts for which the instruments are wrong in some cases, and the true
+// answers.
 func day(d *dice.Dice, n int) ([]Item, map[string]Answer) {
 	items := make([]Item, n)
 	truth := map[string]Answer{}
@@ -41,8 +41,8 @@ func axis(d *dice.Dice, agentic bool) string {
 	return "scripted"
 }
 
-// TestIntervalsCoverTheDaysOwnShares draws samples of 200 from one day and
-// counts the intervals that hold what all labels together say.
+// TestIntervalsCoverTheDaysOwnShares takes samples of 200 from one day and counts the intervals
+// that contain the share of all labels together.
 func TestIntervalsCoverTheDaysOwnShares(t *testing.T) {
 	t.Parallel()
 	items, truth := day(dice.New(7), 2400)
@@ -52,7 +52,7 @@ func TestIntervalsCoverTheDaysOwnShares(t *testing.T) {
 	}
 	real := Figures(shuffled, truth)
 	covered := make([]int, len(real))
-	// Of fewer samples the bounds leave room for three standard errors.
+	// With fewer samples the bounds allow three standard errors.
 	samples := longtest.Pick(2000, 150)
 	tolerance := longtest.Pick(0.015, 0.053)
 	for seed := range samples {
@@ -96,7 +96,7 @@ func TestProbabilitiesAddUpToTheDay(t *testing.T) {
 	}
 }
 
-// FuzzFiguresAreShares: whatever a sample's file and people's labels hold.
+// FuzzFiguresAreShares computes figures from any content of a sample's file and of the labels.
 func FuzzFiguresAreShares(f *testing.F) {
 	f.Add(`{"axis":"agentic","score":0.5,"leak":false,"probability":0.25}`, `{"agentic":true,"score":0.7,"leak":true}`)
 	f.Add(`{"axis":"scripted","score":null,"leak":null,"probability":1}`, `{"score":1e308}`)

@@ -37,7 +37,7 @@ func full() *block.Entry {
 	return x
 }
 
-// measure gives s the verdicts and features that the filter gives, each of other values.
+// measure sets the verdicts and features of s to those of the filter, each with other values.
 func measure(s *arena.Structure) {
 	filter, err := filters.New(filters.Defaults())
 	if err != nil {

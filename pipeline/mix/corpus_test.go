@@ -24,21 +24,21 @@ type draft struct {
 	rows []attempt
 	// pools are those of the problems by number; without them there is no bank.
 	pools []string
-	// tables writes the tables of the ledger beside attempts; nil for empty ones.
+	// tables writes the tables of the ledger for the attempts; nil means empty tables.
 	tables func(*testing.T, *corpus.Part)
 }
 
 // attempt is a row of sft and kto.
 type attempt struct {
 	id, agent, answer string
-	// request stands for that of the problem.
+	// request replaces the problem's own.
 	request string
 	problem int
 	tokens  int64
 	reward  float64
 }
 
-// wishes make the requests of problems differ in what the guard goes by.
+// wishes make requests that the guard distinguishes.
 var wishes = []string{"a red kettle of steel", "a blue umbrella for two", "wireless earphones with a long life", "a woollen scarf in green", "a wooden chess set",
 	"running shoes of size 42", "a lamp with three arms", "a notebook with squared paper", "a yoga mat of cork", "a bicycle pump", "a tin of loose black tea",
 	"a bamboo cutting board", "a silver picture frame", "a pair of garden gloves"}
@@ -73,7 +73,7 @@ func strictest(a, b string) string {
 	return "train"
 }
 
-// split is where a row may be in its own corpus; never-touch is nowhere.
+// split returns the split of a row in its own corpus; a never-touch row has none.
 func (c *draft) split(r attempt) string {
 	if c.pools == nil {
 		return "train"

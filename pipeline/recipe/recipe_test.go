@@ -12,7 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/choose"
 )
 
-// side makes a source of n rows that all say something else.
+// side makes a source of n rows with different texts.
 func side(name string, n int) *source {
 	s := &source{count: Count{Source: name, Dropped: map[string]int64{}}}
 	for i := range n {
@@ -23,8 +23,8 @@ func side(name string, n int) *source {
 	return s
 }
 
-// TestSharesAreCut: whatever the sizes, each side has its share, nothing is
-// repeated, and every row that went is counted.
+// TestSharesAreCut holds for any sizes that each side has its share, that no row is repeated, and
+// that every dropped row is counted.
 func TestSharesAreCut(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

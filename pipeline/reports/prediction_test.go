@@ -8,8 +8,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
-// TestAGradeIsEarnedInEveryDomain holds that grades which say much in one domain and
-// nothing in another one earn no weight, and that both figures are told.
+// TestAGradeIsEarnedInEveryDomain holds that grades which predict outcomes in one domain and not in
+// another have no weight, and that both figures are reported.
 func TestAGradeIsEarnedInEveryDomain(t *testing.T) {
 	t.Parallel()
 	attempts := func(n int, speaks bool) (graded []stats.Graded) {

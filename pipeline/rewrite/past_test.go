@@ -8,8 +8,8 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// TestPromptsHoldNothingLater: at no step a prompt, for writing or for choosing,
-// holds a result of the step itself or of one behind it, or a thought of the log.
+// TestPromptsHoldNothingLater holds that no prompt, for writing or for choosing, has a result of
+// its own step or of a later one, or a thought of the log.
 func TestPromptsHoldNothingLater(t *testing.T) {
 	t.Parallel()
 	var turns []arena.Turn
@@ -44,8 +44,8 @@ func TestPromptsHoldNothingLater(t *testing.T) {
 	}
 }
 
-// TestUnheldNamesItsSource: data of a thought stand in what precedes it, or the result names where
-// its data come from.
+// TestUnheldNamesItsSource holds that the data of a thought are in the preceding texts, or that the
+// result names their source.
 func TestUnheldNamesItsSource(t *testing.T) {
 	t.Parallel()
 	call := arena.Turn{Calls: []arena.Call{{

@@ -24,8 +24,8 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/rewrite"
 )
 
-// without writes a day in whose dialogues no result stands: only the proxy's log holds
-// what was answered, whole up to 2,000 characters and else by its length and ids.
+// without removes the results of a day's dialogues. Only the proxy's log has the answers, in full
+// up to 2,000 characters and otherwise with their length and ids.
 func without(call map[string]any) { delete(call, "result") }
 
 // clipped writes one in which the client wrote down the first 900 characters.
@@ -37,8 +37,8 @@ func clipped(call map[string]any) {
 	}
 }
 
-// TestCutResultsArePlayedAgain: of a day whose results are cut the same attempts become
-// the same rows as of the whole day, with the shop's own answers in their places.
+// TestCutResultsArePlayedAgain holds that a day whose results are cut has the same rows as the full
+// day, with the shop's own answers as the results.
 func TestCutResultsArePlayedAgain(t *testing.T) {
 	t.Parallel()
 	for _, day := range days(t) {

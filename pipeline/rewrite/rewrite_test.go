@@ -44,7 +44,7 @@ var sampleDay = filepath.Join("..", "..", "testdata", "day")
 func TestMain(m *testing.M) {
 	code := longtest.RunOnDay(m, &sampleDay)
 	if sampleBuilt != "" {
-		_ = os.RemoveAll(filepath.Dir(sampleBuilt)) // it lies among what is temporary
+		_ = os.RemoveAll(filepath.Dir(sampleBuilt)) // its parent is a temporary folder
 	}
 	os.Exit(code)
 }
@@ -73,7 +73,7 @@ func days(t *testing.T) []string {
 	return days
 }
 
-// build gives the corpus of a day.
+// build returns the corpus of a day.
 func build(t *testing.T, day string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "corpus")
@@ -113,7 +113,7 @@ func buildAt(day, dir string) error {
 	return err
 }
 
-// panel asks the server's one model, and keeps what it says in a ledger.
+// panel asks the server's one model, and stores its answers in a ledger.
 func panel(t *testing.T, server *modeltest.Server, folder string) *llm.Judge {
 	t.Helper()
 	l, err := ledger.Open(folder)
@@ -157,9 +157,9 @@ func rewriting(t *testing.T, day, corpusDir string, m rewrite.Model) *rewrite.Re
 	}
 }
 
-// TestHonestReasoningIsBelieved: of what a model writes from the prompt alone at
-// least 98 of 100 attempts become rows, whose calls, results and order are the
-// log's, and which say where they come from.
+// TestHonestReasoningIsBelieved holds that at least 98 of 100 attempts which a model reasons about
+// from the prompt alone are rows. Their calls, results and order are those of the log, and they
+// name their source.
 func TestHonestReasoningIsBelieved(t *testing.T) {
 	t.Parallel()
 	for _, day := range days(t) {
@@ -209,7 +209,7 @@ func again(t *testing.T, r *rewrite.Rewriting, server *modeltest.Server, ledgers
 	}
 }
 
-// families logs what became of the attempts of each family of agents, with the cost.
+// families logs the results for the attempts of each family of agents, with the cost.
 func families(t *testing.T, day string, r *rewrite.Report) {
 	t.Helper()
 	type count struct {
@@ -346,8 +346,8 @@ func compact(t *testing.T, b []byte) []byte {
 	return out
 }
 
-// TestCheatsAreRejected gives each way to cheat to a model that is else honest: no
-// row of it stays, and the reason is the right one.
+// TestCheatsAreRejected tests each way to cheat with a model that is otherwise honest: no cheated
+// row remains, and the reason is the right one.
 func TestCheatsAreRejected(t *testing.T) {
 	t.Parallel()
 	for _, day := range days(t) {

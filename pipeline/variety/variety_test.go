@@ -12,8 +12,8 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/variety"
 )
 
-// attempt returns a row: a request, a call of tool, its result, and what the model says before
-// and after.
+// attempt returns a row with a request, a call of tool, its result, and the model's texts before
+// and after it.
 func attempt(t *testing.T, problem, id, tool, before, result, after string) *rows.SFT {
 	t.Helper()
 	r := &rows.SFT{Scalars: rows.Scalars{SessionID: id}, Origin: rows.Origin{ProblemID: problem, Cluster: problem}}
@@ -59,7 +59,7 @@ func prose(d *dice.Dice, n int) string {
 }
 
 // TestFiguresDistinguishCorpora compares a varied corpus, a collapsed one in which the model always
-// says the same, and one whose reasoning repeats the request instead of the results.
+// writes the same text, and one whose reasoning repeats the request instead of the results.
 func TestFiguresDistinguishCorpora(t *testing.T) {
 	t.Parallel()
 	d := dice.New(1)

@@ -21,8 +21,8 @@ func scripted() *where.Line {
 	}
 }
 
-// TestExplanationGivesEachReasonOnce explains a scripted attempt with and without its trace: what each
-// reason means is said once, and so is what was measured.
+// TestExplanationGivesEachReasonOnce explains a scripted attempt with and without its trace: the
+// meaning of each reason and each measurement is printed once.
 func TestExplanationGivesEachReasonOnce(t *testing.T) {
 	t.Parallel()
 	reason := ""

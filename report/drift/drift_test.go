@@ -58,11 +58,11 @@ func TestADayIsComparedWithAnother(t *testing.T) {
 	}
 }
 
-// TestDaysAlikePassNoLimit draws two days from one law again and again, with no
-// room for a difference: the intervals alone decide, and err in one of twenty.
+// TestDaysAlikePassNoLimit samples pairs of days from one distribution with no tolerance for a
+// difference: the intervals alone decide, and err in one of twenty pairs.
 func TestDaysAlikePassNoLimit(t *testing.T) {
 	t.Parallel()
-	// Of fewer pairs the bound leaves room for three standard errors.
+	// With fewer pairs the bound allows three standard errors.
 	pairs := longtest.Pick(1000, 300)
 	tolerance := longtest.Pick(0.025, 0.04)
 	d := dice.New(2)

@@ -30,15 +30,15 @@ func (a agent) attempt(problem int) *arena.Trace {
 	return t
 }
 
-// reworded says the same in other words and another order.
+// reworded replaces the thinking by other words in another order.
 func reworded(t *arena.Trace) *arena.Trace {
 	t.Steps[0].Think = "At first my eyes go to the one that was named; everybody, me too, starts out like so."
 	return t
 }
 
-// TestPlantedCopiesAreFoundAndNoOther gives twelve agents words of their own and one
-// sentence that all write, four of them one public client. Copied are one agent whole,
-// a third of another, one in other words, and of one the prompts.
+// TestPlantedCopiesAreFoundAndNoOther has twelve agents with words of their own and one sentence
+// that all of them write; four have the same public client. The copies are one full agent, a third
+// of another, one in other words, and the prompts of one.
 func TestPlantedCopiesAreFoundAndNoOther(t *testing.T) {
 	t.Parallel()
 	var k kinship

@@ -48,8 +48,8 @@ func TestTerms(t *testing.T) {
 	}
 }
 
-// TestLongWordsAreCut: a word ends where it may at 255 units or before, and
-// what is left is read anew.
+// TestLongWordsAreCut checks that a word ends at the last possible place within 255 units, and that
+// the remainder is read as a new word.
 func TestLongWordsAreCut(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -73,8 +73,8 @@ func TestLongWordsAreCut(t *testing.T) {
 	}
 }
 
-// TestTermsEqualTheRealEngine holds the chain against terms that the real
-// engine gave: for texts of all scripts, signs and code points.
+// TestTermsEqualTheRealEngine compares the analyzer's terms with those of the real engine, for
+// texts of all scripts, signs and code points.
 func TestTermsEqualTheRealEngine(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{filepath.Join("testdata", "terms.jsonl"), filepath.Join("..", "..", "..", "shared", "data", "search", "analyzer.jsonl")} {

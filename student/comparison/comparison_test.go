@@ -112,8 +112,8 @@ func TestADeadServerIsNoWorseModel(t *testing.T) {
 	}
 }
 
-// TestOneSampleHasMcNemar beside the test that all have, which is never surer than
-// as many coins.
+// TestOneSampleHasMcNemar checks McNemar's test and the test that all comparisons have, whose
+// p-value is never below that of as many coins.
 func TestOneSampleHasMcNemar(t *testing.T) {
 	t.Parallel()
 	c := one(t, Options{}, folderOf(t, "a", nil, "0", "0", "0", "0"), folderOf(t, "b", nil, "1", "1", "1", "1"))

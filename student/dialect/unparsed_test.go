@@ -106,8 +106,8 @@ func TestMisreadNativeCalls(t *testing.T) {
 	}
 }
 
-// TestUnparsedInProse counts the texts of real agents, apart from their calls, that are taken for a
-// call: none of what the sample's agents say, and at most 1 % of what those of a whole day say.
+// TestUnparsedInProse counts the texts of real agents outside of calls that are taken for a call:
+// none in the sample, and at most 1 % in a full day.
 func TestUnparsedInProse(t *testing.T) {
 	t.Parallel()
 	files, _ := filepath.Glob("../../../shared/data/day/traces/*/*.jsonl.gz")
@@ -131,7 +131,7 @@ func TestUnparsedInProse(t *testing.T) {
 	}
 }
 
-// spoken returns what the agents of a file think and say to the customer.
+// spokenTexts returns the thoughts of a file's agents and their texts to the customer.
 func spokenTexts(t *testing.T, path string) (texts []string) {
 	t.Helper()
 	f, err := os.Open(path)

@@ -166,8 +166,8 @@ func TestTheLog(t *testing.T) {
 	}
 }
 
-// TestArgumentsThatOtherReadersCannotRead: whatever a model wrote, its
-// arguments are an object within the limits of Python's reader.
+// TestArgumentsThatOtherReadersCannotRead holds for any arguments of a model that the log has an
+// object within the limits of Python's reader.
 func TestArgumentsThatOtherReadersCannotRead(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("9", 5000)

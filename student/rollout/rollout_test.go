@@ -24,7 +24,7 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// shelf is a search server that finds the same lamp whatever it is asked.
+// shelf is a search server that returns the same lamp for every search.
 type shelf struct{}
 
 func (shelf) Get(context.Context, string, python.Value) (python.Value, int, bool) {
@@ -32,7 +32,7 @@ func (shelf) Get(context.Context, string, python.Value) (python.Value, int, bool
 	return lamp, 200, err == nil
 }
 
-// parrot answers with its replies, one behind the other, and then not at all.
+// parrot returns its replies one after the other, and then a fault.
 type parrot struct{ replies [][]byte }
 
 func (p *parrot) Chat(context.Context, model.Body) (model.Reply, []byte, error) {
@@ -128,8 +128,8 @@ func (s *strict) Chat(ctx context.Context, request model.Body) (model.Reply, []b
 	return s.parrot.Chat(ctx, request)
 }
 
-// TestAServerThatReadsArgumentsToo: what the model wrote is no fault of the server,
-// and every server is told the same.
+// TestAServerThatReadsArgumentsToo holds that invalid arguments of the model are no fault of the
+// server, and that every server receives the same messages.
 func TestAServerThatReadsArgumentsToo(t *testing.T) {
 	t.Parallel()
 	server := &strict{parrot: parrot{[][]byte{
@@ -167,9 +167,9 @@ func TestAnyListOfIDsIsRead(t *testing.T) {
 	}
 }
 
-// FuzzAnyReplyMakesATrace: whatever a model replies, the rollout ends with a
-// label or as infra, and its trace is one line that package traces reads as
-// ReadTrace does, but for where it lies and what in it no corpus can hold.
+// FuzzAnyReplyMakesATrace holds for any reply of a model that the rollout ends with a label or as
+// infra. Its trace is one line that package traces reads as ReadTrace does, except for its path and
+// for values that no corpus can hold.
 func FuzzAnyReplyMakesATrace(f *testing.F) {
 	f.Add(completion("<think>Look.</think>", calls("find_product", `{"q":"lamp","page":NaN}`)), completion("Done\u2028.\r\n", calls("terminate", `{}`)))
 	f.Add(completion(`<tool_call>[{"name":"recommend_product","parameters":{"product_ids":"900001,,8"}}]</tool_call>`), completion("I can't."))

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// patience is far more than any of this takes on a machine that goes on.
+// patience is far more than each step takes on a machine that makes progress.
 const patience = time.Minute
 
 func config(t *testing.T, command string) (c Config, address string) {

@@ -14,8 +14,8 @@ import (
 
 func amount(x float64) *float64 { return &x }
 
-// fakeSMI is a program that answers as nvidia-smi does: the devices at once,
-// and with --loop the moments, after which it does what is told.
+// fakeSMI writes a program that answers as nvidia-smi does: the devices at once, and with --loop
+// the moments, after which it runs next.
 func fakeSMI(t *testing.T, devices, moments, next string) string {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -31,8 +31,8 @@ func fakeSMI(t *testing.T, devices, moments, next string) string {
 
 const twoDevices = "0, 141000, GPU-aa, NVIDIA H200, SXM\n1, 24000, GPU-bb, X\n"
 
-// told waits until n GPUs are told of. Until then they are there, and what they
-// do is unknown.
+// readings waits until n GPUs are reported. Until then the devices are listed, and their readings
+// are unknown.
 func readings(t *testing.T, g *GPUs, n int) []GPU {
 	t.Helper()
 	for {
@@ -66,8 +66,8 @@ func TestGPUsAreReadFromOneProgram(t *testing.T) {
 	}
 }
 
-// TestOldMomentsAreUnknown holds that a driver that hangs, or a program that
-// died, leaves nothing where it told something before.
+// TestOldMomentsAreUnknown holds that readings are unknown after the driver hangs or the program
+// dies, although there were readings before.
 func TestOldMomentsAreUnknown(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(0, 0)
@@ -131,8 +131,8 @@ func TestVisibleDevices(t *testing.T) {
 	}
 }
 
-// TestParseGPU holds that what is not told is nil: with MIG a GPU tells no use,
-// in some containers no memory, and a driver in trouble writes words.
+// TestParseGPU holds that a missing value is nil: with MIG a GPU reports no utilisation, in some
+// containers no memory, and a failing driver writes words.
 func TestParseGPU(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]*GPU{

@@ -57,8 +57,8 @@ func TestIdentities(t *testing.T) {
 	}
 }
 
-// TestASecretOfTheAddressStaysWithItsServer: it is sent there, kept nowhere, and no
-// redirect leads elsewhere.
+// TestASecretOfTheAddressStaysWithItsServer holds that the secret of an address is sent to its
+// server, is not stored, and does not follow a redirect to another host.
 func TestASecretOfTheAddressStaysWithItsServer(t *testing.T) {
 	t.Parallel()
 	var elsewhere, requests atomic.Int64

@@ -60,7 +60,7 @@ func TestMetricsOfEachServer(t *testing.T) {
 	}
 }
 
-// TestALongLineIsNoEnd: behind a line of many labels others stand.
+// TestALongLineIsNoEnd checks that the metrics after a line of many labels are read.
 func TestALongLineIsNoEnd(t *testing.T) {
 	t.Parallel()
 	g := newGathered()
@@ -154,8 +154,8 @@ func TestIdentifyGivesUpAServerThatHangs(t *testing.T) {
 	}
 }
 
-// TestWatchWithoutAnythingToSee: what nobody tells is left out, and a run that
-// ends at once still has the two samples that its time is told by.
+// TestWatchWithoutAnythingToSee holds that metrics which no source reports are left out, and that a
+// run which ends at once still has the two samples that measure its time.
 func TestWatchWithoutAnythingToSee(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "telemetry.jsonl")

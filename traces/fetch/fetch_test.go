@@ -32,7 +32,7 @@ type api struct {
 	// asked are the times of all requests; paths counts them.
 	requests []time.Time
 	paths    map[string]int
-	// fault answers in place of the server where it says so.
+	// fault answers a request instead of the server if it returns true.
 	fault func(path string, n int, w http.ResponseWriter) bool
 	score float64
 	kind  string
@@ -136,7 +136,7 @@ func (a *api) problemsOf(agent string) object {
 	return object{"agent_version_id": agent, "problems": objects}
 }
 
-// get fetches with the query into out; the words that were said come back.
+// get fetches with the query into out and returns the printed text.
 func get(t *testing.T, ctx context.Context, a *api, out string, change func(*fetch.Fetch)) (string, error) {
 	t.Helper()
 	_, network := memnet.Serve(t, a)
@@ -232,9 +232,9 @@ func paced(t *testing.T, requests []time.Time) {
 	}
 }
 
-// TestAKilledFetchGoesOn stops it after ever more requests: what was kept is never
-// asked for again, the files are those of a run that nobody stopped, and all runs
-// together keep the pace.
+// TestAKilledFetchGoesOn stops a fetch after more and more requests: stored answers are never
+// requested again, the files are those of an uninterrupted run, and all runs together keep the
+// pace.
 func TestAKilledFetchGoesOn(t *testing.T) {
 	fullDir := t.TempDir()
 	out := t.TempDir()
@@ -270,7 +270,7 @@ func TestAKilledFetchGoesOn(t *testing.T) {
 				again++
 			}
 		}
-		if again > kills { // the one under way when it was stopped was not finished
+		if again > kills { // the request under way when the run was stopped was not finished
 			t.Errorf("%d episodes asked for again, %d kills", again, kills)
 		}
 		paced(t, a.requests)
@@ -377,7 +377,8 @@ func TestADryRunFetchesNothing(t *testing.T) {
 	})
 }
 
-// TestADryRunChangesNothing asks about runs that are on disk and that the API gives another score now.
+// TestADryRunChangesNothing fetches runs that are on disk and for which the API returns another
+// score now.
 func TestADryRunChangesNothing(t *testing.T) {
 	out := t.TempDir()
 	var before map[string]string
@@ -397,7 +398,8 @@ func TestADryRunChangesNothing(t *testing.T) {
 	}
 }
 
-// TestScoresOfProblemsStayWithTheirRun: also where the run says other things later.
+// TestScoresOfProblemsStayWithTheirRun checks that stored scores remain if the run reports others
+// later.
 func TestScoresOfProblemsStayWithTheirRun(t *testing.T) {
 	out := t.TempDir()
 	for _, score := range []float64{0.7, 0.8} {
@@ -430,8 +432,8 @@ func TestScoresOfProblemsStayWithTheirRun(t *testing.T) {
 	}
 }
 
-// TestRefusedFindings: where an agent's list of problems is refused, the attempts come
-// without findings and the manifest says so.
+// TestRefusedFindings holds that the attempts of an agent whose list of problems is refused have no
+// findings, and that the manifest records it.
 func TestRefusedFindings(t *testing.T) {
 	for _, refuses := range []bool{false, true} {
 		a := &api{kind: "legacy_problem"}

@@ -14,7 +14,7 @@ import (
 	"github.com/trajectory-arena/arena/traces/fetch"
 )
 
-// says answers every request with one of two texts, those for attempts apart.
+// replies answers every request with one of two texts, of which one is for attempts.
 type replies struct {
 	list, attempt string
 	requests      int
@@ -29,8 +29,8 @@ func (s *replies) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(text)), Request: r}, nil
 }
 
-// FuzzRepliesBecomeADayOrAnError: whatever the API says, a fetch ends, asks no more
-// than what was listed is worth, and writes JSON below its folder and nowhere else.
+// FuzzRepliesBecomeADayOrAnError holds for any replies of the API that a fetch ends, sends no more
+// requests than the list needs, and writes JSON below its folder only.
 func FuzzRepliesBecomeADayOrAnError(f *testing.F) {
 	a := &api{}
 	for _, path := range []string{"races/history", "races/" + race, "agent-versions/agent-0", "agent-versions/agent-0/runs", "evaluation-runs/agent-0-run-0", "suites/4/problems"} {

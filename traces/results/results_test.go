@@ -20,7 +20,7 @@ func folder(files map[string]string) fstest.MapFS {
 	return fsys
 }
 
-// told describes an attempt of a trial.
+// describe formats an attempt of a trial.
 func describe(a *results.Attempt) string {
 	reward := "unknown"
 	if a.Reward != nil {

@@ -11,13 +11,12 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// The labelled cases of testdata/cases.txt are written in a small language of
-// lines. A case opens with "case name score kind language"; then "request R"
-// names the customer's wish, "think …" a step's thinking (a tab continues it),
-// "find L" a search that returns the list L, "view ID…", "pick ID…" and "end"
-// the other calls of that step. "note …" puts a text into the first listing.
-// "tokens N…", "attempts N…" and "no inference" say what the proxy log holds;
-// it holds one completion of 60 tokens otherwise.
+// The labelled cases of testdata/cases.txt are written in a small language of lines. A case begins
+// with "case name score kind language". "request R" is the customer's request, "think …" a step's
+// thinking (a tab continues it), "find L" a search that returns the list L, and "view ID…", "pick
+// ID…" and "end" are the other calls of that step. "note …" adds a text to the first listing.
+// "tokens N…", "attempts N…" and "no inference" set the content of the proxy log, which
+// otherwise holds one completion of 60 tokens.
 
 type goods struct {
 	requests, lists, items map[string]string

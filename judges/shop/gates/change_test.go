@@ -99,8 +99,8 @@ func formatted(n string, marks [2]string) string {
 
 var longID = regexp.MustCompile(`\b\d{10}\b`)
 
-// TestNamesAreOnlyNames renames all ids, shops and brands and moves all prices,
-// everywhere alike.
+// TestNamesAreOnlyNames renames all ids, shops and brands and changes all prices, consistently in
+// all texts.
 func TestNamesAreOnlyNames(t *testing.T) {
 	t.Parallel()
 	rename := strings.NewReplacer("orvane", "kestro", "Orvane", "Kestro", "tulmek", "bivaldi", "Tulmek", "Bivaldi",
@@ -180,7 +180,7 @@ func writeReversed(b *bytes.Buffer, v any) {
 	}
 }
 
-// empty sentences say nothing of any result; orders want to be obeyed.
+// empty sentences mention no result; orders are instructions to the judge.
 var (
 	empty = []string{
 		"I take my time and think.", "Careful work pays off in the long run.", "Let me be systematic.", "This is a shopping task like any other.",

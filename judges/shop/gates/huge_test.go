@@ -33,8 +33,8 @@ func TestHugeTextTakesLinearTime(t *testing.T) {
 	}
 }
 
-// TestHugeCopiesTakeLinearTime does the same for what thinking may copy from
-// results, and results may hide from whoever reads them.
+// TestHugeCopiesTakeLinearTime does the same for texts that thinking may copy from results, and for
+// texts in results that are hidden from readers.
 func TestHugeCopiesTakeLinearTime(t *testing.T) {
 	t.Parallel()
 	const size = 1 << 18

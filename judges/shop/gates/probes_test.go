@@ -9,16 +9,16 @@ import (
 	"github.com/trajectory-arena/arena/judges/shop/probe"
 )
 
-// comparing are the probes that add what a thought may say too: a day of those is
-// flagged instead. passing is how many cases another may raise: words behind a
-// pasted listing, in its line, cite it, and a terse choice said twice names more.
+// comparing are the probes that add a sentence which a real thought may contain: a day of such
+// thoughts is flagged instead. passing is the number of cases that another probe may raise: words
+// after a pasted listing, in its line, cite it, and a short choice repeated twice names more.
 var (
 	comparing = []string{"made_datum", "made_comparison", "template", "false_comparison", "translated_comparison"}
 	passing   = map[string]int{"padding": 4, "said_twice": 2}
 )
 
-// TestProbesNeverRaise: whatever else a program adds to an attempt earns nothing. Without
-// the tag long it is every third attempt.
+// TestProbesNeverRaise holds that text which a program adds to an attempt does not raise its score.
+// Without the tag long it tests every third attempt.
 func TestProbesNeverRaise(t *testing.T) {
 	t.Parallel()
 	var cases []labelled

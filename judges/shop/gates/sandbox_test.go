@@ -112,7 +112,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// lines reads a JSONL file, gzipped where its name says so.
+// lines reads a JSONL file, which is decompressed if its name ends in .gz.
 func lines(t testing.TB, path string) [][]byte {
 	t.Helper()
 	f, err := os.Open(path)

@@ -37,8 +37,8 @@ func TestWalks(t *testing.T) {
 	golden(t, "testdata/walks.golden", text.String())
 }
 
-// TestSpansAreCutFromTheTrace holds every judgement to its form: the walk, the
-// score that belongs to it, and quotes that stand in the step they name.
+// TestSpansAreCutFromTheTrace checks the form of every judgement: the path through the gates, the
+// score that belongs to it, and quotes that the named step contains.
 func TestSpansAreCutFromTheTrace(t *testing.T) {
 	t.Parallel()
 	for _, c := range ownCases(t) {

@@ -28,9 +28,8 @@ func TestAnUnknownPriceIsNoReason(t *testing.T) {
 	}
 }
 
-// TestWisdomIsNoRemark holds that sentences about thinking, choosing and
-// feeling well say nothing of what a tool returned, whatever words they share
-// with remarks that do.
+// TestWisdomIsNoRemark holds that sentences about thinking, choosing and feeling count as no remark
+// on a result, even if they share words with such remarks.
 func TestWisdomIsNoRemark(t *testing.T) {
 	t.Parallel()
 	world := readGoods(t, "testdata/world.txt")

@@ -18,8 +18,8 @@ import (
 
 var day = flag.String("day", "", "labelled day with its problems and catalogue that BenchmarkDay reads")
 
-// BenchmarkDay measures the CPU that the filter and the subnet's scores take of a day's
-// attempts that have a dialogue, beside reading them: hash, unpacking and envelope.
+// BenchmarkDay measures the CPU time of the filter and of the subnet's scores for a day's attempts
+// that have a dialogue, and for comparison that of reading them: hash, decompression and envelope.
 //
 //	go test ./judges/shop/outcome -run - -bench Day -cpu 1 -benchtime 1x -count 5 -day DAY
 func BenchmarkDay(b *testing.B) {
@@ -51,7 +51,7 @@ type measured struct {
 	scorer *outcome.Scorer
 }
 
-// read reads the day and gives its attempts that have a dialogue.
+// read reads the day and returns its attempts that have a dialogue.
 func (m *measured) read(day string) (attempts []*arena.Trace, ms float64, err error) {
 	ms = cpuOf(func() {
 		var inputs []traces.Input
@@ -92,11 +92,11 @@ func (m *measured) judge(attempts []*arena.Trace) {
 	}
 }
 
-// score gives attempts the subnet's outcome.
+// score computes the subnet's outcome of attempts.
 func (m *measured) score(attempts []*arena.Trace) {
 	for _, t := range attempts {
 		if p, known := m.suite.Find(t); known {
-			m.scorer.Score(context.Background(), t, p) // what cannot be scored costs its time, too
+			m.scorer.Score(context.Background(), t, p) // an attempt that cannot be scored costs time, too
 		}
 	}
 }

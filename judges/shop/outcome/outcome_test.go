@@ -213,9 +213,8 @@ func TestOtherShapesScoreAsTheSandboxWouldHaveRecordedThem(t *testing.T) {
 	}
 }
 
-// FuzzScoresStayInRange: whatever step, reward and document hold, a score is
-// between 0 and 1 or absent with a reason, the same each time, and its line is
-// JSON.
+// FuzzScoresStayInRange holds for any step, reward and document that a score is between 0 and 1 or
+// absent with a reason, the same each time, and that its line is JSON.
 func FuzzScoresStayInRange(f *testing.F) {
 	for _, reward := range []string{`{"product_id":"7"}`, `[{"product_id":"1","price":[{"between":[1,null]}],"attributes":[{"brand":["brr",1,true]}],"sku_options":[{"colour":"red"}],"service":["COD"],"title":["x"]}]`, `[null]`, `"ab"`} {
 		for _, category := range []string{"Product", "Shop", "Voucher"} {

@@ -25,7 +25,7 @@ func recommend(ids string) string {
 	return `{"name":"recommend_product","parameters":{"product_ids":"` + ids + `"}}`
 }
 
-// said is a step with a think and these calls.
+// turnOf returns a step with a thought and these calls.
 func turnOf(calls ...string) string {
 	return `{"completion":{"message":{"think":"t","tool_call":[` + strings.Join(calls, ",") + `]}},` + stamp + `}`
 }

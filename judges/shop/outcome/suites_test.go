@@ -58,8 +58,8 @@ func readProblems(t *testing.T, path string) []arena.Problem {
 	return problems
 }
 
-// TestRealVectorsAreNoUnitVectors: among the titles of one published suite
-// there is a pair that a plain dot product puts on the wrong side of the limit.
+// TestRealVectorsAreNoUnitVectors holds that the titles of one published suite contain a pair for
+// which a plain dot product is on the wrong side of the limit.
 func TestRealVectorsAreNoUnitVectors(t *testing.T) {
 	t.Parallel()
 	titles := map[string][]float64{}
@@ -90,7 +90,7 @@ func TestRealVectorsAreNoUnitVectors(t *testing.T) {
 	}
 }
 
-// alike scores a product titled a against a reward that wishes b.
+// agree scores a product titled a against a reward for the title b.
 func agree(t *testing.T, a string, va []float64, b string, vb []float64) bool {
 	t.Helper()
 	c, err := outcome.ReadCatalog(strings.NewReader(fmt.Sprintf(`{"product_id":"5","price":1,"title":%q}`, a)), 1<<20)

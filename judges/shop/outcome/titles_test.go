@@ -182,8 +182,8 @@ func TestAModelEmbedsTextOnly(t *testing.T) {
 	}
 }
 
-// TestAProductsOwnTitleIsEmbedded: a vector that the problem carries under the
-// product's title stands for a wish, never for the product.
+// TestAProductsOwnTitleIsEmbedded holds that the vector which a problem has for a title is used for
+// a wish, never for a product of that title.
 func TestAProductsOwnTitleIsEmbedded(t *testing.T) {
 	t.Parallel()
 	const far = `{"bell":[0,1],"gong":[0,1],"chime":[0,1]}`

@@ -52,8 +52,8 @@ func TestMatchedFollowsTheNearestTeacher(t *testing.T) {
 	}
 }
 
-// FuzzMatchedStepsAreShared: whatever the arguments, there is a label for each
-// step, none without a teacher, and all where the teacher did the same.
+// FuzzMatchedStepsAreShared holds for any arguments that each step has a label, that no step is
+// shared without a teacher, and that all are if the teacher's steps are equal.
 func FuzzMatchedStepsAreShared(f *testing.F) {
 	f.Add("find_product", `{"q":"mug"}`, "recommend_product", `{"product_ids":["1",2]}`)
 	f.Add("view_product_information", `{"product_ids":","}`, "", `[`)
