@@ -23,7 +23,7 @@ import (
 	"github.com/trajectory-arena/arena/traces/convert"
 )
 
-// asked is one turn of the attempt that every dialect writes down.
+// exchange is one turn of the attempt that the test writes in every dialect.
 type exchange struct{ think, name, arguments, result string }
 
 const wish = "A trowel of walnut, please."
@@ -220,9 +220,9 @@ func TestTheFormatOfAFileDecidesNothing(t *testing.T) {
 	}
 }
 
-// TestNobodyAsksForAFormat: what follows from a format are facts of arena.Source
-// that its reader sets, so that a new format touches nothing else. Elsewhere its
-// name is carried to an output, and never compared.
+// TestNobodyAsksForAFormat holds that no package but the readers compares the name of a format. The
+// properties of a format are fields of arena.Source that its reader sets, so that a new format
+// changes no other code.
 func TestNobodyAsksForAFormat(t *testing.T) {
 	t.Parallel()
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {

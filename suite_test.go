@@ -101,8 +101,8 @@ func TestSuiteFindsByIDThenByText(t *testing.T) {
 	}
 }
 
-// FuzzReadProblemsKeepsItsWord: what is read has an identity and its own text,
-// and reads the same again.
+// FuzzReadProblemsKeepsItsWord checks that a problem that was read has an identity and its own
+// text, and that a second reading is equal.
 func FuzzReadProblemsKeepsItsWord(f *testing.F) {
 	f.Add(`{"query":"a","reward":{"price":[{"between":[1,2]}]},"voucher":{"cap":1}}`)
 	f.Add(`[{"problem_id":1,"reward":[{"attributes":[{"a":["b"]}]}]},{"id":"x"}]`)

@@ -40,8 +40,8 @@ var mixedDays struct {
 	judgements []judgement
 }
 
-// TestNoProgramOfHalvesPasses: of none of them more than one attempt in twenty is agentic,
-// and what the model did without the program's part of the day is not called scripted.
+// TestNoProgramOfHalvesPasses holds for each mixed program that at most one attempt in twenty is
+// agentic, and that the attempts which the model decided alone are not called scripted.
 func TestNoProgramOfHalvesPasses(t *testing.T) {
 	t.Parallel()
 	passed := map[string]int{}

@@ -8,9 +8,8 @@ import (
 	"github.com/trajectory-arena/arena/filters"
 )
 
-// TestNoAllocationPerStep: a kept attempt three times as long takes the same
-// number of pieces of memory. Not under the race detector, whose pools forget at
-// random.
+// TestNoAllocationPerStep checks that a kept attempt three times as long needs the same number of
+// allocations. It does not run under the race detector, which empties pools at random.
 func TestNoAllocationPerStep(t *testing.T) {
 	f := newFilter(t)
 	for _, style := range []string{"list", "native"} {

@@ -97,8 +97,9 @@ func turnAsksToSearch(r *recorder, think string, calls ...call) []call {
 	return r.run(think, calls)
 }
 
-// TestCopiedLog: who has another's replies an hour later asked no model; who had them
-// first did, and so did whose attempt is merely in the day twice.
+// TestCopiedLog checks that an agent with another agent's replies of an hour earlier counts as
+// having asked no model. The agent that had them first, and an attempt that is in the day twice,
+// are not affected.
 func TestCopiedLog(t *testing.T) {
 	t.Parallel()
 	for after, want := range map[int64]arena.Axis{0: arena.AxisAgentic, 3_600_000: arena.AxisScripted} {

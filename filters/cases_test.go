@@ -52,8 +52,8 @@ func isDoubtful(_ string, s *arena.Structure) bool {
 	return s.Axis != arena.AxisAgentic || s.Confidence <= 0.8
 }
 
-// TestPublicRunsOfOtherHarnesses: real runs of agents with tools that this project never saw
-// are not scripted, and agentic in at least 80 % where the log has their replies.
+// TestPublicRunsOfOtherHarnesses checks real runs of agents with tools that are unknown to this
+// project: none is scripted, and at least 80 % are agentic where the log has their replies.
 func TestPublicRunsOfOtherHarnesses(t *testing.T) {
 	t.Parallel()
 	type counts struct{ total, agentic, scripted int }
@@ -100,8 +100,8 @@ func isCutLog(t *arena.Trace) bool {
 	return false
 }
 
-// TestPacksByDefault: episodes in packs, whose tools the trace declares, in four ways. Models
-// wrote three of them, and a program the fourth.
+// TestPacksByDefault checks episodes of packs, whose tools the trace declares, with authors of four
+// kinds: models wrote three of them and a program the fourth.
 func TestPacksByDefault(t *testing.T) {
 	t.Parallel()
 	attempts := readTraces(t, shared(t, "cases/domains/pack"))

@@ -92,8 +92,8 @@ func fill(calls []arena.ToolCall) {
 
 var versioned = regexp.MustCompile(`^[a-z_]+_v[1-9]$`)
 
-// TestEveryCheckFires: each check of the first pass fires on its own attempt
-// and not on a clean one, and drops only what it should.
+// TestEveryCheckFires holds that each check of the first pass fires on its own attempt and not on a
+// clean one, and that it drops only the attempts it should.
 func TestEveryCheckFires(t *testing.T) {
 	t.Parallel()
 	f := newFilter(t)
@@ -132,8 +132,8 @@ func verdict(t testing.TB, f *filters.Filter, tr *arena.Trace, check string) are
 	return arena.Verdict{}
 }
 
-// TestPure: for every family and every spoiled attempt the filter answers twice
-// the same, changes nothing, writes no NaN, and its sample survives JSON.
+// TestPure holds for every family and every damaged attempt that the filter returns the same result
+// twice, changes no input, and writes no NaN, and that its sample survives JSON.
 func TestPure(t *testing.T) {
 	t.Parallel()
 	f := newFilter(t)
@@ -184,8 +184,7 @@ func deepCopy(t testing.TB, v any) string {
 	return string(text)
 }
 
-// TestZeroTraceIsNeverKept: nothing that was not read may slip through, under
-// any policy.
+// TestZeroTraceIsNeverKept holds that a trace without content is kept under no policy.
 func TestZeroTraceIsNeverKept(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []filters.UnknownPolicy{filters.UnknownDrop, filters.UnknownKeep} {
@@ -220,8 +219,8 @@ func TestConfigReportsAllErrors(t *testing.T) {
 	}
 }
 
-// TestHugeAttemptsAreBounded: an attempt made to be compared for hours is
-// answered at once, on a slow machine within a minute, and rejected.
+// TestHugeAttemptsAreBounded checks that an attempt built to take hours of comparisons is rejected
+// quickly, on a slow machine within a minute.
 func TestHugeAttemptsAreBounded(t *testing.T) {
 	t.Parallel()
 	f := newFilter(t)

@@ -91,8 +91,8 @@ func TestCopiedDialogue(t *testing.T) {
 	}
 }
 
-// TestNobodyIsFirstWithoutTimes: two agents with one text and no times may each have it
-// of the other.
+// TestNobodyIsFirstWithoutTimes holds that of two agents with one text and no times neither counts
+// as the first.
 func TestNobodyIsFirstWithoutTimes(t *testing.T) {
 	t.Parallel()
 	var day []labelled
@@ -106,8 +106,8 @@ func TestNobodyIsFirstWithoutTimes(t *testing.T) {
 	}
 }
 
-// TestCopiesEarnNothing: under reweighting a copied dialogue keeps the least there is, the
-// original all it had.
+// TestCopiesEarnNothing checks that reweighting reduces the weight of a copied dialogue to the
+// minimum, and does not change that of the original.
 func TestCopiesEarnNothing(t *testing.T) {
 	t.Parallel()
 	var day []labelled

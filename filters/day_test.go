@@ -218,8 +218,8 @@ func readTraces(t testing.TB, dir string) (attempts []*arena.Trace) {
 	return attempts
 }
 
-// TestAnAgentWithCopiesAloneHasADay: all that it did is another agent's, under the same
-// ids.
+// TestAnAgentWithCopiesAloneHasADay checks an agent all of whose attempts are another agent's, with
+// the same ids.
 func TestAnAgentWithCopiesAloneHasADay(t *testing.T) {
 	t.Parallel()
 	f, err := filters.New(filters.Defaults())

@@ -20,8 +20,8 @@ var guilty = map[string]string{
 	"told_answers_v2":  "puppet tells answers",
 }
 
-// TestEveryHabitFires: each check of the second pass fires on its own family,
-// names its reason on a scripted attempt, and is silent on a model that decides.
+// TestEveryHabitFires holds that each check of the second pass fires on its own family, states its
+// reason for a scripted attempt, and does not fire on a model that decides.
 func TestEveryHabitFires(t *testing.T) {
 	t.Parallel()
 	honestDay := judgeDay(t, playDays(familyNamed("honest plain"), many(6000)))
@@ -49,9 +49,9 @@ func fired(day []judgement, c checks.Check) (n int) {
 	return n
 }
 
-// TestDaysDoNotMove: what does not bear on who decided moves no verdict of a
-// whole day either. Numbers are what thinking is held against results by, so
-// changes of thinking keep them. Without the tag long it takes half of the families.
+// TestDaysDoNotMove holds that changes which are irrelevant to authorship do not alter the verdicts
+// of a full day. Thinking is compared with results by numbers, so that changes of thinking keep
+// them. Without the tag long it tests half of the families.
 func TestDaysDoNotMove(t *testing.T) {
 	t.Parallel()
 	equal := map[string]func(*arena.Trace) *arena.Trace{

@@ -111,8 +111,8 @@ func TestDeclaredTools(t *testing.T) {
 	}
 }
 
-// TestAnEpisodesToolsAreDeclared: with what a real episode of an environment pack
-// declares, its tools have the roles of the ready map, but for those that decide.
+// TestAnEpisodesToolsAreDeclared checks that the tools of a real episode have the same roles by the
+// declarations of its environment pack as by the ready map, except for the tools that decide.
 func TestAnEpisodesToolsAreDeclared(t *testing.T) {
 	t.Parallel()
 	attempts := readTraces(t, filepath.Join(shared(t, "data/real"), "oro-episode"))
@@ -134,8 +134,8 @@ func callsIn(d arena.Dialogue) (n int) {
 	return n
 }
 
-// TestToolsOfTheConfiguration: a tool may be named with what it does; what does nothing
-// known is refused.
+// TestToolsOfTheConfiguration checks that the configuration can set the role of a tool, and that an
+// unknown role is refused.
 func TestToolsOfTheConfiguration(t *testing.T) {
 	t.Parallel()
 	cfg := filters.Defaults()

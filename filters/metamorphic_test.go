@@ -165,9 +165,9 @@ var bound = map[string][]string{
 	"opens by itself what is spoken of": {"thinking cut short", "thinking in another language"},
 }
 
-// TestVerdictsDoNotMove: for every family, what does not bear on who decided
-// changes neither axis, nor reasons, nor the value of any check that counts
-// calls. Without the tag long each family bears every second change.
+// TestVerdictsDoNotMove holds for every family that changes which are irrelevant to authorship
+// alter neither the axis, nor the reasons, nor the value of any check that counts calls. Without
+// the tag long it applies every second change.
 func TestVerdictsDoNotMove(t *testing.T) {
 	t.Parallel()
 	f := newFilter(t)
@@ -199,7 +199,7 @@ func judged(f *filters.Filter, tr *arena.Trace) string {
 	return fmt.Sprint(s.Axis, s.Keep, fired)
 }
 
-// TestDialectDoesNotMove: the same play in every dialect gets the same axis.
+// TestDialectDoesNotMove holds that the same play has the same axis in every dialect.
 func TestDialectDoesNotMove(t *testing.T) {
 	t.Parallel()
 	f := newFilter(t)
@@ -219,9 +219,8 @@ func TestDialectDoesNotMove(t *testing.T) {
 	}
 }
 
-// TestNamingMoves: an honest attempt turns scripted when the model's naming is
-// dropped, and is not agentic where it is logged only after the dispatch: by a clock
-// that differs, or as an echo.
+// TestNamingMoves holds that an honest attempt is scripted if the model's naming is removed, and is
+// not agentic if the naming is logged only after the dispatch: by a different clock, or as an echo.
 func TestNamingMoves(t *testing.T) {
 	t.Parallel()
 	f := newFilter(t)
@@ -276,7 +275,7 @@ func TestTimesMayBeMissing(t *testing.T) {
 	}
 }
 
-// TestSilentLogIsUnknown: models were asked, but the log holds no inference.
+// TestSilentLogIsUnknown checks attempts that asked models although the log holds no inference.
 func TestSilentLogIsUnknown(t *testing.T) {
 	t.Parallel()
 	f := newFilter(t)

@@ -141,8 +141,8 @@ func eachCall(tr *arena.Trace, keep func(*arena.ProxyCall) bool) {
 // proofs are families of which just what is taken away is the proof.
 var proofs = map[string]string{"no nonce": "nonce of nobody", "results not kept": "edits results"}
 
-// TestLessEvidenceLeadsToUnknown: a log that keeps less turns no verdict round. Without
-// the tag long it is a quarter of the attempts.
+// TestLessEvidenceLeadsToUnknown holds that a log with less content never reverses a verdict.
+// Without the tag long it tests a quarter of the attempts.
 func TestLessEvidenceLeadsToUnknown(t *testing.T) {
 	t.Parallel()
 	f := newFilter(t)
@@ -171,10 +171,10 @@ func TestLessEvidenceLeadsToUnknown(t *testing.T) {
 	}
 }
 
-// TestLessEvidenceOfDaysDecidesNothing: a whole day whose logs keep less accuses no honest
-// attempt, and calls none agentic above 0.8 that it did not before: what a log leaves
-// undecided counts as the rest of the agent's day. Without the tag long it is the simulated
-// day, and every second way.
+// TestLessEvidenceOfDaysDecidesNothing removes content from the logs of a full day: no honest
+// attempt is scripted, and no attempt is agentic above 0.8 that was not before. An attempt that its
+// log leaves undecided counts as the rest of the agent's day. Without the tag long it tests the
+// simulated day with every second way to remove content.
 func TestLessEvidenceOfDaysDecidesNothing(t *testing.T) {
 	t.Parallel()
 	days := [][]judgement{mixedDay(t)}

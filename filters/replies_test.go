@@ -7,8 +7,8 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// TestWhatRepliesName: calls in blocks, after tokens and in the author's own
-// objects, and requests that were sent again, are the model's, one by one.
+// TestWhatRepliesName holds that calls in blocks, after tokens and in the author's own objects, and
+// requests that were sent again, are each attributed to the model.
 func TestWhatRepliesName(t *testing.T) {
 	t.Parallel()
 	for _, a := range slices.Concat(dialects, ownCommands, results) {

@@ -37,8 +37,8 @@ func pieces(reply arena.Raw) []string {
 	return events
 }
 
-// TestStreamsAreRead: a log that keeps the pieces of a streamed reply, as events
-// or as a list, moves no verdict.
+// TestStreamsAreRead holds that a log which has the pieces of a streamed reply, as events or as a
+// list, has the same verdicts.
 func TestStreamsAreRead(t *testing.T) {
 	t.Parallel()
 	f := newFilter(t)

@@ -11,8 +11,9 @@ import (
 	"github.com/trajectory-arena/arena/filters"
 )
 
-// TestDictatedCalls: a log whose newest prompts hold the calls that the replies then name is
-// a program's. Examples in the system message, results, and one reminder are none.
+// TestDictatedCalls holds that an attempt is a program's if the newest prompts in its log hold the
+// calls that the replies then name. Examples in the system message, results, and one reminder are
+// no evidence.
 func TestDictatedCalls(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestMembers: a row names its own problem, the problem whose request it repeats, and all problems
-// of their clusters, in this order; a row that is kept names none.
+// TestMembers holds that a row names its own problem, the problem whose request it repeats, and all
+// problems of their clusters, in this order, and that a row that is kept names none.
 func TestMembers(t *testing.T) {
 	t.Parallel()
 	bank := []Entry{

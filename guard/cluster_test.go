@@ -147,8 +147,8 @@ func templated(n int) []arena.Problem {
 	return out
 }
 
-// TestProductsOfALargeClusterAreListedOnce: if each request of a cluster listed all of its products,
-// a cluster of thousands would have millions of them.
+// TestProductsOfALargeClusterAreListedOnce checks that a cluster lists its products once. If each
+// request listed all of them, a cluster of thousands would have millions.
 func TestProductsOfALargeClusterAreListedOnce(t *testing.T) {
 	t.Parallel()
 	problems := templated(2000)

@@ -50,8 +50,8 @@ func TestConversationsAreRead(t *testing.T) {
 	}
 }
 
-// TestEveryFieldIsRead: a request or an id is found wherever trainers put texts, but not among the
-// results of tools, which show the products of other problems.
+// TestEveryFieldIsRead holds that a request or an id is found in every field where trainers write
+// texts, but not in the results of tools, which show the products of other problems.
 func TestEveryFieldIsRead(t *testing.T) {
 	t.Parallel()
 	g := lampGuard(t)

@@ -222,7 +222,7 @@ func TestLeadDecides(t *testing.T) {
 	}
 }
 
-// TestLimitOf: at most the share of the values is above the limit.
+// TestLimitOf checks that at most the given share of the values is above the limit.
 func TestLimitOf(t *testing.T) {
 	t.Parallel()
 	values := []float64{5, 1, 4, 2, 3}

@@ -185,8 +185,8 @@ func TestSharedPairsByKind(t *testing.T) {
 	}
 }
 
-// TestReplacedNounIsContradiction: a noun exchanged is a contradiction, also where
-// little of the wording is shared; the thing in other words is none.
+// TestReplacedNounIsContradiction holds that an exchanged noun is a contradiction, even if little
+// of the wording is shared, and that the same item in other words is none.
 func TestReplacedNounIsContradiction(t *testing.T) {
 	t.Parallel()
 	g := newTestGuard(t, []Entry{

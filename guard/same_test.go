@@ -35,8 +35,8 @@ func TestSameMeansTheSame(t *testing.T) {
 	}
 }
 
-// TestAmountsOfTheBanksCurrency: a bank without pesos holds amounts in its own currency, which are
-// compared as written.
+// TestAmountsOfTheBanksCurrency checks that a bank without pesos holds amounts in its own currency,
+// which are compared as written.
 func TestAmountsOfTheBanksCurrency(t *testing.T) {
 	t.Parallel()
 	g := newTestGuard(t, []Entry{{ID: "flight", Text: "You are guest 6136. You change a one stop flight to a nonstop flight from OSL to LIS, in economy, and pay a fee of up to $100."}})

@@ -23,7 +23,8 @@ func TestHonestRequestsAreKept(t *testing.T) {
 	}
 }
 
-// TestFormsHoldTheRequest: each form holds a request in plain letters or in an encoding.
+// TestFormsHoldTheRequest checks that each form contains a request in plain letters or in an
+// encoding.
 func TestFormsHoldTheRequest(t *testing.T) {
 	t.Parallel()
 	bank, _ := readRewordings(t)

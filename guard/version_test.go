@@ -9,8 +9,9 @@ import (
 // answersOfVersion is the version of the detector of reworded requests with a hash of its answers.
 const answersOfVersion = "lexical_v3 56d98dc74c67aa11"
 
-// TestVersionChangesWithTheAnswers: the figures that domains have under "measured" are true of one
-// version of the detector. A change of its answers is a new version, measured on the domains again.
+// TestVersionChangesWithTheAnswers holds that a change of the detector's answers has a new version.
+// The figures that domains list under "measured" hold for one version and are measured again for
+// the next.
 func TestVersionChangesWithTheAnswers(t *testing.T) {
 	t.Parallel()
 	hash := sha256.New()

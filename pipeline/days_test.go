@@ -111,8 +111,8 @@ func withdrawnOf(t *testing.T, dir string) *finish.Withdrawn {
 	return w
 }
 
-// TestWithdrawnRowsLeaveTombstones: a later version names every attempt that an
-// earlier one trains on and that is protected by now, and each version that has it.
+// TestWithdrawnRowsLeaveTombstones checks that a later version names every attempt that an earlier
+// one trains on and that is protected now, with each version that contains it.
 func TestWithdrawnRowsLeaveTombstones(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -13,8 +13,8 @@ import (
 	"github.com/trajectory-arena/arena/pipeline"
 )
 
-// TestATierThatRanForOneSplitOnlyIsReported: both splits have a guard of their
-// own, and what the second can is not what the first could.
+// TestATierThatRanForOneSplitOnlyIsReported checks that the report names an embedding tier that was
+// missing for the first of the two splits, since each split has a guard of its own.
 func TestATierThatRanForOneSplitOnlyIsReported(t *testing.T) {
 	t.Parallel()
 	r := newRun(t, sampleDay, filepath.Join(t.TempDir(), "corpus"))
@@ -53,8 +53,8 @@ func inPool(bank *guard.State, pool guard.Pool) *guard.StateCluster {
 	return &bank.Clusters[slices.IndexFunc(bank.Clusters, func(c guard.StateCluster) bool { return c.Pool == pool })]
 }
 
-// TestStagesTakeOverWhatThePlanDecided: no step splits the problems or compares
-// their meanings again. A plan that protects one cluster more is followed.
+// TestStagesTakeOverWhatThePlanDecided checks that no stage splits the problems or compares their
+// meanings again, and that a plan with one more protected cluster is followed.
 func TestStagesTakeOverWhatThePlanDecided(t *testing.T) {
 	t.Parallel()
 	var more string

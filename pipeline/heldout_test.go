@@ -63,8 +63,8 @@ func queryOf(t *testing.T, id string) string {
 	return ""
 }
 
-// TestHeldOutStaysHeldOut: what was held out once is in no train split of what is
-// made later, whether or not the held-out file is given again.
+// TestHeldOutStaysHeldOut holds that a text which was held out once is in no train split of a later
+// corpus, with or without the held-out file.
 func TestHeldOutStaysHeldOut(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

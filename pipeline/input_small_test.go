@@ -19,8 +19,8 @@ func smallFiles(n int) []traces.Input {
 	return out
 }
 
-// TestSmallFilesShareBlocks: a block is four files, so 100,000 small files must
-// not make a block each, and no file is lost or read twice.
+// TestSmallFilesShareBlocks checks that small files share blocks, since a block is four files on
+// disk, and that no file is lost or read twice.
 func TestSmallFilesShareBlocks(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ files, atMost int }{{1, 1}, {64, 64}, {65, 64}, {5_000, 64}, {100_000, 128}} {
@@ -37,7 +37,8 @@ func TestSmallFilesShareBlocks(t *testing.T) {
 	}
 }
 
-// TestOneFileMoreChangesOneBlock, and the order in which files are listed none.
+// TestOneFileMoreChangesOneBlock checks that a new file changes one block and that the order of the
+// listed files changes none.
 func TestOneFileMoreChangesOneBlock(t *testing.T) {
 	t.Parallel()
 	files := smallFiles(3_001)

@@ -64,9 +64,8 @@ func bankOfOthers(t *testing.T) string {
 	return bank.String()
 }
 
-// TestFoldersNameRunsWhateverIsInThem: without run.json the folder names the run,
-// so that equal files in two folders are two runs, and a renamed folder is
-// another.
+// TestFoldersNameRunsWhateverIsInThem checks that without run.json the folder names the run, so
+// that equal files in two folders are two runs, and a renamed folder is another run.
 func TestFoldersNameRunsWhateverIsInThem(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -98,8 +97,8 @@ func TestFoldersNameRunsWhateverIsInThem(t *testing.T) {
 	}
 }
 
-// TestDamagedWorkIsMadeAgain: a part that is not what was written is written again
-// by the run that meets it; a body ends that run, and not the next one.
+// TestDamagedWorkIsMadeAgain checks that a damaged part is written again by the run that finds it.
+// A damaged body ends that run, and the next run writes it again.
 func TestDamagedWorkIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	for damaged, c := range map[string]struct {

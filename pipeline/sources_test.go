@@ -16,7 +16,7 @@ import (
 // sourceEnding is how an attempt ends in the records of another tool, and what its outcome then is.
 type sourceEnding struct{ record, want string }
 
-// The texts of an attempt at a task, as JSON strings.
+// asks returns the request of a task as a JSON string.
 func asks(task int) string {
 	return fmt.Sprintf(`"Please find out how the %s of house %d is mended."`, goods[task], 30+task)
 }

@@ -229,8 +229,9 @@ func TestDroppedAttemptsAreGradedAsASample(t *testing.T) {
 	}
 }
 
-// What a judge left open is asked again by the next build, whose corpus then is
-// the one of a judge that answered at once: no row of the first stays in it.
+// TestAnswersThatComeLaterReachTheRows checks that the next build asks again for a judgement that
+// was left open. Its corpus then equals that of a judge that answered at once: no row of the first
+// build remains.
 func TestAnswersThatComeLaterReachTheRows(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

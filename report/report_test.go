@@ -26,7 +26,7 @@ func everywhere(text string) *report.Page {
 	}
 }
 
-// TestAPageAsTextHoldsItsTables, each untrusted text on a line of its own.
+// TestAPageAsTextHoldsItsTables checks that each untrusted text is on a line of its own.
 func TestAPageAsTextHoldsItsTables(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

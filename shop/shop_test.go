@@ -263,7 +263,7 @@ func TestProductsAreLookedUp(t *testing.T) {
 	}
 }
 
-// FuzzFind: no query breaks the search, and no page is over ten.
+// FuzzFind checks that no query causes a panic, and that no page has more than ten products.
 func FuzzFind(f *testing.F) {
 	c, err := Open(f.Context(), sample, "")
 	if err != nil {
@@ -279,7 +279,7 @@ func FuzzFind(f *testing.F) {
 	})
 }
 
-// FuzzCall: no arguments break a tool.
+// FuzzCall checks that no arguments of a tool cause a panic.
 func FuzzCall(f *testing.F) {
 	c, err := Open(f.Context(), sample, "")
 	if err != nil {
@@ -386,8 +386,8 @@ func TestTheFirstOfAnIDStandsForAll(t *testing.T) {
 	}
 }
 
-// TestBlankDocumentsAreJavas: an ideographic blank is text to Java, a zero is
-// none.
+// TestBlankDocumentsAreJavas checks that an ideographic blank is text, as to Java, and that a zero
+// is not.
 func TestBlankDocumentsAreJavas(t *testing.T) {
 	t.Parallel()
 	c := catalogOf(t, `{"product_id":"1","title":"\u3000","price":1}`, `{"product_id":"2","title":"\u0000 \t","price":1}`, `{"product_id":"3","title":"the","price":1}`)

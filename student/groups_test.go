@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestGroupsOfProblems: a shared product, a repeated request or a declared template joins problems.
+// TestGroupsOfProblems checks that a shared product, a repeated request or a declared template
+// joins problems.
 func TestGroupsOfProblems(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "problems.jsonl")

@@ -16,8 +16,9 @@ import (
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
-// TestRunsGrow: a run that grows in three steps, by samples, by problems and by both, and is killed
-// in each, ends with the files of a run that was asked for at once. What was done is not asked again.
+// TestRunsGrow holds that a run which grows in three steps, by samples, by problems and by both,
+// and is killed in each, ends with the files of a run that was started with all of them. No
+// finished rollout is played again.
 func TestRunsGrow(t *testing.T) {
 	t.Parallel()
 	plans := behaviours()
@@ -60,7 +61,8 @@ func TestRunsGrow(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoGrowth: fewer samples, fewer or other problems and other settings are refused.
+// TestWhatIsNoGrowth checks that fewer samples, fewer or other problems and other settings are
+// refused.
 func TestWhatIsNoGrowth(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -114,7 +116,8 @@ func TestWhatIsNoGrowth(t *testing.T) {
 	}
 }
 
-// TestRunsOfOtherSeedsPool: two runs of two samples are one of four; the same seeds are refused.
+// TestRunsOfOtherSeedsPool checks that two runs of two samples are pooled into four, and that equal
+// seeds are refused.
 func TestRunsOfOtherSeedsPool(t *testing.T) {
 	t.Parallel()
 	plans := behaviours()

@@ -366,8 +366,8 @@ func TestDamagedSpecNamesTheWayOn(t *testing.T) {
 	}
 }
 
-// TestRescoreThatIsRefusedChangesNothing: a run keeps its judge until its
-// rollouts are graded by another, and is not finished in between.
+// TestRescoreThatIsRefusedChangesNothing checks that a run keeps its judge until another one has
+// graded its rollouts, and that it is unfinished in between.
 func TestRescoreThatIsRefusedChangesNothing(t *testing.T) {
 	t.Parallel()
 	web := httptest.NewServer(&script.Server{Dialect: "native", Plan: func(string, int64) script.Plan { return behaviours()["solve"].plan }})
@@ -415,8 +415,8 @@ func TestRescoreThatIsRefusedChangesNothing(t *testing.T) {
 	}
 }
 
-// TestWhatGotNoAnswerIsAskedAgain: with RetryInfra a run whose server failed
-// ends as one whose server never did, and asks for nothing twice.
+// TestWhatGotNoAnswerIsAskedAgain checks that with RetryInfra a run whose server failed ends as one
+// whose server never failed, and repeats no answered request.
 func TestWhatGotNoAnswerIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	var mended atomic.Bool

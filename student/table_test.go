@@ -10,8 +10,8 @@ import (
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
-// TestFailureIsNotUnknown: a rollout that did not solve its problem has success false and
-// quality 0 in the table, and one that was not scored has neither.
+// TestFailureIsNotUnknown checks that a rollout which did not solve its problem has success false
+// and quality 0 in the table, and that one without a score has neither.
 func TestFailureIsNotUnknown(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "results.parquet")

@@ -43,7 +43,8 @@ func TestEveryVersionOfATIFIsRead(t *testing.T) {
 	}
 }
 
-// TestNoFileMakesUpAVeto: the funnel counts by these words.
+// TestNoFileMakesUpAVeto checks that a file cannot invent reasons of vetoes, by which the funnel
+// counts.
 func TestNoFileMakesUpAVeto(t *testing.T) {
 	t.Parallel()
 	const doc = `{"schema_version":"ATIF-v1.7","session_id":"s","agent":{"name":"n","version":"1"},"steps":[{"step_id":1,"source":"user","message":"m"},` +

@@ -53,8 +53,8 @@ func TestDiscover(t *testing.T) {
 	}
 }
 
-// TestNamesThatAreNoTextAreFaults: a file or folder that some other system named
-// does not end the day.
+// TestNamesThatAreNoTextAreFaults checks that a file or folder whose name is not valid UTF-8 does
+// not end the reading of a day.
 func TestNamesThatAreNoTextAreFaults(t *testing.T) {
 	t.Parallel()
 	day := t.TempDir()

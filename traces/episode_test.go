@@ -135,7 +135,8 @@ func TestFeedbackIsReadCompletely(t *testing.T) {
 	}
 }
 
-// TestCorrectAndUnpaidIsNoSuccess: the hard checks pass, the market changed unseen.
+// TestCorrectAndUnpaidIsNoSuccess checks an episode that passes the hard checks after the market
+// changed unseen.
 func TestCorrectAndUnpaidIsNoSuccess(t *testing.T) {
 	t.Parallel()
 	for reward, success := range map[string]bool{"0.0": false, "0.25": true, "1.0": true} {

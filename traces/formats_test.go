@@ -125,8 +125,8 @@ func zippedLog(tb testing.TB, doc string) string {
 	return out.String()
 }
 
-// TestLogsThatAreZipsReadAsTheirDocuments: both forms of inspect_ai's log hold the
-// same samples.
+// TestLogsThatAreZipsReadAsTheirDocuments checks that both forms of inspect_ai's log have the same
+// samples.
 func TestLogsThatAreZipsReadAsTheirDocuments(t *testing.T) {
 	t.Parallel()
 	doc := formatSamples(t)["inspect.json"]
@@ -267,8 +267,8 @@ func TestHostileColumns(t *testing.T) {
 	}
 }
 
-// FuzzOtherTools: no document of a format of package formats ends the program, and
-// what is read of it can be written.
+// FuzzOtherTools checks that no document of a format of package formats causes a panic, and that
+// the traces read from it can be written.
 func FuzzOtherTools(f *testing.F) {
 	for _, text := range formatSamples(f) {
 		for line := range strings.Lines(text) {
@@ -355,7 +355,7 @@ func TestRolloutsAndLogsKeepEveryMessage(t *testing.T) {
 	}
 }
 
-// meant is a row without the space in arguments, which readers may leave out.
+// meaning returns a row without the spaces and escapes that readers may omit.
 func meaning(row []byte) string {
 	return strings.NewReplacer(`\"`, `"`, " ", "", `\n`, "").Replace(string(row))
 }

@@ -156,7 +156,7 @@ func FuzzWrittenTracesAreRead(f *testing.F) {
 	})
 }
 
-// FuzzMetadataIsReadOrRefused: run.json is an object or an error.
+// FuzzMetadataIsReadOrRefused checks that run.json is read as an object or is an error.
 func FuzzMetadataIsReadOrRefused(f *testing.F) {
 	f.Add([]byte(`{"eval_run_id":12345678901234567890,"miner_hotkey":null}`))
 	f.Add([]byte(`[]`))

@@ -8,8 +8,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// TestARefusalGuesses: what is not read is refused with the kind of document that it looks like, the
-// keys that show it, the version, and where to report it; nothing else of the document is repeated.
+// TestARefusalGuesses checks that an unread document is refused with the kind of document that it
+// resembles, the keys that show it, the version, and where to report it. The error repeats nothing
+// else of the document.
 func TestARefusalGuesses(t *testing.T) {
 	t.Parallel()
 	const secret = "AKIA7EXAMPLE42SECRET"

@@ -182,7 +182,8 @@ func TestFaultsNeverQuoteTheFile(t *testing.T) {
 	}
 }
 
-// TestWhatIsMendedIsVetoed: text that had to be changed may not be trained on.
+// TestWhatIsMendedIsVetoed checks that an attempt whose text had to be repaired is excluded from
+// training.
 func TestWhatIsMendedIsVetoed(t *testing.T) {
 	t.Parallel()
 	for word, text := range map[string]string{
@@ -230,8 +231,8 @@ func TestBombsStopTheirFileOnly(t *testing.T) {
 	}
 }
 
-// TestManyMessagesTakeTheirTimeOnly: results that nothing asked for, calls that
-// nothing answers, and one id for all, tens of thousands of times each.
+// TestManyMessagesTakeTheirTimeOnly checks the time for tens of thousands of results without a
+// call, calls without a result, and calls with one id.
 func TestManyMessagesTakeTheirTimeOnly(t *testing.T) {
 	t.Parallel()
 	n := longtest.Pick(40_000, 10_000)
@@ -340,7 +341,8 @@ func TestReadErrorsAreErrorsNotFaults(t *testing.T) {
 	}
 }
 
-// TestBrokenDiskIsNoBrokenFile: a failing device under a compressed file.
+// TestBrokenDiskIsNoBrokenFile checks a failing device under a compressed file: the error is the
+// device's, not a fault of the file.
 func TestBrokenDiskIsNoBrokenFile(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("input/output error")

@@ -72,8 +72,8 @@ func TestCollisionsAreNoCopies(t *testing.T) {
 	}
 }
 
-// TestAFileThatEndsEarlyIsReported: in each form that a file can be cut in, and in no
-// other that is damaged.
+// TestAFileThatEndsEarlyIsReported checks each form in which a file can be truncated, and that
+// other damage is not reported as truncation.
 func TestAFileThatEndsEarlyIsReported(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat(line("p")+"\n", 3)

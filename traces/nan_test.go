@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestNumbersThatJSONLacks: one NaN loses no record, and is named.
+// TestNumbersThatJSONLacks checks that a record with a NaN is read, and that the NaN is reported.
 func TestNumbersThatJSONLacks(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{

@@ -164,7 +164,7 @@ func oracleProxy(f fields) arena.ProxyCall {
 	return c
 }
 
-// ours is the same by the decoder; err is why it could not.
+// parsed returns the trace that the decoder reads, or the reason why it could not.
 func parsed(text []byte) (*arena.Trace, error) {
 	d := newDecoder(Limits{Depth: maxDepth, StringBytes: 1 << 30, Elements: 1 << 30})
 	d.c.Reset(string(text))
@@ -173,8 +173,8 @@ func parsed(text []byte) (*arena.Trace, error) {
 	return e.t, d.c.End()
 }
 
-// FuzzEnvelopeAgreesWithEncodingJSON: the decoder accepts what encoding/json
-// accepts and reads the same out of it.
+// FuzzEnvelopeAgreesWithEncodingJSON checks that the decoder accepts the same input as
+// encoding/json and reads the same values.
 func FuzzEnvelopeAgreesWithEncodingJSON(f *testing.F) {
 	for _, seed := range envelopeSeeds {
 		f.Add([]byte(seed))

@@ -28,8 +28,9 @@ func piText(id, parent, role, text string) string {
 
 const piHead = `{"type":"session","version":3,"id":"s","timestamp":"t","cwd":"/x"}`
 
-// TestSessionsOfEachTool: what was taken back is left out and named, what a summary replaced and
-// what another agent did are attempts of their own, and what one program wrote twice is one.
+// TestSessionsOfEachTool checks that withdrawn messages are left out and reported, that a
+// summarised part and another agent's part are attempts of their own, and that a message written
+// twice is read once.
 func TestSessionsOfEachTool(t *testing.T) {
 	t.Parallel()
 	hello := codexText("user", "hello") + "\n" + codexText("assistant", "hi") + "\n"
@@ -111,8 +112,8 @@ func TestSessionsOfEachTool(t *testing.T) {
 	}
 }
 
-// TestContextThatNobodyKnows: an attempt that follows a summary that the source does not hold is left
-// out.
+// TestContextThatNobodyKnows checks that an attempt is left out if it follows a summary that the
+// source does not hold.
 func TestContextThatNobodyKnows(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
@@ -128,8 +129,8 @@ func TestContextThatNobodyKnows(t *testing.T) {
 	}
 }
 
-// TestManySessionLinesTakeTheirTimeOnly: lines that each begin a conversation, compact one, or take
-// one back, some ten thousand times.
+// TestManySessionLinesTakeTheirTimeOnly checks the time for ten thousands of lines that each begin
+// a conversation, compact one, or take one back.
 func TestManySessionLinesTakeTheirTimeOnly(t *testing.T) {
 	t.Parallel()
 	const n = 5000
@@ -148,8 +149,8 @@ func TestManySessionLinesTakeTheirTimeOnly(t *testing.T) {
 	}
 }
 
-// TestEventsOfTheConsole: events of messages are read as OpenTelemetry's SDK writes them to the console,
-// one a line, and not only as its collector does.
+// TestEventsOfTheConsole checks that events of messages are read as OpenTelemetry's SDK writes them
+// to the console, one a line, as well as in the form of its collector.
 func TestEventsOfTheConsole(t *testing.T) {
 	t.Parallel()
 	const line = `{"trace_id":"0x1","span_id":"0x2","event_name":"gen_ai.%s","attributes":{"gen_ai.system":"openai"},"body":%s}` + "\n"
@@ -182,7 +183,8 @@ var fuzzed = map[string][]string{
 	"FuzzSubnet": {"envelope.jsonl", "dialogue.json", "episode.json", "feedback.json", "ledger.json"},
 }
 
-// TestEverySampleIsFuzzed: each sample of a format, and so each reader, has a fuzz target.
+// TestEverySampleIsFuzzed checks that each sample of a format, and so each reader, has a fuzz
+// target.
 func TestEverySampleIsFuzzed(t *testing.T) {
 	t.Parallel()
 	for name := range samplesOfAll(t) {

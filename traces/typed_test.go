@@ -2,8 +2,8 @@ package traces
 
 import "testing"
 
-// TestTypedStepsHoldNothingElse: a step is typed only if its message is what
-// the sandbox writes, so that nothing is lost by not looking at Raw.
+// TestTypedStepsHoldNothingElse checks that a step is typed only if its message is exactly what the
+// sandbox writes, so that code may ignore Raw.
 func TestTypedStepsHoldNothingElse(t *testing.T) {
 	t.Parallel()
 	call := `{"name":"f","parameters":{},"tool_call_id":"c","result":[1]}`

@@ -165,8 +165,8 @@ var wholeParts = []string{
 	"program_events", "other_branches", "other_scores", "other_spans", "hidden_reasoning", "user_tools", "greeting",
 }
 
-// TestDeclaredRewards: a reward is read under the names that data sets use, as a number, a text or
-// a boolean.
+// TestDeclaredRewards checks that a reward is read under the names that data sets use, as a number,
+// a text or a boolean.
 func TestDeclaredRewards(t *testing.T) {
 	t.Parallel()
 	for member, want := range map[string]float64{
@@ -179,8 +179,8 @@ func TestDeclaredRewards(t *testing.T) {
 	}
 }
 
-// TestMasksAreTheAuthors: a message that its author took out of training is masked, in the words of
-// the tools that have such words, and stays so in rows of messages.
+// TestMasksAreTheAuthors checks that a message which its author excluded from training is masked,
+// for each tool with such a mark, and that rows of messages keep the mask.
 func TestMasksAreTheAuthors(t *testing.T) {
 	t.Parallel()
 	const row = `{"id":"p","messages":[{"role":"user","content":"u"},{"role":"assistant","content":"a",%s},{"role":"user","content":"v"},{"role":"assistant","content":"b"}]}`
@@ -204,8 +204,8 @@ func TestMasksAreTheAuthors(t *testing.T) {
 	}
 }
 
-// TestHarmonyIsSplit: a text in the format of gpt-oss is reasoning, calls and text; a text that is only
-// like it stays whole.
+// TestHarmonyIsSplit checks that a text in the format of gpt-oss is split into reasoning, calls and
+// text, and that a text which only resembles it is not.
 func TestHarmonyIsSplit(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]string{
@@ -228,8 +228,8 @@ func TestHarmonyIsSplit(t *testing.T) {
 	}
 }
 
-// TestWrongTypesAreNamed: a value of the sandbox's record that has another type than the sandbox writes
-// is named, and the record is read.
+// TestWrongTypesAreNamed checks that a value of the sandbox's record with a wrong type is reported,
+// and that the record is read.
 func TestWrongTypesAreNamed(t *testing.T) {
 	t.Parallel()
 	for record, want := range map[string]string{

@@ -67,9 +67,9 @@ var spelled = cmp.Transformer("compact", func(r arena.Raw) string {
 	return b.String()
 })
 
-// TestRoundTrip: a trace that was written and read again is the same but for
-// the losses that the writer named; written once more it loses nothing new. Without
-// the tag long it is every shape of ours and a third of the real traces.
+// TestRoundTrip checks that a trace which was written and read again is equal except for the losses
+// that the writer reported, and that a second round loses nothing more. Without the tag long it
+// uses every generated shape and a third of the real traces.
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	for _, format := range []convert.Format{convert.ATIF, convert.OpenAI, convert.STS, convert.ClaudeCode, convert.Codex, convert.Pi} {
@@ -290,8 +290,8 @@ func TestThoughtAndCallsAreWrittenOnce(t *testing.T) {
 	}
 }
 
-// TestMadeCallIDsAreNew: a call that has no id gets one that no other call of
-// the trace has.
+// TestMadeCallIDsAreNew checks that a call without an id receives one that no other call of the
+// trace has.
 func TestMadeCallIDsAreNew(t *testing.T) {
 	t.Parallel()
 	trace := &arena.Trace{Query: "q", Steps: []arena.Step{
@@ -311,8 +311,8 @@ func TestMadeCallIDsAreNew(t *testing.T) {
 	diff(t, "call-1-1x call-1-1 call-1-3x call-1-3 call-2-2", strings.Join(ids, " "))
 }
 
-// TestATIFKeepsItsOwnRules: step ids in sequence, calls only on agents' steps,
-// every source_call_id a call of its step, arguments objects.
+// TestATIFKeepsItsOwnRules checks the rules of ATIF: step ids in sequence, calls on agents' steps
+// only, every source_call_id a call of its step, and arguments that are objects.
 func TestATIFKeepsItsOwnRules(t *testing.T) {
 	t.Parallel()
 	for _, trace := range everyShape(t) {

@@ -117,7 +117,8 @@ func TestNoCommandWritesOverWhatItReads(t *testing.T) {
 	}
 }
 
-// given are arguments that c takes: one flag, or else its argument, is path.
+// withInputs returns arguments that c accepts with path as the value of the flag, or as the
+// argument if flag is "".
 func withInputs(c *cobra.Command, flag, path string, more ...string) []string {
 	args := more
 	if flag != "" {
@@ -191,7 +192,8 @@ func TestAnInputIsKnownByEveryName(t *testing.T) {
 	}
 }
 
-// TestTwoOutputsAreTwoFiles: the second would replace the first.
+// TestTwoOutputsAreTwoFiles checks that two outputs with one path are refused, since the second
+// would replace the first.
 func TestTwoOutputsAreTwoFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -65,9 +65,9 @@ func TestABuildComparesMeanings(t *testing.T) {
 	}
 }
 
-// TestATierOfEmbeddingsThatStops: a dropped connection is asked again; what lasts
-// is exit 3 with all that was found without the tier, or exit 1 and nothing where
-// the tier is required. Without the tag long a build meets one case of each end.
+// TestATierOfEmbeddingsThatStops checks that a dropped connection is tried again. A lasting failure
+// ends with exit code 3 and all findings of the other tiers, or, where the tier is required, with
+// exit code 1 and no output. Without the tag long it runs one case of each end.
 func TestATierOfEmbeddingsThatStops(t *testing.T) {
 	t.Parallel()
 	const drops = "drops"

@@ -177,8 +177,8 @@ func ticketEpisode(t *testing.T, address, problem string, row map[string]any, ca
 	return gjson.Parse(post("/verify", body))
 }
 
-// TestAnyMCPServerIsAnEnvironment: with the tools of a domain that is one file, what is general is
-// paid, what is not measured is null, and the recorded day keeps every episode.
+// TestAnyMCPServerIsAnEnvironment uses a domain of one file with an MCP server: general components
+// are rewarded, unmeasured ones are null, and the recorded day has every episode.
 func TestAnyMCPServerIsAnEnvironment(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -238,8 +238,8 @@ func TestAnyMCPServerIsAnEnvironment(t *testing.T) {
 	}
 }
 
-// TestUnmeasuredPartsAreNotWeighed: weights of the shop are refused in another domain, and an
-// outcome that was not declared masks the sample where success has a weight.
+// TestUnmeasuredPartsAreNotWeighed checks that weights of the shop are refused in another domain,
+// and that an undeclared outcome masks the sample where success has a weight.
 func TestUnmeasuredPartsAreNotWeighed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -358,8 +358,8 @@ func TestADomainIsTrainedWithTheSameFiles(t *testing.T) {
 	}
 }
 
-// TestAToolThatHangsEndsWithTheEpisode: a tool that never answers masks the sample when the time of
-// the episode is over.
+// TestAToolThatHangsEndsWithTheEpisode checks that a tool which never answers masks the sample when
+// the time limit of the episode ends.
 func TestAToolThatHangsEndsWithTheEpisode(t *testing.T) {
 	t.Parallel()
 	domain, problems := writeTickets(t, t.TempDir(), 1)

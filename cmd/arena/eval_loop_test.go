@@ -9,8 +9,8 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 )
 
-// TestTheLoopCloses: the folder of an evaluation is a day. The scorer and the
-// filter read every rollout in it, and the scores are those of the run.
+// TestTheLoopCloses checks that the folder of an evaluation can be read as a day: the scorer and
+// the filter read every rollout in it, and the scores are those of the run.
 func TestTheLoopCloses(t *testing.T) {
 	t.Parallel()
 	catalog, problems := evalInputs(t, "one", "two", "broken three")

@@ -47,8 +47,8 @@ func chain() string {
 	return b.String()
 }
 
-// TestAChainOfCopiesIsOneCluster: texts of which each is like the next are one cluster, also if the
-// first is unlike the last.
+// TestAChainOfCopiesIsOneCluster holds that texts which each resemble the next are one cluster,
+// even if the first does not resemble the last.
 func TestAChainOfCopiesIsOneCluster(t *testing.T) {
 	t.Parallel()
 	for name, texts := range map[string]string{"own": chain(), "chain.py": printedBy(t, "chain.py")} {

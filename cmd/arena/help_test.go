@@ -26,8 +26,9 @@ func TestHelpNamesTheKindOfEveryFlag(t *testing.T) {
 	})
 }
 
-// TestEveryHelpTextIsACommands: a text that no command has would never be read. The
-// text of arena recipe names every recipe in the recipe's own words.
+// TestEveryHelpTextIsACommands checks that every help text belongs to a command, since another
+// would never be printed. The text of arena recipe names every recipe with the recipe's own
+// summary.
 func TestEveryHelpTextIsACommands(t *testing.T) {
 	t.Parallel()
 	inHelp := map[string]bool{}

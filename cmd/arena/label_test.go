@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestLabelHidesRequestsInResults: a person who labels a day learns no held-out request, also not from
-// a result of a tool that quotes it, unless asked for.
+// TestLabelHidesRequestsInResults checks that a page for labels shows no held-out request, not even
+// in a tool's result that quotes it, unless a flag asks for it.
 func TestLabelHidesRequestsInResults(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

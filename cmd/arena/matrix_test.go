@@ -414,7 +414,7 @@ func (m *matrix) lose(t *testing.T, dir string, build func(args ...string) (stri
 	}
 }
 
-// shown holds the rows of an unguarded corpus against the cells that can reach one.
+// checkShown compares the rows of an unguarded corpus with the cells that can reach a row.
 func (m *matrix) checkShown(t *testing.T, name, kinds string, cells []cell) {
 	t.Helper()
 	got := map[string]bool{}

@@ -110,7 +110,7 @@ func marks() []string {
 	return out
 }
 
-// found counts rows by what they hold.
+// loadCounts has the numbers of loaded rows and files, and the first place of each planted text.
 type loadCounts struct {
 	total, planted, files int
 	rows                  map[string]int

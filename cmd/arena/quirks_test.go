@@ -188,8 +188,8 @@ func quirks() (list []quirk) {
 	return list
 }
 
-// TestQuirks: with each quirk of a server, an evaluation is as with a sound server, or the words or
-// results name what is wrong. None is quietly counted as the model's.
+// TestQuirks runs an evaluation with each quirk of a server: its results equal those with a correct
+// server, or the output or the results name the fault. No fault counts silently as the model's.
 func TestQuirks(t *testing.T) {
 	t.Parallel()
 	quirkList := quirks()

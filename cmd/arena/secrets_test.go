@@ -158,8 +158,8 @@ func everywhere(t *testing.T, i int, secret string) []byte {
 	})
 }
 
-// TestCanariesInEveryPlaceOfATrajectory: prompts, thoughts, arguments, results,
-// descriptions of tools, names of agents and of files, through import, mix, every
+// TestCanariesInEveryPlaceOfATrajectory plants secrets in prompts, thoughts, arguments, results,
+// descriptions of tools, and names of agents and files. It passes them through import, mix, every
 // profile of an export, a recipe and publish.
 func TestCanariesInEveryPlaceOfATrajectory(t *testing.T) {
 	secrets := canary.Sample()

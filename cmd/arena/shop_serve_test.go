@@ -36,8 +36,8 @@ func served(t *testing.T, catalog string) string {
 	return ""
 }
 
-// TestTheShopAnswersHereAndNoBook: one product asked for twenty thousand times in
-// one query is no answer of megabytes, and a page of another site gets none.
+// TestTheShopAnswersHereAndNoBook checks that a query with one product id twenty thousand times has
+// no answer of megabytes, and that a page of another site is refused.
 func TestTheShopAnswersHereAndNoBook(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out by -short: it is a process that does one thing at a time")

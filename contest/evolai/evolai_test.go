@@ -31,7 +31,8 @@ func read(t *testing.T, path string) *Report {
 	return r
 }
 
-// TestPublishedGates: all eleven lines of the public log are decided as printed.
+// TestPublishedGates checks that the decisions for all eleven lines of the public log are those
+// that it prints.
 func TestPublishedGates(t *testing.T) {
 	t.Parallel()
 	r := read(t, real)
@@ -72,8 +73,8 @@ func TestSampleLog(t *testing.T) {
 
 func number(v float64) *float64 { return &v }
 
-// TestDecideAtLimits: both limits pass, unknown references fail, and what
-// printing rounds away is not decided.
+// TestDecideAtLimits checks that values at both limits pass, that unknown references fail, and that
+// a case which depends on digits that printing rounds away is undecided.
 func TestDecideAtLimits(t *testing.T) {
 	t.Parallel()
 	line := func(kl, before, current, next float64) *Line {
@@ -254,8 +255,8 @@ func TestAverages(t *testing.T) {
 	}
 }
 
-// TestReadChecksFlows: the tenth round of a steadily falling average prints the flow
-// that its steps give.
+// TestReadChecksFlows checks that the tenth round of a steadily falling average has the printed
+// flow that its steps imply.
 func TestReadChecksFlows(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder

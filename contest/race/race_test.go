@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Two rounds of quicknet as drand published them.
+// rounds are two rounds of quicknet as drand published them.
 var rounds = []struct {
 	round                 uint64
 	signature, randomness string

@@ -58,7 +58,7 @@ func TestComputeWithoutWeights(t *testing.T) {
 	near(t, "emission by stake", r.Nodes[0].Emission, 0.75)
 }
 
-// TestSeriesMovesBondsByAlpha: a row that changes takes a tenth of the bonds an epoch.
+// TestSeriesMovesBondsByAlpha checks that a changed row moves the bonds by a tenth in each epoch.
 func TestSeriesMovesBondsByAlpha(t *testing.T) {
 	t.Parallel()
 	e := &Epoch{ID: "x-1", Stake: []float64{1, 1, 0}, Weights: [][]Weight{{{2, 1}}, {{2, 1}}, nil}}
@@ -388,7 +388,8 @@ func TestYuma3(t *testing.T) {
 	}
 }
 
-// TestBondsPenalty: with penalty 0 a validator's weight above the consensus counts for its bond.
+// TestBondsPenalty checks that with penalty 0 a validator's weight above the consensus counts for
+// its bond.
 func TestBondsPenalty(t *testing.T) {
 	t.Parallel()
 	e := &Epoch{Stake: []float64{6, 4, 0, 0}, Weights: [][]Weight{{{2, 1}}, {{2, 1}, {3, 1}}, nil, nil}}

@@ -64,7 +64,7 @@ func open(t *testing.T, name string) *bucket.Bucket {
 	return b
 }
 
-// corpus writes a corpus of n rows.
+// corpusOf writes a corpus of n rows.
 func corpusOf(t *testing.T, n int) string {
 	t.Helper()
 	root := t.TempDir()

@@ -96,8 +96,8 @@ func TestRenderReturnsUnfit(t *testing.T) {
 	}
 }
 
-// TestRenderKeepsMasks: weights are in messages only if one is masked, and a message that is joined of a
-// masked turn and another is masked.
+// TestRenderKeepsMasks checks that messages have weights only if one of them is masked, and that a
+// message joined from a masked turn and another one is masked.
 func TestRenderKeepsMasks(t *testing.T) {
 	t.Parallel()
 	masked := arena.Turn{Text: "a", Masked: true}

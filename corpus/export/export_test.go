@@ -218,8 +218,8 @@ func TestSplitTurnsWeighsTheLastTurn(t *testing.T) {
 	}
 }
 
-// TestMaskedTurnsStayOut: a turn that its author masked trains in no profile: it has no row of its own
-// and the weight 0, and a profile without a place for that leaves the attempt out.
+// TestMaskedTurnsStayOut holds that no profile trains on a turn that its author masked: it has no
+// row of its own and the weight 0, and a profile without weights leaves the attempt out.
 func TestMaskedTurnsStayOut(t *testing.T) {
 	t.Parallel()
 	masked := conversation(`{"any":1}`, `"x"`)

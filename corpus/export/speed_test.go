@@ -65,7 +65,7 @@ func measure(b *testing.B, source string, p export.Profile) {
 	b.ReportMetric(total.cpu.Seconds()/zstdLimit.cpu.Seconds(), "ratio-by-CPU")
 }
 
-// spent is time by the wall and of all cores.
+// cost is wall time and CPU time of all cores.
 type cost struct{ wall, cpu time.Duration }
 
 func timed(do func() error) (cost, error) {

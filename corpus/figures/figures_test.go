@@ -79,8 +79,8 @@ func TestATrainersFirstQuestions(t *testing.T) {
 	}
 }
 
-// TestLicencesAreOfNamedModels: a model that was trained further, or that only begins as a known
-// one, has no known licence.
+// TestLicencesAreOfNamedModels checks that a fine-tuned model, or one whose name only begins as a
+// known one, has no known licence.
 func TestLicencesAreOfNamedModels(t *testing.T) {
 	t.Parallel()
 	for model, want := range map[string]string{

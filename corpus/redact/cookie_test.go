@@ -31,7 +31,8 @@ func TestCookiesAreHeadersWithASession(t *testing.T) {
 	}
 }
 
-// TestLongCookieHeadersAreFoundWhole: a session may be the last of many pairs.
+// TestLongCookieHeadersAreFoundWhole checks a header in which the session is the last of many
+// pairs.
 func TestLongCookieHeadersAreFoundWhole(t *testing.T) {
 	t.Parallel()
 	r := New(Options{})

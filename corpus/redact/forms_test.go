@@ -40,7 +40,8 @@ func TestFormsOfSharedRules(t *testing.T) {
 	}
 }
 
-// TestEveryExpressionCompiles, since a rule that is not asked for is never compiled.
+// TestEveryExpressionCompiles compiles the expressions of all rules, since a rule that is not used
+// is never compiled.
 func TestEveryExpressionCompiles(t *testing.T) {
 	t.Parallel()
 	for _, r := range compile(Options{Hotkeys: true}).rules {

@@ -55,8 +55,8 @@ func (s *shelf) row() string {
 	return string(b)
 }
 
-// TestGoodsStay: of a million ids, prices, titles and sizes fewer than ten may
-// change, in a page too.
+// TestGoodsStay checks that redaction changes fewer than ten of a million ids, prices, titles and
+// sizes, in a page too.
 func TestGoodsStay(t *testing.T) {
 	t.Parallel()
 	const values = 8

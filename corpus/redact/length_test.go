@@ -107,8 +107,8 @@ func TestMnemonicsJoinedBySigns(t *testing.T) {
 	}
 }
 
-// TestOrderNumbersStay: of random numbers of 16 digits that are named as numbers of orders, at most
-// 0.5 % are taken for cards, and a card number is found.
+// TestOrderNumbersStay checks that at most 0.5 % of random numbers of 16 digits which are named as
+// order numbers are taken for card numbers, and that a card number is found.
 func TestOrderNumbersStay(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(16, 1))

@@ -73,7 +73,8 @@ func living() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// TestRowsGoToTheirCopy: copies of an attempt share its id, and what the guard found.
+// TestRowsGoToTheirCopy checks that rows are joined to the right copy of an attempt, although
+// copies share an id and the findings of the guard.
 func TestRowsGoToTheirCopy(t *testing.T) {
 	t.Parallel()
 	dir := assembled(t, func(p *corpus.Part) {

@@ -329,7 +329,8 @@ func (deaf) Get(context.Context, string, python.Value) (python.Value, int, bool)
 	return python.Value{}, 0, false
 }
 
-// TestFailuresOfOursAreMasked: none pays 0, each names itself, in both styles.
+// TestFailuresOfOursAreMasked checks that a failure of the environment is masked with its reason in
+// both styles, and never rewarded with 0.
 func TestFailuresOfOursAreMasked(t *testing.T) {
 	t.Parallel()
 	seeded := func(c *client, e *environment.Environment) {

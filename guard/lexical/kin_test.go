@@ -109,7 +109,8 @@ func listedBank(seed uint64, n int) []Request {
 	return bank
 }
 
-// TestJoinEqualsAllPairsInLargeBanks: most stems and numbers of a small bank are common ones.
+// TestJoinEqualsAllPairsInLargeBanks compares the join with all pairs in large banks. In small
+// banks most stems and numbers are common ones.
 func TestJoinEqualsAllPairsInLargeBanks(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{100, 600, longtest.Pick(3000, 1000)} {

@@ -114,8 +114,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// TestRowRejectsIndexes: in a file of several tensors the row after the last one would hold
-// the next tensor's numbers.
+// TestRowRejectsIndexes checks that an index after the last row is refused: in a file of several
+// tensors that row would have the numbers of the next tensor.
 func TestRowRejectsIndexes(t *testing.T) {
 	t.Parallel()
 	header := `{"a":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]},"b":{"dtype":"F32","shape":[2,2],"data_offsets":[16,32]}}`

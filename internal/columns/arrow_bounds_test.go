@@ -144,7 +144,7 @@ func noted(t testing.TB) []byte {
 	return out.Bytes()
 }
 
-// bare is a stream of so many rows of nothing.
+// plainBatch returns a stream of a batch with a number of rows and no columns.
 func plainBatch(t testing.TB, n int64) []byte {
 	t.Helper()
 	null := arrow.NewSchema([]arrow.Field{{Name: "nothing", Type: arrow.Null}}, nil)

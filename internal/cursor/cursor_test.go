@@ -183,8 +183,8 @@ func TestErrorsSayWhere(t *testing.T) {
 	}
 }
 
-// TestFloatSkipsOtherValues: a member of another type is skipped, so that the members after
-// it can be read.
+// TestFloatSkipsOtherValues checks that a member of another type is skipped, so that the members
+// after it can be read.
 func TestFloatSkipsOtherValues(t *testing.T) {
 	t.Parallel()
 	for _, value := range []string{`"12"`, `null`, `true`, `[1,2]`, `{"ms":12}`} {

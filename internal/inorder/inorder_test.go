@@ -84,8 +84,8 @@ func TestWhatIsUnderWayIsBounded(t *testing.T) {
 
 var errWork, errTake, errRead = errors.New("work"), errors.New("take"), errors.New("read")
 
-// TestTheFirstErrorEndsIt: of several that fail it is that of the first value,
-// whichever was met first.
+// TestTheFirstErrorEndsIt checks that of several errors the one of the first value is returned, in
+// any order of their occurrence.
 func TestTheFirstErrorEndsIt(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

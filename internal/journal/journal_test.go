@@ -163,8 +163,8 @@ func (f *full) Sync() error {
 	return f.File.Sync()
 }
 
-// TestAFailedSyncEndsTheJournal: what was synced is there afterwards, and
-// nothing is taken that may never reach the disk.
+// TestAFailedSyncEndsTheJournal checks that entries synced before a failure are kept, and that no
+// entry is accepted after it.
 func TestAFailedSyncEndsTheJournal(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "j")

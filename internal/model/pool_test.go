@@ -369,8 +369,8 @@ func TestLimitsFallAndRise(t *testing.T) {
 	}
 }
 
-// TestSlowServerGetsFewerRequests: a server that answers two requests at once in its time-out
-// answers all, although more are sent to it at first.
+// TestSlowServerGetsFewerRequests checks that a server which answers two requests at once within
+// its timeout answers all, although more are sent to it at first.
 func TestSlowServerGetsFewerRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -398,8 +398,8 @@ func TestSlowServerGetsFewerRequests(t *testing.T) {
 	})
 }
 
-// TestLimitRecoversAfterOverload: answers take as long as they take, some
-// twice as long as others, and the server takes all that it is asked.
+// TestLimitRecoversAfterOverload checks that the limit of a server that refuses requests for some
+// seconds grows again. Its answers take one to three seconds.
 func TestLimitRecoversAfterOverload(t *testing.T) {
 	t.Parallel()
 	const limit = 128

@@ -94,8 +94,8 @@ func TestValidateRejectsBadSampling(t *testing.T) {
 	}
 }
 
-// TestRequestHasTemplateAndConversation: a server's prefix cache works
-// as long as a request begins as the one before it did.
+// TestRequestHasTemplateAndConversation checks the order of a request's fields: the prefix cache of
+// a server works as long as a request begins with the same bytes as the one before.
 func TestRequestHasTemplateAndConversation(t *testing.T) {
 	t.Parallel()
 	warm := 0.7

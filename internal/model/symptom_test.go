@@ -13,8 +13,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/memnet"
 )
 
-// TestRefusalsAreDistinguished: what a refusal means, by status and words. "overflow" is certain at any
-// turn, "length" only after earlier turns.
+// TestRefusalsAreDistinguished checks the meaning of a refusal by its status and message.
+// "overflow" is certain at any turn, "length" only after earlier turns.
 func TestRefusalsAreDistinguished(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

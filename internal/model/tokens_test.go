@@ -60,7 +60,8 @@ data: [DONE]
 	}
 }
 
-// TestKeepAddsFields, and only then; and replies may be so much longer.
+// TestKeepAddsFields checks that a request has the fields for tokens only with the option, and that
+// replies may then be longer.
 func TestKeepAddsFields(t *testing.T) {
 	t.Parallel()
 	plain := NewTemplate("m", "s", Sampling{}, nil)

@@ -12,8 +12,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
-// The tables of docs/measured/evaluation.md: go test -v -tags long -run Hold
-// ./internal/stats -simulations 20000.
+// simulations is the number of runs behind the tables of docs/measured/evaluation.md: go test -v
+// -tags long -run Hold ./internal/stats -simulations 20000.
 var simulations = flag.Int("simulations", 2000, "runs that are simulated for each row")
 
 // design is a run to simulate: the number of problems, whose difficulties are sampled from Beta(a,
@@ -161,7 +161,8 @@ func TestGroupsAreTheUnit(t *testing.T) {
 	}
 }
 
-// TestSelectedBestIsCovered: the interval of the best of five equal students holds the truth.
+// TestSelectedBestIsCovered checks that the interval of the best of five equal students contains
+// the true value.
 func TestSelectedBestIsCovered(t *testing.T) {
 	if !longtest.Tests {
 		t.Skip("simulations of thousands of runs: go test -tags long")
@@ -204,7 +205,7 @@ func (d design) passTruth() float64 {
 
 func (i Interval) holds(truth float64) bool { return i.Low <= truth && truth <= i.High }
 
-// within fails a share that simulation error does not explain.
+// checkRange reports a share outside the range that simulation error explains.
 func checkRange(t *testing.T, name string, share, low, high float64) {
 	t.Helper()
 	allowed := 3 * math.Sqrt(0.05*0.95/float64(*simulations))

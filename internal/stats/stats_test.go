@@ -14,7 +14,7 @@ func near(t *testing.T, name string, got, want float64) {
 	}
 }
 
-// The numbers are those of statsmodels and scipy; bench/stats_check.py
+// TestPublishedValues compares results with those of statsmodels and scipy; bench/stats_check.py
 // compares many more.
 func TestPublishedValues(t *testing.T) {
 	t.Parallel()
@@ -38,8 +38,8 @@ func TestPublishedValues(t *testing.T) {
 	}
 }
 
-// TestWilsonAtZeroAndOne: what cannot be lower or higher is exactly 0 or 1, and
-// nothing counted leaves everything open.
+// TestWilsonAtZeroAndOne checks that a bound at the end of the range is exactly 0 or 1, and that
+// without observations the interval is the full range.
 func TestWilsonAtZeroAndOne(t *testing.T) {
 	t.Parallel()
 	if w := Wilson(0, 10); w.Low != 0 || w.High >= 0.2776 || w.High <= 0.2775 {

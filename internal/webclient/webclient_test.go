@@ -54,7 +54,8 @@ func TestAClientTrustsNoServer(t *testing.T) {
 	}
 }
 
-// TestAKeyStaysWithItsServer: a key is sent to the named server, and not to the one it redirects to.
+// TestAKeyStaysWithItsServer checks that a key is sent to the named server, and not to the one it
+// redirects to.
 func TestAKeyStaysWithItsServer(t *testing.T) {
 	t.Parallel()
 	stranger := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -102,8 +102,8 @@ func TestUnscoredIsCountedAndLeftOut(t *testing.T) {
 	}
 }
 
-// TestUndefinedFiguresAreNull: raters who use one level leave nothing to
-// measure chance by, and raters without a common scored attempt nothing at all.
+// TestUndefinedFiguresAreNull checks that raters who use one level have no chance-corrected
+// figures, and that raters without a common scored attempt have no figures.
 func TestUndefinedFiguresAreNull(t *testing.T) {
 	t.Parallel()
 	p := compare(t, rater("a", 0.5, 0.5), rater("b", 0.5, 0.5)).Pairs[0]
@@ -165,8 +165,8 @@ func TestIntervalsRepeatAndHold(t *testing.T) {
 	}
 }
 
-// TestScoresWithoutLevelsAreRefused: tables of scores that hardly ever repeat
-// would need memory by the cube of the attempts.
+// TestScoresWithoutLevelsAreRefused checks that scores which hardly ever repeat are refused, since
+// their tables would need memory by the cube of the attempts.
 func TestScoresWithoutLevelsAreRefused(t *testing.T) {
 	t.Parallel()
 	a := rater("a")

@@ -32,8 +32,9 @@ func biased(d *dice.Dice, n int, up func(float64) float64) (labels, judge Rating
 	return labels, judge
 }
 
-// TestTheFitFindsTheScale: a judge that agrees keeps the subnet's scale; of one that
-// grades a step too high the fit is what a search of all scales in hundredths finds.
+// TestTheFitFindsTheScale checks that a judge which agrees keeps the subnet's scale, and that the
+// fit for a judge which grades a step too high equals the result of a search over all scales in
+// hundredths.
 func TestTheFitFindsTheScale(t *testing.T) {
 	t.Parallel()
 	labels, _ := biased(dice.New(1), 200, func(x float64) float64 { return x })
@@ -70,8 +71,9 @@ func TestTheFitFindsTheScale(t *testing.T) {
 	}
 }
 
-// TestAFlatteringJudgeIsHeldDown: in simulations the intervals hold the floor and the
-// ceiling of very many labels, and problems left out are paid more nearly.
+// TestAFlatteringJudgeIsHeldDown checks by simulations that the intervals contain the floor and the
+// ceiling of a fit to very many labels, and that the fit improves the pay of problems that it did
+// not use.
 func TestAFlatteringJudgeIsHeldDown(t *testing.T) {
 	t.Parallel()
 	up := func(x float64) float64 { return min(0.9, x+0.2) }
@@ -113,8 +115,8 @@ func concat(groups [][]observation) (flat []observation) {
 	return flat
 }
 
-// TestTheValidatorIsOneMoreJudge: means of runs by hand; runs that either did not
-// grade are left out.
+// TestTheValidatorIsOneMoreJudge compares means of runs with values computed by hand; runs that
+// either side did not grade are left out.
 func TestTheValidatorIsOneMoreJudge(t *testing.T) {
 	t.Parallel()
 	judge := Ratings{Name: "gates", Scores: map[Key]*float64{}}
@@ -178,8 +180,8 @@ func TestADrawnGradeCountsForAllInItsRun(t *testing.T) {
 	}
 }
 
-// TestTheValidatorAttemptByAttempt: by hand, category by category, grades and what the
-// subnet's rule makes of them (0.3 and 0.875 of a point, 1 from 0.8 on).
+// TestTheValidatorAttemptByAttempt compares, by category, the grades and the results of the
+// subnet's rule for them (0.3 and 0.875 of a point, 1 from 0.8 on) with values computed by hand.
 func TestTheValidatorAttemptByAttempt(t *testing.T) {
 	t.Parallel()
 	judge := Ratings{Name: "gates", Scores: map[Key]*float64{}}

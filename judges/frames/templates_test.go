@@ -8,8 +8,8 @@ import (
 	"github.com/trajectory-arena/arena/judges/frames"
 )
 
-// TestTemplatesAreSharedFrames: one frame over many problems is a template; over one
-// problem, or in few attempts, it is not.
+// TestTemplatesAreSharedFrames checks that one frame over many problems is a template, and that one
+// over one problem, or in few attempts, is not.
 func TestTemplatesAreSharedFrames(t *testing.T) {
 	t.Parallel()
 	frame := func(i int) string {

@@ -396,8 +396,8 @@ func segments(t *testing.T, dir string) []string {
 	return files
 }
 
-// FuzzAnyFileIsALedgerOrRefused: what a folder of exchanges holds ends no program,
-// and each that is counted can be looked up.
+// FuzzAnyFileIsALedgerOrRefused holds that no content of a ledger's folder causes a panic, and that
+// each counted exchange can be looked up.
 func FuzzAnyFileIsALedgerOrRefused(f *testing.F) {
 	dir := f.TempDir()
 	l, err := ledger.Open(dir)

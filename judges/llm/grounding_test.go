@@ -72,7 +72,7 @@ func TestInventionsAreNamed(t *testing.T) {
 	}
 }
 
-// TestIDsMayHaveLetters: shops other than ORO's number their goods with letters.
+// TestIDsMayHaveLetters checks product ids with letters, which shops other than ORO's use.
 func TestIDsMayHaveLetters(t *testing.T) {
 	t.Parallel()
 	d := &arena.Dialogue{Turns: []arena.Turn{

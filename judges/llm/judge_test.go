@@ -242,9 +242,9 @@ func TestAnswersOfAnotherModelAreNamed(t *testing.T) {
 	}
 }
 
-// A server that hangs for ever costs the requests that show it and then one at
-// a time, not eight time-outs for each attempt; what it leaves open is failed,
-// and is asked again once it answers.
+// TestAHangingServerDoesNotHoldUpTheRun checks the requests to a server that hangs for ever: those
+// that show it and then one at a time, not eight timeouts for each attempt. The open attempts fail
+// and are asked again once the server answers.
 func TestAHangingServerDoesNotHoldUpTheRun(t *testing.T) {
 	attempts := longtest.Pick(512, 384)
 	well := modeltest.Reply(modeltest.Grade(0.7))

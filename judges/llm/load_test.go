@@ -58,8 +58,8 @@ func TestAThousandAtOnce(t *testing.T) {
 	})
 }
 
-// TestAConfiguredLimitIsNeverPassed: a limit that the user names is kept from
-// the first request on.
+// TestAConfiguredLimitIsNeverPassed checks that a limit of the user's configuration holds from the
+// first request on.
 func TestAConfiguredLimitIsNeverPassed(t *testing.T) {
 	t.Parallel()
 	s := modeltest.New(t, modeltest.Sequence(late(2*time.Millisecond, modeltest.Reply(modeltest.Grade(0.5)))))

@@ -73,8 +73,8 @@ func TestNoAnswerIsPaidForTriesTimesAtMost(t *testing.T) {
 	}
 }
 
-// TestTheFirstSampleIsTheAnswerOfOneRun: what a run with one sample has paid for
-// is not asked again by one with three.
+// TestTheFirstSampleIsTheAnswerOfOneRun checks that a run with three samples reuses the answers
+// that a run with one sample has paid for.
 func TestTheFirstSampleIsTheAnswerOfOneRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -123,8 +123,8 @@ func TestVotesAreKept(t *testing.T) {
 	}
 }
 
-// TestOneModelOnTwoEndpointsVotesTwice: its votes are two samples, not one answer
-// that is counted twice.
+// TestOneModelOnTwoEndpointsVotesTwice checks that the votes of one model on two endpoints are two
+// samples, not one answer that is counted twice.
 func TestOneModelOnTwoEndpointsVotesTwice(t *testing.T) {
 	t.Parallel()
 	s := modeltest.New(t, say(0.9, 0.3))
@@ -139,8 +139,8 @@ func TestOneModelOnTwoEndpointsVotesTwice(t *testing.T) {
 	}
 }
 
-// TestAnAnswerOfAnotherPanelCostsItsDetours: what other models were paid before
-// one whose answer is held is a part of what the answer has cost.
+// TestAnAnswerOfAnotherPanelCostsItsDetours checks that the cost of a reused answer includes the
+// requests to other models before it.
 func TestAnAnswerOfAnotherPanelCostsItsDetours(t *testing.T) {
 	t.Parallel()
 	s := modeltest.New(t, byModel(map[string]func(modeltest.Call) modeltest.Action{"judge-a": noise(), "judge-b": say(0.5)}))
@@ -184,8 +184,8 @@ func TestSamplesDiffer(t *testing.T) {
 	}
 }
 
-// TestOnlyAModelsFurtherVotesAreSampled: with three votes of two models, the second model votes
-// once and is asked at temperature 0.
+// TestOnlyAModelsFurtherVotesAreSampled checks that with three votes of two models the second model
+// votes once, at temperature 0.
 func TestOnlyAModelsFurtherVotesAreSampled(t *testing.T) {
 	t.Parallel()
 	s := modeltest.New(t, say(0.5))
@@ -266,8 +266,8 @@ func TestWhatAPanelHasAnsweredStaysFree(t *testing.T) {
 	}
 }
 
-// TestAWrongKeyIsSentByTheFirst: attempts that wait when a server refuses the key do
-// not try it too.
+// TestAWrongKeyIsSentByTheFirst checks that attempts which wait when a server refuses the key do
+// not send it too.
 func TestAWrongKeyIsSentByTheFirst(t *testing.T) {
 	t.Parallel()
 	s := modeltest.New(t, modeltest.Sequence(late(20*time.Millisecond, modeltest.Status(401))))
@@ -344,8 +344,8 @@ func twoEndpoints(s *modeltest.Server) llm.Config {
 	return cfg
 }
 
-// TestAKeyThatEndsMeanwhileIsItsEndpointsFailure: the others go on, and its
-// models are not asked again.
+// TestAKeyThatEndsMeanwhileIsItsEndpointsFailure checks that a key which expires during a run
+// affects its endpoint alone: the others continue, and its models are not asked again.
 func TestAKeyThatEndsMeanwhileIsItsEndpointsFailure(t *testing.T) {
 	t.Parallel()
 	s := modeltest.New(t, byModel(map[string]func(modeltest.Call) modeltest.Action{"judge-a": locking(3, 0.9), "judge-b": say(0.3), "judge-c": say(0.1)}))

@@ -104,8 +104,8 @@ func TestNoTextCanForgeTheFrame(t *testing.T) {
 	}
 }
 
-// TestDelimitersCannotBeGuessed: they repeat for the same trace, and change
-// with any change of it, so that a trace cannot close them itself.
+// TestDelimitersCannotBeGuessed checks that delimiters repeat for the same trace and change with
+// any change of it, so that a trace cannot contain them.
 func TestDelimitersCannotBeGuessed(t *testing.T) {
 	t.Parallel()
 	s := modeltest.New(t, modeltest.Sequence(modeltest.Reply(modeltest.Grade(0.5))))
@@ -153,8 +153,8 @@ func TestSystemMessagesAreTheSame(t *testing.T) {
 	}
 }
 
-// TestTheAgentsWordsInTheLogAreQuoted: path, parameters and model name of a call
-// are the agent's choice, and hidden characters are shown.
+// TestTheAgentsWordsInTheLogAreQuoted checks that path, parameters and model name of a call, which
+// the agent chooses, are quoted, and that hidden characters are shown.
 func TestTheAgentsWordsInTheLogAreQuoted(t *testing.T) {
 	t.Parallel()
 	trace, d := attempt(1)
@@ -173,8 +173,8 @@ func TestTheAgentsWordsInTheLogAreQuoted(t *testing.T) {
 	}
 }
 
-// TestADoubtIsAskedOnceMore: an answer without its quotes is no grade, unless the
-// second answer has them.
+// TestADoubtIsAskedOnceMore checks that an answer without its quotes is no grade, unless the second
+// answer has them.
 func TestADoubtIsAskedOnceMore(t *testing.T) {
 	t.Parallel()
 	reply := modeltest.Reply(`{"evidence": [], "reasoning_quality": 0.7, "explanation": "Gate 4 failed: one lamp only"}`)

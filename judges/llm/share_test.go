@@ -41,8 +41,8 @@ func TestSharesNeverPassTheWhole(t *testing.T) {
 	}
 }
 
-// TestAShardRunAgainHasWhatIsLeft: an engine runs a killed shard again, and its part of
-// the budget is the same one.
+// TestAShardRunAgainHasWhatIsLeft checks that a killed shard which is run again has the same part
+// of the budget.
 func TestAShardRunAgainHasWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	s := modeltest.New(t, varied())

@@ -115,8 +115,8 @@ func TestStepFaults(t *testing.T) {
 	}
 }
 
-// TestStepsAndScoresAreBilledSeparately: one ledger, budget and panel, but neither
-// answer is taken for the other, and both are paid for once.
+// TestStepsAndScoresAreBilledSeparately uses one ledger, budget and panel for both kinds of answer:
+// neither is taken for the other, and both are paid for once.
 func TestStepsAndScoresAreBilledSeparately(t *testing.T) {
 	t.Parallel()
 	s := modeltest.New(t, func(c modeltest.Call) modeltest.Action {
@@ -146,7 +146,8 @@ func TestStepsAndScoresAreBilledSeparately(t *testing.T) {
 	}
 }
 
-// TestVotesOnSteps: more than half decide, otherwise nothing is clear.
+// TestVotesOnSteps checks that a verdict needs more than half of the votes, and that a step without
+// one is unclear.
 func TestVotesOnSteps(t *testing.T) {
 	t.Parallel()
 	actions := map[string]modeltest.Action{"judge-a": always("needed"), "judge-b": always("waste"), "judge-c": always("waste")}

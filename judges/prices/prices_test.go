@@ -55,7 +55,7 @@ func TestABadTableIsRefused(t *testing.T) {
 	}
 }
 
-// FuzzParseGivesAmounts: every accepted table holds amounts of money only.
+// FuzzParseGivesAmounts checks that every accepted table holds amounts of money only.
 func FuzzParseGivesAmounts(f *testing.F) {
 	f.Add([]byte("m: {prompt: 1, completion: 2}"))
 	f.Add([]byte("m: {prompt: .inf}"))

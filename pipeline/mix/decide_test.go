@@ -54,8 +54,8 @@ func TestOneRequestWithVeryManyRows(t *testing.T) {
 	}
 }
 
-// TestNearToARowThatGoesIsNoReason: a row is a duplicate of what is in the
-// mixture, and of nothing else.
+// TestNearToARowThatGoesIsNoReason checks that a row is a duplicate of rows in the mixture only,
+// not of removed ones.
 func TestNearToARowThatGoesIsNoReason(t *testing.T) {
 	t.Parallel()
 	d := dice.New(2)

@@ -98,8 +98,8 @@ func TestProblemsAreThoseOfTheirSource(t *testing.T) {
 	}
 }
 
-// TestRecipesAreBuildable: every recipe configures a build that is valid, and
-// whose rewards are outcomes.
+// TestRecipesAreBuildable checks that every recipe configures a valid build whose rewards are
+// outcomes.
 func TestRecipesAreBuildable(t *testing.T) {
 	t.Parallel()
 	var names []string

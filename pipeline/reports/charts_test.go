@@ -6,7 +6,8 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 )
 
-// TestChartsCountEachAttemptOnce: every picture adds up to what it was made of.
+// TestChartsCountEachAttemptOnce checks that the values of every chart add up to the number of its
+// attempts.
 func TestChartsCountEachAttemptOnce(t *testing.T) {
 	t.Parallel()
 	s := &Set{

@@ -95,8 +95,8 @@ func TestCutResultsArePlayedAgain(t *testing.T) {
 	}
 }
 
-// TestCutResultsThatDisagreeAreLeftOut: what the log holds of a result decides; an attempt
-// whose results are whole stays.
+// TestCutResultsThatDisagreeAreLeftOut checks that an attempt with cut results is left out if a
+// replayed result differs from the log.
 func TestCutResultsThatDisagreeAreLeftOut(t *testing.T) {
 	t.Parallel()
 	day := days(t)[0]
@@ -145,8 +145,8 @@ func TestCutResultsThatDisagreeAreLeftOut(t *testing.T) {
 	}
 }
 
-// TestCutResultsWithoutTheirCatalogue: another day's products answer nothing that the
-// log holds, and without any a day cannot be read.
+// TestCutResultsWithoutTheirCatalogue checks that the products of another day match no result of
+// the log, and that a cut day without a catalogue cannot be read.
 func TestCutResultsWithoutTheirCatalogue(t *testing.T) {
 	t.Parallel()
 	day := changed(t, days(t)[0], func(e map[string]any) {

@@ -11,8 +11,8 @@ import (
 	"github.com/trajectory-arena/arena/report/attempt"
 )
 
-// TestAPageIsBlindAndTakesTextForText: what the instruments found is not in it,
-// no text ends the data, and only its own script may run.
+// TestAPageIsBlindAndTakesTextForText checks that the page does not contain the results of the
+// instruments, that no text ends its data, and that only its own script may run.
 func TestAPageIsBlindAndTakesTextForText(t *testing.T) {
 	t.Parallel()
 	hostile := "</script><script>alert(1)</script><!--\u2028\x00"

@@ -108,7 +108,7 @@ func compareTerms(t *testing.T, path string) {
 	t.Logf("%d texts", total)
 }
 
-// FuzzTerms: any text has terms that are words, none of them too long.
+// FuzzTerms checks that the terms of any text are words within the maximum length.
 func FuzzTerms(f *testing.F) {
 	for _, s := range []string{"don't 3.5mm a:b 1,2;3 x_y_ _ 'tis 's", strings.Repeat("ab", 400), strings.Repeat("1,", 200), "eed ies s's", "A.B.C. 9'9 \xff𐐀s"} {
 		f.Add(s)

@@ -160,7 +160,7 @@ func TestLengthsSurviveTheirByte(t *testing.T) {
 	}
 }
 
-// FuzzDamagedPostings: a cursor over any bytes ends, and stays in range.
+// FuzzDamagedPostings checks that a cursor over any bytes ends, and that its values are in range.
 func FuzzDamagedPostings(f *testing.F) {
 	f.Add([]byte{3, 5, 0x80, 0x80})
 	f.Fuzz(func(t *testing.T, code []byte) {

@@ -93,8 +93,8 @@ func TestCompareIsPaired(t *testing.T) {
 	}
 }
 
-// TestADeadServerIsNoWorseModel: the same student, whose server stopped half-way, is
-// refused by its coverage, and where that is allowed nothing differs.
+// TestADeadServerIsNoWorseModel compares a student with itself after its server stopped half-way:
+// the comparison is refused by its coverage, and where that is allowed there is no difference.
 func TestADeadServerIsNoWorseModel(t *testing.T) {
 	t.Parallel()
 	full := folderOf(t, "base", nil, "11", "10", "00", "01")

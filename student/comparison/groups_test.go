@@ -22,8 +22,8 @@ func withProblems(t *testing.T, folder string, n, size int) string {
 	return folder
 }
 
-// TestGroupsAreOneEvidence: problems that share a product count once in interval, test and exact
-// test; if all share one, nothing is known of groups and each problem counts.
+// TestGroupsAreOneEvidence checks that problems which share a product count once in interval, test
+// and exact test. If all problems share one, the groups are unknown and each problem counts.
 func TestGroupsAreOneEvidence(t *testing.T) {
 	t.Parallel()
 	a := make([]string, 60)

@@ -10,7 +10,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/python"
 )
 
-// shown is a turn as one line: native or text, thinking, text, calls.
+// turnText formats a turn as one line: native or text, thinking, text, calls.
 func turnText(t Turn) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%t think=%q text=%q", t.Native, t.Think, t.Text)
@@ -74,7 +74,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// FuzzReadNeverBreaks: any reply is read, and every call that is not malformed
+// FuzzReadNeverBreaks checks that any reply can be read, and that every call that is not malformed
 // has a name and an object.
 func FuzzReadNeverBreaks(f *testing.F) {
 	for _, s := range []string{`<tool_call>[{"name":"a","parameters":{}}]</tool_call>`, "Action: a\nAction Input: {}", "<think>x", "</think><tool_call>{}"} {
@@ -91,7 +91,7 @@ func FuzzReadNeverBreaks(f *testing.F) {
 	})
 }
 
-// TestAReplyOfTooManyCallsIsMalformed, native and in text.
+// TestAReplyOfTooManyCallsIsMalformed checks native calls and calls in text.
 func TestAReplyOfTooManyCallsIsMalformed(t *testing.T) {
 	t.Parallel()
 	const one = `<tool_call>{"name":"terminate","arguments":{}}</tool_call>`

@@ -160,7 +160,8 @@ func spokenTexts(t *testing.T, path string) (texts []string) {
 	}
 }
 
-// TestTheObjectAtTheStart: it ends at its own brace, and a long text of braces takes no time each.
+// TestTheObjectAtTheStart checks that an object ends at its own brace, and that a long text of
+// braces is read in linear time.
 func TestTheObjectAtTheStart(t *testing.T) {
 	t.Parallel()
 	braces := strings.Repeat("}", 1<<20)
@@ -182,8 +183,8 @@ func TestTheObjectAtTheStart(t *testing.T) {
 	}
 }
 
-// TestArgumentsAlone: an object of one tool's parameters is a call without its name, and no other
-// object is.
+// TestArgumentsAlone checks that an object with the parameters of one tool is a call without its
+// name, and that no other object is.
 func TestArgumentsAlone(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{

@@ -63,7 +63,8 @@ func sample(id, more string) string {
 	return `{"id":"` + id + `","epoch":1,"input":"q","messages":[]` + more + `}`
 }
 
-// TestRewardsAndErrors: a number or a grade is a reward, and what is neither is unknown and never 0.
+// TestRewardsAndErrors checks that a number or a grade is a reward, and that any other value is
+// unknown and never 0.
 func TestRewardsAndErrors(t *testing.T) {
 	t.Parallel()
 	for doc, want := range map[string]string{
@@ -103,7 +104,8 @@ func write(t testing.TB, name, text string) string {
 	return path
 }
 
-// TestWhatIsNotRead: an unfinished evaluation has no rate, and other files are not taken for results.
+// TestWhatIsNotRead checks that an unfinished evaluation has no rate, and that other files are not
+// taken for results.
 func TestWhatIsNotRead(t *testing.T) {
 	t.Parallel()
 	for name, file := range map[string]struct {
@@ -126,7 +128,7 @@ func TestWhatIsNotRead(t *testing.T) {
 	}
 }
 
-// TestGroups: a stated group counts, and else the request.
+// TestGroups checks that a stated group is used, and otherwise the request.
 func TestGroups(t *testing.T) {
 	t.Parallel()
 	e, err := Read(write(t, "log.json", head+sample("a", `,"metadata":{"cluster":3}`)+","+sample("b", `,"metadata":{"cluster":3}`)+","+sample("c", "")+","+sample("d", "")+"]}"))
@@ -142,7 +144,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// FuzzDocument: no document makes the reader panic.
+// FuzzDocument checks that no document makes the reader panic.
 func FuzzDocument(f *testing.F) {
 	f.Add(head + sample("a", `,"scores":{"s":{"value":"P"}}`) + "]}")
 	f.Add(`{"info":{"max_steps":3},"tasks":[{"id":"a"}],"simulations":[{"task_id":"a","reward_info":{"reward":1}}]}`)

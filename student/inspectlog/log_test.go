@@ -193,8 +193,8 @@ func TestArgumentsThatOtherReadersCannotRead(t *testing.T) {
 	}
 }
 
-// TestARolloutThatIsTooLargeIsLeftOutAndNamed: its sample is there, so that the
-// others keep their places.
+// TestARolloutThatIsTooLargeIsLeftOutAndNamed checks that the sample of a rollout that is too large
+// is written without its content, so that the others keep their positions.
 func TestARolloutThatIsTooLargeIsLeftOutAndNamed(t *testing.T) {
 	t.Parallel()
 	results := samples()
@@ -214,7 +214,7 @@ func TestARolloutThatIsTooLargeIsLeftOutAndNamed(t *testing.T) {
 	}
 }
 
-// TestMemoryDoesNotGrowWithTheRun: ten times the samples take no more heap.
+// TestMemoryDoesNotGrowWithTheRun checks that ten times the samples need no more heap.
 func TestMemoryDoesNotGrowWithTheRun(t *testing.T) {
 	bytesFor := func(count int) uint64 {
 		l, err := New(newFile(t, filepath.Join(t.TempDir(), "inspect.eval")), run())
@@ -256,7 +256,7 @@ func TestNamesThatAZipCannotHold(t *testing.T) {
 	}
 }
 
-// FuzzAnyTraceIsADocument: a sample of any trace is JSON that reads back.
+// FuzzAnyTraceIsADocument checks that the sample of any trace is JSON that can be read back.
 func FuzzAnyTraceIsADocument(f *testing.F) {
 	for _, s := range samples() {
 		f.Add(s.Line)

@@ -80,8 +80,8 @@ func TestAReplyWithoutACallGoesOn(t *testing.T) {
 	}
 }
 
-// TestHistoryIsOneMessage: each request of that form holds system and one message, in
-// the words of the public loops.
+// TestHistoryIsOneMessage checks that each request of that form has the system message and one
+// more, with the text of the public loops.
 func TestHistoryIsOneMessage(t *testing.T) {
 	t.Parallel()
 	asker := &listener{replies: []string{"<think>Hm.</think>", `<think>Off.</think><tool_call>[{"name": "buy", "parameters": {"q": "lamp"}}]</tool_call><response>Soon.</response>`, ending}, finish: "stop"}

@@ -67,8 +67,8 @@ func calls(name, arguments string) model.Call {
 	return model.Call{ID: "c", Type: "function", Function: model.Function{Name: name, Arguments: arguments}}
 }
 
-// TestReplayFromAnyTurn: a rollout that is played again from any of
-// its turns on ends as the first time, and asks for what was not kept only.
+// TestReplayFromAnyTurn checks that a rollout which is replayed from any of its turns ends as the
+// first time, and requests only the turns that were not stored.
 func TestReplayFromAnyTurn(t *testing.T) {
 	t.Parallel()
 	env := environment(t)
@@ -143,8 +143,8 @@ func TestAServerThatReadsArgumentsToo(t *testing.T) {
 	}
 }
 
-// TestAnyListOfIDsIsRead: a call may hold very many ids, and halves of
-// characters, which no table of results can.
+// TestAnyListOfIDsIsRead checks a call with very many ids and with halves of characters, which no
+// table of results can hold.
 func TestAnyListOfIDsIsRead(t *testing.T) {
 	t.Parallel()
 	var many []string

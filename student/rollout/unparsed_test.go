@@ -12,8 +12,9 @@ func counted(content string, prompt, completion int) []byte {
 	return fmt.Appendf(nil, `{"id":"r","choices":[{"message":{"content":%q,"tool_calls":[{"id":"c","function":{"name":"find_product","arguments":"{\"q\":\"lamp %d\"}"}}]}}],"usage":{"prompt_tokens":%d,"completion_tokens":%d}}`, content, prompt, prompt, completion)
 }
 
-// TestPromptThatShrinks: a server that cuts the conversation without a word reports fewer tokens of
-// the prompt. A template that leaves out earlier reasoning does so, too, by at most that reasoning.
+// TestPromptThatShrinks checks that a drop of the prompt's token count is reported: a server that
+// truncates the conversation silently has one. A template that leaves out earlier reasoning has
+// one, too, by at most that reasoning.
 func TestPromptThatShrinks(t *testing.T) {
 	t.Parallel()
 	const think = "<think>Hm.</think>"

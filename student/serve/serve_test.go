@@ -145,8 +145,8 @@ func alive(t *testing.T, mark string) bool {
 	return exec.Command("pgrep", "-f", "sleep "+mark).Run() == nil
 }
 
-// TestAServerThatWillNotEnd: neither it nor its children survive, though both
-// ignore the polite signal.
+// TestAServerThatWillNotEnd checks that a server and its children are killed, though both ignore
+// the first signal.
 func TestAServerThatWillNotEnd(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("pgrep"); err != nil {

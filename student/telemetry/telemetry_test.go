@@ -120,8 +120,8 @@ func TestWatchOverTwoServers(t *testing.T) {
 	}
 }
 
-// TestWatchEndsAlthoughAServerHangs: the end of a run waits for no answer that
-// is on its way.
+// TestWatchEndsAlthoughAServerHangs checks that the end of a run does not wait for an outstanding
+// answer.
 func TestWatchEndsAlthoughAServerHangs(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -222,7 +222,7 @@ func TestARaceBecomesADay(t *testing.T) {
 	}
 }
 
-// paced: no minute sees more than the rate.
+// paced checks that no minute has more requests than the rate allows.
 func paced(t *testing.T, requests []time.Time) {
 	t.Helper()
 	for i := 90; i < len(requests); i++ {
@@ -287,7 +287,7 @@ func TestAKilledFetchGoesOn(t *testing.T) {
 	}
 }
 
-// TestNothingIsSkippedInSilence: every refusal has its word in the manifest.
+// TestNothingIsSkippedInSilence checks that the manifest has the reason of every refusal.
 func TestNothingIsSkippedInSilence(t *testing.T) {
 	for _, c := range []struct {
 		name, state string
@@ -338,7 +338,8 @@ func (s short) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// TestTooLongAnAnswerIsAskedForOnce: the next would be as long.
+// TestTooLongAnAnswerIsAskedForOnce checks that an answer above the limit is not requested again,
+// since the next would be as long.
 func TestTooLongAnAnswerIsAskedForOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &api{fault: on("episode-results/", 99, func(w http.ResponseWriter) { _, _ = io.WriteString(w, strings.Repeat("x", 65<<10)) })}

@@ -127,7 +127,8 @@ func TestTrialThatContinues(t *testing.T) {
 	}
 }
 
-// TestFoldersOfOthersAreNoTrials: a folder with files of the same names is read as any other.
+// TestFoldersOfOthersAreNoTrials checks that a folder which happens to have files of the same names
+// is read as any other.
 func TestFoldersOfOthersAreNoTrials(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestServerBoundsWhatIsSent: a query of 200 KB is one, of 300 KB none, as
-// at the subnet's server.
+// TestServerBoundsWhatIsSent checks that a query of 200 KB is answered and one of 300 KB is
+// refused, as by the subnet's server.
 func TestServerBoundsWhatIsSent(t *testing.T) {
 	t.Parallel()
 	ok := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})

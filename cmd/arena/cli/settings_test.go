@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the pages anew")
 
-// The page's frame; the table between is written from the code.
+// configurationHead is the beginning of the page; the table after it is generated from the code.
 const configurationHead = `# The configuration of a build
 
 This page is written from the code by ` + "`go test ./cmd/arena/cli -run ConfigurationPage -update`" + `.

@@ -51,7 +51,7 @@ func TestTheLiveLine(t *testing.T) {
 	})
 }
 
-// TestWhoseGPUs: those of this machine count only where the server is on it.
+// TestWhoseGPUs checks that the GPUs of this machine count only if the server runs on it.
 func TestWhoseGPUs(t *testing.T) {
 	t.Parallel()
 	w := watchOf(t, &bytes.Buffer{}, 1)

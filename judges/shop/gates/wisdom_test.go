@@ -8,7 +8,8 @@ import (
 	"github.com/trajectory-arena/arena/judges/shop/gates"
 )
 
-// TestAnUnknownPriceIsNoReason: a price is no reason for a product of which no result has one.
+// TestAnUnknownPriceIsNoReason checks that a price is no reason for a product if no result shows
+// it.
 func TestAnUnknownPriceIsNoReason(t *testing.T) {
 	t.Parallel()
 	g := readGoods(t, "testdata/errands.txt")

@@ -71,8 +71,8 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// TestALongNumberIsReadInTime: a time stamp of millions of digits, which Python
-// refuses to read, costs no more than its length.
+// TestALongNumberIsReadInTime checks that a time stamp of millions of digits, which Python refuses
+// to read, takes time linear in its length.
 func TestALongNumberIsReadInTime(t *testing.T) {
 	t.Parallel()
 	done := make(chan string)

@@ -187,8 +187,8 @@ func TestScorerIsForManyGoroutines(t *testing.T) {
 	workers.Wait()
 }
 
-// TestOtherShapesScoreAsTheSandboxWouldHaveRecordedThem: a step of an OpenAI
-// conversation has its arguments in a string, and no time stamp.
+// TestOtherShapesScoreAsTheSandboxWouldHaveRecordedThem checks steps of an OpenAI conversation,
+// which have their arguments in a string and no time stamp.
 func TestOtherShapesScoreAsTheSandboxWouldHaveRecordedThem(t *testing.T) {
 	t.Parallel()
 	c, err := outcome.ReadCatalog(strings.NewReader(bell), 1000)

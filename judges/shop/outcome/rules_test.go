@@ -126,8 +126,8 @@ func TestSeveralProducts(t *testing.T) {
 	}
 }
 
-// TestASecondCategoryNeedsWholeProducts: the title and the shop of every
-// product but the gold are read, whether they matter or not.
+// TestASecondCategoryNeedsWholeProducts checks that the title and the shop of every product except
+// the gold one are required, even where they do not affect the score.
 func TestASecondCategoryNeedsWholeProducts(t *testing.T) {
 	t.Parallel()
 	const problem = `{"query":"q","category":"Shop","reward":[{"product_id":"1","price":[{"less than":[null,9]}]}]}`

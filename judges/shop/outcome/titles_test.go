@@ -117,7 +117,8 @@ func endpoint(t *testing.T, e *embedder, change func(*model.EmbedderConfig)) *ou
 	return outcome.NewEndpoint(got)
 }
 
-// TestEndpointTitles: by their first letters bell is near chime and gong.
+// TestEndpointTitles checks similarity by an endpoint whose vectors depend on first letters: bell
+// is near chime and gong.
 func TestEndpointTitles(t *testing.T) {
 	t.Parallel()
 	e := &embedder{}
@@ -135,8 +136,8 @@ func TestEndpointTitles(t *testing.T) {
 	}
 }
 
-// TestCarriedVectorsStandBesideTheirOwnModelOnly: far vectors for gong are
-// taken from the problem under the suites' model, and asked for under another.
+// TestCarriedVectorsStandBesideTheirOwnModelOnly checks that distant vectors for gong are taken
+// from the problem under the suites' model, and requested under another.
 func TestCarriedVectorsStandBesideTheirOwnModelOnly(t *testing.T) {
 	t.Parallel()
 	const vectors = `{"gong":[0,1],"chime":[0,1]}`
@@ -152,8 +153,8 @@ func TestCarriedVectorsStandBesideTheirOwnModelOnly(t *testing.T) {
 	}
 }
 
-// TestAModelEmbedsTextOnly: where a model is asked, a title that is no text
-// leaves the attempt without a score; without one it is left out.
+// TestAModelEmbedsTextOnly checks that with a model a title that is no text leaves the attempt
+// without a score, and that without a model the title is left out.
 func TestAModelEmbedsTextOnly(t *testing.T) {
 	t.Parallel()
 	model := endpoint(t, &embedder{}, nil)
@@ -218,7 +219,7 @@ func TestEndpointBatchesKeysAndPrefixes(t *testing.T) {
 	}
 }
 
-// TestEndpointFailures: what may pass is asked again, what stays is not.
+// TestEndpointFailures checks that temporary failures are tried again and lasting ones are not.
 func TestEndpointFailures(t *testing.T) {
 	t.Parallel()
 	answer := func(body string) func(int64, http.ResponseWriter) bool {

@@ -80,7 +80,7 @@ func TestLiftedNamesTheWorstFirst(t *testing.T) {
 	}
 }
 
-// FuzzSummariesAreReadOrRefused: what is read can be written, and is read again.
+// FuzzSummariesAreReadOrRefused checks that a summary that was read can be written and read again.
 func FuzzSummariesAreReadOrRefused(f *testing.F) {
 	f.Add([]byte(`{"probe":"padding","n":2,"raised":1}` + "\n" + `{"probe":"said_twice"}`))
 	f.Add([]byte(`{"probe":"padding","mean":1e308,"raised_wilson95":[0,1,2]}`))
