@@ -1,9 +1,10 @@
 """Runs the blocks of a corpus's card as they stand, and reads back what carries loss.
 
-    check_train.py CORPUS trl|llamafactory|verl|axolotl|msswift
+    check_train.py CORPUS trl|llamafactory|verl|axolotl|msswift [CONFIG…]
 
-The blocks run in the corpus's folder. Only the model, the output folder, the number of steps and the batch are set here;
-lengths, templates and masks are the block's own or the trainer's default. The model is tiny and random, its tokenizer is made of the corpus. For every row of the block's config:
+The blocks run in the corpus's folder; where configs are named, theirs alone. Only the model, the output folder, the number of
+steps, the batch and, for TRL, that nothing is evaluated are set here; lengths, templates and masks are the block's own or the
+trainer's default. check_paste.py runs the blocks with nothing set. The model is tiny and random, its tokenizer is made of the corpus. For every row of the block's config:
 none is lost, and the decoded loss text is the assistant's turns, reasoning and arguments included, and nothing else.
 """
 import json
@@ -50,7 +51,8 @@ def blocks(root):
     """(trainer, config, text) of every block of the card."""
     with open(os.path.join(root, "README.md"), encoding="utf-8") as file:
         text = re.search(r"\n## Training\n(.*?)(?=\n## |\Z)", file.read(), re.S)[1]
-    return re.findall(r"\n([^\n]+), config `([^`]+)`:\n\n```\w+\n(.*?)```", text, re.S)
+    found = re.findall(r"\n([^\n]+), config `([^`]+)`:\n\n```\w+\n(.*?)```", text, re.S)
+    return [block for block in found if block[1] in (sys.argv[3:] or [block[1]])]
 
 
 def model(root, template=None):
@@ -137,6 +139,7 @@ def trl(root):
             code = text.replace('"Qwen/Qwen3-0.6B"', repr(at))
             extra = "max_steps=2, report_to='none', save_strategy='no', disable_tqdm=True, logging_strategy='no', dataloader_pin_memory=False, "
             extra += "" if "per_device" in code else "per_device_train_batch_size=1, "
+            code = re.sub(r"gradient_accumulation_steps=\d+", "gradient_accumulation_steps=1", code).replace('eval_strategy="epoch"', 'eval_strategy="no"')
             code = re.sub(r'output_dir="\w+",', f"output_dir={WORK!r}, {extra}", code)
             names = {}
             exec(code, names)
@@ -317,7 +320,7 @@ def msswift(root):
 
 
 def main():
-    if len(sys.argv) != 3 or sys.argv[2] not in ("trl", "llamafactory", "verl", "axolotl", "msswift"):
+    if len(sys.argv) < 3 or sys.argv[2] not in ("trl", "llamafactory", "verl", "axolotl", "msswift"):
         sys.exit(__doc__)
     root = os.path.abspath(sys.argv[1])
     os.chdir(root)  # where the card tells to run its blocks

@@ -84,7 +84,7 @@ func attemptProfiles() []Profile {
 			open:    openWeighted,
 			Use:     "TRL SFTTrainer and axolotl: turns of weight 0 are context; column weight is how often a row is to be drawn",
 			Doc:     "hf-json rows that say what of them trains: train and weight by turn from step verdicts, weight by row",
-			Readers: []string{"datasets 4.8.5 and 5.2.0 (4.0.0 refuses it)", "TRL 1.16 SFTTrainer", "axolotl 0.19"},
+			Readers: []string{"datasets 4.8.5 and 5.2.0 (4.0.0 refuses it)", "TRL 1.16 SFTTrainer", "axolotl 0.21"},
 		},
 		{
 			Name:    "text",

@@ -89,7 +89,7 @@ var languages = map[string]string{"py": "python", "yaml": "yaml", "sh": "bash"}
 
 // trainerNames maps the TRAINER part of a template's file name to the trainer's name and version.
 var trainerNames = map[string]string{
-	"axolotl":      "axolotl 0.19",
+	"axolotl":      "axolotl 0.21",
 	"dpo":          "TRL 1.16 DPOTrainer",
 	"grpo":         "TRL 1.16 GRPOTrainer",
 	"kto":          "TRL 1.16 KTOTrainer",

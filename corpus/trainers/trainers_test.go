@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -34,6 +35,36 @@ func TestTrainingPageMatchesBlocks(t *testing.T) {
 	}
 	if string(page) != b.String() {
 		t.Error("docs/training.md is not what cards say: go test ./corpus/trainers -update")
+	}
+}
+
+// TestVersionsAreThoseOfChecks checks that each version which pages and exported files name is one
+// that .ci/interop installs.
+func TestVersionsAreThoseOfChecks(t *testing.T) {
+	t.Parallel()
+	text := func(paths ...string) string {
+		var b strings.Builder
+		for _, path := range paths {
+			one, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.Write(one)
+		}
+		return strings.ToLower(b.String())
+	}
+	const bench = "../../bench/interop/requirements"
+	pinned := text("../../.ci/interop", "../../recipes/requirements.txt", bench+"-nemo.txt", bench+"-verifiers.txt", bench+"-verl-loop.txt", bench+".txt", bench+"-4.8.txt", bench+"-4.0.txt")
+	printed := text("../../docs/training.md", "../../docs/how-to/rl.md", "../../docs/profiles.md", "../export/profile.go", "../export/env.go", "../export/assets/trl_env.py", "../export/assets/verl_env.py")
+	named := regexp.MustCompile(`\b(trl|axolotl|llama-factory|ms-swift|verl|transformers|datasets|nemo-gym|verifiers|polars|pandas|duckdb)[ =]+(\d+\.[\d.]*\d)`).FindAllStringSubmatch(printed, -1)
+	if len(named) < 30 {
+		t.Errorf("only %d versions are printed", len(named))
+	}
+	for _, n := range named {
+		pin := strings.ReplaceAll(n[1], "llama-factory", "llamafactory")
+		if !regexp.MustCompile(pin + `(\[[\w-]+\])?==` + regexp.QuoteMeta(n[2]) + `\b`).MatchString(pinned) {
+			t.Errorf("%s is printed, and not what is run", n[0])
+		}
 	}
 }
 

@@ -1,4 +1,4 @@
-# TRL draws rows by their weight; axolotl 0.19 takes the weights of turns alone, LLaMA-Factory 0.9.5 and verl 0.9.1 take neither.
+# TRL draws rows by their weight; axolotl 0.21 takes the weights of turns alone, LLaMA-Factory 0.9.5 and verl 0.9.1 take neither.
 @{template "head" .}@
 from peft import LoraConfig
 from torch import Generator
