@@ -45,3 +45,25 @@ func TestRewardIsTheScore(t *testing.T) {
 		}
 	}
 }
+
+// TestRecordedGroupsAreBuilt plays one problem eight times, as GRPO does: arena build reads all eight
+// in the recorded day, by its name alone.
+func TestRecordedGroupsAreBuilt(t *testing.T) {
+	t.Parallel()
+	const from = "../../testdata/day/"
+	day := t.TempDir()
+	address, stop := serveTickets(t, "--problems", from+"problems.jsonl", "--catalog", from+"catalog.jsonl", "--judge", "none", "--record", day)
+	problem, err := os.ReadFile(from + "problems.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 8 {
+		ticketEpisode(t, address, gjson.GetBytes(problem, "problem_id").Str, map[string]any{}, "find_product", `{"q":"lamp"}`, "terminate", `{"status":"failure"}`)
+	}
+	stop()
+	var said bytes.Buffer
+	run(context.Background(), []string{"build", day, "-o", t.TempDir() + "/out"}, strings.NewReader(""), &said, &said)
+	if row := strings.Join(strings.Fields(said.String()), " "); !strings.Contains(row, "read 8 0 0 8 ") {
+		t.Error(said.String())
+	}
+}

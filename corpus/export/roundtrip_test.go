@@ -199,6 +199,9 @@ for tool in tools:
     print(inspect.signature(getattr(ShopEnv, tool["function"]["name"])))
     shown = ShopTool({"name": tool["function"]["name"]}, None).tool_schema
     print(json.dumps(shown.model_dump(exclude_unset=True)) == json.dumps(tool), shown.function.parameters)
+ShopEnv._call = lambda self, tool, arguments: (tool, arguments)
+given = dict.fromkeys(tools[-1]["function"]["parameters"]["properties"], 1)
+print(getattr(ShopEnv(), tools[-1]["function"]["name"])(**given) == (tools[-1]["function"]["name"], given), len(given))
 `
 
 // TestEnvironmentsTakeAnyDefinition shows definitions as servers of MCP write them, which trainers refuse or cut, by the
@@ -217,15 +220,18 @@ func TestEnvironmentsTakeAnyDefinition(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%s: %v", output, err)
 	}
-	const want = `(self)
+	const want = `(self, /)
 True {'type': 'object', 'properties': {}, 'required': []}
-(self)
+(self, /)
 True {'type': 'object', 'properties': {}, 'required': []}
-(self, *, any: str, none: Optional[str] = None, text: Optional[str] = None, flag: Optional[bool] = None, page: Optional[int] = 1, ` +
-		`list: Optional[list] = None, either: Optional[float] = None, both: Optional[str] = None)
+(self, /, *, any: str, none: Optional[str] = None, text: Optional[str] = None, flag: Optional[bool] = None, page: Optional[int] = 1, ` +
+		`list: Optional[list] = None, either: Optional[float] = None, both: Optional[str] = None, name: Optional[str] = None, ` +
+		`tool: Optional[str] = None, given: Optional[str] = None)
 True {'type': 'object', 'properties': {'any': {'type': 'string'}, 'none': {'type': 'string'}, 'text': {'type': 'string'}, 'flag': {'type': 'boolean'}, ` +
 		`'page': {'type': 'integer'}, 'list': {'type': 'array'}, 'either': {'type': 'number'}, 'both': {'type': 'string'}, 'of-room': {'type': 'string'}, ` +
-		`'class': {'type': 'string'}}, 'required': ['any']}
+		`'class': {'type': 'string'}, 'self': {'type': 'string'}, 'name': {'type': 'string'}, 'tool': {'type': 'string'}, ` +
+		`'given': {'type': 'string'}}, 'required': ['any']}
+True 14
 `
 	if diff := gocmp.Diff(want, string(output)); diff != "" {
 		t.Error(diff)

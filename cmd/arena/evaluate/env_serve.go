@@ -3,8 +3,11 @@ package evaluate
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -162,7 +165,8 @@ func (f *envFlags) fill(e *environment.Environment, local shop.Local) (err error
 }
 
 // openRecord opens the file in which the episodes are recorded as traces, if the user named one
-// with --record.
+// with --record. A day of the shop also gets links to the problems and the catalogue, which arena
+// build needs.
 func (f *envFlags) openRecord(e *environment.Environment) (err error) {
 	if f.record == "" {
 		return nil
@@ -172,6 +176,26 @@ func (f *envFlags) openRecord(e *environment.Environment) (err error) {
 		"env-"+strings.ToLower(rand.Text()),
 		"env",
 	)
+	if err != nil || f.shop.Catalog == "" {
+		return err
+	}
+	if err = linkIn(f.record, "problems.jsonl", f.problems); err != nil {
+		return err
+	}
+	return linkIn(f.record, "catalog.jsonl", f.shop.Catalog)
+}
+
+// linkIn creates a symbolic link with this name in a folder to the file at path. A file that has the
+// name already is kept, since an earlier server recorded to the folder, too.
+func linkIn(folder, name, path string) error {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	err = os.Symlink(path, filepath.Join(folder, name))
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
 	return err
 }
 

@@ -65,12 +65,12 @@ def method(definition):
     function = definition["function"]
     name, (schemas, required) = function["name"], arguments(function)
 
-    def tool(self, **given):
+    def tool(self, /, **given):  # self may be the name of an argument, too
         return self._call(name, given)
 
-    parameters, lines = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)], []
+    parameters, lines = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)], []
     for key, value in sorted(schemas.items(), key=lambda item: item[0] not in required):
-        if not key.isidentifier() or keyword.iskeyword(key):  # it can be passed, but a signature cannot name it
+        if not key.isidentifier() or keyword.iskeyword(key) or key == "self":  # it can be passed, but a signature cannot name it
             continue
         kind, default = TYPES[type_name(value)], inspect.Parameter.empty
         if key not in required:
