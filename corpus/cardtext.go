@@ -179,7 +179,8 @@ func loadingSection(splits []split, uses map[string]string) string {
 		use := cmp.Or(uses[group[0].Profile], buildUses[group[0].Profile])
 		text += fmt.Sprintf("\n```python\n# %s\nimport os\n\nfrom datasets import load_dataset\n\nrows = load_dataset(os.getcwd(), %q, split=%q)\n```\n",
 			use, group[0].Config, group[0].Split)
-		if group[0].Profile == ProfileHFJSON {
+		switch group[0].Profile {
+		case ProfileHFJSON, ProfileWeighted:
 			text += fmt.Sprintf(polarsBlock, group[0].Config, group[0].Split)
 		}
 	}

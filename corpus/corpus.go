@@ -33,14 +33,17 @@ const (
 	SplitEval  = "eval"
 )
 
-// The profiles that builds write; stepwise is written only on request. Package export has all
-// others.
+// The profiles that builds write, stepwise only on request, and one of an export. Package export has
+// all others.
 const (
 	ProfileHFJSON   = "hf-json"
 	ProfileVerlRL   = "verl-rl"
 	ProfilePref     = "pref"
 	ProfileKTO      = "kto"
 	ProfileStepwise = "stepwise"
+	// ProfileWeighted is the export profile of attempts with a weight for each row and for each
+	// turn. Its messages and tools are JSON values, as those of hf-json are.
+	ProfileWeighted = "sft_weighted"
 )
 
 // IsDerived reports whether the rows of a config are single turns of another config's rows.

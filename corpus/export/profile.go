@@ -79,7 +79,7 @@ func attemptProfiles() []Profile {
 			Readers: []string{"datasets 4.8.5 and 5.2.0 (4.0.0 refuses it)", "TRL 1.16 SFTTrainer"},
 		},
 		{
-			Name:    profileWeighted,
+			Name:    corpus.ProfileWeighted,
 			Source:  corpus.ProfileHFJSON,
 			open:    openWeighted,
 			Use:     "TRL SFTTrainer and axolotl: turns of weight 0 are context; column weight is how often a row is to be drawn",

@@ -17,9 +17,6 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-// profileWeighted is the profile of attempts with a weight for each row and for each turn.
-const profileWeighted = "sft_weighted"
-
 // reasonNoTurn means that no turn of the attempt has weight 1: a judge found its step unneeded, or
 // the author of the data masked it.
 const reasonNoTurn = "no_turn_trains" // a judge found no step of the attempt needed, so that no turn has weight 1
@@ -75,7 +72,7 @@ func openWeighted(j *job, split string) (sink, error) {
 	if b.squares > 0 {
 		j.count.Effective = b.sum * b.sum / b.squares
 	}
-	return openRows(profileWeighted, b.convert)(j, split)
+	return openRows(corpus.ProfileWeighted, b.convert)(j, split)
 }
 
 // maxReport is the maximum number of bytes of the report on the judge.

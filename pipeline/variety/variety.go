@@ -355,7 +355,7 @@ func (s *Sample) Text() string {
 	if len(s.rows) == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("Of %d rows, %d were compared. `arena inspect CORPUS OTHER` shows another corpus beside this one; docs/formats.md says what the figures are.\n\n", s.Seen, len(s.rows))
+	text := fmt.Sprintf("Of %d rows, %d were compared. `arena inspect CORPUS OTHER` shows another corpus beside this one; docs/measured/variety.md says what the figures are.\n\n", s.Seen, len(s.rows))
 	shown := slices.DeleteFunc(s.Figures(), func(f Figure) bool { return f.N == 0 })
 	return text + corpus.Table("figure | share, 95 % interval, n", shown, func(f Figure) string {
 		return f.Name + " | " + f.String()
