@@ -22,7 +22,7 @@ func TestLinesHaveTheirNumberAndPlace(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := text[l.Offset:][:len(l.Text)]; got != string(l.Text) {
-			t.Errorf("line %d: at its offset stands %.20q", l.Number, got)
+			t.Errorf("line %d: the text at its offset is %.20q", l.Number, got)
 		}
 		numbers, texts = append(numbers, l.Number), append(texts, string(l.Text))
 	}

@@ -32,7 +32,7 @@ func TestEveryModuleHasItsFeature(t *testing.T) {
 	}
 	for _, m := range modules {
 		if !slices.ContainsFunc(words, named(m)) {
-			t.Errorf("nothing says what %s is there for", m)
+			t.Errorf("the table has no feature for %s", m)
 		}
 	}
 	for _, w := range words {

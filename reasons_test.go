@@ -75,18 +75,18 @@ func TestReasonsPageNamesEveryReason(t *testing.T) {
 		}
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != page {
-		t.Errorf("%s is not what the code says (%v): run this test with -update", path, err)
+		t.Errorf("%s differs from the code (%v): run this test with -update", path, err)
 	}
 }
 
 func reasonLine(t *testing.T, word, stage, meaning string) string {
 	t.Helper()
 	if meaning == "" {
-		t.Errorf("%s (%s) has no comment: nobody would know what it means", word, stage)
+		t.Errorf("%s (%s) has no comment: want one that defines it", word, stage)
 	}
 	remedy := remedies(t)[word]
 	if remedy == "" {
-		t.Errorf("%s (%s) has no line in docs/remedies.txt: nobody would know what to do", word, stage)
+		t.Errorf("%s (%s) has no line in docs/remedies.txt: want one with a remedy", word, stage)
 	}
 	return fmt.Sprintf("| `%s` | %s | %s | %s |\n", word, stage, strings.ReplaceAll(strings.TrimSuffix(meaning, "."), "|", `\|`), remedy)
 }

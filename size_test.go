@@ -42,7 +42,7 @@ func TestSize(t *testing.T) {
 
 	t.Logf("%d tokens of Go, at most %d", total, maxTokens)
 	if total > maxTokens {
-		t.Errorf("%d tokens of Go, at most %d: delete what nobody needs, or raise the limit and name what it buys", total, maxTokens)
+		t.Errorf("%d tokens of Go, at most %d: delete unused code, or raise the limit and name the capability that it buys", total, maxTokens)
 	}
 	for folder, n := range packageFiles {
 		if n > maxPackageFiles {

@@ -102,7 +102,7 @@ func TestSourcesPageNamesEveryFormat(t *testing.T) {
 	}
 	lines := reasonsIn(t, "traces/formats", regexp.MustCompile(`^lost[A-Z]`), func(word, meaning string) string {
 		if meaning == "" {
-			t.Errorf("%s has no comment: nobody would know what it means", word)
+			t.Errorf("%s has no comment: want one that defines it", word)
 		}
 		return fmt.Sprintf("| `%s` | %s |\n", word, strings.TrimSuffix(meaning, "."))
 	})
@@ -115,6 +115,6 @@ func TestSourcesPageNamesEveryFormat(t *testing.T) {
 		}
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != page {
-		t.Errorf("%s is not what the readers say (%v): run this test with -update", path, err)
+		t.Errorf("%s differs from the readers (%v): run this test with -update", path, err)
 	}
 }

@@ -37,7 +37,7 @@ func TestAddCleanedAppliesTheRedactorOfThePart(t *testing.T) {
 		ok(t, out.AddCleaned(c))
 	}
 	if !slices.Equal(row.Messages, before) {
-		t.Errorf("the row itself became %q", row.Messages)
+		t.Errorf("the row itself was changed to %q", row.Messages)
 	}
 	ok(t, out.Close())
 	ok(t, p.Close())
@@ -73,7 +73,7 @@ func TestPartRedactsEveryRow(t *testing.T) {
 		first := row.Prompt[0]
 		second := row.Prompt[1]
 		if first.Role != "a plain role" || first.Content != "a plain text" {
-			t.Errorf("clean texts became %q", first)
+			t.Errorf("clean texts were changed to %q", first)
 		}
 		if strings.Contains(second.Role, secret.Secret) || strings.Contains(second.Content, secret.Secret) {
 			t.Errorf("left in %q", second)

@@ -126,7 +126,7 @@ func everyStepFails(t *testing.T, move bool) {
 				break
 			}
 			if !lingers { // which does no harm once the corpus is in its place
-				t.Errorf("step %d failed, and nobody was told", n)
+				t.Errorf("step %d failed without an error", n)
 			}
 			continue
 		}
@@ -152,7 +152,7 @@ func checkWhole(t *testing.T, dir string, n int) {
 	t.Helper()
 	report, err := verify.Corpus(context.Background(), corpus.Disk{}, dir)
 	if err != nil || len(report) > 0 {
-		t.Fatalf("step %d: a manifest stands over a broken corpus: %v %v", n, report, err)
+		t.Fatalf("step %d: a broken corpus has a manifest: %v %v", n, report, err)
 	}
 }
 

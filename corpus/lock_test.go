@@ -28,7 +28,7 @@ func TestLockIsExclusive(t *testing.T) {
 	other()
 	release()
 	if _, err := os.Stat(filepath.Dir(dir)); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the folder that it took is left behind: %v", err)
+		t.Errorf("the folder that it created remains: %v", err)
 	}
 }
 

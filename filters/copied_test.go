@@ -85,7 +85,7 @@ func TestCopiedDialogue(t *testing.T) {
 				t.Errorf("%s: %s of %s is %s, want %s", c.name, j.trace.ID, j.family, j.after.Axis, want)
 			}
 			if reported := slices.Contains(j.after.Reasons, "copied_dialogue"); reported != (j.after.Axis == arena.AxisUnknown) {
-				t.Errorf("%s: %s of %s gives the reasons %v", c.name, j.trace.ID, j.family, j.after.Reasons)
+				t.Errorf("%s: %s of %s has the reasons %v", c.name, j.trace.ID, j.family, j.after.Reasons)
 			}
 		}
 	}

@@ -141,7 +141,7 @@ func shared(t testing.TB, path string) string {
 			return p
 		}
 	}
-	t.Skipf("needs shared/%s beside the repository", path)
+	t.Skipf("needs shared/%s next to the repository", path)
 	return ""
 }
 

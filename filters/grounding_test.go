@@ -22,7 +22,7 @@ func TestGrounding(t *testing.T) {
 				t.Fatalf("%s: %s, %+v", name, j.after.Axis, j.stats)
 			}
 			if j.before.Axis != arena.AxisAgentic {
-				t.Fatalf("%s: the first pass says %s, though everything was named", name, j.before.Axis)
+				t.Fatalf("%s: the axis of the first pass is %s, though everything was named", name, j.before.Axis)
 			}
 		}
 	}

@@ -27,7 +27,7 @@ func TestPuppetsOfTheDay(t *testing.T) {
 	missed := 0
 	for _, j := range judged {
 		if j.before.Axis != arena.AxisAgentic {
-			t.Errorf("%s: the first pass says %s, though everything was named", j.trace.ID, j.before.Axis)
+			t.Errorf("%s: the axis of the first pass is %s, though everything was named", j.trace.ID, j.before.Axis)
 		}
 		if j.after.Axis == arena.AxisAgentic {
 			missed++

@@ -16,7 +16,7 @@ func TestCasesOfAnExaminer(t *testing.T) {
 	t.Parallel()
 	shared := filepath.Join("..", "..", "shared")
 	if _, err := os.Stat(shared); err != nil {
-		t.Skip("needs shared/data/shoppingbench beside the repository")
+		t.Skip("needs shared/data/shoppingbench next to the repository")
 	}
 	bankFiles, err := rows.Files(filepath.Join(shared, "data/shoppingbench"))
 	if err != nil {

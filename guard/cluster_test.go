@@ -65,7 +65,7 @@ func TestClustersDoNotDependOnOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	r.Shuffle(len(problems), func(i, j int) { problems[i], problems[j] = problems[j], problems[i] })
 	if got := named(t, problems); !slices.Equal(got, want) {
-		t.Error("another order gives other clusters")
+		t.Error("another order of requests has other clusters")
 	}
 	more := named(t, append(problems, things(40)...))
 	for _, c := range want {

@@ -187,7 +187,7 @@ func TestFailedEndpointKeepsFindings(t *testing.T) {
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := tier.Check(cancelled, []Candidate{{Text: "kettle"}}, findings); err == nil {
-		t.Error("a cancelled run goes on")
+		t.Error("a cancelled run continues")
 	}
 }
 

@@ -64,7 +64,7 @@ func (h *history) check(t *testing.T, reworded [][2]string) {
 			t.Fatalf("%q is forgotten", p.Query)
 		}
 		if protection[now] < protection[before] {
-			t.Fatalf("%q went from %s to %s", p.Query, before, now)
+			t.Fatalf("%q: the split changed from %s to %s", p.Query, before, now)
 		}
 		if before == PoolTrain && now != PoolTrain {
 			h.withdrawn++

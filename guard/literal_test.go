@@ -18,7 +18,7 @@ func TestLiteralRequestsAreFoundByTheirWords(t *testing.T) {
 	}
 	clusters, err := Clusters(t.Context(), problems)
 	if err != nil || len(clusters) != 3 {
-		t.Fatalf("%d clusters, %v: alike tasks are one", len(clusters), err)
+		t.Fatalf("%d clusters, want one, for equal tasks: %v", len(clusters), err)
 	}
 	for i := range clusters {
 		clusters[i].Pool = PoolEval

@@ -19,7 +19,7 @@ func conformance(t testing.TB) string {
 	if data := sharedData(t); data != "" {
 		return data
 	}
-	t.Skip("needs shared/data beside the repository: the public problems are not part of it")
+	t.Skip("needs shared/data next to the repository: the public problems are not part of it")
 	return ""
 }
 

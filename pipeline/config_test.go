@@ -16,7 +16,7 @@ func TestEveryFieldSaysHowFarItReaches(t *testing.T) {
 		switch reach := f.Tag.Get("hash"); reach {
 		case "block", "guard", "corpus", "none":
 		default:
-			t.Errorf("field %s has hash %q: say block, guard, corpus or none", f.Name, reach)
+			t.Errorf("field %s has hash %q: write block, guard, corpus or none", f.Name, reach)
 		}
 		if f.Tag.Get("yaml") == "" {
 			t.Errorf("field %s has no key", f.Name)

@@ -180,7 +180,7 @@ func TestBenchmarkIsItsOwnMeasure(t *testing.T) {
 	day := "../../shared/data/real/tau-bench"
 	inputs, err := traces.Discover(day)
 	if err != nil {
-		t.Skip("needs shared/data/real/tau-bench beside the repository")
+		t.Skip("needs shared/data/real/tau-bench next to the repository")
 	}
 	solved := map[bool]int{}
 	if _, err = traces.Read(t.Context(), inputs[0], traces.Defaults(), func(item traces.Item) error {

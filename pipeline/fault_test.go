@@ -184,10 +184,10 @@ func failEachStep(t *testing.T, minSteps int, write func(fsys corpus.FS, out str
 				return
 			}
 			if !errors.Is(err, errDisk) || !strings.Contains(err.Error(), disk.path) {
-				t.Errorf("error does not say what failed on %s: %v", disk.path, err)
+				t.Errorf("the error does not name what failed on %s: %v", disk.path, err)
 			}
 			if _, statErr := os.Stat(filepath.Join(out, corpus.ManifestName)); statErr == nil && !lateStep(step) {
-				t.Error("a manifest was left behind")
+				t.Error("a failed run left a manifest")
 			}
 			if err := write(corpus.Disk{}, out); err != nil {
 				t.Fatal(err)

@@ -27,7 +27,7 @@ func TestATierThatRanForOneSplitOnlyIsReported(t *testing.T) {
 	}
 	build(t, r)
 	if report := readFile(t, filepath.Join(r.Out, "reports", "leak.json")); !strings.Contains(report, "the endpoint is down") {
-		t.Errorf("the report says nothing of it:\n%s", report)
+		t.Errorf("the report does not name the failed tier:\n%s", report)
 	}
 }
 

@@ -47,7 +47,7 @@ func TestNothingToProtectIsNoProtection(t *testing.T) {
 		t.Errorf("an empty bank: %v", err)
 	}
 	if _, _, err := finish.ReadHeldOut([]string{filepath.Join(t.TempDir(), "none.jsonl")}); err == nil {
-		t.Error("a held-out file that is not there was read")
+		t.Error("a missing held-out file was read")
 	}
 }
 

@@ -29,7 +29,7 @@ func TestAKilledGroupIsRunAgain(t *testing.T) {
 		return
 	}
 	if testing.Short() {
-		t.Skip("left out by -short: the race detector hears nothing of a killed process")
+		t.Skip("left out by -short: the race detector cannot report from a killed process")
 	}
 	t.Parallel()
 	dir := t.TempDir()
@@ -85,7 +85,7 @@ func TestAKilledGroupIsRunAgain(t *testing.T) {
 			t.Fatalf("the twin of a killed process: %v", err)
 		}
 		if readFile(t, plan) != want {
-			t.Error("another plan beside a killed process")
+			t.Error("the plan of a killed process differs")
 		}
 	}
 	t.Logf("%d processes were killed while they had a file of samples", killed)
@@ -96,6 +96,6 @@ func TestAKilledGroupIsRunAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	if output := shuffled(0); output != "" || readFile(t, plan) != want {
-		t.Errorf("after a run that nobody killed: file %q, or another plan", output)
+		t.Errorf("after an uninterrupted run: file %q, or another plan", output)
 	}
 }

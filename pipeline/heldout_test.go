@@ -75,7 +75,7 @@ func TestHeldOutStaysHeldOut(t *testing.T) {
 	}
 	builtSample(t, inDir("open"))
 	if trained(t, inDir("open"), doorMat, twin) == 0 {
-		t.Fatal("the day has no training row of the held-out problem: nothing is shown")
+		t.Fatal("the day has no training row of the held-out problem: the test has no input")
 	}
 	guarded := newRun(t, sampleDay, inDir("guarded"))
 	guarded.Sources.HeldOut = []string{heldOut}
@@ -128,7 +128,7 @@ func TestReleaseIsByName(t *testing.T) {
 	next.Sources.Bank = inDir("corpus/bank.json")
 	next.Sources.Release = []string{"lamp"}
 	if _, err := next.Build(t.Context()); err == nil || !strings.Contains(err.Error(), "holds no problem of that name out") {
-		t.Errorf("what nobody holds out is released: %v", err)
+		t.Errorf("a group that is not held out is released: %v", err)
 	}
 	next.Sources.Release = []string{"mat"}
 	next.Sources.HeldOut = []string{heldOut}
@@ -139,7 +139,7 @@ func TestReleaseIsByName(t *testing.T) {
 	build(t, next)
 	card, err := os.ReadFile(inDir("corpus/README.md"))
 	if err != nil || !strings.Contains(string(card), "released by name: mat.") {
-		t.Errorf("the card does not say what was released: %v", err)
+		t.Errorf("the card does not name the released group: %v", err)
 	}
 	bank, err := guard.ReadBank(inDir("corpus"))
 	if err != nil {

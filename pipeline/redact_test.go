@@ -183,7 +183,7 @@ func countsHold(t *testing.T, shard string) {
 		ms, err := chat.Decode(r.Messages)
 		n, countErr := rows.CountTokens(rows.Bytes4{}, ms, r.Tools)
 		if countErr != nil || int64(n) != r.NTokens {
-			t.Errorf("%s has %d tokens and says %d", r.SessionID, n, r.NTokens)
+			t.Errorf("%s has %d tokens and states %d", r.SessionID, n, r.NTokens)
 		}
 		return err
 	})

@@ -43,7 +43,7 @@ func TestRewordingOnALaterDayIsNotTrainedOn(t *testing.T) {
 			for _, id := range sessions(t, first, p.ID) {
 				late++
 				if !withdrawn[id] {
-					t.Errorf("%s was trained on, a rewording of %q is protected, and nothing says so", id, p.Query)
+					t.Errorf("%s was trained on, a rewording of %q is protected, and the row is not withdrawn", id, p.Query)
 				}
 			}
 			continue

@@ -156,7 +156,7 @@ func TestIndexFileIsTheSameEveryTime(t *testing.T) {
 	}
 	path, one := build()
 	if _, two := build(); !bytes.Equal(one, two) {
-		t.Error("the same catalogue gave another index")
+		t.Error("the same catalogue has another index")
 	}
 	c, err := Open(t.Context(), sample, path)
 	if err != nil {
@@ -224,7 +224,7 @@ func TestADamagedIndexIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		if text, seen := answers(); !seen && text != want {
-			t.Errorf("a bit of byte %d was turned, and nobody saw", offset)
+			t.Errorf("a flipped bit of byte %d is not detected", offset)
 		}
 	}
 }

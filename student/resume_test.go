@@ -401,7 +401,7 @@ func TestRescoreThatIsRefusedChangesNothing(t *testing.T) {
 	}
 	run.Spec.Judge = "another"
 	if _, err = run.Rescore(t.Context()); err == nil {
-		t.Error("the judge failed, and nobody says so")
+		t.Error("the judge failed without an error")
 	}
 	if err = EachResult(run.Folder, func(*rollout.Result) error { return nil }); !errors.Is(err, ErrUnfinished) {
 		t.Errorf("half scored again, and read as finished: %v", err)

@@ -21,7 +21,7 @@ func TestCasesOfAnExaminer(t *testing.T) {
 	folder := filepath.Join(filepath.Dir(shared(t, "day")), "..", "cases", "incoming")
 	files, err := filepath.Glob(filepath.Join(folder, "*.json*"))
 	if err != nil || len(files) == 0 {
-		t.Skip("needs shared/cases/incoming beside the repository")
+		t.Skip("needs shared/cases/incoming next to the repository")
 	}
 	golden := "testdata/cases.golden"
 	var got strings.Builder

@@ -54,7 +54,7 @@ func TestALedgerHasTheOutcomeThatItsRuntimeRuled(t *testing.T) {
 		r := tr.Ruling
 		events += r.Events
 		if r.Category != strings.ReplaceAll(w.Category, " ", "_") || !slices.Equal(r.Flags, w.Flags) {
-			t.Errorf("%s: %+v, the runtime says %+v", tr.ID, r, w)
+			t.Errorf("%s: %+v, want %+v of the runtime", tr.ID, r, w)
 		}
 		switch {
 		case w.Score == nil:

@@ -145,11 +145,11 @@ func FuzzWrittenTracesAreRead(f *testing.F) {
 				}
 				back := readBytes(t, bytes.NewReader(text), Defaults())
 				if len(back) != 1 || back[0].Trace == nil {
-					t.Fatalf("%s gives %+v\n%s", format, back[0].Fault, text)
+					t.Fatalf("%s: got %+v\n%s", format, back[0].Fault, text)
 				}
 				merged := slices.Contains(lost, convert.LossTurns) // the writer reports this loss
 				if got := back[0].Trace; len(got.Steps) != len(item.Trace.Steps) && !merged || got.Query != item.Trace.Query {
-					t.Fatalf("%s: %d steps became %d, query %q became %q", format, len(item.Trace.Steps), len(got.Steps), item.Trace.Query, got.Query)
+					t.Fatalf("%s: %d steps are %d, query %q is %q", format, len(item.Trace.Steps), len(got.Steps), item.Trace.Query, got.Query)
 				}
 			}
 		}

@@ -35,7 +35,7 @@ func TestARefusalGuesses(t *testing.T) {
 			t.Errorf("%s: %s", l.Name, detail)
 		}
 		if seen[strings.Join(l.Keys, " ")] {
-			t.Errorf("%s stands twice", l.Keys)
+			t.Errorf("%s is listed twice", l.Keys)
 		}
 		seen[strings.Join(l.Keys, " ")] = true
 	}

@@ -324,20 +324,20 @@ func TestReadErrorsAreErrorsNotFaults(t *testing.T) {
 	write(t, filepath.Join(dir, "f.jsonl"), line("a"))
 	input := Input{Path: filepath.Join(dir, "f.jsonl")}
 	if _, err := Read(t.Context(), input, Defaults(), func(Item) error { return full }); !errors.Is(err, full) {
-		t.Errorf("emit's error came back as %v", err)
+		t.Errorf("got %v, want the error of emit", err)
 	}
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := Read(canceled, input, Defaults(), func(Item) error { return nil }); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled read gave %v", err)
+		t.Errorf("got %v for a cancelled read", err)
 	}
 	if _, err := Read(t.Context(), Input{Path: filepath.Join(dir, "none")}, Defaults(), nil); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("missing file gave %v", err)
+		t.Errorf("got %v for a missing file", err)
 	}
 	opt := Defaults()
 	opt.Limits = Limits{}
 	if _, err := Read(t.Context(), input, opt, nil); err == nil || strings.Count(err.Error(), " is 0: want 1 to ") != 6 {
-		t.Errorf("bad options gave %v", err)
+		t.Errorf("got %v for bad options", err)
 	}
 }
 

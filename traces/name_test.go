@@ -33,13 +33,13 @@ func TestAFileWithoutARunIsARun(t *testing.T) {
 	}
 	for _, x := range readTextOfStdin(t, line("p")) {
 		if x.ID != "stdin/p" {
-			t.Errorf("standard input gives %q", x.ID)
+			t.Errorf("standard input has the id %q", x.ID)
 		}
 	}
 	configured, _, _ := readAll(t, day, named())
 	for _, x := range configured[:2] {
 		if x.ID != "stdin/p" {
-			t.Errorf("a run that was named gives %q", x.ID)
+			t.Errorf("a named run has the id %q", x.ID)
 		}
 	}
 }

@@ -307,6 +307,6 @@ func TestShapesOfOneConversation(t *testing.T) {
 	}
 	t.Logf("%d shapes: %d whole, %d with a word, %d refused with a guess", len(shapes), complete, partial, refused)
 	if complete*10 < len(shapes)*9 {
-		t.Errorf("%d of %d shapes come whole", complete, len(shapes))
+		t.Errorf("%d of %d shapes are read completely", complete, len(shapes))
 	}
 }

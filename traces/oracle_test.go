@@ -193,7 +193,7 @@ func checkAgainstOracle(tb testing.TB, text []byte) {
 	want, valid := oracle(text)
 	got, err := parsed(text)
 	if valid != (err == nil) {
-		tb.Fatalf("encoding/json accepts: %v; the decoder says %v\n%q", valid, err, text)
+		tb.Fatalf("encoding/json accepts: %v; the decoder returns %v\n%q", valid, err, text)
 	}
 	if !valid {
 		return

@@ -326,7 +326,7 @@ func TestRulesOfEveryReader(t *testing.T) {
 	}
 	for _, f := range formats.Detectable {
 		if ruledFormats[string(f.Name)] == nil {
-			t.Errorf("%s is held to no rule", f.Name)
+			t.Errorf("no rule covers %s", f.Name)
 		}
 	}
 }

@@ -21,7 +21,7 @@ func shared(tb testing.TB, name string) string {
 	tb.Helper()
 	path := findShared(name)
 	if path == "" {
-		tb.Skipf("needs shared/data/%s beside the repository", name)
+		tb.Skipf("needs shared/data/%s next to the repository", name)
 	}
 	return path
 }
@@ -68,7 +68,7 @@ func readAll(tb testing.TB, day string, opt Options) (traces []*arena.Trace, fau
 		sum.Cut = sum.Cut || one.Cut
 	}
 	if sum.Traces != len(traces) || sum.Faults != len(faults) {
-		tb.Errorf("summary says %d traces and %d faults, emitted were %d and %d", sum.Traces, sum.Faults, len(traces), len(faults))
+		tb.Errorf("the summary has %d traces and %d faults, emitted were %d and %d", sum.Traces, sum.Faults, len(traces), len(faults))
 	}
 	return traces, faults, sum
 }

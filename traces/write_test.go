@@ -128,7 +128,7 @@ func TestSessionsOfADayComeBack(t *testing.T) {
 		}
 		items := readBytes(t, &file, Defaults())
 		if len(items) != len(want) {
-			t.Fatalf("%s: %d of %d attempts come back", format, len(items), len(want))
+			t.Fatalf("%s: got %d attempts, want %d", format, len(items), len(want))
 		}
 		for i, item := range items {
 			if d := cmp.Diff(withoutObjects(want[i]), withoutObjects(rowOf(t, item.Trace))); d != "" {

@@ -62,7 +62,7 @@ func TestEveryFlagOfAFileSaysWhatIsDoneWithIt(t *testing.T) {
 			words := strings.HasPrefix(f.Value.Type(), "string")
 			noFile := slices.Contains(noFiles, f.Name) || slices.Contains(noFiles, c.Name()+" "+f.Name)
 			if words && slices.Contains(files, f.Name) == noFile {
-				t.Errorf("%s --%s: is it a file? Then it is noted by Reads, Writes or Replaces; else it stands in noFiles", c.CommandPath(), f.Name)
+				t.Errorf("%s --%s: if it names a file, pass it to Reads, Writes or Replaces; otherwise add it to noFiles", c.CommandPath(), f.Name)
 			}
 		})
 		takesArguments := c.Args != nil && c.Args(c, nil) != nil
@@ -188,7 +188,7 @@ func TestAnInputIsKnownByEveryName(t *testing.T) {
 		}
 	}
 	if code, _, stderr := arenaRun("filter", "day", "-q", "-o", "day/filtered.jsonl"); code != cli.ExitOK {
-		t.Error("beside the traces of a day is room: ", stderr)
+		t.Error("the command failed with an output next to the traces of a day: ", stderr)
 	}
 }
 

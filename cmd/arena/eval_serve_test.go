@@ -111,7 +111,7 @@ func TestEvalStartsItsServer(t *testing.T) {
 		t.Fatalf("%v: %s", err, b)
 	}
 	if got := fmt.Sprint(account); got != "{[{vllm 1.2.3 /weights/m bfloat16 2}] {0.25}}" {
-		t.Errorf("the account says %s", got)
+		t.Errorf("the telemetry has %s", got)
 	}
 }
 

@@ -91,7 +91,7 @@ func TestARunKeepsItsTokens(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(filepath.Join(withoutTexts, evaluation.TokensFile)); err == nil {
-		t.Error("tokens are kept unasked")
+		t.Error("a run without --keep tokens wrote the file of tokens")
 	}
 	if err := os.Remove(filepath.Join(student, "summary.json")); err != nil {
 		t.Fatal(err)

@@ -54,13 +54,13 @@ func TestEveryAttemptIsExplained(t *testing.T) {
 			t.Errorf("%s does not name its pool and cluster", line.Attempt.TraceID)
 		}
 		if reason == "axis_unknown" && !strings.Contains(text, "why unknown: ") {
-			t.Errorf("%s does not say why it is unknown", line.Attempt.TraceID)
+			t.Errorf("the explanation of %s has no reason why it is unknown", line.Attempt.TraceID)
 		}
 		if reason == "leak_spec" && !strings.Contains(text, "the request does not name it") {
-			t.Errorf("%s does not say where the protected product stands", line.Attempt.TraceID)
+			t.Errorf("the explanation of %s does not name the protected product", line.Attempt.TraceID)
 		}
 		if reason == "near_duplicate" && a.First == "" {
-			t.Errorf("%s does not say which near duplicate began first", line.Attempt.TraceID)
+			t.Errorf("the explanation of %s does not name the near duplicate that began first", line.Attempt.TraceID)
 		}
 		reasons[reason]++
 	}

@@ -39,7 +39,7 @@ func TestEveryHelpTextIsACommands(t *testing.T) {
 		}
 		for _, r := range recipe.All() {
 			if words := strings.Join(strings.Fields(c.Long), " "); !strings.Contains(words, r.Name+" "+r.Doc) {
-				t.Errorf("arena recipe does not say %q of %s", r.Doc, r.Name)
+				t.Errorf("the help of arena recipe has no %q for %s", r.Doc, r.Name)
 			}
 		}
 	})

@@ -44,7 +44,7 @@ func TestAnInterruptIsReportedAndLeavesNothing(t *testing.T) {
 		t.Errorf("exit %d, want %d\n%s", code, cli.ExitCancelled, words.String())
 	}
 	if _, err := os.Stat(filepath.Join(dir, "corpus")); err == nil {
-		t.Error("a corpus was left behind")
+		t.Error("an interrupted build left a corpus")
 	}
 }
 

@@ -41,7 +41,7 @@ func program(t *testing.T) string {
 // long it kills one build.
 func TestKilledAndResumed(t *testing.T) {
 	if testing.Short() {
-		t.Skip("left out by -short: the race detector hears nothing of a killed process")
+		t.Skip("left out by -short: the race detector cannot report from a killed process")
 	}
 	t.Parallel()
 	arena := program(t)
@@ -160,7 +160,7 @@ func (s stages) asOneBuild() {
 func newStages(t *testing.T, shards int) stages {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("left out by -short: the race detector hears nothing of a killed process")
+		t.Skip("left out by -short: the race detector cannot report from a killed process")
 	}
 	t.Parallel()
 	s := stages{t, program(t), t.TempDir(), ""}

@@ -32,7 +32,7 @@ func TestPlantedCopiesAreFoundAndLoseTheTie(t *testing.T) {
 		t.Run(filepath.Base(filepath.Dir(source)), func(t *testing.T) {
 			t.Parallel()
 			if _, err := os.Stat(source); err != nil {
-				t.Skip("needs shared/data/day beside the repository")
+				t.Skip("needs shared/data/day next to the repository")
 			}
 			day := t.TempDir()
 			out := filepath.Join(t.TempDir(), "out")

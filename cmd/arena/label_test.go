@@ -50,7 +50,7 @@ func TestLabelHidesRequestsInResults(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := strings.Contains(string(page), "camping stove by brasko"); got != want {
-			t.Errorf("label %s: the page has the held-out request: %v, want %v", flag, got, want)
+			t.Errorf("label %s: the page contains the held-out request: got %v, want %v", flag, got, want)
 		}
 		if !strings.Contains(string(page), "The customer wants") {
 			t.Errorf("label %s: the page shows no other attempt", flag)

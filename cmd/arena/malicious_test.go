@@ -146,7 +146,7 @@ func TestMaliciousServers(t *testing.T) {
 	}
 	_ = group.Wait() // a case that fails reports it on its own t
 	if n := strayed.Load(); n > 0 {
-		t.Errorf("%d requests came to another host", n)
+		t.Errorf("%d requests reached another host, want 0", n)
 	}
 }
 
@@ -176,7 +176,7 @@ func attack(t *testing.T, client string, bad http.HandlerFunc, catalog, problems
 		t.Logf("exit %d, %d MB", code, mb)
 	}
 	if strings.ContainsAny(stderr.String(), "\x1b\x07\u202e") {
-		t.Errorf("control characters came through: %.500q", stderr.String())
+		t.Errorf("the output has control characters: %.500q", stderr.String())
 	}
 	if _, err := os.Stat(filepath.Join(dir, "run", "summary.json")); err == nil {
 		runPage(t, filepath.Join(dir, "run"))

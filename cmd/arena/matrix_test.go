@@ -251,7 +251,7 @@ func TestNothingHeldOutReachesTraining(t *testing.T) {
 		}
 		if args[0] == "inspect" {
 			for _, c := range m.cellsIn(output) {
-				t.Errorf("%s: what is said holds %s", r.command, &c)
+				t.Errorf("%s: the output has the cell %s", r.command, &c)
 			}
 		}
 		if _, err := os.Stat(inDir(r.out)); r.out == "" || os.IsNotExist(err) {
@@ -263,7 +263,7 @@ func TestNothingHeldOutReachesTraining(t *testing.T) {
 		}
 		cells, honest := read(t, inDir(r.out))
 		if honest == 0 {
-			t.Errorf("%s: the honest rows are gone", r.command)
+			t.Errorf("%s: no honest row remains", r.command)
 		}
 		if r.shows != "" {
 			m.checkShown(t, r.command, r.shows, cells)

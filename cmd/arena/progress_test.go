@@ -57,7 +57,7 @@ func TestLongWorkReportsProgress(t *testing.T) {
 			slow := &slowly{lines: []string{row, row, row}, end: func() {}}
 			code := run(t.Context(), append(args, "-o", "-"), slow, slow, &words)
 			if code != cli.ExitOK || !regexp.MustCompile(want).MatchString(words.String()) {
-				t.Errorf("exit %d, told %q, want %s in it", code, words.String(), want)
+				t.Errorf("exit %d, got %q, want a match of %s", code, words.String(), want)
 			}
 		})
 	}

@@ -93,7 +93,7 @@ func TestRecipes(t *testing.T) {
 			must(t, cli.ExitOK, "verify", inDir(out))
 		}
 		if evals, err := filepath.Glob(filepath.Join(inDir(out), "data", "*", "eval*")); err != nil || len(evals) > 0 {
-			t.Errorf("%v beside the train split, %v", evals, err)
+			t.Errorf("got the files %v next to the train split, want none, %v", evals, err)
 		}
 	}
 	training := trainRows[rows.RL](t, inDir("corpus"), "rl")
@@ -137,7 +137,7 @@ func TestRecipes(t *testing.T) {
 	}
 	for row, n := range times {
 		if want := map[bool]int{true: 3, false: 1}[strings.HasSuffix(row, " voucher")]; n != want {
-			t.Errorf("%s stands there %d times, want %d", row, n, want)
+			t.Errorf("%s occurs %d times, want %d", row, n, want)
 		}
 	}
 	if len(times) != len(training) {
@@ -322,7 +322,7 @@ func TestRecipeKeepsHeldOutOut(t *testing.T) {
 	must(t, cli.ExitOK, "build", testDay, "-o", inDir("guarded"), "--held-out", inDir("held.jsonl"), "-q")
 	must(t, cli.ExitOK, "recipe", "sft", "--corpus", inDir("guarded"), "-o", inDir("sft"))
 	if r = recipeReport(t, inDir("sft")); r.Proof.Clusters[guard.PoolHeldOut] == 0 {
-		t.Errorf("clusters %v: none is held out", r.Proof.Clusters)
+		t.Errorf("no cluster of %v is held out", r.Proof.Clusters)
 	}
 }
 
@@ -331,7 +331,7 @@ func TestRecipeKeepsHeldOutOut(t *testing.T) {
 // asked for again.
 func TestRecipeKilledAndResumed(t *testing.T) {
 	if testing.Short() {
-		t.Skip("left out by -short: the race detector hears nothing of a killed process")
+		t.Skip("left out by -short: the race detector cannot report from a killed process")
 	}
 	t.Parallel()
 	dir, program := t.TempDir(), program(t)
@@ -394,7 +394,7 @@ func TestRewriteMakesAStage(t *testing.T) {
 	})
 	args := []string{"recipe", "rewrite", testDay, "--corpus", inDir("corpus"), "--endpoint", server.BaseURL(), "--model", "m", "--ledger", inDir("ledger"), "-o", inDir("stage")}
 	if words := must(t, cli.ExitOK, append(args, "-n")...); !strings.Contains(words, " 0 answers are held") || len(server.Calls()) > 0 {
-		t.Errorf("%d requests of a dry run that says %s", len(server.Calls()), words)
+		t.Errorf("a dry run sent %d requests, want 0, and printed %s", len(server.Calls()), words)
 	}
 	must(t, cli.ExitLimit, append(args, "--budget-tokens", "4000")...)
 	must(t, cli.ExitOK, args...)

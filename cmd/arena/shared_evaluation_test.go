@@ -25,7 +25,7 @@ func TestTheCasesOfServers(t *testing.T) {
 	}
 	problems := filepath.Join(cases, "problems.jsonl")
 	if _, err = os.Stat(problems); err != nil {
-		t.Skip("needs shared/cases/evaluation beside the repository")
+		t.Skip("needs shared/cases/evaluation next to the repository")
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0") // the only host that the server takes
 	if err != nil {

@@ -156,7 +156,7 @@ func (s *brokenStore) objects(t *testing.T, folder string) map[string][]byte {
 // the tag long eight buckets are used at once, since the processes mostly wait for them.
 func TestTwinsOfAShardInABrokenBucket(t *testing.T) {
 	if testing.Short() {
-		t.Skip("left out by -short: the race detector hears nothing of a killed process")
+		t.Skip("left out by -short: the race detector cannot report from a killed process")
 	}
 	t.Parallel()
 	const kills = 104

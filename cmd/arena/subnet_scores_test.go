@@ -61,7 +61,7 @@ func TestAgreementWithTheSubnetByCategory(t *testing.T) {
 			}
 		}
 		if len(validators) != 9 {
-			t.Errorf("%s tells %d figures, want 9", source, len(validators))
+			t.Errorf("%s has %d figures, want 9", source, len(validators))
 		}
 	}
 	check("the card", judgesReport.Subnet)

@@ -56,6 +56,6 @@ func TestATemplatedDayVerifies(t *testing.T) {
 		t.Errorf("a recipe drops rows that the build kept:\n%s", words)
 	}
 	if _, threshold, err := recipe.Problems(corpus.Disk{}, out, nil); err != nil || threshold != report.Guard.Threshold {
-		t.Errorf("rollouts are held to %v, the corpus to %v: %v", threshold, report.Guard.Threshold, err)
+		t.Errorf("rollouts have the threshold %v, the corpus %v: %v", threshold, report.Guard.Threshold, err)
 	}
 }

@@ -117,13 +117,13 @@ func TestThinkingOfNoModelReachesNoRow(t *testing.T) {
 	exports := filepath.Join(dir, "exports")
 	words := must(t, cli.ExitOK, "build", day, "-o", out, "--steps")
 	if !strings.Contains(words, "have no thinking, because no model reply in their log contains it (thinking_unsaid)") {
-		t.Errorf("the funnel does not tell it:\n%s", words)
+		t.Errorf("the funnel does not count it:\n%s", words)
 	}
 	must(t, cli.ExitOK, "verify", out)
 	must(t, cli.ExitOK, "export", out, "--profile", "all", "-o", exports)
 	for _, folder := range []string{filepath.Join(out, "data"), exports} {
 		if strings.Contains(textsOf(t, folder), swapped) {
-			t.Errorf("%s holds a thought that no model said", folder)
+			t.Errorf("%s holds a thought that no model wrote", folder)
 		}
 	}
 
@@ -140,7 +140,7 @@ func TestThinkingOfNoModelReachesNoRow(t *testing.T) {
 	card, err := os.ReadFile(filepath.Join(out, "README.md"))
 	count := fmt.Sprintf("%d of all", stripped)
 	if err != nil || !strings.Contains(string(card), count) || !strings.Contains(string(card), "cannot show it") {
-		t.Errorf("the card does not say that %d attempts lost their thinking: %v", stripped, err)
+		t.Errorf("the card does not state that %d attempts lost their thinking: %v", stripped, err)
 	}
 }
 
@@ -226,7 +226,7 @@ func TestJudgesAreNotAskedAboutThinkingOfNoModel(t *testing.T) {
 			t.Errorf("%v: %d of 18 attempts, %v", args, n, err)
 		}
 		if !strings.Contains(words, "18 not judged: their thinking stands in no reply of the log (thinking_unsaid)") {
-			t.Errorf("%v says\n%s", args, words)
+			t.Errorf("%v printed\n%s", args, words)
 		}
 	}
 }

@@ -128,12 +128,12 @@ func TestServedAttemptsComeFromTheDay(t *testing.T) {
 		}
 		var a attempt.Argument
 		if dataOf(t, string(b), &a); a.Story == nil && line.Attempt.HasDialogue || a.Story != nil && a.Story.Source != attempt.FromDay {
-			t.Errorf("%s is not told from the day", line.Attempt.TraceID)
+			t.Errorf("the page of %s does not have the data of the day", line.Attempt.TraceID)
 		}
 	}
 	for _, name := range []string{"", "..", "data/0/attempt/180.js", "data/0/attempt/-1.js", "data/1/day.js", "data/x", "data/0", "data/0/attempt/../day.js", "assets/index.html"} {
 		if b, err := s.File(t.Context(), name); err == nil {
-			t.Errorf("%q gives %d bytes", name, len(b))
+			t.Errorf("%q has %d bytes", name, len(b))
 		}
 	}
 }
@@ -174,7 +174,7 @@ func TestHostileTracesAreData(t *testing.T) {
 		return err
 	})
 	if err != nil || mentions < 6 {
-		t.Errorf("%d of 6 images are told, %v", mentions, err)
+		t.Errorf("%d of 6 images are mentioned, %v", mentions, err)
 	}
 }
 
@@ -227,7 +227,7 @@ func TestCanariesReachNoRunPage(t *testing.T) {
 	}
 	for _, name := range []string{"data/r0/talk/0.js", "data/r0/talk/7.js", "data/r0/talk/-1.js", "data/r1/run.js", "data/r0/x.js"} {
 		if b, err := s.File(t.Context(), name); err == nil {
-			t.Errorf("%s gives %d bytes", name, len(b))
+			t.Errorf("%s has %d bytes", name, len(b))
 		}
 	}
 }

@@ -39,12 +39,12 @@ func TestDifferentAttemptsStayDifferent(t *testing.T) {
 		}
 		output, _ = runOutput(append(command, day, "-q", "--run-id", "x", "-o", name+"-named")...)
 		if !strings.Contains(output, "warning: id_collision: ") {
-			t.Errorf("%v under one run says %q", command, output)
+			t.Errorf("%v with one run id printed %q, want a warning of id_collision", command, output)
 		}
 	}
 	for command, n := range attempts {
 		if n != attempts["filter"] || n < 30 {
-			t.Errorf("%s tells %d attempts apart: %v", command, n, attempts)
+			t.Errorf("%s has %d attempts, want as many as the others: %v", command, n, attempts)
 		}
 	}
 }

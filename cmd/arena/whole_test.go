@@ -201,7 +201,7 @@ func contents(t *testing.T, path string) string {
 // Without the tag long it kills each once.
 func TestAKilledWriterLeavesAllOrNothing(t *testing.T) {
 	if testing.Short() {
-		t.Skip("left out by -short: the race detector hears nothing of a killed process")
+		t.Skip("left out by -short: the race detector cannot report from a killed process")
 	}
 	t.Parallel()
 	arena := program(t)
@@ -245,7 +245,7 @@ func TestAKilledWriterLeavesAllOrNothing(t *testing.T) {
 		}
 		leftovers, err := os.ReadDir(dir)
 		if err != nil || len(leftovers) > 2 {
-			t.Errorf("%s: beside what it wrote are left %q: %v", name, leftovers, err)
+			t.Errorf("%s: got the files %q next to the output, want none: %v", name, leftovers, err)
 		}
 	}
 }
@@ -267,7 +267,7 @@ func TestASecondWriterIsRefused(t *testing.T) {
 			t.Errorf("%s: exit %d\n%s", name, code, words)
 		}
 		if _, err := os.Stat(out); err == nil {
-			t.Errorf("%s: it wrote its output beside the other process", name)
+			t.Errorf("%s: it wrote its output during the other process", name)
 		}
 		release()
 		must(t, cli.ExitOK, args...)

@@ -20,7 +20,7 @@ func replayed(t *testing.T, folder, scores string) ([]*Round, *Report) {
 	t.Helper()
 	rounds, err := ReadRounds(folder + "rounds.jsonl")
 	if os.IsNotExist(err) {
-		t.Skip("needs shared/data/real/distil beside the repository")
+		t.Skip("needs shared/data/real/distil next to the repository")
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -303,7 +303,7 @@ func FuzzParseEval(f *testing.F) {
 		for i := range Versions {
 			r := ReplayAll([]*Round{{ID: "x", Block: 1, Rule: &Versions[i].Rule, Eval: e}}, []State{{Block: 1}, {Block: 2}})
 			if len(r.Rounds) > 0 && r.Rounds[0].Winner == "" {
-				t.Fatal("nobody is king")
+				t.Fatal("got no winner")
 			}
 		}
 	})
@@ -404,7 +404,7 @@ func TestPublishedRoundsByDate(t *testing.T) {
 			continue
 		}
 		if r.Rule.String() != text {
-			t.Errorf("round %s: by date %s, said %s", r.ID, r.Rule.String(), text)
+			t.Errorf("round %s: got %s by date, want %s", r.ID, r.Rule.String(), text)
 		}
 	}
 	r := ReplayAll(rounds, states)

@@ -18,7 +18,7 @@ func read(t *testing.T, path string) *Report {
 	t.Helper()
 	f, err := os.Open(path)
 	if os.IsNotExist(err) {
-		t.Skip("needs shared/data/real/sn47 beside the repository")
+		t.Skip("needs shared/data/real/sn47 next to the repository")
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -139,7 +139,7 @@ func TestBoundOfDisjointTopsIsFinite(t *testing.T) {
 	student := &Row{Top: []Token{{3, math.Log(0.99)}}}
 	near(t, "bound", Bound(teacher, student), 0.99*math.Log(99)+0.01*math.Log(0.01/0.99))
 	if v := Supported(teacher.Top, student); !math.IsNaN(v) {
-		t.Errorf("the shared form says %v of nothing shared", v)
+		t.Errorf("got %v for forms without a shared one", v)
 	}
 }
 

@@ -31,7 +31,7 @@ func TestQuicknetBeaconsVerify(t *testing.T) {
 			t.Errorf("round %d does not verify", r.round)
 		}
 		if isSignedBy(quicknetKey, r.round+1, signature) {
-			t.Errorf("the signature of round %d stands for %d", r.round, r.round+1)
+			t.Errorf("the signature of round %d is accepted for round %d", r.round, r.round+1)
 		}
 		other, _ := hex.DecodeString(rounds[1-i].signature)
 		if isSignedBy(quicknetKey, r.round, other) || isSignedBy(quicknetKey, r.round, signature[:47]) || isSignedBy(quicknetKey, r.round, nil) || isSignedBy("00", r.round, signature) {
@@ -230,7 +230,7 @@ func TestNextWeekday(t *testing.T) {
 	for day, want := range map[string]string{"2023-08-23": "2023-08-24", "2023-08-25": "2023-08-28", "2023-08-26": "2023-08-28", "2023-08-27": "2023-08-28"} {
 		date, err := time.Parse(time.DateOnly, day)
 		if got := nextWeekday(date.Add(23 * time.Hour)).Format(time.DateOnly); err != nil || got != want {
-			t.Errorf("after %s comes %s, want %s", day, got, want)
+			t.Errorf("the race day after %s is %s, want %s", day, got, want)
 		}
 	}
 }

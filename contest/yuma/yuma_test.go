@@ -182,7 +182,7 @@ func majority(t *testing.T, d *dice.Dice, e *Epoch) {
 	r := Compute(e, DefaultRules(), nil)
 	for i, w := range row {
 		if math.Abs(r.Nodes[many+i].Consensus-w.Weight/total) > 1e-12 {
-			t.Fatalf("consensus of %d is %v, the majority gives %v: %+v", many+i, r.Nodes[many+i].Consensus, w.Weight/total, e)
+			t.Fatalf("consensus of %d is %v, want %v of the majority: %+v", many+i, r.Nodes[many+i].Consensus, w.Weight/total, e)
 		}
 	}
 	for _, n := range r.Nodes[:many] {
@@ -293,7 +293,7 @@ func TestLoggedEpochs(t *testing.T) {
 	t.Parallel()
 	epochs, err := Read(real + "cases.jsonl")
 	if os.IsNotExist(err) {
-		t.Skip("needs shared/data/real/yuma beside the repository")
+		t.Skip("needs shared/data/real/yuma next to the repository")
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -117,7 +117,7 @@ func TestPublishedCorpusVerifies(t *testing.T) {
 			t.Errorf("%s: %d rows, %v", kind, n, err)
 		}
 		if _, err := b.Files(ctx).Open("none"); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s: a missing object gives %v", kind, err)
+			t.Errorf("%s: got %v for a missing object", kind, err)
 		}
 		back := t.TempDir()
 		if err := b.Fetch(ctx, back); err != nil {

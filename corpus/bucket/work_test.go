@@ -142,7 +142,7 @@ func TestHalvesInABucketAreNoUnit(t *testing.T) {
 	one.must(os.WriteFile(leftovers[marker], []byte(`{"x":"`), 0o600))
 	two := sitAt(t, b)
 	if got := two.holds("units/a/x"); got != "none" {
-		t.Errorf("half a marker gives %s", got)
+		t.Errorf("got %s for half a marker", got)
 	}
 	two.put("units/a", "x", "again")
 	if got := sitAt(t, b).holds("units/a/x"); got != "again" {
@@ -158,7 +158,7 @@ func TestHalvesInABucketAreNoUnit(t *testing.T) {
 	}
 	late := sitAt(t, b)
 	if _, err := corpus.ReadFile(late, late.path("units/a/x"), 1<<20); err == nil || !strings.Contains(err.Error(), "does not hold what its name says") {
-		t.Errorf("half an object gives %v", err)
+		t.Errorf("got %v for half an object", err)
 	}
 	next := sitAt(t, b)
 	if got := next.holds("units/a/x"); got != "none" {

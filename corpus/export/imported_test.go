@@ -176,7 +176,7 @@ func everyOne(t *testing.T, where string, expected, got []Talk) {
 	}
 	for _, want := range expected {
 		if !sources[encoded(t, want)] {
-			t.Errorf("%s: no row says what the trace about %.60q does: %.2000s", where, want.Turns[0].User, nearest(want, got))
+			t.Errorf("%s: no row equals the trace about %.60q: %.2000s", where, want.Turns[0].User, nearest(want, got))
 		}
 	}
 }

@@ -296,7 +296,7 @@ func TestAttemptProfilesRoundTrip(t *testing.T) {
 func compare(t *testing.T, profile string, want, got []Talk) {
 	t.Helper()
 	if len(want) != len(got) {
-		t.Errorf("%s: %d rows of %d came back", profile, len(got), len(want))
+		t.Errorf("%s: got %d rows, want %d", profile, len(got), len(want))
 		return
 	}
 	for i := range want {

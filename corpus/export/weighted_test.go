@@ -84,6 +84,6 @@ func TestWeightsBalanceGroups(t *testing.T) {
 	}
 	card, err := corpus.ReadFile(corpus.Disk{}, filepath.Join(out, "README.md"), 1<<20)
 	if err != nil || !strings.Contains(string(card), "effective sample size") || !strings.Contains(string(card), "WeightedRandomSampler") {
-		t.Errorf("the card does not say how rows weigh: %v", err)
+		t.Errorf("the card does not describe the weights of rows: %v", err)
 	}
 }

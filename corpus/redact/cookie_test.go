@@ -26,7 +26,7 @@ func TestCookiesAreHeadersWithASession(t *testing.T) {
 		"cookie:    sid=" + long:                  "cookie:    sid=" + long,
 	} {
 		if got, want := r.Text(text, Counts{}), strings.ReplaceAll(becomes, "*", Placeholder("cookie")); got != want {
-			t.Errorf("%q became %q, want %q", text, got, want)
+			t.Errorf("%q is changed to %q, want %q", text, got, want)
 		}
 	}
 }

@@ -86,7 +86,7 @@ func TestRealGoodsStay(t *testing.T) {
 	t.Parallel()
 	f, err := os.Open("../../../shared/data/real/shoppingbench-products/products.jsonl")
 	if err != nil {
-		t.Skip("needs shared/data/real/shoppingbench-products beside the repository")
+		t.Skip("needs shared/data/real/shoppingbench-products next to the repository")
 	}
 	defer f.Close()
 	r := redact.New(redact.Options{})

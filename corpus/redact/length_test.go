@@ -81,7 +81,7 @@ func TestSecretsOfConfigurationFiles(t *testing.T) {
 		"login to the shop and reset the password please",
 	} {
 		if redacted := New(Options{}).Text(text, Counts{}); redacted != text {
-			t.Errorf("%q became %q", text, redacted)
+			t.Errorf("%q is changed to %q", text, redacted)
 		}
 	}
 }

@@ -18,7 +18,7 @@ func TestCanariesGo(t *testing.T) {
 		if c.Text != c.Secret { // it is known by the words around it
 			got := r.Text("so "+c.Text+" it was", redact.Counts{})
 			if strings.Contains(got, c.Secret) || r.Left("text", got) != nil {
-				t.Errorf("%q became %q", c.Text, got)
+				t.Errorf("%q is changed to %q", c.Text, got)
 			}
 			continue
 		}
@@ -62,7 +62,7 @@ func TestShoppingStays(t *testing.T) {
 		`{"text":"they are private","record_sha256":"` + strings.Repeat("0a1b2c3d", 8) + `"}`,
 	} {
 		if got := r.Text(s, redact.Counts{}); got != s {
-			t.Errorf("%q became %q", s, got)
+			t.Errorf("%q is changed to %q", s, got)
 		}
 	}
 }
@@ -99,16 +99,16 @@ func FuzzRedactedTextIsClean(f *testing.F) {
 		twice := quote(t, quote(t, got))
 		for _, s := range []string{got, once, twice} {
 			if err := r.Left("text", s); err != nil {
-				t.Fatalf("%q became %q: %v", text, s, err)
+				t.Fatalf("%q is changed to %q: %v", text, s, err)
 			}
 		}
 		if parts := strings.ContainsAny(text, `{["`); parts && json.Valid([]byte(text)) && !json.Valid([]byte(got)) {
-			t.Fatalf("%s became %s", text, got) // a bare number is text
+			t.Fatalf("%s is changed to %s", text, got) // a bare number is text
 		}
 		message := `{"role":"tool","content":` + quote(t, text) + `,"tool_call_id":"a"}`
 		clean := r.Text(message, redact.Counts{})
 		if err := r.Left("message", clean); err != nil || !json.Valid([]byte(clean)) {
-			t.Fatalf("%s became %s: %v", message, clean, err)
+			t.Fatalf("%s is changed to %s: %v", message, clean, err)
 		}
 	})
 }
@@ -134,10 +134,10 @@ func TestEscapesHideNothing(t *testing.T) {
 		counts := redact.Counts{}
 		got := r.Text(s, counts)
 		if len(counts) != 1 || r.Left("text", got) != nil {
-			t.Errorf("%s became %s", s, got)
+			t.Errorf("%s is changed to %s", s, got)
 		}
 		if json.Valid([]byte(s)) && !json.Valid([]byte(got)) {
-			t.Errorf("%s became %s, which is no JSON", s, got)
+			t.Errorf("%s is changed to %s, which is no JSON", s, got)
 		}
 	}
 }

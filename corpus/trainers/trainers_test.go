@@ -34,7 +34,7 @@ func TestTrainingPageMatchesBlocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(page) != b.String() {
-		t.Error("docs/training.md is not what cards say: go test ./corpus/trainers -update")
+		t.Error("docs/training.md differs from the cards: go test ./corpus/trainers -update")
 	}
 }
 

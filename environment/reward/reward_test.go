@@ -84,7 +84,7 @@ func TestRewardsPageIsWhatIsPaid(t *testing.T) {
 		}
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != b.String() {
-		t.Errorf("%s is not what the code says (%v): run this test with -update", path, err)
+		t.Errorf("%s differs from the code (%v): run this test with -update", path, err)
 	}
 }
 

@@ -52,7 +52,7 @@ type public struct {
 func readPublic(t testing.TB) (p public) {
 	t.Helper()
 	if _, err := os.Stat(data); err != nil {
-		t.Skip("needs shared/data beside the repository: the public problems are not part of it")
+		t.Skip("needs shared/data next to the repository: the public problems are not part of it")
 	}
 	p.number = map[string]int32{}
 	for _, category := range []string{"product", "shop", "voucher"} {

@@ -95,7 +95,7 @@ func TestStem(t *testing.T) {
 	for _, related := range [][]string{{"batteries", "battery"}, {"organizer", "organizing", "organized"}, {"watches", "watch"}, {"colour", "color"}, {"running", "run"}, {"boxes", "box"}} {
 		for _, w := range related {
 			if stem(w) != stem(related[0]) {
-				t.Errorf("%q becomes %q, %q becomes %q", related[0], stem(related[0]), w, stem(w))
+				t.Errorf("the stem of %q is %q, that of %q is %q", related[0], stem(related[0]), w, stem(w))
 			}
 		}
 	}

@@ -174,7 +174,7 @@ func TestCappedBucketsAreReported(t *testing.T) {
 	want := members(t, texts, o)
 	rand.New(rand.NewPCG(9, 9)).Shuffle(len(texts), func(i, j int) { texts[i], texts[j] = texts[j], texts[i] })
 	if !slices.Equal(members(t, texts, o), want) {
-		t.Error("another order gives other clusters where buckets are capped")
+		t.Error("another order has other clusters where buckets are capped")
 	}
 }
 

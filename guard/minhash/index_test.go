@@ -55,7 +55,7 @@ func TestIndexAppendsDays(t *testing.T) {
 	}
 	for i := range 50 {
 		if c.Root[i] != c.Root[i+50] {
-			t.Errorf("document %d and its copy of the next day are apart", i)
+			t.Errorf("document %d and its copy of the next day are in two clusters", i)
 		}
 	}
 }
@@ -154,7 +154,7 @@ func TestReadIndexRejectsInvalid(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := ReadIndexFile(bad); !errors.Is(err, c.want) {
-			t.Errorf("%s: read gives %v", name, err)
+			t.Errorf("%s: read returned %v", name, err)
 		}
 	}
 }

@@ -211,7 +211,7 @@ func TestEachErrorHasLine(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := read(path); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: error %v does not say %q", content, err, want)
+			t.Errorf("%q: error %v, want one with %q", content, err, want)
 		}
 	}
 	if err := Each(filepath.Join(t.TempDir(), "none"), nil); err == nil {

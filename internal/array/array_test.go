@@ -108,7 +108,7 @@ func FuzzRead(f *testing.F) {
 				t.Fatalf("rows of %d in %d bytes", a.Columns, len(b))
 			}
 			if row := make([]float64, a.Columns); a.Rows > 0 && a.Row(a.Rows-1, row) != nil {
-				t.Fatal("the last row does not lie in the file")
+				t.Fatal("the last row is not in the file")
 			}
 		}
 	})

@@ -164,7 +164,7 @@ func TestCutStreamsAreErrors(t *testing.T) {
 		full := viewed(t, options...)
 		for _, size := range []int{len(full) - 100, len(full)} {
 			if _, err := countRows(full[:len(full)-100], size); err == nil {
-				t.Errorf("%s, said to be %d bytes: %v", name, size, err)
+				t.Errorf("%s, with a stated size of %d bytes: %v", name, size, err)
 			}
 		}
 	}
@@ -195,7 +195,7 @@ func TestLongStreamsAreRead(t *testing.T) {
 	n := 0
 	for ; r.Next(); n++ {
 		if mem.used > 4<<20 {
-			t.Fatalf("%d bytes are held at batch %d", mem.used, n)
+			t.Fatalf("%d bytes are in use at batch %d", mem.used, n)
 		}
 	}
 	if n != 20 || r.Err() != nil {

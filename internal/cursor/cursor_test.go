@@ -59,7 +59,7 @@ func FuzzWalkAgreesWithEncodingJSON(f *testing.F) {
 		errSkip := skipped.End()
 		errTake := read.End()
 		if valid := json.Valid([]byte(text)); valid != (errSkip == nil) || valid != (errTake == nil) {
-			t.Fatalf("valid %v, skip says %v, take says %v: %q", valid, errSkip, errTake, text)
+			t.Fatalf("valid %v, skip returns %v, take returns %v: %q", valid, errSkip, errTake, text)
 		}
 		compacted := New(text, wide)
 		var expected bytes.Buffer

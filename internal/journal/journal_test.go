@@ -187,13 +187,13 @@ func TestAFailedSyncEndsTheJournal(t *testing.T) {
 		}
 	}
 	if err = j.Sync(); !errors.Is(err, errFull) {
-		t.Errorf("a second sync says %v", err)
+		t.Errorf("a second sync returned %v", err)
 	}
 	if _, err = j.Append(Key{4, 1}, content(4)); !errors.Is(err, errFull) {
 		t.Errorf("append after a failed sync: %v", err)
 	}
 	if err = j.Close(); err != nil {
-		t.Errorf("the failure is told again: %v", err)
+		t.Errorf("the failure is returned again: %v", err)
 	}
 	j, entries, err := Open(path)
 	if err != nil || len(entries) < 3 {

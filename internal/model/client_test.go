@@ -279,7 +279,7 @@ func TestKeyDependsOnQuestionAndNotOnAddress(t *testing.T) {
 	unchanged := func(*model.Endpoint, *model.Question) {}
 	base := key(a, unchanged)
 	if key(b, unchanged) != base {
-		t.Error("another address gives another key")
+		t.Error("another address has another key")
 	}
 	if key(a, func(_ *model.Endpoint, q *model.Question) {
 		q.Schema = json.RawMessage(`{}`)
@@ -294,7 +294,7 @@ func TestKeyDependsOnQuestionAndNotOnAddress(t *testing.T) {
 		"extra":   func(e *model.Endpoint, _ *model.Question) { e.ExtraBody = map[string]any{"top_k": 1} },
 	} {
 		if key(a, change) == base {
-			t.Errorf("another %s gives the same key", name)
+			t.Errorf("another %s has the same key", name)
 		}
 	}
 }

@@ -159,7 +159,7 @@ func TestServerWithTimeoutsIsSetAside(t *testing.T) {
 			t.Fatalf("the probe: %v", err)
 		}
 		if err := ask(nil); !aside(err) {
-			t.Errorf("beside the probe: %v", err)
+			t.Errorf("a request during the probe: %v", err)
 		}
 		g.leave(p, &Fault{Kind: Withdrawn}) // the request was not needed: the next one may be the probe
 		if err := ask(silent); err != nil {
@@ -192,7 +192,7 @@ func TestCanceledProbeAllowsAnother(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := g.enter(ctx, nil, 0); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("a probe behind a request that hangs: %v", err)
+			t.Errorf("a probe after a request that hangs: %v", err)
 		}
 		g.leave(hanging, &Fault{Kind: Network, timedOut: true})
 		time.Sleep(probePause)

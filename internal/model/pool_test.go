@@ -295,7 +295,7 @@ func TestServersWithoutAnswersAreSetAside(t *testing.T) {
 		g.leave(enter(g, "a", nil), &Fault{Kind: Withdrawn})
 	}
 	if !g.healthy(g.servers[0]) {
-		t.Error("requests that were given up are held against the server")
+		t.Error("cancelled requests count as failures of the server")
 	}
 }
 
@@ -433,7 +433,7 @@ func TestConfigIsChecked(t *testing.T) {
 	err := Config{URLs: []string{"localhost:80"}, Retries: -1}.Validate()
 	for _, want := range []string{"no http URL", "concurrency", "timeout", "retries"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v does not speak of %s", err, want)
+			t.Errorf("error %v, want one with %s", err, want)
 		}
 	}
 }

@@ -89,7 +89,7 @@ func TestValidateRejectsBadSampling(t *testing.T) {
 	wrong := Sampling{Temperature: new(math.Inf(1)), TopP: new(1.01), MinP: new(math.NaN()), TopK: new(-2), MaxTokens: new(0)}
 	for _, want := range []string{"temperature", "top_p", "min_p", "top_k", "max_tokens"} {
 		if err := wrong.Validate(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v does not speak of %s", err, want)
+			t.Errorf("error %v, want one with %s", err, want)
 		}
 	}
 }

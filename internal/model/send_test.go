@@ -104,7 +104,7 @@ func TestSecretsInURLsAreSentAndNotShown(t *testing.T) {
 		}
 		for _, text := range []string{err.Error(), string(body), PublicURL(base)} {
 			if strings.Contains(text, "password1") || strings.Contains(text, "querykey1") {
-				t.Errorf("a secret stands in %q", text)
+				t.Errorf("%q contains a secret", text)
 			}
 		}
 		if text := err.Error(); strings.ContainsRune(text, 0x1b) || !strings.Contains(text, " [31m") || len(text) > 400 {

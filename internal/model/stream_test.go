@@ -21,10 +21,10 @@ func FuzzJoinStream(f *testing.F) {
 		event(t, &body, map[string]any{"finish_reason": "stop"})
 		r, err := Read(JoinStream(body.Bytes()))
 		if want := string([]rune(text)); err != nil || r.Text() != want || r.Finish != "stop" {
-			t.Errorf("%q came back as %q, %q: %v", want, r.Text(), r.Finish, err)
+			t.Errorf("the stream of %q was read as %q, %q: %v", want, r.Text(), r.Finish, err)
 		}
 		if out := JoinStream(foreign); !bytes.Contains(foreign, []byte("data:")) && !bytes.Equal(out, foreign) {
-			t.Errorf("%q became %q", foreign, out)
+			t.Errorf("%q was changed to %q", foreign, out)
 		}
 	})
 }

@@ -113,10 +113,10 @@ func TestQuoting(t *testing.T) {
 		}
 	}
 	if got := UnquotePlus("%zz%4"); got != "%zz%4" {
-		t.Errorf("a broken escape became %q", got)
+		t.Errorf("a broken escape was read as %q", got)
 	}
 	if got := UnquotePlus("%e1%9E+%ff%fE7%C3%A9"); got != "%E1%9E %FF%FE7é" {
-		t.Errorf("bytes that are no UTF-8 became %q", got)
+		t.Errorf("bytes that are not UTF-8 were read as %q", got)
 	}
 	const lone = "\xed\xa0\xbd"
 	for input, want := range map[string]string{"ab" + lone: ` '\ud83d' in position 2`, "é" + lone + lone + "x" + lone: "s in position 1-2"} {
@@ -150,10 +150,10 @@ func FuzzDumpsReadsBack(f *testing.F) {
 		once := Dumps(v)
 		again, err := Loads(once)
 		if err != nil {
-			t.Fatalf("%q became %q: %v", s, once, err)
+			t.Fatalf("%q is changed to %q: %v", s, once, err)
 		}
 		if twice := Dumps(again); twice != once {
-			t.Fatalf("%q became %q", once, twice)
+			t.Fatalf("%q is changed to %q", once, twice)
 		}
 	})
 }

@@ -87,7 +87,7 @@ func FuzzRetryAfterIsAPause(f *testing.F) {
 	f.Fuzz(func(t *testing.T, value, date string) {
 		h := http.Header{"Retry-After": {value}, "Date": {date}}
 		if d, ok := webclient.RetryAfter(h, time.Unix(1_790_000_000, 0)); d < 0 || d > 0 && !ok {
-			t.Fatalf("%q gives %v", value, d)
+			t.Fatalf("%q has the pause %v", value, d)
 		}
 	})
 }

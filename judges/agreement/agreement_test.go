@@ -152,7 +152,7 @@ func TestIntervalsRepeatAndHold(t *testing.T) {
 	x := compare(t, a, b)
 	y := compare(t, a, b)
 	if !reflect.DeepEqual(x, y) {
-		t.Error("a second run gives other figures")
+		t.Error("a second run has other figures")
 	}
 	exact := x.Pairs[0].Exact
 	if exact.CI95[0] > *exact.Value || exact.CI95[1] < *exact.Value || exact.CI95[1]-exact.CI95[0] > 0.2 {
@@ -309,6 +309,6 @@ func TestPrecisionIsThatOfTheDay(t *testing.T) {
 		t.Errorf("%+v", none)
 	}
 	if _, err := ReadRatings(strings.NewReader(`{"problem_id":"p","score":0.5,"probability":0}`), "x", 1000); err == nil {
-		t.Error("drawn with probability 0")
+		t.Error("an attempt with probability 0 was sampled")
 	}
 }

@@ -139,7 +139,7 @@ func TestRotatingSetIsFlagged(t *testing.T) {
 			day = append(day, frames.Passage{Agent: "program", Problem: fmt.Sprint(i), Text: text})
 		}
 		f := frames.Flags(day)[0]
-		t.Logf("%d sentences, %d attempts: alike %.3f, repeated %.2f", tt.sentences, tt.attempts, f.Alike, f.Repeated)
+		t.Logf("%d sentences, %d attempts: share of templates %.3f, repeated %.2f", tt.sentences, tt.attempts, f.Alike, f.Repeated)
 		if f.Framed != tt.want {
 			t.Errorf("%d sentences in %d attempts: %+v", tt.sentences, tt.attempts, f)
 		}
@@ -221,7 +221,7 @@ func TestHonestDaysAreNotFlagged(t *testing.T) {
 	for _, family := range []string{"webshop-native", "hotpot-native", "hotpot-text", "fever-native", "fever-text", "tau-mapped"} {
 		dir := "../../../shared/data/axis/" + family
 		if _, err := os.Stat(dir); err != nil {
-			t.Skip("needs shared/data/axis beside the repository")
+			t.Skip("needs shared/data/axis next to the repository")
 		}
 		var passages []frames.Passage
 		var w frames.Window

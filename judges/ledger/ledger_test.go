@@ -38,7 +38,7 @@ func TestAnAnswerOutlivesItsProcess(t *testing.T) {
 		t.Errorf("by request: %v", err)
 	}
 	if _, err := l.Answer(id("ask", 2)); !errors.Is(err, ledger.ErrNotFound) {
-		t.Errorf("an answer nobody gave: %v", err)
+		t.Errorf("got an answer that was not stored: %v", err)
 	}
 }
 
@@ -49,7 +49,7 @@ func TestOnlyReadableRepliesAreAnswers(t *testing.T) {
 	e.Outcome = arena.JudgeUnparsed
 	add(t, l, e)
 	if _, err := l.Answer(e.Ask); !errors.Is(err, ledger.ErrNotFound) {
-		t.Errorf("an unreadable reply is held: %v", err)
+		t.Errorf("an unreadable reply is stored: %v", err)
 	}
 	if b := l.Bill(); b.Exchanges != 1 || b.Prompt != 100 {
 		t.Errorf("its bill is %+v", b)
@@ -309,7 +309,7 @@ func TestAKilledWriterLosesNothingCommitted(t *testing.T) {
 		_ = c.Wait()
 		l := opened(t, dir)
 		if got := l.Bill().Exchanges; got < n || got > n+1 || n < after {
-			t.Errorf("killed after %d: %d confirmed, %d held", after, n, got)
+			t.Errorf("killed after %d: %d confirmed, %d stored", after, n, got)
 		}
 		for i := range n {
 			if _, err := l.Answer(id("ask", i)); err != nil {

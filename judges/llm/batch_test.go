@@ -66,7 +66,7 @@ func round(t *testing.T, ledgerDir, dir string) (scored int, requests []string) 
 		requests = strings.Split(strings.TrimSpace(string(text)), "\n")
 	}
 	if len(requests) != count {
-		t.Errorf("%d lines, said %d", len(requests), count)
+		t.Errorf("got %d lines, reported are %d", len(requests), count)
 	}
 	return scored, requests
 }

@@ -110,7 +110,7 @@ func TestAKilledRunGoesOn(t *testing.T) {
 		}
 	}
 	if again := len(askedAgain(s)); cached != stored || again != n-stored {
-		t.Errorf("%d held, %d of them used, %d asked: want %d", stored, cached, again, n-stored)
+		t.Errorf("%d stored, %d of them used, %d asked: want %d", stored, cached, again, n-stored)
 	}
 }
 
@@ -149,7 +149,7 @@ func TestAKilledRunOfStepsGoesOn(t *testing.T) {
 		prompt += modeltest.Tokens(c.Text)
 	}
 	if grown := l.Bill().Prompt - bill.Prompt; len(calls) != n-bill.Exchanges || grown != prompt {
-		t.Errorf("%d held, %d asked; the bill grew by %d prompt tokens, want %d", bill.Exchanges, len(calls), grown, prompt)
+		t.Errorf("%d stored, %d asked; the bill grew by %d prompt tokens, want %d", bill.Exchanges, len(calls), grown, prompt)
 	}
 }
 

@@ -65,7 +65,7 @@ func TestRenderingIsBounded(t *testing.T) {
 		"and 480 more": 30, ` {"q":"` + strings.Repeat("é", 194) + " …[cut]": 30,
 	} {
 		if n := strings.Count(got, part); n != want {
-			t.Errorf("%q comes %d times, want %d", part, n, want)
+			t.Errorf("%q occurs %d times, want %d", part, n, want)
 		}
 	}
 }

@@ -80,19 +80,19 @@ func TestProbabilitiesAddUpToTheDay(t *testing.T) {
 		sum += 1 / it.Probability
 	}
 	if len(sample) != 150 || math.Abs(sum-999) > 1e-6 {
-		t.Errorf("%d drawn, which stand for %v of 999", len(sample), sum)
+		t.Errorf("%d sampled, with weights of %v, want 999", len(sample), sum)
 	}
 	slices.Reverse(items)
 	for i, it := range Draw(items, 150, 1) {
 		if it.ID() != sample[i].ID() {
-			t.Fatalf("another order of attempts gives another sample: %d is %s, was %s", i, it.ID(), sample[i].ID())
+			t.Fatalf("another order of attempts has another sample: %d is %s, was %s", i, it.ID(), sample[i].ID())
 		}
 	}
 	if few := Draw([]Item{{Run: "a"}, {Run: "b"}, {Run: "c"}}, 1, 1); len(few) != minPerStratum {
-		t.Errorf("%d drawn of one stratum", len(few))
+		t.Errorf("%d sampled of one stratum", len(few))
 	}
 	if few := Draw(items[:5], 200, 1); len(few) != 5 {
-		t.Errorf("%d drawn of 5", len(few))
+		t.Errorf("%d sampled of 5", len(few))
 	}
 }
 

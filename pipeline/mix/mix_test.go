@@ -194,7 +194,7 @@ func provenanceHolds(t *testing.T, out string, mixed []rows.SFT, sources []mix.S
 			From string `json:"source_corpus"`
 		}
 		if err := json.Unmarshal([]byte(row.Metadata), &meta); err != nil || meta.From != p.SourceCorpus || row.SessionID != source.SessionID {
-			t.Errorf("row %d of %s is not what %s says: %v", p.Row, p.Split, p.SourcePath, err)
+			t.Errorf("row %d of %s differs from that of %s: %v", p.Row, p.Split, p.SourcePath, err)
 		}
 		return nil
 	}))
@@ -234,7 +234,7 @@ func TestWhatIsLeftOutIsCounted(t *testing.T) {
 	}
 	must(t, corpus.ReadRows(corpus.Disk{}, filepath.Join(out, "tables", "attempts.parquet"), func(x *rows.Attempt) error {
 		if x.TraceID == "held" && (x.Fate != rows.FateDropped || x.Reason != "protected_cluster" || x.Stage != "mix") {
-			t.Errorf("the ledger says %+v", x)
+			t.Errorf("the ledger has %+v", x)
 		}
 		return nil
 	}))

@@ -41,7 +41,7 @@ func TestExplanationGivesEachReasonOnce(t *testing.T) {
 		text := strings.Join(strings.Fields(l.Text(a)), " ")
 		for _, phrase := range []string{"a program, not the model, acted", "The agent made calls, but asked no model", reason, "-12"} {
 			if n := strings.Count(text, phrase); n != 1 || phrase == "" {
-				t.Errorf("%s, %q is said %d times:\n%s", name, phrase, n, l.Text(a))
+				t.Errorf("%s, %q is printed %d times:\n%s", name, phrase, n, l.Text(a))
 			}
 		}
 	}

@@ -45,7 +45,7 @@ func TestADayIsComparedWithAnother(t *testing.T) {
 	}
 	got := drift.Between(before, drift.NewDay("tues|day", later), drift.Defaults())
 	if !slices.Equal(got.New, names(12, 14)) || !slices.Equal(got.Gone, names(0, 2)) || !slices.Equal(got.Moved, names(2, 3)) {
-		t.Errorf("new %v, gone %v, moved %v", got.New, got.Gone, got.Moved)
+		t.Errorf("new %v, removed %v, moved %v", got.New, got.Gone, got.Moved)
 	}
 	if passed := got.Passed(); !slices.Equal(passed, []string{"solved"}) {
 		t.Errorf("passed %v", passed)
@@ -73,7 +73,7 @@ func TestDaysAlikePassNoLimit(t *testing.T) {
 		passed += len(drift.Between(a, b, drift.Limits{}).Passed())
 	}
 	if share := float64(passed) / float64(pairs); math.Abs(share-0.05) > tolerance {
-		t.Errorf("%.3f of days alike differ", share)
+		t.Errorf("%.3f of equal days differ", share)
 	}
 }
 

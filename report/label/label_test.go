@@ -28,7 +28,7 @@ func TestAPageIsBlindAndTakesTextForText(t *testing.T) {
 		t.Fatal(err)
 	}
 	if bytes.Contains(b, []byte("FOUND")) || bytes.Contains(b, []byte("alert(1)</script>")) || len(b) > 40_000 {
-		t.Errorf("%d bytes, which tell what was found, or end the data:\n%.500s", len(b), b)
+		t.Errorf("%d bytes, which show the findings or end the data:\n%.500s", len(b), b)
 	}
 	if n := bytes.Count(b, []byte("</script>")); n != 2 {
 		t.Errorf("%d scripts end, of 2", n)

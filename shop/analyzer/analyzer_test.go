@@ -89,7 +89,7 @@ func compareTerms(t *testing.T, path string) {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
-		t.Skip("needs shared/data/search beside the repository")
+		t.Skip("needs shared/data/search next to the repository")
 	}
 	defer f.Close()
 	total := 0

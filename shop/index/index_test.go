@@ -147,7 +147,7 @@ func TestLengthsSurviveTheirByte(t *testing.T) {
 	t.Parallel()
 	for n := range uint32(40) {
 		if got := byteLength(lengthByte(n)); got != n {
-			t.Errorf("%d became %d", n, got)
+			t.Errorf("%d was read as %d", n, got)
 		}
 	}
 	last := byte(0)

@@ -112,7 +112,7 @@ func TestUnparsedInProse(t *testing.T) {
 	t.Parallel()
 	files, _ := filepath.Glob("../../../shared/data/day/traces/*/*.jsonl.gz")
 	if len(files) == 0 {
-		t.Skip("needs shared/data/day beside the repository")
+		t.Skip("needs shared/data/day next to the repository")
 	}
 	texts := 0
 	calls := 0

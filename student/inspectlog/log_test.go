@@ -141,7 +141,7 @@ func TestTheLog(t *testing.T) {
 	t.Parallel()
 	log := written(t, run(), samples())
 	if again := written(t, run(), samples()); !bytes.Equal(log, again) {
-		t.Error("the same run gave other bytes")
+		t.Error("the same run has other bytes")
 	}
 	names, texts := entries(t, log)
 	var got bytes.Buffer
@@ -188,7 +188,7 @@ func TestArgumentsThatOtherReadersCannotRead(t *testing.T) {
 		var as struct{ Text string }
 		got := tame(raw)
 		if err := json.Unmarshal(got, &as); err != nil || valid && string(got) != raw || !valid && as.Text != strings.ToValidUTF8(raw, "\ufffd") {
-			t.Errorf("%.40s became %.80s, %v", raw, got, err)
+			t.Errorf("%.40s is changed to %.80s, %v", raw, got, err)
 		}
 	}
 }

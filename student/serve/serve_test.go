@@ -183,7 +183,7 @@ func TestStartInItsOwnProcess(t *testing.T) {
 func TestTheServerEndsWithAKilledRun(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("pgrep"); err != nil || runtime.GOOS != "linux" {
-		t.Skip("needs Linux, whose kernel tells children of their parent's end, and pgrep")
+		t.Skip("needs Linux, whose kernel signals the end of a parent to its children, and pgrep")
 	}
 	for name, command := range map[string]string{
 		"hears the signal": "X=1 sleep %[1]s",
@@ -215,7 +215,7 @@ func TestALogKeepsNoSecret(t *testing.T) {
 	s := start(t, c)
 	<-s.Ended()
 	if words := s.Words(); strings.Contains(words[len(c.Command):], secret) {
-		t.Errorf("told %q", words)
+		t.Errorf("got %q", words)
 	}
 	if err := s.Stop(); err != nil {
 		t.Fatal(err)

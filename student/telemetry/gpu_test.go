@@ -19,7 +19,7 @@ func amount(x float64) *float64 { return &x }
 func fakeSMI(t *testing.T, devices, moments, next string) string {
 	t.Helper()
 	if runtime.GOOS == "windows" {
-		t.Skip("needs a shell to stand in for nvidia-smi")
+		t.Skip("needs a shell for the substitute of nvidia-smi")
 	}
 	path := filepath.Join(t.TempDir(), "nvidia-smi")
 	script := "#!/bin/sh\ncase \"$*\" in\n*--loop*) cat <<'END'\n" + moments + "END\n" + next + " ;;\n*) cat <<'END'\n" + devices + "END\n;;\nesac\n"
@@ -45,7 +45,7 @@ func readings(t *testing.T, g *GPUs, n int) []GPU {
 		}
 		select {
 		case <-t.Context().Done():
-			t.Fatal("nothing was told")
+			t.Fatal("got no reading")
 		case <-time.After(time.Millisecond):
 		}
 	}
@@ -78,7 +78,7 @@ func TestOldMomentsAreUnknown(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if now = now.Add(fresh + time.Second); len(g.Read()) != 0 {
-		t.Errorf("an old moment is told: %v", g.Read())
+		t.Errorf("an old reading is returned: %v", g.Read())
 	}
 }
 

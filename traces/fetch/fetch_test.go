@@ -191,7 +191,7 @@ func TestARaceBecomesADay(t *testing.T) {
 		a := &api{score: 0.5}
 		output, err := get(t, t.Context(), a, out, nil)
 		if err != nil || !strings.Contains(output, "30 attempts to fetch: 30 requests (one an episode, two a problem), about 20s at 90 a minute") {
-			t.Errorf("%v, said %s", err, output)
+			t.Errorf("%v, printed %s", err, output)
 		}
 		again := &api{score: 0.5}
 		if _, err := get(t, t.Context(), again, out, nil); err != nil || len(again.requests) != 1+agents {
@@ -227,7 +227,7 @@ func paced(t *testing.T, requests []time.Time) {
 	t.Helper()
 	for i := 90; i < len(requests); i++ {
 		if requests[i].Sub(requests[i-90]) < time.Minute {
-			t.Fatalf("requests %d to %d came within %s", i-90, i, requests[i].Sub(requests[i-90]))
+			t.Fatalf("requests %d to %d were sent within %s", i-90, i, requests[i].Sub(requests[i-90]))
 		}
 	}
 }
@@ -278,7 +278,7 @@ func TestAKilledFetchGoesOn(t *testing.T) {
 	want := files(t, fullDir)
 	got := files(t, out)
 	if len(want) != len(got) || len(want) != agents*runs*(each+1) {
-		t.Fatalf("%d files, %d where nobody stopped it", len(got), len(want))
+		t.Fatalf("%d files, want %d of an uninterrupted run", len(got), len(want))
 	}
 	for path, text := range want {
 		if got[path] != text {
@@ -319,7 +319,7 @@ func TestNothingIsSkippedInSilence(t *testing.T) {
 				}
 				output, err := get(t, t.Context(), a, out, stay)
 				if got := counts(t, out); err != nil || got[c.state] != agents*runs*each {
-					t.Errorf("%v, %v, said %s", err, got, output)
+					t.Errorf("%v, %v, printed %s", err, got, output)
 				}
 				paced(t, a.requests)
 			})
@@ -373,7 +373,7 @@ func TestADryRunFetchesNothing(t *testing.T) {
 		a := &api{kind: "legacy_problem"}
 		output, err := get(t, t.Context(), a, out, func(f *fetch.Fetch) { f.DryRun = true })
 		if err != nil || !strings.Contains(output, "60 requests") || len(files(t, out)) > 0 {
-			t.Errorf("%v, %v, said %s", err, files(t, out), output)
+			t.Errorf("%v, %v, printed %s", err, files(t, out), output)
 		}
 	})
 }

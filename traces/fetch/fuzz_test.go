@@ -60,7 +60,7 @@ func FuzzRepliesBecomeADayOrAnError(f *testing.F) {
 			t.Errorf("%d requests for lists of %d bytes", server.requests, len(list))
 		}
 		if others, err := os.ReadDir(filepath.Dir(out)); err != nil || len(others) > 1 {
-			t.Errorf("beside its folder lie %v, %v", others, err)
+			t.Errorf("got the files %v outside of its folder, want none, %v", others, err)
 		}
 		if _, err := os.Stat(out); err != nil {
 			return

@@ -47,7 +47,7 @@ func TestPathsArePrintedOnce(t *testing.T) {
 		"read a/b: file does not exist\nclose: open a/b: file does not exist": errors.Join(fmt.Errorf("read a/b: %w", missing), fmt.Errorf("close: %w", missing)),
 	} {
 		if got := withoutRepeats(err); got != want {
-			t.Errorf("%q is told as %q, want %q", err, got, want)
+			t.Errorf("%q is printed as %q, want %q", err, got, want)
 		}
 	}
 }

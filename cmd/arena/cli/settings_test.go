@@ -51,7 +51,7 @@ func TestConfigurationPageListsEveryKey(t *testing.T) {
 		}
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != page.String() {
-		t.Errorf("docs/configuration.md is not what the code says (%v): run this test with -update", err)
+		t.Errorf("docs/configuration.md differs from the code (%v): run this test with -update", err)
 	}
 }
 
@@ -79,7 +79,7 @@ func rows(t *testing.T, page *strings.Builder, v reflect.Value, prefix, reach st
 			continue
 		}
 		if comments[f.Name] == "" {
-			t.Errorf("%s has no comment: nobody would know what it does", prefix+name)
+			t.Errorf("%s has no comment: want one that describes its effect", prefix+name)
 		}
 		value := fmt.Sprint(v.Field(i))
 		if value != "" {

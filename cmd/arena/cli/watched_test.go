@@ -40,7 +40,7 @@ func TestReadingIsToldOfTheWatchedFolderAlone(t *testing.T) {
 			d.Done()
 		})
 		if first, _, _ := strings.Cut(out.String(), "\n"); first+"\n" != want {
-			t.Errorf("told %q, want %q", out.String(), want)
+			t.Errorf("got %q, want %q", out.String(), want)
 		}
 	}
 }

@@ -34,7 +34,7 @@ func TestTheLiveLine(t *testing.T) {
 		w := watchOf(t, &words, 10)
 		w.show(s)
 		if words.Len() != 0 {
-			t.Errorf("without a terminal the first line comes after ten seconds, not at once: %q", words.String())
+			t.Errorf("the first line without a terminal is printed at once, want it after ten seconds: %q", words.String())
 		}
 		time.Sleep(cli.PlainEvery)
 		w.show(s)

@@ -26,7 +26,7 @@ func TestAgreesWithSharedLabels(t *testing.T) {
 	t.Parallel()
 	dir := shared(t, "judge")
 	if dir == "" {
-		t.Skip("needs shared/data/judge beside the repository")
+		t.Skip("needs shared/data/judge next to the repository")
 	}
 	cases := sharedCases(t, dir)
 	report := agreementOn(t, "shared", cases)

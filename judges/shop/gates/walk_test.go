@@ -138,7 +138,7 @@ func TestInferenceGate(t *testing.T) {
 			detail = strings.NewReplacer(`"completion_tokens":`, "", `}`, "").Replace(j.Spans[0].Quote) + " tokens; " + j.Detail
 		}
 		if j.Gates[0] != test.passed || !strings.Contains(detail, test.reply) {
-			t.Errorf("%s: passed %v, said %q", test.name, j.Gates[0], detail)
+			t.Errorf("%s: passed %v, detail %q", test.name, j.Gates[0], detail)
 		}
 	}
 }

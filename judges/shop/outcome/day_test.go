@@ -28,7 +28,7 @@ func shared(t testing.TB, name string) string {
 			return path
 		}
 	}
-	t.Skipf("needs shared/data/%s beside the repository", name)
+	t.Skipf("needs shared/data/%s next to the repository", name)
 	return ""
 }
 

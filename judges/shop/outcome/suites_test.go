@@ -81,7 +81,7 @@ func TestRealVectorsAreNoUnitVectors(t *testing.T) {
 			}
 			wrong++
 			if got := agree(t, a, va, b, vb); got != similar {
-				t.Errorf("%q and %q: alike %v, want %v", a, b, got, similar)
+				t.Errorf("%q and %q: match %v, want %v", a, b, got, similar)
 			}
 		}
 	}

@@ -57,10 +57,10 @@ func TestDrawnByIDAlone(t *testing.T) {
 		}
 	}
 	if n < 850 || n > 1150 {
-		t.Errorf("%d of 32,000 are drawn as one in 32", n)
+		t.Errorf("%d of 32,000 are sampled as one in 32", n)
 	}
 	if probe.IsSampled("any", 0) || !probe.IsSampled("any", 1) {
-		t.Error("0 draws none and 1 draws all")
+		t.Error("want none sampled at 0 and all at 1")
 	}
 }
 
