@@ -220,10 +220,10 @@ func TestTheFormatOfAFileDecidesNothing(t *testing.T) {
 	}
 }
 
-// TestNobodyAsksForAFormat holds that no package but the readers compares the name of a format. The
+// TestFormatsAreNotCompared holds that no package but the readers compares the name of a format. The
 // properties of a format are fields of arena.Source that its reader sets, so that a new format
 // changes no other code.
-func TestNobodyAsksForAFormat(t *testing.T) {
+func TestFormatsAreNotCompared(t *testing.T) {
 	t.Parallel()
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasPrefix(path, "traces/") || strings.HasSuffix(path, "_test.go") {

@@ -188,9 +188,9 @@ func TestAssembleRejectsOtherFolders(t *testing.T) {
 	}
 }
 
-// TestAssembleKeepsCopiesBesideTheCorpus checks that no temporary folder has a name that users give to
+// TestAssembleKeepsCopiesNextToTheCorpus checks that no temporary folder has a name that users give to
 // copies.
-func TestAssembleKeepsCopiesBesideTheCorpus(t *testing.T) {
+func TestAssembleKeepsCopiesNextToTheCorpus(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	s, err := write(t, corpus.Disk{}, root, 1)

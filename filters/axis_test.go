@@ -8,11 +8,11 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// TestAgentsNobodyHereWrote holds the axis to real trajectories, to the subnet's
+// TestAgentsOfOtherAuthors holds the axis to real trajectories, to the subnet's
 // reference client and to published programs: of honest attempts at most 1 % are
 // called scripted, 3 % of one source, and 15 % unknown; no program's is called
 // agentic.
-func TestAgentsNobodyHereWrote(t *testing.T) {
+func TestAgentsOfOtherAuthors(t *testing.T) {
 	t.Parallel()
 	honest := map[arena.Axis]int{}
 	programs := map[arena.Axis]int{}

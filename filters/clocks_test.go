@@ -38,10 +38,10 @@ func skewed(tr *arena.Trace, offset func(n int) int64) *arena.Trace {
 	return c
 }
 
-// TestOtherClocksAccuseNobody holds that an honest agent whose model server has another clock is
+// TestOtherClocksChangeNoAuthor holds that an honest agent whose model server has another clock is
 // unknown at worst, and that no program is agentic because of one. It reads the labelled day,
 // simulated families, and real trajectories.
-func TestOtherClocksAccuseNobody(t *testing.T) {
+func TestOtherClocksChangeNoAuthor(t *testing.T) {
 	if !longtest.Tests {
 		t.Skip("days under many clocks: go test -tags long")
 	}

@@ -91,9 +91,9 @@ func TestCopiedDialogue(t *testing.T) {
 	}
 }
 
-// TestNobodyIsFirstWithoutTimes holds that of two agents with one text and no times neither counts
+// TestNoAgentIsFirstWithoutTimes holds that of two agents with one text and no times neither counts
 // as the first.
-func TestNobodyIsFirstWithoutTimes(t *testing.T) {
+func TestNoAgentIsFirstWithoutTimes(t *testing.T) {
 	t.Parallel()
 	var day []labelled
 	for _, l := range playDays(familyNamed("honest native"), few(14010))[:20] {

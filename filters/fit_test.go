@@ -30,12 +30,12 @@ func judgeAuthors(t *testing.T) map[string][]judgement {
 	return days
 }
 
-// TestFitBesideRules prints a table for docs/decisions: a logistic regression over the same
+// TestFitComparedWithRules prints a table for docs/decisions: a logistic regression over the same
 // evidence for authors outside its training set, compared with the rules. It has no limit to check,
 // so that it runs only where its table is printed.
-func TestFitBesideRules(t *testing.T) {
+func TestFitComparedWithRules(t *testing.T) {
 	if !longtest.Tests || !testing.Verbose() {
-		t.Skip("prints a table of many days: go test -tags long -v -run FitBesideRules ./filters")
+		t.Skip("prints a table of many days: go test -tags long -v -run FitComparedWithRules ./filters")
 	}
 	t.Parallel()
 	byAuthor := judgeAuthors(t)

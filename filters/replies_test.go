@@ -39,9 +39,9 @@ func TestNumbersEndWithinObjects(t *testing.T) {
 	}
 }
 
-// TestNobodySpoke checks that an attempt whose models returned numbers alone, or failed each time,
+// TestAttemptsWithoutAModelAreScripted checks that an attempt whose models returned numbers alone, or failed each time,
 // is scripted, for any inference count of the sandbox.
-func TestNobodySpoke(t *testing.T) {
+func TestAttemptsWithoutAModelAreScripted(t *testing.T) {
 	t.Parallel()
 	for _, family := range []string{"embeddings alone", "falls back at once"} {
 		for _, j := range judgeDay(t, playDays(familyNamed(family), days{7000, 6})) {

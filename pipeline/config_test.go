@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestEveryFieldSaysHowFarItReaches(t *testing.T) {
+func TestEveryFieldDeclaresItsHash(t *testing.T) {
 	t.Parallel()
 	c := reflect.TypeFor[Config]()
 	for i := range c.NumField() {

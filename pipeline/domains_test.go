@@ -82,9 +82,9 @@ func newForeignRun(t *testing.T, day, named string) *pipeline.Run {
 	return r
 }
 
-// TestDeclaredOutcomesBecomeACorpus builds traces of another tool without any file of problems: the
-// outcomes are the source's, what is unknown stays unknown, and no failed attempt is in sft.
-func TestDeclaredOutcomesBecomeACorpus(t *testing.T) {
+// TestDeclaredOutcomesAreBuilt builds traces of another tool without any file of problems: the
+// outcomes are those of the source, unknown ones remain unknown, and no failed attempt is in sft.
+func TestDeclaredOutcomesAreBuilt(t *testing.T) {
 	t.Parallel()
 	day := t.TempDir()
 	solved := writeTrials(t, day)

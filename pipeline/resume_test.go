@@ -64,9 +64,9 @@ func bankOfOthers(t *testing.T) string {
 	return bank.String()
 }
 
-// TestFoldersNameRunsWhateverIsInThem checks that without run.json the folder names the run, so
+// TestFoldersNameRunsWithAnyContent checks that without run.json the folder names the run, so
 // that equal files in two folders are two runs, and a renamed folder is another run.
-func TestFoldersNameRunsWhateverIsInThem(t *testing.T) {
+func TestFoldersNameRunsWithAnyContent(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	day := filepath.Join(dir, "day")

@@ -12,10 +12,10 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-// TestImportAndBuildAccountForAttemptsAlike imports and builds the same folders: the ledger of each
+// TestImportAndBuildHaveTheSameLedger imports and builds the same folders: the ledger of each
 // attempt is the same except for the decision, the cluster and the columns that need the files of
 // problems.
-func TestImportAndBuildAccountForAttemptsAlike(t *testing.T) {
+func TestImportAndBuildHaveTheSameLedger(t *testing.T) {
 	t.Parallel()
 	harbor := t.TempDir()
 	writeHarborJob(t, harbor)

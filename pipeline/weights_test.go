@@ -229,10 +229,10 @@ func TestDroppedAttemptsAreGradedAsASample(t *testing.T) {
 	}
 }
 
-// TestAnswersThatComeLaterReachTheRows checks that the next build asks again for a judgement that
+// TestLaterAnswersReachTheRows checks that the next build asks again for a judgement that
 // was left open. Its corpus then equals that of a judge that answered at once: no row of the first
 // build remains.
-func TestAnswersThatComeLaterReachTheRows(t *testing.T) {
+func TestLaterAnswersReachTheRows(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	patient := func(name string, judge judges.Judge) string {

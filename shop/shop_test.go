@@ -360,9 +360,9 @@ func catalogOf(t *testing.T, lines ...string) *Catalog {
 	return openCatalog(t, path)
 }
 
-// TestTheFirstOfAnIDStandsForAll holds that an id is shown once, at the rank of its best document,
+// TestFirstDocumentOfAnIDIsShown holds that an id is shown once, at the rank of its best document,
 // as its first document in the catalogue, which alone is matched by filters.
-func TestTheFirstOfAnIDStandsForAll(t *testing.T) {
+func TestFirstDocumentOfAnIDIsShown(t *testing.T) {
 	t.Parallel()
 	c := catalogOf(
 		t, `{"product_id":"2","title":"lamp oil","price":5,"service":[]}`, `{"product_id":"2","title":"lamp","price":50,"service":["COD"]}`,

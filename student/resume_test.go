@@ -323,7 +323,7 @@ func TestEverySamplingIsTakenUpAgain(t *testing.T) {
 	}
 }
 
-func TestRescoreGivesTheSameBytes(t *testing.T) {
+func TestRescoreWritesTheSameBytes(t *testing.T) {
 	t.Parallel()
 	plans := behaviours()
 	web := httptest.NewServer(&script.Server{Dialect: "native", Plan: func(q string, _ int64) script.Plan { return plans[q].plan }})

@@ -9,9 +9,9 @@ import (
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
-// TestWhatNobodyKnowsIsNull holds that one problem has no interval, that a part without a problem
+// TestUnknownFiguresAreNull holds that one problem has no interval, that a part without a problem
 // has no rate, and that a mean has its number of rollouts.
-func TestWhatNobodyKnowsIsNull(t *testing.T) {
+func TestUnknownFiguresAreNull(t *testing.T) {
 	t.Parallel()
 	tally := newTally(map[string]bool{}, true, nil)
 	won := true

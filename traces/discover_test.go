@@ -96,8 +96,8 @@ func TestDiscoverOtherDays(t *testing.T) {
 	}
 }
 
-// TestBeside holds that the name of a folder is no pattern, even with special characters.
-func TestBeside(t *testing.T) {
+// TestFilesNextToAFolder holds that the name of a folder is no pattern, even with special characters.
+func TestFilesNextToAFolder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, name := range []string{"day[1]/problems.jsonl", "day[1]/problems.json.bak", "day[1]/problems.json", "day[1]/traces/problems.jsonl", "day1/problems.jsonl", "day1/run.jsonl"} {

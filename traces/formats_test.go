@@ -307,7 +307,7 @@ func FuzzLogsOfInspect(f *testing.F) {
 		}
 		attempts, faults := readTextWith(t, "log.eval", string(content), small())
 		if len(attempts)+len(faults) == 0 {
-			t.Error("no loss is reported")
+			t.Error("read neither an attempt nor a fault")
 		}
 		for _, fault := range faults {
 			if fault.Reason == "" || fault.Detail == "" {

@@ -112,9 +112,9 @@ func TestSessionsOfEachTool(t *testing.T) {
 	}
 }
 
-// TestContextThatNobodyKnows checks that an attempt is left out if it follows a summary that the
+// TestUnknownContext checks that an attempt is left out if it follows a summary that the
 // source does not hold.
-func TestContextThatNobodyKnows(t *testing.T) {
+func TestUnknownContext(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"codex": codexLine("session_meta", `{"id":"s"}`) + "\n" + codexText("user", "hello") + "\n" +

@@ -195,7 +195,7 @@ func TestWhatATraceCannotHoldIsVetoed(t *testing.T) {
 	}
 }
 
-func TestResultsOfCallsInTextStayBesideThem(t *testing.T) {
+func TestResultsFollowTheirCallsInText(t *testing.T) {
 	t.Parallel()
 	got := one(t, `{"messages":[{"role":"user","content":"A mug."},{"role":"assistant","content":"<tool_call>\n{\"name\":\"f\"}\n</tool_call>"},{"role":"tool","content":"[7]"},{"role":"assistant","content":"Take 7."}]}`)
 	want := []arena.Step{

@@ -99,10 +99,10 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestSessionsOfADayComeBack holds that each attempt of a day which is written as a session has the
+// TestSessionsOfADayRoundTrip holds that each attempt of a day which is written as a session has the
 // same row of messages when the session is read, with all sessions in one file. Without the shared
 // day it uses the day of the repository.
-func TestSessionsOfADayComeBack(t *testing.T) {
+func TestSessionsOfADayRoundTrip(t *testing.T) {
 	t.Parallel()
 	day := findShared("day")
 	if day == "" {

@@ -54,7 +54,7 @@ func noted(c *cobra.Command, notes ...string) (names []string) {
 	return names
 }
 
-func TestEveryFlagOfAFileSaysWhatIsDoneWithIt(t *testing.T) {
+func TestEveryFileFlagIsReadOrWritten(t *testing.T) {
 	t.Parallel()
 	for _, c := range commands(t) {
 		files := noted(c, "reads", "writes", "replaces")

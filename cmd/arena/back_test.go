@@ -13,9 +13,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
-// TestACorpusComesBackFromEveryFormat writes the kept attempts of a corpus as other tools
+// TestACorpusRoundTripsThroughEveryFormat writes the kept attempts of a corpus as other tools
 // keep them, imports that, and finds the same rows under the same sessions.
-func TestACorpusComesBackFromEveryFormat(t *testing.T) {
+func TestACorpusRoundTripsThroughEveryFormat(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	inDir := func(name string) string { return filepath.Join(dir, name) }

@@ -16,9 +16,9 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 )
 
-// TestCopiesAreJudgedAlikeInAnyOrder holds that `arena filter` and the tables of a build have the
+// TestVerdictsOnCopiesIgnoreOrder holds that `arena filter` and the tables of a build have the
 // same verdicts for a day with two copies of each attempt, whichever copy is read first.
-func TestCopiesAreJudgedAlikeInAnyOrder(t *testing.T) {
+func TestVerdictsOnCopiesIgnoreOrder(t *testing.T) {
 	t.Parallel()
 	var before []string
 	for _, folder := range []string{"a", "z"} {

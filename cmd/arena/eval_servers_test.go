@@ -163,9 +163,9 @@ func asking(t *testing.T, url, run string) []string {
 	return []string{"eval", "--endpoint", url + "/v1", "--model", "m", "--problems", problems, "--catalog", catalog, "-o", run}
 }
 
-// TestNobodyListens checks that a run without a reachable server writes no result, and that a run
+// TestServerIsUnreachable checks that a run without a reachable server writes no result, and that a run
 // waits for a server that starts late.
-func TestNobodyListens(t *testing.T) {
+func TestServerIsUnreachable(t *testing.T) {
 	t.Parallel()
 	address := loopback.Free(t)
 	run := filepath.Join(t.TempDir(), "run")
@@ -196,10 +196,10 @@ func listenAt(t *testing.T, address string, h http.Handler) *http.Server {
 	return s
 }
 
-// TestAServerThatGoesAndComesBack kills the server half-way through a run. The run remains
+// TestServerRestartsDuringTheRun kills the server half-way through a run. The run remains
 // unfinished if the server is not restarted in time, and continues if it is. In both cases the
 // final results equal those of an undisturbed run.
-func TestAServerThatGoesAndComesBack(t *testing.T) {
+func TestServerRestartsDuringTheRun(t *testing.T) {
 	t.Parallel()
 	address := loopback.Free(t)
 	dir := t.TempDir()

@@ -46,8 +46,8 @@ func saidTwice(stderr string) string {
 	return ""
 }
 
-// TestSaidTwiceFindsRepeatedWords holds the check of every command in these tests to examples.
-func TestSaidTwiceFindsRepeatedWords(t *testing.T) {
+// TestRepeatedPartFindsRepeatedWords holds the check of every command in these tests to examples.
+func TestRepeatedPartFindsRepeatedWords(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
 		"arena: error: read problems p.jsonl: read problems: line 2: parse": "read problems",

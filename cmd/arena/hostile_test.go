@@ -51,9 +51,9 @@ func (emptyLines) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestHostileInputIsCountedAndTheDayGoesOn builds the sample day with hostile files of every kind
+// TestHostileInputIsCountedAndTheDayIsBuilt builds the sample day with hostile files of every kind
 // added: the funnel counts each under its reason, and the corpus has the same rows as without them.
-func TestHostileInputIsCountedAndTheDayGoesOn(t *testing.T) {
+func TestHostileInputIsCountedAndTheDayIsBuilt(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	day := filepath.Join(dir, "day")

@@ -90,9 +90,9 @@ func standing(t *testing.T, path string, needles []string) (out []string) {
 	return slices.Compact(out)
 }
 
-// TestPagesForOutsideTellNothing looks in pages for outside, and in the page of every
-// appeal that is written, for what the pages at home show.
-func TestPagesForOutsideTellNothing(t *testing.T) {
+// TestPublicPagesHideTexts searches public pages, and the page of every appeal, for the texts that
+// only the private pages show.
+func TestPublicPagesHideTexts(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out")

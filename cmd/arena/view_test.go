@@ -108,9 +108,8 @@ func TestPagesHoldTheLedger(t *testing.T) {
 	}
 }
 
-// TestServedAttemptsComeFromTheDay asks for each attempt of the sample day, and for
-// what is not there.
-func TestServedAttemptsComeFromTheDay(t *testing.T) {
+// TestServedAttemptsAreReadFromTheDay requests each attempt of the sample day, and missing ones.
+func TestServedAttemptsAreReadFromTheDay(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "out")
 	buildTestDay(t, out)
@@ -128,7 +127,7 @@ func TestServedAttemptsComeFromTheDay(t *testing.T) {
 		}
 		var a attempt.Argument
 		if dataOf(t, string(b), &a); a.Story == nil && line.Attempt.HasDialogue || a.Story != nil && a.Story.Source != attempt.FromDay {
-			t.Errorf("the page of %s does not have the data of the day", line.Attempt.TraceID)
+			t.Errorf("the page of %s has data from another source than the day", line.Attempt.TraceID)
 		}
 	}
 	for _, name := range []string{"", "..", "data/0/attempt/180.js", "data/0/attempt/-1.js", "data/1/day.js", "data/x", "data/0", "data/0/attempt/../day.js", "assets/index.html"} {

@@ -115,7 +115,7 @@ var heldByAnotherTest = map[string]string{
 	"arena recipe rewrite ledger":  "TestAKilledWriterLosesNothingCommitted",
 	"arena eval output":            "TestKilledRunsGoOn",
 	"arena eval rescore":           "TestRescoreThatIsRefusedChangesNothing",
-	"arena fetch output":           "TestAKilledFetchGoesOn",
+	"arena fetch output":           "TestAKilledFetchResumes",
 	"arena contest run out":        "TestKilledRun",
 	"arena dedup index":            "TestIndexSurvivesATornBlock",
 	"arena env serve record":       "TestRecordedEpisodesAreADay",
@@ -123,7 +123,7 @@ var heldByAnotherTest = map[string]string{
 	"arena judge batch":            "TestABatchIsAskedOnce",
 	"arena recipe rewrite batch":   "TestABatchIsAskedOnce",
 	"arena recipe rewrite output":  "TestRecipeKilledAndResumed",          // by the same code as the output of arena recipe
-	"arena recipe rewrite work":    "TestAKilledRunGoesOn",                // it holds the ledger
+	"arena recipe rewrite work":    "TestAKilledRunResumes",               // it holds the ledger
 	"arena leak bank rotate state": "TestAKilledWriterLeavesAllOrNothing", // by the same code as that of arena leak bank add
 	"arena race verify save":       "TestAKilledWriterLeavesAllOrNothing", // by the same code as every single file
 	"arena results output":         "TestAKilledWriterLeavesAllOrNothing", // the same test

@@ -72,7 +72,7 @@ func (d mirror) holds(name string) string {
 	return string(b)
 }
 
-func TestTheFirstOfTwinsIsReadByBoth(t *testing.T) {
+func TestBothTwinsReadTheFirst(t *testing.T) {
 	for kind, name := range stores(t) {
 		b := open(t, name)
 		one := sitAt(t, b)

@@ -238,9 +238,9 @@ True 14
 	}
 }
 
-// TestProgramsSayWhatToInstall runs each program that needs a package in Python without any: it names the package, and
+// TestMissingProgramsHaveInstallHints runs each program that needs a package in Python without any: it names the package, and
 // prints no traceback.
-func TestProgramsSayWhatToInstall(t *testing.T) {
+func TestMissingProgramsHaveInstallHints(t *testing.T) {
 	t.Parallel()
 	python, err := exec.LookPath("python3")
 	if err != nil {

@@ -107,9 +107,9 @@ func TestScanFindsWhatTheReferenceFinds(t *testing.T) {
 	}
 }
 
-// TestNamesAreFoundAsFarAsTheirValuesStand holds that the check of the text before a common name
+// TestNamesAreFoundUpToTheirValues holds that the check of the text before a common name
 // rejects no value that the rule's expression matches, in JSON within JSON either.
-func TestNamesAreFoundAsFarAsTheirValuesStand(t *testing.T) {
+func TestNamesAreFoundUpToTheirValues(t *testing.T) {
 	t.Parallel()
 	r := New(Options{})
 	hex := strings.Repeat("0a1b2c3d4e5f6789", 4)

@@ -480,8 +480,8 @@ func TestRecordedEpisodesAreADay(t *testing.T) {
 	}
 }
 
-// FuzzWhateverIsAsked holds that no request ends the server, and that rewards are sent as JSON.
-func FuzzWhateverIsAsked(f *testing.F) {
+// FuzzRequests holds that no request ends the server, and that rewards are sent as JSON.
+func FuzzRequests(f *testing.F) {
 	e := open(f, "strict")
 	e.Limits.Episodes = 2
 	h := gym.Handler(e, gym.Options{Failures: gym.Masked})

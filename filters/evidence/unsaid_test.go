@@ -97,8 +97,8 @@ func TestThinkingOfNoModel(t *testing.T) {
 	}
 }
 
-// TestWhatTheLogCannotTell holds that a log with a gap is no evidence that a thought is missing.
-func TestWhatTheLogCannotTell(t *testing.T) {
+// TestLogWithAGapIsNoEvidence holds that a log with a gap is no evidence that a thought is missing.
+func TestLogWithAGapIsNoEvidence(t *testing.T) {
 	t.Parallel()
 	cut := chat(unsaid)[:40]
 	fullCall := arena.ProxyCall{

@@ -174,7 +174,7 @@ func TestStringsOutgrowTheArena(t *testing.T) {
 	}
 }
 
-func TestErrorsSayWhere(t *testing.T) {
+func TestErrorsHavePositions(t *testing.T) {
 	t.Parallel()
 	c := New(`[1, x]`, wide)
 	c.Skip()

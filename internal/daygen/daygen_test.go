@@ -123,10 +123,10 @@ type proxied struct {
 	Length    int  `json:"response_length"`
 }
 
-// TestProxyCallsLieWhereTheSandboxFilesThem checks the filing by time, that a
+// TestProxyCallsAreFiledAsByTheSandbox checks the filing by time, that a
 // response is kept up to its limit and cut beyond, and that what the proxy
 // kept of a dispatch is what the step recorded as its result.
-func TestProxyCallsLieWhereTheSandboxFilesThem(t *testing.T) {
+func TestProxyCallsAreFiledAsByTheSandbox(t *testing.T) {
 	t.Parallel()
 	for name, text := range readDay(t, "../../testdata/day") {
 		if !strings.HasSuffix(name, ".jsonl.gz") {

@@ -25,8 +25,8 @@ func numbers(n int, weight int64) func(context.Context, func(int, int64) error) 
 	}
 }
 
-// TestResultsComeInTheOrderOfTheValues works longest on the first values.
-func TestResultsComeInTheOrderOfTheValues(t *testing.T) {
+// TestResultsAreInTheOrderOfTheValues works longest on the first values.
+func TestResultsAreInTheOrderOfTheValues(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for _, workers := range []int{1, 2, 7} {

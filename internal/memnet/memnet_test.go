@@ -48,7 +48,7 @@ func TestAnHourTakesNoTime(t *testing.T) {
 	})
 }
 
-func TestTheClientsTimeOutComesFirst(t *testing.T) {
+func TestTheClientsTimeoutEndsFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := client(t)

@@ -76,8 +76,8 @@ func TestAUCWithin(t *testing.T) {
 	}
 }
 
-// TestAUCCountsWhatADrawnAttemptStandsFor holds that a weight is worth as many copies of the attempt.
-func TestAUCCountsWhatADrawnAttemptStandsFor(t *testing.T) {
+// TestAUCWeighsSampledAttempts holds that a weight is worth as many copies of the attempt.
+func TestAUCWeighsSampledAttempts(t *testing.T) {
 	var sample, graded []Graded
 	for i := range 60 {
 		g := Graded{Cluster: fmt.Sprint(i), Grade: []float64{0.3, 0.5, 0.7, 0.9}[i%4], Solved: i%3 > 0}

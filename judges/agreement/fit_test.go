@@ -148,9 +148,9 @@ func TestTheValidatorIsOneMoreJudge(t *testing.T) {
 	}
 }
 
-// TestADrawnGradeCountsForAllInItsRun compares a run of which one attempt in eight is graded with the
+// TestSampledGradeIsWeighedWithinItsRun compares a run of which one attempt in eight is graded with the
 // run of which all are.
-func TestADrawnGradeCountsForAllInItsRun(t *testing.T) {
+func TestSampledGradeIsWeighedWithinItsRun(t *testing.T) {
 	t.Parallel()
 	ratings := Ratings{Name: "gates", Scores: map[Key]*float64{}}
 	sampled := Ratings{Name: "gates", Scores: map[Key]*float64{}, Probability: map[Key]float64{}}

@@ -71,9 +71,9 @@ func TestAConfiguredLimitIsNeverPassed(t *testing.T) {
 	}
 }
 
-// TestAKilledRunGoesOn kills a judging process at several moments and resumes
+// TestAKilledRunResumes kills a judging process at several moments and resumes
 // in the same ledger: what was answered and kept is never asked again.
-func TestAKilledRunGoesOn(t *testing.T) {
+func TestAKilledRunResumes(t *testing.T) {
 	const n, workers = 120, 4
 	if url := os.Getenv("LLM_TEST_URL"); url != "" {
 		judgeElsewhere(t, url, n, workers, ask)
@@ -114,9 +114,9 @@ func TestAKilledRunGoesOn(t *testing.T) {
 	}
 }
 
-// TestAKilledRunOfStepsGoesOn is the same for verdicts on steps: the bill grows
+// TestAKilledRunOfStepsResumes is the same for verdicts on steps: the bill grows
 // by what was missing only.
-func TestAKilledRunOfStepsGoesOn(t *testing.T) {
+func TestAKilledRunOfStepsResumes(t *testing.T) {
 	const n, workers = 40, 4
 	steps := func(ctx context.Context, j *llm.Judge, i int) (arena.Judgement, error) {
 		trace, d := longer(i)

@@ -146,7 +146,7 @@ func TestSpansAreKept(t *testing.T) {
 	}
 }
 
-func TestQuotesMustStandInTheTrace(t *testing.T) {
+func TestQuotesMustOccurInTheTrace(t *testing.T) {
 	t.Parallel()
 	const log = "REQUEST\n  > a lamp\n1. POST model=a completion_tokens=55 -> 200\n  > It costs\n  > 319.58 pesos, so fine."
 	quote := func(gate int, q string) arena.Span { return arena.Span{Gate: gate, Quote: q} }

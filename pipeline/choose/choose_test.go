@@ -16,7 +16,7 @@ func signed(text string) *minhash.Packed {
 	return &packed
 }
 
-func TestEachRowThatGoesHasItsReason(t *testing.T) {
+func TestEachDroppedRowHasItsReason(t *testing.T) {
 	t.Parallel()
 	red := signed("find the red mug and recommend it at once")
 	blue := signed("look at every blue lamp in the shop before one is taken")
@@ -43,7 +43,7 @@ func TestEachRowThatGoesHasItsReason(t *testing.T) {
 	}
 }
 
-func TestSourceWithLeastForItsWeightGivesAll(t *testing.T) {
+func TestScarcestSourceIsUsedFully(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		rows    []int

@@ -54,9 +54,9 @@ func TestOneRequestWithVeryManyRows(t *testing.T) {
 	}
 }
 
-// TestNearToARowThatGoesIsNoReason checks that a row is a duplicate of rows in the mixture only,
+// TestDroppedRowsHaveNoDuplicates checks that a row is a duplicate of rows in the mixture only,
 // not of removed ones.
-func TestNearToARowThatGoesIsNoReason(t *testing.T) {
+func TestDroppedRowsHaveNoDuplicates(t *testing.T) {
 	t.Parallel()
 	d := dice.New(2)
 	packed := did(d)

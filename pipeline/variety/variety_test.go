@@ -109,8 +109,8 @@ func TestFiguresDoNotDependOnOrder(t *testing.T) {
 	}
 }
 
-// TestOutcomesComeFromTheLedger counts problems with one and with several attempts.
-func TestOutcomesComeFromTheLedger(t *testing.T) {
+// TestOutcomesAreReadFromTheLedger counts problems with one and with several attempts.
+func TestOutcomesAreReadFromTheLedger(t *testing.T) {
 	t.Parallel()
 	s := &variety.Sample{}
 	for _, a := range []struct {

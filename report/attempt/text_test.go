@@ -21,9 +21,9 @@ func scripted() *where.Line {
 	}
 }
 
-// TestExplanationGivesEachReasonOnce explains a scripted attempt with and without its trace: the
+// TestExplanationPrintsEachReasonOnce explains a scripted attempt with and without its trace: the
 // meaning of each reason and each measurement is printed once.
-func TestExplanationGivesEachReasonOnce(t *testing.T) {
+func TestExplanationPrintsEachReasonOnce(t *testing.T) {
 	t.Parallel()
 	reason := ""
 	for _, c := range filters.Catalogue() {
@@ -47,9 +47,9 @@ func TestExplanationGivesEachReasonOnce(t *testing.T) {
 	}
 }
 
-// TestExplanationNamesTheDayThatSpeaksAgainstTheModel explains attempts that are unknown because of a
+// TestExplanationNamesTheEvidenceOfTheDay explains attempts that are unknown because of a
 // check of the agent's day.
-func TestExplanationNamesTheDayThatSpeaksAgainstTheModel(t *testing.T) {
+func TestExplanationNamesTheEvidenceOfTheDay(t *testing.T) {
 	t.Parallel()
 	for _, check := range []string{"mixed_day_v1", "fixed_habit_v4"} {
 		line := scripted()

@@ -58,9 +58,9 @@ func TestADayIsComparedWithAnother(t *testing.T) {
 	}
 }
 
-// TestDaysAlikePassNoLimit samples pairs of days from one distribution with no tolerance for a
+// TestEqualDaysExceedNoLimit samples pairs of days from one distribution with no tolerance for a
 // difference: the intervals alone decide, and err in one of twenty pairs.
-func TestDaysAlikePassNoLimit(t *testing.T) {
+func TestEqualDaysExceedNoLimit(t *testing.T) {
 	t.Parallel()
 	// With fewer pairs the bound allows three standard errors.
 	pairs := longtest.Pick(1000, 300)
@@ -77,9 +77,9 @@ func TestDaysAlikePassNoLimit(t *testing.T) {
 	}
 }
 
-// TestADrawnGradeCountsForAllThatItWasDrawnFrom compares a day whose dropped attempts are all graded
+// TestSampledGradeIsWeighedByItsProbability compares a day whose dropped attempts are all graded
 // with the same day of which one in eight is: the mean grade is the same.
-func TestADrawnGradeCountsForAllThatItWasDrawnFrom(t *testing.T) {
+func TestSampledGradeIsWeighedByItsProbability(t *testing.T) {
 	t.Parallel()
 	grade := func(lines []*where.Line, score float64, oneIn *int64) {
 		for _, l := range lines {

@@ -51,9 +51,9 @@ func played(t *testing.T, e Environment, asker *listener) *Result {
 
 const ending = `<think>Done.</think><tool_call>[{"name": "terminate", "parameters": {"status": "failure"}}]</tool_call>`
 
-// TestAReplyWithoutACallGoesOn as in the public loops, also one that was cut; a third
-// in a row that holds nothing ends the rollout.
-func TestAReplyWithoutACallGoesOn(t *testing.T) {
+// TestReplyWithoutACallContinues checks that a rollout continues after a reply without a call, as in
+// the public loops, and after a truncated one. The third empty reply in a row ends the rollout.
+func TestReplyWithoutACallContinues(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		replies []string

@@ -142,8 +142,8 @@ func TestWatchEndsAlthoughAServerHangs(t *testing.T) {
 	}
 }
 
-// TestIdentifyGivesUpAServerThatHangs after the first question, of six.
-func TestIdentifyGivesUpAServerThatHangs(t *testing.T) {
+// TestIdentifyStopsAtAServerThatHangs after the first question, of six.
+func TestIdentifyStopsAtAServerThatHangs(t *testing.T) {
 	t.Parallel()
 	var requests atomic.Int64
 	web := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { requests.Add(1); <-r.Context().Done() }))

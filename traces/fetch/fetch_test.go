@@ -185,7 +185,7 @@ func counts(t *testing.T, dir string) map[string]int {
 	return m.Counts
 }
 
-func TestARaceBecomesADay(t *testing.T) {
+func TestARaceIsWrittenAsADay(t *testing.T) {
 	out := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		a := &api{score: 0.5}
@@ -232,10 +232,10 @@ func paced(t *testing.T, requests []time.Time) {
 	}
 }
 
-// TestAKilledFetchGoesOn stops a fetch after more and more requests: stored answers are never
+// TestAKilledFetchResumes stops a fetch after more and more requests: stored answers are never
 // requested again, the files are those of an uninterrupted run, and all runs together keep the
 // pace.
-func TestAKilledFetchGoesOn(t *testing.T) {
+func TestAKilledFetchResumes(t *testing.T) {
 	fullDir := t.TempDir()
 	out := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

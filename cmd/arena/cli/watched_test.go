@@ -12,7 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 )
 
-func TestReadingIsToldOfTheWatchedFolderAlone(t *testing.T) {
+func TestReadingIsReportedForTheWatchedFolderOnly(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"corpus/data/a", "corpus-not/b"} {
 		path := filepath.Join(dir, name)

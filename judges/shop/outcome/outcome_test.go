@@ -52,7 +52,7 @@ func TestLineKeepsItsKeys(t *testing.T) {
 	}
 }
 
-func TestUnscoredAttemptsSayWhy(t *testing.T) {
+func TestUnscoredAttemptsHaveReasons(t *testing.T) {
 	t.Parallel()
 	good := arena.Trace{Status: arena.StatusSuccess, HasDialogue: true, ProblemID: "x"}
 	timedOut := good

@@ -136,9 +136,9 @@ func TestEndpointTitles(t *testing.T) {
 	}
 }
 
-// TestCarriedVectorsStandBesideTheirOwnModelOnly checks that distant vectors for gong are taken
+// TestCarriedVectorsAreUsedForTheirModelOnly checks that distant vectors for gong are taken
 // from the problem under the suites' model, and requested under another.
-func TestCarriedVectorsStandBesideTheirOwnModelOnly(t *testing.T) {
+func TestCarriedVectorsAreUsedForTheirModelOnly(t *testing.T) {
 	t.Parallel()
 	const vectors = `{"gong":[0,1],"chime":[0,1]}`
 	if got, err := titled(t, endpoint(t, &embedder{}, nil), "1", vectors); err != nil || got != "0 0 endpoint" {

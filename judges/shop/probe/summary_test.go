@@ -48,7 +48,7 @@ func TestSummariesOfTheSameShiftsAreTheSame(t *testing.T) {
 	}
 }
 
-func TestDrawnByIDAlone(t *testing.T) {
+func TestSamplingDependsOnTheIDAlone(t *testing.T) {
 	t.Parallel()
 	n := 0
 	for i := range 32_000 {
