@@ -30,7 +30,9 @@ func sourceFiles(t *testing.T) []sourceFile {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (d.Name() == "testdata" || len(d.Name()) > 1 && strings.HasPrefix(d.Name(), ".")) {
+		isHidden := len(d.Name()) > 1 && strings.HasPrefix(d.Name(), ".")
+		isSkipped := isHidden || d.Name() == "testdata"
+		if d.IsDir() && isSkipped {
 			return fs.SkipDir
 		}
 		if d.IsDir() || !strings.HasSuffix(path, ".go") {
@@ -68,9 +70,6 @@ func TestStyle(t *testing.T) {
 			t.Errorf("%s:%d: %s", f.path, f.line(n), fmt.Sprintf(format, args...))
 		}
 
-		if f.isTest {
-			continue
-		}
 		ast.Inspect(f.ast, func(n ast.Node) bool {
 			checkConditionalMap(n, report)
 			checkSequencedCalls(n, report)
@@ -78,7 +77,9 @@ func TestStyle(t *testing.T) {
 			return true
 		})
 		checkAssignments(f.ast, report)
-		checkDocComments(f.ast, report)
+		if !f.isTest {
+			checkDocComments(f.ast, report)
+		}
 	}
 }
 
@@ -319,25 +320,30 @@ const (
 func TestStyleWords(t *testing.T) {
 	t.Parallel()
 
-	var names, comments wordCount
+	var names, comments, testNames, testComments wordCount
 	for _, f := range sourceFiles(t) {
+		fileNames := &names
+		fileComments := &comments
 		if f.isTest {
-			continue
+			fileNames = &testNames
+			fileComments = &testComments
 		}
 		ast.Inspect(f.ast, func(n ast.Node) bool {
 			if id, ok := n.(*ast.Ident); ok {
-				names.add(id.Name, dialectNames, f.path, f.line(id))
+				fileNames.add(id.Name, dialectNames, f.path, f.line(id))
 			}
 			return true
 		})
 		for _, group := range f.ast.Comments {
 			for _, word := range commentWords(group.Text()) {
-				comments.add(word, dialectWords, f.path, f.line(group))
+				fileComments.add(word, dialectWords, f.path, f.line(group))
 			}
 		}
 	}
 	names.check(t, "names", maxDialectNames)
 	comments.check(t, "words of comments", maxDialectWords)
+	testNames.check(t, "names of tests", maxDialectNames)
+	testComments.check(t, "words of comments of tests", maxDialectWords)
 }
 
 var word = regexp.MustCompile(`[a-z]+`)

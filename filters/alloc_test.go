@@ -20,7 +20,9 @@ func TestNoAllocationPerStep(t *testing.T) {
 				f.Check(tr, &d)
 			})
 		}
-		if short, long := allocs(4), allocs(12); long > short {
+		short := allocs(4)
+		long := allocs(12)
+		if long > short {
 			t.Errorf("%s: %v allocations for 9 steps, %v for 25", style, short, long)
 		}
 	}

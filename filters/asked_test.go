@@ -115,7 +115,11 @@ func TestCopiedLog(t *testing.T) {
 			day = append(day, l)
 		}
 		for _, j := range judgeDay(t, day) {
-			if j.family == "copy" && j.after.Axis != want || j.family != "copy" && j.after.Axis != arena.AxisAgentic {
+			wantAxis := arena.AxisAgentic
+			if j.family == "copy" {
+				wantAxis = want
+			}
+			if j.after.Axis != wantAxis {
 				t.Errorf("%s %s, %d ms later: %s", j.family, j.trace.ID, after, j.after.Axis)
 			}
 		}

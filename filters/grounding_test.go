@@ -79,7 +79,9 @@ func TestReweightingSparesModels(t *testing.T) {
 	}
 	for _, s := range filters.Reweight(both).Standings {
 		t.Logf("%-18s honest %v: base %.3f, args %.3f, rank %d", s.Agent, honest[s.Agent], s.Scores[0], s.Scores[3], s.Ranks[3])
-		if !honest[s.Agent] && s.Scores[3] > 0.3+1e-9 || s.Agent == "reference-cite" && s.Scores[3] < 0.95 {
+		isTooHigh := !honest[s.Agent] && s.Scores[3] > 0.3+1e-9
+		isTooLow := s.Agent == "reference-cite" && s.Scores[3] < 0.95
+		if isTooHigh || isTooLow {
 			t.Errorf("%s: %.3f under args", s.Agent, s.Scores[3])
 		}
 	}

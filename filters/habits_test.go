@@ -108,7 +108,9 @@ func axes(day []judgement) (n struct{ agentic, scripted, unknown int }) {
 func foreign(s string) string {
 	out := []rune(s)
 	for i, r := range out {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+		isLower := r >= 'a' && r <= 'z'
+		isUpper := r >= 'A' && r <= 'Z'
+		if isLower || isUpper {
 			out[i] = 'ก' + r%40
 		}
 	}

@@ -32,7 +32,9 @@ func TestRealDaysDoNotMove(t *testing.T) {
 			}
 			moved := 0
 			for i, j := range judgeDay(t, changed) {
-				if was, is := want[i].after.Axis, j.after.Axis; was != is && (is != arena.AxisUnknown || name != "translated") {
+				was := want[i].after.Axis
+				is := j.after.Axis
+				if was != is && (is != arena.AxisUnknown || name != "translated") {
 					moved++
 					t.Logf("%s: %s is %s, was %s", name, j.trace.ID, is, was)
 				}

@@ -21,7 +21,9 @@ func TestWhatRepliesName(t *testing.T) {
 		}
 		a.play(r)
 		links := linksOf(t, r.trace(a.name))
-		if not, named := links["unnamed"]+links["overridden"]+links["stale"], links["named"]+links["named_loosely"]; not > 0 || named == 0 {
+		not := links["unnamed"] + links["overridden"] + links["stale"]
+		named := links["named"] + links["named_loosely"]
+		if not > 0 || named == 0 {
 			t.Errorf("%s: %v dispatches are named, %v not", a.name, named, not)
 		}
 	}

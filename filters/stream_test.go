@@ -60,7 +60,9 @@ func TestStreamsAreRead(t *testing.T) {
 					}
 				}
 			}
-			if want, got := judged(f, tr), judged(f, c); want != got {
+			want := judged(f, tr)
+			got := judged(f, c)
+			if want != got {
 				t.Errorf("%s as %s: %s, want %s", family, form, got, want)
 			}
 		}

@@ -77,7 +77,8 @@ func nextSent(tr *arena.Trace, after int64) *arena.ProxyCall {
 	for i := range tr.Steps {
 		for j := range tr.Steps[i].Proxy {
 			c := &tr.Steps[i].Proxy[j]
-			if !strings.HasSuffix(c.Path, "completions") && c.AtMS > after && (next == nil || c.AtMS < next.AtMS) {
+			isEarlier := next == nil || c.AtMS < next.AtMS
+			if !strings.HasSuffix(c.Path, "completions") && c.AtMS > after && isEarlier {
 				next = c
 			}
 		}

@@ -313,7 +313,9 @@ func TestPrecomputedGuardIndexesOnFirstCheck(t *testing.T) {
 	}
 	for _, e := range bank {
 		c := Candidate{Text: e.Text + " please"}
-		if got, want := g.Check(c), full.Check(c); got != want {
+		got := g.Check(c)
+		want := full.Check(c)
+		if got != want {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 	}

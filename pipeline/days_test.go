@@ -180,10 +180,11 @@ func sessions(t *testing.T, dir string, problems ...string) []string {
 			out = append(out, id)
 		}
 	}
-	err = errors.Join(
-		finish.Rows(s, corpus.ProfileHFJSON, corpus.SplitTrain, func(r *rows.SFT) error { add(&r.Origin, r.SessionID); return nil }),
-		finish.Rows(s, corpus.ProfileKTO, corpus.SplitTrain, func(r *rows.KTO) error { add(&r.Origin, r.SessionID); return nil }),
-	)
+	err = finish.Rows(s, corpus.ProfileHFJSON, corpus.SplitTrain, func(r *rows.SFT) error { add(&r.Origin, r.SessionID); return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = finish.Rows(s, corpus.ProfileKTO, corpus.SplitTrain, func(r *rows.KTO) error { add(&r.Origin, r.SessionID); return nil })
 	if err != nil {
 		t.Fatal(err)
 	}

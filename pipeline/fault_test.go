@@ -47,7 +47,8 @@ func (d *faultyDisk) step(label, path string) error {
 }
 
 func (d *faultyDisk) MkdirAll(path string) error {
-	return errors.Join(d.step("mkdir", path), d.Disk.MkdirAll(path))
+	err := d.step("mkdir", path)
+	return errors.Join(err, d.Disk.MkdirAll(path))
 }
 
 func (d *faultyDisk) Create(path string) (corpus.File, error) {
@@ -77,7 +78,8 @@ func (d *faultyDisk) Rename(oldname, newname string) error {
 }
 
 func (d *faultyDisk) SyncDir(path string) error {
-	return errors.Join(d.step("syncdir", path), d.Disk.SyncDir(path))
+	err := d.step("syncdir", path)
+	return errors.Join(err, d.Disk.SyncDir(path))
 }
 
 type faultyFile struct {
@@ -94,7 +96,8 @@ func (f *faultyFile) Write(b []byte) (int, error) {
 }
 
 func (f *faultyFile) Sync() error {
-	return errors.Join(f.disk.step("sync", f.path), f.File.Sync())
+	err := f.disk.step("sync", f.path)
+	return errors.Join(err, f.File.Sync())
 }
 
 func (f *faultyFile) Close() error {

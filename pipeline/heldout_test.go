@@ -35,12 +35,19 @@ func trained(t *testing.T, dir string, problems ...string) int {
 			n++
 		}
 	}
-	err = errors.Join(
-		finish.Rows(s, corpus.ProfileHFJSON, corpus.SplitTrain, func(r *rows.SFT) error { count(&r.Origin); return nil }),
-		finish.Rows(s, corpus.ProfileKTO, corpus.SplitTrain, func(r *rows.KTO) error { count(&r.Origin); return nil }),
-		finish.Rows(s, corpus.ProfilePref, corpus.SplitTrain, func(r *rows.Pref) error { count(&r.Origin); return nil }),
-		finish.Rows(s, corpus.ProfileVerlRL, corpus.SplitTrain, func(r *rows.RL) error { count(&r.Origin); return nil }),
-	)
+	err = finish.Rows(s, corpus.ProfileHFJSON, corpus.SplitTrain, func(r *rows.SFT) error { count(&r.Origin); return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = finish.Rows(s, corpus.ProfileKTO, corpus.SplitTrain, func(r *rows.KTO) error { count(&r.Origin); return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = finish.Rows(s, corpus.ProfilePref, corpus.SplitTrain, func(r *rows.Pref) error { count(&r.Origin); return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = finish.Rows(s, corpus.ProfileVerlRL, corpus.SplitTrain, func(r *rows.RL) error { count(&r.Origin); return nil })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -353,7 +353,8 @@ func TestATIFKeepsItsOwnRules(t *testing.T) {
 					t.Errorf("%s: result of %q names no call of its step", trace.ID, r.ID)
 				}
 			}
-			if s.StepID != i+1 || s.Message == nil || doc.SessionID == "" || s.Source != "agent" && len(ids) > 0 {
+			hasForeignCalls := s.Source != "agent" && len(ids) > 0
+			if s.StepID != i+1 || s.Message == nil || doc.SessionID == "" || hasForeignCalls {
 				t.Errorf("%s: step %d is %+v", trace.ID, i, s)
 			}
 		}

@@ -40,7 +40,11 @@ func TestRewardIsTheScore(t *testing.T) {
 				t.Errorf("attempt %d: %s is %s, by score %s", i, column, p.Get(column), scored[i].Get(column))
 			}
 		}
-		if p.Get("reward").Num != map[bool]float64{true: 1}[p.Get("success").Bool()] {
+		want := 0.0
+		if p.Get("success").Bool() {
+			want = 1
+		}
+		if p.Get("reward").Num != want {
 			t.Errorf("attempt %d: paid %s for %s", i, p.Get("reward"), p.Get("success"))
 		}
 	}

@@ -38,7 +38,9 @@ func saidTwice(stderr string) string {
 		for i := 1; i < len(parts); i++ {
 			isLess := strings.HasPrefix(parts[i-1]+" ", parts[i]+" ")
 			isMore := strings.HasPrefix(parts[i]+" ", parts[i-1]+" ")
-			if strings.Contains(parts[i], " ") && isLess || strings.Contains(parts[i-1], " ") && isMore {
+			isLess = isLess && strings.Contains(parts[i], " ")
+			isMore = isMore && strings.Contains(parts[i-1], " ")
+			if isLess || isMore {
 				return parts[i]
 			}
 		}

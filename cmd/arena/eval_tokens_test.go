@@ -33,7 +33,12 @@ func telling(other http.Handler, tokens int, ids bool) http.Handler {
 			_, _ = w.Write(reply.Body.Bytes())
 			return
 		}
-		id := func(n int) string { return map[bool]string{true: fmt.Sprintf("token_id:%d", n), false: "x"}[ids] }
+		id := func(n int) string {
+			if !ids {
+				return "x"
+			}
+			return fmt.Sprintf("token_id:%d", n)
+		}
 		turn := int(request.Get("messages.#").Int())
 		var content, drew []string
 		for i := range 4 {

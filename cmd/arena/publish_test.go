@@ -204,7 +204,10 @@ func TestPublishByTheHubsProgram(t *testing.T) {
 	must(t, cli.ExitOK, "publish", inDir("corpus"), "--to", "hf://org/name")
 	for name, b := range s.files {
 		full := filepath.Join(inDir("back"), filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, b, 0o600)); err != nil {
+		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(full, b, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

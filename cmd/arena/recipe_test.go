@@ -136,7 +136,11 @@ func TestRecipes(t *testing.T) {
 		times[row.SessionID+" "+row.TaskType]++
 	}
 	for row, n := range times {
-		if want := map[bool]int{true: 3, false: 1}[strings.HasSuffix(row, " voucher")]; n != want {
+		want := 1
+		if strings.HasSuffix(row, " voucher") {
+			want = 3
+		}
+		if n != want {
 			t.Errorf("%s occurs %d times, want %d", row, n, want)
 		}
 	}
@@ -149,7 +153,11 @@ func TestRecipes(t *testing.T) {
 	labels := map[string][2]int{}
 	for _, row := range trainRows[rows.KTO](t, inDir("kto"), "kto") {
 		n := labels[row.ProblemID]
-		n[map[bool]int{true: 1}[row.Label]]++
+		if row.Label {
+			n[1]++
+		} else {
+			n[0]++
+		}
 		labels[row.ProblemID] = n
 	}
 	for id, n := range labels {

@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -126,7 +125,10 @@ func TestServedAttemptsAreReadFromTheDay(t *testing.T) {
 			t.Fatal(err)
 		}
 		var a attempt.Argument
-		if dataOf(t, string(b), &a); a.Story == nil && line.Attempt.HasDialogue || a.Story != nil && a.Story.Source != attempt.FromDay {
+		dataOf(t, string(b), &a)
+		isMissing := a.Story == nil && line.Attempt.HasDialogue
+		isForeign := a.Story != nil && a.Story.Source != attempt.FromDay
+		if isMissing || isForeign {
 			t.Errorf("the page of %s has data from another source than the day", line.Attempt.TraceID)
 		}
 	}
@@ -155,7 +157,10 @@ func TestHostileTracesAreData(t *testing.T) {
 			`, "tool_call": [{"name": ` + string(think) + `, "parameters": {"q": ` + string(think) + `}}]}}}]}` + "\n")
 	}
 	folder := filepath.Join(day, "traces", "run=nasty")
-	if err := errors.Join(os.MkdirAll(folder, 0o755), os.WriteFile(filepath.Join(folder, "output.jsonl"), lines.Bytes(), 0o600)); err != nil {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "output.jsonl"), lines.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	must(t, cli.ExitOK, "build", day, "-o", out, "-q")

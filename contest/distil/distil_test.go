@@ -41,8 +41,9 @@ func TestSample(t *testing.T) {
 	for _, p := range r.Rounds {
 		messages = append(messages, p.ID, p.Winner, p.Published, p.Evidence, p.Outcome)
 	}
-	if got, want := strings.Join(messages, " "), "r1 alder/one 2 named agrees r2 alder/one 2 named agrees r3 willow/three 9 rescored explained"; got != want {
-		t.Errorf("%s, want %s", got, want)
+	const wantRounds = "r1 alder/one 2 named agrees r2 alder/one 2 named agrees r3 willow/three 9 rescored explained"
+	if got := strings.Join(messages, " "); got != wantRounds {
+		t.Errorf("%s, want %s", got, wantRounds)
 	}
 	if reasons := r.Rounds[2].Why; len(reasons) != 1 || !strings.HasPrefix(reasons[0], "stale score: uid 9") {
 		t.Errorf("%q", reasons)
@@ -51,8 +52,9 @@ func TestSample(t *testing.T) {
 	for _, f := range r.Flags {
 		flags = append(flags, f.Model, f.Kind)
 	}
-	if got, want := strings.Join(flags, " "), "sedge/flat forged rush/again copy moss/none published"; got != want {
-		t.Errorf("%s, want %s", got, want)
+	const wantFlags = "sedge/flat forged rush/again copy moss/none published"
+	if got := strings.Join(flags, " "); got != wantFlags {
+		t.Errorf("%s, want %s", got, wantFlags)
 	}
 	if r.Means != 10 || r.MeansEqual != 10 || r.Stops != 1 || r.StopsEqual != 1 || r.Network != "finney" {
 		t.Errorf("%+v", r)
@@ -140,11 +142,15 @@ func TestSimulatedRates(t *testing.T) {
 	if s := test(tTest, 300, 0); s.Challenger.Low > 0.05 || s.Challenger.High < 0.05 {
 		t.Errorf("a t-test at 0.05 crowns %v", s.Challenger)
 	}
-	if a, b := test(kl, 40, 0), test(margin, 100, 0); a.Round.Low < b.Round.High {
-		t.Errorf("1 %% at 40 prompts dethrones falsely in %v rounds, t-test with margin at 100 in %v", a.Round, b.Round)
+	relative := test(kl, 40, 0)
+	withMargin := test(margin, 100, 0)
+	if relative.Round.Low < withMargin.Round.High {
+		t.Errorf("1 %% at 40 prompts dethrones falsely in %v rounds, t-test with margin at 100 in %v", relative.Round, withMargin.Round)
 	}
-	if a, b := test(margin, 100, 0.05), test(margin, 300, 0.05); a.Challenger.Value > b.Challenger.Value {
-		t.Errorf("power falls with prompts: %v, %v", a.Challenger, b.Challenger)
+	few := test(margin, 100, 0.05)
+	many := test(margin, 300, 0.05)
+	if few.Challenger.Value > many.Challenger.Value {
+		t.Errorf("power falls with prompts: %v, %v", few.Challenger, many.Challenger)
 	}
 	if s := test(margin, 40, 0.05); s.Challenger.Value != 0 {
 		t.Errorf("40 prompts are below the least: %v", s.Challenger)
@@ -428,7 +434,9 @@ func TestSimulateAxes(t *testing.T) {
 		t.Fatalf("%d rates", len(simulated))
 	}
 	for _, pair := range [][2]int{{4, 0}, {2, 0}, {0, 1}, {2, 3}} {
-		if low, high := simulated[pair[0]], simulated[pair[1]]; low.Challenger.Value >= high.Challenger.Value {
+		low := simulated[pair[0]]
+		high := simulated[pair[1]]
+		if low.Challenger.Value >= high.Challenger.Value {
 			t.Errorf("%+v, %+v", low, high)
 		}
 	}

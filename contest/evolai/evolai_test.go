@@ -210,7 +210,11 @@ func TestViolationsHaveReasons(t *testing.T) {
 				messages = append(messages, reason)
 			}
 		}
-		if want == "" && len(messages) > 0 || want != "" && (len(messages) != 1 || !strings.Contains(messages[0], want)) {
+		isRight := len(messages) == 0
+		if want != "" {
+			isRight = len(messages) == 1 && strings.Contains(messages[0], want)
+		}
+		if !isRight {
 			t.Errorf("%q: %q", want, messages)
 		}
 	}

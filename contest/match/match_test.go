@@ -158,7 +158,10 @@ func round(t *testing.T, contest string, prompts int) (*Config, *toy) {
 	c.Teacher = model("teacher")
 	for i, name := range []string{"m5", "m4", "m3"} {
 		m := model(name)
-		m.Miner = evolai.Miner{UID: 10 + i, Track: map[bool]string{true: "mamba2", false: "transformer"}[i == 2], Billions: 0.4 * float64(i+1), Revision: "r2"}
+		m.Miner = evolai.Miner{UID: 10 + i, Track: "transformer", Billions: 0.4 * float64(i+1), Revision: "r2"}
+		if i == 2 {
+			m.Miner.Track = "mamba2"
+		}
 		c.Students = append(c.Students, m)
 	}
 	before := model("m9")
@@ -195,7 +198,9 @@ func TestRun(t *testing.T) {
 	}
 	for i, name := range []string{"m5", "m4", "m3"} {
 		for p, text := range texts {
-			if got, want := float64(r.Students[i].Prompts[p].Mean), trueTop20(name, text, c.MaxTokens); math.Abs(got-want) > 1e-9 {
+			got := float64(r.Students[i].Prompts[p].Mean)
+			want := trueTop20(name, text, c.MaxTokens)
+			if math.Abs(got-want) > 1e-9 {
 				t.Errorf("%s, prompt %d: %v, want %v", name, p, got, want)
 			}
 		}
@@ -306,7 +311,9 @@ func TestScore(t *testing.T) {
 	}
 	c.History = []string{filepath.Join(dir, ResultFile)}
 	second, _ := run(t, c, t.TempDir())
-	if got, want := second.Scores[1].Averages.Current, r.Scores[1].Averages.Current; math.Abs(got-want) > 1e-12 {
+	got := second.Scores[1].Averages.Current
+	want := r.Scores[1].Averages.Current
+	if math.Abs(got-want) > 1e-12 {
 		t.Errorf("the average of equal rounds moves from %v to %v", want, got)
 	}
 	c.Students[0].Revision = "r3"

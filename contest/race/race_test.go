@@ -103,7 +103,10 @@ func qualifier(id string, score, weighted float64, deltas ...float64) map[string
 	for _, d := range deltas {
 		window = append(window, map[string]any{"raw_score": 0.5 + d, "delta": d, "is_seed": false})
 	}
-	kind := map[bool]string{true: "INCUMBENT", false: "SCORED"}[id == "a"]
+	kind := "SCORED"
+	if id == "a" {
+		kind = "INCUMBENT"
+	}
 	return map[string]any{"agent_version_id": id, "qualification_type": kind, "race_score": score, "weighted_score": weighted, "window": window}
 }
 

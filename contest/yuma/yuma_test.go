@@ -198,7 +198,8 @@ func TestParseRowOfBothForms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := fmt.Sprint(*epochs[0]), "{ 15 [2 1 0] [[{1 2} {2 3}] [{0 0} {1 0} {2 1}] []]}"; got != want {
+	const want = "{ 15 [2 1 0] [[{1 2} {2 3}] [{0 0} {1 0} {2 1}] []]}"
+	if got := fmt.Sprint(*epochs[0]); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -69,7 +69,11 @@ func TestWeightsBalanceGroups(t *testing.T) {
 			t.Errorf("%s: weight %v, want %v; train %v", r.SessionID, r.Weight, want[r.SessionID], r.Train)
 		}
 		for i, trains := range r.Train {
-			if gjson.Get(r.Messages[2*i+1], "weight").Int() != map[bool]int64{true: 1}[trains] {
+			want := int64(0)
+			if trains {
+				want = 1
+			}
+			if gjson.Get(r.Messages[2*i+1], "weight").Int() != want {
 				t.Errorf("%s: turn %d is %s", r.SessionID, i, r.Messages[2*i+1])
 			}
 		}

@@ -25,7 +25,9 @@ func TestCookiesAreHeadersWithASession(t *testing.T) {
 		"cookie jar, 16 cookies: chocolate":       "cookie jar, 16 cookies: chocolate",
 		"cookie:    sid=" + long:                  "cookie:    sid=" + long,
 	} {
-		if got, want := r.Text(text, Counts{}), strings.ReplaceAll(becomes, "*", Placeholder("cookie")); got != want {
+		got := r.Text(text, Counts{})
+		want := strings.ReplaceAll(becomes, "*", Placeholder("cookie"))
+		if got != want {
 			t.Errorf("%q is changed to %q, want %q", text, got, want)
 		}
 	}

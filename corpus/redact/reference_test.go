@@ -123,7 +123,9 @@ func TestNamesAreFoundUpToTheirValues(t *testing.T) {
 	} {
 		text := plain
 		for range 3 {
-			if got, want := r.Scan(text), reference(r, text); len(want) == 0 || !cmp.Equal(got, want) {
+			got := r.Scan(text)
+			want := reference(r, text)
+			if len(want) == 0 || !cmp.Equal(got, want) {
 				t.Errorf("%q: found %v, want %v and any", text, got, want)
 			}
 			b, _ := json.Marshal(text)

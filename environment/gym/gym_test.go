@@ -507,7 +507,8 @@ func FuzzRequests(f *testing.F) {
 	f.Add("mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find_product","arguments":{"q":"x"}}}`)
 	f.Fuzz(func(t *testing.T, path, body string) {
 		w := ask(path, body, id)
-		if (path == "verify" || path == "reward") && w.Code == http.StatusOK && !json.Valid(w.Body.Bytes()) {
+		isPaid := path == "verify" || path == "reward"
+		if isPaid && w.Code == http.StatusOK && !json.Valid(w.Body.Bytes()) {
 			t.Errorf("%q is answered with %q", body, w.Body.String())
 		}
 	})

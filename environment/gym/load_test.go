@@ -51,7 +51,10 @@ func TestLoad(t *testing.T) {
 	for line := range strings.Lines(string(b)) {
 		l.problems = append(l.problems, gjson.Parse(line))
 	}
-	if err := errors.Join(l.idle(), l.busy()); err != nil {
+	if err := l.idle(); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.busy(); err != nil {
 		t.Fatal(err)
 	}
 }

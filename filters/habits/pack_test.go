@@ -78,7 +78,10 @@ func TestPackedSamplesAreTheSame(t *testing.T) {
 		}
 	}
 	short := NewUnpacker([]byte{2, 2})
-	if f, i, n := short.float(), short.Int(), short.length(1); f != 0 || i != 0 || n != 0 {
+	f := short.float()
+	i := short.Int()
+	n := short.length(1)
+	if f != 0 || i != 0 || n != 0 {
 		t.Errorf("a float that fails, then %v and %v", i, n)
 	}
 }

@@ -73,7 +73,10 @@ func TestRightsAreThoseOfNewFiles(t *testing.T) {
 	dir := t.TempDir()
 	plain := filepath.Join(dir, "plain")
 	full := filepath.Join(dir, "whole")
-	if err := errors.Join(os.WriteFile(plain, nil, 0o666), atomicfile.WriteFile(full, nil)); err != nil {
+	if err := os.WriteFile(plain, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := atomicfile.WriteFile(full, nil); err != nil {
 		t.Fatal(err)
 	}
 	a, errA := os.Stat(plain)

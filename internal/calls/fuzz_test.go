@@ -3,6 +3,7 @@ package calls_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -82,7 +83,10 @@ func FuzzRenderedIsReadBack(f *testing.F) {
 // block for every reader, and Python's escapes cover more than quotes and backslashes.
 func skips(name, q string) bool {
 	lower := strings.ToLower(q)
-	if strings.Contains(q, "<") && (strings.Contains(lower, "think") || strings.Contains(lower, "call") || strings.Contains(lower, "obs") || strings.Contains(lower, "response") || strings.Contains(lower, "answer") || strings.Contains(lower, "thought")) {
+	hasName := slices.ContainsFunc([]string{"think", "call", "obs", "response", "answer", "thought"}, func(name string) bool {
+		return strings.Contains(lower, name)
+	})
+	if strings.Contains(q, "<") && hasName {
 		return true
 	}
 	switch name {

@@ -15,7 +15,9 @@ func TestValidIsWhatEncodingJSONReads(t *testing.T) {
 		strings.Repeat("[", deepest+1) + strings.Repeat("]", deepest+1),
 	}
 	for _, text := range texts {
-		if got, want := Valid(text), json.Valid([]byte(text)); got != want {
+		got := Valid(text)
+		want := json.Valid([]byte(text))
+		if got != want {
 			t.Errorf("Valid(%.20q) = %v, want %v", text, got, want)
 		}
 	}

@@ -157,7 +157,8 @@ func checkFiling(t *testing.T, dialogue []step) {
 			if early || late {
 				t.Errorf("call at %d is filed under the step of %d", c.Timestamp, s.Extra.Timestamp)
 			}
-			if c.Cut == (c.Response != nil) || c.Cut && c.Length <= recordLimit || len(c.Response) > recordLimit {
+			isCutShort := c.Cut && c.Length <= recordLimit
+			if c.Cut == (c.Response != nil) || isCutShort || len(c.Response) > recordLimit {
 				t.Errorf("cut %v with a response of %d, length %d", c.Cut, len(c.Response), c.Length)
 			}
 			if strings.HasPrefix(c.Path, "/search/") && c.Response != nil && !results[string(c.Response)] {

@@ -35,7 +35,11 @@ func TestMend(t *testing.T) {
 		{loose, `['it\'s "so"']`, lenient.Mended{JSON: `["it's \"so\""]`, End: 14, Complete: true, Mends: lenient.Quotes}},
 		{loose, `{"a":[1,{"b":2`, lenient.Mended{JSON: `{"a":[1,{"b":2}]}`, End: 14, Complete: true, Mends: lenient.Closers}},
 	} {
-		if got := c.rules.Repair(c.text); got.JSON != c.want.JSON || got.Complete != c.want.Complete || got.Mends != c.want.Mends || got.Complete && got.End != c.want.End {
+		got := c.rules.Repair(c.text)
+		if !got.Complete {
+			got.End = c.want.End
+		}
+		if got.JSON != c.want.JSON || got.Complete != c.want.Complete || got.Mends != c.want.Mends || got.End != c.want.End {
 			t.Errorf("%q: %+v, want %+v", c.text, got, c.want)
 		}
 	}
@@ -56,7 +60,9 @@ func FuzzMendGivesJSON(f *testing.F) {
 			if m.End > len(s) || m.Complete && !gjson.Valid(m.JSON) {
 				t.Fatalf("%q: %+v", s, m)
 			}
-			if again := rules.Repair(m.JSON); m.Complete && m.JSON[0] == '{' && (again.Mends != 0 || again.JSON != m.JSON) {
+			again := rules.Repair(m.JSON)
+			isChanged := again.Mends != 0 || again.JSON != m.JSON
+			if m.Complete && m.JSON[0] == '{' && isChanged {
 				t.Fatalf("%q: %q, again %q", s, m.JSON, again.JSON)
 			}
 		}

@@ -95,7 +95,8 @@ func TestParsePage(t *testing.T) {
 		{strings.Repeat("0", 4299) + "1", 1, true, false}, {strings.Repeat("0", 4300) + "1", 0, false, true}, {"\U00011f55", 0, false, false}}
 	for _, c := range cases {
 		n, ok, bad := ParsePage(c.input)
-		if ok != c.ok || bad != c.bad || ok && n != c.n {
+		isWrong := ok && n != c.n
+		if ok != c.ok || bad != c.bad || isWrong {
 			t.Errorf("page %q: %d %v %v, want %d %v %v", c.input, n, ok, bad, c.n, c.ok, c.bad)
 		}
 	}

@@ -302,7 +302,7 @@ func TestPrecisionIsThatOfTheDay(t *testing.T) {
 	if p.N != 60 || p.Above != 50 || *p.Precision.Value != 0.8 || *p.Recall.Value != 0.8 {
 		t.Errorf("%+v, precision %v, recall %v", p, *p.Precision.Value, *p.Recall.Value)
 	}
-	if ci := p.Precision.CI95; ci == nil || !(ci[0] > 0.6 && ci[0] < 0.8 && ci[1] > 0.8 && ci[1] < 0.95) {
+	if ci := p.Precision.CI95; ci == nil || ci[0] <= 0.6 || ci[0] >= 0.8 || ci[1] <= 0.8 || ci[1] >= 0.95 {
 		t.Errorf("%v", ci)
 	}
 	if none := PrecisionAt(&labels, &judge, 1, Options{Samples: 5}); none.Precision.Value != nil || none.Recall.Value != nil {

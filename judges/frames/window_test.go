@@ -16,7 +16,9 @@ func TestWindow(t *testing.T) {
 	}
 	var w frames.Window
 	for i := range 20 {
-		if got, want := w.IsFrame(fmt.Sprint(i), canned(i)), i >= 3; got != want {
+		got := w.IsFrame(fmt.Sprint(i), canned(i))
+		want := i >= 3
+		if got != want {
 			t.Errorf("episode %d: %v", i, got)
 		}
 	}

@@ -136,7 +136,9 @@ func TestTwoProcessesShare(t *testing.T) {
 			t.Errorf("reply %d: %v", i, err)
 		}
 	}
-	if x, y := a.Bill().Exchanges, b.Bill().Exchanges; x != 10 || y != 10 {
+	x := a.Bill().Exchanges
+	y := b.Bill().Exchanges
+	if x != 10 || y != 10 {
 		t.Errorf("%d and %d exchanges are billed", x, y)
 	}
 }

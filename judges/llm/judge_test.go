@@ -286,7 +286,9 @@ func TestAHangingServerDoesNotHoldUpTheRun(t *testing.T) {
 			t.Errorf("while the server hangs: %v", got)
 		}
 		// Each round of 128 would wait out the attempts' deadline.
-		if took, limit := time.Since(start), 2*cfg.AttemptDeadline; took > limit {
+		took := time.Since(start)
+		limit := 2 * cfg.AttemptDeadline
+		if took > limit {
 			t.Errorf("%d attempts took %v, want at most %v", attempts, took, limit)
 		}
 		back.Store(true)

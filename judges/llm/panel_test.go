@@ -91,7 +91,11 @@ func TestVotes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if (got.Score == nil) != (tt.score == 0) || got.Score != nil && *got.Score != tt.score || got.Model != tt.model {
+			score := 0.0
+			if got.Score != nil {
+				score = *got.Score
+			}
+			if (got.Score == nil) != (tt.score == 0) || score != tt.score || got.Model != tt.model {
 				t.Errorf("got %v of %s (%s), want %v of %s", got.Score, got.Model, got.Detail, tt.score, tt.model)
 			}
 			if n := len(s.Calls()); n != tt.request {
@@ -175,7 +179,11 @@ func TestSamplesDiffer(t *testing.T) {
 	seeds := map[any]bool{}
 	for _, c := range s.Calls() {
 		seeds[c.Body["seed"]] = true
-		if want := map[bool]float64{true: 0, false: cfg.SampleTemperature}[c.Body["seed"] == nil]; c.Body["temperature"] != want {
+		want := cfg.SampleTemperature
+		if c.Body["seed"] == nil {
+			want = 0
+		}
+		if c.Body["temperature"] != want {
 			t.Errorf("temperature %v with seed %v", c.Body["temperature"], c.Body["seed"])
 		}
 	}

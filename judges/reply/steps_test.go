@@ -2,6 +2,7 @@ package reply_test
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,7 +76,11 @@ func TestUglyStepReplies(t *testing.T) {
 				}
 			}
 			want := map[string]arena.JudgeOutcome{"": arena.JudgeUnparsed, "-": arena.JudgeRefused}[tt.want]
-			if want == "" && (outcome != arena.JudgeScored || got != tt.want) || want != "" && (outcome != want || got != "") {
+			isRight := outcome == arena.JudgeScored && got == tt.want
+			if want != "" {
+				isRight = outcome == want && got == ""
+			}
+			if !isRight {
 				t.Errorf("got %s %q, want %q", outcome, got, tt.want)
 			}
 		})
@@ -114,7 +119,7 @@ func FuzzEveryStepHasOneOfferedVerdict(f *testing.F) {
 			t.Fatalf("%s with %d verdicts on %d steps", outcome, len(steps), n)
 		}
 		for i, s := range steps {
-			if s.Step != i+1 || s.Need != arena.StepNeeded && s.Need != arena.StepWaste && s.Need != arena.StepUnclear {
+			if s.Step != i+1 || !slices.Contains([]arena.Need{arena.StepNeeded, arena.StepWaste, arena.StepUnclear}, s.Need) {
 				t.Fatalf("verdict %+v", s)
 			}
 			if len([]rune(s.Reason)) > 200 || len([]rune(s.Quote)) > 1000 {

@@ -109,7 +109,11 @@ func FuzzFiguresAreShares(f *testing.F) {
 		}
 		other := Item{Run: "other", Axis: "agentic", Probability: 0.5}
 		for _, figure := range Figures([]Item{it, other}, map[string]Answer{it.ID(): a, other.ID(): a}) {
-			if s := figure.Share; s != nil && !(*s >= 0 && *s <= 1) || math.IsNaN(figure.Low) || math.IsNaN(figure.High) {
+			isShare := true
+			if s := figure.Share; s != nil {
+				isShare = *s >= 0 && *s <= 1
+			}
+			if !isShare || math.IsNaN(figure.Low) || math.IsNaN(figure.High) {
 				t.Errorf("%+v", figure)
 			}
 		}

@@ -239,7 +239,10 @@ func (f *faulty) step() error {
 	return nil
 }
 
-func (f *faulty) MkdirAll(p string) error { return errors.Join(f.step(), f.Disk.MkdirAll(p)) }
+func (f *faulty) MkdirAll(p string) error {
+	err := f.step()
+	return errors.Join(err, f.Disk.MkdirAll(p))
+}
 
 func (f *faulty) SyncDir(string) error { return f.step() }
 

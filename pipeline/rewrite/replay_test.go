@@ -87,7 +87,9 @@ func TestCutResultsArePlayedAgain(t *testing.T) {
 					cutReport.Dropped,
 					report.Dropped,
 				)
-				if requests := len(cutReport.Attempts); other > 0 || requests != len(report.Attempts) || equal*100 < requests*98 && requests > 100 || equal == 0 || replayed == 0 {
+				requests := len(cutReport.Attempts)
+				isBelowRate := equal*100 < requests*98 && requests > 100
+				if other > 0 || requests != len(report.Attempts) || isBelowRate || equal == 0 || replayed == 0 {
 					t.Errorf("%d attempts asked about, %d rows the same, %d others, %d results played again", requests, equal, other, replayed)
 				}
 			})

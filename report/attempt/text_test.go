@@ -57,7 +57,9 @@ func TestExplanationNamesTheEvidenceOfTheDay(t *testing.T) {
 		line.Verdict.Checks = []rows.CheckVerdict{{Check: check, Reason: "mixed_day"}}
 		line.Verdict.Features = []rows.Feature{{Name: "turns", Value: 3}}
 		l := attempt.Alone(line)
-		if got, want := l.Argue(0).Unknown, "its agent's day against it ("+check+")"; !strings.Contains(got, want) {
+		got := l.Argue(0).Unknown
+		want := "its agent's day against it (" + check + ")"
+		if !strings.Contains(got, want) {
 			t.Errorf("why unknown: %q, want %q", got, want)
 		}
 	}

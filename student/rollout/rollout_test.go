@@ -201,7 +201,10 @@ func FuzzAnyReplyMakesATrace(f *testing.F) {
 func readTrace(t *testing.T, line []byte) *arena.Trace {
 	t.Helper()
 	day := filepath.Join(t.TempDir(), "run=r")
-	if err := errors.Join(os.Mkdir(day, 0o755), os.WriteFile(filepath.Join(day, "t.jsonl"), append(line, '\n'), 0o644)); err != nil {
+	if err := os.Mkdir(day, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(day, "t.jsonl"), append(line, '\n'), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	inputs, err := traces.Discover(day)

@@ -67,7 +67,14 @@ func rows(t *testing.T, page *strings.Builder, v reflect.Value, prefix, reach st
 	comments := fieldComments(t, v.Type())
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
-		name, option, _ := strings.Cut(cmp.Or(f.Tag.Get("yaml"), f.Tag.Get("json"), strings.ToLower(f.Name)), ",")
+		tag := f.Tag.Get("yaml")
+		if tag == "" {
+			tag = f.Tag.Get("json")
+		}
+		if tag == "" {
+			tag = strings.ToLower(f.Name)
+		}
+		name, option, _ := strings.Cut(tag, ",")
 		reaches := cmp.Or(f.Tag.Get("hash"), reach)
 		if f.Type.Kind() == reflect.Struct {
 			if option != "inline" {

@@ -37,7 +37,9 @@ func score(c labelled) float64 { return *gates.Judge(c.trace, c.dialogue).Score 
 
 func mustScoreAs(t *testing.T, name string, c, other labelled) {
 	t.Helper()
-	if a, b := score(c), score(other); a != b {
+	a := score(c)
+	b := score(other)
+	if a != b {
 		t.Errorf("%s: %s turns %v into %v:\n%s", c.name, name, a, b, thoughts(other))
 	}
 }
@@ -217,7 +219,9 @@ func neverRaised(t *testing.T, name string, change func(text string, i int) stri
 	t.Helper()
 	for i, c := range ownCases(t) {
 		other := c.changed(func(text string) string { return change(text, i) }, unchanged)
-		if a, b := score(c), score(other); b > a {
+		a := score(c)
+		b := score(other)
+		if b > a {
 			j := gates.Judge(other.trace, other.dialogue)
 			t.Errorf("%s: %q raises %v to %v: %+v", c.name, name, a, b, j.Spans)
 		}

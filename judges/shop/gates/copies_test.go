@@ -45,7 +45,9 @@ func TestCopiesOfResultsNeverRaise(t *testing.T) {
 					}
 				}
 			}
-			if a, b := score(c), score(other); b > a {
+			a := score(c)
+			b := score(other)
+			if b > a {
 				t.Errorf("%s: a copy %s raises %v to %v: %+v", c.name, name, a, b, gates.Judge(other.trace, other.dialogue).Spans)
 			}
 		}

@@ -214,7 +214,10 @@ func TestEndpointBatchesKeysAndPrefixes(t *testing.T) {
 	if err != nil || len(vectors) != 130 || vectors[129] == nil {
 		t.Fatalf("%d vectors, %v", len(vectors), err)
 	}
-	if a, b, c := <-sizes, <-sizes, <-sizes; a != 64 || b != 64 || c != 2 {
+	a := <-sizes
+	b := <-sizes
+	c := <-sizes
+	if a != 64 || b != 64 || c != 2 {
 		t.Errorf("batches of %d, %d, %d", a, b, c)
 	}
 }
@@ -251,7 +254,8 @@ func TestEndpointFailures(t *testing.T) {
 	} {
 		e := &embedder{fail: c.fail}
 		_, err := titled(t, endpoint(t, e, nil), "1", "null")
-		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) || e.requests.Load() != c.requests {
+		hasOtherError := err != nil && !strings.Contains(err.Error(), c.want)
+		if (err == nil) != (c.want == "") || hasOtherError || e.requests.Load() != c.requests {
 			t.Errorf("%s: %d requests, error %v", name, e.requests.Load(), err)
 		}
 	}
