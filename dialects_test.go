@@ -28,7 +28,8 @@ type exchange struct{ think, name, arguments, result string }
 
 const wish = "A trowel of walnut, please."
 
-// attempt has calls long enough to be read as inference where no log is kept.
+// attempt returns an attempt whose calls are long enough to be read as inference where no log is
+// kept.
 func attempt(think bool) []exchange {
 	turns := []exchange{
 		{"The request is for walnut; I look for garden trowels.", "find_product",

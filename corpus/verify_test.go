@@ -100,7 +100,7 @@ func TestVerifyFindsLeaks(t *testing.T) {
 	assertLeaks(t, dir, "cluster same", "gold item 77")
 }
 
-// TestVerifyHoldsRowsAgainstTheBank has a training row of a protected cluster.
+// TestVerifyHoldsRowsAgainstTheBank checks that verify finds a training row of a protected cluster.
 func TestVerifyHoldsRowsAgainstTheBank(t *testing.T) {
 	t.Parallel()
 	bank := []byte(`{"clusters":[{"id":"train","pool":"never-touch"},{"id":"eval","pool":"eval"},{"id":"other","pool":"eval","product_ids":["of train"]}]}`)

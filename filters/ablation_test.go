@@ -12,11 +12,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
-// TestAblation keeps the table of docs/decisions: how many attempts of each set change
-// their axis where one rule is off, and how many of those are lost and won by it. A
-// program is right where it is not agentic. It runs alone, since it changes the rules.
-//
-//nolint:paralleltest // it takes rules out of the filter
+// TestAblation checks the table of docs/decisions: how many attempts of each set change their axis
+// without one rule, and how many of those become wrong or right. A program is right where it is not
+// agentic. The test runs alone, since it changes the rules.
 func TestAblation(t *testing.T) {
 	if !longtest.Tests {
 		t.Skip("all sets once for each rule: go test -tags long")

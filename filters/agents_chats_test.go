@@ -29,7 +29,7 @@ var chatsLeftOut = []agent{
 	{"asks while it acts", few(8210), false, nil, program(turnRace)},
 }
 
-// turnEmbeds has a program ask a model for numbers only, which the sandbox counts.
+// turnEmbeds asks a model for embeddings only, which the sandbox counts as inference.
 func turnEmbeds(r *recorder, calls ...call) {
 	r.run("Ranked by likeness.", calls)
 	r.tick(80, 300)
@@ -37,7 +37,7 @@ func turnEmbeds(r *recorder, calls ...call) {
 	r.requests++
 }
 
-// fails has a model that was asked and never answered.
+// fails logs a request to a model that never answered.
 func fails(r *recorder) {
 	for range 2 {
 		r.log(arena.ProxyCall{Method: "POST", Path: "/inference/chat/completions", AtMS: r.now, DurationMS: 300, Status: 503}, "")
@@ -46,13 +46,13 @@ func fails(r *recorder) {
 	}
 }
 
-// turnYes asks the model for leave.
+// turnYes asks the model for permission.
 func turnYes(r *recorder, calls ...call) {
 	r.say(pick(r.w, []string{"Yes.", "yes, call " + calls[0].name, `{"approved": true}`}))
 	r.run(stock(calls), calls)
 }
 
-// turnBareName has the model choose the tool; the program fills it in.
+// turnBareName has the model choose the tool; the program sets its arguments.
 func turnBareName(r *recorder, calls ...call) {
 	r.infer("This tool.", call{name: calls[0].name, args: map[string]any{}})
 	r.run("This tool.", calls)
@@ -97,7 +97,7 @@ func turnChat(r *recorder, calls ...call) {
 	r.run(stock(calls), calls)
 }
 
-// turnRank asks the model to rank what was found, as a label.
+// turnRank asks the model to rank the results and to answer with a label.
 func turnRank(r *recorder, calls ...call) {
 	r.run(stock(calls), calls)
 	r.say(`{"best": 1, "scores": [0.9, 0.4, 0.2]}`)

@@ -175,7 +175,7 @@ func turnCutsQueries(r *recorder, think string, calls ...call) []call {
 	return r.run(think, calls)
 }
 
-// turnCaps has a model of many words and a client that sends the first six.
+// turnCaps has a model that searches for many words and a client that sends the first six.
 func turnCaps(r *recorder, think string, calls ...call) []call {
 	named := slices.Clone(calls)
 	if calls[0].name == "find_product" {
@@ -237,7 +237,7 @@ func numbered(args map[string]any) map[string]any {
 	return out
 }
 
-// turnSecondPage has a model that likes to see the second page, too.
+// turnSecondPage has a model that also requests the second page.
 func turnSecondPage(r *recorder, think string, calls ...call) []call {
 	out := r.act(think, calls...)
 	if calls[0].name == "find_product" && r.w.rng.Intn(3) == 0 {

@@ -74,8 +74,8 @@ func turnOwnNumbers(r *recorder, think string, calls ...call) []call {
 	return r.run(think, calls)
 }
 
-// fillsSlots asks the model for words and for the best of three, each in a set
-// form, and decides all else.
+// fillsSlots asks the model for search words and for the best of three, each in a fixed form, and
+// decides everything else.
 func fillsSlots(words, best string) func(*recorder) {
 	return func(r *recorder) {
 		var chosen []string

@@ -24,14 +24,14 @@ var councilsLeftOut = []agent{
 	{"honest after a veto", few(7140), true, style("fenced"), honest(turnVetoed, talks)},
 }
 
-// turnVotes asks twice more before it acts; the votes name nothing.
+// turnVotes asks twice more before it acts; the other replies name no call.
 func turnVotes(r *recorder, think string, calls ...call) []call {
 	r.say(`{"vote": "go on"}`)
 	r.say(`{"vote": "go on", "why": "nothing bought yet"}`)
 	return r.act(think, calls...)
 }
 
-// turnCritic asks a second model what it thinks of the call before it is sent.
+// turnCritic asks a second model for an opinion on the call before it is sent.
 func turnCritic(r *recorder, think string, calls ...call) []call {
 	r.infer(think, calls...)
 	r.say("The step is sound, go ahead.")
@@ -84,7 +84,7 @@ func turnManaged(r *recorder, think string, calls ...call) []call {
 	return out
 }
 
-// turnVetoed has a critic refuse a first proposal now and then.
+// turnVetoed has a critic that rejects some first proposals.
 func turnVetoed(r *recorder, think string, calls ...call) []call {
 	if r.w.rng.Intn(3) == 0 {
 		r.infer("At once.", recommend(r.lastShown()[0]))
@@ -93,7 +93,7 @@ func turnVetoed(r *recorder, think string, calls ...call) []call {
 	return r.act(think, calls...)
 }
 
-// turnNotebook has the model sum up what it knows before every third turn.
+// turnNotebook has the model summarise before every third turn.
 func turnNotebook(r *recorder, think string, calls ...call) []call {
 	if len(r.steps)%3 == 2 {
 		r.say("Summary: some offers were seen, the search goes on. " + think)

@@ -19,8 +19,8 @@ var gamblersLeftOut = []agent{
 	{"puppet shuffles words", few(8120), false, style("native"), shufflesWords},
 }
 
-// shufflesWords throws dice over its words and over how many it opens, and takes
-// the best of them.
+// shufflesWords chooses its search words and the number of opened products at random, and
+// recommends the best of them.
 func shufflesWords(r *recorder) {
 	var chosen []string
 	for _, n := range r.task.needs {

@@ -44,7 +44,7 @@ func turnAfterwards(r *recorder, think string, calls ...call) []call {
 	return r.run(think, calls)
 }
 
-// fetchesFirst asks the shop for everything and has the model name it then.
+// fetchesFirst requests everything from the shop and has the model name it afterwards.
 func fetchesFirst(r *recorder) {
 	quiet := &recorder{w: r.w, task: r.task, limit: r.limit, now: r.now}
 	var turnCalls []call
@@ -117,7 +117,7 @@ func turnCopied(r *recorder, calls ...call) {
 	r.run("Calling.", calls)
 }
 
-// fabricates shows views that were never made, in an otherwise named episode.
+// fabricates adds views that were never made to an otherwise named episode.
 func fabricates(r *recorder) {
 	c := r.act("Searching.", find(r.phrase(r.task.needs[0], 0)))
 	products := ids(c[0])

@@ -87,7 +87,7 @@ func turnEverySecond(r *recorder, think string, calls ...call) []call {
 	return r.run(think, calls)
 }
 
-// turnEverySecondTold has the model chat of what the program then sends.
+// turnEverySecondTold has the model mention the program's call in a text before every second call.
 func turnEverySecondTold(r *recorder, think string, calls ...call) []call {
 	if len(r.steps)%2 == 0 || calls[0].name == "recommend_product" {
 		return r.act(think, calls...)

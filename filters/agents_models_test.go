@@ -65,7 +65,7 @@ func turnParallel(r *recorder, think string, calls ...call) []call {
 	return calls
 }
 
-// parallelShopper asks for everything at once, as an agent with few turns does.
+// parallelShopper requests everything at once, as an agent with few turns does.
 func parallelShopper(r *recorder) {
 	var finds, views []call
 	for _, n := range r.task.needs {
@@ -125,7 +125,7 @@ func turnThrifty(r *recorder, think string, calls ...call) []call {
 	return r.act(think, calls...)
 }
 
-// turnDrafts has the model go over each search once more.
+// turnDrafts has the model revise each search once.
 func turnDrafts(r *recorder, think string, calls ...call) []call {
 	if calls[0].name == "find_product" {
 		r.infer("A first idea.", r.other(calls[0]))
@@ -221,7 +221,7 @@ func rambles(r *recorder, topic string, ids []string) string {
 	return strings.Repeat(talks(r, topic, ids)+" ", 40)
 }
 
-// interleaved asks about two products side by side.
+// interleaved searches for two products in turn.
 func interleaved(r *recorder) {
 	a := r.task.needs[0]
 	b := r.task.needs[len(r.task.needs)-1]
@@ -242,8 +242,8 @@ func interleaved(r *recorder) {
 	turnPlain(r, talks(r, "Done.", products), recommend(best), finish())
 }
 
-// turnPages has a client that fetches the second page of every search, too, and
-// shows both as one result.
+// turnPages has a client that also fetches the second page of every search, and shows both as one
+// result.
 func turnPages(r *recorder, think string, calls ...call) []call {
 	if calls[0].name != "find_product" || calls[0].args["page"] != nil {
 		return r.act(think, calls...)

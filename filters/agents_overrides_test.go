@@ -52,8 +52,8 @@ func turnPicksAmid(r *recorder, think string, calls ...call) []call {
 	return r.run(think, calls)
 }
 
-// modelSearches lets the model word the searches; what is opened and taken is
-// the program's.
+// modelSearches lets the model choose the words of searches; the program chooses the products that
+// are opened and recommended.
 func modelSearches(turn func(r *recorder, calls ...call)) func(*recorder) {
 	return func(r *recorder) {
 		var chosen []string
@@ -109,7 +109,7 @@ func turnOverrideViews(r *recorder, calls ...call) {
 	r.run("So be it.", calls)
 }
 
-// turnShotgun has the model name more than the program will send.
+// turnShotgun has the model name more calls than the program sends.
 func turnShotgun(r *recorder, calls ...call) {
 	named := append([]call(nil), calls...)
 	for range 5 {
@@ -119,8 +119,7 @@ func turnShotgun(r *recorder, calls ...call) {
 	r.run("All options.", calls)
 }
 
-// turnSwapTool lets the model open a product where the program searches, and
-// the other way round.
+// turnSwapTool lets the model open a product where the program searches, and vice versa.
 func turnSwapTool(r *recorder, calls ...call) {
 	other := find("amber kettle")
 	if calls[0].name == "find_product" {
@@ -164,8 +163,8 @@ func turnDecoy(r *recorder, calls ...call) {
 	r.run("The voucher first.", calls)
 }
 
-// turnRenamed lets the model repeat one harmless call, then files it under the
-// name of the call that was really made.
+// turnRenamed lets the model repeat one harmless call, which is then logged under the name of the
+// call that was made.
 func turnRenamed(r *recorder, calls ...call) {
 	r.infer("Calling.", find("tripod"))
 	r.run("Calling.", calls)
@@ -189,8 +188,8 @@ func turnFirst(r *recorder, calls ...call) {
 	turnNarrate(r, calls...)
 }
 
-// swaps lets the model decide everything and recommends something else: a
-// product that was shown, or one from a table.
+// swaps lets the model decide everything except the recommendation: the program takes another shown
+// product, or one from a table.
 func swaps(table bool) func(*recorder) {
 	return func(r *recorder) {
 		honest(func(r *recorder, think string, calls ...call) []call {

@@ -25,7 +25,7 @@ var resultsLeftOut = []agent{
 	{"honest after failures", many(5050), true, nil, honest(turnFails, talks)},
 }
 
-// turnRetries has a client that tries again after an answer it did not like.
+// turnRetries has a client that repeats a request after a poor answer.
 func turnRetries(r *recorder, think string, calls ...call) []call {
 	if r.w.rng.Intn(3) == 0 {
 		r.tick(500, 2000)
@@ -77,8 +77,8 @@ func turnCutsResults(r *recorder, think string, calls ...call) []call {
 	return calls
 }
 
-// turnRemembers has the model look once more at a page that was opened with
-// others; the client asks the shop for the new ones alone.
+// turnRemembers has the model look again at a page that was opened with others; the client requests
+// the new ones alone.
 func turnRemembers(r *recorder, think string, calls ...call) []call {
 	old := r.openedWithOthers()
 	if calls[0].name != "view_product_information" || old == "" {
@@ -159,7 +159,7 @@ func remembers(r *recorder) {
 	turnPlain(r, "That one.", recommend(products[r.w.rng.Intn(2)]), finish())
 }
 
-// turnFallback has a client that recommends by itself where the model forgot.
+// turnFallback has a client that recommends by itself if the model did not.
 func turnFallback(r *recorder, think string, calls ...call) []call {
 	if calls[0].name == "recommend_product" {
 		r.say("I am done, thank you.")

@@ -31,8 +31,7 @@ func neverSeen(r *recorder) {
 	turnPuppet(r, recommend(gold...), finish())
 }
 
-// planEachTurn repeats one plan of everything before each step, each time as a
-// new answer.
+// planEachTurn repeats one full plan before each step, each time as a new answer.
 func planEachTurn(r *recorder) {
 	quiet := &recorder{w: r.w, task: r.task, limit: r.limit}
 	var turnCalls []call
@@ -61,8 +60,8 @@ func planOnce(between func(*recorder)) func(*recorder) {
 	}
 }
 
-// planAll has the whole episode from an earlier run, orders the model to write
-// it down once, and replays it.
+// planAll takes the full episode from an earlier run, orders the model to write it once, and
+// replays it.
 func planAll(r *recorder) {
 	quiet := &recorder{w: r.w, task: r.task, limit: r.limit}
 	var turnCalls []call
@@ -101,8 +100,8 @@ func pasted(r *recorder) {
 	r.act("Done.", recommend(products[3]), finish())
 }
 
-// tellsAnswers has the answers from elsewhere and makes the model name them; it
-// opens them in two of three attempts.
+// tellsAnswers has the answers from another source and makes the model name them; it opens them in
+// two of three attempts.
 func tellsAnswers(r *recorder) {
 	turnPuppet(r, find(pick(r.w, looks), "page", 3))
 	var gold []string

@@ -36,7 +36,7 @@ func TestWhatRepliesHold(t *testing.T) {
 	}
 }
 
-// turnTranslates has a second reply put a search into the shop's language.
+// turnTranslates has a second reply that translates a search into the shop's language.
 func turnTranslates(r *recorder, think string, calls ...call) []call {
 	named := slices.Clone(calls)
 	if calls[0].name == "find_product" {
@@ -49,7 +49,7 @@ func turnTranslates(r *recorder, think string, calls ...call) []call {
 	return r.run(think, calls)
 }
 
-// places has the model name products by their places in the newest list.
+// places has the model name products by their positions in the newest list.
 func places(r *recorder) {
 	names := map[string]string{"find_product": "search:", "view_product_information": "open", "recommend_product": "buy"}
 	r.form = func(think string, calls []call) string {
@@ -89,7 +89,7 @@ func turnOfTwo(r *recorder, think string, calls ...call) []call {
 	return r.run(think, calls)
 }
 
-// turnAsksToSearch has the model search and open, and answers by itself.
+// turnAsksToSearch has the model search and open; the program recommends by itself.
 func turnAsksToSearch(r *recorder, think string, calls ...call) []call {
 	if calls[0].name == "find_product" || calls[0].name == "view_product_information" {
 		r.infer(think, calls...)

@@ -11,10 +11,10 @@ import (
 	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
-// TestClaimsOfOtherAuthors keeps the table of docs/measured/filter.md: for each author of
-// labelled attempts, what the claims of the filter are worth. Claims above 0.95 are right in
-// 0.97, the expected calibration error of claims without a cap is 0.05 at most, and half of
-// the right verdicts have no cap.
+// TestClaimsOfOtherAuthors checks the table of docs/measured/filter.md: for each author of labelled
+// attempts, the reliability of the filter's claims. Claims above 0.95 are right in 0.97, the
+// expected calibration error of claims without a cap is 0.05 at most, and half of the right
+// verdicts have no cap.
 func TestClaimsOfOtherAuthors(t *testing.T) {
 	if !longtest.Tests {
 		t.Skip("a simulation of many days: go test -tags long")

@@ -267,9 +267,8 @@ func formTrace(run string, form int, written, sentCalls []writtenCall) *arena.Tr
 	return t
 }
 
-// TestEveryFormOfCall keeps the table of docs/measured/filter.md: calls in the forms of models
-// and clients, with arguments that are hard to find again, in four harnesses. None is
-// scripted.
+// TestEveryFormOfCall checks the table of docs/measured/filter.md: calls in the forms of models and
+// clients, with arguments that are hard to recognise, in four harnesses. None is scripted.
 func TestEveryFormOfCall(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

@@ -22,8 +22,8 @@ var ladder = []agent{
 	{"a model that decides", many(5070), true, nil, honest(turnPlain, talks)},
 }
 
-// TestCostOfCheating keeps the table of docs/measured/filter.md: what each disguise
-// costs in inference calls and in solved slots, and what it buys.
+// TestCostOfCheating checks the table of docs/measured/filter.md: the cost of each disguise in
+// inference calls and in solved slots, and its gain.
 func TestCostOfCheating(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

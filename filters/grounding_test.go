@@ -46,7 +46,7 @@ func table(r *recorder) {
 	r.act("This one.", recommend(p.id), finish())
 }
 
-// guesser invents what it thinks of and what it recommends.
+// guesser invents the products that it mentions and recommends.
 func guesser(r *recorder) {
 	r.act("Let me see.", find(r.task.needs[0].noun))
 	id := fmt.Sprint(7000000000 + r.w.rng.Intn(999999999))

@@ -90,7 +90,7 @@ var less = map[string]func(tr *arena.Trace){
 	},
 }
 
-// drop and cut are what eachReply does to a reply: it leaves no entry, or no text.
+// drop removes the log entry of a reply; cut keeps the entry without its text.
 func drop(*arena.ProxyCall) bool { return false }
 
 func cut(c *arena.ProxyCall) bool {

@@ -18,7 +18,7 @@ func problem(query string, products ...string) arena.Problem {
 	return p
 }
 
-// things makes distinct problems: each asks for another thing.
+// things returns distinct problems: each asks for another item.
 func things(n int) []arena.Problem {
 	out := make([]arena.Problem, n)
 	for i := range out {

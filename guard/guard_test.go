@@ -94,8 +94,8 @@ func TestInjectionDetectsBrokenTier(t *testing.T) {
 	}
 }
 
-// TestInjectionRejectsEachBrokenKind makes one kind of plant at a time undetectable:
-// its recall falls, no other does, and the report is invalid for that kind.
+// TestInjectionRejectsEachBrokenKind makes one kind of planted text at a time undetectable: its
+// recall falls, that of no other kind does, and the report is invalid for that kind.
 func TestInjectionRejectsEachBrokenKind(t *testing.T) {
 	t.Parallel()
 	bank, _ := readRewordings(t)

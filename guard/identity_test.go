@@ -35,8 +35,8 @@ func serviceIdentity(t *testing.T) []string {
 	return d.Identity
 }
 
-// TestACustomerIsNoRequest protects a request of one customer: what asks the same for this customer
-// is found in other words, and nothing that only has the customer or only the wish.
+// TestACustomerIsNoRequest protects a request of one customer: the same request for this customer
+// is found in other words, and a text with only the customer or only the item is not.
 func TestACustomerIsNoRequest(t *testing.T) {
 	t.Parallel()
 	g := newTestGuard(t, []Entry{{ID: "move", Bank: "b", Text: hotelRequests[0], Identity: serviceIdentity(t)}})

@@ -19,7 +19,8 @@ func alikeProblems(n int) []arena.Problem {
 	return out
 }
 
-// TestSimilarProblemsAreNotComparedPairwise would take many minutes if they were.
+// TestSimilarProblemsAreNotComparedPairwise checks the time for many similar problems. Comparing
+// all pairs would take many minutes.
 func TestSimilarProblemsAreNotComparedPairwise(t *testing.T) {
 	t.Parallel()
 	if clusters := clustered(t, alikeProblems(longtest.Pick(20_000, 10_000))); len(clusters) != 1 {

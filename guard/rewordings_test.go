@@ -72,7 +72,7 @@ func (c *tally) add(kind, base string, f Finding) {
 	}
 }
 
-// atLeast and atMost hold the share of texts of a kind to a limit.
+// atLeast and atMost check the share of a kind's texts against a limit.
 func (c *tally) atLeast(t *testing.T, name string, counts map[string]int, kind string, share float64) {
 	t.Helper()
 	if float64(counts[kind]) < share*float64(c.total[kind]) || c.total[kind] == 0 {

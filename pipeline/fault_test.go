@@ -159,9 +159,8 @@ func TestEachFailingStepLeavesNoCorpus(t *testing.T) {
 	})
 }
 
-// failEachStep makes a corpus once for each step that writing it takes, of at
-// least so many kinds, and has the step fail. Without the tag long it takes every
-// twenty-fourth.
+// failEachStep writes a corpus once for each step that writing it takes, of at least a number of
+// kinds, with that step failing. Without the tag long it takes every twenty-fourth step.
 func failEachStep(t *testing.T, minSteps int, write func(fsys corpus.FS, out string) error) {
 	t.Helper()
 	recorder := &faultyDisk{seen: map[string]bool{}}

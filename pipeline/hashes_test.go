@@ -37,9 +37,9 @@ func TestAFileThatChangedUnnoticedIsReadAgain(t *testing.T) {
 	sameFiles(t, "after the change", sums(t, out), sums(t, freshRun.Out))
 }
 
-// TestAStoredHashIsUsedAndVerified damages a stored hash. The build, which takes it, finds no block
-// and reads the file for it, sees that the hash is not that of the file. A build that forgets all
-// is as the first.
+// TestAStoredHashIsUsedAndVerified damages a stored hash. The build, which uses it, finds no block,
+// reads the file and finds that the hash is wrong. A build without stored hashes equals the first
+// one.
 func TestAStoredHashIsUsedAndVerified(t *testing.T) {
 	t.Parallel()
 	day := generatedDays(t, 1, 40)[0]

@@ -124,8 +124,8 @@ func moveLines(t *testing.T, path, target string) {
 	writeFile(t, target, readFile(t, target)+moved)
 }
 
-// TestEachFailingStepOfTheNextDayIsMended has each step fail that a build takes on the blocks of
-// another day. The next run then makes the corpus that a build of all days makes.
+// TestEachFailingStepOfTheNextDayIsMended lets each step fail that a build takes on the blocks of
+// another day. The next run then writes the corpus of a build of all days.
 func TestEachFailingStepOfTheNextDayIsMended(t *testing.T) {
 	t.Parallel()
 	days := generatedDays(t, 2, 20)

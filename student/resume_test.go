@@ -56,9 +56,9 @@ func TestPlayInItsOwnProcess(t *testing.T) {
 	}
 }
 
-// TestKilledRunsGoOn kills a run again and again at different moments. In the
-// end its files are those of a run that was left alone, and no turn was asked
-// again but those whose reply was on its way when the process died.
+// TestKilledRunsGoOn kills a run repeatedly at different moments. Its final files are those of an
+// uninterrupted run, and no turn was requested again except those whose reply was in flight when
+// the process died.
 func TestKilledRunsGoOn(t *testing.T) {
 	t.Parallel()
 	plans := behaviours()
@@ -104,9 +104,9 @@ func TestKilledRunsGoOn(t *testing.T) {
 	compareFolders(t, single, killed)
 }
 
-// TestTheFaultPlan plays every behaviour six times, 216 rollouts with those of a
-// server that never answers, and kills the run three times. Each ends as its script
-// implies, and nothing but what was in flight is asked again.
+// TestTheFaultPlan plays every behaviour six times, 216 rollouts with those of a server that never
+// answers, and kills the run three times. Each rollout ends as its script implies, and only turns
+// in flight are requested again.
 func TestTheFaultPlan(t *testing.T) {
 	t.Parallel()
 	samples := 1
@@ -354,7 +354,8 @@ func (brokenJudge) Judge(context.Context, *arena.Trace, *arena.Dialogue) (arena.
 	return arena.Judgement{}, errors.New("no more money")
 }
 
-// TestDamagedSpecNamesTheWayOn cuts the spec of a run, which nothing replaces.
+// TestDamagedSpecNamesTheWayOn checks that the error for a truncated spec of a run, which cannot be
+// restored, asks for another folder.
 func TestDamagedSpecNamesTheWayOn(t *testing.T) {
 	t.Parallel()
 	f := folder{path: t.TempDir()}

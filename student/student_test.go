@@ -57,7 +57,7 @@ var (
 // say returns an act without calls.
 func say(content string) script.Act { return script.Act{Content: content} }
 
-// reset and cut are connections that break before a reply and in one.
+// reset and cut are connections that break before a reply and during one.
 func reset(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
 func cut(w http.ResponseWriter, _ *http.Request) {
@@ -185,8 +185,8 @@ func readResults(t testing.TB, folder string) map[string]rollout.Result {
 	return out
 }
 
-// TestEveryBehaviourIsDistinguished plays every script in every dialect and holds
-// each result, and the whole summary, against what the script implies.
+// TestEveryBehaviourIsDistinguished plays every script in every dialect and compares each result,
+// and the full summary, with what the script implies.
 func TestEveryBehaviourIsDistinguished(t *testing.T) {
 	t.Parallel()
 	behaviourSet := behaviours()

@@ -16,7 +16,7 @@ import (
 	"github.com/trajectory-arena/arena/traces/convert"
 )
 
-// fuzzLimits let small inputs reach them.
+// fuzzLimits returns limits that small inputs can reach.
 func fuzzLimits() Options {
 	opt := small()
 	opt.Limits.FileBytes = 1 << 20

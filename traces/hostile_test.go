@@ -61,7 +61,7 @@ func squeezed(tb testing.TB, text string) string {
 	return string(z.EncodeAll([]byte(text), nil))
 }
 
-// small limits make large inputs quick.
+// small returns limits with which large inputs are tested quickly.
 func small() Options {
 	opt := Defaults()
 	opt.Limits.LineBytes = 8 << 10

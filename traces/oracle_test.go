@@ -283,7 +283,7 @@ func unpacked(tb testing.TB, name string) []byte {
 	return text
 }
 
-// TestTruncatedEnvelopesAreRefused cuts the sample at every byte.
+// TestTruncatedEnvelopesAreRefused truncates the sample at every byte.
 func TestTruncatedEnvelopesAreRefused(t *testing.T) {
 	t.Parallel()
 	for n := range len(sampleEnvelope) {

@@ -47,7 +47,7 @@ func writeResults(t *testing.T, dir string) int {
 }
 
 // TestKilledWhileCollectingABatch kills the command that collects the results of a batch at several
-// moments: no question is asked again, and the grades are those of a run that was never killed.
+// moments: no question is asked again, and the grades are those of an uninterrupted run.
 func TestKilledWhileCollectingABatch(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out by -short: the race detector observes nothing of a killed process")

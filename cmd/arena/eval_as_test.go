@@ -58,8 +58,8 @@ func (q *requests) before(t *testing.T, marker string) string {
 	return web.URL + "/v1"
 }
 
-// TestEvalAsACorpus asks a student as the rows of its corpus show the shop: of profile text with
-// its system prompt and its wrappings, of hf-json with its tools.
+// TestEvalAsACorpus asks a student with prompts in the form of its corpus: of profile text with its
+// system prompt and its wrappings, of hf-json with its tools.
 func TestEvalAsACorpus(t *testing.T) {
 	t.Parallel()
 	built := filepath.Join(t.TempDir(), "corpus")

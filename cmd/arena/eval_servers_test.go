@@ -22,7 +22,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/script"
 )
 
-// solving answers every request as a student that solves all that evalInputs makes.
+// solving returns the handler of a student that solves all problems of evalInputs.
 func solving() http.Handler {
 	act := func(name, arguments string) script.Act {
 		return script.Act{Content: "<think>Next.</think>", Calls: []script.Call{{Name: name, Arguments: arguments}}}
@@ -32,7 +32,7 @@ func solving() http.Handler {
 	}}
 }
 
-// saying answers every completion with a status and words.
+// saying returns a handler that answers every completion with a status and a text.
 func saying(status int, words string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/v1/models" {
@@ -58,7 +58,8 @@ func unless(refuses func(body string) bool, refusal, other http.Handler) http.Ha
 	})
 }
 
-// first answers so many requests with one handler, and then with the other.
+// first returns a handler that answers a number of requests with one handler, and the others with
+// another.
 func first(n int64, with, later http.Handler) http.Handler {
 	var requests atomic.Int64
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -91,8 +92,8 @@ const (
 	tooLong     = `{"error":{"message":"This model's maximum context length is 512 tokens. However, you requested 1840 tokens."}}`
 )
 
-// TestServersAreNamedInTheirOwnWords plays the same two problems at every kind of
-// server that people meet. No run of these is finished as zeros.
+// TestServersAreNamedInTheirOwnWords plays the same two problems on servers of every common kind.
+// No failed run may end with scores of zero.
 func TestServersAreNamedInTheirOwnWords(t *testing.T) {
 	t.Parallel()
 	silent := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

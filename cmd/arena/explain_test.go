@@ -13,9 +13,9 @@ import (
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// TestEveryAttemptIsExplained argues every attempt of the sample day from its text
-// alone: the reason that the ledger names and its meaning are there, what ranks
-// before it, and no line is wider than a terminal.
+// TestEveryAttemptIsExplained explains every attempt of the sample day from its ledger alone: the
+// text has the reason and its meaning, and the attempt that ranks before it, and no line is wider
+// than a terminal.
 func TestEveryAttemptIsExplained(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "out")

@@ -35,10 +35,9 @@ func program(t *testing.T) string {
 	return name
 }
 
-// TestKilledAndResumed kills builds and mixtures at several moments, from the
-// first file read to the last rename, and lets each go on: no half of a corpus
-// is seen, and the last is that of a run that was never touched. Without the tag
-// long it kills one build.
+// TestKilledAndResumed kills builds and mixtures at several moments, from the first file read to
+// the last rename, and resumes each: no partial corpus is visible, and the last one is that of an
+// uninterrupted run. Without the tag long it kills one build.
 func TestKilledAndResumed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out by -short: the race detector cannot report from a killed process")

@@ -112,8 +112,8 @@ func plantCopies(t *testing.T, day string) map[[2]string]string {
 	return planted
 }
 
-// mixed leaves every third attempt of a file; the others it takes from all runs in
-// turn, with the thinking in other words.
+// mixed keeps every third attempt of a file and takes the others from all runs in turn, with the
+// thinking reworded.
 func mixed(file string, runs []string) error {
 	others := make([][]string, len(runs))
 	for i, run := range runs {

@@ -175,8 +175,8 @@ func (f *loadCounts) note(path, text string) {
 	}
 }
 
-// writeBank protects the requests as the sample day has them, by text alone,
-// and one more problem with a product.
+// writeBank writes a bank that protects the requests of the sample day, by text alone, and one more
+// problem with a product.
 func writeBank(t *testing.T, dir string) string {
 	t.Helper()
 	var out bytes.Buffer

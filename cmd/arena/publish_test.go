@@ -179,9 +179,9 @@ func (s *hubServer) commit(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]string{"commitUrl": s.URL + "/datasets/org/name/commit/" + strings.Repeat("0", 40), "commitOid": strings.Repeat("0", 40)})
 }
 
-// TestPublishByTheHubsProgram uploads the public half of a corpus by the real hf,
-// where it is installed, to a server of the Hub's protocol: a plain download
-// verifies, and nothing protected is in it.
+// TestPublishByTheHubsProgram uploads the public half of a corpus with the real hf, if it is
+// installed, to a server of the Hub's protocol. A plain download verifies and has no protected
+// text.
 func TestPublishByTheHubsProgram(t *testing.T) {
 	if _, err := exec.LookPath("hf"); err != nil {
 		t.Skip("needs hf, the program of the Hub: .ci/interop publish installs it")

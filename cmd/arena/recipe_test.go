@@ -220,9 +220,8 @@ func forgetful(t *testing.T) *script.Server {
 	return student
 }
 
-// TestMistakesAreFailures plays a student whose failures are of the kinds that
-// builds reject: kto and pref train on them, rft and a build of the same run do
-// not.
+// TestMistakesAreFailures plays a student whose failures are of the kinds that builds reject: kto
+// and pref train on them, rft and a build of the same run do not.
 func TestMistakesAreFailures(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -334,9 +333,8 @@ func TestRecipeKeepsHeldOutOut(t *testing.T) {
 	}
 }
 
-// TestRecipeKilledAndResumed kills a recipe at several moments and lets it go
-// on: the data is that of one that was never touched, and no answered turn was
-// asked for again.
+// TestRecipeKilledAndResumed kills a recipe at several moments and resumes it: the data is that of
+// an uninterrupted run, and no answered turn is asked for again.
 func TestRecipeKilledAndResumed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out by -short: the race detector cannot report from a killed process")

@@ -15,8 +15,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// TestTheCasesOfServers plays the modes of a scripted server that was written by others, each with the
-// right answer of its table.
+// TestTheCasesOfServers plays the modes of a scripted server by other authors and compares each
+// with the right answer of its table.
 func TestTheCasesOfServers(t *testing.T) {
 	t.Parallel()
 	cases, err := filepath.Abs("../../../shared/cases/evaluation")

@@ -93,7 +93,7 @@ func (s *brokenStore) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// half keeps half of an object that is put.
+// half keeps half of an object that is uploaded.
 func (s *brokenStore) half(r *http.Request) {
 	key := strings.TrimPrefix(r.URL.Path, "/arena/")
 	_, absent := s.HeadObject("arena", key)
@@ -271,8 +271,8 @@ func (s stages) asInTheBucket(store *brokenStore) {
 	}
 }
 
-// TestTwinsAssembleOneFolder has two processes that share nothing but a bucket put one
-// corpus together in a folder at the same time.
+// TestTwinsAssembleOneFolder runs two processes that share a bucket only. Both assemble one corpus
+// into a folder at the same time.
 func TestTwinsAssembleOneFolder(t *testing.T) {
 	s := newStages(t, 1)
 	s.work = newBrokenStore(t, 0, 0).storeURL("work")

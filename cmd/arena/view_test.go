@@ -139,8 +139,8 @@ func TestServedAttemptsAreReadFromTheDay(t *testing.T) {
 	}
 }
 
-// TestHostileTracesAreData shows attempts whose texts would be markup, scripts or the
-// end of one: no script of the pages holds any of it unescaped.
+// TestHostileTracesAreData renders attempts whose texts are markup, scripts or the end of one: no
+// script of the pages holds any of them unescaped.
 func TestHostileTracesAreData(t *testing.T) {
 	t.Parallel()
 	day := t.TempDir()

@@ -110,8 +110,8 @@ func readStage(t *testing.T, dir string) corpus.Stage {
 	return m.Funnel[0]
 }
 
-// TestHalfADayIsNoDay cuts every file of a day in its middle: a corpus of what is
-// left needs to be asked for, and lines end with the exit code of a passed limit.
+// TestHalfADayIsNoDay truncates every file of a day in its middle: a build of the remainder needs a
+// flag, and commands that write lines end with the exit code of a passed limit.
 func TestHalfADayIsNoDay(t *testing.T) {
 	t.Parallel()
 	day := t.TempDir()

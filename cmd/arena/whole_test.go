@@ -196,9 +196,9 @@ func contents(t *testing.T, path string) string {
 	return output.String()
 }
 
-// TestAKilledWriterLeavesAllOrNothing kills each command at several moments: what it
-// was to write is whole or not there, and the same command then writes all of it.
-// Without the tag long it kills each once.
+// TestAKilledWriterLeavesAllOrNothing kills each command at several moments: its output is complete
+// or does not exist, and the same command then writes all of it. Without the tag long it kills each
+// once.
 func TestAKilledWriterLeavesAllOrNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out by -short: the race detector cannot report from a killed process")

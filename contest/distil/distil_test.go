@@ -276,8 +276,8 @@ func TestReadRejectsInvalidFiles(t *testing.T) {
 	}
 }
 
-// TestReplayWithoutScores replays a round after which the next round names a king that
-// the rule does not give.
+// TestReplayWithoutScores replays a round after which the next round names a winner that the rule
+// does not determine.
 func TestReplayWithoutScores(t *testing.T) {
 	t.Parallel()
 	rule := &Rule{Kind: Relative, Epsilon: 0.01}
@@ -315,8 +315,8 @@ func FuzzParseEval(f *testing.F) {
 	})
 }
 
-// TestFloors asks the rules of two versions about challengers with a low axis or few axes. The
-// challenger's score is always good enough.
+// TestFloors applies the rules of two versions to challengers with a low axis or few axes. The
+// challenger's score is always sufficient.
 func TestFloors(t *testing.T) {
 	t.Parallel()
 	axes := func(model string, n int, lowest, others float64) *Student {

@@ -114,7 +114,7 @@ func TestBothTwinsReadTheFirst(t *testing.T) {
 }
 
 // TestHalvesInABucketAreNoUnit damages the objects of a bucket, which are files of a folder in this
-// test.
+// test. A damaged unit does not count as written.
 func TestHalvesInABucketAreNoUnit(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -429,7 +429,7 @@ func TestOnlyCallsThatWereMadeArePaid(t *testing.T) {
 	}
 }
 
-// TestRecordedEpisodesAreADay that a build reads.
+// TestRecordedEpisodesAreADay checks that a build reads the recorded episodes of the server.
 func TestRecordedEpisodesAreADay(t *testing.T) {
 	t.Parallel()
 	e := open(t, "strict")

@@ -168,8 +168,9 @@ func mean(t *testing.T, e *environment.Environment, act actor) (mean, blind floa
 	return mean, blind, flags
 }
 
-// TestHackersRankBelowAWeakStudent under every preset, and what never saw a wanted
-// product earns nothing.
+// TestHackersRankBelowAWeakStudent checks under every preset that each way to exploit the reward
+// earns less than a weak student, and that an episode in which no gold product was shown earns
+// nothing.
 func TestHackersRankBelowAWeakStudent(t *testing.T) {
 	t.Parallel()
 	for _, preset := range reward.Presets() {

@@ -31,11 +31,9 @@ var (
 	idle         = flag.Int("idle", 20_000, "episodes that are begun, make four calls and are left alone")
 )
 
-// TestLoad measures a running arena env serve, one that was just started: what an idle
-// episode takes of its memory; then many episodes at once, each a seed, searches, views
-// and a verdict.
-//
-//	go test ./environment/gym -run Load -v -server PID
+// TestLoad measures a running arena env serve that was just started: the memory of an idle episode,
+// and then many concurrent episodes, each with a seed, searches, views and a verdict. Command: go
+// test ./environment/gym -run Load -v -server PID
 func TestLoad(t *testing.T) {
 	t.Parallel()
 	if *served == 0 {
@@ -66,7 +64,7 @@ type load struct {
 	client   *http.Client
 }
 
-// busy plays episodes side by side and prints how fast calls are answered.
+// busy plays episodes concurrently and prints the latency of calls.
 func (l *load) busy() error {
 	var mu sync.Mutex
 	var took []time.Duration

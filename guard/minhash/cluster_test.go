@@ -113,7 +113,7 @@ func newExact(sets [][]uint32, threshold float64) []uint32 {
 	return c.parent
 }
 
-// TestClustersDoNotDependOnOrder shuffles the texts and adds strangers.
+// TestClustersDoNotDependOnOrder shuffles the texts and adds unrelated ones.
 func TestClustersDoNotDependOnOrder(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 6))

@@ -223,8 +223,8 @@ func (s *slow) Sync() error {
 	return s.File.Sync()
 }
 
-// TestASyncWaitsForTheDisk also where another is under way: what was appended
-// before it may not be on the disk yet.
+// TestASyncWaitsForTheDisk checks that a sync also waits if another one is under way: an entry that
+// was appended before it may not be on the disk yet.
 func TestASyncWaitsForTheDisk(t *testing.T) {
 	t.Parallel()
 	j, _, err := Open(filepath.Join(t.TempDir(), "j"))

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestALockIsGivenUp also while children are started, which hold copies of all
-// files for a moment.
+// TestALockIsGivenUp checks that a lock is released even while child processes are started, which
+// hold copies of all files for a moment.
 func TestALockIsGivenUp(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lock")

@@ -44,9 +44,9 @@ func readDay(t *testing.T, dir string) (attempts []attempt) {
 	return attempts
 }
 
-// TestFarmsAreFlagged lets a program write every probe into every attempt of a
-// day that passes the first gate and not the last. At most 5 of 107 may be paid
-// more for it with the factors of multiplier.Defaults.
+// TestFarmsAreFlagged has a program write every probe into every attempt of a day that passes the
+// first gate and not the last. At most 5 of 107 may be paid more for it with the factors of
+// multiplier.Defaults.
 func TestFarmsAreFlagged(t *testing.T) {
 	t.Parallel()
 	var day []graded
@@ -75,8 +75,8 @@ var remarks = [...]string{
 	"These results seem fine, although not all of them fit.", "I looked at what was returned and some are unsuitable.", "There are many candidates here and most look acceptable.",
 }
 
-// TestCannedRemarksAreFlagged lets a program write one of five remarks into attempts whose thinking was
-// taken out.
+// TestCannedRemarksAreFlagged has a program write one of five remarks into attempts whose thinking
+// was removed.
 func TestCannedRemarksAreFlagged(t *testing.T) {
 	t.Parallel()
 	var day []graded

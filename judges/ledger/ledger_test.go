@@ -164,8 +164,8 @@ func TestLedgersMergeInOneFolder(t *testing.T) {
 	}
 }
 
-// TestATornLineIsNone cuts a file after every byte: the exchanges before the cut
-// are there, and the next process writes a file of its own.
+// TestATornLineIsNone truncates a file after every byte: the exchanges before the cut are read, and
+// the next process writes a file of its own.
 func TestATornLineIsNone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

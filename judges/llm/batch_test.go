@@ -96,9 +96,8 @@ func answer(t *testing.T, dir, name string, requests []string, reply func(i int)
 	}
 }
 
-// TestABatchIsAskedOnce follows five attempts through three batches: nothing is
-// asked twice, a failed request and a doubted answer are asked again, and every
-// answer is in the ledger.
+// TestABatchIsAskedOnce follows five attempts through three batches: no question is asked twice, a
+// failed request and a doubted answer are asked again, and every answer is in the ledger.
 func TestABatchIsAskedOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -70,8 +70,8 @@ func (c *cassette) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: replies[0].Status, Header: h, Body: io.NopCloser(strings.NewReader(replies[0].Body)), Request: r}, nil
 }
 
-// TestCassette judges six attempts with a primary and a fallback on recorded
-// exchanges with servers of many makes.
+// TestCassette judges six attempts with a primary and a fallback on recorded exchanges with servers
+// of many kinds.
 func TestCassette(t *testing.T) {
 	t.Parallel()
 	tape := openCassette(t, "cassette.jsonl")

@@ -105,8 +105,8 @@ func inVirtualTime(t *testing.T, name string, test func(*testing.T)) {
 	})
 }
 
-// useLedger has the ledger's compressor make its channels at a first use that
-// is in no bubble: those of a bubble are for that bubble alone.
+// useLedger uses a ledger once outside of a synctest bubble, so that the compressor of ledgers
+// creates its channels there: channels of a bubble can only be used in that bubble.
 func useLedger(t *testing.T) {
 	t.Helper()
 	l, err := ledger.Open(t.TempDir())

@@ -20,9 +20,9 @@ import (
 	"github.com/trajectory-arena/arena/judges/llm"
 )
 
-// TestAThousandAtOnce judges 1,000 attempts at once, without the tag long 200, on a
-// server that answers after 50 ms and takes 32 requests: none is lost, none judged
-// twice, few are too many, and waiting costs little memory.
+// TestAThousandAtOnce judges 1,000 attempts at once, without the tag long 200, on a server that
+// answers after 50 ms and accepts 32 requests: no attempt is lost or judged twice, few requests are
+// refused, and waiting uses little memory.
 func TestAThousandAtOnce(t *testing.T) {
 	t.Parallel()
 	useLedger(t)
@@ -71,8 +71,8 @@ func TestAConfiguredLimitIsNeverPassed(t *testing.T) {
 	}
 }
 
-// TestAKilledRunResumes kills a judging process at several moments and resumes
-// in the same ledger: what was answered and kept is never asked again.
+// TestAKilledRunResumes kills a judging process at several moments and resumes with the same
+// ledger: a stored answer is never requested again.
 func TestAKilledRunResumes(t *testing.T) {
 	const n, workers = 120, 4
 	if url := os.Getenv("LLM_TEST_URL"); url != "" {

@@ -11,8 +11,8 @@ import (
 	"github.com/trajectory-arena/arena/judges/ledger"
 )
 
-// TestTwoProcessesPayOnce lets two processes ask about the same attempts at once,
-// with one ledger, a server that turns some away and one that fails some.
+// TestTwoProcessesPayOnce runs two processes that ask about the same attempts at once, with one
+// ledger, a server that refuses some requests and one that fails some.
 func TestTwoProcessesPayOnce(t *testing.T) {
 	t.Parallel()
 	const n = 40

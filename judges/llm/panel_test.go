@@ -330,7 +330,7 @@ func TestAModelSetAsideIsNotAskedByThoseWhoWait(t *testing.T) {
 	})
 }
 
-// locking answers n questions and then accepts no key any more.
+// locking answers n questions and then rejects every key.
 func locking(n int, score float64) func(modeltest.Call) modeltest.Action {
 	var actions []modeltest.Action
 	for range n {
@@ -339,7 +339,8 @@ func locking(n int, score float64) func(modeltest.Call) modeltest.Action {
 	return modeltest.Sequence(append(actions, modeltest.Status(401))...)
 }
 
-// twoEndpoints has judge-a and judge-c on one endpoint, judge-b on another.
+// twoEndpoints returns a configuration with judge-a and judge-c on one endpoint and judge-b on
+// another.
 func twoEndpoints(s *modeltest.Server) llm.Config {
 	cfg := config(s)
 	cfg.Endpoints = append(cfg.Endpoints, cfg.Endpoints[0])

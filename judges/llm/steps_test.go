@@ -41,7 +41,7 @@ func judgeSteps(t *testing.T, j *llm.Judge, i int) arena.StepJudgement {
 	return got
 }
 
-// TestWhatAJudgeOfStepsIsAsked keeps the two messages as they are sent.
+// TestWhatAJudgeOfStepsIsAsked compares the two messages of a request with a golden file.
 func TestWhatAJudgeOfStepsIsAsked(t *testing.T) {
 	t.Parallel()
 	s := modeltest.New(t, modeltest.Sequence(always("needed")))
@@ -210,8 +210,8 @@ func TestNoStepsCostNothing(t *testing.T) {
 	}
 }
 
-// TestAStepPromptOfOnesOwn has a name and a hash of its own, and leaves the
-// judge of whole attempts as it is.
+// TestAStepPromptOfOnesOwn checks that a custom prompt for steps has a name and a hash of its own,
+// and that the judge of full attempts keeps its name.
 func TestAStepPromptOfOnesOwn(t *testing.T) {
 	t.Parallel()
 	s := modeltest.New(t, modeltest.Sequence(always("needed")))
@@ -317,7 +317,7 @@ func TestHalfABudgetForSteps(t *testing.T) {
 	}
 }
 
-// TestStepCassette judges steps on recorded replies of several makes.
+// TestStepCassette judges steps on recorded replies of servers of several kinds.
 func TestStepCassette(t *testing.T) {
 	t.Parallel()
 	tape := openCassette(t, "steps_cassette.jsonl")

@@ -213,7 +213,7 @@ func FuzzParseGivesOnlyOfferedScores(f *testing.F) {
 	})
 }
 
-// BenchmarkHostile measures the worst text found: openings that each fail late.
+// BenchmarkHostile measures the slowest known text: openings that each fail late.
 func BenchmarkHostile(b *testing.B) {
 	text := strings.Repeat(`{"a`, 100_000)
 	b.SetBytes(int64(len(text)))

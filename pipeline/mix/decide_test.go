@@ -33,8 +33,8 @@ func reasons(entries []entry) []string {
 	return out
 }
 
-// TestOneRequestWithVeryManyRows would take minutes if each two of its rows were
-// compared.
+// TestOneRequestWithVeryManyRows checks the time for many rows of one request. Comparing all pairs
+// of its rows would take minutes.
 func TestOneRequestWithVeryManyRows(t *testing.T) {
 	t.Parallel()
 	d := dice.New(1)

@@ -67,8 +67,8 @@ func random(t *testing.T, seed uint64) (a, b draft) {
 	return a, b
 }
 
-// TestMixtureKeepsItsPromises mixes random corpora and holds the result against
-// everything that a mixture promises.
+// TestMixtureKeepsItsPromises mixes random corpora and checks the result against every property of
+// a mixture.
 func TestMixtureKeepsItsPromises(t *testing.T) {
 	t.Parallel()
 	rows := 0
@@ -273,8 +273,8 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// TestEachFailingStepLeavesNoHalf lets one step of the disk fail after the
-// other, and mixes again. Without the tag long it takes one in eighty.
+// TestEachFailingStepLeavesNoHalf lets each step of the disk fail in turn, and mixes again. Without
+// the tag long it takes one step in eighty.
 func TestEachFailingStepLeavesNoHalf(t *testing.T) {
 	t.Parallel()
 	a, b := random(t, 5)

@@ -14,7 +14,8 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/shuffle"
 )
 
-// TestPartitionsHoldAllRecords for limits at which none, some and all are in the file.
+// TestPartitionsHoldAllRecords checks limits at which none, some and all of the records are in the
+// file.
 func TestPartitionsHoldAllRecords(t *testing.T) {
 	t.Parallel()
 	for _, limit := range []int{1, 1000, 1 << 30} {

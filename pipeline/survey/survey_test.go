@@ -8,7 +8,8 @@ import (
 	"github.com/trajectory-arena/arena/domain"
 )
 
-// TestEveryProposalIsADomain proposes a domain from hostile names: what is proposed can be read.
+// TestEveryProposalIsADomain proposes a domain from hostile names and checks that the proposal can
+// be read.
 func TestEveryProposalIsADomain(t *testing.T) {
 	t.Parallel()
 	s := New()

@@ -96,7 +96,7 @@ func TestFiguresDistinguishCorpora(t *testing.T) {
 	}
 }
 
-// TestFiguresDoNotDependOnOrder offers rows in two orders, more than a sample holds.
+// TestFiguresDoNotDependOnOrder adds rows in two orders, more than a sample holds.
 func TestFiguresDoNotDependOnOrder(t *testing.T) {
 	t.Parallel()
 	d := dice.New(2)

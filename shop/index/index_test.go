@@ -62,8 +62,8 @@ func build(t testing.TB, docs []string) *Index {
 	return x
 }
 
-// TestSearchEqualsTheFormula scores every document by the formula as it is
-// written down and holds the ranking against it.
+// TestSearchEqualsTheFormula scores every document by the published formula and compares the
+// rankings.
 func TestSearchEqualsTheFormula(t *testing.T) {
 	t.Parallel()
 	docs := append(corpus(17_000), "the", "!!") // more than two windows; the last hold no term and do not count
@@ -187,7 +187,7 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// TestDamagedPostingsLeadNowhere has a distance that would wrap around to an
+// TestDamagedPostingsLeadNowhere checks postings with a distance that would wrap around to an
 // earlier document.
 func TestDamagedPostingsLeadNowhere(t *testing.T) {
 	t.Parallel()

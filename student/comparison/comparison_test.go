@@ -15,8 +15,8 @@ import (
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
-// folderOf makes a finished run. Each problem's samples are letters: 1 solved, 0 not,
-// x without an answer.
+// folderOf writes a finished run. Each problem's samples are letters: 1 solved, 0 not, x without an
+// answer.
 func folderOf(t *testing.T, name string, change func(*student.Spec), problems ...string) string {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), name)

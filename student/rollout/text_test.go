@@ -33,9 +33,9 @@ func (r *reader) Chat(ctx context.Context, request model.Body) (model.Reply, []b
 	return r.parrot.Chat(ctx, request)
 }
 
-// TestAStudentOfTextReadsWhatItsRowsShowed plays an attempt, makes the row of profile text of it, and
-// plays that row's own turns again: each request holds the row's messages up to that turn, word for
-// word, whether the server splits the reasoning from the text or not.
+// TestAStudentOfTextReadsWhatItsRowsShowed plays an attempt, writes its row of profile text, and
+// plays the turns of that row again: each request has the messages of the row up to that turn, word
+// for word, whether the server separates the reasoning from the text or not.
 func TestAStudentOfTextReadsWhatItsRowsShowed(t *testing.T) {
 	t.Parallel()
 	h, err := shop.Profile(shop.Profiles()[0])

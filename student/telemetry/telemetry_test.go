@@ -70,7 +70,7 @@ func TestALongLineIsNoEnd(t *testing.T) {
 	}
 }
 
-// serverOf answers pages by path and counts tokens that are wrong.
+// serverOf starts a server with pages by path and returns its base URL.
 func serverOf(t *testing.T, key string, pages map[string]string) string {
 	t.Helper()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -142,7 +142,8 @@ func TestWatchEndsAlthoughAServerHangs(t *testing.T) {
 	}
 }
 
-// TestIdentifyStopsAtAServerThatHangs after the first question, of six.
+// TestIdentifyStopsAtAServerThatHangs checks that identify stops after the first of its six
+// questions if the server does not answer.
 func TestIdentifyStopsAtAServerThatHangs(t *testing.T) {
 	t.Parallel()
 	var requests atomic.Int64

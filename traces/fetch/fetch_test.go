@@ -356,7 +356,7 @@ func TestTooLongAnAnswerIsAskedForOnce(t *testing.T) {
 	})
 }
 
-// on answers the first times that a path is asked for in the server's place.
+// on returns a fault that answers the first requests for a path instead of the server.
 func on(prefix string, times int, answer func(http.ResponseWriter)) func(string, int, http.ResponseWriter) bool {
 	return func(path string, n int, w http.ResponseWriter) bool {
 		if !strings.HasPrefix(path, prefix) || n > times {

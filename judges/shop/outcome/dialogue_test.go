@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestFormat scores one step; the problem is not solved. Wanted is the format
-// score, or the error that leaves the attempt without one.
+// TestFormat scores one step of an unsolved problem. want is the format score, or the error that
+// leaves the attempt without one.
 func TestFormat(t *testing.T) {
 	t.Parallel()
 	message := func(m string) string { return `{"completion":{"message":` + m + `},` + stamp + `}` }

@@ -15,8 +15,7 @@ import (
 	"github.com/trajectory-arena/arena/judges/shop/outcome"
 )
 
-// TestMultiplier has the ends, the ceiling and figures by the formula
-// 0.3 + 0.875 q.
+// TestMultiplier checks the ends, the ceiling and values of the formula 0.3 + 0.875 q.
 func TestMultiplier(t *testing.T) {
 	t.Parallel()
 	for q, want := range map[float64]float64{

@@ -16,8 +16,8 @@ import (
 	"github.com/trajectory-arena/arena/judges/shop/outcome"
 )
 
-// titled scores a recommendation of the bell for a product task that wishes
-// two titles, and returns title axis, rule and source.
+// titled scores a recommendation of the bell for a product task with two wanted titles, and returns
+// title axis, rule and source.
 func titled(t *testing.T, titles outcome.Titles, id, vectors string) (string, error) {
 	t.Helper()
 	p, err := arena.ParseProblem([]byte(`{"query":"q","reward":{"product_id":"` + id + `","title":["gong","chime"],"price":[{"less than":[null,1]}]},"reward_title_embeddings":` + vectors + `}`))
