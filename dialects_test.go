@@ -136,7 +136,7 @@ func readText(t *testing.T, text []byte) *arena.Trace {
 	return trace
 }
 
-// opinion is all that the product thinks of an attempt.
+// opinion has all verdicts of the product on an attempt.
 type opinion struct {
 	Judgement arena.Judgement
 	Keep      bool

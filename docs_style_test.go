@@ -127,7 +127,7 @@ func TestDocsSentences(t *testing.T) {
 	}
 }
 
-// TestDocsHaveNoMarksOfAMerge finds what a merge with conflicts left in a page.
+// TestDocsHaveNoMarksOfAMerge finds conflict markers of a merge in a page.
 func TestDocsHaveNoMarksOfAMerge(t *testing.T) {
 	t.Parallel()
 	for path, page := range prosePages(t) {

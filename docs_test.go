@@ -57,8 +57,8 @@ func TestDocsAreReadToTheirEnd(t *testing.T) {
 
 var item = regexp.MustCompile(`^\s*([-*]|\d+\.) `)
 
-// paragraphs are the running texts of a page: each item of a list is one, tables,
-// headings and code are none.
+// paragraphs returns the running texts of a page. Each item of a list is one; tables, headings and
+// code are left out.
 func paragraphs(page string) []string {
 	var names []string
 	var last strings.Builder

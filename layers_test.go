@@ -34,8 +34,8 @@ func TestImportsGoOneWay(t *testing.T) {
 	}
 }
 
-// inCommand is the same for the packages of the program: commands know what
-// they share, and build, whose recipes play and export, knows the others.
+// inCommand has the same for the packages of the program: commands may import the packages that
+// they share, and build, whose recipes play and export, may import the others.
 var inCommand = map[string]int{
 	"cli": 0, "instrument": 1, "audit": 2, "contest": 2, "evaluate": 2, "export": 2, "build": 3, "look": 4, "": 5,
 }

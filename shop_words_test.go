@@ -25,7 +25,7 @@ var shopPackages = []string{
 	"internal/daygen", "internal/script", "internal/evaluation", "internal/shopcalls",
 }
 
-// shopFiles are files of general packages that name what the subnet's contract names: its problems and
+// shopFiles are files of general packages that use names of the subnet's contract: its problems and
 // outcomes, their columns, the built-in domain, and the commands and files that belong to the shop.
 var shopFiles = []string{
 	"problem.go", "problem_read.go", "outcome.go",

@@ -51,8 +51,8 @@ wrote their records in ` + "`.ci/interop formats vendors programs`" + `, where t
 |---|---|---|---|---|---|
 `
 
-// countedLines returns the lines of the table of what was read, a line for each format, from the counts that
-// .ci/interop wrote.
+// countedLines returns the lines of the table of read records, a line for each format, from the
+// counts that .ci/interop wrote.
 func countedLines(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile("bench/interop/formats.tsv")
@@ -92,8 +92,8 @@ func countedLines(t *testing.T) string {
 	return page.String()
 }
 
-// TestSourcesPageNamesEveryFormat holds docs/sources.md to the readers of package
-// formats and to its words for what is lost.
+// TestSourcesPageNamesEveryFormat compares docs/sources.md with the readers of package formats and
+// their names of losses.
 func TestSourcesPageNamesEveryFormat(t *testing.T) {
 	t.Parallel()
 	page := sourcesHead

@@ -49,7 +49,7 @@ func course(low, high int) func(*recorder) {
 	}
 }
 
-// turnCheapest opens the two cheapest of what was found.
+// turnCheapest opens the two cheapest products of a result.
 func turnCheapest(r *recorder, calls ...call) {
 	if calls[0].name == "view_product_information" {
 		calls[0] = view(cheapest(r, r.lastShown(), 2)...)
@@ -72,8 +72,8 @@ func onePlan(r *recorder) {
 	turnPuppetSpeech(r, recommend(chosen...), finish())
 }
 
-// relaxes drops one wish after the other until a title has all that are left,
-// and always opens the two that fit best.
+// relaxes drops one constraint after the other until a title has all remaining ones, and always
+// opens the two products that fit best.
 func relaxes(r *recorder) {
 	var chosen []string
 	for _, n := range r.task.needs {

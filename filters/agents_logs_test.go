@@ -80,7 +80,7 @@ func inSeconds(play func(*recorder)) func(*recorder) {
 	}
 }
 
-// dropsRows hides all but one row of what the shop returned.
+// dropsRows hides all but one row of the shop's results.
 func dropsRows(r *recorder) {
 	program(func(r *recorder, calls ...call) {
 		pointers := []*call{}

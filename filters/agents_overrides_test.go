@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// overrides are agents that send something else than their model named, or name only a
-// part of what they send.
+// overrides are agents that send other calls than their model named, or whose model names only a
+// part of them.
 var overrides = []agent{
 	{"override", many(3260), false, nil, program(turnOverride)},
 	{"decoy tool", many(3270), false, nil, program(turnDecoy)},

@@ -8,8 +8,8 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// results are honest agents whose client changes, keeps or lacks what the shop sent, or
-// asks it again.
+// results are honest agents whose client changes, stores or lacks the shop's answers, or requests
+// them again.
 var results = []agent{
 	{"honest retries", many(3080), true, nil, honest(turnRetries, talks)},
 	{"honest client cuts results", many(9040), true, style("hermes"), honest(turnCutsResults, talks)},

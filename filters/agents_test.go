@@ -13,8 +13,8 @@ type agent struct {
 	name    string
 	days    days
 	agentic bool
-	// setUp changes how the model writes, what the log keeps, what the client
-	// sends.
+	// setUp changes the form of the model's texts, the content of the log, or the calls of the
+	// client.
 	setUp func(r *recorder)
 	play  func(r *recorder)
 }
@@ -30,9 +30,8 @@ func many(seed int64) days { return days{seed, 45} }
 
 func few(seed int64) days { return days{seed, 20} }
 
-// setOn are the families that weights were set on or rules were mended on,
-// leftOut those that were written afterwards and changed nothing: what they get
-// is what a stranger's agent gets.
+// setOn are the families on which weights were set or rules were corrected. leftOut are those that
+// were written afterwards and changed nothing: their results are those of unknown agents.
 var (
 	setOn   = slices.Concat(models, dialects, ownCommands, clients, results, councils, logs, puppets, choices, gamblers, tables, overrides, chats, mixed)
 	leftOut = slices.Concat(modelsLeftOut, dialectsLeftOut, clientsLeftOut, resultsLeftOut, councilsLeftOut, logsLeftOut, puppetsLeftOut,
@@ -156,7 +155,7 @@ func (r *recorder) judge(ids []string, n need) int {
 	return best
 }
 
-// talks thinks in words that cite what it saw.
+// talks thinks in texts that cite the results.
 func talks(r *recorder, topic string, ids []string) string {
 	if len(ids) == 0 {
 		return topic + " " + pick(r.w, []string{"I start with the main words.", "Few words first.", "The shop should have it."})
@@ -169,7 +168,7 @@ func turnPlain(r *recorder, think string, calls ...call) []call { return r.act(t
 
 func style(s string) func(*recorder) { return func(r *recorder) { r.style = s } }
 
-// lastShown is what the latest search with results brought.
+// lastShown returns the ids of the latest search with results.
 func (r *recorder) lastShown() []string {
 	for i := len(r.steps) - 1; i >= 0; i-- {
 		for _, c := range r.steps[i].Calls {
@@ -213,7 +212,7 @@ func program(turn func(r *recorder, calls ...call)) func(*recorder) {
 	}
 }
 
-// find0 is what a search shows, without asking the proxy again.
+// find0 returns the result of a search without another request to the proxy.
 func find0(r *recorder, c call) call {
 	c.result = listing(r.w.search(c.args))
 	return c

@@ -23,8 +23,8 @@ func attemptOf(tb testing.TB, style string, n int) *arena.Trace {
 	return r.trace("agent")
 }
 
-// BenchmarkKept is the whole way of a kept attempt through the filter, in two
-// lengths: normal form, evidence, verdict. A step more costs no allocation.
+// BenchmarkKept runs a kept attempt of two lengths through the filter: normal form, evidence,
+// verdict. A step more needs no allocation.
 func BenchmarkKept(b *testing.B) {
 	f := newFilter(b)
 	for _, style := range []string{"list", "native"} {

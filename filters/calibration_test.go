@@ -50,7 +50,7 @@ type claims struct {
 	n, unknown         int
 	sure, less, capped habits.Ratio
 	squares            float64
-	// bands sum what is claimed and what is right, by tenths of the claim, without caps.
+	// bands sum the claimed and the right, by tenths of the claim, without caps.
 	bands [10]struct{ n, claimed, right float64 }
 }
 
@@ -101,8 +101,8 @@ func (c *claims) add(o *claims) {
 	}
 }
 
-// calibrationError is the mean distance of what is claimed and what is right, over bands of
-// a tenth, weighted by their claims.
+// calibrationError returns the mean distance of claimed and right shares, over bands of a tenth,
+// weighted by their claims.
 func (c *claims) calibrationError() float64 {
 	sum := 0.0
 	n := 0.0
@@ -119,7 +119,7 @@ func (c *claims) row(author string) string {
 		share(c.sure), share(c.less), share(c.capped), c.squares/float64(c.n), c.calibrationError())
 }
 
-// writeDiagram holds what is claimed of an author's attempts against what is so.
+// writeDiagram compares the claims on an author's attempts with the right answers.
 func writeDiagram(b *strings.Builder, author string, judged []judgement) {
 	edges := [...]float64{0, 0.05, 0.2, 0.5, 0.500001, 0.799, 0.801, 0.95, 1.01}
 	for i, low := range edges[:len(edges)-1] {

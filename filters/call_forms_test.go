@@ -50,11 +50,11 @@ func asJSON(v any) string {
 
 func asXML(v any) string { return html.EscapeString(fmt.Sprint(v)) }
 
-// callForms are the ways in which models write a call: in the text of a reply, or as the
-// message or the whole body of a reply.
+// callForms are the ways in which models write a call: in the text of a reply, or as its message or
+// body.
 var callForms = []struct {
 	name string
-	// text writes the call into the text of a message; body is the whole reply.
+	// text writes the call into the text of a message; body is the full reply.
 	text func(c *writtenCall) string
 	body func(c *writtenCall) any
 }{
@@ -174,7 +174,7 @@ func chat(message map[string]any) any {
 	return map[string]any{"id": "", "choices": []any{map[string]any{"index": 0, "message": message}}}
 }
 
-// argumentTexts are texts that are hard to find again in what a model wrote.
+// argumentTexts are texts that are hard to recognise in a model's reply.
 var argumentTexts = []struct{ name, text string }{
 	{"1 word", "spatula"},
 	{"33 words", words(33)},

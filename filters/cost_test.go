@@ -55,8 +55,7 @@ func TestCostOfCheating(t *testing.T) {
 	golden(t, "costs.txt", b.String())
 }
 
-// solved counts the slots whose product is what was asked for: the noun, the
-// material and the look.
+// solved counts the slots whose product matches the request: the noun, the material and the look.
 func solved(l labelled) (n int) {
 	var chosen []string
 	for _, s := range l.trace.Steps {

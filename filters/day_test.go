@@ -24,7 +24,7 @@ type labelled struct {
 	trace   *arena.Trace
 	family  string
 	agentic bool
-	// task is what was asked for, known of simulated attempts alone.
+	// task is the request, known of simulated attempts alone.
 	task task
 }
 

@@ -74,8 +74,8 @@ func TestFamilyTable(t *testing.T) {
 	golden(t, "families.txt", b.String())
 }
 
-// writeReliability holds what is claimed of left-out families against what is
-// so; unknown attempts claim a half.
+// writeReliability compares the claims on left-out families with the right answers; unknown
+// attempts claim a half.
 func writeReliability(b *strings.Builder, judged []judgement) {
 	edges := [...]float64{0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 1.01}
 	fmt.Fprintf(b, "\n%-28s %5s %8s %6s\n", "left out, claim of agentic", "n", "claimed", "true")

@@ -83,8 +83,8 @@ func TestFitComparedWithRules(t *testing.T) {
 	}
 }
 
-// example is one attempt: what was measured, whether the model wrote the calls, and how
-// much it weighs, each family as much as the others.
+// example is one attempt: its measures, whether the model wrote the calls, and its weight. All
+// families have the same total weight.
 type example struct {
 	x    []float64
 	y, w float64

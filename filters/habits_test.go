@@ -10,8 +10,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
-// guilty is, for every check of the second pass, a family that it fires on over
-// a whole day.
+// guilty has, for every check of the second pass, a family on which it fires over a full day.
 var guilty = map[string]string{
 	"fixed_habit_v4":   "puppet",
 	"deaf_thinking_v2": "puppet with dice",

@@ -98,9 +98,8 @@ func cut(c *arena.ProxyCall) bool {
 	return true
 }
 
-// eachReply takes away the replies that keep reports false for, by their number and the
-// number of all. A log that the sandbox did not count is left as it is, since it cannot be
-// short.
+// eachReply changes the replies for which keep reports false, by their number and the number of
+// all. A log whose calls the sandbox did not count is unchanged, since it cannot be short.
 func eachReply(tr *arena.Trace, keep func(n, total int) bool, take func(*arena.ProxyCall) bool) {
 	total := 0
 	eachStepCall(tr, func(c *arena.ProxyCall) bool {
@@ -140,7 +139,7 @@ func eachCall(tr *arena.Trace, keep func(*arena.ProxyCall) bool) {
 	}
 }
 
-// proofs are families of which just what is taken away is the proof.
+// proofs are families whose proof is exactly the content that is removed.
 var proofs = map[string]string{"no nonce": "nonce of nobody", "results not kept": "edits results"}
 
 // TestLessEvidenceLeadsToUnknown holds that a log with less content never reverses a verdict.

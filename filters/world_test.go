@@ -152,7 +152,7 @@ type recorder struct {
 	proxy    []arena.ProxyCall
 	requests int
 	nextID   int
-	// server is what the ids of all replies begin with.
+	// server is the prefix of all reply ids.
 	server string
 	// style is how the model writes its calls.
 	style string
@@ -174,8 +174,8 @@ type recorder struct {
 	quick   bool
 	// replyNonce is the status that each reply gets.
 	replyNonce string
-	// tokens is what the server counts of a text of so many bytes, nil for a fourth of
-	// them and some more.
+	// tokens returns the server's token count for a text of a number of bytes; nil means about a
+	// fourth of it.
 	tokens func(bytes int) int
 }
 

@@ -30,7 +30,7 @@ func generated(t *testing.T, seed uint64, n int) []Entry {
 	return bank
 }
 
-// dropsFrom is the highest threshold at which a text is dropped: 1 for what is the same.
+// dropsFrom returns the highest threshold at which a text is dropped: 1 for the same request.
 func dropsFrom(f Finding) float64 {
 	if f.Same {
 		return 1
@@ -50,8 +50,8 @@ func scoresAgainst(t *testing.T, bank, texts []Entry) []float64 {
 	return out
 }
 
-// aloneIn are the scores of the first n requests of a bank, each held against all others
-// as a stranger's: 0 where the nearest asks for the same.
+// aloneIn returns the scores of the first n requests of a bank, each compared with all others: 0
+// where the nearest asks for the same.
 func aloneIn(t *testing.T, bank []Entry, n int) []float64 {
 	t.Helper()
 	g := newTestGuard(t, bank)
@@ -117,7 +117,7 @@ func TestFrontier(t *testing.T) {
 	}
 }
 
-// TestFalseDropsIntervalCoversTruth holds the estimate against the truth in simulated banks.
+// TestFalseDropsIntervalCoversTruth compares the estimate with the true value in simulated banks.
 func TestFalseDropsIntervalCoversTruth(t *testing.T) {
 	t.Parallel()
 	banks := 250

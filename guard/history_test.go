@@ -51,9 +51,8 @@ func (h *history) day(t *testing.T, kinds []arena.Problem) {
 	h.check(t, reworded)
 }
 
-// check holds the day against all earlier ones: nothing is forgotten, nothing is
-// less protected than it was, and a rewording of what is protected, from this day on
-// too, is protected.
+// check compares the day with all earlier ones: no protection is lost or weakened, and a rewording
+// of a protected request is protected, also one protected from this day on.
 func (h *history) check(t *testing.T, reworded [][2]string) {
 	t.Helper()
 	for _, p := range h.requests {

@@ -82,8 +82,8 @@ func TestMistakesLeaveNearDuplicatesOut(t *testing.T) {
 	}
 }
 
-// TestClustersKeepTheIdentity groups the near duplicates of one customer, and bank.json keeps by what
-// they are compared.
+// TestClustersKeepTheIdentity checks that near duplicates of one customer are grouped, and that
+// bank.json stores the field by which they are compared.
 func TestClustersKeepTheIdentity(t *testing.T) {
 	t.Parallel()
 	identity := serviceIdentity(t)

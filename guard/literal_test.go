@@ -7,8 +7,8 @@ import (
 	"github.com/trajectory-arena/arena"
 )
 
-// TestLiteralRequestsAreFoundByTheirWords holds the guard of a domain without a measured detector of
-// rewordings: what repeats a request is found, what is like it is not, and bank.json keeps that.
+// TestLiteralRequestsAreFoundByTheirWords checks the guard of a domain without a measured detector
+// of rewordings: a repeated request is found, a similar one is not, and bank.json stores this.
 func TestLiteralRequestsAreFoundByTheirWords(t *testing.T) {
 	t.Parallel()
 	problems := []arena.Problem{

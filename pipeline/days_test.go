@@ -78,7 +78,7 @@ func wide(r *pipeline.Run) *pipeline.Run {
 	return r
 }
 
-// piecesOf are the lines of the sample day in so many texts.
+// piecesOf returns the lines of the sample day, split into n texts.
 func piecesOf(t *testing.T, n int) []string {
 	t.Helper()
 	var lines []string

@@ -163,7 +163,7 @@ func TestHarborJobIsItsOwnMeasure(t *testing.T) {
 	}
 }
 
-// declaredOutcomes returns the outcome of each attempt of a corpus in words, and the number of the
+// declaredOutcomes returns the outcome of each attempt of a corpus as text, and the number of the
 // rewards in the ledger.
 func declaredOutcomes(t *testing.T, dir string) (outcomes map[string]string, rewards int) {
 	t.Helper()

@@ -30,8 +30,8 @@ func newImport(t *testing.T, src, out string) *foreign.Import {
 	return &foreign.Import{Inputs: inputs, Limits: traces.DefaultLimits(), MaxUnreadable: 1, Workers: 2, Target: finish.Target{Out: out, FS: corpus.Disk{}, Version: "v0", Redact: redactor}}
 }
 
-// TestImportIsTheSameForAnyWorkersAndOrder imports the sample day with secrets in it,
-// and with the tag long as it is.
+// TestImportIsTheSameForAnyWorkersAndOrder imports the sample day with secrets in it, and with the
+// tag long also unchanged.
 func TestImportIsTheSameForAnyWorkersAndOrder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -60,8 +60,7 @@ func TestImportIsTheSameForAnyWorkersAndOrder(t *testing.T) {
 	}
 }
 
-// TestCanariesReachNoImport counts the tokens of every row as it is in the file,
-// and what was taken out.
+// TestCanariesReachNoImport counts the tokens of every written row, and the removed secrets.
 func TestCanariesReachNoImport(t *testing.T) {
 	t.Parallel()
 	secrets := canary.All()

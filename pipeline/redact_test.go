@@ -124,7 +124,7 @@ func inflate(t *testing.T, path string) []byte {
 	return b
 }
 
-// quotingJudge cites what the model wrote, as judges do.
+// quotingJudge cites the model's text, as judges do.
 type quotingJudge struct{ lengthJudge }
 
 func (q quotingJudge) Judge(ctx context.Context, t *arena.Trace, d *arena.Dialogue) (arena.Judgement, error) {
@@ -176,7 +176,7 @@ func TestCanariesReachNoCorpus(t *testing.T) {
 	}
 }
 
-// countsHold counts the tokens of each row as it is in its file.
+// countsHold counts the tokens of each row in its file and compares them with the stored number.
 func countsHold(t *testing.T, shard string) {
 	t.Helper()
 	err := corpus.ReadRows(corpus.Disk{}, shard, func(r *rows.SFT) error {

@@ -90,8 +90,9 @@ var recordingTools = map[string]struct {
 	},
 }
 
-// TestSourcesAreTheirOwnMeasure builds the results of several tools: the outcome of every attempt and
-// its reward are those that the tool recorded, and what the tool does not know is unknown.
+// TestSourcesAreTheirOwnMeasure builds the results of several tools: the outcome of every attempt
+// and its reward are those that the tool recorded, and an outcome that the tool does not record is
+// unknown.
 func TestSourcesAreTheirOwnMeasure(t *testing.T) {
 	t.Parallel()
 	for name, tool := range recordingTools {
@@ -158,8 +159,8 @@ func TestReportIsTheMeasureOfSWEagent(t *testing.T) {
 	checkOutcomes(t, day, want)
 }
 
-// checkOutcomes builds a day of one attempt a problem, and compares the outcomes of the problems, the
-// rewards and the training rows with what is wanted.
+// checkOutcomes builds a day of one attempt a problem, and compares the outcomes of the problems,
+// the rewards and the training rows with want.
 func checkOutcomes(t *testing.T, day string, want []string) {
 	t.Helper()
 	r := newForeignRun(t, day, "")

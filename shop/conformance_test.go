@@ -61,8 +61,8 @@ type searchCase struct {
 	Body    *string
 }
 
-// TestSearchEqualsTheRealServer holds ids, order, scores and bodies against
-// what the real server answered.
+// TestSearchEqualsTheRealServer compares ids, order, scores and bodies with the real server's
+// answers.
 func TestSearchEqualsTheRealServer(t *testing.T) {
 	t.Parallel()
 	for _, set := range [][3]string{

@@ -76,7 +76,7 @@ func manyTerms() string {
 	return b.String()
 }
 
-// TestToolsOnTheSample pins what a model reads, a call per rule.
+// TestToolsOnTheSample compares the texts that a model receives with fixed ones, one call per rule.
 func TestToolsOnTheSample(t *testing.T) {
 	t.Parallel()
 	tools := NewTools(Local{openCatalog(t, sample), SubnetRules}, SubnetRules, allTools)
@@ -182,8 +182,8 @@ func TestACompressedCatalogueIsRefused(t *testing.T) {
 	}
 }
 
-// TestADamagedIndexIsRefused turns one bit of every 64 bytes: opening refuses it, or
-// looking at it whole does, or it answers as before; and nothing crashes.
+// TestADamagedIndexIsRefused flips one bit of every 64 bytes: opening the index or verifying it
+// returns an error, or it answers as before; nothing panics.
 func TestADamagedIndexIsRefused(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "index")

@@ -46,7 +46,7 @@ func madeLines(n int) (lines [][]byte) {
 	return lines
 }
 
-// typedEnvelope is what a user of encoding/json would declare.
+// typedEnvelope is the type that a user of encoding/json would declare.
 type typedEnvelope struct {
 	ProblemID string  `json:"problem_id"`
 	Status    string  `json:"status"`
@@ -148,7 +148,7 @@ func gjsonEnvelope(line []byte) bool {
 	return len(t.Steps) >= 0
 }
 
-// BenchmarkRead is the whole way of a file: inflate, frame, decode, hash.
+// BenchmarkRead measures all steps of reading a file: inflate, frame, decode, hash.
 func BenchmarkRead(b *testing.B) {
 	lines, size := benchLines(b)
 	text := bytes.Join(lines, []byte{'\n'})

@@ -49,7 +49,7 @@ func samplesIn(tb testing.TB, folder string) map[string]string {
 	return samples
 }
 
-// rowOf is a trace as a row of messages, and what such a row leaves out of it.
+// rowOf returns a trace as a row of messages, with the losses of such a row.
 func rowOf(tb testing.TB, t *arena.Trace) string {
 	tb.Helper()
 	row, _, err := convert.Write(t, convert.OpenAI)
@@ -59,8 +59,8 @@ func rowOf(tb testing.TB, t *arena.Trace) string {
 	return fmt.Sprintf("%s line %d: %s %s error %+v seconds %v lost %q vetoes %q\n%s", t.Source.Shape, t.Source.Line, t.ID, t.Status, t.Error, t.Seconds, t.Lost, t.Vetoes, row)
 }
 
-// TestSamplesOfOtherTools holds every sample to what is kept of it, and every
-// format to a sample.
+// TestSamplesOfOtherTools compares every sample with its expected content, and checks that every
+// format has a sample.
 func TestSamplesOfOtherTools(t *testing.T) {
 	t.Parallel()
 	seen := map[arena.Shape]bool{}
@@ -184,9 +184,9 @@ func TestHostileFilesOfEveryFormat(t *testing.T) {
 	}
 }
 
-// TestHostileFilesTakeBoundedTimeAndMemory reads the hostile files of each format with the usual limits. A
-// file takes some seconds at most, and what is allocated in all grows with its bytes and with the elements
-// of its lists, whose number is limited. Without the tag long it reads every 60th.
+// TestHostileFilesTakeBoundedTimeAndMemory reads the hostile files of each format with the usual
+// limits. A file takes some seconds at most, and the total allocation grows with its bytes and with
+// the elements of its lists, whose number is limited. Without the tag long it reads every 60th.
 func TestHostileFilesTakeBoundedTimeAndMemory(t *testing.T) {
 	const (
 		entries      = 100_000
@@ -289,7 +289,8 @@ func FuzzOtherTools(f *testing.F) {
 	})
 }
 
-// FuzzLogsOfInspect writes over a zipped log: each is samples, or a fault in words.
+// FuzzLogsOfInspect overwrites bytes of a zipped log: each log is read as samples, or as a fault
+// with a cause.
 func FuzzLogsOfInspect(f *testing.F) {
 	var logs []string
 	for name, text := range formatSamples(f) {

@@ -84,7 +84,7 @@ func FuzzReadAnswersForEveryByte(f *testing.F) {
 	})
 }
 
-// checkTrace holds a trace to what the border types promise.
+// checkTrace checks a trace against the documented properties of its type.
 func checkTrace(tb testing.TB, trace *arena.Trace) {
 	tb.Helper()
 	if trace.ID == "" || trace.RunID == "" || len(trace.RecordSHA256) != 64 || trace.Source.Shape == "" || trace.Bytes < 1 {

@@ -366,8 +366,8 @@ func TestIdsAreNeverPaths(t *testing.T) {
 	}
 }
 
-// TestManyPartsTakeLinearTime reads what was joined piece by piece, each time
-// from the start.
+// TestManyPartsTakeLinearTime reads texts of many parts. Joining them one by one from the start takes
+// quadratic time.
 func TestManyPartsTakeLinearTime(t *testing.T) {
 	t.Parallel()
 	const parts = 50_000

@@ -335,8 +335,9 @@ func TestRulesOfEveryReader(t *testing.T) {
 	}
 }
 
-// conversationOf returns the messages of the one attempt of a text in words, with the ids of calls,
-// "-" for an id that the writer made. Formats without ids have those of the order of their calls.
+// conversationOf returns the messages of the single attempt of a text as text, with the ids of
+// calls, "-" for an id that the writer made. Formats without ids have those of the order of their
+// calls.
 func conversationOf(t *testing.T, format, text string) (words string, lost []string) {
 	t.Helper()
 	attempts, faults := readTextWith(t, "x.jsonl", text, named())

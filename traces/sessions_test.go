@@ -203,8 +203,8 @@ func samplesOfAll(tb testing.TB) map[string]string {
 	return samples
 }
 
-// fuzzReader holds a reader to the samples of the target with any damage: what is read is whole, and
-// is read again from what the program writes of it.
+// fuzzReader damages the samples of the target: everything that is read is complete, and can be
+// written and read again.
 func fuzzReader(f *testing.F) {
 	f.Helper()
 	samples := samplesOfAll(f)

@@ -123,7 +123,7 @@ func objectPlaces(text string) (places []place) {
 	return places
 }
 
-// lossesOf returns the words for what traces lack.
+// lossesOf returns the names of the traces' losses.
 func lossesOf(attempts []*arena.Trace) (words []string) {
 	for _, trace := range attempts {
 		words = append(words, trace.Lost...)
@@ -160,7 +160,7 @@ func pathOf(around []string, key string) string {
 	return strings.Join(append(slices.DeleteFunc(slices.Clone(around), isIndex), key), ".")
 }
 
-// wholeParts are the words for parts of a document that are lost as a whole.
+// wholeParts are the names of parts of a document that are lost completely.
 var wholeParts = []string{
 	"program_events", "other_branches", "other_scores", "other_spans", "hidden_reasoning", "user_tools", "greeting",
 }

@@ -51,7 +51,7 @@ func everyShape(tb testing.TB) (attempts []*arena.Trace) {
 	return attempts
 }
 
-// identity is what a record's bytes decide, and so another record's differ in.
+// identity ignores the fields that depend on a record's bytes, which differ in another record.
 var identity = cmpopts.IgnoreFields(arena.Trace{}, "ID", "Source", "RecordSHA256", "Bytes")
 
 // spelled compares JSON by meaning: writers drop the space between tokens and
@@ -145,7 +145,7 @@ func withoutObjects(row string) string {
 	return strings.ReplaceAll(row[strings.Index(row, "\n"):], " ", "")
 }
 
-// without takes from a trace what the losses name.
+// without removes the fields that the losses name from a trace.
 func without(t arena.Trace, lost []convert.Loss) arena.Trace {
 	steps := append([]arena.Step(nil), t.Steps...)
 	for i := range steps {
@@ -243,8 +243,9 @@ func TestGoldenFormats(t *testing.T) {
 	}
 }
 
-// TestThoughtAndCallsAreWrittenOnce writes steps whose text has tags with what the keys of the step have,
-// or something else. Each thought and call is in the written row once, and what is left out is named.
+// TestThoughtAndCallsAreWrittenOnce writes steps whose text has tags with the same content as the
+// step's keys, or with another one. Each thought and call is in the written row once, and losses
+// are named.
 func TestThoughtAndCallsAreWrittenOnce(t *testing.T) {
 	t.Parallel()
 	const tag = `<tool_call>[{"name":"find","parameters":{"q":"cup"}}]</tool_call>`

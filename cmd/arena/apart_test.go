@@ -26,7 +26,7 @@ var noFiles = []string{
 // noFileArguments are the commands whose arguments name no file.
 var noFileArguments = []string{"arena leak bank rotate", "arena list", "arena recipe", "arena help"}
 
-// commands lists those that do something, with the flags of the whole program.
+// commands returns the runnable commands, with the global flags.
 func commands(t *testing.T) (subcommands []*cobra.Command) {
 	t.Helper()
 	var walk func(c *cobra.Command)
@@ -72,8 +72,8 @@ func TestEveryFileFlagIsReadOrWritten(t *testing.T) {
 	}
 }
 
-// TestEveryCommandThatReadsAttemptsLiftsTheirLimit finds commands without --max-record among those
-// that read days, and those that read rows or read days again for what they show.
+// TestEveryCommandThatReadsAttemptsLiftsTheirLimit checks that every command that reads days, or
+// rows and the days behind them, has the flag --max-record.
 func TestEveryCommandThatReadsAttemptsLiftsTheirLimit(t *testing.T) {
 	t.Parallel()
 	again := []string{"arena explain", "arena view", "arena label", "arena leak", "arena dedup"}

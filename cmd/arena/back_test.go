@@ -45,7 +45,7 @@ func TestACorpusRoundTripsThroughEveryFormat(t *testing.T) {
 	}
 }
 
-// sftRows are all rows of SFT in words, in the order of their sessions.
+// sftRows returns all rows of SFT as text, in the order of their sessions.
 func sftRows(t *testing.T, dir string) (lines []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "data", "sft", "*.parquet"))

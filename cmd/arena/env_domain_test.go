@@ -260,8 +260,8 @@ func TestUnmeasuredPartsAreNotWeighed(t *testing.T) {
 	}
 }
 
-// playTickets plays two episodes by the class that TRL uses, and prints for each what the tools
-// answered and the reward.
+// playTickets plays two episodes with the class that TRL uses, and prints the tools' answers and
+// the reward of each.
 const playTickets = `
 import json, sys
 sys.path.insert(0, sys.argv[1])

@@ -15,7 +15,7 @@ import (
 	"github.com/trajectory-arena/arena/guard/rows"
 )
 
-// printedBy returns what a script of an outside examiner prints, "" without the script or Python.
+// printedBy returns the output of a script of the shared cases, or "" without the script or Python.
 func printedBy(t *testing.T, name string) string {
 	t.Helper()
 	path := filepath.Join("../../../shared/cases/guard", name)

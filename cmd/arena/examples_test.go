@@ -15,10 +15,9 @@ import (
 	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
-// TestExamplesRunAsPrinted runs the example of every help page in a folder that
-// holds what a clone does, as a shell would: all lines of a page in order. What
-// listens at a fixed address is left out, since a test shares its machine. Without
-// the tag long it takes every sixteenth page.
+// TestExamplesRunAsPrinted runs the example of every help page with a shell, all lines of a page in
+// order, in a folder with the files of a clone. Commands that listen at a fixed address are left
+// out, since tests share their machine. Without the tag long it runs every sixteenth page.
 func TestExamplesRunAsPrinted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out by -short, under which the commands' own scripts run")

@@ -113,7 +113,7 @@ func TestHostileInputIsCountedAndTheDayIsBuilt(t *testing.T) {
 	}
 }
 
-// toldRefused are the words in which commands count what they could not read.
+// toldRefused matches the lines in which commands count unread records.
 var toldRefused = regexp.MustCompile(`(?m)^read +[0-9,]+ +([0-9,]+)|^([0-9]+) records? could not be read`)
 
 // ofEach is how many broken files of each format are read.

@@ -76,8 +76,8 @@ func behaveOnSteps(c modeltest.Call) modeltest.Action {
 	}
 }
 
-// checkRequests holds the number of questions so far against the one named.
-// What asks for no model, such as a look for metrics, is none.
+// checkRequests compares the number of questions so far with its argument. Requests without a
+// model, such as one for metrics, do not count.
 func checkRequests(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: requests N")

@@ -13,8 +13,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
-// otherBuild is the program of another commit that the tests of processes and the
-// scripts are held against, in ARENA_PROGRAM: docs/measured/found.md.
+// otherBuild returns the path in ARENA_PROGRAM of a program of another commit. The tests of
+// processes and the scripts compare with it: docs/measured/found.md.
 func otherBuild() string { return os.Getenv("ARENA_PROGRAM") }
 
 // program is this test's binary under the name of the command that
@@ -57,7 +57,8 @@ func TestKilledAndResumed(t *testing.T) {
 	killedAndResumed(t, arena, inDir("mixed"), []string{"mix", inDir("built") + ":0.5", inDir("other") + ":0.5", "-q"})
 }
 
-// killedAndResumed runs a command that writes a corpus, whole and killed.
+// killedAndResumed compares a command that writes a corpus in one run with one that is killed and
+// resumed.
 func killedAndResumed(t *testing.T, arena, uncut string, args []string) {
 	t.Helper()
 	killed := uncut + "-killed"
@@ -147,7 +148,7 @@ func (s stages) killed(c *exec.Cmd, after time.Duration) bool {
 	return c.Wait() != nil
 }
 
-// asOneBuild holds what the steps made against one build.
+// asOneBuild compares the result of the steps with that of one build.
 func (s stages) asOneBuild() {
 	s.t.Helper()
 	if !bytes.Equal(read(s.t, s.inDir("stages")), read(s.t, s.inDir("whole"))) {

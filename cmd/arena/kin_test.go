@@ -150,7 +150,7 @@ func problemOf(line string) string {
 	return record.Problem
 }
 
-// retold rewrites an attempt's thinking and what the model replied, and no call.
+// retold rewrites an attempt's thinking and the model's replies, and no call.
 func retold(line string, change func(string) string) string {
 	var record any
 	if change == nil || json.Unmarshal([]byte(line), &record) != nil {

@@ -27,8 +27,8 @@ import (
 
 type object = map[string]any
 
-// What is held out in the matrix: a problem, and by it its twin in the day, which asks
-// for the same product in words of its own.
+// The held-out texts of the matrix: a problem, and through it its twin in the day, which asks for
+// the same product in other words.
 const (
 	matrixHeld = `{"id":"mat","query":"I am looking for a camping stove by brasko, made of titanium, colour olive, for at most 2416 pesos.","reward":{"product_id":"9876543210","title":["Brasko folding camping stove titanium nordic original"]}}`
 	matrixTwin = `{"problem_id":"7d1f3c52-8c1e-4a7b-9a55-0f6f1c2b3d4e","query":"Something to boil soup on in the mountains, nothing heavier than 512 grams, and cash on delivery.","category":"Product","reward":{"product_id":"9876543210","title":["Brasko folding camping stove titanium nordic original"]}}`
@@ -170,8 +170,8 @@ var matrixRoutes = []struct{ out, command, lost, refused, shows string }{
 	{"", "verify public --public --held-out bankless", fileGone, "bank", ""},
 }
 
-// matrixSample are the routes that run without the tag long, of those without the flag
-// only builds. Of what they show, verify and leak are asked about the rows alone.
+// matrixSample are the routes that run without the tag long; of the routes without the flag these
+// are builds only. verify and leak read the rows of these routes alone.
 var matrixSample = strings.Fields("open loose both guarded sample pages imported imported2 imported3 imported4 mixed next2")
 
 // The places of a row of messages, of an attempt of a day, of an episode, and of a student's
@@ -489,8 +489,8 @@ func (m *matrix) plantRows(t *testing.T, path string) {
 	put(t, path, lines.Bytes())
 }
 
-// matrixShapes are the contents of the customer's messages, of which none holds what is held out in
-// plain letters by itself: each is a text, or a list of parts.
+// matrixShapes are contents of the customer's messages, each a text or a list of parts. No part
+// alone holds the held-out text in plain letters.
 var matrixShapes = map[string][]any{
 	"two turns":         splitShape(2),
 	"three turns":       splitShape(3),

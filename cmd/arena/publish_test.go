@@ -26,7 +26,7 @@ import (
 type hubServer struct {
 	*httptest.Server
 	mu sync.Mutex
-	// stored are large files by sha256, files the dataset as it is committed.
+	// stored are large files by sha256; files are those of the committed dataset.
 	stored map[string][]byte
 	files  map[string][]byte
 	puts   int

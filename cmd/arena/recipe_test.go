@@ -316,7 +316,7 @@ func TestRecipeKeepsHeldOutOut(t *testing.T) {
 		t.Errorf("dropped %v, %d held-out entries, counts %+v", dropped, r.Proof.HeldOut, r.Counts)
 	}
 
-	// A run that was killed is none to take rollouts from.
+	// An unfinished run is refused as a source of rollouts.
 	if err := os.Remove(inDir("rft.work/run/summary.json")); err != nil {
 		t.Fatal(err)
 	}

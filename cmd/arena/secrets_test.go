@@ -20,8 +20,8 @@ import (
 	"github.com/trajectory-arena/arena/report"
 )
 
-// secretDay is the sample day with a secret in all that names something: runs,
-// agents, problems, kinds of errors, and keys of records that are no traces.
+// secretDay writes the sample day with a secret in every name: of runs, agents, problems, kinds of
+// errors, and keys of records that are no traces.
 func secretDay(t *testing.T, dir string, secrets []canary.Canary) {
 	t.Helper()
 	if err := os.CopyFS(dir, os.DirFS(testDay)); err != nil {
@@ -80,9 +80,9 @@ func unzipped(t *testing.T, path string) []byte {
 	return b.Bytes()
 }
 
-// TestCanariesAreInNoLineAndNoWord plants secrets of two hundred kinds in all that
-// names something, and looks for them in the lines, reports and words of every
-// command that reads traces. Attempts are as many as they were.
+// TestCanariesAreInNoLineAndNoWord plants secrets of two hundred kinds in all names, and searches
+// the lines, reports and messages of every command that reads traces. The number of attempts is
+// unchanged.
 func TestCanariesAreInNoLineAndNoWord(t *testing.T) {
 	secrets := canary.Sample()
 	dir := t.TempDir()

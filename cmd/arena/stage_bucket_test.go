@@ -106,7 +106,7 @@ func (s *brokenStore) half(r *http.Request) {
 	_, _ = s.PutObject("arena", key, metadata, bytes.NewReader(body), int64(len(body)), nil)
 }
 
-// list answers, half of the time, with what it answered before.
+// list answers a listing, in half of the requests with the earlier answer to the same query.
 func (s *brokenStore) list(w http.ResponseWriter, r *http.Request) {
 	answer := httptest.NewRecorder()
 	s.inner.ServeHTTP(answer, r)

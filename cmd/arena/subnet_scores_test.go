@@ -13,7 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/reports"
 )
 
-// theirFinding is what a validator found of an attempt, as fetch keeps it.
+// theirFinding is a validator's finding on an attempt, as fetch stores it.
 type theirFinding struct {
 	Category  string   `json:"category"`
 	Score     float64  `json:"score"`

@@ -183,8 +183,8 @@ func TestHostileTracesAreData(t *testing.T) {
 }
 
 // TestCanariesReachNoRunPage writes secrets of two hundred kinds into the results, the
-// conversations and the telemetry of a run: its pages hold none. A log that is cut off
-// is an error, and what no rollout has is not there.
+// conversations and the telemetry of a run: its pages hold none. A truncated log is an error, and a
+// missing rollout has no page.
 func TestCanariesReachNoRunPage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

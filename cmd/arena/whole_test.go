@@ -150,7 +150,7 @@ func TestEveryOutputIsHeld(t *testing.T) {
 	}
 }
 
-// refuseTheirOwnOutput are the writers that end with an error if their output is there.
+// refuseTheirOwnOutput are the writers that end with an error if their output exists.
 var refuseTheirOwnOutput = []string{"sample"}
 
 // corpora builds two corpora of the sample day, the second with the tag long, without

@@ -32,7 +32,7 @@ func normal(d *dice.Dice) float64 {
 	return math.Sqrt(-2*math.Log(1-d.Share())) * math.Cos(2*math.Pi*d.Share())
 }
 
-// exact is KL with sums that carry what is rounded away (Neumaier 1974).
+// exact computes KL with compensated sums (Neumaier 1974).
 func exact(t, s []float64) float64 {
 	lt := logZ(t)
 	ls := logZ(s)

@@ -371,7 +371,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// TestRefusedReplies parses replies that lack what a round needs.
+// TestRefusedReplies parses replies without a field that a round needs.
 func TestRefusedReplies(t *testing.T) {
 	t.Parallel()
 	for want, reply := range map[string]string{

@@ -53,7 +53,7 @@ func conversation(args, result string) arena.Dialogue {
 	}}
 }
 
-// requested is what a test's corpus holds: each dialogue with a request of its own.
+// requested is the content of a test's corpus: each dialogue has a request of its own.
 type requested struct {
 	requests  []string
 	dialogues []arena.Dialogue
@@ -260,8 +260,8 @@ func TestUnfitRowsAreDroppedFromOneProfile(t *testing.T) {
 	}
 }
 
-// TestUnfitRowIsLeftOutOfCopies exports a corpus with one broken row as it is: the other rows are written
-// again.
+// TestUnfitRowIsLeftOutOfCopies exports a corpus with one broken row without conversion: the other
+// rows are written again.
 func TestUnfitRowIsLeftOutOfCopies(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

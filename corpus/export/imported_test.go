@@ -207,9 +207,8 @@ func nearest(want Talk, got []Talk) string {
 	return "none begins alike"
 }
 
-// TestImportExportImport writes an imported corpus as ATIF and as lines of
-// messages and imports those again, and its own Parquet: the same rows, but for
-// what names the file they were read from.
+// TestImportExportImport writes an imported corpus as ATIF and as lines of messages and imports
+// those, and its own Parquet, again: the rows are equal, except for the names of their files.
 func TestImportExportImport(t *testing.T) {
 	t.Parallel()
 	for _, dir := range sources(t) {
@@ -234,8 +233,8 @@ func TestImportExportImport(t *testing.T) {
 	}
 }
 
-// comparable are the rows of a corpus without what a second reading cannot
-// know: the file, the record, and what lines of messages have no place for.
+// comparable returns the rows of a corpus without the fields that a second reading cannot have: the
+// file, the record, and those for which lines of messages have no place.
 func comparable(t *testing.T, dir, key string) []rows.SFT {
 	t.Helper()
 	items := readRows[rows.SFT](t, filepath.Join(dir, "data/sft/train-00000-of-00001.parquet"))

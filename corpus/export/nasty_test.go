@@ -65,7 +65,7 @@ func talkAbout(t *testing.T, i int, value, text, result string) string {
 		i, literal(t, fmt.Sprintf("request %d ", i), text, ""), literal(t, "think ", text, ""), value, result, literal(t, "done ", text, "."))
 }
 
-// vetoed reports whether a record holds what no text can: it is no row.
+// vetoed reports whether a record holds a character that no text can hold, so that it is no row.
 func vetoed(raw string) bool {
 	return !utf8.ValidString(raw) || strings.Contains(raw, `\ud800`)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
-// TestCookiesAreHeadersWithASession holds the rule to what it takes and leaves.
+// TestCookiesAreHeadersWithASession checks which headers the rule removes and which it keeps.
 func TestCookiesAreHeadersWithASession(t *testing.T) {
 	t.Parallel()
 	r := New(Options{})

@@ -83,7 +83,7 @@ func open(t testing.TB, preset string) *environment.Environment {
 // move is one call of the scripted student.
 type move struct{ name, arguments string }
 
-// script is what the student does at a problem: it solves those of even number.
+// script returns the moves of the student at a problem: it solves those of even number.
 func script(p *arena.Problem, i int) []move {
 	quoted := func(s string) string {
 		b, _ := json.Marshal(s)
@@ -178,7 +178,7 @@ func (c *client) post(path, body string, headers ...string) (int, string) {
 	return resp.StatusCode, string(b)
 }
 
-// account is a Responses object of what the student did.
+// account returns a Responses object with the student's moves and the answers.
 func account(moves []move, answers []string) string {
 	var items []any
 	for i, m := range moves {

@@ -57,7 +57,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// load is what is asked of the server.
+// load sends the requests of the test to the server.
 type load struct {
 	t        *testing.T
 	problems []gjson.Result

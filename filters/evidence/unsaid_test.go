@@ -26,7 +26,7 @@ func chat(content string) string {
 	return string(b)
 }
 
-// measure returns what is unsaid of a thought in an attempt whose log has these replies.
+// measure returns the parts of a thought that no reply contains, for a log with these replies.
 func measure(think string, replies ...string) evidence.Unsaid {
 	t := &arena.Trace{InferenceTotal: len(replies), HasDialogue: true}
 	step := arena.Step{}

@@ -84,8 +84,8 @@ func TestCandidatesIncludeBase(t *testing.T) {
 	}
 }
 
-// TestPublicCandidates holds what is scored at all to few bases a text, and to
-// the right one for every rewording.
+// TestPublicCandidates checks that few requests of a bank are scored for a text, and the right one
+// for every rewording.
 func TestPublicCandidates(t *testing.T) {
 	t.Parallel()
 	bank := readPublic(t)
@@ -110,8 +110,8 @@ func TestPublicCandidates(t *testing.T) {
 	}
 }
 
-// TestUnrelatedPublicProblemsAreNotDropped counts pairs of unrelated public problems that
-// would be dropped for one another, and finds all that share a product.
+// TestUnrelatedPublicProblemsAreNotDropped counts pairs of unrelated public problems that would be
+// dropped for one another, and finds all pairs that share a product.
 func TestUnrelatedPublicProblemsAreNotDropped(t *testing.T) {
 	t.Parallel()
 	bank := readPublic(t)

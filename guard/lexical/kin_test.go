@@ -121,8 +121,8 @@ func TestJoinEqualsAllPairsInLargeBanks(t *testing.T) {
 	}
 }
 
-// TestJoinEqualsAllPairs holds the joining against the comparison of
-// every request with every other, in both directions.
+// TestJoinEqualsAllPairs compares the join with the comparison of every request with every other,
+// in both directions.
 func TestJoinEqualsAllPairs(t *testing.T) {
 	t.Parallel()
 	for name, bank := range map[string][]Request{

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// spell renders what was read: words, and numbers in brackets with unit and
-// direction.
+// spell renders a parsed text: words, and numbers in brackets with unit and direction.
 func spell(text string) string {
 	var out []string
 	for _, t := range parse(text) {

@@ -37,7 +37,7 @@ func viewed(t testing.TB, options ...ipc.Option) []byte {
 	return out.Bytes()
 }
 
-// countRows counts the rows of a stream of so many bytes.
+// countRows counts the rows of a stream with a stated size in bytes.
 func countRows(b []byte, size int) (n int, err error) {
 	reader := io.NewSectionReader(bytes.NewReader(b), 0, int64(size))
 	err = eachArrow(reader, func(string) error { n++; return nil })
@@ -219,8 +219,8 @@ func packed(b []byte, n uint64) []byte {
 	return b
 }
 
-// nested is a stream of a column with so many columns inside, which are all the
-// same one, and so on, so many levels deep.
+// nested returns a stream of a column nested to a number of levels, with a number of equal columns
+// in each.
 func nested(levels, wide int) []byte {
 	w := flatbuffers.NewBuilder(0)
 	var field flatbuffers.UOffsetT

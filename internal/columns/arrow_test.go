@@ -92,8 +92,8 @@ func TestArrowReadsEveryKindOfColumn(t *testing.T) {
 	}
 }
 
-// maxTaken is the longest row, twice while its text grows, and far less than what
-// the sizes in a damaged file can ask for.
+// maxTaken is twice the longest row, since its text grows, and far less than the sizes in a damaged
+// file can claim.
 const maxTaken = 256 << 20
 
 // TestDamagedArrowTakesLittleMemory writes sizes over every place of a stream, without

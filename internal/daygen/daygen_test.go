@@ -99,7 +99,7 @@ func TestWriteRefusesWhatItCannotMake(t *testing.T) {
 	}
 }
 
-// step is what a reader of the sandbox's format relies on.
+// step has the fields on which a reader of the sandbox's format relies.
 type step struct {
 	Completion struct {
 		Message struct {
@@ -123,9 +123,9 @@ type proxied struct {
 	Length    int  `json:"response_length"`
 }
 
-// TestProxyCallsAreFiledAsByTheSandbox checks the filing by time, that a
-// response is kept up to its limit and cut beyond, and that what the proxy
-// kept of a dispatch is what the step recorded as its result.
+// TestProxyCallsAreFiledAsByTheSandbox checks that calls are filed by time, that a response is
+// stored up to its limit and cut beyond, and that the proxy's response equals the result in the
+// step.
 func TestProxyCallsAreFiledAsByTheSandbox(t *testing.T) {
 	t.Parallel()
 	for name, text := range readDay(t, "../../testdata/day") {

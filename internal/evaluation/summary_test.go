@@ -9,8 +9,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/evaluation"
 )
 
-// TestSummaryRoundTrip holds that what the report reads is what the
-// student wrote, rates of passing and unknown numbers among it.
+// TestSummaryRoundTrip holds that the report reads the summary that the student wrote, with pass
+// rates and unknown numbers.
 func TestSummaryRoundTrip(t *testing.T) {
 	t.Parallel()
 	rate := 0.5

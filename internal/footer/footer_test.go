@@ -136,7 +136,7 @@ func negativePage(b []byte) []byte {
 	return b
 }
 
-// list is a structure whose second field is a list of so many structures.
+// list returns a structure whose second field claims to be a list of n structures.
 func list(n uint64) []byte { return binary.AppendUvarint([]byte{0x29, 0xfc}, n) }
 
 func withFooter(b []byte) []byte {
@@ -144,8 +144,8 @@ func withFooter(b []byte) []byte {
 	return append(binary.LittleEndian.AppendUint32(b, uint32(len(b)-4)), "PAR1"...)
 }
 
-// mostTaken is far more than any of these files is worth, and far less than
-// what the sizes in a damaged one can ask for.
+// mostTaken is far more memory than any of these files needs, and far less than the sizes in a
+// damaged one can claim.
 const mostTaken = 256 << 20
 
 // TestDamageTakesLittleMemory writes sizes over every place of a file. None may

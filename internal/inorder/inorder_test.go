@@ -50,9 +50,8 @@ func TestResultsAreInTheOrderOfTheValues(t *testing.T) {
 	})
 }
 
-// TestWhatIsUnderWayIsBounded counts the values between Read and Take: those of
-// weight 2 within 6, those that are heavier than all that may be under way one
-// by one.
+// TestWhatIsUnderWayIsBounded counts the values between Read and Take: those of weight 2 within a
+// limit of 6, those heavier than the limit one at a time.
 func TestWhatIsUnderWayIsBounded(t *testing.T) {
 	t.Parallel()
 	for weight, limit := range map[int64]int64{2: 3, 100: 1} {

@@ -83,8 +83,8 @@ func (w *world) rates(d design) (rates, passes []float64) {
 	return rates, passes
 }
 
-// pair is two students, of whom b solves a share of what a fails at: so large that
-// the true difference is the given one.
+// pair returns two students, of whom b solves a share of a's failures that makes the true
+// difference the given one.
 func (w *world) pair(difference float64) Paired {
 	a := make([]float64, w.problems)
 	b := make([]float64, w.problems)

@@ -40,8 +40,8 @@ type numbers struct {
 	Clustered [2]float64 `json:"clustered"`
 }
 
-// TestTables computes the tables that bench/stats_check.py made, which holds the numbers
-// against those of others.
+// TestTables computes the tables of bench/stats_check.py, which compares the numbers with those of
+// other libraries.
 func TestTables(t *testing.T) {
 	t.Parallel()
 	if *tables == "" {

@@ -116,8 +116,7 @@ func fifty(n int) string {
 	return openings[n%5] + reasons[n/5%10]
 }
 
-// forms are what a program may make of the id ($1) and price ($2) of one result, in
-// words that no list has among others.
+// forms are sentences that a program may make of the id ($1) and price ($2) of one result.
 var forms = map[string]string{
 	"figure alone": "$2.", "figure on a line": "\n$2\n", "labelled figure": "Price $2.", "listed": "$1: $2",
 	"unlisted words": "Ngoja $1, bei $2 hapa.", "unlisted words, no id": "quoth $2 forsooth",
@@ -164,7 +163,7 @@ func reworded(d *arena.Dialogue, words string) *arena.Dialogue {
 	return d
 }
 
-// graded is an attempt and its score as it is.
+// graded is an attempt and its unchanged score.
 type graded struct {
 	attempt
 	before *float64
@@ -210,8 +209,8 @@ func farm(day []graded, apply func(*arena.Dialogue) *arena.Dialogue) (raised, li
 	return raised, lifted
 }
 
-// TestHonestDaysAreNotFlagged looks at days of real models that wrote what they
-// thought: ReAct agents over shops and an encyclopedia.
+// TestHonestDaysAreNotFlagged checks days of real models that wrote their own thoughts: ReAct
+// agents over shops and an encyclopedia.
 func TestHonestDaysAreNotFlagged(t *testing.T) {
 	t.Parallel()
 	days := 0

@@ -277,9 +277,8 @@ func TestAnEmptyFileHoldsNothing(t *testing.T) {
 	}
 }
 
-// TestAKilledWriterLosesNothingCommitted kills a process that writes as fast
-// as it can, when it has made its first file or confirmed some exchanges, and
-// counts what it had confirmed.
+// TestAKilledWriterLosesNothingCommitted kills a process that writes as fast as it can, after its
+// first file or after some confirmed exchanges, and checks that the confirmed ones are stored.
 func TestAKilledWriterLosesNothingCommitted(t *testing.T) {
 	if dir := os.Getenv("LEDGER_WRITER"); dir != "" {
 		writeForEver(t, dir)

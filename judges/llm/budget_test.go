@@ -103,8 +103,8 @@ func TestDollarsNeedPrices(t *testing.T) {
 	}
 }
 
-// TestPredictionsHold compares what was predicted with what the server billed:
-// before anything is known, and calibrated on the first 8 answers.
+// TestPredictionsHold compares predictions with the server's bill: one before any answer, and one
+// calibrated on the first 8 answers.
 func TestPredictionsHold(t *testing.T) {
 	t.Parallel()
 	s := modeltest.New(t, varied())

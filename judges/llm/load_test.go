@@ -114,8 +114,8 @@ func TestAKilledRunResumes(t *testing.T) {
 	}
 }
 
-// TestAKilledRunOfStepsResumes is the same for verdicts on steps: the bill grows
-// by what was missing only.
+// TestAKilledRunOfStepsResumes is the same test for verdicts on steps: the bill grows by the
+// missing ones only.
 func TestAKilledRunOfStepsResumes(t *testing.T) {
 	const n, workers = 40, 4
 	steps := func(ctx context.Context, j *llm.Judge, i int) (arena.Judgement, error) {

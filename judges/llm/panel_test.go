@@ -266,7 +266,7 @@ func TestWhatAPanelHasAnsweredStaysFree(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 	}
-	// And another panel re-uses what is the very same request.
+	// Another panel reuses the answer to an identical request.
 	cfg.Panel = []llm.Member{{Model: "judge-b", Role: llm.Primary}}
 	judgeAll(t, dir, cfg, 4, 1)
 	if n := len(s.Calls()); n != before {

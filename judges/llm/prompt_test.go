@@ -265,8 +265,7 @@ func refused(t *testing.T, prompt string) error {
 	return err
 }
 
-// TestAPromptReadsAsTextTemplateHasIt holds what is asked against the whole of
-// text/template.
+// TestAPromptReadsAsTextTemplateHasIt compares the rendered prompt with that of text/template.
 func TestAPromptReadsAsTextTemplateHasIt(t *testing.T) {
 	t.Parallel()
 	s := modeltest.New(t, modeltest.Sequence(modeltest.Reply(modeltest.Grade(0.5))))

@@ -280,8 +280,8 @@ func TestStepPredictionsHold(t *testing.T) {
 	near("calibrated", calibrated.Spent, bill.Prompt-first.Prompt, bill.Completion-first.Completion)
 }
 
-// TestHalfABudgetForSteps stops before half the bill, and the next run asks for
-// what is missing only.
+// TestHalfABudgetForSteps stops at half of the bill, and the next run asks for the missing verdicts
+// only.
 func TestHalfABudgetForSteps(t *testing.T) {
 	t.Parallel()
 	const n = 40

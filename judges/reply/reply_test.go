@@ -20,7 +20,7 @@ func TestUglyReplies(t *testing.T) {
 		high     = `{` + evidence + `, "reasoning_quality": 0.9, "explanation": "Gate 4 passed"}`
 		low      = `{` + evidence + `, "reasoning_quality": 0.1, "explanation": `
 	)
-	// with is a whole answer with another score.
+	// with returns a complete answer with another score.
 	with := func(score string) string {
 		return `{` + evidence + `, "reasoning_quality": ` + score + `, "explanation": "x"}`
 	}

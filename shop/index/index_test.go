@@ -86,7 +86,7 @@ func TestSearchEqualsTheFormula(t *testing.T) {
 	}
 }
 
-// naive is what the formula reads of every document.
+// naive has the values of every document that the formula needs.
 type naive struct {
 	lengths         []uint32
 	total, nonEmpty uint64

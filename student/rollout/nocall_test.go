@@ -16,7 +16,7 @@ import (
 	"github.com/trajectory-arena/arena/student/dialect"
 )
 
-// listener answers with replies in turn, and keeps what it was asked.
+// listener answers with replies in turn, and stores its requests.
 type listener struct {
 	replies  []string
 	finish   string

@@ -122,7 +122,7 @@ func (a *api) runsOf(agent string) []object {
 	return append(objects, object{"eval_run_id": agent + "-other", "agent_version_id": agent, "suite_id": 4, "claimed_at": "x", "race_id": "another"})
 }
 
-// problemsOf are an agent's problems with what the validators found of them, run by run.
+// problemsOf returns an agent's problems with the validators' findings on them, run by run.
 func (a *api) problemsOf(agent string) object {
 	var objects []object
 	for i := range each {

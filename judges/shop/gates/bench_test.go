@@ -8,8 +8,8 @@ import (
 	"github.com/trajectory-arena/arena/judges/shop/gates"
 )
 
-// BenchmarkJudge judges the attempts of the shared day where it is there, and
-// our own cases otherwise. Bytes are those of thinking and results.
+// BenchmarkJudge judges the attempts of the shared day if it is available, and the cases of
+// testdata otherwise. Bytes are those of thinking and results.
 func BenchmarkJudge(b *testing.B) {
 	type pair struct {
 		t *arena.Trace

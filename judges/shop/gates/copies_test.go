@@ -106,7 +106,7 @@ func TestManyCopiesTakeNoLong(t *testing.T) {
 		d := &arena.Dialogue{Turns: []arena.Turn{{Calls: []arena.Call{{Name: "find_product", Arguments: "{}", Result: result}}}, {Step: 1, Think: think}}}
 		start := time.Now()
 		j := gates.Judge(trace, d)
-		// A fraction of a second; a million signs held against each other are
+		// A linear comparison takes a fraction of a second; all pairs of a million characters are
 		// 10^12 steps.
 		if took := time.Since(start); took > time.Minute || *j.Score != 0.3 {
 			t.Errorf("%s: %v after %v", name, *j.Score, took)

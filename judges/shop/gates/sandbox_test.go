@@ -91,8 +91,8 @@ func thinkOf(content string) string {
 	return strings.TrimSpace(think)
 }
 
-// shared finds a folder of the conformance data by walking up; empty where it
-// is not there.
+// shared finds a folder of the conformance data in the parent folders; it returns "" if there is
+// none.
 func shared(t testing.TB, name string) string {
 	t.Helper()
 	dir, err := os.Getwd()

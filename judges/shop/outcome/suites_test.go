@@ -12,8 +12,8 @@ import (
 	"github.com/trajectory-arena/arena/judges/shop/outcome"
 )
 
-// TestPublishedSuitesAreRead reads each published suite whole: JSON lines and
-// arrays, with and without categories and vectors.
+// TestPublishedSuitesAreRead reads each published suite completely: JSON lines and arrays, with and
+// without categories and vectors.
 func TestPublishedSuitesAreRead(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(shared(t, "real/oro-suites"), "*.json*"))

@@ -65,7 +65,7 @@ func TestNothingIsDividedByNothing(t *testing.T) {
 	}
 }
 
-// TestIntervals holds the figures against values worked out by hand.
+// TestIntervals compares the figures with values computed by hand.
 func TestIntervals(t *testing.T) {
 	t.Parallel()
 	var shifts []probe.Shift
