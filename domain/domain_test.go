@@ -99,17 +99,17 @@ func TestDomainIsRecognised(t *testing.T) {
 		called []string
 		want   string
 	}{
-		"format of the shop":        {trace: arena.Trace{Source: arena.Source{Shape: "envelope"}}, want: "shop"},
-		"episode of a pack":         {trace: arena.Trace{Source: arena.Source{Shape: "episode"}}, want: "envpack"},
-		"an episode with a shell":   {trace: arena.Trace{Tools: declared, Source: arena.Source{Shape: "episode"}}, want: "coding"},
-		"tools that are called":     {called: []string{"get_user_details", "cancel_reservation"}, want: "service"},
-		"one tool is too few":       {called: []string{"bash"}, want: "base"},
-		"one tool twice":            {called: []string{"bash", "bash"}, want: "base"},
-		"declared beats called":     {trace: arena.Trace{Tools: declared}, called: []string{"get_user_details", "cancel_reservation"}, want: "coding"},
-		"chat without tools":        {want: "base"},
-		"format without tools":      {trace: arena.Trace{Source: arena.Source{Shape: "tau_bench"}}, want: "service"},
-		"shop tools in a chat":      {called: []string{"find_product", "recommend_product"}, want: "shop"},
-		"more tools are more alike": {called: []string{"search", "view", "edit", "bash", "submit"}, want: "coding"},
+		"format of the shop":      {trace: arena.Trace{Source: arena.Source{Shape: "envelope"}}, want: "shop"},
+		"episode of a pack":       {trace: arena.Trace{Source: arena.Source{Shape: "episode"}}, want: "envpack"},
+		"an episode with a shell": {trace: arena.Trace{Tools: declared, Source: arena.Source{Shape: "episode"}}, want: "coding"},
+		"tools that are called":   {called: []string{"get_user_details", "cancel_reservation"}, want: "service"},
+		"one tool is too few":     {called: []string{"bash"}, want: "base"},
+		"one tool twice":          {called: []string{"bash", "bash"}, want: "base"},
+		"declared beats called":   {trace: arena.Trace{Tools: declared}, called: []string{"get_user_details", "cancel_reservation"}, want: "coding"},
+		"chat without tools":      {want: "base"},
+		"format without tools":    {trace: arena.Trace{Source: arena.Source{Shape: "tau_bench"}}, want: "service"},
+		"shop tools in a chat":    {called: []string{"find_product", "recommend_product"}, want: "shop"},
+		"most tools in common":    {called: []string{"search", "view", "edit", "bash", "submit"}, want: "coding"},
 	} {
 		var builtin *domain.Set
 		d := builtin.Recognise(&tt.trace, calling(tt.called...), domain.Base)

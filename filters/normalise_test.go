@@ -63,7 +63,7 @@ func TestNormalise(t *testing.T) {
 				{Calls: []arena.Call{{ID: "1", Name: "f", Arguments: "{}", Result: `"a"`}, {ID: "2", Name: "g", Arguments: "{}", Result: `"b"`}}, Repairs: []string{calls.RepairLaterResults}},
 			}},
 		},
-		"results beside the message": {
+		"results next to the message": {
 			arena.Trace{Steps: []arena.Step{{
 				Calls: []arena.ToolCall{{ID: "1", Name: "f"}},
 				Raw:   `{"completion": {"message": {"obs": [{"tool_call_id": "1", "results": [5]}]}}}`,

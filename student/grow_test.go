@@ -101,13 +101,13 @@ func TestWhatIsNoGrowth(t *testing.T) {
 		{"more samples", spec(two, 2), spec(two, 4), two, true},
 		{"more problems", spec(two, 2), spec(three, 2), three, true},
 		{"both", spec(two, 2), spec(three, 4), three, true},
-		{"behind a file without a line end", spec(open, 2), spec(three, 2), three, true},
+		{"after a file without a line end", spec(open, 2), spec(three, 2), three, true},
 		{"further words for an overflow", spec(two, 4), words, two, true},
 		{"fewer words", words, spec(two, 4), two, false},
 		{"fewer samples", spec(two, 4), spec(two, 2), two, false},
 		{"fewer problems", spec(three, 2), spec(two, 2), two, false},
 		{"other problems", spec(two, 2), spec(other, 2), other, false},
-		{"behind an array", spec(array, 2), spec(three, 2), three, false},
+		{"after an array", spec(array, 2), spec(three, 2), three, false},
 		{"other settings", spec(two, 2), warm, three, false},
 	} {
 		if got, err := c.problems.grows(c.old, c.now); got != c.want || err != nil {

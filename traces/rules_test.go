@@ -271,7 +271,7 @@ func TestRulesOfEveryReader(t *testing.T) {
 			turns: []turn{{role: "assistant", text: "Hello!"}, user, done},
 			want:  "user u|assistant done", lost: "greeting", formats: 18,
 		},
-		"thinking whose opening tag stood in the prompt": {
+		"thinking whose opening tag is in the prompt": {
 			turns: []turn{user, {role: "assistant", text: "hm</think>\n\na"}},
 			want:  "user u|assistant (hm) a", formats: 18,
 		},
@@ -283,7 +283,7 @@ func TestRulesOfEveryReader(t *testing.T) {
 			turns: []turn{user, {role: "assistant", calls: []string{"1", "2"}}, {role: "tool", text: "a"}, {role: "tool", text: "b"}, done},
 			want:  "user u|assistant 1 2|tool 1 a|tool 2 b|assistant done", formats: 15,
 		},
-		"ids that begin anew in each turn": {
+		"ids that restart in each turn": {
 			turns: []turn{
 				user, {role: "assistant", calls: []string{"1"}}, {role: "tool", text: "a", answers: "1"},
 				{role: "assistant", calls: []string{"1"}}, {role: "tool", text: "b", answers: "1"}, done,

@@ -90,7 +90,7 @@ func TestSessionsOfEachTool(t *testing.T) {
 				`{"id":"2","timestamp":"t","type":"user","content":[{"text":"hello"}]}`,
 			want: []string{"<session_context>\n/x</session_context>|hello"}, lost: []string{""},
 		},
-		"gemini, taken back to a message that is gone": {
+		"gemini, taken back to a missing message": {
 			text: `{"sessionId":"s","projectHash":"h"}` + "\n" + `{"id":"1","timestamp":"t","type":"user","content":"hello"}` + "\n" +
 				`{"$rewindTo":"0"}` + "\n" + `{"id":"2","timestamp":"t","type":"user","content":{"text":"again"}}`,
 			want: []string{"again"}, lost: []string{"other_branches"},

@@ -80,10 +80,10 @@ func TestATierOfEmbeddingsThatStops(t *testing.T) {
 	}{
 		"one dropped connection":       {drops, func(n int64) bool { return n == 1 }, nil, cli.ExitOK, true},
 		"another":                      {drops, func(n int64) bool { return n == 2 }, nil, cli.ExitOK, false},
-		"gone before the bank":         {"gone", func(int64) bool { return true }, nil, cli.ExitLimit, true},
-		"gone behind the bank":         {"gone", func(n int64) bool { return n > 1 }, nil, cli.ExitLimit, false},
+		"unreachable before the bank":  {"gone", func(int64) bool { return true }, nil, cli.ExitLimit, true},
+		"unreachable after the bank":   {"gone", func(n int64) bool { return n > 1 }, nil, cli.ExitLimit, false},
 		"required, before the bank":    {"gone", func(int64) bool { return true }, []string{"--embeddings-required"}, cli.ExitFailure, true},
-		"required, behind the bank":    {"gone", func(n int64) bool { return n > 1 }, []string{"--embeddings-required"}, cli.ExitFailure, false},
+		"required, after the bank":     {"gone", func(n int64) bool { return n > 1 }, []string{"--embeddings-required"}, cli.ExitFailure, false},
 		"required, dropped connection": {drops, func(n int64) bool { return n == 2 }, []string{"--embeddings-required"}, cli.ExitOK, true},
 	} {
 		t.Run(name, func(t *testing.T) {

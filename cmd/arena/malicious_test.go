@@ -92,7 +92,7 @@ func malice(elsewhere string) map[string]http.HandlerFunc {
 			_, _ = w.Write(bomb.Bytes())
 		},
 		"wrong kinds": text(200, `{"choices":[{"message":{"content":{"a":1},"tool_calls":{"b":2}},"finish_reason":7}],"usage":{"prompt_tokens":1e308,"completion_tokens":-1},"data":[{"index":-1,"embedding":[null]}]}`),
-		"comes back never": func(w http.ResponseWriter, r *http.Request) {
+		"retry in three years": func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Retry-After", "99999999")
 			text(429, "no")(w, r)
 		},
@@ -102,7 +102,7 @@ func malice(elsewhere string) map[string]http.HandlerFunc {
 // cruel are what each client is asked to bear: 52 servers in all, an evaluation with
 // 32 rollouts at once, or 12 where the first reply makes each a long one.
 var cruel = map[string][]string{
-	"eval":       {"endless body", "grows", "nearly too long", "one long call", "calls", "endless text", "endless stream", "deep", "promises", "long head", "elsewhere", "echo", "echo in words", "terminal", "hangs", "bomb", "wrong kinds", "comes back never"},
+	"eval":       {"endless body", "grows", "nearly too long", "one long call", "calls", "endless text", "endless stream", "deep", "promises", "long head", "elsewhere", "echo", "echo in words", "terminal", "hangs", "bomb", "wrong kinds", "retry in three years"},
 	"judge":      {"endless text", "endless stream", "deep", "nearly too long", "long head", "elsewhere", "echo in words", "terminal", "bomb", "wrong kinds"},
 	"embeddings": {"endless list", "deep", "promises", "long head", "elsewhere", "echo", "wrong kinds"},
 	"telemetry":  {"endless metrics", "deep", "long head", "elsewhere", "terminal", "bomb"},

@@ -32,15 +32,15 @@ func TestFindForkReturnsFirstOtherAction(t *testing.T) {
 		fork             int
 		reason           string
 	}{
-		"at once":                 {messages(find), messages(view), 0, ""},
-		"behind a common history": {messages("<think>\na\n</think>\n\n"+find, "[1]", view, "[]", "bye"), messages("<think>\nb\n</think>\n\n"+find, "[1]", other, "[]"), 2, ""},
-		"in words alone":          {messages(find, "[1]", "take 1"), messages(find, "[1]", "take 2"), 2, ""},
-		"a call against words":    {messages(find, "[1]", view), messages(find, "[1]", "take 2"), 2, ""},
-		"other results":           {messages(find, "[1]", view), messages(find, "[2]", other), 0, "no_fork"},
-		"one goes on":             {messages(find, "[1]", view), messages(find, "[1]"), 0, "no_fork"},
-		"alike":                   {messages(find, "[1]", view), messages(find, "[1]", view), 0, "no_fork"},
-		"a repeated search":       {messages(find, "[1]", find), messages(find, "[1]", view), 0, "fork_repeats_call"},
-		"nothing":                 {nil, nil, 0, "no_fork"},
+		"at once":                {messages(find), messages(view), 0, ""},
+		"after a common history": {messages("<think>\na\n</think>\n\n"+find, "[1]", view, "[]", "bye"), messages("<think>\nb\n</think>\n\n"+find, "[1]", other, "[]"), 2, ""},
+		"in words alone":         {messages(find, "[1]", "take 1"), messages(find, "[1]", "take 2"), 2, ""},
+		"a call against words":   {messages(find, "[1]", view), messages(find, "[1]", "take 2"), 2, ""},
+		"other results":          {messages(find, "[1]", view), messages(find, "[2]", other), 0, "no_fork"},
+		"one is longer":          {messages(find, "[1]", view), messages(find, "[1]"), 0, "no_fork"},
+		"equal":                  {messages(find, "[1]", view), messages(find, "[1]", view), 0, "no_fork"},
+		"a repeated search":      {messages(find, "[1]", find), messages(find, "[1]", view), 0, "fork_repeats_call"},
+		"nothing":                {nil, nil, 0, "no_fork"},
 	} {
 		p := rows.Pref{Prompt: []rows.Msg{{Role: chat.User, Content: "buy"}}, Chosen: tt.chosen, Rejected: tt.rejected, Reason: "outcome", ChosenSession: "a", RejectedSession: "b"}
 		pairs, err := convertPrefTurns(&row{pref: &p})

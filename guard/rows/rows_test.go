@@ -41,7 +41,7 @@ func TestReadReadsEveryFormat(t *testing.T) {
 			`{"messages":[{"role":"user","content":"a lamp"},{"role":"user","content":" <obs>neighbours</obs>"},{"role":"user","content":"<tool_response>\nneighbours"}]}`,
 			Content{Request: "a lamp"},
 		},
-		"words behind a result": {
+		"words after a result": {
 			`{"messages":[{"role":"user","content":"a lamp"},{"role":"user","content":"<tool_response>\n1\n</tool_response>\nin red"}]}`,
 			Content{Request: "a lamp", Context: []string{"<tool_response>\n1\n</tool_response>\nin red"}},
 		},

@@ -44,11 +44,11 @@ func TestRead(t *testing.T) {
 			"**Thought:** need\n**Action:** `find_product`\n**Action Input:** ```json\n{\"q\": \"lamp\"}\n```\nObservation: []\nFinal Answer: done",
 			calls.Reading{Think: "need", Text: "done", Calls: lamp, Results: []calls.Result{{Content: "[]"}}, Repairs: []string{calls.RepairReAct}},
 		},
-		"react with words behind the input": {
+		"react with words after the input": {
 			"Action: find_product\nAction Input: {\"q\": \"lamp\"}\nThen I compare prices.\nAction: terminate\nAction Input: {} That is all.",
 			calls.Reading{Text: "Then I compare prices.\nThat is all.", Calls: append(lamp, written("terminate", "{}")...), Repairs: []string{calls.RepairReAct}},
 		},
-		"react with a second object behind the input": {
+		"react with a second object after the input": {
 			"Action: find_product\nAction Input: {\"q\": \"lamp\"} or {\"q\": \"mug\"}",
 			calls.Reading{Repairs: []string{calls.RepairReAct}, Faults: []string{calls.FaultArguments}},
 		},
@@ -67,7 +67,7 @@ func TestRead(t *testing.T) {
 			"Action: Search\nAction Input: capital of France",
 			calls.Reading{Calls: written("Search", `{"input":"capital of France"}`), Repairs: []string{calls.RepairReAct, calls.RepairWords}},
 		},
-		"words behind brackets are no input": {
+		"words after brackets are no input": {
 			"Action: search[lamp] or search[mug]",
 			calls.Reading{Repairs: []string{calls.RepairReAct}, Faults: []string{calls.FaultArguments}},
 		},
@@ -91,7 +91,7 @@ func TestRead(t *testing.T) {
 			`{"thought": "a", "tool": "find_product", "tool_input": {"q": "lamp"}}`,
 			calls.Reading{Calls: lamp, Repairs: []string{calls.RepairBare}},
 		},
-		"arguments beside the name": {
+		"arguments next to the name": {
 			`{"thought": "a", "action": "find_product", "q": "lamp"}`,
 			calls.Reading{Calls: written("find_product", `{"q":"lamp"}`), Repairs: []string{calls.RepairBare}},
 		},

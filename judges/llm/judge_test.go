@@ -52,7 +52,7 @@ func TestFaults(t *testing.T) {
 		"noise for ever":            {modeltest.Sequence(modeltest.Reply("The score is 0.7.")), arena.JudgeUnparsed, 3},
 		"score not on offer":        {modeltest.Sequence(modeltest.Reply(`{"reasoning_quality": 0.8}`)), arena.JudgeUnparsed, 3},
 		"cut off before the score":  {modeltest.Sequence(cutOff("<think>let me see")), arena.JudgeUnparsed, 3},
-		"cut off behind the score":  {modeltest.Sequence(cutOff(`{"evidence": [{"gate": 1, "step": 0, "quote": "recorded outside the agent"}, {"gate": 2, "step": 0, "quote": "recorded outside the agent"}, {"gate": 3, "step": 0, "quote": "recorded outside the agent"}], "reasoning_quality": 0.7, "expl`)), arena.JudgeScored, 1},
+		"cut off after the score":   {modeltest.Sequence(cutOff(`{"evidence": [{"gate": 1, "step": 0, "quote": "recorded outside the agent"}, {"gate": 2, "step": 0, "quote": "recorded outside the agent"}, {"gate": 3, "step": 0, "quote": "recorded outside the agent"}], "reasoning_quality": 0.7, "expl`)), arena.JudgeScored, 1},
 		"control characters":        {modeltest.Sequence(modeltest.Reply("{\"evidence\": [{\"gate\": 1, \"step\": 0, \"quote\": \"recorded outside the agent\"}, {\"gate\": 2, \"step\": 0, \"quote\": \"recorded outside the agent\"}, {\"gate\": 3, \"step\": 0, \"quote\": \"recorded outside the agent\"}], \"reasoning_quality\": 0.7, \"explanation\": \"a\nb\"}")), arena.JudgeScored, 1},
 		"refusal in words":          {modeltest.Sequence(modeltest.Reply("I'm sorry, but I can't grade this.")), arena.JudgeRefused, 1},
 		"refusal in its field":      {modeltest.Sequence(refuse()), arena.JudgeRefused, 1},

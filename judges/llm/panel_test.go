@@ -54,11 +54,11 @@ func TestVotes(t *testing.T) {
 	}{
 		"the first primary answers": {
 			[]llm.Role{p, p, f}, nil, models{"judge-a": say(0.5), "judge-b": say(0.9), "judge-c": say(0.1)}, 0.5, "judge-a", 1},
-		"a primary stands in": {
+		"another primary answers": {
 			[]llm.Role{p, p, f}, nil, models{"judge-a": broken(), "judge-b": say(0.9), "judge-c": say(0.1)}, 0.9, "judge-b", 2},
-		"a fallback stands in": {
+		"a fallback answers": {
 			[]llm.Role{p, f}, nil, models{"judge-a": modeltest.Sequence(refuse()), "judge-b": say(0.3)}, 0.3, "judge-b", 2},
-		"a fallback may come first in the list": {
+		"a fallback may be first in the list": {
 			[]llm.Role{f, p}, nil, models{"judge-a": say(0.1), "judge-b": say(0.3)}, 0.3, "judge-b", 1},
 		"median of three": {
 			[]llm.Role{p, p, p}, votes(3, llm.Median), models{"judge-a": say(0.9), "judge-b": say(0.1), "judge-c": say(0.7)}, 0.7, "judge-a+judge-b+judge-c", 3},

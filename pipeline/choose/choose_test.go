@@ -32,7 +32,7 @@ func TestEachDroppedRowHasItsReason(t *testing.T) {
 		{"the same at another request", choose.Row{Key: "3", Request: "lamp", Agents: []string{"a"}, Completion: red}, ""},
 		{"something else", choose.Row{Key: "4", Request: "mug", Agents: []string{"a"}, Completion: blue}, ""},
 		{"one too many of a request", choose.Row{Key: "5", Request: "mug", Completion: signed("a third way of doing this")}, "beyond_top"},
-		{"full, and near besides", choose.Row{Key: "6", Request: "mug", Completion: blue}, choose.ReasonNear},
+		{"full and near", choose.Row{Key: "6", Request: "mug", Completion: blue}, choose.ReasonNear},
 		{"one too many of an agent", choose.Row{Key: "7", Request: "bag", Agents: []string{"b", "a"}}, choose.ReasonAgent},
 		{"nothing that a model did", choose.Row{Key: "8", Request: "bag"}, ""},
 		{"nor here", choose.Row{Key: "9", Request: "bag"}, ""},

@@ -45,7 +45,7 @@ func TestRead(t *testing.T) {
 		{"native, null", Auto, native("a", `null`), `true think="Hm." text="Let me look." a{}`},
 		{"oro, no arguments", Auto, text(`<tool_call>[{"name":"a"}]</tool_call>`), `false think="" text="" a{}`},
 		{"hermes, empty arguments", Auto, text(`<tool_call>{"name":"a","arguments":""}</tool_call>`), `false think="" text="" a{}`},
-		{"arguments beside the name", Auto, text(`<tool_call>{"name":"a","q":1}</tool_call>`), `false think="" text="" !a call needs parameters or arguments`},
+		{"arguments next to the name", Auto, text(`<tool_call>{"name":"a","q":1}</tool_call>`), `false think="" text="" !a call needs parameters or arguments`},
 		{"native unwanted", Oro, native("a", `{}`), `false think="Hm." text="Let me look."`},
 		{"oro", Auto, text("<think>T</think>\n" + oro + "<response>Hi</response>"), `false think="T" text="Hi" a{"x": 1} b{}`},
 		{"oro fixed", Oro, text(oro), `false think="" text="" a{"x": 1} b{}`},

@@ -186,7 +186,7 @@ func TestTheServerEndsWithAKilledRun(t *testing.T) {
 		t.Skip("needs Linux, whose kernel signals the end of a parent to its children, and pgrep")
 	}
 	for name, command := range map[string]string{
-		"hears the signal": "X=1 sleep %[1]s",
+		"obeys the signal": "X=1 sleep %[1]s",
 		"ignores it":       "sh -c 'trap \"\" TERM; sleep %[1]s & sleep %[1]s'",
 	} {
 		t.Run(name, func(t *testing.T) {

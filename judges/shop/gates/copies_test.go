@@ -14,8 +14,8 @@ import (
 
 // layouts write a result as agents log it.
 var layouts = map[string]func(arena.Raw) string{
-	"as it came": func(r arena.Raw) string { return string(r) },
-	"cut":        func(r arena.Raw) string { return string(r[:len(r)*2/3]) },
+	"unchanged": func(r arena.Raw) string { return string(r) },
+	"cut":       func(r arena.Raw) string { return string(r[:len(r)*2/3]) },
 	"indented": func(r arena.Raw) string {
 		var b bytes.Buffer
 		if json.Indent(&b, []byte(r), "", "  ") != nil {

@@ -45,7 +45,7 @@ func TestFormat(t *testing.T) {
 		"a time stamp of false is 0":                          {strings.Replace(turnOf(end), `5}`, `false}`, 1), "0.5"},
 		"extra_info of null cannot be read":                   {strings.Replace(turnOf(end), stamp, `"extra_info":null`, 1), "0"},
 		"extra_info in a list cannot be read":                 {strings.Replace(turnOf(end), stamp, `"extra_info":[5]`, 1), "0"},
-		"a message of null says nothing":                      {message(`null`), "0"},
+		"a message of null is empty":                          {message(`null`), "0"},
 		"an empty message":                                    {message(`{}`), "0"},
 		"unknown fields do not matter":                        {message(`{"think":"t","response":"r","mood":["<think>"]}`), "1"},
 		"a think of another type":                             {message(`{"think":5,"response":"r"}`), `step 1: message field "think" is not a string`},

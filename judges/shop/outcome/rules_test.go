@@ -76,7 +76,7 @@ func TestRules(t *testing.T) {
 		"a wished service needs the product's list":        {"9", `{"product_id":"1","service":["COD"]}`, `service: cannot look into null`},
 		"the best variant counts, not the sum":             {"7", `{"product_id":"1","sku_options":[{"colour":"red"},{"colour":"blue"}]}`, `0.5,0,0,0,0.5`},
 		"attributes count with every variant":              {"7", `{"product_id":"1","sku_options":[{"colour":"blue"},{"brand":"brr"}],"attributes":[{"brand":["brr","other"]}]}`, `0.75,0,0,0,0.75`},
-		"an attribute may lie in the variant":              {"7", `{"product_id":"1","attributes":[{"colour":["red"]}]}`, `1,0,0,0,1`},
+		"an attribute may be in the variant":               {"7", `{"product_id":"1","attributes":[{"colour":["red"]}]}`, `1,0,0,0,1`},
 		"1 is 1.0 is true":                                 {"7", `{"product_id":"1","sku_options":[{"size":1.0},{"loud":1}]}`, `1,0,0,0,1`},
 		"1 is not \"1\"":                                   {"7", `{"product_id":"1","sku_options":[{"size":"1"}]}`, `0,0,0,0,0`},
 		"a product without variants or attributes":         {"9", `{"product_id":"1","sku_options":[{"colour":"red"}],"attributes":[{"brand":["brr"]}]}`, `0,0,0,0,0`},

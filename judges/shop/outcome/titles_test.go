@@ -163,7 +163,7 @@ func TestAModelEmbedsTextOnly(t *testing.T) {
 		"wishes of null":               {"Product", `{"product_id":"1","title":null}`, bell, "title: cannot walk over null"},
 		"a product without a title":    {"Product", `{"product_id":"1","title":[]}`, `{"product_id":"7","price":1}`, `read "title": no such key`},
 		"a product's title of null":    {"Product", `{"product_id":"1","title":[]}`, `{"product_id":"7","price":1,"title":null}`, "title: null cannot be embedded"},
-		"a title that nobody wishes":   {"Product", `{"product_id":"1"}`, `{"product_id":"7","price":1,"title":null}`, ""},
+		"a title without a wish":       {"Product", `{"product_id":"1"}`, `{"product_id":"7","price":1,"title":null}`, ""},
 		"in a task of several, always": {"Shop", `[{"product_id":"1"}]`, `{"product_id":"7","price":1,"title":null}`, "title: null cannot be embedded"},
 		"but not of the gold product":  {"Shop", `[{"product_id":"7"}]`, `{"product_id":"7","price":1,"title":null,"shop_id":1}`, ""},
 	} {
