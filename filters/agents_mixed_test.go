@@ -104,7 +104,7 @@ func turnOpensAlone(r *recorder, think string, calls ...call) []call {
 	return r.act(think, calls...)
 }
 
-// turnOpensTold opens a product that the model mentions while it asks for a different one.
+// turnOpensTold opens a product that the model doubts while it asks for a search.
 func turnOpensTold(r *recorder, think string, calls ...call) []call {
 	if calls[0].name != "view_product_information" {
 		return r.act(think, calls...)

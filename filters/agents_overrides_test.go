@@ -31,7 +31,8 @@ var overridesLeftOut = []agent{
 	{"model in the first steps", few(8170), false, nil, firstSteps},
 }
 
-// turnOverridesSome sends every second call of the model unchanged.
+// turnOverridesSome replaces about half of the model's searches and sends its other calls
+// unchanged.
 func turnOverridesSome(r *recorder, think string, calls ...call) []call {
 	named := slices.Clone(calls)
 	if calls[0].name == "find_product" && r.w.rng.Intn(2) == 0 {

@@ -33,8 +33,8 @@ var puppetsLeftOut = []agent{
 	{"puppet under a model's searches", few(8130), false, nil, modelSearches(turnPuppetSpeech)},
 }
 
-// brandFirst is a program for requests in several wordings with a brand before the noun. The noun
-// is the first or the last word of its searches.
+// brandFirst plays a program for requests in several wordings. A phrase begins with the brand and
+// the noun; a search has the noun last.
 func brandFirst(turn func(r *recorder, calls ...call)) func(*recorder) {
 	return func(r *recorder) {
 		var output []string
