@@ -349,11 +349,12 @@ func (p *passage) isParted(marks []mark, a, b *mark) bool {
 
 // isSuspended reports whether sentence i only supposes a choice, asks for it or tells of another person's,
 // whatever it compares: it has a choice or preference of this kind, none that is made, and no contrast with
-// returned data after it.
+// returned data after it. A condition on what the customer asked for ("if leather is a must, 612 is better") is met.
 func (r *reading) isSuspended(i int) bool {
 	s := &r.sentences[i]
 	marks := r.sentenceMarks(i)
-	if !r.hasMark(i, supposes) && !r.asks(s, marks) {
+	asks := r.asks(s, marks)
+	if !asks && !r.hasMark(i, supposes) {
 		return false
 	}
 	end := int32(-1)
@@ -373,7 +374,9 @@ func (r *reading) isSuspended(i int) bool {
 		isTurn := m.class&contrastWord != 0 && m.class&thanWord == 0 && m.start >= end
 		return isTurn && slices.ContainsFunc(r.sentenceCites(i), func(c cite) bool { return c.start >= m.end })
 	})
-	return end >= 0 && (!isAnswered || r.asks(s, marks))
+	before := r.classesIn(i, span{s.start, end})
+	isRequest := before&(ifWord|requireWord|moodWord|otherWord) == ifWord|requireWord
+	return end >= 0 && (asks || !isAnswered && !isRequest)
 }
 
 // asks reports whether a sentence ends with the question mark of any script, does not begin with a word
