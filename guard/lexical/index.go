@@ -165,8 +165,12 @@ func uniqueStems(p *profile) []string {
 
 func (x *Index) addBase(p *profile) {
 	b := &base{profile: p, tokens: len(p.tokens)}
+	if len(p.distinct) == len(p.content) {
+		p.distinct = p.content // not twice in memory
+	}
 	p.wordPairs() // cached before concurrent checks read them
 	number := int32(len(x.bases))
+	b.terms = make([]match, 0, len(p.content))
 	for _, w := range p.content {
 		if w.id >= 0 {
 			b.terms = append(b.terms, match{w.id, x.vocabulary.weight[w.id]})

@@ -63,7 +63,6 @@ func joinMoney(tokens []token) []token {
 			pending = t.text
 		case isAfter:
 			out[last].convert(t.text)
-			out[last].end = t.end
 		}
 	}
 	return out

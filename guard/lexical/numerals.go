@@ -23,8 +23,6 @@ func joinNumerals(tokens []token) []token {
 		out = append(out, token{
 			value:   value,
 			written: value,
-			start:   t.start,
-			end:     tokens[i+n-1].end,
 			before:  t.before,
 		})
 		i += n

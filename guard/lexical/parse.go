@@ -46,7 +46,6 @@ func joinLetters(tokens []token) []token {
 		t := tokens[i]
 		for _, letter := range tokens[i+1 : i+n] {
 			t.text += letter.text
-			t.end = letter.end
 		}
 		out = append(out, t)
 		i += n
@@ -98,7 +97,7 @@ func isMarker(tokens []token, i int) bool {
 		return strings.IndexByte("(\n ;:,.", before) >= 0
 	case before == '\n' && hasNext:
 		next := &tokens[i+1]
-		return after == '.' || after == '-' && !next.isNumber() && next.start > tokens[i].end+1
+		return after == '.' || after == '-' && !next.isNumber() && next.isApart
 	case before == '#':
 		return true
 	}
@@ -125,7 +124,6 @@ func replacePhrases(tokens []token) []token {
 		for _, w := range p.replacement {
 			t := tokens[i]
 			t.text = w
-			t.end = tokens[i+n-1].end
 			out = append(out, t)
 		}
 		i += n
@@ -187,7 +185,6 @@ func joinUnits(tokens []token) []token {
 		if last := len(out) - 1; isUnit && last >= 0 && out[last].takesUnit(&t) {
 			out[last].value *= u.factor
 			out[last].unit = u.name
-			out[last].end = t.end
 			continue
 		}
 		if t.text == "%" {

@@ -13,12 +13,12 @@ type token struct {
 	// value is the value of a number, 0 for a word. written is the value as written, before its unit was
 	// applied.
 	value, written float64
-	// start and end are byte offsets in the text in normal form.
-	start, end int32
-	unit       unitName
+	unit           unitName
 	// before is the last sign between the previous token and this one: 0 if nothing is between
 	// them, ' ' for white space only, '\n' for a new line.
 	before byte
+	// isApart reports that more than one byte is between the previous token and this one.
+	isApart bool
 	// direction is the kind of bound that a number expresses, undirected for a word.
 	direction direction
 	// isField reports that the word is the name of a field, as in {"name": value} and name=value.
@@ -53,6 +53,7 @@ func scan(text string, out []token) []token {
 type scanner struct {
 	text   string
 	pos    int
+	end    int  // of the last token, as a byte offset in text
 	before byte // field before of the next token
 	out    []token
 }
@@ -97,8 +98,8 @@ func (s *scanner) markField(c byte) {
 		return
 	}
 	last := &s.out[len(s.out)-1]
-	isAfterWord := int(last.end) == s.pos && c == '='
-	isAfterQuote := int(last.end) == s.pos-1 && c == ':' && s.text[s.pos-1] == '"'
+	isAfterWord := s.end == s.pos && c == '='
+	isAfterQuote := s.end == s.pos-1 && c == ':' && s.text[s.pos-1] == '"'
 	if isAfterWord || isAfterQuote {
 		last.isField = true
 	}
@@ -106,8 +107,8 @@ func (s *scanner) markField(c byte) {
 
 // emit adds the token t, which is at these byte offsets of the text.
 func (s *scanner) emit(t token, start, end int) {
-	t.start = int32(start) //nolint:gosec // texts are shorter
-	t.end = int32(end)     //nolint:gosec // texts are shorter
+	t.isApart = start > s.end+1
+	s.end = end
 	t.before = s.before
 	s.before = 0
 	if len(s.out) == 0 && t.before == 0 {
