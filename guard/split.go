@@ -51,16 +51,14 @@ func (s Shares) Validate() error {
 	return bad.Err()
 }
 
-const minClusters = 3
-
-// ErrFewClusters is returned if the problems cannot be split into three pools.
-var ErrFewClusters = errors.New("fewer than three clusters of problems: one each is needed for train, eval and never-touch (add problems, or another day)")
+// ErrFewClusters is returned if there are fewer clusters of problems than pools.
+var ErrFewClusters = errors.New("too few clusters of problems: one each is needed for train and for eval and never-touch, unless their share is 0 (add problems, or another day)")
 
 // Split assigns each cluster to a pool by a hash of seed and cluster ID. Clusters that prior (nil
 // on a first day) assigned keep their pool; a cluster merged from several pools gets the most
-// protected one. Eval and never-touch get at least one cluster each, and train keeps at least one,
-// if there are at least three clusters. Besides invalid shares, the only error is that of ctx,
-// which ends the comparison with the protected clusters of prior.
+// protected one. If there are enough clusters, train keeps at least one, and eval and never-touch
+// get at least one each unless their share is 0. Besides invalid shares, the only error is that of
+// ctx, which ends the comparison with the protected clusters of prior.
 func Split(
 	ctx context.Context,
 	clusters []StateCluster,
@@ -80,20 +78,20 @@ func Split(
 	return state, nil
 }
 
-// CheckPools returns ErrFewClusters if there are too few clusters to fill every
-// pool.
+// CheckPools returns ErrFewClusters if there are too few clusters for train and each pool with a
+// share.
 func (s *State) CheckPools() error {
 	n := slicesx.CountFunc(s.Clusters, func(c *StateCluster) bool {
 		return c.Pool != PoolHeldOut
 	})
-	if n < minClusters {
+	if n < len(s.Shares.pools()) {
 		return fmt.Errorf("split clusters: %d found: %w", n, ErrFewClusters)
 	}
 	return nil
 }
 
-// assign assigns a pool to every cluster of problems that has none, by a hash of its ID. If one of
-// the pools eval, never-touch and train is then empty, it moves a cluster into it (see fill).
+// assign assigns a pool to every cluster of problems that has none, by a hash of its ID. If train or
+// a pool with a share is then empty, it moves a cluster into it (see fill).
 // Finally it clears the ids of held-out problems in train clusters, which bank.json must not list,
 // and rebuilds the index of problems.
 func (s *State) assign() {
@@ -104,9 +102,9 @@ func (s *State) assign() {
 			c.isNew = true
 		}
 	}
-	s.fill(PoolEval)
-	s.fill(PoolNeverTouch)
-	s.fill(PoolTrain)
+	for _, p := range s.Shares.pools() {
+		s.fill(p)
+	}
 	s.removeTrainHeldOut()
 	s.index()
 }
@@ -123,6 +121,19 @@ func (s Shares) pool(u float64) Pool {
 	default:
 		return PoolTrain
 	}
+}
+
+// pools returns the pools that need a cluster: eval and never-touch unless their share is 0, and
+// train.
+func (s Shares) pools() []Pool {
+	var pools []Pool
+	if s.Eval > 0 {
+		pools = append(pools, PoolEval)
+	}
+	if s.NeverTouch > 0 {
+		pools = append(pools, PoolNeverTouch)
+	}
+	return append(pools, PoolTrain)
 }
 
 // draw returns a pseudo-random number in [0,1) that depends on seed and id only.

@@ -44,6 +44,36 @@ func TestSplitFillsEveryPool(t *testing.T) {
 	}
 }
 
+// TestSplitLeavesPoolsWithoutShareEmpty checks that a share of 0 keeps back no cluster.
+func TestSplitLeavesPoolsWithoutShareEmpty(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		shares Shares
+		empty  []Pool
+	}{
+		{Shares{Eval: 0.3}, []Pool{PoolNeverTouch}},
+		{Shares{NeverTouch: 0.3}, []Pool{PoolEval}},
+		{Shares{}, []Pool{PoolEval, PoolNeverTouch}},
+	} {
+		needed := 3 - len(c.empty)
+		for n := 0; n < 12; n++ {
+			s, err := Split(t.Context(), clustered(t, things(n)), nil, c.shares, uint64(n))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err = s.CheckPools(); errors.Is(err, ErrFewClusters) != (n < needed) {
+				t.Errorf("%+v, %d clusters: %v", c.shares, n, err)
+			}
+			pools := count(s)
+			for _, p := range []Pool{PoolTrain, PoolEval, PoolNeverTouch} {
+				if isEmpty := slices.Contains(c.empty, p); n >= needed && (pools[p] == 0) != isEmpty {
+					t.Errorf("%+v, %d clusters: %v", c.shares, n, pools)
+				}
+			}
+		}
+	}
+}
+
 func TestSplitKeepsItsShares(t *testing.T) {
 	t.Parallel()
 	pools := count(split(t, things(600), nil, 7))

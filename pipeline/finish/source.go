@@ -79,7 +79,7 @@ func (s *Source) Bank() (*guard.State, error) {
 	}
 	bank, err := guard.ReadState(bytes.NewReader(b))
 	if err != nil {
-		return nil, fmt.Errorf("read bank of %s: %w", s.Dir, err)
+		return nil, fmt.Errorf("%s: %w", s.Path(corpus.BankName), err)
 	}
 	return bank, nil
 }
