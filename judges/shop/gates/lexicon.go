@@ -233,9 +233,17 @@ func (l *lexicon) appendMatches(
 		if l.keyLengths[key&0xff]&(2<<k) == 0 {
 			continue
 		}
+		next := byte(0)
+		if i < len(text) {
+			next, _ = entryByte(text, i)
+		}
 		list := l.entries[key]
 		for n := range list {
 			e := &list[n]
+			longest = max(longest, i)
+			if len(e.word) > k+1 && e.word[k+1] != next {
+				continue
+			}
 			end, ok := matchSuffix(e.word[k+1:], text, i)
 			longest = max(longest, end)
 			if ok && e.endsAt(text, end) {
