@@ -70,8 +70,8 @@ const (
 )
 
 // A build collects garbage when the heap has grown by mostGrowth percent, or when all memory reaches
-// buildMemory bytes or one and a half times what is in use. A build allocates some hundred kilobytes
-// for every attempt and keeps few of them, so that the usual growth of 100 % would collect often.
+// buildMemory bytes or 1.4 times what is in use. A build allocates some hundred kilobytes for
+// every attempt and keeps few of them, so that the usual growth of 100 % would collect often.
 const (
 	mostGrowth  = 800
 	buildMemory = 260 << 20
@@ -83,7 +83,7 @@ func FitHeap() {
 	GrowHeap(mostGrowth)
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)
-	LimitHeap(int64(max(buildMemory, live[0].Value.Uint64()/2*3))) //nolint:gosec // far less than 2^63
+	LimitHeap(int64(max(buildMemory, live[0].Value.Uint64()/5*7))) //nolint:gosec // far less than 2^63
 	sentinel := new([16]byte)                                      // the next collection frees it
 	runtime.AddCleanup(sentinel, func(struct{}) { FitHeap() }, struct{}{})
 }

@@ -18,7 +18,7 @@ func TestMemoryOfABuildFollowsWhatIsInUse(t *testing.T) {
 	waitForLimit(t, buildMemory, buildMemory)
 	const large = 400 << 20
 	used := make([]byte, large)
-	waitForLimit(t, large/2*3, large*2)
+	waitForLimit(t, large/5*7, large/5*8)
 	runtime.KeepAlive(used)
 	used = nil
 	waitForLimit(t, buildMemory, buildMemory)
