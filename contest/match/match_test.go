@@ -160,7 +160,7 @@ func round(t *testing.T, contest string, prompts int) (*Config, *toy) {
 		m := model(name)
 		m.Miner = evolai.Miner{UID: 10 + i, Track: "transformer", Billions: 0.4 * float64(i+1), Revision: "r2"}
 		if i == 2 {
-			m.Miner.Track = "mamba2"
+			m.Track = "mamba2"
 		}
 		c.Students = append(c.Students, m)
 	}

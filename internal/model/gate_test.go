@@ -142,8 +142,8 @@ func TestServerWithTimeoutsIsSetAside(t *testing.T) {
 		var waiting sync.WaitGroup
 		for range 3 {
 			waiting.Go(func() {
-				if err := ask(nil); !aside(err) {
-					t.Errorf("who waits: %v", err)
+				if answer := ask(nil); !aside(answer) {
+					t.Errorf("a waiting request got %v, want the error of a server that is set aside", answer)
 				}
 			})
 		}
