@@ -121,18 +121,18 @@ func (r *reading) namesPrice(i int, p *product) bool {
 
 // compareFigures reads the comparisons in sentence i, such as "90 is below 120" or "A is cheaper
 // than B". isTrue is set if one agrees with the figures and prices, isFalse if one contradicts
-// them; both may be set. A negated comparison is false if the figures agree with it, and never a reason.
+// them; both may be set.
 func (r *reading) compareFigures(i int) (isTrue, isFalse bool) {
 	const relation = lessWord | moreWord
 	s := &r.sentences[i]
-	if !r.hasMark(i, relation) && !strings.ContainsAny(r.text[s.start:s.end], "<>") {
+	if s.classes&relation == 0 && !strings.ContainsAny(r.text[s.start:s.end], "<>") {
 		return false, false
 	}
 	all := r.quantities(i)
 	marks := r.sentenceMarks(i)
 	for k := range marks {
 		m := &marks[k]
-		if m.class&relation == 0 {
+		if m.class&relation == 0 || r.isNegated(m, marks) {
 			continue
 		}
 		before, after := r.compared(i, m, all)
@@ -140,9 +140,8 @@ func (r *reading) compareFigures(i int) (isTrue, isFalse bool) {
 			continue
 		}
 		agrees := m.class&lessWord != 0 && before < after || m.class&moreWord != 0 && before > after
-		isDenied := r.isNegated(m, marks)
-		isTrue = isTrue || agrees && !isDenied
-		isFalse = isFalse || agrees == isDenied
+		isTrue = isTrue || agrees
+		isFalse = isFalse || !agrees
 	}
 	return isTrue, isFalse || r.hasFalseSign(all)
 }
@@ -186,7 +185,7 @@ type quantity struct {
 }
 
 // quantities returns, in order, the figures of sentence i and the products that it names, each with
-// its price. A brand names its product if it has only one. Products without a known price and numbers that may be ids are left out.
+// its price. Products without a known price and numbers that may be ids are left out.
 func (r *reading) quantities(i int) []quantity {
 	var all []quantity
 	cites := r.sentenceCites(i)
@@ -195,12 +194,8 @@ func (r *reading) quantities(i int) []quantity {
 		t := &tokens[k]
 		q := quantity{span: t.span}
 		for _, c := range cites {
-			if c.start != t.start || c.kind == citePrice {
-				continue
-			}
-			products := r.productsOf(&candidate{product: c.product, brand: r.folded[c.start:c.end]})
-			if len(products) == 1 {
-				q = quantity{c.span, r.index.products[products[0]].cents, true}
+			if c.start == t.start && c.product >= 0 && c.kind != citePrice {
+				q = quantity{c.span, r.index.products[c.product].cents, true}
 			}
 		}
 		if n := &t.number; !q.isCandidate && n.count == 1 && n.digits < minID {

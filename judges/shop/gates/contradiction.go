@@ -1,6 +1,9 @@
 package gates
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // isFalse reports whether the tool results contradict sentence i: a comparison of figures in it, or
 // what it states of the price or the values of candidate a or b.
@@ -20,30 +23,24 @@ func hasCopula(text string) bool {
 	return len(words) > 0 && strings.Contains(copulas, " "+words[0]+" ")
 }
 
-// opposite returns the product that the mention c names, by itself or by a brand with one product, and the
-// product to compare it with. The first must belong to one of the candidates a and b; the second is the only
-// product of the other candidate. ok is false if c is a price, names no product of a or b, or if the
-// other candidate has no product or several.
+// opposite returns the product that the mention c names, and the product to compare it with. The
+// first must belong to one of the candidates a and b; the second is the only product of the other
+// candidate. ok is false if c is a price, names no product of a or b, or if the other candidate has
+// no product or several.
 func (r *reading) opposite(c *cite, a, b *candidate) (named, other *product, ok bool) {
-	if c.kind == citePrice {
+	if c.product < 0 || c.kind == citePrice {
 		return nil, nil, false
 	}
 	rival := a
-	own := b
-	if r.mentions(c, a) {
+	if slices.Contains(a.products, c.product) {
 		rival = b
-		own = a
-	} else if !r.mentions(c, b) {
+	} else if !slices.Contains(b.products, c.product) {
 		return nil, nil, false
 	}
-	if c.product < 0 && len(own.products) != 1 || len(rival.products) != 1 {
+	if len(rival.products) != 1 {
 		return nil, nil, false
 	}
-	first := c.product
-	if first < 0 {
-		first = own.products[0]
-	}
-	return &r.index.products[first], &r.index.products[rival.products[0]], true
+	return &r.index.products[c.product], &r.index.products[rival.products[0]], true
 }
 
 // isFalseComparative reports whether sentence i calls one of a and b the cheaper or the dearer one, as

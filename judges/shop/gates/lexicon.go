@@ -61,9 +61,6 @@ const (
 	deferWord                      // puts a decision off: too early, later
 	ifWord                         // supposes or asks: if, whether, before
 	mightWord                      // a possibility: may, perhaps
-	otherWord                      // another person than agent and customer: someone, nobody, a friend
-	moodWord                       // a choice in a conditional mood: would
-	invertWord                     // supposes at the start of a clause: were, had
 )
 
 // classNames maps the name of a class of words, as the word lists write it, to the class.
@@ -76,7 +73,6 @@ var classNames = map[string]class{
 	"common": commonWord, "money": moneyWord, "even": evenWord, "check": checkWord, "thought": thoughtWord,
 	"negation": negationWord, "only": onlyWord, "less": lessWord, "more": moreWord, "than": thanWord, "label": labelWord,
 	"decide": decideWord, "defer": deferWord, "undecided": decideWord | deferWord, "if": ifWord, "might": mightWord,
-	"other": otherWord, "mood": moodWord, "invert": invertWord,
 }
 
 // Names of the files that are not the word list of a language.

@@ -24,7 +24,6 @@ func (p *passage) dropNegated(s *sentence, marks []mark) {
 		m := &marks[i]
 		isRelation := m.class&(preferWord|compareWord) != 0
 		switch {
-		case m.class&negationWord != 0 && isInner(m, marks):
 		case m.class&(preferWord|chooseWord) != 0 && (p.isSupposed(s, m, marks, deferWord) || p.isCopula(m)):
 			s.classes |= m.class &^ (preferWord | chooseWord)
 		case isRelation && p.isNegated(m, marks):
@@ -292,15 +291,12 @@ func (r *reading) namedIn(i int, part span) (count int, first int32) {
 	return len(products), products[0]
 }
 
-// supposes are the classes of words that can make a choice supposed or another person's.
-const supposes = ifWord | mightWord | otherWord | invertWord
-
 // isSupposed reports whether the choice or preference m of sentence s is only supposed or asked for: the
 // sentence is a question, a word such as "if" precedes m in its clause or follows it after a plan ("I
-// would take 612 if …"), or a clause beside it supposes and m is in a conditional mood ("were it cheaper, I
-// would take 612"), or another person chooses, or the clause says what the customer may prefer. Words of
-// the classes in except suppose nothing.
+// would take 612 if …"), or the clause says what the customer may prefer. Words of the classes in
+// except suppose nothing.
 func (p *passage) isSupposed(s *sentence, m *mark, marks []mark, except class) bool {
+	const supposes = ifWord | mightWord
 	if p.asks(s, marks) {
 		return true
 	}
@@ -308,19 +304,11 @@ func (p *passage) isSupposed(s *sentence, m *mark, marks []mark, except class) b
 		return false
 	}
 	scope := p.scope(s, m)
-	isUnreal := slices.ContainsFunc(marks, func(n mark) bool {
-		return n.class&moodWord != 0 && n.start >= scope.start && n.end <= scope.end
-	})
 	var before class
 	for k := range marks {
 		n := &marks[k]
 		isIf := n.class&ifWord != 0 && n.class&except == 0
-		isCondition := isIf && n.class&deferWord == 0 || n.class&invertWord != 0 && p.opensClause(s, n)
 		switch {
-		case isUnreal && isCondition && !isInner(n, marks) && !p.isParted(marks, n, m):
-			return true
-		case n.class&otherWord != 0 && n.start >= scope.start && n.end <= m.start && !strings.Contains(p.folded[n.end:m.start], " i "):
-			return true
 		case n.start < scope.start || n.end > scope.end || isInner(n, marks):
 		case isIf && n.end <= m.start:
 			return true
@@ -331,52 +319,6 @@ func (p *passage) isSupposed(s *sentence, m *mark, marks []mark, except class) b
 		}
 	}
 	return before&mightWord != 0 && before&requireWord != 0
-}
-
-// opensClause reports whether the mark n is the first word of sentence s or of one of its clauses.
-func (p *passage) opensClause(s *sentence, n *mark) bool {
-	before := strings.TrimRight(p.folded[s.start:n.start], " \n")
-	last, _ := utf8.DecodeLastRuneInString(before)
-	return before == "" || endsClause(last)
-}
-
-// isParted reports whether a word for a cause or contrast stands between two marks of a sentence, in either order.
-func (p *passage) isParted(marks []mark, a, b *mark) bool {
-	return slices.ContainsFunc(marks, func(n mark) bool {
-		return n.class&(causeWord|contrastWord) != 0 && n.start >= min(a.end, b.end) && n.end <= max(a.start, b.start)
-	})
-}
-
-// isSuspended reports whether sentence i only supposes a choice, asks for it or tells of another person's,
-// whatever it compares: it has a choice or preference of this kind, none that is made, and no contrast with
-// returned data after it. A condition on what the customer asked for ("if leather is a must, 612 is better") is met.
-func (r *reading) isSuspended(i int) bool {
-	s := &r.sentences[i]
-	marks := r.sentenceMarks(i)
-	asks := r.asks(s, marks)
-	if !asks && !r.hasMark(i, supposes) {
-		return false
-	}
-	end := int32(-1)
-	for k := range marks {
-		m := &marks[k]
-		if m.class&(chooseWord|preferWord) == 0 || isInner(m, marks) || r.isCopula(m) {
-			continue
-		}
-		switch {
-		case r.isSupposed(s, m, marks, deferWord):
-			end = m.end
-		case r.decision(i, m) == madeDecision:
-			return false
-		}
-	}
-	isAnswered := slices.ContainsFunc(marks, func(m mark) bool {
-		isTurn := m.class&contrastWord != 0 && m.class&thanWord == 0 && m.start >= end
-		return isTurn && slices.ContainsFunc(r.sentenceCites(i), func(c cite) bool { return c.start >= m.end })
-	})
-	before := r.classesIn(i, span{s.start, end})
-	isRequest := before&(ifWord|requireWord|moodWord|otherWord) == ifWord|requireWord
-	return end >= 0 && (asks || !isAnswered && !isRequest)
 }
 
 // asks reports whether a sentence ends with the question mark of any script, does not begin with a word
@@ -414,8 +356,8 @@ func isPartOf(m *mark, marks []mark, classes class) bool {
 }
 
 // scope returns the byte range of the words that can deny, put off or suppose the choice m of sentence s:
-// the text around it up to the next comma, colon or word for a contrast or a cause. Brackets, commas of
-// figures and words that only set one candidate beside another ("versus") are part of it.
+// the text around it up to the next comma, colon or word for a contrast or a cause. Brackets and
+// commas of figures are part of it.
 func (p *passage) scope(s *sentence, m *mark) span {
 	scope := s.span
 	depth := 0
@@ -439,7 +381,7 @@ func (p *passage) scope(s *sentence, m *mark) span {
 	marks := p.marks[s.marks.start:s.marks.end]
 	for k := range marks {
 		n := &marks[k]
-		if n.class&(contrastWord|causeWord) == 0 || n.class&thanWord != 0 || isPartOf(n, marks, deferWord) {
+		if n.class&(contrastWord|causeWord) == 0 || isPartOf(n, marks, deferWord) {
 			continue
 		}
 		if n.end <= m.start {

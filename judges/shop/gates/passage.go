@@ -222,7 +222,7 @@ func (p *passage) joinClasses() class {
 			p.mayBeOpen = true
 		}
 		isDenied := s.classes&(negationWord|labelWord) != 0 && s.classes&(preferWord|compareWord|chooseWord) != 0
-		isSupposed := s.classes&(preferWord|chooseWord) != 0 && (s.classes&supposes != 0 || p.asks(s, marks))
+		isSupposed := s.classes&(preferWord|chooseWord) != 0 && (s.classes&(ifWord|mightWord) != 0 || p.asks(s, marks))
 		if isDenied || isSupposed {
 			p.dropNegated(s, marks)
 		}

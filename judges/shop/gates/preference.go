@@ -43,7 +43,7 @@ func (r *reading) reasonedChoice(a, b *candidate) (choice span, ok bool) {
 			continue
 		}
 		prefers := r.prefers(i) || r.concludes(i) || r.isHeldAgainst(i, a, b)
-		if !prefers || r.isUndecided(i) || r.isSuspended(i) {
+		if !prefers || r.isUndecided(i) {
 			continue
 		}
 		if r.statesReason(i, i, a, b) && r.compares(i, a, b) && r.leadToOutcome(a, b, i, i) {
@@ -144,12 +144,12 @@ func (c *candidate) isNear(i int) bool {
 const maxConclusion = 5
 
 // concludes reports whether sentence i only states a conclusion ("So 612."): it has at most
-// maxConclusion words and figures, names one candidate, announces no check and judges nothing. The four sentences
+// maxConclusion words and figures, names one candidate and announces no check. The four sentences
 // before it must name candidates at least twice in total, or once if they have a refusal, negation,
 // contrast or requirement or sentence i has a word for a cause.
 func (r *reading) concludes(i int) bool {
 	const argued = rejectWord | negationWord | requireWord | contrastWord
-	if r.sentences[i].length() > maxConclusion || r.sentences[i].classes&(checkWord|evalWord|seeWord) != 0 {
+	if r.sentences[i].length() > maxConclusion || r.sentences[i].classes&checkWord != 0 {
 		return false
 	}
 	before := 0
