@@ -87,7 +87,7 @@ func TestVerifyNamesWhatIsBroken(t *testing.T) {
 	}
 }
 
-// TestVerifyFindsLeaks writes one cluster, one problem and one product to both sides.
+// TestVerifyFindsLeaks writes one cluster and one product to both splits.
 func TestVerifyFindsLeaks(t *testing.T) {
 	t.Parallel()
 	truth := `{"reward":[{"product_id":"77"}]}`

@@ -37,7 +37,7 @@ func turnEmbeds(r *recorder, calls ...call) {
 	r.requests++
 }
 
-// fails logs a request to a model that never answered.
+// fails logs two requests to a model that are answered with status 503.
 func fails(r *recorder) {
 	for range 2 {
 		r.log(arena.ProxyCall{Method: "POST", Path: "/inference/chat/completions", AtMS: r.now, DurationMS: 300, Status: 503}, "")

@@ -57,8 +57,8 @@ func turnCheapest(r *recorder, calls ...call) {
 	turnPuppetSpeech(r, calls...)
 }
 
-// onePlan searches for all words in the order of the request, opens a random number of products,
-// and mentions it.
+// onePlan searches for all words in the order of the request and opens a random number of products,
+// with a thought that names the first of them.
 func onePlan(r *recorder) {
 	var chosen []string
 	for _, n := range r.task.needs {

@@ -237,7 +237,8 @@ func numbered(args map[string]any) map[string]any {
 	return out
 }
 
-// turnSecondPage has a model that also requests the second page.
+// turnSecondPage has a model that also requests the second page after about a third of its
+// searches.
 func turnSecondPage(r *recorder, think string, calls ...call) []call {
 	out := r.act(think, calls...)
 	if calls[0].name == "find_product" && r.w.rng.Intn(3) == 0 {

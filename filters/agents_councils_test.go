@@ -66,7 +66,7 @@ func turnAsksFive(r *recorder, think string, calls ...call) []call {
 	return r.act(think, calls...)
 }
 
-// turnOutvoted has a first reply with a different call.
+// turnOutvoted has a first reply with a different call before each search.
 func turnOutvoted(r *recorder, think string, calls ...call) []call {
 	if calls[0].name == "find_product" {
 		r.infer("Or rather this.", find(pick(r.w, materials)+" "+r.task.needs[0].noun))

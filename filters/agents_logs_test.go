@@ -32,8 +32,8 @@ var logsLeftOut = []agent{
 	{"another attempt's replies", many(5130), false, nil, othersReplies},
 }
 
-// turnAfterwards sends the calls before it asks the model. The log then has an earlier start of the
-// inference, which covers the calls.
+// turnAfterwards logs the inference of a view with 20 more seconds, so that it covers the view: the
+// reply names a call that was already sent.
 func turnAfterwards(r *recorder, think string, calls ...call) []call {
 	if calls[0].name != "view_product_information" {
 		return r.act(think, calls...)
@@ -117,7 +117,8 @@ func turnCopied(r *recorder, calls ...call) {
 	r.run("Calling.", calls)
 }
 
-// fabricates adds views that were never made to an otherwise named episode.
+// fabricates logs a view, with a result, that was never sent to the shop; the search before it was
+// sent.
 func fabricates(r *recorder) {
 	c := r.act("Searching.", find(r.phrase(r.task.needs[0], 0)))
 	products := ids(c[0])

@@ -164,8 +164,8 @@ func turnDecoy(r *recorder, calls ...call) {
 	r.run("The voucher first.", calls)
 }
 
-// turnRenamed lets the model repeat one harmless call, which is then logged under the name of the
-// call that was made.
+// turnRenamed lets the model reply with one harmless call each time, and makes the program's calls
+// under the same thought.
 func turnRenamed(r *recorder, calls ...call) {
 	r.infer("Calling.", find("tripod"))
 	r.run("Calling.", calls)

@@ -63,7 +63,8 @@ func brandFirst(turn func(r *recorder, calls ...call)) func(*recorder) {
 	}
 }
 
-// turnAsksUntil rejects replies until one names the program's call.
+// turnAsksUntil rejects up to three replies with another search before the one that names the
+// program's.
 func turnAsksUntil(r *recorder, think string, calls ...call) []call {
 	if calls[0].name == "find_product" {
 		for range r.w.rng.Intn(4) {

@@ -11,7 +11,8 @@ import (
 
 // TestWhatRepliesHold checks two rules. A call that the newest reply holds word for word, or by its
 // position in the newest list, is never evidence against the model. A call that a client chose from
-// a list, or without a request to the model, is never evidence for it.
+// a list, or without a request to the model, is no evidence for it; at most four attempts with a
+// choice from two are agentic.
 func TestWhatRepliesHold(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -46,14 +46,15 @@ func isAgentic(_ string, s *arena.Structure) bool { return s.Axis == arena.AxisA
 
 func isNotScripted(_ string, s *arena.Structure) bool { return s.Axis != arena.AxisScripted }
 
-// isDoubtful reports whether an attempt that the log cannot distinguish from a model's is agentic
-// with confidence 0.8 at most.
+// isDoubtful reports whether an attempt is not agentic, or is agentic with confidence 0.8 at most,
+// since the log cannot distinguish it from a model's.
 func isDoubtful(_ string, s *arena.Structure) bool {
 	return s.Axis != arena.AxisAgentic || s.Confidence <= 0.8
 }
 
 // TestPublicRunsOfOtherHarnesses checks real runs of agents with tools that are unknown to this
-// project: none is scripted, and at least 80 % are agentic where the log has their replies.
+// project. Where the log has their replies, at most 1 % of a family is scripted and at least 80 %
+// is agentic. Where the log is cut, none is scripted.
 func TestPublicRunsOfOtherHarnesses(t *testing.T) {
 	t.Parallel()
 	type counts struct{ total, agentic, scripted int }

@@ -38,9 +38,9 @@ func skewed(tr *arena.Trace, offset func(n int) int64) *arena.Trace {
 	return c
 }
 
-// TestOtherClocksChangeNoAuthor holds that an honest agent whose model server has another clock is
-// unknown at worst, and that no program is agentic because of one. It reads the labelled day,
-// simulated families, and real trajectories.
+// TestOtherClocksChangeNoAuthor holds that if the model server has another clock, at most 1 % of
+// the honest attempts of a set are scripted and at most 5 % of the programs' are agentic. It reads
+// the labelled day, simulated families, and real trajectories.
 func TestOtherClocksChangeNoAuthor(t *testing.T) {
 	if !longtest.Tests {
 		t.Skip("days under many clocks: go test -tags long")

@@ -10,7 +10,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
-// guilty has, for every check of the second pass, a family on which it fires over a full day.
+// guilty has, for checks of the second pass, a family on which the check fires over a full day.
 var guilty = map[string]string{
 	"fixed_habit_v4":   "puppet",
 	"deaf_thinking_v2": "puppet with dice",
@@ -19,8 +19,8 @@ var guilty = map[string]string{
 	"told_answers_v2":  "puppet tells answers",
 }
 
-// TestEveryHabitFires holds that each check of the second pass fires on its own family, states its
-// reason for a scripted attempt, and does not fire on a model that decides.
+// TestEveryHabitFires holds that each check of the second pass fires on its family in guilty,
+// states its reason for a scripted attempt, and does not fire on a model that decides.
 func TestEveryHabitFires(t *testing.T) {
 	t.Parallel()
 	honestDay := judgeDay(t, playDays(familyNamed("honest plain"), many(6000)))

@@ -165,9 +165,9 @@ var bound = map[string][]string{
 	"opens by itself what is spoken of": {"thinking cut short", "thinking in another language"},
 }
 
-// TestVerdictsDoNotMove holds for every family that changes which are irrelevant to authorship
-// alter neither the axis, nor the reasons, nor the value of any check that counts calls. Without
-// the tag long it applies every second change.
+// TestVerdictsDoNotMove holds for every family that changes which are irrelevant to authorship,
+// except those in bound, alter neither the axis, nor whether the attempt is kept, nor the checks
+// that drop it. Without the tag long it applies every second change.
 func TestVerdictsDoNotMove(t *testing.T) {
 	t.Parallel()
 	f := newFilter(t)
@@ -275,7 +275,8 @@ func TestTimesMayBeMissing(t *testing.T) {
 	}
 }
 
-// TestSilentLogIsUnknown checks attempts that asked models although the log holds no inference.
+// TestSilentLogIsUnknown checks that attempts which asked models are unknown if the log holds no
+// inference.
 func TestSilentLogIsUnknown(t *testing.T) {
 	t.Parallel()
 	f := newFilter(t)

@@ -142,8 +142,8 @@ func eachCall(tr *arena.Trace, keep func(*arena.ProxyCall) bool) {
 // proofs are families whose proof is exactly the content that is removed.
 var proofs = map[string]string{"no nonce": "nonce of nobody", "results not kept": "edits results"}
 
-// TestLessEvidenceLeadsToUnknown holds that a log with less content never reverses a verdict.
-// Without the tag long it tests a quarter of the attempts.
+// TestLessEvidenceLeadsToUnknown holds that a log with less content never reverses a verdict,
+// except for the families in proofs. Without the tag long it tests a quarter of the attempts.
 func TestLessEvidenceLeadsToUnknown(t *testing.T) {
 	t.Parallel()
 	f := newFilter(t)

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// vectorServer answers as an embeddings endpoint: texts of any language that name the same first
-// word have similar vectors.
+// vectorServer answers as an embeddings endpoint. Texts with the same first word have the same
+// vector; the Japanese word for kettle counts as the English one.
 func vectorServer(t *testing.T, calls *atomic.Int64, fault func(n int64, w http.ResponseWriter) bool) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

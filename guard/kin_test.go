@@ -19,8 +19,8 @@ func alikeProblems(n int) []arena.Problem {
 	return out
 }
 
-// TestSimilarProblemsAreNotComparedPairwise checks the time for many similar problems. Comparing
-// all pairs would take many minutes.
+// TestSimilarProblemsAreNotComparedPairwise checks that many similar problems are one cluster.
+// Comparing all pairs of them would take many minutes.
 func TestSimilarProblemsAreNotComparedPairwise(t *testing.T) {
 	t.Parallel()
 	if clusters := clustered(t, alikeProblems(longtest.Pick(20_000, 10_000))); len(clusters) != 1 {

@@ -164,8 +164,8 @@ func TestCheckFindsEmbeddedRequests(t *testing.T) {
 	c.atMost(t, "found", c.drop, "alone", 0)
 }
 
-// TestSameIgnoresSurroundingText holds that text around a request does not affect whether two
-// requests are the same, and that a change inside the request does.
+// TestSameIgnoresSurroundingText checks requests within other text: at least 85 % of the rewordings
+// are the same request, and at most 10 % of those with a change inside the request.
 func TestSameIgnoresSurroundingText(t *testing.T) {
 	t.Parallel()
 	bank, texts := readRewordings(t)

@@ -35,8 +35,9 @@ func slip(r *rand.Rand, text string, n int) string {
 	return strings.Join(words, " ")
 }
 
-// TestSlipsOfTheFinger checks that requests with two to four typing errors are found, in delivery
-// terms and bounds too, and that an unknown name next to a function word remains a name.
+// TestSlipsOfTheFinger checks that at least 95 % of requests with two to four typing errors are
+// found, in delivery terms and bounds too, and that an unknown name next to a function word remains
+// a name.
 func TestSlipsOfTheFinger(t *testing.T) {
 	t.Parallel()
 	bank, _ := readRewordings(t)

@@ -12,8 +12,8 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
 
-// TestGroupIsTheSameForAnyWorkers checks any number of workers, with damaged blocks too: the error
-// is that of the first input, though its block is the last that is read.
+// TestGroupIsTheSameForAnyWorkers compares several numbers of workers, with damaged blocks too: the
+// error is that of the first input, though its block is the last that is read.
 func TestGroupIsTheSameForAnyWorkers(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "corpus")

@@ -60,7 +60,8 @@ func TestImportIsTheSameForAnyWorkersAndOrder(t *testing.T) {
 	}
 }
 
-// TestCanariesReachNoImport counts the tokens of every written row, and the removed secrets.
+// TestCanariesReachNoImport imports a day with secrets: no file of the corpus has one, and each row
+// states its number of tokens.
 func TestCanariesReachNoImport(t *testing.T) {
 	t.Parallel()
 	secrets := canary.All()

@@ -137,8 +137,8 @@ func (q quotingJudge) Judge(ctx context.Context, t *arena.Trace, d *arena.Dialog
 }
 
 // TestCanariesReachNoCorpus plants secrets of two hundred kinds in the attempts of a day; without
-// the tag long the attempts hold more than half of them. The corpus is as large as without the
-// secrets, and no file of it holds one.
+// the tag long the attempts hold more than half of them. The corpus has at least nine tenths of the
+// training rows that it has without the secrets, and no file of it holds one.
 func TestCanariesReachNoCorpus(t *testing.T) {
 	t.Parallel()
 	secrets := canary.All()

@@ -13,8 +13,7 @@ import (
 )
 
 // TestImportAndBuildHaveTheSameLedger imports and builds the same folders: the ledger of each
-// attempt is the same except for the decision, the cluster and the columns that need the files of
-// problems.
+// attempt is the same except for the decision, the cluster, the rank and the number of tokens.
 func TestImportAndBuildHaveTheSameLedger(t *testing.T) {
 	t.Parallel()
 	harbor := t.TempDir()

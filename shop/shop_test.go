@@ -396,8 +396,8 @@ func TestBlankDocumentsAreJavas(t *testing.T) {
 	}
 }
 
-// TestAnswersHaveTheRealLengths compares the Content-Length of all answers with those of the real
-// server; an HTML page follows every error.
+// TestAnswersHaveTheRealLengths compares the Content-Length of answers with those of the real
+// server, which sends an HTML page with an error.
 func TestAnswersHaveTheRealLengths(t *testing.T) {
 	t.Parallel()
 	h := Handler(Local{openCatalog(t, sample), SubnetRules})

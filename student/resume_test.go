@@ -104,9 +104,9 @@ func TestKilledRunsGoOn(t *testing.T) {
 	compareFolders(t, single, killed)
 }
 
-// TestTheFaultPlan plays every behaviour six times, 216 rollouts with those of a server that never
-// answers, and kills the run three times. Each rollout ends as its script implies, and only turns
-// in flight are requested again.
+// TestTheFaultPlan plays each of 36 behaviours six times with the tag long and once without it, and
+// kills the run three times. Each rollout ends as its script implies, and only turns in flight are
+// requested again.
 func TestTheFaultPlan(t *testing.T) {
 	t.Parallel()
 	samples := 1

@@ -25,8 +25,8 @@ func TestARequestThatReservesTooMuchIsNoLongPrompt(t *testing.T) {
 	const sum = `{"error":{"message":"This model's maximum context length is 4096 tokens. However, you requested 9096 tokens (5000 in the messages, 4096 in the completion)."}}`
 	const tooLong = `{"error":{"message":"This model's maximum context length is 4096 tokens. However, your prompt has 5000 tokens."}}`
 	for name, c := range map[string]struct {
-		// limited and free are the answers to requests with max_tokens and without; an empty one
-		// plays.
+		// limited and free are the answers to requests with max_tokens and without. If one is
+		// empty, the scripted server answers such requests.
 		limited, free string
 		status        int
 		stop          rollout.Stop

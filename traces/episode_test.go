@@ -76,8 +76,8 @@ func TestALedgerHasTheOutcomeThatItsRuntimeRuled(t *testing.T) {
 	}
 }
 
-// TestAForgedLedgerIsFound holds that a ledger with a changed record, task or pack differs from the
-// ledger that the verdict names.
+// TestAForgedLedgerIsFound holds that a changed record, task or grading is found as a mismatch
+// between the ledger and the verdict.
 func TestAForgedLedgerIsFound(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/episodes/a-0-00.json")
@@ -135,8 +135,8 @@ func TestFeedbackIsReadCompletely(t *testing.T) {
 	}
 }
 
-// TestCorrectAndUnpaidIsNoSuccess checks an episode that passes the hard checks after the market
-// changed unseen.
+// TestCorrectAndUnpaidIsNoSuccess checks that an episode with a correct verdict is a success only
+// if its paid reward is above 0.
 func TestCorrectAndUnpaidIsNoSuccess(t *testing.T) {
 	t.Parallel()
 	for reward, success := range map[string]bool{"0.0": false, "0.25": true, "1.0": true} {

@@ -231,8 +231,8 @@ func TestBombsStopTheirFileOnly(t *testing.T) {
 	}
 }
 
-// TestManyMessagesTakeTheirTimeOnly checks the time for tens of thousands of results without a
-// call, calls without a result, and calls with one id.
+// TestManyMessagesTakeTheirTimeOnly reads and writes tens of thousands of results without a call,
+// calls without a result, and calls with one id. It has no time limit of its own.
 func TestManyMessagesTakeTheirTimeOnly(t *testing.T) {
 	t.Parallel()
 	n := longtest.Pick(40_000, 10_000)
@@ -341,8 +341,8 @@ func TestReadErrorsAreErrorsNotFaults(t *testing.T) {
 	}
 }
 
-// TestBrokenDiskIsNoBrokenFile checks a failing device under a compressed file: the error is the
-// device's, not a fault of the file.
+// TestBrokenDiskIsNoBrokenFile checks a device that fails in the middle of a plain or compressed
+// file: the error is the device's, not a fault of the file.
 func TestBrokenDiskIsNoBrokenFile(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("input/output error")

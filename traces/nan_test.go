@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestNumbersThatJSONLacks checks that a record with a NaN is read, and that the NaN is reported.
+// TestNumbersThatJSONLacks checks that a record with NaN or an infinity is read, and that this
+// value is reported. A broken record with NaN remains a fault.
 func TestNumbersThatJSONLacks(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{

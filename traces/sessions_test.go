@@ -112,8 +112,8 @@ func TestSessionsOfEachTool(t *testing.T) {
 	}
 }
 
-// TestUnknownContext checks that an attempt is left out if it follows a summary that the
-// source does not hold.
+// TestUnknownContext checks that an attempt is vetoed if it follows a summary that the source does
+// not hold.
 func TestUnknownContext(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
@@ -129,8 +129,8 @@ func TestUnknownContext(t *testing.T) {
 	}
 }
 
-// TestManySessionLinesTakeTheirTimeOnly checks the time for ten thousands of lines that each begin
-// a conversation, compact one, or take one back.
+// TestManySessionLinesTakeTheirTimeOnly reads five thousand lines that each begin a conversation,
+// compact one, or take one back. It has no time limit of its own.
 func TestManySessionLinesTakeTheirTimeOnly(t *testing.T) {
 	t.Parallel()
 	const n = 5000

@@ -55,7 +55,7 @@ func TestEnvelopeIsReadCompletely(t *testing.T) {
 	diff(t, want, got)
 }
 
-// ids returns the fields that the tests of naming compare.
+// ids returns the ids of traces.
 func ids(traces []*arena.Trace) (list []string) {
 	for _, t := range traces {
 		list = append(list, t.ID)

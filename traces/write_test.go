@@ -99,9 +99,9 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestSessionsOfADayRoundTrip holds that each attempt of a day which is written as a session has the
-// same row of messages when the session is read, with all sessions in one file. Without the shared
-// day it uses the day of the repository.
+// TestSessionsOfADayRoundTrip holds that each attempt of a day which is written as a session has
+// the same row of messages when the session is read, with all sessions in one file. Without the
+// shared day it uses the day of the repository, and without the tag long every seventh attempt.
 func TestSessionsOfADayRoundTrip(t *testing.T) {
 	t.Parallel()
 	day := findShared("day")

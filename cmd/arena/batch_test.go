@@ -100,8 +100,8 @@ func TestKilledWhileCollectingABatch(t *testing.T) {
 	}
 }
 
-// grades returns the lines of a file of judgements without the field that names the process which
-// recorded the answer.
+// grades returns the lines of a file of judgements without the field cached, which is true if
+// another process recorded the answer.
 func grades(t *testing.T, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)

@@ -38,8 +38,8 @@ func brand(r *rand.Rand) string {
 	return pick(r, "tisa", "gipu", "rebe", "festo", "oze") + pick(r, "pas", "tai", "bopai", "sume", "kla") + pick(r, "ne", "bu", "si", "dai")
 }
 
-// TestVerifyAgreesWithBuild holds that verify accepts every corpus that a build accepts, for any
-// number of problems and any authors.
+// TestVerifyAgreesWithBuild checks that verify accepts the corpus of a build, for several numbers
+// and authors of problems.
 func TestVerifyAgreesWithBuild(t *testing.T) {
 	sizes := []int{400, 2000}
 	if longtest.Tests {

@@ -58,8 +58,9 @@ func (q *requests) before(t *testing.T, marker string) string {
 	return web.URL + "/v1"
 }
 
-// TestEvalAsACorpus asks a student with prompts in the form of its corpus: of profile text with its
-// system prompt and its wrappings, of hf-json with its tools.
+// TestEvalAsACorpus checks that the prompts for a student have the form of its corpus. With profile
+// text they have the corpus's system prompt and its tags around results; with hf-json they have its
+// tools. A folder without the rows and a second system prompt are refused.
 func TestEvalAsACorpus(t *testing.T) {
 	t.Parallel()
 	built := filepath.Join(t.TempDir(), "corpus")

@@ -10,7 +10,8 @@ import (
 )
 
 // TestTheLoopCloses checks that the folder of an evaluation can be read as a day: the scorer and
-// the filter read every rollout in it, and the scores are those of the run.
+// the filter write a line for every rollout in it, and the scorer counts the expected successes and
+// rollouts without a score.
 func TestTheLoopCloses(t *testing.T) {
 	t.Parallel()
 	catalog, problems := evalInputs(t, "one", "two", "broken three")

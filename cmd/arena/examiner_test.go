@@ -147,8 +147,8 @@ func TestNothingOfALongSecretIsImported(t *testing.T) {
 	}
 }
 
-// remainder returns a word of 16 characters or more of a row's messages that is a part of a longer
-// word in lines, or "" if there is none.
+// remainder returns the first word of a row's messages that has 16 characters or more and occurs in
+// lines, or "" if there is none.
 func remainder(lines, row string) string {
 	const long = 16
 	isWord := func(r rune) bool {

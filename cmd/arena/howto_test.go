@@ -14,8 +14,9 @@ import (
 )
 
 // TestHowTosRunAsPrinted runs the sh blocks of each how-to in order, in a folder that has the files
-// of a clone. A test server at its own address replaces the server that the pages start. Without
-// the tag long it runs every third page.
+// of a clone. It leaves out the pages that need a server at a fixed address. A test server at its
+// own address replaces the server that the other pages start. Without the tag long it runs every
+// third page.
 func TestHowTosRunAsPrinted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out by -short, under which the commands' own scripts run")

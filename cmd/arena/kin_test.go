@@ -64,7 +64,7 @@ var copied = map[string]func(string) string{
 	"reworded": func(s string) string { return strings.Map(turned, s) },
 }
 
-// turned replaces each letter by another one and keeps digits.
+// turned replaces a lower-case letter by another one, and an upper-case letter by its lower case.
 func turned(r rune) rune {
 	if r >= 'a' && r <= 'z' {
 		return 'a' + (r-'a'+13)%26

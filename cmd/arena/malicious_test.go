@@ -190,8 +190,8 @@ func attack(t *testing.T, client string, bad http.HandlerFunc, catalog, problems
 	holdsNoSecret(t, dir, stderr.Bytes(), secrets)
 }
 
-// peak runs a command and returns its peak memory in MB. The system's own count starts from that of
-// the parent process, so that peak polls /proc.
+// peak runs a command and returns its peak memory in MB. The count of the system for a process
+// starts from that of its parent, so peak polls /proc.
 func peak(c *exec.Cmd) (mb int, err error) {
 	if err = c.Start(); err != nil {
 		return 0, err

@@ -170,8 +170,8 @@ var matrixRoutes = []struct{ out, command, lost, refused, shows string }{
 	{"", "verify public --public --held-out bankless", fileGone, "bank", ""},
 }
 
-// matrixSample are the routes that run without the tag long; of the routes without the flag these
-// are builds only. verify and leak read the rows of these routes alone.
+// matrixSample are the outputs of the routes that run without the tag long. Of the routes with
+// needsFlag only the builds run then, and verify and leak check the output loose only.
 var matrixSample = strings.Fields("open loose both guarded sample pages imported imported2 imported3 imported4 mixed next2")
 
 // The places of a row of messages, of an attempt of a day, of an episode, and of a student's
@@ -352,8 +352,9 @@ func (m *matrix) student(t *testing.T) *script.Server {
 	return server
 }
 
-// reasoner returns the URL of a model that writes honest reasoning for the attempts of programs,
-// and on every third request a held-out text, which the rewrite rejects.
+// reasoner returns the URL of a model that writes honest reasoning for the attempts of programs. If
+// the length of the request is a multiple of three and no product is shown, it adds a held-out
+// text, which the rewrite rejects.
 func (m *matrix) reasoner(t *testing.T) string {
 	t.Helper()
 	forms := slices.Sorted(maps.Keys(matrixForms))

@@ -110,7 +110,8 @@ func marks() []string {
 	return out
 }
 
-// loadCounts has the numbers of loaded rows and files, and the first place of each planted text.
+// loadCounts has the numbers of loaded rows and files, and for each planted text the number of its
+// rows and the path that was read last of those with it.
 type loadCounts struct {
 	total, planted, files int
 	rows                  map[string]int

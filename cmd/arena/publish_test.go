@@ -22,7 +22,8 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 )
 
-// hubServer is a Hub with one dataset. It implements the protocol of huggingface_hub 2.4.0.
+// hubServer is a Hub with one dataset. It implements the part of the protocol of huggingface_hub
+// 2.4.0 that an upload uses.
 type hubServer struct {
 	*httptest.Server
 	mu sync.Mutex

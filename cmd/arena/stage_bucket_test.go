@@ -271,8 +271,8 @@ func (s stages) asInTheBucket(store *brokenStore) {
 	}
 }
 
-// TestTwinsAssembleOneFolder runs two processes that share a bucket only. Both assemble one corpus
-// into a folder at the same time.
+// TestTwinsAssembleOneFolder runs two processes, with the tag long three, that share a bucket only.
+// All assemble one corpus into a folder at the same time.
 func TestTwinsAssembleOneFolder(t *testing.T) {
 	s := newStages(t, 1)
 	s.work = newBrokenStore(t, 0, 0).storeURL("work")

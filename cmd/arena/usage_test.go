@@ -11,8 +11,8 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 )
 
-// TestEveryCommandRefusesWrongUsage holds that an unknown flag and too few or too many arguments
-// end with exit code 2 and a hint.
+// TestEveryCommandRefusesWrongUsage holds that an unknown flag and a wrong value of -j end with
+// exit code 2 and a hint, and that no command accepts both no argument and 99 arguments.
 func TestEveryCommandRefusesWrongUsage(t *testing.T) {
 	t.Parallel()
 	var walk func(c *cobra.Command, path []string)

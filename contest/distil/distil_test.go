@@ -33,7 +33,7 @@ func replayed(t *testing.T, folder, scores string) ([]*Round, *Report) {
 }
 
 // TestSample replays a small synthetic contest: a correct winner with a forged and a copied student
-// as opponents, a round without a winner, and one whose published winner differs.
+// as opponents, a round in which the king stays, and one whose published winner differs.
 func TestSample(t *testing.T) {
 	t.Parallel()
 	rounds, r := replayed(t, sample, "scores.jsonl")

@@ -259,8 +259,8 @@ func TestAverages(t *testing.T) {
 	}
 }
 
-// TestReadChecksFlows checks that the tenth round of a steadily falling average has the printed
-// flow that its steps imply.
+// TestReadChecksFlows checks that from the tenth round of a steadily falling average on, the flow
+// of a line is compared with the flow of the averages and found equal.
 func TestReadChecksFlows(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder

@@ -16,7 +16,8 @@ import (
 	"github.com/trajectory-arena/arena/internal/dice"
 )
 
-// distributions samples n log-probabilities each for teacher and student.
+// distributions samples n logits for a teacher and n for a student, whose logits differ from the
+// teacher's by normal deviations of sd.
 func distributions(d *dice.Dice, n int, sd float64) (t, s []float64) {
 	for range n {
 		t, s = append(t, 3*normal(d)), append(s, 0)

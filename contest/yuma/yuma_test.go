@@ -58,7 +58,8 @@ func TestComputeWithoutWeights(t *testing.T) {
 	near(t, "emission by stake", r.Nodes[0].Emission, 0.75)
 }
 
-// TestSeriesMovesBondsByAlpha checks that a changed row moves the bonds by a tenth in each epoch.
+// TestSeriesMovesBondsByAlpha checks that after a change of the stake a bond moves a tenth of the
+// way to its new value in an epoch, and that another series starts without bonds.
 func TestSeriesMovesBondsByAlpha(t *testing.T) {
 	t.Parallel()
 	e := &Epoch{ID: "x-1", Stake: []float64{1, 1, 0}, Weights: [][]Weight{{{2, 1}}, {{2, 1}}, nil}}

@@ -129,8 +129,9 @@ func TestPublishedCorpusVerifies(t *testing.T) {
 	}
 }
 
-// TestEveryBrokenUploadLeavesNoCorpus lets each write of an upload fail in turn: there is no
-// manifest afterwards, even if there was one before, and the next upload completes.
+// TestEveryBrokenUploadLeavesNoCorpus lets the writes of an upload fail from the second one on,
+// from the third one on, and so forth: there is no manifest afterwards, even if there was one
+// before, and the next upload completes.
 func TestEveryBrokenUploadLeavesNoCorpus(t *testing.T) {
 	s := serve(t)
 	ctx := context.Background()

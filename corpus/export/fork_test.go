@@ -84,8 +84,8 @@ func TestConversionsDoNotChangeThePair(t *testing.T) {
 	}
 }
 
-// TestLoadUsesPathsInTheFolder checks that the loading code of each profile uses no name that it
-// does not define.
+// TestLoadUsesPathsInTheFolder checks that the loading code of each profile has no placeholder
+// CORPUS, which it would not define.
 func TestLoadUsesPathsInTheFolder(t *testing.T) {
 	t.Parallel()
 	for _, p := range All() {

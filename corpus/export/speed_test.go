@@ -197,8 +197,8 @@ func chunk(c parquet.ColumnChunk, take func([]byte) error) (err error) {
 	}
 }
 
-// blocks calls take with pieces of 1 MiB of a file, about the size of a page. Compressed files are
-// decompressed first.
+// blocks calls take with the content of a file in pieces of 1 MiB. A file whose name ends in .zst
+// is decompressed first.
 func blocks(path string, take func([]byte) error) error {
 	f, err := os.Open(path)
 	if err != nil {

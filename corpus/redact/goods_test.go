@@ -55,8 +55,8 @@ func (s *shelf) row() string {
 	return string(b)
 }
 
-// TestGoodsStay checks that redaction changes fewer than ten of a million ids, prices, titles and
-// sizes, in a page too.
+// TestGoodsStay checks that redaction changes at most ten of a million ids, prices, titles and
+// sizes, as plain text and as the text of a page together.
 func TestGoodsStay(t *testing.T) {
 	t.Parallel()
 	const values = 8

@@ -79,8 +79,7 @@ func TestHotkeysOnlyWhenAsked(t *testing.T) {
 }
 
 // FuzzRedactedTextIsClean holds for any text that one call leaves nothing to find in it, in a JSON
-// string of it, or in a string within that, that JSON remains JSON, and that nothing but findings
-// is removed.
+// string of it, or in a string within that, and that JSON remains JSON.
 func FuzzRedactedTextIsClean(f *testing.F) {
 	for _, c := range canary.All() {
 		f.Add(c.Text)

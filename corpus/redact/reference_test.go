@@ -107,8 +107,8 @@ func TestScanFindsWhatTheReferenceFinds(t *testing.T) {
 	}
 }
 
-// TestNamesAreFoundUpToTheirValues holds that the check of the text before a common name
-// rejects no value that the rule's expression matches, in JSON within JSON either.
+// TestNamesAreFoundUpToTheirValues holds that the check of the text before a common name rejects no
+// value that the rule's expression matches. The same holds in JSON within JSON.
 func TestNamesAreFoundUpToTheirValues(t *testing.T) {
 	t.Parallel()
 	r := New(Options{})

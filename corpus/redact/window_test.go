@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// around computes a window from its definition, separately for each word.
+// around computes the window of one hit from the definition, independently of other hits.
 func around(text string, h span) span {
 	start, end := max(0, h.start-reachBack), min(len(text), h.end+reachOn)
 	for floor := max(0, start-longest); start > floor && !separator(text[start-1]); {

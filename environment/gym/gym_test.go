@@ -329,8 +329,8 @@ func (deaf) Get(context.Context, string, python.Value) (python.Value, int, bool)
 	return python.Value{}, 0, false
 }
 
-// TestFailuresOfOursAreMasked checks that a failure of the environment is masked with its reason in
-// both styles, and never rewarded with 0.
+// TestFailuresOfOursAreMasked checks the answer to a failure of the environment in both styles: it
+// names the kind and the reason of the failure, and either masks the sample or has status 503.
 func TestFailuresOfOursAreMasked(t *testing.T) {
 	t.Parallel()
 	seeded := func(c *client, e *environment.Environment) {
@@ -429,7 +429,8 @@ func TestOnlyCallsThatWereMadeArePaid(t *testing.T) {
 	}
 }
 
-// TestRecordedEpisodesAreADay checks that a build reads the recorded episodes of the server.
+// TestRecordedEpisodesAreADay checks that the recorded episodes of the server are read as the
+// attempts of a day.
 func TestRecordedEpisodesAreADay(t *testing.T) {
 	t.Parallel()
 	e := open(t, "strict")

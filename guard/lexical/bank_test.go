@@ -110,8 +110,8 @@ func TestPublicCandidates(t *testing.T) {
 	}
 }
 
-// TestUnrelatedPublicProblemsAreNotDropped counts pairs of unrelated public problems that would be
-// dropped for one another, and finds all pairs that share a product.
+// TestUnrelatedPublicProblemsAreNotDropped checks that at most 2 in 100,000 pairs of public
+// problems have no product in common and would be dropped for one another.
 func TestUnrelatedPublicProblemsAreNotDropped(t *testing.T) {
 	t.Parallel()
 	bank := readPublic(t)

@@ -109,8 +109,8 @@ func listedBank(seed uint64, n int) []Request {
 	return bank
 }
 
-// TestJoinEqualsAllPairsInLargeBanks compares the join with all pairs in large banks. In small
-// banks most stems and numbers are common ones.
+// TestJoinEqualsAllPairsInLargeBanks compares the join with the comparison of each request with its
+// candidates, in large banks. In small banks most stems and numbers are common ones.
 func TestJoinEqualsAllPairsInLargeBanks(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{100, 600, longtest.Pick(3000, 1000)} {
@@ -121,8 +121,8 @@ func TestJoinEqualsAllPairsInLargeBanks(t *testing.T) {
 	}
 }
 
-// TestJoinEqualsAllPairs compares the join with the comparison of every request with every other,
-// in both directions.
+// TestJoinEqualsAllPairs compares the join with the comparison of each request with all its
+// candidates, in both directions. TestCandidatesIncludeBase checks the candidates.
 func TestJoinEqualsAllPairs(t *testing.T) {
 	t.Parallel()
 	for name, bank := range map[string][]Request{

@@ -177,8 +177,8 @@ func TestServerWithTimeoutsIsSetAside(t *testing.T) {
 	})
 }
 
-// TestCanceledProbeAllowsAnother checks that a caller that is cancelled during a probe, or in its
-// place, leaves no probe that never ends.
+// TestCanceledProbeAllowsAnother checks that a caller that is cancelled while it waits for a
+// hanging request does not prevent the probe that follows when this request has timed out.
 func TestCanceledProbeAllowsAnother(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -25,7 +25,8 @@ type design struct {
 
 func (d design) truth() float64 { return d.a / (d.a + d.b) }
 
-// spreads are the parameters of difficulty: equal, mixed, hard and easy.
+// spreads are the parameters of difficulties that are nearly equal, mixed, and mostly either hard
+// or easy.
 var spreads = [][2]float64{{8, 12}, {2, 3}, {0.5, 0.5}}
 
 func designs(problems ...int) (designList []design) {

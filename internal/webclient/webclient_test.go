@@ -76,8 +76,8 @@ func TestAKeyStaysWithItsServer(t *testing.T) {
 	_ = res.Body.Close()
 }
 
-// FuzzRetryAfterIsAPause holds for any header that the pause is none or positive, and never more
-// than some decades.
+// FuzzRetryAfterIsAPause holds for any header that the pause is not negative, and is positive only
+// if the header asks for one.
 func FuzzRetryAfterIsAPause(f *testing.F) {
 	f.Add("1", "")
 	f.Add("Wed, 21 Oct 2026 07:28:00 GMT", "Wed, 21 Oct 2026 07:27:30 GMT")

@@ -143,7 +143,7 @@ func TestSwappedRatersAgreeAsMuch(t *testing.T) {
 }
 
 // TestIntervalsRepeatAndHold holds that the same seed returns the same intervals, which contain
-// their value and are narrower for more problems.
+// their value, and that one problem has no interval.
 func TestIntervalsRepeatAndHold(t *testing.T) {
 	t.Parallel()
 	d := dice.New(9)

@@ -47,8 +47,8 @@ var inventions = [...]struct{ sentence, line string }{
 	{"One can be had for 26.00 there.", "checked, in no earlier result: 26.00"},
 }
 
-// TestInventionsAreNamed plants a made datum into 30 attempts: the rendered prompt names each of
-// them, and no true datum of the attempt.
+// TestInventionsAreNamed plants a made datum into 30 attempts of which the rendered prompt names no
+// invention: it then names the planted one.
 func TestInventionsAreNamed(t *testing.T) {
 	t.Parallel()
 	planted := 0
@@ -84,7 +84,8 @@ func TestIDsMayHaveLetters(t *testing.T) {
 	}
 }
 
-// named reports whether a line of a prompt names the invention of want, and nothing else but words.
+// named reports whether a line of a prompt equals want, or lists the words of want among the words
+// that no earlier result has.
 func named(line, want string) bool {
 	_, words, _ := strings.Cut(want, "words in no earlier result: ")
 	return line == want || words != "" && strings.HasPrefix(line, "words in") && strings.Contains(line, words)

@@ -12,7 +12,8 @@ import (
 )
 
 // TestTwoProcessesPayOnce runs two processes that ask about the same attempts at once, with one
-// ledger, a server that refuses some requests and one that fails some.
+// ledger and a server that refuses more than eight requests at a time. Each attempt is answered
+// once.
 func TestTwoProcessesPayOnce(t *testing.T) {
 	t.Parallel()
 	const n = 40

@@ -175,8 +175,8 @@ func TestVotesOnSteps(t *testing.T) {
 	}
 }
 
-// TestStepsAreNumberedAnew holds for any numbers in the dialogue that the model sees each step
-// once, numbered from 1, and that a step which it could not see is unclear.
+// TestStepsAreNumberedAnew checks for dialogues in which numbers are repeated that the model sees
+// each step once, numbered from 1, and that a step which it could not see is unclear.
 func TestStepsAreNumberedAnew(t *testing.T) {
 	t.Parallel()
 	s := modeltest.New(t, modeltest.Sequence(always("needed")))

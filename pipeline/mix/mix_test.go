@@ -273,8 +273,8 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// TestEachFailingStepLeavesNoHalf lets each step of the disk fail in turn, and mixes again. Without
-// the tag long it takes one step in eighty.
+// TestEachFailingStepLeavesNoHalf lets every thirteenth step of the disk fail in turn, and mixes
+// again. Without the tag long it takes every 79th step.
 func TestEachFailingStepLeavesNoHalf(t *testing.T) {
 	t.Parallel()
 	a, b := random(t, 5)

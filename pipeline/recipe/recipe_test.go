@@ -23,8 +23,8 @@ func side(name string, n int) *source {
 	return s
 }
 
-// TestSharesAreCut holds for any sizes that each side has its share, that no row is repeated, and
-// that every dropped row is counted.
+// TestSharesAreCut checks for several sizes that each side has its share, that no row is repeated,
+// and that every dropped row is counted.
 func TestSharesAreCut(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

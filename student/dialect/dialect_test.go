@@ -74,8 +74,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// FuzzReadNeverBreaks checks that any reply can be read, and that every call that is not malformed
-// has a name and an object.
+// FuzzReadNeverBreaks checks that any reply can be read, and that the arguments of every call that
+// is not malformed are an object.
 func FuzzReadNeverBreaks(f *testing.F) {
 	for _, s := range []string{`<tool_call>[{"name":"a","parameters":{}}]</tool_call>`, "Action: a\nAction Input: {}", "<think>x", "</think><tool_call>{}"} {
 		f.Add(s)

@@ -166,8 +166,8 @@ func TestTheLog(t *testing.T) {
 	}
 }
 
-// TestArgumentsThatOtherReadersCannotRead holds for any arguments of a model that the log has an
-// object within the limits of Python's reader.
+// TestArgumentsThatOtherReadersCannotRead checks for valid and broken arguments of a model that the
+// log has an object within the limits of Python's reader.
 func TestArgumentsThatOtherReadersCannotRead(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("9", 5000)
@@ -219,7 +219,7 @@ func TestARolloutThatIsTooLargeIsLeftOutAndNamed(t *testing.T) {
 	}
 }
 
-// TestMemoryDoesNotGrowWithTheRun checks that ten times the samples need no more heap.
+// TestMemoryDoesNotGrowWithTheRun checks that ten times the samples need at most 2 MiB more heap.
 func TestMemoryDoesNotGrowWithTheRun(t *testing.T) {
 	bytesFor := func(count int) uint64 {
 		l, err := New(newFile(t, filepath.Join(t.TempDir(), "inspect.eval")), run())

@@ -94,8 +94,8 @@ func TestHistoryIsOneMessage(t *testing.T) {
 	}
 }
 
-// TestAReplyCutByTheContext holds that a reply cut at the context's length is an overflow, for any
-// finish reason of the server.
+// TestAReplyCutByTheContext holds that a reply cut at the context's length is an overflow, although
+// the server reports the finish reason length.
 func TestAReplyCutByTheContext(t *testing.T) {
 	t.Parallel()
 	for context, want := range map[int64]Stop{100: StopOverflow, 101: StopMaxSteps, 0: StopMaxSteps} {

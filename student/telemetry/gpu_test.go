@@ -31,8 +31,8 @@ func fakeSMI(t *testing.T, devices, moments, next string) string {
 
 const twoDevices = "0, 141000, GPU-aa, NVIDIA H200, SXM\n1, 24000, GPU-bb, X\n"
 
-// readings waits until n GPUs are reported. Until then the devices are listed, and their readings
-// are unknown.
+// readings waits until each of the n listed GPUs has a reading, and fails the test if another
+// number is listed. Until then the readings are unknown.
 func readings(t *testing.T, g *GPUs, n int) []GPU {
 	t.Helper()
 	for {

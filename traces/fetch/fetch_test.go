@@ -399,8 +399,8 @@ func TestADryRunChangesNothing(t *testing.T) {
 	}
 }
 
-// TestScoresOfProblemsStayWithTheirRun checks that stored scores remain if the run reports others
-// later.
+// TestScoresOfProblemsStayWithTheirRun checks that each problem has the scores of its own run, also
+// after the run reports another score of its own, which replaces the first.
 func TestScoresOfProblemsStayWithTheirRun(t *testing.T) {
 	out := t.TempDir()
 	for _, score := range []float64{0.7, 0.8} {

@@ -29,8 +29,8 @@ func (s *replies) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(text)), Request: r}, nil
 }
 
-// FuzzRepliesAreADayOrAnError holds for any replies of the API that a fetch ends, sends no more
-// requests than the list needs, and writes JSON below its folder only.
+// FuzzRepliesAreADayOrAnError holds for any replies of the API that a fetch ends, sends a number of
+// requests that the length of the list limits, and writes JSON below its folder only.
 func FuzzRepliesAreADayOrAnError(f *testing.F) {
 	a := &api{}
 	for _, path := range []string{"races/history", "races/" + race, "agent-versions/agent-0", "agent-versions/agent-0/runs", "evaluation-runs/agent-0-run-0", "suites/4/problems"} {

@@ -72,7 +72,8 @@ func TestManifestsAreJobs(t *testing.T) {
 	}
 }
 
-// checkIndexed checks that a job retries by index and has as many shards as indices.
+// checkIndexed checks that a job retries by index, has as many shards as indices, and fails an
+// index at once on exit codes 2 and 3.
 func checkIndexed(t *testing.T, job *batch.JobSpec) {
 	t.Helper()
 	if job.CompletionMode == nil || *job.CompletionMode != batch.IndexedCompletion || job.BackoffLimitPerIndex == nil {

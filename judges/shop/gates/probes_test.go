@@ -17,8 +17,9 @@ var (
 	passing   = map[string]int{"padding": 4, "said_twice": 2}
 )
 
-// TestProbesNeverRaise holds that text which a program adds to an attempt does not raise its score.
-// Without the tag long it tests every third attempt.
+// TestProbesNeverRaise holds that text which a program adds to an attempt does not raise its score,
+// except in as many cases as passing allows and for the probes in comparing. Without the tag long
+// it tests every third attempt.
 func TestProbesNeverRaise(t *testing.T) {
 	t.Parallel()
 	var cases []labelled
