@@ -91,7 +91,7 @@ func TestPlantedProblemsReachNoTrainer(t *testing.T) {
 					t.Errorf("%q is in no row even where nothing protects it", mark)
 				}
 				if n := stored.rows[mark]; n > 0 {
-					t.Errorf("%q is in %d rows, first of %s", mark, n, stored.first[mark])
+					t.Errorf("%q is in %d rows, the last in %s", mark, n, stored.last[mark])
 				}
 			}
 			if stored.total == 0 {
@@ -115,7 +115,7 @@ func marks() []string {
 type loadCounts struct {
 	total, planted, files int
 	rows                  map[string]int
-	first                 map[string]string
+	last                  map[string]string
 }
 
 // loaded builds and exports a corpus, and reads all files of both that a trainer reads.
@@ -130,7 +130,7 @@ func loaded(t *testing.T, arena, day, bank, out string) loadCounts {
 			t.Fatalf("%v: %v\n%s", args, err, b)
 		}
 	}
-	f := loadCounts{rows: map[string]int{}, first: map[string]string{}}
+	f := loadCounts{rows: map[string]int{}, last: map[string]string{}}
 	for _, folder := range []string{filepath.Join(out, "data"), out + ".exported"} {
 		err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 			// No trainer loads the bank, and arena publish does not upload it.
@@ -168,7 +168,7 @@ func (f *loadCounts) note(path, text string) {
 		if strings.Contains(text, mark) {
 			inBank = true
 			f.rows[mark]++
-			f.first[mark] = path
+			f.last[mark] = path
 		}
 	}
 	if inBank {
