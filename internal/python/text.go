@@ -129,8 +129,7 @@ func ParseFloat(s string) (float64, bool) {
 	for i := range len(s) {
 		switch s[i] {
 		case '_':
-			isBetweenDigits := i > 0 && i+1 < len(s) && isDigit(s[i-1]) && isDigit(s[i+1])
-			if !isBetweenDigits {
+			if i == 0 || i+1 == len(s) || !isDigit(s[i-1]) || !isDigit(s[i+1]) {
 				return 0, false
 			}
 		case 'x', 'X', 'p', 'P':

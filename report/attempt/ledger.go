@@ -22,6 +22,7 @@ import (
 	"github.com/trajectory-arena/arena/filters/checks"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/slicesx"
+	"github.com/trajectory-arena/arena/internal/text"
 )
 
 // Ledger is the set of tables of a corpus about all attempts that were read for it.
@@ -250,4 +251,18 @@ func (l *Ledger) Nearest(request string, n int) []string {
 	})
 	parts = slices.Compact(parts)
 	return parts[:min(n, len(parts))]
+}
+
+// Similar returns the id of the ledger that is most similar to id, an unknown one. It returns ""
+// if none is similar.
+func (l *Ledger) Similar(id string) string {
+	best := ""
+	nearest := len(id)
+	for _, known := range slicesx.SortedKeys(l.byID) {
+		if d := text.Distance(id, known); d < nearest {
+			best = known
+			nearest = d
+		}
+	}
+	return best
 }

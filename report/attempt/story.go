@@ -266,3 +266,84 @@ func replyText(r *arena.ProxyCall) string {
 	}
 	return message.Get("content").String()
 }
+
+func story(p *printer, a *Argument) {
+	p.print("")
+	s := a.Story
+	if s == nil {
+		p.line("dialogue  ", "not here: name the day that holds it behind the attempt, with --max-record if its record is beyond the limit")
+		return
+	}
+	p.line("request   ", "%s", shorten(s.Query))
+	for i := range s.Turns {
+		s.Turns[i].write(p)
+	}
+	for _, c := range s.Beside {
+		c.write(p, "besides")
+	}
+	if len(s.Faults) > 0 {
+		p.line("faults    ", "%s", strings.Join(s.Faults, ", "))
+	}
+	if s.Source == FromRow {
+		p.line("source    ", "the corpus's own row, which holds no proxy log: name the day for calls against replies")
+	}
+}
+
+func (t *Turn) write(p *printer) {
+	head := fmt.Sprintf("step %-5d", t.Step)
+	for _, part := range []struct{ what, text string }{
+		{"user", t.User}, {"thinks", t.Think}, {"says", t.Text}, {"held by results", strings.Join(t.Held, ", ")},
+		{"in no result", strings.Join(t.Nowhere, ", ")}, {"mended", strings.Join(t.Repairs, ", ")},
+	} {
+		if part.text != "" {
+			p.line(head, "%s: %s", part.what, shorten(part.text))
+			head = "          "
+		}
+	}
+	for i := range t.Calls {
+		t.Calls[i].write(p, strings.TrimSpace(head))
+		head = "          "
+	}
+}
+
+func (c *Call) write(p *printer, head string) {
+	p.line(
+		fmt.Sprintf("%-10s", head),
+		"calls: %s",
+		shorten(strings.TrimSpace(c.Name+" "+c.Arguments)),
+	)
+	named := "no reply named it"
+	if c.Reply > 0 {
+		named = fmt.Sprintf("named by reply %d", c.Reply)
+	}
+	if c.Link != "" {
+		named += ", " + c.Link
+	}
+	if c.Sent != "" {
+		p.line("          ", "  dispatched: %s (%d), %s", shorten(c.Sent), c.Status, named)
+	} else if c.Link != "" {
+		p.line("          ", "  no dispatch; %s", named)
+	}
+	if c.Newest > 0 {
+		p.line("          ", "  looked for in reply %d: %s", c.Newest, shorten(marked(c.Passages)))
+	}
+	if c.Answered {
+		p.line("          ", "  returned: %s", shorten(c.Result))
+	} else {
+		p.line("          ", "  nothing came back")
+	}
+}
+
+// marked returns the text of a model's reply with [[ ]] around the passages that were also found in
+// the agent's call.
+func marked(passages []evidence.Passage) string {
+	var b strings.Builder
+	for _, p := range passages {
+		passage := p.Text
+		if p.Found {
+			passage = "[[" + passage + "]]"
+		}
+		b.WriteString(passage)
+	}
+	return b.String()
+}

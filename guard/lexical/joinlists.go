@@ -1,0 +1,238 @@
+package lexical
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/trajectory-arena/arena/internal/slicesx"
+)
+
+// joinLists lists the requests of an index by their stems and numbers, so that Join, which finds
+// pairs of similar requests, can skip requests that cannot be similar to a text.
+type joinLists struct {
+	index *Index
+	// requests are the requests of the index by position, and position holds the position of each.
+	// Positions order requests by the weights of their numbers and words, so that those of one block,
+	// blockWords*64 positions, are alike in them. blocks has the ranges of these weights.
+	requests []joinRequest
+	position []int32
+	blocks   []joinRange
+	// stems has the requests with each stem by vocabulary id, amounts those with each number, and
+	// written those with each number as written without its unit.
+	stems            []postings
+	amounts, written map[amount]postings
+	// prices has by priceRange the requests with a number that may be equal to a converted amount in this
+	// range, and converted those with a converted amount that may be equal to a number without a unit.
+	converted, prices map[int]postings
+	// sizes holds the number of requests of each group, and members the set of these requests for the
+	// groups that are common.
+	sizes   []int32
+	members map[int32][]uint64
+}
+
+// blockWords is the size of a block of requests: the number of 64-bit words of a set of them.
+const blockWords = 16
+
+// joinRequest is a request as Join compares it: its index in Index.bases, its group, the number of
+// its different pairs of neighbouring words, and the set of those that are among the most frequent.
+type joinRequest struct {
+	joinRange
+	number, group, nPairs int32
+	pairs                 [pairWords]uint64
+}
+
+// pairWords is the number of 64-bit words of a set of frequent pairs of neighbouring words.
+const pairWords = 4
+
+// joinRange is what a bound of the score needs to know of one request or of several: perWeight is
+// what a shared word of weight 1 adds to the score at most, and lowest and highest are the lowest and the
+// highest total weight of the numbers of a request. isLoose reports that a request may share more
+// numbers with a text than the text's keys tell.
+type joinRange struct {
+	perWeight, lowest, highest float64
+	isLoose                    bool
+}
+
+// postings are the requests that have a stem or a number: their positions as a list if they are
+// few, or else as a set. count is their number.
+type postings struct {
+	list  []int32
+	set   []uint64
+	count int
+}
+
+// newJoinLists returns the lists by which Join finds protected requests with common stems. n is the
+// number of all protected requests, those without a text included.
+func newJoinLists(x *Index, n int) *joinLists {
+	l := &joinLists{
+		index:    x,
+		position: make([]int32, len(x.bases)),
+		amounts:  map[amount]postings{},
+		written:  map[amount]postings{},
+		sizes:    make([]int32, n),
+		members:  map[int32][]uint64{},
+
+		converted: map[int]postings{},
+		prices:    map[int]postings{},
+	}
+	pairs := x.frequentPairs()
+	for i := range x.bases {
+		l.requests = append(l.requests, x.newJoinRequest(int32(i), pairs)) //nolint:gosec // a bank has fewer
+	}
+	l.sortRequests()
+	for _, bases := range x.postings {
+		l.stems = append(l.stems, l.newPostings(bases))
+	}
+	for key, bases := range x.holders {
+		l.amounts[key] = l.newPostings(bases)
+	}
+	for key, bases := range x.written {
+		l.written[key] = l.newPostings(bases)
+	}
+	for i := range x.prices {
+		for near := i - 1; near <= i+1; near++ {
+			l.addPrices(near)
+		}
+	}
+	return l
+}
+
+// sortRequests sorts l.requests and sets l.position and l.blocks.
+func (l *joinLists) sortRequests() {
+	slicesx.SortFunc(l.requests, func(a, b joinRequest) int {
+		return cmp.Or(
+			cmp.Compare(math.Floor(a.highest), math.Floor(b.highest)),
+			cmp.Compare(b.perWeight, a.perWeight),
+			int(a.number-b.number),
+		)
+	})
+	l.blocks = make([]joinRange, (len(l.requests)+64*blockWords-1)/(64*blockWords))
+	for i := range l.blocks {
+		l.blocks[i].lowest = math.MaxFloat64
+	}
+	for i, r := range l.requests {
+		l.position[r.number] = int32(i) //nolint:gosec // a bank has fewer
+		l.blocks[i/(64*blockWords)].add(&r.joinRange)
+	}
+}
+
+// addPrices adds to l.prices and l.converted the requests with amounts near those of range i.
+func (l *joinLists) addPrices(i int) {
+	if _, ok := l.prices[i]; ok {
+		return
+	}
+	var prices, converted []int32
+	for _, key := range l.index.pricesNear(i) {
+		prices = append(prices, l.index.holders[key]...)
+		if key.unit == money {
+			converted = append(converted, l.index.holders[key]...)
+		}
+	}
+	l.prices[i] = l.newPostings(prices)
+	l.converted[i] = l.newPostings(converted)
+}
+
+// frequentPairs returns numbers, from 0 on, of the most frequent pairs of neighbouring words in the
+// requests, by the hashes of the pairs.
+func (x *Index) frequentPairs() map[uint64]int {
+	counts := map[uint64]int{}
+	for _, b := range x.bases {
+		for _, hash := range b.profile.wordPairs() {
+			counts[hash]++
+		}
+	}
+	hashes := slices.Collect(maps.Keys(counts))
+	slicesx.SortFunc(hashes, func(a, b uint64) int { return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b)) })
+	pairs := map[uint64]int{}
+	for i, hash := range hashes[:min(len(hashes), 64*pairWords)] {
+		pairs[hash] = i
+	}
+	return pairs
+}
+
+// newJoinRequest returns the request x.bases[number] without its group. pairs numbers the frequent
+// pairs of neighbouring words by their hashes.
+func (x *Index) newJoinRequest(number int32, pairs map[uint64]int) joinRequest {
+	p := x.bases[number].profile
+	total := float64(x.numberTotals[number])
+	r := joinRequest{number: number}
+	r.perWeight = ratio(detector[coverBase], float64(x.wordTotals[number]))
+	r.lowest = total
+	r.highest = total
+	keys := map[amount]bool{}
+	for _, n := range p.numbers {
+		r.isLoose = r.isLoose || keys[newAmount(n)]
+		keys[newAmount(n)] = true
+	}
+	for _, hash := range p.wordPairs() {
+		r.nPairs++
+		if i, ok := pairs[hash]; ok {
+			r.pairs[i/64] |= 1 << (i % 64)
+		}
+	}
+	return r
+}
+
+// add extends the range by another one.
+func (r *joinRange) add(o *joinRange) {
+	r.perWeight = max(r.perWeight, o.perWeight)
+	r.lowest = min(r.lowest, o.lowest)
+	r.highest = max(r.highest, o.highest)
+	r.isLoose = r.isLoose || o.isLoose
+}
+
+// commonShare is the share of all requests, as a divisor, from which on a stem or number is common:
+// the set of its requests has at most commonShare/32 times the size of the list.
+const commonShare = 256
+
+// newPostings returns the requests with these indices in Index.bases.
+func (l *joinLists) newPostings(bases []int32) postings {
+	p := postings{count: len(bases)}
+	if p.isRare(l) {
+		p.list = slicesx.Map(bases, func(b int32) int32 { return l.position[b] })
+		return p
+	}
+	p.set = l.newSet()
+	for _, b := range bases {
+		pos := l.position[b]
+		p.set[pos/64] |= 1 << (pos % 64)
+	}
+	return p
+}
+
+func (p *postings) isRare(l *joinLists) bool { return p.count <= int(l.mostRare()) }
+
+// mostRare returns the highest number of requests of a stem, number or group that is not common.
+func (l *joinLists) mostRare() int32 { return int32(len(l.requests) / commonShare) }
+
+// newSet returns an empty set of positions.
+func (l *joinLists) newSet() []uint64 { return make([]uint64, len(l.blocks)*blockWords) }
+
+// setGroups records the current group of each request, as group returns it for the request's index
+// in the bank: requests found similar so far are in one group and need no comparison.
+func (l *joinLists) setGroups(group func(i int) int) {
+	clear(l.sizes)
+	for i := range l.requests {
+		r := &l.requests[i]
+		r.group = int32(group(l.index.entry[r.number])) //nolint:gosec // a bank has fewer
+		l.sizes[r.group]++
+	}
+	for i, size := range l.sizes {
+		number := int32(i) //nolint:gosec // a bank has fewer
+		switch set := l.members[number]; {
+		case size <= l.mostRare():
+			delete(l.members, number)
+		case set == nil:
+			l.members[number] = l.newSet()
+		default:
+			clear(set)
+		}
+	}
+	for i := range l.requests {
+		if set := l.members[l.requests[i].group]; set != nil {
+			set[i/64] |= 1 << (i % 64)
+		}
+	}
+}
