@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
@@ -65,9 +67,20 @@ func TestRecordedGroupsAreBuilt(t *testing.T) {
 		ticketEpisode(t, address, gjson.GetBytes(problem, "problem_id").Str, map[string]any{}, "find_product", `{"q":"lamp"}`, "terminate", `{"status":"failure"}`)
 	}
 	stop()
-	var said bytes.Buffer
-	run(context.Background(), []string{"build", day, "-o", t.TempDir() + "/out"}, strings.NewReader(""), &said, &said)
-	if row := strings.Join(strings.Fields(said.String()), " "); !strings.Contains(row, "read 8 0 0 8 ") {
-		t.Error(said.String())
+	var output bytes.Buffer
+	run(context.Background(), []string{"build", day, "-o", t.TempDir() + "/out"}, strings.NewReader(""), &output, &output)
+	if row := strings.Join(strings.Fields(output.String()), " "); !strings.Contains(row, "read 8 0 0 8 ") {
+		t.Error(output.String())
+	}
+
+	// Episodes of other problems do not get into the folder.
+	other := filepath.Join(t.TempDir(), "problems.jsonl")
+	if err := os.WriteFile(other, problem, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, _, stderr := arenaRun("env", "serve", "--problems", other, "--catalog", from+"catalog.jsonl", "--judge", "none",
+		"--unguarded", "--listen", "127.0.0.1:0", "--record", day)
+	if code != cli.ExitUsage || !strings.Contains(stderr, "give --record another folder") {
+		t.Errorf("a server with other problems ended with %d: %s", code, stderr)
 	}
 }

@@ -75,8 +75,8 @@ type Scored struct {
 	Weight     contest.Number `json:"weight"`
 }
 
-// Score computes the scores of the models of a round. history has the scored models of all previous rounds, the
-// oldest round first.
+// Score computes the scores of the models of a round. history has the scored models of all previous
+// rounds, the oldest round first.
 func Score(measured []Measured, history [][]Scored) []Scored {
 	out := make([]Scored, len(measured))
 	for i := range measured {

@@ -70,8 +70,8 @@ func (f *File) Write(b []byte) (int, error) {
 	return n, withPath(f.path, err)
 }
 
-// Commit flushes the file to disk and renames it to its path, replacing an existing file. If that fails,
-// the new file is removed.
+// Commit flushes the file to disk and renames it to its path, replacing an existing file. If that
+// fails, the new file is removed.
 func (f *File) Commit() error {
 	err := f.Sync()
 	if closeErr := f.Close(); err == nil {

@@ -49,8 +49,8 @@ func (a *appendFile) Append(b []byte) (offset int64, err error) {
 	return offset, nil
 }
 
-// Sync flushes everything that was appended before to disk, so that it survives a crash of the machine.
-// After its first error, Sync and Append always fail.
+// Sync flushes everything that was appended before to disk, so that it survives a crash of the
+// machine. After its first error, Sync and Append always fail.
 func (a *appendFile) Sync() error {
 	target, _, _ := a.state()
 	a.syncing.Lock()

@@ -185,18 +185,23 @@ func (f *envFlags) openRecord(e *environment.Environment) (err error) {
 	return linkIn(f.record, "catalog.jsonl", f.shop.Catalog)
 }
 
-// linkIn creates a symbolic link with this name in a folder to the file at path. A file that has the
-// name already is kept, since an earlier server recorded to the folder, too.
+// linkIn creates a symbolic link with this name in a folder to the file at path. A file of that name
+// is kept, and so is an equal link of an earlier server. A link to another file is an error: a build
+// would read the new episodes with the problems or products of the old ones.
 func linkIn(folder, name, path string) error {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return err
 	}
-	err = os.Symlink(path, filepath.Join(folder, name))
-	if errors.Is(err, fs.ErrExist) {
-		return nil
+	link := filepath.Join(folder, name)
+	err = os.Symlink(path, link)
+	if !errors.Is(err, fs.ErrExist) {
+		return err
 	}
-	return err
+	if target, _ := os.Readlink(link); target != "" && target != path {
+		return cli.Usage(fmt.Errorf("%s links to %s, not to %s", link, target, path), "give --record another folder")
+	}
+	return nil
 }
 
 // newPlayer returns what executes the tool calls of an episode in the shop and sends the results to
