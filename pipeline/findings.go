@@ -225,35 +225,37 @@ func (s *session) guardAgain(ctx context.Context, item input) error {
 		return err
 	}
 	defer r.Close()
+	findings := &block.Findings{}
 	n := 0
 	for x, err := range r.All(block.PartFound) {
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return err
 		}
 		if x.Body.Packed > 0 {
-			if err = m.guardDraft(r, x, n, problems); err != nil {
+			f, err := m.guardDraft(r, x, problems)
+			if err != nil {
 				return err
 			}
+			findings.Add(n, f)
 		}
 		n++
 	}
-	return s.installFindings(ctx, item, &m.findings)
+	return s.installFindings(ctx, item, findings)
 }
 
-// guardDraft compares the draft (rendered training row) of record n with the protected problems and
-// adds the guard's finding to m.findings. problems maps the index of a problem in the stored
-// results to its index in this run.
-func (m *mapper) guardDraft(r *block.Reader, x *block.Entry, n int, problems []int) error {
+// guardDraft returns what the guard finds in the draft (rendered training row) of x, which it compares
+// with the protected problems. problems maps the index of a problem in the stored results to its
+// index in this run.
+func (m *mapper) guardDraft(r *block.Reader, x *block.Entry, problems []int) (f guard.Finding, err error) {
 	d, err := r.DraftOf(x)
 	if err != nil {
-		return err
+		return f, err
 	}
 	messages, err := chat.Decode(d.Messages)
 	if err != nil {
-		return err
+		return f, err
 	}
-	m.findings.Add(n, m.findLeak(x, d, messages, problems[x.Problem]))
-	return nil
+	return m.findLeak(x, d, messages, problems[x.Problem]), nil
 }
 
 // installFindings writes f, which protected problems the guard found in the stored results of an

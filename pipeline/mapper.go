@@ -14,29 +14,23 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/guard/minhash"
 	"github.com/trajectory-arena/arena/internal/digest"
+	"github.com/trajectory-arena/arena/internal/inorder"
 	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/frames"
-	"github.com/trajectory-arena/arena/judges/shop/outcome"
 	"github.com/trajectory-arena/arena/judges/shop/probe"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// mapper processes the attempts of one input by the stages read, normalise, filter, score, judge
-// and guard, and stores the results. It must not be used by several goroutines at once.
+// mapper processes attempts by the stages read, normalise, filter, score, judge and guard. It is safe
+// for concurrent use.
 type mapper struct {
 	session *session
-	scorer  *outcome.Scorer
-	lookups *lookups
 	facts   rows.Facts
 	// toolTexts are the texts in the definitions of the harness's tools, in which the guard
 	// searches protected problems.
 	toolTexts []string
-	doc       []byte // buffer for what a model wrote
-	// entries is the number of records so far, findings what the guard found in their attempts.
-	entries  int
-	findings block.Findings
 }
 
 func (s *session) newMapper() *mapper {
@@ -53,41 +47,93 @@ func (s *session) newMapper() *mapper {
 			return s.redactor.Text(text, redact.Counts{})
 		}
 	}
-	l := newLookups(s.day.Problems)
 	return &mapper{
 		session:   s,
-		scorer:    s.scorer.Noting(l.addItem),
-		lookups:   l,
 		toolTexts: finish.ToolTexts(chat.Tools(s.Harness)),
 		facts:     facts,
 	}
 }
 
-// readFile reads a trace file and adds to w an entry (the results of all stages) for each attempt
-// and for each unreadable record. n is the index of the file within its input, which may have
-// several files.
+// mapped is the result of all stages for one record.
+type mapped struct {
+	entry *block.Entry
+	draft *block.Draft
+	// reference is the attempt's problem, and problem its index among all of the run, -1 if it is
+	// unknown. items are the ids that were looked up in the catalogue.
+	reference block.Reference
+	problem   int
+	items     []string
+}
+
+// collector writes the results for the records of one input to a block.
+type collector struct {
+	w       *block.Writer
+	lookups *lookups
+	// entries is the number of records so far, findings what the guard found in their attempts.
+	entries  int
+	findings block.Findings
+}
+
+// add writes the result for the next record.
+func (c *collector) add(r *mapped) error {
+	x := r.entry
+	if x.Fault == nil {
+		x.Problem = c.lookups.add(r)
+		c.findings.Add(c.entries, x.Leak)
+	}
+	c.entries++
+	return c.w.Add(x, r.draft)
+}
+
+// maxAhead is the maximum size in bytes of the records of one file that several workers process at
+// once.
+const maxAhead = 8 << 20
+
+// readFile reads a trace file and passes to take the results of all stages for each attempt and for
+// each unreadable record, in the order of the file. n is the index of the file within its input,
+// which may have several files. workers is the number of attempts that are processed at once.
 func (m *mapper) readFile(
 	ctx context.Context,
 	in traces.Input,
-	n int,
-	opt traces.Options,
-	w *block.Writer,
+	n, workers int,
+	take func(*mapped) error,
 ) error {
-	_, err := traces.Read(ctx, in, opt, func(item traces.Item) error {
+	options := traces.Options{
+		Limits: m.session.Config.Reading,
+		RunID:  m.session.Config.RunID,
+	}
+	work := func(ctx context.Context, item traces.Item) (*mapped, error) {
 		if item.Fault != nil {
-			m.entries++
-			return w.Add(faultEntry(item.Fault, n), nil)
+			return &mapped{entry: faultEntry(item.Fault, n)}, nil
 		}
-		entry, draft, err := m.attempt(ctx, item.Trace)
-		if err != nil {
-			return err
+		r, err := m.attempt(ctx, item.Trace)
+		if err == nil {
+			r.entry.File = n
 		}
-		entry.File = n
-		m.findings.Add(m.entries, entry.Leak)
-		m.entries++
-		return w.Add(entry, draft)
-	})
-	return err
+		return r, err
+	}
+	if workers == 1 {
+		_, err := traces.Read(ctx, in, options, func(item traces.Item) error {
+			r, err := work(ctx, item)
+			if err != nil {
+				return err
+			}
+			return take(r)
+		})
+		return err
+	}
+	s := inorder.Stream[traces.Item, *mapped]{Workers: workers, MaxWeight: maxAhead, Work: work, Take: take}
+	s.Read = func(ctx context.Context, emit func(traces.Item, int64) error) error {
+		_, err := traces.Read(ctx, in, options, func(item traces.Item) error {
+			size := 0
+			if item.Trace != nil {
+				size = item.Trace.Bytes
+			}
+			return emit(item, int64(size))
+		})
+		return err
+	}
+	return s.Run(ctx)
 }
 
 func faultEntry(f *traces.Fault, file int) *block.Entry {
@@ -107,40 +153,45 @@ func faultEntry(f *traces.Fault, file int) *block.Entry {
 // the stages (the entry) and the training row, still without reward and split (the draft). The
 // draft is nil if no row can be made. Only the guard's finding in the entry depends on which
 // problems are protected; the rest can be reused when these change.
-func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*block.Entry, *block.Draft, error) {
+func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*mapped, error) {
 	s := m.session
+	out := &mapped{}
 	rec := arena.Record{Dialogue: filters.Normalise(t)}
 	d := s.domains[s.Domains.Recognise(t, &rec.Dialogue, s.fallbackDomain()).Name]
 	rec.Trace = d.Ruled(t)
 	filter := d.filter(t.Source.HasProxyLog)
 	structure, sample := filter.Check(rec.Trace, &rec.Dialogue)
 	rec.Structure = structure
-	problem := s.day.Problems.IndexOf(t)
+	out.reference, out.problem = s.day.Problems.lookUp(t)
+	scorer := s.scorer.Noting(func(id string) {
+		out.items = append(out.items, id)
+	})
 	var err error
-	if rec.Outcome, err = m.scorer.Score(ctx, rec.Trace, s.day.Problems.Get(problem)); err != nil {
-		return nil, nil, err
+	if rec.Outcome, err = scorer.Score(ctx, rec.Trace, s.day.Problems.Get(out.problem)); err != nil {
+		return nil, err
 	}
 	isUsable := usable(filter, &structure, rec.Outcome.Success)
 	drawnFrom, err := m.judge(ctx, d, &rec, isUsable && rec.Outcome.Scored())
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	entry := newEntry(&rec, m.lookups.problem(t, problem))
+	entry := newEntry(&rec)
+	out.entry = entry
 	entry.OneIn = drawnFrom
 	entry.Domain = d.Name
 	entry.Sample = sample
 	if entry.Shifts, err = m.probe(ctx, &rec); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if problem < 0 || !isUsable {
-		return entry, nil, nil
+	if out.problem < 0 || !isUsable {
+		return out, nil
 	}
 	entry.Rank = filters.RankScore(&structure)
 	if structure.ThinkingStripped {
 		rec.Dialogue = filters.WithoutThinking(&rec.Dialogue)
 	}
-	draft, err := m.render(ctx, &rec, problem, entry)
-	return entry, draft, err
+	out.draft, err = m.render(ctx, &rec, out.problem, entry)
+	return out, err
 }
 
 // judge stores the judge's answer on an attempt in rec. The judge is not asked if it was not
@@ -194,7 +245,7 @@ func usable(f *filters.Filter, s *arena.Structure, success bool) bool {
 	return s.Keep || !success && f.IsUnwanted(s)
 }
 
-func newEntry(rec *arena.Record, problem int) *block.Entry {
+func newEntry(rec *arena.Record) *block.Entry {
 	t := rec.Trace
 	head := block.Head{
 		Attempt: rows.NewAttempt(rec),
@@ -203,7 +254,6 @@ func newEntry(rec *arena.Record, problem int) *block.Entry {
 		Model:   t.Model,
 		Reward:  t.Declared,
 		Query:   digest.SHA256([]byte(t.Query)),
-		Problem: problem,
 		Passage: frames.DecidingPassage(&rec.Judgement, rec.Trace.Query),
 	}
 	if rec.Judgement.Outcome == arena.JudgeScored {
@@ -250,8 +300,7 @@ func (m *mapper) render(
 	}
 	entry.Leak = m.findLeak(entry, draft, messages, problem)
 	entry.Body.Tokens = int(row.NTokens)
-	m.doc = appendCompletion(m.doc[:0], &rec.Dialogue)
-	signature := minhash.Sign(m.doc)
+	signature := minhash.Sign(appendCompletion(nil, &rec.Dialogue))
 	entry.Body.Signature = signature.Pack()
 	draft.Verdicts, err = m.judgeSteps(ctx, rec, entry)
 	return draft, err

@@ -150,43 +150,46 @@ func (p *Problems) find(references []block.Reference) (indexes []int, ok bool) {
 // lookups collects, while one block (the stored results of an input) is made, which problems and
 // which items of the catalogue its attempts use. A later run checks whether these have changed.
 type lookups struct {
-	problems   *Problems
 	references []block.Reference
 	indexes    map[block.Reference]int // indexes in references
 	items      map[string]bool
 }
 
-func newLookups(p *Problems) *lookups {
+func newLookups() *lookups {
 	return &lookups{
-		problems: p,
-		indexes:  map[block.Reference]int{},
-		items:    map[string]bool{},
+		indexes: map[block.Reference]int{},
+		items:   map[string]bool{},
 	}
 }
 
-// problem returns the position, in the list l.references, of the reference to the problem of
-// attempt t, and adds the reference if it is missing. i is the problem's index among all of the
-// run, or -1 if none was found. Then a reference is added too, so that a later run notices if it
-// finds a problem, and the result is -1.
-func (l *lookups) problem(t *arena.Trace, i int) int {
-	a := block.Reference{ID: t.ProblemID, SHA256: l.problems.digest(i)}
-	if i < 0 || t.ProblemID == "" || l.problems.All[i].ID == "" { // the request decides
+// lookUp returns a reference to the problem of attempt t and its index, -1 if none is found. Then there
+// is a reference too, so that a later run notices if it finds a problem.
+func (p *Problems) lookUp(t *arena.Trace) (block.Reference, int) {
+	i := p.IndexOf(t)
+	a := block.Reference{ID: t.ProblemID, SHA256: p.digest(i)}
+	if i < 0 || t.ProblemID == "" || p.All[i].ID == "" { // the request decides
 		a.Query = t.Query
 	}
-	k, ok := l.indexes[a]
+	return a, i
+}
+
+// add adds what an attempt looked up. It returns the position of the reference to its problem in the
+// list l.references, -1 if the problem is unknown.
+func (l *lookups) add(r *mapped) int {
+	for _, id := range r.items {
+		l.items[id] = true
+	}
+	k, ok := l.indexes[r.reference]
 	if !ok {
 		k = len(l.references)
-		l.indexes[a] = k
-		l.references = append(l.references, a)
+		l.indexes[r.reference] = k
+		l.references = append(l.references, r.reference)
 	}
-	if i < 0 {
+	if r.problem < 0 {
 		return -1
 	}
 	return k
 }
-
-// addItem records that an item with this id was looked up in the catalogue.
-func (l *lookups) addItem(id string) { l.items[id] = true }
 
 // sources returns what the attempts took from the inputs of the run other than traces: their
 // problems, and the content of the catalogue items that they looked up. catalogDigest is the hash

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"path/filepath"
 
 	"golang.org/x/sync/errgroup"
@@ -284,6 +285,12 @@ func (s *session) mapInputs(ctx context.Context, shard Shard) error {
 		&known,
 	) // only for messages
 	inputs := s.shardInputs(shard)
+	todo := int64(0)
+	for _, in := range inputs {
+		if !block.HasKey(s.FS, in.dir, in.key) {
+			todo += in.bytes
+		}
+	}
 	done := progress{session: s, stage: "map", total: len(inputs)}
 	err := inorder.Each(ctx, s.Config.Workers, len(inputs), func(ctx context.Context, i int) error {
 		in := inputs[i]
@@ -296,7 +303,7 @@ func (s *session) mapInputs(ctx context.Context, shard Shard) error {
 			return nil
 		}
 		reason := known.reason(in, status)
-		if err := s.updateBlock(ctx, in, status); err != nil {
+		if err := s.updateBlock(ctx, in, status, s.workersFor(in, todo)); err != nil {
 			return err
 		}
 		done.report(in.bytes, reason)
@@ -335,20 +342,28 @@ func (s *session) shardInputs(shard Shard) []input {
 	return out
 }
 
-// updateBlock writes the stored results (the block) of an input again. If status is Unguarded,
+// workersFor returns the number of workers that process an input at once, at least 1: their share is
+// that of the input among the todo bytes of all inputs without results. So one long file does not
+// leave all workers but one without work.
+func (s *session) workersFor(in input, todo int64) int {
+	share := float64(in.bytes) / float64(max(todo, in.bytes, 1))
+	return max(1, int(math.Round(share*float64(s.Config.Workers))))
+}
+
+// updateBlock writes the stored results (the block) of an input again, with several workers. If status is Unguarded,
 // because only the protected problems changed, it repeats just the comparison with these, unless
 // the block turns out to be damaged.
-func (s *session) updateBlock(ctx context.Context, in input, status block.Status) error {
+func (s *session) updateBlock(ctx context.Context, in input, status block.Status, workers int) error {
 	if status == block.Unguarded {
 		err := s.guardAgain(ctx, in)
 		if !errors.Is(err, block.ErrDamaged) {
 			return err
 		}
 	}
-	return s.makeBlock(ctx, in)
+	return s.makeBlock(ctx, in, workers)
 }
 
-func (s *session) makeBlock(ctx context.Context, in input) error {
+func (s *session) makeBlock(ctx context.Context, in input, workers int) error {
 	if err := s.verifyHashes(ctx, in.files); err != nil {
 		return err
 	}
@@ -358,17 +373,14 @@ func (s *session) makeBlock(ctx context.Context, in input) error {
 		return err
 	}
 	m := s.newMapper()
-	options := traces.Options{
-		Limits: s.Config.Reading,
-		RunID:  s.Config.RunID,
-	}
+	c := &collector{w: w, lookups: newLookups()}
 	for i := range in.files {
-		if err := m.readFile(ctx, in.files[i], i, options, w); err != nil {
+		if err := m.readFile(ctx, in.files[i], i, workers, c.add); err != nil {
 			w.Abort()
 			return err
 		}
 	}
-	w.Sources = m.lookups.sources(&s.day.Catalog, s.catalog)
+	w.Sources = c.lookups.sources(&s.day.Catalog, s.catalog)
 	if err := w.Close(); err != nil {
 		return err
 	}
@@ -382,5 +394,5 @@ func (s *session) makeBlock(ctx context.Context, in input) error {
 	if err := s.staging.Install(ctx, staged, in.dir, isGood); err != nil {
 		return err
 	}
-	return s.installFindings(ctx, in, &m.findings)
+	return s.installFindings(ctx, in, &c.findings)
 }

@@ -123,6 +123,12 @@ func State(fsys corpus.FS, dir string, want Key) (Status, error) {
 	}
 }
 
+// HasKey reports whether there is a block for want. It does not check whether the block is intact.
+func HasKey(fsys corpus.FS, dir string, want Key) bool {
+	m, err := readMarker(fsys, dir)
+	return err == nil && m.Version == Version && m.Key == want
+}
+
 // Content returns the hash of the index of the block in dir. Two blocks with the same key have
 // different hashes if a judge answered for one of them only.
 func Content(fsys corpus.FS, dir string) (string, error) {
