@@ -157,10 +157,10 @@ func visible(s string) string {
 }
 
 // isInvisible reports whether a reader cannot see a character. White space that ends a line or separates
-// words is seen.
+// words is seen. U+2800 is the sign of Braille without dots.
 func isInvisible(c rune) bool {
 	isControl := unicode.IsControl(c) && !unicode.IsSpace(c)
-	return isControl || unicode.In(c, unicode.Cf, unicode.Co, unicode.Variation_Selector)
+	return isControl || c == '\u2800' || plaintext.Ignorable(c) || unicode.In(c, unicode.Cf, unicode.Co)
 }
 
 // firstLine returns the first n characters of s as one line, with blanks in place of line ends, and
