@@ -158,7 +158,7 @@ func (s *session) makeReports(
 	measured := maps.Clone(p.Agents)
 	var kept figures.Figures
 	err := s.eachEntry(ctx, 1, block.PartFound, func(pos ref, x *block.Entry) error {
-		d := p.Decisions[pos.Input][pos.Entry]
+		d := p.Decisions[pos.Input][pos.Entry].Value()
 		x.Attempt = *s.attemptRow(x, d)
 		if d.IsKept() {
 			kept.Add(configSFT, d.Split, p.figuresOf(x))

@@ -2,14 +2,15 @@ package pipeline
 
 import (
 	"context"
+	"unique"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/where"
-	"github.com/trajectory-arena/arena/internal/inorder"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
+	"github.com/trajectory-arena/arena/traces"
 )
 
 // The names of the stages of a build, in order. A dropped record is counted at the first stage that
@@ -42,20 +43,23 @@ const (
 	reasonHeldOut      = "held_out"          // its problem is in a cluster with a problem of a held-out file
 )
 
-// decision returns the decision on one record, without regard to other attempts at its problem. e
-// is the summary of the record's stored results, x the results themselves with more fields. The
-// decision's field Stage is empty if the record is kept.
-func (g *grouper) decision(e *entrySummary, x *block.Entry) choose.Decision {
+// decision is the decision on a record. Equal decisions share their memory.
+type decision = unique.Handle[choose.Decision]
+
+// decisionOn returns the decision on the record at pos, without regard to other attempts at its
+// problem. The decision's field Stage is empty if the record is kept.
+func (g *grouper) decisionOn(pos ref, x *block.Entry) choose.Decision {
 	if x.Fault != nil {
 		return choose.Decision{Stage: stageRead, Reason: x.Fault.Reason, Failed: true}
 	}
-	if e.original != nil {
-		if e.original.record == e.record {
-			return choose.Decision{Stage: stageRead, Reason: reasonDuplicate}
-		}
+	switch g.inputs[pos.Input].copies[pos.Entry] {
+	case duplicate:
+		return choose.Decision{Stage: stageRead, Reason: reasonDuplicate}
+	case collision:
 		return choose.Decision{Stage: stageRead, Reason: reasonCollision}
+	case original:
 	}
-	s := g.revised(e.ref, x)
+	s := g.revised(pos, x)
 	d := g.stageDecision(x, &s)
 	d.Axis = s.Axis
 	d.Stripped = s.ThinkingStripped
@@ -135,55 +139,40 @@ func (g *grouper) stageDecision(x *block.Entry, s *arena.Structure) choose.Decis
 	}
 }
 
-// newCandidate returns an attempt as a candidate for rows of the configs sft, pref and kto, or nil
-// if it cannot become a row. An attempt that d drops only because it failed or has a low reward is
-// still a candidate, since pref and kto need such attempts. It has no row if the guard drops it, if
-// it has no rendered text, or if the judge's grade is required and missing.
-func (g *grouper) newCandidate(
-	d choose.Decision,
-	e *entrySummary,
-	x *block.Entry,
-) *candidate {
+// isCandidate reports whether an attempt may become a row of the configs sft, pref and kto. An
+// attempt that d drops only because it failed or has a low reward still may, since pref and kto need
+// such attempts. It may not if the guard drops it, if it has no rendered text, or if the judge's
+// grade is required and missing.
+func (g *grouper) isCandidate(d choose.Decision, x *block.Entry) bool {
 	isWanted := d.IsKept() || d.Reason == reasonUnsuccessful || d.Reason == reasonReward
-	if !isWanted || x.Body.Bytes == 0 || x.Leak.Drop || g.weights.factor(x) == nil {
-		return nil
-	}
-	return &candidate{entry: e, score: g.weights.reward(x), isKept: d.IsKept()}
+	return isWanted && x.Body.Bytes > 0 && !x.Leak.Drop && g.weights.factor(x) != nil
 }
 
-// decide calls decideEntry for every record of every input. Each worker processes one input at a
-// time.
+// decide reads the stored results of all inputs again and calls decideEntry for every record. Each
+// worker processes one input at a time.
 func (g *grouper) decide(ctx context.Context) error {
-	return inorder.Each(ctx, g.session.Config.Workers, len(g.inputs), func(_ context.Context, i int) error {
-		x := &block.Entry{}
+	for i := range g.inputs {
 		in := &g.inputs[i]
-		in.decisions = make([]choose.Decision, 0, len(in.entries))
-		for _, e := range in.entries {
-			if err := g.decideEntry(in, e, x); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+		in.decisions = make([]decision, 0, len(in.copies))
+		in.files = make([]traces.Summary, len(g.session.inputs[i].files))
+	}
+	return g.session.eachEntry(ctx, g.session.Config.Workers, block.PartFound, g.decideEntry)
 }
 
-// decideEntry appends the decision on one record to in.decisions. If the record may become a
-// training row and the user's expression select.where selects it, decideEntry also appends it to
-// in.candidates, from which rows are selected later. x is a buffer that is overwritten.
-func (g *grouper) decideEntry(
-	in *groupedInput,
-	e *entrySummary,
-	x *block.Entry,
-) error {
-	e.restore(x)
-	d := g.decision(e, x)
-	if c := g.newCandidate(d, e, x); c != nil {
-		selected, err := g.isSelected(e.ref, d)
+// decideEntry adds the decision on one record to those of its input, and the record to the counts of
+// the plan. If the record may become a training row and the user's expression select.where selects
+// it, decideEntry also adds it to g.candidates, from which rows are selected later.
+func (g *grouper) decideEntry(pos ref, x *block.Entry) error {
+	d := g.decisionOn(pos, x)
+	if g.isCandidate(d, x) {
+		selected, err := g.isSelected(pos, d)
 		if err != nil {
 			return err
 		}
 		if selected {
-			in.candidates = append(in.candidates, *c)
+			if err := g.addCandidate(pos, x); err != nil {
+				return err
+			}
 		} else if d.IsKept() {
 			d = choose.Decision{
 				Stage:    stageRank,
@@ -193,6 +182,20 @@ func (g *grouper) decideEntry(
 			}
 		}
 	}
-	in.decisions = append(in.decisions, d)
+	in := &g.inputs[pos.Input]
+	in.decisions = append(in.decisions, unique.Make(d))
+	count(&in.files[x.File], x.Fault)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.plan.addRecord(x, &d)
 	return nil
+}
+
+func count(s *traces.Summary, f *block.Fault) {
+	if f == nil {
+		s.Traces++
+		return
+	}
+	s.Faults++
+	s.Cut = s.Cut || f.Cut
 }

@@ -6,13 +6,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"path/filepath"
 	"slices"
+	"unique"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/filters/habits"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
@@ -35,7 +38,7 @@ type plan struct {
 	Cut     [][2]int     `json:"cut,omitempty"`
 	reports.Replies
 	// Decisions are by input, then by entry. The plan's file has them in lines of their own.
-	Decisions [][]choose.Decision `json:"-"`
+	Decisions [][]decision `json:"-"`
 	// Refused counts the records in unsupported formats, by the name of the format.
 	Refused map[string]int64 `json:"refused,omitempty"`
 	// Domains counts the attempts by domain.
@@ -77,19 +80,13 @@ func (s *session) group(ctx context.Context) (*plan, error) {
 }
 
 // groupWithin runs the group step, which decides on every record, and stores the result, the plan.
-// It removes the data files that were written for earlier plans. At most limit bytes of samples
-// (what the filter recorded of each attempt) are in memory.
+// It removes the data files that were written for earlier plans. Of the
+// trace IDs, of the samples (what the filter recorded of each attempt) and of the candidates, at most
+// limit bytes each are in memory.
 func (s *session) groupWithin(ctx context.Context, limit int) (*plan, error) {
-	g := &grouper{session: s, maxSamples: limit}
-	if err := g.readBlocks(ctx); err != nil {
-		return nil, err
-	}
-	if err := g.decide(ctx); err != nil {
-		return nil, err
-	}
-	selections := g.rankProblems()
-	p, err := g.plan(selections)
-	if err != nil {
+	g := s.newGrouper(limit)
+	p, err := g.run(ctx)
+	if err = errors.Join(err, g.close()); err != nil {
 		return nil, err
 	}
 	s.plan = p
@@ -97,6 +94,24 @@ func (s *session) groupWithin(ctx context.Context, limit int) (*plan, error) {
 		return nil, err
 	}
 	return p, s.removeOldParts(p)
+}
+
+// run returns the plan of the group step, without storing it.
+func (g *grouper) run(ctx context.Context) (*plan, error) {
+	if err := g.readBlocks(ctx); err != nil {
+		return nil, err
+	}
+	if err := g.begin(); err != nil {
+		return nil, err
+	}
+	if err := g.decide(ctx); err != nil {
+		return nil, err
+	}
+	selections, err := g.rankProblems(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return g.plan, g.complete(selections)
 }
 
 // writePlan writes a plan (the decision on every record) to a file of JSON lines: the plan without
@@ -113,7 +128,7 @@ func (s *session) writePlan(p *plan) error {
 	err = lines.Encode(p)
 	for i := range p.Decisions {
 		if err == nil {
-			err = lines.Encode(planLine{p.Decisions[i], p.Odds[i]})
+			err = lines.Encode(planLine{slicesx.Map(p.Decisions[i], decision.Value), p.Odds[i]})
 		}
 	}
 	if err == nil {
@@ -143,18 +158,16 @@ func (s *session) readPlan() (*plan, error) {
 		if err := lines.Decode(&line); err != nil {
 			return nil, err
 		}
-		p.Decisions = append(p.Decisions, line.Decisions)
+		p.Decisions = append(p.Decisions, slicesx.Map(line.Decisions, unique.Make))
 		p.Odds = append(p.Odds, line.Odds)
 	}
 	return p, nil
 }
 
-func (g *grouper) plan(selections []selection) (*plan, error) {
+// begin prepares the plan, to which decide adds the counts.
+func (g *grouper) begin() error {
 	key, err := g.session.planKey()
-	if err != nil {
-		return nil, err
-	}
-	p := &plan{
+	g.plan = &plan{
 		Key:     key,
 		Tallies: make([]rows.Tally, len(g.session.day.Problems.All)),
 		Runs:    g.weights.runs,
@@ -163,11 +176,17 @@ func (g *grouper) plan(selections []selection) (*plan, error) {
 		Domains: map[string]int64{},
 		Refused: map[string]int64{},
 	}
+	return err
+}
+
+// complete adds to the plan the decisions, the funnel and the units.
+func (g *grouper) complete(selections []selection) (err error) {
+	p := g.plan
 	for i := range g.inputs {
-		p.addInput(&g.inputs[i], len(g.session.inputs[i].files))
+		p.addInput(&g.inputs[i])
 	}
-	if p.Funnel, err = choose.Funnel(stages, p.Decisions...); err != nil {
-		return nil, err
+	if p.Funnel, err = choose.Funnel(stages, p.decisions()); err != nil {
+		return err
 	}
 	p.Funnel[0].Unreadable = p.Read.UnreadableShare()
 	p.Funnel[0].CutFiles = int64(p.Read.CutFiles)
@@ -176,34 +195,27 @@ func (g *grouper) plan(selections []selection) (*plan, error) {
 	judged.Drawn = p.Drawn
 	judged.NotAsked = p.NotAsked
 	p.Units = g.units(selections)
-	return p, nil
+	return nil
 }
 
-// addInput adds the counts and the decisions on the records of the next input to the plan. files is
-// the number of trace files of the input.
-func (p *plan) addInput(in *groupedInput, files int) {
-	summaries := make([]traces.Summary, files)
-	for n, e := range in.entries {
-		summary := &summaries[e.file]
-		if e.fault == nil {
-			summary.Traces++
-		} else {
-			summary.Faults++
-			summary.Cut = summary.Cut || e.fault.Cut
-			if e.fault.Reason == string(traces.UnsupportedSchema) {
-				p.Refused[e.fault.Detail]++
+// decisions returns an iterator over the decisions on all records.
+func (p *plan) decisions() iter.Seq[choose.Decision] {
+	return func(yield func(choose.Decision) bool) {
+		for _, list := range p.Decisions {
+			for _, d := range list {
+				if !yield(d.Value()) {
+					return
+				}
 			}
 		}
-		if in.decisions[n].Stage != stageRead {
-			p.addAttempt(e)
-		}
-		isUnmeasured := e.traits.Value().judged == arena.JudgeNotMeasured
-		if isUnmeasured && reachesJudge(&in.decisions[n]) {
-			p.NotMeasured++
-		}
 	}
-	records := make([]int64, files)
-	for n, summary := range summaries {
+}
+
+// addInput adds the decisions on the records of the next input to the plan, and the counts of its
+// trace files.
+func (p *plan) addInput(in *groupedInput) {
+	records := make([]int64, len(in.files))
+	for n, summary := range in.files {
 		p.Read.Add(summary)
 		records[n] = int64(summary.Traces + summary.Faults)
 		if summary.Cut {
@@ -218,6 +230,19 @@ func (p *plan) addInput(in *groupedInput, files int) {
 	p.Records = append(p.Records, records)
 }
 
+// addRecord adds a record to the counts of the plan. d is the decision on it before the ranking.
+func (p *plan) addRecord(x *block.Entry, d *choose.Decision) {
+	if x.Fault != nil && x.Fault.Reason == string(traces.UnsupportedSchema) {
+		p.Refused[x.Fault.Detail]++
+	}
+	if d.Stage != stageRead {
+		p.addAttempt(x)
+	}
+	if x.Judgement.Outcome == arena.JudgeNotMeasured && reachesJudge(d) {
+		p.NotMeasured++
+	}
+}
+
 // reachesJudge reports whether a record reached the judge, because no earlier stage dropped the
 // record.
 func reachesJudge(d *choose.Decision) bool {
@@ -227,22 +252,21 @@ func reachesJudge(d *choose.Decision) bool {
 // addAttempt adds an attempt to the counts of its domain (kind of task) and of the judges' answers.
 // A scored attempt also counts in the tally (attempts and successes) of its problem, whether a model
 // or a program made its calls.
-func (p *plan) addAttempt(e *entrySummary) {
-	t := e.traits.Value()
-	p.Domains[t.domain]++
-	p.Count(t.judged, t.stepJudged)
-	if t.isDrawn {
+func (p *plan) addAttempt(x *block.Entry) {
+	p.Domains[x.Domain]++
+	p.Count(x.Judgement.Outcome, x.StepJudgement.Outcome)
+	if x.OneIn > 0 {
 		p.Drawn++
 	}
-	if t.judged == arena.JudgeNotAsked {
+	if x.Judgement.Outcome == arena.JudgeNotAsked {
 		p.NotAsked++
 	}
-	if e.problem < 0 || !t.scored {
+	if x.Problem < 0 || !x.Outcome.Scored() {
 		return
 	}
-	tally := &p.Tallies[e.problem]
+	tally := &p.Tallies[x.Problem]
 	tally.Attempts++
-	if t.success {
+	if x.Outcome.Success {
 		tally.Successes++
 	}
 }

@@ -2,50 +2,117 @@ package pipeline
 
 import (
 	"cmp"
+	"context"
+	"encoding/binary"
+	"math"
 	"slices"
+	"unique"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/guard/minhash"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
+	"github.com/trajectory-arena/arena/pipeline/shuffle"
 )
+
+// candidate is an attempt that may become a row of one of the dataset's configs sft, pref and kto.
+type candidate struct {
+	ref
+	problem int
+	id      string
+	// score is the attempt's reward, 0 to 1, by which candidates are ordered. rank is the filter's
+	// score of the trajectory; higher is better.
+	score, rank float64
+	// started is the start of the attempt's run in Unix milliseconds. It is the largest int64 if
+	// the start is unknown.
+	started int64
+	bytes   int64
+	// completion is the MinHash signature of the texts that the model wrote.
+	completion minhash.Packed
+}
+
+// addCandidate adds the attempt at pos to g.candidates.
+func (g *grouper) addCandidate(pos ref, x *block.Entry) error {
+	started := int64(math.MaxInt64)
+	if x.Attempt.RunDate != nil {
+		started = *x.Attempt.RunDate
+	}
+	return g.candidates.Add(x.Problem%shuffle.Partitions, func(b []byte) []byte {
+		numbers := [...]int64{
+			int64(pos.Input),
+			int64(pos.Entry),
+			pos.Offset,
+			pos.Size,
+			int64(x.Problem),
+			started,
+			x.Body.Bytes,
+		}
+		for _, n := range numbers {
+			b = binary.AppendVarint(b, n)
+		}
+		b = habits.AppendFloat(b, g.weights.reward(x))
+		b = habits.AppendFloat(b, x.Rank)
+		b = habits.AppendText(b, x.TraceID)
+		return append(b, x.Body.Signature[:]...)
+	})
+}
+
+func unpackCandidate(u *habits.Unpacker) *candidate {
+	c := &candidate{}
+	c.ref = unpackPosition(u)
+	c.Offset = int64(u.Int())
+	c.Size = int64(u.Int())
+	c.problem = u.Int()
+	c.started = int64(u.Int())
+	c.bytes = int64(u.Int())
+	c.score = u.Float()
+	c.rank = u.Float()
+	c.id = u.Text()
+	copy(c.completion[:], u.Bytes(len(c.completion)))
+	return c
+}
 
 // selection has those attempts at one problem that become rows of the corpus, best first.
 type selection struct {
 	pool  guard.Pool
 	split string
 	// sft are the rows of config sft, others the attempts that only pref and kto use.
-	sft    []candidate
-	others []candidate
+	sft    []chosen
+	others []chosen
 }
 
-func (s *selection) rows() []candidate { return slices.Concat(s.sft, s.others) }
+// chosen is an attempt that becomes a row, with the size of its texts.
+type chosen struct {
+	ref
+	bytes int64
+}
+
+func (s *selection) rows() []chosen { return slices.Concat(s.sft, s.others) }
 
 // rankProblems orders, for every problem, the attempts that may become rows, selects the best, and
 // stores the decision on each attempt that no earlier stage dropped. It returns one selection for
 // each problem with rows.
-func (g *grouper) rankProblems() []selection {
-	byProblem := make([][]candidate, len(g.session.day.Problems.All))
-	for i := range g.inputs {
-		for _, c := range g.inputs[i].candidates {
-			byProblem[c.entry.problem] = append(byProblem[c.entry.problem], c)
+func (g *grouper) rankProblems(ctx context.Context) ([]selection, error) {
+	all := make([]selection, len(g.session.day.Problems.All))
+	err := g.eachPart(ctx, g.candidates, func(u *habits.Unpacker) {
+		byProblem := map[int][]*candidate{}
+		for u.More() {
+			c := unpackCandidate(u)
+			byProblem[c.problem] = append(byProblem[c.problem], c)
 		}
-		g.inputs[i].candidates = nil
-	}
-	var out []selection
-	for problem, candidates := range byProblem {
-		s := g.rankProblem(problem, candidates)
-		if len(s.sft)+len(s.others) > 0 {
-			out = append(out, s)
+		for problem, candidates := range byProblem {
+			all[problem] = g.rankProblem(problem, candidates)
 		}
-	}
-	return out
+	})
+	return slices.DeleteFunc(all, func(s selection) bool { return len(s.sft)+len(s.others) == 0 }), err
 }
 
-func (g *grouper) rankProblem(problem int, candidates []candidate) selection {
+func (g *grouper) rankProblem(problem int, candidates []*candidate) selection {
 	slicesx.SortFunc(candidates, compareCandidates)
 	config := g.session.Config.Select
 	pool := g.session.protection.Pools[problem]
@@ -58,22 +125,23 @@ func (g *grouper) rankProblem(problem int, candidates []candidate) selection {
 	others := sft
 	place := 0
 	for _, c := range candidates {
-		row := choose.Row{ID: c.entry.id, Score: c.score, Completion: c.entry.completion}
-		if !c.isKept {
+		row := choose.Row{ID: c.id, Score: c.score, Completion: &c.completion}
+		stored := &g.inputs[c.Input].decisions[c.Entry]
+		before := stored.Value()
+		if !before.IsKept() { // it may still become a row of pref and kto
 			if others.Offer(&row) == "" {
-				out.others = append(out.others, c)
+				out.others = append(out.others, chosen{c.ref, c.bytes})
 			}
 			continue
 		}
 		place++
-		stored := &g.inputs[c.entry.Input].decisions[c.entry.Entry]
 		d := out.add(c, &row, &sft)
-		d.Axis = stored.Axis
-		d.Stripped = stored.Stripped
+		d.Axis = before.Axis
+		d.Stripped = before.Stripped
 		d.Place = place
 		d.Better = row.Better
 		d.Similarity = row.Similarity
-		*stored = d
+		*stored = unique.Make(d)
 	}
 	if out.split == "" {
 		return selection{}
@@ -85,7 +153,7 @@ func (g *grouper) rankProblem(problem int, candidates []candidate) selection {
 // if so, and returns the decision. It is dropped as a near-duplicate of a better one, beyond the
 // limit of rows of its problem, or if its problem is in no split.
 func (s *selection) add(
-	c candidate,
+	c *candidate,
 	row *choose.Row,
 	sft *choose.Thinner,
 ) choose.Decision {
@@ -95,19 +163,19 @@ func (s *selection) add(
 	if s.split == "" {
 		return choose.Decision{Stage: stageSplit, Reason: reasonsWithoutSplit[s.pool]}
 	}
-	s.sft = append(s.sft, c)
+	s.sft = append(s.sft, chosen{c.ref, c.bytes})
 	return choose.Decision{Split: s.split, Rank: len(s.sft)}
 }
 
 // compareCandidates orders the attempts at one problem, best first: by reward, then by the filter's
 // score, then by the start of the run, the earlier first, so that no copy precedes its original,
 // and then by ID. Since IDs are unique, no two attempts are equal.
-func compareCandidates(a, b candidate) int {
+func compareCandidates(a, b *candidate) int {
 	return cmp.Or(
 		cmp.Compare(b.score, a.score),
-		cmp.Compare(b.entry.rank, a.entry.rank),
-		cmp.Compare(a.entry.started, b.entry.started),
-		cmp.Compare(a.entry.id, b.entry.id),
+		cmp.Compare(b.rank, a.rank),
+		cmp.Compare(a.started, b.started),
+		cmp.Compare(a.id, b.id),
 	)
 }
 

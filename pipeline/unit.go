@@ -63,7 +63,7 @@ func (w *unitWriter) sftRow(
 	row.Reward = w.weights.reward(x)
 	row.JudgeMultiplier = w.weights.factor(x)
 	row.Split = w.unit.Stream.Split
-	row.IsAgentic = w.plan.Decisions[pos.Input][pos.Entry].Axis == arena.AxisAgentic
+	row.IsAgentic = w.plan.Decisions[pos.Input][pos.Entry].Value().Axis == arena.AxisAgentic
 	if x.Leak.Match != "" {
 		row.LeakMaxScore = &x.Leak.Score
 	}

@@ -78,7 +78,7 @@ func (g *grouper) units(selections []selection) []unit {
 		inSplit := slices.DeleteFunc(slices.Clone(selections), func(s selection) bool {
 			return s.split != split
 		})
-		sftRows := func(s *selection) []candidate { return s.sft }
+		sftRows := func(s *selection) []chosen { return s.sft }
 		out = append(out, divide(
 			newStream(configKTO, split),
 			inSplit,
@@ -121,12 +121,12 @@ func (g *grouper) trainableProblems(split string) []int {
 func divide(
 	s corpus.Stream,
 	selections []selection,
-	rows func(*selection) []candidate,
+	rows func(*selection) []chosen,
 ) []unit {
 	total := int64(0)
 	for i := range selections {
 		for _, c := range rows(&selections[i]) {
-			total += c.entry.bytes
+			total += c.bytes
 		}
 	}
 	limit := min(max(total/shards, minUnit), maxUnit)
@@ -134,8 +134,8 @@ func divide(
 	var out []unit
 	size := int64(0)
 	for i := range selections {
-		candidates := rows(&selections[i])
-		if len(candidates) == 0 {
+		list := rows(&selections[i])
+		if len(list) == 0 {
 			continue
 		}
 		if len(out) == 0 || size >= limit {
@@ -143,9 +143,9 @@ func divide(
 			size = 0
 		}
 		u := &out[len(out)-1]
-		for _, c := range candidates {
-			u.Rows = append(u.Rows, c.entry.ref)
-			size += c.entry.bytes
+		for _, c := range list {
+			u.Rows = append(u.Rows, c.ref)
+			size += c.bytes
 		}
 	}
 	return out

@@ -15,11 +15,10 @@ var ErrPacked = errors.New("a packed sample is damaged")
 // without pointers.
 func (s *Sample) Append(b []byte) []byte {
 	for _, f := range [...]float64{s.Score, s.Open.Rise, s.Open.Fall} {
-		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(f))
+		b = AppendFloat(b, f)
 	}
 	b = append(b, flag(s.Evidence)|flag(s.Silent)<<1)
-	b = appendLength(b, len(s.Axis))
-	b = append(b, s.Axis...)
+	b = AppendText(b, string(s.Axis))
 	b = appendLength(b, len(s.Tallies))
 	for _, r := range s.Tallies {
 		b = binary.AppendVarint(b, int64(r.Part))
@@ -120,20 +119,36 @@ func (u *Unpacker) fixed() uint64 {
 	return binary.LittleEndian.Uint64(b)
 }
 
-func (u *Unpacker) float() float64 { return math.Float64frombits(u.fixed()) }
+// Float reads a value that AppendFloat wrote.
+func (u *Unpacker) Float() float64 { return math.Float64frombits(u.fixed()) }
+
+// Bytes reads the next n bytes, which are valid until the packed bytes are changed. It returns nil if
+// there are fewer.
+func (u *Unpacker) Bytes(n int) []byte { return u.take(n) }
+
+// Text reads a text that AppendText wrote.
+func (u *Unpacker) Text() string { return string(u.take(u.length(1))) }
+
+// AppendText appends a text to b.
+func AppendText(b []byte, text string) []byte { return append(appendLength(b, len(text)), text...) }
+
+// AppendFloat appends a number to b.
+func AppendFloat(b []byte, f float64) []byte {
+	return binary.LittleEndian.AppendUint64(b, math.Float64bits(f))
+}
 
 // Sample reads a sample into s. It reuses the lists of s.
 func (u *Unpacker) Sample(s *Sample) {
-	s.Score = u.float()
-	s.Open.Rise = u.float()
-	s.Open.Fall = u.float()
+	s.Score = u.Float()
+	s.Open.Rise = u.Float()
+	s.Open.Fall = u.Float()
 	flags := byte(0)
 	if b := u.take(1); b != nil {
 		flags = b[0]
 	}
 	s.Evidence = flags&1 != 0
 	s.Silent = flags&2 != 0
-	s.Axis = arena.Axis(u.take(u.length(1)))
+	s.Axis = arena.Axis(u.Text())
 	s.Tallies = s.Tallies[:0]
 	for range u.length(2) {
 		s.Tallies = append(s.Tallies, Ratio{Part: u.Int(), Whole: u.Int()})

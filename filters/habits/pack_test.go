@@ -78,7 +78,7 @@ func TestPackedSamplesAreTheSame(t *testing.T) {
 		}
 	}
 	short := NewUnpacker([]byte{2, 2})
-	f := short.float()
+	f := short.Float()
 	i := short.Int()
 	n := short.length(1)
 	if f != 0 || i != 0 || n != 0 {

@@ -1,6 +1,7 @@
 package choose_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -76,7 +77,7 @@ func TestScarcestSourceIsUsedFully(t *testing.T) {
 
 func TestFunnelLosesNothing(t *testing.T) {
 	t.Parallel()
-	got, err := choose.Funnel([]string{"read", "rank"}, []choose.Decision{{}, {Stage: "read", Reason: "broken", Failed: true}, {Stage: "rank", Reason: "near"}, {Stage: "rank", Reason: "near"}})
+	got, err := choose.Funnel([]string{"read", "rank"}, slices.Values([]choose.Decision{{}, {Stage: "read", Reason: "broken", Failed: true}, {Stage: "rank", Reason: "near"}, {Stage: "rank", Reason: "near"}}))
 	want := []corpus.Stage{
 		{Name: "read", In: 4, Failed: 1, Out: 3, Dropped: map[string]int64{}, Failures: map[string]int64{"broken": 1}},
 		{Name: "rank", In: 3, Out: 1, Dropped: map[string]int64{"near": 2}, Failures: map[string]int64{}},
@@ -84,7 +85,7 @@ func TestFunnelLosesNothing(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v: %s", err, diff)
 	}
-	if _, err := choose.Funnel([]string{"read"}, []choose.Decision{{Stage: "guard"}}); err == nil {
+	if _, err := choose.Funnel([]string{"read"}, slices.Values([]choose.Decision{{Stage: "guard"}})); err == nil {
 		t.Error("a record left at a stage that is none")
 	}
 }

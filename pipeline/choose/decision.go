@@ -69,9 +69,9 @@ func (d *Decision) Record(a *rows.Attempt) {
 	}
 }
 
-// Funnel counts the decisions of all lists by stage. It returns an error unless In = Out + Failed + the sum of
+// Funnel counts decisions by stage. It returns an error unless In = Out + Failed + the sum of
 // Dropped, at every stage and over all stages.
-func Funnel(stages []string, lists ...[]Decision) ([]corpus.Stage, error) {
+func Funnel(stages []string, decisions iter.Seq[Decision]) ([]corpus.Stage, error) {
 	out := make([]corpus.Stage, len(stages))
 	byName := make(map[string]*corpus.Stage, len(stages))
 	for i, name := range stages {
@@ -83,7 +83,7 @@ func Funnel(stages []string, lists ...[]Decision) ([]corpus.Stage, error) {
 		byName[name] = &out[i]
 	}
 	remaining := int64(0)
-	for d := range eachDecision(lists) {
+	for d := range decisions {
 		remaining++
 		if d.IsKept() {
 			continue
@@ -108,27 +108,14 @@ func Funnel(stages []string, lists ...[]Decision) ([]corpus.Stage, error) {
 		}
 		out[i].Out = remaining
 	}
-	countStripped(out, lists)
+	countStripped(out, decisions)
 	return out, corpus.CheckFunnel(out)
-}
-
-// eachDecision returns an iterator over the decisions of all lists.
-func eachDecision(lists [][]Decision) iter.Seq[*Decision] {
-	return func(yield func(*Decision) bool) {
-		for _, list := range lists {
-			for i := range list {
-				if !yield(&list[i]) {
-					return
-				}
-			}
-		}
-	}
 }
 
 // countStripped sets, for each stage of funnel, how many of the records that passed the stage had
 // their thinking removed from the row. A record passes all stages before the one that dropped it.
-func countStripped(funnel []corpus.Stage, lists [][]Decision) {
-	for d := range eachDecision(lists) {
+func countStripped(funnel []corpus.Stage, decisions iter.Seq[Decision]) {
+	for d := range decisions {
 		if !d.Stripped {
 			continue
 		}

@@ -6,6 +6,7 @@ package foreign
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
@@ -170,7 +171,7 @@ func (w *writer) assemble(
 	r *reader,
 	exclusions *finish.Exclusions,
 ) (*pipeline.Summary, error) {
-	counts, err := choose.Funnel(importStages, w.decisions)
+	counts, err := choose.Funnel(importStages, slices.Values(w.decisions))
 	if err != nil {
 		return nil, err
 	}

@@ -146,7 +146,7 @@ func funnel(portions []*portion) ([]corpus.Stage, error) {
 			})
 		}
 	}
-	return choose.Funnel(stages, decisions)
+	return choose.Funnel(stages, slices.Values(decisions))
 }
 
 // stageOf returns the name of the stage that drops rows for this reason, according to steps. It

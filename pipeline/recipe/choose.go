@@ -198,5 +198,5 @@ func (w *work) funnel() ([]corpus.Stage, error) {
 			decisions = append(decisions, d)
 		}
 	}
-	return choose.Funnel([]string{stageProtect, stageChoose}, decisions)
+	return choose.Funnel([]string{stageProtect, stageChoose}, slices.Values(decisions))
 }

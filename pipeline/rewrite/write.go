@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
@@ -63,7 +64,7 @@ func (w *work) assemble(ctx context.Context, part string) error {
 		w.MaxRows,
 		finish.Digest(writing, choosing),
 	))
-	funnel, err := choose.Funnel([]string{Origin}, w.decisions())
+	funnel, err := choose.Funnel([]string{Origin}, slices.Values(w.decisions()))
 	if err != nil {
 		return err
 	}
