@@ -34,6 +34,7 @@ from programs import message, table
 from rows import text
 
 LEAK = 0.01  # share of the tokens
+MOST = 400_000  # tokens of an arm, if none are asked for: as many as docs/measured/evidence.md plans
 
 
 @dataclass(frozen=True)
@@ -190,7 +191,8 @@ def main() -> None:
     p.add_argument("corpus")
     p.add_argument("day")
     p.add_argument("out", type=Path)
-    p.add_argument("--tokens", type=int, default=0, help="of each arm; as many as the smallest arm has, if 0")
+    p.add_argument("--tokens", type=int, default=0, help=f"of each arm; if 0, as many as the smallest of --arms has, and at most {MOST}")
+    p.add_argument("--arms", nargs="*", default=[], metavar="ARM", help="the arms that are asked for, by default all; others are made where they have as many tokens")
     p.add_argument("--tokenizer", default="", help="the model that counts tokens; without it a quarter of the bytes counts")
     p.add_argument("--longest", type=int, default=8192, help="tokens of a row at most")
     p.add_argument("--seed", type=int, default=1)
@@ -220,7 +222,8 @@ def main() -> None:
             given = [json.loads(line) for line in lines]
         pools[name] = arms.drawn(fit([Row(f"{name}/{n}", "", "", r["messages"], r["tools"]) for n, r in enumerate(given)]))
     have = {name: sum(map(tokens, rows)) for name, rows in pools.items()}
-    most = a.tokens or min(have.values())
+    asked = [have[name] for name in a.arms if name in have] or have.values()
+    most = a.tokens or min(MOST, *asked)
     for name in have:
         if have[name] < most:
             arms.why[name] = f"it has {have[name]} tokens, and an arm has {most}"

@@ -27,6 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import plot
+from arms import MOST
 from loop import HERE, Loop, address, percent
 from programs import message
 from programs import table as rows_of
@@ -129,6 +130,7 @@ class Student(Loop):
     def stages(self) -> list[str]:
         f, w = self.flags, self.work
         model: Path | str = f.model
+        tokens = f.tokens or MOST
         self.play("base", model)
         shop = ["--catalog", self.day / "catalog.jsonl"]
         sampled = ("-k", f.samples, "--temperature", 1)
@@ -153,21 +155,31 @@ class Student(Loop):
             if rows is None:
                 self.empty.add(name)
             else:
-                model = self.tune(name, model, rows, kind, rate, "--tokens", f.tokens)
+                model = self.tune(name, model, rows, kind, rate, "--tokens", tokens)
             self.play(name, model)
         return ["base", *f.stages]
 
     def arms(self) -> list[str]:
         f, w = self.flags, self.work
         self.step(w / "day.openai.jsonl", [self.arena, "convert", self.day, "--to", "openai", "-q", "-o", w / "day.openai.jsonl"])
-        self.step(w / "arms", self.python("arms.py", w / "corpus", w / "day.openai.jsonl", "{new}", "--tokens", f.tokens, "--tokenizer", f.model, "--longest", f.longest, "--seed", self.seed, "--rows", *f.rows))
-        made = json.loads((w / "arms/arms.json").read_text())["arms"]
-        names = [name for name in f.arms if name in made]
+        self.step(w / "arms", self.python("arms.py", w / "corpus", w / "day.openai.jsonl", "{new}", "--tokens", f.tokens, "--tokenizer", f.model, "--longest", f.longest, "--seed", self.seed,
+                                           "--arms", *f.arms, "--rows", *f.rows))
+        missing = self.not_made()
+        names = [name for name in f.arms if name not in missing]
+        if not names:
+            sys.exit("\n".join(["no arm can be made", *(f"{name}: {why}" for name, why in missing.items())]))
         for name in names:
             self.play(name, self.tune(name, f.model, w / "arms" / f"{name}.jsonl", "sft", f.rate))
             self.report(names[: names.index(name) + 1])  # what is there, should there be no next one
         self.play("base", f.model)  # last: where the time is short, the arms are what is asked about
         return ["base", *names]
+
+    def not_made(self) -> dict[str, str]:
+        """The arms that were asked for and cannot be made of this day, and why."""
+        if not self.flags.arms:
+            return {}
+        told = json.loads((self.work / "arms/arms.json").read_text())
+        return {name: told["not_made"].get(name, "the day has no rows for it; --rows names rows of your own") for name in self.flags.arms if name not in told["arms"]}
 
     def report(self, names: list[str]) -> str:
         """The table, which is also written as figures.json and figures.md."""
@@ -185,7 +197,7 @@ class Student(Loop):
                 row["against"] = {"student": against} | {k: json.loads(told)[k] for k in ("problems", "difference", "ci95", "p", "mde80")}
             found.append(row)
         (self.work / "figures.json").write_text(json.dumps(found, indent=1) + "\n")
-        text = table(found, self.empty)
+        text = "\n".join([table(found, self.empty), *(f"\n{name} is not made: {why}" for name, why in self.not_made().items())])
         (self.work / "figures.md").write_text(text + "\n")
         (self.work / "figures.svg").write_text(plot.bars(found))
         return text
@@ -231,7 +243,7 @@ def main() -> None:
     p.add_argument("--max-steps", type=int, default=6)
     p.add_argument("--concurrency", type=int, default=32)
     p.add_argument("--timeout", default="2h", help="for one reply: on a CPU, replies of one batch end together")
-    p.add_argument("--tokens", type=int, default=400_000, help="of a stage or an arm at most")
+    p.add_argument("--tokens", type=int, default=0, help=f"of a stage at most, by default {MOST}; of each arm, by default as many as the smallest of --arms has, and at most {MOST}")
     p.add_argument("--rate", type=float, default=3e-4, help="of sft; rft and teacher take a third, pref and steps a thirtieth")
     p.add_argument("--batch", type=int, default=8)
     p.add_argument("--longest", type=int, default=8192)

@@ -64,6 +64,10 @@ def check(arena: str, day: Path, harness: str, work: Path) -> dict:
     other = arms(work / "corpus", work / "day.jsonl", work / "other", "--seed", "2")
     assert other["arms"]["kept"]["sha256"] != told["arms"]["kept"]["sha256"] or other["arms"]["kept"]["rows"] == len(table(str(work / "corpus"), "data/sft/train"))
 
+    two = arms(work / "corpus", work / "day.jsonl", work / "two", "--arms", "kept", "random")
+    assert {"kept", "random"} <= two["arms"].keys(), two["not_made"]
+    assert two["tokens"] in {two["arms"][name]["tokens"] for name in ("kept", "random")} and two["tokens"] >= told["tokens"], "not as many tokens as the smaller of two arms"
+
     made = {name: rows(work / "arms", name) for name in told["arms"]}
     assert ALWAYS <= made.keys(), f"not made: {ALWAYS - made.keys()}"
     assert not made.keys() & told["not_made"].keys()
