@@ -228,9 +228,12 @@ def main() -> None:
         if have[name] < most:
             arms.why[name] = f"it has {have[name]} tokens, and an arm has {most}"
     made = {name: arms.take(rows, most) for name, rows in pools.items() if have[name] >= most}
-    if leak := arms.leak(most):
+    if have.get("kept", 0) < most:
+        arms.why["leak"] = f"kept has {have.get('kept', 0)} tokens, and an arm has {most}"
+    elif leak := arms.leak(most):
         made["leak"] = leak
-    arms.why["leak"] = f"{LEAK:.0%} of {most} tokens is less than the first row of the evaluation split"
+    else:
+        arms.why["leak"] = f"{LEAK:.0%} of {most} tokens is less than the first row of the evaluation split"
     a.out.mkdir(parents=True, exist_ok=True)
     for name, rows in made.items():
         (a.out / f"{name}.jsonl").write_text("".join(map(Row.line, rows)), encoding="utf-8")

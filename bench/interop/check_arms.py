@@ -68,6 +68,9 @@ def check(arena: str, day: Path, harness: str, work: Path) -> dict:
     assert {"kept", "random"} <= two["arms"].keys(), two["not_made"]
     assert two["tokens"] in {two["arms"][name]["tokens"] for name in ("kept", "random")} and two["tokens"] >= told["tokens"], "not as many tokens as the smaller of two arms"
 
+    none = arms(work / "corpus", work / "day.jsonl", work / "none", "--tokens", "400000000")
+    assert not none["arms"] and none["not_made"].keys() == told["arms"].keys() | told["not_made"].keys(), f"made of too few tokens: {none['arms'].keys()}"
+
     made = {name: rows(work / "arms", name) for name in told["arms"]}
     assert ALWAYS <= made.keys(), f"not made: {ALWAYS - made.keys()}"
     assert not made.keys() & told["not_made"].keys()
