@@ -4,6 +4,7 @@
 package domain
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -39,6 +40,9 @@ type Domain struct {
 	// Unlogged decides on attempts of which no gateway kept a log, so that nothing shows who wrote
 	// their calls: keep or drop.
 	Unlogged string `yaml:"unlogged"`
+	// Adaptivity is the formula of the instrument adaptivity: habits_v1 for tools that search, open
+	// and answer, use_v1 for any tools.
+	Adaptivity string `yaml:"adaptivity"`
 	// Identity has regular expressions that find in a request who asks, and about which of their
 	// things: names, user ids, numbers of orders. The first group is the name, or the whole match.
 	// The guard compares requests without these names, and only those that share one if both have
@@ -133,6 +137,12 @@ const (
 	UnloggedDrop = "drop"
 )
 
+// The formulas of the instrument adaptivity.
+const (
+	HabitsV1 = "habits_v1"
+	UseV1    = "use_v1"
+)
+
 var namePattern = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,39}$`)
 
 // IsName reports whether a domain may have this name.
@@ -147,6 +157,7 @@ func Parse(text []byte) (*Domain, error) {
 		}
 		return nil, err
 	}
+	d.Adaptivity = cmp.Or(d.Adaptivity, HabitsV1)
 	return d, d.validate()
 }
 
@@ -156,6 +167,8 @@ func (d *Domain) validate() error {
 	bad.Unless(namePattern.MatchString(d.Name), "name is %q: want lower-case letters, digits, - and _", d.Name)
 	bad.Unless(d.Title != "", "title is empty: it is the title of the dataset card")
 	bad.Unless(d.Unlogged == UnloggedKeep || d.Unlogged == UnloggedDrop, "unlogged is %q: want keep or drop", d.Unlogged)
+	formulas := []string{HabitsV1, UseV1}
+	bad.Unless(slices.Contains(formulas, d.Adaptivity), "adaptivity is %q: want one of %s", d.Adaptivity, join(formulas))
 	d.Outcome.validate(&bad)
 	bad.Unless(d.Commit.AtMost >= 0, "commit.at_most is %d: want 1 or more, or 0 for any number", d.Commit.AtMost)
 	for _, name := range slices.Sorted(maps.Keys(d.Tools)) {

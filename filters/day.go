@@ -123,8 +123,8 @@ func (f *Filter) Revise(
 	if s.Axis == arena.AxisAgentic && isDoubtful {
 		s.Confidence = min(s.Confidence, doubtfulConfidence)
 	}
-	if a.Known && !f.hidesAdaptivity {
-		s.Adaptivity = &a.Adaptivity.Point
+	if e := a.AdaptivityBy(f.adaptivity); e != nil {
+		s.Adaptivity = &e.Point
 	}
 	day := dayVerdicts(o, a, before, s.Axis)
 	s.Verdicts = slices.Concat(s.Verdicts, day)

@@ -23,9 +23,9 @@ type Filter struct {
 	tools evidence.Tools
 	// limits are the limits of the checks.
 	limits checks.Limits
-	// hidesAdaptivity reports whether adaptivity was not measured on the domain of the attempts.
-	// It is then null and rejects no attempt.
-	hidesAdaptivity bool
+	// adaptivity is the formula of adaptivity in the domain of the attempts. It is "" if adaptivity
+	// was not measured on the domain, and is then null and rejects no attempt.
+	adaptivity string
 }
 
 // New returns a filter with this configuration. If the configuration is invalid, the error lists
@@ -43,18 +43,19 @@ func New(cfg Config) (*Filter, error) {
 			CallTurns: 1,
 			Commit:    builtin.ByName(domain.Shop).Commit,
 		},
+		adaptivity: domain.HabitsV1,
 	}, nil
 }
-
-// AdaptivityVersion is the version of the formula that estimates adaptivity.
-const AdaptivityVersion = "habits_v1"
 
 // For returns the filter for attempts of a domain. isLogged reports whether a gateway logged the
 // attempts, measuresAdaptivity whether their adaptivity is meaningful. Without a log, the axis
 // is unknown and the domain decides whether attempts are kept or dropped.
 func (f *Filter) For(d *domain.Domain, isLogged, measuresAdaptivity bool) *Filter {
 	out := *f
-	out.hidesAdaptivity = !measuresAdaptivity
+	out.adaptivity = ""
+	if measuresAdaptivity {
+		out.adaptivity = d.Adaptivity
+	}
 	out.limits.Commit = d.Commit
 	if d.Outcome.From != domain.FromDeclared {
 		return &out
@@ -81,6 +82,9 @@ func (f *Filter) Check(t *arena.Trace, d *arena.Dialogue) (arena.Structure, habi
 	s.RichnessV1 = stats.FiniteOrNil(a.Log.RichnessV1())
 	s.RichnessV2 = stats.FiniteOrNil(a.Log.RichnessV2())
 	sample := habits.SampleOf(a, score, open, decides, s.Axis)
+	if f.adaptivity == domain.UseV1 {
+		sample.Use = habits.UseOf(t, d)
+	}
 	f.addVerdicts(&s, a)
 	unsaid := a.MeasureUnsaid()
 	thinking := newThinking(unsaid)

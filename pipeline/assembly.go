@@ -4,14 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"strings"
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/figures"
 	"github.com/trajectory-arena/arena/corpus/rows"
-	"github.com/trajectory-arena/arena/domain"
+	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/pipeline/block"
@@ -154,8 +153,7 @@ func (s *session) makeReports(
 	guardReport := s.newGuardReport()
 	adder := reports.NewAdder(guardReport)
 	s.addRuns(adder)
-	// The habits of an agent say nothing if adaptivity is off for one of its attempts.
-	measured := maps.Clone(p.Agents)
+	formulas := map[string]string{} // of adaptivity, by agent
 	var kept figures.Figures
 	err := s.eachEntry(ctx, 1, block.PartFound, func(pos ref, x *block.Entry) error {
 		d := p.Decisions[pos.Input][pos.Entry].Value()
@@ -165,14 +163,20 @@ func (s *session) makeReports(
 		}
 		if x.Fault == nil && d.Stage != stageRead {
 			adder.Add(x, d)
-			if !s.domains[x.Domain].on[domain.Adaptivity] {
-				delete(measured, x.Agent)
+			formula := s.domains[x.Domain].adaptivity()
+			if earlier, ok := formulas[x.Agent]; ok && earlier != formula {
+				formula = "" // the figures of two formulas are not one figure
 			}
+			formulas[x.Agent] = formula
 		}
 		return visit(pos, x, d)
 	})
 	if err != nil {
 		return nil, err
+	}
+	adaptivity := map[string]*habits.Estimate{}
+	for agent, formula := range formulas {
+		adaptivity[agent] = p.Agents[agent].AdaptivityBy(formula)
 	}
 	leak, err := s.protection.leakReport()
 	if err != nil {
@@ -184,7 +188,7 @@ func (s *session) makeReports(
 	leak.Guard = guardReport
 	return &reports.Set{
 		Funnel:  p.Funnel,
-		Agents:  adder.Agents(measured),
+		Agents:  adder.Agents(adaptivity),
 		Judges:  s.judgesReport(p, adder),
 		Rows:    kept,
 		Lengths: adder.Lengths(),

@@ -30,13 +30,21 @@ func (d *runDomain) filter(isLogged bool) *filters.Filter {
 	return d.unlogged
 }
 
+// adaptivity returns the formula of adaptivity in the domain, "" if adaptivity is off there.
+func (d *runDomain) adaptivity() string {
+	if !d.on[domain.Adaptivity] {
+		return ""
+	}
+	return d.Adaptivity
+}
+
 // newDomains returns every domain that an attempt of the run can have, by name. base is the filter
 // from which the filters of the domains are made.
 func (r *Run) newDomains(base *filters.Filter) map[string]*runDomain {
 	out := map[string]*runDomain{}
 	for _, name := range r.Domains.Names() {
 		d := &runDomain{Domain: r.Domains.ByName(name), on: map[string]bool{}}
-		for instrument, version := range r.versions() {
+		for instrument, version := range r.versions(d.Domain) {
 			d.on[instrument] = r.isOn(d.Domain, instrument, version)
 		}
 		adaptivity := d.on[domain.Adaptivity]
@@ -47,13 +55,13 @@ func (r *Run) newDomains(base *filters.Filter) map[string]*runDomain {
 	return out
 }
 
-// versions returns the version of each measuring instrument of the run, such as the judge, by the
-// instrument's name.
-func (r *Run) versions() map[string]string {
+// versions returns the version of each measuring instrument of the run in a domain, such as the
+// judge, by the instrument's name.
+func (r *Run) versions(d *domain.Domain) map[string]string {
 	return map[string]string{
 		domain.Judge:      r.Instruments.Judge.Name,
 		domain.Steps:      r.Instruments.StepJudge.Name,
-		domain.Adaptivity: filters.AdaptivityVersion,
+		domain.Adaptivity: d.Adaptivity,
 		domain.Rewordings: guard.RewordingsVersion,
 	}
 }

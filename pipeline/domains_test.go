@@ -15,7 +15,6 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/domain"
-	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/judges/shop/gates"
 	"github.com/trajectory-arena/arena/judges/shop/steps"
@@ -240,7 +239,6 @@ func TestBuiltInDomainsMeasureTheseVersions(t *testing.T) {
 	versions := map[string]string{
 		domain.Judge:      gates.Name,
 		domain.Steps:      steps.Name,
-		domain.Adaptivity: filters.AdaptivityVersion,
 		domain.Rewordings: guard.RewordingsVersion,
 	}
 	set, err := domain.NewSet("")
@@ -248,7 +246,9 @@ func TestBuiltInDomainsMeasureTheseVersions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range set.Names() {
-		for instrument, m := range set.ByName(name).Measured {
+		d := set.ByName(name)
+		versions[domain.Adaptivity] = d.Adaptivity
+		for instrument, m := range d.Measured {
 			if m.Version != versions[instrument] {
 				t.Errorf("%s measures %s %s, this program has %s", name, instrument, m.Version, versions[instrument])
 			}
@@ -284,5 +284,74 @@ func TestAdaptivityIsSilentWhereItWasNotMeasured(t *testing.T) {
 	}
 	if printed == 0 {
 		t.Error("no agent of the shop has an adaptivity")
+	}
+}
+
+// writeCommands writes attempts at coding tasks: one agent reads files that a result named, in
+// several orders, and the other runs the same commands always.
+func writeCommands(t *testing.T, dir string) {
+	t.Helper()
+	for _, agent := range []string{"reader", "planner"} {
+		folder := filepath.Join(dir, agent)
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		text := ""
+		for task, thing := range goods {
+			commands := []string{"ls", "git status", "submit"}
+			if agent == "reader" {
+				commands = []string{"ls", "cat " + thing + "_test.py", "grep price " + thing + "_shop.py"}
+				if task%2 == 0 {
+					commands[1], commands[2] = commands[2], commands[1]
+				}
+			}
+			text += fmt.Sprintf(`{"eval_run_id":%q,"problem_id":"task-%d","reward":%d,"messages":[{"role":"user","content":"Mend the %s in way %d of the repository."}`, agent, task, task%3%2, thing, task)
+			for n, command := range commands {
+				text += fmt.Sprintf(`,{"role":"assistant","content":null,"tool_calls":[{"id":"c%d","function":{"name":"bash","arguments":"{\"command\":\"%s\"}"}}]},{"role":"tool","tool_call_id":"c%d","content":"%s_test.py %s_shop.py"}`, n, command, n, thing, thing)
+			}
+			text += fmt.Sprintf(`,{"role":"assistant","content":"The %s is mended by %s."}]}`+"\n", thing, agent)
+		}
+		for name, content := range map[string]string{"run.json": `{"agent_version_id":"` + agent + `"}`, "attempts.jsonl": text} {
+			if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// TestAdaptivityNeedsNoRolesOfTools builds attempts of the domain coding, whose adaptivity has the
+// formula use_v1: it is the same for any number of workers.
+func TestAdaptivityNeedsNoRolesOfTools(t *testing.T) {
+	t.Parallel()
+	day := t.TempDir()
+	writeCommands(t, day)
+	var texts []string
+	for _, workers := range []int{1, 3} {
+		r := newForeignRun(t, day, "coding")
+		r.Config.Workers = workers
+		build(t, r)
+		text, err := os.ReadFile(filepath.Join(r.Out, "reports", "agents.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, string(text))
+		byAgent := map[string]float64{}
+		for _, v := range readRows[rows.Verdict](t, r.Out, "tables/verdicts.parquet") {
+			if v.Adaptivity == nil {
+				t.Fatalf("no adaptivity of %s", v.TraceID)
+			}
+			agent, _, _ := strings.Cut(v.TraceID, "/")
+			byAgent[agent] = *v.Adaptivity
+		}
+		if byAgent["planner"] != 0 || byAgent["reader"] < 0.4 {
+			t.Errorf("adaptivity %v", byAgent)
+		}
+	}
+	printed := gjson.Get(texts[0], "agents.#.adaptivity.point")
+	if len(printed.Array()) != 2 {
+		t.Errorf("the report has adaptivity %s", printed.Raw)
+	}
+	if texts[0] != texts[1] {
+		t.Errorf("one worker: %s\nthree workers: %s", texts[0], texts[1])
 	}
 }

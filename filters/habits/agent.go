@@ -4,15 +4,21 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/trajectory-arena/arena/domain"
 )
 
 // Agent is what all attempts of one agent on one day show together.
 type Agent struct {
 	Attempts int `json:"attempts"`
-	// Adaptivity is how much the agent's calls depend on earlier results, from 0 to 1. Known is
+	// Adaptivity is how much the agent's calls depend on earlier results, from 0 to 1, by the formula
+	// habits_v1. Known is
 	// false if the agent has too few attempts to estimate it.
 	Adaptivity Estimate `json:"adaptivity"`
 	Known      bool     `json:"known,omitempty"`
+	// Use is the same by the formula use_v1, nil if the agent has too few attempts in domains of this
+	// formula.
+	Use *Estimate `json:"use,omitempty"`
 	// Scripted counts the attempts whose log decides who made the calls, and among them those in
 	// which a program did.
 	Scripted Ratio `json:"scripted"`
@@ -122,7 +128,7 @@ func NewAgent(name string, samples []*Sample, index Index, minAttempts int) *Age
 		}
 	}
 	for i := range modeCounts {
-		a.modes[i] = modeRatio(samples, i)
+		a.modes[i] = modeRatio(samples, func(s *Sample) []Mark { return s.Marks[i] })
 	}
 	if a.Known {
 		for i := range All {
@@ -130,9 +136,22 @@ func NewAgent(name string, samples []*Sample, index Index, minAttempts int) *Age
 			a.Adaptivity = minEstimate(a.Adaptivity, a.Fixed[i].complement())
 		}
 	}
+	a.Use = use(samples, minAttempts)
 	a.NamesRequests = namesRequests(a)
 	a.Doubt = a.doubt()
 	return a
+}
+
+// AdaptivityBy returns how much the agent's calls depend on earlier results by a formula of package
+// domain, nil if the agent has too few attempts.
+func (a *Agent) AdaptivityBy(formula string) *Estimate {
+	switch {
+	case formula == domain.UseV1:
+		return a.Use
+	case formula == domain.HabitsV1 && a.Known:
+		return &a.Adaptivity
+	}
+	return nil
 }
 
 // Limit is the certainty above which a habit makes the agentic attempts of the agent unknown.

@@ -97,12 +97,12 @@ func (c *Count) Total(a *Agent) Ratio {
 
 // modeRatio computes how often an agent does the same thing in comparable cases. It counts all
 // cases, and among them those with the most frequent value of their group. The cases are the marks,
-// each with a group and a value, in Marks[position] of each sample. Groups with a single case are
+// each with a group and a value, that marks returns of a sample. Groups with a single case are
 // left out, and the value 0 is never taken as the most frequent one.
-func modeRatio(samples []*Sample, position int) Ratio {
+func modeRatio(samples []*Sample, marks func(*Sample) []Mark) Ratio {
 	groups := map[uint64]map[uint64]int{}
 	for _, s := range samples {
-		for _, m := range s.Marks[position] {
+		for _, m := range marks(s) {
 			if groups[m.Group] == nil {
 				groups[m.Group] = map[uint64]int{}
 			}

@@ -26,11 +26,7 @@ func (s *Sample) Append(b []byte) []byte {
 	}
 	b = appendLength(b, len(s.Marks))
 	for _, marks := range s.Marks {
-		b = appendLength(b, len(marks))
-		for _, m := range marks {
-			b = binary.LittleEndian.AppendUint64(b, m.Group)
-			b = binary.LittleEndian.AppendUint64(b, m.Value)
-		}
+		b = appendMarks(b, marks)
 	}
 	for _, hashes := range [...][]uint64{s.Taken, s.Unseen, s.Replies} {
 		b = appendLength(b, len(hashes))
@@ -40,7 +36,19 @@ func (s *Sample) Append(b []byte) []byte {
 	}
 	b = binary.AppendVarint(b, int64(s.Invented))
 	b = binary.AppendVarint(b, s.Begun)
+	b = binary.AppendVarint(b, int64(s.Use.Calls.Part))
+	b = binary.AppendVarint(b, int64(s.Use.Calls.Whole))
+	b = appendMarks(b, s.Use.Order)
 	return binary.LittleEndian.AppendUint64(b, s.Dialogue)
+}
+
+func appendMarks(b []byte, marks []Mark) []byte {
+	b = appendLength(b, len(marks))
+	for _, m := range marks {
+		b = binary.LittleEndian.AppendUint64(b, m.Group)
+		b = binary.LittleEndian.AppendUint64(b, m.Value)
+	}
+	return b
 }
 
 func flag(isSet bool) byte {
@@ -155,10 +163,7 @@ func (u *Unpacker) Sample(s *Sample) {
 	}
 	s.Marks = resize(s.Marks, u.length(1))
 	for i := range s.Marks {
-		s.Marks[i] = s.Marks[i][:0]
-		for range u.length(16) {
-			s.Marks[i] = append(s.Marks[i], Mark{Group: u.fixed(), Value: u.fixed()})
-		}
+		s.Marks[i] = u.marks(s.Marks[i][:0])
 	}
 	for _, hashes := range [...]*[]uint64{&s.Taken, &s.Unseen, &s.Replies} {
 		*hashes = (*hashes)[:0]
@@ -168,7 +173,17 @@ func (u *Unpacker) Sample(s *Sample) {
 	}
 	s.Invented = u.Int()
 	s.Begun = int64(u.Int())
+	s.Use.Calls = Ratio{Part: u.Int(), Whole: u.Int()}
+	s.Use.Order = u.marks(s.Use.Order[:0])
 	s.Dialogue = u.fixed()
+}
+
+// marks reads marks and appends them to list.
+func (u *Unpacker) marks(list []Mark) []Mark {
+	for range u.length(16) {
+		list = append(list, Mark{Group: u.fixed(), Value: u.fixed()})
+	}
+	return list
 }
 
 // resize returns list with n elements. Elements that lay between its length and its capacity keep

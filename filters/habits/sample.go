@@ -41,6 +41,8 @@ type Sample struct {
 	Replies  []uint64
 	Begun    int64
 	Dialogue uint64
+	// Use is set only in domains whose adaptivity has the formula use_v1.
+	Use Use
 }
 
 // Open is how far the undecided part of a log could raise (Rise) or lower (Fall) the log-odds

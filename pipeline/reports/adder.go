@@ -135,14 +135,12 @@ func (a *Adder) addToAgent(x *block.Entry, axis arena.Axis, keptRows int) {
 	}
 }
 
-// Agents returns the agents in descending order of their kept attempts. days are the days of the
+// Agents returns the agents in descending order of their kept attempts. adaptivity has that of the
 // agents by name.
-func (a *Adder) Agents(days map[string]*habits.Agent) Agents {
+func (a *Adder) Agents(adaptivity map[string]*habits.Estimate) Agents {
 	var r Agents
 	for _, share := range a.agents {
-		if day := days[share.Agent]; day != nil && day.Known {
-			share.Adaptivity = &day.Adaptivity
-		}
+		share.Adaptivity = adaptivity[share.Agent]
 		r.Agents = append(r.Agents, *share)
 	}
 	slicesx.SortFunc(r.Agents, func(a, b AgentShare) int {

@@ -26,7 +26,11 @@ type Check struct {
 	// Labels are grades by people, nil if there are none. Without labels, the judge is measured
 	// by how well its grades distinguish solved attempts from failed ones at the same task.
 	Labels *agreement.Ratings
+	// Programs are patterns of path.Match for the names of agents that are programs; all other
+	// agents are models. Without a pattern, adaptivity is not measured.
+	Programs []string
 
+	agents *agents
 	grades agreement.Ratings
 	// graded are the attempts with a grade and an outcome, each with its task.
 	graded []stats.Graded
@@ -48,6 +52,9 @@ func (c *Check) Add(ctx context.Context, t *arena.Trace, d *arena.Dialogue) erro
 		c.candidates[id] = append(c.candidates[id], guard.NewCandidate(id, statement, d.Turns))
 	}
 	ruled := c.Domain.Ruled(t)
+	if err := c.addAgent(ruled, d); err != nil {
+		return err
+	}
 	j, err := c.Judge.Judge(ctx, ruled, d)
 	if err != nil {
 		return err
@@ -62,6 +69,21 @@ func (c *Check) Add(ctx context.Context, t *arena.Trace, d *arena.Dialogue) erro
 		Grade:   *j.Score,
 		Solved:  r.Success,
 	})
+	return nil
+}
+
+// addAgent adds an attempt to those of its agent, if adaptivity is measured.
+func (c *Check) addAgent(t *arena.Trace, d *arena.Dialogue) error {
+	if len(c.Programs) == 0 {
+		return nil
+	}
+	if c.agents == nil {
+		var err error
+		if c.agents, err = newAgents(c.Domain); err != nil {
+			return err
+		}
+	}
+	c.agents.add(t, d)
 	return nil
 }
 
@@ -87,16 +109,23 @@ func (c *Check) Results(on, date string) ([]Result, error) {
 	results := []Result{
 		judge,
 		{Instrument: domain.Steps, Why: "labels of steps are needed, which nobody gave"},
-		{Instrument: domain.Adaptivity, Why: "attempts of known programs and of known models are needed"},
+		c.adaptivity(),
 		rewordings,
 	}
 	for i := range results {
 		if m := results[i].Measurement; m != nil {
-			m.On = on
+			m.On += on
 			m.Date = date
 		}
 	}
 	return results, nil
+}
+
+func (c *Check) adaptivity() Result {
+	if c.agents == nil {
+		return Result{Instrument: domain.Adaptivity, Why: "attempts of known programs and of known models are needed: name the programs by --programs"}
+	}
+	return c.agents.adaptivity(c.Domain.Adaptivity, c.Programs)
 }
 
 // judge returns the measurement of the judge's quality. With labels by people, that is the

@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -50,5 +51,45 @@ func TestFiguresAreReplacedAndAllElseStays(t *testing.T) {
 		if !strings.Contains(string(once), setting) {
 			t.Errorf("the file lost %q:\n%s", setting, once)
 		}
+	}
+}
+
+// TestAdaptivityIsMeasuredBetweenProgramsAndModels measures agents whose calls open what a result
+// named, in several orders, and programs that do the same always.
+func TestAdaptivityIsMeasuredBetweenProgramsAndModels(t *testing.T) {
+	t.Parallel()
+	set, err := domain.NewSet("coding")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := newAgents(set.Forced())
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := func(name, command, result string) arena.Turn {
+		arguments := arena.Raw(`{"command":` + string(arena.Quote(command)) + `}`)
+		return arena.Turn{Calls: []arena.Call{{Name: name, Arguments: arguments, Result: arena.Quote(result)}}}
+	}
+	for _, kind := range []string{"model", "made"} {
+		for n := range 5 {
+			agent := fmt.Sprintf("%s-%d", kind, n)
+			for task := range 10 {
+				file := fmt.Sprintf("file%d.go", 100*task+n)
+				d := &arena.Dialogue{Turns: []arena.Turn{call("bash", "ls", file), call("bash", "cat "+file, "text")}}
+				if kind == "made" {
+					d.Turns[1] = call("bash", "submit", "")
+				} else if task%2 == 0 {
+					d.Turns[1] = call("bash", "head "+file, "text")
+				}
+				a.add(&arena.Trace{ID: fmt.Sprintf("%s/%d", agent, task), RunID: agent}, d)
+			}
+		}
+	}
+	if r := a.adaptivity(domain.UseV1, []string{"model-[0-1]", "made-*"}); r.Measurement != nil || !strings.HasPrefix(r.Why, "3 models and 7 programs") {
+		t.Errorf("three models: %+v", r)
+	}
+	m := a.adaptivity(domain.UseV1, []string{"made-*"}).Measurement
+	if m == nil || m.Value != 1 || m.N != 100 || m.Version != domain.UseV1 {
+		t.Errorf("measured %+v", m)
 	}
 }

@@ -29,8 +29,9 @@ func NewDomain(s *cli.Streams) *cobra.Command {
 
 type domainFlags struct {
 	cli.DayFlags
-	name   string
-	labels string
+	name     string
+	labels   string
+	programs []string
 }
 
 func newDomainInit(s *cli.Streams) *cobra.Command {
@@ -102,12 +103,13 @@ func (f *domainFlags) scan(
 
 func newDomainCheck(s *cli.Streams) *cobra.Command {
 	f := domainFlags{}
-	c := cli.Command("check DOMAIN.yaml TRACES… [--labels L]", "Measure each instrument on traces, and write the figures into the domain's file", cli.NumArgs(2, cli.AnyNumber),
+	c := cli.Command("check DOMAIN.yaml TRACES… [--labels L] [--programs NAMES]", "Measure each instrument on traces, and write the figures into the domain's file", cli.NumArgs(2, cli.AnyNumber),
 		func(c *cobra.Command, args []string) error {
 			return f.check(c.Context(), s, args[0], args[1:])
 		})
 	f.Reading.Register(c)
 	cli.File(c, &f.labels, "labels", "grades that people gave, as arena label score writes them: the judge is measured by them, and not by the outcomes")
+	c.Flags().StringSliceVar(&f.programs, "programs", nil, "names of the agents that are programs, or patterns such as made-*, separated by a comma: adaptivity is measured between them and all others")
 	f.Noisy.Flags(c)
 	cli.ReadsDays(c)
 	return c
@@ -123,7 +125,7 @@ func (f *domainFlags) check(ctx context.Context, s *cli.Streams, file string, da
 		return cli.Usage(fmt.Errorf("read domain %s: %w", file, err), "docs/domains.md lists the keys")
 	}
 	gates, _ := judges.ByFlag("gates")
-	c := survey.Check{Domain: d}
+	c := survey.Check{Domain: d, Programs: f.programs}
 	if c.Judge, c.JudgeIs, err = gates.Open(nil); err != nil {
 		return err
 	}
