@@ -147,7 +147,7 @@ func RefusedProblems(known *finish.Exclusions, p student.Problems) (map[string]s
 		return nil, guard.ErrEmptyBank
 	}
 	protected := finish.ProtectedInBank(known.Bank, known.HeldOut)
-	protection, err := finish.NewProtection(protected, guard.Config{MinDrop: known.MinScore}, injectionSeed)
+	protection, err := finish.NewProtection(protected, known.GuardConfig(), injectionSeed)
 	if err != nil {
 		return nil, err
 	}

@@ -26,11 +26,13 @@ type Report struct {
 	Literal int    `json:"literal_problems,omitempty"`
 	NotRun  string `json:"tiers_not_run,omitempty"`
 	// Unreadable is the number of rows whose request the lexical tier could not read.
-	Unreadable int              `json:"beyond_lexical"`
-	Threshold  float64          `json:"threshold"`
-	Curve      []CurvePoint     `json:"threshold_curve"`
-	Dropped    []DroppedRow     `json:"dropped"`
-	Injection  *InjectionReport `json:"injection,omitempty"`
+	Unreadable int     `json:"beyond_lexical"`
+	Threshold  float64 `json:"threshold"`
+	// SameOnly reports that the guard kept near misses: Config.SameOnly.
+	SameOnly  bool             `json:"same_only,omitempty"`
+	Curve     []CurvePoint     `json:"threshold_curve"`
+	Dropped   []DroppedRow     `json:"dropped"`
+	Injection *InjectionReport `json:"injection,omitempty"`
 	// FalseDrops is the estimate of harmless rows that the lexical tier drops, Honest the result of
 	// checking the project's own honest requests.
 	FalseDrops FalseDrops    `json:"false_drops"`
@@ -94,6 +96,7 @@ func NewReport(g *Guard) *Report {
 		r.Ran = append(r.Ran, TierLexical)
 	}
 	r.Threshold = g.config.Drop
+	r.SameOnly = g.config.SameOnly
 	r.FalseDrops = g.falseDrops
 	for _, e := range g.bank {
 		r.bank(e.Bank).Problems++

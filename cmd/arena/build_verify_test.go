@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trajectory-arena/arena/internal/daygen"
 	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
@@ -61,6 +62,26 @@ func TestVerifyAgreesWithBuild(t *testing.T) {
 					t.Errorf("verify ends with %d:\n%s", code, stderr)
 				}
 			})
+		}
+	}
+}
+
+// TestVerifyKeepsNearMissesAsBuild checks that verify accepts a corpus that kept near misses, and that
+// a recipe keeps all its rows.
+func TestVerifyKeepsNearMissesAsBuild(t *testing.T) {
+	day := filepath.Join(t.TempDir(), "day")
+	out := filepath.Join(t.TempDir(), "corpus")
+	c := daygen.Config{Seed: 13, Attempts: 200, Problems: 60, Products: 600, Sentences: 2, Pages: 4, Agentic: 1}
+	if _, err := daygen.Write(t.Context(), day, c); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"build", day, "-o", out, "--same-only", "-q"}, {"verify", out},
+		{"recipe", "sft", "--corpus", out, "-o", filepath.Join(t.TempDir(), "recipe"), "-q"},
+	} {
+		code, stdout, stderr := arenaRun(args...)
+		if code != 0 || strings.Contains(stdout+stderr, "leak") {
+			t.Errorf("%v ends with %d:\n%s%s", args, code, stdout, stderr)
 		}
 	}
 }

@@ -206,7 +206,7 @@ func tokenRules() []ownRule {
 
 // orderBefore matches text such as "order no: " directly before a number. The number is then that
 // of an order, invoice, parcel or the like, and not of a payment card.
-var orderBefore = regexp.MustCompile(`(?i)(?:order|invoice|tracking|parcel|shipment|reference|ref|transaction|ticket|booking|receipt)[ _-]?(?:number|no|nr|id|num)?[."']{0,2}\s{0,3}(?:[:#=]|is|was)?\s{0,3}["'#]?$`)
+var orderBefore = regexp.MustCompile(`(?i)(?:order|invoice|tracking|parcel|shipment|reference|ref|transaction|ticket|booking|receipt)[ _-]?(?:number|no|nr|id|num|#)?[."']{0,2}\s{0,3}(?:[:#=]|is|was)?\s{0,3}["'#]?$`)
 
 // numberBefore matches a text that ends in a letter, a digit or a sign such as "+" or "3 ". Digits
 // after it are then only the end of a longer number or word, and not a number by themselves.

@@ -30,7 +30,9 @@ func (x *Exclusions) FindLeaks(
 		return nil
 	}
 	entries := ProtectedInBank(x.Bank, x.HeldOut)
-	config := guard.Config{MinDrop: max(minLeakScore, x.MinScore), MaxFalse: 1}
+	config := x.GuardConfig()
+	config.MinDrop = max(minLeakScore, config.MinDrop)
+	config.MaxFalse = 1
 	g, err := guard.New(slices.Concat(
 		entries.HeldOut,
 		entries.NeverTouch,
@@ -111,7 +113,7 @@ type duplicateFinder struct {
 // protected problem, it joins the row's cluster (group of similar problems) with the protected
 // cluster in x.Bank.
 func (x *Exclusions) joinDuplicates(sources []*Source) error {
-	g, err := guard.New(x.Bank.Protected(""), guard.Config{MinDrop: x.MinScore})
+	g, err := guard.New(x.Bank.Protected(""), x.GuardConfig())
 	if errors.Is(err, guard.ErrEmptyBank) {
 		return nil
 	}

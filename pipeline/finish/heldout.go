@@ -50,6 +50,14 @@ type Exclusions struct {
 	// MinScore is the lowest lexical score at which the build of a source dropped rows. It is 0
 	// if a source does not record the score, or if there are held-out files.
 	MinScore float64
+	// SameOnly reports that the builds of all sources kept near misses of protected requests. It is
+	// false if there are held-out files.
+	SameOnly bool
+}
+
+// GuardConfig returns the thresholds of a guard that drops no row that the builds of the sources kept.
+func (x *Exclusions) GuardConfig() guard.Config {
+	return guard.Config{MinDrop: x.MinScore, SameOnly: x.SameOnly}
 }
 
 // CollectExclusions collects the problems that the sources and the held-out files protect. It
@@ -80,28 +88,28 @@ func CollectExclusions(sources []*Source, heldOut []string) (*Exclusions, error)
 	}
 	x.Bank = guard.Union(banks[0], banks[1:]...)
 
-	for i, s := range sources {
-		score, err := s.dropScore()
-		if err != nil {
+	if len(entries) == 0 {
+		if err = x.readThresholds(sources); err != nil {
 			return nil, err
 		}
-		if i == 0 || score < x.MinScore {
-			x.MinScore = score
-		}
-	}
-	if len(entries) > 0 {
-		x.MinScore = 0
 	}
 	return x, x.joinDuplicates(sources)
 }
 
-// dropScore returns the threshold of the guard's lexical comparison in the build of the source:
-// rows with at least this score, 0 to 1, were dropped. It is 0 if the source does not record the
-// threshold. The recorded pools of the problems do not suffice to compute it again, since they lack
-// the right answers.
-func (s *Source) dropScore() (float64, error) {
-	leak, err := s.leakReport()
-	return leak.Threshold, err
+// readThresholds sets MinScore and SameOnly to those of the builds of the sources. The recorded
+// pools of the problems do not suffice to compute MinScore again, since they lack the right answers.
+func (x *Exclusions) readThresholds(sources []*Source) error {
+	for i, s := range sources {
+		leak, err := s.leakReport()
+		if err != nil {
+			return err
+		}
+		if i == 0 || leak.Threshold < x.MinScore {
+			x.MinScore = leak.Threshold
+		}
+		x.SameOnly = leak.SameOnly && (i == 0 || x.SameOnly)
+	}
+	return nil
 }
 
 // FrozenBanks returns the citations of the frozen banks with which the corpus was guarded.

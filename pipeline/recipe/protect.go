@@ -56,7 +56,7 @@ func newProtection(sources []*finish.Source, heldOut []string) (*protection, err
 	bank := x.Bank
 	p := &protection{bank: bank, heldOutDigests: x.HeldOutDigests}
 	entries := finish.ProtectedInBank(bank, x.HeldOut)
-	if p.Protection, err = finish.NewProtection(entries, guard.Config{MinDrop: x.MinScore}, bank.Seed); err != nil {
+	if p.Protection, err = finish.NewProtection(entries, x.GuardConfig(), bank.Seed); err != nil {
 		return nil, err
 	}
 	p.proof = Proof{
