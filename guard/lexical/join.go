@@ -75,6 +75,9 @@ type joiner struct {
 	sums  []contribution
 	seen  []int32
 	pairs [][2]int32
+	// sharedPairs is the share of pairs of neighbouring words that the text has in common with all
+	// requests of the current block.
+	sharedPairs float64
 }
 
 func newJoiner(lists *joinLists) joiner {
@@ -96,7 +99,7 @@ func (w *joiner) findPairs(batch []int32, first, n int) {
 	for k := first; k < len(batch); k += n {
 		w.count++
 		w.request = &w.requests[w.position[batch[k]]]
-		w.text.read(w.joinLists, batch[k], w.scratch)
+		w.text.read(w.joinLists, w.request, w.scratch)
 		w.compareRare()
 		w.compareCommon()
 	}
@@ -128,6 +131,7 @@ func (w *joiner) compareRare() {
 func (w *joiner) compareCommon() {
 	group := w.members[w.request.group]
 	for i := range w.blocks {
+		w.sharedPairs = w.text.pairs.shared(&w.blocks[i].pairs)
 		var set [blockWords]uint64
 		for j := range set {
 			set[j] = math.MaxUint64
@@ -148,7 +152,7 @@ func (w *joiner) descend(block int, set [blockWords]uint64, start int, sum contr
 	for ; ; start++ {
 		highest := sum
 		highest.add(&t.totals[start])
-		if !t.reaches(&highest, &w.blocks[block]) {
+		if !t.reaches(&highest, start, w.sharedPairs, &w.blocks[block]) {
 			return
 		}
 		n := 0
@@ -202,10 +206,11 @@ func (w *joiner) compareAt(pos int32, sum contribution, start int) {
 		return
 	}
 	t := &w.text
+	pairs := t.pairs.shared(&r.pairs)
 	if start < len(t.keys) {
 		highest := sum
 		highest.add(&t.totals[start])
-		if !t.reaches(&highest, &r.joinRange) {
+		if !t.reaches(&highest, start, pairs, &r.joinRange) {
 			return
 		}
 	}
@@ -214,18 +219,15 @@ func (w *joiner) compareAt(pos int32, sum contribution, start int) {
 			sum.add(&t.keys[i].single)
 		}
 	}
-	full, part := t.limits(&sum, &r.joinRange)
-	if full >= dropLogOdds {
-		full += w.penalty(r, &sum)
-	}
-	if max(full, part) >= dropLogOdds {
-		w.compareNumbers(r, sum)
+	if t.reaches(&sum, len(t.keys), pairs, &r.joinRange) {
+		w.compareNumbers(r, sum, pairs)
 	}
 }
 
 // compareNumbers compares w.request with r, unless the score cannot reach the threshold by the numbers
-// and delivery terms that both have. sum describes the words that they share.
-func (w *joiner) compareNumbers(r *joinRequest, sum contribution) {
+// and delivery terms that both have. sum describes the words that they share, pairs is the share of
+// pairs of neighbouring words.
+func (w *joiner) compareNumbers(r *joinRequest, sum contribution, pairs float64) {
 	x := w.index
 	b := x.bases[r.number].profile
 	p := x.bases[w.request.number].profile
@@ -235,25 +237,11 @@ func (w *joiner) compareNumbers(r *joinRequest, sum contribution) {
 	sum.textNumber = shared - numberPrior/2
 	exact := r.joinRange
 	exact.isLoose = false
-	full, part := w.text.limits(&sum, &exact)
-	full += w.penalty(r, &sum) + detector[service]*serviceShare(b, p)
+	full, part := w.text.limits(&sum, len(w.text.keys), pairs, &exact)
+	full += detector[service] * serviceShare(b, p)
 	if max(full, part) >= dropLogOdds {
 		w.comparePair(w.request.number, r.number, full >= dropLogOdds, part >= dropLogOdds)
 	}
-}
-
-// penalty returns an upper bound, 0 or less, of the part of a score that comes from pairs of
-// neighbouring words: equal pairs in two requests are often only a template. The score is that of
-// w.request, taken as the text to check, against the protected request r. sum describes the words
-// that both have.
-func (w *joiner) penalty(r *joinRequest, sum *contribution) float64 {
-	n := 0
-	for i, word := range r.pairs {
-		n += bits.OnesCount64(word & w.request.pairs[i])
-	}
-	shared := float64(n) / float64(max(1, min(r.nPairs, w.request.nPairs)))
-	lacked := min(1-sum.cover(r.perWeight)/detector[coverBase], 1-ratio(sum.text, w.text.textWeight))
-	return shared * (detector[template] + detector[swapped]*max(0, lacked))
 }
 
 // comparePair compares two protected requests, to find near-duplicates: x.bases[number] takes the

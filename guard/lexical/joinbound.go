@@ -2,6 +2,7 @@ package lexical
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/trajectory-arena/arena/internal/slicesx"
@@ -20,8 +21,17 @@ type joinText struct {
 	keyIndex []int32
 	// textWeight and numberWeight are the total weights of the text's words and of its numbers.
 	textWeight, numberWeight float64
+	// pairs are the pairs of neighbouring words of the text.
+	pairs wordPairs
 	// hasWindow reports whether a part of the text may be compared too.
 	hasWindow bool
+	// span is the number of tokens from the first one that a request may share to the last one. It is
+	// math.MaxInt if the text has more than 64 such words. weightAt holds by place the weight of the
+	// word, divided by the number of its places.
+	span     int
+	weightAt [64]float64
+	// known holds by index in keys the places of the words of which all keys have a lower index.
+	known []uint64
 	// hitTerms caches the results of the method hits.
 	hitTerms []float64
 }
@@ -35,8 +45,12 @@ type joinKey struct {
 
 // contribution is what a text and a request share: the weight of words of the request, the sum of
 // the similarities of these words, the weight of words of the text, and the weights of numbers of the
-// request and of the text.
-type contribution struct{ weight, similar, text, number, textNumber float64 }
+// request and of the text. places is the set of the places, among the first 64 words of the text,
+// where these words are.
+type contribution struct {
+	weight, similar, text, number, textNumber float64
+	places                                    uint64
+}
 
 func (c *contribution) add(o *contribution) {
 	c.weight += o.weight
@@ -44,16 +58,18 @@ func (c *contribution) add(o *contribution) {
 	c.text += o.text
 	c.number += o.number
 	c.textNumber += o.textNumber
+	c.places |= o.places
 }
 
 func newJoinText(x *Index) joinText { return joinText{keyIndex: make([]int32, len(x.postings))} }
 
-// read sets t to the request with this index in Index.bases, to be compared with the others. It
-// sets s.touched to the ids of the request's stems, s.best to their similarities, and s.textWeight
-// and s.numberWeight to the total weights of its words and numbers.
-func (t *joinText) read(l *joinLists, number int32, s *scratch) {
+// read sets t to the text of the request r, to be compared with the others. It sets s.touched to the
+// ids of the request's stems, s.best to their similarities, and s.textWeight and s.numberWeight to the
+// total weights of its words and numbers.
+func (t *joinText) read(l *joinLists, r *joinRequest, s *scratch) {
 	x := l.index
-	p := x.bases[number].profile
+	p := x.bases[r.number].profile
+	t.pairs = r.pairs
 	readStems(p, s)
 	t.keys = t.keys[:0]
 	for i, id := range s.touched {
@@ -74,7 +90,53 @@ func (t *joinText) read(l *joinLists, number int32, s *scratch) {
 	t.textWeight = s.textWeight
 	t.numberWeight = s.numberWeight
 	t.hasWindow = mayHaveWindow(p.tokens)
+	t.addPlaces(p)
 	t.sortKeys(l)
+}
+
+// addPlaces adds to the keys the places of their words in the text p, and sets t.span and t.weightAt.
+func (t *joinText) addPlaces(p *profile) {
+	t.span = 0
+	first := -1
+	n := 0
+	for i := range p.tokens {
+		if !p.tokens[i].isNumber() && len(p.words[i].matches) == 0 {
+			continue
+		}
+		if first < 0 {
+			first = i
+		}
+		t.span = i + 1 - first
+		if p.tokens[i].isNumber() {
+			continue
+		}
+		if n < len(t.weightAt) {
+			w := p.words[i]
+			count := slicesx.CountFunc(p.content, func(o **word) bool { return (*o).hash == w.hash })
+			t.weightAt[n] = float64(w.weight) / float64(count)
+			for _, m := range w.matches {
+				t.keys[t.keyIndex[m.id]].single.places |= 1 << n
+			}
+		}
+		n++
+	}
+	if n > len(t.weightAt) {
+		t.span = math.MaxInt
+	}
+}
+
+// between returns a lower bound of the weight of the words that a request does not share and that are
+// between words that it shares. The latter are at these places as far as is known, by the keys before
+// index start.
+func (t *joinText) between(places uint64, start int) float64 {
+	upToLast := uint64(1)<<bits.Len64(places) - 1
+	beforeFirst := places&-places - 1
+	inside := upToLast &^ beforeFirst
+	weight := 0.0
+	for word := inside & t.known[start] &^ places; word != 0; word &= word - 1 {
+		weight += t.weightAt[bits.TrailingZeros64(word)]
+	}
+	return weight
 }
 
 // addNumber adds the keys of a number of the text, which has this weight.
@@ -110,7 +172,15 @@ func (t *joinText) sortKeys(l *joinLists) {
 		t.common = i
 		t.totals[i] = t.totals[i+1]
 		t.totals[i].add(&t.keys[i].single)
+		t.totals[i].places = 0
 	}
+	t.known = append(t.known[:0], make([]uint64, len(t.keys)+1)...)
+	places := uint64(0)
+	for i := len(t.keys) - 1; i >= 0; i-- {
+		t.known[i+1] = ^places
+		places |= t.keys[i].single.places
+	}
+	t.known[0] = ^places
 }
 
 // readStems sets s.touched to the vocabulary ids of the stems that words of the text p are similar
@@ -145,16 +215,19 @@ func (w *word) bestMatch() float32 {
 	return best
 }
 
-// reaches reports whether the score of a request in the range r that shares sum with the text may
-// reach the threshold.
-func (t *joinText) reaches(sum *contribution, r *joinRange) bool {
-	full, part := t.limits(sum, r)
+// reaches reports whether the score of a request in the range r that shares at most sum with the
+// text may reach the threshold. start and pairs are those of the method limits.
+func (t *joinText) reaches(sum *contribution, start int, pairs float64, r *joinRange) bool {
+	full, part := t.limits(sum, start, pairs, r)
 	return max(full, part) >= dropLogOdds
 }
 
-// limits returns upper bounds of the score of the requests in the range r that share sum with the
-// text: that of the full text and that of a part of it, minus infinity if the text has no part.
-func (t *joinText) limits(sum *contribution, r *joinRange) (full, part float64) {
+// limits returns upper bounds of the score of the requests in the range r that share at most sum with
+// the text: that of the full text and that of a part of it, minus infinity if the text has no part.
+// What they share by the keys before index start is known. pairs is the share of pairs of
+// neighbouring words that they have in common at least: they lower the score, since equal pairs in two
+// requests are often only a template.
+func (t *joinText) limits(sum *contribution, start int, pairs float64, r *joinRange) (full, part float64) {
 	shared := sum.number
 	if r.isLoose {
 		shared = math.MaxFloat32
@@ -166,13 +239,22 @@ func (t *joinText) limits(sum *contribution, r *joinRange) (full, part float64) 
 		shared = min(shared, sum.textNumber)
 	}
 	inText := (numberPrior/2 + shared) / (numberPrior + t.numberWeight)
-	score := detectorBias + joinRounding + t.hits(sum.similar) + sum.cover(r.perWeight) + detector[numbers]*inRequest
-	full = score + detector[coverText]*min(1, ratio(sum.text, t.textWeight)) + detector[numbersBack]*inText
+	cover := sum.cover(r.perWeight)
+	coverBack := min(1, ratio(sum.text, t.textWeight))
+	lacked := min(1-cover/detector[coverBase], 1-coverBack)
+	score := detectorBias + joinRounding + t.hits(sum.similar) + cover + detector[numbers]*inRequest
+	full = score + detector[coverText]*coverBack + detector[numbersBack]*inText +
+		pairs*(detector[template]+detector[swapped]*max(0, lacked))
 	if !t.hasWindow {
 		return full, math.Inf(-1)
 	}
 	inPart := (numberPrior/2 + shared) / (numberPrior + shared)
-	return full, score + detector[coverText] + detector[numbersBack]*inPart + detector[windowed]
+	inWindow := 1.0
+	if float64(t.span) <= windowFactor*float64(r.tokens)+windowSlack && sum.text > 0 {
+		// The window has all that the two share, and what the text has between.
+		inWindow = sum.text / (sum.text + t.between(sum.places, start))
+	}
+	return full, score + detector[coverText]*inWindow + detector[numbersBack]*inPart + detector[windowed]
 }
 
 // joinRounding is added to upper bounds of scores. It is more than the rounding error of the sums,

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/trajectory-arena/arena/internal/slicesx"
@@ -14,8 +15,9 @@ import (
 type joinLists struct {
 	index *Index
 	// requests are the requests of the index by position, and position holds the position of each.
-	// Positions order requests by the weights of their numbers and words, so that those of one block,
-	// blockWords*64 positions, are alike in them. blocks has the ranges of these weights.
+	// Positions order requests by the weights of their numbers and words and by their most frequent
+	// pairs of neighbouring words, so that those of one block, blockWords*64 positions, are alike in
+	// them. blocks has the ranges of these.
 	requests []joinRequest
 	position []int32
 	blocks   []joinRange
@@ -30,29 +32,46 @@ type joinLists struct {
 	// groups that are common.
 	sizes   []int32
 	members map[int32][]uint64
+	// pairs numbers the frequent pairs of neighbouring words, from 0 on, by their hashes.
+	pairs map[uint64]int
 }
 
 // blockWords is the size of a block of requests: the number of 64-bit words of a set of them.
 const blockWords = 16
 
-// joinRequest is a request as Join compares it: its index in Index.bases, its group, the number of
-// its different pairs of neighbouring words, and the set of those that are among the most frequent.
+// joinRequest is a request as Join compares it: its index in Index.bases and its group.
 type joinRequest struct {
 	joinRange
-	number, group, nPairs int32
-	pairs                 [pairWords]uint64
+	number, group int32
 }
 
-// pairWords is the number of 64-bit words of a set of frequent pairs of neighbouring words.
-const pairWords = 4
+// wordPairs describes the pairs of neighbouring words of a text: the number of different ones, and the
+// set of those that are among the most frequent of all requests. Of several texts, it has the highest
+// number and the set of the pairs that all of them have.
+type wordPairs struct {
+	count int32
+	set   [4]uint64
+}
+
+// shared returns the share of pairs of neighbouring words, 0 to 1 of those of the shorter text, that
+// two texts have in common at least.
+func (p *wordPairs) shared(o *wordPairs) float64 {
+	n := 0
+	for i, word := range p.set {
+		n += bits.OnesCount64(word & o.set[i])
+	}
+	return float64(n) / float64(max(1, min(p.count, o.count)))
+}
 
 // joinRange is what a bound of the score needs to know of one request or of several: perWeight is
 // what a shared word of weight 1 adds to the score at most, and lowest and highest are the lowest and the
 // highest total weight of the numbers of a request. isLoose reports that a request may share more
-// numbers with a text than the text's keys tell.
+// numbers with a text than the text's keys tell. tokens is the lowest number of tokens of a request.
 type joinRange struct {
 	perWeight, lowest, highest float64
 	isLoose                    bool
+	tokens                     int
+	pairs                      wordPairs
 }
 
 // postings are the requests that have a stem or a number: their positions as a list if they are
@@ -77,9 +96,9 @@ func newJoinLists(x *Index, n int) *joinLists {
 		converted: map[int]postings{},
 		prices:    map[int]postings{},
 	}
-	pairs := x.frequentPairs()
+	l.pairs = x.frequentPairs()
 	for i := range x.bases {
-		l.requests = append(l.requests, x.newJoinRequest(int32(i), pairs)) //nolint:gosec // a bank has fewer
+		l.requests = append(l.requests, l.newJoinRequest(int32(i))) //nolint:gosec // a bank has fewer
 	}
 	l.sortRequests()
 	for _, bases := range x.postings {
@@ -103,18 +122,20 @@ func newJoinLists(x *Index, n int) *joinLists {
 func (l *joinLists) sortRequests() {
 	slicesx.SortFunc(l.requests, func(a, b joinRequest) int {
 		return cmp.Or(
-			cmp.Compare(math.Floor(a.highest), math.Floor(b.highest)),
-			cmp.Compare(b.perWeight, a.perWeight),
+			cmp.Compare(math.Floor(a.highest/3), math.Floor(b.highest/3)),
+			cmp.Compare(math.Floor(2*math.Log(a.perWeight)), math.Floor(2*math.Log(b.perWeight))),
+			cmp.Compare(bits.Reverse64(a.pairs.set[0]), bits.Reverse64(b.pairs.set[0])),
 			int(a.number-b.number),
 		)
 	})
 	l.blocks = make([]joinRange, (len(l.requests)+64*blockWords-1)/(64*blockWords))
-	for i := range l.blocks {
-		l.blocks[i].lowest = math.MaxFloat64
-	}
 	for i, r := range l.requests {
 		l.position[r.number] = int32(i) //nolint:gosec // a bank has fewer
-		l.blocks[i/(64*blockWords)].add(&r.joinRange)
+		if block := i / (64 * blockWords); i%(64*blockWords) == 0 {
+			l.blocks[block] = r.joinRange
+		} else {
+			l.blocks[block].add(&r.joinRange)
+		}
 	}
 }
 
@@ -146,15 +167,27 @@ func (x *Index) frequentPairs() map[uint64]int {
 	hashes := slices.Collect(maps.Keys(counts))
 	slicesx.SortFunc(hashes, func(a, b uint64) int { return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b)) })
 	pairs := map[uint64]int{}
-	for i, hash := range hashes[:min(len(hashes), 64*pairWords)] {
+	for i, hash := range hashes[:min(len(hashes), 64*len(wordPairs{}.set))] {
 		pairs[hash] = i
 	}
 	return pairs
 }
 
-// newJoinRequest returns the request x.bases[number] without its group. pairs numbers the frequent
-// pairs of neighbouring words by their hashes.
-func (x *Index) newJoinRequest(number int32, pairs map[uint64]int) joinRequest {
+// newPairs returns the pairs of neighbouring words of the text p.
+func (l *joinLists) newPairs(p *profile) wordPairs {
+	var pairs wordPairs
+	for _, hash := range p.wordPairs() {
+		pairs.count++
+		if i, ok := l.pairs[hash]; ok {
+			pairs.set[i/64] |= 1 << (i % 64)
+		}
+	}
+	return pairs
+}
+
+// newJoinRequest returns the request with this index in Index.bases, without its group.
+func (l *joinLists) newJoinRequest(number int32) joinRequest {
+	x := l.index
 	p := x.bases[number].profile
 	total := float64(x.numberTotals[number])
 	r := joinRequest{number: number}
@@ -166,21 +199,22 @@ func (x *Index) newJoinRequest(number int32, pairs map[uint64]int) joinRequest {
 		r.isLoose = r.isLoose || keys[newAmount(n)]
 		keys[newAmount(n)] = true
 	}
-	for _, hash := range p.wordPairs() {
-		r.nPairs++
-		if i, ok := pairs[hash]; ok {
-			r.pairs[i/64] |= 1 << (i % 64)
-		}
-	}
+	r.pairs = l.newPairs(p)
+	r.tokens = len(p.tokens)
 	return r
 }
 
 // add extends the range by another one.
 func (r *joinRange) add(o *joinRange) {
+	r.tokens = min(r.tokens, o.tokens)
 	r.perWeight = max(r.perWeight, o.perWeight)
 	r.lowest = min(r.lowest, o.lowest)
 	r.highest = max(r.highest, o.highest)
 	r.isLoose = r.isLoose || o.isLoose
+	r.pairs.count = max(r.pairs.count, o.pairs.count)
+	for i := range r.pairs.set {
+		r.pairs.set[i] &= o.pairs.set[i]
+	}
 }
 
 // commonShare is the share of all requests, as a divisor, from which on a stem or number is common:
