@@ -19,6 +19,7 @@ type ref struct {
 // eachEntry calls visit for every entry (the stored result of one record) of all inputs. Only the
 // given parts of an entry are read. One worker visits the inputs in order and the entries of each
 // in order; several workers read several inputs at once. An entry is valid only during its call.
+// Without block.PartFound, the fields that depend on this run are not set: Problem and Leak.
 func (s *session) eachEntry(
 	ctx context.Context,
 	workers int,
@@ -26,7 +27,14 @@ func (s *session) eachEntry(
 	visit func(pos ref, x *block.Entry) error,
 ) error {
 	return inorder.Each(ctx, workers, len(s.inputs), func(ctx context.Context, i int) error {
-		r, err := s.openBlock(i)
+		r := &blockReader{}
+		isComplete := parts&block.PartFound != 0
+		var err error
+		if isComplete {
+			r, err = s.openBlock(i)
+		} else {
+			r.Reader, err = block.Open(s.FS, s.inputs[i].dir)
+		}
 		if err != nil {
 			return err
 		}
@@ -39,7 +47,9 @@ func (s *session) eachEntry(
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			r.complete(x, n)
+			if isComplete {
+				r.complete(x, n)
+			}
 			if err := visit(ref{i, n, x.Place}, x); err != nil {
 				return err
 			}
