@@ -163,11 +163,7 @@ func (s *session) makeReports(
 		}
 		if x.Fault == nil && d.Stage != stageRead {
 			adder.Add(x, d)
-			formula := s.domains[x.Domain].adaptivity()
-			if earlier, ok := formulas[x.Agent]; ok && earlier != formula {
-				formula = "" // the figures of two formulas are not one figure
-			}
-			formulas[x.Agent] = formula
+			addFormula(formulas, x.Agent, s.domains[x.Domain].adaptivity())
 		}
 		return visit(pos, x, d)
 	})
@@ -194,6 +190,15 @@ func (s *session) makeReports(
 		Lengths: adder.Lengths(),
 		Leak:    *leak,
 	}, nil
+}
+
+// addFormula sets formulas[agent] to formula, and to "" if the agent had another one before: the
+// figures of two formulas are not one figure.
+func addFormula(formulas map[string]string, agent, formula string) {
+	if earlier, ok := formulas[agent]; ok && earlier != formula {
+		formula = ""
+	}
+	formulas[agent] = formula
 }
 
 // newGuardReport returns an empty report for the guard of the train split, which searches training
