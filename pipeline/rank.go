@@ -39,8 +39,8 @@ type candidate struct {
 // addCandidate adds the attempt at pos to g.candidates.
 func (g *grouper) addCandidate(pos ref, x *block.Entry) error {
 	started := int64(math.MaxInt64)
-	if x.Attempt.RunDate != nil {
-		started = *x.Attempt.RunDate
+	if x.RunDate != nil {
+		started = *x.RunDate
 	}
 	return g.candidates.Add(x.Problem%shuffle.Partitions, func(b []byte) []byte {
 		numbers := [...]int64{

@@ -72,9 +72,9 @@ func CollectExclusions(sources []*Source, heldOut []string) (*Exclusions, error)
 	x := &Exclusions{HeldOut: entries, HeldOutDigests: digests}
 	var banks []*guard.State
 	for _, s := range sources {
-		bank, err := s.ProtectedBank(digests)
-		if err != nil {
-			return nil, err
+		bank, bankErr := s.ProtectedBank(digests)
+		if bankErr != nil {
+			return nil, bankErr
 		}
 		if bank != nil {
 			banks = append(banks, bank)
