@@ -42,6 +42,17 @@ func TestAgreesWithSharedLabels(t *testing.T) {
 	}
 }
 
+// TestAgreesWithAnotherAuthorsLabels holds the judge to 60 cases by an author who had not read it.
+// Its first run had the same grades (docs/measured/judges.md).
+func TestAgreesWithAnotherAuthorsLabels(t *testing.T) {
+	t.Parallel()
+	report := agreementOn(t, "author", sharedCases(t, "testdata/author"))
+	t.Log("\n" + report.text)
+	if report.kappa < minKappa {
+		t.Errorf("quadratic-weighted kappa %.3f is below %v", report.kappa, minKappa)
+	}
+}
+
 // sets are the labelled cases of testdata, each with the goods that it is about.
 var sets = [][2]string{
 	{"cases", "world"}, {"second", "world"}, {"third", "world"}, {"fourth", "world"}, {"fifth", "markets"}, {"sixth", "markets"}, {"seventh", "markets"},
