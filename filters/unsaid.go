@@ -38,6 +38,20 @@ func newThinking(u evidence.Unsaid) Thinking {
 	}
 }
 
+// WithoutUnsaid returns a dialogue without the sentences of thinking that no logged reply contains,
+// since a judge grades only what a model wrote. d must be the dialogue that Normalise returns for t,
+// and share the measured Thinking.Unsaid. If share is nil or 0, WithoutUnsaid returns d itself.
+func WithoutUnsaid(t *arena.Trace, d *arena.Dialogue, share *float64) *arena.Dialogue {
+	if share == nil || *share == 0 {
+		return d
+	}
+	a := evidence.Examine(t, d, nil)
+	defer a.Release()
+	out := *d
+	out.Turns = a.WithoutUnsaid()
+	return &out
+}
+
 // WithoutThinking returns a dialogue without the model's thinking. It drops turns that contain
 // only thinking.
 func WithoutThinking(d *arena.Dialogue) arena.Dialogue {

@@ -220,11 +220,16 @@ func (m *mapper) judge(
 		rec.Judgement = judges.NotAsked(name)
 		return 0, nil
 	}
-	rec.Judgement, err = s.Judge.Judge(ctx, rec.Trace, &rec.Dialogue)
+	rec.Judgement, err = s.Judge.Judge(ctx, rec.Trace, gradedDialogue(rec))
 	if mayBeRow || every == 1 {
 		every = 0
 	}
 	return every, err
+}
+
+// gradedDialogue returns the dialogue that a judge reads.
+func gradedDialogue(rec *arena.Record) *arena.Dialogue {
+	return filters.WithoutUnsaid(rec.Trace, &rec.Dialogue, rec.Structure.ThinkingUnsaid)
 }
 
 // probe computes, for a sample of attempts, how much the judge's grade changes after edits that
@@ -235,7 +240,7 @@ func (m *mapper) probe(ctx context.Context, rec *arena.Record) ([]probe.Shift, e
 	if !rec.Judgement.Outcome.IsAsked() || !probe.IsSampled(rec.Trace.ID, s.Config.Judge.ProbeEvery) {
 		return nil, nil
 	}
-	return probe.MeasureFrom(ctx, s.Judge.Judge, &rec.Judgement, rec.Trace, &rec.Dialogue)
+	return probe.MeasureFrom(ctx, s.Judge.Judge, &rec.Judgement, rec.Trace, gradedDialogue(rec))
 }
 
 // usable reports whether an attempt may become a row: if the filter keeps it, or if it failed and

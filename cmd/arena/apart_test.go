@@ -19,7 +19,7 @@ import (
 // noFiles are the flags whose words name no file.
 var noFiles = []string{
 	"agent", "api", "api-key-env", "appeal", "by", "chat-template-kwargs", "date", "dialect", "embeddings", "embeddings-for", "embeddings-key-env", "embeddings-model", "embeddings-prefix", "embargo", "endpoint", "explain", "extra-body", "hub", "fail-on", "failures", "field", "harness", "header", "judge", "keep",
-	"license", "listen", "mcp", "mcp-key-env", "model", "name", "network", "no-call", "overflow-words", "pool", "profile", "prompt-form", "python", "race", "reasoning-effort", "release", "remote", "rules", "run-id", "search", "serve", "set", "shard", "since",
+	"license", "listen", "mcp", "mcp-key-env", "model", "name", "network", "no-call", "overflow-words", "pool", "profile", "programs", "prompt-form", "python", "race", "reasoning-effort", "release", "remote", "rules", "run-id", "search", "serve", "set", "shard", "since",
 	"agreement against", "fetch run", "judge-set", "step-judge", "to", "token-env", "where", "domain",
 }
 

@@ -64,6 +64,24 @@ func (a *Attempt) MeasureUnsaid() Unsaid {
 	return Unsaid{Sentences: len(m.thoughts), Missing: m.missing}
 }
 
+// WithoutUnsaid returns the turns of the dialogue without the sentences of thinking that are in no
+// logged reply. If MeasureUnsaid cannot tell, it returns the turns unchanged.
+func (a *Attempt) WithoutUnsaid() []arena.Turn {
+	turns := slices.Clone(a.Dialogue.Turns)
+	if a.MeasureUnsaid().Missing == 0 {
+		return turns
+	}
+	thoughts := a.scratch.thoughts.thoughts
+	for i := range slices.Backward(thoughts) {
+		t := &thoughts[i]
+		if !t.isSaid {
+			think := turns[t.turn].Think
+			turns[t.turn].Think = think[:t.start] + think[t.end:]
+		}
+	}
+	return turns
+}
+
 // hasWholeReplies reports whether the log has at least one reply, all replies that the sandbox
 // counted, and all of them readable and not truncated.
 func (a *Attempt) hasWholeReplies() bool {
@@ -76,8 +94,11 @@ func (a *Attempt) hasWholeReplies() bool {
 	return !slices.ContainsFunc(a.Log.Replies, func(r Reply) bool { return r.Call.Truncated })
 }
 
-// thought is a sentence of thinking: the hashes of its words, and whether a reply contains it.
+// thought is a sentence of thinking: its turn and its byte offsets there, the hashes of its words,
+// and whether a reply contains it.
 type thought struct {
+	turn, start, end int
+
 	words  []uint64
 	isSaid bool
 }
@@ -114,16 +135,19 @@ func (m *thoughtMatcher) emptied() thoughtMatcher {
 func (m *thoughtMatcher) read(turns []arena.Turn) {
 	*m = m.emptied()
 	for i := range turns {
+		start := 0
 		for sentence := range sentences(withoutCutWord(turns[i].Think)) {
-			m.add(sentence)
+			end := start + len(sentence)
+			m.add(sentence, thought{turn: i, start: start, end: end})
+			start = end
 		}
 	}
 	m.missing = len(m.thoughts)
 }
 
-// add adds a sentence to m. It ignores a sentence that is too short to be recognised (see
+// add adds a sentence to m, at the place that t has. It ignores a sentence that is too short to be recognised (see
 // minSentenceWords). It sets m.tooMany instead if m has more than maxThoughtWords words.
-func (m *thoughtMatcher) add(sentence string) {
+func (m *thoughtMatcher) add(sentence string, t thought) {
 	if len(m.words) > maxThoughtWords {
 		m.tooMany = true
 		return
@@ -131,11 +155,12 @@ func (m *thoughtMatcher) add(sentence string) {
 	start := len(m.words)
 	m.words = AppendWords(m.words, sentence)
 	words := m.words[start:len(m.words):len(m.words)]
+	t.words = words
 	if len(words) < minSentenceWords && countLetters(sentence) < minSentenceLetters {
 		m.words = m.words[:start]
 		return
 	}
-	m.thoughts = append(m.thoughts, thought{words: words})
+	m.thoughts = append(m.thoughts, t)
 	for _, word := range startsOf(words) {
 		m.mayStart[word%uint64(len(m.mayStart))] = true
 	}

@@ -126,3 +126,28 @@ func TestLogWithAGapIsNoEvidence(t *testing.T) {
 		t.Errorf("the same log without a gap: %+v", known)
 	}
 }
+
+// TestUnsaidSentencesAreTakenOut holds that only the sentences that no reply contains are removed.
+func TestUnsaidSentencesAreTakenOut(t *testing.T) {
+	t.Parallel()
+	trace := &arena.Trace{InferenceTotal: 1, HasDialogue: true}
+	call := arena.ProxyCall{Path: "/inference/chat/completions", Status: 200, Response: arena.Raw(chat(modelText))}
+	trace.Steps = []arena.Step{{Proxy: []arena.ProxyCall{call}}}
+	for think, want := range map[string]string{
+		modelText:                               modelText,
+		unsaid:                                  "",
+		unsaid + " " + modelText + " " + unsaid: " " + modelText,
+		"Hm. " + modelText + "\n" + unsaid + "\nOk.": "Hm. " + modelText + "\n\nOk.",
+	} {
+		d := &arena.Dialogue{Turns: []arena.Turn{{Text: "a"}, {Think: think}}}
+		a := evidence.Examine(trace, d, nil)
+		turns := a.WithoutUnsaid()
+		a.Release()
+		if got := turns[1].Think; got != want {
+			t.Errorf("%q: %q, want %q", think, got, want)
+		}
+		if d.Turns[1].Think != think {
+			t.Errorf("%q: the dialogue was changed", think)
+		}
+	}
+}

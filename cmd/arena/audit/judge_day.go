@@ -172,10 +172,11 @@ func (d *judgeDay) judgeAttempt(
 	t *arena.Trace,
 	dialogue *arena.Dialogue,
 ) (arena.Judgement, error) {
-	if thinking := filters.MeasureThinking(t, dialogue); thinking.IsForeign {
+	thinking := filters.MeasureThinking(t, dialogue)
+	if thinking.IsForeign {
 		return judges.Unsaid(d.Is.Name, *thinking.Unsaid), nil
 	}
-	return d.Judge.Judge(ctx, t, dialogue)
+	return d.Judge.Judge(ctx, t, filters.WithoutUnsaid(t, dialogue, thinking.Unsaid))
 }
 
 // judgeSteps returns the answer of the judge of single steps on an attempt. The judge reads the
