@@ -71,12 +71,10 @@ func (a *Attempt) WithoutUnsaid() []arena.Turn {
 	if a.MeasureUnsaid().Missing == 0 {
 		return turns
 	}
-	thoughts := a.scratch.thoughts.thoughts
-	for i := range slices.Backward(thoughts) {
-		t := &thoughts[i]
+	for _, t := range slices.Backward(a.scratch.thoughts.thoughts) {
 		if !t.isSaid {
-			think := turns[t.turn].Think
-			turns[t.turn].Think = think[:t.start] + think[t.end:]
+			turn := &turns[t.turn]
+			turn.Think = turn.Think[:t.start] + turn.Think[t.end:]
 		}
 	}
 	return turns

@@ -131,8 +131,7 @@ func TestLogWithAGapIsNoEvidence(t *testing.T) {
 func TestUnsaidSentencesAreTakenOut(t *testing.T) {
 	t.Parallel()
 	trace := &arena.Trace{InferenceTotal: 1, HasDialogue: true}
-	call := arena.ProxyCall{Path: "/inference/chat/completions", Status: 200, Response: arena.Raw(chat(modelText))}
-	trace.Steps = []arena.Step{{Proxy: []arena.ProxyCall{call}}}
+	trace.Steps = []arena.Step{{Proxy: []arena.ProxyCall{{Path: "/inference/chat/completions", Status: 200, Response: arena.Raw(chat(modelText))}}}}
 	for think, want := range map[string]string{
 		modelText:                               modelText,
 		unsaid:                                  "",
