@@ -140,6 +140,50 @@ func TestDeclaredOutcomesAreBuilt(t *testing.T) {
 	}
 }
 
+// TestTasksOfSeveralSourcesMayShareTheirID builds a day with the trials of another source, which
+// counts its tasks from 0 too. Tasks with different instructions are different problems; a hash after
+// the ID tells them apart, in any order of the files. IDs that no two tasks share stay as they are.
+func TestTasksOfSeveralSourcesMayShareTheirID(t *testing.T) {
+	t.Parallel()
+	day := t.TempDir()
+	writeTrials(t, day)
+	var others strings.Builder
+	for task := range 3 {
+		// The other source's task n is about the goods of task n+8.
+		line := trial(task+8, 0, "1.0", "")
+		others.WriteString(strings.Replace(line, fmt.Sprintf(`"task_id":%d,`, task+8), fmt.Sprintf(`"task_id":%d,`, task), 1))
+	}
+	for _, name := range []string{"another.jsonl", "z.jsonl"} {
+		path := filepath.Join(day, name)
+		if err := os.WriteFile(path, []byte(others.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r := newForeignRun(t, day, "")
+		build(t, r)
+		verified(t, r.Out)
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		names := map[string]map[string]bool{} // by ID without hash
+		for _, a := range readRows[rows.Attempt](t, r.Out, "tables/attempts.parquet") {
+			id, _, _ := strings.Cut(a.ProblemID, "~")
+			if names[id] == nil {
+				names[id] = map[string]bool{}
+			}
+			names[id][a.ProblemID] = true
+		}
+		for id, found := range names {
+			want := 1
+			if id == "0" || id == "1" || id == "2" {
+				want = 2
+			}
+			if len(found) != want || found[id] != (want == 1) {
+				t.Errorf("%s: the attempts at task %s have the problems %v", name, id, found)
+			}
+		}
+	}
+}
+
 // TestAnAttemptOfSeveralDomainsIsLeftOut builds and imports a day with two attempts whose tools
 // match two domains equally. The rules that apply are unknown: both commands leave the attempts out
 // with that reason, with and without a reward, and their outcome is unknown.

@@ -62,6 +62,8 @@ type mapped struct {
 	items     []string
 }
 
+func (r *mapped) addItem(id string) { r.items = append(r.items, id) }
+
 // collector writes the results for the records of one input to a block.
 type collector struct {
 	w       *block.Writer
@@ -155,14 +157,12 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*mapped, error) {
 	out := &mapped{}
 	rec := arena.Record{Dialogue: filters.Normalise(t)}
 	d := s.domains[s.Domains.Recognise(t, &rec.Dialogue, s.fallbackDomain()).Name]
-	rec.Trace = d.Ruled(t)
+	rec.Trace = s.day.Problems.named(d.Ruled(t), &rec.Dialogue)
 	filter := d.filter(t.Source.HasProxyLog)
 	structure, sample := filter.Check(rec.Trace, &rec.Dialogue)
 	rec.Structure = structure
-	out.reference, out.problem = s.day.Problems.lookUp(t)
-	scorer := s.scorer.Noting(func(id string) {
-		out.items = append(out.items, id)
-	})
+	out.reference, out.problem = s.day.Problems.lookUp(rec.Trace)
+	scorer := s.scorer.Noting(out.addItem)
 	var err error
 	if rec.Outcome, err = scorer.Score(ctx, rec.Trace, s.day.Problems.Get(out.problem)); err != nil {
 		return nil, err

@@ -28,6 +28,8 @@ type Problems struct {
 	added   map[string]bool
 	// files are the files that problems were read from, by problem ID.
 	files map[string]string
+	// shared has the IDs that several tasks share, if the problems were derived from attempts.
+	shared map[string]bool
 
 	mu sync.Mutex
 	// digests are the results of digest, by index.
@@ -118,6 +120,17 @@ func (p *Problems) Get(i int) *arena.Problem {
 // Name returns the name of the problem at index i in rows: its ID, or its specification
 // hash if it has none.
 func (p *Problems) Name(i int) string { return cmp.Or(p.All[i].ID, p.Specs[i]) }
+
+// named returns an attempt with the ID of its problem: t itself, or a copy if several tasks share the
+// ID that t has. d must be the dialogue that Normalise returns for t.
+func (p *Problems) named(t *arena.Trace, d *arena.Dialogue) *arena.Trace {
+	if !p.shared[t.ProblemID] || t.Ruling == nil {
+		return t
+	}
+	out := *t
+	out.ProblemID = newTaskKey(t, d).name()
+	return &out
+}
 
 // digest returns a hash of the content of the problem at index i. It returns "" for index -1, which
 // means no problem. It is safe for concurrent use.

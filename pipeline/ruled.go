@@ -18,7 +18,6 @@ import (
 	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/internal/digest"
-	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/traces"
 )
@@ -93,9 +92,6 @@ type task struct {
 	Family string `json:"category"`
 	// domain is the name of the domain (kind of task, such as coding) of its attempts.
 	domain string
-	// told is the instruction of a simulated customer, empty if the customer is real or the source
-	// does not have it.
-	told string
 	// isDeclared reports whether the source of its attempts, and no verifier, states their
 	// outcomes.
 	isDeclared bool
@@ -129,12 +125,13 @@ func (d *Day) deriveProblems(ctx context.Context, src Sources) error {
 	if len(tasks) == 0 {
 		return nil
 	}
+	shared := tasks.divide()
 	tasks.removeTemplates()
 	var text bytes.Buffer
-	keys := slicesx.SortedKeys(tasks)
+	keys := tasks.keys()
 	for _, key := range keys {
 		if err := json.NewEncoder(&text).Encode(tasks[key]); err != nil {
-			return fmt.Errorf("write problem %q: %w", key, err)
+			return fmt.Errorf("write problem %q: %w", key.id, err)
 		}
 	}
 	d.derived = len(tasks)
@@ -151,12 +148,79 @@ func (d *Day) deriveProblems(ctx context.Context, src Sources) error {
 	for i, key := range keys {
 		problems[i].Domain = tasks[key].domain
 	}
+	d.Problems.shared = shared
 	return d.Problems.add("the attempts", problems)
 }
 
-// tasks are the problems that were found in the traces of attempts, by ID, or by request if the
-// source has no IDs.
-type tasks map[string]*task
+// tasks are the problems that were found in the traces of attempts.
+type tasks map[taskKey]*task
+
+// taskKey distinguishes the tasks of attempts. An ID alone is not enough, since the tasks of two
+// benchmarks may have the same one. text is therefore a text that all attempts at a task have in
+// common, empty if none is known.
+type taskKey struct{ id, text string }
+
+// newTaskKey returns the key of the task of an attempt whose outcome a verifier or its source
+// decided. The text is the request of an episode, and otherwise the instruction to the simulated
+// customer. Without an instruction, an ID with a letter is the only key. An ID of digits only counts
+// the tasks of one benchmark, so that the text is then the system prompt and the request, the latter
+// only if no customer writes more, since simulated customers word each request anew.
+func newTaskKey(t *arena.Trace, d *arena.Dialogue) taskKey {
+	isNumber := strings.Trim(t.ProblemID, "0123456789") == ""
+	hasCustomer := slices.ContainsFunc(d.Turns, func(turn arena.Turn) bool { return turn.User != "" })
+	key := taskKey{id: t.ProblemID}
+	switch {
+	case t.ProblemID == "" || !t.Ruling.Declared:
+		key.text = t.Query
+	case t.Task != "" || !isNumber:
+		key.text = t.Task
+	case hasCustomer:
+		key.text = t.System
+	default:
+		key.text = t.System + t.Query
+	}
+	return key
+}
+
+// name returns the ID of a task that shares its ID with others: the ID with a hash of its text.
+func (k taskKey) name() string {
+	if k.text == "" {
+		return k.id
+	}
+	return k.id + "~" + digest.SHA256([]byte(k.text))[:8]
+}
+
+func compareTaskKeys(a, b taskKey) int {
+	return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.text, b.text))
+}
+
+// keys returns the keys in order.
+func (s tasks) keys() []taskKey { return slices.SortedFunc(maps.Keys(s), compareTaskKeys) }
+
+// divide finds the IDs that several tasks share, and adds to each of these tasks a hash of its text. If
+// an ID has only one task with a text, attempts without a text are at this task too.
+func (s tasks) divide() (shared map[string]bool) {
+	shared = map[string]bool{}
+	byID := map[string][]taskKey{}
+	for _, key := range s.keys() {
+		byID[key.id] = append(byID[key.id], key)
+	}
+	delete(byID, "")
+	for id, keys := range byID {
+		switch {
+		case len(keys) == 1:
+		case len(keys) == 2 && keys[0].text == "":
+			s[keys[1]].addFamily(s[keys[0]].Family)
+			delete(s, keys[0])
+		default:
+			shared[id] = true
+			for _, key := range keys {
+				s[key].ID = key.name()
+			}
+		}
+	}
+	return shared
+}
 
 // read reads the traces in an input folder (day) and adds the problem of each attempt. In each file
 // it stops at the first attempt without an outcome. If the folder has no readable attempt, unread
@@ -191,10 +255,8 @@ func (s tasks) read(
 			if slices.Contains(t.Vetoes, domain.VetoSeveral) {
 				return nil
 			}
-			if t.Ruling.Declared {
-				return s.addDeclared(t, d)
-			}
-			return s.addEpisode(t, d)
+			s.add(t, &dialogue, d)
+			return nil
 		})
 		if err != nil && !errors.Is(err, errNoRuling) {
 			return nil, err
@@ -242,57 +304,41 @@ func (s tasks) removeTemplates() {
 	}
 }
 
-// addEpisode adds the problem of an episode (an attempt whose outcome a verifier decided), unless
-// it has no ID. It returns an error if an earlier episode has the same problem ID and another
-// request.
-func (s tasks) addEpisode(t *arena.Trace, d *domain.Domain) error {
-	if t.ProblemID == "" {
-		return nil
+// add adds the task of an attempt whose outcome a verifier or its source decided, unless the task
+// is unknown. Its text is the instruction to the simulated customer if there is one. Otherwise it
+// is the request; of different ones, as simulated customers write them, the first in bytewise order.
+func (s tasks) add(t *arena.Trace, dialogue *arena.Dialogue, d *domain.Domain) {
+	isDeclared := t.Ruling.Declared
+	isUnknown := t.ProblemID == "" && (t.Query == "" || !isDeclared)
+	if isUnknown {
+		return
 	}
-	family := d.Family(t)
-	q, ok := s[t.ProblemID]
-	if !ok {
-		s[t.ProblemID] = &task{ID: t.ProblemID, Query: t.Query, Family: family, domain: d.Name}
-		return nil
-	}
-	if q.Query != "" && t.Query != "" && q.Query != t.Query {
-		return fmt.Errorf("task_id %q stands for two requests: %q and %q; build their packs apart", t.ProblemID, q.Query, t.Query)
-	}
-	q.Query = cmp.Or(q.Query, t.Query)
-	if q.Family == domain.EpisodeFamily {
-		q.Family = family
-	}
-	return nil
-}
-
-// addDeclared adds the problem of an attempt whose source states the outcome. All attempts with one
-// ID are at one problem. Its text is the instruction to the simulated customer if there is one.
-// Otherwise it is their request; of different ones, as simulated customers write them, the first in
-// bytewise order. It returns an error if two attempts have different instructions.
-func (s tasks) addDeclared(t *arena.Trace, d *domain.Domain) error {
-	key := cmp.Or(t.ProblemID, "\x00"+t.Query)
-	if key == "\x00" {
-		return nil
-	}
+	key := newTaskKey(t, dialogue)
+	query := cmp.Or(t.Task, t.Query)
 	q, ok := s[key]
 	if !ok {
-		s[key] = &task{
+		q = &task{
 			ID:     t.ProblemID,
-			Query:  cmp.Or(t.Task, t.Query),
+			Query:  query,
 			Family: d.Family(t),
 			domain: d.Name,
-			told:   t.Task,
 
-			isDeclared: true,
+			isDeclared: isDeclared,
 		}
-		return nil
+		s[key] = q
 	}
-	if q.told != t.Task {
-		return fmt.Errorf("task_id %q stands for two tasks: %.80q and %.80q; build their files apart", t.ProblemID, q.told, t.Task)
+	precedes := q.Query == "" || query < q.Query
+	if query != "" && precedes {
+		q.Query = query
 	}
-	precedes := q.Query == "" || t.Query < q.Query
-	if t.Task == "" && t.Query != "" && precedes {
-		q.Query = t.Query
+	if !isDeclared {
+		q.addFamily(d.Family(t))
 	}
-	return nil
+}
+
+// addFamily sets the category of an episode's problem, unless an attempt stated it already.
+func (t *task) addFamily(family string) {
+	if t.Family == domain.EpisodeFamily {
+		t.Family = family
+	}
 }
