@@ -12,9 +12,9 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
 
-// TestGroupIsTheSameForAnyWorkers compares several numbers of workers, with damaged blocks too: the
+// TestGroupIsTheSameForSeveralWorkers compares several numbers of workers, with damaged blocks too: the
 // error is that of the first input, though its block is the last that is read.
-func TestGroupIsTheSameForAnyWorkers(t *testing.T) {
+func TestGroupIsTheSameForSeveralWorkers(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "corpus")
 	builtSample(t, out)

@@ -109,9 +109,9 @@ func listedBank(seed uint64, n int) []Request {
 	return bank
 }
 
-// TestJoinEqualsAllPairsInLargeBanks compares the join with the comparison of each request with its
+// TestJoinEqualsComparedCandidatesInLargeBanks compares the join with the comparison of each request with its
 // candidates, in large banks. In small banks most stems and numbers are common ones.
-func TestJoinEqualsAllPairsInLargeBanks(t *testing.T) {
+func TestJoinEqualsComparedCandidatesInLargeBanks(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{100, 600, longtest.Pick(3000, 1000)} {
 		for seed := range uint64(longtest.Pick(3, 1)) {
@@ -121,9 +121,9 @@ func TestJoinEqualsAllPairsInLargeBanks(t *testing.T) {
 	}
 }
 
-// TestJoinEqualsAllPairs compares the join with the comparison of each request with all its
+// TestJoinEqualsComparedCandidates compares the join with the comparison of each request with all its
 // candidates, in both directions. TestCandidatesIncludeBase checks the candidates.
-func TestJoinEqualsAllPairs(t *testing.T) {
+func TestJoinEqualsComparedCandidates(t *testing.T) {
 	t.Parallel()
 	for name, bank := range map[string][]Request{
 		"mixed": mixedBank(t), "pesos": templatedBank(1, "pesos", 400), "dollars": templatedBank(2, "dollars", 400),

@@ -273,9 +273,9 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// TestEachFailingStepLeavesNoHalf lets every thirteenth step of the disk fail in turn, and mixes
+// TestSampledFailingStepsLeaveNoHalf lets every thirteenth step of the disk fail in turn, and mixes
 // again. Without the tag long it takes every 79th step.
-func TestEachFailingStepLeavesNoHalf(t *testing.T) {
+func TestSampledFailingStepsLeaveNoHalf(t *testing.T) {
 	t.Parallel()
 	a, b := random(t, 5)
 	sources := []mix.Source{{Dir: a.write(t), Weight: 1}, {Dir: b.write(t), Weight: 1}}
