@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/pipeline"
 )
 
@@ -43,6 +45,7 @@ func newLongRun(t *testing.T, day, out string, workers int) *pipeline.Run {
 	r := newRun(t, day, out)
 	r.Config.Workers = workers
 	r.Config.MaxUnreadable = 1
+	r.Config.Judge.DroppedEvery = 1
 	return r
 }
 
@@ -99,22 +102,118 @@ func (j *crowdedJudge) Judge(ctx context.Context, trace *arena.Trace, d *arena.D
 	return j.lengthJudge.Judge(ctx, trace, d)
 }
 
-// TestABrokenOffLongFileIsReadAgain ends a build in the midst of a long file: the next one writes what
-// an uninterrupted one does.
-func TestABrokenOffLongFileIsReadAgain(t *testing.T) {
+// endingDisk ends a run as it begins to write a segment (the results for a part of a long file), after
+// as many as left.
+type endingDisk struct {
+	corpus.Disk
+	left int
+}
+
+func (d *endingDisk) Create(path string) (corpus.File, error) {
+	if filepath.Ext(path) == ".segment" {
+		if d.left--; d.left < 0 {
+			return nil, errStopped
+		}
+	}
+	return d.Disk.Create(path)
+}
+
+// end ends a build of one long file after n more segments.
+func end(t *testing.T, r *pipeline.Run, n int) {
+	t.Helper()
+	info, err := os.Stat(filepath.Join(r.Sources.Days[0], "traces", "all.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pipeline.CutInto(r, info.Size()/(minSegments*3/2))
+	r.FS = &endingDisk{left: n}
+	if _, err := r.Build(t.Context()); !errors.Is(err, errStopped) {
+		t.Fatalf("a disk that fails ends the build with %v", err)
+	}
+	if _, err := os.Stat(r.Out); err == nil {
+		t.Fatal("a corpus was written")
+	}
+	r.FS = corpus.Disk{}
+}
+
+// minSegments is the least number of segments of the sample day in these tests.
+const minSegments = 13
+
+// TestALongFileIsContinued ends the build of one long file within each of its segments: the last build
+// asks the judge only about the attempts after them, with any number of workers, and writes the blocks
+// and the corpus that an undisturbed build does.
+func TestALongFileIsContinued(t *testing.T) {
 	t.Parallel()
 	day := oneFileDay(t)
 	whole := newLongRun(t, day, filepath.Join(t.TempDir(), "corpus"), 3)
+	judge := &crowdedJudge{}
+	whole.Judge = judge
 	build(t, whole)
-	r := newLongRun(t, day, filepath.Join(t.TempDir(), "corpus"), 3)
-	r.Judge = &crowdedJudge{stop: 40}
-	if _, err := r.Build(t.Context()); !errors.Is(err, errStopped) {
-		t.Fatalf("a judge that fails ends the build with %v", err)
+	all := judge.all.Load()
+	wantBlocks := sums(t, filepath.Join(whole.Work, "blocks"))
+	for _, workers := range []int{1, 2, 5} {
+		r := newLongRun(t, day, filepath.Join(t.TempDir(), "corpus"), workers)
+		step := longtest.Pick(1, 3)
+		for n := 0; n < minSegments; n += step {
+			end(t, r, min(n, step))
+			files, err := filepath.Glob(filepath.Join(r.Work, "segments", "*", "*"))
+			if err != nil || len(files) != n {
+				t.Fatalf("%d segments, want %d, %v", len(files), n, err)
+			}
+		}
+		judge = &crowdedJudge{}
+		r.Judge = judge
+		build(t, r)
+		if rest := judge.all.Load(); rest > all/3 {
+			t.Errorf("the last build asks the judge %d times, an undisturbed one %d times", rest, all)
+		}
+		sameFiles(t, "blocks", sums(t, filepath.Join(r.Work, "blocks")), wantBlocks)
+		sameFiles(t, "corpus", sums(t, r.Out), sums(t, whole.Out))
+		if _, err := os.Stat(filepath.Join(r.Work, "segments")); err == nil {
+			t.Error("the segments of a finished build are left")
+		}
 	}
-	if _, err := os.Stat(r.Out); err == nil {
-		t.Error("a corpus was written")
+}
+
+// TestUnusableSegmentsAreMadeAgain changes what an ended build of a long file left, or what the next
+// build is asked for, and compares the blocks with those of an undisturbed build.
+func TestUnusableSegmentsAreMadeAgain(t *testing.T) {
+	t.Parallel()
+	day := oneFileDay(t)
+	change := func(t *testing.T, r *pipeline.Run, name string, change func(text []byte) []byte) {
+		t.Helper()
+		files, err := filepath.Glob(filepath.Join(r.Work, "segments", "*", name))
+		if err != nil || len(files) != 1 {
+			t.Fatalf("%d segments %s, %v", len(files), name, err)
+		}
+		writeFile(t, files[0], string(change([]byte(readFile(t, files[0])))))
 	}
-	r.Judge = lengthJudge{}
-	build(t, r)
-	sameFiles(t, "corpus", sums(t, r.Out), sums(t, whole.Out))
+	flip := func(text []byte) []byte {
+		text[len(text)/2] ^= 1
+		return text
+	}
+	cut := func(text []byte) []byte { return text[:9] }
+	var second []byte
+	for name, c := range map[string]func(t *testing.T, r *pipeline.Run){
+		"damaged": func(t *testing.T, r *pipeline.Run) { change(t, r, "1", flip) },
+		"cut":     func(t *testing.T, r *pipeline.Run) { change(t, r, "0", cut) },
+		"of another place": func(t *testing.T, r *pipeline.Run) {
+			change(t, r, "1", func(text []byte) []byte { second = text; return text })
+			change(t, r, "0", func([]byte) []byte { return second })
+		},
+		"of another configuration": func(_ *testing.T, r *pipeline.Run) { r.Config.Judge.DroppedEvery = 2 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newLongRun(t, day, filepath.Join(t.TempDir(), "corpus"), 2)
+			end(t, r, 3)
+			c(t, r)
+			build(t, r)
+			whole := newLongRun(t, day, filepath.Join(t.TempDir(), "corpus"), 2)
+			whole.Config = r.Config
+			build(t, whole)
+			sameFiles(t, "blocks", sums(t, filepath.Join(r.Work, "blocks")), sums(t, filepath.Join(whole.Work, "blocks")))
+			sameFiles(t, "corpus", sums(t, r.Out), sums(t, whole.Out))
+		})
+	}
 }

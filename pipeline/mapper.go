@@ -28,6 +28,8 @@ type mapper struct {
 	// toolTexts are the texts in the definitions of the harness's tools, in which the guard
 	// searches protected problems.
 	toolTexts []string
+	// skip is the number of records that are read and not processed, since an earlier run did so.
+	skip int
 }
 
 func (s *session) newMapper() *mapper {
@@ -64,26 +66,6 @@ type mapped struct {
 
 func (r *mapped) addItem(id string) { r.items = append(r.items, id) }
 
-// collector writes the results for the records of one input to a block.
-type collector struct {
-	w       *block.Writer
-	lookups *lookups
-	// entries is the number of records so far, findings what the guard found in their attempts.
-	entries  int
-	findings block.Findings
-}
-
-// add writes the result for the next record.
-func (c *collector) add(r *mapped) error {
-	x := r.entry
-	if x.Fault == nil {
-		x.Problem = c.lookups.add(r)
-		c.findings.Add(c.entries, x.Leak)
-	}
-	c.entries++
-	return c.w.Add(x, r.draft)
-}
-
 // maxAhead is the maximum size in bytes of the records of one file that several workers process at
 // once.
 const maxAhead = 8 << 20
@@ -111,27 +93,30 @@ func (m *mapper) readFile(
 		}
 		return r, err
 	}
-	if workers == 1 {
+	read := func(ctx context.Context, emit func(item traces.Item, size int64) error) error {
 		_, err := traces.Read(ctx, in, options, func(item traces.Item) error {
+			size := 0
+			if item.Trace != nil {
+				size = item.Trace.Bytes
+			}
+			if m.skip > 0 {
+				m.skip--
+				return nil
+			}
+			return emit(item, int64(size))
+		})
+		return err
+	}
+	if workers == 1 {
+		return read(ctx, func(item traces.Item, _ int64) error {
 			r, err := work(ctx, item)
 			if err != nil {
 				return err
 			}
 			return take(r)
 		})
-		return err
 	}
-	s := inorder.Stream[traces.Item, *mapped]{Workers: workers, MaxWeight: maxAhead, Work: work, Take: take}
-	s.Read = func(ctx context.Context, emit func(traces.Item, int64) error) error {
-		_, err := traces.Read(ctx, in, options, func(item traces.Item) error {
-			size := 0
-			if item.Trace != nil {
-				size = item.Trace.Bytes
-			}
-			return emit(item, int64(size))
-		})
-		return err
-	}
+	s := inorder.Stream[traces.Item, *mapped]{Workers: workers, MaxWeight: maxAhead, Read: read, Work: work, Take: take}
 	return s.Run(ctx)
 }
 

@@ -80,8 +80,8 @@ func (s *session) group(ctx context.Context) (*plan, error) {
 }
 
 // groupWithin runs the group step, which decides on every record, and stores the result, the plan.
-// It removes the data files that were written for earlier plans. Of the
-// trace IDs, of the samples (what the filter recorded of each attempt) and of the candidates, at most
+// It removes the data files that were written for earlier plans, and the pieces of blocks that were
+// not finished. Of the trace IDs, of the samples (what the filter recorded of each attempt) and of the candidates, at most
 // limit bytes each are in memory.
 func (s *session) groupWithin(ctx context.Context, limit int) (*plan, error) {
 	g := s.newGrouper(limit)
@@ -91,6 +91,9 @@ func (s *session) groupWithin(ctx context.Context, limit int) (*plan, error) {
 	}
 	s.plan = p
 	if err := s.writePlan(p); err != nil {
+		return nil, err
+	}
+	if err := s.FS.RemoveAll(filepath.Join(s.Work, segmentsFolder)); err != nil { // all blocks are finished
 		return nil, err
 	}
 	return p, s.removeOldParts(p)

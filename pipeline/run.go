@@ -60,6 +60,8 @@ type Run struct {
 
 	// quiet replaces the constant quiet in tests, 0 if it does not.
 	quiet time.Duration
+	// segmentBytes replaces the constant segmentBytes in tests, 0 if it does not.
+	segmentBytes int64
 }
 
 // Event reports one finished unit of a stage.

@@ -372,13 +372,10 @@ func (s *session) makeBlock(ctx context.Context, in input, workers int) error {
 	if err != nil {
 		return err
 	}
-	m := s.newMapper()
-	c := &collector{w: w, lookups: newLookups()}
-	for i := range in.files {
-		if err := m.readFile(ctx, in.files[i], i, workers, c.add); err != nil {
-			w.Abort()
-			return err
-		}
+	c := s.newCollector(in, w)
+	if err := c.read(ctx, workers); err != nil {
+		w.Abort()
+		return err
 	}
 	w.Sources = c.lookups.sources(&s.day.Catalog, s.catalog)
 	if err := w.Close(); err != nil {

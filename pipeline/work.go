@@ -20,6 +20,9 @@ const (
 	// findingsFolder is the name of the folder, in a work folder, with the findings of the guard
 	// (which detects held-out problems), one file for the attempts of each input.
 	findingsFolder = "findings"
+	// segmentsFolder is the name of the folder, in a work folder, with the finished pieces of
+	// unfinished blocks.
+	segmentsFolder = "segments"
 	// partsFolder is the name of the folder, in a work folder, with the data files of the corpus
 	// before the corpus is assembled from them.
 	partsFolder = "parts"
@@ -54,7 +57,7 @@ func (r *Run) Forget() error {
 		return err
 	}
 	defer release()
-	for _, name := range []string{blocksFolder, findingsFolder, partsFolder, hashesFile} {
+	for _, name := range []string{blocksFolder, findingsFolder, segmentsFolder, partsFolder, hashesFile} {
 		if err := r.FS.RemoveAll(filepath.Join(r.Work, name)); err != nil {
 			return err
 		}

@@ -43,14 +43,33 @@ func (f *Findings) Finding(n int) guard.Finding {
 	return guard.Finding{}
 }
 
-// maxFindings is the maximum size in bytes of the file with what the guard, which searches attempts
-// for protected problems, found in one block (the stored results of an input).
-const maxFindings = 1 << 30
+// maxSummed is the maximum size in bytes of a file with a checksum: of what the guard, which searches
+// attempts for protected problems, found in one block (the stored results of an input), or of a segment
+// of an unfinished block.
+const maxSummed = 1 << 30
 
 // WriteFindings writes findings to a file, after their checksum.
 func WriteFindings(fsys corpus.FS, path string, f *Findings) error {
 	f.Version = Version
-	b, err := (&coder{}).pack(f)
+	return writeSummed(fsys, path, f)
+}
+
+// ReadFindings reads the findings in a file. The error is ErrDamaged if the file does not have its
+// checksum, or if another version wrote it.
+func ReadFindings(fsys corpus.FS, path string) (*Findings, error) {
+	f := &Findings{}
+	if err := readSummed(fsys, path, f); err != nil {
+		return nil, err
+	}
+	if f.Version != Version || len(f.Entries) != len(f.Values) {
+		return nil, fmt.Errorf("read %s: %w", path, ErrDamaged)
+	}
+	return f, nil
+}
+
+// writeSummed writes v to a file, after its checksum.
+func writeSummed(fsys corpus.FS, path string, v any) error {
+	b, err := (&coder{}).pack(v)
 	if err != nil {
 		return err
 	}
@@ -66,25 +85,17 @@ func WriteFindings(fsys corpus.FS, path string, f *Findings) error {
 	return out.Close()
 }
 
-// ReadFindings reads the findings in a file. The error is ErrDamaged if the file does not have its
-// checksum, or if another version wrote it.
-func ReadFindings(fsys corpus.FS, path string) (*Findings, error) {
-	b, err := corpus.ReadFile(fsys, path, maxFindings)
+// readSummed reads a file of writeSummed into v. The error is ErrDamaged if the file does not have its
+// checksum.
+func readSummed(fsys corpus.FS, path string, v any) error {
+	b, err := corpus.ReadFile(fsys, path, maxSummed)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	damaged := fmt.Errorf("read %s: %w", path, ErrDamaged)
-	if len(b) < sha256.Size {
-		return nil, damaged
-	}
-	content := b[sha256.Size:]
+	content := b[min(sha256.Size, len(b)):]
 	sum := sha256.Sum256(content)
-	f := &Findings{}
-	if !bytes.Equal(sum[:], b[:sha256.Size]) || (&coder{}).unpack(content, maxFindings, f) != nil {
-		return nil, damaged
+	if !bytes.HasPrefix(b, sum[:]) || (&coder{}).unpack(content, maxSummed, v) != nil {
+		return fmt.Errorf("read %s: %w", path, ErrDamaged)
 	}
-	if f.Version != Version || len(f.Entries) != len(f.Values) {
-		return nil, damaged
-	}
-	return f, nil
+	return nil
 }

@@ -33,6 +33,9 @@ type Writer struct {
 	bodies   *bufferedFile
 	coder    coder
 	unscored int
+	// cutIndex and cutBodies are the sizes of the files at the end of the last segment.
+	cutIndex  int64
+	cutBodies int64
 }
 
 // Create creates a block in dir. It removes what an earlier run wrote there.
