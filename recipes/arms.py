@@ -26,12 +26,12 @@ import hashlib
 import json
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from programs import message, table
-from rows import text
+from rows import as_text, shown, text
 
 LEAK = 0.01  # share of the tokens
 MOST = 400_000  # tokens of an arm, if none are asked for: as many as docs/measured/evidence.md plans
@@ -174,16 +174,19 @@ class Arms:
         return self.drawn([*planted, *rest])
 
 
-def counter(tokenizer: str) -> Callable[[Row], int]:
-    """The tokens of a row: the model's, or a quarter of the bytes of its text."""
+def counter(tokenizer: str, example: Sequence[dict] = ()) -> Callable[[Row], int]:
+    """The tokens of a row and of the example before it: the model's, or a quarter of the bytes of its text."""
+    def given(row: Row) -> list[dict]:
+        return shown(as_text(row.messages, row.tools), example)
+
     if not tokenizer:
-        return lambda row: len(text(row.messages, row.tools).encode()) // 4
+        return lambda row: len(text(given(row), []).encode()) // 4
     from transformers import AutoTokenizer
 
     from rows import rendered
 
     words = AutoTokenizer.from_pretrained(tokenizer)
-    return lambda row: len(words(rendered(words, row.messages, row.tools))["input_ids"])
+    return lambda row: len(words(rendered(words, given(row), []))["input_ids"])
 
 
 def main() -> None:
@@ -196,9 +199,10 @@ def main() -> None:
     p.add_argument("--tokenizer", default="", help="the model that counts tokens; without it a quarter of the bytes counts")
     p.add_argument("--longest", type=int, default=8192, help="tokens of a row at most")
     p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--example", default="", help="file with the messages of a worked example, a JSON array, which stand before each row")
     p.add_argument("--rows", nargs="*", default=[], metavar="ARM=FILE", help="rows of another arm, as JSON lines with messages and tools")
     a = p.parse_args()
-    count, sizes = counter(a.tokenizer), {}
+    count, sizes = counter(a.tokenizer, json.loads(Path(a.example).read_text(encoding="utf-8")) if a.example else []), {}
 
     def tokens(row: Row) -> int:
         if id(row) not in sizes:

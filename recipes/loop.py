@@ -25,6 +25,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -78,10 +79,36 @@ class Loop:
         with open(self.work / "loop.log", "ab") as log:
             for command in commands:
                 words = [str(new) if w == "{new}" else str(w) for w in command]
-                if subprocess.run(words, stdout=log, stderr=log).returncode:
+                if self.timed(str(made.relative_to(self.common)), words, stdout=log, stderr=log):
                     sys.exit(f"{' '.join(words)} failed: see {log.name}")
         if new.exists():
             new.rename(made)
+
+    def timed(self, made: str, words: list[str], **files: object) -> int:
+        """Runs a command and notes in spent.jsonl its begin, and at its end the seconds it took, of the clock and of all processors."""
+        self.note({"made": made, "begun": 1})
+        began = time.monotonic()
+        running = subprocess.Popen(words, **files)
+        _, status, used = os.wait4(running.pid, 0)
+        running.returncode = os.waitstatus_to_exitcode(status)
+        self.note({"made": made, "ended": 1, "seconds": round(time.monotonic() - began, 1), "cpu": round(used.ru_utime + used.ru_stime, 1)})
+        return running.returncode
+
+    def note(self, what: dict) -> None:
+        with open(self.work / "spent.jsonl", "a", encoding="utf-8") as lines:
+            lines.write(json.dumps(what) + "\n")
+
+    def spent(self, *made: str) -> dict | None:
+        """What the steps took together that made these, or nothing where one of them has no note. Without an end for each begin, it is at least this."""
+        notes: dict[str, Counter] = defaultdict(Counter)
+        if (self.work / "spent.jsonl").exists():
+            with open(self.work / "spent.jsonl", encoding="utf-8") as lines:
+                for said in map(json.loads, lines):
+                    notes[said.pop("made")].update(said)
+        if not all(notes[m]["ended"] for m in made):
+            return None
+        total = sum((notes[m] for m in made), Counter())
+        return {"seconds": round(total["seconds"], 1), "cpu": round(total["cpu"], 1), "at_least": total["begun"] > total["ended"]}
 
     def python(self, script: str, *words: object) -> list[object]:
         return [sys.executable, HERE / script, *words]

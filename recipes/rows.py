@@ -1,6 +1,7 @@
 """How rows become the text that a model is trained on. Needs no package."""
 import json
 import re
+from collections.abc import Sequence
 
 CALL = '\n\nWrite each call as one JSON object with its name and arguments:\n<tool_call>\n{"name": "<function>", "arguments": {<arguments>}}\n</tool_call>'
 TOOLS = "\n\n# Tools\n\nThese functions may be called, one JSON definition a line:\n<tools>\n{}\n</tools>"
@@ -35,6 +36,12 @@ def as_text(messages: list[dict], tools: list[dict]) -> list[dict]:
             case role:
                 found.append({"role": role, "content": content})
     return found
+
+
+def shown(messages: list[dict], example: Sequence[dict]) -> list[dict]:
+    """The messages with a worked example after the system's turn."""
+    first = sum(m["role"] == "system" for m in messages[:1])
+    return [*messages[:first], *example, *messages[first:]]
 
 
 def text(messages: list[dict], tools: list[dict]) -> str:

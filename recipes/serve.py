@@ -11,18 +11,21 @@ import queue
 import re
 import threading
 from concurrent.futures import Future
+from pathlib import Path
 
 import numpy
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
 
 from listen import serve
+from rows import shown
 
 GPU = torch.cuda.is_available()
 
 
 class Student:
-    def __init__(self, folder: str, batch: int, longest: int, precision: str):
+    def __init__(self, folder: str, batch: int, longest: int, precision: str, example: list[dict]):
+        self.example = example
         self.tokenizer = AutoTokenizer.from_pretrained(folder, padding_side="left")
         model = AutoModelForCausalLM.from_pretrained(folder, dtype=getattr(torch, precision))
         self.model = model.to("cuda" if GPU else "cpu").eval()
@@ -61,7 +64,7 @@ class Student:
 
     @torch.inference_mode()
     def replies(self, requests: list[dict]) -> list[dict]:
-        texts = [self.tokenizer.apply_chat_template(list(map(read, r["messages"])), tools=r.get("tools"), tokenize=False, add_generation_prompt=True) for r in requests]
+        texts = [self.tokenizer.apply_chat_template(list(map(read, shown(r["messages"], self.example))), tools=r.get("tools"), tokenize=False, add_generation_prompt=True) for r in requests]
         prompts = self.tokenizer(texts)["input_ids"]
         self.read_once(prompts)
         known, cache = self.memory.recalled(prompts)
@@ -74,11 +77,13 @@ class Student:
         most = [min(r.get("max_tokens") or self.longest, self.longest) for r in requests]
         written: list[list[int]] = [[] for _ in requests]
         open_ = set(range(len(requests)))
+        banned = [Banned(self.tokenizer, r.get("bad_words") or []) for r in requests]
         while open_:
             out = self.model(input_ids=ids, attention_mask=mask, position_ids=position, past_key_values=cache, use_cache=True, logits_to_keep=1)
             cache, last = out.past_key_values, out.logits[:, -1].double().cpu()
             chosen = torch.full((len(requests),), self.tokenizer.pad_token_id)
             for i in sorted(open_):
+                last[i, banned[i].after(written[i])] = -torch.inf
                 chosen[i] = draw(last[i], requests[i], dice[i])
                 if chosen[i] == self.tokenizer.eos_token_id:
                     open_.discard(i)
@@ -91,6 +96,16 @@ class Student:
             position = position[:, -1:] + 1
         self.memory.keep(prompts, written, cache, mask)
         return [completion(self.tokenizer.decode(w), len(p), len(w), len(w) >= m, bool(r.get("tools"))) for w, p, m, r in zip(written, prompts, most, requests)]
+
+
+class Banned:
+    """Words that a reply may not contain, as vLLM's bad_words: the last token of each is left out where the others stand before it."""
+
+    def __init__(self, tokenizer: AutoTokenizer, words: list[str]):
+        self.words = [tokenizer(word, add_special_tokens=False)["input_ids"] for word in words]
+
+    def after(self, written: list[int]) -> list[int]:
+        return [word[-1] for word in self.words if written[len(written) - len(word) + 1 :] == word[:-1]]
 
 
 def padded(rows: list[list[int]], pad: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -178,8 +193,10 @@ def main() -> None:
     p.add_argument("--batch", type=int, default=128 if GPU else 32, help="the most replies made at once; arena eval --concurrency asks for as many (%(default)s)")
     p.add_argument("--longest", type=int, default=80, help="the most tokens of a reply")
     p.add_argument("--precision", default="bfloat16" if GPU else "float64", choices=("bfloat16", "float32", "float64"))
+    p.add_argument("--example", default="", help="file with the messages of a worked example, a JSON array, which stand before each dialogue")
     a = p.parse_args()
-    serve(a.listen, Student(a.model, a.batch, a.longest, a.precision).answer)
+    example = json.loads(Path(a.example).read_text(encoding="utf-8")) if a.example else []
+    serve(a.listen, Student(a.model, a.batch, a.longest, a.precision, example).answer)
 
 
 if __name__ == "__main__":

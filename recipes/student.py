@@ -31,12 +31,14 @@ from arms import MOST
 from loop import HERE, Loop, address, percent
 from programs import message
 from programs import table as rows_of
+from rows import as_text
 
 STAGES = ["sft", "rft", "teacher", "pref", "steps"]
 # Each arm and what it is compared with.
 AGAINST = {"random": "base", "kept": "random", "scripted": "kept", "grade": "kept", "grade-shuffled": "grade", "top-half": "top-half-shuffled",
            "top-half-shuffled": "kept", "consistent": "random", "one-team": "kept", "no-thoughts": "kept", "scripted-no-thoughts": "scripted",
            "rewritten": "scripted", "leak": "kept"}
+RESULT = "<tool_response"  # what results begin with: small models that see an example write it in place of a call
 EMPTY = "no row is left to train on"
 
 
@@ -55,7 +57,7 @@ class Student(Loop):
         if model is None:
             command = f"'{sys.executable}' '{HERE / 'teacher.py'}' --listen {at}"
         else:
-            command = f.serve.format(python=f"'{sys.executable}'", here=HERE, model=f"'{model}'", listen=at, port=at.split(":")[1])
+            command = f.serve.format(python=f"'{sys.executable}'", here=HERE, model=f"'{model}'", listen=at, port=at.split(":")[1], example=self.example or "")
         return ["--serve", command, "--endpoint", f"http://{at}/v1", "--model", f.served_name or "student", "-q", "--concurrency", f.concurrency]
 
     def prepare(self) -> None:
@@ -63,7 +65,8 @@ class Student(Loop):
         w.mkdir(parents=True, exist_ok=True)
         if not f.day:
             self.step(w / "day", self.python("market.py", "{new}", self.arena, f.day_seed, f.shops))
-        held = [x for file in f.held_out for x in ("--held-out", file)]
+        files = [*f.held_out, *(folder / "problems.jsonl" for folder in self.banks.values())]
+        held = [x for file in files for x in ("--held-out", file)]
         shares = ["--set", "guard.shares.eval=0.2", "--set", "guard.shares.never_touch=0"]
         self.step(w / "corpus", [self.arena, "build", self.day, "--set", f"harness={f.harness}", *shares, *held, "-q", "-o", w / "corpus"])
         with open(self.day / "problems.jsonl", encoding="utf-8") as lines:
@@ -71,15 +74,39 @@ class Student(Loop):
         for name, config, most in (("unseen", "data/rl/eval", f.problems), ("seen", "data/sft/train", f.rollouts)):
             ids = sorted({r["problem_id"] for r in rows_of(str(w / "corpus"), config, "problem_id")} & tasks.keys())
             (w / f"{name}.jsonl").write_text("".join(tasks[i] for i in ids[:most]), encoding="utf-8")
+        if self.example:
+            self.example.write_text(json.dumps(self.worked()), encoding="utf-8")
+
+    @property
+    def example(self) -> Path | None:
+        return self.work / "example.json" if self.flags.example else None
+
+    def worked(self) -> list[dict]:
+        """The shortest kept attempt, which the base model and all students see before each dialogue, in training and in evaluations."""
+        rows = rows_of(str(self.work / "corpus"), "data/sft/train", "session_id", "messages", "tools")
+        row = min(rows, key=lambda r: (len("".join(r["messages"])), r["session_id"]))
+        return [m for m in as_text(list(map(json.loads, row["messages"])), list(map(json.loads, row["tools"]))) if m["role"] != "system"]
+
+    @property
+    def banks(self) -> dict[str, Path]:
+        """Further problems, each bank with a catalogue of its own, that students play and nothing is trained on."""
+        return {name: Path(folder) for name, folder in (pair.split("=", 1) for pair in self.flags.bank)}
 
     @property
     def day(self) -> Path:
         return Path(self.flags.day) if self.flags.day else self.work / "day"
 
+    def evaluate(self, name: str, model: Path | str) -> None:
+        for problems in ("unseen", *self.banks):
+            self.play(name, model, problems)
+
     def play(self, name: str, model: Path | str | None, problems: str = "unseen", *how: object) -> Path:
         f, run = self.flags, self.work / "runs" / f"{name}-{problems}"
-        shop = ["--problems", self.work / f"{problems}.jsonl", "--catalog", self.day / "catalog.jsonl", "--harness", f.harness, "--dialect", "text", "--max-steps", f.max_steps]
-        self.step(run / "summary.json", [self.arena, "eval", *self.served(model), *shop, *(how or ("--temperature", 0)), "--timeout", f.timeout, "--judge", "none", "-o", run])
+        folder = self.banks.get(problems)
+        asked = folder / "problems.jsonl" if folder else self.work / f"{problems}.jsonl"
+        shop = ["--problems", asked, "--catalog", (folder or self.day) / "catalog.jsonl", "--harness", f.harness, "--dialect", "text", "--max-steps", f.max_steps]
+        words = ["--extra-body", json.dumps({"bad_words": [RESULT]})] if f.example else []
+        self.step(run / "summary.json", [self.arena, "eval", *self.served(model), *shop, *(how or ("--temperature", 0)), *words, "--timeout", f.timeout, "--judge", "none", "-o", run])
         return run
 
     def recipe(self, name: str, *more: object) -> Path | None:
@@ -91,14 +118,15 @@ class Student(Loop):
         self.say(f"rows of {name}")
         out.parent.mkdir(parents=True, exist_ok=True)
         command = [self.arena, "recipe", name, "--corpus", self.work / "corpus", *more, "-q", "-o", out]
-        done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
-        with open(self.work / "loop.log", "a", encoding="utf-8") as log:
-            log.write(done.stdout + done.stderr)
-        if done.returncode == 0:
+        said = out.with_name(name + ".said")
+        with open(said, "w", encoding="utf-8") as log:
+            code = self.timed(f"rows/{name}", list(map(str, command)), stdout=log, stderr=log)
+        if code == 0:
             return out
-        if EMPTY not in done.stderr:
-            sys.exit(f"{' '.join(map(str, command))} failed: {done.stderr}")
-        why.write_text(done.stderr, encoding="utf-8")
+        text = said.read_text(encoding="utf-8")
+        if EMPTY not in text:
+            sys.exit(f"{' '.join(map(str, command))} failed: {text}")
+        why.write_text(text, encoding="utf-8")
         return None
 
     def dialogues(self, rows: Path, run: Path) -> Path:
@@ -121,17 +149,20 @@ class Student(Loop):
         at.write_text("".join(json.dumps(r) + "\n" for r in found), encoding="utf-8")
         return at
 
+    def shown(self) -> list[object]:
+        return ["--example", self.example] if self.example else []
+
     def tune(self, name: str, start: Path | str, rows: Path, objective: str, rate: float, *more: object) -> Path:
         f, model = self.flags, self.work / "students" / name
         self.step(model, self.python("tune.py", start, rows, model, "--objective", objective, "--rate", rate, "--batch", f.batch, "--longest", f.longest,
-                                     "--lora", f.lora, "--seed", self.seed, *(["--precision", f.precision] if f.precision else []), *more))
+                                     "--lora", f.lora, "--seed", self.seed, *(["--precision", f.precision] if f.precision else []), *self.shown(), *more))
         return model
 
     def stages(self) -> list[str]:
         f, w = self.flags, self.work
         model: Path | str = f.model
         tokens = f.tokens or MOST
-        self.play("base", model)
+        self.evaluate("base", model)
         shop = ["--catalog", self.day / "catalog.jsonl"]
         sampled = ("-k", f.samples, "--temperature", 1)
         for name in f.stages:
@@ -156,22 +187,22 @@ class Student(Loop):
                 self.empty.add(name)
             else:
                 model = self.tune(name, model, rows, kind, rate, "--tokens", tokens)
-            self.play(name, model)
+            self.evaluate(name, model)
         return ["base", *f.stages]
 
     def arms(self) -> list[str]:
         f, w = self.flags, self.work
         self.step(w / "day.openai.jsonl", [self.arena, "convert", self.day, "--to", "openai", "-q", "-o", w / "day.openai.jsonl"])
         self.step(w / "arms", self.python("arms.py", w / "corpus", w / "day.openai.jsonl", "{new}", "--tokens", f.tokens, "--tokenizer", f.model, "--longest", f.longest, "--seed", self.seed,
-                                           "--arms", *f.arms, "--rows", *f.rows))
+                                           "--arms", *f.arms, "--rows", *f.rows, *self.shown()))
         missing = self.not_made()
         names = [name for name in f.arms if name not in missing]
         if not names:
             sys.exit("\n".join(["no arm can be made", *(f"{name}: {why}" for name, why in missing.items())]))
         for name in names:
-            self.play(name, self.tune(name, f.model, w / "arms" / f"{name}.jsonl", "sft", f.rate))
+            self.evaluate(name, self.tune(name, f.model, w / "arms" / f"{name}.jsonl", "sft", f.rate))
             self.report(names[: names.index(name) + 1])  # what is there, should there be no next one
-        self.play("base", f.model)  # last: where the time is short, the arms are what is asked about
+        self.evaluate("base", f.model)  # last: where the time is short, the arms are what is asked about
         return ["base", *names]
 
     def not_made(self) -> dict[str, str]:
@@ -181,43 +212,84 @@ class Student(Loop):
         told = json.loads((self.work / "arms/arms.json").read_text())
         return {name: told["not_made"].get(name, "the day has no rows for it; --rows names rows of your own") for name in self.flags.arms if name not in told["arms"]}
 
-    def report(self, names: list[str]) -> str:
-        """The table, which is also written as figures.json and figures.md."""
+    def cost(self, name: str) -> dict | None:
+        """What a stage took: its rollouts, its training and its evaluations. Nothing is known of steps that were made without a note."""
+        runs = [f"runs/before-{name}-seen", f"runs/{name}-unseen", *(f"runs/{name}-{bank}" for bank in self.banks)]
+        runs += ["runs/teacher-plays-seen"] * (name == next((s for s in self.flags.stages if s in ("teacher", "steps")), "") and not self.flags.arms)
+        runs = [run for run in runs if (self.work / run).exists()]
+        told = [json.loads((self.work / run / "summary.json").read_text())["tokens"] for run in runs]
+        spent = self.spent(*(f"{run}/summary.json" for run in runs), *([f"students/{name}"] if (self.work / "students" / name).exists() else []))
+        return spent and spent | {"played": sum(t["prompt"] + t["completion"] for t in told)}
+
+    def found(self, names: list[str], problems: str) -> list[dict]:
         found: list[dict] = []
         for before, name in zip(["", *names], names):
-            summary = json.loads((self.work / "runs" / f"{name}-unseen/summary.json").read_text())
-            row = {"student": name, "problems": summary["problems"], "solved": summary["successes"], "wilson95": summary["wilson95_by_problem"], "coverage": summary["coverage"]}
+            summary = json.loads((self.work / "runs" / f"{name}-{problems}/summary.json").read_text())
+            row = {"student": name, "problems": summary["problems"], "solved": summary["successes"], "wilson95": summary["wilson95_by_problem"], "coverage": summary["coverage"],
+                   "cost": self.cost(name)}
             trained = self.work / "students" / name / "stage.json"
             if trained.exists():
                 row["training"] = json.loads(trained.read_text())
-            against = AGAINST.get(name) if self.flags.arms else before
-            if against and against in names:
-                pair = [self.work / "runs" / f"{n}-unseen" for n in (against, name)]
-                told = subprocess.run([self.arena, "compare", *pair, "--json"], check=True, capture_output=True, text=True).stdout
-                row["against"] = {"student": against} | {k: json.loads(told)[k] for k in ("problems", "difference", "ci95", "p", "mde80")}
+            row["against"] = [self.compared(b, name, problems) for b in self.against(name, before) if b in names]
             found.append(row)
-        (self.work / "figures.json").write_text(json.dumps(found, indent=1) + "\n")
-        text = "\n".join([table(found, self.empty), *(f"\n{name} is not made: {why}" for name, why in self.not_made().items())])
-        (self.work / "figures.md").write_text(text + "\n")
-        (self.work / "figures.svg").write_text(plot.bars(found))
-        return text
+        return found
+
+    def against(self, name: str, before: str) -> list[str]:
+        """What a student is compared with: the stage before, or what the plan says of the arm, and with an example the base model, which then solves some."""
+        if name == "base":
+            return []
+        first = AGAINST[name] if self.flags.arms else before
+        return [first, *["base"] * (self.flags.example and first != "base")]
+
+    def compared(self, other: str, name: str, problems: str) -> dict:
+        pair = [self.work / "runs" / f"{n}-{problems}" for n in (other, name)]
+        told = json.loads(subprocess.run([self.arena, "compare", *pair, "--json"], check=True, capture_output=True, text=True).stdout)
+        return {"student": other} | {k: told[k] for k in ("problems", "difference", "ci95", "p", "mde80")}
+
+    def report(self, names: list[str]) -> str:
+        """The table of each set of problems, which is also written as figures.json and figures.md, and with the name of a bank."""
+        texts = []
+        for problems in ("unseen", *self.banks):
+            found, name = self.found(names, problems), "figures" + f"-{problems}" * (problems != "unseen")
+            (self.work / f"{name}.json").write_text(json.dumps(found, indent=1) + "\n")
+            text = "\n".join([table(found, self.empty, self.flags.hour_usd), *(f"\n{name} is not made: {why}" for name, why in self.not_made().items())])
+            (self.work / f"{name}.md").write_text(text + "\n")
+            (self.work / f"{name}.svg").write_text(plot.bars(found))
+            texts.append(f"{problems}\n\n{text}" if self.banks else text)
+        return "\n\n".join(texts)
 
 
-def table(found: list[dict], empty: set) -> str:
-    lines = ["| student | rows | tokens | seconds | solved | of | % (95 %) | compared with | points (95 %) | detects | |", "|---|---:|---:|---:|---:|---:|---|---|---|---:|---|"]
+def priced(cost: dict | None, hour_usd: float | None) -> list[str]:
+    """The time, the tokens of rollouts and the cost of a stage. What is not known is a question mark."""
+    if not cost:
+        return ["?"] * 3
+    least = "at least " * cost["at_least"]
+    money = least + (f"{cost['seconds'] / 3600 * hour_usd:.4f}" if hour_usd is not None else f"{cost['cpu']:.0f}")
+    return [f"{least}{cost['seconds']:.0f}", str(cost["played"]), money]
+
+
+def table(found: list[dict], empty: set, hour_usd: float | None) -> str:
+    """One line for each comparison of a student. Without a price of an hour the cost is the seconds of all processors."""
+    lines = [f"| student | rows | tokens | training, s | all, s | tokens played | {'CPU, s' if hour_usd is None else 'USD'} | solved | of | % (95 %) | compared with | points (95 %) | detects | |",
+             "|---|---:|---:|---:|---:|---:|---:|---:|---:|---|---|---|---:|---|"]
     for r in found:
-        t, a = r.get("training", {}), r.get("against")
+        t = r.get("training", {})
         low, high = (percent(x) for x in r["wilson95"])
-        cells = [r["student"], t.get("rows", "none" if r["student"] in empty else ""), t.get("tokens", ""), t.get("seconds", ""), r["solved"], r["problems"], f"{percent(r['solved'] / r['problems'])} ({low} to {high})"]
-        if a:
-            interval = a["ci95"]
-            shown = interval and (interval[0] > 0 or interval[1] < 0)
-            between = "no interval" if not interval else f"{percent(interval[0])} to {percent(interval[1])}"
-            cells += [a["student"], f"{percent(a['difference'])} ({between})", percent(a["mde80"]), "shown" if shown else "not shown"]
-        else:
-            cells += [""] * 4
-        lines.append("| " + " | ".join(map(str, cells)) + " |")
+        cells = [r["student"], t.get("rows", "none" if r["student"] in empty else ""), t.get("tokens", ""), t.get("seconds", ""), *priced(r["cost"], hour_usd),
+                 r["solved"], r["problems"], f"{percent(r['solved'] / r['problems'])} ({low} to {high})"]
+        for a in r["against"] or [None]:
+            lines.append("| " + " | ".join(map(str, [*cells, *difference(a)])) + " |")
+            cells = [r["student"]] + [""] * (len(cells) - 1)
     return "\n".join(lines)
+
+
+def difference(a: dict | None) -> list[str]:
+    if not a:
+        return [""] * 4
+    interval = a["ci95"]
+    shown = interval and (interval[0] > 0 or interval[1] < 0)
+    between = "no interval" if not interval else f"{percent(interval[0])} to {percent(interval[1])}"
+    return [a["student"], f"{percent(a['difference'])} ({between})", percent(a["mde80"]), "shown" if shown else "not shown"]
 
 
 def main() -> None:
@@ -232,8 +304,11 @@ def main() -> None:
     p.add_argument("--rows", nargs="*", default=[], metavar="ARM=FILE", help="rows of another arm, as JSON lines with messages and tools")
     p.add_argument("--teacher", default="", help="address of a stronger model, ending in /v1; its key is in OPENAI_API_KEY")
     p.add_argument("--teacher-model", default="teacher")
-    p.add_argument("--serve", default="{python} '{here}/serve.py' {model} --listen {listen} --longest 112 --precision float32",
-                   help="command that serves a student; vllm serve {model} --port {port} is faster on a GPU")
+    p.add_argument("--serve", default="{python} '{here}/serve.py' {model} --listen {listen} --longest 112 --precision float32 --example '{example}'",
+                   help="command that serves a student; vllm serve {model} --port {port} is faster on a GPU. With --example it must show {example}, a file of messages")
+    p.add_argument("--example", action="store_true", help="show the base model and all students the same worked example before each dialogue, in training too")
+    p.add_argument("--bank", nargs="*", default=[], metavar="NAME=FOLDER", help="folders of problems.jsonl and catalog.jsonl that all students play too, and that nothing is trained on")
+    p.add_argument("--hour-usd", type=float, help="price of the machine for an hour; without one the table has the seconds of its processors")
     p.add_argument("--served-name", default="", help="the name by which the server knows its model, if it checks it")
     p.add_argument("--harness", default="", help="by default short for the day that is made, and 7-tool for another")
     p.add_argument("--shops", type=int, default=4, help="of the day that is made: 320 products each")
@@ -256,6 +331,8 @@ def main() -> None:
     if Path(f.model).is_dir():
         f.model = str(Path(f.model).resolve())
         os.environ["HF_HUB_OFFLINE"] = "1"
+    if f.example and "{example}" not in f.serve:
+        p.error("with --example, --serve needs {example}: serve.py --example '{example}' shows it")
     f.harness = f.harness or ("7-tool" if f.day else "short")
     began = time.monotonic()
     student = Student(f.output.resolve(), str(Path(f.arena).resolve()), "", f, f.seed)
