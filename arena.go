@@ -7,8 +7,10 @@ package arena
 // Record is one attempt during a run. Each field is written by exactly one stage,
 // the one it is named after. Trace is immutable once it was read.
 type Record struct {
-	Trace     *Trace
-	Dialogue  Dialogue
+	Trace    *Trace
+	Dialogue Dialogue
+	// Graded is Dialogue without the thinking that no logged reply contains. Judges read it.
+	Graded    Dialogue
 	Structure Structure
 	Outcome   Outcome
 	Judgement Judgement

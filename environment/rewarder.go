@@ -77,7 +77,7 @@ func (cs Components) MarshalJSON() ([]byte, error) {
 }
 
 // RewardTrace returns the reward of a trajectory from another system. Its calls are read
-// from text, too, but not from thoughts.
+// from text, too, but not from thoughts. Thoughts that no reply in its log contains have no effect.
 func (w *Rewarder) RewardTrace(ctx context.Context, t *arena.Trace) (Line, error) {
 	line := Line{
 		RunID:     t.RunID,
@@ -95,9 +95,10 @@ func (w *Rewarder) RewardTrace(ctx context.Context, t *arena.Trace) (Line, error
 		return line, nil
 	}
 	d := filters.Normalise(t)
+	thinking := filters.MeasureThinking(t, &d)
 	attempt := &reward.Attempt{
 		Trace:      t,
-		Dialogue:   &d,
+		Dialogue:   &thinking.Graded,
 		Problem:    problem,
 		Unreadable: countUnreadable(&d),
 	}

@@ -72,6 +72,16 @@ func (f *Filter) For(d *domain.Domain, isLogged, measuresAdaptivity bool) *Filte
 // reasons of rejection, and the sample that the second pass needs. It changes neither the trace
 // nor the dialogue.
 func (f *Filter) Check(t *arena.Trace, d *arena.Dialogue) (arena.Structure, habits.Sample) {
+	rec := arena.Record{Trace: t, Dialogue: *d}
+	sample := f.CheckRecord(&rec)
+	return rec.Structure, sample
+}
+
+// CheckRecord does what Check does for the trace and dialogue of rec. It stores the structure in rec,
+// and the dialogue that judges read.
+func (f *Filter) CheckRecord(rec *arena.Record) habits.Sample {
+	t := rec.Trace
+	d := &rec.Dialogue
 	a := f.examine(t, d)
 	defer a.Release()
 
@@ -86,12 +96,13 @@ func (f *Filter) Check(t *arena.Trace, d *arena.Dialogue) (arena.Structure, habi
 		sample.Use = habits.UseOf(t, d)
 	}
 	f.addVerdicts(&s, a)
-	unsaid := a.MeasureUnsaid()
-	thinking := newThinking(unsaid)
+	thinking := measureThinking(a)
 	s.ThinkingUnsaid = thinking.Unsaid
 	s.ThinkingStripped = thinking.IsForeign
-	s.Features = features(a, score, unsaid.Share())
-	return s, sample
+	s.Features = features(a, score, thinking.share)
+	rec.Structure = s
+	rec.Graded = thinking.Graded
+	return sample
 }
 
 // examine compares the dialogue of an attempt with the proxy's log and returns the evidence. It

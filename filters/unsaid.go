@@ -20,6 +20,11 @@ type Thinking struct {
 	Unsaid *float64
 	// IsForeign reports whether Unsaid is so large that the thinking cannot be the model's.
 	IsForeign bool
+	// Graded is the dialogue without the thinking that no logged reply contains, since judges grade
+	// only what a model wrote. It is the whole dialogue if the log is incomplete.
+	Graded arena.Dialogue
+	// share is Unsaid, NaN if it is nil.
+	share float64
 }
 
 // MeasureThinking checks whether a model wrote the thinking of an attempt. d must be the
@@ -27,29 +32,18 @@ type Thinking struct {
 func MeasureThinking(t *arena.Trace, d *arena.Dialogue) Thinking {
 	a := evidence.Examine(t, d, nil)
 	defer a.Release()
-	return newThinking(a.MeasureUnsaid())
+	return measureThinking(a)
 }
 
-func newThinking(u evidence.Unsaid) Thinking {
-	share := u.Share()
+func measureThinking(a *evidence.Attempt) Thinking {
+	unsaid, turns := a.MeasureUnsaid()
+	share := unsaid.Share()
 	return Thinking{
+		share:     share,
 		Unsaid:    stats.FiniteOrNil(share),
 		IsForeign: share > maxUnsaid, // false for NaN
+		Graded:    arena.Dialogue{Turns: turns, Faults: a.Dialogue.Faults},
 	}
-}
-
-// WithoutUnsaid returns a dialogue without the sentences of thinking that no logged reply contains,
-// since a judge grades only what a model wrote. d must be the dialogue that Normalise returns for t,
-// and share the measured Thinking.Unsaid. If share is nil or 0, WithoutUnsaid returns d itself.
-func WithoutUnsaid(t *arena.Trace, d *arena.Dialogue, share *float64) *arena.Dialogue {
-	if share == nil || *share == 0 {
-		return d
-	}
-	a := evidence.Examine(t, d, nil)
-	defer a.Release()
-	out := *d
-	out.Turns = a.WithoutUnsaid()
-	return &out
 }
 
 // WithoutThinking returns a dialogue without the model's thinking. It drops turns that contain

@@ -5,7 +5,6 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/domain"
-	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/shop/probe"
 	"github.com/trajectory-arena/arena/pipeline/block"
@@ -37,16 +36,11 @@ func (m *mapper) judge(
 		rec.Judgement = judges.NotAsked(name)
 		return 0, nil
 	}
-	rec.Judgement, err = s.Judge.Judge(ctx, rec.Trace, gradedDialogue(rec))
+	rec.Judgement, err = s.Judge.Judge(ctx, rec.Trace, &rec.Graded)
 	if mayBeRow || every == 1 {
 		every = 0
 	}
 	return every, err
-}
-
-// gradedDialogue returns the dialogue that a judge reads.
-func gradedDialogue(rec *arena.Record) *arena.Dialogue {
-	return filters.WithoutUnsaid(rec.Trace, &rec.Dialogue, rec.Structure.ThinkingUnsaid)
 }
 
 // probe computes, for a sample of attempts, how much the judge's grade changes after edits that
@@ -57,7 +51,7 @@ func (m *mapper) probe(ctx context.Context, rec *arena.Record) ([]probe.Shift, e
 	if !rec.Judgement.Outcome.IsAsked() || !probe.IsSampled(rec.Trace.ID, s.Config.Judge.ProbeEvery) {
 		return nil, nil
 	}
-	return probe.MeasureFrom(ctx, s.Judge.Judge, &rec.Judgement, rec.Trace, gradedDialogue(rec))
+	return probe.MeasureFrom(ctx, s.Judge.Judge, &rec.Judgement, rec.Trace, &rec.Graded)
 }
 
 // judgeSteps returns the step judge's verdicts on an attempt, one for each message of the model,
@@ -77,7 +71,7 @@ func (m *mapper) judgeSteps(
 	if !s.Config.Steps || s.StepJudge == nil || isUnasked {
 		return nil, nil
 	}
-	j, err := s.StepJudge.Steps(ctx, rec.Trace, &rec.Dialogue)
+	j, err := s.StepJudge.Steps(ctx, rec.Trace, &rec.Graded)
 	if err != nil {
 		return nil, err
 	}

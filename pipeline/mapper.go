@@ -144,15 +144,14 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*mapped, error) {
 	d := s.domains[s.Domains.Recognise(t, &rec.Dialogue, s.fallbackDomain()).Name]
 	rec.Trace = s.day.Problems.named(d.Ruled(t), &rec.Dialogue)
 	filter := d.filter(t.Source.HasProxyLog)
-	structure, sample := filter.Check(rec.Trace, &rec.Dialogue)
-	rec.Structure = structure
+	sample := filter.CheckRecord(&rec)
 	out.reference, out.problem = s.day.Problems.lookUp(rec.Trace)
 	scorer := s.scorer.Noting(out.addItem)
 	var err error
 	if rec.Outcome, err = scorer.Score(ctx, rec.Trace, s.day.Problems.Get(out.problem)); err != nil {
 		return nil, err
 	}
-	isUsable := usable(filter, &structure, rec.Outcome.Success)
+	isUsable := usable(filter, &rec.Structure, rec.Outcome.Success)
 	drawnFrom, err := m.judge(ctx, d, &rec, isUsable && rec.Outcome.Scored())
 	if err != nil {
 		return nil, err
@@ -168,8 +167,8 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*mapped, error) {
 	if out.problem < 0 || !isUsable {
 		return out, nil
 	}
-	entry.Rank = filters.RankScore(&structure)
-	if structure.ThinkingStripped {
+	entry.Rank = filters.RankScore(&rec.Structure)
+	if rec.Structure.ThinkingStripped {
 		rec.Dialogue = filters.WithoutThinking(&rec.Dialogue)
 	}
 	out.draft, err = m.render(ctx, &rec, out.problem, entry)

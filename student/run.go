@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/internal/journal"
@@ -215,7 +216,8 @@ func (r *Run) score(
 		return nil
 	}
 	d := rollout.Dialogue(result.Trace)
-	j, err := r.Judge.Judge(ctx, result.Trace, &d)
+	thinking := filters.MeasureThinking(result.Trace, &d)
+	j, err := r.Judge.Judge(ctx, result.Trace, &thinking.Graded)
 	if err != nil {
 		return fmt.Errorf("judge rollout: %w", err)
 	}

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +18,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/internal/model/modeltest"
 )
 
 // swappedRun is a run of the committed day whose attempts were decided and solved by a model.
@@ -27,6 +30,13 @@ const (
 
 // swapThinking replaces the thinking of an attempt, whose calls and log stay.
 func swapThinking(line string) string {
+	return withThoughts(line, func(string) string {
+		return "The " + swapped + " results show two sellers. I weigh one " + swapped + " against the other."
+	})
+}
+
+// withThoughts changes the thought of each step of an attempt.
+func withThoughts(line string, change func(think string) string) string {
 	var record map[string]any
 	if json.Unmarshal([]byte(line), &record) != nil {
 		return line
@@ -38,7 +48,8 @@ func swapThinking(line string) string {
 		if !ok {
 			continue
 		}
-		message["think"] = "The " + swapped + " results show two sellers. I weigh one " + swapped + " against the other."
+		think, _ := message["think"].(string)
+		message["think"] = change(think)
 		completion["content"] = ""
 	}
 	b, err := json.Marshal(record)
@@ -51,11 +62,17 @@ func swapThinking(line string) string {
 // dayWithSwappedThinking returns the committed day with a program's thoughts in one run.
 func dayWithSwappedThinking(t *testing.T) string {
 	t.Helper()
+	return changedDay(t, swapThinking)
+}
+
+// changedDay returns the committed day with other lines of one run.
+func changedDay(t *testing.T, change func(line string) string) string {
+	t.Helper()
 	day := t.TempDir()
 	if err := os.CopyFS(day, os.DirFS(testDay)); err != nil {
 		t.Fatal(err)
 	}
-	if err := rewrite(filepath.Join(day, "traces", "run="+swappedRun, "output.jsonl.gz"), swapThinking); err != nil {
+	if err := rewrite(filepath.Join(day, "traces", "run="+swappedRun, "output.jsonl.gz"), change); err != nil {
 		t.Fatal(err)
 	}
 	return day
@@ -228,5 +245,71 @@ func TestJudgesAreNotAskedAboutThinkingOfNoModel(t *testing.T) {
 		if !strings.Contains(words, "18 not judged: their thinking stands in no reply of the log (thinking_unsaid)") {
 			t.Errorf("%v printed\n%s", args, words)
 		}
+	}
+}
+
+// shownID matches the id of a product in the results of an attempt.
+var shownID = regexp.MustCompile(`"product_id": ?"[0-9]{6,}"`)
+
+// insertSentences adds a comparison that no model wrote to each thought of an attempt. Its pieces are
+// too short to show who wrote the thinking.
+func insertSentences(line string) string {
+	ids := shownID.FindAllString(line, -1)
+	slices.Sort(ids)
+	if ids = slices.Compact(ids); len(ids) < 2 {
+		return line
+	}
+	first := strings.Trim(ids[0], `"product_id: `)
+	second := strings.Trim(ids[1], `"product_id: `)
+	return withThoughts(line, func(think string) string {
+		return think + "\n" + first + " is cheaper\nthan " + second + "\n" + first + " undercuts " + second + "."
+	})
+}
+
+// TestInsertedSentencesHaveNoEffect holds that a sentence which no logged reply contains changes no
+// grade, question to a judge model, forecast or reward.
+func TestInsertedSentencesHaveNoEffect(t *testing.T) {
+	t.Parallel()
+	server := modeltest.New(t, func(modeltest.Call) modeltest.Action {
+		return modeltest.Reply(`{"score": 0.5, "evidence": []}`)
+	})
+	llm := []string{"--judge", "llm", "--endpoint", server.BaseURL(), "--model", "m", "--max-unscored", "1", "--ledger"}
+	outputs := map[string]string{}
+	var before []string
+	for _, change := range []func(string) string{insertSentences, func(line string) string {
+		return withThoughts(line, func(think string) string { return think })
+	}} {
+		day := changedDay(t, change)
+		run := filepath.Join(day, "traces", "run="+swappedRun)
+		for _, args := range [][]string{
+			{"judge", run, "-q"},
+			append([]string{"judge", run, "-q", "-n"}, append(llm, day+"/none")...),
+			append([]string{"judge", run, "-q", "-n", "--steps"}, append(llm, day+"/none")...),
+			{"judge", run, "-q", "--probe", "3"},
+			{"env", "reward", run, "--problems", filepath.Join(day, "problems.jsonl"), "--catalog", filepath.Join(day, "catalog.jsonl"), "-q", "--reward", "paper"},
+		} {
+			name := strings.ReplaceAll(fmt.Sprint(args), day, "")
+			code, output, words := arenaRun(args...)
+			if code != cli.ExitOK || output == "" {
+				t.Fatalf("arena %s: exit %d\n%s", args, code, words)
+			}
+			if other, ok := outputs[name]; ok && other != output {
+				t.Errorf("arena %s: other output with inserted sentences", name)
+			}
+			outputs[name] = output
+		}
+		sent := len(server.Calls())
+		for _, args := range [][]string{{"judge", run, "-q"}, {"judge", run, "-q", "--steps"}} {
+			arenaRun(append(args, append(llm, day+"/ledger")...)...)
+		}
+		var questions []string
+		for _, call := range server.Calls()[sent:] {
+			questions = append(questions, call.Text)
+		}
+		slices.Sort(questions)
+		if len(questions) == 0 || before != nil && !slices.Equal(questions, before) {
+			t.Errorf("%d questions with inserted sentences, %d others without", len(before), len(questions))
+		}
+		before = questions
 	}
 }

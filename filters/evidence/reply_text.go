@@ -115,6 +115,15 @@ func newVersion(text string) textVersion {
 // unescape decodes one level of the escapes of JSON, Python, XML, HTML and URLs: backslashes,
 // entities and percent signs. Anything else is unchanged.
 func unescape(text string) string {
+	text = decodeSigns(text)
+	if strings.IndexByte(text, '\\') < 0 {
+		return text
+	}
+	return string(appendUnescaped(nil, text))
+}
+
+// decodeSigns decodes one level of the entities and percent signs of a text.
+func decodeSigns(text string) string {
 	if strings.IndexByte(text, '&') >= 0 {
 		text = html.UnescapeString(text)
 	}
@@ -123,50 +132,49 @@ func unescape(text string) string {
 			text = decoded
 		}
 	}
-	if strings.IndexByte(text, '\\') < 0 {
-		return text
-	}
+	return text
+}
 
-	var b strings.Builder
+// appendUnescaped appends text to b, with one level of its backslashes decoded.
+func appendUnescaped(b []byte, text string) []byte {
 	for text != "" {
 		i := strings.IndexByte(text, '\\')
 		if i < 0 || i+1 == len(text) {
-			b.WriteString(text)
-			break
+			return append(b, text...)
 		}
-		b.WriteString(text[:i])
+		b = append(b, text[:i]...)
 		text = text[i+1:]
 		switch text[0] {
 		case 'n', 'r':
-			b.WriteByte('\n')
+			b = append(b, '\n')
 			text = text[1:]
 		case 't', 'f', 'b', '\n': // a backslash before a line break folds the line
-			b.WriteByte(' ')
+			b = append(b, ' ')
 			text = text[1:]
 		case 'u', 'x', 'U':
 			digits := map[byte]int{'u': 4, 'x': 2, 'U': 8}[text[0]]
-			text = text[appendCodePoint(&b, text, digits):]
+			var length int
+			b, length = appendCodePoint(b, text, digits)
+			text = text[length:]
 		default: // a quote, a slash or a backslash stands for itself
-			b.WriteByte(text[0])
+			b = append(b, text[0])
 			text = text[1:]
 		}
 	}
-	return b.String()
+	return b
 }
 
-// appendCodePoint appends the character of an escape sequence to b and returns the number of
+// appendCodePoint appends the character of an escape sequence to b and returns b and the number of
 // bytes read. text starts with the letter of the escape (u, x or U), which digits hexadecimal
 // digits follow. A surrogate pair is one character. If the escape is invalid, only the letter is
 // read and appended.
-func appendCodePoint(b *strings.Builder, text string, digits int) int {
+func appendCodePoint(b []byte, text string, digits int) ([]byte, int) {
 	if len(text) <= digits {
-		b.WriteByte(text[0])
-		return 1
+		return append(b, text[0]), 1
 	}
 	n, err := strconv.ParseUint(text[1:1+digits], 16, 32)
 	if err != nil {
-		b.WriteByte(text[0])
-		return 1
+		return append(b, text[0]), 1
 	}
 	length := 1 + digits
 	const highSurrogate, lowSurrogate = 0xD800, 0xDC00
@@ -177,8 +185,7 @@ func appendCodePoint(b *strings.Builder, text string, digits int) int {
 			length += 6
 		}
 	}
-	b.WriteRune(rune(n))
-	return length
+	return utf8.AppendRune(b, rune(n)), length
 }
 
 // maxLead is the maximum number of bytes between the start of a line and a tool's name (such as "1.

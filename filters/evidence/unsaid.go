@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/tidwall/gjson"
 
@@ -44,40 +45,27 @@ const (
 	maxComparedThoughts = 1 << 26
 )
 
-// MeasureUnsaid returns how much of the thinking is in no logged reply. It compares words, so
-// that case, blanks, punctuation, markup and escapes do not matter. It returns the zero value if
-// the log lacks a reply or a part of one.
-func (a *Attempt) MeasureUnsaid() Unsaid {
+// MeasureUnsaid returns how much of the thinking is in no logged reply, and the turns of the
+// dialogue without what no reply contains: sentences of any length, and words that a client put
+// before a sentence or at the end of a turn. It compares words, so that case, blanks, punctuation,
+// markup and escapes do not matter. If the log lacks a reply or a part of one, it returns the zero
+// value and the turns as they are.
+func (a *Attempt) MeasureUnsaid() (Unsaid, []arena.Turn) {
+	turns := a.Dialogue.Turns
 	if !a.hasWholeReplies() {
-		return Unsaid{}
+		return Unsaid{}, turns
 	}
 	m := &a.scratch.thoughts
-	m.read(a.Dialogue.Turns)
+	m.read(turns)
 	for escapes := range maxEscapes + 1 {
 		for i := range a.Log.Replies {
 			m.searchReply(&a.Log.Replies[i], escapes)
 		}
 	}
 	if m.tooMany {
-		return Unsaid{}
+		return Unsaid{}, turns
 	}
-	return Unsaid{Sentences: len(m.thoughts), Missing: m.missing}
-}
-
-// WithoutUnsaid returns the turns of the dialogue without the sentences of thinking that are in no
-// logged reply. If MeasureUnsaid cannot tell, it returns the turns unchanged.
-func (a *Attempt) WithoutUnsaid() []arena.Turn {
-	turns := slices.Clone(a.Dialogue.Turns)
-	if a.MeasureUnsaid().Missing == 0 {
-		return turns
-	}
-	for _, t := range slices.Backward(a.scratch.thoughts.thoughts) {
-		if !t.isSaid {
-			turn := &turns[t.turn]
-			turn.Think = turn.Think[:t.start] + turn.Think[t.end:]
-		}
-	}
-	return turns
+	return m.count(), m.cut(turns)
 }
 
 // hasWholeReplies reports whether the log has at least one reply, all replies that the sandbox
@@ -92,14 +80,30 @@ func (a *Attempt) hasWholeReplies() bool {
 	return !slices.ContainsFunc(a.Log.Replies, func(r Reply) bool { return r.Call.Truncated })
 }
 
-// thought is a sentence of thinking: its turn and its byte offsets there, the hashes of its words,
-// and whether a reply contains it.
+// thought is a sentence of thinking: its turn, its byte offsets there and the hashes of its words.
 type thought struct {
 	turn, start, end int
 
-	words  []uint64
-	isSaid bool
+	words []uint64
+	// cutAt is the byte offset of the last word if the client may have cut it (see withoutCutWord),
+	// otherwise end. uncut is the number of words before it.
+	cutAt, uncut int
+	// isShort reports whether the sentence is too short to show who wrote the thinking (see
+	// minSentenceWords).
+	isShort bool
+	match   match
 }
+
+// match is how much of a sentence a reply contains.
+type match struct {
+	// isSaid reports whether a reply contains the sentence. It may lack the number label of words at
+	// the start, and the last word if isCut is set.
+	isSaid, isCut bool
+	label         int
+}
+
+// isWhole reports whether a reply contains every word of the sentence.
+func (m match) isWhole() bool { return m.isSaid && !m.isCut && m.label == 0 }
 
 // thoughtMatcher searches replies for the sentences of a dialogue's thinking. Its memory is
 // reused for the next dialogue.
@@ -107,13 +111,15 @@ type thoughtMatcher struct {
 	thoughts []thought
 	// words are the words of all sentences.
 	words []uint64
-	// missing counts the sentences that were not found yet.
-	missing int
+	// open counts the sentences that were not found as a whole yet.
+	open int
 	// mayStart is indexed by the low bits of a word's hash. It is true for each word with which
 	// a sentence may start.
 	mayStart [1 << 10]bool
 	// text has the words of the text that is being searched.
 	text []uint64
+	// decoded holds the text between and after the decoding of its escapes.
+	decoded [2][]byte
 	// compared counts comparisons. tooMany reports whether the sentences or comparisons exceed
 	// their limit.
 	compared int
@@ -126,6 +132,7 @@ func (m *thoughtMatcher) emptied() thoughtMatcher {
 		thoughts: cleared(m.thoughts),
 		words:    m.words[:0],
 		text:     m.text[:0],
+		decoded:  m.decoded,
 	}
 }
 
@@ -133,44 +140,48 @@ func (m *thoughtMatcher) emptied() thoughtMatcher {
 func (m *thoughtMatcher) read(turns []arena.Turn) {
 	*m = m.emptied()
 	for i := range turns {
+		think := turns[i].Think
+		cutAt := len(withoutCutWord(think))
 		start := 0
-		for sentence := range sentences(withoutCutWord(turns[i].Think)) {
+		for sentence := range sentences(think) {
 			end := start + len(sentence)
-			m.add(sentence, thought{turn: i, start: start, end: end})
+			m.add(think, thought{turn: i, start: start, end: end, cutAt: min(max(cutAt, start), end)})
 			start = end
 		}
 	}
-	m.missing = len(m.thoughts)
+	m.open = len(m.thoughts)
 }
 
-// add adds a sentence to m, at the place that t has. It ignores a sentence that is too short to be recognised (see
-// minSentenceWords). It sets m.tooMany instead if m has more than maxThoughtWords words.
-func (m *thoughtMatcher) add(sentence string, t thought) {
+// add adds a sentence to m, at the place in a turn's thinking that t has. It ignores a sentence
+// without words. It sets m.tooMany instead if m has more than maxThoughtWords words.
+func (m *thoughtMatcher) add(think string, t thought) {
 	if len(m.words) > maxThoughtWords {
 		m.tooMany = true
 		return
 	}
+	sentence := think[t.start:t.cutAt]
 	start := len(m.words)
 	m.words = AppendWords(m.words, sentence)
-	words := m.words[start:len(m.words):len(m.words)]
-	t.words = words
-	if len(words) < minSentenceWords && countLetters(sentence) < minSentenceLetters {
-		m.words = m.words[:start]
+	t.uncut = len(m.words) - start
+	m.words = AppendWords(m.words, think[t.cutAt:t.end])
+	t.words = m.words[start:len(m.words):len(m.words)]
+	if len(t.words) == 0 {
 		return
 	}
+	t.isShort = t.uncut < minSentenceWords && countLetters(sentence) < minSentenceLetters
 	m.thoughts = append(m.thoughts, t)
-	for _, word := range startsOf(words) {
+	for _, word := range t.starts() {
 		m.mayStart[word%uint64(len(m.mayStart))] = true
 	}
 }
 
-// startsOf returns the words of a sentence with which the model may have begun it: the first word,
+// starts returns the words of a sentence with which the model may have begun it: the first word,
 // and the following ones up to maxLabelWords, since a client may have put a label such as "Step 3:"
 // before the sentence. At least minSentenceWords words remain after a label. The result has at
 // least the first word.
-func startsOf(words []uint64) []uint64 {
-	n := min(maxLabelWords, len(words)-minSentenceWords)
-	return words[:max(n, 0)+1]
+func (t *thought) starts() []uint64 {
+	n := min(maxLabelWords, t.uncut-minSentenceWords)
+	return t.words[:max(n, 0)+1]
 }
 
 // answerKeys are the keys of a completion whose values contain what the model wrote, in the
@@ -185,7 +196,7 @@ const maxEscapes = 3
 // searchReply marks the sentences that are in the texts, the reasoning or the call arguments of
 // a reply, after its escapes were decoded the given number of times.
 func (m *thoughtMatcher) searchReply(r *Reply, escapes int) {
-	if m.missing == 0 || m.tooMany {
+	if m.open == 0 || m.tooMany {
 		return
 	}
 	body := r.Call.Response.Text()
@@ -194,20 +205,37 @@ func (m *thoughtMatcher) searchReply(r *Reply, escapes int) {
 	}
 	gjson.Parse(body).ForEach(func(key, value gjson.Result) bool {
 		if slices.Contains(answerKeys[:], key.Str) {
-			text := value.Raw
-			for range escapes {
-				text = unescape(text)
-			}
-			m.search(text)
+			m.search(value.Raw, escapes)
 		}
 		return true
 	})
 }
 
-// search searches text, a part of a model's reply, for the sentences of m. It sets isSaid for each
-// sentence whose words appear in it consecutively. After maxComparedThoughts comparisons it sets
-// m.tooMany and stops.
-func (m *thoughtMatcher) search(text string) {
+// unescape returns text after its escapes were decoded the given number of times. changed reports whether the last
+// time changed it. The result is valid until the next call.
+func (m *thoughtMatcher) unescape(text string, times int) (decoded string, changed bool) {
+	changed = true
+	for i := range times {
+		before := len(text)
+		text = decodeSigns(text)
+		if strings.IndexByte(text, '\\') >= 0 {
+			b := &m.decoded[i%len(m.decoded)]
+			*b = appendUnescaped((*b)[:0], text)
+			text = unsafe.String(unsafe.SliceData(*b), len(*b))
+		}
+		changed = len(text) < before
+	}
+	return text, changed
+}
+
+// search searches text, a part of a model's reply, for the sentences of m, after its escapes were
+// decoded the given number of times. It updates match for each sentence whose words appear in it
+// consecutively. After maxComparedThoughts comparisons it sets m.tooMany and stops.
+func (m *thoughtMatcher) search(text string, escapes int) {
+	text, changed := m.unescape(text, escapes)
+	if !changed {
+		return // it was searched before
+	}
 	m.text = AppendWords(m.text[:0], text)
 	for at, word := range m.text {
 		if !m.mayStart[word%uint64(len(m.mayStart))] {
@@ -220,24 +248,108 @@ func (m *thoughtMatcher) search(text string) {
 		}
 		for i := range m.thoughts {
 			t := &m.thoughts[i]
-			if !t.isSaid && t.begins(m.text[at:]) {
-				t.isSaid = true
-				m.missing--
+			if t.match.isWhole() {
+				continue
+			}
+			if f := t.begins(m.text[at:]); f.isWhole() {
+				t.match = f
+				m.open--
+			} else if !t.match.isSaid {
+				t.match = f
 			}
 		}
 	}
 }
 
-// begins reports whether text, as word hashes, begins with the words of the sentence. A label that
-// a client put before the sentence may be missing.
-func (t *thought) begins(text []uint64) bool {
-	for label, start := range startsOf(t.words) {
+// begins returns how much of the sentence is at the start of text, which has hashes of words: all,
+// all but a label that a client put before it, or all but a last word that a client may have cut.
+func (t *thought) begins(text []uint64) match {
+	for label, start := range t.starts() {
+		if start != text[0] {
+			continue
+		}
 		words := t.words[label:]
-		if start == text[0] && len(text) >= len(words) && slices.Equal(text[:len(words)], words) {
-			return true
+		n := 1
+		for n < min(len(words), len(text)) && words[n] == text[n] {
+			n++
+		}
+		if label+n >= t.uncut {
+			return match{isSaid: true, isCut: n < len(words), label: label}
 		}
 	}
-	return false
+	return match{}
+}
+
+// count returns the number of sentences that are no short ones, and of the missing among them.
+func (m *thoughtMatcher) count() Unsaid {
+	var u Unsaid
+	for i := range m.thoughts {
+		t := &m.thoughts[i]
+		if t.isShort {
+			continue
+		}
+		u.Sentences++
+		if !t.match.isSaid {
+			u.Missing++
+		}
+	}
+	return u
+}
+
+// cut returns turns, those that m.read read, without the sentences and words that were not found.
+// If all were found, the result is turns itself.
+func (m *thoughtMatcher) cut(turns []arena.Turn) []arena.Turn {
+	if m.open == 0 {
+		return turns
+	}
+	size := 0
+	for i := range turns {
+		size += len(turns[i].Think)
+	}
+	var b strings.Builder
+	b.Grow(size)
+	turns = slices.Clone(turns)
+	thoughts := m.thoughts
+	for i := range turns {
+		think := turns[i].Think
+		start := b.Len()
+		end := 0
+		for len(thoughts) > 0 && thoughts[0].turn == i {
+			t := &thoughts[0]
+			b.WriteString(think[end:t.start])
+			b.WriteString(t.matched(think))
+			end = t.end
+			thoughts = thoughts[1:]
+		}
+		b.WriteString(think[end:])
+		turns[i].Think = strings.TrimSpace(b.String()[start:])
+	}
+	return turns
+}
+
+// matched returns what a reply contains of the sentence, which is in the thinking think.
+func (t *thought) matched(think string) string {
+	if !t.match.isSaid {
+		return ""
+	}
+	text := think[t.start:t.end]
+	if t.match.isCut {
+		text = think[t.start:t.cutAt]
+	}
+	return text[lengthOfWords(text, t.match.label):]
+}
+
+// lengthOfWords returns the length in bytes of the first n words of a text, with what precedes them.
+func lengthOfWords(text string, n int) int {
+	at := 0
+	for n > 0 && at < len(text) {
+		_, length := NextWord(text[at:])
+		if length > 0 {
+			n--
+		}
+		at += max(length, 1)
+	}
+	return at
 }
 
 // withoutCutWord returns a text without its last word, which a client that truncated the text may

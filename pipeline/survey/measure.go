@@ -10,6 +10,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/domain"
+	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/stats"
@@ -39,7 +40,7 @@ type Check struct {
 	candidates map[string][]guard.Candidate
 }
 
-// Add adds an attempt to the measurement. The judge grades it.
+// Add adds an attempt to the measurement. The judge grades it, unless no model wrote its thinking.
 func (c *Check) Add(ctx context.Context, t *arena.Trace, d *arena.Dialogue) error {
 	if c.requests == nil {
 		c.requests = map[string]string{}
@@ -55,7 +56,11 @@ func (c *Check) Add(ctx context.Context, t *arena.Trace, d *arena.Dialogue) erro
 	if err := c.addAgent(ruled, d); err != nil {
 		return err
 	}
-	j, err := c.Judge.Judge(ctx, ruled, d)
+	thinking := filters.MeasureThinking(t, d)
+	if thinking.IsForeign {
+		return nil
+	}
+	j, err := c.Judge.Judge(ctx, ruled, &thinking.Graded)
 	if err != nil {
 		return err
 	}

@@ -106,7 +106,8 @@ func (a *Argument) judgeNow(t *arena.Trace) {
 		return
 	}
 	d := filters.Normalise(t)
-	now := gates.Judge(t, &d)
+	thinking := filters.MeasureThinking(t, &d)
+	now := gates.Judge(t, &thinking.Graded)
 	line := *a.Line
 	line.Judgement = rows.NewJudgement(line.Attempt, &now, nil)
 	a.Line = &line

@@ -238,10 +238,11 @@ func (d *judgeDay) predict(ctx context.Context, days []string) error {
 	err := d.attempts(ctx, days, func(t *arena.Trace) error {
 		attempts++
 		dialogue := filters.Normalise(t)
-		if filters.MeasureThinking(t, &dialogue).IsForeign {
+		thinking := filters.MeasureThinking(t, &dialogue)
+		if thinking.IsForeign {
 			return nil // it will not be asked about
 		}
-		return total.Add(t, &dialogue)
+		return total.Add(t, &thinking.Graded)
 	})
 	if err != nil {
 		return err

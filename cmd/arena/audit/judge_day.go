@@ -176,7 +176,7 @@ func (d *judgeDay) judgeAttempt(
 	if thinking.IsForeign {
 		return judges.Unsaid(d.Is.Name, *thinking.Unsaid), nil
 	}
-	return d.Judge.Judge(ctx, t, filters.WithoutUnsaid(t, dialogue, thinking.Unsaid))
+	return d.Judge.Judge(ctx, t, &thinking.Graded)
 }
 
 // judgeSteps returns the answer of the judge of single steps on an attempt. The judge reads the
@@ -187,11 +187,12 @@ func (d *judgeDay) judgeSteps(
 	t *arena.Trace,
 	dialogue *arena.Dialogue,
 ) (arena.StepJudgement, error) {
-	if thinking := filters.MeasureThinking(t, dialogue); thinking.IsForeign {
+	thinking := filters.MeasureThinking(t, dialogue)
+	if thinking.IsForeign {
 		unasked := judges.Unsaid(d.StepsIs.Name, *thinking.Unsaid)
 		return arena.StepJudgement{Judgement: unasked}, nil
 	}
-	return d.Steps.Steps(ctx, t, dialogue)
+	return d.Steps.Steps(ctx, t, &thinking.Graded)
 }
 
 // leavesRest reports whether err means that the budget or the time for requests is used up. This is
@@ -213,7 +214,8 @@ func (d *judgeDay) probe(
 	var shifts [][]probe.Shift
 	measure := func(ctx context.Context, t *arena.Trace) ([]probe.Shift, error) {
 		dialogue := filters.Normalise(t)
-		return probe.Measure(ctx, d.Judge.Judge, t, &dialogue)
+		thinking := filters.MeasureThinking(t, &dialogue)
+		return probe.Measure(ctx, d.Judge.Judge, t, &thinking.Graded)
 	}
 	err = inorder.List(ctx, d.Workers, attempts, measure, func(s []probe.Shift) error {
 		shifts = append(shifts, s)
