@@ -3,6 +3,8 @@ package frames
 import (
 	"slices"
 	"sync"
+
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 const (
@@ -13,6 +15,9 @@ const (
 	// have the same wording as a new passage to show that it is from a template. Of a set of fifty
 	// sentences used in turn, each has a share of 0.02, four times the limit.
 	minRepeated = 0.005
+	// lately is the number of the most recent passages that show whether an environment's episodes
+	// fill templates now.
+	lately = 32
 )
 
 // Window is a store of the deciding passages of an environment's recent episodes. A single
@@ -23,14 +28,17 @@ type Window struct {
 }
 
 type windowed struct {
-	problem  string
+	problem string
+	// isFrame reports whether many earlier passages were similar.
+	isFrame  bool
 	wordings []string
 	runs     map[string]bool
 }
 
 // IsFrame reports whether a passage is similar to at least minShared recent passages at other
 // problems, and to the share maxShared of them, or has a wording of minAlike and of the share
-// minRepeated. It adds the passage to the window.
+// minRepeated. If the share maxAlike of the last passages are such frames, as in a flagged day, one
+// earlier passage is enough. IsFrame adds the passage to the window.
 func (w *Window) IsFrame(problem, text string) bool {
 	if text == "" {
 		return false
@@ -54,10 +62,19 @@ func (w *Window) IsFrame(problem, text string) bool {
 			repeated++
 		}
 	}
-	w.recent = append(w.recent, windowed{problem, wordings, runs})
-	w.recent = w.recent[max(0, len(w.recent)-maxRecent):]
 	isRepeated := repeated >= minAlike && float64(repeated) >= minRepeated*float64(others)
-	return isRepeated || alike >= minShared && float64(alike) >= maxShared*float64(others)
+	isFrame := isRepeated || alike >= minShared && float64(alike) >= maxShared*float64(others)
+	isSimilar := isFrame || repeated+alike > 0 && w.hasFrames()
+	w.recent = append(w.recent, windowed{problem, isFrame, wordings, runs})
+	w.recent = w.recent[max(0, len(w.recent)-maxRecent):]
+	return isSimilar
+}
+
+// hasFrames reports whether at least the share maxAlike of the last passages are frames.
+func (w *Window) hasFrames() bool {
+	last := w.recent[max(0, len(w.recent)-lately):]
+	n := slicesx.CountFunc(last, func(p *windowed) bool { return p.isFrame })
+	return float64(n) >= maxAlike*lately
 }
 
 func (p *windowed) shares(runs map[string]bool) bool {
