@@ -8,25 +8,30 @@ import (
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
-// Mistakes counts the tasks that a guard for the other entries of the bank drops by mistake: the
-// request of one, or an attempt at it. attempts has the attempts of each entry by its ID. Requests
-// with a near duplicate in the bank are left out, since to drop those is right. A near duplicate has
-// most runs of eight words in common (the n-gram tier), or the share minSharedWords of all different
-// words, so that the detector of reworded requests does not judge itself. honest is the number of
-// the requests that remain.
-func (g *Guard) Mistakes(attempts map[string][]Candidate) (dropped, honest int, err error) {
+// Mistakes counts the tasks that a guard for other tasks drops by mistake: the request of one, or an
+// attempt at it. attempts has the attempts by the request of their task. isOther reports whether two
+// entries of the bank are known to be different tasks: to drop the same task in another wording is
+// right. Requests with a near duplicate in the bank are left out for the same reason, and those of
+// which no other task is known. A near duplicate has most runs of eight words in common (the n-gram
+// tier), or the share minSharedWords of all different words, so that the detector of reworded requests
+// does not judge itself. honest is the number of the requests that remain.
+func (g *Guard) Mistakes(
+	attempts map[string][]Candidate,
+	isOther func(a, b *Entry) bool,
+) (dropped, honest int, err error) {
 	isNear := nearDuplicates(g.bank)
-	for i, e := range g.bank {
-		if isNear[i] {
+	for i := range g.bank {
+		e := &g.bank[i]
+		others := slicesx.FilterMap(g.bank, func(o Entry) (Entry, bool) { return o, isOther(e, &o) })
+		if isNear[i] || len(others) == 0 {
 			continue
 		}
 		honest++
-		others := slicesx.FilterMap(g.bank, func(o Entry) (Entry, bool) { return o, o.ID != e.ID })
 		stranger, err := New(others, Config{Precomputed: &FalseDrops{Threshold: g.config.Drop}})
 		if err != nil {
 			return 0, 0, err
 		}
-		rows := append([]Candidate{{Text: e.Text}}, attempts[e.ID]...)
+		rows := append([]Candidate{{Text: e.Text}}, attempts[e.Text]...)
 		if slices.ContainsFunc(rows, func(c Candidate) bool { return stranger.Check(c).Drop }) {
 			dropped++
 		}

@@ -35,22 +35,18 @@ type Check struct {
 	grades agreement.Ratings
 	// graded are the attempts with a grade and an outcome, each with its task.
 	graded []stats.Graded
-	// requests has the ID of each request, candidates the attempts by this ID, for the guard.
-	requests   map[string]string
-	candidates map[string][]guard.Candidate
+	// requests are the tasks for the guard, by their requests.
+	requests map[string]*request
 }
 
 // Add adds an attempt to the measurement. The judge grades it, unless no model wrote its thinking.
 func (c *Check) Add(ctx context.Context, t *arena.Trace, d *arena.Dialogue) error {
 	if c.requests == nil {
-		c.requests = map[string]string{}
-		c.candidates = map[string][]guard.Candidate{}
+		c.requests = map[string]*request{}
 		c.grades = agreement.Ratings{Name: c.JudgeIs.Name, Scores: map[agreement.Key]*float64{}}
 	}
 	if statement := cmp.Or(t.Task, t.Query); statement != "" {
-		id := cmp.Or(t.ProblemID, statement)
-		c.requests[statement] = id
-		c.candidates[id] = append(c.candidates[id], guard.NewCandidate(id, statement, d.Turns))
+		c.addRequest(statement, t, d)
 	}
 	ruled := c.Domain.Ruled(t)
 	if err := c.addAgent(ruled, d); err != nil {
@@ -75,6 +71,43 @@ func (c *Check) Add(ctx context.Context, t *arena.Trace, d *arena.Dialogue) erro
 		Solved:  r.Success,
 	})
 	return nil
+}
+
+// request is a task, as it is known by its request.
+type request struct {
+	// tasks are the names of the task, each of the agent that attempted it (agent) and the task's id
+	// (task). The agent is empty if the traces do not name it.
+	tasks    map[taskName]bool
+	attempts []guard.Candidate
+}
+
+type taskName struct{ agent, task string }
+
+func (c *Check) addRequest(statement string, t *arena.Trace, d *arena.Dialogue) {
+	id := cmp.Or(t.ProblemID, statement)
+	r := c.requests[statement]
+	if r == nil {
+		r = &request{tasks: map[taskName]bool{}}
+		c.requests[statement] = r
+	}
+	r.tasks[taskName{filters.AgentOf(t.Agent, ""), id}] = true
+	r.attempts = append(r.attempts, guard.NewCandidate(id, statement, d.Turns))
+}
+
+// isOther reports whether two requests are known to be different tasks: one agent attempted both,
+// under two ids. Requests of two agents may be the same task in two wordings, as tau2-bench has those
+// of tau-bench.
+func (r *request) isOther(o *request) bool {
+	isKnown := false
+	for a := range r.tasks {
+		for b := range o.tasks {
+			if a == b {
+				return false
+			}
+			isKnown = isKnown || a.agent == b.agent
+		}
+	}
+	return isKnown
 }
 
 // addAgent adds an attempt to those of its agent, if adaptivity is measured.
@@ -187,11 +220,13 @@ func (c *Check) rewordings() (Result, error) {
 		return out, nil
 	}
 	var bank []guard.Entry
-	for _, request := range slicesx.SortedKeys(c.requests) {
+	attempts := map[string][]guard.Candidate{}
+	for _, text := range slicesx.SortedKeys(c.requests) {
+		attempts[text] = c.requests[text].attempts
 		bank = append(bank, guard.Entry{
-			ID:       c.requests[request],
+			ID:       text,
 			Bank:     "traces",
-			Text:     request,
+			Text:     text,
 			Identity: c.Domain.Identity,
 		})
 	}
@@ -208,7 +243,9 @@ func (c *Check) rewordings() (Result, error) {
 		out.Why = "no request could be reworded"
 		return out, nil
 	}
-	dropped, honest, err := g.Mistakes(c.candidates)
+	dropped, honest, err := g.Mistakes(attempts, func(a, b *guard.Entry) bool {
+		return c.requests[a.Text].isOther(c.requests[b.Text])
+	})
 	if err != nil {
 		return out, err
 	}

@@ -54,6 +54,33 @@ func TestFiguresAreReplacedAndAllElseStays(t *testing.T) {
 	}
 }
 
+// TestOtherTasksAreThoseOfOneAgent compares requests that two agents attempted: only tasks that one
+// of them had under two ids are known to be different.
+func TestOtherTasksAreThoseOfOneAgent(t *testing.T) {
+	t.Parallel()
+	c := Check{requests: map[string]*request{}}
+	for _, x := range []struct{ agent, id, text string }{
+		{"a", "1", "refund"}, {"a", "2", "upgrade"}, {"b", "9", "money back"}, {"b", "2", "upgrade"}, {"", "", "bag"}, {"", "", "seat"},
+	} {
+		trace := &arena.Trace{ProblemID: x.id, Agent: arena.Agent{VersionID: x.agent}}
+		c.addRequest(x.text, trace, &arena.Dialogue{})
+	}
+	for pair, want := range map[[2]string]bool{
+		{"refund", "upgrade"}:    true,
+		{"refund", "money back"}: false,
+		{"upgrade", "upgrade"}:   false,
+		{"bag", "seat"}:          true,
+		{"bag", "refund"}:        false,
+	} {
+		if got := c.requests[pair[0]].isOther(c.requests[pair[1]]); got != want {
+			t.Errorf("%v: %t, want %t", pair, got, want)
+		}
+	}
+	if n := len(c.requests["upgrade"].attempts); n != 2 {
+		t.Errorf("%d attempts at the request of two agents, want 2", n)
+	}
+}
+
 // TestAdaptivityIsMeasuredBetweenProgramsAndModels measures agents whose calls open what a result
 // named, in several orders, and programs that do the same always.
 func TestAdaptivityIsMeasuredBetweenProgramsAndModels(t *testing.T) {

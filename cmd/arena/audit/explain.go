@@ -31,7 +31,7 @@ func (d *filterDay) explain(
 ) error {
 	d.each = func(_ context.Context, t *arena.Trace, f *filtered) error {
 		if t.ID == d.flags.explain {
-			f.story = attempt.StoryOf(d.filter, t, attempt.FromDay)
+			f.story = attempt.StoryOf(f.filter, t, attempt.FromDay)
 		}
 		return nil
 	}
@@ -165,7 +165,7 @@ func (d *judgeDay) walk(ctx context.Context, t *arena.Trace) (string, error) {
 		Judgement: rows.NewJudgement(row, &j, nil),
 	})
 	a := l.Argue(0)
-	a.Story = attempt.StoryOf(filter, t, attempt.FromDay)
+	a.Story = attempt.StoryOf(filterFor(filter, d.domains, t, &dialogue), t, attempt.FromDay)
 	if d.flags.labels == "" {
 		return l.Grade(a), nil
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/internal/text"
@@ -31,6 +32,7 @@ type filterFlags struct {
 	catalogs  []string
 	yuma      string
 	miners    string
+	domain    string
 	settings  cli.Settings
 }
 
@@ -50,6 +52,7 @@ func NewFilter(s *cli.Streams) *cobra.Command {
 	cli.Files(c, &f.problems, "problems", "problems for --reweight, instead of the day's problems.jsonl")
 	cli.Files(c, &f.catalogs, "catalog", "catalogue for --reweight, instead of the day's catalog.jsonl")
 	cli.File(c, &f.yuma, "yuma", "stake and weights of a subnet (arena contest yuma): also print what --reweight would pay through Yuma")
+	c.Flags().StringVar(&f.domain, "domain", "", domainUsage)
 	cli.File(c, &f.miners, "miners", "the nodes of agents for --yuma, a JSON object {agent: uid} (default: the nodes without stake)")
 	return c
 }
@@ -75,9 +78,14 @@ func (f *filterFlags) run(
 	if f.yuma != "" && !f.reweight {
 		return cli.Misuse("--yuma is for --reweight", "give both")
 	}
+	domains, err := domain.NewSet(f.domain)
+	if err != nil {
+		return cli.Usage(err, "`arena list domains` lists the built-in domains")
+	}
 	day := &filterDay{
-		flags:  f,
-		filter: filter,
+		flags:   f,
+		filter:  filter,
+		domains: domains,
 		Scan: cli.Scan{
 			DayFlags: &f.DayFlags,
 			Name:     "filter",

@@ -9,6 +9,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/internal/text"
@@ -19,8 +20,9 @@ import (
 
 type filterDay struct {
 	cli.Scan
-	flags  *filterFlags
-	filter *filters.Filter
+	flags   *filterFlags
+	filter  *filters.Filter
+	domains *domain.Set
 	// inputs are the files of the days, nil if they were not opened yet.
 	inputs []traces.Input
 	// each, if not nil, is called with every trace while it is in memory and may add to what is
@@ -28,11 +30,26 @@ type filterDay struct {
 	each func(ctx context.Context, t *arena.Trace, f *filtered) error
 }
 
+// domainUsage is the help of the flag --domain.
+const domainUsage = "domain of all attempts: a name of arena list domains, or a file (default: recognised for each attempt)"
+
+// filterFor returns the filter for an attempt by its domain, made from base.
+func filterFor(
+	base *filters.Filter,
+	domains *domain.Set,
+	t *arena.Trace,
+	dialogue *arena.Dialogue,
+) *filters.Filter {
+	d := domains.Recognise(t, dialogue, domain.Base)
+	return base.For(d, t.Source.HasProxyLog, d.On(domain.Adaptivity, d.Adaptivity))
+}
+
 // filtered is what is stored of one attempt (one agent run at one problem) after the filter's first
 // pass, until all attempts of the same agent have been read. head has only the ids and the agent of
 // the trace, and whether it has a dialogue. day counts what the agent did in all its attempts.
 type filtered struct {
 	filters.Checked
+	filter    *filters.Filter
 	head      arena.Trace
 	structure arena.Structure
 	day       *habits.Agent
@@ -72,7 +89,8 @@ func (d *filterDay) check(t *arena.Trace) filtered {
 		Record: t.RecordSHA256,
 		Agent:  filters.AgentOf(t.Agent, t.RunID),
 	}}
-	f.structure, f.Sample = d.filter.Check(t, &dialogue)
+	f.filter = filterFor(d.filter, d.domains, t, &dialogue)
+	f.structure, f.Sample = f.filter.Check(t, &dialogue)
 	f.head = arena.Trace{
 		ID:          t.ID,
 		RunID:       t.RunID,
@@ -94,7 +112,7 @@ func (d *filterDay) secondPass(attempts []filtered) {
 	for i := range attempts {
 		f := &attempts[i]
 		f.day = habits.Agents[f.Agent]
-		f.structure = d.filter.Revise(
+		f.structure = f.filter.Revise(
 			f.structure,
 			f.day.Odds(&f.Sample),
 			f.day,

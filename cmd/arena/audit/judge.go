@@ -61,7 +61,7 @@ func NewJudge(s *cli.Streams) *cobra.Command {
 	flags.StringVar(&f.explain, "explain", "", "explain one grade: the result of each gate, with the passages; the ID is RUN/PROBLEM")
 	cli.File(c, &f.labels, "labels", "with --explain: labels or judge lines; prints where they differ")
 	flags.BoolVar(&f.steps, "steps", false, "grade each step instead: by its contribution to the final answer, or by --judge llm")
-	flags.StringVar(&f.domain, "domain", "", "domain of all attempts: a name of arena list domains, or a file (default: recognised for each attempt)")
+	flags.StringVar(&f.domain, "domain", "", domainUsage)
 	f.choice.LLM.Settings.Flags(c)
 	f.choice.LLM.Add(c)
 	return c
