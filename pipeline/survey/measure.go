@@ -24,14 +24,19 @@ type Check struct {
 	// Judge is the judge to measure.
 	Judge   judges.Judge
 	JudgeIs judges.Identity
-	// Labels are grades by people, nil if there are none. Without labels, the judge is measured
-	// by how well its grades distinguish solved attempts from failed ones at the same task.
+	// Steps is the judge of steps to measure.
+	Steps    judges.StepJudge
+	StepsAre judges.Identity
+	// Labels are grades of attempts or labels of steps by people, nil if there are none. Without
+	// grades, the judge is measured by how well its own ones distinguish solved attempts from failed
+	// ones at the same task.
 	Labels *agreement.Ratings
 	// Programs are patterns of path.Match for the names of agents that are programs; all other
 	// agents are models. Without a pattern, adaptivity is not measured.
 	Programs []string
 
 	agents *agents
+	steps  steps
 	grades agreement.Ratings
 	// graded are the attempts with a grade and an outcome, each with its task.
 	graded []stats.Graded
@@ -55,6 +60,9 @@ func (c *Check) Add(ctx context.Context, t *arena.Trace, d *arena.Dialogue) erro
 	thinking := filters.MeasureThinking(t, d)
 	if thinking.IsForeign {
 		return nil
+	}
+	if err := c.addSteps(ctx, ruled, d); err != nil {
+		return err
 	}
 	j, err := c.Judge.Judge(ctx, ruled, &thinking.Graded)
 	if err != nil {
@@ -146,7 +154,7 @@ func (c *Check) Results(on, date string) ([]Result, error) {
 	}
 	results := []Result{
 		judge,
-		{Instrument: domain.Steps, Why: "labels of steps are needed, which nobody gave"},
+		c.precision(),
 		c.adaptivity(),
 		rewordings,
 	}
@@ -172,13 +180,13 @@ func (c *Check) adaptivity() Result {
 // result has a reason instead.
 func (c *Check) judge() (Result, error) {
 	out := Result{Instrument: domain.Judge}
-	if c.Labels == nil {
+	if !c.hasGrades() {
 		auc, interval, pairs := stats.AUCWithin(c.graded)
 		if pairs == 0 {
 			out.Why = "no two tasks have both solved and failed attempts with a grade: give several attempts at a task, or --labels"
 			return out, nil
 		}
-		out.Measurement = c.measurement("auc", auc, interval, len(c.graded))
+		out.Measurement = measurement(c.JudgeIs, "auc", auc, interval, len(c.graded))
 		return out, nil
 	}
 	report, err := agreement.Compare([]agreement.Ratings{*c.Labels, c.grades}, agreement.DefaultOptions())
@@ -191,13 +199,26 @@ func (c *Check) judge() (Result, error) {
 		out.Why = fmt.Sprintf("kappa is not defined for the %d attempts that labels and judge share", pair.N)
 		return out, nil
 	}
-	out.Measurement = c.measurement("kappa", *kappa.Value, stats.Interval{Low: kappa.CI95[0], High: kappa.CI95[1]}, pair.N)
+	out.Measurement = measurement(c.JudgeIs, "kappa", *kappa.Value, stats.Interval{Low: kappa.CI95[0], High: kappa.CI95[1]}, pair.N)
 	return out, nil
 }
 
-func (c *Check) measurement(figure string, value float64, interval stats.Interval, n int) *domain.Measurement {
+// hasGrades reports whether the labels have a grade of an attempt.
+func (c *Check) hasGrades() bool {
+	if c.Labels == nil {
+		return false
+	}
+	for key, score := range c.Labels.Scores {
+		if key.Step == 0 && score != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func measurement(is judges.Identity, figure string, value float64, interval stats.Interval, n int) *domain.Measurement {
 	return &domain.Measurement{
-		Version: c.JudgeIs.Name,
+		Version: is.Name,
 		Figure:  figure,
 		Value:   value,
 		Low:     interval.Low,

@@ -1,12 +1,15 @@
 package survey
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/domain"
+	"github.com/trajectory-arena/arena/judges"
+	"github.com/trajectory-arena/arena/judges/agreement"
 )
 
 // TestEveryProposalIsADomain proposes a domain from hostile names and checks that the proposal can
@@ -78,6 +81,57 @@ func TestOtherTasksAreThoseOfOneAgent(t *testing.T) {
 	}
 	if n := len(c.requests["upgrade"].attempts); n != 2 {
 		t.Errorf("%d attempts at the request of two agents, want 2", n)
+	}
+}
+
+// needs is a judge of steps that calls the steps of every attempt needed, waste and unclear.
+type needs struct{}
+
+func (needs) Steps(context.Context, *arena.Trace, *arena.Dialogue) (arena.StepJudgement, error) {
+	j := arena.StepJudgement{Judgement: arena.Judgement{Outcome: arena.JudgeScored}}
+	for _, need := range []arena.Need{arena.StepNeeded, arena.StepWaste, arena.StepUnclear} {
+		j.Steps = append(j.Steps, arena.StepVerdict{Need: need})
+	}
+	return j, nil
+}
+
+// TestStepsAreMeasuredByLabels gives labels of two steps of an attempt: one is wrong in every tenth
+// attempt, and the third says that a step is unclear, which counts for nothing.
+func TestStepsAreMeasuredByLabels(t *testing.T) {
+	t.Parallel()
+	var lines strings.Builder
+	for n := range 60 {
+		second := "waste"
+		if n%10 == 0 {
+			second = "needed"
+		}
+		fmt.Fprintf(&lines, `{"eval_run_id":"r","problem_id":"%d","steps":[{"verdict":"needed"},{"verdict":%q},{"verdict":"waste"}]}`+"\n", n, second)
+	}
+	labels, err := agreement.ReadRatings(strings.NewReader(lines.String()), "labels", 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for attempts, want := range map[int]string{
+		60: "precision 0.950 (0.895 to 0.977, n 120), , ",
+		49: "n_v1 calls 98 of 147 steps needed or waste, of which 98 have labels in --labels: at least 100 are needed",
+	} {
+		c := Check{Steps: needs{}, StepsAre: judges.Identity{Name: "n_v1"}, Labels: &labels}
+		for n := range attempts {
+			if err := c.addSteps(t.Context(), &arena.Trace{RunID: "r", ProblemID: fmt.Sprint(n)}, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := c.precision()
+		got := r.Why
+		if r.Measurement != nil {
+			got = r.Measurement.String()
+		}
+		if got != want {
+			t.Errorf("%d attempts: %s, want %s", attempts, got, want)
+		}
+	}
+	if labels.Scores[agreement.Key{Run: "r", Problem: "1"}] != nil || (&Check{Labels: &labels}).hasGrades() {
+		t.Error("labels of steps count as grades of attempts")
 	}
 }
 

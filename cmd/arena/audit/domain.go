@@ -108,7 +108,7 @@ func newDomainCheck(s *cli.Streams) *cobra.Command {
 			return f.check(c.Context(), s, args[0], args[1:])
 		})
 	f.Reading.Register(c)
-	cli.File(c, &f.labels, "labels", "grades that people gave, as arena label score writes them: the judge is measured by them, and not by the outcomes")
+	cli.File(c, &f.labels, "labels", "grades of attempts, as arena label score writes them, or of steps, by people: the judges are measured by them, and not by the outcomes")
 	c.Flags().StringSliceVar(&f.programs, "programs", nil, "names of the agents that are programs, or patterns such as made-*, separated by a comma: adaptivity is measured between them and all others")
 	f.Noisy.Flags(c)
 	cli.ReadsDays(c)
@@ -125,8 +125,12 @@ func (f *domainFlags) check(ctx context.Context, s *cli.Streams, file string, da
 		return cli.Usage(fmt.Errorf("read domain %s: %w", file, err), "docs/domains.md lists the keys")
 	}
 	gates, _ := judges.ByFlag("gates")
+	steps, _ := judges.StepsByFlag("steps")
 	c := survey.Check{Domain: d, Programs: f.programs}
 	if c.Judge, c.JudgeIs, err = gates.Open(nil); err != nil {
+		return err
+	}
+	if c.Steps, c.StepsAre, err = steps.OpenSteps(nil); err != nil {
 		return err
 	}
 	if f.labels != "" {
