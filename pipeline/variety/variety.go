@@ -161,15 +161,24 @@ func (s *Sample) Figures() []Figure {
 		}
 		return 0
 	}
+	repeats := map[*row]int{} // 1 for a row that nearly repeats another one
+	similarity := pairs("self-similarity", func(a, b *row) float64 {
+		alike := jaccard(a.grams, b.grams)
+		if alike >= nearSimilarity {
+			repeats[a] = 1
+			repeats[b] = 1
+		}
+		return alike
+	})
 	share := func(name, units string, part func(*row) (part, total int)) Figure {
 		return s.share(name, units, groups, part)
 	}
 	return []Figure{
 		s.distinct(),
-		pairs("self-similarity", func(a, b *row) float64 { return jaccard(a.grams, b.grams) }),
+		similarity,
 		pairs("same opening", func(a, b *row) float64 { return isSame(a.opening, b.opening) }),
 		pairs("same tools", func(a, b *row) float64 { return isSame(a.tools, b.tools) }),
-		share("near copies", "rows", s.nearCopies()),
+		share("near copies", "rows", func(r *row) (part, total int) { return repeats[r], 1 }),
 		share("turns with reasoning", "turns", func(r *row) (part, total int) { return r.reasoned, r.turns }),
 		share("turns that rest on results", "turns", func(r *row) (part, total int) { return r.grounded, r.after }),
 		s.outcomes("attempts solved", "attempts", func(t *tally) (part, total int) { return t.solved, t.attempts }),
@@ -228,19 +237,19 @@ func (s *Sample) distinct() Figure {
 	}
 }
 
-// pairs returns the mean of compare, 0 to 1, over all pairs of rows at different problems. groups
-// has the problem of each row. The interval is Student's with twice the standard error over
-// problems, since each pair counts at both of its problems. For a mean of 0 or 1, which has no
-// spread, it is Wilson's.
+// pairs calls compare, which returns 0 to 1, for all pairs of rows. It returns the mean over those at
+// different problems. groups has the problem of each row. The interval is Student's with twice the
+// standard error over problems, since each pair counts at both of its problems. For a mean of 0 or 1,
+// which has no spread, it is Wilson's.
 func (s *Sample) pairs(name string, groups []int, compare func(a, b *row) float64) Figure {
 	sums := make([]float64, len(s.rows))
 	counts := make([]float64, len(s.rows))
 	for i, a := range s.rows {
 		for j, b := range s.rows[:i] {
+			alike := compare(a, b)
 			if groups[i] == groups[j] {
 				continue
 			}
-			alike := compare(a, b)
 			sums[i] += alike
 			sums[j] += alike
 			counts[i]++
@@ -264,21 +273,6 @@ func within(i stats.Interval) stats.Interval {
 		return stats.Interval{Low: 0, High: 1}
 	}
 	return stats.Interval{Low: max(i.Low, 0), High: min(i.High, 1)}
-}
-
-// nearCopies returns a function for share, which counts the rows that nearly repeat another row of
-// the sample: part is 1 for such a row, otherwise 0, and total is always 1.
-func (s *Sample) nearCopies() func(*row) (part, total int) {
-	repeats := map[*row]int{}
-	for i, a := range s.rows {
-		for _, b := range s.rows[:i] {
-			if jaccard(a.grams, b.grams) >= nearSimilarity {
-				repeats[a] = 1
-				repeats[b] = 1
-			}
-		}
-	}
-	return func(r *row) (part, total int) { return repeats[r], 1 }
 }
 
 // share returns the sum over all rows of the first results of part, divided by the sum of the
