@@ -302,6 +302,12 @@ func (m *thoughtMatcher) cut(turns []arena.Turn) []arena.Turn {
 	if m.open == 0 {
 		return turns
 	}
+	for i := range m.thoughts[1:] {
+		m.thoughts[i+1].missWith(&m.thoughts[i])
+	}
+	for i := range slices.Backward(m.thoughts[1:]) {
+		m.thoughts[i].missWith(&m.thoughts[i+1])
+	}
 	size := 0
 	for i := range turns {
 		size += len(turns[i].Think)
@@ -325,6 +331,14 @@ func (m *thoughtMatcher) cut(turns []arena.Turn) []arena.Turn {
 		turns[i].Think = strings.TrimSpace(b.String()[start:])
 	}
 	return turns
+}
+
+// missWith removes the match of a short sentence if its neighbour was not found: a reply may
+// contain a figure or an id anywhere, and what a client inserts stands together.
+func (t *thought) missWith(neighbour *thought) {
+	if t.isShort && t.turn == neighbour.turn && !neighbour.match.isSaid {
+		t.match = match{}
+	}
 }
 
 // matched returns what a reply contains of the sentence, which is in the thinking think.

@@ -137,9 +137,10 @@ func TestUnsaidSentencesAreTakenOut(t *testing.T) {
 		modelText:                               modelText,
 		unsaid:                                  "",
 		unsaid + " " + modelText + " " + unsaid: modelText,
-		"Hm. " + modelText + "\n" + unsaid + "\nOk.":       modelText,
-		"Step 3: " + modelText + " It is\nthe best.\nLamp": ": " + modelText + "\nLamp",
-		modelText + "\nCheaper":                            modelText,
+		"Hm. " + modelText + "\n" + unsaid + "\nOk.":                modelText,
+		"Step 3: " + modelText + " It is\nthe best.\nLamp":          ": " + modelText,
+		modelText + "\n| red | 19.99 |\nIt is the cheapest of all.": modelText,
+		modelText + "\nCheaper":                                     modelText,
 
 		strings.TrimSuffix(modelText, "one.") + "dear": strings.TrimSuffix(modelText, " one."),
 		strings.TrimSuffix(modelText, "."):             strings.TrimSuffix(modelText, "."),
