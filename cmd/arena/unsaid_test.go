@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -248,21 +247,11 @@ func TestJudgesAreNotAskedAboutThinkingOfNoModel(t *testing.T) {
 	}
 }
 
-// shownID matches the id of a product in the results of an attempt.
-var shownID = regexp.MustCompile(`"product_id": ?"[0-9]{6,}"`)
-
 // insertSentences adds a comparison that no model wrote to each thought of an attempt. Its pieces are
 // too short to show who wrote the thinking.
 func insertSentences(line string) string {
-	ids := shownID.FindAllString(line, -1)
-	slices.Sort(ids)
-	if ids = slices.Compact(ids); len(ids) < 2 {
-		return line
-	}
-	first := strings.Trim(ids[0], `"product_id: `)
-	second := strings.Trim(ids[1], `"product_id: `)
 	return withThoughts(line, func(think string) string {
-		return think + "\n" + first + " is cheaper\nthan " + second + "\n" + first + " undercuts " + second + "."
+		return think + "\nThe former undercuts\nthe latter's price.\nI prefer it."
 	})
 }
 
@@ -299,9 +288,9 @@ func TestInsertedSentencesHaveNoEffect(t *testing.T) {
 			outputs[name] = output
 		}
 		sent := len(server.Calls())
-		for _, args := range [][]string{{"judge", run, "-q"}, {"judge", run, "-q", "--steps"}} {
-			arenaRun(append(args, append(llm, day+"/ledger")...)...)
-		}
+		arenaRun(append([]string{"judge", run, "-q"}, append(llm, day+"/ledger")...)...)
+		arenaRun(append([]string{"judge", run, "-q", "--steps"}, append(llm, day+"/ledger")...)...)
+		arenaRun("build", day, "-q", "-o", day+"/out", "--step-judge", "llm", "--endpoint", server.BaseURL(), "--model", "m", "--ledger", day+"/built")
 		var questions []string
 		for _, call := range server.Calls()[sent:] {
 			questions = append(questions, call.Text)

@@ -61,7 +61,7 @@ func (c *Check) Add(ctx context.Context, t *arena.Trace, d *arena.Dialogue) erro
 	if thinking.IsForeign {
 		return nil
 	}
-	if err := c.addSteps(ctx, ruled, d); err != nil {
+	if err := c.addSteps(ctx, ruled, &thinking.Graded); err != nil {
 		return err
 	}
 	j, err := c.Judge.Judge(ctx, ruled, &thinking.Graded)

@@ -3,6 +3,7 @@ package survey
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -172,5 +173,37 @@ func TestAdaptivityIsMeasuredBetweenProgramsAndModels(t *testing.T) {
 	m := a.adaptivity(domain.UseV1, []string{"made-*"}).Measurement
 	if m == nil || m.Value != 1 || m.N != 100 || m.Version != domain.UseV1 {
 		t.Errorf("measured %+v", m)
+	}
+}
+
+// reader is a judge that stores the thinking that it reads.
+type reader struct{ thoughts []string }
+
+func (r *reader) Judge(_ context.Context, _ *arena.Trace, d *arena.Dialogue) (arena.Judgement, error) {
+	r.thoughts = append(r.thoughts, d.Turns[0].Think)
+	return arena.Judgement{}, nil
+}
+
+func (r *reader) Steps(ctx context.Context, t *arena.Trace, d *arena.Dialogue) (arena.StepJudgement, error) {
+	j, err := r.Judge(ctx, t, d)
+	return arena.StepJudgement{Judgement: j}, err
+}
+
+// TestJudgesReadWhatTheLogHolds checks that the measured judges read no sentence that no logged reply
+// contains.
+func TestJudgesReadWhatTheLogHolds(t *testing.T) {
+	t.Parallel()
+	const said = "The red lamp costs less than the blue one."
+	reply := arena.Raw(`{"choices":[{"message":{"content":"` + said + `"}}]}`)
+	trace := &arena.Trace{InferenceTotal: 1, Steps: []arena.Step{{Proxy: []arena.ProxyCall{{Path: "/v1/chat/completions", Status: 200, Response: reply}}}}}
+	d := &arena.Dialogue{Turns: []arena.Turn{{Think: said + "\nIt is cheaper"}}}
+	r := &reader{}
+	var builtin *domain.Set
+	check := Check{Domain: builtin.ByName(domain.Shop), Judge: r, Steps: r}
+	if err := check.Add(t.Context(), trace, d); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{said, said}; !slices.Equal(r.thoughts, want) {
+		t.Errorf("read %q, want %q", r.thoughts, want)
 	}
 }
