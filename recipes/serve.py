@@ -77,7 +77,7 @@ class Student:
         most = [min(r.get("max_tokens") or self.longest, self.longest) for r in requests]
         written: list[list[int]] = [[] for _ in requests]
         open_ = set(range(len(requests)))
-        banned = [Banned(self.tokenizer, r.get("bad_words") or []) for r in requests]
+        banned = [Banned(self.tokenizer, r) for r in requests]
         while open_:
             out = self.model(input_ids=ids, attention_mask=mask, position_ids=position, past_key_values=cache, use_cache=True, logits_to_keep=1)
             cache, last = out.past_key_values, out.logits[:, -1].double().cpu()
@@ -99,12 +99,19 @@ class Student:
 
 
 class Banned:
-    """Words that a reply may not contain, as vLLM's bad_words: the last token of each is left out where the others stand before it."""
+    """What a reply may not contain: the words of bad_words, as in vLLM, and with tools_once a call of a tool that the dialogue has called."""
 
-    def __init__(self, tokenizer: AutoTokenizer, words: list[str]):
-        self.words = [tokenizer(word, add_special_tokens=False)["input_ids"] for word in words]
+    def __init__(self, tokenizer: AutoTokenizer, request: dict):
+        def tokens(text: str) -> list[int]:
+            return tokenizer(text, add_special_tokens=False)["input_ids"]
+
+        self.words = [tokens(word) for word in request.get("bad_words") or []]
+        said = " ".join(m["content"] or "" for m in request["messages"] if m["role"] == "assistant") if request.get("tools_once") else ""
+        for name in sorted(set(re.findall(r'<tool_call>\s*\{"name": ?"(\w+)', said))):
+            self.words += [tokens(before + name)[: len(tokens(before)) + 1] for before in ('{"name":"', '{"name": "')]
 
     def after(self, written: list[int]) -> list[int]:
+        """The tokens that may not come next: the last one of each word whose others were just written."""
         return [word[-1] for word in self.words if written[len(written) - len(word) + 1 :] == word[:-1]]
 
 

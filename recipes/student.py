@@ -82,10 +82,13 @@ class Student(Loop):
         return self.work / "example.json" if self.flags.example else None
 
     def worked(self) -> list[dict]:
-        """The shortest kept attempt, which the base model and all students see before each dialogue, in training and in evaluations."""
-        rows = rows_of(str(self.work / "corpus"), "data/sft/train", "session_id", "messages", "tools")
-        row = min(rows, key=lambda r: (len("".join(r["messages"])), r["session_id"]))
-        return [m for m in as_text(list(map(json.loads, row["messages"])), list(map(json.loads, row["tools"]))) if m["role"] != "system"]
+        """The shortest kept attempts at different problems, which the base model and all students see before each dialogue, in training and in evaluations."""
+        rows = rows_of(str(self.work / "corpus"), "data/sft/train", "session_id", "problem_id", "messages", "tools")
+        shortest: dict[str, dict] = {}
+        for row in sorted(rows, key=lambda r: (len("".join(r["messages"])), r["session_id"])):
+            shortest.setdefault(row["problem_id"], row)
+        texts = [as_text(list(map(json.loads, row["messages"])), list(map(json.loads, row["tools"]))) for row in list(shortest.values())[: self.flags.example]]
+        return [m for text in texts for m in text if m["role"] != "system"]
 
     @property
     def banks(self) -> dict[str, Path]:
@@ -105,7 +108,7 @@ class Student(Loop):
         folder = self.banks.get(problems)
         asked = folder / "problems.jsonl" if folder else self.work / f"{problems}.jsonl"
         shop = ["--problems", asked, "--catalog", (folder or self.day) / "catalog.jsonl", "--harness", f.harness, "--dialect", "text", "--max-steps", f.max_steps]
-        words = ["--extra-body", json.dumps({"bad_words": [RESULT]})] if f.example else []
+        words = ["--extra-body", json.dumps({"bad_words": [RESULT], **({"tools_once": True} if f.once else {})})] if f.example else []
         self.step(run / "summary.json", [self.arena, "eval", *self.served(model), *shop, *(how or ("--temperature", 0)), *words, "--timeout", f.timeout, "--judge", "none", "-o", run])
         return run
 
@@ -239,7 +242,7 @@ class Student(Loop):
         if name == "base":
             return []
         first = AGAINST[name] if self.flags.arms else before
-        return [first, *["base"] * (self.flags.example and first != "base")]
+        return [first, *["base"] * (self.flags.example > 0 and first != "base")]
 
     def compared(self, other: str, name: str, problems: str) -> dict:
         pair = [self.work / "runs" / f"{n}-{problems}" for n in (other, name)]
@@ -306,7 +309,8 @@ def main() -> None:
     p.add_argument("--teacher-model", default="teacher")
     p.add_argument("--serve", default="{python} '{here}/serve.py' {model} --listen {listen} --longest 112 --precision float32 --example '{example}'",
                    help="command that serves a student; vllm serve {model} --port {port} is faster on a GPU. With --example it must show {example}, a file of messages")
-    p.add_argument("--example", action="store_true", help="show the base model and all students the same worked example before each dialogue, in training too")
+    p.add_argument("--example", nargs="?", type=int, const=1, default=0, metavar="N", help="show the base model and all students the same N worked examples before each dialogue, in training too")
+    p.add_argument("--once", action="store_true", help="with --example and serve.py, no reply may call a tool that its dialogue has called: a small model else repeats its search")
     p.add_argument("--bank", nargs="*", default=[], metavar="NAME=FOLDER", help="folders of problems.jsonl and catalog.jsonl that all students play too, and that nothing is trained on")
     p.add_argument("--hour-usd", type=float, help="price of the machine for an hour; without one the table has the seconds of its processors")
     p.add_argument("--served-name", default="", help="the name by which the server knows its model, if it checks it")

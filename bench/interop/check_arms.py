@@ -2,8 +2,9 @@
 
 DAY is a folder of traces; the second day is made by recipes/world.py. Checked are equal tokens, equal bytes for any order
 of the attempts, the rule of each arm, that no arm but leak asks for an evaluation problem, and that rows become the
-text that profile text has.
+text that profile text has. Then the cost of steps, and the bank of published problems.
 """
+import argparse
 import json
 import shutil
 import subprocess
@@ -13,8 +14,10 @@ from pathlib import Path
 RECIPES = Path(__file__).resolve().parents[2] / "recipes"
 sys.path.insert(0, str(RECIPES))
 
+from loop import Loop  # noqa: E402
 from programs import table  # noqa: E402
 from rows import as_text, text  # noqa: E402
+from student import priced  # noqa: E402
 
 LONGEST = 8192
 ALWAYS = {"random", "kept", "scripted", "consistent", "no-thoughts", "scripted-no-thoughts"}
@@ -92,8 +95,49 @@ def check(arena: str, day: Path, harness: str, work: Path) -> dict:
     return {"rows": count, "made": sorted(made), "not_made": told["not_made"], "tokens": {name: arm["tokens"] for name, arm in told["arms"].items()}}
 
 
+def check_cost(work: Path) -> None:
+    """The time of a step is noted, that of a killed one is a lower bound, and without a note nothing is known, which is no 0."""
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    loop = Loop(work, "", "", argparse.Namespace(), 1)
+    assert loop.timed("one", [sys.executable, "-c", "sum(range(10_000_000))"]) == 0
+    spent = loop.spent("one")
+    assert spent and spent["cpu"] > 0 and spent["seconds"] > 0 and not spent["at_least"], spent
+    assert loop.spent("one", "never made") is None
+    loop.note({"made": "one", "begun": 1})  # a kill leaves no end
+    assert loop.spent("one")["at_least"]
+    known = {"seconds": 1800.0, "cpu": 60.0, "played": 5, "at_least": False}
+    assert priced(None, 2.0) == priced(None, None) == ["?"] * 3
+    assert priced(known, None) == ["1800", "5", "60"]
+    assert priced(known, 2.0) == ["1800", "5", "1.0000"]
+    assert priced(known | {"at_least": True}, 2.0) == ["at least 1800", "5", "at least 1.0000"]
+
+
+def check_bank(work: Path) -> None:
+    """A bank has each problem's product, and a twin that costs too much or too little for it."""
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    published = [{"query": "a lamp from 5 to 9", "reward": {"product_id": "1", "title": ["lamp"], "price": [{"between": [5, 9]}]}},
+                 {"query": "a mug above 30", "reward": {"product_id": "2", "title": ["mug"], "price": [{"greater than": [30, None]}]}},
+                 {"query": "any chair", "reward": {"product_id": "3", "title": ["chair"]}}]
+    real = {"product_id": "4", "shop_id": "7", "title": "Green Tea Pot With Lid", "price": 20.0, "service": ["COD"], "attributes": {"brand": ["oem"]}, "sku_options": {}}
+    for name, rows_ in (("published", published), ("real", [real])):
+        (work / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows_))
+    subprocess.run([sys.executable, RECIPES / "published.py", work / "bank", work / "published.jsonl", "--products", work / "real.jsonl"], check=True, stdout=subprocess.DEVNULL)
+    problems, catalog = ([json.loads(line) for line in (work / "bank" / f"{name}.jsonl").read_text().splitlines()] for name in ("problems", "catalog"))
+    assert {p["reward"]["product_id"] for p in problems} == {"1", "2", "4"}, problems
+    for p in problems:
+        (_, (low, high)), = p["reward"]["price"][0].items()
+        twins = [d for d in catalog if d["title"] == p["reward"]["title"][0]]
+        fits = {d["product_id"] for d in twins if (low or 0) <= d["price"] <= (high or d["price"])}
+        assert len(twins) == 2 and fits == {p["reward"]["product_id"]}, twins
+    assert real in catalog
+
+
 def main(arena: str, day: str, work: str) -> None:
     at = Path(work)
+    check_cost(at / "cost")
+    check_bank(at / "bank")
     shutil.rmtree(at / "world", ignore_errors=True)
     subprocess.run([sys.executable, RECIPES / "world.py", at / "world", arena, "1", "4"], check=True)
     graded = check(arena, Path(day), "7-tool", at / "graded")

@@ -13,9 +13,10 @@ def main(work: Path) -> None:
         name = row["student"]
         assert row["problems"] and row["coverage"] == 1, f"{name}: {row}"
         assert (work / "runs" / f"{name}-unseen" / "results.jsonl").exists(), f"{name}: no evaluation"
+        assert row["cost"] and row["cost"]["cpu"] > 0 and row["cost"]["played"] > 0, f"{name}: no cost"
         if name == "base":
             continue
-        assert row["against"]["problems"] == row["problems"], f"{name}: {row}"
+        assert row["against"][0]["problems"] == row["problems"], f"{name}: {row}"
         assert not (work / "rows" / f"{name}.empty").exists(), f"{name}: no rows"
         training = row["training"]
         assert training["rows"], f"{name}: {training}"
