@@ -14,6 +14,12 @@ each from the student before it, each followed by an evaluation on unseen proble
 A stage for which the rollouts give no rows leaves the student as it was, and the table says so. With --arms, arms at
 equal tokens (arms.py) are trained instead, each from the model, and compared as docs/measured/evidence.md plans.
 
+With --example N, the base model and all students see the same N kept attempts before each dialogue: a small base model
+else writes no call. With --bank NAME=FOLDER all play a second set of problems (published.py), held out of the build.
+
+The table has the time of each stage, with its rollouts, the tokens of these, and its cost: USD with --hour-usd, else the
+seconds of all processors, and a question mark if a step was made without a note.
+
 Every step leaves what it made: the same command goes on after a kill, a training at its last checkpoint.
 """
 import installed  # first: it says what is not installed
