@@ -204,6 +204,11 @@ class Loop:
                 found["compared"].append({"a": a, "b": b} | {k: c[k] for k in ("problems", "difference", "ci95", "p", "mde80")})
         return found
 
+    def cost(self, name: str) -> dict | None:
+        """What a student's training and evaluation took."""
+        model = self.work / name.replace("untrained", "base")
+        return self.spent(*(str(made.relative_to(self.common)) for made in (model, self.work / "runs" / f"{name}-unseen/summary.json") if made.exists()))
+
     def run(self) -> dict:
         f = self.flags
         self.work.mkdir(parents=True, exist_ok=True)
@@ -227,11 +232,16 @@ def percent(x: float | None) -> str:
     return "-" if x is None else f"{100 * x:.1f}"
 
 
-def table(found: dict) -> str:
-    lines = ["| student | solved | of unseen problems | % (95 %) |", "|---|---:|---:|---|"]
+def took(cost: dict | None, of: str) -> str:
+    """Seconds, of the clock or of all processors. What no step noted is a question mark."""
+    return "?" if not cost else "at least " * cost["at_least"] + f"{cost[of]:.0f}"
+
+
+def table(found: dict, costs: dict[str, dict | None]) -> str:
+    lines = ["| student | solved | of unseen problems | % (95 %) | s | CPU, s |", "|---|---:|---:|---|---:|---:|"]
     for name, s in found["solved"].items():
         low, high = s["wilson95_by_problem"]
-        lines.append(f"| {name} | {s['successes']} | {s['problems']} | {percent(s['asr_scored'])} ({percent(low)} to {percent(high)}) |")
+        lines.append(f"| {name} | {s['successes']} | {s['problems']} | {percent(s['asr_scored'])} ({percent(low)} to {percent(high)}) | {took(costs[name], 'seconds')} | {took(costs[name], 'cpu')} |")
     lines += ["", "| claim | difference in points (95 %) | p | could show four times in five | |", "|---|---|---|---|---|"]
     for c in found["compared"]:
         low, high = c["ci95"] or (None, None)
@@ -267,7 +277,8 @@ def main() -> None:
     began = time.monotonic()
     for seed in range(f.seed, f.seed + f.seeds):
         loop = Loop(f.output.resolve() / f"seed-{seed}", str(Path(f.arena).resolve()), str(Path(f.policy).resolve()), f, seed)
-        print(f"\n## Seed {seed}\n\n{table(loop.run())}\n")
+        found = loop.run()
+        print(f"\n## Seed {seed}\n\n{table(found, {name: loop.cost(name) for name in found['solved']})}\n")
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(f"{(time.monotonic() - began) / 60:.1f} minutes, {(used.ru_utime + used.ru_stime) / 60:.1f} of CPU, load {os.getloadavg()[1]:.1f}, {os.cpu_count()} cores")
 

@@ -34,7 +34,7 @@ from pathlib import Path
 
 import plot
 from arms import MOST
-from loop import HERE, Loop, address, percent
+from loop import HERE, Loop, address, percent, took
 from programs import message
 from programs import table as rows_of
 from rows import as_text
@@ -272,9 +272,8 @@ def priced(cost: dict | None, hour_usd: float | None) -> list[str]:
     """The time, the tokens of rollouts and the cost of a stage. What is not known is a question mark."""
     if not cost:
         return ["?"] * 3
-    least = "at least " * cost["at_least"]
-    money = least + (f"{cost['seconds'] / 3600 * hour_usd:.4f}" if hour_usd is not None else f"{cost['cpu']:.0f}")
-    return [f"{least}{cost['seconds']:.0f}", str(cost["played"]), money]
+    money = took(cost, "cpu") if hour_usd is None else "at least " * cost["at_least"] + f"{cost['seconds'] / 3600 * hour_usd:.4f}"
+    return [took(cost, "seconds"), str(cost["played"]), money]
 
 
 def table(found: list[dict], empty: set, hour_usd: float | None) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 STEP = "seed-"  # a line of the loop that says which step begins has it
 # What is no result: logs, journals with times, and what was only needed on the way.
-APART = ("loop.log", ".work", "/runs/", "/ledger/", "/.new-")
+APART = ("loop.log", "spent.jsonl", ".work", "/runs/", "/ledger/", "/.new-")
 
 
 def started(command: list[str], out: Path) -> subprocess.Popen:
