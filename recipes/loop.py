@@ -105,7 +105,7 @@ class Loop:
             with open(self.work / "spent.jsonl", encoding="utf-8") as lines:
                 for said in map(json.loads, lines):
                     notes[said.pop("made")].update(said)
-        if not all(notes[m]["ended"] for m in made):
+        if not made or not all(notes[m]["ended"] for m in made):
             return None
         total = sum((notes[m] for m in made), Counter())
         return {"seconds": round(total["seconds"], 1), "cpu": round(total["cpu"], 1), "at_least": total["begun"] > total["ended"]}
