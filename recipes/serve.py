@@ -15,7 +15,9 @@ from pathlib import Path
 
 import numpy
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
+from transformers import AttentionInterface, AttentionMaskInterface, AutoModelForCausalLM, AutoTokenizer, DynamicCache
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.masking_utils import sdpa_mask
 
 from listen import serve
 from rows import shown
@@ -27,7 +29,9 @@ class Student:
     def __init__(self, folder: str, batch: int, longest: int, precision: str, example: list[dict]):
         self.example = example
         self.tokenizer = AutoTokenizer.from_pretrained(folder, padding_side="left")
-        model = AutoModelForCausalLM.from_pretrained(folder, dtype=getattr(torch, precision))
+        AttentionInterface.register("grouped", grouped)
+        AttentionMaskInterface.register("grouped", sdpa_mask)
+        model = AutoModelForCausalLM.from_pretrained(folder, dtype=getattr(torch, precision), attn_implementation="grouped")
         self.model = model.to("cuda" if GPU else "cpu").eval()
         self.batch, self.longest, self.memory = batch, longest, Memory(max(2 * batch, 64))  # arena eval plays 32 at once
         self.asked: queue.Queue[tuple[dict, Future]] = queue.Queue()
@@ -80,6 +84,8 @@ class Student:
         banned = [Banned(self.tokenizer, r) for r in requests]
         while open_:
             out = self.model(input_ids=ids, attention_mask=mask, position_ids=position, past_key_values=cache, use_cache=True, logits_to_keep=1)
+            if not any(written):
+                grow(out.past_key_values, max(most))
             cache, last = out.past_key_values, out.logits[:, -1].double().cpu()
             chosen = torch.full((len(requests),), self.tokenizer.pad_token_id)
             for i in sorted(open_):
@@ -120,6 +126,30 @@ def padded(rows: list[list[int]], pad: int) -> tuple[torch.Tensor, torch.Tensor]
     width = max(map(len, rows))
     ids = torch.tensor([[pad] * (width - len(r)) + r for r in rows], dtype=torch.long)
     return ids, torch.tensor([[0] * (width - len(r)) + [1] * len(r) for r in rows], dtype=torch.long)
+
+
+def grouped(module, query, key, value, mask, scaling=None, **more):
+    """Attention of one new token: heads that share keys are computed together, so that keys are not copied for each."""
+    if query.shape[2] != 1:
+        return sdpa_attention_forward(module, query, key, value, mask, scaling=scaling, **more)
+    n, heads, _, width = query.shape
+    out = torch.nn.functional.scaled_dot_product_attention(query.reshape(n, key.shape[1], -1, width), key, value, attn_mask=mask, scale=scaling)
+    return out.reshape(n, 1, heads, width), None
+
+
+def grow(cache: DynamicCache, room: int) -> None:
+    """Gives each layer room for so many more tokens, so that a new token does not copy those before it."""
+    for layer in cache.layers:
+        held = [torch.cat([part, part.new_empty(*part.shape[:2], room, part.shape[3])], dim=2) for part in (layer.keys, layer.values)]
+
+        def update(keys, values, *_, layer=layer, held=held, **__):
+            n = layer.keys.shape[2]
+            for part, new in zip(held, (keys, values)):
+                part[:, :, n : n + new.shape[2]] = new
+            layer.keys, layer.values = (part[:, :, : n + keys.shape[2]] for part in held)
+            return layer.keys, layer.values
+
+        layer.update = update
 
 
 class Memory:
