@@ -33,7 +33,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import plot
-from arms import MOST
+from arms import MOST, chance
 from loop import HERE, Loop, address, percent, took
 from programs import message
 from programs import table as rows_of
@@ -88,12 +88,10 @@ class Student(Loop):
         return self.work / "example.json" if self.flags.example else None
 
     def worked(self) -> list[dict]:
-        """The shortest kept attempts at different problems, which the base model and all students see before each dialogue, in training and in evaluations."""
-        rows = rows_of(str(self.work / "corpus"), "data/sft/train", "session_id", "problem_id", "messages", "tools")
-        shortest: dict[str, dict] = {}
-        for row in sorted(rows, key=lambda r: (len("".join(r["messages"])), r["session_id"])):
-            shortest.setdefault(row["problem_id"], row)
-        texts = [as_text(list(map(json.loads, row["messages"])), list(map(json.loads, row["tools"]))) for row in list(shortest.values())[: self.flags.example]]
+        """Kept attempts of the shorter half, by chance, which the base model and all students see before each dialogue, in training and in evaluations."""
+        rows = sorted(rows_of(str(self.work / "corpus"), "data/sft/train", "session_id", "messages", "tools"), key=lambda r: (len("".join(r["messages"])), r["session_id"]))
+        chosen = sorted(rows[: (len(rows) + 1) // 2], key=lambda r: chance(0, r["session_id"]))[: self.flags.example]
+        texts = [as_text(list(map(json.loads, row["messages"])), list(map(json.loads, row["tools"]))) for row in chosen]
         return [m for text in texts for m in text if m["role"] != "system"]
 
     @property
