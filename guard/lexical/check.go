@@ -199,16 +199,5 @@ func shorten(items []string) string {
 const minKnownShare = 0.4
 
 func (p *profile) isUnreadable() bool {
-	known := 0
-	total := 0
-	for _, w := range p.words {
-		if w == nil {
-			continue
-		}
-		total++
-		if w.known {
-			known++
-		}
-	}
-	return total > 0 && float64(known) < minKnownShare*float64(total)
+	return len(p.words) > len(p.numbers) && p.knownShare() < minKnownShare
 }

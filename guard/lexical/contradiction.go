@@ -21,7 +21,7 @@ const (
 // which a text differs from a protected request. It returns "" if no constraint differs.
 func contradiction(b, p *profile, f features) string {
 	checks := [...]func(b, p *profile, template float64) string{
-		numberDifference, serviceDifference, classDifference, wordDifference, nounDifference, replacedInCopy,
+		numberDifference, serviceDifference, classDifference, negationDifference, itemDifference, wordDifference, nounDifference, replacedInCopy,
 	}
 	for _, check := range checks {
 		if difference := check(b, p, f[template]); difference != "" {
@@ -322,14 +322,25 @@ func shareElement[T comparable](a, b []T) bool {
 }
 
 // minTypoWord is the minimum length in bytes of two words of which one can be a misspelling of the
-// other, when two texts are compared.
-const minTypoWord = 4
+// other, when two texts are compared. minConsonants is that of a misspelling without a vowel, which
+// is hardly another word: "pnk".
+const (
+	minTypoWord   = 4
+	minConsonants = 3
+)
 
 // isTypo reports whether one word is likely a misspelling of the other: they differ by one edit or
-// two swapped letters, only one of them is a known word, and both have at least minTypoWord bytes.
+// two swapped letters, only one of them is a known word, and both are long enough.
 func isTypo(a, b *word) bool {
-	if a.known == b.known || min(len(a.text), len(b.text)) < minTypoWord {
+	if a.known == b.known || !a.isLongEnough() || !b.isLongEnough() {
 		return false
 	}
 	return isOneEdit(a.text, b.text)
+}
+
+func (w *word) isLongEnough() bool {
+	if !w.known && !strings.ContainsAny(w.text, "aeiouy") {
+		return len(w.text) >= minConsonants
+	}
+	return len(w.text) >= minTypoWord
 }

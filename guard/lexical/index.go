@@ -80,8 +80,9 @@ func New(bank []Request) *Index {
 	parsed := x.readBank(bank)
 	x.postings = make([][]int32, len(x.vocabulary.stems))
 	read := (&scratch{words: map[string]*word{}}).reader(x.vocabulary)
-	for _, tokens := range parsed {
+	for number, tokens := range parsed {
 		p := newProfile(tokens, read)
+		p.names = p.namesIn(bank[x.entry[number]].Text)
 		for i, w := range p.words {
 			if w != nil {
 				tokens[i].text = w.text // so that the index does not retain the text

@@ -22,12 +22,13 @@ var lexiconFiles embed.FS
 // translations, units and so on.
 type lexicon struct {
 	stop     map[string]bool
-	ranges   map[string]bool     // words between the two ends of a range
-	refusals map[string]bool     // words that negate a bound
-	synonyms map[string][]int32  // from stems to groups of synonyms
-	groups   int32               // number of groups
-	foreign  map[string][]string // from foreign words to English ones
-	longest  int                 // number of runes of the longest foreign word without spaces
+	ranges   map[string]bool            // words between the two ends of a range
+	refusals map[string]bool            // words that negate a bound
+	roles    map[string]map[string]bool // words by their role in a sentence, such as "negation"
+	synonyms map[string][]int32         // from stems to groups of synonyms
+	groups   int32                      // number of groups
+	foreign  map[string][]string        // from foreign words to English ones
+	longest  int                        // number of runes of the longest foreign word without spaces
 	classes  map[string][]classValue
 	names    []string // of the classes
 	hard     []bool   // whether two values of the class exclude each other even if two authors wrote them
@@ -76,6 +77,7 @@ var loadLexicon = sync.OnceValue(func() *lexicon {
 		stop:     map[string]bool{},
 		ranges:   map[string]bool{},
 		refusals: map[string]bool{},
+		roles:    map[string]map[string]bool{},
 		synonyms: map[string][]int32{},
 		foreign:  map[string][]string{},
 		classes:  map[string][]classValue{},
@@ -97,6 +99,12 @@ var loadLexicon = sync.OnceValue(func() *lexicon {
 	})
 	eachEntry("refusals", func(fields []string) {
 		addAll(l.refusals, fields)
+	})
+	eachEntry("roles", func(fields []string) {
+		if l.roles[fields[0]] == nil {
+			l.roles[fields[0]] = map[string]bool{}
+		}
+		addAll(l.roles[fields[0]], fields[1:])
 	})
 	eachEntry("synonyms", l.addGroup)
 	eachEntry("foreign", l.addForeign)
@@ -276,6 +284,9 @@ const minStem = 3
 func stem(w string) string {
 	if len(w) > 4 {
 		w = strings.ReplaceAll(w, "our", "or")
+		if start, ok := strings.CutSuffix(w, "re"); ok && (w[len(w)-3] == 'b' || w[len(w)-3] == 't') {
+			w = start + "er" // "fibre", "centre"
+		}
 	}
 	if len(w) > 3 && !isDigit(w[len(w)-1]) {
 		w = trimEnding(w)

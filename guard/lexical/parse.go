@@ -25,6 +25,7 @@ func parseTokens(out []token) []token {
 	out = joinMoney(out)
 	out = joinUnits(out)
 	setDirections(out)
+	markBounds(out)
 	// Currencies and markers of bounds have been applied to their numbers.
 	return slices.DeleteFunc(out, func(t token) bool {
 		return isCurrency(t.text) || strings.HasPrefix(t.text, "@")
@@ -76,6 +77,9 @@ func removeMarkers(tokens []token) []token {
 	for i, t := range tokens {
 		isSmall := t.isNumber() && t.value <= maxMarker && t.value == math.Trunc(t.value)
 		if isSmall && isMarker(tokens, i) {
+			if t.before == '.' && i+1 < len(tokens) {
+				tokens[i+1].before = '.' // so that "no" as in "no. 1" negates nothing
+			}
 			continue
 		}
 		out = append(out, t)
@@ -205,4 +209,21 @@ func (t *token) takesUnit(unit *token) bool {
 		return true
 	}
 	return unit.isNextWord() && unit.text != "in" // "5 in" is rarely five inches
+}
+
+// boundSign is the sign before a token that followed a removed marker of a bound, such as "from".
+const boundSign = '@'
+
+// markBounds records before each token that follows a marker of a bound that the words around the
+// marker are not adjacent: by the sign before the marker, or else by boundSign.
+func markBounds(tokens []token) {
+	for i := 1; i < len(tokens); i++ {
+		t := &tokens[i]
+		if marker := &tokens[i-1]; t.before == ' ' && strings.HasPrefix(marker.text, "@") {
+			t.before = boundSign
+			if marker.before != ' ' {
+				t.before = marker.before
+			}
+		}
+	}
 }

@@ -19,6 +19,8 @@ type profile struct {
 	bigrams  []uint64 // hashes of adjacent words, cached by wordPairs
 	// distinct holds each content word once, by stem.
 	distinct []*word
+	// names holds the content words that are names. It is set for protected requests only.
+	names []*word
 	// counts is a bit set of the numbers 0 to 31 that the text has in words.
 	counts uint32
 }
@@ -101,7 +103,9 @@ func (p *profile) collect() {
 			continue
 		}
 		w := p.words[i]
-		p.services |= w.services
+		if w.services != 0 && !p.isNegated(i) {
+			p.services |= w.services
+		}
 		p.counts |= w.counts
 		for _, v := range w.classes {
 			if !slices.Contains(p.values, v) && !p.isNegated(i) {
@@ -126,19 +130,27 @@ func hasHash(words []*word, hash uint64) bool {
 	return false
 }
 
-// isNegated reports whether a "not" or "never" precedes the word at i. Only stop words other than
-// "but" may be between the two.
+// isNegated reports whether the word at i is negated: by a word such as "not" or "without" before
+// it, or by "free". Between the two may be stop words, but none after which the negation means
+// something else, as in "not to", "not only" and "no other than".
 func (p *profile) isNegated(i int) bool {
-	l := loadLexicon()
-	for j := i - 1; j >= 0 && p.tokens[j+1].before == ' '; j-- {
-		switch w := p.tokens[j].text; {
-		case w == "not" || w == "isnt" || w == "arent" || w == "never":
-			return true
-		case !l.stop[w] || w == "but":
-			return false
+	roles := loadLexicon().roles
+	if next := i + 1; next < len(p.tokens) && p.tokens[next].text == "free" && p.tokens[next].isNextWord() {
+		return true
+	}
+	isNegated := false
+	for j := i - 1; j >= 0; j-- {
+		w := p.tokens[j].text
+		next := &p.tokens[j+1]
+		isFree := w == "free" && (next.before == boundSign || next.text == "of")
+		switch {
+		case isFree, roles["negation"][w] && next.isInPhrase():
+			isNegated = !isNegated // "not without"
+		case !next.isInPhrase(), !loadLexicon().stop[w], roles["exception"][w]:
+			return isNegated
 		}
 	}
-	return false
+	return isNegated
 }
 
 // hasCount reports whether the text has the number v, 0 to 31, as a word such as "two".

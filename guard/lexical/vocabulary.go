@@ -224,13 +224,25 @@ func hashStem(stem string) uint64 {
 	return h.Sum64()
 }
 
-// isContent reports whether a word says something about what is asked for: neither the word nor its
-// stem is a stop word, it has more than one character, and it does not denote a delivery term.
+// isContent reports whether a word says something about what is asked for: it is no stop word and
+// no form of one with an ending ("priced" of "price"), it has more than one character, and it does
+// not denote a delivery term.
 func (l *lexicon) isContent(w, stem string) bool {
-	if l.stop[w] || l.stop[stem] || strings.HasPrefix(w, "svc") {
+	if l.isStop(w, stem) || strings.HasPrefix(w, "svc") {
 		return false
 	}
 	return utf8.RuneCountInString(w) > 1
+}
+
+// isStop reports whether w is a stop word, or one with another ending than -er or -or: "ranger" and
+// "shower" have the stems of "range" and "show", but mean something else.
+func (l *lexicon) isStop(w, stem string) bool {
+	if l.stop[w] {
+		return true
+	}
+	singular := strings.TrimSuffix(w, "s")
+	isAgent := strings.HasSuffix(singular, "er") || strings.HasSuffix(singular, "or")
+	return l.stop[stem] && !isAgent
 }
 
 // Knows reports whether a word in lower case is a stop word, or its stem a stem of the bank.
@@ -238,7 +250,7 @@ func (x *Index) Knows(w string) bool {
 	l := loadLexicon()
 	s := stem(w)
 	_, ok := x.vocabulary.ids[s]
-	return ok || l.stop[w] || l.stop[s]
+	return ok || l.isStop(w, s)
 }
 
 // bestWeight returns the weight of the most similar of these stems, and of equally similar ones the
