@@ -78,7 +78,7 @@ func removeMarkers(tokens []token) []token {
 		isSmall := t.isNumber() && t.value <= maxMarker && t.value == math.Trunc(t.value)
 		if isSmall && isMarker(tokens, i) {
 			if t.before == '.' && i+1 < len(tokens) {
-				tokens[i+1].before = '.' // so that "no" as in "no. 1" negates nothing
+				tokens[i+1].before = boundSign // so that "no" as in "no. 1" negates nothing
 			}
 			continue
 		}
@@ -215,14 +215,14 @@ func (t *token) takesUnit(unit *token) bool {
 const boundSign = '@'
 
 // markBounds records before each token that follows a marker of a bound that the words around the
-// marker are not adjacent: by the sign before the marker, or else by boundSign.
+// marker are not adjacent: by the comma before the marker, or else by boundSign.
 func markBounds(tokens []token) {
 	for i := 1; i < len(tokens); i++ {
 		t := &tokens[i]
 		if marker := &tokens[i-1]; t.before == ' ' && strings.HasPrefix(marker.text, "@") {
 			t.before = boundSign
-			if marker.before != ' ' {
-				t.before = marker.before
+			if marker.before == ',' {
+				t.before = ','
 			}
 		}
 	}
