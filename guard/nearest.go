@@ -69,7 +69,7 @@ type limits struct {
 
 // The maximum shares of honest texts that are above a limit: pairs of unrelated requests of the bank
 // by their cosines, and honest requests by their leads. Requests of the bank are above the limit of
-// leads by at most Config.MaxFalse.
+// leads by at most Config.MaxFalse. Both shares of leads are upper ends of intervals.
 const (
 	maxFalsePairs  = 2.0 / 100_000
 	maxFalseHonest = 0.01
@@ -109,7 +109,7 @@ func (t *EmbeddingTier) measureLimits(ctx context.Context) error {
 		})
 		ownLeads = append(ownLeads, t.consistentLead(t.guard.bank[t.entries[i]].Text, n))
 	}
-	t.limits.lead = max(limitOf(ownLeads, t.guard.config.MaxFalse), limitOf(honestLeads, maxFalseHonest))
+	t.limits.lead = max(safeLimitOf(ownLeads, t.guard.config.MaxFalse), safeLimitOf(honestLeads, maxFalseHonest))
 	return nil
 }
 
@@ -136,9 +136,27 @@ func (t *EmbeddingTier) consistentLead(text string, n nearest) float64 {
 // values, the lowest possible. For no values it returns 1, which no cosine exceeds. It sorts values
 // in place.
 func limitOf(values []float64, share float64) float64 {
+	return limitBelow(values, int(share*float64(len(values))))
+}
+
+// safeLimitOf returns a limit that at most the given share, 0 to 1, of all texts exceeds, of which
+// values are a sample: the lowest of the values that leaves the upper end of the share's 95 %
+// interval within it, or else the highest value. For no values it returns 1. It sorts values in
+// place.
+func safeLimitOf(values []float64, share float64) float64 {
+	above := 0
+	for above+1 < len(values) && stats.Wilson(above+1, len(values)).High <= share {
+		above++
+	}
+	return limitBelow(values, above)
+}
+
+// limitBelow returns the one of the values that exactly above others follow in ascending order, or
+// 1 if there are no values. It sorts values in place.
+func limitBelow(values []float64, above int) float64 {
 	if len(values) == 0 {
 		return 1
 	}
 	slices.Sort(values)
-	return values[len(values)-1-int(share*float64(len(values)))]
+	return values[len(values)-1-above]
 }
