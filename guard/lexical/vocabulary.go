@@ -188,7 +188,7 @@ func (v *vocabulary) read(w string) *word {
 		r.classes = append(slices.Clone(r.classes), l.classesOf(english)...)
 	}
 	r.matches = v.matches(r, foreign)
-	if !r.known && len(r.matches) == 0 {
+	if !r.known && (len(r.matches) == 0 || r.isSlip) {
 		r.spelling = v.correction(w)
 	}
 	if r.id < 0 && len(r.matches) > 0 {
