@@ -3,6 +3,7 @@ package guard
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/tidwall/gjson"
@@ -80,6 +81,36 @@ func TestNearMissesOfAnExaminer(t *testing.T) {
 	c.atLeast(t, "dropped", c.drop, "reworded", 0.71)
 	c.atMost(t, "called the same", c.sameCount, "near_verbatim", 0.01)
 	c.atMost(t, "called the same", c.sameCount, "near_reworded", 0.05)
+}
+
+// TestTextsOfTwoAuthors holds rewordings and near misses of public requests by two authors who had
+// not read the code. The limits are the counts of 29 November with all 750 public problems: the texts
+// of the third author were known when the rules were written, those of the fourth were not.
+func TestTextsOfTwoAuthors(t *testing.T) {
+	t.Parallel()
+	g := newTestGuard(t, publicBank(t))
+	c := newTally()
+	err := rows.Each("testdata/authors.jsonl", func(row rows.Row) error {
+		line := gjson.Parse(row.JSON)
+		candidate := Candidate{Text: line.Get("text").Str}
+		if messages := strings.Split(candidate.Text, "\n"); line.Get("kind").Str == "turns" {
+			candidate = Candidate{Text: messages[0], Context: messages[1:], Conversation: messages}
+		}
+		c.add(line.Get("author").Str+" "+line.Get("kind").Str, line.Get("of").Str, g.Check(candidate))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.print(t)
+	for kind, least := range map[string]float64{
+		"third heavy": 1, "third turns": 1, "third translation": 27. / 40,
+		"fourth heavy": 1, "fourth turns": 1, "fourth translation": 27. / 40,
+	} {
+		c.atLeast(t, "dropped", c.drop, kind, least)
+	}
+	c.atMost(t, "called the same", c.sameCount, "third near", 8./75)
+	c.atMost(t, "called the same", c.sameCount, "fourth near", 12./75)
 }
 
 // readEntries reads the problems of files of ShoppingBench, those whose line keep accepts.
