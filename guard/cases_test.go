@@ -103,11 +103,11 @@ func TestTextsOfTwoAuthors(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.print(t)
-	for kind, least := range map[string]float64{
+	for kind, share := range map[string]float64{
 		"third heavy": 1, "third turns": 1, "third translation": 27. / 40,
 		"fourth heavy": 1, "fourth turns": 1, "fourth translation": 27. / 40,
 	} {
-		c.atLeast(t, "dropped", c.drop, kind, least)
+		c.atLeast(t, "dropped", c.drop, kind, share)
 	}
 	c.atMost(t, "called the same", c.sameCount, "third near", 8./75)
 	c.atMost(t, "called the same", c.sameCount, "fourth near", 12./75)

@@ -111,9 +111,9 @@ func itemDifference(b, p *profile, _ float64) string {
 			continue
 		}
 		for _, o := range textItems {
-			at := slices.IndexFunc(o.words, func(w *word) bool { return areSimilar(w, noun) })
-			if at > 0 && slices.Contains(extra, o.words[at-1]) && replaces(o.words[at-1], i.words[missing]) {
-				return fmt.Sprintf("%q became %q", i.words[missing].text, o.words[at-1].text)
+			position := slices.IndexFunc(o.words, func(w *word) bool { return areSimilar(w, noun) })
+			if position > 0 && slices.Contains(extra, o.words[position-1]) && replaces(o.words[position-1], i.words[missing]) {
+				return fmt.Sprintf("%q became %q", i.words[missing].text, o.words[position-1].text)
 			}
 		}
 	}
@@ -149,22 +149,22 @@ func negationDifference(b, p *profile, _ float64) string {
 // negations returns for each word of the text that says what is asked for whether it is negated. A
 // word that occurs both ways is left out.
 func (p *profile) negations() map[*word]bool {
-	all := map[*word]bool{}
+	states := map[*word]bool{}
 	var mixed []*word
 	for i, w := range p.words {
 		if w == nil || !w.content && w.services == 0 {
 			continue
 		}
 		isNegated := p.isNegated(i)
-		if before, ok := all[w]; ok && before != isNegated {
+		if before, ok := states[w]; ok && before != isNegated {
 			mixed = append(mixed, w)
 		}
-		all[w] = isNegated
+		states[w] = isNegated
 	}
 	for _, w := range mixed {
-		delete(all, w)
+		delete(states, w)
 	}
-	return all
+	return states
 }
 
 // isSameWord reports whether two words have the same stem or are synonyms.
