@@ -43,6 +43,10 @@ type Domain struct {
 	// Adaptivity is the formula of the instrument adaptivity: habits_v1 for tools that search, open
 	// and answer, use_v1 for any tools.
 	Adaptivity string `yaml:"adaptivity"`
+	// Steps is the rule of the instrument steps: steps_v2 for a shop, or repeats_v1 for any tools.
+	Steps string `yaml:"steps"`
+	// Reading has patterns of path.Match with the names of the tools that change nothing.
+	Reading []string `yaml:"reading"`
 	// Identity has regular expressions that find in a request who asks, and about which of their
 	// things: names, user ids, numbers of orders. The first group is the name, or the whole match.
 	// The guard compares requests without these names, and only those that share one if both have
@@ -143,6 +147,12 @@ const (
 	UseV1    = "use_v1"
 )
 
+// The rules of the instrument steps.
+const (
+	StepsV2   = "steps_v2"
+	RepeatsV1 = "repeats_v1"
+)
+
 var namePattern = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,39}$`)
 
 // IsName reports whether a domain may have this name.
@@ -158,6 +168,7 @@ func Parse(text []byte) (*Domain, error) {
 		return nil, err
 	}
 	d.Adaptivity = cmp.Or(d.Adaptivity, HabitsV1)
+	d.Steps = cmp.Or(d.Steps, StepsV2)
 	return d, d.validate()
 }
 
@@ -169,6 +180,9 @@ func (d *Domain) validate() error {
 	bad.Unless(d.Unlogged == UnloggedKeep || d.Unlogged == UnloggedDrop, "unlogged is %q: want keep or drop", d.Unlogged)
 	formulas := []string{HabitsV1, UseV1}
 	bad.Unless(slices.Contains(formulas, d.Adaptivity), "adaptivity is %q: want one of %s", d.Adaptivity, join(formulas))
+	rules := []string{StepsV2, RepeatsV1}
+	bad.Unless(slices.Contains(rules, d.Steps), "steps is %q: want one of %s", d.Steps, join(rules))
+	validatePatterns(&bad, "reading", d.Reading)
 	d.Outcome.validate(&bad)
 	bad.Unless(d.Commit.AtMost >= 0, "commit.at_most is %d: want 1 or more, or 0 for any number", d.Commit.AtMost)
 	for _, name := range slices.Sorted(maps.Keys(d.Tools)) {
@@ -189,10 +203,23 @@ func (d *Domain) validate() error {
 func (o *Outcome) validate(bad *wrong.List) {
 	sources := []string{FromShop, FromVerifier, FromDeclared}
 	bad.Unless(slices.Contains(sources, o.From), "outcome.from is %q: want one of %s", o.From, join(sources))
-	for _, pattern := range o.AgentErrors {
+	validatePatterns(bad, "outcome.agent_errors", o.AgentErrors)
+}
+
+// validatePatterns adds to bad the patterns of path.Match in the value of key that are malformed.
+func validatePatterns(bad *wrong.List, key string, patterns []string) {
+	for _, pattern := range patterns {
 		_, err := path.Match(pattern, "")
-		bad.Unless(err == nil, "outcome.agent_errors has %q: want a pattern such as limit_*", pattern)
+		bad.Unless(err == nil, "%s has %q: want a pattern such as limit_*", key, pattern)
 	}
+}
+
+// IsReading reports whether the domain says that a tool changes nothing.
+func (d *Domain) IsReading(tool string) bool {
+	return slices.ContainsFunc(d.Reading, func(pattern string) bool {
+		ok, err := path.Match(pattern, tool)
+		return err == nil && ok
+	})
 }
 
 func join[T ~string](words []T) string {

@@ -45,6 +45,8 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		"role":              {"role: act", "role: play", `tools.move.role is "play": want one of search`},
 		"source":            {"from: declared", "from: referee", `outcome.from is "referee": want one of shop`},
 		"unlogged":          {"unlogged: keep", "unlogged: maybe", `unlogged is "maybe": want keep or drop`},
+		"rule of steps":     {"unlogged: keep", "steps: repeats\nunlogged: keep", `steps is "repeats": want one of steps_v2, repeats_v1`},
+		"reading tools":     {"unlogged: keep", "reading: ['get_[']\nunlogged: keep", `reading has "get_[": want a pattern`},
 		"identity":          {"unlogged: keep", "identity: ['(']\nunlogged: keep", "want a regular expression"},
 		"pattern":           {"illegal_*", `"illegal_["`, "want a pattern such as limit_*"},
 		"name":              {"name: chess", "name: Chess 2", `name is "Chess 2"`},

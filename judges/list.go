@@ -8,8 +8,10 @@ import (
 	"context"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/judges/llm"
+	"github.com/trajectory-arena/arena/judges/repeats"
 	"github.com/trajectory-arena/arena/judges/shop/gates"
 	"github.com/trajectory-arena/arena/judges/shop/steps"
 )
@@ -87,6 +89,15 @@ func openLLM(panel *llm.Judge) (Judge, Identity, error) {
 func openLLMSteps(panel *llm.Judge) (StepJudge, Identity, error) {
 	settings, err := panel.StepsHash()
 	return panel, Identity{Name: panel.StepsName(), Settings: settings}, err
+}
+
+// StepsIn returns the judge of steps for attempts of a domain, and its versioned name: j, which has the
+// given name, unless j is the offline rule and the domain has another one.
+func StepsIn(d *domain.Domain, j StepJudge, name string) (judge StepJudge, version string) {
+	if _, isRule := j.(offline); isRule && d.Steps == repeats.Name {
+		return repeats.Judge{Domain: d}, repeats.Name
+	}
+	return j, name
 }
 
 // ByFlag returns the judge that --judge selects by name.

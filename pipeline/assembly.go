@@ -264,7 +264,6 @@ func (s *session) judgesReport(p *plan, adder *reports.Adder) reports.Judges {
 	}
 	return adder.Judges(
 		base,
-		s.Instruments.StepJudge.Name,
 		p.Replies,
 		p.Runs,
 		s.Probes,

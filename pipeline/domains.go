@@ -6,6 +6,7 @@ import (
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/slicesx"
+	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
 
@@ -15,6 +16,9 @@ type runDomain struct {
 	*domain.Domain
 	// on has true for the instruments that are on, by name.
 	on map[string]bool
+	// steps is the judge of steps, and stepsName its versioned name.
+	steps     judges.StepJudge
+	stepsName string
 	// logged is the filter for attempts of which a gateway (a proxy between agent and model) kept a
 	// log, unlogged that for the others.
 	logged   *filters.Filter
@@ -44,7 +48,8 @@ func (r *Run) newDomains(base *filters.Filter) map[string]*runDomain {
 	out := map[string]*runDomain{}
 	for _, name := range r.Domains.Names() {
 		d := &runDomain{Domain: r.Domains.ByName(name), on: map[string]bool{}}
-		for instrument, version := range r.versions(d.Domain) {
+		d.steps, d.stepsName = judges.StepsIn(d.Domain, r.StepJudge, r.Instruments.StepJudge.Name)
+		for instrument, version := range r.versions(d) {
 			d.on[instrument] = r.isOn(d.Domain, instrument, version)
 		}
 		adaptivity := d.on[domain.Adaptivity]
@@ -57,10 +62,10 @@ func (r *Run) newDomains(base *filters.Filter) map[string]*runDomain {
 
 // versions returns the version of each measuring instrument of the run in a domain, such as the
 // judge, by the instrument's name.
-func (r *Run) versions(d *domain.Domain) map[string]string {
+func (r *Run) versions(d *runDomain) map[string]string {
 	return map[string]string{
 		domain.Judge:      r.Instruments.Judge.Name,
-		domain.Steps:      r.Instruments.StepJudge.Name,
+		domain.Steps:      d.stepsName,
 		domain.Adaptivity: d.Adaptivity,
 		domain.Rewordings: guard.RewordingsVersion,
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/shop/gates"
 	"github.com/trajectory-arena/arena/judges/shop/steps"
 	"github.com/trajectory-arena/arena/pipeline"
@@ -276,14 +277,52 @@ func TestDomainIsAFile(t *testing.T) {
 	}
 }
 
+// TestRepeatedCallsAreWasteInService builds attempts of which every fourth repeats a call in vain. Their
+// steps have labels by the rule that the domain names, the repeated call the label false. Other attempts
+// have no labels.
+func TestRepeatedCallsAreWasteInService(t *testing.T) {
+	t.Parallel()
+	day := t.TempDir()
+	writeTrials(t, day)
+	path := filepath.Join(day, "trials.jsonl")
+	const answered = `{"role":"tool","tool_call_id":"c","content":"delivered"},`
+	text := readFile(t, path)
+	for task := 0; task < len(goods); task += 4 {
+		call := fmt.Sprintf(`{"role":"assistant","content":null,"tool_calls":[{"id":"c","function":{"name":"get_order_details","arguments":"{\"order_id\":\"W%d\"}"}}]},`, 70+task)
+		text = strings.ReplaceAll(text, call+answered, call+answered+call+answered)
+	}
+	writeFile(t, path, text)
+	rule, _ := judges.StepsByFlag("steps")
+	r := newForeignRun(t, day, "")
+	r.Config.Steps = true
+	judge, identity, err := rule.OpenSteps(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.StepJudge = judge
+	r.Instruments.StepJudge = pipeline.NewInstrumentID(identity)
+	build(t, r)
+	verified(t, r.Out)
+	found := map[string]int{}
+	for _, row := range readRows[rows.Steps](t, r.Out, "data/steps/train-00000-of-00001.parquet") {
+		found[fmt.Sprintf("%s %v", row.Rule, row.Labels)]++
+	}
+	const want = "repeats_v1 [true false true]"
+	if found[want] == 0 || len(found) > 1 {
+		t.Errorf("rows %v, want only %s", found, want)
+	}
+}
+
 // TestBuiltInDomainsMeasureTheseVersions holds that a new version of an instrument is measured again
 // on every domain that had measured it: else the instrument is silently off there.
 func TestBuiltInDomainsMeasureTheseVersions(t *testing.T) {
 	t.Parallel()
 	versions := map[string]string{
 		domain.Judge:      gates.Name,
-		domain.Steps:      steps.Name,
 		domain.Rewordings: guard.RewordingsVersion,
+	}
+	if domain.StepsV2 != steps.Name {
+		t.Errorf("the default of the key steps is %s, this program has %s", domain.StepsV2, steps.Name)
 	}
 	set, err := domain.NewSet("")
 	if err != nil {
@@ -292,6 +331,7 @@ func TestBuiltInDomainsMeasureTheseVersions(t *testing.T) {
 	for _, name := range set.Names() {
 		d := set.ByName(name)
 		versions[domain.Adaptivity] = d.Adaptivity
+		versions[domain.Steps] = d.Steps
 		for instrument, m := range d.Measured {
 			if m.Version != versions[instrument] {
 				t.Errorf("%s measures %s %s, this program has %s", name, instrument, m.Version, versions[instrument])

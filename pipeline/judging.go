@@ -65,13 +65,13 @@ func (m *mapper) judgeSteps(
 	entry *block.Entry,
 ) ([]arena.StepVerdict, error) {
 	s := m.session
-	isMeasured := s.domains[entry.Domain].on[domain.Steps]
+	d := s.domains[entry.Domain]
 	isWithheld := entry.Leak.Drop && s.asksModelForSteps()
-	isUnasked := rec.Structure.ThinkingStripped || !isMeasured || isWithheld
-	if !s.Config.Steps || s.StepJudge == nil || isUnasked {
+	isUnasked := rec.Structure.ThinkingStripped || !d.on[domain.Steps] || isWithheld
+	if !s.Config.Steps || d.steps == nil || isUnasked {
 		return nil, nil
 	}
-	j, err := s.StepJudge.Steps(ctx, rec.Trace, &rec.Graded)
+	j, err := d.steps.Steps(ctx, rec.Trace, &rec.Graded)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/judges/repeats"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/reports"
@@ -262,11 +263,16 @@ func (w *unitWriter) writeRL() error {
 
 // writeSteps writes the rows of config steps: the attempts of config sft with a label for each
 // message of the model, up to the first message whose verdict is unclear. It leaves out attempts
-// without labels, for example because the step judge gave no answer.
+// without labels, for example because the step judge gave no answer or the rule repeats_v1 found no
+// waste.
 func (w *unitWriter) writeSteps(ctx context.Context) error {
 	out := corpus.NewShards[rows.Steps](w.part, w.unit.Stream)
 	err := w.eachDraft(ctx, func(pos ref, x *block.Entry, d *block.Draft) error {
-		if len(d.Verdicts) == 0 {
+		labels := d.Verdicts
+		if x.StepJudgement.Judge == repeats.Name {
+			labels = repeats.Labels(labels)
+		}
+		if len(labels) == 0 {
 			return nil
 		}
 		messages, err := chat.Decode(d.Messages)
@@ -276,7 +282,7 @@ func (w *unitWriter) writeSteps(ctx context.Context) error {
 		row, err := rows.NewSteps(
 			w.sftRow(pos, x, d),
 			messages,
-			d.Verdicts,
+			labels,
 			w.facts(x.Problem),
 		)
 		if err != nil || len(row.Labels) == 0 {

@@ -28,6 +28,7 @@ type Adder struct {
 	shifts       map[string][]probe.Shift
 	guard        *guard.Report
 	steps        *Steps
+	stepJudges   map[string]bool
 	passages     []frames.Passage
 	outcomes     map[arena.JudgeOutcome]int
 	drawn        int
@@ -87,7 +88,9 @@ func (a *Adder) Add(x *block.Entry, d choose.Decision) {
 	if o := x.StepJudgement.Outcome; o != "" {
 		if a.steps == nil {
 			a.steps = &Steps{Outcomes: map[arena.JudgeOutcome]int{}}
+			a.stepJudges = map[string]bool{}
 		}
+		a.stepJudges[x.StepJudgement.Judge] = true
 		a.steps.Outcomes[o]++
 		a.steps.Verdicts = a.steps.Verdicts.Plus(x.StepNeeds)
 	}
@@ -207,7 +210,6 @@ func (r *Replies) Count(judgement, steps arena.JudgeOutcome) {
 // probes; if there are none, the report has those of this build, one in every attempts.
 func (a *Adder) Judges(
 	r Judges,
-	stepJudge string,
 	n Replies,
 	runs map[string]multiplier.Quality,
 	probes []probe.Summary,
@@ -237,7 +239,7 @@ func (a *Adder) Judges(
 	r.Predicts = a.predict()
 	r.Steps = a.steps
 	if r.Steps != nil {
-		r.Steps.Judge = stepJudge
+		r.Steps.Judge = strings.Join(slicesx.SortedKeys(a.stepJudges), " and ")
 		r.Steps.Judged = n.StepsJudged
 		r.Steps.Unscored = n.StepsUnscored
 		r.Steps.Coverage = coverage(n.StepsJudged, n.StepsUnscored)

@@ -12,6 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/judges/agreement"
 	"github.com/trajectory-arena/arena/judges/frames"
 	"github.com/trajectory-arena/arena/judges/multiplier"
+	"github.com/trajectory-arena/arena/judges/repeats"
 	"github.com/trajectory-arena/arena/judges/shop/probe"
 )
 
@@ -63,7 +64,7 @@ func (r *Judges) Text(maxUnscored float64) string {
 		text += fmt.Sprintf("\n%d answers could not be read and %d were refusals. Of the unreadable ones, %d lack the quote for a gate that they call passed, and %d quote text that the attempt does not contain.\n",
 			r.Outcomes[arena.JudgeUnparsed], r.Outcomes[arena.JudgeRefused], r.Doubts[arena.DoubtNoQuote], r.Doubts[arena.DoubtUnfound])
 	}
-	return text + r.Predicts.text() + r.Thinking.text() + framesText(r.Frames, r.Multiplier.Frames) + agreementText(r.Agreement) + r.SubnetText() + r.Probes.text() + r.Steps.text()
+	return text + r.Predicts.text() + r.Thinking.text() + framesText(r.Frames, r.Multiplier.Frames) + agreementText(r.Agreement) + r.SubnetText() + r.Probes.text() + r.Steps.Text()
 }
 
 // askedText returns a part of a sentence, a clause such as "with a dialogue", that says which
@@ -226,15 +227,20 @@ func (r *Probes) text() string {
 		}) + "\n" + strings.Join(lines, "; ") + ".\n"
 }
 
-func (r *Steps) text() string {
+// Text returns the text of the dataset card on the step judge, "" if steps were not judged.
+func (r *Steps) Text() string {
 	if r == nil {
 		return ""
 	}
 	n := r.Verdicts
-	return fmt.Sprintf(`
+	text := fmt.Sprintf(`
 The steps of config steps are labelled by %s. Of %d attempts that could become rows, it labelled %d (coverage %.1f %%); %d have no labels and are left out.
 %d steps were needed, %d waste and %d unclear. A row ends before its first unclear message.
 `, r.Judge, r.Judged, r.Judged-r.Unscored, 100*r.Coverage, r.Unscored, n.Needed, n.Waste, n.Unclear)
+	if strings.Contains(r.Judge, repeats.Name) {
+		text += "Rows with the rule " + repeats.Name + " do not end there. They are the attempts with waste: the label false means that a message only repeats calls, and true that it is not known to be waste.\n"
+	}
+	return text
 }
 
 // LengthsText returns the card's table of lengths, from which users choose a trainer's maximum

@@ -36,7 +36,7 @@ func TestConstantGradeIsReported(t *testing.T) {
 			}
 			a.Add(x, choose.Decision{})
 		}
-		judges := a.Judges(Judges{}, "", Replies{}, nil, nil, 0)
+		judges := a.Judges(Judges{}, Replies{}, nil, nil, 0)
 		text := judges.Warning()
 		if got := strings.Contains(text, fmt.Sprintf("the same grade, 0.3, to all %d attempts of %d agents", tt.graded, tt.graded)); got != tt.want {
 			t.Errorf("%s: %q", name, text)

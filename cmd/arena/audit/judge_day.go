@@ -157,11 +157,11 @@ func (d *judgeDay) isMeasured(t *arena.Trace, dialogue *arena.Dialogue) bool {
 		return true
 	}
 	found := d.domains.Recognise(t, dialogue, domain.Base)
-	instrument := domain.Judge
 	if d.flags.steps {
-		instrument = domain.Steps
+		_, version := judges.StepsIn(found, d.Steps, d.StepsIs.Name)
+		return found.On(domain.Steps, version)
 	}
-	return found.On(instrument, d.identity().Name)
+	return found.On(domain.Judge, d.Is.Name)
 }
 
 // judgeAttempt returns the judge's answer on an attempt. The judge grades the agent's thinking. If
@@ -192,7 +192,8 @@ func (d *judgeDay) judgeSteps(
 		unasked := judges.Unsaid(d.StepsIs.Name, *thinking.Unsaid)
 		return arena.StepJudgement{Judgement: unasked}, nil
 	}
-	return d.Steps.Steps(ctx, t, &thinking.Graded)
+	judge, _ := judges.StepsIn(d.domains.Recognise(t, dialogue, domain.Base), d.Steps, d.StepsIs.Name)
+	return judge.Steps(ctx, t, &thinking.Graded)
 }
 
 // leavesRest reports whether err means that the budget or the time for requests is used up. This is
