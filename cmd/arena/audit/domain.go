@@ -133,6 +133,7 @@ func (f *domainFlags) check(ctx context.Context, s *cli.Streams, file string, da
 	if c.Steps, c.StepsAre, err = steps.OpenSteps(nil); err != nil {
 		return err
 	}
+	c.Steps, c.StepsAre.Name = judges.StepsIn(d, c.Steps, c.StepsAre.Name)
 	if f.labels != "" {
 		labels, labelsErr := readRatings(f.labels, "labels")
 		if labelsErr != nil {
