@@ -124,22 +124,9 @@ func (f *domainFlags) check(ctx context.Context, s *cli.Streams, file string, da
 	if err != nil {
 		return cli.Usage(fmt.Errorf("read domain %s: %w", file, err), "docs/domains.md lists the keys")
 	}
-	gates, _ := judges.ByFlag("gates")
-	steps, _ := judges.StepsByFlag("steps")
-	c := survey.Check{Domain: d, Programs: f.programs}
-	if c.Judge, c.JudgeIs, err = gates.Open(nil); err != nil {
+	c, err := f.newCheck(d)
+	if err != nil {
 		return err
-	}
-	if c.Steps, c.StepsAre, err = steps.OpenSteps(nil); err != nil {
-		return err
-	}
-	c.Steps, c.StepsAre.Name = judges.StepsIn(d, c.Steps, c.StepsAre.Name)
-	if f.labels != "" {
-		labels, labelsErr := readRatings(f.labels, "labels")
-		if labelsErr != nil {
-			return labelsErr
-		}
-		c.Labels = &labels
 	}
 	_, sum, err := f.scan(ctx, s, days, func(ctx context.Context, t *arena.Trace) error {
 		dialogue := filters.Normalise(t)
@@ -162,6 +149,29 @@ func (f *domainFlags) check(ctx context.Context, s *cli.Streams, file string, da
 		_, err := w.Write(measured)
 		return err
 	})
+}
+
+// newCheck returns a check of the offline judges on a domain.
+func (f *domainFlags) newCheck(d *domain.Domain) (*survey.Check, error) {
+	c := &survey.Check{Domain: d, Programs: f.programs}
+	gates, _ := judges.ByFlag("gates")
+	steps, _ := judges.StepsByFlag("steps")
+	var err error
+	if c.Judge, c.JudgeIs, err = gates.Open(nil); err != nil {
+		return nil, err
+	}
+	if c.Steps, c.StepsAre, err = steps.OpenSteps(nil); err != nil {
+		return nil, err
+	}
+	c.Steps, c.StepsAre.Name = judges.StepsIn(d, c.Steps, c.StepsAre.Name)
+	if f.labels != "" {
+		labels, err := readRatings(f.labels, "labels")
+		if err != nil {
+			return nil, err
+		}
+		c.Labels = &labels
+	}
+	return c, nil
 }
 
 // printResults prints a row for each instrument (filter, judge or guard): how well it did on the
