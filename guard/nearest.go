@@ -140,12 +140,12 @@ func limitOf(values []float64, share float64) float64 {
 }
 
 // safeLimitOf returns a limit that at most the given share, 0 to 1, of all texts exceeds, of which
-// values are a sample: the lowest of the values that leaves the upper end of the share's 95 %
-// interval within it, or else the highest value. For no values it returns 1. It sorts values in
+// values are a sample: the lowest of the values for which the upper end of the share's one-sided 95 %
+// interval is within it, or else the highest value. For no values it returns 1. It sorts values in
 // place.
 func safeLimitOf(values []float64, share float64) float64 {
 	above := 0
-	for above+1 < len(values) && stats.Wilson(above+1, len(values)).High <= share {
+	for above+1 < len(values) && stats.WilsonUpper(above+1, len(values)) <= share {
 		above++
 	}
 	return limitBelow(values, above)

@@ -42,6 +42,18 @@ func Wilson(successes, n int) Interval {
 // an integer.
 func WilsonRate(p, n float64) Interval { return scoreInterval(p, n, Z95) }
 
+// zOneSided is the 95 % quantile of the normal distribution.
+const zOneSided = 1.6448536269514722
+
+// WilsonUpper returns the upper end of the one-sided 95 % score interval of the rate successes/n over
+// n independent trials: in 95 % of samples the true rate is not above it. For n = 0 it is 1.
+func WilsonUpper(successes, n int) float64 {
+	if n == 0 {
+		return 1
+	}
+	return scoreInterval(float64(successes)/float64(n), float64(n), zOneSided).High
+}
+
 // scoreInterval returns the score interval (Wilson) of a rate p, 0 to 1, over n trials. z is a
 // quantile of the normal distribution, such as 1.96 for an interval of 95 %.
 func scoreInterval(p, n, z float64) Interval {
