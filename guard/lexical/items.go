@@ -101,7 +101,8 @@ func itemDifference(b, p *profile, _ float64) string {
 	for _, i := range b.items() {
 		noun := i.words[len(i.words)-1]
 		if i.isAsked && isMissing(noun) {
-			if placeholders--; placeholders >= 0 {
+			placeholders--
+			if placeholders >= 0 { // "something" stands for the noun
 				continue
 			}
 			return fmt.Sprintf("%q is missing", joinWords(i.words))
