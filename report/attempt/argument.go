@@ -3,6 +3,7 @@ package attempt
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -32,6 +33,8 @@ type Argument struct {
 	// Now is the grade of an attempt that the build did not ask about, made from its trace for this
 	// argument. It is nil for all others.
 	Now *float64 `json:"now,omitempty"`
+	// Score says whether the attempt solved its problem, and who says so.
+	Score string `json:"score"`
 	// Unknown is the reason why the filter could not decide who made the calls, "" if it could.
 	Unknown string `json:"unknown,omitempty"`
 	// Unasked is the reason why the guard was not run or why its findings are not shown, "" if
@@ -111,6 +114,7 @@ func (l *Ledger) Argue(index int) *Argument {
 			a.Unknown = l.undecided(a) + "; who acted is asked first, and without an answer no other check decides"
 		}
 	}
+	a.Score = score(a.Line)
 	a.Pool = l.pools[a.Attempt.Cluster]
 	a.Unasked = l.unasked(a)
 	if j := a.Judgement; j != nil {
@@ -132,6 +136,33 @@ func (l *Ledger) Argue(index int) *Argument {
 		}
 	}
 	return a
+}
+
+// score returns whether an attempt solved its problem, with who decided it: the source of the attempt, the
+// subnet's rules or the verifier of an environment.
+func score(l *where.Line) string {
+	o := l.Outcome
+	switch {
+	case o == nil:
+		return "not asked"
+	case !o.Scored:
+		return "none: " + cmp.Or(o.Error, "it did not end well, or left no dialogue")
+	}
+	result := "no success"
+	if o.Success {
+		result = "success"
+	}
+	switch {
+	case l.Declared != nil:
+		return fmt.Sprintf("%s, since its source declares the reward %s", result, number(l.Declared.Reward))
+	case o.Length != nil:
+		return result + " by the subnet's rules"
+	}
+	result += " by the verifier of its environment"
+	if len(o.Failed) > 0 {
+		result += ", which failed " + strings.Join(o.Failed, ", ")
+	}
+	return result
 }
 
 // way returns the filter's rating of an attempt, from 0 to 1 and rounded to four decimals, for how

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/filters/evidence"
 	"github.com/trajectory-arena/arena/guard"
@@ -83,7 +84,7 @@ func (l *Ledger) Tell(
 	t *arena.Trace,
 	source string,
 ) {
-	s := StoryOf(l.filter, t, source)
+	s := StoryOf(l.filterFor(a, t), t, source)
 	if source == FromDay {
 		a.judgeNow(t)
 	}
@@ -95,6 +96,19 @@ func (l *Ledger) Tell(
 	} else {
 		a.Near.nearest(s)
 	}
+}
+
+// filterFor returns the filter that links the calls of an attempt: it knows the tools of the
+// attempt's domain. The tools of a domain that is not built in are not known.
+func (l *Ledger) filterFor(a *Argument, t *arena.Trace) *filters.Filter {
+	if a.Declared == nil {
+		return l.filter
+	}
+	d := (*domain.Set)(nil).ByName(a.Declared.Domain)
+	if d == nil {
+		return l.filter
+	}
+	return l.filter.For(d, t.Source.HasProxyLog, d.On(domain.Adaptivity, d.Adaptivity))
 }
 
 // judgeNow returns the grade of an attempt by the offline judge, which asks no model, to show a grade where the

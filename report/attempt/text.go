@@ -137,24 +137,15 @@ func (a *Argument) stripped() string {
 }
 
 func scored(p *printer, a *Argument) {
-	o := a.Outcome
-	switch {
-	case o == nil:
-		p.line("score     ", "not asked")
-		return
-	case !o.Scored:
-		p.line("score     ", "none: %s", cmp.Or(o.Error, "it did not end well, or left no dialogue"))
-		return
-	}
-	result := "no success"
-	if o.Success {
-		result = "success"
-	}
-	p.line("score     ", "%s by the subnet's rules; %s", result, a.axes())
+	p.line("score     ", "%s", strings.TrimSuffix(a.Score+"; "+a.axes(), "; "))
 }
 
+// axes returns the scores of the subnet's rules, "" if these did not score the attempt.
 func (a *Argument) axes() string {
 	o := a.Outcome
+	if o == nil {
+		return ""
+	}
 	var out []string
 	for _, x := range []struct {
 		name  string
@@ -185,6 +176,10 @@ func judged(p *printer, a *Argument) {
 	}
 	if j.Outcome == string(arena.JudgeNotAsked) {
 		p.line("judge     ", "%s: not asked, %s; name the DAY of its trace for a grade", j.Judge, j.Detail)
+		return
+	}
+	if j.Outcome == string(arena.JudgeNotMeasured) {
+		p.line("judge     ", "not asked: %s was not measured on the attempt's domain (not_measured); weight %s", j.Judge, number(j.Multiplier))
 		return
 	}
 	outcome := fmt.Sprintf("%s, grade %s, factor %s on the outcome", j.Outcome, number(j.Score), number(j.Multiplier))

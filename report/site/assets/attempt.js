@@ -107,18 +107,19 @@
       a.features ? folded("all checks and features", () => el("div", {}, arena.table("Checks, those that fire first", ["check", "fires", "what was measured"], (a.checks || []).slice().sort((x, y) => Boolean(y.fires) - Boolean(x.fires)).map((c) => [c.name, c.fires ? "fires" : "", measured(c)])), arena.table("Features", ["feature", "value"], a.features.map((f) => [f.name, f.value])))) : null];
   }
 
-  function scored(day, row) {
+  function scored(day, row, a) {
     const axes = ["length", "format", "product", "gt", "rule", "title", "price", "service", "sku_attrs", "shop", "budget"].map((n) => [n, day.get(n, row)]).filter(([, v]) => v !== null);
-    if (!axes.length) return el("p", {}, day.get("error", row) || "No score.");
+    if (day.get("scored", row) !== true) return el("p", {}, arena.sentence(a.score));
     const reward = day.get("success", row) && day.get("judge_multiplier", row) !== null ? day.get("judge_multiplier", row) : 0;
     const missed = axes.filter(([, v]) => v < 1).map(([n]) => n);
-    return [el("p", {}, `${day.get("success", row) ? "Solved" : "Not solved"} by the subnet's rules; reward ${number(reward)}.`, !day.get("success", row) && missed.length ? ` Below 1: ${missed.join(", ")}.` : ""), arena.table("Axes of the outcome", ["axis", "score", "meaning"], axes.map(([n, v]) => [n, v, (day.by[n].doc || "").replaceAll("`", "")]))];
+    return [el("p", {}, `${arena.sentence(a.score)} The training reward is ${number(reward)}.`, !day.get("success", row) && missed.length ? ` Below 1: ${missed.join(", ")}.` : ""), axes.length === 0 ? null : arena.table("Axes of the outcome", ["axis", "score", "meaning"], axes.map(([n, v]) => [n, v, (day.by[n].doc || "").replaceAll("`", "")]))];
   }
 
   function judged(day, row, a) {
     if (!a.gates) return el("p", {}, "Not judged.");
     const judge = day.get("judge", row);
     if (day.get("judge_outcome", row) === "not_asked" && a.now === undefined) return el("p", {}, `${judge}: not asked. ${arena.sentence(a.detail || "")} \`arena view CORPUS DAY\` grades it on its page.`);
+    if (day.get("judge_outcome", row) === "not_measured") return el("p", {}, `Not asked: ${judge} was not measured on the attempt's domain (not_measured). Its weight is ${number(day.get("judge_multiplier", row))}.`);
     const asked = a.now === undefined ? "" : `${judge}: grade ${number(a.now)}, made for this page: the build did not ask, since the attempt cannot become a row and was not drawn.`;
     return [el("p", {}, asked || `${judge}: ${day.get("judge_outcome", row)}, grade ${number(day.get("judge_score", row))}, factor ${number(day.get("judge_multiplier", row))}.${day.get("judge_outcome", row) === "thinking_unsaid" ? ` ${arena.sentence(a.detail || "")}` : ""}`),
       el("ol.gates", {}, a.gates.map((g) => el("li", {}, el("strong", { class: g.state === "passed" ? "good" : g.state === "failed" ? "bad" : "" }, `${g.name}: ${g.state}`),
@@ -186,6 +187,6 @@
     const rows = path.slice(0, 2).map(Number), both = await Promise.all(rows.map((r) => day.argued(r)));
     document.title = "Side by side";
     return [el("h1", {}, "Side by side"), el("div.both", {}, both.map((a, i) => el("section", {}, el("h2.id", {}, link([day.k, "attempt", rows[i]], {}, day.get("trace_id", rows[i]))),
-      a ? [verdict(day, rows[i], a), scored(day, rows[i]), judged(day, rows[i], a), story(a, arena.address([day.k, "attempt", rows[i]]))] : el("p", {}, "Not here."))))];
+      a ? [verdict(day, rows[i], a), scored(day, rows[i], a), judged(day, rows[i], a), story(a, arena.address([day.k, "attempt", rows[i]]))] : el("p", {}, "Not here."))))];
   });
 })();
