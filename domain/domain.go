@@ -52,6 +52,9 @@ type Domain struct {
 	// The guard compares requests without these names, and only those that share one if both have
 	// names of a kind.
 	Identity []string `yaml:"identity"`
+	// Rubric is what judges that ask a model are told about the domain's attempts. Texts that are ""
+	// are those of the domain base.
+	Rubric Rubric `yaml:"rubric"`
 	// Measured has the figures of each instrument that was measured on this domain.
 	Measured map[string]Measurement `yaml:"measured"`
 
@@ -193,6 +196,8 @@ func (d *Domain) validate() error {
 		_, err := regexp.Compile(pattern)
 		bad.Unless(err == nil, "identity has %q: want a regular expression", pattern)
 	}
+	d.Rubric.Reasoning.validate("rubric.reasoning", &bad)
+	d.Rubric.Steps.validate("rubric.steps", &bad)
 	for _, name := range slices.Sorted(maps.Keys(d.Measured)) {
 		m := d.Measured[name]
 		m.validate(name, &bad)

@@ -91,9 +91,22 @@ func openLLMSteps(panel *llm.Judge) (StepJudge, Identity, error) {
 	return panel, Identity{Name: panel.StepsName(), Settings: settings}, err
 }
 
+// JudgeIn returns the judge for attempts of a domain: j, with the domain's rubric if it asks models.
+func JudgeIn(d *domain.Domain, j Judge) Judge {
+	if panel, asksModels := j.(*llm.Judge); asksModels {
+		return panel.In(d)
+	}
+	return j
+}
+
 // StepsIn returns the judge of steps for attempts of a domain, and its versioned name: j, which has the
-// given name, unless j is the offline rule and the domain has another one.
+// given name, unless j is the offline rule and the domain has another one, or j asks models, which
+// are told the domain's rubric.
 func StepsIn(d *domain.Domain, j StepJudge, name string) (judge StepJudge, version string) {
+	if panel, asksModels := j.(*llm.Judge); asksModels {
+		in := panel.In(d)
+		return in, in.StepsName()
+	}
 	if _, isRule := j.(offline); isRule && d.Steps == repeats.Name {
 		return repeats.Judge{Domain: d}, repeats.Name
 	}

@@ -16,6 +16,8 @@ type runDomain struct {
 	*domain.Domain
 	// on has true for the instruments that are on, by name.
 	on map[string]bool
+	// judge is the judge of attempts of the domain.
+	judge judges.Judge
 	// steps is the judge of steps, and stepsName its versioned name.
 	steps     judges.StepJudge
 	stepsName string
@@ -48,6 +50,7 @@ func (r *Run) newDomains(base *filters.Filter) map[string]*runDomain {
 	out := map[string]*runDomain{}
 	for _, name := range r.Domains.Names() {
 		d := &runDomain{Domain: r.Domains.ByName(name), on: map[string]bool{}}
+		d.judge = judges.JudgeIn(d.Domain, r.Judge)
 		d.steps, d.stepsName = judges.StepsIn(d.Domain, r.StepJudge, r.Instruments.StepJudge.Name)
 		for instrument, version := range r.versions(d) {
 			d.on[instrument] = r.isOn(d.Domain, instrument, version)

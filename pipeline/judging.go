@@ -36,7 +36,7 @@ func (m *mapper) judge(
 		rec.Judgement = judges.NotAsked(name)
 		return 0, nil
 	}
-	rec.Judgement, err = s.Judge.Judge(ctx, rec.Trace, &rec.Graded)
+	rec.Judgement, err = d.judge.Judge(ctx, rec.Trace, &rec.Graded)
 	if mayBeRow || every == 1 {
 		every = 0
 	}
@@ -46,12 +46,12 @@ func (m *mapper) judge(
 // probe computes, for a sample of attempts, how much the judge's grade changes after edits that
 // should not matter, such as added empty words. It returns nil if the attempt is not in the sample
 // or has no answer of the judge.
-func (m *mapper) probe(ctx context.Context, rec *arena.Record) ([]probe.Shift, error) {
+func (m *mapper) probe(ctx context.Context, d *runDomain, rec *arena.Record) ([]probe.Shift, error) {
 	s := m.session
 	if !rec.Judgement.Outcome.IsAsked() || !probe.IsSampled(rec.Trace.ID, s.Config.Judge.ProbeEvery) {
 		return nil, nil
 	}
-	return probe.MeasureFrom(ctx, s.Judge.Judge, &rec.Judgement, rec.Trace, &rec.Graded)
+	return probe.MeasureFrom(ctx, d.judge.Judge, &rec.Judgement, rec.Trace, &rec.Graded)
 }
 
 // judgeSteps returns the step judge's verdicts on an attempt, one for each message of the model,

@@ -161,7 +161,7 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*mapped, error) {
 	entry.OneIn = drawnFrom
 	entry.Domain = d.Name
 	entry.Sample = sample
-	if entry.Shifts, err = m.probe(ctx, &rec); err != nil {
+	if entry.Shifts, err = m.probe(ctx, d, &rec); err != nil {
 		return nil, err
 	}
 	if out.problem < 0 || !isUsable {

@@ -116,7 +116,8 @@ func TestPredictionsHold(t *testing.T) {
 		f := j.Forecast()
 		for range 2 { // the same attempts twice cost once
 			for i := range 60 {
-				if err := f.Add(attempt(i)); err != nil {
+				trace, dialogue := attempt(i)
+				if err := f.Add(shopDomain(), trace, dialogue); err != nil {
 					t.Fatal(err)
 				}
 			}

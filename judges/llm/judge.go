@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/judges/batch"
@@ -56,12 +57,22 @@ type Options struct {
 	Batch *batch.Folder
 }
 
-// Judge is an LLM judge. Its methods are safe for use by several goroutines.
+// Judge is an LLM judge for attempts of one domain. Its methods are safe for use by several
+// goroutines.
 type Judge struct {
-	cfg       Config
+	*asker
+	// reasoning and steps are the types of question about attempts of the domain.
 	reasoning *questionType
 	steps     *questionType
-	panel     *panel
+}
+
+// asker asks the panel. The judges of all domains share it.
+type asker struct {
+	cfg Config
+	// anyReasoning and anySteps are the types of question without the instructions of a domain.
+	anyReasoning *questionType
+	anySteps     *questionType
+	panel        *panel
 	// clients are the clients of the panel's members, by index.
 	clients []*model.Client
 	ledger  *ledger.Ledger
@@ -76,7 +87,8 @@ type Judge struct {
 }
 
 // New returns a judge that records its exchanges in l. It reads keys from the
-// environment. The run's deadline starts now. Close must be called after use.
+// environment. The run's deadline starts now. Close must be called after use. The judge is that of
+// the subnet's attempts; In returns those of other domains.
 func New(
 	cfg Config,
 	l *ledger.Ledger,
@@ -90,14 +102,14 @@ func New(
 	if err = errors.Join(err, stepsErr); err != nil {
 		return nil, err
 	}
-	j := &Judge{
-		cfg: cfg, reasoning: reasoning, steps: steps, panel: newPanel(cfg), ledger: l, options: o,
+	j := &Judge{asker: &asker{
+		cfg: cfg, anyReasoning: reasoning, anySteps: steps, panel: newPanel(cfg), ledger: l, options: o,
 		budget: &budget{
 			usd:     cfg.BudgetUSD,
 			tokens:  cfg.BudgetTokens,
 			changed: make(chan struct{}),
 		},
-	}
+	}}
 	if o.Payer != "" {
 		j.budget.addCost(l.Paid(o.Payer).Spent)
 	}
@@ -105,7 +117,18 @@ func New(
 		return nil, err
 	}
 	j.run, j.stop = context.WithTimeoutCause(context.Background(), cfg.RunDeadline, ErrDeadline)
-	return j, nil
+	return j.In((*domain.Set)(nil).ByName(domain.Shop)), nil
+}
+
+// In returns the judge for attempts of a domain, which is told the domain's rubric. It shares the
+// panel, the ledger, the budget and the deadline of j.
+func (j *Judge) In(d *domain.Domain) *Judge {
+	rubric := d.CompleteRubric()
+	return &Judge{
+		asker:     j.asker,
+		reasoning: j.anyReasoning.in(rubric.Reasoning),
+		steps:     j.anySteps.in(rubric.Steps),
+	}
 }
 
 // openClients opens one client for each endpoint of the panel. It returns an error if the budget is

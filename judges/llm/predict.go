@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/judges/ledger"
 	"github.com/trajectory-arena/arena/judges/prices"
 )
@@ -46,35 +47,40 @@ type Prediction struct {
 // question once.
 type Forecast struct {
 	Prediction
-	judge        *Judge
-	questionType *questionType
-	mu           sync.Mutex // guards Prediction and seen
-	seen         map[string]bool
+	judge   *Judge
+	perStep bool       // the forecast is that of Steps
+	mu      sync.Mutex // guards Prediction and seen
+	seen    map[string]bool
 }
 
 // Forecast returns a new forecast of Judge.
-func (j *Judge) Forecast() *Forecast { return j.forecast(j.reasoning) }
+func (j *Judge) Forecast() *Forecast { return j.forecast(false) }
 
 // ForecastSteps returns a new forecast of Steps.
-func (j *Judge) ForecastSteps() *Forecast { return j.forecast(j.steps) }
+func (j *Judge) ForecastSteps() *Forecast { return j.forecast(true) }
 
-func (j *Judge) forecast(k *questionType) *Forecast {
+func (j *Judge) forecast(perStep bool) *Forecast {
 	return &Forecast{
-		Prediction:   Prediction{Spent: ledger.Free()},
-		judge:        j,
-		questionType: k,
-		seen:         map[string]bool{},
+		Prediction: Prediction{Spent: ledger.Free()},
+		judge:      j,
+		perStep:    perStep,
+		seen:       map[string]bool{},
 	}
 }
 
-// Add adds the expected cost of judging one attempt now. Token counts are calibrated
+// Add adds the expected cost of judging one attempt of a domain now. Token counts are calibrated
 // on the model's exchanges in the ledger. Before the first one, four bytes are a
 // token, and answers have the length that the prompt demands.
-func (f *Forecast) Add(t *arena.Trace, d *arena.Dialogue) error {
-	if !f.questionType.judgeable(t, d) {
+func (f *Forecast) Add(in *domain.Domain, t *arena.Trace, d *arena.Dialogue) error {
+	j := f.judge.In(in)
+	k := j.reasoning
+	if f.perStep {
+		k = j.steps
+	}
+	if !k.judgeable(t, d) {
 		return nil
 	}
-	votes, err := f.judge.questions(f.questionType, t, d)
+	votes, err := j.questions(k, t, d)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"text/template/parse"
 	"unicode"
 
+	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/internal/model"
 	plaintext "github.com/trajectory-arena/arena/internal/text"
@@ -17,13 +18,29 @@ import (
 
 // prompt holds the instructions for a model, from a template file that defines "system" and "user",
 // with the hash of that file.
-type prompt struct{ sha256, system, user string }
+type prompt struct{ source, sha256, system, user string }
 
-// The placeholders of a prompt template.
+// in returns the prompt for attempts of a domain, with the domain's instructions in place of the
+// fields for them. Its hash is that of a template file with these instructions.
+func (p prompt) in(i domain.Instructions) prompt {
+	fill := strings.NewReplacer(taskField, i.Task, rulesField, i.Rules)
+	source := fill.Replace(p.source)
+	return prompt{
+		source: source,
+		sha256: digest.SHA256([]byte(source)),
+		system: fill.Replace(p.system),
+		user:   p.user,
+	}
+}
+
+// The placeholders of a prompt template: those that an attempt fills, and those that its domain
+// fills, which may stand in the system message only.
 const (
 	fenceField = "{{.Fence}}"
 	traceField = "{{.Trace}}"
 	stepsField = "{{.Steps}}"
+	taskField  = "{{.Task}}"
+	rulesField = "{{.Rules}}"
 )
 
 // readPrompt reads the prompt template at path, or the embedded one if path is empty.
@@ -38,8 +55,8 @@ func readPrompt(path string, embedded []byte) (prompt, error) {
 	}
 	p, err := parsePrompt(string(source))
 	if err != nil {
-		return prompt{}, fmt.Errorf("read prompt %s: %w (a prompt holds text, comments, %s, %s and %s)",
-			path, err, fenceField, traceField, stepsField)
+		return prompt{}, fmt.Errorf("read prompt %s: %w (a prompt holds text, comments, %s, %s and %s, and its system message %s and %s)",
+			path, err, fenceField, traceField, stepsField, taskField, rulesField)
 	}
 	return p, nil
 }
@@ -52,28 +69,28 @@ func parsePrompt(source string) (prompt, error) {
 	if err != nil {
 		return prompt{}, err
 	}
-	system, err := definition(trees, "system")
+	fields := []string{fenceField, traceField, stepsField}
+	system, err := definition(trees, "system", append(fields, taskField, rulesField))
 	if err != nil {
 		return prompt{}, err
 	}
-	user, err := definition(trees, "user")
+	user, err := definition(trees, "user", fields)
 	if err != nil {
 		return prompt{}, err
 	}
 	if !strings.Contains(user, traceField) {
 		return prompt{}, errors.New(`"user" leaves out ` + traceField)
 	}
-	return prompt{digest.SHA256([]byte(source)), system, user}, nil
+	return prompt{source, digest.SHA256([]byte(source)), system, user}, nil
 }
 
 // definition returns the text that a template defines under a name, without comments. It is an
-// error if the text has anything but the placeholders of a prompt.
-func definition(trees map[string]*parse.Tree, name string) (string, error) {
+// error if the text has placeholders other than fields.
+func definition(trees map[string]*parse.Tree, name string, fields []string) (string, error) {
 	tree := trees[name]
 	if tree == nil {
 		return "", fmt.Errorf("%q is not defined", name)
 	}
-	fields := []string{fenceField, traceField, stepsField}
 	for _, n := range tree.Root.Nodes {
 		if n.Type() != parse.NodeText && !slices.Contains(fields, n.String()) {
 			location, context := tree.ErrorContext(n)

@@ -227,22 +227,23 @@ func TestPromptsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	const trace = `{{define "user"}}{{.Trace}}{{end}}`
 	for text, reason := range map[string]string{
-		`{{define "system"}}x{{end}}{{define "user"}}y{{end}}`:                `"user" leaves out {{.Trace}}`,
-		`{{define "system"}}x{{end}}{{define "user"}}{{/* .Trace */}}{{end}}`: `"user" leaves out {{.Trace}}`,
-		`{{define "system"}}x{{end}}`:                                         `"user" is not defined`,
-		trace:                                                                 `"system" is not defined`,
-		`{{define "system"}}`:                                                 `unexpected EOF`,
-		trace + `{{define "system"}}` + "a\nb {{.Reward}}{{end}}":             `prompt:2:4: "system" holds {{.Reward}}`,
-		trace + `{{define "system"}}{{.Trace.Query}}{{end}}`:                  `"system" holds {{.Trace.Query}}`,
-		trace + `{{define "system"}}{{.}}{{end}}`:                             `"system" holds {{.}}`,
-		trace + `{{define "system"}}{{"{{"}}{{end}}`:                          `"system" holds {{"{{"}}`,
-		trace + `{{define "system"}}{{$x := .Steps}}{{end}}`:                  `"system" holds {{$x := .Steps}}`,
-		trace + `{{define "system"}}{{if .Steps}}{{.Fence}}{{end}}{{end}}`:    `"system" holds {{if .Steps}}{{.Fen`,
-		trace + `{{define "system"}}{{len .Trace}}{{end}}`:                    `function "len" not defined`,
-		trace + `{{define "system"}}{{template "user"}}{{end}}`:               `"system" holds {{template "user"}}`,
+		`{{define "system"}}x{{end}}{{define "user"}}y{{end}}`:                   `"user" leaves out {{.Trace}}`,
+		`{{define "system"}}x{{end}}{{define "user"}}{{/* .Trace */}}{{end}}`:    `"user" leaves out {{.Trace}}`,
+		`{{define "system"}}x{{end}}`:                                            `"user" is not defined`,
+		trace:                                                                    `"system" is not defined`,
+		`{{define "system"}}`:                                                    `unexpected EOF`,
+		trace + `{{define "system"}}` + "a\nb {{.Reward}}{{end}}":                `prompt:2:4: "system" holds {{.Reward}}`,
+		trace + `{{define "system"}}{{.Trace.Query}}{{end}}`:                     `"system" holds {{.Trace.Query}}`,
+		trace + `{{define "system"}}{{.}}{{end}}`:                                `"system" holds {{.}}`,
+		trace + `{{define "system"}}{{"{{"}}{{end}}`:                             `"system" holds {{"{{"}}`,
+		trace + `{{define "system"}}{{$x := .Steps}}{{end}}`:                     `"system" holds {{$x := .Steps}}`,
+		trace + `{{define "system"}}{{if .Steps}}{{.Fence}}{{end}}{{end}}`:       `"system" holds {{if .Steps}}{{.Fen`,
+		`{{define "system"}}x{{end}}{{define "user"}}{{.Trace}}{{.Task}}{{end}}`: `"user" holds {{.Task}}`,
+		trace + `{{define "system"}}{{len .Trace}}{{end}}`:                       `function "len" not defined`,
+		trace + `{{define "system"}}{{template "user"}}{{end}}`:                  `"system" holds {{template "user"}}`,
 	} {
 		err := refused(t, text)
-		if err == nil || !strings.Contains(err.Error(), reason) || !strings.Contains(err.Error(), "text, comments, {{.Fence}}, {{.Trace}} and {{.Steps}}") {
+		if err == nil || !strings.Contains(err.Error(), reason) || !strings.Contains(err.Error(), "text, comments, {{.Fence}}, {{.Trace}} and {{.Steps}}, and its system message {{.Task}} and {{.Rules}}") {
 			t.Errorf("%s: %v, want %s", text, err, reason)
 		}
 	}
@@ -277,9 +278,12 @@ func TestAPromptReadsAsTextTemplateHasIt(t *testing.T) {
 	_, after, _ := strings.Cut(got, "[[[ trajectory ")
 	fence, _, _ := strings.Cut(after, " ")
 	full := template.Must(template.ParseFiles(filepath.Join("prompts", "reasoning.tmpl")))
+	rubric := shopDomain().Rubric.Reasoning
 	var want strings.Builder
 	for _, role := range []string{"system", "user"} {
-		if err := full.ExecuteTemplate(&want, role, map[string]string{"Fence": fence, "Trace": llm.Render(attempt(1))}); err != nil {
+		if err := full.ExecuteTemplate(&want, role, map[string]string{
+			"Fence": fence, "Trace": llm.Render(attempt(1)), "Task": rubric.Task, "Rules": rubric.Rules,
+		}); err != nil {
 			t.Fatal(err)
 		}
 		want.WriteString("\n")

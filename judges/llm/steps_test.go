@@ -241,7 +241,8 @@ func TestStepPredictionsHold(t *testing.T) {
 		defer func() { _ = l.Close() }()
 		f := j.ForecastSteps()
 		for i := range 64 {
-			if err := f.Add(longer(i)); err != nil {
+			trace, dialogue := longer(i)
+			if err := f.Add(shopDomain(), trace, dialogue); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/judges/reply"
 )
 
@@ -40,6 +41,13 @@ type questionType struct {
 	// expectedTokens is the expected number of tokens for each verdict of an answer, until the
 	// ledger has an answer.
 	expectedTokens int
+}
+
+// in returns the type of question about attempts of a domain that has these instructions.
+func (k *questionType) in(i domain.Instructions) *questionType {
+	out := *k
+	out.prompt = k.prompt.in(i)
+	return &out
 }
 
 // reasoningSchema is the JSON schema of a reply on reasoning. The evidence precedes the grade,

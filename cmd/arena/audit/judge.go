@@ -242,7 +242,7 @@ func (d *judgeDay) predict(ctx context.Context, days []string) error {
 		if thinking.IsForeign {
 			return nil // it will not be asked about
 		}
-		return total.Add(t, &thinking.Graded)
+		return total.Add(d.domains.Recognise(t, &dialogue, domain.Base), t, &thinking.Graded)
 	})
 	if err != nil {
 		return err

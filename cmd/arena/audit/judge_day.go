@@ -176,7 +176,8 @@ func (d *judgeDay) judgeAttempt(
 	if thinking.IsForeign {
 		return judges.Unsaid(d.Is.Name, *thinking.Unsaid), nil
 	}
-	return d.Judge.Judge(ctx, t, &thinking.Graded)
+	judge := judges.JudgeIn(d.domains.Recognise(t, dialogue, domain.Base), d.Judge)
+	return judge.Judge(ctx, t, &thinking.Graded)
 }
 
 // judgeSteps returns the answer of the judge of single steps on an attempt. The judge reads the
@@ -216,7 +217,8 @@ func (d *judgeDay) probe(
 	measure := func(ctx context.Context, t *arena.Trace) ([]probe.Shift, error) {
 		dialogue := filters.Normalise(t)
 		thinking := filters.MeasureThinking(t, &dialogue)
-		return probe.Measure(ctx, d.Judge.Judge, t, &thinking.Graded)
+		judge := judges.JudgeIn(d.domains.Recognise(t, &dialogue, domain.Base), d.Judge)
+		return probe.Measure(ctx, judge.Judge, t, &thinking.Graded)
 	}
 	err = inorder.List(ctx, d.Workers, attempts, measure, func(s []probe.Shift) error {
 		shifts = append(shifts, s)
