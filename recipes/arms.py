@@ -31,7 +31,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from programs import message, table
-from rows import as_text, shown, text
+from rows import as_text, shown, silent, text
 
 LEAK = 0.01  # share of the tokens
 MOST = 400_000  # tokens of an arm, if none are asked for: as many as docs/measured/evidence.md plans
@@ -104,8 +104,8 @@ def consistent(rows: list[Row]) -> list[Row]:
     return [row for row in rows if row.problem in most and ending(row) == most[row.problem][0] and 2 * most[row.problem][1] > endings[row.problem].total()]
 
 
-def silent(rows: Iterable[Row]) -> list[Row]:
-    return [replace(row, messages=[{k: v for k, v in m.items() if k != "reasoning_content"} for m in row.messages]) for row in rows]
+def unthought(rows: Iterable[Row]) -> list[Row]:
+    return [replace(row, messages=silent(row.messages)) for row in rows]
 
 
 class Arms:
@@ -149,8 +149,8 @@ class Arms:
             "scripted": scripted,
             "consistent": self.drawn(consistent(d.all)),
             "one-team": self.drawn(self.one_team()),
-            "no-thoughts": silent(self.drawn(d.kept)),
-            "scripted-no-thoughts": silent(scripted),
+            "no-thoughts": unthought(self.drawn(d.kept)),
+            "scripted-no-thoughts": unthought(scripted),
             **self.graded(),
         }
         self.why |= {name: "the kept rows have fewer than two grades above 0" for name in ("grade", "grade-shuffled", "top-half", "top-half-shuffled")}
@@ -200,6 +200,7 @@ def main() -> None:
     p.add_argument("--longest", type=int, default=8192, help="tokens of a row at most")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--example", default="", help="file with the messages of a worked example, a JSON array, which stand before each row")
+    p.add_argument("--silent", action="store_true", help="rows without reasoning, in all arms")
     p.add_argument("--rows", nargs="*", default=[], metavar="ARM=FILE", help="rows of another arm, as JSON lines with messages and tools")
     a = p.parse_args()
     count, sizes = counter(a.tokenizer, json.loads(Path(a.example).read_text(encoding="utf-8")) if a.example else []), {}
@@ -216,6 +217,8 @@ def main() -> None:
 
     told: dict = {"seed": a.seed, "tokenizer": Path(a.tokenizer).name or "bytes / 4", "too_long": 0}
     day = Day(a.corpus, a.day)
+    if a.silent:
+        day.kept, day.unseen, day.all = map(unthought, (day.kept, day.unseen, day.all))
     day.kept, day.unseen, day.all = fit(day.kept), fit(day.unseen), fit(day.all)
     arms = Arms(day, a.seed, tokens)
     pools = arms.pools()

@@ -44,6 +44,22 @@ def shown(messages: list[dict], example: Sequence[dict]) -> list[dict]:
     return [*messages[:first], *example, *messages[first:]]
 
 
+def silent(messages: list[dict]) -> list[dict]:
+    """The messages without reasoning."""
+    return [{k: v for k, v in m.items() if k != "reasoning_content"} for m in messages]
+
+
+def one_call(tools: list[dict]) -> str:
+    """The grammar of a reply that is one call of one of the tools, with arguments of its schema and any values, for the guidance backend of vLLM's structured_outputs."""
+    def call(name: str, parameters: dict) -> dict:
+        properties = {"name": {"const": name}, "arguments": parameters | {"additionalProperties": False}}
+        return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
+
+    spaces = {"item_separator": ",", "key_separator": ":", "whitespace_flexible": False}  # as rows have them
+    calls = compact({"x-guidance": spaces, "anyOf": [call(t["function"]["name"], t["function"]["parameters"]) for t in tools]})
+    return f'start: "<tool_call>\\n" call "\\n</tool_call>"\ncall: %json {calls}\n'
+
+
 def text(messages: list[dict], tools: list[dict]) -> str:
     return "".join(f"<|im_start|>{m['role']}\n{m['content']}<|im_end|>\n" for m in as_text(messages, tools))
 

@@ -15,7 +15,7 @@ A stage for which the rollouts give no rows leaves the student as it was, and th
 equal tokens (arms.py) are trained instead, each from the model, and compared as docs/measured/evidence.md plans.
 
 With --example N, the base model and all students see the same N kept attempts before each dialogue: a small base model
-else writes no call. With --bank NAME=FOLDER all play a second set of problems (published.py), held out of the build.
+else writes no call. With --calls required, the server lets no reply be anything but one call. With --bank NAME=FOLDER all play a second set of problems (published.py), held out of the build.
 
 The table has the time of each stage, with its rollouts, the tokens of these, and its cost: USD with --hour-usd, else the
 seconds of all processors, and a question mark if a step was made without a note.
@@ -37,7 +37,7 @@ from arms import MOST, chance
 from loop import HERE, Loop, address, percent, took
 from programs import message
 from programs import table as rows_of
-from rows import as_text
+from rows import as_text, one_call, silent
 
 STAGES = ["sft", "rft", "teacher", "pref", "steps"]
 # Each arm and what it is compared with.
@@ -91,7 +91,8 @@ class Student(Loop):
         """Kept attempts of the shorter half, by chance, which the base model and all students see before each dialogue, in training and in evaluations."""
         rows = sorted(rows_of(str(self.work / "corpus"), "data/sft/train", "session_id", "messages", "tools"), key=lambda r: (len("".join(r["messages"])), r["session_id"]))
         chosen = sorted(rows[: (len(rows) + 1) // 2], key=lambda r: chance(0, r["session_id"]))[: self.flags.example]
-        texts = [as_text(list(map(json.loads, row["messages"])), list(map(json.loads, row["tools"]))) for row in chosen]
+        said = silent if self.flags.calls == "required" else list
+        texts = [as_text(said(list(map(json.loads, row["messages"]))), list(map(json.loads, row["tools"]))) for row in chosen]
         return [m for text in texts for m in text if m["role"] != "system"]
 
     @property
@@ -112,9 +113,16 @@ class Student(Loop):
         folder = self.banks.get(problems)
         asked = folder / "problems.jsonl" if folder else self.work / f"{problems}.jsonl"
         shop = ["--problems", asked, "--catalog", (folder or self.day) / "catalog.jsonl", "--harness", f.harness, "--dialect", "text", "--max-steps", f.max_steps]
-        words = ["--extra-body", json.dumps({"bad_words": [RESULT], **({"tools_once": True} if f.once else {})})] if f.example else []
+        body = ({"bad_words": [RESULT]} if f.example else {}) | ({"tools_once": True} if f.example and f.once else {})
+        body |= {"structured_outputs": {"grammar": self.grammar()}} if f.calls == "required" else {}
+        words = ["--extra-body", json.dumps(body)] if body else []
         self.step(run / "summary.json", [self.arena, "eval", *self.served(model), *shop, *(how or ("--temperature", 0)), *words, "--timeout", f.timeout, "--judge", "none", "-o", run])
         return run
+
+    def grammar(self) -> str:
+        """Of replies that are one call: the tools are those of the corpus."""
+        tools = rows_of(str(self.work / "corpus"), "data/sft/train", "tools")[0]["tools"]
+        return one_call(list(map(json.loads, tools)))
 
     def recipe(self, name: str, *more: object) -> Path | None:
         """The rows of a stage, or nothing where the rollouts gave none."""
@@ -157,7 +165,7 @@ class Student(Loop):
         return at
 
     def shown(self) -> list[object]:
-        return ["--example", self.example] if self.example else []
+        return [*(["--example", self.example] if self.example else []), *["--silent"] * (self.flags.calls == "required")]
 
     def tune(self, name: str, start: Path | str, rows: Path, objective: str, rate: float, *more: object) -> Path:
         f, model = self.flags, self.work / "students" / name
@@ -314,6 +322,8 @@ def main() -> None:
                    help="command that serves a student; vllm serve {model} --port {port} is faster on a GPU. With --example it must show {example}, a file of messages")
     p.add_argument("--example", nargs="?", type=int, const=1, default=0, metavar="N", help="show the base model and all students the same N worked examples before each dialogue, in training too")
     p.add_argument("--once", action="store_true", help="with --example and serve.py, no reply may call a tool that its dialogue has called: a small model else repeats its search")
+    p.add_argument("--calls", choices=("free", "required"), default="free", help="required: each reply is one call of a tool with arguments of its schema and any values, and nothing else, by structured_outputs "
+                   "in the request, which serve.py and vLLM read; so does vLLM's tool_choice required. Rows and examples then have no reasoning")
     p.add_argument("--bank", nargs="*", default=[], metavar="NAME=FOLDER", help="folders of problems.jsonl and catalog.jsonl that all students play too, and that nothing is trained on")
     p.add_argument("--hour-usd", type=float, help="price of the machine for an hour; without one the table has the seconds of its processors")
     p.add_argument("--served-name", default="", help="the name by which the server knows its model, if it checks it")

@@ -25,7 +25,7 @@ from pathlib import Path
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
 
-from rows import TURNS, as_text, rendered, shown
+from rows import TURNS, as_text, rendered, shown, silent
 
 GPU = torch.cuda.is_available()
 DEVICE = "cuda" if GPU else "cpu"
@@ -53,13 +53,13 @@ def read(rows: str, objective: str) -> list[dict]:
 class Words:
     """Turns rows into tokens, and marks which of them the model said, and in which turn."""
 
-    def __init__(self, model: str, longest: int, example: Sequence[dict] = ()):
+    def __init__(self, model: str, longest: int, example: Sequence[dict] = (), without: bool = False):
         self.tokenizer, self.longest, self.too_long = AutoTokenizer.from_pretrained(model), longest, 0
-        self.example = example
+        self.example, self.said = example, silent if without else list
 
     def encoded(self, messages: list[dict], tools: list[dict]) -> tuple[list[int], list[int]] | None:
         """The tokens, and for each the number of its turn from 1, or 0 where nothing is learned. None for too long a row."""
-        text = rendered(self.tokenizer, shown(as_text(messages, tools), self.example), [])
+        text = rendered(self.tokenizer, shown(as_text(self.said(messages), tools), self.example), [])
         given = self.tokenizer(text, return_offsets_mapping=True)
         ids, turns = given["input_ids"], [0] * len(given["input_ids"])
         if len(ids) > self.longest:
@@ -164,7 +164,7 @@ class Training:
     def __init__(self, a: argparse.Namespace):
         torch.manual_seed(a.seed)
         self.a, self.work = a, Path(a.out + ".work")
-        self.words = Words(a.model, a.longest, json.loads(Path(a.example).read_text(encoding="utf-8")) if a.example else [])
+        self.words = Words(a.model, a.longest, json.loads(Path(a.example).read_text(encoding="utf-8")) if a.example else [], a.silent)
         self.model = AutoModelForCausalLM.from_pretrained(a.model, dtype=torch.float32).to(DEVICE)
         self.model.config.use_cache = False
         rows = read(a.rows, a.objective)
@@ -262,6 +262,7 @@ def main() -> None:
     p.add_argument("--epochs", type=int, default=1)
     p.add_argument("--longest", type=int, default=8192, help="tokens of a row at most; longer ones are left out and counted")
     p.add_argument("--example", default="", help="file with the messages of a worked example, a JSON array, which stand before each row and are not learned")
+    p.add_argument("--silent", action="store_true", help="train on rows without their reasoning")
     p.add_argument("--lora", choices=("auto", "yes", "no"), default="auto")
     p.add_argument("--precision", choices=("float32", "bfloat16"), default="bfloat16" if GPU else "float32", help="of the products of matrices; weights are float32")
     p.add_argument("--save-every", type=float, default=300, help="seconds between two checkpoints")
