@@ -42,15 +42,17 @@ class Student:
         self.asked.put((request, future))
         return future.result()
 
-    def held_to(self, request: dict) -> "Held | None":
-        grammar = (request.get("structured_outputs") or {}).get("grammar")
-        if not grammar:
+    def held_to(self, request: dict) -> "held.Held | None":
+        """What holds the reply to the grammar of structured_outputs, as vLLM reads it."""
+        asked = request.get("structured_outputs") or {}
+        if asked.keys() - {"grammar"}:
+            raise ValueError(f"structured_outputs: only grammar is known, not {', '.join(sorted(asked))}")
+        if not asked:
             return None
-        if not self.spelled:
-            from llguidance.hf import from_tokenizer
+        import held
 
-            self.spelled = from_tokenizer(self.tokenizer)
-        return Held(self.spelled, grammar)
+        self.spelled = self.spelled or held.spelled(self.tokenizer, self.model.config.vocab_size)
+        return held.Held(self.spelled, asked["grammar"])
 
     def work(self) -> None:
         while True:
@@ -92,7 +94,7 @@ class Student:
         written: list[list[int]] = [[] for _ in requests]
         open_ = set(range(len(requests)))
         banned = [Banned(self.tokenizer, r) for r in requests]
-        held = [self.held_to(r) for r in requests]
+        to = [self.held_to(r) for r in requests]
         while open_:
             out = self.model(input_ids=ids, attention_mask=mask, position_ids=position, past_key_values=cache, use_cache=True, logits_to_keep=1)
             if not any(written):
@@ -100,12 +102,12 @@ class Student:
             cache, last = out.past_key_values, out.logits[:, -1].double().cpu()
             chosen = torch.full((len(requests),), self.tokenizer.pad_token_id)
             for i in sorted(open_):
-                allowed = held[i].allowed() if held[i] else torch.ones(last.shape[1], dtype=torch.bool)
+                allowed = torch.frombuffer(bytearray(to[i].allowed()), dtype=torch.uint8) > 0 if to[i] else torch.ones(last.shape[1], dtype=torch.bool)
                 free = allowed.clone()
                 free[banned[i].after(written[i])] = False
                 chosen[i] = draw(last[i].masked_fill(~(free if free.any() else allowed), -torch.inf), requests[i], dice[i])
-                if held[i]:
-                    held[i].took(int(chosen[i]))
+                if to[i]:
+                    to[i].took(int(chosen[i]))
                 if chosen[i] == self.tokenizer.eos_token_id:
                     open_.discard(i)
                     continue
@@ -117,30 +119,6 @@ class Student:
             position = position[:, -1:] + 1
         self.memory.keep(prompts, written, cache, mask)
         return [completion(self.tokenizer.decode(w), len(p), len(w), len(w) >= m, bool(r.get("tools"))) for w, p, m, r in zip(written, prompts, most, requests)]
-
-
-class Held:
-    """Holds a reply to the grammar of the request's structured_outputs, as vLLM does with the same library."""
-
-    def __init__(self, tokenizer, grammar: str):
-        from llguidance import LLMatcher
-
-        self.matcher = LLMatcher(tokenizer, LLMatcher.grammar_from_lark(grammar))
-        self.checked()
-
-    def checked(self) -> None:
-        if self.matcher.is_error():
-            raise ValueError(self.matcher.get_error())
-
-    def allowed(self) -> torch.Tensor:
-        """The tokens that may come next. Where the grammar is at its end, this is the one that ends the reply."""
-        bias = torch.frombuffer(bytearray(self.matcher.compute_logit_bias()), dtype=torch.uint8)
-        self.checked()
-        return bias > 0
-
-    def took(self, token: int) -> None:
-        self.matcher.consume_token(token)
-        self.checked()
 
 
 class Banned:

@@ -2,7 +2,8 @@
 
 DAY is a folder of traces; the second day is made by recipes/world.py. Checked are equal tokens, equal bytes for any order
 of the attempts, the rule of each arm, that no arm but leak asks for an evaluation problem, and that rows become the
-text that profile text has. Then the cost of steps, and the bank of published problems.
+text that profile text has. Then the cost of steps, the bank of published problems,
+and what the grammar of a required call lets through.
 """
 import argparse
 import json
@@ -11,12 +12,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+from llguidance import LLTokenizer
+
 RECIPES = Path(__file__).resolve().parents[2] / "recipes"
 sys.path.insert(0, str(RECIPES))
 
+from held import Held  # noqa: E402
 from loop import Loop  # noqa: E402
 from programs import table  # noqa: E402
-from rows import as_text, text  # noqa: E402
+from rows import as_text, one_call, text  # noqa: E402
 from student import priced  # noqa: E402
 
 LONGEST = 8192
@@ -134,10 +138,43 @@ def check_bank(work: Path) -> None:
     assert real in catalog
 
 
+def held(grammar: str, reply: str) -> str:
+    """How much of a reply the grammar lets through, and "." where the reply may end there."""
+    tokenizer = LLTokenizer("byte")
+    to, said = Held(tokenizer, grammar), ""
+    for token in tokenizer.tokenize_str(reply):
+        if not to.allowed()[token]:
+            return said
+        to.took(token)
+        said += tokenizer.decode_str([token])
+    allowed = to.allowed()
+    return said + "." * (allowed[tokenizer.eos_token] > 0 and sum(map(bool, allowed)) == 1)
+
+
+def check_calls() -> None:
+    """A reply is one call of a known tool with arguments of its schema. What a value says stays free."""
+    words = {"type": "object", "properties": {"q": {"type": "string"}, "most": {"type": "integer"}}, "required": ["q"]}
+    grammar = one_call([{"type": "function", "function": {"name": name, "parameters": parameters}} for name, parameters in (("find", words), ("end", {"type": "object", "properties": {}}))])
+
+    def call(body: str) -> str:
+        return f"<tool_call>\n{body}\n</tool_call>"
+
+    for body in ('{"name":"find","arguments":{"q":"a \\"lamp\\" nobody sells"}}', '{"name":"find","arguments":{"q":"","most":12}}', '{"name":"end","arguments":{}}'):
+        assert held(grammar, call(body)) == call(body) + ".", body
+        again = as_text([{"role": "assistant", "tool_calls": [{"function": json.loads(body)}]}], [{}])[0]["content"]
+        assert again == call(body), f"rows have {again}"
+    for body, most in (('{"name":"buy","arguments":{}}', '{"name":"'), ('{"name":"find","arguments":{}}', '{"name":"find","arguments":{'), ('{"name":"end","arguments":{"q":1}}', '{"name":"end","arguments":{'),
+                       ('{"name":"find","arguments":{"q":"a","most":"b"}}', '{"name":"find","arguments":{"q":"a","most":'), ("not a call", "")):
+        assert held(grammar, call(body)) == "<tool_call>\n" + most, body
+    assert held(grammar, "I think") == held(grammar, " <tool_call>") == ""
+    assert held(grammar, call('{"name":"end","arguments":{}}') + "<tool_call>") == call('{"name":"end","arguments":{}}')
+
+
 def main(arena: str, day: str, work: str) -> None:
     at = Path(work)
     check_cost(at / "cost")
     check_bank(at / "bank")
+    check_calls()
     shutil.rmtree(at / "world", ignore_errors=True)
     subprocess.run([sys.executable, RECIPES / "world.py", at / "world", arena, "1", "4"], check=True)
     graded = check(arena, Path(day), "7-tool", at / "graded")
