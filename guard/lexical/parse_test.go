@@ -104,3 +104,23 @@ func TestStem(t *testing.T) {
 		}
 	}
 }
+
+// TestALetterBeforeADigitIsNotAlwaysAPrice checks which texts have an amount in the base currency,
+// after which amounts in all others are converted.
+func TestALetterBeforeADigitIsNotAlwaysAPrice(t *testing.T) {
+	t.Parallel()
+	for text, isPrice := range map[string]bool{
+		"under P500 please":            true,
+		"for p1,250.50, with delivery": true,
+		"at most p2k":                  true,
+		"php 300":                      true,
+		"₱300":                         true,
+		"disputes of a P2P payment":    false,
+		"a P100D of Tesla":             false,
+		"step 2 of 3":                  false,
+	} {
+		if namesBaseCurrency(text) != isPrice {
+			t.Errorf("%q: want %t", text, isPrice)
+		}
+	}
+}

@@ -122,7 +122,7 @@ func (s *scanner) emit(t token, start, end int) {
 const maxWord = 64
 
 // word scans a word of ASCII letters. It omits apostrophes inside the word and a possessive s. A
-// "p" directly before a digit ("p500") becomes the name of the base currency.
+// "p" directly before a number ("p500") becomes the name of the base currency.
 func (s *scanner) word() {
 	start := s.pos
 	s.letters()
@@ -136,7 +136,7 @@ func (s *scanner) word() {
 		}
 	}
 	w = w[:min(len(w), maxWord)]
-	if w == "p" && s.isDigitAt(s.pos) {
+	if w == "p" && s.isAmountAt(s.pos) {
 		w = loadLexicon().base[0]
 	}
 	s.emit(token{text: w}, start, s.pos)
@@ -177,6 +177,18 @@ read:
 
 func (s *scanner) isDigitAt(i int) bool {
 	return i < len(s.text) && isDigit(s.text[i])
+}
+
+// isAmountAt reports whether a number begins at index i of the text and is no part of a word, as that
+// of "p2p" or "p100d" is.
+func (s *scanner) isAmountAt(i int) bool {
+	if !s.isDigitAt(i) {
+		return false
+	}
+	for s.isDigitAt(i) {
+		i++
+	}
+	return i == len(s.text) || !isLower(s.text[i]) || s.isThousandsAt(i)
 }
 
 // groupFollows reports whether the sign c at the current position separates thousands in the number
