@@ -11,6 +11,7 @@ type Record struct {
 	Dialogue Dialogue
 	// Graded is Dialogue without the thinking that no logged reply contains. Judges read it.
 	Graded    Dialogue
+	Origin    Origin
 	Structure Structure
 	Outcome   Outcome
 	Judgement Judgement

@@ -60,6 +60,18 @@ type Structure struct {
 	Features []Feature
 }
 
+// Origin is who wrote the thinking of an attempt, as far as its log shows.
+type Origin uint8
+
+// OriginClient is that of thinking with a sentence that no reply of a complete log contains.
+// OriginOpen is that of thinking with a sentence that may be in a reply which the log lacks.
+const (
+	OriginNone Origin = iota // there is no thinking
+	OriginModel
+	OriginClient
+	OriginOpen
+)
+
 // Feature is one measured value. NaN means that it could not be measured.
 type Feature struct {
 	Name  string

@@ -102,6 +102,7 @@ func (f *Filter) CheckRecord(rec *arena.Record) habits.Sample {
 	s.Features = features(a, score, thinking.share)
 	rec.Structure = s
 	rec.Graded = thinking.Graded
+	rec.Origin = thinking.Origin
 	return sample
 }
 

@@ -20,6 +20,8 @@ type Thinking struct {
 	Unsaid *float64
 	// IsForeign reports whether Unsaid is so large that the thinking cannot be the model's.
 	IsForeign bool
+	// Origin is who wrote the thinking.
+	Origin arena.Origin
 	// Graded is the dialogue without the thinking that no logged reply contains, since judges grade
 	// only what a model wrote. It is the whole dialogue if the log is incomplete.
 	Graded arena.Dialogue
@@ -42,6 +44,7 @@ func measureThinking(a *evidence.Attempt) Thinking {
 		share:     share,
 		Unsaid:    stats.FiniteOrNil(share),
 		IsForeign: share > maxUnsaid, // false for NaN
+		Origin:    unsaid.Origin,
 		Graded:    arena.Dialogue{Turns: turns, Faults: a.Dialogue.Faults},
 	}
 }

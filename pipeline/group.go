@@ -83,7 +83,7 @@ func (s *session) newGrouper(limit int) *grouper {
 		samples:    store("samples"),
 		candidates: store("candidates"),
 		agents:     map[string]*habits.Agent{},
-		weights:    weights{config: s.Config.Multiplier, framed: map[string]bool{}},
+		weights:    weights{config: s.Config.Multiplier, framed: map[string]bool{}, adding: map[string]bool{}},
 	}
 }
 
@@ -119,6 +119,7 @@ func (g *grouper) readBlocks(ctx context.Context) error {
 			} else {
 				b = habits.AppendText(b, "")
 			}
+			b = binary.AppendVarint(b, int64(x.Origin))
 			return x.Sample.Append(b)
 		})
 	})
@@ -244,6 +245,7 @@ type sampled struct {
 	agent, problem string
 	// passage is the passage of the attempt that decided the judge's grade.
 	passage string
+	origin  arena.Origin
 	sample  habits.Sample
 }
 
@@ -252,6 +254,7 @@ func (x *sampled) unpack(u *habits.Unpacker) {
 	x.agent = u.Text()
 	x.problem = u.Text()
 	x.passage = u.Text()
+	x.origin = arena.Origin(u.Int()) //nolint:gosec // packed above
 	u.Sample(&x.sample)
 }
 
@@ -284,11 +287,12 @@ func (g *grouper) addHabits(u *habits.Unpacker, index habits.Index) {
 		samples := counted[x.agent]
 		if !g.isCopy(x.ref) {
 			samples = append(samples, &x.sample)
-			if needsPassages && x.passage != "" {
+			if needsPassages {
 				passages = append(passages, frames.Passage{
 					Agent:   x.agent,
 					Problem: x.problem,
 					Text:    x.passage,
+					Origin:  x.origin,
 				})
 			}
 		}
@@ -308,6 +312,9 @@ func (g *grouper) addHabits(u *habits.Unpacker, index habits.Index) {
 	for _, f := range flags {
 		if f.Framed {
 			g.weights.framed[f.Agent] = true
+		}
+		if f.Adds {
+			g.weights.adding[f.Agent] = true
 		}
 	}
 }

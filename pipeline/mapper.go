@@ -192,6 +192,7 @@ func newEntry(rec *arena.Record) *block.Entry {
 		Reward:  t.Declared,
 		Query:   digest.SHA256([]byte(t.Query)),
 		Passage: frames.DecidingPassage(&rec.Judgement, rec.Trace.Query),
+		Origin:  rec.Origin,
 	}
 	if rec.Judgement.Outcome == arena.JudgeScored {
 		head.Score = rec.Judgement.Score

@@ -56,6 +56,8 @@ type plan struct {
 	Runs map[string]multiplier.Quality `json:"runs,omitempty"`
 	// Framed are the agents whose deciding passages follow one template, if factors depend on it.
 	Framed map[string]bool `json:"framed,omitempty"`
+	// Adding are the agents whose clients add sentences to most thinking, if factors depend on it.
+	Adding map[string]bool `json:"adding,omitempty"`
 	// Agents are the habits of the agents over all their attempts, by agent.
 	Agents map[string]*habits.Agent `json:"agents"`
 	// Odds are the filter's evidence on who made the calls of each attempt, by input, then by
@@ -175,6 +177,7 @@ func (g *grouper) begin() error {
 		Tallies: make([]rows.Tally, len(g.session.day.Problems.All)),
 		Runs:    g.weights.runs,
 		Framed:  g.weights.framed,
+		Adding:  g.weights.adding,
 		Agents:  g.agents,
 		Domains: map[string]int64{},
 		Refused: map[string]int64{},

@@ -210,6 +210,14 @@ type weights struct {
 	// framed has the agents whose deciding passages (the texts on which grades rest) follow one
 	// template, nil if no factor depends on it.
 	framed map[string]bool
+	// adding has the agents whose clients add sentences to most thinking.
+	adding map[string]bool
+}
+
+// isDoubtful reports whether the reasoning of an attempt may be that of a program: its agent's
+// passages follow one template, or the client adds sentences and the log cannot show which.
+func (w *weights) isDoubtful(x *block.Entry) bool {
+	return w.framed[x.Agent] || x.Origin == arena.OriginOpen && w.adding[x.Agent]
 }
 
 // factor returns the factor, 0 to 1, by which an attempt's success is multiplied for the judge's
@@ -224,12 +232,12 @@ func (w *weights) factor(x *block.Entry) *float64 {
 		return new(1.0)
 	}
 	if x.Judgement.Outcome == arena.JudgeUnsaid {
-		return w.config.Ungradable(w.framed[x.Agent])
+		return w.config.Ungradable(w.isDoubtful(x))
 	}
 	return w.config.Factor(
 		x.Score,
 		w.runs[x.RunID],
-		w.framed[x.Agent],
+		w.isDoubtful(x),
 	)
 }
 

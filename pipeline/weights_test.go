@@ -1,9 +1,11 @@
 package pipeline_test
 
 import (
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -291,4 +293,77 @@ func TestStepsAreTheKeptAttemptsLabelled(t *testing.T) {
 		t.Error("no step was needed")
 	}
 	verified(t, out)
+}
+
+// dayWithNotes returns the sample day with logs of which each third lacks a reply. If isNoted is set,
+// the client adds a note to the thinking of all attempts of the run notedRun.
+func dayWithNotes(t *testing.T, isNoted bool) string {
+	t.Helper()
+	day := copyDay(t, unchanged)
+	path := filepath.Join(day, "traces", "run="+notedRun, "output.jsonl.gz")
+	n := 0
+	var out strings.Builder
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		n++
+		if isNoted {
+			line = strings.ReplaceAll(line, `"think": "`, fmt.Sprintf(`"think": "Note %d of the client. `, n))
+		}
+		if n%3 == 0 {
+			line = strings.Replace(line, `"inference_total": `, `"inference_total": 10`, 1)
+		}
+		out.WriteString(line)
+	}
+	if err := os.WriteFile(path, gzipped(t, out.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return day
+}
+
+const notedRun = "2d733bd5-c2da-405d-a0ea-b87767e31b7e"
+
+// TestGradesOfUnknownThinkingOfAClientThatAddsSentences holds that a grade weighs no more than silence
+// if the log cannot show who wrote the thinking, and the agent's complete logs show that its client
+// adds sentences. All other grades weigh as before.
+func TestGradesOfUnknownThinkingOfAClientThatAddsSentences(t *testing.T) {
+	t.Parallel()
+	factors := func(isNoted bool) map[string]float64 {
+		r := newRun(t, dayWithNotes(t, isNoted), filepath.Join(t.TempDir(), "out"))
+		r.Config.Judge.DroppedEvery = 1
+		build(t, r)
+		byID := map[string]float64{}
+		for _, j := range rowsOf[rows.Judgement](t, r.Out, "tables", "judgements.parquet") {
+			if j.Multiplier != nil {
+				byID[j.TraceID] = *j.Multiplier
+			}
+		}
+		return byID
+	}
+	before := factors(false)
+	lowered := 0
+	for id, factor := range factors(true) {
+		silence := outcome.Multiplier(multiplier.Silent)
+		switch {
+		case factor == before[id]:
+		case near(factor, silence) && before[id] > silence && strings.HasPrefix(id, notedRun):
+			lowered++
+		default:
+			t.Errorf("%s: factor %v, before %v", id, factor, before[id])
+		}
+	}
+	if lowered != 6 {
+		t.Errorf("%d factors of 6 attempts with incomplete logs are lower", lowered)
+	}
 }

@@ -163,7 +163,7 @@ func (s *session) writeUnit(
 		unit:    u,
 		part:    part,
 		dir:     staged,
-		weights: weights{s.Config.Multiplier, p.Runs, p.Framed},
+		weights: weights{s.Config.Multiplier, p.Runs, p.Framed, p.Adding},
 	}
 	if err := w.write(ctx); err != nil {
 		return nil, err

@@ -18,13 +18,16 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/internal/model/modeltest"
+	"github.com/trajectory-arena/arena/judges/frames"
 )
 
-// swappedRun is a run of the committed day whose attempts were decided and solved by a model.
+// swappedRun is a run of the committed day whose attempts were decided and solved by a model, and
+// swappedAgent its agent.
 // swapped is a word in every thought that a program then writes into it.
 const (
-	swappedRun = "2d733bd5-c2da-405d-a0ea-b87767e31b7e"
-	swapped    = "zwieback"
+	swappedRun   = "2d733bd5-c2da-405d-a0ea-b87767e31b7e"
+	swappedAgent = "454b6ffd-7b31-45d8-a00c-2dd410979a3a"
+	swapped      = "zwieback"
 )
 
 // swapThinking replaces the thinking of an attempt, whose calls and log stay.
@@ -300,5 +303,40 @@ func TestInsertedSentencesHaveNoEffect(t *testing.T) {
 			t.Errorf("%d questions with inserted sentences, %d others without", len(before), len(questions))
 		}
 		before = questions
+	}
+}
+
+// TestClientsThatAddSentencesAreReported builds a day in which a client adds a note to the thinking of
+// one run, and a third of the run's logs lack a reply.
+func TestClientsThatAddSentencesAreReported(t *testing.T) {
+	t.Parallel()
+	n := 0
+	day := changedDay(t, func(line string) string {
+		n++
+		line = withThoughts(line, func(think string) string { return fmt.Sprint(think, "\nNote ", n, " of the client.") })
+		if n%3 == 0 {
+			line = strings.Replace(line, `"inference_total":`, `"inference_total":10`, 1)
+		}
+		return line
+	})
+	out := filepath.Join(day, "out")
+	must(t, cli.ExitOK, "build", day, "-o", out, "--set", "judge.dropped_every=1")
+	b, err := os.ReadFile(filepath.Join(out, "reports", "judges.json"))
+	var report struct{ Frames []frames.Flag }
+	if err := errors.Join(err, json.Unmarshal(b, &report)); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range report.Frames {
+		added := 0
+		if f.Agent == swappedAgent {
+			added = 12
+		}
+		if f.Added != added || f.Adds != (added > 0) {
+			t.Errorf("want %d of the agent's attempts: %+v", added, f)
+		}
+	}
+	card, err := os.ReadFile(filepath.Join(out, "README.md"))
+	if err != nil || !strings.Contains(string(card), "The clients of 1 agents add sentences") {
+		t.Errorf("the card does not name the client: %v", err)
 	}
 }

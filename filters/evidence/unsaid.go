@@ -20,6 +20,8 @@ type Unsaid struct {
 	// Missing counts those that are in no logged reply. Both are 0 if the log is incomplete.
 	Sentences int
 	Missing   int
+	// Origin is who wrote the thinking, of sentences of any length.
+	Origin arena.Origin
 }
 
 // Share returns the share of the sentences that are in no logged reply, NaN if the log is
@@ -48,13 +50,10 @@ const (
 // MeasureUnsaid returns how much of the thinking is in no logged reply, and the turns of the
 // dialogue without what no reply contains: sentences of any length, and words that a client put
 // before a sentence or at the end of a turn. It compares words, so that case, blanks, punctuation,
-// markup and escapes do not matter. If the log lacks a reply or a part of one, it returns the zero
-// value and the turns as they are.
+// markup and escapes do not matter. If the log lacks a reply or a part of one, it returns only the
+// origin, and the turns as they are.
 func (a *Attempt) MeasureUnsaid() (Unsaid, []arena.Turn) {
 	turns := a.Dialogue.Turns
-	if !a.hasWholeReplies() {
-		return Unsaid{}, turns
-	}
 	m := &a.scratch.thoughts
 	m.read(turns)
 	for escapes := range maxEscapes + 1 {
@@ -62,10 +61,14 @@ func (a *Attempt) MeasureUnsaid() (Unsaid, []arena.Turn) {
 			m.searchReply(&a.Log.Replies[i], escapes)
 		}
 	}
-	if m.tooMany {
-		return Unsaid{}, turns
+	isWhole := a.hasWholeReplies() && !m.tooMany
+	origin := m.origin(isWhole)
+	if !isWhole {
+		return Unsaid{Origin: origin}, turns
 	}
-	return m.count(), m.cut(turns)
+	u := m.count()
+	u.Origin = origin
+	return u, m.cut(turns)
 }
 
 // hasWholeReplies reports whether the log has at least one reply, all replies that the sandbox
@@ -278,6 +281,21 @@ func (t *thought) begins(text []uint64) match {
 		}
 	}
 	return match{}
+}
+
+// origin returns who wrote the sentences. isWhole reports whether the log has all replies, and all
+// were searched.
+func (m *thoughtMatcher) origin(isWhole bool) arena.Origin {
+	isMissing := slices.ContainsFunc(m.thoughts, func(t thought) bool { return !t.match.isSaid })
+	switch {
+	case len(m.thoughts) == 0:
+		return arena.OriginNone
+	case isMissing && isWhole:
+		return arena.OriginClient
+	case isMissing || m.tooMany:
+		return arena.OriginOpen
+	}
+	return arena.OriginModel
 }
 
 // count returns the number of sentences that are no short ones, and of the missing among them.

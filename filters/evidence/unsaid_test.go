@@ -118,13 +118,28 @@ func TestLogWithAGapIsNoEvidence(t *testing.T) {
 		"no thinking":       measure("", chat("ok")),
 		"nothing but words": measure("Ok. Next. Go on now.", chat("fine")),
 	} {
-		if u != (evidence.Unsaid{}) || !math.IsNaN(u.Share()) {
+		want := arena.OriginOpen
+		switch name {
+		case "no thinking":
+			want = arena.OriginNone
+		case "nothing but words":
+			want = arena.OriginClient
+		}
+		if u != (evidence.Unsaid{Origin: want}) || !math.IsNaN(u.Share()) {
 			t.Errorf("%s: %+v", name, u)
 		}
 	}
 	known := measureTrace(&arena.Trace{InferenceTotal: 1, Steps: []arena.Step{{Proxy: []arena.ProxyCall{fullCall}}}}, unsaid)
-	if known.Missing != 1 {
+	if known.Missing != 1 || known.Origin != arena.OriginClient {
 		t.Errorf("the same log without a gap: %+v", known)
+	}
+	for name, u := range map[string]evidence.Unsaid{
+		"a complete log":   measure(unsaid, chat(unsaid)),
+		"a log with a gap": measure(unsaid, chat(unsaid), cut),
+	} {
+		if u.Origin != arena.OriginModel {
+			t.Errorf("%s has the sentence: %+v", name, u)
+		}
 	}
 }
 

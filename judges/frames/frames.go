@@ -14,6 +14,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/slicesx"
+	"github.com/trajectory-arena/arena/internal/stats"
 	"github.com/trajectory-arena/arena/judges/shop/gates"
 )
 
@@ -51,9 +52,11 @@ const (
 	maxCompared = 512
 )
 
-// Passage is the text that decided the grade of one attempt.
+// Passage is the text that decided the grade of one attempt, empty if none did. Origin is who wrote
+// the attempt's thinking.
 type Passage struct {
 	Agent, Problem, Text string
+	Origin               arena.Origin
 }
 
 // DecidingPassage returns the passage that a judgement cites for the last gate
@@ -115,9 +118,17 @@ type Flag struct {
 	// Framed reports whether the day is flagged, since too many pairs are similar or too many wordings
 	// are repeated.
 	Framed bool `json:"framed"`
+	// Decided is the number of attempts with thinking whose logs show who wrote all of it. Added is
+	// the number of those with a sentence that no reply contains.
+	Decided int `json:"decided"`
+	Added   int `json:"added"`
+	// Adds reports whether the agent's client adds sentences to most attempts. A sentence that may
+	// be from a reply which the log lacks is then more likely the client's than the model's.
+	Adds bool `json:"adds"`
 }
 
-// Flags returns the flags of all agents, sorted by name.
+// Flags returns the flags of the agents that have passages or whose clients add sentences, sorted by
+// name.
 func Flags(passages []Passage) []Flag {
 	byAgent := map[string][]Passage{}
 	authors := map[string]map[string]bool{}
@@ -136,8 +147,11 @@ func Flags(passages []Passage) []Flag {
 	var wg sync.WaitGroup
 	for i, agent := range names {
 		wg.Go(func() {
-			f := newFlag(byAgent[agent])
-			for _, p := range byAgent[agent] {
+			f := Flag{Agent: agent}
+			f.countOrigins(byAgent[agent])
+			own := slices.DeleteFunc(byAgent[agent], func(p Passage) bool { return p.Text == "" })
+			f.compare(own)
+			for _, p := range own {
 				if len(authors[p.Text]) > 1 {
 					f.Copied += 1 / float64(f.Passages)
 				}
@@ -146,18 +160,35 @@ func Flags(passages []Passage) []Flag {
 		})
 	}
 	wg.Wait()
-	return flags
+	return slices.DeleteFunc(flags, func(f Flag) bool { return f.Passages == 0 && !f.Adds })
 }
 
-// newFlag compares the passages of thinking that decided the grades of one agent's attempts, at
-// most maxCompared of them. It returns the agent's flag, which says whether its thinking looks like
-// one template filled in again and again; the field Copied is left unset. Passages at the same
-// problem are not compared, since two attempts may rightly decide alike there. It sorts passages.
-func newFlag(passages []Passage) Flag {
+// countOrigins sets what f states about who wrote the thinking of an agent's attempts. The client
+// adds sentences to most attempts if the lower end of the 95 % interval of their share is above a
+// half. Of agents with a share of a half, at most 2.5 % are above it by chance.
+func (f *Flag) countOrigins(passages []Passage) {
+	for _, p := range passages {
+		switch p.Origin {
+		case arena.OriginClient:
+			f.Added++
+			f.Decided++
+		case arena.OriginModel:
+			f.Decided++
+		case arena.OriginNone, arena.OriginOpen:
+		}
+	}
+	f.Adds = f.Decided > 0 && stats.Wilson(f.Added, f.Decided).Low > 0.5
+}
+
+// compare compares the passages of thinking that decided the grades of one agent's attempts, at
+// most maxCompared of them. It sets what f says on whether the agent's thinking looks like one
+// template filled in again and again; the field Copied is left unset. Passages at the same problem
+// are not compared, since two attempts may rightly decide alike there. It sorts passages.
+func (f *Flag) compare(passages []Passage) {
 	slicesx.SortFunc(passages, func(a, b Passage) int {
 		return cmp.Or(cmp.Compare(a.Problem, b.Problem), cmp.Compare(a.Text, b.Text))
 	})
-	f := Flag{Agent: passages[0].Agent, Passages: len(passages)}
+	f.Passages = len(passages)
 	passages = passages[:min(len(passages), maxCompared)]
 
 	// owners maps a run of letters to a bit set of the earlier passages that contain it.
@@ -184,10 +215,9 @@ func newFlag(passages []Passage) Flag {
 	}
 	f.Alike = float64(alikePairs) / float64(max(f.Pairs, 1))
 	repeated := countRepeated(passages)
-	f.Repeated = float64(repeated) / float64(len(passages))
+	f.Repeated = float64(repeated) / float64(max(len(passages), 1))
 	isRepeated := repeated >= minAlike && f.Repeated >= maxAlike
 	f.Framed = isRepeated || alikePairs >= minAlike && f.Alike >= maxAlike
-	return f
 }
 
 // countRepeated counts the passages whose wording (the words without names and figures) occurs

@@ -47,8 +47,9 @@ type Config struct {
 	// their run.
 	Unscored Unscored `json:"unscored" yaml:"unscored"`
 	// Frames is the treatment of the factors of an agent's day whose deciding passages
-	// are one frame filled again and again: keep, halve (but not below the factor of an
-	// attempt that says nothing) or void.
+	// are one frame filled again and again, and of attempts with incomplete logs whose
+	// agent's client adds sentences to the thinking: keep, halve (but not below the factor
+	// of an attempt that says nothing) or void.
 	Frames        Frames `json:"frames" yaml:"frames"`
 	outcome.Scale `yaml:",inline"`
 }
@@ -122,7 +123,7 @@ func (c Config) NeedsRuns() bool { return c.Per == Run || c.Unscored == Mean }
 func (c Config) NeedsDay() bool { return c.NeedsRuns() || c.Frames != KeepFrames }
 
 // Factor returns the weight of an attempt of a run; nil if it is excluded. framed
-// reports whether its agent's day is flagged.
+// reports whether the attempt or its agent's day is flagged.
 func (c Config) Factor(score *float64, run Quality, framed bool) *float64 {
 	if score == nil && c.Unscored == Excluded {
 		return nil

@@ -86,6 +86,8 @@ type Head struct {
 	// score.
 	Score   *float64
 	Passage string
+	// Origin is who wrote the attempt's thinking.
+	Origin arena.Origin
 	// OneIn is the number of attempts that the attempt was drawn from for grading, since it cannot
 	// become a row: its grade stands for as many. It is 0 for all other attempts.
 	OneIn int

@@ -78,11 +78,12 @@ func (a *Adder) Add(x *block.Entry, d choose.Decision) {
 	if x.Judgement.Doubt != "" {
 		a.doubts[x.Judgement.Doubt]++
 	}
-	if x.Passage != "" {
+	if x.HasDialogue {
 		a.passages = append(a.passages, frames.Passage{
 			Agent:   x.Agent,
 			Problem: x.ProblemID,
 			Text:    x.Passage,
+			Origin:  x.Origin,
 		})
 	}
 	if o := x.StepJudgement.Outcome; o != "" {

@@ -9,6 +9,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/figures"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/judges/agreement"
 	"github.com/trajectory-arena/arena/judges/frames"
 	"github.com/trajectory-arena/arena/judges/multiplier"
@@ -97,10 +98,12 @@ func framesText(flags []frames.Flag, weigh multiplier.Frames) string {
 	flagged := slices.DeleteFunc(slices.Clone(flags), func(f frames.Flag) bool {
 		return !f.Framed
 	})
+	n := slicesx.CountFunc(flags, func(f *frames.Flag) bool { return f.Passages > 0 })
+	adding := addingText(flags, weigh)
 	if len(flagged) == 0 {
-		return fmt.Sprintf("\nOf %d agents with passages that decided a grade, none repeated one sentence frame with other fillings.\n", len(flags))
+		return fmt.Sprintf("\nOf %d agents with passages that decided a grade, none repeated one sentence frame with other fillings.\n", n) + adding
 	}
-	return fmt.Sprintf("\nOf %d agents with passages that decided a grade, %d repeated the same sentence frames with other fillings (multiplier.frames: %s):\n\n", len(flags), len(flagged), weigh) +
+	return fmt.Sprintf("\nOf %d agents with passages that decided a grade, %d repeated the same sentence frames with other fillings (multiplier.frames: %s):\n\n", n, len(flagged), weigh) +
 		corpus.Table("agent | passages: | pairs: | alike: | repeated: | copied:", flagged[:min(cardAgents, len(flagged))], func(f frames.Flag) string {
 			return fmt.Sprintf(
 				"%s | %d | %d | %.2f | %.2f | %.2f",
@@ -111,7 +114,21 @@ func framesText(flags []frames.Flag, weigh multiplier.Frames) string {
 				f.Repeated,
 				f.Copied,
 			)
-		})
+		}) + adding
+}
+
+// addingText returns the card's sentence on the agents whose clients add sentences to the thinking,
+// empty if there are none.
+func addingText(flags []frames.Flag, weigh multiplier.Frames) string {
+	n := slicesx.CountFunc(flags, func(f *frames.Flag) bool { return f.Adds })
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(
+		"\nThe clients of %d agents add sentences to the thinking of most attempts: no reply of a complete log contains them. Where a log cannot show whether a model wrote a sentence, their grades weigh like those of flagged agents (multiplier.frames: %s).\n",
+		n,
+		weigh,
+	)
 }
 
 func (r *Multiplier) text() string {
