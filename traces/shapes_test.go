@@ -209,6 +209,44 @@ func TestResultsFollowTheirCallsInText(t *testing.T) {
 	}
 }
 
+func TestResultsOfNoCallAreNoWordsOfTheUser(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text, id, result string // result is empty if the result is dropped
+	}{
+		{`"\n"`, "call_9", ""},
+		{`"I will look it up."`, "call_9", ""},
+		{`"I will look it up."`, "", ""},
+		{`""`, "", ""},
+		{`null`, "call_9", ""},
+		{`"<tool_call>{\"name\":\"f\"}</tool_call>"`, "call_9", "<tool_response>\n7\n</tool_response>"},
+		{`"<tool_call>f, please</tool_call>"`, "", "7"},
+		{`"[f(a=1)]"`, "", "7"},
+	} {
+		got := one(t, `{"messages":[{"role":"user","content":"x"},{"role":"assistant","content":`+c.text+`},{"role":"tool","tool_call_id":"`+c.id+`","content":"7"},{"role":"assistant","content":"Done."}]}`)
+		want := []string{"unmatched_tool_result"}
+		if c.result != "" {
+			want = nil
+		}
+		if !slices.Equal(got.Vetoes, want) {
+			t.Errorf("text %s, id %q: vetoes %v, want %v", c.text, c.id, got.Vetoes, want)
+		}
+		words := ""
+		for i := range got.Steps {
+			if got.Steps[i].Role == arena.RoleUser {
+				words += got.Steps[i].Content
+			}
+		}
+		if words != c.result {
+			t.Errorf("text %s, id %q: user says %q, want %q", c.text, c.id, words, c.result)
+		}
+	}
+	sharegpt := one(t, `{"conversations":[{"from":"human","value":"x"},{"from":"gpt","value":"I look."},{"from":"observation","value":"7"},{"from":"gpt","value":"Done."}]}`)
+	if want := []string{"unmatched_tool_result"}; !slices.Equal(sharegpt.Vetoes, want) {
+		t.Errorf("sharegpt: vetoes %v, want %v", sharegpt.Vetoes, want)
+	}
+}
+
 func TestShareGPTCallsAndObservations(t *testing.T) {
 	t.Parallel()
 	got := one(t, `{"system":"Shop.","tools":"[]","conversations":[{"from":"human","value":"A mug."},

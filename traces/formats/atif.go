@@ -121,6 +121,7 @@ func (r *reader) readATIFStep(m *value) {
 	}
 	r.addStep(step)
 	for _, result := range unmatched {
+		result.isOfStep = result.callID == ""
 		r.addMessage(result)
 	}
 }

@@ -191,7 +191,7 @@ func (a *Attempt) appendMessage(m *message) {
 			a.appendObservation(m)
 			return
 		}
-		a.appendResult(m.callID, m.name, m.result)
+		a.appendResult(m)
 	case observationRole:
 		a.appendObservation(m)
 	case otherRole:

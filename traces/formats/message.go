@@ -36,6 +36,9 @@ type message struct {
 	// isOnly reports whether a result directly after an agent's message names no call, and is the
 	// only result there. It may then answer all calls of that message.
 	isOnly bool
+	// isOfStep reports whether the source holds a result without an id in the agent's step itself.
+	// The step then called for it, even if no call can be read in its text.
+	isOfStep bool
 }
 
 var rolesByName = map[string]role{

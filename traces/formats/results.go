@@ -46,32 +46,32 @@ func (a *Attempt) shareResult(result arena.Raw) {
 	a.addLoss(lostShared)
 }
 
-// appendResult sets the result of the first unanswered call that it belongs to: the call with this
-// id, else a call without an id of the tool with this name. If id is empty, any call of the tool
+// appendResult sets the result m of the first unanswered call that it belongs to: the call with its
+// id, else a call without an id of the tool with its name. If m has no id, any call of the tool
 // counts; an empty name is that of every tool.
 //
-// Without such a call, the result becomes a user step if the last agent step may have calls in its
-// text: in <tool_response> tags if it does have calls there, otherwise as plain text like the
-// output of a terminal. In all other cases the result is dropped, and the trace gets a veto (reason
-// not to train).
-func (a *Attempt) appendResult(id, name string, result arena.Raw) {
-	hasName := func(call *arena.ToolCall) bool { return name == "" || call.Name == name }
+// Without such a call, the result becomes a user step if the last agent step has its calls in its
+// text: in <tool_response> tags if they can be read there, otherwise as plain text like the output
+// of a terminal. In all other cases the result is dropped, and the trace gets a veto (reason not to
+// train): as a user step it would be words that the user did not write.
+func (a *Attempt) appendResult(m *message) {
+	hasName := func(call *arena.ToolCall) bool { return m.name == "" || call.Name == m.name }
 	call := a.unansweredCall(func(call *arena.ToolCall) bool {
-		return call.ID == id && id != "" || id == "" && hasName(call)
+		return call.ID == m.callID && m.callID != "" || m.callID == "" && hasName(call)
 	})
-	if call == nil && id != "" { // calls in text have no ids
+	if call == nil && m.callID != "" { // calls in text have no ids
 		call = a.unansweredCall(func(call *arena.ToolCall) bool { return call.ID == "" && hasName(call) })
 	}
 	if call != nil {
-		call.Result = result
+		call.Result = m.result
 		return
 	}
 	turn := a.lastTextTurn()
-	if turn == nil {
+	if turn == nil || !m.isOfStep && !mayCallInText(turn) {
 		a.Veto(vetoUnmatched)
 		return
 	}
-	text := result.Text()
+	text := m.result.Text()
 	isTagged := strings.HasPrefix(strings.TrimSpace(text), "<tool_response>")
 	if !isTagged && hasCallsInText(turn) {
 		text = "<tool_response>\n" + text + "\n</tool_response>"
@@ -96,7 +96,7 @@ func (a *Attempt) appendObservation(m *message) {
 	if unanswered > 1 && arena.Raw(text).Kind() == arena.Array && cursor.Valid(text) {
 		if results := gjson.Parse(text).Array(); len(results) == unanswered {
 			for _, result := range results {
-				a.appendResult("", "", arena.Raw(result.Raw))
+				a.appendResult(&message{result: arena.Raw(result.Raw)})
 			}
 			return
 		}
@@ -105,16 +105,21 @@ func (a *Attempt) appendObservation(m *message) {
 		a.shareResult(m.result)
 		return
 	}
-	a.appendResult(m.callID, m.name, m.result)
+	a.appendResult(m)
 }
 
 // hasCallsInText reports whether the content or the reasoning of a step has tool calls that are
 // written as text.
 func hasCallsInText(s *arena.Step) bool {
-	if len(calls.Mended(s.Content).Calls) > 0 {
-		return true
-	}
-	return s.Reasoning != "" && len(calls.Mended(s.Reasoning).Calls) > 0
+	return len(calls.Mended(s.Content).Calls) > 0 || len(calls.Mended(s.Reasoning).Calls) > 0
+}
+
+// mayCallInText reports whether the text of a step has tool calls, or text that is written as a call
+// and cannot be read.
+func mayCallInText(s *arena.Step) bool {
+	isCall := func(fault string) bool { return fault != calls.FaultOrphan && fault != calls.FaultLong }
+	return hasCallsInText(s) || len(calls.Listed(strings.TrimSpace(s.Content))) > 0 ||
+		slices.ContainsFunc(calls.Mended(s.Content).Faults, isCall)
 }
 
 // countUnanswered returns how many calls of the last step have no result yet. It examines only the
