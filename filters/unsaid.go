@@ -5,6 +5,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters/evidence"
+	"github.com/trajectory-arena/arena/filters/thinking"
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
@@ -38,7 +39,7 @@ func MeasureThinking(t *arena.Trace, d *arena.Dialogue) Thinking {
 }
 
 func measureThinking(a *evidence.Attempt) Thinking {
-	unsaid, turns := a.MeasureUnsaid()
+	unsaid, turns := thinking.Measure(a)
 	share := unsaid.Share()
 	return Thinking{
 		share:     share,

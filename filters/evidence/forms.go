@@ -353,12 +353,12 @@ func matchEnd(text string, start int, words []uint64) int {
 func frameOf(before, after string, depth int) (words, written string) {
 	lead := before
 	for range depth {
-		lead = strings.TrimRightFunc(strings.TrimRightFunc(lead, isSeparator), isWordRune)
+		lead = strings.TrimRightFunc(strings.TrimRightFunc(lead, isSeparator), IsWordRune)
 	}
-	if prose := strings.TrimRight(lead, " \t"); prose != strings.TrimRightFunc(prose, isWordRune) {
+	if prose := strings.TrimRight(lead, " \t"); prose != strings.TrimRightFunc(prose, IsWordRune) {
 		return "", ""
 	}
-	if next := strings.TrimLeft(after, " \t"); next != strings.TrimLeftFunc(next, isWordRune) {
+	if next := strings.TrimLeft(after, " \t"); next != strings.TrimLeftFunc(next, IsWordRune) {
 		return "", ""
 	}
 	written = strings.TrimLeftFunc(before[len(lead):], isSeparator)
@@ -366,9 +366,9 @@ func frameOf(before, after string, depth int) (words, written string) {
 	return words, before[max(0, len(before)-len(written)-1):]
 }
 
-func isWordRune(r rune) bool {
+func IsWordRune(r rune) bool {
 	return r == '_' || r == '-' || unicode.IsLetter(r) ||
 		unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
-func isSeparator(r rune) bool { return !isWordRune(r) }
+func isSeparator(r rune) bool { return !IsWordRune(r) }

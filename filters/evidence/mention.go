@@ -154,7 +154,7 @@ func (v *textVersion) isValue(start, end int, r *request) bool {
 // line ends there, or continues with punctuation or with a key, tool name or value of the request.
 func (v *textVersion) isDelimitedAfter(end int, r *request) bool {
 	next := strings.TrimLeft(v.text[end:], " \t")
-	word := next[:len(next)-len(strings.TrimLeftFunc(next, isWordRune))]
+	word := next[:len(next)-len(strings.TrimLeftFunc(next, IsWordRune))]
 	if word == "" || r.isKeyOrName(word) {
 		return true
 	}
@@ -166,7 +166,7 @@ func (v *textVersion) isDelimitedAfter(end int, r *request) bool {
 // blanks is between them.
 func (v *textVersion) wordBefore(start int) string {
 	before := strings.TrimRight(v.text[:start], " \t")
-	return before[len(strings.TrimRightFunc(before, isWordRune)):]
+	return before[len(strings.TrimRightFunc(before, IsWordRune)):]
 }
 
 // isFenced reports whether the words at these offsets are the only value of a request and fill a

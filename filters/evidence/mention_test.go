@@ -2,6 +2,7 @@ package evidence_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -14,7 +15,8 @@ import (
 // the same parameters.
 func logOf(content string, params map[string]string, paths ...string) *arena.Trace {
 	encoded, err := json.Marshal(params)
-	if err != nil {
+	text, textErr := json.Marshal(content)
+	if err = errors.Join(err, textErr); err != nil {
 		panic(err) // texts can always be encoded
 	}
 	step := arena.Step{Proxy: []arena.ProxyCall{{
@@ -22,7 +24,7 @@ func logOf(content string, params map[string]string, paths ...string) *arena.Tra
 		Path:     "/inference/chat/completions",
 		Status:   200,
 		AtMS:     1000,
-		Response: arena.Raw(chat(content)),
+		Response: arena.Raw(`{"choices":[{"message":{"role":"assistant","content":` + string(text) + `}}]}`),
 	}}}
 	for i, path := range paths {
 		step.Proxy = append(step.Proxy, arena.ProxyCall{

@@ -52,11 +52,8 @@ func readReply(c *arena.ProxyCall, times span, s *scratch) Reply {
 		span:  times,
 		model: HashText(gjson.Get(string(c.Body), "model").Str),
 	}
-	body := c.Response.Text() // some logs have the body as text
-	if !strings.HasPrefix(body, "{") {
-		body = joinStream(body)
-		r.streamed = true
-	}
+	var body string
+	body, r.streamed = r.Body()
 	m, ok := s.readCompletion(body)
 	if !ok {
 		return r
@@ -82,6 +79,27 @@ func readReply(c *arena.ProxyCall, times span, s *scratch) Reply {
 	r.overfull = !r.streamed && s.exceedsTokens(&m)
 	r.tokens = m.tokens
 	return r
+}
+
+// Body returns the completion as JSON, and reports whether the log recorded it as a stream.
+func (r *Reply) Body() (body string, isStream bool) {
+	body = r.Call.Response.Text() // some logs have the body as text
+	if strings.HasPrefix(body, "{") {
+		return body, false
+	}
+	return joinStream(body), true
+}
+
+// HasWholeReplies reports whether the log has at least one reply, all replies that the sandbox
+// counted, and all of them readable and not truncated.
+func (a *Attempt) HasWholeReplies() bool {
+	if len(a.Log.Replies) == 0 || a.Lost > 0 || a.Readable < len(a.Log.Replies) {
+		return false
+	}
+	if len(a.scratch.entries) >= MaxCalls {
+		return false // further entries are not read
+	}
+	return !slices.ContainsFunc(a.Log.Replies, func(r Reply) bool { return r.Call.Truncated })
 }
 
 // readCalls reads the calls of one message into s.acts. It reads native tool calls or, if there

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/calls"
@@ -86,7 +87,7 @@ func (a *Attempt) unreadText(reply int) *replyText {
 func appendVersions(versions []textVersion, text string) []textVersion {
 	for range 3 {
 		versions = append(versions, newVersion(text))
-		plain := unescape(text)
+		plain, _ := Unescape(nil, text)
 		if plain == text {
 			break
 		}
@@ -112,14 +113,16 @@ func newVersion(text string) textVersion {
 	return v
 }
 
-// unescape decodes one level of the escapes of JSON, Python, XML, HTML and URLs: backslashes,
-// entities and percent signs. Anything else is unchanged.
-func unescape(text string) string {
+// Unescape decodes one level of the escapes of JSON, Python, XML, HTML and URLs: backslashes,
+// entities and percent signs. Anything else is unchanged. The result may be in the memory of b,
+// which it returns for the next call.
+func Unescape(b []byte, text string) (decoded string, memory []byte) {
 	text = decodeSigns(text)
 	if strings.IndexByte(text, '\\') < 0 {
-		return text
+		return text, b
 	}
-	return string(appendUnescaped(nil, text))
+	b = appendUnescaped(b[:0], text)
+	return unsafe.String(unsafe.SliceData(b), len(b)), b
 }
 
 // decodeSigns decodes one level of the entities and percent signs of a text.

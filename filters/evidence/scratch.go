@@ -52,9 +52,6 @@ type scratch struct {
 	// choices are the messages of the further choices of a chat completion.
 	choices []completion
 
-	// thoughts searches the replies for the thinking of the dialogue.
-	thoughts thoughtMatcher
-
 	// full reports whether the attempt exceeds a limit, so that a part of it is not examined.
 	full bool
 }
@@ -117,8 +114,6 @@ func (s *scratch) release() {
 
 		json:    s.json,
 		choices: cleared(s.choices[:cap(s.choices)]),
-
-		thoughts: s.thoughts.emptied(),
 	}
 	scratchPool.Put(s)
 }

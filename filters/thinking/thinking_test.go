@@ -1,4 +1,4 @@
-package evidence_test
+package thinking_test
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters/evidence"
+	"github.com/trajectory-arena/arena/filters/thinking"
 )
 
 const (
@@ -27,7 +28,7 @@ func chat(content string) string {
 }
 
 // measure returns the parts of a thought that no reply contains, for a log with these replies.
-func measure(think string, replies ...string) evidence.Unsaid {
+func measure(think string, replies ...string) thinking.Unsaid {
 	t := &arena.Trace{InferenceTotal: len(replies), HasDialogue: true}
 	step := arena.Step{}
 	for i, body := range replies {
@@ -42,11 +43,11 @@ func measure(think string, replies ...string) evidence.Unsaid {
 	return measureTrace(t, think)
 }
 
-func measureTrace(t *arena.Trace, think string) evidence.Unsaid {
+func measureTrace(t *arena.Trace, think string) thinking.Unsaid {
 	d := &arena.Dialogue{Turns: []arena.Turn{{Think: think}}}
 	a := evidence.Examine(t, d, nil)
 	defer a.Release()
-	u, _ := a.MeasureUnsaid()
+	u, _ := thinking.Measure(a)
 	return u
 }
 
@@ -110,7 +111,7 @@ func TestLogWithAGapIsNoEvidence(t *testing.T) {
 	}
 	marked := fullCall
 	marked.Truncated = true
-	for name, u := range map[string]evidence.Unsaid{
+	for name, u := range map[string]thinking.Unsaid{
 		"no reply":          measure(unsaid),
 		"a cut reply":       measure(unsaid, chat("ok"), cut),
 		"a reply cut mark":  measureTrace(&arena.Trace{InferenceTotal: 1, Steps: []arena.Step{{Proxy: []arena.ProxyCall{marked}}}}, unsaid),
@@ -125,7 +126,7 @@ func TestLogWithAGapIsNoEvidence(t *testing.T) {
 		case "nothing but words":
 			want = arena.OriginClient
 		}
-		if u != (evidence.Unsaid{Origin: want}) || !math.IsNaN(u.Share()) {
+		if u != (thinking.Unsaid{Origin: want}) || !math.IsNaN(u.Share()) {
 			t.Errorf("%s: %+v", name, u)
 		}
 	}
@@ -133,7 +134,7 @@ func TestLogWithAGapIsNoEvidence(t *testing.T) {
 	if known.Missing != 1 || known.Origin != arena.OriginClient {
 		t.Errorf("the same log without a gap: %+v", known)
 	}
-	for name, u := range map[string]evidence.Unsaid{
+	for name, u := range map[string]thinking.Unsaid{
 		"a complete log":   measure(unsaid, chat(unsaid)),
 		"a log with a gap": measure(unsaid, chat(unsaid), cut),
 	} {
@@ -163,7 +164,7 @@ func TestUnsaidSentencesAreTakenOut(t *testing.T) {
 	} {
 		d := &arena.Dialogue{Turns: []arena.Turn{{Text: "a"}, {Think: think}}}
 		a := evidence.Examine(trace, d, nil)
-		_, turns := a.MeasureUnsaid()
+		_, turns := thinking.Measure(a)
 		a.Release()
 		if got := turns[1].Think; got != want {
 			t.Errorf("%q: %q, want %q", think, got, want)
