@@ -323,7 +323,7 @@ func TestClientsThatAddSentencesAreReported(t *testing.T) {
 	must(t, cli.ExitOK, "build", day, "-o", out, "--set", "judge.dropped_every=1")
 	b, err := os.ReadFile(filepath.Join(out, "reports", "judges.json"))
 	var report struct{ Frames []frames.Flag }
-	if err := errors.Join(err, json.Unmarshal(b, &report)); err != nil {
+	if err = errors.Join(err, json.Unmarshal(b, &report)); err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range report.Frames {

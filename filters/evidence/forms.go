@@ -366,6 +366,7 @@ func frameOf(before, after string, depth int) (words, written string) {
 	return words, before[max(0, len(before)-len(written)-1):]
 }
 
+// IsWordRune reports whether r may be in a word.
 func IsWordRune(r rune) bool {
 	return r == '_' || r == '-' || unicode.IsLetter(r) ||
 		unicode.IsDigit(r) || unicode.IsMark(r)
