@@ -14,7 +14,8 @@ const gramWords = 8
 
 // maxGramEntries is the maximum number of protected requests that may contain the same run of
 // gramWords words. A run in more requests is a common phrase of customers, such as "find me a
-// that sells all of", and is not used to find requests.
+// that sells all of", and is not used to find requests. Whether a text repeats a complete request
+// is decided by all runs: two vouchers may differ in a common phrase only.
 const maxGramEntries = 3
 
 // ngramIndex finds protected requests that a text repeats by their runs of words, in texts of any
@@ -93,13 +94,9 @@ func isGramSign(text string, i int) bool {
 	return text[i] >= utf8.RuneSelf || isNumberSign(text, i, rune(text[i]))
 }
 
-// The minimum shares, 0 to 1, of the runs of a request that a text must have to be dropped
-// (minGramShare, if parts were changed or left out) and to repeat the complete request
-// (minSameGramShare).
-const (
-	minGramShare     = 0.6
-	minSameGramShare = 1
-)
+// minGramShare is the minimum share, 0 to 1, of the runs of a request that a text must have to be
+// dropped, if parts were changed or left out.
+const minGramShare = 0.6
 
 // minGrams is the minimum number of runs of words that a request must have for a text to be dropped
 // that repeats only a part of them. A shorter request must be repeated completely, since a part of
@@ -139,8 +136,8 @@ func (x *ngramIndex) whole(text string) (entries []int) {
 
 // check returns a finding to drop the row if a text repeats enough of a protected request: at least
 // the share minGramShare of its runs of gramWords words, or all of them if there are fewer than
-// minGrams. The finding's field Same is set if the share is at least minSameGramShare. Otherwise
-// check returns the zero Finding.
+// minGrams. The finding's field Same is set if the text has all runs of the request (see hasRuns).
+// Otherwise check returns the zero Finding.
 func (x *ngramIndex) check(text string, bank []Entry) Finding {
 	found := x.count(text)
 	best := int32(-1)
@@ -159,8 +156,22 @@ func (x *ngramIndex) check(text string, bank []Entry) Finding {
 		return Finding{}
 	}
 	f := textFinding(bank[best], TierNgram, fmt.Sprintf("%d of the %d runs of %d words of the request", found[best], x.grams[best], gramWords))
-	f.Same = bestShare >= minSameGramShare
+	f.Same = bestShare >= 1 && hasRuns(text, bank[best].Text)
 	return f
+}
+
+// hasRuns reports whether a text has all runs of words of a request, common ones too.
+func hasRuns(text, request string) bool {
+	runs := map[uint64]bool{}
+	for gram := range grams(text) {
+		runs[gram] = true
+	}
+	for gram := range grams(request) {
+		if !runs[gram] {
+			return false
+		}
+	}
+	return true
 }
 
 // isEnough reports whether a text with n runs of the request at this index is dropped for it.
