@@ -48,6 +48,7 @@ func TestReadings(t *testing.T) {
 		"79 evoba ecirp dna ezis a htiw sehcnerw tehctar em wohs":                                                                  "read backwards",
 		"wohs em tehctar sehcnerw htiw a ezis dna ecirp evoba 97":                                                                  "read backwards",
 		"5h0w m3 r47ch37 wr3nch35 w17h a $1z3 4nd pr!c3 @b0v3 97":                                                                  "digits and signs for letters",
+		"sh0w rne ratchet wrenches with a s1ze and pr1ce ab0ve 97":                                                                 "misread letters",
 		"79 evobaecirpdnaezisahtiwsehcnerwtehctaremwohs 3p":                                                                        "",
 	} {
 		readings := Readings(text, known)

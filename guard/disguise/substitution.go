@@ -14,8 +14,8 @@ type substitution struct {
 	how string
 	// readings returns the possible originals of a word, the likeliest first.
 	readings func(word string) []string
-	// needsSigns reports that only words with digits or signs can be disguised in this way.
-	needsSigns bool
+	// mayBe reports whether a word can be disguised in this way; nil if every word can.
+	mayBe func(word string) bool
 	// alternatives undo the disguise of a part of a text in other ways than word by word.
 	alternatives []func(part string) string
 }
@@ -28,7 +28,8 @@ var substitutions = []substitution{
 		},
 		alternatives: []func(string) string{reverse, reverseWords},
 	},
-	{how: "digits and signs for letters", readings: leetReadings, needsSigns: true},
+	{how: "digits and signs for letters", readings: leetReadings, mayBe: func(w string) bool { return strings.ContainsAny(w, leetSigns) }},
+	{how: "misread letters", readings: misreadings, mayBe: func(w string) bool { return strings.ContainsAny(w, "01") || strings.Contains(w, "rn") }},
 }
 
 // maxWord is the maximum length in bytes of a word of a text. Longer sequences without white space
@@ -142,7 +143,7 @@ func (s *substitution) gain(w string, known func(string) bool) int {
 	if len(w) < minWord || len(w) > maxWord {
 		return 0
 	}
-	if s.needsSigns && !strings.ContainsAny(w, leetSigns) {
+	if s.mayBe != nil && !s.mayBe(w) {
 		return 0
 	}
 	if isKnown(w, known) {
@@ -235,3 +236,24 @@ func appendLetter(words []string, letter rune) []string {
 	}
 	return out
 }
+
+// misreadings returns the possible originals of a word that a program read from a picture: it takes
+// an o for a zero, an l or i for a one and an m for rn, and in numbers the reverse.
+func misreadings(w string) []string {
+	if misreadNumber.MatchString(w) {
+		return []string{strings.NewReplacer("o", "0", "l", "1", "i", "1").Replace(w)}
+	}
+	if amount.MatchString(w) && strings.ContainsAny(w, "0123456789") {
+		return []string{w}
+	}
+	w = strings.ReplaceAll(w, "0", "o")
+	m := strings.ReplaceAll(w, "rn", "m")
+	var out []string
+	for _, one := range []string{"l", "i"} {
+		out = append(out, strings.ReplaceAll(m, "1", one), strings.ReplaceAll(w, "1", one))
+	}
+	return out
+}
+
+// misreadNumber matches a number of which at least one digit was read as a letter: "16o", "ll9".
+var misreadNumber = regexp.MustCompile(`^[^a-z0-9]*[0-9oli]*([0-9][oli]|[oli][0-9])[0-9oli]*[^a-z0-9]*$`)
