@@ -21,7 +21,8 @@ const (
 // which a text differs from a protected request. It returns "" if no constraint differs.
 func contradiction(b, p *profile, f features) string {
 	checks := [...]func(b, p *profile, template float64) string{
-		numberDifference, serviceDifference, classDifference, negationDifference, itemDifference, wordDifference, nounDifference, replacedInCopy,
+		numberDifference, slotDifference, quantityDifference, serviceDifference, classDifference, materialDifference,
+		negationDifference, itemDifference, wordDifference, nounDifference, replacedInCopy,
 	}
 	for _, check := range checks {
 		if difference := check(b, p, f[template]); difference != "" {
@@ -105,11 +106,16 @@ func serviceDifference(b, p *profile, template float64) string {
 // classDifference describes a class, such as colour, in which the text replaced a value of the
 // request by another value. Unless the text is a verbatim copy (template of at least
 // verbatimTemplate), it compares only hard classes, whose values exclude each other in any wording.
-// It returns "" if there is no difference.
+// A class that is named like a role of words is compared only if the request has such a word: "all
+// items" says in which shops a voucher is valid if there is a voucher. It returns "" if there is no
+// difference.
 func classDifference(b, p *profile, template float64) string {
 	l := loadLexicon()
 	for i, name := range l.names {
 		if template < verbatimTemplate && !l.hard[i] {
+			continue
+		}
+		if words := l.roles[name]; words != nil && !slices.ContainsFunc(b.tokens, func(t token) bool { return words[t.text] }) {
 			continue
 		}
 		class := uint8(i)
@@ -153,12 +159,12 @@ func wordDifference(b, p *profile, template float64) string {
 // distinctive if many of them contain it.
 func isDistinctive(w *word) bool { return w.weight >= weightUnknown }
 
-// wishesBeyond returns the content words of the text p that are similar to no content word of the
-// request b. It leaves out words that the text negates and names of data fields, as in name=value.
+// wishesBeyond returns the content words of the text p for which the request b has no word (see
+// standsFor). It leaves out words that the text negates and names of data fields, as in name=value.
 func (p *profile) wishesBeyond(b *profile) (out []*word) {
 	for i, w := range p.words {
 		isContent := w != nil && w.content && !p.tokens[i].isField
-		if isContent && !b.hasMeaning(w, nil) && !p.isNegated(i) {
+		if isContent && !b.standsFor(p, w, nil) && !p.isNegated(i) {
 			out = append(out, w)
 		}
 	}
@@ -180,7 +186,7 @@ func isOneWord(words []*word) bool {
 // the request lacks and shares a word with the other phrase, whose noun the text does not have. It
 // returns "" if there is no such pair.
 func nounDifference(b, p *profile, _ float64) string {
-	newWords := missingWords(p, b, 0)
+	newWords := p.wishesBeyond(b)
 	if len(newWords) == 0 {
 		return ""
 	}

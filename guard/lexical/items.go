@@ -17,6 +17,8 @@ type item struct {
 	isAsked bool
 }
 
+func (i item) noun() *word { return i.words[len(i.words)-1] }
+
 // items returns the noun phrases of the text. Function words such as "brand" do not end a phrase,
 // but signs, articles and links such as "with" do.
 func (p *profile) items() (out []item) {
@@ -92,14 +94,18 @@ func itemDifference(b, p *profile, _ float64) string {
 	if len(extra) == 0 || p.knownShare() < minReadShare {
 		return ""
 	}
-	isMissing := func(w *word) bool { return isDistinctive(w) && !p.hasMeaning(w, nil) }
-	if i := slices.IndexFunc(b.names, isMissing); i >= 0 {
+	isNameMissing := func(w *word) bool { return isDistinctive(w) && !p.standsFor(b, w, nil) }
+	if i := slices.IndexFunc(b.names, isNameMissing); i >= 0 {
 		return fmt.Sprintf("%q is missing", b.names[i].text)
 	}
 	placeholders := p.countPlaceholders()
 	textItems := p.items()
+	textNouns := slicesx.Map(textItems, item.noun)
 	for _, i := range b.items() {
-		noun := i.words[len(i.words)-1]
+		noun := i.noun()
+		// A "polo" is a "polo shirt", and a noun a "silver chain" for a "silver necklace".
+		allowed := slices.Concat(i.words, textNouns)
+		isMissing := func(w *word) bool { return isDistinctive(w) && !p.standsFor(b, w, allowed) }
 		if i.isAsked && isMissing(noun) {
 			placeholders--
 			if placeholders >= 0 { // "something" stands for the noun
@@ -121,10 +127,26 @@ func itemDifference(b, p *profile, _ float64) string {
 	return ""
 }
 
+// standsFor reports whether the text p has a content word for the word w of another text: one that is
+// similar to w, but not another word of that text, as "bolt" is no word for the "screw" of a request
+// for both. The words of allowed may stand for w nonetheless.
+func (p *profile) standsFor(other *profile, w *word, allowed []*word) bool {
+	return slices.ContainsFunc(p.content, func(o *word) bool {
+		return areSimilar(w, o) && (o.stem == w.stem || !hasHash(other.distinct, o.hash) || hasHash(allowed, o.hash))
+	})
+}
+
 // countPlaceholders returns the number of words such as "something" that are used in place of the
-// noun of an item.
+// noun of an item. In "two things" the word is used for all items.
 func (p *profile) countPlaceholders() int {
-	return slicesx.CountFunc(p.tokens, func(t *token) bool { return loadLexicon().roles["placeholder"][t.text] })
+	n := 0
+	for i := range p.tokens {
+		isOfAll := i > 0 && (p.words[i-1] == nil || p.words[i-1].counts != 0)
+		if loadLexicon().roles["placeholder"][p.tokens[i].text] && !isOfAll {
+			n++
+		}
+	}
+	return n
 }
 
 // replaces reports whether a new word may stand for another property than the missing one: it is not
@@ -133,13 +155,47 @@ func replaces(added, missing *word) bool {
 	return !strings.HasPrefix(missing.text, added.text) && !loadLexicon().roles["measure"][added.text]
 }
 
+// materialDifference describes a material that the request b names and the text p replaced, also one
+// that the lexicon does not know: "made of triacetate" became "made of straw", or "cotton". It
+// returns "" if there is none.
+func materialDifference(b, p *profile, _ float64) string {
+	class := uint8(slices.Index(loadLexicon().names, "material"))
+	isLost := func(w *word) bool { return !p.standsFor(b, w, nil) }
+	isNew := func(w *word) bool { return !b.standsFor(p, w, nil) }
+	lost := slices.IndexFunc(b.materials(), isLost)
+	if lost >= 0 && (lacks(p.values, b.values, class) || slices.ContainsFunc(p.materials(), isNew)) {
+		return fmt.Sprintf("another material than %q", b.materials()[lost].text)
+	}
+	return ""
+}
+
+// materials returns the content words that follow words such as "made of", each a material. The
+// "from" of a bound may have been removed before them.
+func (p *profile) materials() (out []*word) {
+	roles := loadLexicon().roles
+	for i := 1; i < len(p.words); i++ {
+		t := &p.tokens[i]
+		if !roles["making"][p.tokens[i-1].text] || !roles["outof"][t.text] && t.before != boundSign {
+			continue
+		}
+		j := i
+		for j+1 < len(p.words) && (p.words[j] == nil || roles["outof"][p.tokens[j].text]) {
+			j++ // "of 100 % cotton"
+		}
+		if w := p.words[j]; w != nil && w.content {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
 // negationDifference describes a word that the request b has and the text p negates, or the reverse:
 // "without gemstones" became "with gemstones". It returns "" if there is none.
 func negationDifference(b, p *profile, _ float64) string {
-	negated := p.negations()
-	for w, isNegated := range b.negations() {
-		for o, isOtherNegated := range negated {
-			if isNegated != isOtherNegated && isSameWord(w, o) {
+	textStates := p.negations()
+	for w, state := range b.negations() {
+		for o, other := range textStates {
+			if state != bothWays && state != other && isSameWord(w, o) {
 				return fmt.Sprintf("%q is negated in one of the two", w.text)
 			}
 		}
@@ -147,23 +203,30 @@ func negationDifference(b, p *profile, _ float64) string {
 	return ""
 }
 
-// negations returns for each word of the text that says what is asked for whether it is negated. A
-// word that occurs both ways is left out.
-func (p *profile) negations() map[*word]bool {
-	states := map[*word]bool{}
-	var mixed []*word
+// negation says whether a text negates a word: never, each time, or only in some places.
+type negation int
+
+const (
+	affirmed negation = iota
+	negated
+	bothWays
+)
+
+// negations returns for each word of the text that says what is asked for whether it is negated.
+func (p *profile) negations() map[*word]negation {
+	states := map[*word]negation{}
 	for i, w := range p.words {
 		if w == nil || !w.content && w.services == 0 {
 			continue
 		}
-		isNegated := p.isNegated(i)
-		if before, ok := states[w]; ok && before != isNegated {
-			mixed = append(mixed, w)
+		state := affirmed
+		if p.isNegated(i) {
+			state = negated
 		}
-		states[w] = isNegated
-	}
-	for _, w := range mixed {
-		delete(states, w)
+		if before, ok := states[w]; ok && before != state {
+			state = bothWays
+		}
+		states[w] = state
 	}
 	return states
 }

@@ -21,7 +21,7 @@ func parseTokens(out []token) []token {
 	out = joinLetters(out)
 	out = removeMarkers(out)
 	out = replacePhrases(out)
-	out = joinNumerals(out)
+	out = joinFractions(joinNumerals(out))
 	out = joinMoney(out)
 	out = joinUnits(out)
 	setDirections(out)
@@ -65,6 +65,26 @@ func countLetters(tokens []token) int {
 		n++
 	}
 	return n
+}
+
+// maxDenominator is the largest denominator of a fraction. "3/40" is a range or a model.
+const maxDenominator = 16
+
+// joinFractions replaces each fraction before a unit of measure by its value: "1/2 kg". Without a
+// unit it may be a date or a model. It overwrites tokens.
+func joinFractions(tokens []token) []token {
+	out := tokens[:0]
+	for i, t := range tokens {
+		last := len(out) - 1
+		isFraction := t.isNumber() && t.before == '/' && t.value > 1 && t.value <= maxDenominator && last >= 0 && out[last].isNumber() && out[last].value < t.value
+		if isFraction && i+1 < len(tokens) && loadLexicon().units[tokens[i+1].text].name != 0 {
+			out[last].value /= t.value
+			out[last].written = out[last].value
+			continue
+		}
+		out = append(out, t)
+	}
+	return out
 }
 
 // maxMarker is the largest number that can be the marker of a list item, such as 3 in "3)".

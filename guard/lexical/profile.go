@@ -144,6 +144,8 @@ func (p *profile) isNegated(i int) bool {
 		next := &p.tokens[j+1]
 		isFree := w == "free" && (next.before == boundSign || next.text == "of")
 		switch {
+		case isNegated && (w == "and" || w == "or"): // "needn't and shouldn't be" is negated once
+			return true
 		case isFree, roles["negation"][w] && next.isInPhrase():
 			isNegated = !isNegated // "not without"
 		case !next.isInPhrase(), !loadLexicon().stop[w], roles["exception"][w]:
