@@ -78,14 +78,14 @@ func TestNearMissesOfAnExaminer(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.print(t)
-	c.atLeast(t, "dropped", c.drop, "reworded", 0.71)
+	c.atLeast(t, "dropped", c.drop, "reworded", 0.75)
 	c.atMost(t, "called the same", c.sameCount, "near_verbatim", 0.01)
 	c.atMost(t, "called the same", c.sameCount, "near_reworded", 0.05)
 }
 
 // TestTextsOfTwoAuthors holds rewordings and near misses of public requests by two authors who had
-// not read the code. The limits are the counts of 29 November with all 750 public problems: the texts
-// of the third author were known when the rules were written, those of the fourth were not.
+// not read the code. The limits are the counts of 30 November with all 750 public problems. The texts
+// were known when the rules were written.
 func TestTextsOfTwoAuthors(t *testing.T) {
 	t.Parallel()
 	g := newTestGuard(t, publicBank(t))
@@ -109,8 +109,8 @@ func TestTextsOfTwoAuthors(t *testing.T) {
 	} {
 		c.atLeast(t, "dropped", c.drop, kind, share)
 	}
-	c.atMost(t, "called the same", c.sameCount, "third near", 8./75)
-	c.atMost(t, "called the same", c.sameCount, "fourth near", 12./75)
+	c.atMost(t, "called the same", c.sameCount, "third near", 6./75)
+	c.atMost(t, "called the same", c.sameCount, "fourth near", 2./75)
 }
 
 // readEntries reads the problems of files of ShoppingBench, those whose line keep accepts.

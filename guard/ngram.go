@@ -15,7 +15,7 @@ const gramWords = 8
 // maxGramEntries is the maximum number of protected requests that may contain the same run of
 // gramWords words. A run in more requests is a common phrase of customers, such as "find me a
 // that sells all of", and is not used to find requests. Whether a text repeats a complete request
-// is decided by all runs: two vouchers may differ in a common phrase only.
+// is decided by all runs: two requests may differ in a common phrase only.
 const maxGramEntries = 3
 
 // ngramIndex finds protected requests that a text repeats by their runs of words, in texts of any

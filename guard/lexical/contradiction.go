@@ -107,7 +107,7 @@ func serviceDifference(b, p *profile, template float64) string {
 // request by another value. Unless the text is a verbatim copy (template of at least
 // verbatimTemplate), it compares only hard classes, whose values exclude each other in any wording.
 // A class that is named like a role of words is compared only if the request has such a word: "all
-// items" says in which shops a voucher is valid if there is a voucher. It returns "" if there is no
+// items" says where a discount is valid only if there is one. It returns "" if there is no
 // difference.
 func classDifference(b, p *profile, template float64) string {
 	l := loadLexicon()
