@@ -247,6 +247,44 @@ func TestResultsOfNoCallAreNoWordsOfTheUser(t *testing.T) {
 	}
 }
 
+// TestResultsThatAreNoStrings holds the content of tool messages, in rows and in another format: JSON
+// values stay as they are, and text parts become their text.
+func TestResultsThatAreNoStrings(t *testing.T) {
+	t.Parallel()
+	const call = `[{"role":"user","content":"x"},{"role":"assistant","content":"","tool_calls":[{"id":"c","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","content":`
+	for content, want := range map[string]string{
+		`{"b":1,"a":{"type":"x"}}`:   `{"b":1,"a":{"type":"x"}}`,
+		`{"type":"file","name":"a"}`: `{"type":"file","name":"a"}`,
+		`[{"b":1},{"a":2}]`:          `[{"b":1},{"a":2}]`,
+		`7`:                          `7`,
+		`[{"type":"text","text":"a"},{"type":"text","text":"b"}]`: `"a\nb"`,
+		`[{"type":"text","content":"a"}]`:                         `"a"`,
+		`[{"type":"output_text","text":"a"}]`:                     `"a"`,
+		`[{"text":"a"}]`:                                          `"a"`,
+		`{"type":"text","text":"a"}`:                              `"a"`,
+		`{"type":"image_url","image_url":{"url":"u"}}`:            "",
+		`{"type":"input_audio","input_audio":{}}`:                 "",
+		`[{"type":"image","source":{}}]`:                          "",
+	} {
+		messages := call + content + `},{"role":"assistant","content":"y"}]`
+		for _, record := range []string{
+			`{"messages":` + messages + `}`,
+			`{"custom_id":"7","body":{"messages":` + messages + `}}`,
+		} {
+			got := one(t, record)
+			if want == "" {
+				if !slices.Equal(got.Vetoes, []string{"non_text_content"}) {
+					t.Errorf("%s: vetoes %v", record, got.Vetoes)
+				}
+				continue
+			}
+			if result := got.Steps[0].Calls[0].Result; string(result) != want || len(got.Vetoes) > 0 {
+				t.Errorf("%s: result %s, want %s; vetoes %v", record, result, want, got.Vetoes)
+			}
+		}
+	}
+}
+
 func TestShareGPTCallsAndObservations(t *testing.T) {
 	t.Parallel()
 	got := one(t, `{"system":"Shop.","tools":"[]","conversations":[{"from":"human","value":"A mug."},

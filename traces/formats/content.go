@@ -59,6 +59,8 @@ func (r *reader) segments(v *value) []content {
 			}
 			r.readPart(part, c)
 		})
+	case isPart(v.json):
+		r.readPart(v, &all[0])
 	case v.isString():
 		all[0].texts = []string{r.text(v)}
 	case v.isPresent():
@@ -176,7 +178,7 @@ func (r *reader) readPart(v *value, c *content) {
 func (r *reader) readTextPart(v *value, c *content) {
 	text := v
 	if !v.isString() {
-		text = v.first("text", "content", "refusal")
+		text = v.first(textNames...)
 	}
 	if !text.isString() {
 		r.attempt().hasNonText = true
@@ -200,7 +202,7 @@ func (r *reader) resultPart(part *value) message {
 		role:   toolRole,
 		callID: part.id("tool_use_id", "id", "tool_call_id", "toolCallId", "toolUseId"),
 		name:   part.id("name", "toolName"),
-		result: r.result(body),
+		result: JoinTextParts(r.result(body)),
 	}
 }
 
@@ -251,9 +253,77 @@ func (v *value) joinedText() arena.Raw {
 	}
 	for part := range v.elements() {
 		part.string("type")
-		part.string("text")
+		part.first(textNames...).str()
 	}
 	return joined
+}
+
+// textNames are the keys under which a text part may have its text.
+var textNames = []string{"text", "content", "refusal"}
+
+// JoinTextParts joins a list of text parts to one JSON string. It returns any other value
+// unchanged.
+func JoinTextParts(raw arena.Raw) arena.Raw {
+	if raw.Kind() != arena.Array {
+		return raw
+	}
+	var texts []string
+	for _, part := range gjson.Parse(string(raw)).ForEach {
+		text := partText(part)
+		if text.Type != gjson.String {
+			return raw
+		}
+		texts = append(texts, text.Str)
+	}
+	if len(texts) == 0 {
+		return raw
+	}
+	return arena.Quote(strings.Join(texts, "\n"))
+}
+
+// partText returns the text of a text part. The result does not exist if part is none. A part
+// without a type is one only if its text is all that it has.
+func partText(part gjson.Result) gjson.Result {
+	kind := part.Get("type")
+	if !kind.Exists() && part.Get("@keys.#").Int() == 1 {
+		return part.Get("text")
+	}
+	for _, name := range textNames {
+		if text := part.Get(name); text.Exists() && slices.Contains(textKinds, kind.Str) && kind.Str != "" {
+			return text
+		}
+	}
+	return gjson.Result{}
+}
+
+// isPart reports whether an object is a part of a message, and not the value that a tool returned.
+func isPart(object gjson.Result) bool {
+	part := &value{json: object}
+	kind := partKind(part)
+	isMedia := isMediaKind(kind) && part.first(append(mediaNames, kind)...).exists()
+	isThought := kind == "thinking" || kind == "redacted_thinking"
+	hasText := object.Get("type").Exists() && partText(object).Type == gjson.String
+	_, key := partBody(part)
+	return hasText || isMedia || isThought || isCallKind(kind) || isResultKind(kind) || key != ""
+}
+
+// mediaNames are the keys under which APIs have the content of a media part, or its type.
+var mediaNames = []string{
+	"source", "data", "url", "base64", "image_url", "file_id", "file_data", "file_url", "mime_type", "mimeType",
+}
+
+// isData reports whether the content of a tool's message is a JSON value that the tool returned: it
+// is no text, and neither a part nor a list with a part of a message.
+func isData(content *value) bool {
+	if !content.isArray() {
+		return content.isPresent() && !content.isString() && !isPart(content.json)
+	}
+	for _, element := range content.json.ForEach {
+		if element.Type == gjson.String || partText(element).Type == gjson.String || isPart(element) {
+			return false
+		}
+	}
+	return !isEmptyValue(content.json)
 }
 
 // calls returns the tool calls in v, which is a list of calls, one call, or a string with the JSON

@@ -84,6 +84,10 @@ func (r *reader) readMessage(m *value) {
 		author = observationRole
 	}
 	body := m.filled("content", "value", "text", "parts", "system_prompt", "refusal")
+	if (author == toolRole || author == observationRole) && isData(body) {
+		r.readToolMessage(author, m, body.raw())
+		return
+	}
 	segments := r.segments(body)
 	last := len(segments) - 1
 	c := segments[last]
@@ -98,7 +102,7 @@ func (r *reader) readMessage(m *value) {
 		r.readAgentMessage(m, name, &c)
 	case toolRole, observationRole:
 		if len(c.results) == 0 {
-			r.readToolMessage(author, m, body, c.text)
+			r.readToolMessage(author, m, r.toolText(m, body, c.text))
 		}
 	case otherRole, systemRole, userRole:
 		c = joined(segments)
@@ -231,25 +235,27 @@ func reasoningOf(element gjson.Result) gjson.Result {
 	return gjson.Result{}
 }
 
-// readToolMessage adds a tool result from the message m; body is the content of m, and text the
-// text in it. In a row of a data set the result is the content as JSON. Otherwise it is the text,
-// or, if the text is empty, the message of an error. That the call failed is recorded as a loss.
-func (r *reader) readToolMessage(
-	sender role,
-	m *value,
-	body *value,
-	text string,
-) {
-	result := message{role: sender, name: m.id("name", "function")}
+// toolText returns, as JSON, the result in the message m of a tool; body is the content of m, and
+// text the text in it. In a row of a data set a string keeps its form. Otherwise the result is the
+// text, or, if the text is empty, the message of an error.
+func (r *reader) toolText(m, body *value, text string) arena.Raw {
+	if r.isRow && !body.isObject() {
+		return body.joinedText()
+	}
+	return arena.Quote(cmp.Or(text, r.textOf(m.object("error"), "message")))
+}
+
+// readToolMessage adds a result from the message m of a tool. That the call failed is recorded as a
+// loss.
+func (r *reader) readToolMessage(sender role, m *value, value arena.Raw) {
+	result := message{role: sender, name: m.id("name", "function"), result: value}
 	if r.isRow {
 		result.callID = m.id("tool_call_id")
-		result.result = body.joinedText()
 		r.addMessage(result)
 		return
 	}
 
-	failure := m.object("error")
-	if !failure.isEmpty() || m.get("error").isTrue() {
+	if !m.object("error").isEmpty() || m.get("error").isTrue() {
 		r.addLoss(lostResultError)
 	}
 	result.callID = m.id("tool_call_id", "call_id", "id")
@@ -257,30 +263,7 @@ func (r *reader) readToolMessage(
 		result.callID = ids.peek("0").Str
 		ids.raw()
 	}
-	result.result = arena.Quote(cmp.Or(text, r.textOf(failure, "message")))
 	r.addMessage(result)
-}
-
-// JoinTextParts joins a list of text parts to one JSON string. It returns any other value
-// unchanged.
-func JoinTextParts(raw arena.Raw) arena.Raw {
-	if raw.Kind() != arena.Array {
-		return raw
-	}
-	var texts []string
-	allText := true
-	gjson.Parse(string(raw)).ForEach(func(_, part gjson.Result) bool {
-		text := part.Get("text")
-		allText = part.Get("type").Str == "text" && text.Type == gjson.String
-		if allText {
-			texts = append(texts, text.Str)
-		}
-		return allText
-	})
-	if !allText || len(texts) == 0 {
-		return raw
-	}
-	return arena.Quote(strings.Join(texts, "\n"))
 }
 
 // splitLoneThinking moves the text before the first </think> of a step to its reasoning, if no
