@@ -75,9 +75,6 @@ type joiner struct {
 	sums  []contribution
 	seen  []int32
 	pairs [][2]int32
-	// sharedPairs is the share of pairs of neighbouring words that the text has in common with all
-	// requests of the current block.
-	sharedPairs float64
 }
 
 func newJoiner(lists *joinLists) joiner {
@@ -122,145 +119,97 @@ func (w *joiner) compareRare() {
 		}
 	}
 	for _, pos := range w.rare {
-		w.compareAt(pos, w.sums[pos], t.common)
+		r := &w.requests[pos]
+		if r.group == w.request.group {
+			continue
+		}
+		highest := w.sums[pos]
+		highest.add(&t.total)
+		if t.reaches(&highest, 0, t.pairs.shared(&r.pairs), &r.joinRange) {
+			w.compareAt(pos, w.sums[pos])
+		}
 	}
 }
 
 // compareCommon compares w.request with the requests of other groups that share common
 // keys with it, and no rare one.
 func (w *joiner) compareCommon() {
+	t := &w.text
 	group := w.members[w.request.group]
 	for i := range w.blocks {
-		w.sharedPairs = w.text.pairs.shared(&w.blocks[i].pairs)
-		var set [blockWords]uint64
-		for j := range set {
-			set[j] = math.MaxUint64
+		block := &w.blocks[i]
+		if !t.counter.weigh(t, &block.joinRange) {
+			continue
+		}
+		for word := block.start / 64; 64*word < block.end; word++ {
+			near := t.counter.count(word) & block.mask(word)
 			if group != nil {
-				set[j] &^= group[i*blockWords+j]
+				near &^= group[word]
 			}
-		}
-		w.descend(i, set, w.text.common, contribution{})
-	}
-}
-
-// descend compares w.request with the requests of a set, which are in the block with
-// this index. They share sum with it by its common keys before index start, and what they share by the
-// keys after them is unknown. It divides the set by one key after the other, and drops what cannot
-// reach the threshold even if it shared all further keys.
-func (w *joiner) descend(block int, set [blockWords]uint64, start int, sum contribution) {
-	t := &w.text
-	for ; ; start++ {
-		highest := sum
-		highest.add(&t.totals[start])
-		if !t.reaches(&highest, start, w.sharedPairs, &w.blocks[block]) {
-			return
-		}
-		n := 0
-		for _, word := range set {
-			n += bits.OnesCount64(word)
-		}
-		if n <= fewRequests || start == len(t.keys) {
-			w.compareSet(block, &set, start, &sum)
-			return
-		}
-
-		key := &t.keys[start]
-		with := set
-		hasKey := uint64(0)
-		for i, word := range key.set[block*blockWords:][:blockWords] {
-			with[i] &= word
-			set[i] &^= word
-			hasKey |= with[i]
-		}
-		if hasKey != 0 {
-			more := sum
-			more.add(&key.single)
-			w.descend(block, with, start+1, more)
-		}
-	}
-}
-
-// fewRequests is the maximum number of requests that descend compares one by one rather than
-// dividing them further.
-const fewRequests = 8
-
-// compareSet compares w.request with each request of a set, which are in the block with
-// this index. The meaning of start and sum is that of descend.
-func (w *joiner) compareSet(block int, set *[blockWords]uint64, start int, sum *contribution) {
-	for i, word := range set {
-		for ; word != 0; word &= word - 1 {
-			pos := 64*(block*blockWords+i) + bits.TrailingZeros64(word)
-			if pos < len(w.seen) && w.seen[pos] != w.count {
-				w.compareAt(int32(pos), *sum, start) //nolint:gosec // a bank has fewer
+			for ; near != 0; near &= near - 1 {
+				pos := 64*word + bits.TrailingZeros64(near)
+				if w.seen[pos] != w.count {
+					w.compareAt(int32(pos), contribution{}) //nolint:gosec // a bank has fewer
+				}
 			}
 		}
 	}
 }
 
-// compareAt compares w.request with the one at this position, unless both are in one
-// group or the score cannot reach the threshold. They share sum by the keys before index start; it
-// adds what they share by the keys after them, which are common.
-func (w *joiner) compareAt(pos int32, sum contribution, start int) {
+// compareAt compares w.request with the one at this position, unless the score cannot reach the
+// threshold or both are in one group. They share sum by the rare keys; it adds what they
+// share by the common ones.
+func (w *joiner) compareAt(pos int32, sum contribution) {
 	r := &w.requests[pos]
-	if r.group == w.request.group {
+	t := &w.text
+	for i := range t.keys[t.common:] {
+		key := &t.keys[t.common+i]
+		if key.set[pos/64]>>(pos%64)&1 != 0 {
+			sum.add(&key.single)
+		}
+	}
+	between := t.between(sum.places, &r.joinRange)
+	if !t.reaches(&sum, between, 0, &r.joinRange) || r.group == w.request.group {
 		return
 	}
-	t := &w.text
-	pairs := t.pairs.shared(&r.pairs)
-	if start < len(t.keys) {
-		highest := sum
-		highest.add(&t.totals[start])
-		if !t.reaches(&highest, start, pairs, &r.joinRange) {
-			return
-		}
-	}
-	for i := start; i < len(t.keys); i++ {
-		if t.keys[i].set[pos/64]>>(pos%64)&1 != 0 {
-			sum.add(&t.keys[i].single)
-		}
-	}
-	if t.reaches(&sum, len(t.keys), pairs, &r.joinRange) {
+	if pairs := t.pairs.shared(&r.pairs); t.reaches(&sum, between, pairs, &r.joinRange) {
 		w.compareNumbers(r, sum, pairs)
 	}
 }
 
-// compareNumbers compares w.request with r, unless the score cannot reach the threshold by the numbers
-// and delivery terms that both have. sum describes the words that they share, pairs is the share of
-// pairs of neighbouring words.
+// compareNumbers compares w.request with r as the guard compares a text with a protected request, and
+// appends the two to w.pairs if the score is high enough to drop the text. It skips what cannot reach the
+// threshold by the numbers and delivery terms that both have. sum describes the words that they share,
+// pairs is the share of pairs of neighbouring words.
 func (w *joiner) compareNumbers(r *joinRequest, sum contribution, pairs float64) {
 	x := w.index
-	b := x.bases[r.number].profile
+	s := w.scratch
+	b := x.bases[r.number]
 	p := x.bases[w.request.number].profile
-	shared, _, _ := x.sharedNumbers(b, p)
+	shared, _, _ := x.sharedNumbers(b.profile, p)
 	sum.number = shared - numberPrior/2
-	shared, _, _ = x.sharedNumbers(p, b)
+	shared, _, _ = x.sharedNumbers(p, b.profile)
 	sum.textNumber = shared - numberPrior/2
 	exact := r.joinRange
 	exact.isLoose = false
-	full, part := w.text.limits(&sum, len(w.text.keys), pairs, &exact)
-	full += detector[service] * serviceShare(b, p)
-	if max(full, part) >= dropLogOdds {
-		w.comparePair(w.request.number, r.number, full >= dropLogOdds, part >= dropLogOdds)
+	full, part := w.text.limits(&sum, w.text.between(sum.places, &exact), pairs, &exact)
+	full += detector[service] * serviceShare(b.profile, p)
+	if max(full, part) < dropLogOdds {
+		return
 	}
-}
 
-// comparePair compares two protected requests, to find near-duplicates: x.bases[number] takes the
-// place of the text to check, x.bases[base] that of the protected request. If the score is high
-// enough to drop the text, it appends the two indices to w.pairs. isFull and isPart report whether
-// the score of the full text, or that of a part of it, may be high enough.
-func (w *joiner) comparePair(number, base int32, isFull, isPart bool) {
-	x := w.index
-	s := w.scratch
-	b := x.bases[base]
-	p := x.bases[number].profile
 	s.mark(b)
-	isNear := isFull && x.features(b, p, s).score() >= dropLogOdds
-	if !isNear && isPart {
-		window := x.window(b, p, s)
-		isNear = window != nil && x.compareWindow(base, window, s).score >= dropLogOdds
+	isNear := full >= dropLogOdds && x.features(b, p, s).score() >= dropLogOdds
+	if !isNear && part >= dropLogOdds {
+		start, end := x.windowRange(b, p, s)
+		_, part = w.text.limits(&sum, w.text.lost(start, end, s.value), pairs, &exact)
+		if part < dropLogOdds || start == end || end-start == len(p.tokens) {
+			return
+		}
+		isNear = x.compareWindow(r.number, p.slice(start, end), s).score >= dropLogOdds
 	}
-	if isNear && x.overlap(base, p, s) {
-		w.pairs = append(w.pairs, [2]int32{number, base})
+	if isNear && x.overlap(r.number, p, s) {
+		w.pairs = append(w.pairs, [2]int32{w.request.number, r.number})
 	}
 }
 

@@ -12,26 +12,28 @@ import (
 // check.
 type joinText struct {
 	// keys are the stems and numbers that a request can share with the text, rarest first. Those from
-	// index common on are common. totals holds what each of these and all after it add to the score
-	// together, and 0 at index len(keys).
+	// index common on are common, and total is what these add to the score together.
 	keys   []joinKey
 	common int
-	totals []contribution
+	total  contribution
+	// counter finds the requests that share enough common keys.
+	counter keyCounter
 	// keyIndex is the index in keys by vocabulary id, valid until they are sorted.
 	keyIndex []int32
 	// textWeight and numberWeight are the total weights of the text's words and of its numbers.
 	textWeight, numberWeight float64
+	// perWeight is the highest ratio of the weights of the text and of the request that a key adds.
+	perWeight float64
 	// pairs are the pairs of neighbouring words of the text.
 	pairs wordPairs
 	// hasWindow reports whether a part of the text may be compared too.
 	hasWindow bool
 	// span is the number of tokens from the first one that a request may share to the last one. It is
 	// math.MaxInt if the text has more than 64 such words. weightAt holds by place the weight of the
-	// word, divided by the number of its places.
+	// word, divided by the number of its places, and tokenAt the index of its token.
 	span     int
 	weightAt [64]float64
-	// known holds by index in keys the places of the words of which all keys have a lower index.
-	known []uint64
+	tokenAt  [64]int
 	// hitTerms caches the results of the method hits.
 	hitTerms []float64
 }
@@ -82,6 +84,11 @@ func (t *joinText) read(l *joinLists, r *joinRequest, s *scratch) {
 			t.keys[t.keyIndex[m.id]].single.text += float64(w.weight * w.bestMatch())
 		}
 	}
+	t.perWeight = 0
+	for i := range t.keys {
+		single := &t.keys[i].single
+		t.perWeight = max(t.perWeight, ratio(single.text, single.weight))
+	}
 	s.numberWeight = 0
 	for i, n := range p.numbers {
 		s.numberWeight += x.numberWeights(p)[i]
@@ -96,6 +103,7 @@ func (t *joinText) read(l *joinLists, r *joinRequest, s *scratch) {
 
 // addPlaces adds to the keys the places of their words in the text p, and sets t.span and t.weightAt.
 func (t *joinText) addPlaces(p *profile) {
+	t.weightAt = [64]float64{}
 	t.span = 0
 	first := -1
 	n := 0
@@ -113,6 +121,7 @@ func (t *joinText) addPlaces(p *profile) {
 		if n < len(t.weightAt) {
 			w := p.words[i]
 			count := slicesx.CountFunc(p.content, func(o **word) bool { return (*o).hash == w.hash })
+			t.tokenAt[n] = i
 			t.weightAt[n] = float64(w.weight) / float64(count)
 			for _, m := range w.matches {
 				t.keys[t.keyIndex[m.id]].single.places |= 1 << n
@@ -125,16 +134,28 @@ func (t *joinText) addPlaces(p *profile) {
 	}
 }
 
-// between returns a lower bound of the weight of the words that a request does not share and that are
-// between words that it shares. The latter are at these places as far as is known, by the keys before
-// index start.
-func (t *joinText) between(places uint64, start int) float64 {
+// between returns the weight of the words that are not at these places, but between two of them: a part
+// of the text has them if it is to be compared with the request r and may have all these places.
+func (t *joinText) between(places uint64, r *joinRange) float64 {
+	if float64(t.span) > windowFactor*float64(r.tokens)+windowSlack {
+		return 0
+	}
 	upToLast := uint64(1)<<bits.Len64(places) - 1
 	beforeFirst := places&-places - 1
-	inside := upToLast &^ beforeFirst
 	weight := 0.0
-	for word := inside & t.known[start] &^ places; word != 0; word &= word - 1 {
+	for word := upToLast &^ beforeFirst &^ places; word != 0; word &= word - 1 {
 		weight += t.weightAt[bits.TrailingZeros64(word)]
+	}
+	return weight
+}
+
+// lost returns the weight of the words of the tokens from start to before end that have no value.
+func (t *joinText) lost(start, end int, value []float64) float64 {
+	weight := 0.0
+	for i, token := range t.tokenAt {
+		if token >= start && token < end && value[token] == 0 {
+			weight += t.weightAt[i]
+		}
 	}
 	return weight
 }
@@ -163,24 +184,15 @@ func (t *joinText) addNumber(l *joinLists, n number, weight float64) {
 	t.keys = append(t.keys, joinKey{equal, anyWeight}, joinKey{written, anyWeight})
 }
 
-// sortKeys sorts the keys of the text by the number of their requests and sets t.totals.
+// sortKeys sorts the keys of the text by the number of their requests and sets t.common and t.total.
 func (t *joinText) sortKeys(l *joinLists) {
 	slicesx.SortFunc(t.keys, func(a, b joinKey) int { return a.count - b.count })
 	t.common = len(t.keys)
-	t.totals = append(t.totals[:0], make([]contribution, len(t.keys)+1)...)
+	t.total = contribution{}
 	for i := len(t.keys) - 1; i >= 0 && !t.keys[i].isRare(l); i-- {
 		t.common = i
-		t.totals[i] = t.totals[i+1]
-		t.totals[i].add(&t.keys[i].single)
-		t.totals[i].places = 0
+		t.total.add(&t.keys[i].single)
 	}
-	t.known = append(t.known[:0], make([]uint64, len(t.keys)+1)...)
-	places := uint64(0)
-	for i := len(t.keys) - 1; i >= 0; i-- {
-		t.known[i+1] = ^places
-		places |= t.keys[i].single.places
-	}
-	t.known[0] = ^places
 }
 
 // readStems sets s.touched to the vocabulary ids of the stems that words of the text p are similar
@@ -216,33 +228,29 @@ func (w *word) bestMatch() float32 {
 }
 
 // reaches reports whether the score of a request in the range r that shares at most sum with the
-// text may reach the threshold. start and pairs are those of the method limits.
-func (t *joinText) reaches(sum *contribution, start int, pairs float64, r *joinRange) bool {
-	full, part := t.limits(sum, start, pairs, r)
+// text may reach the threshold. between and pairs are those of the method limits.
+func (t *joinText) reaches(sum *contribution, between, pairs float64, r *joinRange) bool {
+	full, part := t.limits(sum, between, pairs, r)
 	return max(full, part) >= dropLogOdds
 }
 
 // limits returns upper bounds of the score of the requests in the range r that share at most sum with
 // the text: that of the full text and that of a part of it, minus infinity if the text has no part.
-// What they share by the keys before index start is known. pairs is the share of pairs of
+// between is the weight of words that such a part has at least and that are not shared. pairs is the share of pairs of
 // neighbouring words that they have in common at least: they lower the score, since equal pairs in two
 // requests are often only a template.
-func (t *joinText) limits(sum *contribution, start int, pairs float64, r *joinRange) (full, part float64) {
-	shared := sum.number
-	if r.isLoose {
-		shared = math.MaxFloat32
-	}
-	total := min(max(shared, r.lowest), r.highest) // of the request with the highest share
-	inRequest := (numberPrior/2 + min(shared, total)) / (numberPrior + total)
-	shared = t.numberWeight
+func (t *joinText) limits(sum *contribution, between, pairs float64, r *joinRange) (full, part float64) {
+	inRequest := r.numberShare(sum.number)
+	shared := t.numberWeight
 	if !r.isLoose {
 		shared = min(shared, sum.textNumber)
 	}
 	inText := (numberPrior/2 + shared) / (numberPrior + t.numberWeight)
 	cover := sum.cover(r.perWeight)
-	coverBack := min(1, ratio(sum.text, t.textWeight))
+	words := min(sum.text, t.perWeight*r.weight)
+	coverBack := min(1, ratio(words, t.textWeight))
 	lacked := min(1-cover/detector[coverBase], 1-coverBack)
-	score := detectorBias + joinRounding + t.hits(sum.similar) + cover + detector[numbers]*inRequest
+	score := detectorBias + joinRounding + t.hits(min(sum.similar, r.words)) + cover + detector[numbers]*inRequest
 	full = score + detector[coverText]*coverBack + detector[numbersBack]*inText +
 		pairs*(detector[template]+detector[swapped]*max(0, lacked))
 	if !t.hasWindow {
@@ -250,11 +258,20 @@ func (t *joinText) limits(sum *contribution, start int, pairs float64, r *joinRa
 	}
 	inPart := (numberPrior/2 + shared) / (numberPrior + shared)
 	inWindow := 1.0
-	if float64(t.span) <= windowFactor*float64(r.tokens)+windowSlack && sum.text > 0 {
-		// The window has all that the two share, and what the text has between.
-		inWindow = sum.text / (sum.text + t.between(sum.places, start))
+	if words > 0 {
+		inWindow = words / (words + between)
 	}
 	return full, score + detector[coverText]*inWindow + detector[numbersBack]*inPart + detector[windowed]
+}
+
+// numberShare returns an upper bound of the share, 0 to 1 by weight and smoothed, of the numbers of a
+// request in the range that a text has, if numbers of this total weight may be shared.
+func (r *joinRange) numberShare(shared float64) float64 {
+	if r.isLoose {
+		shared = math.MaxFloat32
+	}
+	total := min(max(shared, r.lowest), r.highest) // of the request with the highest share
+	return (numberPrior/2 + min(shared, total)) / (numberPrior + total)
 }
 
 // joinRounding is added to upper bounds of scores. It is more than the rounding error of the sums,

@@ -16,11 +16,10 @@ type joinLists struct {
 	index *Index
 	// requests are the requests of the index by position, and position holds the position of each.
 	// Positions order requests by the weights of their numbers and words and by their most frequent
-	// pairs of neighbouring words, so that those of one block, blockWords*64 positions, are alike in
-	// them. blocks has the ranges of these.
+	// pairs of neighbouring words, so that those of one block are alike in them.
 	requests []joinRequest
 	position []int32
-	blocks   []joinRange
+	blocks   []joinBlock
 	// stems has the requests with each stem by vocabulary id, amounts those with each number, and
 	// written those with each number as written without its unit.
 	stems            []postings
@@ -36,8 +35,21 @@ type joinLists struct {
 	pairs map[uint64]int
 }
 
-// blockWords is the size of a block of requests: the number of 64-bit words of a set of them.
-const blockWords = 16
+// blockSize is the maximum number of requests of a block.
+const blockSize = 1024
+
+// joinBlock describes requests at neighbouring positions, from start to before end, that are alike.
+type joinBlock struct {
+	joinRange
+	start, end int
+}
+
+// mask returns the set of the positions of the block that are in the 64-bit word with this index.
+func (b *joinBlock) mask(word int) uint64 {
+	first := uint64(math.MaxUint64) << max(0, b.start-64*word)
+	last := uint64(math.MaxUint64) >> max(0, 64*word+64-b.end)
+	return first & last
+}
 
 // joinRequest is a request as Join compares it: its index in Index.bases and its group.
 type joinRequest struct {
@@ -71,7 +83,10 @@ type joinRange struct {
 	perWeight, lowest, highest float64
 	isLoose                    bool
 	tokens                     int
-	pairs                      wordPairs
+	// words is the highest number of different words of a request, and weight the highest total weight of
+	// these.
+	words, weight float64
+	pairs         wordPairs
 }
 
 // postings are the requests that have a stem or a number: their positions as a list if they are
@@ -122,21 +137,31 @@ func newJoinLists(x *Index, n int) *joinLists {
 func (l *joinLists) sortRequests() {
 	slicesx.SortFunc(l.requests, func(a, b joinRequest) int {
 		return cmp.Or(
-			cmp.Compare(math.Floor(a.highest/3), math.Floor(b.highest/3)),
-			cmp.Compare(math.Floor(2*math.Log(a.perWeight)), math.Floor(2*math.Log(b.perWeight))),
+			a.compareClass(&b.joinRange),
 			cmp.Compare(bits.Reverse64(a.pairs.set[0]), bits.Reverse64(b.pairs.set[0])),
 			int(a.number-b.number),
 		)
 	})
-	l.blocks = make([]joinRange, (len(l.requests)+64*blockWords-1)/(64*blockWords))
-	for i, r := range l.requests {
+	for i := range l.requests {
+		r := &l.requests[i]
 		l.position[r.number] = int32(i) //nolint:gosec // a bank has fewer
-		if block := i / (64 * blockWords); i%(64*blockWords) == 0 {
-			l.blocks[block] = r.joinRange
-		} else {
-			l.blocks[block].add(&r.joinRange)
+		last := len(l.blocks) - 1
+		if last < 0 || i-l.blocks[last].start == blockSize || r.compareClass(&l.requests[i-1].joinRange) != 0 {
+			l.blocks = append(l.blocks, joinBlock{r.joinRange, i, i + 1})
+			continue
 		}
+		l.blocks[last].add(&r.joinRange)
+		l.blocks[last].end = i + 1
 	}
+}
+
+// compareClass compares two requests by their classes: requests of one class have similar weights of
+// numbers and of words.
+func (r *joinRange) compareClass(o *joinRange) int {
+	return cmp.Or(
+		cmp.Compare(math.Floor(2*math.Log(2+r.highest)), math.Floor(2*math.Log(2+o.highest))),
+		cmp.Compare(math.Floor(2*math.Log(r.perWeight)), math.Floor(2*math.Log(o.perWeight))),
+	)
 }
 
 // addPrices adds to l.prices and l.converted the requests with amounts near those of range i.
@@ -201,12 +226,16 @@ func (l *joinLists) newJoinRequest(number int32) joinRequest {
 	}
 	r.pairs = l.newPairs(p)
 	r.tokens = len(p.tokens)
+	r.words = float64(len(x.bases[number].terms))
+	r.weight = float64(x.wordTotals[number])
 	return r
 }
 
 // add extends the range by another one.
 func (r *joinRange) add(o *joinRange) {
 	r.tokens = min(r.tokens, o.tokens)
+	r.words = max(r.words, o.words)
+	r.weight = max(r.weight, o.weight)
 	r.perWeight = max(r.perWeight, o.perWeight)
 	r.lowest = min(r.lowest, o.lowest)
 	r.highest = max(r.highest, o.highest)
@@ -242,7 +271,7 @@ func (p *postings) isRare(l *joinLists) bool { return p.count <= int(l.mostRare(
 func (l *joinLists) mostRare() int32 { return int32(len(l.requests) / commonShare) }
 
 // newSet returns an empty set of positions.
-func (l *joinLists) newSet() []uint64 { return make([]uint64, len(l.blocks)*blockWords) }
+func (l *joinLists) newSet() []uint64 { return make([]uint64, (len(l.requests)+63)/64) }
 
 // setGroups records the current group of each request, as group returns it for the request's index
 // in the bank: requests found similar so far are in one group and need no comparison.

@@ -199,3 +199,53 @@ func TestConvertedAmountsFindNearAmounts(t *testing.T) {
 		t.Error("no amount is near another one")
 	}
 }
+
+// TestJoinFindsEachPair compares the pairs that a joiner finds, if no two requests are in one group, with
+// those of a comparison of each request with every other one.
+func TestJoinFindsEachPair(t *testing.T) {
+	t.Parallel()
+	for name, bank := range map[string][]Request{
+		"mixed": mixedBank(t)[100:], "listed": listedBank(11, 400), "templated": templatedBank(11, "pesos", 400),
+		"both": append(templatedBank(12, "pesos", 150), templatedBank(13, "dollars", 150)...),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := New(bank)
+			lists := newJoinLists(x, len(bank))
+			lists.setGroups(func(i int) int { return i })
+			w := newJoiner(lists)
+			distinct := x.distinctTexts(bank)
+			w.findPairs(distinct, 0, 1)
+			got := map[[2]int32]bool{}
+			for _, pair := range w.pairs {
+				got[pair] = true
+			}
+			if want := x.nearPairs(distinct); len(want) == 0 || !maps.Equal(got, want) {
+				t.Errorf("%d pairs of requests, not %d", len(got), len(want))
+			}
+		})
+	}
+}
+
+// nearPairs returns the pairs of a request with one of these indices and any other request that are so
+// similar that the first is dropped.
+func (x *Index) nearPairs(numbers []int32) map[[2]int32]bool {
+	pairs := map[[2]int32]bool{}
+	s := x.newScratch()
+	for _, number := range numbers {
+		p := x.bases[number].profile
+		x.candidates(p, s)
+		for i, b := range x.bases {
+			base := int32(i)
+			s.mark(b)
+			isNear := x.features(b, p, s).score() >= dropLogOdds
+			if window := x.window(b, p, s); !isNear && window != nil {
+				isNear = x.compareWindow(base, window, s).score >= dropLogOdds
+			}
+			if isNear && base != number && x.isCovered(base, p, s) {
+				pairs[[2]int32{number, base}] = true
+			}
+		}
+	}
+	return pairs
+}

@@ -36,9 +36,18 @@ func (x *Index) window(
 	p *profile,
 	s *scratch,
 ) *profile {
+	start, end := x.windowRange(b, p, s)
+	if start == end || end-start == len(p.tokens) {
+		return nil
+	}
+	return p.slice(start, end)
+}
+
+// windowRange returns the range of the tokens of the part that window returns: all tokens or none if it
+// returns nil. It sets s.value to the values of the tokens.
+func (x *Index) windowRange(b *base, p *profile, s *scratch) (start, end int) {
 	value := x.tokenValues(b, p, s)
-	start := 0
-	end := len(p.tokens)
+	end = len(p.tokens)
 	if size := int(windowFactor*float64(b.tokens)) + windowSlack; end > size {
 		start = bestStart(value, size)
 		end = start + size
@@ -50,13 +59,9 @@ func (x *Index) window(
 		end--
 	}
 	if start == end {
-		return nil
+		return 0, 0
 	}
-	start, end = extendToBounds(p.tokens, start, end)
-	if end-start == len(p.tokens) {
-		return nil
-	}
-	return p.slice(start, end)
+	return extendToBounds(p.tokens, start, end)
 }
 
 // mayHaveWindow reports whether the method window may return a part of a text with these tokens. It
