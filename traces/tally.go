@@ -59,7 +59,7 @@ func (t *Tally) CheckShare(limit float64) error {
 func (t *Tally) String() string {
 	text := fmt.Sprintf("%d of %d records", t.Faults, t.Records)
 	if t.CutFiles > 0 {
-		text += fmt.Sprintf(", and %d files ended early, of which %d attempts were read", t.CutFiles, t.CutAttempts)
+		text += fmt.Sprintf(", and an unknown number in %d files that ended early, counted as the %d attempts that were read there", t.CutFiles, t.CutAttempts)
 	}
 	return text + fmt.Sprintf(" (%.2f %%)", 100*t.UnreadableShare())
 }

@@ -33,7 +33,7 @@ var known = []struct {
 	{guard.ErrBank, ExitFailure, BankForms},
 	{guard.ErrFewClusters, ExitFailure, "add days, or problems by --problems"},
 	{pipeline.ErrUnscored, ExitLimit, "run the same command again to ask only for the missing ones, or raise --set max_unscored"},
-	{traces.ErrUnreadable, ExitLimit, "fetch the files again that are not whole, or raise --max-unreadable to take what there is"},
+	{traces.ErrUnreadable, ExitLimit, "fetch the files again that ended early; `arena filter DAY -o -` says of each other record why it was not read; or raise --max-unreadable to take what there is"},
 	{pipeline.ErrTerms, ExitUsage, "bring back what was planned, or plan again: `arena build … --plan PLAN`"},
 	{pipeline.ErrNetworks, ExitUsage, "build one corpus for each network, or give --any-network"},
 	{pipeline.ErrCorpus, ExitUsage, "`arena mix` joins corpora, `arena export` writes one for a trainer, `arena recipe` makes the data of a training stage"},
