@@ -209,6 +209,22 @@ func TestResultsFollowTheirCallsInText(t *testing.T) {
 	}
 }
 
+func TestAgentIsTheRoleOfTheModelUnlessAnAssistantSpeaks(t *testing.T) {
+	t.Parallel()
+	got := one(t, `{"task_id":"7","turns":[{"role":"user","content":"x"},{"role":"agent","content":"GET /a"},{"role":"user","content":"7"},{"role":"agent","content":"FINISH(7)"}],"reward":1}`)
+	want := []arena.Step{
+		{Number: 1, Content: "GET /a"}, {Number: 2, Role: arena.RoleUser, Content: "7"}, {Number: 3, Content: "FINISH(7)"},
+	}
+	diff(t, want, got.Steps)
+	if got.ProblemID != "7" || got.Query != "x" || len(got.Vetoes) > 0 {
+		t.Errorf("problem %q, query %q, vetoes %v", got.ProblemID, got.Query, got.Vetoes)
+	}
+	mixed := one(t, `{"messages":[{"role":"user","content":"x"},{"role":"agent","content":"y"},{"role":"assistant","content":"z"}]}`)
+	if want := []string{"unknown_role"}; !slices.Equal(mixed.Vetoes, want) {
+		t.Errorf("vetoes %v, want %v", mixed.Vetoes, want)
+	}
+}
+
 func TestResultsOfNoCallAreNoWordsOfTheUser(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

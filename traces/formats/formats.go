@@ -133,7 +133,9 @@ type reader struct {
 	// isRow is set if the document is a row of messages, isShareGPT if it is one in ShareGPT's
 	// format.
 	isRow, isShareGPT bool
-	err               error
+	// hasAssistant is set if a message of the list that is read has the role assistant.
+	hasAssistant bool
+	err          error
 }
 
 // begin adds an attempt to the results of the document and returns a pointer to it, which is valid

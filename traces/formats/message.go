@@ -47,6 +47,7 @@ var rolesByName = map[string]role{
 	"user":          userRole,
 	"human":         userRole,
 	"assistant":     agentRole,
+	"agent":         agentRole,
 	"ai":            agentRole,
 	"model":         agentRole,
 	"gpt":           agentRole,
@@ -60,6 +61,7 @@ var rolesByName = map[string]role{
 // readMessages reads a list of messages of any API. A message may be a string with JSON, as in
 // columns of tables. An element that is a string without JSON sets r.err.
 func (r *reader) readMessages(list *value) {
+	r.hasAssistant = list.unpack().peek(`#(role="assistant")`).Exists()
 	r.each(list, func(v *value) {
 		v = v.unpack()
 		if v.isString() {
@@ -80,6 +82,9 @@ func (r *reader) readMessage(m *value) {
 		name = kind.str()
 	}
 	author := rolesByName[name]
+	if name == "agent" && r.hasAssistant { // another than the model that is trained
+		author = otherRole
+	}
 	if author == toolRole && r.isShareGPT && m.id("tool_call_id") == "" {
 		author = observationRole
 	}
