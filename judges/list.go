@@ -104,8 +104,8 @@ func JudgeIn(d *domain.Domain, j Judge) Judge {
 // are told the domain's rubric.
 func StepsIn(d *domain.Domain, j StepJudge, name string) (judge StepJudge, version string) {
 	if panel, asksModels := j.(*llm.Judge); asksModels {
-		in := panel.In(d)
-		return in, in.StepsName()
+		judge := panel.In(d)
+		return judge, judge.StepsName()
 	}
 	if _, isRule := j.(offline); isRule && d.Steps == repeats.Name {
 		return repeats.Judge{Domain: d}, repeats.Name

@@ -9,6 +9,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/domain"
+	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/pipeline/reports"
 )
@@ -38,7 +39,7 @@ func (s *session) card(
 		set.Rows.Section(),
 		corpus.Section{Heading: "Lengths", Body: reports.LengthsText(set.Lengths)},
 		corpus.Section{Heading: "Agents", Body: set.Agents.Text()},
-		corpus.Section{Heading: "Left out by construction", Body: s.fillIn(exclusions, p)},
+		corpus.Section{Heading: "Left out by construction", Body: s.exclusionsText(p)},
 		corpus.Section{Heading: "Known limits", Body: cmp.Or(d.Card.Limits, usual.Limits)},
 	)
 	if d.Card.Worth != "" {
@@ -48,8 +49,22 @@ func (s *session) card(
 }
 
 // exclusions is the dataset card's text on which attempts are never in config sft.
-const exclusions = "Config sft has no attempt that the filter calls scripted or unknown, that was not solved, that is not among the {top} best at its problem, that nearly copies one of these, that is longer than filter.max_tokens, or that repeats a protected request. Problems of never-touch clusters have no rows in any config. " +
+const exclusions = "Config sft has no attempt that the filter calls {unwanted}, that was not solved, that is not among the {top} best at its problem, that nearly copies one of these, that is longer than filter.max_tokens, or that repeats a protected request. Problems of never-touch clusters have no rows in any config. " +
 	"Failed attempts are only in kto and pref, and a problem that nobody solved is not in sft. The funnel counts how many attempts each rule removed."
+
+// exclusionsText returns the dataset card's text on which attempts are never in config sft. Attempts
+// whose axis is unknown are in it if the filter's settings or their domain say so.
+func (s *session) exclusionsText(p *plan) string {
+	keepsUnlogged := slices.ContainsFunc(slicesx.SortedKeys(p.Domains), func(name string) bool {
+		return s.domains[name].Unlogged == domain.UnloggedKeep
+	})
+	text := s.fillIn(exclusions, p)
+	if s.Config.Filter.Unknown == filters.UnknownKeep || keepsUnlogged {
+		return strings.ReplaceAll(text, "{unwanted}", "scripted") +
+			" Attempts whose calls nothing shows to be a model's or a program's are in it, with is_agentic false."
+	}
+	return strings.ReplaceAll(text, "{unwanted}", "scripted or unknown")
+}
 
 // cardDomain returns the domain (kind of task) whose words the dataset card uses. That is the
 // domain of all attempts, or the general domain base if they are of several domains. Without

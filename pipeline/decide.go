@@ -30,17 +30,19 @@ var stages = []string{stageRead, stageFilter, stageScore, stageJudge, stageGuard
 // The codes of the reasons for which a build drops a record, in addition to those of the reader, the
 // filter and the judge.
 const (
-	reasonDuplicate    = "duplicate_attempt" // the same record was read before
-	reasonCollision    = "id_collision"      // another attempt with other content has its ID
-	reasonNoRow        = "no_row"            // no row can be made from it
-	reasonProblem      = "unknown_problem"   // problems.jsonl lacks its problem
-	reasonNoScore      = "no_score"          // the outcome cannot be scored
-	reasonUnsuccessful = "unsuccessful"      // the outcome is no success
-	reasonReward       = "below_min_reward"  // the reward is under select.min_reward
-	reasonUnselected   = "not_selected"      // select.where does not select it
-	reasonTop          = "beyond_top"        // the problem already has select.top better attempts
-	reasonNeverTouch   = "never_touch"       // its problem is in the pool that is neither trained on nor evaluated on
-	reasonHeldOut      = "held_out"          // its problem is in a cluster with a problem of a held-out file
+	reasonDuplicate    = "duplicate_attempt"    // the same record was read before
+	reasonCollision    = "id_collision"         // another attempt with other content has its ID
+	reasonNoRow        = "no_row"               // no row can be made from it
+	reasonProblem      = "unknown_problem"      // problems.jsonl lacks its problem
+	reasonNoScore      = "no_score"             // the outcome cannot be scored
+	reasonUndeclared   = "undeclared_outcome"   // the source states no reward
+	reasonBroken       = "infrastructure_error" // the attempt ended in an error that is not the agent's
+	reasonUnsuccessful = "unsuccessful"         // the outcome is no success
+	reasonReward       = "below_min_reward"     // the reward is under select.min_reward
+	reasonUnselected   = "not_selected"         // select.where does not select it
+	reasonTop          = "beyond_top"           // the problem already has select.top better attempts
+	reasonNeverTouch   = "never_touch"          // its problem is in the pool that is neither trained on nor evaluated on
+	reasonHeldOut      = "held_out"             // its problem is in a cluster with a problem of a held-out file
 )
 
 // decision is the decision on a record. Equal decisions share their memory.
@@ -118,7 +120,7 @@ func (g *grouper) stageDecision(x *block.Entry, s *arena.Structure) choose.Decis
 	case x.Problem < 0:
 		return choose.Decision{Stage: stageScore, Reason: reasonProblem}
 	case !x.Outcome.Scored():
-		return choose.Decision{Stage: stageScore, Reason: reasonNoScore}
+		return choose.Decision{Stage: stageScore, Reason: unscored(&x.Outcome)}
 	case !x.Outcome.Success && (sel.SuccessOnly || !s.Keep):
 		return choose.Decision{Stage: stageScore, Reason: reasonUnsuccessful}
 	case g.weights.factor(x) == nil:
@@ -198,4 +200,12 @@ func count(s *traces.Summary, f *block.Fault) {
 	}
 	s.Faults++
 	s.Cut = s.Cut || f.Cut
+}
+
+// unscored returns the reason for which an outcome is unknown.
+func unscored(o *arena.Outcome) string {
+	if o.Error == reasonUndeclared || o.Error == reasonBroken {
+		return o.Error
+	}
+	return reasonNoScore
 }

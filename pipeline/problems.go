@@ -28,8 +28,9 @@ type Problems struct {
 	added   map[string]bool
 	// files are the files that problems were read from, by problem ID.
 	files map[string]string
-	// shared has the IDs that several tasks share, if the problems were derived from attempts.
-	shared map[string]bool
+	// names has the IDs of tasks whose attempts state an ID that several tasks share, if the problems
+	// were derived from attempts.
+	names map[taskKey]string
 
 	mu sync.Mutex
 	// digests are the results of digest, by index.
@@ -124,11 +125,15 @@ func (p *Problems) Name(i int) string { return cmp.Or(p.All[i].ID, p.Specs[i]) }
 // named returns an attempt with the ID of its problem: t itself, or a copy if several tasks share the
 // ID that t has. d must be the dialogue that Normalise returns for t.
 func (p *Problems) named(t *arena.Trace, d *arena.Dialogue) *arena.Trace {
-	if !p.shared[t.ProblemID] || t.Ruling == nil {
+	if len(p.names) == 0 || t.Ruling == nil {
+		return t
+	}
+	name := p.names[newTaskKey(t, d)]
+	if name == "" || name == t.ProblemID {
 		return t
 	}
 	out := *t
-	out.ProblemID = newTaskKey(t, d).name()
+	out.ProblemID = name
 	return &out
 }
 

@@ -78,6 +78,30 @@ func TestTasksOfAttempts(t *testing.T) {
 			withCustomer,
 			false,
 		},
+		"an ID with two requests": {
+			declared("t01", "", "s", "My tablet was lost at the airport: where do I report it?"),
+			declared("t01", "", "s", "My car was recalled for a front suspension issue: is it open?"),
+			alone,
+			false,
+		},
+		"an ID with one request in the words of two programs": {
+			declared("t01", "", "s", "Solve this issue: the parser fails on an empty file, and the error names no line."),
+			declared("t01", "", "s", "You work in a repository. Here is an issue: the parser fails on an empty file, and the error names no line. Solve it."),
+			alone,
+			true,
+		},
+		"an attempt without request": {
+			declared("t01", "", "", ""),
+			declared("t01", "", "s", "My tablet was lost at the airport: where do I report it?"),
+			alone,
+			true,
+		},
+		"an ID with two requests of customers": {
+			declared("t01", "", "s", "My tablet was lost at the airport: where do I report it?"),
+			declared("t01", "", "s", "Hello, can you help me?"),
+			withCustomer,
+			true,
+		},
 		"episodes of two requests":   {episode("w0", "Find a tent."), episode("w0", "Find a kettle."), alone, false},
 		"an episode without request": {episode("w0", ""), episode("w0", "Find a kettle."), alone, true},
 		"attempts without ID":        {declared("", "", "s", "Sum it."), declared("", "", "s", "Plot it."), alone, false},
@@ -87,7 +111,7 @@ func TestTasksOfAttempts(t *testing.T) {
 			found.add(x, c.dialogue, &domain.Domain{Name: "any"})
 		}
 		p := newProblems()
-		p.shared = found.divide()
+		p.names = found.divide()
 		for _, x := range []*arena.Trace{c.first, c.second} {
 			id := p.named(x, c.dialogue).ProblemID
 			matches := 0

@@ -71,8 +71,8 @@ func (j *Judge) forecast(perStep bool) *Forecast {
 // Add adds the expected cost of judging one attempt of a domain now. Token counts are calibrated
 // on the model's exchanges in the ledger. Before the first one, four bytes are a
 // token, and answers have the length that the prompt demands.
-func (f *Forecast) Add(in *domain.Domain, t *arena.Trace, d *arena.Dialogue) error {
-	j := f.judge.In(in)
+func (f *Forecast) Add(kind *domain.Domain, t *arena.Trace, d *arena.Dialogue) error {
+	j := f.judge.In(kind)
 	k := j.reasoning
 	if f.perStep {
 		k = j.steps

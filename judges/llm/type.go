@@ -43,10 +43,10 @@ type questionType struct {
 	expectedTokens int
 }
 
-// in returns the type of question about attempts of a domain that has these instructions.
-func (k *questionType) in(i domain.Instructions) *questionType {
+// withInstructions returns the type of question about attempts of a domain that has these instructions.
+func (k *questionType) withInstructions(i domain.Instructions) *questionType {
 	out := *k
-	out.prompt = k.prompt.in(i)
+	out.prompt = k.prompt.withInstructions(i)
 	return &out
 }
 

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -62,8 +63,13 @@ func (f *domainFlags) propose(ctx context.Context, s *cli.Streams, days []string
 	if err = scan.Report(counts.Attempts(), ""); err != nil {
 		return err
 	}
+	proposal := counts.Propose(f.name)
+	if file, err := os.ReadFile(f.Out); err == nil && !bytes.Equal(file, proposal) {
+		return cli.Usage(fmt.Errorf("propose a domain: %s is there and says other things", f.Out),
+			"somebody may have corrected it, and `arena domain check` measured it: give another -o, or move it away")
+	}
 	return scan.Write(func(w io.Writer) error {
-		_, err := w.Write(counts.Propose(f.name))
+		_, err := w.Write(proposal)
 		return err
 	})
 }
