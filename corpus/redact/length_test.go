@@ -67,6 +67,9 @@ func TestSecretsOfConfigurationFiles(t *testing.T) {
 		"Ring me, 0917 555 0142, after six":                                     "0917 555 0142",
 		"text 09175550142":                                                      "09175550142",
 		"MAPS_KEY=8f3k2n5q9w7e1r4t6y8u":                                         "8f3k2n5q9w7e1r4t6y8u",
+		"my password is hunter-rain-77":                                         "hunter-rain-77",
+		"The Wi-Fi password  IS hunter-rain-77":                                 "hunter-rain-77",
+		"the api key\nis 8f3k2n5q9w7e1r4t6y8u":                                  "8f3k2n5q9w7e1r4t6y8u",
 		"LICENCE_KEY=8F3K2N5Q9W7E1R4T6Y8U":                                      "8F3K2N5Q9W7E1R4T6Y8U",
 	} {
 		if redacted := New(Options{}).Text(text, Counts{}); strings.Contains(redacted, secret) {
@@ -78,6 +81,8 @@ func TestSecretsOfConfigurationFiles(t *testing.T) {
 		"sort_key=ingredient_2024_sauces_and_more",
 		"product 10917555014233 of the catalogue",
 		"the policy is clear, and its signature dish costs 300",
+		"ForgotPassword-RegisterUser-DeleteAccount-GetUserToken-level-2-1",
+		"open PasswordHistory_table_2024 and tokenIsRefreshed_after_login1",
 		"login to the shop and reset the password please",
 	} {
 		if redacted := New(Options{}).Text(text, Counts{}); redacted != text {

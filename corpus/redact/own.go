@@ -26,8 +26,11 @@ var (
 		"auth_key", "auth-key", "authkey", "private_key", "private-key", "client_key", "encryption_key", "signing_key"}
 )
 
+// assignment returns an expression for a value that is assigned to one of the names, by a sign or by
+// the word is. That word stands apart: "is" within a longer name, as in passwordHistory, assigns
+// nothing.
 func assignment(names ...string) string {
-	return `(?i)\A(?:` + quoted(names) + `)[a-z0-9_-]{0,20}\\?["']?\s{0,3}(?:=>|:=|=|:|is)\s{0,3}\\?["']?([^\s"',;<>{}()\[\]\\]{8,200})`
+	return `(?i)\A(?:` + quoted(names) + `)[a-z0-9_-]{0,20}\\?["']?(?:\s{0,3}(?:=>|:=|=|:)|\s{1,3}is\b)\s{0,3}\\?["']?([^\s"',;<>{}()\[\]\\]{8,200})`
 }
 
 // assignedBytes are the bytes that can be part of a secret after name= or name:, which are all
