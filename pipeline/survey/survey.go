@@ -117,18 +117,19 @@ func isID(name string) bool {
 	return singular == "id" || strings.HasSuffix(singular, "_id")
 }
 
-// The first words of tool names that change the world, and the names of tools that end an
-// attempt.
+// The first words of tool names that change the world, those of tools that search, and the names of
+// tools that end an attempt.
 var (
 	actingVerbs = strings.Fields(`
-		add book buy cancel change create delete edit exchange insert modify move order place refund
-		remove renew replace return run send set update waive write
+		add book buy cancel change create delete edit exchange insert make modify move order pay place
+		refund remove renew replace return run send set submit update waive write
 	`)
-	endingNames = []string{"done", "end", "exit", "finish", "submit", "terminate", "transfer_to_human", "transfer_to_human_agents"}
+	searchingVerbs = strings.Fields("browse find list look lookup query search")
+	endingNames    = []string{"done", "end", "exit", "finish", "submit", "terminate", "transfer_to_human", "transfer_to_human_agents"}
 )
 
 // role returns what the tool with this name probably does, judged by its name and arguments: end an
-// attempt, change something, search, or else ask for something. It never returns RoleOpen (shows
+// attempt, change something, search, or else ask for something, which says the least. It never returns RoleOpen (shows
 // one item), because the filter would count IDs opened by such a tool as invented unless results
 // have one certain form.
 func (t *tool) role(name string) domain.Role {
@@ -138,7 +139,7 @@ func (t *tool) role(name string) domain.Role {
 		return domain.RoleEnd
 	case slices.Contains(actingVerbs, verb):
 		return domain.RoleAct
-	case len(t.words) > 0:
+	case len(t.words) > 0 && slices.Contains(searchingVerbs, verb):
 		return domain.RoleSearch
 	}
 	return domain.RoleAsk
