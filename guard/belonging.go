@@ -84,8 +84,9 @@ func (m *Members) repeated(c Candidate) (found []int) {
 		found = append(found, m.byText[normalised(text)]...)
 	}
 	texts = append(texts, strings.Join(c.Conversation, " "))
+	x := m.guard.index().ngram
 	for _, text := range texts {
-		found = append(found, m.guard.index().ngram.whole(text)...)
+		found = append(found, x.whole(text, x.count(text), m.guard.bank)...)
 	}
 	return found
 }

@@ -123,20 +123,39 @@ func (x *ngramIndex) count(text string) map[int32]int {
 }
 
 // whole returns the protected requests that a text repeats completely: it has all their runs of
-// words. They are sorted indices in the list of protected problems.
-func (x *ngramIndex) whole(text string) (entries []int) {
-	for i, n := range x.count(text) {
+// words, common ones too. found is count(text). The result is a sorted list of indices in bank.
+func (x *ngramIndex) whole(text string, found map[int32]int, bank []Entry) []int {
+	var entries []int
+	for i, n := range found {
 		if n == x.grams[i] {
 			entries = append(entries, int(i))
 		}
 	}
+	if len(entries) == 0 {
+		return nil
+	}
 	slices.Sort(entries)
-	return entries
+	runs := map[uint64]bool{}
+	for gram := range grams(text) {
+		runs[gram] = true
+	}
+	return slices.DeleteFunc(entries, func(i int) bool { return !hasRuns(runs, bank[i].Text) })
+}
+
+// hasRuns reports whether a set has all runs of words of a request.
+func hasRuns(runs map[uint64]bool, request string) bool {
+	for gram := range grams(request) {
+		if !runs[gram] {
+			return false
+		}
+	}
+	return true
 }
 
 // check returns a finding to drop the row if a text repeats enough of a protected request: at least
 // the share minGramShare of its runs of gramWords words, or all of them if there are fewer than
-// minGrams. The finding's field Same is set if the text has all runs of the request (see hasRuns).
+// minGrams. The finding names a request that the text repeats completely (see whole), for which its
+// field Same is set, or else the request with the largest share. Of several it names the first.
 // Otherwise check returns the zero Finding.
 func (x *ngramIndex) check(text string, bank []Entry) Finding {
 	found := x.count(text)
@@ -155,23 +174,13 @@ func (x *ngramIndex) check(text string, bank []Entry) Finding {
 	if best < 0 {
 		return Finding{}
 	}
+	whole := x.whole(text, found, bank)
+	if len(whole) > 0 {
+		best = int32(whole[0]) //nolint:gosec // a bank has fewer
+	}
 	f := textFinding(bank[best], TierNgram, fmt.Sprintf("%d of the %d runs of %d words of the request", found[best], x.grams[best], gramWords))
-	f.Same = bestShare >= 1 && hasRuns(text, bank[best].Text)
+	f.Same = len(whole) > 0
 	return f
-}
-
-// hasRuns reports whether a text has all runs of words of a request, common ones too.
-func hasRuns(text, request string) bool {
-	runs := map[uint64]bool{}
-	for gram := range grams(text) {
-		runs[gram] = true
-	}
-	for gram := range grams(request) {
-		if !runs[gram] {
-			return false
-		}
-	}
-	return true
 }
 
 // isEnough reports whether a text with n runs of the request at this index is dropped for it.
