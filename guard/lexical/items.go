@@ -193,10 +193,10 @@ func (p *profile) materials() (out []*word) {
 // "without gemstones" became "with gemstones". It returns "" if there is none.
 func negationDifference(b, p *profile, _ float64) string {
 	textStates := p.negations()
-	for w, state := range b.negations() {
-		for o, other := range textStates {
-			if state != bothWays && state != other && isSameWord(w, o) {
-				return fmt.Sprintf("%q is negated in one of the two", w.text)
+	for _, s := range b.negations() {
+		for _, o := range textStates {
+			if s.negation != bothWays && s.negation != o.negation && isSameWord(s.word, o.word) {
+				return fmt.Sprintf("%q is negated in one of the two", s.word.text)
 			}
 		}
 	}
@@ -212,9 +212,16 @@ const (
 	bothWays
 )
 
-// negations returns for each word of the text that says what is asked for whether it is negated.
-func (p *profile) negations() map[*word]negation {
-	states := map[*word]negation{}
+// wordState is a word of a text, and whether the text negates it.
+type wordState struct {
+	word     *word
+	negation negation
+}
+
+// negations returns for each word of the text that says what is asked for whether it is negated, in
+// the order of the text.
+func (p *profile) negations() (states []wordState) {
+	indices := map[*word]int{}
 	for i, w := range p.words {
 		if w == nil || !w.content && w.services == 0 {
 			continue
@@ -223,10 +230,14 @@ func (p *profile) negations() map[*word]negation {
 		if p.isNegated(i) {
 			state = negated
 		}
-		if before, ok := states[w]; ok && before != state {
-			state = bothWays
+		at, ok := indices[w]
+		switch {
+		case !ok:
+			indices[w] = len(states)
+			states = append(states, wordState{w, state})
+		case states[at].negation != state:
+			states[at].negation = bothWays
 		}
-		states[w] = state
 	}
 	return states
 }

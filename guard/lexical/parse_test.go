@@ -124,3 +124,19 @@ func TestALetterBeforeADigitIsNotAlwaysAPrice(t *testing.T) {
 		}
 	}
 }
+
+// TestEvidenceIsDeterministic checks that equal texts have equal evidence, which reports contain.
+func TestEvidenceIsDeterministic(t *testing.T) {
+	t.Parallel()
+	x := New([]Request{{Text: "Find me a brass lantern without gemstones, without engraving, without tassels"}})
+	const text = "a brass lantern: gemstones, engraving, tassels please"
+	first := x.Check(text, DefaultDrop, nil).Evidence
+	if !strings.Contains(first, `"gemstones" is negated in one of the two`) {
+		t.Errorf("not the first word of the request: %s", first)
+	}
+	for range 100 {
+		if again := x.Check(text, DefaultDrop, nil).Evidence; again != first {
+			t.Fatalf("%s, then %s", first, again)
+		}
+	}
+}
