@@ -29,10 +29,13 @@ type Instructions struct {
 const maxInstructions = 16 << 10
 
 func (i *Instructions) validate(key string, bad *wrong.List) {
-	for name, text := range map[string]string{"task": i.Task, "rules": i.Rules} {
-		bad.Unless(len(text) <= maxInstructions, "%s.%s has %d bytes: want at most %d", key, name, len(text), maxInstructions)
-		bad.Unless(!strings.Contains(text, "{{"), "%s.%s has {{: want plain text", key, name)
-	}
+	validateInstruction(key+".task", i.Task, bad)
+	validateInstruction(key+".rules", i.Rules, bad)
+}
+
+func validateInstruction(key, text string, bad *wrong.List) {
+	bad.Unless(len(text) <= maxInstructions, "%s has %d bytes: want at most %d", key, len(text), maxInstructions)
+	bad.Unless(!strings.Contains(text, "{{"), "%s has {{: want plain text", key)
 }
 
 // or returns the instructions with the texts of base in place of those that are "".

@@ -14,6 +14,7 @@ import (
 	"github.com/trajectory-arena/arena/judges/shop/outcome"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/finish"
+	"github.com/trajectory-arena/arena/pipeline/taskid"
 )
 
 // Problems are the distinct problems of a run, in the order of their specification
@@ -28,9 +29,9 @@ type Problems struct {
 	added   map[string]bool
 	// files are the files that problems were read from, by problem ID.
 	files map[string]string
-	// names has the IDs of tasks whose attempts state an ID that several tasks share, if the problems
+	// names has the ID of the task of each attempt whose stated ID several tasks share, if the problems
 	// were derived from attempts.
-	names map[taskKey]string
+	names map[taskid.Key]string
 
 	mu sync.Mutex
 	// digests are the results of digest, by index.
@@ -128,8 +129,8 @@ func (p *Problems) named(t *arena.Trace, d *arena.Dialogue) *arena.Trace {
 	if len(p.names) == 0 || t.Ruling == nil {
 		return t
 	}
-	name := p.names[newTaskKey(t, d)]
-	if name == "" || name == t.ProblemID {
+	name := p.names[taskid.KeyOf(t, d)]
+	if name == "" {
 		return t
 	}
 	out := *t

@@ -10,7 +10,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
@@ -20,6 +19,7 @@ import (
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/pipeline/finish"
+	"github.com/trajectory-arena/arena/pipeline/taskid"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -132,7 +132,7 @@ func (d *Day) deriveProblems(ctx context.Context, src Sources) error {
 	keys := tasks.keys()
 	for _, key := range keys {
 		if err := json.NewEncoder(&text).Encode(tasks[key]); err != nil {
-			return fmt.Errorf("write problem %q: %w", key.id, err)
+			return fmt.Errorf("write problem %q: %w", key.ID, err)
 		}
 	}
 	d.derived = len(tasks)
@@ -154,162 +154,29 @@ func (d *Day) deriveProblems(ctx context.Context, src Sources) error {
 }
 
 // tasks are the problems that were found in the traces of attempts.
-type tasks map[taskKey]*task
-
-// taskKey distinguishes the tasks of attempts. An ID alone is not enough, since the tasks of two
-// benchmarks, or of two parts of one, may have the same one. text is therefore a text that all
-// attempts at a task have in common, empty if none is known. isWorded is set if the text is a request
-// that each program may put in words of its own.
-type taskKey struct {
-	id, text string
-	isWorded bool
-}
-
-// newTaskKey returns the key of the task of an attempt whose outcome a verifier or its source
-// decided. The text is the request of an episode, and otherwise the instruction to the simulated
-// customer. Without an instruction it is the request, unless a customer writes more: simulated
-// customers word each request anew. An ID of digits only counts the tasks of one benchmark, so that
-// the text then has the system prompt, too.
-func newTaskKey(t *arena.Trace, d *arena.Dialogue) taskKey {
-	hasCustomer := slices.ContainsFunc(d.Turns, func(turn arena.Turn) bool { return turn.User != "" })
-	key := taskKey{id: t.ProblemID}
-	if t.ProblemID == "" || !t.Ruling.Declared {
-		key.text = t.Query
-		return key
-	}
-	if key.text = t.Task; key.text != "" {
-		return key
-	}
-	isNumber := strings.Trim(key.id, "0123456789") == ""
-	if isNumber {
-		key.text = t.System
-	}
-	if !hasCustomer {
-		key.text += t.Query
-		key.isWorded = !isNumber
-	}
-	return key
-}
-
-// name returns the ID of a task that shares its ID with others: the ID with a hash of its text.
-func (k taskKey) name() string {
-	if k.text == "" {
-		return k.id
-	}
-	return k.id + "~" + digest.SHA256([]byte(k.text))[:8]
-}
-
-func compareTaskKeys(a, b taskKey) int {
-	return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.text, b.text))
-}
+type tasks map[taskid.Key]*task
 
 // keys returns the keys in order.
-func (s tasks) keys() []taskKey { return slices.SortedFunc(maps.Keys(s), compareTaskKeys) }
+func (s tasks) keys() []taskid.Key { return slices.SortedFunc(maps.Keys(s), taskid.Compare) }
 
-// divide finds the IDs that several tasks share, and adds to each of these tasks a hash of its text.
-// It returns the new ID of the task of each key.
-func (s tasks) divide() map[taskKey]string {
-	names := map[taskKey]string{}
-	byID := map[string][]taskKey{}
-	for _, key := range s.keys() {
-		byID[key.id] = append(byID[key.id], key)
-	}
-	delete(byID, "")
-	for _, keys := range byID {
-		groups := groupKeys(keys)
-		for _, group := range groups {
-			first := s[group[0]]
-			if len(groups) > 1 {
-				first.ID = group[0].name()
+// divide joins the tasks that are one, and gives tasks that share an ID one of their own. It returns
+// the new IDs by the keys of the attempts.
+func (s tasks) divide() map[taskid.Key]string {
+	names := map[taskid.Key]string{}
+	for _, t := range taskid.Divide(slices.Collect(maps.Keys(s))) {
+		first := s[t.Keys[0]]
+		first.ID = t.ID
+		for _, key := range t.Keys {
+			if t.ID != key.ID {
+				names[key] = t.ID
 			}
-			for _, key := range group {
-				names[key] = first.ID
-				if key != group[0] {
-					first.addFamily(s[key].Family)
-					delete(s, key)
-				}
+			if key != t.Keys[0] {
+				first.addFamily(s[key].Family)
+				delete(s, key)
 			}
 		}
 	}
 	return names
-}
-
-// groupKeys returns keys of one ID in groups, those of one task in a group. Attempts without a text
-// are at the only task that has one. If only one of the texts is not worded by programs, attempts
-// with other texts are at its task, too.
-func groupKeys(keys []taskKey) [][]taskKey {
-	var empty []taskKey // at most one, the first
-	if keys[0].text == "" {
-		empty, keys = keys[:1], keys[1:]
-	}
-	if len(keys) == 0 {
-		return [][]taskKey{empty}
-	}
-	groups := alike(keys)
-	isFixed := func(k taskKey) bool { return !k.isWorded }
-	i := slices.IndexFunc(keys, isFixed)
-	if i >= 0 && !slices.ContainsFunc(keys[i+1:], isFixed) {
-		others := slices.Delete(slices.Clone(keys), i, i+1)
-		groups = [][]taskKey{append([]taskKey{keys[i]}, others...)}
-	}
-	switch {
-	case len(empty) == 0:
-	case len(groups) == 1:
-		groups[0] = append(groups[0], empty...)
-	default:
-		groups = append(groups, empty)
-	}
-	return groups
-}
-
-// minAlike is the share of the different words of the shorter text of two, 0 to 1, that the longer
-// one must have if both are texts of one task. Requests of one coding task in the words of different
-// programs share at least .95 (927 pairs, 45 of them of two programs); of 1,177 pairs of requests of
-// other tasks with one ID in a public set of 215, one shares more than .8.
-const minAlike = 0.8
-
-// maxTexts is the maximum number of texts of one ID that are compared. More of them are taken as
-// tasks of their own.
-const maxTexts = 1000
-
-// alike returns keys of one ID in groups, those of one task in a group: their texts are alike, or
-// equal unless they are worded by programs.
-func alike(keys []taskKey) [][]taskKey {
-	var groups [][]taskKey
-	var words []map[string]bool // of the first text of each group
-	for _, key := range keys {
-		own := map[string]bool{}
-		for w := range strings.FieldsFuncSeq(strings.ToLower(key.text), isNoWord) {
-			own[w] = true
-		}
-		i := -1
-		if key.isWorded && len(keys) <= maxTexts {
-			i = slices.IndexFunc(words, func(o map[string]bool) bool { return areAlike(own, o) })
-		}
-		if i < 0 {
-			groups = append(groups, nil)
-			words = append(words, own)
-			i = len(groups) - 1
-		}
-		groups[i] = append(groups[i], key)
-	}
-	return groups
-}
-
-func isNoWord(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) }
-
-// areAlike reports whether the larger of two sets of words has the share minAlike of the other one.
-func areAlike(a, b map[string]bool) bool {
-	if len(a) > len(b) {
-		a, b = b, a
-	}
-	shared := 0
-	for w := range a {
-		if b[w] {
-			shared++
-		}
-	}
-	return float64(shared) >= minAlike*float64(len(a))
 }
 
 // read reads the traces in an input folder (day) and adds the problem of each attempt. In each file
@@ -403,7 +270,7 @@ func (s tasks) add(t *arena.Trace, dialogue *arena.Dialogue, d *domain.Domain) {
 	if isUnknown {
 		return
 	}
-	key := newTaskKey(t, dialogue)
+	key := taskid.KeyOf(t, dialogue)
 	query := cmp.Or(t.Task, t.Query)
 	q, ok := s[key]
 	if !ok {

@@ -227,7 +227,8 @@ def main() -> None:
     for name, file in (pair.split("=", 1) for pair in a.rows):
         with open(file, encoding="utf-8") as lines:
             given = [json.loads(line) for line in lines]
-        pools[name] = arms.drawn(fit([Row(f"{name}/{n}", "", "", r["messages"], r["tools"]) for n, r in enumerate(given)]))
+        made_rows = [Row(f"{name}/{n}", "", "", r["messages"], r["tools"]) for n, r in enumerate(given)]
+        pools[name] = arms.drawn(fit(unthought(made_rows) if a.silent else made_rows))
     have = {name: sum(map(tokens, rows)) for name, rows in pools.items()}
     asked = [have[name] for name in a.arms if name in have] or have.values()
     most = a.tokens or min(MOST, *asked)

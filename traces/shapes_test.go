@@ -219,9 +219,15 @@ func TestAgentIsTheRoleOfTheModelUnlessAnAssistantSpeaks(t *testing.T) {
 	if got.ProblemID != "7" || got.Query != "x" || len(got.Vetoes) > 0 {
 		t.Errorf("problem %q, query %q, vetoes %v", got.ProblemID, got.Query, got.Vetoes)
 	}
-	mixed := one(t, `{"messages":[{"role":"user","content":"x"},{"role":"agent","content":"y"},{"role":"assistant","content":"z"}]}`)
-	if want := []string{"unknown_role"}; !slices.Equal(mixed.Vetoes, want) {
-		t.Errorf("vetoes %v, want %v", mixed.Vetoes, want)
+	for _, record := range []string{
+		`{"messages":[{"role":"user","content":"x"},{"role":"agent","content":"y"},{"role":"assistant","content":"z"}]}`,
+		`{"messages":[{"role":"user","content":"x"},{"role":"agent","content":"y"},{"role":"model","content":"z"}]}`,
+		`{"conversations":[{"from":"human","value":"x"},{"from":"agent","value":"y"},{"from":"gpt","value":"z"}]}`,
+	} {
+		mixed := one(t, record)
+		if want := []string{"unknown_role"}; !slices.Equal(mixed.Vetoes, want) {
+			t.Errorf("%s: vetoes %v, want %v", record, mixed.Vetoes, want)
+		}
 	}
 }
 
@@ -269,10 +275,13 @@ func TestResultsThatAreNoStrings(t *testing.T) {
 	t.Parallel()
 	const call = `[{"role":"user","content":"x"},{"role":"assistant","content":"","tool_calls":[{"id":"c","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","content":`
 	for content, want := range map[string]string{
-		`{"b":1,"a":{"type":"x"}}`:   `{"b":1,"a":{"type":"x"}}`,
-		`{"type":"file","name":"a"}`: `{"type":"file","name":"a"}`,
-		`[{"b":1},{"a":2}]`:          `[{"b":1},{"a":2}]`,
-		`7`:                          `7`,
+		`{"b":1,"a":{"type":"x"}}`:                `{"b":1,"a":{"type":"x"}}`,
+		`{"type":"file","name":"a"}`:              `{"type":"file","name":"a"}`,
+		`[{"b":1},{"a":2}]`:                       `[{"b":1},{"a":2}]`,
+		`7`:                                       `7`,
+		`{"functionCall":{"name":"f"}}`:           `{"functionCall":{"name":"f"}}`,
+		`{"type":"tool_use","id":"u","name":"g"}`: `{"type":"tool_use","id":"u","name":"g"}`,
+		`[{"type":"thinking","thinking":"a"}]`:    `[{"type":"thinking","thinking":"a"}]`,
 		`[{"type":"text","text":"a"},{"type":"text","text":"b"}]`: `"a\nb"`,
 		`[{"type":"text","content":"a"}]`:                         `"a"`,
 		`[{"type":"output_text","text":"a"}]`:                     `"a"`,

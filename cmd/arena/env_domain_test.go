@@ -233,7 +233,7 @@ func TestAnyMCPServerIsAnEnvironment(t *testing.T) {
 	stage := func(name, field string) string {
 		return gjson.GetBytes(manifest, `funnel.#(stage=="`+name+`").`+field).Raw
 	}
-	if stage("read", "out") != "15" || stage("filter", "out") != "15" || stage("score", "dropped.unsuccessful") != "1" || stage("score", "dropped.no_score") != "2" {
+	if stage("read", "out") != "15" || stage("filter", "out") != "15" || stage("score", "dropped.unsuccessful") != "1" || stage("score", "dropped.undeclared_outcome") != "2" {
 		t.Errorf("of 15 recorded episodes, with 12 declared solved, 1 failed and 2 unknown:\n%s%s", stderr.String(), errs.String())
 	}
 }

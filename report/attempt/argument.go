@@ -153,7 +153,7 @@ func score(l *where.Line) string {
 		result = "success"
 	}
 	switch {
-	case l.Declared != nil:
+	case l.Declared != nil && l.Declared.Reward != nil:
 		return fmt.Sprintf("%s, since its source declares the reward %s", result, number(l.Declared.Reward))
 	case o.Length != nil:
 		return result + " by the subnet's rules"

@@ -25,6 +25,10 @@ type Attempt struct {
 	DeclaredVetoes []string
 
 	messages []message
+	// callTurn is the step whose text was last searched for calls, and mayCall the answer. Many results
+	// of no call may follow one step.
+	callTurn *arena.Step
+	mayCall  bool
 	// own are the values of the document that belong to this attempt alone. Parts of them that no
 	// reader reads are losses of this attempt.
 	own []*value

@@ -313,17 +313,25 @@ var mediaNames = []string{
 }
 
 // isData reports whether the content of a tool's message is a JSON value that the tool returned: it
-// is no text, and neither a part nor a list with a part of a message.
+// is no text, and neither a part nor a list with a part of a tool's message.
 func isData(content *value) bool {
 	if !content.isArray() {
-		return content.isPresent() && !content.isString() && !isPart(content.json)
+		return content.isPresent() && !content.isString() && !isToolPart(content.json)
 	}
 	for _, element := range content.json.ForEach {
-		if element.Type == gjson.String || partText(element).Type == gjson.String || isPart(element) {
+		if element.Type == gjson.String || partText(element).Type == gjson.String || isToolPart(element) {
 			return false
 		}
 	}
 	return !isEmptyValue(content.json)
+}
+
+// isToolPart reports whether an object is a part that a tool's message may have. Tools call nothing
+// and do not think, so that an object that looks so is what the tool returned.
+func isToolPart(object gjson.Result) bool {
+	kind := partKind(&value{json: object})
+	isThought := kind == "thinking" || kind == "redacted_thinking"
+	return isPart(object) && !isThought && !isCallKind(kind)
 }
 
 // calls returns the tool calls in v, which is a list of calls, one call, or a string with the JSON

@@ -133,7 +133,8 @@ type reader struct {
 	// isRow is set if the document is a row of messages, isShareGPT if it is one in ShareGPT's
 	// format.
 	isRow, isShareGPT bool
-	// hasAssistant is set if a message of the list that is read has the role assistant.
+	// hasAssistant is set if a message of the list that is read has the model's role by another name
+	// than agent.
 	hasAssistant bool
 	err          error
 }

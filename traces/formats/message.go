@@ -61,7 +61,13 @@ var rolesByName = map[string]role{
 // readMessages reads a list of messages of any API. A message may be a string with JSON, as in
 // columns of tables. An element that is a string without JSON sets r.err.
 func (r *reader) readMessages(list *value) {
-	r.hasAssistant = list.unpack().peek(`#(role="assistant")`).Exists()
+	r.hasAssistant = false
+	for _, element := range list.unpack().json.ForEach {
+		for _, key := range []string{"role", "from"} {
+			name := element.Get(key).Str
+			r.hasAssistant = r.hasAssistant || name != "agent" && rolesByName[name] == agentRole
+		}
+	}
 	r.each(list, func(v *value) {
 		v = v.unpack()
 		if v.isString() {

@@ -67,7 +67,7 @@ func (a *Attempt) appendResult(m *message) {
 		return
 	}
 	turn := a.lastTextTurn()
-	if turn == nil || !m.isOfStep && !mayCallInText(turn) {
+	if turn == nil || !m.isOfStep && !a.mayCallInText(turn) {
 		a.Veto(vetoUnmatched)
 		return
 	}
@@ -116,10 +116,14 @@ func hasCallsInText(s *arena.Step) bool {
 
 // mayCallInText reports whether the text of a step has tool calls, or text that is written as a call
 // and cannot be read.
-func mayCallInText(s *arena.Step) bool {
-	isCall := func(fault string) bool { return fault != calls.FaultOrphan && fault != calls.FaultLong }
-	return hasCallsInText(s) || len(calls.Listed(strings.TrimSpace(s.Content))) > 0 ||
-		slices.ContainsFunc(calls.Mended(s.Content).Faults, isCall)
+func (a *Attempt) mayCallInText(s *arena.Step) bool {
+	if a.callTurn != s {
+		isCall := func(fault string) bool { return fault != calls.FaultOrphan && fault != calls.FaultLong }
+		a.callTurn = s
+		a.mayCall = hasCallsInText(s) || len(calls.Listed(strings.TrimSpace(s.Content))) > 0 ||
+			slices.ContainsFunc(calls.Mended(s.Content).Faults, isCall)
+	}
+	return a.mayCall
 }
 
 // countUnanswered returns how many calls of the last step have no result yet. It examines only the
