@@ -91,12 +91,14 @@ func openLLMSteps(panel *llm.Judge) (StepJudge, Identity, error) {
 	return panel, Identity{Name: panel.StepsName(), Settings: settings}, err
 }
 
-// JudgeIn returns the judge for attempts of a domain: j, with the domain's rubric if it asks models.
-func JudgeIn(d *domain.Domain, j Judge) Judge {
+// JudgeIn returns the judge for attempts of a domain, and its versioned name: j, which has the given
+// name, unless j asks models, which are told the domain's rubric.
+func JudgeIn(d *domain.Domain, j Judge, name string) (judge Judge, version string) {
 	if panel, asksModels := j.(*llm.Judge); asksModels {
-		return panel.In(d)
+		judge := panel.In(d)
+		return judge, judge.Name()
 	}
-	return j
+	return j, name
 }
 
 // StepsIn returns the judge of steps for attempts of a domain, and its versioned name: j, which has the

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/trajectory-arena/arena/corpus"
@@ -255,9 +256,8 @@ func (p *plan) figuresOf(x *block.Entry) figures.Row {
 }
 
 func (s *session) judgesReport(p *plan, adder *reports.Adder) reports.Judges {
-	judge := s.Instruments.Judge
 	base := reports.Judges{
-		Judge:        judge.Name,
+		Judge:        s.judgeNames(p),
 		DroppedEvery: s.Config.Judge.DroppedEvery,
 		Agreement:    s.Agreement,
 		Multiplier:   reports.Multiplier{Config: s.Config.Multiplier},
@@ -269,6 +269,17 @@ func (s *session) judgesReport(p *plan, adder *reports.Adder) reports.Judges {
 		s.Probes,
 		s.Config.Judge.ProbeEvery,
 	)
+}
+
+// judgeNames returns the names of the judges of the plan's domains, in their order, joined by commas. A
+// judge that asks models has another name in each domain with a rubric of its own.
+func (s *session) judgeNames(p *plan) string {
+	var names []string
+	for name := range p.Domains {
+		names = append(names, s.domains[name].judgeName)
+	}
+	slices.Sort(names)
+	return cmp.Or(strings.Join(slices.Compact(names), ", "), s.Instruments.Judge.Name)
 }
 
 // leakReport returns the report on how the run's problems are divided into pools: train, eval,

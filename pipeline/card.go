@@ -97,7 +97,7 @@ func (s *session) judgesText(p *plan, set *reports.Set) string {
 	if s.isOnFor(p, domain.Judge) {
 		return set.Judges.Text(s.Config.MaxUnscored)
 	}
-	return fmt.Sprintf("No attempt was graded, because judge %s was not measured on these domains (not_measured). The columns of grades are null, and every success has weight 1.\n", s.Instruments.Judge.Name) + set.Judges.SubnetText() + set.Judges.Steps.Text()
+	return fmt.Sprintf("No attempt was graded, because judge %s was not measured on these domains (not_measured). The columns of grades are null, and every success has weight 1.\n", s.judgeNames(p)) + set.Judges.SubnetText() + set.Judges.Steps.Text()
 }
 
 // fillIn returns text, which is from a domain's card, with its placeholders, such as {records},

@@ -16,8 +16,9 @@ type runDomain struct {
 	*domain.Domain
 	// on has true for the instruments that are on, by name.
 	on map[string]bool
-	// judge is the judge of attempts of the domain.
-	judge judges.Judge
+	// judge is the judge of attempts, and judgeName its versioned name.
+	judge     judges.Judge
+	judgeName string
 	// steps is the judge of steps, and stepsName its versioned name.
 	steps     judges.StepJudge
 	stepsName string
@@ -50,7 +51,7 @@ func (r *Run) newDomains(base *filters.Filter) map[string]*runDomain {
 	out := map[string]*runDomain{}
 	for _, name := range r.Domains.Names() {
 		d := &runDomain{Domain: r.Domains.ByName(name), on: map[string]bool{}}
-		d.judge = judges.JudgeIn(d.Domain, r.Judge)
+		d.judge, d.judgeName = judges.JudgeIn(d.Domain, r.Judge, r.Instruments.Judge.Name)
 		d.steps, d.stepsName = judges.StepsIn(d.Domain, r.StepJudge, r.Instruments.StepJudge.Name)
 		for instrument, version := range r.versions(d) {
 			d.on[instrument] = r.isOn(d.Domain, instrument, version)
@@ -67,7 +68,7 @@ func (r *Run) newDomains(base *filters.Filter) map[string]*runDomain {
 // judge, by the instrument's name.
 func (r *Run) versions(d *runDomain) map[string]string {
 	return map[string]string{
-		domain.Judge:      r.Instruments.Judge.Name,
+		domain.Judge:      d.judgeName,
 		domain.Steps:      d.stepsName,
 		domain.Adaptivity: d.Adaptivity,
 		domain.Rewordings: guard.RewordingsVersion,

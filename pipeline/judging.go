@@ -21,7 +21,7 @@ func (m *mapper) judge(
 	mayBeRow bool,
 ) (drawnFrom int, err error) {
 	s := m.session
-	name := s.Instruments.Judge.Name
+	name := d.judgeName
 	every := s.Config.Judge.DroppedEvery
 	switch {
 	case !rec.Trace.HasDialogue:

@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/tidwall/gjson"
 
+	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/internal/model/modeltest"
 )
 
@@ -102,4 +104,29 @@ func atoi(ts *testscript.TestScript, s string) (n int) {
 		n = 10*n + int(r-'0')
 	}
 	return n
+}
+
+// TestACardNamesTheJudgeOfItsDomain builds a corpus of another domain than the subnet's with a model as
+// judge: report and card have the name of the judge that was told the domain's rubric.
+func TestACardNamesTheJudgeOfItsDomain(t *testing.T) {
+	t.Parallel()
+	server := modeltest.New(t, modeltest.Sequence(modeltest.Reply(modeltest.Grade(0.1))))
+	out := filepath.Join(t.TempDir(), "out")
+	must(t, cli.ExitOK, "build", filepath.Join("..", "..", "testdata", "agents"), "-o", out, "-q", "--max-unscored", "1",
+		"--judge", "llm", "--endpoint", server.BaseURL(), "--model", "m", "--ledger", filepath.Join(t.TempDir(), "ledger"))
+	report, err := os.ReadFile(filepath.Join(out, "reports", "judges.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	card, err := os.ReadFile(filepath.Join(out, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := gjson.GetBytes(report, "judge").Str
+	if !strings.HasPrefix(name, "llm_v1_") || name == "llm_v1_15a50adf" || !strings.Contains(string(card), name) {
+		t.Errorf("report and card name the judge %q", name)
+	}
+	if strings.Contains(string(card), "llm_v1_15a50adf") {
+		t.Error("the card names the judge of the subnet's attempts")
+	}
 }

@@ -172,11 +172,11 @@ func (d *judgeDay) judgeAttempt(
 	t *arena.Trace,
 	dialogue *arena.Dialogue,
 ) (arena.Judgement, error) {
+	judge, name := judges.JudgeIn(d.domains.Recognise(t, dialogue, domain.Base), d.Judge, d.Is.Name)
 	thinking := filters.MeasureThinking(t, dialogue)
 	if thinking.IsForeign {
-		return judges.Unsaid(d.Is.Name, *thinking.Unsaid), nil
+		return judges.Unsaid(name, *thinking.Unsaid), nil
 	}
-	judge := judges.JudgeIn(d.domains.Recognise(t, dialogue, domain.Base), d.Judge)
 	return judge.Judge(ctx, t, &thinking.Graded)
 }
 
@@ -188,12 +188,11 @@ func (d *judgeDay) judgeSteps(
 	t *arena.Trace,
 	dialogue *arena.Dialogue,
 ) (arena.StepJudgement, error) {
+	judge, name := judges.StepsIn(d.domains.Recognise(t, dialogue, domain.Base), d.Steps, d.StepsIs.Name)
 	thinking := filters.MeasureThinking(t, dialogue)
 	if thinking.IsForeign {
-		unasked := judges.Unsaid(d.StepsIs.Name, *thinking.Unsaid)
-		return arena.StepJudgement{Judgement: unasked}, nil
+		return arena.StepJudgement{Judgement: judges.Unsaid(name, *thinking.Unsaid)}, nil
 	}
-	judge, _ := judges.StepsIn(d.domains.Recognise(t, dialogue, domain.Base), d.Steps, d.StepsIs.Name)
 	return judge.Steps(ctx, t, &thinking.Graded)
 }
 
@@ -217,7 +216,7 @@ func (d *judgeDay) probe(
 	measure := func(ctx context.Context, t *arena.Trace) ([]probe.Shift, error) {
 		dialogue := filters.Normalise(t)
 		thinking := filters.MeasureThinking(t, &dialogue)
-		judge := judges.JudgeIn(d.domains.Recognise(t, &dialogue, domain.Base), d.Judge)
+		judge, _ := judges.JudgeIn(d.domains.Recognise(t, &dialogue, domain.Base), d.Judge, d.Is.Name)
 		return probe.Measure(ctx, judge.Judge, t, &thinking.Graded)
 	}
 	err = inorder.List(ctx, d.Workers, attempts, measure, func(s []probe.Shift) error {
