@@ -1,11 +1,9 @@
 package pipeline_test
 
 import (
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -303,20 +301,7 @@ func dayWithNotes(t *testing.T, isNoted bool) string {
 	path := filepath.Join(day, "traces", "run="+notedRun, "output.jsonl.gz")
 	n := 0
 	var out strings.Builder
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(string(inflate(t, path))) {
 		n++
 		if isNoted {
 			line = strings.ReplaceAll(line, `"think": "`, fmt.Sprintf(`"think": "Note %d of the client. `, n))
