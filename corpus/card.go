@@ -21,6 +21,8 @@ type Card struct {
 	// NoLicense.
 	License string
 	Tags    []string
+	// Languages are the codes of the languages of the rows, nil if they are not known.
+	Languages []string
 	// Authors are those whose texts the rows hold, nil for models, tools and people.
 	Authors []string
 	// Default is the config that loaders use if none is named.
@@ -115,13 +117,17 @@ func (c *Card) frontMatter(splits []split) string {
 	configs, infos := c.configs(splits)
 	front := yaml.MapSlice{
 		{Key: "license", Value: c.License},
-		{Key: "language", Value: []string{"en"}},
+	}
+	if len(c.Languages) > 0 {
+		front = append(front, yaml.MapItem{Key: "language", Value: c.Languages})
+	}
+	front = append(front, yaml.MapSlice{
 		{Key: "task_categories", Value: []string{"text-generation"}},
 		{Key: "tags", Value: c.Tags},
 		{Key: "size_categories", Value: []string{sizeCategory(splits)}},
 		{Key: "configs", Value: configs},
 		{Key: "dataset_info", Value: infos},
-	}
+	}...)
 	b, err := yaml.MarshalWithOptions(front, yaml.UseLiteralStyleIfMultiline(true))
 	if err != nil { // plain maps, lists and strings always encode
 		return "# " + err.Error() + "\n"

@@ -65,12 +65,13 @@ func CardDomain(domains []Domain) *domain.Domain {
 // commonTags are the tags on the dataset card of every corpus of attempts, whatever their domain.
 var commonTags = []string{"agent", "tool-use", "trajectories", "arena"}
 
-// NewCard returns a card with the words of a domain: its title, its tags, and whose texts the rows
-// hold.
+// NewCard returns a card with the words of a domain: its title, its tags, whose texts the rows hold,
+// and in which languages.
 func NewCard(d *domain.Domain) Card {
 	return Card{
-		Title:   d.Title,
-		Tags:    slices.Insert(slices.Clone(commonTags), 2, d.Tags...),
-		Authors: d.Authors,
+		Title:     d.Title,
+		Tags:      slices.Insert(slices.Clone(commonTags), 2, d.Tags...),
+		Authors:   d.Authors,
+		Languages: d.Languages,
 	}
 }

@@ -27,6 +27,9 @@ type Domain struct {
 	// Authors are those whose texts the traces hold, which the card's licence names; models, tools
 	// and people if there are none.
 	Authors []string `yaml:"authors"`
+	// Languages are the codes of the languages of the texts, such as en, which the card names. The
+	// card names none if there are none.
+	Languages []string `yaml:"languages"`
 	// Card has the words of a card that differ from those of the domain base.
 	Card CardWords `yaml:"card"`
 	// Recognise says which attempts are of this domain.

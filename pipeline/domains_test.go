@@ -2,6 +2,7 @@ package pipeline_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -136,8 +137,45 @@ func TestDeclaredOutcomesAreBuilt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	card, err := os.ReadFile(filepath.Join(r.Out, corpus.CardName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(card), "\nlanguage:") {
+		t.Error("the card names a language, which the domain does not know")
+	}
 	if len(m.Domains) != 1 || m.Domains[0].Name != "service" || m.Domains[0].Attempts != int64(2*len(goods)) {
 		t.Errorf("domains of the manifest: %+v", m.Domains)
+	}
+}
+
+// TestALastCallThatEndsNeedsNoResult builds trials that stop at a call of a tool with the role end,
+// which has no result: they are complete. A call of another tool without a result is unanswered.
+func TestALastCallThatEndsNeedsNoResult(t *testing.T) {
+	t.Parallel()
+	for tool, want := range map[string]int64{"transfer_to_human_agents": 0, "cancel_pending_order": 12} {
+		text := ""
+		for task := range 12 {
+			row := trial(4*task, 0, "1", "")
+			answer := strings.LastIndex(row, `{"role":"assistant"`)
+			text += row[:answer] + fmt.Sprintf(`{"role":"assistant","content":null,"tool_calls":[{"id":"z","function":{"name":%q,"arguments":"{\"summary\":\"case %d\"}"}}]}],"reward":1}`, tool, task) + "\n"
+		}
+		day := t.TempDir()
+		if err := os.WriteFile(filepath.Join(day, "trials.jsonl"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r := newForeignRun(t, day, "")
+		s, err := r.Build(t.Context())
+		if want == 0 && err != nil {
+			t.Fatal(err)
+		}
+		dropped := map[string]int64{}
+		for _, c := range s.Funnel {
+			maps.Copy(dropped, c.Dropped)
+		}
+		if dropped["unanswered_call"] != want {
+			t.Errorf("%s: dropped %v, want %d as unanswered", tool, dropped, want)
+		}
 	}
 }
 

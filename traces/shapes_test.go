@@ -425,3 +425,28 @@ func TestRepeatedCallIDsKeepTheirResults(t *testing.T) {
 		t.Errorf("%d repeated ids, the source's README counts 73", repeated)
 	}
 }
+
+// TestAResultMayBeAnError checks that a tool's message without content has the words of its error,
+// which is an object or a text, and that words beside a content are named as lost.
+func TestAResultMayBeAnError(t *testing.T) {
+	t.Parallel()
+	for message, want := range map[string]string{
+		`"content":"","error":"no such order"`:                     `"no such order"`,
+		`"content":null,"error":{"message":"no such order"}`:       `"no such order"`,
+		`"content":"Error: no such order","error":"no such order"`: `"Error: no such order"`,
+	} {
+		trace := one(t, `{"id":"a","messages":[{"role":"user","content":"Cancel it."},
+			{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"cancel","arguments":"{}"}}]},
+			{"role":"tool","tool_call_id":"c",`+message+`},{"role":"assistant","content":"It is gone."}]}`)
+		if got := string(trace.Steps[0].Calls[0].Result); got != want {
+			t.Errorf("%s: the result is %s, want %s", message, got, want)
+		}
+		if !slices.Contains(trace.Lost, "result_error") {
+			t.Errorf("%s: lost are %v, want also result_error", message, trace.Lost)
+		}
+		isNamed := slices.Contains(trace.Lost, "unread:messages.error")
+		if strings.Contains(message, "Error:") != isNamed {
+			t.Errorf("%s: lost are %v", message, trace.Lost)
+		}
+	}
+}

@@ -159,16 +159,22 @@ func assemble(
 			Domains:             m.Domains,
 			Inputs:              slices.Insert(m.GuardInputs(), 0, input),
 		},
-		Card: corpus.Card{
-			Title:    "Exported corpus",
-			License:  cmp.Or(opt.License, license),
-			Default:  defaultConfig(counts),
-			Tags:     []string{"agent", "tool-use"},
-			Authors:  corpus.CardDomain(m.Domains).Authors,
-			Uses:     Uses(),
-			Sections: append(cardSections(counts), origin),
-		},
+		Card: newCard(m, counts, cmp.Or(opt.License, license), origin),
 	})
+}
+
+func newCard(m *corpus.Manifest, counts []Count, license string, origin corpus.Section) corpus.Card {
+	d := corpus.CardDomain(m.Domains)
+	return corpus.Card{
+		Title:     "Exported corpus",
+		License:   license,
+		Default:   defaultConfig(counts),
+		Tags:      []string{"agent", "tool-use"},
+		Authors:   d.Authors,
+		Languages: d.Languages,
+		Uses:      Uses(),
+		Sections:  append(cardSections(counts), origin),
+	}
 }
 
 func cardSections(counts []Count) []corpus.Section {

@@ -80,7 +80,7 @@ var All = []Check{
 	},
 	{
 		Name: "answered_calls_v1", Reason: "unanswered_call",
-		Doc:   "A tool call has no result.",
+		Doc:   "A tool call has no result, and is not the last one, which ends the attempt.",
 		Value: "calls without a result", Limit: "maximum number",
 		Above: true, Measure: countUnanswered,
 	},
@@ -168,8 +168,14 @@ func countCalls(a *evidence.Attempt, _ Limits) (value, limit float64) {
 	return float64(max(len(a.Claims), logged)), evidence.MaxCalls - 1
 }
 
+// countUnanswered returns the number of calls without a result, but for a last call that ends the
+// attempt, since many harnesses stop there without a result; the limit is 0.
 func countUnanswered(a *evidence.Attempt, _ Limits) (value, limit float64) {
-	n := slicesx.CountFunc(a.Claims, func(c *evidence.Claim) bool {
+	claims := a.Claims
+	if n := len(claims); n > 0 && claims[n-1].Act.Tool == evidence.ToolTerminate {
+		claims = claims[:n-1]
+	}
+	n := slicesx.CountFunc(claims, func(c *evidence.Claim) bool {
 		return c.Call.Result.Kind() <= arena.Null
 	})
 	return float64(n), 0

@@ -262,7 +262,8 @@ func (w *writer) card(protected int, domains []corpus.Domain) corpus.Card {
 	}
 	card := corpus.NewCard(w.Domains.ByName(domain.Base))
 	card.Title = "Imported trajectories"
-	card.Authors = corpus.CardDomain(domains).Authors
+	d := corpus.CardDomain(domains)
+	card.Authors, card.Languages = d.Authors, d.Languages
 	card.Default = stream.Config
 	card.Sections = []corpus.Section{
 		{Heading: "What this is", Body: importAbout + w.failedText()},

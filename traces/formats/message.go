@@ -247,18 +247,33 @@ func reasoningOf(element gjson.Result) gjson.Result {
 }
 
 // toolText returns, as JSON, the result in the message m of a tool; body is the content of m, and
-// text the text in it. In a row of a data set a string keeps its form. Otherwise the result is the
-// text, or, if the text is empty, the message of an error.
+// text the text in it. The result is the words of an error if there is no text. In a row of a data
+// set, text keeps its form.
 func (r *reader) toolText(m, body *value, text string) arena.Raw {
+	if text == "" {
+		if words := r.errorText(m); words != "" {
+			return arena.Quote(words)
+		}
+	}
 	if r.isRow && !body.isObject() {
 		return body.joinedText()
 	}
-	return arena.Quote(cmp.Or(text, r.textOf(m.object("error"), "message")))
+	return arena.Quote(text)
+}
+
+// errorText returns the words of the error in the message m of a tool: its message, or the error
+// itself if it is a text.
+func (r *reader) errorText(m *value) string {
+	message := r.textOf(m.object("error"), "message")
+	return cmp.Or(message, r.textOf(m, "error"))
 }
 
 // readToolMessage adds a result from the message m of a tool. That the call failed is recorded as a
 // loss.
 func (r *reader) readToolMessage(sender role, m *value, value arena.Raw) {
+	if !m.object("error").isEmpty() || m.get("error").isTrue() || m.peek("error").Str != "" {
+		r.addLoss(lostResultError)
+	}
 	result := message{role: sender, name: m.id("name", "function"), result: value}
 	if r.isRow {
 		result.callID = m.id("tool_call_id")
@@ -266,9 +281,6 @@ func (r *reader) readToolMessage(sender role, m *value, value arena.Raw) {
 		return
 	}
 
-	if !m.object("error").isEmpty() || m.get("error").isTrue() {
-		r.addLoss(lostResultError)
-	}
 	result.callID = m.id("tool_call_id", "call_id", "id")
 	if ids := m.get("tool_call_ids"); result.callID == "" {
 		result.callID = ids.peek("0").Str
