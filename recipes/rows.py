@@ -60,6 +60,14 @@ def one_call(tools: list[dict]) -> str:
     return f'start: "<tool_call>\\n" call "\\n</tool_call>"\ncall: %json {calls}\n'
 
 
+def without(grammar: str, names: list[str]) -> str:
+    """A grammar of one_call without the tools of these names, or as it is if it has no others."""
+    before, calls = grammar.split("%json ", 1)
+    schema = json.loads(calls)
+    left = [call for call in schema["anyOf"] if call["properties"]["name"]["const"] not in names]
+    return f"{before}%json {compact(schema | {'anyOf': left or schema['anyOf']})}\n"
+
+
 def text(messages: list[dict], tools: list[dict]) -> str:
     return "".join(f"<|im_start|>{m['role']}\n{m['content']}<|im_end|>\n" for m in as_text(messages, tools))
 

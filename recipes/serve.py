@@ -20,7 +20,7 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
 from listen import serve
-from rows import shown
+from rows import shown, without
 
 GPU = torch.cuda.is_available()
 
@@ -34,16 +34,16 @@ class Student:
         model = AutoModelForCausalLM.from_pretrained(folder, dtype=getattr(torch, precision), attn_implementation="grouped")
         self.model = model.to("cuda" if GPU else "cpu").eval()
         self.batch, self.longest, self.memory = batch, longest, Memory(max(2 * batch, 64))  # arena eval plays 32 at once
-        self.asked: queue.Queue[tuple[dict, Future]] = queue.Queue()
+        self.asked: queue.Queue[tuple[dict, held.Held | None, Future]] = queue.Queue()
         threading.Thread(target=self.work, daemon=True).start()
 
     def answer(self, request: dict) -> dict:
         future: Future = Future()
-        self.asked.put((request, future))
+        self.asked.put((request, self.held_to(request), future))
         return future.result()
 
     def held_to(self, request: dict) -> "held.Held | None":
-        """What holds the reply to the grammar of structured_outputs, as vLLM reads it."""
+        """What holds the reply to the grammar of structured_outputs, as vLLM reads it. With tools_once the grammar has no tool that the dialogue has called."""
         asked = request.get("structured_outputs") or {}
         if asked.keys() - {"grammar"}:
             raise ValueError(f"structured_outputs: only grammar is known, not {', '.join(sorted(asked))}")
@@ -52,7 +52,8 @@ class Student:
         import held
 
         self.spelled = self.spelled or held.spelled(self.tokenizer, self.model.config.vocab_size)
-        return held.Held(self.spelled, asked["grammar"])
+        names = called(request)
+        return held.Held(self.spelled, without(asked["grammar"], names) if names else asked["grammar"])
 
     def work(self) -> None:
         while True:
@@ -63,10 +64,10 @@ class Student:
             except queue.Empty:
                 pass
             try:
-                for (_, future), reply in zip(batch, self.replies([request for request, _ in batch])):
+                for (*_, future), reply in zip(batch, self.replies([request for request, *_ in batch], [to for _, to, _ in batch])):
                     future.set_result(reply)
             except Exception as error:  # those who wait are to hear of it
-                for _, future in batch:
+                for *_, future in batch:
                     future.set_exception(error)
 
     def read_once(self, prompts: list[list[int]]) -> None:
@@ -79,7 +80,7 @@ class Student:
             self.memory.keep([first], [[]], out.past_key_values, mask)
 
     @torch.inference_mode()
-    def replies(self, requests: list[dict]) -> list[dict]:
+    def replies(self, requests: list[dict], to: "list[held.Held | None]") -> list[dict]:
         texts = [self.tokenizer.apply_chat_template(list(map(read, shown(r["messages"], self.example))), tools=r.get("tools"), tokenize=False, add_generation_prompt=True) for r in requests]
         prompts = self.tokenizer(texts)["input_ids"]
         self.read_once(prompts)
@@ -94,7 +95,6 @@ class Student:
         written: list[list[int]] = [[] for _ in requests]
         open_ = set(range(len(requests)))
         banned = [Banned(self.tokenizer, r) for r in requests]
-        to = [self.held_to(r) for r in requests]
         while open_:
             out = self.model(input_ids=ids, attention_mask=mask, position_ids=position, past_key_values=cache, use_cache=True, logits_to_keep=1)
             if not any(written):
@@ -122,20 +122,25 @@ class Student:
 
 
 class Banned:
-    """What a reply may not contain: the words of bad_words, as in vLLM, and with tools_once a call of a tool that the dialogue has called."""
+    """What a reply may not contain: the words of bad_words, as in vLLM, and with tools_once, where no grammar sees to it, a call of a tool that the dialogue has called."""
 
     def __init__(self, tokenizer: AutoTokenizer, request: dict):
         def tokens(text: str) -> list[int]:
             return tokenizer(text, add_special_tokens=False)["input_ids"]
 
         self.words = [tokens(word) for word in request.get("bad_words") or []]
-        said = " ".join(m["content"] or "" for m in request["messages"] if m["role"] == "assistant") if request.get("tools_once") else ""
-        for name in sorted(set(re.findall(r'<tool_call>\s*\{"name": ?"(\w+)', said))):
+        for name in [] if request.get("structured_outputs") else called(request):
             self.words += [tokens(before + name)[: len(tokens(before)) + 1] for before in ('{"name":"', '{"name": "')]
 
     def after(self, written: list[int]) -> list[int]:
         """The tokens that may not come next: the last one of each word whose others were just written."""
         return [word[-1] for word in self.words if written[len(written) - len(word) + 1 :] == word[:-1]]
+
+
+def called(request: dict) -> list[str]:
+    """With tools_once, the tools that the dialogue has called."""
+    said = " ".join(m["content"] or "" for m in request["messages"] if m["role"] == "assistant") if request.get("tools_once") else ""
+    return sorted(set(re.findall(r'<tool_call>\s*\{"name": ?"(\w+)', said)))
 
 
 def padded(rows: list[list[int]], pad: int) -> tuple[torch.Tensor, torch.Tensor]:
