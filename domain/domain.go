@@ -55,8 +55,13 @@ type Domain struct {
 	// The guard compares requests without these names, and only those that share one if both have
 	// names of a kind.
 	Identity []string `yaml:"identity"`
+	// Evidence are the kinds of data that thinking may cite. Judges that ask a model, and pages on an
+	// attempt, say which of these data earlier results have.
+	Evidence []Evidence `yaml:"evidence"`
+	// Rivals are the words of the rubric for what counts as an alternative.
+	Rivals string `yaml:"rivals"`
 	// Rubric is what judges that ask a model are told about the domain's attempts. Texts that are ""
-	// are those of the domain base.
+	// are those of the domain base. In them {evidence} and {rivals} stand for the two keys above.
 	Rubric Rubric `yaml:"rubric"`
 	// Measured has the figures of each instrument that was measured on this domain.
 	Measured map[string]Measurement `yaml:"measured"`
@@ -199,6 +204,7 @@ func (d *Domain) validate() error {
 		_, err := regexp.Compile(pattern)
 		bad.Unless(err == nil, "identity has %q: want a regular expression", pattern)
 	}
+	d.validateEvidence(&bad)
 	d.Rubric.Reasoning.validate("rubric.reasoning", &bad)
 	d.Rubric.Steps.validate("rubric.steps", &bad)
 	for _, name := range slices.Sorted(maps.Keys(d.Measured)) {

@@ -51,7 +51,7 @@ func (i Instructions) or(base Instructions) Instructions {
 func (d *Domain) CompleteRubric() Rubric {
 	base := (*Set)(nil).ByName(Base).Rubric
 	return Rubric{
-		Reasoning: d.Rubric.Reasoning.or(base.Reasoning),
-		Steps:     d.Rubric.Steps.or(base.Steps),
+		Reasoning: d.fill(d.Rubric.Reasoning.or(base.Reasoning)),
+		Steps:     d.fill(d.Rubric.Steps.or(base.Steps)),
 	}
 }

@@ -23,6 +23,7 @@ type Filter struct {
 	tools evidence.Tools
 	// limits are the limits of the checks.
 	limits checks.Limits
+	domain *domain.Domain
 	// adaptivity is the formula of adaptivity in the domain of the attempts. It is "" if adaptivity
 	// was not measured on the domain, and is then null and rejects no attempt.
 	adaptivity string
@@ -43,15 +44,20 @@ func New(cfg Config) (*Filter, error) {
 			CallTurns: 1,
 			Commit:    builtin.ByName(domain.Shop).Commit,
 		},
+		domain:     builtin.ByName(domain.Shop),
 		adaptivity: domain.HabitsV1,
 	}, nil
 }
+
+// Domain returns the domain of the attempts.
+func (f *Filter) Domain() *domain.Domain { return f.domain }
 
 // For returns the filter for attempts of a domain. isLogged reports whether a gateway logged the
 // attempts, measuresAdaptivity whether their adaptivity is meaningful. Without a log, the axis
 // is unknown and the domain decides whether attempts are kept or dropped.
 func (f *Filter) For(d *domain.Domain, isLogged, measuresAdaptivity bool) *Filter {
 	out := *f
+	out.domain = d
 	out.adaptivity = ""
 	if measuresAdaptivity {
 		out.adaptivity = d.Adaptivity

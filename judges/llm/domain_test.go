@@ -8,6 +8,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/internal/model/modeltest"
+	"github.com/trajectory-arena/arena/judges/llm"
 )
 
 func shopDomain() *domain.Domain { return (*domain.Set)(nil).ByName(domain.Shop) }
@@ -56,6 +57,40 @@ func TestAModelIsToldTheRubricOfTheDomain(t *testing.T) {
 		names[d.Name] = j.Name() + " " + j.StepsName()
 	}
 	if names["base"] != names["envpack"] || names["base"] == names["shop"] || names["garden"] == names["base"] {
+		t.Errorf("names: %v", names)
+	}
+}
+
+// TestADomainSaysWhatThinkingCites renders one attempt in two domains of one's own. Only their keys
+// evidence and rivals differ: the checked lines, the rules and the names of the judges follow them.
+func TestADomainSaysWhatThinkingCites(t *testing.T) {
+	t.Parallel()
+	const head = "name: garden\ntitle: Gardens\noutcome: {from: declared, pass: 1}\nunlogged: keep\n"
+	attempt := &arena.Trace{Query: strings.Repeat("water the beds ", 60), HasDialogue: true, Steps: []arena.Step{{Number: 1}, {Number: 2}}}
+	dialogue := &arena.Dialogue{Turns: []arena.Turn{
+		{Calls: []arena.Call{{Name: "look", Arguments: "{}", Result: arena.Quote(strings.Repeat("dry soil ", 60) + "bed_7 needs 350 ml, by beds/plan.txt")}}},
+		{Step: 1, Think: "So bed_7 gets 350 by beds/plan.txt, and bed_9 waits until 1400."},
+	}}
+	names := map[string]bool{}
+	for keys, want := range map[string][]string{
+		"evidence: [id]\nrivals: beds or tools\n": {"checked, in earlier results: bed_7\n", "checked, in no earlier result: bed_9\n", "(beds or tools)", "which of the ids in"},
+		"evidence: [number, path]\n":              {"in earlier results: beds/plan.txt, 350\n", "in no earlier result: 1400\n", "(records, files", "paths, numbers and amounts"},
+	} {
+		d, err := domain.Parse([]byte(head + keys))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := llm.RenderIn(d, attempt, dialogue) + d.CompleteRubric().Reasoning.Rules
+		for _, w := range want {
+			if !strings.Contains(text, w) {
+				t.Errorf("%q: no %q in\n%s", keys, w, text)
+			}
+		}
+		s := modeltest.New(t, modeltest.Sequence(modeltest.Reply(modeltest.Grade(0.5))))
+		j, _ := judge(t, config(s), nil)
+		names[j.In(d).Name()] = true
+	}
+	if len(names) != 2 {
 		t.Errorf("names: %v", names)
 	}
 }

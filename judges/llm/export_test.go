@@ -4,7 +4,18 @@ import (
 	"fmt"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/domain"
 )
+
+// Render renders an attempt in the shop.
+func Render(t *arena.Trace, d *arena.Dialogue) string {
+	return RenderIn((*domain.Set)(nil).ByName(domain.Shop), t, d)
+}
+
+// RenderIn renders an attempt of a domain.
+func RenderIn(taskDomain *domain.Domain, t *arena.Trace, d *arena.Dialogue) string {
+	return renderGrounded(taskDomain, t, d)
+}
 
 // RenderBare renders an attempt without its groundings.
 func RenderBare(t *arena.Trace, d *arena.Dialogue) string {

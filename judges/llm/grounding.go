@@ -6,6 +6,8 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/domain"
+	"github.com/trajectory-arena/arena/judges/grounding"
 	"github.com/trajectory-arena/arena/judges/shop/gates"
 )
 
@@ -41,15 +43,16 @@ type view struct {
 }
 
 // newView returns how an attempt is rendered for the judge. With each turn's thinking go lists of
-// which of its figures and words earlier tool results contain; they are as long as possible, but in
+// which of its data earlier tool results contain, by the evidence of the domain; they are as long as possible, but in
 // total at most extraShare of the trace without lists. What the lists leave of that share lengthens
 // the results that have to be cut.
 func newView(
+	taskDomain *domain.Domain,
 	t *arena.Trace,
 	d *arena.Dialogue,
 	heading func(int) string,
 ) view {
-	groundings, mentioned := gates.Ground(t, d)
+	groundings, mentioned := grounding.OfTurns(taskDomain, t, d)
 	v := view{
 		groundings:  map[int]gates.Grounding{},
 		resultLimit: maxResult,

@@ -126,8 +126,8 @@ func (j *Judge) In(d *domain.Domain) *Judge {
 	rubric := d.CompleteRubric()
 	return &Judge{
 		asker:     j.asker,
-		reasoning: j.anyReasoning.withInstructions(rubric.Reasoning),
-		steps:     j.anySteps.withInstructions(rubric.Steps),
+		reasoning: j.anyReasoning.forDomain(d, rubric.Reasoning),
+		steps:     j.anySteps.forDomain(d, rubric.Steps),
 	}
 }
 

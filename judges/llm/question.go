@@ -68,7 +68,7 @@ func (j *Judge) questions(
 	d *arena.Dialogue,
 ) ([][]question, error) {
 	steps := len(renderedTurns(d))
-	trace := k.render(t, d)
+	trace := k.render(k.domain, t, d)
 	messages := k.prompt.messages(trace, steps)
 	size := 0
 	for _, m := range messages {

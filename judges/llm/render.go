@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
@@ -31,14 +32,14 @@ const (
 // inference is a part of the path of each proxy call that asked a model.
 const inference = "/inference/"
 
-// Render returns the text of an attempt for a judge: the request, the proxy log, and
-// the steps with their thinking, calls and results. For each thinking it lists what of
-// it is in earlier results.
-func Render(t *arena.Trace, d *arena.Dialogue) string {
+// renderGrounded returns the text of an attempt of a domain for a judge: the request, the proxy log,
+// and the steps with their thinking, calls and results. For each thinking it lists what of it is in
+// earlier results.
+func renderGrounded(taskDomain *domain.Domain, t *arena.Trace, d *arena.Dialogue) string {
 	heading := func(turn int) string {
 		return fmt.Sprintf("step %d", t.StepNumber(d.Turns[turn].Step))
 	}
-	return render(t, d, heading, newView(t, d, heading))
+	return render(t, d, heading, newView(taskDomain, t, d, heading))
 }
 
 func render(

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/domain"
 )
 
 // StepsName returns the versioned name of the judge of steps.
@@ -48,7 +49,7 @@ func HasSteps(d *arena.Dialogue) bool { return len(renderedTurns(d)) > 0 }
 // renderNumbered returns an attempt as text for a judge that says of each step whether it was
 // needed. The steps are numbered 1, 2, 3 and so on, whatever numbers the dialogue gives them.
 // Unlike the text for a grade of the reasoning, it has no lists of what earlier results contain.
-func renderNumbered(t *arena.Trace, d *arena.Dialogue) string {
+func renderNumbered(_ *domain.Domain, t *arena.Trace, d *arena.Dialogue) string {
 	numbers := map[int]int{}
 	for i, turn := range renderedTurns(d) {
 		numbers[turn] = i + 1

@@ -24,7 +24,9 @@ var stepsPrompt []byte
 // are parsed and several of them joined.
 type questionType struct {
 	prompt prompt
-	render func(*arena.Trace, *arena.Dialogue) string
+	// domain is that of the attempts.
+	domain *domain.Domain
+	render func(*domain.Domain, *arena.Trace, *arena.Dialogue) string
 	// schema is the JSON schema of the reply, and name its name, for servers that enforce one.
 	schema json.RawMessage
 	name   string
@@ -43,9 +45,10 @@ type questionType struct {
 	expectedTokens int
 }
 
-// withInstructions returns the type of question about attempts of a domain that has these instructions.
-func (k *questionType) withInstructions(i domain.Instructions) *questionType {
+// forDomain returns the type of question about attempts of a domain that has these instructions.
+func (k *questionType) forDomain(d *domain.Domain, i domain.Instructions) *questionType {
 	out := *k
+	out.domain = d
 	out.prompt = k.prompt.withInstructions(i)
 	return &out
 }
@@ -66,7 +69,7 @@ func newReasoningType(cfg Config) (*questionType, error) {
 	p, err := readPrompt(cfg.Prompt, reasoningPrompt)
 	k := &questionType{
 		prompt:         p,
-		render:         Render,
+		render:         renderGrounded,
 		schema:         reasoningSchema,
 		name:           "judgement",
 		requirement:    "a score on offer",

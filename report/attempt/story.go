@@ -14,6 +14,7 @@ import (
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/filters/evidence"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/judges/grounding"
 	"github.com/trajectory-arena/arena/judges/shop/gates"
 )
 
@@ -183,7 +184,7 @@ func StoryOf(f *filters.Filter, t *arena.Trace, source string) *Story {
 	for i := range d.Turns {
 		s.Turns = append(s.Turns, turn(t, &d.Turns[i], links))
 	}
-	rests, _ := gates.Ground(t, &d)
+	rests, _ := grounding.OfTurns(f.Domain(), t, &d)
 	for _, g := range rests {
 		s.Turns[g.Turn].Held, s.Turns[g.Turn].Nowhere = g.Supported, g.Unsupported
 	}
