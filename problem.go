@@ -12,6 +12,9 @@ type Problem struct {
 	Literal bool
 	// Identity has the patterns of what names the customer in the request.
 	Identity []string
+	// Lexicon has the currencies, units and synonyms by which the guard compares the request. It is
+	// nil for those of the shop.
+	Lexicon  *Lexicon
 	Query    string
 	Category Category
 	// Rewards are the requested products, one for a product task.

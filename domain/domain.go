@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/internal/strictyaml"
 	"github.com/trajectory-arena/arena/internal/wrong"
@@ -55,6 +56,9 @@ type Domain struct {
 	// The guard compares requests without these names, and only those that share one if both have
 	// names of a kind.
 	Identity []string `yaml:"identity"`
+	// Lexicon has the currencies, units and synonyms by which the guard compares requests, beside the
+	// units and words that it knows in every domain. Without rates it converts no amount of money.
+	Lexicon arena.Lexicon `yaml:"lexicon"`
 	// Evidence are the kinds of data that thinking may cite. Judges that ask a model, and pages on an
 	// attempt, say which of these data earlier results have.
 	Evidence []Evidence `yaml:"evidence"`
@@ -204,6 +208,7 @@ func (d *Domain) validate() error {
 		_, err := regexp.Compile(pattern)
 		bad.Unless(err == nil, "identity has %q: want a regular expression", pattern)
 	}
+	d.validateLexicon(&bad)
 	d.validateEvidence(&bad)
 	d.Rubric.Reasoning.validate("rubric.reasoning", &bad)
 	d.Rubric.Steps.validate("rubric.steps", &bad)

@@ -4,10 +4,12 @@ import (
 	"embed"
 	"fmt"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/text"
@@ -120,4 +122,13 @@ func (s *Set) SHA256() string {
 		hashes = append(hashes, "all are of", s.forced.SHA256)
 	}
 	return digest.SHA256([]byte(strings.Join(hashes, "\n")))
+}
+
+// GuardLexicon returns the lexicon by which the guard compares requests of the domain. It is nil for
+// that of the domain Shop, which is the lexicon of a bank that names none.
+func (d *Domain) GuardLexicon() *arena.Lexicon {
+	if reflect.DeepEqual(d.Lexicon, (*Set)(nil).ByName(Shop).Lexicon) {
+		return nil
+	}
+	return &d.Lexicon
 }

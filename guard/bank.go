@@ -13,6 +13,7 @@ import (
 
 	arena "github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/guard/rows"
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/digest"
 )
 
@@ -36,6 +37,9 @@ type Entry struct {
 	Literal bool `json:"literal,omitempty"`
 	// Identity has the patterns of what names the customer in such requests (domain.Domain.Identity).
 	Identity []string `json:"identity,omitempty"`
+	// Lexicon has the currencies, units and synonyms of the domain of the problem
+	// (domain.Domain.GuardLexicon), nil for those that banks had before domains could name any.
+	Lexicon *arena.Lexicon `json:"lexicon,omitempty"`
 }
 
 // ErrBank is returned, wrapped, for a bank that cannot be read.
@@ -79,6 +83,9 @@ func Digest(bank []Entry) string {
 		parts = append(parts, e.Titles...)
 		parts = append(parts, "terms")
 		parts = append(parts, e.Terms...)
+		if e.Lexicon != nil {
+			parts = append(parts, "lexicon", string(asjson.Bytes(e.Lexicon)))
+		}
 		hashes = append(hashes, hashStrings(parts))
 	}
 	return hashStrings(hashes)

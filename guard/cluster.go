@@ -65,6 +65,7 @@ func entryCluster(e *Entry) StateCluster {
 		Terms:    e.Terms,
 		Literal:  e.Literal,
 		Identity: e.Identity,
+		Lexicon:  e.Lexicon,
 	}
 	if text := strings.ToValidUTF8(e.Text, "\ufffd"); normalised(text) != "" {
 		c.Texts = []string{text}

@@ -115,7 +115,7 @@ type index struct {
 	text    *textIndex
 	ngram   *ngramIndex
 	lexical *lexical.Index
-	// wordings are the detectors for requests with an identity. lexical has all others.
+	// wordings are the detectors for requests with an identity or a lexicon. lexical has all others.
 	wordings []*wording
 }
 
@@ -138,7 +138,7 @@ func New(bank []Entry, cfg Config) (*Guard, error) {
 	buildIndex := func() *index {
 		wordings := newWordings(bank)
 		for _, w := range wordings {
-			w.lexical = lexical.New(w.requests)
+			w.lexical = lexical.NewFor(w.words, w.requests)
 		}
 		return &index{
 			spec:     newSpecIndex(bank),
@@ -164,10 +164,10 @@ func New(bank []Entry, cfg Config) (*Guard, error) {
 
 // lexicalRequests returns the requests of a bank (list of protected problems) for the detector of
 // reworded requests, in the order of the bank. The request of an entry that is compared word for
-// word only (Literal), or with an identity, is empty, so that no text is a rewording of it.
+// word only (Literal), or with an identity or a lexicon, is empty, so that no text is a rewording of it.
 func lexicalRequests(bank []Entry) []lexical.Request {
 	return slicesx.Map(bank, func(e Entry) lexical.Request {
-		if e.Literal || len(e.Identity) > 0 {
+		if e.Literal || e.isApart() {
 			return lexical.Request{}
 		}
 		return lexical.Request{
@@ -385,6 +385,7 @@ func NewEntry(bank string, p arena.Problem, id string) Entry {
 
 		Literal:  p.Literal,
 		Identity: p.Identity,
+		Lexicon:  p.Lexicon,
 	}
 	for _, r := range p.Rewards {
 		e.ItemIDs = append(e.ItemIDs, r.ProductID)

@@ -5,8 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/guard/disguise"
 	"github.com/trajectory-arena/arena/guard/lexical"
+	"github.com/trajectory-arena/arena/internal/asjson"
 )
 
 // identity finds in requests what names the customer and the customer's things, such as a user id
@@ -69,9 +71,11 @@ func (n names) areOthers(o names) bool {
 	return hasNames && !isShared
 }
 
-// wording is the detector of reworded requests for the entries of a bank with one identity.
+// wording is the detector of reworded requests for the entries of a bank with one identity and one
+// lexicon.
 type wording struct {
 	identity identity
+	words    *arena.Lexicon
 	names    []names // of each entry of the bank
 	// requests are the requests without names, in the order of the bank; that of an entry with
 	// another identity is empty.
@@ -79,21 +83,25 @@ type wording struct {
 	lexical  *lexical.Index
 }
 
-// newWordings returns a detector for each identity that entries of a bank have. Its index is not
+// isApart reports whether the entry is compared by a detector of its domain.
+func (e *Entry) isApart() bool { return len(e.Identity) > 0 || e.Lexicon != nil }
+
+// newWordings returns a detector for each identity and lexicon that entries of a bank have. Its index is not
 // built yet.
 func newWordings(bank []Entry) []*wording {
 	var out []*wording
 	byKey := map[string]*wording{}
 	for i := range bank {
 		e := &bank[i]
-		if e.Literal || len(e.Identity) == 0 {
+		if e.Literal || !e.isApart() {
 			continue
 		}
-		key := strings.Join(e.Identity, "\x00")
+		key := string(asjson.Bytes([]any{e.Identity, e.Lexicon}))
 		w := byKey[key]
 		if w == nil {
 			w = &wording{
 				identity: newIdentity(e.Identity),
+				words:    e.Lexicon,
 				names:    make([]names, len(bank)),
 				requests: make([]lexical.Request, len(bank)),
 			}

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/asjson"
 )
 
@@ -54,6 +55,8 @@ type StateCluster struct {
 	Literal bool `json:"literal,omitempty"`
 	// Identity has the patterns of what names the customer in its texts (see Entry).
 	Identity []string `json:"identity,omitempty"`
+	// Lexicon has the currencies, units and synonyms of its domain (see Entry).
+	Lexicon *arena.Lexicon `json:"lexicon,omitempty"`
 	// Released are the ids of its problems that were held out in the past.
 	Released []string `json:"released,omitempty"`
 
@@ -230,6 +233,7 @@ func (s *State) ProtectedIn(
 				Spec:     c.ID,
 				Literal:  c.Literal,
 				Identity: c.Identity,
+				Lexicon:  c.Lexicon,
 			}
 			if i == 0 { // once, since a cluster of thousands has as many items
 				e.ItemIDs = c.ItemIDs

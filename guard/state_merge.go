@@ -3,6 +3,7 @@ package guard
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,6 +56,7 @@ func joinReworded(ctx context.Context, groups forest, parts []StateCluster, toda
 				Text:     text,
 				Literal:  c.Literal,
 				Identity: c.Identity,
+				Lexicon:  c.Lexicon,
 			})
 			owners = append(owners, i)
 		}
@@ -127,8 +129,13 @@ func mergeGroups(parts []StateCluster, groups forest) []StateCluster {
 func (c *StateCluster) add(part *StateCluster) {
 	if len(c.Problems) == 0 {
 		c.Identity = part.Identity
-	} else if !slices.Equal(c.Identity, part.Identity) {
+		c.Lexicon = part.Lexicon
+	}
+	if !slices.Equal(c.Identity, part.Identity) {
 		c.Identity = nil // of several domains: all words are compared
+	}
+	if !reflect.DeepEqual(c.Lexicon, part.Lexicon) {
+		c.Lexicon = &arena.Lexicon{} // of several domains: no amount is converted
 	}
 	c.Problems = append(c.Problems, part.Problems...)
 	c.ItemIDs = append(c.ItemIDs, part.ItemIDs...)

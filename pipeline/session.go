@@ -134,6 +134,9 @@ func (s *session) prepare(ctx context.Context) (err error) {
 		}
 		p.Literal = !s.domains[p.Domain].on[domain.Rewordings]
 		p.Identity = s.domains[p.Domain].Identity
+		if !p.Literal {
+			p.Lexicon = s.domains[p.Domain].GuardLexicon()
+		}
 	}
 	if s.where, err = where.ParseOptional(s.Config.Select.Where); err != nil {
 		return err

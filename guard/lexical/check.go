@@ -153,7 +153,7 @@ func evidence(base *profile, c comparison, difference string) string {
 	var numbers []string
 	for _, n := range base.numbers {
 		if hasNumber(c.part.numbers, n) {
-			numbers = append(numbers, n.String())
+			numbers = append(numbers, base.lexicon.amount(n))
 		}
 	}
 	var terms []string

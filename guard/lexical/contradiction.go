@@ -41,16 +41,16 @@ func numberDifference(b, p *profile, template float64) string {
 	extra := missingNumbers(p, b)
 	switch {
 	case len(missing) > 0 && len(extra) > 0:
-		return fmt.Sprintf("number %s became %s", missing[0], extra[0])
+		return fmt.Sprintf("number %s became %s", b.lexicon.amount(missing[0]), b.lexicon.amount(extra[0]))
 	case template >= copyTemplate && len(missing) > 0:
-		return fmt.Sprintf("number %s is missing", missing[0])
+		return fmt.Sprintf("number %s is missing", b.lexicon.amount(missing[0]))
 	case template >= copyTemplate && len(extra) > 0:
-		return fmt.Sprintf("number %s was added", extra[0])
+		return fmt.Sprintf("number %s was added", b.lexicon.amount(extra[0]))
 	}
 	for _, n := range b.numbers {
 		for _, o := range p.numbers {
 			if n.isSameAmount(o) && n.isOppositeBound(o) {
-				return fmt.Sprintf("number %s is another kind of bound", n)
+				return fmt.Sprintf("number %s is another kind of bound", b.lexicon.amount(n))
 			}
 		}
 	}
@@ -76,12 +76,6 @@ func (n number) isOppositeBound(o number) bool {
 
 func (n number) isBound() bool {
 	return n.directions&(1<<above|1<<below) != 0
-}
-
-// String returns the number with its unit. It rounds to nine significant digits, so that 6 inches
-// are 152.4 mm and not 152.39999999999998.
-func (n number) String() string {
-	return strings.TrimSpace(fmt.Sprintf("%.9g %s", n.value, n.unit))
 }
 
 // serviceDifference describes a delivery term, such as free shipping, that the text p has and the

@@ -1,7 +1,6 @@
 package lexical
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -153,8 +152,19 @@ func amountFollows(tokens []token, i int) bool {
 	return tokens[i+1].isNumber() || isCurrency(tokens[i+1].text)
 }
 
-// isCurrency reports whether w is a word of the base currency, the first line of currencies.txt.
-func isCurrency(w string) bool { return slices.Contains(loadLexicon().base, w) }
+// baseCurrency is the text of a token that names the base currency.
+const baseCurrency = "\u00a4"
+
+func isCurrency(w string) bool { return w == baseCurrency }
+
+// markBase replaces each word for the base currency by baseCurrency.
+func (l *lexicon) markBase(tokens []token) {
+	for i := range tokens {
+		if l.base[tokens[i].text] {
+			tokens[i].text = baseCurrency
+		}
+	}
+}
 
 // isAnd reports whether w is the word for "and" in one of the supported languages. Such a word
 // joins the two numbers of a range if a word such as "between" precedes them.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
@@ -21,6 +22,7 @@ type Request struct {
 
 // Index finds texts that express a request of a bank in other words. It is safe for concurrent use.
 type Index struct {
+	lexicon    *lexicon
 	vocabulary *vocabulary
 	bases      []*base
 	entry      []int // index in the bank of each base
@@ -61,11 +63,20 @@ func newWritten(n number) amount { return newAmount(number{value: n.written}) }
 
 const minNumberWeight = 0.5
 
-// New returns an index of bank. It skips requests without text; the indices that methods of Index
-// take and return are those in bank.
-func New(bank []Request) *Index {
+// New returns an index of a bank that names no lexicon.
+func New(bank []Request) *Index { return NewFor(nil, bank) }
+
+// NewFor returns an index of bank, whose domain has these words, nil for a bank that names no
+// lexicon. It skips requests without text; the indices that methods of Index take and return are
+// those in bank.
+func NewFor(words *arena.Lexicon, bank []Request) *Index {
+	l := defaultLexicon()
+	if words != nil {
+		l = loadLexicon().with(words)
+	}
 	x := &Index{
-		vocabulary: newVocabulary(),
+		lexicon:    l,
+		vocabulary: newVocabulary(l),
 		holders:    map[amount][]int32{},
 		written:    map[amount][]int32{},
 		prices:     map[int][]amount{},
@@ -76,7 +87,7 @@ func New(bank []Request) *Index {
 			x.entry = append(x.entry, i)
 		}
 	}
-	x.hasBaseCurrency = slices.ContainsFunc(bank, func(r Request) bool { return namesBaseCurrency(r.Text) })
+	x.hasBaseCurrency = slices.ContainsFunc(bank, func(r Request) bool { return l.namesBase(r.Text) })
 	parsed := x.readBank(bank)
 	x.postings = make([][]int32, len(x.vocabulary.stems))
 	read := (&scratch{words: map[string]*word{}}).reader(x.vocabulary)
@@ -126,7 +137,7 @@ const weightService = 1.0
 // all word stems. It returns the tokens of each request, in the order of x.entry. The stems of the
 // requests get the lowest ids; those that only item names and option values have come after them.
 func (x *Index) readBank(bank []Request) [][]token {
-	read := (&scratch{words: map[string]*word{}}).reader(newVocabulary())
+	read := (&scratch{words: map[string]*word{}}).reader(newVocabulary(x.lexicon))
 	var df []int
 	parsed := make([][]token, len(x.entry))
 	spell := func(w string) string {
@@ -146,7 +157,7 @@ func (x *Index) readBank(bank []Request) [][]token {
 	}
 	for _, e := range bank {
 		for _, text := range e.Terms {
-			for _, s := range uniqueStems(newProfile(parse(text), read)) {
+			for _, s := range uniqueStems(newProfile(x.lexicon.parse(text), read)) {
 				x.vocabulary.add(s)
 			}
 		}
@@ -165,6 +176,7 @@ func uniqueStems(p *profile) []string {
 }
 
 func (x *Index) addBase(p *profile) {
+	p.lexicon = x.lexicon
 	b := &base{profile: p, tokens: len(p.tokens)}
 	if len(p.distinct) == len(p.content) {
 		p.distinct = p.content // not twice in memory

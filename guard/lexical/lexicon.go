@@ -38,8 +38,14 @@ type lexicon struct {
 	// unitNames are the names of units by unitName.
 	unitNames []string
 	numerals  map[string]int
+	// currencies has the lines of currencies.txt: a code and words.
+	currencies [][]string
 	// base holds the words of the currency to which amounts in other currencies are converted.
-	base []string
+	base map[string]bool
+	// prefixes has words that are a currency's sign before a number, with its code. signs replaces
+	// the other signs of the domain's currencies by their codes.
+	prefixes map[string]string
+	signs    *strings.Replacer
 }
 
 // classValue is a value of a closed class of words, such as the colour red: class is the index of
@@ -68,9 +74,8 @@ type unit struct {
 // unit.
 type unitName uint8
 
-func (u unitName) String() string { return loadLexicon().unitNames[u] }
-
-// loadLexicon returns the embedded lexicon. It parses the files on the first call and panics if one
+// loadLexicon returns the embedded lexicon, which is that of any domain without the words of its
+// own. It parses the files on the first call and panics if one
 // is invalid, since they are fixed at build time.
 var loadLexicon = sync.OnceValue(func() *lexicon {
 	l := &lexicon{
@@ -85,7 +90,7 @@ var loadLexicon = sync.OnceValue(func() *lexicon {
 		inPhrase: map[string]bool{},
 		units:    map[string]unit{},
 
-		unitNames: []string{"", moneyName},
+		unitNames: []string{"", moneyName, ""},
 		numerals:  map[string]int{},
 	}
 	eachEntry("stop", func(fields []string) {
@@ -112,11 +117,7 @@ var loadLexicon = sync.OnceValue(func() *lexicon {
 	eachEntry("phrases", l.addPhrase)
 	eachEntry("units", l.addUnit)
 	eachEntry("currencies", func(fields []string) {
-		if fields[0] == "1" {
-			l.base = fields[1:]
-			return
-		}
-		l.addUnit(append([]string{moneyName}, fields...))
+		l.currencies = append(l.currencies, fields)
 	})
 	eachEntry("numberwords", func(fields []string) {
 		l.numerals[fields[0]] = must(strconv.Atoi(fields[1]))
@@ -153,7 +154,7 @@ func (l *lexicon) addGroup(fields []string) {
 	l.groups++
 	for _, w := range fields {
 		s := stem(w)
-		l.synonyms[s] = append(l.synonyms[s], l.groups)
+		l.synonyms[s] = append(slices.Clip(l.synonyms[s]), l.groups)
 	}
 }
 

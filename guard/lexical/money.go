@@ -11,6 +11,10 @@ const money unitName = 1
 
 const moneyName = "base currency by rate"
 
+// unrated is the unit of an amount in a currency without a rate, until the text is parsed. Such an
+// amount is compared as it is written, and has no unit then.
+const unrated unitName = 2
+
 // maxRateError is the maximum relative difference between the exchange rate that a text assumes and
 // that of the lexicon. Over five years the dollar, euro and pound deviated from their middle rate
 // by at most a tenth, the yen by a seventh.
@@ -32,9 +36,10 @@ func (n number) isSameMoney(o number) bool {
 	return math.Abs(math.Log(n.value/o.value)) <= math.Log1p(maxRateError)
 }
 
-// convert converts the number of a token, an amount in the currency w, to the base currency.
-func (t *token) convert(w string) {
-	u := loadLexicon().units[w]
+// convert converts the number of a token, an amount in the currency w, to the base currency. In
+// a currency without a rate the factor is 1.
+func (l *lexicon) convert(t *token, w string) {
+	u := l.units[w]
 	t.value = t.written * u.factor
 	t.unit = u.name
 }
@@ -42,13 +47,13 @@ func (t *token) convert(w string) {
 // joinMoney removes the names of currencies other than the base currency and converts the amount
 // next to each to it: the amount before the name ("5 euros"), or the amount after it if that follows
 // without a blank ("$5") or no amount is before the name ("EUR 5").
-func joinMoney(tokens []token) []token {
+func (l *lexicon) joinMoney(tokens []token) []token {
 	out := tokens[:0]
 	pending := ""
 	for i, t := range tokens {
-		if loadLexicon().units[t.text].name != money {
+		if unit := l.units[t.text].name; unit != money && unit != unrated {
 			if t.isNumber() && pending != "" {
-				t.convert(pending)
+				l.convert(&t, pending)
 			}
 			pending = ""
 			out = append(out, t)
@@ -62,35 +67,31 @@ func joinMoney(tokens []token) []token {
 		case numberFollows && (tokens[i+1].before == 0 || !isAfter):
 			pending = t.text
 		case isAfter:
-			out[last].convert(t.text)
+			l.convert(&out[last], t.text)
 		}
 	}
 	return out
 }
 
-// namesBaseCurrency reports whether the text names the base currency by its sign or by one of its
-// words.
-func namesBaseCurrency(text string) bool {
-	return slices.ContainsFunc(scan(foldText(text), nil), func(t token) bool { return isCurrency(t.text) })
+// namesBase reports whether the text names the base currency by its sign or by one of its words.
+func (l *lexicon) namesBase(text string) bool {
+	return slices.ContainsFunc(l.scan(l.fold(text), nil), func(t token) bool { return l.base[t.text] })
 }
 
 // parse splits a text into tokens, in the memory of out, and replaces each word by the result of
 // spell before it searches for phrases. Amounts in other currencies are converted only if
-// the bank (the protected requests) has amounts in the base currency: elsewhere "$100" is compared
-// as written.
+// the bank (the protected requests) has amounts in the base currency and the currency has a rate:
+// elsewhere "$100" is compared as written.
 func (x *Index) parse(text string, out []token, spell func(string) string) []token {
-	out = scan(foldText(text), out)
+	out = x.lexicon.scan(x.lexicon.fold(text), out)
 	for i := range out {
 		if !out[i].isNumber() {
 			out[i].text = spell(out[i].text)
 		}
 	}
-	out = parseTokens(out)
-	if x.hasBaseCurrency {
-		return out
-	}
+	out = x.lexicon.parseTokens(out)
 	for i := range out {
-		if out[i].unit == money {
+		if out[i].unit == unrated || out[i].unit == money && !x.hasBaseCurrency {
 			out[i].value = out[i].written
 			out[i].unit = 0
 		}

@@ -4,11 +4,11 @@ import "math"
 
 // joinNumerals replaces each number that is written in words by a number token: "five hundred",
 // "twenty-six", "5 thousand", "one forty two", "twenty two point five".
-func joinNumerals(tokens []token) []token {
+func (l *lexicon) joinNumerals(tokens []token) []token {
 	out := tokens[:0]
 	for i := 0; i < len(tokens); {
 		t := tokens[i]
-		value, n := numeralAt(tokens, i)
+		value, n := l.numeralAt(tokens, i)
 		if t.isNumber() && i+1 < len(tokens) && tokens[i+1].isNextWord() {
 			if scale := scales[tokens[i+1].text]; scale > 0 { // "1.2 thousand"
 				value = t.value * scale
@@ -43,8 +43,8 @@ const minNumeral = 5
 // numeralAt parses the number in words that starts at tokens[i] and returns its value and its
 // length in tokens. The length is 0 if there is no number. A value below minNumeral counts only if
 // a unit or a currency follows ("two meters") or if its words show an amount ("point five").
-func numeralAt(tokens []token, i int) (value float64, length int) {
-	p := numeralParser{tokens: tokens[i:min(len(tokens), i+maxNumeral)]}
+func (l *lexicon) numeralAt(tokens []token, i int) (value float64, length int) {
+	p := numeralParser{lexicon: l, tokens: tokens[i:min(len(tokens), i+maxNumeral)]}
 	value = p.parse()
 	if p.pos == 0 || p.isAmount || value >= minNumeral || p.unitFollows() {
 		return value, p.pos
@@ -59,8 +59,9 @@ const maxNumeral = 16
 
 // numeralParser parses one number in words at the start of tokens.
 type numeralParser struct {
-	tokens []token
-	pos    int
+	lexicon *lexicon
+	tokens  []token
+	pos     int
 	// isAmount is set after a word such as hundred, a decimal point or a run of digit words. The
 	// number then counts however small it is.
 	isAmount bool
@@ -216,6 +217,6 @@ func (p *numeralParser) unitFollows() bool {
 	if isCurrency(w) {
 		return true
 	}
-	_, isUnit := loadLexicon().units[w]
+	_, isUnit := p.lexicon.units[w]
 	return isUnit && len(w) > 1 && w != "in"
 }

@@ -9,21 +9,22 @@ import (
 // parse splits a text into tokens, which are words and numbers. It removes the markers of list
 // items, replaces phrases and number words, and sets the unit of each number and whether it is a
 // bound (at least, at most).
-func parse(text string) []token {
-	return parseTokens(scan(foldText(text), nil))
+func (l *lexicon) parse(text string) []token {
+	return l.parseTokens(l.scan(l.fold(text), nil))
 }
 
 // parseTokens returns the tokens of a text as parse does, from its words and numbers before any
 // replacement. It joins words that are spelled letter by letter, removes the markers of list items,
 // replaces phrases and number words, and sets units and bounds (at least, at most). It overwrites
 // out.
-func parseTokens(out []token) []token {
+func (l *lexicon) parseTokens(out []token) []token {
 	out = joinLetters(out)
 	out = removeMarkers(out)
 	out = replacePhrases(out)
-	out = joinFractions(joinNumerals(out))
-	out = joinMoney(out)
-	out = joinUnits(out)
+	l.markBase(out)
+	out = l.joinFractions(l.joinNumerals(out))
+	out = l.joinMoney(out)
+	out = l.joinUnits(out)
 	setDirections(out)
 	markBounds(out)
 	// Currencies and markers of bounds have been applied to their numbers.
@@ -72,12 +73,12 @@ const maxDenominator = 16
 
 // joinFractions replaces each fraction before a unit of measure by its value: "1/2 kg". Without a
 // unit it may be a date or a model. It overwrites tokens.
-func joinFractions(tokens []token) []token {
+func (l *lexicon) joinFractions(tokens []token) []token {
 	out := tokens[:0]
 	for i, t := range tokens {
 		last := len(out) - 1
 		isFraction := t.isNumber() && t.before == '/' && t.value > 1 && t.value <= maxDenominator && last >= 0 && out[last].isNumber() && out[last].value < t.value
-		if isFraction && i+1 < len(tokens) && loadLexicon().units[tokens[i+1].text].name != 0 {
+		if isFraction && i+1 < len(tokens) && l.units[tokens[i+1].text].name != 0 {
 			out[last].value /= t.value
 			out[last].written = out[last].value
 			continue
@@ -201,8 +202,7 @@ func (p phrase) match(tokens []token) int {
 
 // joinUnits removes each unit of measure after a number ("50 ml", "10w", "44 %") and converts the
 // number to the base unit, so that lengths are in mm. It also removes a "%" that follows no number.
-func joinUnits(tokens []token) []token {
-	l := loadLexicon()
+func (l *lexicon) joinUnits(tokens []token) []token {
 	out := tokens[:0]
 	for _, t := range tokens {
 		u, isUnit := l.units[t.text]

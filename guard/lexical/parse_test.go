@@ -6,6 +6,8 @@ import (
 	"testing"
 )
 
+func parse(text string) []token { return defaultLexicon().parse(text) }
+
 // spell renders a parsed text: words, and numbers in brackets with unit and direction.
 func spell(text string) string {
 	var out []string
@@ -15,7 +17,7 @@ func spell(text string) string {
 			continue
 		}
 		sign := [...]string{undirected: "", above: ">", below: "<"}[t.direction]
-		out = append(out, strings.TrimSpace(fmt.Sprintf("[%s%.6g %s", sign, t.value, t.unit))+"]")
+		out = append(out, strings.TrimSpace(fmt.Sprintf("[%s%.6g %s", sign, t.value, defaultLexicon().unitNames[t.unit]))+"]")
 	}
 	return strings.Join(out, " ")
 }
@@ -119,7 +121,7 @@ func TestALetterBeforeADigitIsNotAlwaysAPrice(t *testing.T) {
 		"a P100D of Tesla":             false,
 		"step 2 of 3":                  false,
 	} {
-		if namesBaseCurrency(text) != isPrice {
+		if defaultLexicon().namesBase(text) != isPrice {
 			t.Errorf("%q: want %t", text, isPrice)
 		}
 	}

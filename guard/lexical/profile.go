@@ -7,8 +7,10 @@ import (
 
 // profile is a parsed text: its words, its numbers, and what it asks for.
 type profile struct {
-	tokens []token
-	words  []*word // of each token, nil for numbers
+	// lexicon is set for protected requests only.
+	lexicon *lexicon
+	tokens  []token
+	words   []*word // of each token, nil for numbers
 	// content holds the content words in order, numbers the distinct amounts, services the bit set
 	// of the delivery terms, and values the values of closed classes, such as colours.
 	content  []*word

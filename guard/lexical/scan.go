@@ -42,8 +42,8 @@ const (
 
 // scan splits a text in normal form (see foldText) into words and numbers. It reuses the memory of
 // out.
-func scan(text string, out []token) []token {
-	s := scanner{text: text, out: out[:0]}
+func (l *lexicon) scan(text string, out []token) []token {
+	s := scanner{lexicon: l, text: text, out: out[:0]}
 	for s.pos < len(text) {
 		s.next()
 	}
@@ -51,11 +51,12 @@ func scan(text string, out []token) []token {
 }
 
 type scanner struct {
-	text   string
-	pos    int
-	end    int  // of the last token, as a byte offset in text
-	before byte // field before of the next token
-	out    []token
+	lexicon *lexicon
+	text    string
+	pos     int
+	end     int  // of the last token, as a byte offset in text
+	before  byte // field before of the next token
+	out     []token
 }
 
 func (s *scanner) next() {
@@ -122,7 +123,7 @@ func (s *scanner) emit(t token, start, end int) {
 const maxWord = 64
 
 // word scans a word of ASCII letters. It omits apostrophes inside the word and a possessive s. A
-// "p" directly before a number ("p500") becomes the name of the base currency.
+// sign of a currency directly before a number ("p500") becomes the code of the currency.
 func (s *scanner) word() {
 	start := s.pos
 	s.letters()
@@ -136,8 +137,8 @@ func (s *scanner) word() {
 		}
 	}
 	w = w[:min(len(w), maxWord)]
-	if w == "p" && s.isAmountAt(s.pos) {
-		w = loadLexicon().base[0]
+	if code := s.lexicon.prefixes[w]; code != "" && s.isAmountAt(s.pos) {
+		w = code
 	}
 	s.emit(token{text: w}, start, s.pos)
 }
@@ -279,7 +280,7 @@ func (s *scanner) han() {
 		end += size
 	}
 	for s.pos < end {
-		size := longestHan(s.text[s.pos:end])
+		size := s.lexicon.longestHan(s.text[s.pos:end])
 		s.emit(token{text: s.text[s.pos : s.pos+size]}, s.pos, s.pos+size)
 		s.pos += size
 	}
@@ -287,8 +288,7 @@ func (s *scanner) han() {
 
 // longestHan returns the length in bytes of the longest word of the lexicon at the start of run,
 // which is Chinese. It returns the length of the first character if there is no such word.
-func longestHan(run string) int {
-	l := loadLexicon()
+func (l *lexicon) longestHan(run string) int {
 	best := 0
 	runes := 0
 	for i, r := range run {

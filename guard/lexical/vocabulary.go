@@ -14,6 +14,8 @@ import (
 // vocabulary holds the stem of every word in the protected requests and in the titles and options
 // of their items, with a weight. It finds the stems that a word of a text may correspond to.
 type vocabulary struct {
+	lexicon *lexicon
+
 	ids    map[string]int32
 	stems  []string
 	weight []float32
@@ -76,8 +78,10 @@ type match struct {
 	sim float32
 }
 
-func newVocabulary() *vocabulary {
+func newVocabulary(l *lexicon) *vocabulary {
 	return &vocabulary{
+		lexicon: l,
+
 		ids:       map[string]int32{},
 		groups:    map[int32][]int32{},
 		deletions: map[string][]int32{},
@@ -100,12 +104,11 @@ func (v *vocabulary) add(stem string) int32 {
 // freeze computes the weights of the stems and builds the look-up tables. It must be called after
 // the last add. df[id] is the number of requests, of n, that have the stem with this id.
 func (v *vocabulary) freeze(df []int, n int) {
-	l := loadLexicon()
 	for id, stem := range v.stems {
 		if id < len(df) && df[id] > 0 {
 			v.weight[id] = idf(df[id], n, minWordWeight)
 		}
-		for _, g := range l.synonyms[stem] {
+		for _, g := range v.lexicon.synonyms[stem] {
 			v.groups[g] = append(v.groups[g], int32(id))
 		}
 		v.sorted = append(v.sorted, int32(id))
@@ -157,7 +160,7 @@ func isASCII(s string) bool {
 // read looks w up in the vocabulary and the lexicon. It returns the word with its stem, its weight,
 // its meanings, and the stems of protected requests that it may correspond to.
 func (v *vocabulary) read(w string) *word {
-	l := loadLexicon()
+	l := v.lexicon
 	foreign := l.foreign[w]
 	r := &word{
 		text:     w,
@@ -281,7 +284,7 @@ func (v *vocabulary) addSimilar(
 	if id, ok := v.ids[stem]; ok {
 		add(id, simEqual)
 	}
-	for _, g := range loadLexicon().synonyms[stem] {
+	for _, g := range v.lexicon.synonyms[stem] {
 		for _, id := range v.groups[g] {
 			add(id, simSynonym)
 		}

@@ -249,6 +249,7 @@ func (c *Check) rewordings() (Result, error) {
 			Bank:     "traces",
 			Text:     text,
 			Identity: c.Domain.Identity,
+			Lexicon:  c.Domain.GuardLexicon(),
 		})
 	}
 	g, err := guard.New(bank, guard.Config{})

@@ -13,8 +13,10 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/domain"
+	"github.com/trajectory-arena/arena/guard/lexical"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/text"
+	"github.com/trajectory-arena/arena/judges/grounding"
 )
 
 // Survey is a count of the properties of traces, from which a domain is proposed.
@@ -29,6 +31,10 @@ type Survey struct {
 	// which they ended.
 	rewards map[float64]int
 	errors  map[string]int
+	// evidence counts attempts by the kinds of data that their thinking cites from results,
+	// currencies by those that their requests name.
+	evidence   map[string]int
+	currencies map[string]int
 }
 
 // tool is what the traces show of one tool: the attempts that call it, the names of the arguments
@@ -46,6 +52,9 @@ func New() *Survey {
 		tools:   map[string]*tool{},
 		rewards: map[float64]int{},
 		errors:  map[string]int{},
+
+		evidence:   map[string]int{},
+		currencies: map[string]int{},
 	}
 }
 
@@ -67,6 +76,12 @@ func (s *Survey) Add(t *arena.Trace, d *arena.Dialogue) {
 	}
 	if t.Error != nil {
 		s.errors[cmp.Or(text.Line(t.Error.Type), "error")]++
+	}
+	for _, kind := range grounding.Kinds(t, d) {
+		s.evidence[string(kind)]++
+	}
+	for _, code := range lexical.Currencies(t.Query) {
+		s.currencies[code]++
 	}
 	called := map[string]bool{}
 	for i := range d.Turns {
@@ -170,6 +185,12 @@ func (s *Survey) Propose(name string) []byte {
 	}
 	b.WriteString(s.outcome())
 	b.WriteString("unlogged: keep\n")
+	if len(s.evidence) > 0 {
+		fmt.Fprintf(&b, "# thinking cites from results: %s\nevidence: [%s]\n", counted(s.evidence), strings.Join(slicesx.SortedKeys(s.evidence), ", "))
+	}
+	if len(s.currencies) > 0 {
+		fmt.Fprintf(&b, "# currencies in requests: %s; lexicon.currencies needs rates if amounts in several are to be compared\n", counted(s.currencies))
+	}
 	return []byte(b.String())
 }
 

@@ -32,6 +32,25 @@ func TestEveryProposalIsADomain(t *testing.T) {
 	}
 }
 
+// TestAProposalNamesWhatThinkingCites proposes the kinds of evidence that thinking cites, and counts
+// the currencies of requests.
+func TestAProposalNamesWhatThinkingCites(t *testing.T) {
+	t.Parallel()
+	s := New()
+	s.Add(&arena.Trace{Query: "Pay back 30 euros or $20 that I won"}, &arena.Dialogue{Turns: []arena.Turn{
+		{Calls: []arena.Call{{Name: "show", Result: `"W1234567 of May 5 has 412.50"`}}},
+		{Step: 1, Think: "W1234567 has 412.50, and Tom is not in it."},
+	}})
+	text := string(s.Propose("desk"))
+	d, err := domain.Parse([]byte(text))
+	if err != nil || !slices.Equal(d.Evidence, []domain.Evidence{domain.EvidenceID, domain.EvidenceNumber}) {
+		t.Errorf("%v, evidence %v", err, d.Evidence)
+	}
+	if !strings.Contains(text, "# currencies in requests: eur 1, usd 1;") {
+		t.Errorf("no currencies in\n%s", text)
+	}
+}
+
 // TestFiguresAreReplacedAndAllElseStays writes figures into a file twice.
 func TestFiguresAreReplacedAndAllElseStays(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,140 @@
+package guard
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/domain"
+)
+
+// harbour is a domain with a currency, a unit and synonyms that no built-in domain has.
+const harbour = `name: harbour
+title: Harbours
+outcome: {from: declared, pass: 1}
+unlogged: keep
+lexicon:
+  currencies:
+    crown: {rate: 1, words: [crowns], signs: [k]}
+    eur: {rate: 11}
+    mxn: {rate: 0.6, words: [pesos], signs: [$]}
+  units:
+    cable: {of: mm, factor: 185200, words: [cables]}
+  synonyms: [[berth, mooring, slip]]
+`
+
+// own returns the lexicon of a domain file.
+func own(t *testing.T, text string) *arena.Lexicon {
+	t.Helper()
+	d, err := domain.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d.GuardLexicon()
+}
+
+// TestTheLexiconOfADomainIsRead compares texts with a request by the words of its domain, and by
+// those that every domain has.
+func TestTheLexiconOfADomainIsRead(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		request, text string
+	}{
+		"currency": {"Book a berth for a sloop of teak with shore power, at most 550 crowns a night", "A berth with shore power for my teak sloop for 50 euros a night or less please"},
+		"pesos":    {"Book a berth for a sloop of teak with shore power, at most 550 crowns a night", "A berth with shore power for my teak sloop for $920 a night or less please"},
+		"unit":     {"Book a berth for a sloop of teak with shore power within 2 cables of the pier", "A berth with shore power for my teak sloop, no more than 370.4 m from the pier"},
+		"synonyms": {"Book a berth in June", "Book a mooring in June"},
+	} {
+		for _, isOwn := range []bool{true, false} {
+			e := Entry{ID: "b", Bank: "b", Text: tt.request, Lexicon: &arena.Lexicon{}}
+			if isOwn {
+				e.Lexicon = own(t, harbour)
+			}
+			f := newTestGuard(t, []Entry{e}).Check(Candidate{Text: tt.text})
+			if f.Same != isOwn {
+				t.Errorf("%s, own words %t: %+v", name, isOwn, f)
+			}
+		}
+	}
+}
+
+// TestNoCurrencyNoConversion compares an amount in dollars with one in pesos: they are equal in the
+// shop, and in no domain without rates.
+func TestNoCurrencyNoConversion(t *testing.T) {
+	t.Parallel()
+	const request, text = "Find me a brass lantern with a carved handle, at most 5700 pesos", "A brass lantern, carved handle, up to $100"
+	for name, lexicon := range map[string]*arena.Lexicon{"shop": nil, "none": {}} {
+		f := newTestGuard(t, []Entry{{ID: "b", Bank: "b", Text: request, Lexicon: lexicon}}).Check(Candidate{Text: text})
+		if f.Same != (name == "shop") {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+}
+
+// TestBuiltInLexicons holds which domains convert pesos: those whose banks did before domains had a
+// lexicon.
+func TestBuiltInLexicons(t *testing.T) {
+	t.Parallel()
+	got := map[string]bool{}
+	for _, d := range domain.Builtin() {
+		got[d.Name] = d.GuardLexicon() == nil
+	}
+	want := map[string]bool{"base": false, "coding": false, "envpack": true, "service": false, "shop": true}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestAUnitMayBeOfAnyUnitThatTheGuardKnows checks that the names of these units are those of the
+// guard's list.
+func TestAUnitMayBeOfAnyUnitThatTheGuardKnows(t *testing.T) {
+	t.Parallel()
+	list, err := os.ReadFile("lexical/lexicon/units.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var known []string
+	for line := range strings.Lines(string(list)) {
+		if !strings.HasPrefix(line, "#") {
+			known = append(known, strings.Fields(line)[0])
+		}
+	}
+	if diff := cmp.Diff(slices.Compact(known), domain.BaseUnits); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestABankKeepsItsLexicon checks that a stored bank has the lexicon, in its hash too, and that
+// clusters of two domains convert nothing.
+func TestABankKeepsItsLexicon(t *testing.T) {
+	t.Parallel()
+	words := own(t, harbour)
+	problem := arena.Problem{ID: "a", Query: "Book a berth in June", Lexicon: words}
+	other := arena.Problem{ID: "b", Query: "Book a berth in June"}
+	for n, want := range map[int]*arena.Lexicon{1: words, 2: {}} {
+		clusters, err := Clusters(t.Context(), []arena.Problem{problem, other}[:n])
+		if err != nil || len(clusters) != 1 {
+			t.Fatalf("%d clusters: %v", len(clusters), err)
+		}
+		if diff := cmp.Diff(want, clusters[0].Lexicon); diff != "" {
+			t.Error(diff)
+		}
+	}
+	with := []Entry{NewEntry("b", problem, "a")}
+	without := []Entry{NewEntry("b", other, "a")}
+	if Digest(with) == Digest(without) {
+		t.Error("two lexicons have one hash")
+	}
+	f, err := Freeze("harbour", 1, with)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, _, err := readFrozen(f.Encode(), FrozenSchema)
+	if err != nil || !cmp.Equal(entries[0].Lexicon, words) {
+		t.Errorf("%+v, %v", entries, err)
+	}
+}
