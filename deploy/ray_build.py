@@ -32,7 +32,7 @@ def stage(arena, step, plan, work, shard):
 def build(plan, work, arena="arena"):
     n = json.load(open(plan))["shards"]
     shards = [f"{i}/{n}" for i in range(n)]
-    for step, of in (("map", shards), ("group", [None]), ("write", shards)):
+    for step, of in (("map", shards), ("group", [None] * n), ("write", shards)):  # those of group share its work
         ray.get([stage.remote(arena, step, plan, work, shard) for shard in of])
 
 

@@ -11,12 +11,12 @@ n=$(sed -n 's/^ "shards": \([0-9]*\),$/\1/p' "$plan")
 mkdir -p "$work/logs"
 
 submit() { # step, then options
-  local step=$1 shard=
+  local step=$1
   shift
-  [ "$step" = group ] || shard="--array=0-$((n - 1))"
   sbatch --parsable --requeue --open-mode=append --kill-on-invalid-dep=yes --job-name="arena-$step" --output="$work/logs/%x-%A-%a.log" \
-    --export=ALL,ARENA_STEP="$step",ARENA_PLAN="$plan",ARENA_WORK="$work",ARENA_SHARDS="$n" $shard "$@" <<'JOB'
+    --export=ALL,ARENA_STEP="$step",ARENA_PLAN="$plan",ARENA_WORK="$work",ARENA_SHARDS="$n" --array="0-$((n - 1))" "$@" <<'JOB'
 #!/usr/bin/env bash
+# the tasks of group have no shard: they share the work
 shard=(); [ "$ARENA_STEP" = group ] || shard=(--shard "$SLURM_ARRAY_TASK_ID/$ARENA_SHARDS")
 "${ARENA:-arena}" stage "$ARENA_STEP" --plan "$ARENA_PLAN" --work "$ARENA_WORK" -q "${shard[@]}"
 code=$?

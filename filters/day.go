@@ -3,6 +3,7 @@ package filters
 import (
 	"bytes"
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 
@@ -53,7 +54,7 @@ func (f *Filter) Day(attempts []*Checked) *Day {
 	}
 
 	samples := map[string][]*habits.Sample{}
-	index := habits.NewIndex(nil)
+	index := habits.NewIndex()
 	for i, c := range attempts {
 		agentSamples := samples[c.Agent] // stays nil for an agent that has only copies
 		if d.CountedCopy[c.ID] == i {
@@ -63,14 +64,14 @@ func (f *Filter) Day(attempts []*Checked) *Day {
 		samples[c.Agent] = agentSamples
 	}
 	for agent, s := range samples {
-		d.Agents[agent] = f.Agent(agent, s, index)
+		d.Agents[agent] = f.Agent(agent, slices.Values(s), index)
 	}
 	return d
 }
 
 // Agent computes the habits of the named agent over its samples. index has the attempts of all
 // agents of the day.
-func (f *Filter) Agent(name string, samples []*habits.Sample, index habits.Index) *habits.Agent {
+func (f *Filter) Agent(name string, samples iter.Seq[*habits.Sample], index habits.Index) *habits.Agent {
 	return habits.NewAgent(name, samples, index, f.cfg.MinAttempts)
 }
 

@@ -16,7 +16,7 @@ func RevisedOdds(s habits.Sample, a *habits.Agent) float64 {
 
 // AgentDay returns the habits in all samples of one agent's day.
 func AgentDay(f *Filter, day []*habits.Sample) *habits.Agent {
-	return habits.NewAgent("", day, habits.Index{}, f.cfg.MinAttempts)
+	return habits.NewAgent("", slices.Values(day), habits.Index{}, f.cfg.MinAttempts)
 }
 
 // Rules names the rules of the first pass.

@@ -149,15 +149,20 @@ func (s *session) pairs(p *plan) (*corpus.PairSummary, error) {
 func (s *session) makeReports(
 	ctx context.Context,
 	p *plan,
-	visit func(pos ref, x *block.Entry, d choose.Decision) error,
+	lines *planReader,
+	visit func(x *block.Entry, d choose.Decision) error,
 ) (*reports.Set, error) {
 	guardReport := s.newGuardReport()
 	adder := reports.NewAdder(guardReport)
 	s.addRuns(adder)
 	formulas := map[string]string{} // of adaptivity, by agent
 	var kept figures.Figures
-	err := s.eachEntry(ctx, 1, block.PartFound, func(pos ref, x *block.Entry) error {
-		d := p.Decisions[pos.Input][pos.Entry].Value()
+	err := s.eachEntry(ctx, block.PartFound, func(pos ref, x *block.Entry) error {
+		line, err := lines.of(p, pos.Input)
+		if err != nil {
+			return err
+		}
+		d := line.Decisions[pos.Entry]
 		x.Attempt = *s.attemptRow(x, d)
 		if d.IsKept() {
 			kept.Add(configSFT, d.Split, p.figuresOf(x))
@@ -166,7 +171,7 @@ func (s *session) makeReports(
 			adder.Add(x, d)
 			addFormula(formulas, x.Agent, s.domains[x.Domain].adaptivity())
 		}
-		return visit(pos, x, d)
+		return visit(x, d)
 	})
 	if err != nil {
 		return nil, err

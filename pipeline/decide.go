@@ -2,14 +2,17 @@ package pipeline
 
 import (
 	"context"
-	"unique"
+	"encoding/binary"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/where"
+	"github.com/trajectory-arena/arena/filters/habits"
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
+	"github.com/trajectory-arena/arena/pipeline/shuffle"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -45,16 +48,25 @@ const (
 	reasonHeldOut      = "held_out"             // its problem is in a cluster with a problem of a held-out file
 )
 
-// decision is the decision on a record. Equal decisions share their memory.
-type decision = unique.Handle[choose.Decision]
+// decider decides on the records of one partition of the inputs.
+type decider struct {
+	*grouper
+	// odds are the filter's evidence on who made the calls of each attempt (a model or a program), from
+	// all attempts of its agent, by input and entry.
+	odds map[int][]habits.Odds
+	// files has the number of records of each trace file of the inputs, and counts all other counts.
+	files  map[int][]traces.Summary
+	counts *plan
+	out    *shuffle.Store
+}
 
 // decisionOn returns the decision on the record at pos, without regard to other attempts at its
 // problem. The decision's field Stage is empty if the record is kept.
-func (g *grouper) decisionOn(pos ref, x *block.Entry) choose.Decision {
+func (g *decider) decisionOn(pos ref, x *block.Entry) choose.Decision {
 	if x.Fault != nil {
 		return choose.Decision{Stage: stageRead, Reason: x.Fault.Reason, Failed: true}
 	}
-	switch g.inputs[pos.Input].copies[pos.Entry] {
+	switch g.copyOf(pos) {
 	case duplicate:
 		return choose.Decision{Stage: stageRead, Reason: reasonDuplicate}
 	case collision:
@@ -71,7 +83,7 @@ func (g *grouper) decisionOn(pos ref, x *block.Entry) choose.Decision {
 // isSelected reports whether the expression select.where of the configuration selects the attempt
 // at pos, with d as the decision on it. It is true if there is no expression. Otherwise isSelected
 // reads the attempt's stored results again.
-func (g *grouper) isSelected(pos ref, d choose.Decision) (bool, error) {
+func (g *decider) isSelected(pos ref, d choose.Decision) (bool, error) {
 	s := g.session
 	if s.where == nil {
 		return true, nil
@@ -150,32 +162,62 @@ func (g *grouper) isCandidate(d choose.Decision, x *block.Entry) bool {
 	return isWanted && x.Body.Bytes > 0 && !x.Leak.Drop && g.weights.factor(x) != nil
 }
 
-// decide reads the stored results of all inputs again and calls decideEntry for every record. Each
-// worker processes one input at a time.
-func (g *grouper) decide(ctx context.Context) error {
-	for i := range g.inputs {
-		in := &g.inputs[i]
-		in.decisions = make([]decision, 0, len(in.copies))
-		in.files = make([]traces.Summary, len(g.session.inputs[i].files))
-	}
-	return g.session.eachEntry(ctx, g.session.Config.Workers, block.PartFound, g.decideEntry)
+// revised returns the filter's final result for the attempt at pos. The first result was made from
+// the attempt alone; the final one takes into account how the agent behaved in all its attempts.
+func (g *decider) revised(pos ref, x *block.Entry) arena.Structure {
+	return g.session.filterOf(x).Revise(
+		x.Structure,
+		g.odds[pos.Input][pos.Entry],
+		g.agents[x.Agent],
+	)
 }
 
-// decideEntry adds the decision on one record to those of its input, and the record to the counts of
-// the plan. If the record may become a training row and the user's expression select.where selects
-// it, decideEntry also adds it to g.candidates, from which rows are selected later.
-func (g *grouper) decideEntry(pos ref, x *block.Entry) error {
+// unpackOdds adds the odds of one attempt to odds.
+func unpackOdds(u *habits.Unpacker, odds map[int][]habits.Odds) {
+	pos := unpackPosition(u)
+	odds[pos.Input] = extended(odds[pos.Input], pos.Entry)
+	odds[pos.Input][pos.Entry] = u.Odds()
+}
+
+// decide reads the stored results of the inputs in a partition again, and writes the decision on every
+// record and the counts.
+func (g *grouper) decide(ctx context.Context, part int, out *shuffle.Store) error {
+	d := &decider{
+		grouper: g,
+		odds:    map[int][]habits.Odds{},
+		files:   map[int][]traces.Summary{},
+		counts:  g.newPlan(),
+		out:     out,
+	}
+	err := g.records(oddsStream, part, func(u *habits.Unpacker) {
+		unpackOdds(u, d.odds)
+	})
+	if err != nil {
+		return err
+	}
+	first, end := shuffle.Range(part, len(g.session.inputs))
+	for i := first; i < end; i++ {
+		d.files[i] = make([]traces.Summary, len(g.session.inputs[i].files))
+	}
+	if err := g.eachEntryIn(ctx, part, block.PartFound, d.decideEntry); err != nil || first == end {
+		return err
+	}
+	d.addCounts(part)
+	return nil
+}
+
+// decideEntry writes the decision on one record, and adds the record to the counts. If the record may
+// become a training row and the user's expression select.where selects it, decideEntry also writes it
+// as a candidate, from which rows are selected later.
+func (g *decider) decideEntry(pos ref, x *block.Entry) error {
 	d := g.decisionOn(pos, x)
-	if g.isCandidate(d, x) {
-		selected, err := g.isSelected(pos, d)
-		if err != nil {
+	isCandidate := g.isCandidate(d, x)
+	if isCandidate {
+		var err error
+		if isCandidate, err = g.isSelected(pos, d); err != nil {
 			return err
 		}
-		if selected {
-			if err := g.addCandidate(pos, x); err != nil {
-				return err
-			}
-		} else if d.IsKept() {
+		if !isCandidate && d.IsKept() {
 			d = choose.Decision{
 				Stage:    stageRank,
 				Reason:   reasonUnselected,
@@ -184,13 +226,72 @@ func (g *grouper) decideEntry(pos ref, x *block.Entry) error {
 			}
 		}
 	}
-	in := &g.inputs[pos.Input]
-	in.decisions = append(in.decisions, unique.Make(d))
-	count(&in.files[x.File], x.Fault)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.plan.addRecord(x, &d)
+	if isCandidate {
+		g.addCandidate(pos, x, &d)
+	}
+	count(&g.files[pos.Input][x.File], x.Fault)
+	g.counts.addRecord(x, &d)
+	g.out.Add(decisionStream, g.byInput(pos), func(b []byte) []byte {
+		return appendDecision(appendPosition(b, pos), &d)
+	})
 	return nil
+}
+
+// addCounts writes the counts of a partition.
+func (g *decider) addCounts(part int) {
+	tallies := g.counts.Tallies
+	g.counts.Tallies = nil
+	g.out.Add(countStream, part, func(b []byte) []byte {
+		return habits.AppendText(b, asjson.Bytes(g.counts))
+	})
+	for problem, t := range tallies {
+		if t.Attempts == 0 {
+			continue
+		}
+		g.out.Add(tallyStream, part, func(b []byte) []byte {
+			return appendInts(b, problem, int(t.Attempts), int(t.Successes))
+		})
+	}
+	for i, files := range g.files {
+		for n, f := range files {
+			g.out.Add(fileStream, part, func(b []byte) []byte {
+				return habits.AppendFlag(appendInts(b, i, n, f.Traces, f.Faults), f.Cut)
+			})
+		}
+	}
+}
+
+// appendInts appends numbers to b, which Unpacker.Int reads.
+func appendInts(b []byte, numbers ...int) []byte {
+	for _, n := range numbers {
+		b = binary.AppendVarint(b, int64(n))
+	}
+	return b
+}
+
+// appendDecision appends d to b.
+func appendDecision(b []byte, d *choose.Decision) []byte {
+	for _, text := range [...]string{d.Stage, d.Reason, d.Split, d.Better, string(d.Axis)} {
+		b = habits.AppendText(b, text)
+	}
+	b = habits.AppendFlag(habits.AppendFlag(b, d.Failed), d.Stripped)
+	return habits.AppendFloat(appendInts(b, d.Rank, d.Place), d.Similarity)
+}
+
+// unpackDecision reads what appendDecision wrote.
+func unpackDecision(u *habits.Unpacker) choose.Decision {
+	return choose.Decision{
+		Stage:      u.Text(),
+		Reason:     u.Text(),
+		Split:      u.Text(),
+		Better:     u.Text(),
+		Axis:       arena.Axis(u.Text()),
+		Failed:     u.Flag(),
+		Stripped:   u.Flag(),
+		Rank:       u.Int(),
+		Place:      u.Int(),
+		Similarity: u.Float(),
+	}
 }
 
 func count(s *traces.Summary, f *block.Fault) {

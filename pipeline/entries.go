@@ -23,47 +23,49 @@ type ref struct {
 	block.Place
 }
 
-// eachEntry calls visit for every entry (the stored result of one record) of all inputs. Only the
-// given parts of an entry are read. One worker visits the inputs in order and the entries of each
-// in order; several workers read several inputs at once. An entry is valid only during its call.
-// Without block.PartFound, the fields that depend on this run are not set: Problem and Leak.
-func (s *session) eachEntry(
-	ctx context.Context,
-	workers int,
-	parts block.Part,
-	visit func(pos ref, x *block.Entry) error,
-) error {
-	return inorder.Each(ctx, workers, len(s.inputs), func(ctx context.Context, i int) error {
-		r := &blockReader{}
-		isComplete := parts&block.PartFound != 0
-		var err error
-		if isComplete {
-			r, err = s.openBlock(i)
-		} else {
-			r.Reader, err = block.Open(s.FS, s.inputs[i].dir)
+// eachEntry calls visit for every entry (the stored result of one record) of all inputs in order. Only
+// the given parts of an entry are read. An entry is valid only during its call. Without
+// block.PartFound, the fields that depend on this run are not set: Problem and Leak.
+func (s *session) eachEntry(ctx context.Context, parts block.Part, visit func(pos ref, x *block.Entry) error) error {
+	for i := range s.inputs {
+		if err := s.eachEntryOf(ctx, i, parts, visit); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// eachEntryOf calls visit for every entry of the input at index i, as eachEntry does.
+func (s *session) eachEntryOf(ctx context.Context, i int, parts block.Part, visit func(pos ref, x *block.Entry) error) error {
+	r := &blockReader{}
+	isComplete := parts&block.PartFound != 0
+	var err error
+	if isComplete {
+		r, err = s.openBlock(i)
+	} else {
+		r.Reader, err = block.Open(s.FS, s.inputs[i].dir)
+	}
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	n := 0
+	for x, err := range r.All(parts) {
 		if err != nil {
 			return err
 		}
-		defer r.Close()
-		n := 0
-		for x, err := range r.All(parts) {
-			if err != nil {
-				return err
-			}
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if isComplete {
-				r.complete(x, n)
-			}
-			if err := visit(ref{i, n, x.Place}, x); err != nil {
-				return err
-			}
-			n++
+		if err := ctx.Err(); err != nil {
+			return err
 		}
-		return nil
-	})
+		if isComplete {
+			r.complete(x, n)
+		}
+		if err := visit(ref{i, n, x.Place}, x); err != nil {
+			return err
+		}
+		n++
+	}
+	return nil
 }
 
 // checkBlocks returns an error unless every input has a block (its results, stored by the map step)

@@ -69,7 +69,7 @@ func TestStagesTakeOverWhatThePlanDecided(t *testing.T) {
 	if err := r.Map(t.Context(), pipeline.Unsharded); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Group(t.Context()); err != nil {
+	if _, err := r.Group(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.Write(t.Context(), pipeline.Unsharded); err != nil {
@@ -122,7 +122,7 @@ func TestAPlanThatProtectsLessIsRefused(t *testing.T) {
 			if tt.run != nil {
 				tt.run(r)
 			}
-			for step, err := range map[string]error{"map": r.Map(t.Context(), pipeline.Unsharded), "group": second(r.Group(t.Context())), "write": second(r.Write(t.Context(), pipeline.Unsharded))} {
+			for step, err := range map[string]error{"map": r.Map(t.Context(), pipeline.Unsharded), "group": second(r.Group(t.Context(), 1)), "write": second(r.Write(t.Context(), pipeline.Unsharded))} {
 				if !errors.Is(err, pipeline.ErrTerms) || !strings.Contains(err.Error(), tt.want) {
 					t.Errorf("%s: %v", step, err)
 				}

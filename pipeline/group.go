@@ -3,36 +3,21 @@ package pipeline
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
+	"encoding/json"
 	"errors"
-	"maps"
+	"iter"
 	"path/filepath"
-	"sync"
-	"sync/atomic"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/filters/habits"
-	"github.com/trajectory-arena/arena/internal/inorder"
+	"github.com/trajectory-arena/arena/internal/asjson"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/judges/frames"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/shuffle"
-	"github.com/trajectory-arena/arena/traces"
 )
-
-// groupedInput is the state of one input in the group step, which decides on every record. Its
-// lists have one element for each record, in the order of the input.
-type groupedInput struct {
-	// copies says which records are copies of an attempt that is read elsewhere too.
-	copies []copyKind
-	// odds are the filter's evidence on who made the calls of each attempt (a model or a program),
-	// from all attempts of its agent.
-	odds      []habits.Odds
-	decisions []decision
-	// files has the number of records of each trace file of the input.
-	files []traces.Summary
-}
 
 // copyKind says whether a record is a copy of another one with its trace ID.
 type copyKind uint8
@@ -46,102 +31,192 @@ const (
 )
 
 // grouper runs the group step, which decides on every record whether it is kept, and selects the
-// training rows. It reads all blocks twice and has, for each record, only the lists of groupedInput
-// in memory. What else it has to compare is divided into partitions, of which each worker reads one
-// at a time.
+// training rows. It works in rounds (shuffle.Job). The records of each round are in partitions by
+// what is compared: the trace ID, the agent, the problem or the input. Each worker has one partition
+// in memory. The fields, except session and job, are what all workers of a later round need to know.
 type grouper struct {
 	session *session
-	// inputs are in the order of session.inputs.
-	inputs []groupedInput
-	// ids are the trace IDs, in partitions by ID. samples are the input of the filter's second pass,
-	// in partitions by agent: what the filter recorded of each attempt. hashes is the number of
-	// hashes of replies and dialogues in them. candidates are in partitions by problem.
-	ids        *shuffle.Store
-	samples    *shuffle.Store
-	candidates *shuffle.Store
-	hashes     atomic.Int64
+	job     *shuffle.Job
+	// copies says, by input and entry, which records are copies of an attempt that is read elsewhere
+	// too. A list may be too short: what it lacks is original.
+	copies [][]copyKind
+	// index has the replies, dialogues and items that several attempts share.
+	index habits.Index
 	// agents are the habits of the agents over all their attempts, by the agent's identity.
-	agents  map[string]*habits.Agent
+	agents  habitsByAgent
 	weights weights
-	plan    *plan
-	mu      sync.Mutex // for agents, weights and plan
 }
 
-// maxSamples is the maximum size in bytes of the samples (what the filter recorded of each attempt)
-// that the group step keeps in memory. It suffices for some 50,000 attempts. The same limit holds for
-// the trace IDs and for the candidates.
-const maxSamples = 16 << 20
+type habitsByAgent = map[string]*habits.Agent
 
-func (s *session) newGrouper(limit int) *grouper {
-	store := func(name string) *shuffle.Store {
-		return shuffle.New(s.FS, filepath.Join(s.staging.Dir, name), limit)
-	}
+// The streams of records that the rounds write.
+const (
+	// idStream has the trace IDs, by ID. traitStream has the replies and dialogues, by their hash.
+	// sampleStream has what the filter recorded of each attempt, by agent. gradeStream has the judge's
+	// grades, by run.
+	idStream = iota
+	traitStream
+	sampleStream
+	gradeStream
+	// copyStream has the records that are copies, and sharedStream the replies and dialogues that
+	// several attempts share.
+	copyStream
+	sharedStream
+	// oddsStream has the filter's evidence on who made the calls of each attempt, by input. It is from
+	// all attempts of the agent. agentStream, flagStream and runStream have the habits of the agents,
+	// whether their passages follow a template, and the sums of the grades of the runs.
+	oddsStream
+	agentStream
+	flagStream
+	runStream
+	// decisionStream has the decision on each record before the ranking, by input. candidateStream has
+	// the attempts that may become rows, by problem. fileStream has the number of records of each
+	// trace file, by input. countStream and tallyStream have other counts.
+	decisionStream
+	candidateStream
+	fileStream
+	countStream
+	tallyStream
+	// rankStream has the decisions of the ranking, by input, and selectionStream the rows of each
+	// problem, by problem.
+	rankStream
+	selectionStream
+	// lineStream has the lines of the plan's file, by input, and funnelStream how many records each
+	// stage dropped.
+	lineStream
+	funnelStream
+)
+
+func (s *session) newGrouper(job *shuffle.Job) *grouper {
 	return &grouper{
-		session:    s,
-		inputs:     make([]groupedInput, len(s.inputs)),
-		ids:        store("ids"),
-		samples:    store("samples"),
-		candidates: store("candidates"),
-		agents:     map[string]*habits.Agent{},
-		weights:    weights{config: s.Config.Multiplier, framed: map[string]bool{}, adding: map[string]bool{}},
+		session: s,
+		job:     job,
+		copies:  make([][]copyKind, len(s.inputs)),
+		index:   habits.NewIndex(),
+		agents:  habitsByAgent{},
+		weights: weights{config: s.Config.Multiplier, framed: map[string]bool{}, adding: map[string]bool{}},
 	}
 }
 
-func (g *grouper) close() error {
-	return errors.Join(g.ids.Close(), g.samples.Close(), g.candidates.Close())
+// run runs all rounds of the group step. Each of them reads what earlier ones wrote.
+func (g *grouper) run(ctx context.Context) error {
+	type work = func(ctx context.Context, part int, out *shuffle.Store) error
+	for _, round := range []struct {
+		name string
+		work work
+		// load reads what all workers of later rounds need.
+		load func() error
+	}{
+		{"read", g.readBlocks, nil},
+		{"copies", g.findCopies, g.loadCopies},
+		{"shared", g.findShared, g.loadShared},
+		{"habits", g.findHabits, g.loadHabits},
+		{"decisions", g.decide, nil},
+		{"ranks", g.rankProblems, nil},
+		{"lines", g.makeLines, nil},
+	} {
+		err := g.job.Round(ctx, round.name, round.work)
+		if err == nil && round.load != nil {
+			err = round.load()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// readBlocks reads the stored results of all inputs once. From them it finds the copies of
-// attempts, computes what is typical of each agent over all its attempts (its habits), and sums the
-// judge's grades of each run.
-func (g *grouper) readBlocks(ctx context.Context) error {
-	s := g.session
-	err := s.eachEntry(ctx, s.Config.Workers, block.PartSample, func(pos ref, x *block.Entry) error {
-		in := &g.inputs[pos.Input]
-		in.copies = append(in.copies, original)
+// records calls visit until all records of a partition of a stream are read.
+func (g *grouper) records(stream, part int, visit func(u *habits.Unpacker)) error {
+	b, err := g.job.Records(stream, part)
+	if err != nil {
+		return err
+	}
+	u := habits.NewUnpacker(b)
+	for u.More() {
+		visit(u)
+	}
+	return u.Err()
+}
+
+// all calls visit until all records of a stream are read.
+func (g *grouper) all(stream int, visit func(u *habits.Unpacker)) error {
+	for part := range shuffle.Partitions {
+		if err := g.records(stream, part, visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachEntryIn calls visit for every entry of the inputs in a partition, as session.eachEntry does.
+func (g *grouper) eachEntryIn(ctx context.Context, part int, parts block.Part, visit func(pos ref, x *block.Entry) error) error {
+	first, end := shuffle.Range(part, len(g.session.inputs))
+	for i := first; i < end; i++ {
+		if err := g.session.eachEntryOf(ctx, i, parts, visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// byInput returns the partition of an input.
+func (g *grouper) byInput(pos ref) int { return shuffle.RangeOf(pos.Input, len(g.session.inputs)) }
+
+// readBlocks reads the stored results of the inputs in a partition, and writes what is compared
+// between attempts.
+func (g *grouper) readBlocks(ctx context.Context, part int, out *shuffle.Store) error {
+	var packed []byte
+	return g.eachEntryIn(ctx, part, block.PartSample, func(pos ref, x *block.Entry) error {
 		if x.Fault != nil {
 			return nil
 		}
-		g.hashes.Add(int64(len(x.Sample.Replies) + 1))
-		err := g.ids.Add(shuffle.PartitionOf(x.TraceID), func(b []byte) []byte {
+		out.Add(idStream, shuffle.PartitionOf(x.TraceID), func(b []byte) []byte {
 			b = habits.AppendText(appendPosition(b, pos), x.TraceID)
 			b = habits.AppendText(b, x.RecordSHA256)
 			return habits.AppendText(b, x.Agent)
 		})
-		if err != nil {
-			return err
+		for _, t := range x.Sample.Traits(x.Agent) {
+			out.Add(traitStream, int(t.Hash()%shuffle.Partitions), func(b []byte) []byte { //nolint:gosec // less than Partitions
+				return t.Append(appendPosition(b, pos))
+			})
 		}
-		return g.samples.Add(shuffle.PartitionOf(x.Agent), func(b []byte) []byte {
+		packed = x.Sample.Append(packed[:0])
+		passage := x.Passage
+		if !x.HasDialogue {
+			passage = ""
+		}
+		out.Add(sampleStream, shuffle.PartitionOf(x.Agent), func(b []byte) []byte {
 			b = habits.AppendText(appendPosition(b, pos), x.Agent)
 			b = habits.AppendText(b, x.ProblemID)
-			if x.HasDialogue {
-				b = habits.AppendText(b, x.Passage)
-			} else {
-				b = habits.AppendText(b, "")
-			}
-			b = binary.AppendVarint(b, int64(x.Origin))
-			return x.Sample.Append(b)
+			b = habits.AppendText(b, passage)
+			b = appendInts(b, int(x.Origin))
+			return habits.AppendText(b, packed)
 		})
+		g.addGrade(pos, x, out)
+		return nil
 	})
-	if err == nil {
-		err = g.findCopies(ctx)
+}
+
+// addGrade writes the judge's grade of an attempt, if rewards depend on those of its run.
+func (g *grouper) addGrade(pos ref, x *block.Entry, out *shuffle.Store) {
+	if !g.weights.config.NeedsRuns() || !x.HasDialogue || !isGradable(x.Judgement.Outcome) {
+		return
 	}
-	if err == nil {
-		err = g.findHabits(ctx)
-	}
-	if err == nil {
-		err = g.sumGrades(ctx)
-	}
-	return err
+	out.Add(gradeStream, shuffle.PartitionOf(x.RunID), func(b []byte) []byte {
+		b = habits.AppendText(appendPosition(b, pos), x.RunID)
+		if x.Score == nil {
+			return habits.AppendFlag(b, false)
+		}
+		return habits.AppendFloat(habits.AppendFlag(b, true), *x.Score)
+	})
 }
 
 func appendPosition(b []byte, pos ref) []byte {
-	b = binary.AppendVarint(b, int64(pos.Input))
-	return binary.AppendVarint(b, int64(pos.Entry))
+	return appendInts(b, pos.Input, pos.Entry)
 }
 
-// isCopy reports whether the attempt at pos does not count, because it is a copy of another one.
-func (g *grouper) isCopy(pos ref) bool { return g.inputs[pos.Input].copies[pos.Entry] != original }
+func unpackPosition(u *habits.Unpacker) ref { return ref{Input: u.Int(), Entry: u.Int()} }
 
 // identified is an attempt as the search for copies reads it.
 type identified struct {
@@ -165,184 +240,219 @@ func (x *identified) precedes(y *identified) bool {
 
 // findCopies finds attempts with the same trace ID, such as those of a file that was uploaded
 // twice. The first counts, in the order of filters.CompareCopies.
-func (g *grouper) findCopies(ctx context.Context) error {
-	return g.eachPart(ctx, g.ids, func(u *habits.Unpacker) {
-		var all []identified
-		first := map[string]int{} // index in all
-		for u.More() {
-			x := identified{ref: unpackPosition(u), id: u.Text(), record: u.Text(), agent: u.Text()}
-			if k, ok := first[x.id]; !ok || x.precedes(&all[k]) {
-				first[x.id] = len(all)
-			}
-			all = append(all, x)
+func (g *grouper) findCopies(_ context.Context, part int, out *shuffle.Store) error {
+	var all []identified
+	first := map[string]int{} // index in all
+	err := g.records(idStream, part, func(u *habits.Unpacker) {
+		x := identified{ref: unpackPosition(u), id: u.Text(), record: u.Text(), agent: u.Text()}
+		if k, ok := first[x.id]; !ok || x.precedes(&all[k]) {
+			first[x.id] = len(all)
 		}
-		for k := range all {
-			x := &all[k]
-			counted := &all[first[x.id]]
-			switch {
-			case counted == x:
-			case counted.record == x.record:
-				g.inputs[x.Input].copies[x.Entry] = duplicate
-			default:
-				g.inputs[x.Input].copies[x.Entry] = collision
-			}
+		all = append(all, x)
+	})
+	for k := range all {
+		x := &all[k]
+		counted := &all[first[x.id]]
+		if counted == x {
+			continue
 		}
+		kind := collision
+		if counted.record == x.record {
+			kind = duplicate
+		}
+		out.Add(copyStream, part, func(b []byte) []byte {
+			return appendInts(appendPosition(b, x.ref), int(kind))
+		})
+	}
+	return err
+}
+
+func (g *grouper) loadCopies() error {
+	return g.all(copyStream, func(u *habits.Unpacker) {
+		pos := unpackPosition(u)
+		list := &g.copies[pos.Input]
+		*list = extended(*list, pos.Entry)
+		(*list)[pos.Entry] = copyKind(u.Int()) //nolint:gosec // packed above
 	})
 }
 
-func unpackPosition(u *habits.Unpacker) ref { return ref{Input: u.Int(), Entry: u.Int()} }
+// extended returns list with at least the element at index i.
+func extended[T any](list []T, i int) []T {
+	if n := i + 1 - len(list); n > 0 {
+		list = append(list, make([]T, n)...)
+	}
+	return list
+}
 
-// findHabits computes what is typical of each agent over all its attempts (its habits), and for
-// each attempt the odds that a model, not a program, made its calls. It reads the samples (what the
-// filter recorded of each attempt) three times: to find texts that occur more than once, to find
-// which agents have them, and to compute the habits.
-func (g *grouper) findHabits(ctx context.Context) error {
-	for i := range g.inputs {
-		in := &g.inputs[i]
-		in.odds = make([]habits.Odds, len(in.copies))
+// copyOf returns whether the record at pos is a copy.
+func (g *grouper) copyOf(pos ref) copyKind {
+	list := g.copies[pos.Input]
+	if pos.Entry >= len(list) {
+		return original
 	}
-	repeats := habits.NewRepeats(int(g.hashes.Load()))
-	err := g.eachSample(ctx, func(x *sampled) {
-		repeats.Add(&x.sample)
+	return list[pos.Entry]
+}
+
+// findShared finds the replies, dialogues and items in a partition that several attempts share.
+func (g *grouper) findShared(_ context.Context, part int, out *shuffle.Store) error {
+	var err error
+	shared := habits.SharedOf(func(yield func(t habits.Trait, counts bool) bool) {
+		err = g.records(traitStream, part, func(u *habits.Unpacker) {
+			pos := unpackPosition(u)
+			yield(u.Trait(), g.copyOf(pos) == original)
+		})
 	})
-	if err != nil {
-		return err
-	}
-	index := habits.NewIndex(repeats)
-	err = g.eachSample(ctx, func(x *sampled) {
-		if g.isCopy(x.ref) {
-			return
-		}
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		index.Add(&x.sample, x.agent)
-	})
-	if err != nil {
-		return err
-	}
-	return g.eachPart(ctx, g.samples, func(u *habits.Unpacker) {
-		g.addHabits(u, index)
+	out.Add(sharedStream, part, shared.Append)
+	return err
+}
+
+func (g *grouper) loadShared() error {
+	return g.all(sharedStream, func(u *habits.Unpacker) {
+		u.Index(g.index)
 	})
 }
 
-// eachPart calls visit once for each partition of a store, with a reader of the partition's records.
-// Several workers call it at once.
-func (g *grouper) eachPart(ctx context.Context, store *shuffle.Store, visit func(u *habits.Unpacker)) error {
-	return inorder.Each(ctx, g.session.Config.Workers, shuffle.Partitions, func(_ context.Context, part int) error {
-		records, err := store.Partition(part)
-		if err != nil {
-			return err
-		}
-		u := habits.NewUnpacker(records)
-		visit(u)
-		return u.Err()
-	})
+// findHabits computes what is typical of the agents in a partition, over all their attempts, and the
+// sums of the judge's grades of the runs in it.
+func (g *grouper) findHabits(_ context.Context, part int, out *shuffle.Store) error {
+	if err := g.addHabits(part, out); err != nil {
+		return err
+	}
+	return g.sumGrades(part, out)
 }
 
 // sampled is what the group step reads of an attempt to find the habits of its agent.
 type sampled struct {
 	ref
-	agent, problem string
-	// passage is the passage of the attempt that decided the judge's grade.
-	passage string
-	origin  arena.Origin
-	sample  habits.Sample
+	packed []byte
 }
 
-func (x *sampled) unpack(u *habits.Unpacker) {
-	x.ref = unpackPosition(u)
-	x.agent = u.Text()
-	x.problem = u.Text()
-	x.passage = u.Text()
-	x.origin = arena.Origin(u.Int()) //nolint:gosec // packed above
-	u.Sample(&x.sample)
-}
-
-// eachSample calls visit for every attempt. Several workers call it at once. x is valid only during
-// its call.
-func (g *grouper) eachSample(ctx context.Context, visit func(x *sampled)) error {
-	return g.eachPart(ctx, g.samples, func(u *habits.Unpacker) {
-		x := &sampled{}
-		for u.More() {
-			x.unpack(u)
-			visit(x)
-		}
-	})
-}
-
-// addHabits adds the habits of the agents in one partition (what is typical of an agent over all its
-// attempts) to g.agents, and the agents whose cited passages (the texts on which the judge's grades
-// rest) follow one template to the weights. It also sets the odds of their attempts: the evidence on
-// whether a model made the calls. Copies of attempts do not count; an agent that has only copies has
-// habits without samples.
-func (g *grouper) addHabits(u *habits.Unpacker, index habits.Index) {
-	var all []*sampled
-	needsPassages := g.weights.config.NeedsDay()
-	var passages []frames.Passage
-	counted := map[string][]*habits.Sample{}
-	for u.More() {
-		x := &sampled{}
-		x.unpack(u)
-		all = append(all, x)
-		samples := counted[x.agent]
-		if !g.isCopy(x.ref) {
-			samples = append(samples, &x.sample)
-			if needsPassages {
-				passages = append(passages, frames.Passage{
-					Agent:   x.agent,
-					Problem: x.problem,
-					Text:    x.passage,
-					Origin:  x.origin,
-				})
+// samples returns an iterator over samples, each of which is valid until the next one.
+func samples(list []sampled) iter.Seq[*habits.Sample] {
+	return func(yield func(*habits.Sample) bool) {
+		x := &habits.Sample{}
+		for i := range list {
+			habits.NewUnpacker(list[i].packed).Sample(x)
+			if !yield(x) {
+				return
 			}
 		}
-		counted[x.agent] = samples
-	}
-	agents := make(map[string]*habits.Agent, len(counted))
-	for name, samples := range counted {
-		agents[name] = g.session.filter.Agent(name, samples, index)
-	}
-	for _, x := range all {
-		g.inputs[x.Input].odds[x.Entry] = agents[x.agent].Odds(&x.sample)
-	}
-	flags := frames.Flags(passages)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	maps.Copy(g.agents, agents)
-	for _, f := range flags {
-		if f.Framed {
-			g.weights.framed[f.Agent] = true
-		}
-		if f.Adds {
-			g.weights.adding[f.Agent] = true
-		}
 	}
 }
 
-// sumGrades sums the judge's grades of each run, if rewards depend on it. Each attempt with a
-// dialogue counts once, even if it is dropped.
-func (g *grouper) sumGrades(ctx context.Context) error {
-	if !g.weights.config.NeedsRuns() {
-		return nil
-	}
-	runs := map[string]multiplier.Quality{}
-	g.weights.runs = runs
-	return g.session.eachEntry(ctx, 1, block.PartFound, func(pos ref, x *block.Entry) error {
-		if x.Fault == nil && x.HasDialogue && !g.isCopy(pos) && isGradable(x.Judgement.Outcome) {
-			runs[x.RunID] = runs[x.RunID].Add(x.Score)
+// addHabits writes the habits of the agents in one partition (what is typical of an agent over all its
+// attempts), which agents have cited passages (the texts on which the judge's grades rest) that
+// follow one template, and the odds of their attempts: the evidence on whether a model made the
+// calls. Copies of attempts do not count; an agent that has only copies has habits without samples.
+func (g *grouper) addHabits(part int, out *shuffle.Store) error {
+	needsPassages := g.weights.config.NeedsDay()
+	var passages []frames.Passage
+	all := map[string][]sampled{}
+	counted := map[string][]sampled{}
+	err := g.records(sampleStream, part, func(u *habits.Unpacker) {
+		pos := unpackPosition(u)
+		p := frames.Passage{Agent: u.Text(), Problem: u.Text(), Text: u.Text(), Origin: arena.Origin(u.Int())} //nolint:gosec // packed above
+		x := sampled{pos, u.Packed()}
+		all[p.Agent] = append(all[p.Agent], x)
+		if g.copyOf(pos) != original {
+			return
 		}
-		return nil
+		counted[p.Agent] = append(counted[p.Agent], x)
+		if needsPassages {
+			passages = append(passages, p)
+		}
 	})
+	for name, list := range all {
+		agent := g.session.filter.Agent(name, samples(counted[name]), g.index)
+		g.addAgent(part, name, agent, list, out)
+	}
+	for _, f := range frames.Flags(passages) {
+		out.Add(flagStream, part, func(b []byte) []byte {
+			b = habits.AppendFlag(habits.AppendText(b, f.Agent), f.Framed)
+			return habits.AppendFlag(b, f.Adds)
+		})
+	}
+	return err
 }
 
-// revised returns the filter's final result for the attempt at pos. The first result was made from
-// the attempt alone; the final one takes into account how the agent behaved in all its attempts.
-func (g *grouper) revised(pos ref, x *block.Entry) arena.Structure {
-	return g.session.filterOf(x).Revise(
-		x.Structure,
-		g.inputs[pos.Input].odds[pos.Entry],
-		g.agents[x.Agent],
-	)
+// addAgent writes the habits of an agent, and the odds of its attempts, which are list.
+func (g *grouper) addAgent(part int, name string, agent *habits.Agent, list []sampled, out *shuffle.Store) {
+	out.Add(agentStream, part, func(b []byte) []byte {
+		return habits.AppendText(habits.AppendText(b, name), asjson.Bytes(agent))
+	})
+	i := 0
+	for s := range samples(list) {
+		pos := list[i].ref
+		out.Add(oddsStream, g.byInput(pos), func(b []byte) []byte {
+			return agent.Odds(s).Append(appendPosition(b, pos))
+		})
+		i++
+	}
+}
+
+// sumGrades sums the judge's grades of each run in a partition, in the order of the inputs. Each
+// attempt with a dialogue counts once, even if it is dropped.
+func (g *grouper) sumGrades(part int, out *shuffle.Store) error {
+	type grade struct {
+		ref
+		run   string
+		score *float64
+	}
+	var grades []grade
+	err := g.records(gradeStream, part, func(u *habits.Unpacker) {
+		x := grade{ref: unpackPosition(u), run: u.Text()}
+		if u.Flag() {
+			x.score = new(u.Float())
+		}
+		if g.copyOf(x.ref) == original {
+			grades = append(grades, x)
+		}
+	})
+	slicesx.SortFunc(grades, func(a, b grade) int {
+		return cmp.Or(cmp.Compare(a.Input, b.Input), cmp.Compare(a.Entry, b.Entry))
+	})
+	runs := map[string]multiplier.Quality{}
+	for _, x := range grades {
+		runs[x.run] = runs[x.run].Add(x.score)
+	}
+	for name, q := range runs {
+		out.Add(runStream, part, func(b []byte) []byte {
+			b = appendInts(habits.AppendText(b, name), q.Judged, q.Scored)
+			return habits.AppendFloat(b, q.Sum)
+		})
+	}
+	return err
+}
+
+// loadHabits reads the habits of all agents, and what the judge's factors depend on.
+func (g *grouper) loadHabits() error {
+	var damaged error
+	err := g.all(agentStream, func(u *habits.Unpacker) {
+		name := u.Text()
+		agent := &habits.Agent{}
+		damaged = cmp.Or(json.Unmarshal(u.Packed(), agent), damaged)
+		g.agents[name] = agent
+	})
+	if err = cmp.Or(err, damaged); err != nil {
+		return err
+	}
+	w := &g.weights
+	err = g.all(flagStream, func(u *habits.Unpacker) {
+		agent := u.Text()
+		if u.Flag() {
+			w.framed[agent] = true
+		}
+		if u.Flag() {
+			w.adding[agent] = true
+		}
+	})
+	if err != nil || !w.config.NeedsRuns() {
+		return err
+	}
+	w.runs = map[string]multiplier.Quality{}
+	return g.all(runStream, func(u *habits.Unpacker) {
+		w.runs[u.Text()] = multiplier.Quality{Judged: u.Int(), Scored: u.Int(), Sum: u.Float()}
+	})
 }
 
 // isGradable reports whether an attempt with this outcome of its judgement can have a grade at all.
@@ -351,4 +461,58 @@ func (g *grouper) revised(pos ref, x *block.Entry) arena.Structure {
 // share of attempts that have one.
 func isGradable(o arena.JudgeOutcome) bool {
 	return o != arena.JudgeUnsaid && o != arena.JudgeNotMeasured
+}
+
+// maxSamples is the maximum size in bytes of the records that one round of the group step keeps in
+// memory. It suffices for some 20,000 attempts.
+const maxSamples = 16 << 20
+
+// group runs the group step, which decides on every record, and stores the result, the plan. It
+// removes the data files that were written for earlier plans, and the pieces of blocks that were not
+// finished.
+func (s *session) group(ctx context.Context, pieces int) (*plan, error) {
+	return s.groupWithin(ctx, pieces, maxSamples)
+}
+
+// groupWithin runs the group step like group. At most limit bytes of the records of a round are in
+// memory. If there are several pieces, other processes may run the step at once, and share the work.
+func (s *session) groupWithin(ctx context.Context, pieces, limit int) (*plan, error) {
+	key, err := s.planKey()
+	if err != nil {
+		return nil, err
+	}
+	job := &shuffle.Job{
+		FS:      s.FS,
+		Area:    s.staging,
+		Dir:     filepath.Join(s.Work, groupFolder, groupKey(key, pieces)),
+		Pieces:  pieces,
+		Workers: s.Config.Workers,
+		Limit:   limit,
+		IsDone:  func() bool { return s.hasPlan(key) },
+	}
+	if pieces == 1 || !job.IsDone() {
+		err = s.runGroup(ctx, job, key)
+	}
+	if pieces > 1 && job.IsDone() { // another process may have removed what this one needed
+		err = s.FS.RemoveAll(job.Dir)
+	}
+	if err == nil {
+		s.plan, err = s.readPlan()
+	}
+	if errors.Is(err, shuffle.ErrDamaged) { // the next run makes it again
+		err = errors.Join(err, s.FS.RemoveAll(job.Dir), s.FS.RemoveAll(s.planPath()))
+	}
+	return s.plan, err
+}
+
+// runGroup runs the rounds of the group step and stores the plan.
+func (s *session) runGroup(ctx context.Context, job *shuffle.Job, key string) error {
+	g := s.newGrouper(job)
+	err := g.run(ctx)
+	if err == nil {
+		err = job.Finish(ctx, func() error {
+			return g.finish(ctx, key)
+		})
+	}
+	return errors.Join(err, job.Close())
 }

@@ -21,7 +21,7 @@ func WriteHeads(ctx context.Context, r *Run, dir string, copies int) error {
 	for c := range copies {
 		var w *block.Writer
 		last := -1
-		err = s.eachEntry(ctx, 1, block.PartFound|block.PartSample|block.PartStructure, func(pos ref, x *block.Entry) error {
+		err = s.eachEntry(ctx, block.PartFound|block.PartSample|block.PartStructure, func(pos ref, x *block.Entry) error {
 			if pos.Input != last {
 				if w != nil {
 					if err = w.Close(); err != nil {
@@ -72,9 +72,9 @@ func makeOther(x *block.Entry, c int) {
 	x.Sample.Begun += int64(c) * 86_400_000
 }
 
-// GroupHeads runs the group step on the blocks of WriteHeads, with at most limit bytes of samples in
-// memory.
-func GroupHeads(ctx context.Context, r *Run, dir string, copies, limit int) error {
+// GroupHeads runs the group step on the blocks of WriteHeads, in pieces, with at most limit bytes of
+// the records of a round in memory.
+func GroupHeads(ctx context.Context, r *Run, dir string, copies, pieces, limit int) error {
 	s, err := r.open(ctx, r.Sources)
 	if err != nil {
 		return err
@@ -88,6 +88,6 @@ func GroupHeads(ctx context.Context, r *Run, dir string, copies, limit int) erro
 		}
 	}
 	s.inputs = inputs
-	_, err = s.groupWithin(ctx, limit)
+	_, err = s.groupWithin(ctx, pieces, limit)
 	return err
 }

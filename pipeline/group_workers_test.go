@@ -21,7 +21,7 @@ func TestGroupIsTheSameForSeveralWorkers(t *testing.T) {
 	r := newRun(t, sampleDay, out)
 	grouped := func(workers int) (string, error) {
 		r.Config.Workers = workers
-		_, err := r.Group(t.Context())
+		_, err := r.Group(t.Context(), 1)
 		return readFile(t, filepath.Join(r.Work, "plan.json")), err
 	}
 	want, err := grouped(1)

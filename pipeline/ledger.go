@@ -16,7 +16,7 @@ import (
 func (w *unitWriter) writeTables(ctx context.Context) error {
 	ledger := finish.NewLedger(w.part)
 	places := finish.NewTable[rows.Place](w.part, finish.TablePlaces)
-	set, err := w.session.makeReports(ctx, w.plan, func(_ ref, x *block.Entry, d choose.Decision) error {
+	set, err := w.session.makeReports(ctx, w.plan, w.lines, func(x *block.Entry, d choose.Decision) error {
 		if err := w.addToLedger(ledger, x); err != nil || d.Place == 0 {
 			return err
 		}
@@ -41,13 +41,17 @@ func (w *unitWriter) writeTables(ctx context.Context) error {
 func (w *unitWriter) writeVerdicts(ctx context.Context) error {
 	out := corpus.NewShards[rows.Verdict](w.part, w.unit.Stream)
 	s := w.session
-	err := s.eachEntry(ctx, 1, block.PartStructure, func(pos ref, x *block.Entry) error {
+	err := s.eachEntry(ctx, block.PartStructure, func(pos ref, x *block.Entry) error {
 		if x.Fault != nil {
 			return nil
 		}
+		line, err := w.lines.of(w.plan, pos.Input)
+		if err != nil {
+			return err
+		}
 		structure := s.filterOf(x).Revise(
 			x.Structure,
-			w.plan.Odds[pos.Input][pos.Entry],
+			line.Odds[pos.Entry],
 			w.plan.Agents[x.Agent],
 		)
 		return out.Add(rows.NewVerdict(&x.Attempt, &structure))

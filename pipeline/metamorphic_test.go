@@ -92,7 +92,7 @@ func TestStagesWriteWhatABuildWrites(t *testing.T) {
 			t.Fatalf("map %d: %v", i, err)
 		}
 	}
-	if _, err := step().Group(ctx); err != nil {
+	if _, err := step().Group(ctx, 1); err != nil {
 		t.Fatalf("group: %v", err)
 	}
 	for i := range 4 {
@@ -113,7 +113,7 @@ func TestWriteRefusesAPlanOfOtherInputs(t *testing.T) {
 	if err := r.Map(t.Context(), pipeline.Unsharded); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Group(t.Context()); err != nil {
+	if _, err := r.Group(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
 	r.Config.Select.Top = 1

@@ -2,45 +2,54 @@ package pipeline
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"iter"
 	"path/filepath"
 	"slices"
-	"unique"
+	"strconv"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/filters/habits"
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/reports"
+	"github.com/trajectory-arena/arena/pipeline/shuffle"
 	"github.com/trajectory-arena/arena/traces"
 )
 
 // plan is the result of the group step: the decision on every record, and the units, each of which
 // is a share of the corpus that one worker writes.
+//
+// The plan's file has a line of JSON for each input (planLine) and for each unit (its content), then
+// the line of the plan itself and a line of planEnd. So neither the group step nor the write step has
+// the lines of all inputs or units in memory.
 type plan struct {
 	// Key is the hash of the blocks and the configuration that the plan was made from.
 	Key    string         `json:"key"`
 	Funnel []corpus.Stage `json:"funnel"`
-	Units  []unit         `json:"units"`
+	// Units are in the order in which workers take them, without their content.
+	Units []unit `json:"units"`
+	// Lines are the places of the inputs' lines.
+	Lines []linePlace `json:"lines"`
 	// Read counts what was read. Records counts the records by input and by file of the input. Cut
 	// lists the files that ended early, each as the index of its input and its index in the input.
 	Read    traces.Tally `json:"read"`
 	Records [][]int64    `json:"records"`
 	Cut     [][2]int     `json:"cut,omitempty"`
 	reports.Replies
-	// Decisions are by input, then by entry. The plan's file has them in lines of their own.
-	Decisions [][]decision `json:"-"`
 	// Refused counts the records in unsupported formats, by the name of the format.
-	Refused map[string]int64 `json:"refused,omitempty"`
+	Refused map[string]int64 `json:"refused"`
 	// Domains counts the attempts by domain.
 	Domains map[string]int64 `json:"domains"`
 	// NotMeasured counts the attempts that the judge would have graded if it had been measured on
@@ -59,139 +68,244 @@ type plan struct {
 	// Adding are the agents whose clients add sentences to most thinking, if factors depend on it.
 	Adding map[string]bool `json:"adding,omitempty"`
 	// Agents are the habits of the agents over all their attempts, by agent.
-	Agents map[string]*habits.Agent `json:"agents"`
-	// Odds are the filter's evidence on who made the calls of each attempt, by input, then by
-	// entry.
-	Odds [][]habits.Odds `json:"-"`
+	Agents habitsByAgent `json:"agents"`
 }
 
 // planLine is the line of one input in the file of a plan. Each of its lists has one element for
 // each record of the input.
 type planLine struct {
 	Decisions []choose.Decision `json:"fates"`
-	Odds      []habits.Odds     `json:"odds"`
+	// Odds are the filter's evidence on who made the calls of each attempt.
+	Odds []habits.Odds `json:"odds"`
 }
+
+// linePlace is the place of a line in the file of a plan, with its checksum (CRC-32).
+type linePlace struct {
+	block.Place
+	CRC uint32 `json:"c"`
+}
+
+// planEnd is the last line of a plan's file. It has planEndSize bytes.
+type planEnd struct {
+	Key  string    `json:"key"`
+	Plan linePlace `json:"plan"`
+}
+
+const planEndSize = 192
 
 // folder returns the name of the folder with the data files that are written for this plan.
 func (p *plan) folder() string { return p.Key[:16] }
 
-// group runs the group step, which decides on every record, and stores the result, the plan. It
-// removes the data files that were written for earlier plans.
-func (s *session) group(ctx context.Context) (*plan, error) {
-	return s.groupWithin(ctx, maxSamples)
+// groupKey returns the name of the folder with the pieces of a plan with this key.
+func groupKey(key string, pieces int) string {
+	return finish.Digest("arena.group.v1", key, strconv.Itoa(pieces))[:16]
 }
 
-// groupWithin runs the group step, which decides on every record, and stores the result, the plan.
-// It removes the data files that were written for earlier plans, and the pieces of blocks that were
-// not finished. Of the trace IDs, of the samples (what the filter recorded of each attempt) and of the candidates, at most
-// limit bytes each are in memory.
-func (s *session) groupWithin(ctx context.Context, limit int) (*plan, error) {
-	g := s.newGrouper(limit)
-	p, err := g.run(ctx)
-	if err = errors.Join(err, g.close()); err != nil {
-		return nil, err
+// newPlan returns a plan without counts.
+func (g *grouper) newPlan() *plan {
+	return &plan{
+		Tallies: make([]rows.Tally, len(g.session.day.Problems.All)),
+		Domains: map[string]int64{},
+		Refused: map[string]int64{},
 	}
-	s.plan = p
-	if err := s.writePlan(p); err != nil {
-		return nil, err
-	}
-	if err := s.FS.RemoveAll(filepath.Join(s.Work, segmentsFolder)); err != nil { // all blocks are finished
-		return nil, err
-	}
-	return p, s.removeOldParts(p)
 }
 
-// run returns the plan of the group step, without storing it.
-func (g *grouper) run(ctx context.Context) (*plan, error) {
-	if err := g.readBlocks(ctx); err != nil {
-		return nil, err
+// makeLines writes, for each input in a partition, the line of the plan's file, and how many records
+// each stage dropped.
+func (g *grouper) makeLines(_ context.Context, part int, out *shuffle.Store) error {
+	decisions := map[int][]choose.Decision{}
+	for _, stream := range []int{decisionStream, rankStream} {
+		err := g.records(stream, part, func(u *habits.Unpacker) {
+			pos := unpackPosition(u)
+			list := extended(decisions[pos.Input], pos.Entry)
+			list[pos.Entry] = unpackDecision(u)
+			decisions[pos.Input] = list
+		})
+		if err != nil {
+			return err
+		}
 	}
-	if err := g.begin(); err != nil {
-		return nil, err
+	odds := map[int][]habits.Odds{}
+	err := g.records(oddsStream, part, func(u *habits.Unpacker) {
+		unpackOdds(u, odds)
+	})
+	dropped := map[choose.Decision]int{}
+	first, end := shuffle.Range(part, len(g.session.inputs))
+	for i := first; i < end; i++ {
+		list := decisions[i]
+		for k := range list {
+			d := &list[k]
+			dropped[choose.Decision{Stage: d.Stage, Reason: d.Reason, Failed: d.Failed, Stripped: d.Stripped}]++
+		}
+		line := planLine{list, extended(odds[i], len(list)-1)}
+		out.Add(lineStream, part, func(b []byte) []byte {
+			return habits.AppendText(b, asjson.Bytes(line))
+		})
 	}
-	if err := g.decide(ctx); err != nil {
-		return nil, err
+	for d, n := range dropped {
+		out.Add(funnelStream, part, func(b []byte) []byte {
+			return appendInts(appendDecision(b, &d), n)
+		})
 	}
-	selections, err := g.rankProblems(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return g.plan, g.complete(selections)
+	return err
 }
 
-// writePlan writes a plan (the decision on every record) to a file of JSON lines: the plan without
-// its lists, then one planLine for each input. So only the text of one input is in memory at a
-// time.
-func (s *session) writePlan(p *plan) error {
+// planWriter writes the lines of a plan's file.
+type planWriter struct {
+	*bufio.Writer
+	size int64
+}
+
+// add writes a line and returns its place.
+func (w *planWriter) add(line []byte) (linePlace, error) {
+	place := linePlace{block.Place{Offset: w.size, Size: int64(len(line))}, crc32.ChecksumIEEE(line)}
+	w.size += place.Size + 1
+	if _, err := w.Write(line); err != nil {
+		return place, err
+	}
+	return place, w.WriteByte('\n')
+}
+
+// finish writes the plan with this key from the records of all rounds. It removes what later steps do
+// not need.
+func (g *grouper) finish(ctx context.Context, key string) error {
+	s := g.session
+	p := g.newPlan()
+	p.Key = key
+	p.Runs = g.weights.runs
+	p.Framed = g.weights.framed
+	p.Adding = g.weights.adding
+	p.Agents = g.agents
+	if err := g.sumCounts(p); err != nil {
+		return err
+	}
+	if err := g.sumFunnel(p); err != nil {
+		return err
+	}
 	staged := filepath.Join(s.staging.Dir, planFile)
 	f, err := corpus.Create(s.FS, staged)
 	if err != nil {
 		return err
 	}
-	w := bufio.NewWriterSize(f, 1<<18)
-	lines := json.NewEncoder(w)
-	err = lines.Encode(p)
-	for i := range p.Decisions {
-		if err == nil {
-			err = lines.Encode(planLine{slicesx.Map(p.Decisions[i], decision.Value), p.Odds[i]})
-		}
-	}
-	if err == nil {
-		err = w.Flush()
-	}
+	err = g.writePlan(ctx, p, &planWriter{Writer: bufio.NewWriterSize(f, 1<<18)})
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	return s.FS.Rename(staged, s.planPath())
-}
-
-// readPlan reads the plan (the decision on every record, and the shares of the corpus to write)
-// from the file in the work folder that writePlan wrote.
-func (s *session) readPlan() (*plan, error) {
-	f, err := s.FS.Open(s.planPath())
-	if err != nil {
-		return nil, err
+	if err := s.FS.Rename(staged, s.planPath()); err != nil {
+		return err
 	}
-	defer func() { _ = f.Close() }() // it was only read
-	lines := json.NewDecoder(bufio.NewReaderSize(f, 1<<18))
-	p := &plan{}
-	if err := lines.Decode(p); err != nil {
-		return nil, err
-	}
-	for lines.More() {
-		var line planLine
-		if err := lines.Decode(&line); err != nil {
-			return nil, err
+	for _, name := range []string{groupFolder, segmentsFolder} { // all blocks are finished
+		if err := s.FS.RemoveAll(filepath.Join(s.Work, name)); err != nil {
+			return err
 		}
-		p.Decisions = append(p.Decisions, slicesx.Map(line.Decisions, unique.Make))
-		p.Odds = append(p.Odds, line.Odds)
 	}
-	return p, nil
+	return s.removeOldParts(p)
 }
 
-// begin prepares the plan, to which decide adds the counts.
-func (g *grouper) begin() error {
-	key, err := g.session.planKey()
-	g.plan = &plan{
-		Key:     key,
-		Tallies: make([]rows.Tally, len(g.session.day.Problems.All)),
-		Runs:    g.weights.runs,
-		Framed:  g.weights.framed,
-		Adding:  g.weights.adding,
-		Agents:  g.agents,
-		Domains: map[string]int64{},
-		Refused: map[string]int64{},
+// writePlan writes all lines of a plan.
+func (g *grouper) writePlan(ctx context.Context, p *plan, w *planWriter) error {
+	var writeErr error
+	err := g.all(lineStream, func(u *habits.Unpacker) {
+		place, err := w.add(u.Packed())
+		writeErr = cmp.Or(writeErr, err)
+		p.Lines = append(p.Lines, place)
+	})
+	if err = cmp.Or(err, writeErr, ctx.Err()); err != nil {
+		return err
+	}
+	err = g.eachUnit(func(u *unit) (err error) {
+		u.Line, err = w.add(asjson.Bytes(u.unitContent))
+		p.Units = append(p.Units, unit{Stream: u.Stream, Number: u.Number, Line: u.Line})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	place, err := w.add(asjson.Bytes(p))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "%-*s\n", planEndSize-1, asjson.Bytes(planEnd{p.Key, place})) // the flush has the error
+	return w.Flush()
+}
+
+// sumCounts adds the counts of all partitions to p.
+func (g *grouper) sumCounts(p *plan) error {
+	var damaged error
+	err := g.all(countStream, func(u *habits.Unpacker) {
+		counted := &plan{}
+		damaged = cmp.Or(json.Unmarshal(u.Packed(), counted), damaged)
+		p.merge(counted)
+	})
+	if err = cmp.Or(err, damaged); err != nil {
+		return err
+	}
+	err = g.all(tallyStream, func(u *habits.Unpacker) {
+		tally := &p.Tallies[u.Int()]
+		tally.Attempts += int64(u.Int())
+		tally.Successes += int64(u.Int())
+	})
+	if err != nil {
+		return err
+	}
+	return g.sumFiles(p)
+}
+
+// sumFiles adds the counts of the trace files to p, in the order of the inputs.
+func (g *grouper) sumFiles(p *plan) error {
+	files := slicesx.Map(g.session.inputs, func(in input) []traces.Summary {
+		return make([]traces.Summary, len(in.files))
+	})
+	err := g.all(fileStream, func(u *habits.Unpacker) {
+		files[u.Int()][u.Int()] = traces.Summary{Traces: u.Int(), Faults: u.Int(), Cut: u.Flag()}
+	})
+	for i, list := range files {
+		records := make([]int64, len(list))
+		for n, summary := range list {
+			p.Read.Add(summary)
+			records[n] = int64(summary.Traces + summary.Faults)
+			if summary.Cut {
+				p.Cut = append(p.Cut, [2]int{i, n})
+			}
+		}
+		p.Records = append(p.Records, records)
 	}
 	return err
 }
 
-// complete adds to the plan the decisions, the funnel and the units.
-func (g *grouper) complete(selections []selection) (err error) {
-	p := g.plan
-	for i := range g.inputs {
-		p.addInput(&g.inputs[i])
+// merge adds the counts of q to p, except the tallies.
+func (p *plan) merge(q *plan) {
+	p.Merge(q.Replies)
+	for format, n := range q.Refused {
+		p.Refused[format] += n
 	}
-	if p.Funnel, err = choose.Funnel(stages, p.decisions()); err != nil {
+	for name, n := range q.Domains {
+		p.Domains[name] += n
+	}
+	p.NotMeasured += q.NotMeasured
+	p.Drawn += q.Drawn
+	p.NotAsked += q.NotAsked
+}
+
+// sumFunnel sets the funnel of p, which has its other counts.
+func (g *grouper) sumFunnel(p *plan) error {
+	dropped := map[choose.Decision]int{}
+	err := g.all(funnelStream, func(u *habits.Unpacker) {
+		dropped[unpackDecision(u)] += u.Int()
+	})
+	if err != nil {
+		return err
+	}
+	var decisions iter.Seq[choose.Decision] = func(yield func(choose.Decision) bool) {
+		for d, n := range dropped {
+			for range n {
+				if !yield(d) {
+					return
+				}
+			}
+		}
+	}
+	if p.Funnel, err = choose.Funnel(stages, decisions); err != nil {
 		return err
 	}
 	p.Funnel[0].Unreadable = p.Read.UnreadableShare()
@@ -200,40 +314,94 @@ func (g *grouper) complete(selections []selection) (err error) {
 	judged.NotMeasured = p.NotMeasured
 	judged.Drawn = p.Drawn
 	judged.NotAsked = p.NotAsked
-	p.Units = g.units(selections)
 	return nil
 }
 
-// decisions returns an iterator over the decisions on all records.
-func (p *plan) decisions() iter.Seq[choose.Decision] {
-	return func(yield func(choose.Decision) bool) {
-		for _, list := range p.Decisions {
-			for _, d := range list {
-				if !yield(d.Value()) {
-					return
-				}
-			}
-		}
-	}
+// planReader reads the lines of a plan's file. It is not safe for concurrent use.
+type planReader struct {
+	path string
+	file corpus.Source
+	// input is the index of the input whose line was read last, -1 if none was.
+	input int
+	line  planLine
 }
 
-// addInput adds the decisions on the records of the next input to the plan, and the counts of its
-// trace files.
-func (p *plan) addInput(in *groupedInput) {
-	records := make([]int64, len(in.files))
-	for n, summary := range in.files {
-		p.Read.Add(summary)
-		records[n] = int64(summary.Traces + summary.Faults)
-		if summary.Cut {
-			p.Cut = append(p.Cut, [2]int{
-				len(p.Records),
-				n,
-			})
-		}
+// openPlan opens the plan's file.
+func (s *session) openPlan() (*planReader, error) {
+	f, err := s.FS.Open(s.planPath())
+	return &planReader{path: s.planPath(), file: f, input: -1}, err
+}
+
+func (r *planReader) close() { _ = r.file.Close() } // it was only read
+
+// read decodes a line into v.
+func (r *planReader) read(place linePlace, v any) error {
+	info, err := r.file.Stat()
+	if err != nil {
+		return err
 	}
-	p.Decisions = append(p.Decisions, in.decisions)
-	p.Odds = append(p.Odds, in.odds)
-	p.Records = append(p.Records, records)
+	damaged := fmt.Errorf("read plan %s: run the group step again: %w", r.path, shuffle.ErrDamaged)
+	if place.Offset < 0 || place.Size < 0 || place.Offset > info.Size()-place.Size {
+		return damaged
+	}
+	line := make([]byte, place.Size)
+	if _, err = r.file.ReadAt(line, place.Offset); err != nil {
+		return err
+	}
+	if crc32.ChecksumIEEE(line) != place.CRC {
+		return damaged
+	}
+	return json.Unmarshal(line, v)
+}
+
+// end reads the last line.
+func (r *planReader) end() (end planEnd, err error) {
+	info, err := r.file.Stat()
+	if err != nil {
+		return end, err
+	}
+	line := make([]byte, planEndSize)
+	if _, err = r.file.ReadAt(line, max(0, info.Size()-planEndSize)); err == nil {
+		err = json.Unmarshal(line, &end)
+	}
+	return end, err
+}
+
+// of returns the line of the input at index i. It is valid until the next call.
+func (r *planReader) of(p *plan, i int) (*planLine, error) {
+	if r.input == i {
+		return &r.line, nil
+	}
+	r.input = i
+	r.line = planLine{}
+	return &r.line, r.read(p.Lines[i], &r.line)
+}
+
+// hasPlan reports whether the work folder has the plan with this key.
+func (s *session) hasPlan(key string) bool {
+	r, err := s.openPlan()
+	if err != nil {
+		return false
+	}
+	defer r.close()
+	end, err := r.end()
+	return err == nil && end.Key == key
+}
+
+// readPlan reads the plan (the decision on every record, and the shares of the corpus to write)
+// from the file in the work folder, without the lines of its inputs and units.
+func (s *session) readPlan() (*plan, error) {
+	r, err := s.openPlan()
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	end, err := r.end()
+	if err != nil {
+		return nil, err
+	}
+	p := &plan{}
+	return p, r.read(end.Plan, p)
 }
 
 // addRecord adds a record to the counts of the plan. d is the decision on it before the ranking.
@@ -318,7 +486,7 @@ func (s *session) loadPlan() (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.Key != key || len(p.Decisions) != len(s.inputs) {
+	if p.Key != key || len(p.Lines) != len(s.inputs) {
 		return nil, fmt.Errorf("read plan %s: it was made from other inputs or another configuration: run the group step again", s.planPath())
 	}
 	return p, nil

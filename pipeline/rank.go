@@ -3,10 +3,8 @@ package pipeline
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"math"
 	"slices"
-	"unique"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
@@ -22,7 +20,7 @@ import (
 
 // candidate is an attempt that may become a row of one of the dataset's configs sft, pref and kto.
 type candidate struct {
-	ref
+	row     chosen
 	problem int
 	id      string
 	// score is the attempt's reward, 0 to 1, by which candidates are ordered. rank is the filter's
@@ -31,92 +29,125 @@ type candidate struct {
 	// started is the start of the attempt's run in Unix milliseconds. It is the largest int64 if
 	// the start is unknown.
 	started int64
-	bytes   int64
+	// before is the decision on the attempt without regard to others at its problem.
+	before choose.Decision
 	// completion is the MinHash signature of the texts that the model wrote.
 	completion minhash.Packed
 }
 
-// addCandidate adds the attempt at pos to g.candidates.
-func (g *grouper) addCandidate(pos ref, x *block.Entry) error {
+// addCandidate writes the attempt at pos as a candidate. before is the decision on it so far.
+func (g *decider) addCandidate(pos ref, x *block.Entry, before *choose.Decision) {
 	started := int64(math.MaxInt64)
 	if x.RunDate != nil {
 		started = *x.RunDate
 	}
-	return g.candidates.Add(x.Problem%shuffle.Partitions, func(b []byte) []byte {
-		numbers := [...]int64{
-			int64(pos.Input),
-			int64(pos.Entry),
-			pos.Offset,
-			pos.Size,
-			int64(x.Problem),
-			started,
-			x.Body.Bytes,
-		}
-		for _, n := range numbers {
-			b = binary.AppendVarint(b, n)
-		}
+	row := chosen{pos, before.Axis == arena.AxisAgentic, x.Body.Bytes}
+	part := shuffle.RangeOf(x.Problem, len(g.session.day.Problems.All))
+	g.out.Add(candidateStream, part, func(b []byte) []byte {
+		b = appendInts(row.append(b), x.Problem, int(started))
 		b = habits.AppendFloat(b, g.weights.reward(x))
 		b = habits.AppendFloat(b, x.Rank)
 		b = habits.AppendText(b, x.TraceID)
+		b = appendDecision(b, before)
 		return append(b, x.Body.Signature[:]...)
 	})
 }
 
 func unpackCandidate(u *habits.Unpacker) *candidate {
-	c := &candidate{}
-	c.ref = unpackPosition(u)
-	c.Offset = int64(u.Int())
-	c.Size = int64(u.Int())
-	c.problem = u.Int()
-	c.started = int64(u.Int())
-	c.bytes = int64(u.Int())
-	c.score = u.Float()
-	c.rank = u.Float()
-	c.id = u.Text()
+	c := &candidate{
+		row:     unpackChosen(u),
+		problem: u.Int(),
+		started: int64(u.Int()),
+		score:   u.Float(),
+		rank:    u.Float(),
+		id:      u.Text(),
+		before:  unpackDecision(u),
+	}
 	copy(c.completion[:], u.Bytes(len(c.completion)))
 	return c
 }
 
 // selection has those attempts at one problem that become rows of the corpus, best first.
 type selection struct {
-	pool  guard.Pool
-	split string
+	problem int
+	split   string
 	// sft are the rows of config sft, others the attempts that only pref and kto use.
 	sft    []chosen
 	others []chosen
 }
 
-// chosen is an attempt that becomes a row, with the size of its texts.
+// chosen is an attempt that becomes a row.
 type chosen struct {
 	ref
+	// IsAgentic reports whether the model decided the calls of the attempt.
+	IsAgentic bool `json:"a,omitempty"`
+	// bytes is the size of the attempt's texts.
 	bytes int64
+}
+
+func (c *chosen) append(b []byte) []byte {
+	b = appendInts(b, c.Input, c.Entry, int(c.Offset), int(c.Size), int(c.bytes))
+	return habits.AppendFlag(b, c.IsAgentic)
+}
+
+func unpackChosen(u *habits.Unpacker) chosen {
+	pos := unpackPosition(u)
+	pos.Offset = int64(u.Int())
+	pos.Size = int64(u.Int())
+	bytes := int64(u.Int())
+	return chosen{pos, u.Flag(), bytes}
 }
 
 func (s *selection) rows() []chosen { return slices.Concat(s.sft, s.others) }
 
-// rankProblems orders, for every problem, the attempts that may become rows, selects the best, and
-// stores the decision on each attempt that no earlier stage dropped. It returns one selection for
-// each problem with rows.
-func (g *grouper) rankProblems(ctx context.Context) ([]selection, error) {
-	all := make([]selection, len(g.session.day.Problems.All))
-	err := g.eachPart(ctx, g.candidates, func(u *habits.Unpacker) {
-		byProblem := map[int][]*candidate{}
-		for u.More() {
-			c := unpackCandidate(u)
-			byProblem[c.problem] = append(byProblem[c.problem], c)
+func (s *selection) append(b []byte) []byte {
+	b = habits.AppendText(appendInts(b, s.problem), s.split)
+	for _, list := range [...][]chosen{s.sft, s.others} {
+		b = appendInts(b, len(list))
+		for i := range list {
+			b = list[i].append(b)
 		}
-		for problem, candidates := range byProblem {
-			all[problem] = g.rankProblem(problem, candidates)
-		}
-	})
-	return slices.DeleteFunc(all, func(s selection) bool { return len(s.sft)+len(s.others) == 0 }), err
+	}
+	return b
 }
 
-func (g *grouper) rankProblem(problem int, candidates []*candidate) selection {
+func unpackSelection(u *habits.Unpacker) *selection {
+	s := &selection{problem: u.Int(), split: u.Text()}
+	for _, list := range [...]*[]chosen{&s.sft, &s.others} {
+		for range u.Int() {
+			*list = append(*list, unpackChosen(u))
+		}
+	}
+	return s
+}
+
+// rankProblems orders, for every problem in a partition, the attempts that may become rows, selects
+// the best, and writes the decision on each attempt that no earlier stage dropped. It writes one
+// selection for each problem with rows.
+func (g *grouper) rankProblems(_ context.Context, part int, out *shuffle.Store) error {
+	byProblem := map[int][]*candidate{}
+	err := g.records(candidateStream, part, func(u *habits.Unpacker) {
+		c := unpackCandidate(u)
+		byProblem[c.problem] = append(byProblem[c.problem], c)
+	})
+	for problem, candidates := range byProblem {
+		selected := g.rankProblem(problem, candidates, func(pos ref, d *choose.Decision) {
+			out.Add(rankStream, g.byInput(pos), func(b []byte) []byte {
+				return appendDecision(appendPosition(b, pos), d)
+			})
+		})
+		if len(selected.sft)+len(selected.others) > 0 {
+			out.Add(selectionStream, part, selected.append)
+		}
+	}
+	return err
+}
+
+func (g *grouper) rankProblem(problem int, candidates []*candidate, decide func(pos ref, d *choose.Decision)) selection {
 	slicesx.SortFunc(candidates, compareCandidates)
 	config := g.session.Config.Select
 	pool := g.session.protection.Pools[problem]
-	out := selection{pool: pool, split: splitOf(pool)}
+	out := selection{problem: problem, split: splitOf(pool)}
 	sft := choose.Thinner{
 		Near:       config.Near,
 		PerRequest: config.Top,
@@ -126,22 +157,20 @@ func (g *grouper) rankProblem(problem int, candidates []*candidate) selection {
 	place := 0
 	for _, c := range candidates {
 		row := choose.Row{ID: c.id, Score: c.score, Completion: &c.completion}
-		stored := &g.inputs[c.Input].decisions[c.Entry]
-		before := stored.Value()
-		if !before.IsKept() { // it may still become a row of pref and kto
+		if !c.before.IsKept() { // it may still become a row of pref and kto
 			if others.Offer(&row) == "" {
-				out.others = append(out.others, chosen{c.ref, c.bytes})
+				out.others = append(out.others, c.row)
 			}
 			continue
 		}
 		place++
-		d := out.add(c, &row, &sft)
-		d.Axis = before.Axis
-		d.Stripped = before.Stripped
+		d := out.add(c, &row, &sft, pool)
+		d.Axis = c.before.Axis
+		d.Stripped = c.before.Stripped
 		d.Place = place
 		d.Better = row.Better
 		d.Similarity = row.Similarity
-		*stored = unique.Make(d)
+		decide(c.row.ref, &d)
 	}
 	if out.split == "" {
 		return selection{}
@@ -152,18 +181,14 @@ func (g *grouper) rankProblem(problem int, candidates []*candidate) selection {
 // add decides whether c, the next best attempt at the problem, becomes a row of config sft, adds it
 // if so, and returns the decision. It is dropped as a near-duplicate of a better one, beyond the
 // limit of rows of its problem, or if its problem is in no split.
-func (s *selection) add(
-	c *candidate,
-	row *choose.Row,
-	sft *choose.Thinner,
-) choose.Decision {
+func (s *selection) add(c *candidate, row *choose.Row, sft *choose.Thinner, pool guard.Pool) choose.Decision {
 	if reason := sft.Offer(row); reason != "" {
 		return choose.Decision{Stage: stageRank, Reason: reason}
 	}
 	if s.split == "" {
-		return choose.Decision{Stage: stageSplit, Reason: reasonsWithoutSplit[s.pool]}
+		return choose.Decision{Stage: stageSplit, Reason: reasonsWithoutSplit[pool]}
 	}
-	s.sft = append(s.sft, chosen{c.ref, c.bytes})
+	s.sft = append(s.sft, c.row)
 	return choose.Decision{Split: s.split, Rank: len(s.sft)}
 }
 

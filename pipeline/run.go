@@ -17,6 +17,7 @@ import (
 	"github.com/trajectory-arena/arena/judges/shop/probe"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/reports"
+	"github.com/trajectory-arena/arena/pipeline/shuffle"
 )
 
 // Run is one build of one corpus.
@@ -135,7 +136,7 @@ func (r *Run) Build(ctx context.Context) (*Summary, error) {
 	if err = s.mapInputs(ctx, Unsharded); err != nil {
 		return nil, err
 	}
-	if _, err = s.group(ctx); err != nil {
+	if _, err = s.group(ctx, 1); err != nil {
 		return nil, err
 	}
 	return s.writeAgain(ctx, Unsharded)
@@ -148,6 +149,9 @@ func (s *session) writeAgain(ctx context.Context, shard Shard) (*Summary, error)
 	summary, err := s.write(ctx, shard)
 	if errors.Is(err, corpus.ErrDamagedPart) {
 		return s.write(ctx, Unsharded)
+	}
+	if errors.Is(err, shuffle.ErrDamaged) { // the next group step makes the plan again
+		err = errors.Join(err, s.FS.RemoveAll(s.planPath()))
 	}
 	return summary, err
 }
@@ -165,8 +169,9 @@ func (r *Run) Map(ctx context.Context, shard Shard) error {
 	return s.mapInputs(ctx, shard)
 }
 
-// Group reads every block and decides on each attempt.
-func (r *Run) Group(ctx context.Context) ([]corpus.Stage, error) {
+// Group reads every block and decides on each attempt. With several pieces, several processes that
+// run it at once share the work; all of them must give the same number.
+func (r *Run) Group(ctx context.Context, pieces int) ([]corpus.Stage, error) {
 	s, err := r.open(ctx, r.sourcesWithoutCatalog())
 	if err != nil {
 		return nil, err
@@ -175,7 +180,7 @@ func (r *Run) Group(ctx context.Context) ([]corpus.Stage, error) {
 	if err = s.checkBlocks(ctx); err != nil {
 		return nil, err
 	}
-	p, err := s.group(ctx)
+	p, err := s.group(ctx, min(max(pieces, 1), shuffle.Partitions))
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"path/filepath"
 
-	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/rows"
@@ -19,6 +18,7 @@ import (
 type unitWriter struct {
 	session *session
 	plan    *plan
+	lines   *planReader
 	unit    unit
 	part    *corpus.Part
 	dir     string
@@ -45,11 +45,11 @@ func (w *unitWriter) write(ctx context.Context) error {
 	}
 }
 
-// sftRow returns the training row of the attempt at pos. It takes the texts from d, the draft that
+// sftRow returns the training row of the attempt c. It takes the texts from d, the draft that
 // the map step stored, and adds what was decided later: the origin, the reward, the judge's factor,
 // the split, whether a model decided the calls, and the guard's score.
 func (w *unitWriter) sftRow(
-	pos ref,
+	c chosen,
 	x *block.Entry,
 	d *block.Draft,
 ) *rows.SFT {
@@ -64,7 +64,7 @@ func (w *unitWriter) sftRow(
 	row.Reward = w.weights.reward(x)
 	row.JudgeMultiplier = w.weights.factor(x)
 	row.Split = w.unit.Stream.Split
-	row.IsAgentic = w.plan.Decisions[pos.Input][pos.Entry].Value().Axis == arena.AxisAgentic
+	row.IsAgentic = c.IsAgentic
 	if x.Leak.Match != "" {
 		row.LeakMaxScore = &x.Leak.Score
 	}
@@ -107,7 +107,7 @@ const maxOpenBlocks = 32
 // its entry (the results of all stages) and its draft (the rendered training row). If a folder of
 // stored results is damaged, it removes the folder, so that the next run makes it again, and
 // returns block.ErrDamaged.
-func (w *unitWriter) eachDraft(ctx context.Context, visit func(pos ref, x *block.Entry, d *block.Draft) error) error {
+func (w *unitWriter) eachDraft(ctx context.Context, visit func(c chosen, x *block.Entry, d *block.Draft) error) error {
 	blocks := map[int]*blockReader{}
 	closeAll := func() {
 		for _, b := range blocks {
@@ -150,8 +150,8 @@ func (w *unitWriter) eachDraft(ctx context.Context, visit func(pos ref, x *block
 
 func (w *unitWriter) writeSFT(ctx context.Context) error {
 	out := corpus.NewShards[rows.SFT](w.part, w.unit.Stream)
-	err := w.eachDraft(ctx, func(pos ref, x *block.Entry, d *block.Draft) error {
-		return out.Add(w.sftRow(pos, x, d))
+	err := w.eachDraft(ctx, func(c chosen, x *block.Entry, d *block.Draft) error {
+		return out.Add(w.sftRow(c, x, d))
 	})
 	if err != nil {
 		return err
@@ -196,7 +196,7 @@ func (w *unitWriter) writeComparisons(ctx context.Context) error {
 		}
 		return out.add(group, w.facts(problem))
 	}
-	err := w.eachDraft(ctx, func(_ ref, x *block.Entry, d *block.Draft) error {
+	err := w.eachDraft(ctx, func(_ chosen, x *block.Entry, d *block.Draft) error {
 		c, err := w.candidate(x, d)
 		if err != nil {
 			return err
@@ -267,7 +267,7 @@ func (w *unitWriter) writeRL() error {
 // waste.
 func (w *unitWriter) writeSteps(ctx context.Context) error {
 	out := corpus.NewShards[rows.Steps](w.part, w.unit.Stream)
-	err := w.eachDraft(ctx, func(pos ref, x *block.Entry, d *block.Draft) error {
+	err := w.eachDraft(ctx, func(c chosen, x *block.Entry, d *block.Draft) error {
 		labels := d.Verdicts
 		if x.StepJudgement.Judge == repeats.Name {
 			labels = repeats.Labels(labels)
@@ -280,7 +280,7 @@ func (w *unitWriter) writeSteps(ctx context.Context) error {
 			return err
 		}
 		row, err := rows.NewSteps(
-			w.sftRow(pos, x, d),
+			w.sftRow(c, x, d),
 			messages,
 			labels,
 			w.facts(x.Problem),

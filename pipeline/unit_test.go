@@ -23,7 +23,7 @@ func TestCancelledUnitOpensNoBlock(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	w := unitWriter{session: &session{Run: &Run{FS: closedFS{t: t}}, inputs: make([]input, 1)}, unit: unit{Rows: make([]ref, 1)}}
+	w := unitWriter{session: &session{Run: &Run{FS: closedFS{t: t}}, inputs: make([]input, 1)}, unit: unit{unitContent: unitContent{Rows: make([]chosen, 1)}}}
 	if err := w.eachDraft(ctx, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("read a cancelled unit: %v", err)
 	}

@@ -2,11 +2,13 @@ package pipeline
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/domain"
+	"github.com/trajectory-arena/arena/filters/habits"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/pipeline/finish"
+	"github.com/trajectory-arena/arena/pipeline/shuffle"
 )
 
 // unit is the share of a corpus that one worker writes into one folder. The division into units
@@ -18,10 +20,16 @@ type unit struct {
 	Stream corpus.Stream `json:"stream"`
 	// Number counts the units of one stream.
 	Number int `json:"number"`
-	// Rows are positions of entries, with those of one problem next to each other. A
-	// unit of rl has Problems instead, and tables have neither.
-	Rows     []ref `json:"rows,omitempty"`
-	Problems []int `json:"problems,omitempty"`
+	// Line is the place of the unit's content in the file of the plan.
+	Line linePlace `json:"line"`
+	unitContent
+}
+
+// unitContent is what a unit consists of: positions of entries, with those of one problem next to each
+// other. A unit of rl has Problems instead, and tables have neither.
+type unitContent struct {
+	Rows     []chosen `json:"rows,omitempty"`
+	Problems []int    `json:"problems,omitempty"`
 }
 
 func (u unit) name() string {
@@ -66,36 +74,55 @@ func newStream(config, split string) corpus.Stream {
 	return corpus.Stream{Config: config, Profile: profiles[config], Split: split}
 }
 
-// units divides the selected rows into units, the shares that one worker writes each, and returns
-// them in the order in which workers take them. The largest are first, so that no worker begins a
-// long one at the end.
-func (g *grouper) units(selections []selection) []unit {
-	out := []unit{
-		{Stream: corpus.Stream{Table: finish.TableVerdicts}},
-		{Stream: corpus.Stream{Table: finish.TableAttempts}},
+// eachUnit divides the selected rows into units, the shares that one worker writes each, and calls
+// visit for them in the order in which workers take them. The largest are first, so that no worker
+// begins a long one at the end.
+func (g *grouper) eachUnit(visit func(*unit) error) error {
+	for _, table := range []string{finish.TableVerdicts, finish.TableAttempts} {
+		if err := visit(&unit{Stream: corpus.Stream{Table: table}}); err != nil {
+			return err
+		}
 	}
+	sftRows := func(s *selection) []chosen { return s.sft }
 	for _, split := range []string{corpus.SplitTrain, corpus.SplitEval} {
-		inSplit := slices.DeleteFunc(slices.Clone(selections), func(s selection) bool {
-			return s.split != split
-		})
-		sftRows := func(s *selection) []chosen { return s.sft }
-		out = append(out, divide(
-			newStream(configKTO, split),
-			inSplit,
-			(*selection).rows,
-		)...)
-		out = append(out, divide(newStream(configSFT, split), inSplit, sftRows)...)
-		if g.session.Config.Steps {
-			out = append(out, divide(newStream(configSteps, split), inSplit, sftRows)...)
+		err := g.divide(newStream(configKTO, split), (*selection).rows, visit)
+		if err == nil {
+			err = g.divide(newStream(configSFT, split), sftRows, visit)
 		}
-		if problems := g.trainableProblems(split); len(problems) > 0 {
-			out = append(out, unit{
-				Stream:   newStream(configRL, split),
-				Problems: problems,
-			})
+		if err == nil && g.session.Config.Steps {
+			err = g.divide(newStream(configSteps, split), sftRows, visit)
+		}
+		problems := g.trainableProblems(split)
+		if err == nil && len(problems) > 0 {
+			err = visit(&unit{Stream: newStream(configRL, split), unitContent: unitContent{Problems: problems}})
+		}
+		if err != nil {
+			return err
 		}
 	}
-	return out
+	return nil
+}
+
+// eachSelection calls visit for the rows of each problem of a split, in the order of the problems.
+func (g *grouper) eachSelection(split string, visit func(s *selection) error) error {
+	for part := range shuffle.Partitions {
+		var list []*selection
+		err := g.records(selectionStream, part, func(u *habits.Unpacker) {
+			if s := unpackSelection(u); s.split == split {
+				list = append(list, s)
+			}
+		})
+		if err != nil {
+			return err
+		}
+		slicesx.SortByKey(list, func(s *selection) int { return s.problem })
+		for _, s := range list {
+			if err := visit(s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // trainableProblems returns the indexes of the problems that become rows of config rl in a split.
@@ -116,37 +143,39 @@ func (g *grouper) trainableProblems(split string) []int {
 }
 
 // divide divides the rows of one config and split into units (shares that one worker writes) of
-// similar size in bytes of text. It keeps the rows of one problem in one unit. rows returns the
-// rows of a selection in this config.
-func divide(
-	s corpus.Stream,
-	selections []selection,
-	rows func(*selection) []chosen,
-) []unit {
+// similar size in bytes of text, and calls visit for each. It keeps the rows of one problem in one
+// unit. rows returns the rows of a selection in this config.
+func (g *grouper) divide(stream corpus.Stream, rows func(*selection) []chosen, visit func(*unit) error) error {
 	total := int64(0)
-	for i := range selections {
-		for _, c := range rows(&selections[i]) {
+	err := g.eachSelection(stream.Split, func(s *selection) error {
+		for _, c := range rows(s) {
 			total += c.bytes
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	limit := min(max(total/shards, minUnit), maxUnit)
-
-	var out []unit
+	u := &unit{Stream: stream}
 	size := int64(0)
-	for i := range selections {
-		list := rows(&selections[i])
-		if len(list) == 0 {
-			continue
-		}
-		if len(out) == 0 || size >= limit {
-			out = append(out, unit{Stream: s, Number: len(out)})
+	err = g.eachSelection(stream.Split, func(s *selection) error {
+		list := rows(s)
+		if len(list) > 0 && size >= limit {
+			if err = visit(u); err != nil {
+				return err
+			}
+			u = &unit{Stream: stream, Number: u.Number + 1}
 			size = 0
 		}
-		u := &out[len(out)-1]
+		u.Rows = append(u.Rows, list...)
 		for _, c := range list {
-			u.Rows = append(u.Rows, c.ref)
 			size += c.bytes
 		}
+		return nil
+	})
+	if err != nil || len(u.Rows) == 0 {
+		return err
 	}
-	return out
+	return visit(u)
 }

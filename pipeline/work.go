@@ -23,6 +23,9 @@ const (
 	// segmentsFolder is the name of the folder, in a work folder, with the finished pieces of
 	// unfinished blocks.
 	segmentsFolder = "segments"
+	// groupFolder is the name of the folder, in a work folder, with the finished pieces of an
+	// unfinished group step.
+	groupFolder = "group"
 	// partsFolder is the name of the folder, in a work folder, with the data files of the corpus
 	// before the corpus is assembled from them.
 	partsFolder = "parts"
@@ -33,11 +36,11 @@ const (
 
 // unitDepths has, for each kind of content of a work folder, how many elements the path of one item
 // has; the key is the first element. An item is a block (the results of an input), its findings, a
-// folder of data files or the plan. For blocks the number is 2, since the path of a block is
+// folder of data files, a piece of the group step or the plan. For blocks the number is 2, since the path of a block is
 // blocks/NAME.
-var unitDepths = map[string]int{blocksFolder: 2, findingsFolder: 2, partsFolder: 3, planFile: 1}
+var unitDepths = map[string]int{blocksFolder: 2, findingsFolder: 2, partsFolder: 3, groupFolder: 3, planFile: 1}
 
-// SharedUnit returns the block, findings, part or plan that a slash-separated path in a work folder belongs
+// SharedUnit returns the block, findings, part, piece or plan that a slash-separated path in a work folder belongs
 // to. It is empty if the path is a folder of several. SharedUnit also reports whether the processes
 // of one build share the content of the path.
 func SharedUnit(rel string) (unit string, shared bool) {
@@ -57,7 +60,7 @@ func (r *Run) Forget() error {
 		return err
 	}
 	defer release()
-	for _, name := range []string{blocksFolder, findingsFolder, segmentsFolder, partsFolder, hashesFile} {
+	for _, name := range []string{blocksFolder, findingsFolder, segmentsFolder, groupFolder, partsFolder, hashesFile} {
 		if err := r.FS.RemoveAll(filepath.Join(r.Work, name)); err != nil {
 			return err
 		}

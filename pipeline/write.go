@@ -151,6 +151,14 @@ func (s *session) writeUnit(
 	if ok, _ := exists(); ok {
 		return nil, nil
 	}
+	r, err := s.openPlan()
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	if err = r.read(u.Line, &u.unitContent); err != nil {
+		return nil, err
+	}
 	staged := filepath.Join(s.staging.Dir, u.name())
 	part, err := corpus.NewPart(s.FS, staged, corpus.DefaultLimits)
 	if err != nil {
@@ -160,6 +168,7 @@ func (s *session) writeUnit(
 	w := unitWriter{
 		session: s,
 		plan:    p,
+		lines:   r,
 		unit:    u,
 		part:    part,
 		dir:     staged,
@@ -194,7 +203,12 @@ func (s *session) assemble(
 	}
 	defer release()
 	if set == nil {
-		set, err = s.makeReports(ctx, p, func(ref, *block.Entry, choose.Decision) error {
+		r, openErr := s.openPlan()
+		if openErr != nil {
+			return nil, openErr
+		}
+		defer r.close()
+		set, err = s.makeReports(ctx, p, r, func(*block.Entry, choose.Decision) error {
 			return nil
 		})
 		if err != nil {

@@ -2,6 +2,7 @@ package habits
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 
@@ -100,14 +101,12 @@ func (e Estimate) String() string {
 	return fmt.Sprintf("%.2f (%.2f-%.2f)", e.Point, e.Low, e.High)
 }
 
-// NewAgent computes what the attempts of the named agent on one day show together. The order of
-// samples does not matter. index covers the attempts of all agents of the day. Habits are found
-// only with at least minAttempts samples.
-func NewAgent(name string, samples []*Sample, index Index, minAttempts int) *Agent {
+// NewAgent computes what the attempts of the named agent on one day show together. It reads samples
+// once, each until the next one, and their order does not matter. index covers the attempts of all
+// agents of the day. Habits are found only with at least minAttempts samples.
+func NewAgent(name string, samples iter.Seq[*Sample], index Index, minAttempts int) *Agent {
 	a := &Agent{
-		Attempts:   len(samples),
 		Adaptivity: Estimate{1, 1, 1},
-		Known:      len(samples) >= minAttempts,
 		Fixed:      make([]Estimate, len(All)),
 
 		ratios: make([]Ratio, len(ratioCounts)),
@@ -115,11 +114,21 @@ func NewAgent(name string, samples []*Sample, index Index, minAttempts int) *Age
 		index:  index,
 		name:   name,
 	}
-	for _, s := range samples {
+	modes := make([]modeCounter, len(modeCounts))
+	for i := range modes {
+		modes[i] = modeCounter{}
+	}
+	used := usedResults{order: modeCounter{}}
+	for s := range samples {
+		a.Attempts++
 		for i, r := range s.Tallies {
 			a.ratios[i].Part += r.Part
 			a.ratios[i].Whole += r.Whole
 		}
+		for i := range modes {
+			modes[i].add(s.Marks[i])
+		}
+		used.add(&s.Use)
 		if s.Evidence && !s.Open.couldTurn(s.Score) {
 			a.Scripted.add(s.Score < 0)
 		}
@@ -127,16 +136,17 @@ func NewAgent(name string, samples []*Sample, index Index, minAttempts int) *Age
 			a.firstShared.add(a.isFirst(s))
 		}
 	}
-	for i := range modeCounts {
-		a.modes[i] = modeRatio(samples, func(s *Sample) []Mark { return s.Marks[i] })
+	for i := range modes {
+		a.modes[i] = modes[i].ratio()
 	}
+	a.Known = a.Attempts >= minAttempts
 	if a.Known {
 		for i := range All {
 			a.Fixed[i] = All[i].estimate(a)
 			a.Adaptivity = minEstimate(a.Adaptivity, a.Fixed[i].complement())
 		}
 	}
-	a.Use = use(samples, minAttempts)
+	a.Use = used.estimate(minAttempts)
 	a.NamesRequests = namesRequests(a)
 	a.Doubt = a.doubt()
 	return a

@@ -121,41 +121,35 @@ type Index struct {
 	replies map[uint64]int64
 	// dialogues maps each dialogue to its first appearance on the day.
 	dialogues map[uint64]origin
-	// repeats limits replies and dialogues to those that occur more than once. It is nil if all
-	// are stored.
-	repeats *Repeats
 }
 
-// NewIndex returns an index without attempts. repeats has the replies and dialogues of all attempts
-// that will be added. It may be nil, which takes more memory and gives the same answers.
-func NewIndex(repeats *Repeats) Index {
+// NewIndex returns an index without attempts.
+func NewIndex() Index {
 	return Index{
 		items:     map[uint64]bool{},
 		replies:   map[uint64]int64{},
 		dialogues: map[uint64]origin{},
-		repeats:   repeats,
 	}
 }
 
 // Add adds an attempt of the named agent to the index.
 func (x Index) Add(s *Sample, agent string) {
-	for _, id := range s.Taken {
-		x.items[id] = true
+	for _, t := range s.Traits(agent) {
+		x.add(t)
 	}
-	begin := s.Begun
-	if begin == 0 {
-		begin = noTime
-	}
-	for _, reply := range s.Replies {
-		if !x.repeats.has(reply) {
-			continue
+}
+
+func (x Index) add(t Trait) {
+	switch t.kind {
+	case traitReply:
+		if first, ok := x.replies[t.hash]; !ok || t.start < first {
+			x.replies[t.hash] = t.start
 		}
-		if first, ok := x.replies[reply]; !ok || begin < first {
-			x.replies[reply] = begin
-		}
-	}
-	if s.Dialogue != 0 && x.repeats.has(s.Dialogue) {
-		x.dialogues[s.Dialogue] = x.dialogues[s.Dialogue].add(begin, evidence.HashText(agent))
+	case traitDialogue:
+		x.dialogues[t.hash] = x.dialogues[t.hash].add(t.start, t.agent)
+	case traitTaken:
+		x.items[t.hash] = true
+	case traitUnseen:
 	}
 }
 

@@ -95,23 +95,24 @@ func (c *Count) Total(a *Agent) Ratio {
 	return a.ratios[slices.Index(ratioCounts, c)]
 }
 
-// modeRatio computes how often an agent does the same thing in comparable cases. It counts all
-// cases, and among them those with the most frequent value of their group. The cases are the marks,
-// each with a group and a value, that marks returns of a sample. Groups with a single case are
-// left out, and the value 0 is never taken as the most frequent one.
-func modeRatio(samples []*Sample, marks func(*Sample) []Mark) Ratio {
-	groups := map[uint64]map[uint64]int{}
-	for _, s := range samples {
-		for _, m := range marks(s) {
-			if groups[m.Group] == nil {
-				groups[m.Group] = map[uint64]int{}
-			}
-			groups[m.Group][m.Value]++
-		}
-	}
+// modeCounter counts how often an agent does the same thing in comparable cases: for each group of
+// cases, how often each value occurs.
+type modeCounter map[uint64]map[uint64]int
 
+func (c modeCounter) add(marks []Mark) {
+	for _, m := range marks {
+		if c[m.Group] == nil {
+			c[m.Group] = map[uint64]int{}
+		}
+		c[m.Group][m.Value]++
+	}
+}
+
+// ratio counts all cases, and among them those with the most frequent value of their group. Groups
+// with a single case are left out, and the value 0 is never taken as the most frequent one.
+func (c modeCounter) ratio() Ratio {
 	var r Ratio
-	for _, values := range groups {
+	for _, values := range c {
 		mode := 0
 		total := 0
 		for value, n := range values {

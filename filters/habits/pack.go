@@ -51,6 +51,9 @@ func appendMarks(b []byte, marks []Mark) []byte {
 	return b
 }
 
+// AppendFlag appends a flag to b.
+func AppendFlag(b []byte, isSet bool) []byte { return append(b, flag(isSet)) }
+
 func flag(isSet bool) byte {
 	if isSet {
 		return 1
@@ -134,11 +137,22 @@ func (u *Unpacker) Float() float64 { return math.Float64frombits(u.fixed()) }
 // there are fewer.
 func (u *Unpacker) Bytes(n int) []byte { return u.take(n) }
 
+// Flag reads a flag that AppendFlag wrote.
+func (u *Unpacker) Flag() bool {
+	b := u.take(1)
+	return b != nil && b[0] != 0
+}
+
 // Text reads a text that AppendText wrote.
-func (u *Unpacker) Text() string { return string(u.take(u.length(1))) }
+func (u *Unpacker) Text() string { return string(u.Packed()) }
+
+// Packed reads a text that AppendText wrote, which is valid until the packed bytes are changed.
+func (u *Unpacker) Packed() []byte { return u.take(u.length(1)) }
 
 // AppendText appends a text to b.
-func AppendText(b []byte, text string) []byte { return append(appendLength(b, len(text)), text...) }
+func AppendText[T string | []byte](b []byte, text T) []byte {
+	return append(appendLength(b, len(text)), text...)
+}
 
 // AppendFloat appends a number to b.
 func AppendFloat(b []byte, f float64) []byte {
@@ -176,6 +190,68 @@ func (u *Unpacker) Sample(s *Sample) {
 	s.Use.Calls = Ratio{Part: u.Int(), Whole: u.Int()}
 	s.Use.Order = u.marks(s.Use.Order[:0])
 	s.Dialogue = u.fixed()
+}
+
+// Append appends t to b.
+func (t Trait) Append(b []byte) []byte {
+	b = binary.LittleEndian.AppendUint64(append(b, byte(t.kind)), t.hash)
+	b = binary.AppendVarint(b, t.start)
+	return binary.AppendVarint(b, int64(t.agent)) //nolint:gosec // Unpacker.Trait converts it back
+}
+
+// Trait reads a trait that Trait.Append wrote.
+func (u *Unpacker) Trait() Trait {
+	t := Trait{}
+	if b := u.take(1); b != nil {
+		t.kind = traitKind(b[0])
+	}
+	t.hash = u.fixed()
+	t.start = int64(u.Int())
+	t.agent = uint64(u.Int()) //nolint:gosec // Append converted it
+	return t
+}
+
+// Append appends x, which SharedOf returned, to b.
+func (x Index) Append(b []byte) []byte {
+	b = appendLength(b, len(x.items)+len(x.replies)+len(x.dialogues))
+	for id := range x.items {
+		b = Trait{kind: traitTaken, hash: id}.Append(b)
+	}
+	for reply, start := range x.replies {
+		b = Trait{kind: traitReply, hash: reply, start: start}.Append(b)
+	}
+	for dialogue, o := range x.dialogues {
+		b = Trait{traitDialogue, dialogue, o.begin, o.agent}.Append(b)
+	}
+	return b
+}
+
+// Index adds to x an index that Index.Append wrote.
+func (u *Unpacker) Index(x Index) {
+	for range u.length(11) { // a trait has at least as many bytes
+		t := u.Trait()
+		x.add(t)
+		if t.kind == traitDialogue {
+			x.dialogues[t.hash] = origin{agent: t.agent, begin: t.start, shared: true}
+		}
+	}
+}
+
+// Append appends o to b.
+func (o Odds) Append(b []byte) []byte {
+	for _, f := range [...]float64{o.Score, o.Open.Rise, o.Open.Fall} {
+		b = AppendFloat(b, f)
+	}
+	b = AppendFlag(b, o.Evidence)
+	return binary.LittleEndian.AppendUint64(b, o.Mask)
+}
+
+// Odds reads what Odds.Append wrote.
+func (u *Unpacker) Odds() Odds {
+	o := Odds{Score: u.Float(), Open: Open{Rise: u.Float(), Fall: u.Float()}}
+	o.Evidence = u.Flag()
+	o.Mask = u.fixed()
+	return o
 }
 
 // marks reads marks and appends them to list.

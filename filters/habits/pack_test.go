@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -87,7 +88,7 @@ func TestPackedSamplesAreTheSame(t *testing.T) {
 }
 
 // TestOddsAreTheSameWithoutSingleReplies compares an index of all replies and dialogues with one of
-// those that occur more than once.
+// those that several attempts share.
 func TestOddsAreTheSameWithoutSingleReplies(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
@@ -98,6 +99,12 @@ func TestOddsAreTheSameWithoutSingleReplies(t *testing.T) {
 		}
 		s.Begun = r.Int64N(4) * 1000
 		s.Dialogue = r.Uint64N(150)
+		for i := range s.Taken {
+			s.Taken[i] = r.Uint64N(2000)
+		}
+		for i := range s.Unseen {
+			s.Unseen[i] = r.Uint64N(2000)
+		}
 		s.Open = Open{}
 		for i := range s.Tallies {
 			s.Tallies[i] = Ratio{Part: r.IntN(3), Whole: 3}
@@ -109,15 +116,31 @@ func TestOddsAreTheSameWithoutSingleReplies(t *testing.T) {
 		s.Marks = make([][]Mark, len(modeCounts))
 	}
 	names := []string{"a", "b", "c", "d"}
-	repeats := NewRepeats(0) // the smallest, so that it confuses hashes
-	for _, s := range samples {
-		repeats.Add(s)
+	type counted struct {
+		Trait
+		counts bool
 	}
-	single := NewIndex(nil)
-	repeated := NewIndex(repeats)
+	var traits []counted
+	single := NewIndex()
 	for i, s := range samples {
-		single.Add(s, names[i%4])
-		repeated.Add(s, names[i%4])
+		isCopy := i%7 == 0
+		if !isCopy {
+			single.Add(s, names[i%4])
+		}
+		for _, t := range s.Traits(names[i%4]) {
+			traits = append(traits, counted{t, !isCopy})
+		}
+	}
+	repeated := NewIndex()
+	for half := range uint64(2) { // as two parts, packed
+		shared := SharedOf(func(yield func(Trait, bool) bool) {
+			for _, t := range traits {
+				if t.hash%2 == half && !yield(t.Trait, t.counts) {
+					return
+				}
+			}
+		})
+		NewUnpacker(shared.Append(nil)).Index(repeated)
 	}
 	marked := uint64(0)
 	for k, name := range names {
@@ -127,8 +150,8 @@ func TestOddsAreTheSameWithoutSingleReplies(t *testing.T) {
 				ownSamples = append(ownSamples, s)
 			}
 		}
-		want := NewAgent(name, ownSamples, single, 5)
-		got := NewAgent(name, ownSamples, repeated, 5)
+		want := NewAgent(name, slices.Values(ownSamples), single, 5)
+		got := NewAgent(name, slices.Values(ownSamples), repeated, 5)
 		for _, s := range ownSamples {
 			if want.Odds(s) != got.Odds(s) {
 				t.Fatalf("%s: %+v, want %+v", name, got.Odds(s), want.Odds(s))
@@ -136,7 +159,7 @@ func TestOddsAreTheSameWithoutSingleReplies(t *testing.T) {
 			marked |= want.Odds(s).Mask
 		}
 	}
-	if marked == 0 || len(repeated.replies) >= len(single.replies) && len(repeated.dialogues) >= len(single.dialogues) {
-		t.Errorf("proofs %b; %d of %d replies stored: the test shows nothing", marked, len(repeated.replies), len(single.replies))
+	if marked == 0 || len(repeated.replies) >= len(single.replies) || len(repeated.dialogues) >= len(single.dialogues) || len(repeated.items) >= len(single.items) || len(repeated.items) == 0 {
+		t.Errorf("proofs %b; %d of %d replies, %d of %d items stored: the test shows nothing", marked, len(repeated.replies), len(single.replies), len(repeated.items), len(single.items))
 	}
 }

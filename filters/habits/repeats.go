@@ -1,63 +1,81 @@
 package habits
 
 import (
-	"math/bits"
-	"sync/atomic"
+	"cmp"
+	"iter"
+	"maps"
+
+	"github.com/trajectory-arena/arena/filters/evidence"
 )
 
-// Repeats finds the hashes of replies and dialogues that occur more than once in a day, with few
-// others. A reply or dialogue that occurs once says nothing about copies, so an Index need not
-// store it. It takes 2 to 4 bytes for each hash, and an Index 27 and more. Add is safe for
-// concurrent use, also with Has.
-type Repeats struct {
-	// once and again have one bit for each value that a hash shortens to: it occurred, and it
-	// occurred again.
-	once  []uint64
-	again []uint64
-	shift int
+// Trait is a hash of what attempts can have in common: a reply, the dialogue, or an item of the answer.
+type Trait struct {
+	kind traitKind
+	hash uint64
+	// start is that of the attempt in Unix milliseconds, or noTime. It is 0 for an item.
+	start int64
+	// agent is the hash of the agent's name for a dialogue, and 0 for all else.
+	agent uint64
 }
 
-// NewRepeats returns a Repeats for about n hashes.
-func NewRepeats(n int) *Repeats {
-	size := max(bits.Len(uint(8*n)), 10) // the logarithm of the number of bits
-	return &Repeats{
-		once:  make([]uint64, 1<<(size-6)),
-		again: make([]uint64, 1<<(size-6)),
-		shift: 64 - size,
-	}
-}
+type traitKind uint8
 
-// Add adds the replies and the dialogue of an attempt.
-func (r *Repeats) Add(s *Sample) {
+const (
+	traitReply traitKind = iota
+	traitDialogue
+	// traitTaken is an item that a result contained, traitUnseen one that no result contained.
+	traitTaken
+	traitUnseen
+)
+
+// Hash returns the hash, by which equal traits are found.
+func (t Trait) Hash() uint64 { return t.hash }
+
+// Traits returns the traits of an attempt of the named agent.
+func (s *Sample) Traits(agent string) []Trait {
+	var out []Trait
+	start := cmp.Or(s.Begun, noTime)
 	for _, reply := range s.Replies {
-		r.add(reply)
+		out = append(out, Trait{kind: traitReply, hash: reply, start: start})
 	}
 	if s.Dialogue != 0 {
-		r.add(s.Dialogue)
+		out = append(out, Trait{traitDialogue, s.Dialogue, start, evidence.HashText(agent)})
 	}
+	for _, id := range s.Taken {
+		out = append(out, Trait{kind: traitTaken, hash: id})
+	}
+	for _, id := range s.Unseen {
+		out = append(out, Trait{kind: traitUnseen, hash: id})
+	}
+	return out
 }
 
-func (r *Repeats) add(hash uint64) {
-	word, bit := r.place(hash)
-	if atomic.OrUint64(&r.once[word], bit)&bit != 0 {
-		atomic.OrUint64(&r.again[word], bit)
+// SharedOf returns an index of those of the traits that are evidence of copies: replies of attempts that
+// began at different times, dialogues of several agents, and items that only some attempts were shown.
+// For the proofs it equals an index of all traits, and takes less memory. traits are all traits with
+// the same hashes, each with whether its attempt counts. It is no copy then.
+func SharedOf(traits iter.Seq2[Trait, bool]) Index {
+	x := NewIndex()
+	starts := map[uint64]int64{}
+	differ := map[uint64]bool{} // replies of attempts that began at different times
+	unseen := map[uint64]bool{}
+	for t, counts := range traits {
+		switch t.kind {
+		case traitReply:
+			if first, ok := starts[t.hash]; ok && first != t.start {
+				differ[t.hash] = true
+			}
+			starts[t.hash] = t.start
+		case traitUnseen:
+			unseen[t.hash] = true
+		case traitDialogue, traitTaken:
+		}
+		if counts {
+			x.add(t)
+		}
 	}
-}
-
-// has reports whether a hash was added more than once. As in a Bloom filter, it may also report
-// true for a hash that was added once. A nil Repeats reports true for every hash.
-func (r *Repeats) has(hash uint64) bool {
-	if r == nil {
-		return true
-	}
-	word, bit := r.place(hash)
-	return atomic.LoadUint64(&r.again[word])&bit != 0
-}
-
-// place returns the place of a hash's bit in the bit sets: the index of the 64-bit word, and a mask
-// with only that bit set. The hash is mixed first, by the multiplier of Fibonacci hashing, since
-// hashes of other packages may differ in few bits.
-func (r *Repeats) place(hash uint64) (word, bit uint64) {
-	value := hash * 0x9e3779b97f4a7c15 >> r.shift
-	return value >> 6, 1 << (value & 63)
+	maps.DeleteFunc(x.items, func(id uint64, _ bool) bool { return !unseen[id] })
+	maps.DeleteFunc(x.replies, func(reply uint64, _ int64) bool { return !differ[reply] })
+	maps.DeleteFunc(x.dialogues, func(_ uint64, o origin) bool { return !o.shared })
+	return x
 }

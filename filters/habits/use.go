@@ -140,20 +140,27 @@ func eachValue(text string, f func(word uint64)) {
 	}
 }
 
-// use returns the agent's adaptivity by the formula use_v1: the smaller of two shares, that of the
-// calls with a value that only an earlier result had, and that of the attempts whose order of tools is
-// not the most frequent one for their number of calls. An attempt without another of as many calls
+// usedResults sums the Use of an agent's attempts.
+type usedResults struct {
+	calls Ratio
+	order modeCounter
+}
+
+func (r *usedResults) add(u *Use) {
+	r.calls.Part += u.Calls.Part
+	r.calls.Whole += u.Calls.Whole
+	r.order.add(u.Order)
+}
+
+// estimate returns the agent's adaptivity by the formula use_v1: the smaller of two shares, that of
+// the calls with a value that only an earlier result had, and that of the attempts whose order of tools
+// is not the most frequent one for their number of calls. An attempt without another of as many calls
 // is left out of the second. It returns nil if fewer than minAttempts attempts can be compared.
-func use(samples []*Sample, minAttempts int) *Estimate {
-	var calls Ratio
-	for _, s := range samples {
-		calls.Part += s.Use.Calls.Part
-		calls.Whole += s.Use.Calls.Whole
-	}
-	same := modeRatio(samples, func(s *Sample) []Mark { return s.Use.Order })
+func (r *usedResults) estimate(minAttempts int) *Estimate {
+	same := r.order.ratio()
 	if same.Whole < minAttempts {
 		return nil
 	}
-	estimate := minEstimate(calls.ramp(0, 1), same.ramp(0, 1).complement())
+	estimate := minEstimate(r.calls.ramp(0, 1), same.ramp(0, 1).complement())
 	return &estimate
 }

@@ -75,10 +75,10 @@ func TestProgramsUseLess(t *testing.T) {
 		for n := range 12 {
 			samples = append(samples, &Sample{Use: UseOf(&arena.Trace{}, &arena.Dialogue{Turns: play(100 + n)})})
 		}
-		if use(samples[:3], 8) != nil {
+		if useOfAll(samples[:3]) != nil {
 			t.Errorf("%s: three attempts are enough", name)
 		}
-		adaptivity[name] = use(samples, 8).Point
+		adaptivity[name] = useOfAll(samples).Point
 		if name != "model" && adaptivity[name] > 0.05 {
 			t.Errorf("%s: adaptivity %.2f", name, adaptivity[name])
 		}
@@ -95,7 +95,16 @@ func TestAttemptsOfAnotherFormulaHaveNoUse(t *testing.T) {
 	for i := range samples {
 		samples[i] = &Sample{}
 	}
-	if e := use(samples, 8); e != nil {
+	if e := useOfAll(samples); e != nil {
 		t.Errorf("use %v", e)
 	}
+}
+
+// useOfAll returns the adaptivity of an agent with these samples, of which at least 8 must be comparable.
+func useOfAll(samples []*Sample) *Estimate {
+	used := usedResults{order: modeCounter{}}
+	for _, s := range samples {
+		used.add(&s.Use)
+	}
+	return used.estimate(8)
 }

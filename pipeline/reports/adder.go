@@ -206,6 +206,14 @@ func (r *Replies) Count(judgement, steps arena.JudgeOutcome) {
 	count(&r.StepsJudged, &r.StepsUnscored, steps)
 }
 
+// Merge adds the counts of o.
+func (r *Replies) Merge(o Replies) {
+	r.Judged += o.Judged
+	r.Unscored += o.Unscored
+	r.StepsJudged += o.StepsJudged
+	r.StepsUnscored += o.StepsUnscored
+}
+
 // Judges returns the report on the judges: r, which has the properties of the judge, completed
 // by the entries and by the counts and runs of the plan. probes are the results of separate
 // probes; if there are none, the report has those of this build, one in every attempts.

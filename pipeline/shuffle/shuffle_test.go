@@ -26,12 +26,9 @@ func TestPartitionsHoldAllRecords(t *testing.T) {
 			group.Go(func() {
 				for i := range 300 {
 					key := fmt.Sprintf("key-%d", i%50)
-					err := s.Add(shuffle.PartitionOf(key), func(b []byte) []byte {
+					s.Add(3, shuffle.PartitionOf(key), func(b []byte) []byte {
 						return fmt.Appendf(b, "%s:%d:%d;", key, worker, i)
 					})
-					if err != nil {
-						t.Error(err)
-					}
 				}
 			})
 		}
@@ -43,7 +40,7 @@ func TestPartitionsHoldAllRecords(t *testing.T) {
 		seen := map[string]bool{}
 		last := map[string]int{}
 		for part := range shuffle.Partitions {
-			records, err := s.Partition(part)
+			records, err := s.Records(3, part)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -48,7 +48,7 @@ func newStep(
 		if err != nil {
 			return err
 		}
-		part := pipeline.Unsharded
+		part := pipeline.Shard{Count: p.Shards} // group divides its work by their number
 		asks := pipeline.Unsharded
 		if name != "group" {
 			if part, err = p.shard(shard); err != nil {
@@ -94,11 +94,10 @@ func stageGroup(
 	ctx context.Context,
 	f *buildFlags,
 	r *pipeline.Run,
-	_ pipeline.Shard,
+	s pipeline.Shard,
 ) error {
-	cli.LimitHeap(cli.GroupHeapLimit)
-	r.Config.Workers = runtime.GOMAXPROCS(0) // it is one process while all others wait
-	funnel, err := r.Group(ctx)
+	r.Config.Workers = runtime.GOMAXPROCS(0) // it may be one process while all others wait
+	funnel, err := r.Group(ctx, s.Count)
 	if err != nil {
 		return keepsWork(err)
 	}

@@ -61,13 +61,8 @@ func (p *profiler) stop(err error) error {
 	return f.Close()
 }
 
-// HeapLimit is the soft memory limit in bytes of commands that read and write rows. GroupHeapLimit
-// is the limit of a process that only groups problems. Grouping half a million attempts needs 730
-// MB; with a lower limit, the process would only collect garbage.
-const (
-	HeapLimit      = 700 << 20
-	GroupHeapLimit = 900 << 20
-)
+// HeapLimit is the soft memory limit in bytes of commands that read and write rows.
+const HeapLimit = 700 << 20
 
 // A build collects garbage when the heap has grown by mostGrowth percent, or when all memory reaches
 // buildMemory bytes or 1.4 times what is in use. A build allocates some hundred kilobytes for
