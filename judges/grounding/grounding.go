@@ -52,16 +52,17 @@ const maxData = 64
 
 // ground returns the grounding of the thinking of a turn: the data of these kinds that results has,
 // and those that neither results nor prior has. If a source was not read to its end, no datum is
-// said to be in none.
+// said to be in none, nor a datum with which the
+// thinking ends, since it may have been cut.
 func ground(turn int, think string, kinds []domain.Evidence, results, prior *source) gates.Grounding {
 	g := gates.Grounding{Turn: turn}
 	for _, datum := range find(think, kinds) {
-		text := strings.TrimSpace(datum.text)
+		text := strings.Trim(datum.text, "`\"“” ")
 		switch {
 		case prior.has(datum):
 		case results.has(datum):
 			g.Supported = slicesx.AppendUnique(g.Supported, text)
-		case results.isComplete() && prior.isComplete():
+		case results.isComplete() && prior.isComplete() && !datum.isLast:
 			g.Unsupported = slicesx.AppendUnique(g.Unsupported, text)
 		}
 	}

@@ -47,6 +47,9 @@ func TestKindsOfEvidence(t *testing.T) {
 		{"name", `{"first_name":"Mia","last_name":"Li"}`, "The ticket of Mia Li is here, and that of Tom Berg is not.", "Mia Li", "Tom Berg"},
 		{"path, line", "src/app/views.py\n 12\tdef show():", "See views.py:12 and src/app/views.py, not /etc/hosts or models.py:9, e.g. line 12.", "views.py:12 | line 12 | src/app/views.py", "models.py:9 | /etc/hosts"},
 		{"quote", `TypeError: \"x\" is None\nDone`, "It says \"x is none\" and `all tests passed` now.", "x is none", "all tests passed"},
+		{"quote", "save() failed", "The `save` call of `Store` failed with `no such table`, so `save` is wrong.", "", "no such table"},
+		{"name", "ok", "Actions Taken: none. Next Step: ask Tom.", "", "Tom"},
+		{"id", "ok", "It has W1234567 or W76543", "", "W1234567"},
 		{"number", "ok", "W1234567 on May 20 at src/a.py", "", ""},
 	} {
 		supported, unsupported := ground(own(t, tt.kinds), "", tt.result, tt.think)

@@ -15,6 +15,8 @@ import (
 type datum struct {
 	kind domain.Evidence
 	text string
+	// isLast reports that the thinking ends with the datum, which may have been cut there.
+	isLast bool
 }
 
 // The parts of dates.
@@ -29,11 +31,13 @@ var (
 	numberPattern = regexp.MustCompile(`\b[0-9][0-9,]*(?:\.[0-9]+)?\b`)
 	datePattern   = regexp.MustCompile(`\b[0-9]{4}-[0-9]{2}-[0-9]{2}\b|\b(?:` +
 		monthPattern + `\.? ` + dayPattern + `|` + dayPattern + ` ` + monthPattern + `)\b(?:,? [0-9]{4}\b)?`)
-	quotePattern = regexp.MustCompile("[\"“`]([^\"”`\n]*[^\\s\"”`][ \t][^\\s\"”`][^\"”`\n]*)[\"”`]")
+	quotePattern = regexp.MustCompile("`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”")
 	linePattern  = regexp.MustCompile(`[\w./~-]*\w\.\w+:[0-9]+\b|\b[Ll]ines? [0-9]+\b`)
 	pathPattern  = regexp.MustCompile("(?:^|[\\s(\"'`])([~.]{0,2}/[\\w.-]*\\w(?:/[\\w.-]*\\w)*|[\\w./-]*\\w(?:\\.[a-z][a-z0-9]{1,4}|\\w\\.[a-z]))\\b")
 	idPattern    = regexp.MustCompile(`\w{4,}`)
-	namePattern  = regexp.MustCompile(`[\pL,;] +(\p{Lu}\pL+(?: +\p{Lu}\pL+)*)`)
+	// namePattern wants a word in small letters before the name, since sentences, headings and labels
+	// begin with capitals.
+	namePattern = regexp.MustCompile(`(?:^|[^\pL\pN])\p{Ll}[\pL\pN]*[,;]? +(\p{Lu}\pL+(?: +\p{Lu}\pL+)*)`)
 )
 
 // kind is a kind of data with the pattern that finds them.
@@ -47,7 +51,7 @@ type kind struct {
 // patterns lists the kinds in the order in which data are looked for. A text that is a datum of one
 // kind is none of a later one.
 var patterns = []kind{
-	{domain.EvidenceQuote, quotePattern, nil},
+	{domain.EvidenceQuote, quotePattern, hasSeveralWords},
 	{domain.EvidenceLine, linePattern, nil},
 	{domain.EvidencePath, pathPattern, nil},
 	{domain.EvidenceDate, datePattern, nil},
@@ -82,7 +86,7 @@ func find(text string, kinds []domain.Evidence) []datum {
 			if len(out) == maxData {
 				return out
 			}
-			out = append(out, datum{p.kind, text[start:end]})
+			out = append(out, datum{p.kind, text[start:end], end == len(text)})
 			for i := start; i < end; i++ {
 				free[i] = 0
 			}
@@ -122,6 +126,12 @@ func isID(w string) bool {
 	startsWithDigit := w[0] >= '0' && w[0] <= '9'
 	isMixed := digits > 0 && digits < len(w) && (!startsWithDigit || len(w) > minDigits)
 	return hasInner || isMixed || digits >= minDigits && digits == len(w)
+}
+
+// hasSeveralWords reports whether a quotation is of more than one word. The quotation of one word, such
+// as an id, is no quotation but the word.
+func hasSeveralWords(quote string) bool {
+	return len(strings.Fields(strings.Trim(quote, "`\"“” "))) > 1
 }
 
 // isFigure reports whether a number says more than a count: it has three digits or decimals.

@@ -100,14 +100,15 @@ func (l *Ledger) Tell(
 }
 
 // filterFor returns the filter that links the calls of an attempt: it knows the tools of the
-// attempt's domain. The tools of a domain that is not built in are not known.
+// attempt's domain. A domain that is not built in is not known; its attempts are shown as those of
+// the domain base.
 func (l *Ledger) filterFor(a *Argument, t *arena.Trace) *filters.Filter {
 	if a.Declared == nil {
 		return l.filter
 	}
 	d := (*domain.Set)(nil).ByName(a.Declared.Domain)
 	if d == nil {
-		return l.filter
+		d = (*domain.Set)(nil).ByName(domain.Base)
 	}
 	return l.filter.For(d, t.Source.HasProxyLog, d.On(domain.Adaptivity, d.Adaptivity))
 }
