@@ -135,3 +135,37 @@ func TestUnrelatedPublicProblemsAreNotDropped(t *testing.T) {
 		t.Errorf("%d false pairs of %d, want at most 2 in 100,000", len(wrong), pairs)
 	}
 }
+
+// TestLongTextsNeedTheSameShare compares a request of 100 words with texts of as many words, of which
+// every few are another request's: hundreds of words prove no more than dozens.
+func TestLongTextsNeedTheSameShare(t *testing.T) {
+	t.Parallel()
+	var words []string
+	for _, start := range strings.Fields("dran fel gost hirm jalt kep norv pilm rusk tovel wend zarp blik crun dosk flam") {
+		for _, end := range strings.Fields("ba ki lo mu ne po ri su ta ve wo xi ya") {
+			words = append(words, start+end+start[:2])
+		}
+	}
+	const n = 100
+	write := func(words []string) string {
+		var b strings.Builder
+		for i, w := range words {
+			b.WriteString(w)
+			b.WriteString([]string{" of ", " of ", " of ", " of ", ". "}[i%5])
+		}
+		return b.String()
+	}
+	x := New([]Request{{Text: write(words[:n])}, {Text: write(words[n : 2*n])}})
+	for percent, want := range map[int]bool{60: false, 80: true} {
+		text := slices.Clone(words[n : 2*n])
+		for i := range text {
+			if i*percent/100 != (i+1)*percent/100 {
+				text[i] = words[i]
+			}
+		}
+		f := x.Check(write(text), DefaultDrop, func(request int) bool { return request == 1 })
+		if f.Drop != want {
+			t.Errorf("%d %% of the words: score %.3f, dropped %v", percent, f.Score, f.Drop)
+		}
+	}
+}

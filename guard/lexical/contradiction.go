@@ -167,10 +167,7 @@ func (p *profile) wishesBeyond(b *profile) (out []*word) {
 
 // isOneWord reports whether the list has one word, once or several times.
 func isOneWord(words []*word) bool {
-	if len(words) == 0 {
-		return false
-	}
-	return !slices.ContainsFunc(words, func(w *word) bool { return w.hash != words[0].hash })
+	return len(words) > 0 && !slices.ContainsFunc(words, func(w *word) bool { return w.hash != words[0].hash })
 }
 
 // nounDifference describes an item of the request b that the text p replaced by another one:
@@ -217,10 +214,7 @@ func haveSameModifiers(a, b []*word) bool {
 
 // isSubset reports whether every word of a is in b, and a has no more words than b.
 func isSubset(a, b []*word) bool {
-	if len(a) > len(b) {
-		return false
-	}
-	return !slices.ContainsFunc(a, func(w *word) bool {
+	return len(a) <= len(b) && !slices.ContainsFunc(a, func(w *word) bool {
 		return !slices.Contains(b, w)
 	})
 }
@@ -299,10 +293,8 @@ func areSimilar(a, b *word) bool {
 	if a.stem == b.stem || isTypo(a, b) {
 		return true
 	}
-	if shareElement(a.synonyms, b.synonyms) || shareElement(a.classes, b.classes) {
-		return true
-	}
-	return sharePrefix(a.stem, b.stem) || isInflected(a.text, b.text) || isInflected(b.text, a.text)
+	return shareElement(a.synonyms, b.synonyms) || shareElement(a.classes, b.classes) ||
+		sharePrefix(a.stem, b.stem) || isInflected(a.text, b.text) || isInflected(b.text, a.text)
 }
 
 // isInflected reports whether w begins with base, of at least minPrefix bytes, and so is likely

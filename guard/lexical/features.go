@@ -7,7 +7,7 @@ import (
 )
 
 // features are the measures of similarity between a text and one protected request (base). Each is
-// 0 to 1 except hits, which is ln(1+n) for n words of the request in the text.
+// 0 to 1 except hits, which is ln(1+n) for n words of the request in the text, maxHits at most.
 type features [nFeatures]float64
 
 const (
@@ -17,7 +17,7 @@ const (
 	service            // share of the delivery terms of both that only one of them has
 	template           // share of adjacent word pairs that both have, of those of the shorter one
 	swapped            // template times the share of words that were replaced
-	hits               // number of the request's words in the text, as ln(1+n)
+	hits               // number of the request's words in the text, at most maxHits, as ln(1+n)
 	windowed           // 1 if only a part of a text was compared
 	numbersBack        // weighted share of the text's numbers that the request has, moved in the same way
 	nFeatures
@@ -47,7 +47,7 @@ func (x *Index) features(b *base, p *profile, s *scratch) features {
 		found += s.near[i]
 	}
 	f[coverBase] = ratio(matched, b.total)
-	f[hits] = math.Log1p(found)
+	f[hits] = math.Log1p(min(found, maxHits))
 	f[coverText] = coverDomain
 	f[numbers], _ = x.numberShare(b.profile, p)
 	f[numbersBack], _ = x.numberShare(p, b.profile)
@@ -60,6 +60,11 @@ func (x *Index) features(b *base, p *profile, s *scratch) features {
 	f[swapped] = f[template] * math.Min(1-f[coverBase], 1-coverAll)
 	return f
 }
+
+// maxHits is the number of words from which more words of a request in a text prove no more. The
+// public requests that the detector was fitted on have at most as many different content words. In
+// a script of hundreds of words, the count alone would outweigh that half of the words are others.
+const maxHits = 37
 
 // serviceShare returns how much a request and a text differ in delivery terms, such as free
 // shipping: of all terms that either has, the share, 0 to 1, that only one of them has.
