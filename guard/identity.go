@@ -6,9 +6,11 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/guard/disguise"
 	"github.com/trajectory-arena/arena/guard/lexical"
 	"github.com/trajectory-arena/arena/internal/asjson"
+	"github.com/trajectory-arena/arena/internal/digest"
 )
 
 // identity finds in requests what names the customer and the customer's things, such as a user id
@@ -81,6 +83,16 @@ type wording struct {
 	// another identity is empty.
 	requests []lexical.Request
 	lexical  *lexical.Index
+}
+
+// RewordingsIn returns the version of the detector of reworded requests in a domain. With a lexicon of the
+// domain it ends with the hash of the lexicon, so that figures for another one do not turn it on.
+func RewordingsIn(d *domain.Domain) string {
+	lexicon := asjson.Bytes(d.GuardLexicon())
+	if text := string(lexicon); text == "null" || text == "{}" {
+		return RewordingsVersion
+	}
+	return RewordingsVersion + "_" + digest.SHA256(lexicon)[:8]
 }
 
 // isApart reports whether the entry is compared by a detector of its domain.

@@ -82,6 +82,9 @@ func TestBuiltInLexicons(t *testing.T) {
 	got := map[string]bool{}
 	for _, d := range domain.Builtin() {
 		got[d.Name] = d.GuardLexicon() == nil
+		if version := RewordingsIn(d); version != RewordingsVersion {
+			t.Errorf("%s: %s", d.Name, version)
+		}
 	}
 	want := map[string]bool{"base": false, "coding": false, "envpack": true, "service": false, "shop": true}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -105,6 +108,23 @@ func TestAUnitMayBeOfAnyUnitThatTheGuardKnows(t *testing.T) {
 	}
 	if diff := cmp.Diff(slices.Compact(known), domain.BaseUnits); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestFiguresAreOfOneLexicon checks that the detector has another version in a domain with another
+// lexicon, so that figures for one do not turn it on with the other.
+func TestFiguresAreOfOneLexicon(t *testing.T) {
+	t.Parallel()
+	var versions []string
+	for _, text := range []string{harbour, strings.Replace(harbour, "rate: 11", "rate: 12", 1)} {
+		d, err := domain.Parse([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		versions = append(versions, RewordingsIn(d))
+	}
+	if versions[0] == versions[1] || !strings.HasPrefix(versions[0], RewordingsVersion+"_") {
+		t.Errorf("versions %q", versions)
 	}
 }
 

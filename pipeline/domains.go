@@ -71,7 +71,7 @@ func (r *Run) versions(d *runDomain) map[string]string {
 		domain.Judge:      d.judgeName,
 		domain.Steps:      d.stepsName,
 		domain.Adaptivity: d.Adaptivity,
-		domain.Rewordings: guard.RewordingsVersion,
+		domain.Rewordings: guard.RewordingsIn(d.Domain),
 	}
 }
 

@@ -356,8 +356,7 @@ func TestRepeatedCallsAreWasteInService(t *testing.T) {
 func TestBuiltInDomainsMeasureTheseVersions(t *testing.T) {
 	t.Parallel()
 	versions := map[string]string{
-		domain.Judge:      gates.Name,
-		domain.Rewordings: guard.RewordingsVersion,
+		domain.Judge: gates.Name,
 	}
 	if domain.StepsV2 != steps.Name {
 		t.Errorf("the default of the key steps is %s, this program has %s", domain.StepsV2, steps.Name)
@@ -370,6 +369,7 @@ func TestBuiltInDomainsMeasureTheseVersions(t *testing.T) {
 		d := set.ByName(name)
 		versions[domain.Adaptivity] = d.Adaptivity
 		versions[domain.Steps] = d.Steps
+		versions[domain.Rewordings] = guard.RewordingsIn(d)
 		for instrument, m := range d.Measured {
 			if m.Version != versions[instrument] {
 				t.Errorf("%s measures %s %s, this program has %s", name, instrument, m.Version, versions[instrument])

@@ -277,7 +277,7 @@ func (c *Check) rewordings() (Result, error) {
 	}
 	interval := stats.Wilson(found, planted)
 	out.Measurement = &domain.Measurement{
-		Version:    guard.RewordingsVersion,
+		Version:    guard.RewordingsIn(c.Domain),
 		Figure:     "recall",
 		Value:      float64(found) / float64(planted),
 		Low:        interval.Low,
