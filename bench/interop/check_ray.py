@@ -59,7 +59,7 @@ def by_hand(at):
     """The steps without an engine: each one's shards side by side."""
     plan(at)
     shards = [["--shard", f"{i}/{RAYLETS}"] for i in range(RAYLETS)]
-    for step, of in (("map", shards), ("group", [[]]), ("write", shards)):
+    for step, of in (("map", shards), ("group", [[]] * RAYLETS), ("write", shards)):
         started = [subprocess.Popen([ARENA, "stage", step, "--plan", at / "plan", "--work", at / "work", "-q", *shard]) for shard in of]
         assert not any([p.wait() for p in started]), step
 

@@ -64,7 +64,7 @@ func TestManifestsAreJobs(t *testing.T) {
 			t.Errorf("%s is a %s of %s", job.Name, job.Kind, job.APIVersion)
 		}
 		steps = append(steps, job.Labels["step"])
-		checkIndexed(t, &job.Spec)
+		checkIndexed(t, &job.Spec, job.Labels["step"] == "group")
 		checkHardened(t, &job.Spec.Template.Spec)
 	}
 	if want := []string{"map", "group", "write"}; !slices.Equal(steps, want) {
@@ -72,17 +72,17 @@ func TestManifestsAreJobs(t *testing.T) {
 	}
 }
 
-// checkIndexed checks that a job retries by index, has as many shards as indices, and fails an
-// index at once on exit codes 2 and 3.
-func checkIndexed(t *testing.T, job *batch.JobSpec) {
+// checkIndexed checks that a job retries by index, has as many shards as indices unless they share
+// their work, and fails an index at once on exit codes 2 and 3.
+func checkIndexed(t *testing.T, job *batch.JobSpec, isShared bool) {
 	t.Helper()
 	if job.CompletionMode == nil || *job.CompletionMode != batch.IndexedCompletion || job.BackoffLimitPerIndex == nil {
 		t.Error("a job has no retries by index")
 	}
 	args := strings.Join(job.Template.Spec.Containers[0].Args, " ")
 	shard := fmt.Sprintf("--shard $(JOB_COMPLETION_INDEX)/%d ", *job.Completions)
-	if *job.Completions > 1 && !strings.Contains(args+" ", shard) {
-		t.Errorf("%q has no %q", args, shard)
+	if strings.Contains(args+" ", shard) == isShared {
+		t.Errorf("%q, and the shard would be %q", args, shard)
 	}
 	failed := slices.ContainsFunc(job.PodFailurePolicy.Rules, func(r batch.PodFailurePolicyRule) bool {
 		return r.Action == batch.PodFailurePolicyActionFailIndex && slices.Equal(r.OnExitCodes.Values, []int32{2, 3})
