@@ -19,21 +19,20 @@ func OfTurns(d *domain.Domain, t *arena.Trace, dialogue *arena.Dialogue) (ground
 	if slices.Contains(kinds, domain.EvidenceCatalogue) {
 		return gates.Ground(t, dialogue)
 	}
-	results := newSource()
-	prior := newSource() // what the agent was told or wrote in a call itself
-	prior.add(t.System)
-	prior.add(t.Query)
+	s := sources{results: newSource(), task: newSource(), calls: newSource()}
+	s.task.add(t.System)
+	s.task.add(t.Query)
 	for i := range dialogue.Turns {
 		turn := &dialogue.Turns[i]
-		prior.add(turn.User)
+		s.task.add(turn.User)
 		for k := range turn.Calls {
-			prior.add(string(turn.Calls[k].Arguments))
+			s.calls.add(string(turn.Calls[k].Arguments))
 		}
-		if turn.Think != "" && results.size > 0 {
-			groundings = append(groundings, ground(i, turn.Think, kinds, results, prior))
+		if turn.Think != "" && s.results.size > 0 {
+			groundings = append(groundings, s.ground(i, turn.Think, kinds))
 		}
 		for k := range turn.Calls {
-			results.add(turn.Calls[k].Result.Text())
+			s.results.add(turn.Calls[k].Result.Text())
 		}
 	}
 	return groundings, nil
@@ -50,19 +49,23 @@ func Kinds(t *arena.Trace, dialogue *arena.Dialogue) []domain.Evidence {
 // maxData is the maximum number of data that are looked for in the thinking of one turn.
 const maxData = 64
 
-// ground returns the grounding of the thinking of a turn: the data of these kinds that results has,
-// and those that neither results nor prior has. If a source was not read to its end, no datum is
-// said to be in none, nor a datum with which the
-// thinking ends, since it may have been cut.
-func ground(turn int, think string, kinds []domain.Evidence, results, prior *source) gates.Grounding {
+// sources are the texts before the thinking of a turn: results of tools, what users and the system
+// prompt say, and the arguments of the agent's calls, those of the turn included.
+type sources struct{ results, task, calls *source }
+
+// ground returns the grounding of the thinking of a turn: the data of these kinds that results
+// have and the task has not, and those that no source has. If a source was not read to its end, no datum is said to be in
+// none, nor a datum with which the thinking ends, since it may have been cut.
+func (s *sources) ground(turn int, think string, kinds []domain.Evidence) gates.Grounding {
 	g := gates.Grounding{Turn: turn}
+	isComplete := s.results.isComplete() && s.task.isComplete() && s.calls.isComplete()
 	for _, datum := range find(think, kinds) {
 		text := strings.Trim(datum.text, "`\"“” ")
 		switch {
-		case prior.has(datum):
-		case results.has(datum):
+		case s.task.has(datum):
+		case s.results.has(datum):
 			g.Supported = slicesx.AppendUnique(g.Supported, text)
-		case results.isComplete() && prior.isComplete() && !datum.isLast:
+		case isComplete && !datum.isLast && !s.calls.has(datum):
 			g.Unsupported = slicesx.AppendUnique(g.Unsupported, text)
 		}
 	}
@@ -107,6 +110,9 @@ func (s *source) add(text string) {
 	for _, w := range wordPattern.FindAllString(text, -1) {
 		w = strings.ToLower(w)
 		s.words[w] = true
+		for part := range strings.SplitSeq(w, "_") {
+			s.words[part] = true // as 4711 in order_4711
+		}
 		s.pairs[[2]string{last, w}] = true
 		last = w
 	}
@@ -124,7 +130,7 @@ func (s *source) add(text string) {
 // any other one. Words of a name, and the line of a file, may stand apart.
 func (s *source) has(d datum) bool {
 	if d.kind == domain.EvidenceNumber {
-		return s.numbers[normalNumber(d.text)]
+		return s.numbers[normalNumber(d.text)] || s.words[d.text]
 	}
 	if d.kind == domain.EvidenceDate {
 		full, _ := normalDate(d.text)
@@ -137,7 +143,7 @@ func (s *source) has(d datum) bool {
 	isApart := d.kind == domain.EvidenceName
 	for i, w := range words {
 		isLine := d.kind == domain.EvidenceLine && i == len(words)-1
-		isKnown := s.words[w]
+		isKnown := s.words[w] || isLine && s.words["l"+w] // as in a link to views.py#L12
 		if i > 0 && !isApart && !isLine {
 			isKnown = s.pairs[[2]string{words[i-1], w}]
 		}

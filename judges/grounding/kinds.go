@@ -29,7 +29,7 @@ const (
 var (
 	wordPattern   = regexp.MustCompile(`[\pL\pN_]+`)
 	numberPattern = regexp.MustCompile(`\b[0-9][0-9,]*(?:\.[0-9]+)?\b`)
-	datePattern   = regexp.MustCompile(`\b[0-9]{4}-[0-9]{2}-[0-9]{2}\b|\b(?:` +
+	datePattern   = regexp.MustCompile(`\b[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T|\b)|\b(?:` +
 		monthPattern + `\.? ` + dayPattern + `|` + dayPattern + ` ` + monthPattern + `)\b(?:,? [0-9]{4}\b)?`)
 	quotePattern = regexp.MustCompile("`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”")
 	linePattern  = regexp.MustCompile(`[\w./~-]*\w\.\w+:[0-9]+\b|\b[Ll]ines? [0-9]+\b`)
@@ -156,7 +156,8 @@ const months = "JanFebMarAprMayJunJulAugSepOctNovDec"
 func normalDate(date string) (full, short string) {
 	parts := wordPattern.FindAllString(date, -1)
 	if strings.Contains(date, "-") {
-		return date, date[len("2006-"):]
+		full = strings.TrimSuffix(date, "T")
+		return full, full[len("2006-"):]
 	}
 	if date[0] >= '0' && date[0] <= '9' {
 		parts[0], parts[1] = parts[1], parts[0] // "16 May"
