@@ -7,17 +7,18 @@ type JudgeOutcome string
 // The outcomes of a judgement.
 const (
 	JudgeScored      JudgeOutcome = "scored"
-	JudgeRefused     JudgeOutcome = "refused"         // the judge refused to answer
-	JudgeUnparsed    JudgeOutcome = "unparsed"        // the judge's answer cannot be read
-	JudgeFailed      JudgeOutcome = "failed"          // the judge could not be reached
-	JudgeUnsaid      JudgeOutcome = "thinking_unsaid" // no reply of the log holds the thinking: the judge was not asked, and rows of the attempt have no thinking
-	JudgeNotMeasured JudgeOutcome = "not_measured"    // the judge was not measured on the domain of the attempt, so that it was not asked
-	JudgeNotAsked    JudgeOutcome = "not_asked"       // the attempt cannot become a row and was not drawn: the judge was not asked
+	JudgeRefused     JudgeOutcome = "refused"            // the judge refused to answer
+	JudgeUnparsed    JudgeOutcome = "unparsed"           // the judge's answer cannot be read
+	JudgeFailed      JudgeOutcome = "failed"             // the judge could not be reached
+	JudgeUnsaid      JudgeOutcome = "thinking_unsaid"    // no reply of the log holds the thinking: the judge was not asked, and rows of the attempt have no thinking
+	JudgeUndecided   JudgeOutcome = "thinking_undecided" // the agent's client adds sentences to the thinking, and the log lacks replies that would show which
+	JudgeNotMeasured JudgeOutcome = "not_measured"       // the judge was not measured on the domain of the attempt, so that it was not asked
+	JudgeNotAsked    JudgeOutcome = "not_asked"          // the attempt cannot become a row and was not drawn: the judge was not asked
 )
 
-// IsAsked reports whether a judge was asked.
+// IsAsked reports whether a judge was asked and its answer counts.
 func (o JudgeOutcome) IsAsked() bool {
-	return o != "" && o != JudgeUnsaid && o != JudgeNotMeasured && o != JudgeNotAsked
+	return o != "" && o != JudgeUnsaid && o != JudgeUndecided && o != JudgeNotMeasured && o != JudgeNotAsked
 }
 
 // Judgement is one judge's answer on the reasoning of one attempt.

@@ -40,7 +40,7 @@ var reasonConstants = []struct{ stage, folder, constants, prefix string }{
 	{"read, filter", "internal/calls", `^Fault[A-Z]`, ""},
 	{"read, filter", "domain", `^Veto[A-Z]`, ""},
 	{"filter", "filters", `^Reason[A-Z]`, ""},
-	{"judge", ".", `^Judge(Refused|Unparsed|Failed|Unsaid) `, ""},
+	{"judge", ".", `^Judge(Refused|Unparsed|Failed|Unsaid|Undecided) `, ""},
 	{"guard", "guard", `^Tier[A-Z]`, "leak_"},
 	{"build", "pipeline", `^reason[A-Z]`, ""},
 	{"rank, mix", "pipeline/choose", `^Reason[A-Z]`, ""},

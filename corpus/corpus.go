@@ -120,6 +120,9 @@ type Stage struct {
 	// that were not. Only the judge's stage has both.
 	Drawn    int64 `json:"drawn,omitempty"`
 	NotAsked int64 `json:"not_asked,omitempty"`
+	// Undecided counts the attempts whose grade is withheld, since it is not known whether a model
+	// wrote their thinking. Only the judge's stage has it.
+	Undecided int64 `json:"thinking_undecided,omitempty"`
 	// Unreadable is the share of records, from 0 to 1, that could not be read. A truncated file
 	// counts as having lost as many records as were read from it. CutFiles is the number of
 	// truncated files. Only the reading stage has both.

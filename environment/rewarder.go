@@ -136,8 +136,7 @@ func countUnreadable(d *arena.Dialogue) int {
 
 // judge decides whether an attempt succeeded and, if there is a judge, grades its reasoning. It
 // stores outcome, grade and the teacher's calls in a, and returns them with the reward computed
-// from them. If the passage that the grade is based on repeats a passage of earlier episodes, it is
-// a learned phrase: the attempt then gets silentGrade, the grade for no reasoning, and FlagFramed.
+// from them.
 func (w *Rewarder) judge(ctx context.Context, a *reward.Attempt) (Verdict, error) {
 	if w.Domain != nil {
 		return w.judgeInDomain(a), nil
@@ -154,24 +153,51 @@ func (w *Rewarder) judge(ctx context.Context, a *reward.Attempt) (Verdict, error
 		Score:    outcome.AppendScores(nil, o.Scores),
 		Unscored: o.Error,
 	}
-	isFrame := false
+	flag := ""
 	if w.Judge != nil && a.Trace.HasDialogue {
-		j, err := w.Judge.Judge(ctx, a.Trace, a.Dialogue)
-		if err != nil {
+		if flag, err = w.grade(ctx, a); err != nil {
 			return v, fmt.Errorf("judge the reasoning: %w", err)
 		}
-		a.Quality = j.Score
-		isFrame = w.Frames != nil && w.Frames.IsFrame(a.Trace.ProblemID, frames.DecidingPassage(&j, a.Trace.Query))
-	}
-	if isFrame {
-		a.Quality = new(silentGrade)
 	}
 	v.Quality = a.Quality
 	v.Reward = w.Weights.Reward(a)
-	if isFrame {
-		v.Reward.Flags = append(v.Reward.Flags, FlagFramed)
+	if flag != "" {
+		v.Reward.Flags = append(v.Reward.Flags, flag)
+	}
+	if flag == FlagUncompared {
+		v.Quality = nil
 	}
 	return v, nil
+}
+
+// grade stores the judge's grade of an attempt's reasoning in a. If the passage that decides the grade
+// must not be paid, grade returns the flag that says why, and the stored grade is that of the attempt
+// without its thinking: neither a farm nor an honest remark then earns less than silence.
+func (w *Rewarder) grade(ctx context.Context, a *reward.Attempt) (flag string, err error) {
+	j, err := w.Judge.Judge(ctx, a.Trace, a.Dialogue)
+	if err != nil {
+		return "", err
+	}
+	a.Quality = j.Score
+	if w.Frames == nil {
+		return "", nil
+	}
+
+	isFrame, isMeasured := w.Frames.Check(a.Trace.ProblemID, frames.DecidingPassage(&j, a.Trace.Query))
+	switch {
+	case isFrame:
+		flag = FlagFramed
+	case !isMeasured:
+		flag = FlagUncompared
+	default:
+		return "", nil
+	}
+	silent := filters.WithoutThinking(a.Dialogue)
+	if j, err = w.Judge.Judge(ctx, a.Trace, &silent); err != nil {
+		return "", err
+	}
+	a.Quality = j.Score
+	return flag, nil
 }
 
 // judgeInDomain returns the verdict (outcome and reward) on an attempt in another domain than the
@@ -202,10 +228,12 @@ func (w *Rewarder) lacksOutcome(v *Verdict) bool {
 	return w.Weights["success"] != 0 && v.Success == nil
 }
 
-// silentGrade is the grade, 0 to 1, that an episode without reasoning gets: the lowest that the
-// judge of reasoning gives.
-const silentGrade = 0.1
-
-// FlagFramed is the flag of an episode whose deciding passage fills a frame that many of the recent
-// episodes at other problems fill, too. Its reasoning is paid as silence.
-const FlagFramed = "framed_thought"
+// The flags of episodes whose reasoning is paid like none.
+const (
+	// FlagFramed is that of an episode whose deciding passage repeats passages of recent episodes at
+	// other problems.
+	FlagFramed = "framed_thought"
+	// FlagUncompared is that of an episode whose deciding passage could not be compared with enough
+	// others, since the environment has seen too few problems.
+	FlagUncompared = "uncompared_thought"
+)

@@ -17,6 +17,20 @@ func Unsaid(judge string, share float64) arena.Judgement {
 	}
 }
 
+// Undecided returns a judgement without its grade, since the log cannot show whether a model or the
+// agent's client wrote what was graded. It retains what the judge's answer cost.
+func Undecided(j arena.Judgement) arena.Judgement {
+	j.Outcome = arena.JudgeUndecided
+	j.Detail = "the agent's client adds sentences to most of its thinking, and the log lacks replies that would show which sentences of this attempt a model wrote"
+	j.Score = nil
+	j.Expected = nil
+	j.Votes = nil
+	j.Gates = nil
+	j.Spans = nil
+	j.Doubt = ""
+	return j
+}
+
 // NotMeasured returns the judgement on an attempt of a domain on which a judge was not measured.
 func NotMeasured(judge string) arena.Judgement {
 	return arena.Judgement{

@@ -110,7 +110,8 @@ func (g *grouper) run(ctx context.Context) error {
 		{"read", g.readBlocks, nil},
 		{"copies", g.findCopies, g.loadCopies},
 		{"shared", g.findShared, g.loadShared},
-		{"habits", g.findHabits, g.loadHabits},
+		{"habits", g.addHabits, g.loadHabits},
+		{"runs", g.sumGrades, g.loadRuns},
 		{"decisions", g.decide, nil},
 		{"ranks", g.rankProblems, nil},
 		{"lines", g.makeLines, nil},
@@ -205,6 +206,8 @@ func (g *grouper) addGrade(pos ref, x *block.Entry, out *shuffle.Store) {
 	}
 	out.Add(gradeStream, shuffle.PartitionOf(x.RunID), func(b []byte) []byte {
 		b = habits.AppendText(appendPosition(b, pos), x.RunID)
+		b = habits.AppendText(b, x.Agent)
+		b = habits.AppendFlag(b, x.Origin == arena.OriginOpen)
 		if x.Score == nil {
 			return habits.AppendFlag(b, false)
 		}
@@ -312,15 +315,6 @@ func (g *grouper) loadShared() error {
 	})
 }
 
-// findHabits computes what is typical of the agents in a partition, over all their attempts, and the
-// sums of the judge's grades of the runs in it.
-func (g *grouper) findHabits(_ context.Context, part int, out *shuffle.Store) error {
-	if err := g.addHabits(part, out); err != nil {
-		return err
-	}
-	return g.sumGrades(part, out)
-}
-
 // sampled is what the group step reads of an attempt to find the habits of its agent.
 type sampled struct {
 	ref
@@ -344,8 +338,7 @@ func samples(list []sampled) iter.Seq[*habits.Sample] {
 // attempts), which agents have cited passages (the texts on which the judge's grades rest) that
 // follow one template, and the odds of their attempts: the evidence on whether a model made the
 // calls. Copies of attempts do not count; an agent that has only copies has habits without samples.
-func (g *grouper) addHabits(part int, out *shuffle.Store) error {
-	needsPassages := g.weights.config.NeedsDay()
+func (g *grouper) addHabits(_ context.Context, part int, out *shuffle.Store) error {
 	var passages []frames.Passage
 	all := map[string][]sampled{}
 	counted := map[string][]sampled{}
@@ -358,9 +351,7 @@ func (g *grouper) addHabits(part int, out *shuffle.Store) error {
 			return
 		}
 		counted[p.Agent] = append(counted[p.Agent], x)
-		if needsPassages {
-			passages = append(passages, p)
-		}
+		passages = append(passages, p)
 	})
 	for name, list := range all {
 		agent := g.session.filter.Agent(name, samples(counted[name]), g.index)
@@ -391,8 +382,8 @@ func (g *grouper) addAgent(part int, name string, agent *habits.Agent, list []sa
 }
 
 // sumGrades sums the judge's grades of each run in a partition, in the order of the inputs. Each
-// attempt with a dialogue counts once, even if it is dropped.
-func (g *grouper) sumGrades(part int, out *shuffle.Store) error {
+// attempt with a dialogue counts once, even if it is dropped. Those whose grade is withheld do not.
+func (g *grouper) sumGrades(_ context.Context, part int, out *shuffle.Store) error {
 	type grade struct {
 		ref
 		run   string
@@ -401,10 +392,13 @@ func (g *grouper) sumGrades(part int, out *shuffle.Store) error {
 	var grades []grade
 	err := g.records(gradeStream, part, func(u *habits.Unpacker) {
 		x := grade{ref: unpackPosition(u), run: u.Text()}
+		isAdding := g.weights.adding[u.Text()]
+		isUndecided := u.Flag() && isAdding
 		if u.Flag() {
 			x.score = new(u.Float())
 		}
-		if g.copyOf(x.ref) == original {
+		isWithheld := isUndecided && x.score != nil
+		if !isWithheld && g.copyOf(x.ref) == original {
 			grades = append(grades, x)
 		}
 	})
@@ -424,7 +418,7 @@ func (g *grouper) sumGrades(part int, out *shuffle.Store) error {
 	return err
 }
 
-// loadHabits reads the habits of all agents, and what the judge's factors depend on.
+// loadHabits reads the habits of all agents, and which of them are flagged for their thinking.
 func (g *grouper) loadHabits() error {
 	var damaged error
 	err := g.all(agentStream, func(u *habits.Unpacker) {
@@ -436,18 +430,22 @@ func (g *grouper) loadHabits() error {
 	if err = cmp.Or(err, damaged); err != nil {
 		return err
 	}
-	w := &g.weights
-	err = g.all(flagStream, func(u *habits.Unpacker) {
+	return g.all(flagStream, func(u *habits.Unpacker) {
 		agent := u.Text()
 		if u.Flag() {
-			w.framed[agent] = true
+			g.weights.framed[agent] = true
 		}
 		if u.Flag() {
-			w.adding[agent] = true
+			g.weights.adding[agent] = true
 		}
 	})
-	if err != nil || !w.config.NeedsRuns() {
-		return err
+}
+
+// loadRuns reads the sums of the judge's grades of all runs, if factors depend on them.
+func (g *grouper) loadRuns() error {
+	w := &g.weights
+	if !w.config.NeedsRuns() {
+		return nil
 	}
 	w.runs = map[string]multiplier.Quality{}
 	return g.all(runStream, func(u *habits.Unpacker) {
@@ -456,11 +454,12 @@ func (g *grouper) loadHabits() error {
 }
 
 // isGradable reports whether an attempt with this outcome of its judgement can have a grade at all.
-// It cannot if the judge was not measured on its kind of task, or if no model wrote its thinking.
+// It cannot if the judge was not measured on its kind of task, or if it is not known that a model wrote
+// its thinking.
 // Only attempts that can have a grade count in the figures of their run: the mean grade, and the
 // share of attempts that have one.
 func isGradable(o arena.JudgeOutcome) bool {
-	return o != arena.JudgeUnsaid && o != arena.JudgeNotMeasured
+	return o != arena.JudgeUnsaid && o != arena.JudgeUndecided && o != arena.JudgeNotMeasured
 }
 
 // maxSamples is the maximum size in bytes of the records that one round of the group step keeps in

@@ -59,6 +59,8 @@ type plan struct {
 	// grading.
 	Drawn    int64 `json:"drawn,omitempty"`
 	NotAsked int64 `json:"not_asked,omitempty"`
+	// Undecided counts the attempts whose grade is withheld (weights.withhold).
+	Undecided int64 `json:"thinking_undecided,omitempty"`
 	// Tallies count scored attempts and successes, by problem.
 	Tallies []rows.Tally `json:"tallies"`
 	// Runs are the qualities of the runs by their IDs, if factors depend on them.
@@ -285,6 +287,7 @@ func (p *plan) merge(q *plan) {
 	p.NotMeasured += q.NotMeasured
 	p.Drawn += q.Drawn
 	p.NotAsked += q.NotAsked
+	p.Undecided += q.Undecided
 }
 
 // sumFunnel sets the funnel of p, which has its other counts.
@@ -314,6 +317,7 @@ func (g *grouper) sumFunnel(p *plan) error {
 	judged.NotMeasured = p.NotMeasured
 	judged.Drawn = p.Drawn
 	judged.NotAsked = p.NotAsked
+	judged.Undecided = p.Undecided
 	return nil
 }
 
@@ -434,6 +438,9 @@ func (p *plan) addAttempt(x *block.Entry) {
 	}
 	if x.Judgement.Outcome == arena.JudgeNotAsked {
 		p.NotAsked++
+	}
+	if x.Judgement.Outcome == arena.JudgeUndecided {
+		p.Undecided++
 	}
 	if x.Problem < 0 || !x.Outcome.Scored() {
 		return

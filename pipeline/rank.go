@@ -12,6 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/guard/minhash"
 	"github.com/trajectory-arena/arena/internal/slicesx"
+	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
@@ -239,10 +240,25 @@ type weights struct {
 	adding map[string]bool
 }
 
-// isDoubtful reports whether the reasoning of an attempt may be that of a program: its agent's
-// passages follow one template, or the client adds sentences and the log cannot show which.
-func (w *weights) isDoubtful(x *block.Entry) bool {
-	return w.framed[x.Agent] || x.Origin == arena.OriginOpen && w.adding[x.Agent]
+// weights returns the weights of a plan.
+func (s *session) weights(p *plan) *weights {
+	return &weights{s.Config.Multiplier, p.Runs, p.Framed, p.Adding}
+}
+
+// isUndecided reports whether the reasons of an attempt may be those of its agent's client: the client
+// adds sentences, and the log cannot show which.
+func (w *weights) isUndecided(x *block.Entry) bool {
+	return x.Origin == arena.OriginOpen && w.adding[x.Agent]
+}
+
+// withhold removes the grade of an undecided attempt. It moves the score to x.Withheld, since the
+// attempt's factor must not exceed that of its score.
+func (w *weights) withhold(x *block.Entry) {
+	if x.Judgement.Outcome == arena.JudgeScored && w.isUndecided(x) {
+		x.Withheld = x.Score
+		x.Score = nil
+		x.Judgement = judges.Undecided(x.Judgement)
+	}
 }
 
 // factor returns the factor, 0 to 1, by which an attempt's success is multiplied for the judge's
@@ -257,12 +273,13 @@ func (w *weights) factor(x *block.Entry) *float64 {
 		return new(1.0)
 	}
 	if x.Judgement.Outcome == arena.JudgeUnsaid {
-		return w.config.Ungradable(w.isDoubtful(x))
+		return w.config.Ungradable(w.framed[x.Agent])
 	}
+	isDoubtful := w.framed[x.Agent] || w.isUndecided(x)
 	return w.config.Factor(
-		x.Score,
+		cmp.Or(x.Score, x.Withheld),
 		w.runs[x.RunID],
-		w.isDoubtful(x),
+		isDoubtful,
 	)
 }
 

@@ -61,6 +61,7 @@ func (w *unitWriter) sftRow(
 		Scalars:  d.Scalars,
 		Origin:   w.origin(x.Problem),
 	}
+	row.JudgeScore = x.Score
 	row.Reward = w.weights.reward(x)
 	row.JudgeMultiplier = w.weights.factor(x)
 	row.Split = w.unit.Stream.Split
@@ -141,6 +142,7 @@ func (w *unitWriter) eachDraft(ctx context.Context, visit func(c chosen, x *bloc
 			return err
 		}
 		r.complete(x, pos.Entry)
+		w.weights.withhold(x)
 		if err := visit(pos, x, d); err != nil {
 			return err
 		}

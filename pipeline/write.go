@@ -172,7 +172,7 @@ func (s *session) writeUnit(
 		unit:    u,
 		part:    part,
 		dir:     staged,
-		weights: weights{s.Config.Multiplier, p.Runs, p.Framed, p.Adding},
+		weights: *s.weights(p),
 	}
 	if err := w.write(ctx); err != nil {
 		return nil, err

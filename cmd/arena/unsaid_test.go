@@ -19,6 +19,8 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/internal/model/modeltest"
 	"github.com/trajectory-arena/arena/judges/frames"
+	"github.com/trajectory-arena/arena/judges/multiplier"
+	"github.com/trajectory-arena/arena/report/attempt"
 )
 
 // swappedRun is a run of the committed day whose attempts were decided and solved by a model, and
@@ -320,7 +322,11 @@ func TestClientsThatAddSentencesAreReported(t *testing.T) {
 		return line
 	})
 	out := filepath.Join(day, "out")
-	must(t, cli.ExitOK, "build", day, "-o", out, "--set", "judge.dropped_every=1")
+	words := must(t, cli.ExitOK, "build", day, "-o", out, "--set", "judge.dropped_every=1")
+	if !strings.Contains(words, "(thinking_undecided)") {
+		t.Errorf("the funnel does not count the grades that are withheld:\n%s", words)
+	}
+	must(t, cli.ExitOK, "verify", out)
 	b, err := os.ReadFile(filepath.Join(out, "reports", "judges.json"))
 	var report struct{ Frames []frames.Flag }
 	if err = errors.Join(err, json.Unmarshal(b, &report)); err != nil {
@@ -334,5 +340,60 @@ func TestClientsThatAddSentencesAreReported(t *testing.T) {
 	card, err := os.ReadFile(filepath.Join(out, "README.md"))
 	if err != nil || !strings.Contains(string(card), "agents add sentences") {
 		t.Errorf("the card does not name the client: %v", err)
+	}
+	checkWithheld(t, out)
+}
+
+// checkWithheld checks that the attempts whose logs lack a reply have no grade, neither in the ledger nor
+// in a row, are paid no more than silence, and that the attempts with complete logs keep their grades.
+func checkWithheld(t *testing.T, out string) {
+	t.Helper()
+	withheld := map[string]bool{}
+	graded := 0
+	err := corpus.ReadRows(corpus.Disk{}, filepath.Join(out, "tables", "judgements.parquet"), func(j *rows.Judgement) error {
+		if !strings.HasPrefix(j.TraceID, swappedRun) {
+			return nil
+		}
+		if j.Outcome == "scored" {
+			graded++
+			return nil
+		}
+		silence := multiplier.Defaults().Multiplier(multiplier.Silent)
+		if j.Outcome != "thinking_undecided" || j.Score != nil || j.Detail == "" || j.Multiplier == nil || *j.Multiplier > silence {
+			t.Errorf("%s: %+v", j.TraceID, j)
+		}
+		withheld[j.TraceID] = true
+		return nil
+	})
+	if err != nil || len(withheld) != 6 || graded != 12 {
+		t.Errorf("%d grades are withheld, %d given, %v", len(withheld), graded, err)
+	}
+	shards, _ := filepath.Glob(filepath.Join(out, "data", "sft", "*.parquet"))
+	seen := 0
+	for _, path := range shards {
+		err := corpus.ReadRows(corpus.Disk{}, path, func(row *rows.SFT) error {
+			if strings.HasPrefix(row.SessionID, swappedRun) {
+				seen++
+				if (row.JudgeScore == nil) != withheld[row.SessionID] {
+					t.Errorf("%s: grade %v", row.SessionID, row.JudgeScore)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if seen == 0 {
+		t.Error("no row of the run")
+	}
+	l, err := attempt.Read(corpus.Disk{}, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, line := range l.Lines {
+		if withheld[line.Attempt.TraceID] && !strings.Contains(l.Text(l.Argue(i)), "thinking_undecided") {
+			t.Errorf("%s: the explanation does not say why it has no grade", line.Attempt.TraceID)
+		}
 	}
 }

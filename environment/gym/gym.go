@@ -286,7 +286,8 @@ func (s *server) writeFault(
 }
 
 // handleAggregate computes the metrics of a batch of /verify answers: how many samples are scored
-// and masked, the mean reward of the scored ones, and the mean success of those with an outcome.
+// and masked, how many scored ones have thoughts that could not be compared, the mean reward of the
+// scored ones, and the mean success of those with an outcome.
 func (s *server) handleAggregate(
 	w http.ResponseWriter,
 	_ *http.Request,
@@ -296,6 +297,7 @@ func (s *server) handleAggregate(
 	masked := 0
 	known := 0
 	solved := 0
+	uncompared := 0
 	sum := 0.0
 	for _, v := range gjson.GetBytes(body, "verify_responses").Array() {
 		if v.Get("mask_sample").Bool() {
@@ -303,6 +305,9 @@ func (s *server) handleAggregate(
 			continue
 		}
 		scored++
+		if v.Get("flag_" + environment.FlagUncompared).Bool() {
+			uncompared++
+		}
 		sum += v.Get("reward").Float()
 		success := v.Get("success")
 		if success.IsBool() { // an unknown outcome is null
@@ -312,7 +317,7 @@ func (s *server) handleAggregate(
 			solved++
 		}
 	}
-	metrics := map[string]any{"scored": scored, "masked": masked}
+	metrics := map[string]any{"scored": scored, "masked": masked, "uncompared_thoughts": uncompared}
 	if scored > 0 {
 		metrics["mean/reward"] = sum / float64(scored)
 	}

@@ -246,9 +246,41 @@ func TestACannedThoughtIsCounted(t *testing.T) {
 			if isFlagged != (i >= 3) {
 				t.Errorf("%s, episode %d: flags %v", name, i, v.Reward.Flags)
 			}
-			if none := play(t, e, i, silent).Reward.Total; isFlagged && v.Reward.Total > none {
+			if none := play(t, e, i, silent).Reward.Total; v.Reward.Total != none {
 				t.Errorf("%s, episode %d: %.3f is paid, %.3f for silence", name, i, v.Reward.Total, none)
 			}
 		}
+	}
+}
+
+// TestThoughtsAreComparedBeforeTheyArePaid holds that a reason is paid exactly as silence, and has no
+// grade, until the environment has seen thoughts at enough problems, and more from then on.
+func TestThoughtsAreComparedBeforeTheyArePaid(t *testing.T) {
+	t.Parallel()
+	judge, _ := judges.ByFlag("gates")
+	e := open(t, "paper")
+	var err error
+	if e.Rewarder.Judge, _, err = judge.Open(nil); err != nil {
+		t.Fatal(err)
+	}
+	e.Rewarder.Frames = &frames.Window{}
+	honest := saying(func(p *arena.Problem, ids string) string {
+		if ids == "" {
+			return ""
+		}
+		return "Of what came back " + ids + " is nearest to the wish: " + p.Rewards[0].Titles[0] + " is what they named."
+	})
+	silent := saying(func(*arena.Problem, string) string { return "" })
+	none := play(t, e, 0, silent)
+	before := play(t, e, 0, honest)
+	if !slices.Contains(before.Reward.Flags, environment.FlagUncompared) || before.Quality != nil || before.Reward.Total != none.Reward.Total {
+		t.Errorf("before: flags %v, grade %v, %.3f is paid, %.3f for silence", before.Reward.Flags, before.Quality, before.Reward.Total, none.Reward.Total)
+	}
+	for i := range frames.MinProblems {
+		e.Rewarder.Frames.Check(fmt.Sprint("other ", i), fmt.Sprintf("Reason%c%c.", 'a'+i/26, 'a'+i%26))
+	}
+	after := play(t, e, 0, honest)
+	if slices.Contains(after.Reward.Flags, environment.FlagUncompared) || after.Quality == nil || after.Reward.Total <= none.Reward.Total {
+		t.Errorf("after: flags %v, grade %v, %.3f is paid, %.3f for silence", after.Reward.Flags, after.Quality, after.Reward.Total, none.Reward.Total)
 	}
 }

@@ -145,7 +145,7 @@ func TestRotatingSetIsFlagged(t *testing.T) {
 		var w frames.Window
 		lifted := 0
 		for _, p := range day {
-			if !w.IsFrame(p.Problem, p.Text) {
+			if isFrame, _ := w.Check(p.Problem, p.Text); !isFrame {
 				lifted++
 			}
 		}
@@ -230,7 +230,8 @@ func TestHonestDaysAreNotFlagged(t *testing.T) {
 		for _, a := range readDay(t, dir) {
 			j := gates.Judge(a.Trace, &a.dialogue)
 			if text := frames.DecidingPassage(&j, a.Query); text != "" {
-				if episodes++; w.IsFrame(a.ProblemID, text) {
+				episodes++
+				if isFrame, _ := w.Check(a.ProblemID, text); isFrame {
 					unpaid++
 				}
 				passages = append(passages, frames.Passage{Agent: family + a.RunID, Problem: a.ProblemID, Text: text})

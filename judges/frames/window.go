@@ -18,6 +18,10 @@ const (
 	// lately is the number of the most recent passages that show whether an environment's episodes
 	// fill templates now.
 	lately = 32
+	// MinProblems is the number of problems at which a Window must have seen passages before it can tell
+	// a set of sentences from reasons: a sentence is recognised once it occurred minAlike times, and
+	// the largest sets that were tried have fifty. Passages at one problem are not compared.
+	MinProblems = 50 * minAlike
 )
 
 // Window is a store of the deciding passages of an environment's recent episodes. A single
@@ -25,6 +29,8 @@ const (
 type Window struct {
 	mu     sync.Mutex
 	recent []windowed
+	// problems are the first MinProblems problems of passages.
+	problems map[string]bool
 }
 
 type windowed struct {
@@ -35,13 +41,14 @@ type windowed struct {
 	runs     map[string]bool
 }
 
-// IsFrame reports whether a passage is similar to at least minShared recent passages at other
+// Check reports whether a passage is similar to at least minShared recent passages at other
 // problems, and to the share maxShared of them, or has a wording of minAlike and of the share
 // minRepeated. If the share maxAlike of the last passages are such frames, as in a flagged day, one
-// earlier passage is enough. IsFrame adds the passage to the window.
-func (w *Window) IsFrame(problem, text string) bool {
+// earlier passage is enough. isMeasured reports whether the window had seen passages at MinProblems
+// problems. Check adds the passage to the window.
+func (w *Window) Check(problem, text string) (isFrame, isMeasured bool) {
 	if text == "" {
-		return false
+		return false, true
 	}
 	runs := passageRuns(text)
 	wordings := wordingsOf(text)
@@ -63,11 +70,22 @@ func (w *Window) IsFrame(problem, text string) bool {
 		}
 	}
 	isRepeated := repeated >= minAlike && float64(repeated) >= minRepeated*float64(others)
-	isFrame := isRepeated || alike >= minShared && float64(alike) >= maxShared*float64(others)
+	isFrame = isRepeated || alike >= minShared && float64(alike) >= maxShared*float64(others)
 	isSimilar := isFrame || repeated+alike > 0 && w.hasFrames()
 	w.recent = append(w.recent, windowed{problem, isFrame, wordings, runs})
 	w.recent = w.recent[max(0, len(w.recent)-maxRecent):]
-	return isSimilar
+	isMeasured = len(w.problems) >= MinProblems
+	if !isMeasured {
+		w.addProblem(problem)
+	}
+	return isSimilar, isMeasured
+}
+
+func (w *Window) addProblem(problem string) {
+	if w.problems == nil {
+		w.problems = map[string]bool{}
+	}
+	w.problems[problem] = true
 }
 
 // hasFrames reports whether at least the share maxAlike of the last passages are frames.

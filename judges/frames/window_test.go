@@ -2,6 +2,7 @@ package frames_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/trajectory-arena/arena/judges/frames"
@@ -16,7 +17,7 @@ func TestWindow(t *testing.T) {
 	}
 	var w frames.Window
 	for i := range 20 {
-		got := w.IsFrame(fmt.Sprint(i), canned(i))
+		got, _ := w.Check(fmt.Sprint(i), canned(i))
 		want := i >= 3
 		if got != want {
 			t.Errorf("episode %d: %v", i, got)
@@ -24,7 +25,7 @@ func TestWindow(t *testing.T) {
 	}
 	var group frames.Window
 	for i := range 20 {
-		if group.IsFrame("one", canned(i)) {
+		if isFrame, _ := group.Check("one", canned(i)); isFrame {
 			t.Errorf("sample %d of one problem is a frame", i)
 		}
 	}
@@ -33,8 +34,38 @@ func TestWindow(t *testing.T) {
 		"6120458837 is glass as asked, the others are not.", "I drop 83 because of its price.", "The navy one ships free.", "",
 		"Both are fine; 1276.50 is less, so that one.", "No COD for 3388201946.", "Too dear, all of them, except 9043317265.", "Tulmek is what they named.",
 	} {
-		if window.IsFrame(fmt.Sprint(i), text) {
+		if isFrame, _ := window.Check(fmt.Sprint(i), text); isFrame {
 			t.Errorf("%q is a frame", text)
 		}
+	}
+}
+
+// TestWindowTellsNothingBeforeItCompared holds that a window says that it measured nothing until it has
+// seen passages at frames.MinProblems problems, and that of fifty sentences in turn none is paid: the
+// first uses are before, and the later ones are found.
+func TestWindowTellsNothingBeforeItCompared(t *testing.T) {
+	t.Parallel()
+	var w frames.Window
+	for range 3 * frames.MinProblems {
+		if _, isMeasured := w.Check("one", "6120458837 is glass as asked."); isMeasured {
+			t.Fatal("samples of one problem are enough")
+		}
+	}
+	w = frames.Window{}
+	for i := range 300 {
+		text := strings.NewReplacer("$1", fmt.Sprint(5000+i), "$2", fmt.Sprint(50+i), "$3", fmt.Sprint(7000+i), "$4", fmt.Sprint(80+i)).Replace(fifty(i % 50))
+		isFrame, isMeasured := w.Check(fmt.Sprint(i), text)
+		if isMeasured != (i >= frames.MinProblems) {
+			t.Errorf("passage %d: measured %t", i, isMeasured)
+		}
+		if isMeasured && !isFrame {
+			t.Errorf("passage %d is paid: %s", i, text)
+		}
+	}
+	if isFrame, isMeasured := w.Check("last", "Tulmek is what they named."); isFrame || !isMeasured {
+		t.Error("a new reason is not paid")
+	}
+	if isFrame, isMeasured := w.Check("last", ""); isFrame || !isMeasured {
+		t.Error("an episode without a passage is not paid as it is")
 	}
 }

@@ -145,7 +145,7 @@ func (l *Ledger) index(e Exchange, p place) {
 		if k, ok := parseHash(e.Ask); ok {
 			l.unread[k]++
 		}
-	case arena.JudgeFailed, arena.JudgeUnsaid, arena.JudgeNotMeasured, arena.JudgeNotAsked:
+	case arena.JudgeFailed, arena.JudgeUnsaid, arena.JudgeUndecided, arena.JudgeNotMeasured, arena.JudgeNotAsked:
 	}
 }
 

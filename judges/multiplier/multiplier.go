@@ -119,9 +119,6 @@ func (q Quality) Coverage() float64 {
 // NeedsRuns reports whether a factor depends on more than the attempt's own score.
 func (c Config) NeedsRuns() bool { return c.Per == Run || c.Unscored == Mean }
 
-// NeedsDay reports whether a factor depends on more than the attempt itself.
-func (c Config) NeedsDay() bool { return c.NeedsRuns() || c.Frames != KeepFrames }
-
 // Factor returns the weight of an attempt of a run; nil if it is excluded. framed
 // reports whether the attempt or its agent's day is flagged.
 func (c Config) Factor(score *float64, run Quality, framed bool) *float64 {

@@ -23,6 +23,9 @@ type Entry struct {
 	// Sample is the input of the filter's second pass, which examines all attempts of an agent
 	// on one day.
 	Sample habits.Sample
+	// Withheld is the judge's score of an attempt whose Score was removed in a later step. It is not
+	// stored.
+	Withheld *float64
 	// Leak is the guard's finding on the attempt, from the block's Findings. It is not stored with
 	// the entry.
 	Leak guard.Finding

@@ -65,7 +65,7 @@ func (r *Judges) Text(maxUnscored float64) string {
 		text += fmt.Sprintf("\n%d answers could not be read and %d were refusals. Of the unreadable ones, %d lack the quote for a gate that they call passed, and %d quote text that the attempt does not contain.\n",
 			r.Outcomes[arena.JudgeUnparsed], r.Outcomes[arena.JudgeRefused], r.Doubts[arena.DoubtNoQuote], r.Doubts[arena.DoubtUnfound])
 	}
-	return text + r.Predicts.text() + r.Thinking.text() + framesText(r.Frames, r.Multiplier.Frames) + agreementText(r.Agreement) + r.SubnetText() + r.Probes.text() + r.Steps.Text()
+	return text + r.Predicts.text() + r.Thinking.text() + r.framesText() + agreementText(r.Agreement) + r.SubnetText() + r.Probes.text() + r.Steps.Text()
 }
 
 // askedText returns a part of a sentence, a clause such as "with a dialogue", that says which
@@ -94,12 +94,14 @@ func (r *Judges) drawnText() string {
 // figures, empty if the runs have none.
 func (r *Judges) SubnetText() string { return subnetText(r.Subnet) }
 
-func framesText(flags []frames.Flag, weigh multiplier.Frames) string {
+func (r *Judges) framesText() string {
+	flags := r.Frames
+	weigh := r.Multiplier.Frames
 	flagged := slices.DeleteFunc(slices.Clone(flags), func(f frames.Flag) bool {
 		return !f.Framed
 	})
 	n := slicesx.CountFunc(flags, func(f *frames.Flag) bool { return f.Passages > 0 })
-	adding := addingText(flags, weigh)
+	adding := r.addingText()
 	if len(flagged) == 0 {
 		return fmt.Sprintf("\nOf %d agents with passages that decided a grade, none repeated one sentence frame with other fillings.\n", n) + adding
 	}
@@ -119,15 +121,16 @@ func framesText(flags []frames.Flag, weigh multiplier.Frames) string {
 
 // addingText returns the card's sentence on the agents whose clients add sentences to the thinking,
 // empty if there are none.
-func addingText(flags []frames.Flag, weigh multiplier.Frames) string {
-	n := slicesx.CountFunc(flags, func(f *frames.Flag) bool { return f.Adds })
+func (r *Judges) addingText() string {
+	n := slicesx.CountFunc(r.Frames, func(f *frames.Flag) bool { return f.Adds })
 	if n == 0 {
 		return ""
 	}
 	return fmt.Sprintf(
-		"\nThe clients of %d agents add sentences to the thinking of most attempts: no reply of a complete log contains them. Where a log cannot show whether a model wrote a sentence, their grades weigh like those of flagged agents (multiplier.frames: %s).\n",
+		"\nThe clients of %d agents add sentences to the thinking of most attempts: no reply of a complete log contains them. Where a log cannot show whether a model wrote a sentence, the attempt has no grade (thinking_undecided, %d attempts), and its factor is that of a flagged agent (multiplier.frames: %s).\n",
 		n,
-		weigh,
+		r.Outcomes[arena.JudgeUndecided],
+		r.Multiplier.Frames,
 	)
 }
 

@@ -187,7 +187,7 @@ func judged(p *printer, a *Argument) {
 		outcome = fmt.Sprintf("grade %s, made now: the build did not ask, since the attempt cannot become a row and was not drawn", number(a.Now))
 	}
 	p.line("judge     ", "%s: %s", j.Judge, outcome)
-	if j.Outcome == string(arena.JudgeUnsaid) {
+	if j.Outcome == string(arena.JudgeUnsaid) || j.Outcome == string(arena.JudgeUndecided) {
 		p.line("          ", "%s", a.Detail)
 	}
 	for i, g := range a.Gates {

@@ -165,7 +165,7 @@ func (t *judgeTally) count(j *judged) {
 	case arena.JudgeNotMeasured:
 		t.notMeasured++
 		return
-	case arena.JudgeScored, arena.JudgeRefused, arena.JudgeUnparsed, arena.JudgeFailed, arena.JudgeNotAsked:
+	case arena.JudgeScored, arena.JudgeRefused, arena.JudgeUnparsed, arena.JudgeFailed, arena.JudgeNotAsked, arena.JudgeUndecided:
 	}
 	if !j.judgeable {
 		t.empty++

@@ -123,11 +123,24 @@ func (f *envFlags) run(ctx context.Context, s *cli.Streams) (err error) {
 		len(problems.All)-len(e.Refused),
 		len(e.Refused),
 		local.Catalog.Len(),
-	)
+	) + comparedText(e)
 	return f.door.Serve(ctx, s, words, gym.Handler(e, gym.Options{
 		Failures: f.failures,
 		Token:    token,
 	}))
+}
+
+// comparedText returns the end of the server's first line: from when on reasoning is paid. It is empty
+// if the reward does not depend on reasoning.
+func comparedText(e *environment.Environment) string {
+	if e.Rewarder.Judge == nil || e.Rewarder.Weights["judge"] == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("; reasoning is paid once it was seen at %d problems", frames.MinProblems)
+	if len(e.Problems.All)-len(e.Refused) < frames.MinProblems {
+		text += ", more than there are"
+	}
+	return text
 }
 
 // newEnvironment returns a training environment of the problems. Problems that are kept for
