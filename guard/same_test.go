@@ -35,12 +35,57 @@ func TestSameMeansTheSame(t *testing.T) {
 		"One store: a ramie wall shelf with three hooks, and the brass screw for the tank cap of a lantern, for garden lamps with bolt fasteners, above 77 pesos.":                   false,
 		"One store: a ramie wall shelf with a double hook, and rather than a brass lantern tank cap screw one for garden lamps with bolt fasteners, above 77 pesos.":                 false,
 		// Sizes, quantities, and the shops in which a voucher is valid.
-		"Tarvola hiking boots in us 7, tarvola hiking boots in us 9, a single bottle of leather wax. I have 4200, and a voucher for the same shop: 250 off above 3100.":  true,
-		"Tarvola hiking boots in us 7, tarvola hiking boots in us 8, a single bottle of leather wax. I have 4200, and a voucher for the same shop: 250 off above 3100.":  false,
-		"Tarvola hiking boots in us 7, tarvola hiking boots in us 9, two bottles of leather wax. I have 4200, and a voucher for the same shop: 250 off above 3100.":      false,
-		"Tarvola hiking boots in us 7, tarvola hiking boots in us 9, a single bottle of leather wax. I have 4200, and a voucher for whichever shop: 250 off above 3100.": false,
+		"Tarvola hiking boots in us 7, tarvola hiking boots in us 9, a single bottle of leather wax. I have 4200, and a voucher for the same shop: 250 off above 3100.":     true,
+		"Tarvola hiking boots in us 7, tarvola hiking boots in us 8, a single bottle of leather wax. I have 4200, and a voucher for the same shop: 250 off above 3100.":     false,
+		"Tarvola hiking boots in us 7, tarvola hiking boots in us 9, two bottles of leather wax. I have 4200, and a voucher for the same shop: 250 off above 3100.":         false,
+		"Tarvola hiking boots in us 7, tarvola hiking boots in us 9, a single bottle of leather wax. I have 4200, and a voucher for whichever shop: 250 off above 3100.":    false,
+		"Tarvola hiking boots in us 7, tarvola hiking boots in us 9, a single bottle of leather wax. I have 4200, and a voucher, no matter which shop: 250 off above 3100.": false,
 		// A story with the item replaced and its name mentioned elsewhere.
 		"My old stool went overboard when we moved the boat, so now only a folding camp hammock will do, LazMall perks such as guaranteed authenticity please": false,
+	} {
+		if f := g.Check(Candidate{Text: text}); f.Same != isSame {
+			t.Errorf("%q: same is %v: %s", text, f.Same, f.Evidence)
+		}
+	}
+}
+
+// TestSameReadsWordsWhereTheyStand holds kinds of wording in which a word means something else than
+// elsewhere, in rewordings and in requests with one constraint changed.
+func TestSameReadsWordsWhereTheyStand(t *testing.T) {
+	t.Parallel()
+	g := newTestGuard(t, []Entry{
+		{ID: "apron", Text: "Looking for a women's linen apron by ostrava in XL, and a men's suit vest in black, above 75 pesos."},
+		{ID: "tent", Text: "Looking for a green camping tent by norvale with pegs included, made of soft canvas, for 4 persons, above 1900 pesos."},
+		{ID: "juice", Text: "Find a shop offering a mango stick flavor ice cream by pelleti, a multi-pack toothpaste for sensitive gums, and a marble toast tray, above 82 pesos."},
+		{ID: "clip", Text: "Looking for a teal ribbon folder clip that costs over 1 peso."},
+		{ID: "spare", Text: "Looking for a left side mirror by karuto for trucks, 30 ml glue bottle, 8/16 GB card, above 640 pesos.\n\nMy budget is only `4200`, but I have a voucher with the following rules:\n1. The voucher applies to all products.\n2. It is valid only when the total price of the products exceeds `3100`.\n3. It provides a fixed discount of `250`."},
+	})
+	for text, isSame := range map[string]bool{
+		// A value in front of the noun, also where another thing has it too.
+		"One women's apron in XL, of linen, from ostrava, and a black suit vest for men, over 75 pesos.":     true,
+		"One girls' linen apron in XL from ostrava, and a black men's suit vest, over 75 pesos.":             false,
+		"One women's linen apron in XL from ostrava, and a black women's suit vest, over 75 pesos.":          false,
+		"Looking for a women's linen apron by ostrava in M, and a men's suit vest in black, above 75 pesos.": false,
+		// Negations that deny no thing, and one that stands after it.
+		"I can't find a green camping tent by norvale with pegs included, of soft canvas for 4 persons, above 1900 pesos.":          true,
+		"Could you instead show me a green norvale camping tent, soft canvas, for 4 persons, pegs included, above 1900 pesos?":      true,
+		"Couldn't you find me a green norvale camping tent, pegs included, made of canvas, for 4 persons, above 1900 pesos?":        true,
+		"Looking for a green camping tent by norvale with pegs not included, made of soft canvas, for 4 persons, above 1900 pesos.": false,
+		"A green norvale camping tent for 4 persons, made of soft nylon, pegs included, above 1900 pesos.":                          false,
+		"A green norvale camping tent for 4 persons, in canvas, pegs included, above 1900 pesos.":                                   true,
+		// A flavour before the noun, a pack against a single piece, and the thing itself.
+		"One shop: pelleti ice cream with mango stick flavor, a multi-pack of toothpaste for sensitive gums, and a marble toast tray, above 82 pesos.":                 true,
+		"One shop: pelleti ice cream with lychee stick flavor, a multi-pack of toothpaste for sensitive gums, and a marble toast tray, above 82 pesos.":                false,
+		"One shop: pelleti ice cream, mango stick flavor, a single tube of toothpaste for sensitive gums, and a marble toast tray, above 82 pesos.":                    false,
+		"Things to get in one shop: pelleti ice cream, mango stick flavor, a multi-pack of toothpaste for sensitive gums, and a marble candle holder, above 82 pesos.": false,
+		// A price is no count.
+		"Folder clips with a ribbon: the teal one, as long as it costs over 1 peso.":    true,
+		"Folder clips with a ribbon: the teal one, as long as it costs over 100 pesos.": false,
+		// Whatever shop a voucher is for, a measure is no count, and a pair of sizes is no fraction.
+		"A left side mirror for trucks by karuto, a 30 ml glue bottle, an 8/16 GB card, above 640 pesos, right away. I have 4200 and a voucher that takes 250 off above 3100, no matter which shop.": true,
+		"A left side mirror for trucks by karuto, 1 bottle of 30 ml glue, an 8/16 GB card, above 640 pesos. I have 4200 and a voucher for all products that takes 250 off above 3100.":               true,
+		"A left side mirror for trucks by karuto, a 30 ml glue bottle, a 4/8 GB card, above 640 pesos. I have 4200 and a voucher for all products that takes 250 off above 3100.":                    false,
+		"A left side mirror for trucks by karuto, a 30 ml glue bottle, an 8/16 GB card, above 640 pesos. I have 4200 and a voucher for one shop that takes 250 off above 3100.":                      false,
 	} {
 		if f := g.Check(Candidate{Text: text}); f.Same != isSame {
 			t.Errorf("%q: same is %v: %s", text, f.Same, f.Evidence)

@@ -21,8 +21,8 @@ const (
 // which a text differs from a protected request. It returns "" if no constraint differs.
 func contradiction(b, p *profile, f features) string {
 	checks := [...]func(b, p *profile, template float64) string{
-		numberDifference, slotDifference, quantityDifference, serviceDifference, classDifference, materialDifference,
-		negationDifference, itemDifference, wordDifference, nounDifference, replacedInCopy,
+		numberDifference, measureDifference, slotDifference, quantityDifference, serviceDifference, classDifference, materialDifference,
+		negationDifference, itemDifference, itemValueDifference, wordDifference, nounDifference, replacedInCopy,
 	}
 	for _, check := range checks {
 		if difference := check(b, p, f[template]); difference != "" {
@@ -57,11 +57,26 @@ func numberDifference(b, p *profile, template float64) string {
 	return ""
 }
 
+// measureDifference describes a measure in the text p that the request b lacks and that the text does
+// not negate, if b has another one in the unit: one of two bottles of 50 ml became one of 100 ml. It
+// returns "" if there is none.
+func measureDifference(b, p *profile, _ float64) string {
+	for i := range p.tokens {
+		t := &p.tokens[i]
+		n := number{value: t.value, unit: t.unit, written: t.written, directions: 1 << t.direction}
+		hasUnit := n.unit > unrated && slices.ContainsFunc(b.numbers, func(o number) bool { return o.unit == n.unit })
+		if hasUnit && !hasNumber(b.numbers, n) && !p.isNegated(i) {
+			return fmt.Sprintf("number %s was added", b.lexicon.amount(n))
+		}
+	}
+	return ""
+}
+
 // missingNumbers returns the numbers of a that b contains neither as a number nor, from 0 to 31, as
-// a word such as "two".
+// a word such as "two". The "one" in "the red one" is no bound.
 func missingNumbers(a, b *profile) []number {
 	return slicesx.FilterMap(a.numbers, func(n number) (number, bool) {
-		return n, !hasNumber(b.numbers, n) && !b.hasCount(n.value)
+		return n, !hasNumber(b.numbers, n) && (n.isBound() || !b.hasCount(n.value))
 	})
 }
 
@@ -133,7 +148,8 @@ const maxChangedWords = 1
 func wordDifference(b, p *profile, template float64) string {
 	missing := missingWords(b, p, template)
 	extra := missingWords(p, b, template)
-	isOneOther := slices.ContainsFunc(missing, isDistinctive) && isOneWord(p.wishesBeyond(b))
+	replaced := slicesx.FilterMap(missing, func(w *word) (*word, bool) { return w, !loadLexicon().roles["general"][w.text] })
+	isOneOther := isOneWord(p.wishesBeyond(b)) && (isOneWord(replaced) || slices.ContainsFunc(replaced, isDistinctive))
 	if template < copyTemplate && !isOneOther {
 		return ""
 	}
@@ -154,15 +170,26 @@ func wordDifference(b, p *profile, template float64) string {
 func isDistinctive(w *word) bool { return w.weight >= weightUnknown }
 
 // wishesBeyond returns the content words of the text p for which the request b has no word (see
-// standsFor). It leaves out words that the text negates and names of data fields, as in name=value.
+// standsFor), and stop words that name a thing (see isGood). It leaves out words that the text negates and names of data fields, as in name=value.
 func (p *profile) wishesBeyond(b *profile) (out []*word) {
 	for i, w := range p.words {
-		isContent := w != nil && w.content && !p.tokens[i].isField
-		if isContent && !b.standsFor(p, w, nil) && !p.isNegated(i) {
+		isWish := w != nil && (w.content || p.isGood(i) && !b.hasWord(w)) && !p.tokens[i].isField
+		if isWish && !b.standsFor(p, w, nil) && !p.isNegated(i) {
 			out = append(out, w)
 		}
 	}
 	return out
+}
+
+// isGood reports whether the stop word at i names a thing: directly after a content word, as in "valve
+// cap".
+func (p *profile) isGood(i int) bool {
+	return i > 0 && loadLexicon().roles["good"][p.tokens[i].text] && p.tokens[i].isNextWord() && p.words[i-1] != nil && p.words[i-1].content
+}
+
+// hasWord reports whether the text has w, in any form.
+func (p *profile) hasWord(w *word) bool {
+	return slices.ContainsFunc(p.words, func(o *word) bool { return o != nil && o.hash == w.hash })
 }
 
 // isOneWord reports whether the list has one word, once or several times.

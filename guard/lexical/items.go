@@ -15,20 +15,32 @@ import (
 type item struct {
 	words   []*word
 	isAsked bool
+	// isPart reports that a stop word that names a thing follows, as in "phone case".
+	isPart bool
 }
 
-func (i item) noun() *word { return i.words[len(i.words)-1] }
+// noun returns the last word of the item that says what it is: "tie" of "a hair tie accessory".
+func (i item) noun() *word { return i.words[i.nounAt()] }
+
+func (i item) nounAt() int {
+	last := len(i.words) - 1
+	for last > 0 && loadLexicon().roles["general"][i.words[last].text] {
+		last--
+	}
+	return last
+}
 
 // items returns the noun phrases of the text. Function words such as "brand" do not end a phrase,
 // but signs, articles and links such as "with" do.
 func (p *profile) items() (out []item) {
 	roles := loadLexicon().roles
-	var isOpen, isAsked, isLinked bool
+	var isOpen, isAsked, isLinked, isListed bool
 	for i, w := range p.words {
 		t := &p.tokens[i]
 		if i == 0 || !t.isInPhrase() {
 			isOpen = false
 			isLinked = false
+			isListed = t.before == ','
 			isAsked = i == 0 || t.followsBound()
 		}
 		switch {
@@ -40,14 +52,18 @@ func (p *profile) items() (out []item) {
 		case roles["link"][w.text] && !p.isSought(i), w.services != 0:
 			isOpen = false
 			isAsked = false
+			isListed = false
 			isLinked = true
 		case w.content && isOpen:
 			last := &out[len(out)-1]
 			last.words = append(last.words, w)
+			last.isAsked = last.isAsked || isListed && isPlural(w.text)
 		case w.content:
-			out = append(out, item{[]*word{w}, isAsked})
+			out = append(out, item{words: []*word{w}, isAsked: isAsked || isListed && isPlural(w.text)})
 			isOpen = true
 			isAsked = false
+		case isOpen && roles["good"][w.text]:
+			out[len(out)-1].isPart = true
 		case roles["offer"][w.text]:
 			isOpen = false
 			isAsked = true
@@ -57,9 +73,16 @@ func (p *profile) items() (out []item) {
 			isAsked = !isLinked
 		case w.text == "and" || w.text == "or":
 			isOpen = false
+			isListed = isListed || !isLinked
 		}
 	}
 	return out
+}
+
+// isPlural reports whether a noun is likely a plural: one in a list without an article is a thing, where a
+// property such as "regular fit" has the singular.
+func isPlural(noun string) bool {
+	return len(noun) > minStem && strings.HasSuffix(noun, "s") && !isSingular(noun)
 }
 
 // isInPhrase reports whether the token may continue the noun phrase of the token before it: no sign
@@ -98,7 +121,7 @@ func itemDifference(b, p *profile, _ float64) string {
 	if i := slices.IndexFunc(b.names, isNameMissing); i >= 0 {
 		return fmt.Sprintf("%q is missing", b.names[i].text)
 	}
-	placeholders := p.countPlaceholders()
+	placeholders := p.countPlaceholders(b)
 	textItems := p.items()
 	textNouns := slicesx.Map(textItems, item.noun)
 	for _, i := range b.items() {
@@ -106,25 +129,80 @@ func itemDifference(b, p *profile, _ float64) string {
 		// A "polo" is a "polo shirt", and a noun a "silver chain" for a "silver necklace".
 		allowed := slices.Concat(i.words, textNouns)
 		isMissing := func(w *word) bool { return isDistinctive(w) && !p.standsFor(b, w, allowed) }
-		if i.isAsked && isMissing(noun) {
+		isExact := !i.isPart && noun == i.words[len(i.words)-1]
+		isLost := !p.standsFor(b, noun, allowed) && (isExact || slices.ContainsFunc(i.words, isMissing))
+		if i.isAsked && isLost {
 			placeholders--
 			if placeholders >= 0 { // "something" stands for the noun
 				continue
 			}
 			return fmt.Sprintf("%q is missing", joinWords(i.words))
 		}
-		missing := slices.IndexFunc(i.words, isMissing)
-		if missing < 0 {
-			continue
-		}
-		for _, o := range textItems {
-			position := slices.IndexFunc(o.words, func(w *word) bool { return areSimilar(w, noun) })
-			if position > 0 && slices.Contains(extra, o.words[position-1]) && replaces(o.words[position-1], i.words[missing]) {
-				return fmt.Sprintf("%q became %q", i.words[missing].text, o.words[position-1].text)
+		for at, w := range i.words {
+			if loadLexicon().roles["general"][w.text] || p.standsFor(b, w, allowed) {
+				continue
+			}
+			if o := replacement(i, at, textItems, extra); o != nil {
+				return fmt.Sprintf("%q became %q", w.text, o.text)
 			}
 		}
 	}
 	return ""
+}
+
+// replacement returns the word that stands in the items of a text for the word of an item of the request with
+// the index missing: one of extra, directly before the noun or before the word that follows the missing one. It returns nil
+// if there is none.
+func replacement(i item, missing int, items []item, extra []*word) *word {
+	for _, o := range items {
+		for position, w := range o.words {
+			isBefore := position > 0 && (areSimilar(w, i.noun()) || missing+1 < len(i.words) && areSimilar(w, i.words[missing+1]))
+			if isBefore && slices.Contains(extra, o.words[position-1]) && replaces(o.words[position-1], i.words[missing]) {
+				return o.words[position-1]
+			}
+		}
+	}
+	return nil
+}
+
+// itemValueDifference describes a value of a class, such as a colour or an audience, in the name of an item
+// of the request b that the text p replaced by another value in front of the same noun, also if the
+// request has the first value for another item too: "men's shorts" became "women's shorts" beside "a
+// men's suit". It returns "" if there is none.
+func itemValueDifference(b, p *profile, _ float64) string {
+	textItems := p.items()
+	baseItems := b.items()
+	for _, i := range baseItems {
+		isNamesake := func(o item) bool { return o.noun().stem == i.noun().stem }
+		if !slices.ContainsFunc(textItems, isNamesake) {
+			isNamesake = func(o item) bool { return areSimilar(o.noun(), i.noun()) }
+		}
+		named := func(o item) ([]classValue, bool) { return o.values(), isNamesake(o) }
+		others := slices.Concat(slicesx.FilterMap(textItems, named)...)
+		isOnlyOne := len(slicesx.FilterMap(baseItems, named)) == 1
+		for _, v := range i.values() {
+			if !slices.Contains(b.values, v) || slices.Contains(others, v) {
+				continue
+			}
+			// Of two items with the noun, the other one may have the value elsewhere: "a case in red".
+			isNew := func(o classValue) bool {
+				return !slices.Contains(b.values, o) || isOnlyOne && loadLexicon().hard[o.class]
+			}
+			isOther := func(o classValue) bool { return o.class == v.class && slices.Contains(p.values, o) && isNew(o) }
+			if slices.ContainsFunc(others, isOther) {
+				return fmt.Sprintf("another %s of %q", loadLexicon().names[v.class], i.noun().text)
+			}
+		}
+	}
+	return ""
+}
+
+// values returns the values of closed classes, such as colours, in the name of the item.
+func (i item) values() (out []classValue) {
+	for _, w := range i.words[:i.nounAt()] {
+		out = append(out, w.classes...)
+	}
+	return out
 }
 
 // standsFor reports whether the text p has a content word for the word w of another text: one that is
@@ -136,23 +214,37 @@ func (p *profile) standsFor(other *profile, w *word, allowed []*word) bool {
 	})
 }
 
-// countPlaceholders returns the number of words such as "something" that are used in place of the
-// noun of an item. In "two things" the word is used for all items.
-func (p *profile) countPlaceholders() int {
+// countPlaceholders returns the number of words such as "something" that the text uses in place of the
+// noun of an item. A word that the request b has too is used as there, and one in a sentence that says
+// nothing else, as in "two things:", is used for all items.
+func (p *profile) countPlaceholders(b *profile) int {
 	n := 0
-	for i := range p.tokens {
-		isOfAll := i > 0 && (p.words[i-1] == nil || p.words[i-1].counts != 0)
-		if loadLexicon().roles["placeholder"][p.tokens[i].text] && !isOfAll {
-			n++
+	isDescribed := false
+	inSentence := 0
+	for i, w := range p.words {
+		if p.tokens[i].followsBound() {
+			isDescribed = false
+			inSentence = 0
+		}
+		switch {
+		case w == nil:
+		case loadLexicon().roles["placeholder"][w.text] && !b.hasWord(w) && !(i > 0 && loadLexicon().roles["known"][p.tokens[i-1].text]):
+			inSentence++
+		case w.content:
+			isDescribed = true
+		}
+		if isDescribed {
+			n += inSentence
+			inSentence = 0
 		}
 	}
 	return n
 }
 
 // replaces reports whether a new word may stand for another property than the missing one: it is not
-// the start of it, as "deo" of "deodorant", nor a measure such as "small".
+// the start or end of it, as "deo" of "deodorant", nor a measure such as "small".
 func replaces(added, missing *word) bool {
-	return !strings.HasPrefix(missing.text, added.text) && !loadLexicon().roles["measure"][added.text]
+	return !strings.HasPrefix(missing.text, added.text) && !strings.HasSuffix(missing.text, added.text) && !loadLexicon().roles["measure"][added.text]
 }
 
 // materialDifference describes a material that the request b names and the text p replaced, also one
@@ -163,27 +255,42 @@ func materialDifference(b, p *profile, _ float64) string {
 	isLost := func(w *word) bool { return !p.standsFor(b, w, nil) }
 	isNew := func(w *word) bool { return !b.standsFor(p, w, nil) }
 	lost := slices.IndexFunc(b.materials(), isLost)
-	if lost >= 0 && (lacks(p.values, b.values, class) || slices.ContainsFunc(p.materials(), isNew)) {
+	if lost < 0 {
+		return ""
+	}
+	isReplaced := len(p.wishesBeyond(b)) > 0 && p.knownShare() >= minReadShare
+	if isReplaced || lacks(p.values, b.values, class) || slices.ContainsFunc(p.materials(), isNew) {
 		return fmt.Sprintf("another material than %q", b.materials()[lost].text)
 	}
 	return ""
 }
 
-// materials returns the content words that follow words such as "made of", each a material. The
-// "from" of a bound may have been removed before them.
+// materials returns the materials that follow words such as "made of": the last content word of each
+// phrase, as in "soft cotton". The "from" of a bound may have been removed before them.
 func (p *profile) materials() (out []*word) {
 	roles := loadLexicon().roles
 	for i := 1; i < len(p.words); i++ {
-		t := &p.tokens[i]
-		if !roles["making"][p.tokens[i-1].text] || !roles["outof"][t.text] && t.before != boundSign {
+		if !roles["making"][p.tokens[i-1].text] || !roles["outof"][p.tokens[i].text] && p.tokens[i].before != boundSign {
 			continue
 		}
-		j := i
-		for j+1 < len(p.words) && (p.words[j] == nil || roles["outof"][p.tokens[j].text]) {
-			j++ // "of 100 % cotton"
+		var last *word
+		for j := i; j < len(p.words); j++ {
+			w := p.words[j]
+			isLink := w != nil && roles["link"][w.text] && (last != nil || !roles["outof"][w.text])
+			if j > i && (isLink || !p.tokens[j].isInPhrase()) {
+				break
+			}
+			isAnd := w != nil && (w.text == "and" || w.text == "or")
+			if isAnd && last != nil {
+				out = append(out, last)
+				last = nil
+			}
+			if w != nil && w.content && !roles["general"][w.text] {
+				last = w
+			}
 		}
-		if w := p.words[j]; w != nil && w.content {
-			out = append(out, w)
+		if last != nil {
+			out = append(out, last)
 		}
 	}
 	return out
@@ -212,16 +319,16 @@ const (
 	bothWays
 )
 
-// wordState is a word of a text, and whether the text negates it.
+// wordState is a word of a text, and whether the text negates it in any of its forms.
 type wordState struct {
 	word     *word
 	negation negation
 }
 
-// negations returns for each word of the text that says what is asked for whether it is negated, in
+// negations returns for each stem of the text that says what is asked for whether it is negated, in
 // the order of the text.
 func (p *profile) negations() (states []wordState) {
-	indices := map[*word]int{}
+	indices := map[uint64]int{}
 	for i, w := range p.words {
 		if w == nil || !w.content && w.services == 0 {
 			continue
@@ -230,10 +337,10 @@ func (p *profile) negations() (states []wordState) {
 		if p.isNegated(i) {
 			state = negated
 		}
-		at, ok := indices[w]
+		at, ok := indices[w.hash]
 		switch {
 		case !ok:
-			indices[w] = len(states)
+			indices[w.hash] = len(states)
 			states = append(states, wordState{w, state})
 		case states[at].negation != state:
 			states[at].negation = bothWays

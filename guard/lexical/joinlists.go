@@ -219,10 +219,10 @@ func (l *joinLists) newJoinRequest(number int32) joinRequest {
 	r.perWeight = ratio(detector[coverBase], float64(x.wordTotals[number]))
 	r.lowest = total
 	r.highest = total
-	keys := map[amount]bool{}
-	for _, n := range p.numbers {
-		r.isLoose = r.isLoose || keys[newAmount(n)]
-		keys[newAmount(n)] = true
+	for i, n := range p.numbers {
+		for _, o := range p.numbers[:i] {
+			r.isLoose = r.isLoose || newAmount(n) == newAmount(o) || newWritten(n) == newWritten(o)
+		}
 	}
 	r.pairs = l.newPairs(p)
 	r.tokens = len(p.tokens)

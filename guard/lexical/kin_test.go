@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/trajectory-arena/arena/internal/longtest"
@@ -127,7 +128,7 @@ func TestJoinEqualsComparedCandidates(t *testing.T) {
 	t.Parallel()
 	for name, bank := range map[string][]Request{
 		"mixed": mixedBank(t), "pesos": templatedBank(1, "pesos", 400), "dollars": templatedBank(2, "dollars", 400),
-		"both": append(templatedBank(3, "pesos", 400), templatedBank(4, "dollars", 400)...),
+		"twice": writtenTwice(), "both": append(templatedBank(3, "pesos", 400), templatedBank(4, "dollars", 400)...),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -206,7 +207,7 @@ func TestJoinFindsEachPair(t *testing.T) {
 	t.Parallel()
 	for name, bank := range map[string][]Request{
 		"mixed": mixedBank(t)[100:], "listed": listedBank(11, 400), "templated": templatedBank(11, "pesos", 400),
-		"both": append(templatedBank(12, "pesos", 150), templatedBank(13, "dollars", 150)...),
+		"twice": writtenTwice(), "both": append(templatedBank(12, "pesos", 150), templatedBank(13, "dollars", 150)...),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -225,6 +226,19 @@ func TestJoinFindsEachPair(t *testing.T) {
 			}
 		})
 	}
+}
+
+// writtenTwice are requests in which a number is once a bound and once a measure, and requests with it once.
+func writtenTwice() (bank []Request) {
+	goods := []string{"garden hose", "rope ladder", "shower curtain", "picnic rug", "window banner", "bed canopy", "floor mop"}
+	properties := []string{"velvet", "braided", "folding", "padded", "coated", "woven", "quilted"}
+	for i := range 300 {
+		good := goods[i%len(goods)]
+		size := 731 + i/len(goods)
+		text := fmt.Sprintf("%s %s %s above %d pesos; %d cm", properties[i%6], properties[i%5], good, size, size)
+		bank = append(bank, Request{Text: text}, Request{Text: fmt.Sprintf("%s %s of %d", properties[i%4], good[strings.Index(good, " "):], size)})
+	}
+	return bank
 }
 
 // nearPairs returns the pairs of a request with one of these indices and any other request that are so

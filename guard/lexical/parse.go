@@ -20,13 +20,14 @@ func (l *lexicon) parse(text string) []token {
 func (l *lexicon) parseTokens(out []token) []token {
 	out = joinLetters(out)
 	out = removeMarkers(out)
-	out = replacePhrases(out)
+	out = l.replacePhrases(out)
 	l.markBase(out)
 	out = l.joinFractions(l.joinNumerals(out))
 	out = l.joinMoney(out)
 	out = l.joinUnits(out)
 	setDirections(out)
 	markBounds(out)
+	markPrices(out)
 	// Currencies and markers of bounds have been applied to their numbers.
 	return slices.DeleteFunc(out, func(t token) bool {
 		return isCurrency(t.text) || strings.HasPrefix(t.text, "@")
@@ -72,13 +73,17 @@ func countLetters(tokens []token) int {
 const maxDenominator = 16
 
 // joinFractions replaces each fraction before a unit of measure by its value: "1/2 kg". Without a
-// unit it may be a date or a model. It overwrites tokens.
+// unit it may be a date or a model, and "3/6 months" are two ages. It overwrites tokens.
 func (l *lexicon) joinFractions(tokens []token) []token {
 	out := tokens[:0]
 	for i, t := range tokens {
 		last := len(out) - 1
 		isFraction := t.isNumber() && t.before == '/' && t.value > 1 && t.value <= maxDenominator && last >= 0 && out[last].isNumber() && out[last].value < t.value
-		if isFraction && i+1 < len(tokens) && l.units[tokens[i+1].text].name != 0 {
+		unit := unit{}
+		if isFraction && i+1 < len(tokens) {
+			unit = l.units[tokens[i+1].text]
+		}
+		if unit.name != 0 && !l.roles["whole"][l.unitNames[unit.name]] {
 			out[last].value /= t.value
 			out[last].written = out[last].value
 			continue
@@ -131,12 +136,12 @@ func isMarker(tokens []token, i int) bool {
 
 // replacePhrases replaces the phrases of the lexicon in a text, such as "at least", by their
 // replacements. It returns a new slice, or tokens itself if there is no phrase in it.
-func replacePhrases(tokens []token) []token {
-	l := loadLexicon()
+func (l *lexicon) replacePhrases(tokens []token) []token {
 	var out []token // nil until the first phrase
 	for i := 0; i < len(tokens); {
 		p, n := l.longestPhrase(tokens[i:])
-		if n == 0 {
+		hasNumber := i > 0 && l.isAmount(&tokens[i-1])
+		if n == 0 || p.isBoundAfter() && !hasNumber {
 			if out != nil {
 				out = append(out, tokens[i])
 			}
@@ -157,6 +162,15 @@ func replacePhrases(tokens []token) []token {
 		return tokens
 	}
 	return out
+}
+
+// isBoundAfter reports whether the phrase says how the number before it is meant, as "tops" does.
+func (p phrase) isBoundAfter() bool { return strings.HasSuffix(p.replacement[0], afterSuffix) }
+
+// isAmount reports whether a token is a number, part of one in words, or a unit or currency after one.
+func (l *lexicon) isAmount(t *token) bool {
+	_, isUnit := l.units[t.text]
+	return t.isNumber() || isUnit || l.base[t.text] || isCurrency(t.text) || l.numerals[t.text] > 0 || scales[t.text] > 0
 }
 
 // longestPhrase returns the phrase of the lexicon that matches the most tokens at the start of
@@ -244,6 +258,20 @@ func markBounds(tokens []token) {
 			if marker.before == ',' {
 				t.before = ','
 			}
+		}
+	}
+}
+
+// markPrices marks the numbers next to a word of the base currency as prices: the number after it, or
+// else the one before it.
+func markPrices(tokens []token) {
+	for i := range tokens {
+		switch {
+		case !isCurrency(tokens[i].text):
+		case i+1 < len(tokens) && tokens[i+1].isNumber() && tokens[i+1].isBeside():
+			tokens[i+1].isPrice = true
+		case i > 0:
+			tokens[i-1].isPrice = true
 		}
 	}
 }

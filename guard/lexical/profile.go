@@ -110,7 +110,7 @@ func (p *profile) collect() {
 		}
 		p.counts |= w.counts
 		for _, v := range w.classes {
-			if !slices.Contains(p.values, v) && !p.isNegated(i) {
+			if !slices.Contains(p.values, v) && p.isProperty(i, v) && !p.isNegated(i) {
 				p.values = append(p.values, v)
 			}
 		}
@@ -121,6 +121,18 @@ func (p *profile) collect() {
 			}
 		}
 	}
+}
+
+// isProperty reports whether the word at i, which may stand for the value v of a class, says so of a thing: a stop
+// word such as "right" or "back" does only in front of a content word, as in "right mirror". Words of a class that is named
+// like a role, such as a voucher's shops, always do.
+func (p *profile) isProperty(i int, v classValue) bool {
+	l := loadLexicon()
+	if !l.stop[p.words[i].text] || l.roles[l.names[v.class]] != nil {
+		return true
+	}
+	next := i + 1
+	return next < len(p.words) && p.words[next] != nil && p.words[next].content && p.tokens[next].isInPhrase()
 }
 
 func hasHash(words []*word, hash uint64) bool {
@@ -140,6 +152,9 @@ func (p *profile) isNegated(i int) bool {
 	if next := i + 1; next < len(p.tokens) && p.tokens[next].text == "free" && p.tokens[next].isNextWord() {
 		return true
 	}
+	if p.isDenied(i) {
+		return true
+	}
 	isNegated := false
 	for j := i - 1; j >= 0; j-- {
 		w := p.tokens[j].text
@@ -157,6 +172,24 @@ func (p *profile) isNegated(i int) bool {
 	return isNegated
 }
 
+// isDenied reports whether the word at i is negated by the words after it: "installation not included".
+func (p *profile) isDenied(i int) bool {
+	roles := loadLexicon().roles
+	hasNegation := false
+	for j := i + 1; j < len(p.tokens) && p.tokens[j].isInPhrase(); j++ {
+		w := p.tokens[j].text
+		switch {
+		case roles["negation"][w]:
+			hasNegation = true
+		case roles["granted"][w]:
+			return hasNegation
+		case !loadLexicon().stop[w]:
+			return false
+		}
+	}
+	return false
+}
+
 // hasCount reports whether the text has the number v, 0 to 31, as a word such as "two".
 func (p *profile) hasCount(v float64) bool {
 	if v < 0 || v >= 32 || v != math.Trunc(v) {
@@ -169,9 +202,10 @@ func (p *profile) hasCount(v float64) bool {
 // to it whether the token is a bound (at least, at most).
 func (p *profile) addNumber(t *token) {
 	n := number{
-		value:   t.value,
-		unit:    t.unit,
-		written: t.written,
+		value:      t.value,
+		unit:       t.unit,
+		written:    t.written,
+		directions: 1 << t.direction,
 	}
 	for i := range p.numbers {
 		if p.numbers[i].isSameAmount(n) {
@@ -179,7 +213,6 @@ func (p *profile) addNumber(t *token) {
 			return
 		}
 	}
-	n.directions = 1 << t.direction
 	p.numbers = append(p.numbers, n)
 }
 

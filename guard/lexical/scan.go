@@ -21,6 +21,8 @@ type token struct {
 	isApart bool
 	// direction is the kind of bound that a number expresses, undirected for a word.
 	direction direction
+	// isPrice reports that a number is next to a word of the base currency.
+	isPrice bool
 	// isField reports that the word is the name of a field, as in {"name": value} and name=value.
 	isField bool
 }

@@ -11,6 +11,7 @@ type counted struct {
 	hash    uint64 // of the word's stem
 	isAfter bool   // the word is after the number
 	value   float64
+	unit    unitName
 	word    *word
 }
 
@@ -22,10 +23,10 @@ func (p *profile) slots() (out []counted) {
 			continue
 		}
 		if i > 0 && p.words[i-1] != nil && isSlotWord(p.words[i-1]) && p.tokens[i].isBeside() {
-			out = append(out, counted{p.words[i-1].hash, false, value, p.words[i-1]})
+			out = append(out, counted{p.words[i-1].hash, false, value, p.tokens[i].unit, p.words[i-1]})
 		}
 		if next := i + 1; next < len(p.tokens) && p.words[next] != nil && isSlotWord(p.words[next]) && p.tokens[next].isBeside() {
-			out = append(out, counted{p.words[next].hash, true, value, p.words[next]})
+			out = append(out, counted{p.words[next].hash, true, value, p.tokens[i].unit, p.words[next]})
 		}
 	}
 	return out
@@ -43,7 +44,7 @@ func isSlotWord(w *word) bool { return w.content || isLetter(w) || loadLexicon()
 func (p *profile) amountAt(i int) (float64, bool) {
 	w := p.words[i]
 	if w == nil {
-		return p.tokens[i].value, p.tokens[i].direction == undirected
+		return p.tokens[i].value, p.tokens[i].direction == undirected && !p.tokens[i].isPrice
 	}
 	if v, ok := loadLexicon().numerals[w.text]; ok {
 		return float64(v), true
@@ -58,7 +59,8 @@ func (p *profile) amountAt(i int) (float64, bool) {
 }
 
 // slotDifference describes a number that the text p replaced beside the same word: "size 8" became
-// "size 9", where both numbers may occur elsewhere in both texts. It returns "" if there is none.
+// "size 9", where both numbers may occur elsewhere in both texts. It compares no measure with a count, as in
+// "50 ml bottle" and "2 bottles". It returns "" if there is none.
 func slotDifference(b, p *profile, _ float64) string {
 	textSlots := p.slots()
 	baseSlots := b.slots()
@@ -67,7 +69,7 @@ func slotDifference(b, p *profile, _ float64) string {
 	}
 	for _, s := range baseSlots {
 		for _, o := range textSlots {
-			isOther := o.hash == s.hash && o.isAfter == s.isAfter && !has(baseSlots, o)
+			isOther := o.hash == s.hash && o.isAfter == s.isAfter && o.unit == s.unit && !has(baseSlots, o)
 			if isOther && (!has(textSlots, s) || !b.hasAmount(o.value)) {
 				return fmt.Sprintf("%v became %v beside %q", s.value, o.value, s.word.text)
 			}
