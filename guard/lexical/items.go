@@ -17,6 +17,8 @@ type item struct {
 	isAsked bool
 	// isPart reports that a stop word that names a thing follows, as in "phone case".
 	isPart bool
+	// use is the word after the item and "for", as in "a shirt for women", or nil.
+	use *word
 }
 
 // noun returns the last word of the item that says what it is: "tie" of "a hair tie accessory".
@@ -49,6 +51,9 @@ func (p *profile) items() (out []item) {
 			out[len(out)-1].isAsked = false // "a pack of candles"
 			isOpen = false
 			isAsked = true
+		case w.text == "for" && isOpen && i+1 < len(p.words) && p.words[i+1] != nil:
+			out[len(out)-1].use = p.words[i+1]
+			isOpen, isAsked, isListed, isLinked = false, false, false, true
 		case roles["link"][w.text] && !p.isSought(i), w.services != 0:
 			isOpen = false
 			isAsked = false
@@ -197,10 +202,19 @@ func itemValueDifference(b, p *profile, _ float64) string {
 	return ""
 }
 
-// values returns the values of closed classes, such as colours, in the name of the item.
+// values returns the values of closed classes, such as colours, in the name of the item, and those of hard
+// classes in its use: "a shirt for women".
 func (i item) values() (out []classValue) {
 	for _, w := range i.words[:i.nounAt()] {
 		out = append(out, w.classes...)
+	}
+	if i.use == nil {
+		return out
+	}
+	for _, v := range i.use.classes {
+		if loadLexicon().hard[v.class] {
+			out = append(out, v)
+		}
 	}
 	return out
 }
@@ -244,7 +258,10 @@ func (p *profile) countPlaceholders(b *profile) int {
 // replaces reports whether a new word may stand for another property than the missing one: it is not
 // the start or end of it, as "deo" of "deodorant", nor a measure such as "small".
 func replaces(added, missing *word) bool {
-	return !strings.HasPrefix(missing.text, added.text) && !strings.HasSuffix(missing.text, added.text) && !loadLexicon().roles["measure"][added.text]
+	roles := loadLexicon().roles
+	start, isEnd := strings.CutSuffix(missing.text, added.text)
+	isSame := strings.HasPrefix(missing.text, added.text) || isEnd && !roles["denying"][start]
+	return !isSame && !roles["measure"][added.text]
 }
 
 // materialDifference describes a material that the request b names and the text p replaced, also one
