@@ -17,8 +17,8 @@ type item struct {
 	isAsked bool
 	// isPart reports that a stop word that names a thing follows, as in "phone case".
 	isPart bool
-	// use is the word after the item and "for", as in "a shirt for women", or nil.
-	use *word
+	// end is the index of the word after the item.
+	end int
 }
 
 // noun returns the last word of the item that says what it is: "tie" of "a hair tie accessory".
@@ -51,9 +51,6 @@ func (p *profile) items() (out []item) {
 			out[len(out)-1].isAsked = false // "a pack of candles"
 			isOpen = false
 			isAsked = true
-		case w.text == "for" && isOpen && i+1 < len(p.words) && p.words[i+1] != nil:
-			out[len(out)-1].use = p.words[i+1]
-			isOpen, isAsked, isListed, isLinked = false, false, false, true
 		case roles["link"][w.text] && !p.isSought(i), w.services != 0:
 			isOpen = false
 			isAsked = false
@@ -62,9 +59,10 @@ func (p *profile) items() (out []item) {
 		case w.content && isOpen:
 			last := &out[len(out)-1]
 			last.words = append(last.words, w)
+			last.end = i + 1
 			last.isAsked = last.isAsked || isListed && isPlural(w.text)
 		case w.content:
-			out = append(out, item{words: []*word{w}, isAsked: isAsked || isListed && isPlural(w.text)})
+			out = append(out, item{words: []*word{w}, end: i + 1, isAsked: isAsked || isListed && isPlural(w.text)})
 			isOpen = true
 			isAsked = false
 		case isOpen && roles["good"][w.text]:
@@ -182,10 +180,11 @@ func itemValueDifference(b, p *profile, _ float64) string {
 		if !slices.ContainsFunc(textItems, isNamesake) {
 			isNamesake = func(o item) bool { return areSimilar(o.noun(), i.noun()) }
 		}
-		named := func(o item) ([]classValue, bool) { return o.values(), isNamesake(o) }
+		named := func(o item) ([]classValue, bool) { return p.valuesOf(o), isNamesake(o) }
 		others := slices.Concat(slicesx.FilterMap(textItems, named)...)
-		isOnlyOne := len(slicesx.FilterMap(baseItems, named)) == 1
-		for _, v := range i.values() {
+		isOnlyOne := slicesx.CountFunc(baseItems, func(o *item) bool { return isNamesake(*o) }) == 1
+		values := b.valuesOf(i)
+		for _, v := range values {
 			if !slices.Contains(b.values, v) || slices.Contains(others, v) {
 				continue
 			}
@@ -193,7 +192,9 @@ func itemValueDifference(b, p *profile, _ float64) string {
 			isNew := func(o classValue) bool {
 				return !slices.Contains(b.values, o) || isOnlyOne && loadLexicon().hard[o.class]
 			}
-			isOther := func(o classValue) bool { return o.class == v.class && slices.Contains(p.values, o) && isNew(o) }
+			isOther := func(o classValue) bool {
+				return o.class == v.class && !slices.Contains(values, o) && slices.Contains(p.values, o) && isNew(o)
+			}
 			if slices.ContainsFunc(others, isOther) {
 				return fmt.Sprintf("another %s of %q", loadLexicon().names[v.class], i.noun().text)
 			}
@@ -202,16 +203,17 @@ func itemValueDifference(b, p *profile, _ float64) string {
 	return ""
 }
 
-// values returns the values of closed classes, such as colours, in the name of the item, and those of hard
+// valuesOf returns the values of closed classes, such as colours, in the name of the item, and those of hard
 // classes in its use: "a shirt for women".
-func (i item) values() (out []classValue) {
+func (p *profile) valuesOf(i item) (out []classValue) {
 	for _, w := range i.words[:i.nounAt()] {
 		out = append(out, w.classes...)
 	}
-	if i.use == nil {
+	use := i.end + 1
+	if use >= len(p.words) || p.tokens[i.end].text != "for" || p.words[use] == nil {
 		return out
 	}
-	for _, v := range i.use.classes {
+	for _, v := range p.words[use].classes {
 		if loadLexicon().hard[v.class] {
 			out = append(out, v)
 		}

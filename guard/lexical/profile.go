@@ -125,7 +125,7 @@ func (p *profile) collect() {
 
 // isProperty reports whether the word at i, which may stand for the value v of a class, says so of a thing: a stop
 // word such as "right" or "back" does only in front of a content word, as in "right mirror". Words of a class that is named
-// like a role, such as a voucher's shops, always do.
+// like a role always do.
 func (p *profile) isProperty(i int, v classValue) bool {
 	l := loadLexicon()
 	if !l.stop[p.words[i].text] || l.roles[l.names[v.class]] != nil {
