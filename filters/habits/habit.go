@@ -95,35 +95,34 @@ func (c *Count) Total(a *Agent) Ratio {
 	return a.ratios[slices.Index(ratioCounts, c)]
 }
 
-// modeCounter counts how often an agent does the same thing in comparable cases: for each group of
-// cases, how often each value occurs.
-type modeCounter map[uint64]map[uint64]int
+// modeCounter counts how often an agent does the same thing in comparable cases: how often each mark
+// occurs.
+type modeCounter map[Mark]int
 
 func (c modeCounter) add(marks []Mark) {
 	for _, m := range marks {
-		if c[m.Group] == nil {
-			c[m.Group] = map[uint64]int{}
-		}
-		c[m.Group][m.Value]++
+		c[m]++
 	}
 }
 
 // ratio counts all cases, and among them those with the most frequent value of their group. Groups
 // with a single case are left out, and the value 0 is never taken as the most frequent one.
 func (c modeCounter) ratio() Ratio {
-	var r Ratio
-	for _, values := range c {
-		mode := 0
-		total := 0
-		for value, n := range values {
-			total += n
-			if value != 0 {
-				mode = max(mode, n)
-			}
+	type group struct{ mode, total int }
+	groups := map[uint64]group{}
+	for m, n := range c {
+		g := groups[m.Group]
+		g.total += n
+		if m.Value != 0 {
+			g.mode = max(g.mode, n)
 		}
-		if total > 1 {
-			r.Part += mode
-			r.Whole += total
+		groups[m.Group] = g
+	}
+	var r Ratio
+	for _, g := range groups {
+		if g.total > 1 {
+			r.Part += g.mode
+			r.Whole += g.total
 		}
 	}
 	return r

@@ -60,6 +60,9 @@ func (j *Job) Round(ctx context.Context, name string, work func(ctx context.Cont
 	if j.Pieces == 1 {
 		out := New(j.FS, filepath.Join(j.Area.Dir, name), j.Limit)
 		err := fill(0, out)
+		if err == nil {
+			err = out.release()
+		}
 		j.stores = append(j.stores, out) // after fill, which reads the others
 		return err
 	}

@@ -97,7 +97,7 @@ func TestADamagedPieceIsMadeAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(piece, info.Size()-1); err != nil {
+	if err = os.Truncate(piece, info.Size()-1); err != nil {
 		t.Fatal(err)
 	}
 	j := newJob(t, work, 4)

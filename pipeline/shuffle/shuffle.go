@@ -167,6 +167,18 @@ func (s *Store) Records(stream, part int) (records []byte, err error) {
 	return append(records, p.tail...), nil
 }
 
+// release moves the records in memory to the file, if there is one, and frees their memory.
+func (s *Store) release() error {
+	if s.file == nil {
+		return nil
+	}
+	err := s.flush()
+	for _, p := range s.parts {
+		p.tail = nil
+	}
+	return err
+}
+
 // tail is the size in bytes of the end of a finished file: the size and the checksum of the list of
 // extents before it.
 const tail = 12
