@@ -234,6 +234,7 @@ func (p *profile) standsFor(other *profile, w *word, allowed []*word) bool {
 // noun of an item. A word that the request b has too is used as there, and one in a sentence that says
 // nothing else, as in "two things:", is used for all items.
 func (p *profile) countPlaceholders(b *profile) int {
+	roles := loadLexicon().roles
 	n := 0
 	isDescribed := false
 	inSentence := 0
@@ -242,9 +243,10 @@ func (p *profile) countPlaceholders(b *profile) int {
 			isDescribed = false
 			inSentence = 0
 		}
+		isKnown := i > 0 && roles["known"][p.tokens[i-1].text]
 		switch {
 		case w == nil:
-		case loadLexicon().roles["placeholder"][w.text] && !b.hasWord(w) && !(i > 0 && loadLexicon().roles["known"][p.tokens[i-1].text]):
+		case roles["placeholder"][w.text] && !b.hasWord(w) && !isKnown:
 			inSentence++
 		case w.content:
 			isDescribed = true

@@ -79,11 +79,11 @@ func (l *lexicon) joinFractions(tokens []token) []token {
 	for i, t := range tokens {
 		last := len(out) - 1
 		isFraction := t.isNumber() && t.before == '/' && t.value > 1 && t.value <= maxDenominator && last >= 0 && out[last].isNumber() && out[last].value < t.value
-		unit := unit{}
+		var name unitName
 		if isFraction && i+1 < len(tokens) {
-			unit = l.units[tokens[i+1].text]
+			name = l.units[tokens[i+1].text].name
 		}
-		if unit.name != 0 && !l.roles["whole"][l.unitNames[unit.name]] {
+		if name != 0 && !l.roles["whole"][l.unitNames[name]] {
 			out[last].value /= t.value
 			out[last].written = out[last].value
 			continue
