@@ -127,7 +127,7 @@ func (s *Store) flush() (err error) {
 		if _, err := s.file.Write(p.tail); err != nil {
 			return err
 		}
-		p.tail = p.tail[:0]
+		p.tail = nil // a partition may get no more records
 	}
 	s.memory = 0
 	return nil
@@ -167,16 +167,12 @@ func (s *Store) Records(stream, part int) (records []byte, err error) {
 	return append(records, p.tail...), nil
 }
 
-// release moves the records in memory to the file, if there is one, and frees their memory.
+// release moves the records in memory to the file, if there is one.
 func (s *Store) release() error {
 	if s.file == nil {
 		return nil
 	}
-	err := s.flush()
-	for _, p := range s.parts {
-		p.tail = nil
-	}
-	return err
+	return s.flush()
 }
 
 // tail is the size in bytes of the end of a finished file: the size and the checksum of the list of
