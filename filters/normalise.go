@@ -135,13 +135,15 @@ func (n *normaliser) addRecordedCalls(turn *arena.Turn, s *arena.Step) {
 			n.addNameless(turn, c)
 			continue
 		}
-		args, repair := calls.Arguments(c.Arguments)
+		args, repairs := calls.Arguments(c.Arguments)
 		if args == "" {
 			n.addFault(calls.FaultArguments)
 			args = "{}"
 		}
-		if repair != "" && !n.trace.Source.TextArguments {
-			turn.Repairs = append(turn.Repairs, repair)
+		for _, word := range repairs {
+			if word != calls.RepairArgumentsText || !n.trace.Source.TextArguments {
+				turn.Repairs = append(turn.Repairs, word)
+			}
 		}
 		n.calls = append(n.calls, arena.Call{
 			ID:        c.ID,

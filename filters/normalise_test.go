@@ -90,6 +90,20 @@ func TestNormalise(t *testing.T) {
 			arena.Trace{Source: arena.Source{TextArguments: true}, Steps: []arena.Step{{Calls: []arena.ToolCall{{ID: "1", Name: "f", Arguments: `"{\"q\": 1}"`, Result: "1"}}}}},
 			arena.Dialogue{Turns: []arena.Turn{{Calls: []arena.Call{{ID: "1", Name: "f", Arguments: `{"q": 1}`, Result: "1"}}}}},
 		},
+		"mended arguments are named": {
+			arena.Trace{Source: arena.Source{TextArguments: true}, Steps: []arena.Step{{Calls: []arena.ToolCall{{ID: "1", Name: "f", Arguments: `"{q: 'lamp'}"`, Result: "1"}}}}},
+			arena.Dialogue{Turns: []arena.Turn{{
+				Calls:   []arena.Call{{ID: "1", Name: "f", Arguments: `{"q":"lamp"}`, Result: "1"}},
+				Repairs: []string{calls.RepairQuotes, calls.RepairKeys},
+			}}},
+		},
+		"arguments that break off are a fault": {
+			arena.Trace{Source: arena.Source{TextArguments: true}, Steps: []arena.Step{{Calls: []arena.ToolCall{{ID: "1", Name: "f", Arguments: `"{\"q\": [1, 2"`, Result: `"bad JSON"`}}}}},
+			arena.Dialogue{
+				Turns:  []arena.Turn{{Calls: []arena.Call{{ID: "1", Name: "f", Arguments: "{}", Result: `"bad JSON"`}}}},
+				Faults: []string{calls.FaultArguments},
+			},
+		},
 		"what cannot be read is a fault": {
 			arena.Trace{Steps: []arena.Step{{Calls: []arena.ToolCall{{ID: "1", Name: "f", Arguments: `[1]`, Result: "1"}}}, {Content: "<obs>[1]</obs>"}}},
 			arena.Dialogue{

@@ -118,13 +118,13 @@ func (d *Day) read(ctx context.Context, src Sources) error {
 	if err := d.discover(src); err != nil {
 		return err
 	}
+	if err := d.spool(ctx, src); err != nil {
+		return err
+	}
 	if err := d.readProblems(ctx, src); err != nil {
 		return err
 	}
-	if err := d.readCatalog(src); err != nil {
-		return err
-	}
-	return d.spool(ctx, src)
+	return d.readCatalog(src)
 }
 
 // ErrNetworks reports that runs are of more than one network.

@@ -112,10 +112,14 @@ func (d *Day) deriveProblems(ctx context.Context, src Sources) error {
 	}
 	tasks := tasks{}
 	for _, day := range src.Days {
-		if day == traces.Stdin || len(traces.SideFiles(day, traces.TablePattern("problems"))) > 0 {
+		if day != traces.Stdin && len(traces.SideFiles(day, traces.TablePattern("problems"))) > 0 {
 			continue
 		}
-		unread, err := tasks.read(ctx, day, src.Domains, src.Limits)
+		inputs, err := d.inputsOf(day)
+		if err != nil {
+			return err
+		}
+		unread, err := tasks.read(ctx, inputs, src.Domains, src.Limits)
 		if err != nil {
 			return err
 		}
@@ -153,6 +157,15 @@ func (d *Day) deriveProblems(ctx context.Context, src Sources) error {
 	return d.Problems.add("the attempts", problems)
 }
 
+// inputsOf returns the files of an input folder (day), or the copy of standard input.
+func (d *Day) inputsOf(day string) ([]traces.Input, error) {
+	if day != traces.Stdin {
+		return traces.Discover(day)
+	}
+	i := slices.IndexFunc(d.Inputs, func(in traces.Input) bool { return in.Name == traces.Stdin })
+	return d.Inputs[i : i+1], nil
+}
+
 // tasks are the problems that were found in the traces of attempts.
 type tasks map[taskid.Key]*task
 
@@ -179,19 +192,15 @@ func (s tasks) divide() map[taskid.Key]string {
 	return names
 }
 
-// read reads the traces in an input folder (day) and adds the problem of each attempt. In each file
-// it stops at the first attempt without an outcome. If the folder has no readable attempt, unread
-// is an ErrNoAttempt that names the first fault.
+// read reads the traces of a day and adds the problem of each attempt. In each file it stops at the
+// first attempt without an outcome. If no attempt is readable, unread is an ErrNoAttempt that names
+// the first fault.
 func (s tasks) read(
 	ctx context.Context,
-	day string,
+	inputs []traces.Input,
 	domains *domain.Set,
 	limits traces.Limits,
 ) (unread, err error) {
-	inputs, err := traces.Discover(day)
-	if err != nil {
-		return nil, err
-	}
 	options := traces.Options{Limits: limits}
 	attempts := 0
 	for i := range inputs {

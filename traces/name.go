@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"path"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/trajectory-arena/arena"
@@ -13,7 +14,8 @@ import (
 // setIDs sets the run, problem and agent of a trace, and its id, which is RUN/PROBLEM or, if the
 // problem is unknown, the record's checksum. The run is the first that is known from: the record,
 // run.json, the path, the recorded session, the options, and the file's checksum. The path is used
-// for the problem only if the file has a single attempt.
+// for the problem only if the file has a single attempt. In a run that is only known as its file,
+// further attempts at a problem are numbered, as in RUN/PROBLEM~2.
 func (r *reader) setIDs(d decoded) {
 	t := d.trace
 	meta := &r.input.Meta
@@ -24,8 +26,9 @@ func (r *reader) setIDs(d decoded) {
 		pathRun,
 		d.session,
 		r.opt.RunID,
-		r.input.fileRunID(),
 	)
+	isNamed := t.RunID != ""
+	t.RunID = cmp.Or(t.RunID, r.input.fileRunID())
 	if d.trial != "" {
 		t.RunID += "-trial-" + d.trial
 	}
@@ -49,6 +52,45 @@ func (r *reader) setIDs(d decoded) {
 	if t.ProblemID != "" {
 		t.ID = t.RunID + "/" + t.ProblemID
 	}
+	if isNamed {
+		return
+	}
+	if n := r.repeats.number(t); n > 1 {
+		t.ID += "~" + strconv.Itoa(n)
+	}
+}
+
+// repeats numbers the different attempts of a file that have one id. The zero value is ready for
+// use.
+type repeats struct {
+	ids     Collisions
+	numbers map[string]int // of the latest attempt with the id, if there are several
+	// known are the numbers of attempts after the first one with their id, by id and checksum.
+	known map[attemptKey]int
+}
+
+// attemptKey is the id and the checksum of an attempt's record.
+type attemptKey struct{ id, sha256 string }
+
+// number returns 1 for the first attempt with its id and for copies of it, and the next number for
+// an attempt with other content.
+func (r *repeats) number(t *arena.Trace) int {
+	if !r.ids.Add(t.ID, t.RecordSHA256) {
+		return 1
+	}
+	key := attemptKey{t.ID, t.RecordSHA256}
+	n := r.known[key]
+	if n > 0 {
+		return n
+	}
+	if r.known == nil {
+		r.known = map[attemptKey]int{}
+		r.numbers = map[string]int{}
+	}
+	n = max(r.numbers[t.ID], 1) + 1
+	r.numbers[t.ID] = n
+	r.known[key] = n
+	return n
 }
 
 // vetoContent is the veto (reason not to train) for an episode whose file is named after a SHA-256,

@@ -44,6 +44,29 @@ func TestAFileWithoutARunIsARun(t *testing.T) {
 	}
 }
 
+// TestAttemptsOfAFileAreNumbered checks that a file whose run nobody names may have several attempts
+// at one problem: a copy of a record keeps its id, and a named run has one attempt at a problem.
+func TestAttemptsOfAFileAreNumbered(t *testing.T) {
+	t.Parallel()
+	other := strings.Replace(line("p"), "SUCCESS", "FAILED", 1)
+	third := strings.Replace(other, "3.25", "3.5", 1)
+	text := line("p") + "\n" + other + "\n" + line("p") + "\n" + third + "\n" + other + "\n" + line("q") + "\n"
+	var got []string
+	for _, x := range readTextOfStdin(t, text) {
+		got = append(got, x.ID)
+	}
+	diff(t, []string{"stdin/p", "stdin/p~2", "stdin/p", "stdin/p~3", "stdin/p~2", "stdin/q"}, got)
+
+	day := t.TempDir()
+	write(t, filepath.Join(day, "run=r", "a.jsonl"), text)
+	attempts, _, _ := readAll(t, day, Defaults())
+	for _, x := range attempts {
+		if strings.Contains(x.ID, "~") {
+			t.Errorf("a named run has the id %q", x.ID)
+		}
+	}
+}
+
 func readTextOfStdin(t *testing.T, text string) (attempts []*arena.Trace) {
 	t.Helper()
 	var input Input

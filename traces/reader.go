@@ -28,6 +28,7 @@ type reader struct {
 	// one record.
 	blank   []byte
 	records int
+	repeats repeats
 	// linesOnly is set after the end of a value over several lines could not be found, or in a
 	// malformed list: each further line is a record. Such a search may read LineBytes, so there is
 	// at most one in a file.

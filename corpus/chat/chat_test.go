@@ -30,7 +30,7 @@ func TestRender(t *testing.T) {
 	t.Parallel()
 	d := arena.Dialogue{Turns: []arena.Turn{
 		{Think: "hm"},
-		{Think: "go", Text: "wait", Calls: []arena.Call{call("a", `{"q":"x","page":null,"other":null,"n":12345678901234567890}`, `{"z": 1, "a":"é"}`), call("b", `{}`, `"plain"`)}},
+		{Think: "go", Text: "wait", Calls: []arena.Call{call("a", `{"q":"x", "page":null,"other":null,"n":12345678901234567890}`, `{"z": 1, "a":"é"}`), call("b", `{}`, `"plain"`)}},
 		{Text: "found"},
 		{User: "and cheaper?"},
 		{Text: "bye", Calls: []arena.Call{call("c", `{}`, `"late"`)}},
@@ -47,7 +47,7 @@ func TestRender(t *testing.T) {
 	want := []string{
 		`{"role":"system","content":"Help."}`,
 		`{"role":"user","content":"buy it"}`,
-		`{"role":"assistant","content":"wait","reasoning_content":"hm\n\ngo","tool_calls":[{"id":"a","type":"function","function":{"name":"find","arguments":{"n":12345678901234567890,"page":null,"q":"x"}}},{"id":"b","type":"function","function":{"name":"find","arguments":{}}}]}`,
+		`{"role":"assistant","content":"wait","reasoning_content":"hm\n\ngo","tool_calls":[{"id":"a","type":"function","function":{"name":"find","arguments":{"q":"x","page":null,"n":12345678901234567890}}},{"id":"b","type":"function","function":{"name":"find","arguments":{}}}]}`,
 		`{"role":"tool","content":"{\"z\":1,\"a\":\"é\"}","tool_call_id":"a"}`,
 		`{"role":"tool","content":"plain","tool_call_id":"b"}`,
 		`{"role":"assistant","content":"found"}`,

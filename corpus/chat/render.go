@@ -8,6 +8,8 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/cursor"
 	plaintext "github.com/trajectory-arena/arena/internal/text"
@@ -175,24 +177,72 @@ func resultText(result arena.Raw) string {
 	return text
 }
 
-// normalizeArguments returns a call's arguments as compact JSON with sorted keys, so that equal
-// calls have equal texts. Null arguments are omitted unless the schema allows null. Numbers keep
-// their digits. The error is an *Unfit (the messages cannot become a training row) if the arguments
-// are not a JSON object.
+// normalizeArguments returns a call's arguments as compact JSON, with keys in the order in which the
+// model wrote them. The last value of a repeated key counts. Null arguments are omitted unless the
+// schema allows null. Numbers keep their digits. The error is an *Unfit (the messages cannot become
+// a training row) if the arguments are not a JSON object.
 func normalizeArguments(c arena.Call, schema Schema) (json.RawMessage, error) {
-	d := json.NewDecoder(strings.NewReader(string(c.Arguments)))
-	d.UseNumber()
-	var args map[string]any
-	if err := d.Decode(&args); err != nil || args == nil {
+	args := gjson.Parse(string(c.Arguments))
+	if !args.IsObject() || !gjson.Valid(args.Raw) {
 		return nil, &Unfit{Reason: ReasonArguments, Detail: c.Name}
 	}
-	for name, value := range args {
-		if value == nil && !schema[c.Name][name] {
-			delete(args, name)
+	b, err := appendObject(nil, args, func(name string, value gjson.Result) bool {
+		return value.Type == gjson.Null && !schema[c.Name][name]
+	})
+	return json.RawMessage(b), err
+}
+
+// appendObject appends the compact JSON of an object to b, without those members for which omit
+// returns true.
+func appendObject(b []byte, object gjson.Result, omit func(string, gjson.Result) bool) ([]byte, error) {
+	var names []string
+	values := map[string]gjson.Result{}
+	for key, value := range object.ForEach {
+		if _, ok := values[key.Str]; !ok {
+			names = append(names, key.Str)
 		}
+		values[key.Str] = value
 	}
-	s, err := Marshal(args)
-	return json.RawMessage(s), err
+	b = append(b, '{')
+	separator := ""
+	for _, name := range names {
+		if omit(name, values[name]) {
+			continue
+		}
+		text, err := Marshal(name)
+		if err != nil {
+			return nil, err
+		}
+		b = append(append(append(b, separator...), text...), ':')
+		if b, err = appendValue(b, values[name]); err != nil {
+			return nil, err
+		}
+		separator = ","
+	}
+	return append(b, '}'), nil
+}
+
+// appendValue appends the compact JSON of a value to b.
+func appendValue(b []byte, v gjson.Result) (_ []byte, err error) {
+	switch {
+	case v.IsObject():
+		return appendObject(b, v, func(string, gjson.Result) bool { return false })
+	case v.IsArray():
+		b = append(b, '[')
+		separator := ""
+		for _, element := range v.ForEach {
+			if b, err = appendValue(append(b, separator...), element); err != nil {
+				return nil, err
+			}
+			separator = ","
+		}
+		return append(b, ']'), nil
+	case v.Type == gjson.String:
+		text, err := Marshal(v.Str)
+		return append(b, text...), err
+	default:
+		return append(b, v.Raw...), nil
+	}
 }
 
 // validUTF8 returns s with each run of invalid bytes replaced by one U+FFFD. It first checks

@@ -307,7 +307,11 @@ func (s *scratch) readContentBlocks(content arena.Raw, first int) {
 		default:
 			return
 		}
-		args, _ := calls.Arguments(arena.Raw(call.Get(arguments).Raw))
+		v := call.Get(arguments)
+		args, _ := calls.Arguments(arena.Raw(v.Raw))
+		if v.Type == gjson.String {
+			args = calls.ArgumentsIn(v.Str) // the client may have closed it
+		}
 		if args != "" && len(s.acts) < first+maxNamed {
 			s.addCall(call.Get("name").Str, args, first)
 		}

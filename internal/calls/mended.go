@@ -120,9 +120,17 @@ func (r *Reader) repair(word string) { r.Repairs = slicesx.AppendUnique(r.Repair
 func (r *Reader) fault(word string)  { r.Faults = slicesx.AppendUnique(r.Faults, word) }
 
 func (r *Reader) addRepairs(m lenient.Repairs) {
+	for _, word := range mendWordsOf(m) {
+		r.repair(word)
+	}
+}
+
+// mendWordsOf returns the names of repairs of a model's JSON.
+func mendWordsOf(m lenient.Repairs) (words []string) {
 	for i, word := range mendWords {
 		if m&(1<<i) != 0 {
-			r.repair(word)
+			words = append(words, word)
 		}
 	}
+	return words
 }

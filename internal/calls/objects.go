@@ -95,12 +95,12 @@ func (r *Reader) append(id string, v gjson.Result) {
 		r.fault(FaultName)
 		return
 	}
-	args, word := Arguments(argumentsOf(v))
+	args, repairs := Arguments(argumentsOf(v))
 	if args == "" {
 		r.fault(FaultArguments)
 		return
 	}
-	if word != "" {
+	for _, word := range repairs {
 		r.repair(word)
 	}
 	r.Calls = append(r.Calls, arena.Call{
@@ -158,34 +158,41 @@ func inlineArguments(v gjson.Result) arena.Raw {
 
 // Arguments returns the arguments of a call as a JSON object. An object is returned unchanged.
 // An absent value or null becomes {}. A JSON string that contains an object becomes that object,
-// with the repair RepairArgumentsText. It returns "" for anything else.
-func Arguments(raw arena.Raw) (args arena.Raw, repair string) {
+// with the repair RepairArgumentsText and those that the object needed; an object that breaks off is
+// none. It returns "" for anything else.
+func Arguments(raw arena.Raw) (args arena.Raw, repairs []string) {
 	switch raw.Kind() {
 	case arena.Absent, arena.Null:
-		return "{}", ""
+		return "{}", nil
 	case arena.Object:
-		return raw, ""
+		return raw, nil
 	case arena.String:
-		if args = ArgumentsIn(gjson.Parse(string(raw)).Str); args != "" {
-			return args, RepairArgumentsText
+		args, mends := argumentsIn(gjson.Parse(string(raw)).Str)
+		if args != "" && mends&lenient.Closers == 0 {
+			return args, append(mendWordsOf(mends), RepairArgumentsText)
 		}
 	case arena.Bool, arena.Number, arena.Array:
 	}
-	return "", ""
+	return "", nil
 }
 
-// ArgumentsIn returns the JSON object of which text consists, and {} for an empty text. It
-// returns "" for any other text.
+// ArgumentsIn returns the JSON object of which text consists, and {} for an empty text. An object
+// that breaks off is closed. It returns "" for any other text.
 func ArgumentsIn(text string) arena.Raw {
+	args, _ := argumentsIn(text)
+	return args
+}
+
+func argumentsIn(text string) (arena.Raw, lenient.Repairs) {
 	text = strings.TrimSpace(text)
 	if text == "" {
-		return "{}"
+		return "{}", 0
 	}
-	json, remaining, _, ok := cutValue(text)
+	json, remaining, mends, ok := cutValue(text)
 	if !ok || strings.TrimSpace(remaining) != "" || json[0] != '{' {
-		return ""
+		return "", 0
 	}
-	return arena.Raw(json)
+	return arena.Raw(json), mends
 }
 
 // resultBlock adds the tool results that a message quotes. They may be a list of objects with

@@ -69,7 +69,7 @@ func (t *Target) rowSections(parts []string) (sections []corpus.Section, lost ma
 	if text := corpus.FormatCounts(lost); text != "" {
 		sections = append(sections, corpus.Section{
 			Heading: "What rows lack of their traces",
-			Body:    text + "\n\ndocs/profiles.md says what each word means; a row's own are in its metadata under lost.",
+			Body:    text + "\n\ndocs/sources.md and docs/profiles.md say what each word means; a row's own are in its metadata under lost.",
 		})
 	}
 	if text := sample.Text(); text != "" {

@@ -163,6 +163,6 @@ func (w *mixer) protectionText() string {
 	for _, c := range w.bank.Clusters {
 		pools[c.Pool]++
 	}
-	return fmt.Sprintf("The banks of the sources were joined: %d clusters are in train, %d in eval, and %d are never touched. A cluster that is protected in one source is protected in all. Every row was compared again with %d protected problems, and the guard found all planted canaries. bank.json keeps the pools for the next build.",
+	return fmt.Sprintf("The banks of the sources were joined: %d clusters are in train, %d in eval, and %d are never touched. A cluster that is protected in one source is protected in all. Every row was compared again with %d protected problems, and the guard found a protected request and id that it was given as a test. bank.json keeps the pools for the next build.",
 		pools[guard.PoolTrain], pools[guard.PoolEval], pools[guard.PoolNeverTouch], len(w.protection.Guard(corpus.SplitTrain).Bank()))
 }

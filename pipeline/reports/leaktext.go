@@ -101,7 +101,7 @@ func (r *Leak) attemptsText() string {
 	if slices.Contains(r.Guard.Ran, guard.TierLexical) {
 		fmt.Fprintf(&b, ". The lexical tier could not read %d", r.Guard.Unreadable)
 	}
-	b.WriteString(". The guard found all planted canaries.\n\n")
+	b.WriteString(". As a first test, the guard was given a protected request, and a protected id if there is one, and found them.\n\n")
 	return b.String()
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/domain"
@@ -49,15 +50,23 @@ func (a *agents) adaptivity(formula string, programs []string) Result {
 	attempts := 0
 	numbers := map[bool]int{} // by whether the agents are models
 	days := a.filter.Day(a.attempts).Agents
-	for _, name := range slicesx.SortedKeys(days) {
+	names := slicesx.SortedKeys(days)
+	isProgram := func(name string) bool {
+		return slices.ContainsFunc(programs, func(pattern string) bool {
+			ok, err := path.Match(pattern, name)
+			return err == nil && ok
+		})
+	}
+	if !slices.ContainsFunc(names, isProgram) {
+		out.Why = fmt.Sprintf("no agent's name matches %s; the agents are %s", strings.Join(programs, ", "), someNames(names))
+		return out
+	}
+	for _, name := range names {
 		e := days[name].AdaptivityBy(formula)
 		if e == nil {
 			continue
 		}
-		isModel := !slices.ContainsFunc(programs, func(pattern string) bool {
-			ok, err := path.Match(pattern, name)
-			return err == nil && ok
-		})
+		isModel := !isProgram(name)
 		measured = append(measured, stats.Graded{Cluster: name, Grade: e.Point, Solved: isModel})
 		attempts += days[name].Attempts
 		numbers[isModel]++
@@ -78,4 +87,14 @@ func (a *agents) adaptivity(formula string, programs []string) Result {
 		On:      kinds + ", ",
 	}
 	return out
+}
+
+// someNames returns the first few names as text.
+func someNames(names []string) string {
+	const shown = 5
+	text := strings.Join(names[:min(len(names), shown)], ", ")
+	if len(names) > shown {
+		text += fmt.Sprintf(" and %d others", len(names)-shown)
+	}
+	return text
 }

@@ -164,6 +164,12 @@ func (t *tool) role(name string) domain.Role {
 // recognises its attempts: those called in the most attempts.
 const maxRecognised = 24
 
+// roles are the comments of a proposed domain file on the keys of tools.
+const roles = `# role: search finds things by words, search_within among those of one owner, open shows one thing, match compares one
+# with the request, total computes a figure, act changes the world, commit gives the answer or makes the change that
+# counts, end ends the attempt, ask is any other. words and ids: the arguments with words of a search, and with ids.
+`
+
 // Propose returns a proposed domain file as YAML. Comments in it state the counts behind each
 // proposal.
 func (s *Survey) Propose(name string) []byte {
@@ -177,7 +183,7 @@ func (s *Survey) Propose(name string) []byte {
 	})
 	tools = slices.DeleteFunc(tools, func(name string) bool { return !isPlain(name) })
 	if len(tools) > 0 {
-		fmt.Fprintf(&b, "recognise:\n  tools: [%s]\ntools:\n", strings.Join(tools[:min(len(tools), maxRecognised)], ", "))
+		fmt.Fprintf(&b, "recognise:\n  tools: [%s]\n%stools:\n", strings.Join(tools[:min(len(tools), maxRecognised)], ", "), roles)
 	}
 	for _, name := range tools {
 		t := s.tools[name]

@@ -134,11 +134,14 @@ func (f *domainFlags) check(ctx context.Context, s *cli.Streams, file string, da
 	if err != nil {
 		return err
 	}
-	_, sum, err := f.scan(ctx, s, days, func(ctx context.Context, t *arena.Trace) error {
+	scan, sum, err := f.scan(ctx, s, days, func(ctx context.Context, t *arena.Trace) error {
 		dialogue := filters.Normalise(t)
 		return c.Add(ctx, t, &dialogue)
 	})
 	if err != nil {
+		return err
+	}
+	if err = scan.Unread.Tally.CheckShare(f.Reading.MaxUnreadable); err != nil {
 		return err
 	}
 	results, err := c.Results("traces "+sum[:12], time.Now().UTC().Format(time.DateOnly))

@@ -234,7 +234,7 @@ func ParseWhere(source string) (*where.Expr, error) {
 	if err == nil {
 		return expr, nil
 	}
-	hint := "an example: --where 'judge_score >= 0.7 && n_steps <= 15 && solved'"
+	hint := "an example: --where 'judge_score >= 0.7 && n_steps <= 15 && success'"
 	if unknown, ok := errors.AsType[*where.Unknown](err); ok {
 		hint = fmt.Sprintf("did you mean %q? docs/columns.md lists the columns", unknown.Nearest)
 	}

@@ -40,7 +40,7 @@ var known = []struct {
 	{pipeline.ErrNoAttempt, ExitFailure, "`arena list formats` lists what is read; if the file was cut, fetch it again"},
 	{pipeline.ErrNoProblems, ExitUsage, "give --problems FILE, or put problems.jsonl into the day's folder"},
 	{pipeline.ErrNoCatalog, ExitUsage, "give --catalog FILE, or put catalog.jsonl into the day's folder"},
-	{choose.ErrEmpty, ExitFailure, "the counts above say where rows were lost; `arena filter DAY -o -` says of each attempt why"},
+	{choose.ErrEmpty, ExitFailure, "the counts above say where rows were lost; docs/reasons.md says what each word means, and what helps"},
 	{pipeline.ErrOtherDay, ExitFailure, "give another -o, or --force to replace it; a corpus of both days: name both"},
 	{corpus.ErrNotCorpus, ExitFailure, "give -o a new folder, an empty one, or that of a corpus to replace"},
 	{corpus.ErrUnlisted, ExitFailure, "move it out of the folder, or give another -o"},

@@ -128,7 +128,7 @@ func Warn(w io.Writer, cut []string, collisions int64) {
 		fmt.Fprintf(w, "warning: and %d more files end early\n", more)
 	}
 	if collisions > 0 {
-		fmt.Fprintf(w, "warning: id_collision: %s the id of another attempt; runs are distinguished by eval_run_id, run.json, a folder run=ID or, without these, their files: give each model and agent a file of its own\n",
+		fmt.Fprintf(w, "warning: id_collision: %s the id of another attempt; runs are distinguished by eval_run_id, run.json or a folder run=ID, and attempts of a run at one problem by trial: name the run of each attempt, or number its trial\n",
 			Counted(int(collisions), "attempt has", "attempts have"))
 	}
 }
