@@ -58,6 +58,22 @@ func TestACustomerIsNoRequest(t *testing.T) {
 	}
 }
 
+// TestSameOnlyFindsRewordingsInADialogue plants requests of customers in other words in a guard that
+// drops only texts that ask for the same.
+func TestSameOnlyFindsRewordingsInADialogue(t *testing.T) {
+	t.Parallel()
+	g, err := New([]Entry{
+		{ID: "curtain", Bank: "b", Identity: serviceIdentity(t), Text: "You are Ida Moss (ida_moss_4410). You want the curtain of booking QX41ZT in another color. You also want a second pillow, and the color of the lamp matters to you."},
+		{ID: "caravan", Bank: "b", Identity: serviceIdentity(t), Text: "You are Una Vale (una_vale_9931). Ask for the fee of a caravan at booking PB20KE. You also book a second place for it, and you also need a key for the gate."},
+	}, Config{SameOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, planted := g.Injection(1).Reworded(); found < planted || planted < 6 {
+		t.Errorf("%d of %d requests in other words are found", found, planted)
+	}
+}
+
 // TestMistakesLeaveNearDuplicatesOut counts requests that a guard for the others drops: not the two
 // that are near duplicates, and a dialogue too.
 func TestMistakesLeaveNearDuplicatesOut(t *testing.T) {
