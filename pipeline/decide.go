@@ -8,6 +8,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/where"
 	"github.com/trajectory-arena/arena/filters/habits"
+	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
@@ -144,6 +145,9 @@ func (g *grouper) stageDecision(x *block.Entry, s *arena.Structure) choose.Decis
 		}
 	case g.weights.reward(x) < sel.MinReward:
 		return choose.Decision{Stage: stageJudge, Reason: reasonReward}
+	case g.session.protection.Pools[x.Problem] == guard.PoolHeldOut:
+		// the guard finds the problem itself, which is no leak
+		return choose.Decision{Stage: stageGuard, Reason: reasonHeldOut}
 	case x.Leak.Drop:
 		return choose.Decision{
 			Stage:  stageGuard,

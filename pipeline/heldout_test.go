@@ -3,6 +3,7 @@ package pipeline_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -86,7 +87,13 @@ func TestHeldOutStaysHeldOut(t *testing.T) {
 	}
 	guarded := newRun(t, sampleDay, inDir("guarded"))
 	guarded.Sources.HeldOut = []string{heldOut}
-	build(t, guarded)
+	dropped := map[string]int64{}
+	for _, stage := range build(t, guarded).Funnel {
+		maps.Copy(dropped, stage.Dropped)
+	}
+	if dropped["held_out"] == 0 || dropped["leak_exact"] > 0 {
+		t.Errorf("attempts at a held-out problem are named as %v, want held_out", dropped)
+	}
 	next := newRun(t, sampleDay, inDir("next"))
 	next.Sources.Bank = inDir("guarded/bank.json")
 	build(t, next)

@@ -371,7 +371,7 @@ func checkWithheld(t *testing.T, out string) {
 	shards, _ := filepath.Glob(filepath.Join(out, "data", "sft", "*.parquet"))
 	seen := 0
 	for _, path := range shards {
-		err := corpus.ReadRows(corpus.Disk{}, path, func(row *rows.SFT) error {
+		err = corpus.ReadRows(corpus.Disk{}, path, func(row *rows.SFT) error {
 			if strings.HasPrefix(row.SessionID, swappedRun) {
 				seen++
 				if (row.JudgeScore == nil) != withheld[row.SessionID] {
