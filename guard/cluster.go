@@ -29,7 +29,7 @@ func Clusters(ctx context.Context, problems []arena.Problem) ([]StateCluster, er
 	if err != nil {
 		return nil, fmt.Errorf("cluster problems: %w", err)
 	}
-	return mergeGroups(parts, groups), nil
+	return mergeGroups(parts, groups, 0), nil
 }
 
 // Groups returns the index of a group for each problem. Problems are in one group if they are in one

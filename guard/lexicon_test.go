@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"bytes"
 	"os"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/domain"
+	"github.com/trajectory-arena/arena/internal/asjson"
 )
 
 // harbour is a domain with a currency, a unit and synonyms that no built-in domain has.
@@ -156,5 +158,88 @@ func TestABankKeepsItsLexicon(t *testing.T) {
 	entries, _, err := readFrozen(f.Encode(), FrozenSchema)
 	if err != nil || !cmp.Equal(entries[0].Lexicon, words) {
 		t.Errorf("%+v, %v", entries, err)
+	}
+}
+
+// literal returns a problem as a run has it whose detector of rewordings is off.
+func literal(p arena.Problem) arena.Problem {
+	p.Literal = true
+	p.Lexicon = nil
+	return p
+}
+
+// TestTheWordsOfTheRunCount merges a problem with the same one of an earlier build, of which a
+// domain compared word for word only, had other words, or could have none.
+func TestTheWordsOfTheRunCount(t *testing.T) {
+	t.Parallel()
+	words := own(t, strings.Replace(harbour, "eur: {rate: 11}", "eur: {rate: 11, words: []}", 1))
+	problem := arena.Problem{ID: "a", Query: "Book a berth in June", Lexicon: words, Identity: []string{"id ([0-9]+)"}}
+	for name, change := range map[string]func(p *arena.Problem){
+		"literal":     func(p *arena.Problem) { *p = literal(*p) },
+		"no lexicon":  func(p *arena.Problem) { p.Lexicon = nil },
+		"other words": func(p *arena.Problem) { p.Lexicon = &arena.Lexicon{Synonyms: [][]string{{"pier", "quay"}}} },
+		"other names": func(p *arena.Problem) { p.Identity = nil },
+		"the same":    func(*arena.Problem) {},
+	} {
+		earlier := problem
+		change(&earlier)
+		var state *State
+		for _, p := range []arena.Problem{earlier, problem, problem} {
+			clusters, err := Clusters(t.Context(), []arena.Problem{p})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if state, err = Split(t.Context(), clusters, state, DefaultShares(), 1); err != nil {
+				t.Fatal(err)
+			}
+			if state, err = ReadState(bytes.NewReader(state.Encode())); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := state.Clusters[0]
+		if got.Literal || !bytes.Equal(asjson.Bytes(got.Lexicon), asjson.Bytes(words)) || len(got.Identity) != 1 {
+			t.Errorf("%s: lexicon %s, identity %q", name, asjson.Bytes(got.Lexicon), got.Identity)
+		}
+	}
+	clusters, err := Clusters(t.Context(), []arena.Problem{literal(problem), problem})
+	if err != nil || len(clusters) != 1 || !cmp.Equal(clusters[0].Lexicon, words) {
+		t.Errorf("literal beside others: %+v, %v", clusters, err)
+	}
+}
+
+// TestAChineseBaseCurrencyIsRead compares an amount in a base currency of several characters, which
+// the program or the domain names, with one in dollars.
+func TestAChineseBaseCurrencyIsRead(t *testing.T) {
+	t.Parallel()
+	for word, lexicon := range map[string]*arena.Lexicon{
+		"人民币":       {Currencies: map[string]arena.Currency{"cny": {Rate: 1}, "usd": {Rate: 7.2}}},
+		"中华人民共和国货币": {Currencies: map[string]arena.Currency{"cny": {Rate: 1, Words: []string{"中华人民共和国货币"}}, "usd": {Rate: 7.2}}},
+	} {
+		e := Entry{ID: "b", Bank: "b", Text: "Find me a brass lantern with a carved handle below 500 " + word, Lexicon: lexicon}
+		f := newTestGuard(t, []Entry{e}).Check(Candidate{Text: "A brass lantern, carved handle, below 70 usd"})
+		if !f.Same {
+			t.Errorf("%s: %+v", word, f)
+		}
+	}
+}
+
+// TestEveryWordOfALexiconIsRead compares requests that differ in words of the domain only.
+func TestEveryWordOfALexiconIsRead(t *testing.T) {
+	t.Parallel()
+	words := &arena.Lexicon{
+		Currencies: map[string]arena.Currency{"czk": {Rate: 1, Words: []string{"kč"}}, "eur": {Rate: 25}},
+		Units:      map[string]arena.Unit{"coudée": {Of: "mm", Factor: 500, Words: []string{"coudées"}}},
+		Synonyms:   [][]string{{"café", "кофейня", "咖啡馆"}},
+	}
+	for request, text := range map[string]string{
+		"Find me a brass lantern with a carved handle, at most 2500 kč":   "A brass lantern, carved handle, at most 100 eur",
+		"Find me a brass lantern with a carved handle, at most 3 coudées": "A brass lantern, carved handle, at most 1.5 m",
+		"Find a café in June": "Find a кофейня in June",
+		"Find a CAFÉ in July": "Find a 咖啡馆 in July",
+	} {
+		f := newTestGuard(t, []Entry{{ID: "b", Bank: "b", Text: request, Lexicon: words}}).Check(Candidate{Text: text})
+		if !f.Same {
+			t.Errorf("%s: %+v", request, f)
+		}
 	}
 }

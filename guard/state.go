@@ -62,7 +62,22 @@ type StateCluster struct {
 
 	// isNew reports that this run assigned the pool.
 	isNew bool
+	// wordsOf says whose identity and lexicon the cluster has while clusters are merged.
+	wordsOf wordSource
 }
+
+// wordSource says whose identity and lexicon a cluster has. Those of a higher value count in a merged
+// cluster, those of a lower one do not.
+type wordSource uint8
+
+const (
+	noWords wordSource = iota
+	// wordsLiteral are those of requests that are compared word for word only, by no lexicon.
+	wordsLiteral
+	// wordsOlder are those of an earlier build, whose domain may have had other words since.
+	wordsOlder
+	wordsToday
+)
 
 // Pool returns the pool of the problem with this specification hash, empty if the
 // problem is unknown.

@@ -1,14 +1,15 @@
 package guard
 
 import (
+	"bytes"
 	"context"
 	"fmt"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
@@ -30,7 +31,7 @@ func mergeWithPrior(
 	if err := joinReworded(ctx, groups, parts, len(parts)-len(today)); err != nil {
 		return nil, err
 	}
-	return mergeGroups(parts, groups), nil
+	return mergeGroups(parts, groups, len(parts)-len(today)), nil
 }
 
 // joinReworded adds each of today's clusters, parts[today:], to the group of the earlier cluster,
@@ -99,13 +100,21 @@ func (c *StateCluster) keys() []string {
 }
 
 // mergeGroups merges each group of clusters into one cluster and returns the merged clusters,
-// sorted by ID. groups tells which indices of parts are in one group.
-func mergeGroups(parts []StateCluster, groups forest) []StateCluster {
+// sorted by ID. groups tells which indices of parts are in one group. The parts[today:] are those of
+// this run, whose domains say by what words the merged cluster is compared.
+func mergeGroups(parts []StateCluster, groups forest, today int) []StateCluster {
 	byRoot := map[int]*StateCluster{}
 	for i, part := range parts {
 		root := groups.find(i)
 		if byRoot[root] == nil {
 			byRoot[root] = &StateCluster{ItemIDs: []string{}, Literal: true}
+		}
+		part.wordsOf = wordsOlder
+		if i >= today {
+			part.wordsOf = wordsToday
+		}
+		if part.Literal {
+			part.wordsOf = wordsLiteral
 		}
 		byRoot[root].add(&part)
 	}
@@ -115,6 +124,7 @@ func mergeGroups(parts []StateCluster, groups forest) []StateCluster {
 			*list = sortUnique(*list)
 		}
 		c.ID = c.Problems[0]
+		c.wordsOf = noWords
 		out = append(out, *c)
 	}
 	slicesx.SortByKey(out, func(c StateCluster) string {
@@ -127,16 +137,7 @@ func mergeGroups(parts []StateCluster, groups forest) []StateCluster {
 // protected of the two pools. The merged cluster is literal, which means that its requests are
 // compared only word for word, only if both are.
 func (c *StateCluster) add(part *StateCluster) {
-	if len(c.Problems) == 0 {
-		c.Identity = part.Identity
-		c.Lexicon = part.Lexicon
-	}
-	if !slices.Equal(c.Identity, part.Identity) {
-		c.Identity = nil // of several domains: all words are compared
-	}
-	if !reflect.DeepEqual(c.Lexicon, part.Lexicon) {
-		c.Lexicon = &arena.Lexicon{} // of several domains: no amount is converted
-	}
+	c.addWords(part)
 	c.Problems = append(c.Problems, part.Problems...)
 	c.ItemIDs = append(c.ItemIDs, part.ItemIDs...)
 	c.Texts = append(c.Texts, part.Texts...)
@@ -153,6 +154,26 @@ func (c *StateCluster) add(part *StateCluster) {
 	}
 }
 
+// addWords sets the identity and the lexicon of c to those of the parts whose words count most. If
+// these parts are of several domains, all words are compared and no amount is converted.
+func (c *StateCluster) addWords(part *StateCluster) {
+	if part.wordsOf > c.wordsOf {
+		c.wordsOf = part.wordsOf
+		c.Identity = part.Identity
+		c.Lexicon = part.Lexicon
+	}
+	if part.wordsOf < c.wordsOf {
+		return
+	}
+	if !slices.Equal(c.Identity, part.Identity) {
+		c.Identity = nil
+	}
+	// Lexicons are compared as stored, where an empty list is no list.
+	if !bytes.Equal(asjson.Bytes(c.Lexicon), asjson.Bytes(part.Lexicon)) {
+		c.Lexicon = &arena.Lexicon{}
+	}
+}
+
 // newMerged returns a State (the content of bank.json: all clusters of problems, each with its
 // pool) with the clusters of parts. Clusters that share a problem or an item are merged into one.
 func newMerged(seed uint64, shares Shares, parts []StateCluster) *State {
@@ -161,7 +182,7 @@ func newMerged(seed uint64, shares Shares, parts []StateCluster) *State {
 		Schema:   StateSchema,
 		Seed:     seed,
 		Shares:   shares,
-		Clusters: mergeGroups(parts, groups),
+		Clusters: mergeGroups(parts, groups, 0),
 	}
 	s.index()
 	return s

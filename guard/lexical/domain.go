@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/domain"
@@ -27,16 +28,31 @@ func (l *lexicon) with(words *arena.Lexicon) *lexicon {
 	out.phrases = maps.Clone(l.phrases)
 	out.base = map[string]bool{}
 	out.prefixes = map[string]string{}
+	out.own = map[string]bool{}
 	out.addCurrencies(words.Currencies)
 	for _, name := range slicesx.SortedKeys(words.Units) {
 		u := words.Units[name]
-		fields := []string{u.Of, strconv.FormatFloat(u.Factor, 'g', -1, 64), name}
-		out.addUnit(append(fields, u.Words...))
+		fields := []string{u.Of, strconv.FormatFloat(u.Factor, 'g', -1, 64)}
+		out.addUnit(append(fields, out.addOwn(name, u.Words)...))
 	}
 	for _, group := range words.Synonyms {
-		out.addGroup(group)
+		out.addGroup(out.addOwn(group[0], group[1:]))
 	}
 	return &out
+}
+
+// addOwn adds words of a domain to those that are found in a run of Chinese characters, and returns
+// them in normal form (see foldText), as texts have them.
+func (l *lexicon) addOwn(name string, words []string) []string {
+	folded := []string{foldText(name)}
+	for _, w := range words {
+		folded = append(folded, foldText(w))
+	}
+	for _, w := range folded {
+		l.own[w] = true
+		l.longest = max(l.longest, utf8.RuneCountInString(w))
+	}
+	return folded
 }
 
 // addCurrencies adds the currencies of the program and those of a domain. Of the former only those
@@ -48,13 +64,14 @@ func (l *lexicon) addCurrencies(currencies map[string]arena.Currency) {
 	}
 	for _, code := range slicesx.SortedKeys(currencies) {
 		c := currencies[code]
-		for _, w := range c.Words {
+		words := l.addOwn(code, c.Words)
+		for _, w := range words[1:] {
 			delete(l.phrases, w) // such as that which takes the word for another currency
 		}
-		l.addCurrency(append([]string{code}, c.Words...), c.Rate)
+		l.addCurrency(words, c.Rate)
 		for _, s := range c.Signs {
 			if isLower(s[0]) {
-				l.prefixes[s] = code
+				l.prefixes[s] = words[0]
 			} else {
 				signs = append(signs, s, " "+code+" ")
 			}

@@ -42,6 +42,8 @@ type lexicon struct {
 	currencies [][]string
 	// base holds the words of the currency to which amounts in other currencies are converted.
 	base map[string]bool
+	// own has the words of the domain.
+	own map[string]bool
 	// prefixes has words that are a currency's sign before a number, with its code. signs replaces
 	// the other signs of the domain's currencies by their codes.
 	prefixes map[string]string

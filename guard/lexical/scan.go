@@ -299,7 +299,8 @@ func (l *lexicon) longestHan(run string) int {
 			break
 		}
 		w := run[:i+utf8.RuneLen(r)]
-		if _, isUnit := l.units[w]; isUnit || l.foreign[w] != nil || l.phrases[w] != nil {
+		_, isUnit := l.units[w]
+		if isUnit || l.base[w] || l.own[w] || l.foreign[w] != nil || l.phrases[w] != nil {
 			best = len(w)
 		}
 	}
