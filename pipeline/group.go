@@ -492,14 +492,18 @@ func (s *session) groupWithin(ctx context.Context, pieces, limit int) (*plan, er
 	if pieces == 1 || !job.IsDone() {
 		err = s.runGroup(ctx, job, key)
 	}
-	if pieces > 1 && job.IsDone() { // another process may have removed what this one needed
+	isDone := pieces > 1 && job.IsDone()
+	if isDone { // another process may have removed what this one needed
 		err = s.FS.RemoveAll(job.Dir)
 	}
 	if err == nil {
 		s.plan, err = s.readPlan()
 	}
+	if err == nil && isDone { // a process may have been killed before it removed it
+		err = s.removeUnneeded(s.plan)
+	}
 	if errors.Is(err, shuffle.ErrDamaged) { // the next run makes it again
-		err = errors.Join(err, s.FS.RemoveAll(job.Dir), s.FS.RemoveAll(s.planPath()))
+		err = errors.Join(err, s.FS.RemoveAll(job.Dir), s.removePlan(key))
 	}
 	return s.plan, err
 }

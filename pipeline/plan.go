@@ -196,12 +196,33 @@ func (g *grouper) finish(ctx context.Context, key string) error {
 	if err := s.FS.Rename(staged, s.planPath()); err != nil {
 		return err
 	}
-	for _, name := range []string{groupFolder, segmentsFolder} { // all blocks are finished
-		if err := s.FS.RemoveAll(filepath.Join(s.Work, name)); err != nil {
-			return err
-		}
+	if err := s.FS.RemoveAll(filepath.Join(s.Work, groupFolder)); err != nil {
+		return err
+	}
+	return s.removeUnneeded(p)
+}
+
+// removeUnneeded removes what no step after the plan p reads: the pieces of blocks, which are all
+// finished, and the data files of earlier plans.
+func (s *session) removeUnneeded(p *plan) error {
+	if err := s.FS.RemoveAll(filepath.Join(s.Work, segmentsFolder)); err != nil {
+		return err
 	}
 	return s.removeOldParts(p)
+}
+
+// removePlan removes the plan with this key, or one that cannot be read. It leaves the plan that
+// another build has put in its place.
+func (s *session) removePlan(key string) error {
+	r, err := s.openPlan()
+	if err == nil {
+		end, endErr := r.end()
+		r.close()
+		if endErr == nil && end.Key != key {
+			return nil
+		}
+	}
+	return s.FS.RemoveAll(s.planPath())
 }
 
 // writePlan writes all lines of a plan.
@@ -365,8 +386,9 @@ func (r *planReader) end() (end planEnd, err error) {
 		return end, err
 	}
 	line := make([]byte, planEndSize)
-	if _, err = r.file.ReadAt(line, max(0, info.Size()-planEndSize)); err == nil {
-		err = json.Unmarshal(line, &end)
+	_, err = r.file.ReadAt(line, max(0, info.Size()-planEndSize))
+	if err = cmp.Or(err, json.Unmarshal(line, &end)); err != nil {
+		err = fmt.Errorf("read plan %s: it is cut off or of another version, run the group step again: %w", r.path, err)
 	}
 	return end, err
 }

@@ -276,9 +276,13 @@ func (w *weights) factor(x *block.Entry) *float64 {
 		return w.config.Ungradable(w.framed[x.Agent])
 	}
 	isDoubtful := w.framed[x.Agent] || w.isUndecided(x)
+	run := w.runs[x.RunID]
+	if run.Mean() == nil && x.Withheld != nil { // all grades of the run are withheld
+		run = run.Add(x.Withheld)
+	}
 	return w.config.Factor(
 		cmp.Or(x.Score, x.Withheld),
-		w.runs[x.RunID],
+		run,
 		isDoubtful,
 	)
 }

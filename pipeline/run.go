@@ -151,7 +151,8 @@ func (s *session) writeAgain(ctx context.Context, shard Shard) (*Summary, error)
 		return s.write(ctx, Unsharded)
 	}
 	if errors.Is(err, shuffle.ErrDamaged) { // the next group step makes the plan again
-		err = errors.Join(err, s.FS.RemoveAll(s.planPath()))
+		key, keyErr := s.planKey()
+		err = errors.Join(err, keyErr, s.removePlan(key))
 	}
 	return summary, err
 }

@@ -14,8 +14,8 @@ import (
 // setIDs sets the run, problem and agent of a trace, and its id, which is RUN/PROBLEM or, if the
 // problem is unknown, the record's checksum. The run is the first that is known from: the record,
 // run.json, the path, the recorded session, the options, and the file's checksum. The path is used
-// for the problem only if the file has a single attempt. In a run that is only known as its file,
-// further attempts at a problem are numbered, as in RUN/PROBLEM~2.
+// for the problem only if the file has a single attempt. If the run is only known as the file,
+// further attempts at a problem are runs of their own, as in RUN-attempt-2/PROBLEM.
 func (r *reader) setIDs(d decoded) {
 	t := d.trace
 	meta := &r.input.Meta
@@ -52,25 +52,25 @@ func (r *reader) setIDs(d decoded) {
 	if t.ProblemID != "" {
 		t.ID = t.RunID + "/" + t.ProblemID
 	}
-	if isNamed {
+	if isNamed || t.ProblemID == "" {
 		return
 	}
 	if n := r.repeats.number(t); n > 1 {
-		t.ID += "~" + strconv.Itoa(n)
+		t.RunID += "-attempt-" + strconv.Itoa(n)
+		t.ID = t.RunID + "/" + t.ProblemID
 	}
 }
 
 // repeats numbers the different attempts of a file that have one id. The zero value is ready for
 // use.
 type repeats struct {
-	ids     Collisions
-	numbers map[string]int // of the latest attempt with the id, if there are several
-	// known are the numbers of attempts after the first one with their id, by id and checksum.
-	known map[attemptKey]int
+	ids Collisions
+	// numbers has the number of the latest attempt with an id, by the id's hash, if there are several.
+	numbers map[uint64]int
+	// known has the numbers of attempts after the first one with their id, by the hashes of id and
+	// checksum.
+	known map[[2]uint64]int
 }
-
-// attemptKey is the id and the checksum of an attempt's record.
-type attemptKey struct{ id, sha256 string }
 
 // number returns 1 for the first attempt with its id and for copies of it, and the next number for
 // an attempt with other content.
@@ -78,17 +78,18 @@ func (r *repeats) number(t *arena.Trace) int {
 	if !r.ids.Add(t.ID, t.RecordSHA256) {
 		return 1
 	}
-	key := attemptKey{t.ID, t.RecordSHA256}
+	id := maphash.String(collisionSeed, t.ID)
+	key := [2]uint64{id, maphash.String(collisionSeed, t.RecordSHA256)}
 	n := r.known[key]
 	if n > 0 {
 		return n
 	}
 	if r.known == nil {
-		r.known = map[attemptKey]int{}
-		r.numbers = map[string]int{}
+		r.known = map[[2]uint64]int{}
+		r.numbers = map[uint64]int{}
 	}
-	n = max(r.numbers[t.ID], 1) + 1
-	r.numbers[t.ID] = n
+	n = max(r.numbers[id], 1) + 1
+	r.numbers[id] = n
 	r.known[key] = n
 	return n
 }

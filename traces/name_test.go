@@ -55,13 +55,13 @@ func TestAttemptsOfAFileAreNumbered(t *testing.T) {
 	for _, x := range readTextOfStdin(t, text) {
 		got = append(got, x.ID)
 	}
-	diff(t, []string{"stdin/p", "stdin/p~2", "stdin/p", "stdin/p~3", "stdin/p~2", "stdin/q"}, got)
+	diff(t, []string{"stdin/p", "stdin-attempt-2/p", "stdin/p", "stdin-attempt-3/p", "stdin-attempt-2/p", "stdin/q"}, got)
 
 	day := t.TempDir()
 	write(t, filepath.Join(day, "run=r", "a.jsonl"), text)
 	attempts, _, _ := readAll(t, day, Defaults())
 	for _, x := range attempts {
-		if strings.Contains(x.ID, "~") {
+		if strings.Contains(x.ID, "attempt") {
 			t.Errorf("a named run has the id %q", x.ID)
 		}
 	}

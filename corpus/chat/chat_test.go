@@ -73,6 +73,28 @@ func TestRenameCalls(t *testing.T) {
 	}
 }
 
+// TestArgumentsKeepTheirOrder checks what a row has of a call's arguments: the order of the model, the
+// last value of a repeated key, compact values, and no null that the schema does not allow.
+func TestArgumentsKeepTheirOrder(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		`{"z": [1, {"q":null, "b":{}}], "page":2}`:                    `{"z":[1,{"q":null,"b":{}}],"page":2}`,
+		`{"b":1,"a":2,"b":3,"c":4,"a":[]}`:                            `{"b":3,"c":4,"a":[]}`,
+		`{"x":"<&\u00e9","y":1e3,"other":null}`:                       `{"x":"<&é","y":1e3}`,
+		"{\"\xff\":1,\"\xfe\":2}":                                     "{\"\uFFFD\":2}",
+		strings.Repeat(`{"a":`, 100) + "1" + strings.Repeat("}", 100): strings.Repeat(`{"a":`, 100) + "1" + strings.Repeat("}", 100),
+	} {
+		ms, err := chat.Render(shop, "q", &arena.Dialogue{Turns: []arena.Turn{{Think: "x", Calls: []arena.Call{call("a", args, `1`)}}}})
+		if err != nil {
+			t.Errorf("%s: %v", args, err)
+			continue
+		}
+		if got := string(ms[len(ms)-1].Calls[0].Function.Arguments); got != want {
+			t.Errorf("%s: got %s, want %s", args, got, want)
+		}
+	}
+}
+
 func TestRenderReturnsUnfit(t *testing.T) {
 	t.Parallel()
 	ok := call("a", `{}`, `1`)

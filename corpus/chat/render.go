@@ -1,16 +1,17 @@
 package chat
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
+	"math"
 	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/cursor"
 	plaintext "github.com/trajectory-arena/arena/internal/text"
 )
@@ -158,7 +159,7 @@ func appendMerged(out []Message, m Message) []Message {
 
 // textLimits are the limits for the JSON of arguments and results. The depth is that of
 // encoding/json, which has already parsed the values.
-var textLimits = cursor.Limits{Depth: 10_000, StringBytes: 1 << 30}
+var textLimits = cursor.Limits{Depth: 10_000, StringBytes: 1 << 30, Elements: math.MaxInt}
 
 // resultText returns a tool's result as the model reads it: the content of a JSON string, or
 // the compact JSON of any other value. A result that is not valid JSON is returned unchanged.
@@ -182,67 +183,66 @@ func resultText(result arena.Raw) string {
 // schema allows null. Numbers keep their digits. The error is an *Unfit (the messages cannot become
 // a training row) if the arguments are not a JSON object.
 func normalizeArguments(c arena.Call, schema Schema) (json.RawMessage, error) {
-	args := gjson.Parse(string(c.Arguments))
-	if !args.IsObject() || !gjson.Valid(args.Raw) {
+	in := cursor.New(validUTF8(string(c.Arguments)), textLimits)
+	if in.Kind() != arena.Object {
 		return nil, &Unfit{Reason: ReasonArguments, Detail: c.Name}
 	}
-	b, err := appendObject(nil, args, func(name string, value gjson.Result) bool {
-		return value.Type == gjson.Null && !schema[c.Name][name]
+	b := appendObject(nil, in, func(name string) bool {
+		return !schema[c.Name][name]
 	})
-	return json.RawMessage(b), err
+	if in.End() != nil {
+		return nil, &Unfit{Reason: ReasonArguments, Detail: c.Name}
+	}
+	return b, nil
 }
 
-// appendObject appends the compact JSON of an object to b, without those members for which omit
-// returns true.
-func appendObject(b []byte, object gjson.Result, omit func(string, gjson.Result) bool) ([]byte, error) {
-	var names []string
-	values := map[string]gjson.Result{}
-	for key, value := range object.ForEach {
-		if _, ok := values[key.Str]; !ok {
-			names = append(names, key.Str)
-		}
-		values[key.Str] = value
-	}
+// appendObject appends the compact JSON of the object at the cursor to b, without null members for
+// which omitsNull returns true.
+func appendObject(b []byte, c *cursor.Cursor, omitsNull func(name string) bool) []byte {
 	b = append(b, '{')
-	separator := ""
-	for _, name := range names {
-		if omit(name, values[name]) {
-			continue
+	places := map[string][2]int{} // of the members in b, each with the comma behind it
+	c.Object(func(name string) {
+		if place, ok := places[name]; ok { // the last value counts
+			b = slices.Delete(b, place[0], place[1])
+			for other, p := range places {
+				if p[0] > place[0] {
+					places[other] = [2]int{p[0] - place[1] + place[0], p[1] - place[1] + place[0]}
+				}
+			}
+			delete(places, name)
 		}
-		text, err := Marshal(name)
-		if err != nil {
-			return nil, err
+		if c.Kind() == arena.Null && omitsNull(name) {
+			c.Skip()
+			return
 		}
-		b = append(append(append(b, separator...), text...), ':')
-		if b, err = appendValue(b, values[name]); err != nil {
-			return nil, err
-		}
-		separator = ","
-	}
-	return append(b, '}'), nil
+		start := len(b)
+		b = append(appendText(b, name), ':')
+		b = append(appendValue(b, c), ',')
+		places[name] = [2]int{start, len(b)}
+	})
+	return append(bytes.TrimSuffix(b, []byte(",")), '}')
 }
 
-// appendValue appends the compact JSON of a value to b.
-func appendValue(b []byte, v gjson.Result) (_ []byte, err error) {
-	switch {
-	case v.IsObject():
-		return appendObject(b, v, func(string, gjson.Result) bool { return false })
-	case v.IsArray():
+// appendValue appends the compact JSON of the value at the cursor to b.
+func appendValue(b []byte, c *cursor.Cursor) []byte {
+	switch c.Kind() {
+	case arena.Object:
+		return appendObject(b, c, func(string) bool { return false })
+	case arena.Array:
 		b = append(b, '[')
-		separator := ""
-		for _, element := range v.ForEach {
-			if b, err = appendValue(append(b, separator...), element); err != nil {
-				return nil, err
-			}
-			separator = ","
-		}
-		return append(b, ']'), nil
-	case v.Type == gjson.String:
-		text, err := Marshal(v.Str)
-		return append(b, text...), err
+		c.Array(func() { b = append(appendValue(b, c), ',') })
+		return append(bytes.TrimSuffix(b, []byte(",")), ']')
+	case arena.String:
+		text, _ := c.String()
+		return appendText(b, text)
 	default:
-		return append(b, v.Raw...), nil
+		return append(b, c.Raw()...)
 	}
+}
+
+// appendText appends a text as JSON to b.
+func appendText(b []byte, text string) []byte {
+	return append(b, asjson.Plain(text)...)
 }
 
 // validUTF8 returns s with each run of invalid bytes replaced by one U+FFFD. It first checks

@@ -50,7 +50,7 @@ const poll = 20 * time.Millisecond
 func (j *Job) Round(ctx context.Context, name string, work func(ctx context.Context, part int, out *Store) error) error {
 	fill := func(piece int, out *Store) error {
 		err := inorder.Each(ctx, j.Workers, Partitions, func(ctx context.Context, part int) error {
-			if part%j.Pieces != piece {
+			if part*j.Pieces/Partitions != piece { // a range, since inputs are in each so many-th partition
 				return nil
 			}
 			return work(ctx, part, out)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -56,6 +57,36 @@ func hasAll(j *shuffle.Job) error {
 		}
 	}
 	return nil
+}
+
+// TestPiecesShareFewInputs checks that inputs are spread over the pieces, also if both numbers are
+// powers of two.
+func TestPiecesShareFewInputs(t *testing.T) {
+	t.Parallel()
+	for _, inputs := range []int{4, 8, 16, 64} {
+		work := t.TempDir()
+		j := newJob(t, work, 4)
+		err := j.Round(t.Context(), "round", func(_ context.Context, part int, out *shuffle.Store) error {
+			for i := range inputs {
+				if shuffle.RangeOf(i, inputs) == part {
+					out.Add(0, part, func(b []byte) []byte { return append(b, make([]byte, 4096)...) })
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for piece := range 4 {
+			info, err := os.Stat(filepath.Join(work, "pieces", "round-"+strconv.Itoa(piece)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := int(info.Size()) / 4096; got != inputs/4 {
+				t.Errorf("%d inputs: piece %d has %d of them", inputs, piece, got)
+			}
+		}
+	}
 }
 
 // TestProcessesShareARound runs one round in several processes: each works on a part of the partitions,

@@ -121,7 +121,7 @@
     if (day.get("judge_outcome", row) === "not_asked" && a.now === undefined) return el("p", {}, `${judge}: not asked. ${arena.sentence(a.detail || "")} \`arena view CORPUS DAY\` grades it on its page.`);
     if (day.get("judge_outcome", row) === "not_measured") return el("p", {}, `Not asked: ${judge} was not measured on the attempt's domain (not_measured). Its weight is ${number(day.get("judge_multiplier", row))}.`);
     const asked = a.now === undefined ? "" : `${judge}: grade ${number(a.now)}, made for this page: the build did not ask, since the attempt cannot become a row and was not drawn.`;
-    return [el("p", {}, asked || `${judge}: ${day.get("judge_outcome", row)}, grade ${number(day.get("judge_score", row))}, factor ${number(day.get("judge_multiplier", row))}.${day.get("judge_outcome", row) === "thinking_unsaid" ? ` ${arena.sentence(a.detail || "")}` : ""}`),
+    return [el("p", {}, asked || `${judge}: ${day.get("judge_outcome", row)}, grade ${number(day.get("judge_score", row))}, factor ${number(day.get("judge_multiplier", row))}.${["thinking_unsaid", "thinking_undecided"].includes(day.get("judge_outcome", row)) ? ` ${arena.sentence(a.detail || "")}` : ""}`),
       el("ol.gates", {}, a.gates.map((g) => el("li", {}, el("strong", { class: g.state === "passed" ? "good" : g.state === "failed" ? "bad" : "" }, `${g.name}: ${g.state}`),
         g.state === "failed" ? ` ${a.detail || ""}` : "", (g.passages || []).map((p) => el("blockquote", {}, `step ${p.step}: ${p.quote}`)))))];
   }
