@@ -208,7 +208,7 @@ func (d *Domain) validate() error {
 		_, err := regexp.Compile(pattern)
 		bad.Unless(err == nil, "identity has %q: want a regular expression", pattern)
 	}
-	d.validateLexicon(&bad)
+	validateLexicon(&bad, &d.Lexicon)
 	d.validateEvidence(&bad)
 	d.Rubric.Reasoning.validate("rubric.reasoning", &bad)
 	d.Rubric.Steps.validate("rubric.steps", &bad)

@@ -47,6 +47,10 @@ func (f *Frozen) validate() error {
 	bad.Unless(frozenName.MatchString(f.Name), "name is %q: it must consist of a to z, digits and hyphens", f.Name)
 	bad.Unless(f.Version >= 1, "version is %d: it must be at least 1", f.Version)
 	bad.Unless(len(f.Problems) > 0, "%w", ErrEmptyBank)
+	for _, e := range f.Problems {
+		err := checkWords(e.Identity, e.Lexicon)
+		bad.Unless(err == nil, "problem %q: %w", e.ID, err)
+	}
 	bad.Unless(f.SHA256 == Digest(f.Problems), "the problems have another hash than sha256 says: the file was edited")
 	return bad.Err()
 }

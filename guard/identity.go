@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,6 +12,8 @@ import (
 	"github.com/trajectory-arena/arena/guard/lexical"
 	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/digest"
+	"github.com/trajectory-arena/arena/internal/slicesx"
+	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
 // identity finds in requests what names the customer and the customer's things, such as a user id
@@ -93,6 +96,39 @@ func RewordingsIn(d *domain.Domain) string {
 		return RewordingsVersion
 	}
 	return RewordingsVersion + "_" + digest.SHA256(lexicon)[:8]
+}
+
+// CheckLexicon returns an error that lists what is wrong with a lexicon, which may be nil. In
+// addition to what domain.Parse checks, requests must be read so that each of its words is one.
+func CheckLexicon(l *arena.Lexicon) error {
+	if l == nil {
+		return nil
+	}
+	var bad wrong.List
+	words := slices.Concat(l.Synonyms...)
+	for _, code := range slicesx.SortedKeys(l.Currencies) {
+		words = append(append(words, code), l.Currencies[code].Words...)
+	}
+	for _, name := range slicesx.SortedKeys(l.Units) {
+		words = append(append(words, name), l.Units[name].Words...)
+	}
+	for _, w := range words {
+		plain := disguise.Plain(w)
+		bad.Unless(plain == w, "lexicon has %q, which is read as %q: write that", w, plain)
+		bad.Unless(lexical.IsWord(plain), "lexicon has %q, which is not read as one word: want letters of one script, at most 64", w)
+	}
+	return errors.Join(domain.ValidateLexicon(l), bad.Err())
+}
+
+// checkWords returns an error that lists what is wrong with the identity and the lexicon of requests
+// in a file, by which they cannot be compared.
+func checkWords(identity []string, l *arena.Lexicon) error {
+	err := CheckLexicon(l)
+	for _, p := range identity {
+		_, wrongPattern := regexp.Compile(p)
+		err = errors.Join(err, wrong.Wrap("identity", wrongPattern))
+	}
+	return err
 }
 
 // isApart reports whether the entry is compared by a detector of its domain.

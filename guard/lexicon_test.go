@@ -2,7 +2,9 @@ package guard
 
 import (
 	"bytes"
+	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -240,6 +242,68 @@ func TestEveryWordOfALexiconIsRead(t *testing.T) {
 		f := newTestGuard(t, []Entry{{ID: "b", Bank: "b", Text: request, Lexicon: words}}).Check(Candidate{Text: text})
 		if !f.Same {
 			t.Errorf("%s: %+v", request, f)
+		}
+	}
+}
+
+// TestAWordThatIsNeverReadIsRefused checks the words of domains and of files of protected problems.
+func TestAWordThatIsNeverReadIsRefused(t *testing.T) {
+	t.Parallel()
+	for w, isRead := range map[string]bool{
+		"kč": true, "café": true, "咖啡馆": true, "рублей": true, "zl": true, "रुपये": true, "ユーロ": true, "straße": true,
+		"zł": false, "łódź": false, "申し込み": false, "euroв": false, strings.Repeat("a", 65): false,
+	} {
+		d, err := domain.Parse([]byte(strings.Replace(harbour, "words: [crowns]", "words: ["+w+"]", 1)))
+		if err != nil {
+			t.Fatalf("%s: %v", w, err)
+		}
+		if err = CheckLexicon(&d.Lexicon); (err == nil) != isRead {
+			t.Errorf("%s: %v", w, err)
+		}
+		f := newTestGuard(t, []Entry{{ID: "b", Bank: "b", Text: "A brass lantern with a carved handle, at most 550 " + w, Lexicon: &d.Lexicon}})
+		if isRead && !f.Check(Candidate{Text: "A brass lantern, carved handle, at most 50 euros"}).Same {
+			t.Errorf("%s is not read", w)
+		}
+	}
+	for _, d := range domain.Builtin() {
+		if err := CheckLexicon(&d.Lexicon); err != nil {
+			t.Errorf("%s: %v", d.Name, err)
+		}
+	}
+}
+
+// TestABankWithFaultyWordsIsNotRead reads files of protected problems by whose words no request
+// could be compared.
+func TestABankWithFaultyWordsIsNotRead(t *testing.T) {
+	t.Parallel()
+	units := map[string]arena.Unit{}
+	for i := range 300 {
+		name := string([]rune{'a' + rune(i/26), 'a' + rune(i%26)})
+		units[name] = arena.Unit{Of: name, Factor: 1}
+	}
+	for name, p := range map[string]arena.Problem{
+		"sign":    {Lexicon: &arena.Lexicon{Currencies: map[string]arena.Currency{"eur": {Rate: 1, Signs: []string{""}}}}},
+		"units":   {Lexicon: &arena.Lexicon{Units: units}},
+		"word":    {Lexicon: &arena.Lexicon{Synonyms: [][]string{{"zł", "crown"}}}},
+		"group":   {Lexicon: &arena.Lexicon{Synonyms: [][]string{{}}}},
+		"pattern": {Identity: []string{"("}},
+	} {
+		p.Query = "Book a berth in June"
+		e := NewEntry("b", p, "a")
+		frozen := &Frozen{Schema: FrozenSchema, Name: "a", Version: 1, SHA256: Digest([]Entry{e}), Problems: []Entry{e}}
+		rotated := Rotated{Entry: e, Stage: StageHeldOut, Since: "2026-11-30", By: "a"}
+		for file, content := range map[string][]byte{
+			"state":    HoldOut([]Entry{e}).Encode(),
+			"frozen":   frozen.Encode(),
+			"rotation": asjson.Bytes(Rotation{Schema: RotationSchema, Problems: []Rotated{rotated}}),
+		} {
+			path := filepath.Join(t.TempDir(), "bank.json")
+			if err := os.WriteFile(path, content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := ReadBank(path); !errors.Is(err, ErrBank) {
+				t.Errorf("%s in a %s: %v", name, file, err)
+			}
 		}
 	}
 }

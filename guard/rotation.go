@@ -252,7 +252,8 @@ func decodeRotation(b []byte) (*Rotation, error) {
 		return nil, fmt.Errorf("schema is %q: this version reads %q", r.Schema, RotationSchema)
 	}
 	for _, p := range r.Problems {
-		if err := (Move{To: p.Stage, Date: p.Since, By: p.By}).Validate(); err != nil {
+		valid := Move{To: p.Stage, Date: p.Since, By: p.By}.Validate()
+		if err := errors.Join(valid, checkWords(p.Identity, p.Lexicon)); err != nil {
 			return nil, fmt.Errorf("problem %q: %w", p.ID, err)
 		}
 	}

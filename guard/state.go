@@ -205,7 +205,7 @@ func (c *StateCluster) validate(specs, items map[string]bool) error {
 			return errors.New("texts are not sorted, each once and none empty")
 		}
 	}
-	return nil
+	return checkWords(c.Identity, c.Lexicon)
 }
 
 // Protected returns the entries of all protected clusters: one for each request,

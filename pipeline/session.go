@@ -15,6 +15,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/where"
 	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/inorder"
 	"github.com/trajectory-arena/arena/internal/slicesx"
@@ -68,6 +69,11 @@ func (r *Run) openReadOnly(ctx context.Context, src Sources) (*session, error) {
 	}
 	if r.Config.Multiplier.NeedsRuns() {
 		r.Config.Judge.DroppedEvery = 1 // the mean of a run is over all its attempts
+	}
+	for _, name := range r.Domains.Names() {
+		if err := guard.CheckLexicon(&r.Domains.ByName(name).Lexicon); err != nil {
+			return nil, fmt.Errorf("read domain %s: %w", name, err)
+		}
 	}
 	if err := corpus.CheckReplaceable(r.FS, r.Out); err != nil {
 		return nil, err

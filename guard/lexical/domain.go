@@ -55,6 +55,14 @@ func (l *lexicon) addOwn(name string, words []string) []string {
 	return folded
 }
 
+// IsWord reports whether texts are read so that w is one word of them, as a word of a domain must be.
+func IsWord(w string) bool {
+	l := &lexicon{own: map[string]bool{}}
+	w = l.addOwn(w, nil)[0]
+	tokens := l.scan(w, nil)
+	return len(tokens) == 1 && tokens[0].text == w
+}
+
 // addCurrencies adds the currencies of the program and those of a domain. Of the former only those
 // with a rate of the domain are converted.
 func (l *lexicon) addCurrencies(currencies map[string]arena.Currency) {

@@ -228,7 +228,9 @@ func (c *Closed) setRequests(entries []guard.Entry) (err error) {
 	var requests []guard.Entry
 	for _, e := range entries {
 		if e.Text != "" {
-			requests = append(requests, guard.Entry{ID: e.ID, Text: e.Text, Terms: e.Terms})
+			e.ItemIDs = nil // that a text names an item does not show what it asks for
+			e.Titles = nil
+			requests = append(requests, e)
 		}
 	}
 	c.requests = guard.NewScanner(requests)

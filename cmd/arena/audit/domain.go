@@ -16,6 +16,7 @@ import (
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/pipeline/survey"
@@ -127,6 +128,9 @@ func (f *domainFlags) check(ctx context.Context, s *cli.Streams, file string, da
 		return cli.Usage(fmt.Errorf("read domain: %w", err), "`arena domain init TRACES -o DOMAIN.yaml` proposes one")
 	}
 	d, err := domain.Parse(text)
+	if err == nil {
+		err = guard.CheckLexicon(&d.Lexicon)
+	}
 	if err != nil {
 		return cli.Usage(fmt.Errorf("read domain %s: %w", file, err), "docs/domains.md lists the keys")
 	}
