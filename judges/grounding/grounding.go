@@ -77,9 +77,11 @@ type source struct {
 	// words are the words in lower case, pairs the neighbouring ones.
 	words map[string]bool
 	pairs map[[2]string]bool
-	// numbers and dates have the forms of normalNumber and normalDate.
+	// numbers and dates have the forms of normalNumber and readDate, and dates also those without
+	// their year. dated has the latter of dates with a year.
 	numbers map[string]bool
 	dates   map[string]bool
+	dated   map[string]bool
 	size    int
 }
 
@@ -89,6 +91,7 @@ func newSource() *source {
 		pairs:   map[[2]string]bool{},
 		numbers: map[string]bool{},
 		dates:   map[string]bool{},
+		dated:   map[string]bool{},
 	}
 }
 
@@ -101,11 +104,18 @@ func (s *source) isComplete() bool { return s.size <= maxSource }
 // letter of an escape.
 var escapes = strings.NewReplacer(`\n`, "\n", `\t`, " ", `\r`, " ", `\"`, `"`)
 
+// add adds a text as it is written and, for JSON in it, without escapes: in C:\new the n is a letter.
 func (s *source) add(text string) {
 	if s.size += len(text); !s.isComplete() {
 		return
 	}
-	text = escapes.Replace(text)
+	s.addData(text)
+	if plain := escapes.Replace(text); plain != text {
+		s.addData(plain)
+	}
+}
+
+func (s *source) addData(text string) {
 	last := ""
 	for _, w := range wordPattern.FindAllString(text, -1) {
 		w = strings.ToLower(w)
@@ -120,10 +130,20 @@ func (s *source) add(text string) {
 		s.numbers[normalNumber(n)] = true
 	}
 	for _, date := range datePattern.FindAllString(text, -1) {
-		full, short := normalDate(date)
-		s.dates[full] = true
-		s.dates[short] = true
+		for _, d := range readDate(date) {
+			short := withoutYear(d)
+			s.dates[d] = true
+			s.dates[short] = true
+			s.dated[short] = s.dated[short] || d != short
+		}
 	}
+}
+
+// hasDate reports whether the source has a date of readDate. A day without a year may be of any
+// year, unless the source has the day with one too.
+func (s *source) hasDate(date string) bool {
+	short := withoutYear(date)
+	return s.dates[date] || s.dates[short] && !s.dated[short]
 }
 
 // has reports whether the source has a datum: a number or date of the same value, or the words of
@@ -133,8 +153,7 @@ func (s *source) has(d datum) bool {
 		return s.numbers[normalNumber(d.text)] || s.words[d.text]
 	}
 	if d.kind == domain.EvidenceDate {
-		full, _ := normalDate(d.text)
-		return s.dates[full]
+		return slices.ContainsFunc(readDate(d.text), s.hasDate)
 	}
 	words := wordPattern.FindAllString(strings.ToLower(d.text), -1)
 	if d.kind == domain.EvidenceLine && strings.HasPrefix(words[0], "line") && len(words) == 2 {

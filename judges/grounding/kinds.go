@@ -30,7 +30,7 @@ var (
 	wordPattern   = regexp.MustCompile(`[\pL\pN_]+`)
 	numberPattern = regexp.MustCompile(`\b[0-9][0-9,]*(?:\.[0-9]+)?\b`)
 	datePattern   = regexp.MustCompile(`\b[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T|\b)|\b(?:` +
-		monthPattern + `\.? ` + dayPattern + `|` + dayPattern + ` ` + monthPattern + `)\b(?:,? [0-9]{4}\b)?`)
+		monthPattern + `\.? ` + dayPattern + `|` + dayPattern + ` ` + monthPattern + `)\b(?:,? [0-9]{4}\b)?|\b[0-9]{1,2}/[0-9]{1,2}/[0-9]{4}\b`)
 	quotePattern = regexp.MustCompile("`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”")
 	linePattern  = regexp.MustCompile(`[\w./~-]*\w\.\w+:[0-9]+\b|\b[Ll]ines? [0-9]+\b`)
 	pathPattern  = regexp.MustCompile("(?:^|[\\s(\"'`])([~.]{0,2}/[\\w.-]*\\w(?:/[\\w.-]*\\w)*|[\\w./-]*\\w(?:\\.[a-z][a-z0-9]{1,4}|\\w\\.[a-z]))\\b")
@@ -140,24 +140,29 @@ func isFigure(n string) bool {
 	return strings.Contains(n, ".") || len(strings.ReplaceAll(n, ",", "")) >= minDigits
 }
 
-// normalNumber returns a number without separators of thousands and superfluous zeros.
+// normalNumber returns a number without separators of thousands and superfluous zeros. It keeps all
+// digits, since a long number is an id.
 func normalNumber(n string) string {
-	value, err := strconv.ParseFloat(strings.ReplaceAll(n, ",", ""), 64)
-	if err != nil {
-		return n
+	n = strings.TrimLeft(strings.ReplaceAll(n, ",", ""), "0")
+	if strings.Contains(n, ".") {
+		n = strings.TrimSuffix(strings.TrimRight(n, "0"), ".")
 	}
-	return strconv.FormatFloat(value, 'g', -1, 64)
+	return n
 }
 
 const months = "JanFebMarAprMayJunJulAugSepOctNovDec"
 
-// normalDate returns a date as year, month and day, and as month and day. If it has no year, both
-// are the latter.
-func normalDate(date string) (full, short string) {
+// readDate returns the days that a date may mean, each as year, month and day, or as month and day
+// if the date has no year. 5/6/2024 is a day of May or of June.
+func readDate(date string) []string {
 	parts := wordPattern.FindAllString(date, -1)
 	if strings.Contains(date, "-") {
-		full = strings.TrimSuffix(date, "T")
-		return full, full[len("2006-"):]
+		return []string{strings.TrimSuffix(date, "T")}
+	}
+	if strings.Contains(date, "/") {
+		first := pad(parts[0])
+		second := pad(parts[1])
+		return []string{parts[2] + "-" + first + "-" + second, parts[2] + "-" + second + "-" + first}
 	}
 	if date[0] >= '0' && date[0] <= '9' {
 		parts[0], parts[1] = parts[1], parts[0] // "16 May"
@@ -165,12 +170,15 @@ func normalDate(date string) (full, short string) {
 	const letters = 3
 	month := strings.Index(months, parts[0][:letters])/letters + 1
 	day := strings.TrimRight(parts[1], "stndrh")
-	short = pad(strconv.Itoa(month)) + "-" + pad(day)
+	read := pad(strconv.Itoa(month)) + "-" + pad(day)
 	if len(parts) > 2 {
-		return parts[2] + "-" + short, short
+		read = parts[2] + "-" + read
 	}
-	return short, short
+	return []string{read}
 }
+
+// withoutYear returns a date of readDate as month and day.
+func withoutYear(date string) string { return date[len(date)-len("01-02"):] }
 
 func pad(n string) string {
 	if len(n) == 1 {
