@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"iter"
 	"path/filepath"
 
@@ -495,6 +496,9 @@ func (s *session) groupWithin(ctx context.Context, pieces, limit int) (*plan, er
 	isDone := pieces > 1 && job.IsDone()
 	if isDone { // another process may have removed what this one needed
 		err = s.FS.RemoveAll(job.Dir)
+		if errors.Is(err, fs.ErrExist) {
+			err = nil // a process that has just added a file finds the plan, and then removes the folder
+		}
 	}
 	if err == nil {
 		s.plan, err = s.readPlan()
