@@ -183,7 +183,8 @@ func (w *Rewarder) grade(ctx context.Context, a *reward.Attempt) (flag string, e
 		return "", nil
 	}
 
-	isFrame, isMeasured := w.Frames.Check(a.Trace.ProblemID, frames.DecidingPassage(&j, a.Trace.Query))
+	passage := frames.DecidingPassage(&j, a.Trace.Query, a.Dialogue.Turns)
+	isFrame, isMeasured := w.Frames.Check(a.Trace.ProblemID, passage)
 	switch {
 	case isFrame:
 		flag = FlagFramed

@@ -191,7 +191,7 @@ func newEntry(rec *arena.Record) *block.Entry {
 		Model:   t.Model,
 		Reward:  t.Declared,
 		Query:   digest.SHA256([]byte(t.Query)),
-		Passage: frames.DecidingPassage(&rec.Judgement, rec.Trace.Query),
+		Passage: frames.DecidingPassage(&rec.Judgement, t.Query, rec.Dialogue.Turns),
 		Origin:  rec.Origin,
 	}
 	if rec.Judgement.Outcome == arena.JudgeScored {

@@ -195,7 +195,7 @@ func farm(day []graded, apply func(*arena.Dialogue) *arena.Dialogue) (raised, li
 			raised++
 		}
 		changes = append(changes, change{a.RunID, a.before, after.Score})
-		if text := frames.DecidingPassage(&after, a.Query); text != "" {
+		if text := frames.DecidingPassage(&after, a.Query, a.dialogue.Turns); text != "" {
 			passages = append(passages, frames.Passage{Agent: a.RunID, Problem: a.ProblemID, Text: text})
 		}
 	}
@@ -229,7 +229,7 @@ func TestHonestDaysAreNotFlagged(t *testing.T) {
 		var w frames.Window
 		for _, a := range readDay(t, dir) {
 			j := gates.Judge(a.Trace, &a.dialogue)
-			if text := frames.DecidingPassage(&j, a.Query); text != "" {
+			if text := frames.DecidingPassage(&j, a.Query, a.dialogue.Turns); text != "" {
 				episodes++
 				if isFrame, _ := w.Check(a.ProblemID, text); isFrame {
 					unpaid++

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"unicode"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/stats"
@@ -37,6 +39,9 @@ const (
 	// minQuoted is the number of consecutive words that counts as a quotation of the request where
 	// the question is whether a passage mostly repeats the request.
 	minQuoted = 8
+	// minTitle is the number of bytes from which on a part of a title is recognised where a passage
+	// begins or ends.
+	minTitle = 16
 	// runLen is the number of adjacent letters that the frames of two passages must share for the
 	// passages to be similar. A frame has one letter for each figure and each listed word (see
 	// gates.Frame).
@@ -63,8 +68,8 @@ type Passage struct {
 // passed, a remark, a datum or a reasoned choice; empty if it cites none. A passage that mostly repeats
 // the request gives way to that of the gate before it, and parts of maxQuoted words or more that
 // the request has are left out: a program that repeats the request before its sentence gains no other
-// wording by that.
-func DecidingPassage(j *arena.Judgement, request string) string {
+// wording by that, nor by the titles of results (see WithoutTitles). turns are those of the attempt.
+func DecidingPassage(j *arena.Judgement, request string, turns []arena.Turn) string {
 	requested := strings.Join(strings.Fields(request), " ")
 	var words []string
 	for _, s := range j.Spans {
@@ -77,7 +82,48 @@ func DecidingPassage(j *arena.Judgement, request string) string {
 			words = cited
 		}
 	}
-	return strings.Join(withoutQuotes(words, requested, maxQuoted), " ")
+	return WithoutTitles(strings.Join(withoutQuotes(words, requested, maxQuoted), " "), turns)
+}
+
+// WithoutTitles returns a text with "0" in place of each title that the results in turns have. A title
+// is data, as a price is: with other titles, the sentences of one template have other words. A part of
+// minTitle bytes or more counts too if the text, which may be cut, begins or ends with it.
+func WithoutTitles(text string, turns []arena.Turn) string {
+	if text == "" {
+		return ""
+	}
+	for _, title := range titlesOf(turns) {
+		text = strings.ReplaceAll(text, title, "0")
+		for n := minTitle; n < len(title); n++ {
+			if before, ok := strings.CutSuffix(text, title[:n]); ok {
+				text = before + "0"
+				break
+			}
+			if after, ok := strings.CutPrefix(text, title[len(title)-n:]); ok {
+				text = "0" + after
+				break
+			}
+		}
+	}
+	return text
+}
+
+// titlesOf returns the titles that the results in turns have, a longer one before its beginning.
+func titlesOf(turns []arena.Turn) []string {
+	var titles []string
+	for i := range turns {
+		for k := range turns[i].Calls {
+			for _, title := range gjson.Get(string(turns[i].Calls[k].Result), "#.title").Array() {
+				if words := strings.Join(strings.Fields(title.Str), " "); words != "" {
+					titles = append(titles, words)
+				}
+			}
+		}
+	}
+	slices.Sort(titles)
+	titles = slices.Compact(titles)
+	slices.Reverse(titles)
+	return titles
 }
 
 // withoutQuotes returns the words of a passage without its quotations of the request: parts of n or

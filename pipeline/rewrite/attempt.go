@@ -214,33 +214,22 @@ func (a *asking) finish(
 	j := gates.Judge(decoded, &d)
 	a.out.thoughts.Problem = t.ProblemID
 	a.out.thoughts.Texts = slicesx.Map(p.steps[1:], func(s arena.Turn) string {
-		return withoutTitles(s.Think, s.Calls, turns)
+		return frames.WithoutTitles(withoutIDs(s.Think, s.Calls), turns)
 	})
-	a.out.thoughts.Decided = withoutTitles(frames.DecidingPassage(&j, ""), nil, turns)
+	a.out.thoughts.Decided = frames.DecidingPassage(&j, "", turns)
 	if a.out.thoughts.Decided == "" && !a.work.Dry {
 		return reasonNoDatum, nil
 	}
 	return "", nil
 }
 
-// withoutTitles returns a thought with "1" in place of each product title that occurs in the
-// results of turns, and without the product IDs in the calls next. Thoughts are compared to find
-// templates, and titles and IDs, which all attempts at a problem have in common, would make them
-// look alike.
-func withoutTitles(thought string, next []arena.Call, turns []arena.Turn) string {
+// withoutIDs returns a thought without the product IDs in the calls next. Thoughts are compared to find
+// templates, and IDs, which all attempts at a problem have in common, would make them look alike.
+func withoutIDs(thought string, next []arena.Call) string {
 	for _, c := range next {
 		for _, id := range strings.Split(gjson.Get(string(c.Arguments), "product_ids").String(), ",") {
 			if id != "" {
 				thought = strings.ReplaceAll(thought, id, "")
-			}
-		}
-	}
-	for _, t := range turns {
-		for _, c := range t.Calls {
-			for _, title := range gjson.Get(string(c.Result), "#.title").Array() {
-				if title.Str != "" {
-					thought = strings.ReplaceAll(thought, title.Str, "1")
-				}
 			}
 		}
 	}
