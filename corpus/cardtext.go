@@ -200,10 +200,7 @@ func (c *Card) licenceSection() string {
 	if c.License != NoLicense {
 		return fmt.Sprintf("\n## Licence\n\n`%s`, as named when the corpus was written.\n", c.License)
 	}
-	authors := c.Authors
-	if len(authors) == 0 {
-		authors = usualAuthors
-	}
+	authors := authorsOr(c.Authors)
 	last := len(authors) - 1
 	texts := "texts of " + authors[last]
 	if last > 0 {

@@ -23,6 +23,9 @@ func (s *session) card(
 ) corpus.Card {
 	d := s.cardDomain(p)
 	card := corpus.NewCard(d.Domain)
+	if len(p.Domains) > 1 {
+		card = corpus.NewCard(corpus.CardDomain(s.manifestDomains(p)))
+	}
 	card.Default = configSFT
 	usual := s.domains[domain.Base].Card
 	card.Sections = []corpus.Section{{
