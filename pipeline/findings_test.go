@@ -107,6 +107,10 @@ func TestAPlanThatProtectsLessIsRefused(t *testing.T) {
 				r.Sources.HeldOut = []string{heldOut}
 			}, want: "is held-out, and its split has it elsewhere",
 		},
+		"another build of the program": {
+			change: func(*pipeline.PlannedProtection, *guard.State) {},
+			run:    func(r *pipeline.Run) { r.Program = "another"; r.Terms.Program = "this" }, want: "build \"this\" of the program, not \"another\"",
+		},
 		"other problems": {
 			change: func(*pipeline.PlannedProtection, *guard.State) {},
 			run: func(r *pipeline.Run) {

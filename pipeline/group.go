@@ -354,9 +354,9 @@ func (g *grouper) addHabits(_ context.Context, part int, out *shuffle.Store) err
 		counted[p.Agent] = append(counted[p.Agent], x)
 		passages = append(passages, p)
 	})
-	for name, list := range all {
+	for _, name := range slicesx.SortedKeys(all) {
 		agent := g.session.filter.Agent(name, samples(counted[name]), g.index)
-		g.addAgent(part, name, agent, list, out)
+		g.addAgent(part, name, agent, all[name], out)
 	}
 	for _, f := range frames.Flags(passages) {
 		out.Add(flagStream, part, func(b []byte) []byte {
@@ -410,7 +410,8 @@ func (g *grouper) sumGrades(_ context.Context, part int, out *shuffle.Store) err
 	for _, x := range grades {
 		runs[x.run] = runs[x.run].Add(x.score)
 	}
-	for name, q := range runs {
+	for _, name := range slicesx.SortedKeys(runs) {
+		q := runs[name]
 		out.Add(runStream, part, func(b []byte) []byte {
 			b = appendInts(habits.AppendText(b, name), q.Judged, q.Scored)
 			return habits.AppendFloat(b, q.Sum)

@@ -131,8 +131,8 @@ func (g *grouper) rankProblems(_ context.Context, part int, out *shuffle.Store) 
 		c := unpackCandidate(u)
 		byProblem[c.problem] = append(byProblem[c.problem], c)
 	})
-	for problem, candidates := range byProblem {
-		selected := g.rankProblem(problem, candidates, func(pos ref, d *choose.Decision) {
+	for _, problem := range slicesx.SortedKeys(byProblem) {
+		selected := g.rankProblem(problem, byProblem[problem], func(pos ref, d *choose.Decision) {
 			out.Add(rankStream, g.byInput(pos), func(b []byte) []byte {
 				return appendDecision(appendPosition(b, pos), d)
 			})

@@ -135,6 +135,34 @@ func TestDamagedWorkIsMadeAgain(t *testing.T) {
 	}
 }
 
+// TestAnotherBuildOfTheProgramReusesNoWork builds a corpus again by a program with other rules and the
+// same version. All blocks, the plan and all parts are made again.
+func TestAnotherBuildOfTheProgramReusesNoWork(t *testing.T) {
+	t.Parallel()
+	out := filepath.Join(t.TempDir(), "corpus")
+	builtSample(t, out)
+	before := sums(t, out+pipeline.WorkSuffix)
+	var reasons []string
+	r := runOfDays(t, []string{sampleDay}, out, &reasons)
+	r.Config = newRun(t, sampleDay, out).Config
+	build(t, r)
+	if len(reasons) > 0 {
+		t.Fatalf("the same program makes blocks again: %v", reasons)
+	}
+	r.Program = "another"
+	build(t, r)
+	after := sums(t, out+pipeline.WorkSuffix)
+	for path := range before {
+		isOfPlan := path == "plan.json" || strings.HasPrefix(path, "parts/") // parts are in a folder of their plan
+		if isOfPlan && after[path] == before[path] {
+			t.Errorf("%s is of the other program", path)
+		}
+	}
+	if markers := markersOf(t, r.Work); len(reasons) != len(markers) {
+		t.Errorf("%d blocks are made again of %d: %v", len(reasons), len(markers), reasons)
+	}
+}
+
 func readFile(t *testing.T, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)

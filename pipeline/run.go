@@ -33,6 +33,9 @@ type Run struct {
 	Work string
 	// Version is the program's version, written into every row.
 	Version string
+	// Program identifies the build of the program. The rules of two builds may differ though their
+	// version is the same, so a build makes the work of another one again.
+	Program string
 	Harness arena.Harness
 	Judge   judges.Judge
 	// StepJudge labels steps if Config.Steps is set.

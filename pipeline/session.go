@@ -219,8 +219,7 @@ func HashInputs(ctx context.Context, workers int, inputs []traces.Input) error {
 func (s *session) assignBlocks() {
 	// everything that a block depends on besides its input and its sources
 	config := finish.Digest(
-		[]byte(block.Version),
-		[]byte(s.Version),
+		[]byte(block.Version+s.Version+" "+s.Program),
 		[]byte(s.Harness.SHA256),
 		s.Config.encode("block"),
 		s.Instruments.JSON(),

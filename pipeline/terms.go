@@ -15,7 +15,9 @@ import (
 
 // Terms are the properties of a build that all its processes must share.
 type Terms struct {
-	Version       string          `json:"version"`
+	Version string `json:"version"`
+	// Program is empty in plans of builds that did not record it.
+	Program       string          `json:"program,omitempty"`
 	Harness       string          `json:"harness_sha256"`
 	Domains       string          `json:"domains_sha256"`
 	Configuration json.RawMessage `json:"configuration"`
@@ -58,6 +60,7 @@ func (r *Run) Plan(ctx context.Context) (*Terms, error) {
 func (s *session) terms() *Terms {
 	t := &Terms{
 		Version:       s.Version,
+		Program:       s.Program,
 		Harness:       s.Harness.SHA256,
 		Domains:       s.Domains.SHA256(),
 		Configuration: s.Config.JSON(),
@@ -137,6 +140,9 @@ func (s *session) checkTerms() error {
 	want := s.Terms
 	if got.Version != want.Version || got.Harness != want.Harness {
 		return fmt.Errorf("%w: by program %.40q, not %.40q", ErrTerms, want.Version, got.Version)
+	}
+	if want.Program != "" && got.Program != want.Program {
+		return fmt.Errorf("%w: by build %.40q of the program, not %.40q", ErrTerms, want.Program, got.Program)
 	}
 	if got.Domains != want.Domains {
 		return fmt.Errorf("%w: the domains are others", ErrTerms)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/trajectory-arena/arena/corpus"
@@ -73,8 +74,8 @@ func (w *Work) place(name string) (rel, unit, within string) {
 	return rel, unit, within
 }
 
-// Open opens a file. If a shared file is not on the local disk, Open copies it from the bucket
-// first.
+// Open opens a file. If a shared file is not on the local disk, or another process has replaced it,
+// Open copies it from the bucket first.
 func (w *Work) Open(name string) (corpus.Source, error) {
 	_, unit, within := w.place(name)
 	if unit == "" {
@@ -83,8 +84,13 @@ func (w *Work) Open(name string) (corpus.Source, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	f, missing := w.Disk.Open(name)
-	if !errors.Is(missing, fs.ErrNotExist) {
-		return f, missing
+	if missing == nil {
+		if w.isCurrent(unit) {
+			return f, nil
+		}
+		_ = f.Close() // it was only read
+	} else if !errors.Is(missing, fs.ErrNotExist) {
+		return nil, missing
 	}
 	m, err := w.marker(unit)
 	if err == nil && m[within] == "" {
@@ -100,6 +106,19 @@ func (w *Work) Open(name string) (corpus.Source, error) {
 		return nil, err
 	}
 	return w.Disk.Open(name)
+}
+
+// isCurrent reports whether the local files of a unit are those that its marker names. Only a file
+// directly in the work folder is ever replaced by one with another content, such as the plan; the names
+// of all other units say what is in them.
+func (w *Work) isCurrent(unit string) bool {
+	before := w.known[unit]
+	if before == nil || strings.Contains(unit, "/") {
+		return true
+	}
+	delete(w.known, unit)
+	m, err := w.marker(unit)
+	return err == nil && maps.Equal(m, before)
 }
 
 // copy copies the object named key to the local file name, completely or not at all. It returns

@@ -96,6 +96,18 @@ func TestBothTwinsReadTheFirst(t *testing.T) {
 		if got := late.holds("plan"); got != "new" {
 			t.Errorf("%s: the plan is %s", kind, got)
 		}
+		// a process that has read the old file reads the new one
+		one.put("plan", "plan", "newer")
+		for _, d := range []mirror{one, two, late} {
+			if got := d.holds("plan"); got != "newer" {
+				t.Errorf("%s: after another process replaced it, the plan is %s", kind, got)
+			}
+		}
+		two.must(two.RemoveAll(two.path("plan")))
+		if got := late.holds("plan"); got != "none" {
+			t.Errorf("%s: after another process removed it, the plan is %s", kind, got)
+		}
+		two.put("plan", "plan", "new")
 		entries, err := late.ReadDir(late.path("units"))
 		if err != nil || len(entries) != 1 || entries[0].Name() != "a" {
 			t.Errorf("%s: %v %v", kind, entries, err)

@@ -42,8 +42,12 @@ type Job struct {
 // ErrDone is returned if another process has finished the job.
 var ErrDone = errors.New("another process has finished")
 
-// poll is the interval at which a process asks whether the pieces of others are finished.
-const poll = 20 * time.Millisecond
+// A process that waits for the pieces of others asks after minPoll, and each time after twice as
+// long, at most maxPoll: in a bucket, each question is several requests.
+const (
+	minPoll = 20 * time.Millisecond
+	maxPoll = time.Second
+)
 
 // Round runs a round. work writes the records of one partition to out; several workers call it at
 // once. Later rounds read them by Records.
@@ -69,7 +73,7 @@ func (j *Job) Round(ctx context.Context, name string, work func(ctx context.Cont
 	stores := make([]*Store, j.Pieces)
 	// processes without common locks begin with different pieces
 	first := int(xxh3.HashString(j.Area.Dir) % uint64(j.Pieces)) //nolint:gosec // at most Partitions
-	for {
+	for pause := minPoll; ; pause = min(2*pause, maxPoll) {
 		isWaiting := true
 		for k := range stores {
 			piece := (first + k) % j.Pieces
@@ -90,20 +94,21 @@ func (j *Job) Round(ctx context.Context, name string, work func(ctx context.Cont
 			return nil
 		}
 		if !isWaiting {
+			pause = minPoll / 2
 			continue
 		}
-		if err := j.wait(ctx); err != nil {
+		if err := wait(ctx, pause); err != nil {
 			return err
 		}
 	}
 }
 
 // wait waits for other processes.
-func (j *Job) wait(ctx context.Context) error {
+func wait(ctx context.Context, pause time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(poll):
+	case <-time.After(pause):
 		return nil
 	}
 }
@@ -172,12 +177,12 @@ func (j *Job) Finish(ctx context.Context, f func() error) error {
 	if j.Pieces == 1 {
 		return f()
 	}
-	for {
+	for pause := minPoll; ; pause = min(2*pause, maxPoll) {
 		err := j.locked("finish", f)
 		if !errors.Is(err, corpus.ErrBusy) {
 			return err
 		}
-		if err := j.wait(ctx); err != nil {
+		if err := wait(ctx, pause); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package shuffle_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/pipeline/shuffle"
@@ -147,6 +149,76 @@ func TestADamagedPieceIsMadeAgain(t *testing.T) {
 	count(t, j)
 	if err := hasAll(j); !errors.Is(err, shuffle.ErrDamaged) {
 		t.Errorf("another first byte: %v", err)
+	}
+}
+
+// TestAReplacedPieceIsReadByItsOwnList lets a second process find a piece damaged and make it again, with
+// the same records in other places, while the first one reads it.
+func TestAReplacedPieceIsReadByItsOwnList(t *testing.T) {
+	t.Parallel()
+	work := t.TempDir()
+	first := newJob(t, work, 4)
+	count(t, first)
+	piece := filepath.Join(work, "pieces", "round-2")
+	before, err := os.ReadFile(piece)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err = os.Truncate(piece, int64(len(before)-1)); err != nil {
+		t.Fatal(err)
+	}
+	second := newJob(t, work, 4)
+	second.Limit = 1 // every record is flushed at once, in the order of the partitions that write them
+	count(t, second)
+	after, err := os.ReadFile(piece)
+	if err != nil || bytes.Equal(before, after) {
+		t.Fatalf("the second piece has the records in the same places: nothing is shown (%v)", err)
+	}
+	if err := hasAll(first); err != nil {
+		t.Error(err)
+	}
+}
+
+// countingFS counts how often files are opened.
+type countingFS struct {
+	corpus.Disk
+	opened *atomic.Int64
+}
+
+func (f countingFS) Open(path string) (corpus.Source, error) {
+	f.opened.Add(1)
+	return f.Disk.Open(path)
+}
+
+// TestAProcessAsksLessOftenTheLongerItWaits lets another process make a piece for a while.
+func TestAProcessAsksLessOftenTheLongerItWaits(t *testing.T) {
+	t.Parallel()
+	work := t.TempDir()
+	j := newJob(t, work, 2)
+	opened := &atomic.Int64{}
+	j.FS = countingFS{opened: opened}
+	if err := os.MkdirAll(j.Dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var locks []interface{ Unlock() error }
+	for _, name := range []string{"round-0", "round-1"} {
+		lock, err := corpus.LockFile(filepath.Join(j.Dir, name+".lock"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		locks = append(locks, lock)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 900*time.Millisecond)
+	defer cancel()
+	if err := j.Round(ctx, "round", nil); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+	// after 0, 20, 60, 140, 300 and 620 ms, for two pieces
+	if n := opened.Load(); n < 4 || n > 12 {
+		t.Errorf("asked %d times, want at most 12", n)
+	}
+	for _, lock := range locks {
+		_ = lock.Unlock() // the test ends
 	}
 }
 

@@ -3,12 +3,15 @@
 package shuffle
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"maps"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/zeebo/xxh3"
@@ -45,6 +48,8 @@ type Store struct {
 	memory int // the records in memory, in bytes
 	file   *corpus.Output
 	err    error // of the first write that failed
+	// end is the end of the finished file that parts are of, zero if the store is no finished file.
+	end [tail]byte
 }
 
 // place is a partition of a stream.
@@ -113,7 +118,11 @@ func (s *Store) flush() (err error) {
 			return err
 		}
 	}
-	for key, p := range s.parts {
+	keys := slices.SortedFunc(maps.Keys(s.parts), func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.stream, b.stream), cmp.Compare(a.part, b.part))
+	})
+	for _, key := range keys {
+		p := s.parts[key]
 		if len(p.tail) == 0 {
 			continue
 		}
@@ -137,10 +146,7 @@ func (s *Store) flush() (err error) {
 // Add are in the order in which they were added. The error is ErrDamaged if the file does not have its
 // checksums.
 func (s *Store) Records(stream, part int) (records []byte, err error) {
-	p := s.parts[place{stream, part}]
-	if p == nil {
-		return nil, nil
-	}
+	p := s.stored(stream, part)
 	if len(p.extents) == 0 {
 		return p.tail, nil
 	}
@@ -149,6 +155,12 @@ func (s *Store) Records(stream, part int) (records []byte, err error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // it was only read
+	if s.end != [tail]byte{} {
+		if err := s.readList(f); err != nil {
+			return nil, err
+		}
+		p = s.stored(stream, part)
+	}
 	total := len(p.tail)
 	for _, e := range p.extents {
 		total += int(e.Size)
@@ -165,6 +177,16 @@ func (s *Store) Records(stream, part int) (records []byte, err error) {
 		}
 	}
 	return append(records, p.tail...), nil
+}
+
+// stored returns what is stored of a partition of a stream.
+func (s *Store) stored(stream, part int) partition {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p := s.parts[place{stream, part}]; p != nil {
+		return *p
+	}
+	return partition{}
 }
 
 // release moves the records in memory to the file, if there is one.
@@ -189,6 +211,7 @@ func (s *Store) finish() error {
 	for _, p := range s.parts {
 		list = append(list, p.extents...)
 	}
+	slices.SortFunc(list, func(a, b extent) int { return cmp.Compare(a.Offset, b.Offset) })
 	b, err := json.Marshal(list)
 	if err != nil {
 		return err
@@ -212,36 +235,53 @@ func open(fsys corpus.FS, path string) (*Store, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // it was only read
+	s := New(fsys, path, 0)
+	if err := s.readList(f); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// readList reads the list of extents of a finished file, unless it is the list that was read last:
+// another process may have found the file damaged, and replaced it by one with the same records in
+// other places. The error is ErrDamaged if the file was not finished.
+func (s *Store) readList(f corpus.Source) error {
 	info, err := f.Stat()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	damaged := fmt.Errorf("read %s: %w", path, ErrDamaged)
+	damaged := fmt.Errorf("read %s: %w", s.path, ErrDamaged)
 	var end [tail]byte
 	if info.Size() < tail {
-		return nil, damaged
+		return damaged
 	}
 	if _, err := f.ReadAt(end[:], info.Size()-tail); err != nil {
-		return nil, err
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if end == s.end {
+		return nil
 	}
 	size := binary.LittleEndian.Uint64(end[:])
 	if size > uint64(info.Size()-tail) { //nolint:gosec // it is not negative
-		return nil, damaged
+		return damaged
 	}
 	b := make([]byte, size)
 	if _, err := f.ReadAt(b, info.Size()-tail-int64(size)); err != nil { //nolint:gosec // at most the file's size
-		return nil, err
+		return err
 	}
 	var list []extent
 	if crc32.Checksum(b, castagnoli) != binary.LittleEndian.Uint32(end[8:]) || json.Unmarshal(b, &list) != nil {
-		return nil, damaged
+		return damaged
 	}
-	s := New(fsys, path, 0)
+	clear(s.parts)
 	for _, e := range list {
 		p := s.partition(place{e.Stream, e.Part})
 		p.extents = append(p.extents, e)
 	}
-	return s, nil
+	s.end = end
+	return nil
 }
 
 // Close removes the file, unless it is finished.

@@ -72,3 +72,26 @@ func TestPartitionsHoldAllRecords(t *testing.T) {
 		}
 	}
 }
+
+// TestTheSameRecordsAreTheSameFile adds the same records to two stores, which hold them in maps.
+func TestTheSameRecordsAreTheSameFile(t *testing.T) {
+	t.Parallel()
+	var want string
+	for range 8 {
+		path := filepath.Join(t.TempDir(), "records")
+		s := shuffle.New(corpus.Disk{}, path, 400)
+		for i := range 100 {
+			s.Add(i%3, i%7, func(b []byte) []byte { return fmt.Appendf(b, "record %d;", i) })
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want == "" {
+			want = string(b)
+		}
+		if string(b) != want {
+			t.Fatal("the file has another order")
+		}
+	}
+}

@@ -244,11 +244,16 @@ func (f *buildFlags) newRun(c *cobra.Command) (*pipeline.Run, error) {
 	if f.work != "" && cli.Within(out, f.work) {
 		return nil, cli.Usage(fmt.Errorf("work in %s: it lies in the corpus that is written", f.work), "give --work a folder beside the corpus")
 	}
+	program, err := cli.Program()
+	if err != nil {
+		return nil, err
+	}
 	r := &pipeline.Run{
 		Config:  config,
 		Out:     out,
 		Work:    cmp.Or(f.work, out+pipeline.WorkSuffix),
 		Version: cli.Version(),
+		Program: program,
 		License: f.target.License,
 		FS:      corpus.Disk{},
 		Pages:   plots,

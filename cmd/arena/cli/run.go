@@ -16,6 +16,8 @@ import (
 	"sync"
 
 	"github.com/spf13/cobra"
+
+	"github.com/trajectory-arena/arena/corpus"
 )
 
 // Run runs the program: it parses args, executes the command of root that args name, and returns
@@ -137,14 +139,38 @@ func NewVersion(s *Streams) *cobra.Command {
 	})
 }
 
-func buildInfo() string {
+// Program returns what identifies this build of the program: the commit it was built from, or the hash of
+// its file if the commit is unknown or its files were changed.
+var Program = sync.OnceValues(func() (string, error) {
+	_, settings := buildSettings()
+	if commit := settings["vcs.revision"]; commit != "" && settings["vcs.modified"] == "false" {
+		return commit, nil
+	}
+	path, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	_, sum, err := corpus.HashFile(corpus.Disk{}, path)
+	return sum, err
+})
+
+// buildSettings returns the version of Go and the settings by which the program was built.
+func buildSettings() (version string, settings map[string]string) {
+	settings = map[string]string{}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return ""
+		return "", settings
 	}
-	settings := map[string]string{}
 	for _, s := range info.Settings {
 		settings[s.Key] = s.Value
+	}
+	return info.GoVersion, settings
+}
+
+func buildInfo() string {
+	version, settings := buildSettings()
+	if version == "" {
+		return ""
 	}
 	var b string
 	if revision := settings["vcs.revision"]; revision != "" {
@@ -153,5 +179,5 @@ func buildInfo() string {
 			b += ", changed"
 		}
 	}
-	return b + ", " + info.GoVersion
+	return b + ", " + version
 }
