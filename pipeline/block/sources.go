@@ -11,7 +11,6 @@ import (
 // Sources are what the entries of a block take from the problems and the catalogue of a run. A
 // block can be used in a run of other days if that run has the same of each.
 type Sources struct {
-	_ struct{} `cbor:",toarray"`
 	// Problems are the distinct problems that the attempts name. The field Problem of an entry is an
 	// index in this list.
 	Problems []Reference
@@ -24,7 +23,6 @@ type Sources struct {
 
 // Reference is how attempts name their problem.
 type Reference struct {
-	_ struct{} `cbor:",toarray"`
 	// ID is the problem_id of the attempts. Query is their request, empty if the ID was sufficient.
 	ID    string
 	Query string
@@ -40,10 +38,7 @@ const maxSources = 1 << 30
 // results in a block's folder depend on. A later run compares this list with its own inputs. It
 // returns the hash of the file.
 func writeSources(fsys corpus.FS, dir string, s *Sources) (string, error) {
-	b, err := (&coder{}).pack(s)
-	if err != nil {
-		return "", err
-	}
+	b := (&coder{}).pack(s)
 	out, err := corpus.Create(fsys, filepath.Join(dir, sourcesName))
 	if err != nil {
 		return "", err
