@@ -54,6 +54,13 @@ func (s *session) content(
 		HeldOutDigests: s.day.heldOutDigests(),
 		Reports:        set.Files(),
 	}
+	if s.Config.Recorded {
+		c.Card = s.recordedCard(p, set)
+		c.Bank = s.recordedBank()
+		delete(c.Reports, reports.AgentsName)
+		delete(c.Reports, reports.JudgesName)
+		summary.Failed = set.Rows.Unsolved()
+	}
 	if s.earlier != nil {
 		w, withdrawErr := finish.Withdraw(
 			s.earlier,
@@ -317,4 +324,13 @@ func (p *Protection) leakReport() (*reports.Leak, error) {
 		return nil, fmt.Errorf("audit the split: %d gold items are in clusters of different pools, the first is %s", len(r.SharedItems), r.SharedItems[0])
 	}
 	return r, nil
+}
+
+// recordedBank returns the bank of a corpus of attempts as they were recorded, nil if nothing is
+// protected.
+func (s *session) recordedBank() *guard.State {
+	if s.protection.Guard(corpus.SplitTrain) == nil {
+		return nil
+	}
+	return s.protection.State
 }

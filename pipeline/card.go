@@ -153,3 +153,32 @@ func (d *runDomain) state(instrument string) string {
 	}
 	return "not_measured"
 }
+
+// recordedCard returns the dataset card of a corpus of attempts as they were recorded.
+func (s *session) recordedCard(p *plan, set *reports.Set) corpus.Card {
+	card := corpus.NewCard(s.cardDomain(p).Domain)
+	card.Title = "Imported trajectories"
+	card.Default = configSFT
+	failed := ""
+	unsolved := set.Rows.Unsolved()
+	if unsolved > 0 {
+		failed = fmt.Sprintf(" **%d rows are attempts that their source calls unsolved**; `arena build` trains on none of them.", unsolved)
+	}
+	guarded := "No problem is protected: the requests were compared with nothing."
+	if s.protection.Guard(corpus.SplitTrain) != nil {
+		guarded = set.Leak.Text(s.Config.Guard.Shares, s.Config.Guard.Seed)
+	}
+	card.Sections = []corpus.Section{
+		{Heading: "What this is", Body: recordedAbout + failed},
+		{Heading: "Held-out protection", Body: guarded},
+		set.Rows.Section(),
+		{Heading: "Lengths", Body: reports.LengthsText(set.Lengths)},
+	}
+	return card
+}
+
+const recordedAbout = `Trajectories that other tools recorded, each with the system prompt and the tools of its own source,
+as OpenAI messages. Nothing was graded: reward is what the source itself declares, 0 where it declares none
+(declared_reward in metadata is null then), and is_agentic is false because nothing was looked at. Tools that a source
+calls and does not declare are declared from their calls, and named by derived_tools in metadata. The licence is that of
+the source.`

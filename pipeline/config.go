@@ -48,6 +48,9 @@ type Config struct {
 	// Instrument turns judge, steps, adaptivity or rewordings on or off in every domain. Without it
 	// an instrument is on in the domains on which it was measured.
 	Instrument map[string]string `yaml:"instrument,omitempty" hash:"block"`
+	// Recorded takes attempts as their sources recorded them, as arena import does: nothing filters,
+	// scores, compares or ranks them, and they become rows of config sft only.
+	Recorded bool `yaml:"recorded,omitempty" hash:"block"`
 	// Multiplier is the weight of the judge's grades in rewards.
 	Multiplier multiplier.Config `yaml:"multiplier" hash:"corpus"`
 	Select     SelectConfig      `yaml:"select" hash:"corpus"`
@@ -157,6 +160,21 @@ func Defaults() Config {
 		MaxUnreadable: traces.DefaultMaxUnreadable,
 		Workers:       1,
 	}
+}
+
+// AsRecorded returns c for a corpus of attempts as their sources recorded them: no instrument is on,
+// failed attempts become rows too, and every problem that nothing protects is trained on. Recorded
+// alone would still divide the problems.
+func (c Config) AsRecorded() Config {
+	c.Recorded = true
+	c.Instrument = map[string]string{
+		domain.Judge:      InstrumentOff,
+		domain.Steps:      InstrumentOff,
+		domain.Adaptivity: InstrumentOff,
+	}
+	c.Guard.Shares = guard.Shares{}
+	c.Select.SuccessOnly = false
+	return c
 }
 
 // Validate returns an error that lists all invalid settings.

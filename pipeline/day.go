@@ -16,6 +16,7 @@ import (
 	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/judges/shop/outcome"
+	"github.com/trajectory-arena/arena/pipeline/halves"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -41,6 +42,9 @@ type Sources struct {
 	// Draft asks for a corpus to look at: it may be empty, and its days may have few
 	// problems or none, and lines that cannot be read.
 	Draft bool
+	// recorded asks for the attempts as their sources recorded them: problems are those that the
+	// attempts name, and problems files and catalogues are not read.
+	recorded bool
 	// Domains are the domains among which the attempts are. If it is nil, they are the built-in
 	// ones.
 	Domains *domain.Set
@@ -56,6 +60,8 @@ type Day struct {
 	Catalog  outcome.Catalog
 	// Files are the inputs that are not traces.
 	Files []File
+	// halves are the prompts and answers in records of their own.
+	halves *halves.Halves
 	// derived is the number of problems that were read from attempts, since there is no problems
 	// file.
 	derived int
@@ -107,7 +113,7 @@ const (
 
 // OpenDay finds the traces of a day and reads its problems and catalogue.
 func OpenDay(ctx context.Context, src Sources) (*Day, error) {
-	d := &Day{}
+	d := &Day{halves: halves.New()}
 	if err := d.read(ctx, src); err != nil {
 		return nil, errors.Join(inputError{err}, d.Close())
 	}
@@ -193,7 +199,11 @@ var ErrNoCatalog = errors.New("no catalog.jsonl: the ids of answers cannot be lo
 
 func (d *Day) readProblems(ctx context.Context, src Sources) error {
 	d.Problems = newProblems()
-	for _, path := range findFiles(src.Problems, src.Days, traces.TablePattern("problems")) {
+	var paths []string
+	if !src.recorded {
+		paths = findFiles(src.Problems, src.Days, traces.TablePattern("problems"))
+	}
+	for _, path := range paths {
 		err := d.readFile(kindProblems, path, func(r io.Reader) (int, error) {
 			problems, err := arena.ReadProblems(r, maxProblem)
 			if err != nil {
@@ -208,7 +218,7 @@ func (d *Day) readProblems(ctx context.Context, src Sources) error {
 	if err := d.deriveProblems(ctx, src); err != nil {
 		return err
 	}
-	if len(d.Problems.All) == 0 && !src.Draft {
+	if len(d.Problems.All) == 0 && !src.Draft && !src.recorded {
 		return d.noProblems(src.Days)
 	}
 	d.Problems.sort()
@@ -235,6 +245,9 @@ func (d *Day) noProblems(days []string) error {
 const maxProblem = 64 << 20
 
 func (d *Day) readCatalog(src Sources) error {
+	if src.recorded {
+		return nil
+	}
 	paths := findFiles(src.Catalogs, src.Days, traces.TablePattern("catalog"))
 	if len(paths) == 0 && d.derived < len(d.Problems.All) && !src.Draft {
 		return ErrNoCatalog

@@ -31,6 +31,18 @@ const (
 
 var stages = []string{stageRead, stageFilter, stageScore, stageJudge, stageGuard, stageRank, stageSplit}
 
+// recordedStages are the stages if attempts are taken as they were recorded. The stage filter drops
+// what no row can represent.
+var recordedStages = []string{stageRead, stageFilter, stageGuard, stageRank}
+
+// stages returns the names of the stages of the run.
+func (r *Run) stages() []string {
+	if r.Config.Recorded {
+		return recordedStages
+	}
+	return stages
+}
+
 // The codes of the reasons for which a build drops a record, in addition to those of the reader, the
 // filter and the judge.
 const (
@@ -102,16 +114,18 @@ func (g *decider) isSelected(pos ref, d choose.Decision) (bool, error) {
 	g.weights.withhold(x)
 	structure := g.revised(pos, x)
 	line := &where.Line{
-		Attempt: s.attemptRow(x, d),
-		Verdict: rows.NewVerdict(&x.Attempt, &structure),
-		Outcome: rows.NewOutcome(&x.Attempt, &x.Outcome),
-		Judgement: rows.NewJudgement(
+		Attempt:  s.attemptRow(x, d),
+		Outcome:  s.outcomeRow(x),
+		Leak:     finish.LeakRow(x.TraceID, x.Query, &x.Leak),
+		Declared: s.declaredRow(x),
+	}
+	if !s.Config.Recorded {
+		line.Verdict = rows.NewVerdict(&x.Attempt, &structure)
+		line.Judgement = rows.NewJudgement(
 			&x.Attempt,
 			&x.Judgement,
 			g.weights.factor(x),
-		),
-		Leak:     finish.LeakRow(x.TraceID, x.Query, &x.Leak),
-		Declared: s.declaredRow(x),
+		)
 	}
 	return s.where.Match(line.Values())
 }
@@ -122,8 +136,12 @@ func (g *decider) isSelected(pos ref, d choose.Decision) (bool, error) {
 // account.
 func (g *grouper) stageDecision(x *block.Entry, s *arena.Structure) choose.Decision {
 	sel := g.session.Config.Select
+	isRecorded := g.session.Config.Recorded
 	isUsable := usable(g.session.filter, s, x.Outcome.Success)
-	isUnrendered := x.Body.Bytes == 0 && x.Problem >= 0
+	if isRecorded {
+		isUsable = s.Keep
+	}
+	isUnrendered := x.Body.Bytes == 0 && (x.Problem >= 0 || isRecorded)
 	switch {
 	case !isUsable || isUnrendered:
 		d := choose.Decision{Stage: stageFilter, Reason: reasonNoRow}
@@ -133,7 +151,7 @@ func (g *grouper) stageDecision(x *block.Entry, s *arena.Structure) choose.Decis
 		return d
 	case x.Problem < 0:
 		return choose.Decision{Stage: stageScore, Reason: reasonProblem}
-	case !x.Outcome.Scored():
+	case !x.Outcome.Scored() && !isRecorded:
 		return choose.Decision{Stage: stageScore, Reason: unscored(&x.Outcome)}
 	case !x.Outcome.Success && (sel.SuccessOnly || !s.Keep):
 		return choose.Decision{Stage: stageScore, Reason: reasonUnsuccessful}
@@ -143,7 +161,7 @@ func (g *grouper) stageDecision(x *block.Entry, s *arena.Structure) choose.Decis
 			Reason: string(x.Judgement.Outcome),
 			Failed: true,
 		}
-	case g.weights.reward(x) < sel.MinReward:
+	case g.weights.reward(x) < sel.MinReward && !isRecorded:
 		return choose.Decision{Stage: stageJudge, Reason: reasonReward}
 	case g.session.protection.Pools[x.Problem] == guard.PoolHeldOut:
 		// the guard finds the problem itself, which is no leak
@@ -170,6 +188,9 @@ func (g *grouper) isCandidate(d choose.Decision, x *block.Entry) bool {
 // revised returns the filter's final result for the attempt at pos. The first result was made from
 // the attempt alone; the final one takes into account how the agent behaved in all its attempts.
 func (g *decider) revised(pos ref, x *block.Entry) arena.Structure {
+	if g.session.Config.Recorded {
+		return x.Structure
+	}
 	return g.session.filterOf(x).Revise(
 		x.Structure,
 		g.odds[pos.Input][pos.Entry],

@@ -15,10 +15,7 @@ import (
 func imports(t *testing.T, src string) (dir string, s *pipeline.Summary) {
 	t.Helper()
 	m := newImport(t, src, filepath.Join(t.TempDir(), "corpus"))
-	s, err := m.Run(t.Context())
-	if err != nil {
-		t.Fatalf("import %s: %v", src, err)
-	}
+	s = build(t, m)
 	verified(t, m.Out)
 	return m.Out, s
 }
@@ -39,7 +36,7 @@ func readRows[T any](t *testing.T, dir, path string) (out []T) {
 // ledger, with the reason where it is no row.
 func TestImportAccountsForEveryRecord(t *testing.T) {
 	t.Parallel()
-	dir, s := imports(t, filepath.Join("foreign", "testdata", "import"))
+	dir, s := imports(t, filepath.Join("testdata", "import"))
 	got := map[string]int{}
 	for _, a := range readRows[rows.Attempt](t, dir, "tables/attempts.parquet") {
 		got[a.Fate+" "+a.Reason]++

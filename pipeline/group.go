@@ -95,7 +95,7 @@ func (s *session) newGrouper(job *shuffle.Job) *grouper {
 		copies:  make([][]copyKind, len(s.inputs)),
 		index:   habits.NewIndex(),
 		agents:  habitsByAgent{},
-		weights: weights{config: s.Config.Multiplier, framed: map[string]bool{}, adding: map[string]bool{}},
+		weights: weights{isRecorded: s.Config.Recorded, config: s.Config.Multiplier, framed: map[string]bool{}, adding: map[string]bool{}},
 	}
 }
 
@@ -173,11 +173,18 @@ func (g *grouper) readBlocks(ctx context.Context, part int, out *shuffle.Store) 
 		if x.Fault != nil {
 			return nil
 		}
-		out.Add(idStream, shuffle.PartitionOf(x.TraceID), func(b []byte) []byte {
-			b = habits.AppendText(appendPosition(b, pos), x.TraceID)
+		id := x.TraceID
+		if g.session.Config.Recorded { // only equal records are copies
+			id = x.RecordSHA256
+		}
+		out.Add(idStream, shuffle.PartitionOf(id), func(b []byte) []byte {
+			b = habits.AppendText(appendPosition(b, pos), id)
 			b = habits.AppendText(b, x.RecordSHA256)
 			return habits.AppendText(b, x.Agent)
 		})
+		if g.session.Config.Recorded { // nothing is measured
+			return nil
+		}
 		for _, t := range x.Sample.Traits(x.Agent) {
 			out.Add(traitStream, int(t.Hash()%shuffle.Partitions), func(b []byte) []byte { //nolint:gosec // less than Partitions
 				return t.Append(appendPosition(b, pos))

@@ -193,10 +193,8 @@ func TestImportSearchesAllTexts(t *testing.T) {
 	}
 	out := filepath.Join(dir, "corpus")
 	m := newImport(t, inDir("rows.jsonl", string(lines)), out)
-	m.HeldOut = []string{inDir("held.jsonl", heldOutRow)}
-	if _, err := m.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	m.Sources.HeldOut = []string{inDir("held.jsonl", heldOutRow)}
+	build(t, m)
 	verified(t, out)
 	for name := range places {
 		if n := trained(t, out, name); n > 0 != (name == "none") {

@@ -6,28 +6,23 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/trajectory-arena/arena/corpus"
-	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/internal/canary"
 	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/pipeline"
-	"github.com/trajectory-arena/arena/pipeline/finish"
-	"github.com/trajectory-arena/arena/pipeline/foreign"
-	"github.com/trajectory-arena/arena/traces"
+	"github.com/trajectory-arena/arena/pipeline/block"
 )
 
-// newImport imports a folder, redacted.
-func newImport(t *testing.T, src, out string) *foreign.Import {
+// newImport is a build of a folder's attempts as they were recorded.
+func newImport(t *testing.T, src, out string) *pipeline.Run {
 	t.Helper()
-	inputs, err := traces.Discover(src)
-	if err != nil {
-		t.Fatal(err)
-	}
-	redactor := redact.New(redact.Options{})
-	return &foreign.Import{Inputs: inputs, Limits: traces.DefaultLimits(), MaxUnreadable: 1, Workers: 2, Target: finish.Target{Out: out, FS: corpus.Disk{}, Version: "v0", Redact: redactor}}
+	r := newRun(t, src, out)
+	r.Config = r.Config.AsRecorded()
+	r.Config.MaxUnreadable = 1
+	r.Sources.AnyNetwork = true
+	return r
 }
 
 // TestImportIsTheSameForAnyWorkersAndOrder imports the sample day with secrets in it, and with the
@@ -43,13 +38,8 @@ func TestImportIsTheSameForAnyWorkersAndOrder(t *testing.T) {
 		var want map[string]string
 		for _, workers := range longtest.Pick([]int{1, 2, 5}, []int{1, 5}) {
 			m := newImport(t, day, filepath.Join(dir, fmt.Sprint(name, workers)))
-			m.Workers = workers
-			if workers == 5 {
-				slices.Reverse(m.Inputs)
-			}
-			if _, err := m.Run(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			m.Config.Workers = workers
+			build(t, m)
 			verified(t, m.Out)
 			if got := sums(t, m.Out); want == nil {
 				want = got
@@ -66,9 +56,7 @@ func TestCanariesReachNoImport(t *testing.T) {
 	t.Parallel()
 	secrets := canary.All()
 	m := newImport(t, plantDay(t, secrets), filepath.Join(t.TempDir(), "corpus"))
-	if _, err := m.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	build(t, m)
 	verified(t, m.Out)
 	if where := canary.Find(t, secrets, m.Out); len(where) > 0 {
 		t.Errorf("%d canaries are left, the first %v", len(where), where[0])
@@ -89,28 +77,39 @@ func TestEachFailingStepLeavesNoImport(t *testing.T) {
 	failEachStep(t, 20, func(fsys corpus.FS, out string) error {
 		m := newImport(t, day, out)
 		m.FS = fsys
-		_, err := m.Run(t.Context())
+		_, err := m.Build(t.Context())
 		return err
 	})
 }
 
-// TestInterruptedImportLeavesNothing interrupts an import at every input.
-func TestInterruptedImportLeavesNothing(t *testing.T) {
+// TestStoppedImportContinues stops an import at every input. The next run takes what is finished, and
+// writes the same corpus.
+func TestStoppedImportContinues(t *testing.T) {
 	t.Parallel()
+	whole := newImport(t, sampleDay, filepath.Join(t.TempDir(), "corpus"))
+	build(t, whole)
+	want := sums(t, whole.Out)
 	for _, i := range []int{1, 2, 3} {
 		ctx, cancel := context.WithCancel(t.Context())
 		m := newImport(t, sampleDay, filepath.Join(t.TempDir(), "corpus"))
+		m.Config.Workers = 1
 		m.Progress = func(e pipeline.Event) {
-			if e.Done == i {
+			if e.Stage == "map" && e.Done == i {
 				cancel()
 			}
 		}
-		if _, err := m.Run(ctx); !errors.Is(err, context.Canceled) {
-			t.Errorf("interrupted at input %d the import ends with %v", i, err)
+		if _, err := m.Build(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("stopped at input %d the import ends with %v", i, err)
 		}
-		leftovers, err := os.ReadDir(filepath.Dir(m.Out))
-		if err != nil || len(leftovers) > 0 {
-			t.Errorf("interrupted at input %d the import leaves %v, %v", i, leftovers, err)
+		if _, err := os.Stat(m.Out); err == nil {
+			t.Errorf("stopped at input %d the import leaves %s", i, m.Out)
 		}
+		m.Progress = nil
+		forecast, err := m.Forecast(t.Context())
+		if err != nil || forecast.Blocks[block.Equal] != i {
+			t.Errorf("stopped at input %d, the next run takes %v, %v", i, forecast.Blocks, err)
+		}
+		build(t, m)
+		sameFiles(t, fmt.Sprintf("stopped at input %d", i), sums(t, m.Out), want)
 	}
 }

@@ -41,6 +41,9 @@ func (w *unitWriter) writeTables(ctx context.Context) error {
 func (w *unitWriter) writeVerdicts(ctx context.Context) error {
 	out := corpus.NewShards[rows.Verdict](w.part, w.unit.Stream)
 	s := w.session
+	if s.Config.Recorded { // nothing was filtered
+		return out.Close()
+	}
 	err := s.eachEntry(ctx, block.PartStructure, func(pos ref, x *block.Entry) error {
 		if x.Fault != nil {
 			return nil
@@ -70,7 +73,7 @@ func (w *unitWriter) addToLedger(l *finish.Ledger, x *block.Entry) error {
 		return l.Add(&x.Attempt, nil, nil, nil)
 	}
 	leak := finish.LeakRow(x.TraceID, x.Query, &x.Leak)
-	if err := l.Add(&x.Attempt, rows.NewOutcome(&x.Attempt, &x.Outcome), leak, w.session.declaredRow(x)); err != nil {
+	if err := l.Add(&x.Attempt, w.session.outcomeRow(x), leak, w.session.declaredRow(x)); err != nil {
 		return err
 	}
 	if x.Judgement.Outcome != "" {
@@ -86,6 +89,15 @@ func (w *unitWriter) addToLedger(l *finish.Ledger, x *block.Entry) error {
 		return l.Judgements.Add(rows.NewJudgement(&x.Attempt, &x.StepJudgement, nil))
 	}
 	return nil
+}
+
+// outcomeRow returns the row of the table outcomes for an attempt. It returns nil for an attempt that
+// is taken as it was recorded and states no outcome.
+func (s *session) outcomeRow(x *block.Entry) *rows.Outcome {
+	if s.Config.Recorded && x.Outcome.Ruling == nil {
+		return nil
+	}
+	return rows.NewOutcome(&x.Attempt, &x.Outcome)
 }
 
 // declaredRow returns the row of the table declared for an attempt, with the reward that the

@@ -87,7 +87,7 @@ func (m *mapper) readFile(
 		if item.Fault != nil {
 			return &mapped{entry: faultEntry(item.Fault, n)}, nil
 		}
-		r, err := m.attempt(ctx, item.Trace)
+		r, err := m.attempt(ctx, m.session.day.halves.Join(item.Trace))
 		if err == nil {
 			r.entry.File = n
 		}
@@ -143,12 +143,15 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*mapped, error) {
 	rec := arena.Record{Dialogue: filters.Normalise(t)}
 	d := s.domains[s.Domains.Recognise(t, &rec.Dialogue, s.fallbackDomain()).Name]
 	rec.Trace = s.day.Problems.named(d.Ruled(t), &rec.Dialogue)
+	out.reference, out.problem = s.day.Problems.lookUp(rec.Trace)
+	if s.Config.Recorded {
+		return out, m.recorded(ctx, out, d, &rec)
+	}
 	filter := d.filter(t.Source.HasProxyLog)
 	sample := filter.CheckRecord(&rec)
-	out.reference, out.problem = s.day.Problems.lookUp(rec.Trace)
-	scorer := s.scorer.Noting(out.addItem)
 	var err error
-	if rec.Outcome, err = scorer.Score(ctx, rec.Trace, s.day.Problems.Get(out.problem)); err != nil {
+	rec.Outcome, err = s.scorer.Noting(out.addItem).Score(ctx, rec.Trace, s.day.Problems.Get(out.problem))
+	if err != nil {
 		return nil, err
 	}
 	isUsable := usable(filter, &rec.Structure, rec.Outcome.Success)
@@ -156,10 +159,9 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*mapped, error) {
 	if err != nil {
 		return nil, err
 	}
-	entry := newEntry(&rec)
+	entry := newEntry(&rec, d)
 	out.entry = entry
 	entry.OneIn = drawnFrom
-	entry.Domain = d.Name
 	entry.Sample = sample
 	if entry.Shifts, err = m.probe(ctx, d, &rec); err != nil {
 		return nil, err
@@ -175,6 +177,21 @@ func (m *mapper) attempt(ctx context.Context, t *arena.Trace) (*mapped, error) {
 	return out, err
 }
 
+// recorded sets in out the results for an attempt that is taken as its source recorded it: a row with
+// the prompt and the tools of the source, and the outcome if the trace states one.
+func (m *mapper) recorded(ctx context.Context, out *mapped, d *runDomain, rec *arena.Record) (err error) {
+	reasons := slices.Concat(rec.Trace.Vetoes, rec.Dialogue.Faults)
+	rec.Structure = arena.Structure{Keep: len(reasons) == 0, Reasons: reasons}
+	if r := rec.Trace.Ruling; r != nil {
+		rec.Outcome = arena.RuledOutcome(r)
+	}
+	out.entry = newEntry(rec, d)
+	if rec.Structure.Keep {
+		out.draft, err = m.render(ctx, rec, out.problem, out.entry)
+	}
+	return err
+}
+
 // usable reports whether an attempt may become a row: if the filter keeps it, or if it failed and
 // the filter objects to nothing but mistakes of the model. Failed attempts with such mistakes are
 // useful as examples of what not to do.
@@ -182,11 +199,12 @@ func usable(f *filters.Filter, s *arena.Structure, success bool) bool {
 	return s.Keep || !success && f.IsUnwanted(s)
 }
 
-func newEntry(rec *arena.Record) *block.Entry {
+func newEntry(rec *arena.Record, d *runDomain) *block.Entry {
 	t := rec.Trace
 	head := block.Head{
 		Attempt: rows.NewAttempt(rec),
 		Agent:   filters.AgentOf(t.Agent, t.RunID),
+		Domain:  d.Name,
 		Logged:  t.Source.HasProxyLog,
 		Model:   t.Model,
 		Reward:  t.Declared,
@@ -208,7 +226,8 @@ func newEntry(rec *arena.Record) *block.Entry {
 // render returns the training row of an attempt without its reward and split (the draft). It adds
 // to entry the row's number of tokens, its signature for near-duplicates, the step judge's verdicts
 // and the guard's finding. If chat templates cannot represent the attempt, render returns nil, and
-// the cause becomes the first of the filter's reasons.
+// the cause becomes the first of the filter's reasons. It also returns nil for an attempt without a
+// problem.
 func (m *mapper) render(
 	ctx context.Context,
 	rec *arena.Record,
@@ -217,14 +236,21 @@ func (m *mapper) render(
 ) (*block.Draft, error) {
 	s := m.session
 	facts := m.facts
-	facts.Category = s.day.Problems.All[problem].Category
-	row, messages, err := rows.NewSFT(withRuling(rec, &facts, s.domains[entry.Domain]), &facts)
+	if p := s.day.Problems.Get(problem); p != nil {
+		facts.Category = p.Category
+	}
+	shown := rec
+	hasSource := s.hasSourcePrompt(&rec.Outcome)
+	if hasSource {
+		shown = withSource(rec, &facts, s.domains[entry.Domain])
+	}
+	row, messages, err := rows.NewSFT(shown, &facts)
 	if unfit, ok := errors.AsType[*chat.Unfit](err); ok {
 		entry.Structure.Keep = false
 		entry.Structure.Reasons = slices.Insert(entry.Structure.Reasons, 0, unfit.Reason)
 		return nil, nil
 	}
-	if err != nil {
+	if err != nil || problem < 0 {
 		return nil, err
 	}
 	draft := &block.Draft{
@@ -233,7 +259,7 @@ func (m *mapper) render(
 		Metadata: row.Metadata,
 		Goal:     row.Goal,
 	}
-	if rec.Trace.Ruling != nil {
+	if hasSource {
 		draft.Tools = row.Tools
 	}
 	entry.Leak = m.findLeak(entry, draft, messages, problem)
@@ -301,7 +327,7 @@ func (m *mapper) candidate(
 ) guard.Candidate {
 	row := rows.SFT{Scalars: d.Scalars, Goal: d.Goal}
 	toolTexts := m.toolTexts
-	if x.Outcome.Ruling != nil { // otherwise the metadata has only hashes and codes of this program
+	if m.session.hasSourcePrompt(&x.Outcome) { // otherwise the metadata has only hashes and codes of this program
 		row.Metadata = d.Metadata
 		toolTexts = finish.ToolTexts(d.Tools)
 	}

@@ -329,12 +329,16 @@ func (g *grouper) sumFunnel(p *plan) error {
 			}
 		}
 	}
-	if p.Funnel, err = choose.Funnel(stages, decisions); err != nil {
+	if p.Funnel, err = choose.Funnel(g.session.stages(), decisions); err != nil {
 		return err
 	}
 	p.Funnel[0].Unreadable = p.Read.UnreadableShare()
 	p.Funnel[0].CutFiles = int64(p.Read.CutFiles)
-	judged := &p.Funnel[slices.Index(stages, stageJudge)]
+	i := slices.IndexFunc(p.Funnel, func(st corpus.Stage) bool { return st.Name == stageJudge })
+	if i < 0 {
+		return nil
+	}
+	judged := &p.Funnel[i]
 	judged.NotMeasured = p.NotMeasured
 	judged.Drawn = p.Drawn
 	judged.NotAsked = p.NotAsked

@@ -126,7 +126,7 @@ func (p *Problems) Name(i int) string { return cmp.Or(p.All[i].ID, p.Specs[i]) }
 // named returns an attempt with the ID of its problem: t itself, or a copy if several tasks share the
 // ID that t has. d must be the dialogue that Normalise returns for t.
 func (p *Problems) named(t *arena.Trace, d *arena.Dialogue) *arena.Trace {
-	if len(p.names) == 0 || t.Ruling == nil {
+	if len(p.names) == 0 {
 		return t
 	}
 	name := p.names[taskid.KeyOf(t, d)]

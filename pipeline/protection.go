@@ -38,7 +38,8 @@ const (
 // newProtection divides the problems into pools and creates the guards against the protected ones.
 // If planned is not nil, the pools and findings of that plan are used. It returns an error if an
 // earlier run's pools cannot be read or, without a plan, if a guard misses its canary (a protected
-// request planted to test it). A draft without protected problems has no guards.
+// request planted to test it). A draft, and a corpus of attempts as they were recorded, have no guards
+// without protected problems.
 func (d *Day) newProtection(
 	ctx context.Context,
 	src Sources,
@@ -79,7 +80,7 @@ func (d *Day) newProtection(
 		return p, p.adopt(planned, entries, guardConfig)
 	}
 	err = p.checkProblems(ctx, d.Problems, entries, guardConfig, cfg.Seed)
-	if src.Draft && errors.Is(err, guard.ErrEmptyBank) {
+	if (src.Draft || src.recorded) && errors.Is(err, guard.ErrEmptyBank) {
 		p.Protection = &finish.Protection{}
 		return p, nil
 	}
@@ -117,7 +118,7 @@ func (d *Day) split(
 	if err != nil {
 		return nil, err
 	}
-	if !src.Draft {
+	if !src.Draft && !src.recorded {
 		if err = state.CheckPools(); err != nil {
 			return nil, err
 		}

@@ -154,6 +154,9 @@ func (g *grouper) rankProblem(problem int, candidates []*candidate, decide func(
 		PerRequest: config.Top,
 		FullReason: reasonTop,
 	}
+	if g.session.Config.Recorded {
+		sft = choose.Thinner{Near: math.Inf(1)}
+	}
 	others := sft
 	place := 0
 	for _, c := range candidates {
@@ -195,13 +198,16 @@ func (s *selection) add(c *candidate, row *choose.Row, sft *choose.Thinner, pool
 
 // compareCandidates orders the attempts at one problem, best first: by reward, then by the filter's
 // score, then by the start of the run, the earlier first, so that no copy precedes its original,
-// and then by ID. Since IDs are unique, no two attempts are equal.
+// and then by ID. IDs are unique unless attempts are taken as they were recorded; then the order of
+// the records decides.
 func compareCandidates(a, b *candidate) int {
 	return cmp.Or(
 		cmp.Compare(b.score, a.score),
 		cmp.Compare(b.rank, a.rank),
 		cmp.Compare(a.started, b.started),
 		cmp.Compare(a.id, b.id),
+		cmp.Compare(a.row.Input, b.row.Input),
+		cmp.Compare(a.row.Entry, b.row.Entry),
 	)
 }
 
@@ -238,11 +244,13 @@ type weights struct {
 	framed map[string]bool
 	// adding has the agents whose clients add sentences to most thinking.
 	adding map[string]bool
+	// isRecorded reports whether attempts are taken as they were recorded.
+	isRecorded bool
 }
 
 // weights returns the weights of a plan.
 func (s *session) weights(p *plan) *weights {
-	return &weights{s.Config.Multiplier, p.Runs, p.Framed, p.Adding}
+	return &weights{s.Config.Multiplier, p.Runs, p.Framed, p.Adding, s.Config.Recorded}
 }
 
 // isUndecided reports whether the reasons of an attempt may be those of its agent's client: the client
@@ -266,6 +274,9 @@ func (w *weights) withhold(x *block.Entry) {
 // judge was not measured on this kind of task. It returns nil if the attempt is excluded, because
 // it has no dialogue, or no grade although the configuration requires one.
 func (w *weights) factor(x *block.Entry) *float64 {
+	if w.isRecorded {
+		return new(1.0)
+	}
 	if !x.HasDialogue {
 		return nil
 	}
@@ -298,10 +309,13 @@ func (w *weights) quality(x *block.Entry) *float64 {
 	return w.runs[x.Attempt.RunID].Mean()
 }
 
-// reward returns the reward of an attempt, 0 to 1. It is the score from a verifier or the source if
-// there is one. Otherwise it is 0 for a failure, and for a success the factor that follows from the
+// reward returns the reward of an attempt, 0 to 1. If attempts are taken as they were recorded, it is
+// what the source declares, of any size. It is the score from a verifier or the source if there is one. Otherwise it is 0 for a failure, and for a success the factor that follows from the
 // judge's grade.
 func (w *weights) reward(x *block.Entry) float64 {
+	if w.isRecorded {
+		return *cmp.Or(x.Reward, new(0.0))
+	}
 	if r := x.Outcome.Ruling; r != nil && r.Score != nil {
 		return *r.Score
 	}

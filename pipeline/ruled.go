@@ -19,20 +19,24 @@ import (
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/pipeline/finish"
+	"github.com/trajectory-arena/arena/pipeline/halves"
 	"github.com/trajectory-arena/arena/pipeline/taskid"
 	"github.com/trajectory-arena/arena/traces"
 )
 
-// withRuling prepares an attempt whose outcome a verifier or its source decided to be made a
-// training row. It sets facts.Harness to the system prompt and tools of the trace, and
-// facts.Metadata to what is known of the source and of the verifier's decision. It returns rec or, if
-// a verifier scored the attempt, a copy in which user messages are merged into tool results.
-func withRuling(rec *arena.Record, facts *rows.Facts, d *runDomain) *arena.Record {
+// hasSourcePrompt reports whether the row of an attempt with this outcome gets the system prompt and
+// the tools of its trace, and not those of the run's harness.
+func (s *session) hasSourcePrompt(o *arena.Outcome) bool {
+	return o.Ruling != nil || s.Config.Recorded
+}
+
+// withSource prepares an attempt whose row gets the system prompt and the tools of its trace to be
+// made a training row. It sets facts.Harness to them, and facts.Metadata to what is known of the
+// source and of a verifier's decision. It returns rec or, if a verifier scored the attempt, a copy in
+// which user messages are merged into tool results.
+func withSource(rec *arena.Record, facts *rows.Facts, d *runDomain) *arena.Record {
 	r := rec.Trace.Ruling
-	if r == nil {
-		return rec
-	}
-	if r.Declared {
+	if r == nil || r.Declared {
 		facts.Harness, facts.Metadata = finish.SourceFacts(rec, d.Domain)
 		return rec
 	}
@@ -93,8 +97,7 @@ type task struct {
 	Family string `json:"category"`
 	// domain is the name of the domain (kind of task, such as coding) of its attempts.
 	domain string
-	// isDeclared reports whether the source of its attempts, and no verifier, states their
-	// outcomes.
+	// isDeclared reports whether no verifier states the outcomes of its attempts.
 	isDeclared bool
 }
 
@@ -105,28 +108,40 @@ var errNoRuling = errors.New("no attempt with an outcome of its own")
 // deriveProblems adds the problems of those input folders (days) that have no problems file. It
 // takes them from the attempts, if a verifier or the source decided their outcome: such traces
 // record the problem's ID, request and category. It adds them to d.Files as one file, since stored
-// results depend on them. It does nothing if the user named problems files.
+// results depend on them. It does nothing if the user named problems files. For attempts as they were
+// recorded, it takes the problems of all attempts, with or without an outcome.
 func (d *Day) deriveProblems(ctx context.Context, src Sources) error {
-	if len(src.Problems) > 0 {
+	if len(src.Problems) > 0 && !src.recorded {
 		return nil
 	}
-	tasks := tasks{}
+	r := taskReader{src: src, halves: d.halves, tasks: tasks{}}
+	var all []traces.Input
 	for _, day := range src.Days {
-		if day != traces.Stdin && len(traces.SideFiles(day, traces.TablePattern("problems"))) > 0 {
+		hasFile := day != traces.Stdin && len(traces.SideFiles(day, traces.TablePattern("problems"))) > 0
+		if hasFile && !src.recorded {
 			continue
 		}
 		inputs, err := d.inputsOf(day)
 		if err != nil {
 			return err
 		}
-		unread, err := tasks.read(ctx, inputs, src.Domains, src.Limits)
+		unread, err := r.read(ctx, inputs)
 		if err != nil {
 			return err
 		}
 		if d.unread == nil {
 			d.unread = unread
 		}
+		all = append(all, inputs...)
 	}
+	if err := r.readAnswers(ctx, all); err != nil {
+		return err
+	}
+	return d.addTasks(r.tasks)
+}
+
+// addTasks adds the problems of attempts.
+func (d *Day) addTasks(tasks tasks) error {
 	if len(tasks) == 0 {
 		return nil
 	}
@@ -192,46 +207,80 @@ func (s tasks) divide() map[taskid.Key]string {
 	return names
 }
 
-// read reads the traces of a day and adds the problem of each attempt. In each file it stops at the
-// first attempt without an outcome. If no attempt is readable, unread is an ErrNoAttempt that names
-// the first fault.
-func (s tasks) read(
-	ctx context.Context,
-	inputs []traces.Input,
-	domains *domain.Set,
-	limits traces.Limits,
-) (unread, err error) {
-	options := traces.Options{Limits: limits}
+// taskReader reads problems from the traces of attempts.
+type taskReader struct {
+	src    Sources
+	halves *halves.Halves
+	tasks  tasks
+}
+
+// read reads the traces of a day and adds the problem of each attempt, and prompts and answers in
+// records of their own to the halves. In each file it stops at the first attempt without an outcome,
+// unless attempts are taken as they were recorded. If no attempt is readable, unread is an
+// ErrNoAttempt that names the first fault.
+func (r *taskReader) read(ctx context.Context, inputs []traces.Input) (unread, err error) {
 	attempts := 0
-	for i := range inputs {
-		_, err := traces.Read(ctx, inputs[i], options, func(item traces.Item) error {
-			if f := item.Fault; f != nil && unread == nil {
-				unread = fmt.Errorf("%w: %s, line %d: %s: %s", ErrNoAttempt, inputs[i].Title(), f.Line, f.Reason, f.Detail)
-			}
-			if item.Trace == nil {
-				return nil
-			}
-			attempts++
-			dialogue := filters.Normalise(item.Trace)
-			d := domains.Recognise(item.Trace, &dialogue, domain.Base)
-			t := d.Ruled(item.Trace)
-			if t.Ruling == nil {
-				return errNoRuling
-			}
-			if slices.Contains(t.Vetoes, domain.VetoSeveral) {
-				return nil
-			}
-			s.add(t, &dialogue, d)
-			return nil
-		})
-		if err != nil && !errors.Is(err, errNoRuling) {
-			return nil, err
+	err = r.eachItem(ctx, inputs, func(in *traces.Input, item traces.Item) error {
+		if f := item.Fault; f != nil && unread == nil {
+			unread = fmt.Errorf("%w: %s, line %d: %s: %s", ErrNoAttempt, in.Title(), f.Line, f.Reason, f.Detail)
 		}
-	}
-	if attempts > 0 {
-		return nil, nil
+		if item.Trace == nil {
+			return nil
+		}
+		attempts++
+		if r.halves.Add(item.Trace) {
+			return nil
+		}
+		return r.add(item.Trace)
+	})
+	if err != nil || attempts > 0 {
+		return nil, err
 	}
 	return unread, nil
+}
+
+// readAnswers reads the traces again, if prompts and answers are in records of their own, and adds
+// the problems of the answers.
+func (r *taskReader) readAnswers(ctx context.Context, inputs []traces.Input) error {
+	if !r.halves.HasPairs() {
+		return nil
+	}
+	return r.eachItem(ctx, inputs, func(_ *traces.Input, item traces.Item) error {
+		if item.Trace == nil || !halves.IsAnswer(item.Trace) {
+			return nil
+		}
+		return r.add(r.halves.Join(item.Trace))
+	})
+}
+
+// eachItem calls visit for the records of the inputs. If visit returns errNoRuling, the next input
+// follows.
+func (r *taskReader) eachItem(ctx context.Context, inputs []traces.Input, visit func(*traces.Input, traces.Item) error) error {
+	options := traces.Options{Limits: r.src.Limits}
+	for i := range inputs {
+		_, err := traces.Read(ctx, inputs[i], options, func(item traces.Item) error {
+			return visit(&inputs[i], item)
+		})
+		if err != nil && !errors.Is(err, errNoRuling) {
+			return err
+		}
+	}
+	return nil
+}
+
+// add adds the problem of an attempt. It returns errNoRuling if the attempt has no outcome, unless
+// attempts are taken as they were recorded.
+func (r *taskReader) add(t *arena.Trace) error {
+	dialogue := filters.Normalise(t)
+	d := r.src.Domains.Recognise(t, &dialogue, domain.Base)
+	t = d.Ruled(t)
+	if t.Ruling == nil && !r.src.recorded {
+		return errNoRuling
+	}
+	if !slices.Contains(t.Vetoes, domain.VetoSeveral) {
+		r.tasks.add(t, &dialogue, d)
+	}
+	return nil
 }
 
 // minTemplated is the minimum number of tasks of a domain at which lines that most of them share
@@ -270,11 +319,10 @@ func (s tasks) removeTemplates() {
 	}
 }
 
-// add adds the task of an attempt whose outcome a verifier or its source decided, unless the task
-// is unknown. Its text is the instruction to the simulated customer if there is one. Otherwise it
+// add adds the task of an attempt, unless the task is unknown. Its text is the instruction to the simulated customer if there is one. Otherwise it
 // is the request; of different ones, as simulated customers write them, the first in bytewise order.
 func (s tasks) add(t *arena.Trace, dialogue *arena.Dialogue, d *domain.Domain) {
-	isDeclared := t.Ruling.Declared
+	isDeclared := t.Ruling == nil || t.Ruling.Declared
 	isUnknown := t.ProblemID == "" && (t.Query == "" || !isDeclared)
 	if isUnknown {
 		return

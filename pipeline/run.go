@@ -36,6 +36,8 @@ type Run struct {
 	// Program identifies the build of the program. The rules of two builds may differ though their
 	// version is the same, so a build makes the work of another one again.
 	Program string
+	// Harness is the system prompt and the tools of training rows. It is not used if attempts are taken
+	// as they were recorded.
 	Harness arena.Harness
 	Judge   judges.Judge
 	// StepJudge labels steps if Config.Steps is set.

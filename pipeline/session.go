@@ -80,6 +80,8 @@ func (r *Run) openReadOnly(ctx context.Context, src Sources) (*session, error) {
 	}
 	src.Domains = r.Domains
 	src.Limits = r.Config.Reading
+	src.recorded = r.Config.Recorded
+	r.Sources.recorded = r.Config.Recorded
 	day, err := OpenDay(ctx, src)
 	if err != nil {
 		return nil, err
@@ -217,19 +219,7 @@ func HashInputs(ctx context.Context, workers int, inputs []traces.Input) error {
 // the hash of all that results depend on except traces, and s.catalog, the hash of the catalogue's
 // files.
 func (s *session) assignBlocks() {
-	// everything that a block depends on besides its input and its sources
-	config := finish.Digest(
-		[]byte(block.Version+s.Version+" "+s.Program),
-		[]byte(s.Harness.SHA256),
-		s.Config.encode("block"),
-		s.Instruments.JSON(),
-		[]byte(s.Domains.SHA256()),
-		asjson.Bytes([]bool{s.Instruments.JudgeChosen, s.Instruments.StepsChosen}),
-		[]byte(s.fallbackDomain()),
-	)
-	if s.asksModelForSteps() { // only about attempts that the guard keeps
-		config = finish.Digest([]byte(config), s.Config.encode("guard"), s.protection.digest(), s.protection.State.Encode())
-	}
+	config := s.blockDigest()
 	parts := [][]byte{
 		[]byte(config),
 		s.Config.encode("guard"),
@@ -257,6 +247,24 @@ func (s *session) assignBlocks() {
 		in.dir = filepath.Join(s.Work, blocksFolder, in.key.Folder())
 		in.findings = filepath.Join(s.Work, findingsFolder, in.key.Folder())
 	}
+}
+
+// blockDigest returns the hash of everything that a block depends on besides its input and its sources.
+func (s *session) blockDigest() string {
+	config := finish.Digest(
+		[]byte(block.Version+s.Version+" "+s.Program),
+		[]byte(s.Harness.SHA256),
+		s.Config.encode("block"),
+		s.Instruments.JSON(),
+		[]byte(s.Domains.SHA256()),
+		asjson.Bytes([]bool{s.Instruments.JudgeChosen, s.Instruments.StepsChosen}),
+		[]byte(s.fallbackDomain()),
+		s.day.halves.Digest(),
+	)
+	if s.asksModelForSteps() { // only about attempts that the guard keeps
+		config = finish.Digest([]byte(config), s.Config.encode("guard"), s.protection.digest(), s.protection.State.Encode())
+	}
+	return config
 }
 
 // ErrOtherDay reports that the corpus to be replaced was made from other traces.

@@ -84,6 +84,9 @@ func (g *grouper) eachUnit(visit func(*unit) error) error {
 		}
 	}
 	sftRows := func(s *selection) []chosen { return s.sft }
+	if g.session.Config.Recorded {
+		return g.divide(newStream(configSFT, corpus.SplitTrain), sftRows, visit)
+	}
 	for _, split := range []string{corpus.SplitTrain, corpus.SplitEval} {
 		err := g.divide(newStream(configKTO, split), (*selection).rows, visit)
 		if err == nil {

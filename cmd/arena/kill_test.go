@@ -36,7 +36,7 @@ func program(t *testing.T) string {
 	return name
 }
 
-// TestKilledAndResumed kills builds and mixtures at several moments, from the first file read to
+// TestKilledAndResumed kills builds, imports and mixtures at several moments, from the first file read to
 // the last rename, and resumes each: no partial corpus is visible, and the last one is that of an
 // uninterrupted run. Without the tag long it kills one build.
 func TestKilledAndResumed(t *testing.T) {
@@ -52,6 +52,7 @@ func TestKilledAndResumed(t *testing.T) {
 	if !longtest.Tests {
 		return
 	}
+	killedAndResumed(t, arena, inDir("imported"), []string{"import", day, "--unguarded", "-q"})
 	if b, err := exec.Command(arena, "build", day, "-o", inDir("other"), "-q", "--set", "guard.seed=7").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, b)
 	}

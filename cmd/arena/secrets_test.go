@@ -106,7 +106,7 @@ func TestCanariesAreInNoLineAndNoWord(t *testing.T) {
 		{"filter", day, "--explain", secrets[3].Text, "-o", inOut("explain.txt")},
 		{"leak", "--held-out", candidates, candidates, "-o", inOut("leak.jsonl"), "--report", inOut("leak.json")},
 		{"dedup", candidates, "-o", inOut("dedup.jsonl")},
-		{"import", day, "-o", inOut("imported"), "--unguarded"},
+		{"import", day, "-o", inOut("imported"), "--unguarded", "--work", filepath.Join(dir, "work")},
 		{"build", day, "-o", inOut("built"), "--work", filepath.Join(dir, "work"), "-v"},
 		{"--log-format", "json", "convert", day, "--to", "atif", "-o", filepath.Join(dir, "atif.jsonl")},
 		{"verify", inOut("imported")},
@@ -178,7 +178,7 @@ func TestCanariesInEveryPlaceOfATrajectory(t *testing.T) {
 	inOut := func(name string) string { return filepath.Join(out, name) }
 	buildTestDay(t, inOut("built"))
 	for i, args := range [][]string{
-		{"import", traces, "--unguarded", "-o", inOut("imported")},
+		{"import", traces, "--unguarded", "-o", inOut("imported"), "--work", t.TempDir()},
 		{"mix", inOut("built") + ":1", inOut("imported") + ":1", "-o", inOut("mixed")},
 		{"export", inOut("imported"), "--profile", "all", "-o", inOut("exported")},
 		{"verify", inOut("imported")},

@@ -56,7 +56,6 @@ func writers(built, other, day string) map[string]writer {
 
 	const attempt = "5c98a2f5-25a1-40ef-ac1c-752d7ee5e25c/6ad2567c-3159-426f-a625-b7b1e77d8f9d"
 	writers := map[string]writer{
-		"import":   {"arena import output", []string{"import", day, "--unguarded", "-q"}},
 		"export":   {"arena export output", []string{"export", built, "--profile", "text", "--profile", "openai-jsonl", "-q"}},
 		"publish":  {"arena publish output", []string{"publish", built, "--license", "cc-by-4.0", "-q"}},
 		"mix":      {"arena mix output", []string{"mix", built, other, "-q"}},
@@ -92,7 +91,7 @@ func writers(built, other, day string) map[string]writer {
 	}
 	if !longtest.Tests {
 		maps.DeleteFunc(writers, func(name string, _ writer) bool {
-			return !slices.Contains([]string{"import", "export", "filter"}, name)
+			return !slices.Contains([]string{"publish", "export", "filter"}, name)
 		})
 	}
 	return writers
@@ -103,6 +102,8 @@ func writers(built, other, day string) map[string]writer {
 var heldByAnotherTest = map[string]string{
 	"arena build output":           "TestKilledAndResumed",
 	"arena build work":             "TestKilledAndResumed",
+	"arena import output":          "TestKilledAndResumed",
+	"arena import work":            "TestKilledAndResumed",
 	"arena build plan":             "TestAKilledStageIsRunAgain",
 	"arena build ledger":           "TestAKilledWriterLosesNothingCommitted",
 	"arena stage map work":         "TestAKilledStageIsRunAgain",

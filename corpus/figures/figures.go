@@ -63,6 +63,7 @@ var kinds = [...]string{"task type", "difficulty", "outcome", "agent", "model", 
 
 // Indexes of kinds whose values are counted apart. Teams are never named.
 const (
+	kindOutcome = 2
 	kindAgent   = 3
 	kindModel   = 4
 	kindLicence = 5
@@ -100,6 +101,14 @@ func (f *Figures) sumOf(key [2]string) *sum {
 		f.sums[key] = s
 	}
 	return f.sums[key]
+}
+
+// Unsolved returns the number of rows of unsolved attempts.
+func (f *Figures) Unsolved() (n int64) {
+	for _, s := range f.sums {
+		n += s.by[kindOutcome][Unsolved]
+	}
+	return n
 }
 
 // Join adds the sums of other to f.

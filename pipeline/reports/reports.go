@@ -168,8 +168,14 @@ type Lengths struct {
 
 // Files returns the files of the reports folder by name.
 func (s *Set) Files() map[string]any {
-	return map[string]any{"funnel.json": s.Funnel, "agents.json": s.Agents, "judges.json": s.Judges, "leak.json": s.Leak}
+	return map[string]any{"funnel.json": s.Funnel, AgentsName: s.Agents, JudgesName: s.Judges, "leak.json": s.Leak}
 }
+
+// The names of the reports on agents and on judges.
+const (
+	AgentsName = "agents.json"
+	JudgesName = "judges.json"
+)
 
 // subnet compares the outcomes and grades that this build computed with the figures that the
 // subnet, which ran the agents, published for the same runs and attempts.

@@ -40,12 +40,13 @@ const (
 	absent
 )
 
-// KeyOf returns the key of an attempt whose outcome a verifier or its source decided.
+// KeyOf returns the key of an attempt.
 func KeyOf(t *arena.Trace, d *arena.Dialogue) Key {
 	key := Key{ID: t.ProblemID, text: t.Query}
+	isEpisode := t.Ruling != nil && !t.Ruling.Declared
 	hasCustomer := slices.ContainsFunc(d.Turns, func(turn arena.Turn) bool { return turn.User != "" })
 	switch {
-	case t.ProblemID == "" || !t.Ruling.Declared:
+	case t.ProblemID == "" || isEpisode:
 	case t.Task != "":
 		key.text = t.Task
 	case hasCustomer:
@@ -58,7 +59,7 @@ func KeyOf(t *arena.Trace, d *arena.Dialogue) Key {
 		key.kind = absent
 	}
 	isNumber := key.ID != "" && strings.Trim(key.ID, "0123456789") == ""
-	if isNumber && t.Ruling.Declared && t.Task == "" {
+	if isNumber && !isEpisode && t.Task == "" {
 		key.system = t.System
 	}
 	return key
@@ -84,7 +85,7 @@ func (k Key) name() string {
 
 // Task is a task with the keys of its attempts, in their order.
 type Task struct {
-	// ID is that of the keys, with a hash if several tasks share it.
+	// ID is that of the keys, with a hash if several tasks share it. Tasks without an ID get none.
 	ID   string
 	Keys []Key
 }
@@ -101,7 +102,7 @@ func Divide(keys []Key) []Task {
 		}
 		tasks := ofOneID(keys[:n])
 		for _, t := range tasks {
-			if len(tasks) > 1 {
+			if len(tasks) > 1 && t.ID != "" {
 				t.ID = t.Keys[0].name()
 			}
 			divided = append(divided, t)

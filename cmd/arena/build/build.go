@@ -60,7 +60,7 @@ type buildFlags struct {
 func (f *buildFlags) register(c *cobra.Command) {
 	f.Flags(c)
 	f.target.Flags(c)
-	c.Flags().StringVar(&f.work, "work", "", "folder of finished blocks, safe to delete (default CORPUS.work)")
+	workFlag(c, &f.work)
 	c.Flags().StringVar(&f.where, "where", "", "only attempts that satisfy this expression, such as 'judge_score >= 0.7 && n_steps <= 15'")
 	c.Flags().BoolVar(&f.steps, "steps", false, "also write the config steps: kept attempts with a label for every turn")
 	c.Flags().StringVar(&f.domain, "domain", "", "domain of all attempts: a name of arena list domains, or a file (default: recognised for each attempt)")
@@ -80,7 +80,6 @@ func (f *buildFlags) register(c *cobra.Command) {
 		c.Flags().BoolVar(&f.sameOnly, "same-only", false, "by wording, drop only rows that ask for the same as a protected problem (guard.same_only=true)")
 	})
 	cli.ReadsDays(c)
-	cli.Writes(c, "work")
 	cli.Stages(c, "output")
 	f.judge.Flags(c)
 	f.vectors.Flags(c, instrument.Titles, instrument.Guard)
@@ -238,11 +237,9 @@ func (f *buildFlags) newRun(c *cobra.Command) (*pipeline.Run, error) {
 		return nil, err
 	}
 	out := f.target.Dir
-	if bucket.IsURL(f.work) {
-		return nil, cli.Misuse("one process works in a folder", "arena stage takes a bucket for --work")
-	}
-	if f.work != "" && cli.Within(out, f.work) {
-		return nil, cli.Usage(fmt.Errorf("work in %s: it lies in the corpus that is written", f.work), "give --work a folder beside the corpus")
+	work, err := workFolder(out, f.work)
+	if err != nil {
+		return nil, err
 	}
 	program, err := cli.Program()
 	if err != nil {
@@ -251,7 +248,7 @@ func (f *buildFlags) newRun(c *cobra.Command) (*pipeline.Run, error) {
 	r := &pipeline.Run{
 		Config:  config,
 		Out:     out,
-		Work:    cmp.Or(f.work, out+pipeline.WorkSuffix),
+		Work:    work,
 		Version: cli.Version(),
 		Program: program,
 		License: f.target.License,
@@ -265,6 +262,24 @@ func (f *buildFlags) newRun(c *cobra.Command) (*pipeline.Run, error) {
 	r.Sources = f.sources
 	r.Sources.Stdin, r.Sources.Spool = f.streams.In, r.Work
 	return r, f.equip(r, config.Harness)
+}
+
+// workFlag adds the flag --work to c.
+func workFlag(c *cobra.Command, work *string) {
+	c.Flags().StringVar(work, "work", "", "folder of finished blocks, safe to delete (default CORPUS.work)")
+	cli.Writes(c, "work")
+}
+
+// workFolder returns the work folder of a build that writes its corpus to out. work is the value of
+// the flag --work.
+func workFolder(out, work string) (string, error) {
+	if bucket.IsURL(work) {
+		return "", cli.Misuse("one process works in a folder", "arena stage takes a bucket for --work")
+	}
+	if work != "" && cli.Within(out, work) {
+		return "", cli.Usage(fmt.Errorf("work in %s: it lies in the corpus that is written", work), "give --work a folder beside the corpus")
+	}
+	return cmp.Or(work, out+pipeline.WorkSuffix), nil
 }
 
 // setInstruments sets the judge of attempts and the judge of steps in the run r, and records their

@@ -8,98 +8,138 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
-	"github.com/trajectory-arena/arena/corpus/redact"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/domain"
-	"github.com/trajectory-arena/arena/pipeline/finish"
-	"github.com/trajectory-arena/arena/pipeline/foreign"
-	"github.com/trajectory-arena/arena/traces"
+	"github.com/trajectory-arena/arena/pipeline"
 )
 
 type importFlags struct {
-	foreign.Import
 	target  cli.Target
+	work    string
 	reading cli.Reading
+	heldOut []string
 	// unguarded is set by a user who states that no problems are held out.
 	unguarded bool
 	where     string
 	domain    string
 	asIs      bool
-	quiet     bool
+	workers   int
+	noisy     cli.Verbosity
 }
 
-// NewImport returns `arena import`.
+// NewImport returns `arena import`: a build of attempts as they were recorded.
 func NewImport(s *cli.Streams) *cobra.Command {
-	f := importFlags{Import: foreign.Import{Workers: runtime.NumCPU()}}
+	f := importFlags{workers: runtime.NumCPU()}
 	c := cli.Command("import IN… -o CORPUS", "Make a corpus of other people's traces, as they are", cli.NumArgs(1, cli.AnyNumber),
 		func(c *cobra.Command, paths []string) error {
-			return f.run(c, s, paths)
+			return f.run(c.Context(), s, paths)
 		})
-	f.target.Replacing(c)
+	f.target.Flags(c)
+	workFlag(c, &f.work)
 	f.reading.Register(c)
-	cli.Files(c, &f.HeldOut, "held-out", "problems that no row may ask for: a file, a suite, a folder of banks, or a corpus (the problems that its bank.json protects); may be repeated")
+	cli.Files(c, &f.heldOut, "held-out", "problems that no row may ask for: a file, a suite, a folder of banks, or a corpus (the problems that its bank.json protects); may be repeated")
 	flags := c.Flags()
+	flags.BoolVar(&f.target.Force, "force", false, "replace a corpus of other traces, ignore finished blocks and import everything again")
 	flags.BoolVar(&f.unguarded, "unguarded", false, "write a corpus although no problems are held out; its card says so")
 	flags.StringVar(&f.where, "where", "", "only attempts that satisfy this expression, such as 'reward >= 1'")
 	flags.StringVar(&f.domain, "domain", "", "domain of all attempts: a name of arena list domains, or a file (default: recognised for each attempt)")
 	flags.BoolVar(&f.asIs, "as-is", false, "leave secrets, addresses and card numbers in the texts")
-	cli.Jobs(c, &f.Workers, "records worked on at once")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no counts")
+	cli.Jobs(c, &f.workers, "inputs worked on at once")
+	flags.BoolVarP(&f.noisy.Quiet, "quiet", "q", false, "no progress and no counts")
 	cli.ReadsDays(c)
 	return c
 }
 
-func (f *importFlags) run(
-	c *cobra.Command,
-	s *cli.Streams,
-	paths []string,
-) error {
-	if err := f.target.Check(); err != nil {
+func (f *importFlags) run(ctx context.Context, s *cli.Streams, paths []string) error {
+	r, err := f.newRun(s)
+	if err != nil {
 		return err
 	}
-	if (len(f.HeldOut) > 0) == f.unguarded {
-		return cli.Misuse("nothing is held out", "give --held-out FILE with the problems that no row may ask for, or else --unguarded")
-	}
-	var err error
-	if f.Where, err = cli.ParseWhere(f.where); err != nil {
+	if r.Sources.Days, err = s.LocalDays(ctx, paths); err != nil {
 		return err
 	}
-	if f.Where != nil && f.Where.Measured() != "" {
-		return cli.Usage(fmt.Errorf("read --where: an import measures nothing, and %s is null in all of it", f.Where.Measured()), "`arena build` measures it and has --where, too")
-	}
-	if f.Domains, err = domain.NewSet(f.domain); err != nil {
-		return cli.Usage(err, "`arena list domains` lists the built-in domains")
-	}
-	cli.LimitHeap(cli.HeapLimit)
-	return f.target.Make(c.Context(), s, func(target finish.Target) error {
-		return f.write(c.Context(), s, paths, target)
-	})
-}
-
-func (f *importFlags) write(
-	ctx context.Context,
-	s *cli.Streams,
-	paths []string,
-	target finish.Target,
-) error {
-	var err error
-	if f.Inputs, err = s.DayInputs(ctx, paths); err != nil {
+	if err = cli.Lock(s, f.target.Dir); err != nil {
 		return err
 	}
-	if f.Target = target; !f.asIs {
-		f.Redact = redact.New(redact.Options{})
+	if f.target.Force {
+		if err = r.Forget(); err != nil {
+			return keepsWork(err)
+		}
 	}
-	progress := cli.Verbosity{Quiet: f.quiet}.Progress(s)
-	f.Limits = f.reading.Limit(traces.DefaultLimits())
-	f.RunID, f.MaxUnreadable, f.Progress = f.reading.RunID, f.reading.MaxUnreadable, progress.Event
-	summary, err := f.Run(ctx)
+	cli.FitHeap()
+	progress := f.noisy.Progress(s)
+	defer progress.Done()
+	r.Progress = progress.Event
+	summary, err := r.Build(ctx)
 	progress.Done()
 	if err != nil {
-		return printFailure(s.Err, summary, err)
+		return keepsWork(printFailure(s.Err, summary, err))
+	}
+	if err = f.target.Publish(ctx); err != nil {
+		return err
 	}
 	cli.Warn(s.Err, summary.CutFiles, summary.Collisions)
-	if !f.quiet {
+	if !f.noisy.Quiet {
 		printCounts(s.Err, summary)
 		printCorpus(s.Err, f.target.Name, summary)
 	}
 	return nil
+}
+
+// newRun returns the build that the flags describe, without its input folders.
+func (f *importFlags) newRun(s *cli.Streams) (*pipeline.Run, error) {
+	if err := f.target.Check(); err != nil {
+		return nil, err
+	}
+	if (len(f.heldOut) > 0) == f.unguarded {
+		return nil, cli.Misuse("nothing is held out", "give --held-out FILE with the problems that no row may ask for, or else --unguarded")
+	}
+	expr, err := cli.ParseWhere(f.where)
+	if err != nil {
+		return nil, err
+	}
+	if expr != nil && expr.Measured() != "" {
+		return nil, cli.Usage(fmt.Errorf("read --where: an import measures nothing, and %s is null in all of it", expr.Measured()), "`arena build` measures it and has --where, too")
+	}
+	domains, err := domain.NewSet(f.domain)
+	if err != nil {
+		return nil, cli.Usage(err, "`arena list domains` lists the built-in domains")
+	}
+	if err = f.target.Stage(s); err != nil {
+		return nil, err
+	}
+	work, err := workFolder(f.target.Dir, f.work)
+	if err != nil {
+		return nil, err
+	}
+	program, err := cli.Program()
+	if err != nil {
+		return nil, err
+	}
+	config := pipeline.Defaults().AsRecorded()
+	config.Workers = f.workers
+	config.RunID = f.reading.RunID
+	config.Reading = f.reading.Limit(config.Reading)
+	config.MaxUnreadable = f.reading.MaxUnreadable
+	config.Select.Where = f.where
+	config.Redact.Secrets = !f.asIs
+	r := &pipeline.Run{
+		Config:  config,
+		Domains: domains,
+		Out:     f.target.Dir,
+		Work:    work,
+		Version: cli.Version(),
+		Program: program,
+		License: f.target.License,
+		FS:      corpus.Disk{},
+		Replace: f.target.Force,
+	}
+	r.Sources = pipeline.Sources{
+		HeldOut: f.heldOut,
+		Stdin:   s.In,
+		Spool:   work,
+
+		AnyNetwork: true,
+	}
+	return r, nil
 }
