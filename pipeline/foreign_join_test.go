@@ -63,3 +63,31 @@ func TestAnswersAreJoinedToTheirPrompts(t *testing.T) {
 		}
 	}
 }
+
+// TestABuildJoinsAnswersToTheirPrompts builds twelve prompts and their answers, which state rewards, in
+// files of their own: each pair is one attempt with the reward of its answer.
+func TestABuildJoinsAnswersToTheirPrompts(t *testing.T) {
+	t.Parallel()
+	streets := []string{"Oak", "Hill", "Mill", "Church", "Station", "River", "Garden", "Market", "School", "Tower", "Bridge", "Forest"}
+	var prompts, answers []string
+	for i, street := range streets {
+		prompts = append(prompts, requestRow(street, fmt.Sprintf("Which lamp suits the house in %s Street %d?", street, 3*i)))
+		answers = append(answers, fmt.Sprintf(`{"id":%q,"reward":%d,"raw_text":"<think>\n%s is old.\n</think>\n\nA tall one.","tool_calls":[],"error":null}`, street, min(i%3, 1), street))
+	}
+	r := newForeignRun(t, lines(t, map[string][]string{"a.jsonl": answers, "b.jsonl": prompts}), "")
+	build(t, r)
+	verified(t, r.Out)
+	got := map[string]int{}
+	for _, a := range readRows[rows.Attempt](t, r.Out, "tables/attempts.parquet") {
+		got[a.Reason]++
+	}
+	if got["joined_prompt"] != len(streets) || got["unsuccessful"] != 4 || got["unanswered_call"] > 0 {
+		t.Errorf("reasons: %v", got)
+	}
+	for _, o := range readRows[rows.Outcome](t, r.Out, "tables/outcomes.parquet") {
+		got[fmt.Sprint(o.Scored, o.Success)]++
+	}
+	if got["true true"] != 8 || got["true false"] != 4 {
+		t.Errorf("outcomes: %v", got)
+	}
+}
