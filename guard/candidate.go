@@ -8,35 +8,56 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/guard/rows"
+	"github.com/trajectory-arena/arena/internal/calls"
 	"github.com/trajectory-arena/arena/internal/shopcalls"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // NewCandidate returns the candidate of a row. request is the customer's request, turns are the
-// other messages of the dialogue, and items the ids that the row rewards. Items that the
-// model's calls answer with are added. From a tool result in a user message only the customer's words
-// are used, since every search returns items of other problems.
+// messages of the dialogue, and items the ids that the row rewards. Items that the model's calls
+// answer with are added. From a tool result in a user message only the customer's words are used,
+// since every search returns items of other problems.
 func NewCandidate(id, request string, turns []arena.Turn, items ...string) Candidate {
 	c := Candidate{ID: id, Text: request, ItemIDs: items}
 	for i := range turns {
 		t := &turns[i]
-		if rows.IsResult(t.User) {
-			c.Context = append(c.Context, rows.UserMessages(t.User)...)
-			c.Results = append(c.Results, t.User)
-		} else if t.User != request {
-			c.Context = appendText(c.Context, t.User)
-		}
+		c.addUser(t.User)
 		c.Answers = appendText(c.Answers, t.Think)
 		c.Answers = appendText(c.Answers, t.Text)
 		for _, call := range t.Calls {
 			c.Answers = append(c.Answers, call.Name, string(call.Arguments))
 			c.ItemIDs = append(c.ItemIDs, shopcalls.AnswerIDs(call)...)
-			c.Results = appendText(c.Results, call.Result.Text())
+			c.Results = append(c.Results, rows.SplitResults(call.Result.Text())...)
 		}
 	}
-	c.Conversation = append(appendText(nil, request), c.Context...)
+	if request != "" && !slices.Contains(c.Conversation, request) {
+		c.Conversation = slices.Insert(c.Conversation, 0, request)
+	}
 	return c
+}
+
+// addUser adds a text of a user turn or a system prompt, in the same parts as package rows reads it.
+func (c *Candidate) addUser(text string) {
+	results, words := rows.CutResults(text)
+	for _, message := range rows.UserMessages(results) {
+		c.addUser(message)
+	}
+	c.Results = append(c.Results, results...)
+	prompt, tools := calls.CutTools(words)
+	for _, tool := range tools {
+		c.Metadata = appendText(c.Metadata, rows.Leaves(gjson.Parse(tool)))
+	}
+	if prompt == "" {
+		return
+	}
+	if prompt != c.Text {
+		c.Context = slicesx.AppendUnique(c.Context, prompt)
+	}
+	c.Conversation = slicesx.AppendUnique(c.Conversation, prompt)
 }
 
 func appendText(texts []string, text string) []string {
@@ -53,23 +74,16 @@ func ReadCandidate(row rows.Row) (Candidate, error) {
 	if r.IsEmpty() {
 		return Candidate{}, fmt.Errorf("row %d holds no text", row.Line+1)
 	}
-	r.ID = cmp.Or(r.ID, row.Name())
-
-	var turns []arena.Turn
-	for _, text := range r.Context {
-		turns = append(turns, arena.Turn{User: text})
-	}
-	for _, text := range r.System {
-		turns = append(turns, arena.Turn{User: text})
-	}
-	for _, text := range r.Answers {
-		turns = append(turns, arena.Turn{Text: text})
-	}
-	c := NewCandidate(r.ID, r.Request, turns, r.ItemIDs...)
-	c.Conversation = slices.Concat(r.System, appendText(nil, r.Request), r.Context)
-	c.Results = r.Results
-	c.Metadata = r.Metadata
-	return c, nil
+	return Candidate{
+		ID:           cmp.Or(r.ID, row.Name()),
+		Text:         r.Request,
+		Context:      slices.Concat(r.System, r.Context),
+		ItemIDs:      slices.Concat(r.ItemIDs, r.AnswerIDs),
+		Answers:      r.Answers,
+		Metadata:     r.Metadata,
+		Conversation: r.Conversation,
+		Results:      r.Results,
+	}, nil
 }
 
 // findingCache caches the result of checking a text, since many rows share a system prompt and tool

@@ -14,16 +14,16 @@ func TestNewCandidate(t *testing.T) {
 	got := NewCandidate("s1", "a lamp", []arena.Turn{
 		{User: "You are a shopper."}, {User: "a lamp"},
 		{Think: "Which?", Calls: []arena.Call{{Name: "find_product", Arguments: `{"q":"lamp"}`}}},
-		{User: "a red one"}, {User: "<obs>[]</obs>"},
+		{User: "a red one"}, {User: "<obs>[]</obs>"}, {User: "<tool_response>\n1\n</tool_response>\nin blue"},
 		{Text: "This.", Calls: []arena.Call{{Name: "recommend_product", Arguments: `{"product_ids":"[\"0123456789\"]"}`}}},
 	}, "555")
 	want := Candidate{
-		ID: "s1", Text: "a lamp", Context: []string{"You are a shopper.", "a red one"},
+		ID: "s1", Text: "a lamp", Context: []string{"You are a shopper.", "a red one", "in blue"},
 		Answers: []string{"Which?", "find_product", `{"q":"lamp"}`, "This.", "recommend_product", `{"product_ids":"[\"0123456789\"]"}`},
 		ItemIDs: []string{"555", "0123456789"},
 
-		Conversation: []string{"a lamp", "You are a shopper.", "a red one"},
-		Results:      []string{"<obs>[]</obs>"},
+		Conversation: []string{"You are a shopper.", "a lamp", "a red one", "in blue"},
+		Results:      []string{"1"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

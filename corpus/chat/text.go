@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/calls"
 	"github.com/trajectory-arena/arena/internal/cursor"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
@@ -27,12 +28,12 @@ type Turn struct {
 func Text(ms []Message, tools []string) []Turn {
 	out := make([]Turn, 0, 1+len(ms))
 	if len(tools) > 0 && (len(ms) == 0 || ms[0].Role != System) {
-		out = append(out, Turn{System, SystemText("", tools)})
+		out = append(out, Turn{System, calls.AppendTools("", tools)})
 	}
 	for i := 0; i < len(ms); i++ {
 		switch m := &ms[i]; m.Role {
 		case System:
-			out = append(out, Turn{System, SystemText(m.Content, tools)})
+			out = append(out, Turn{System, calls.AppendTools(m.Content, tools)})
 		case Assistant:
 			out = append(out, Turn{Assistant, assistantText(m)})
 		case Tool:
@@ -49,22 +50,6 @@ func Text(ms []Message, tools []string) []Turn {
 		}
 	}
 	return out
-}
-
-// SystemText returns a system prompt followed by the tool definitions and a description of the
-// form of a call.
-func SystemText(system string, tools []string) string {
-	if len(tools) == 0 {
-		return system
-	}
-	if system != "" {
-		system += "\n\n"
-	}
-	return system +
-		"# Tools\n\nThese functions may be called, one JSON definition a line:\n" +
-		"<tools>\n" + strings.Join(tools, "\n") + "\n</tools>\n\n" +
-		"Write each call as one JSON object with its name and arguments:\n" +
-		"<tool_call>\n" + `{"name": "<function>", "arguments": {<arguments>}}` + "\n</tool_call>"
 }
 
 // CountResults returns the number of tool results at the start of ms.

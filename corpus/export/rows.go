@@ -8,6 +8,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/internal/calls"
 )
 
 // rowSink writes Parquet rows of type T, into which convert turns each row of the corpus. Batches
@@ -166,7 +167,7 @@ func convertPrompts(r *row) ([]rows.Prompts, error) {
 	if prompt[0].Role != chat.System {
 		prompt = slices.Insert(prompt, 0, rows.Msg{Role: chat.System})
 	}
-	prompt[0].Content = chat.SystemText(prompt[0].Content, splitTools(p.Tools))
+	prompt[0].Content = calls.AppendTools(prompt[0].Content, splitTools(p.Tools))
 	return []rows.Prompts{{
 		Prompt:     prompt,
 		Truth:      p.RewardModel.Truth,

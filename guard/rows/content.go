@@ -22,11 +22,15 @@ type Content struct {
 	ID string
 	// Request is the first text of a customer.
 	Request string
-	// Context holds the other texts of the customer, System the system prompts.
-	Context []string
-	System  []string
-	// Answers holds all texts that the model wrote.
-	Answers []string
+	// Context holds the other texts of the customer, System the system prompts. Conversation holds
+	// all of these in the order of the dialogue.
+	Context      []string
+	System       []string
+	Conversation []string
+	// Answers holds all texts that the model wrote: of each message thinking and words, and then name
+	// and arguments of each call. AnswerIDs are the items that it answered with.
+	Answers   []string
+	AnswerIDs []string
 	// Metadata holds the texts outside the dialogue: tool definitions, metadata, and all columns
 	// whose names are not known, one text a column.
 	Metadata []string
@@ -69,7 +73,7 @@ var (
 	// classKeys are the keys of values that classify a row, a message or a part and say nothing of
 	// a problem.
 	classKeys = []string{
-		"role", "from", "source", "type", "id", "call_id", "tool_call_id", "tool_use_id", "status", "format",
+		"role", "from", "source", "type", "id", "call_id", "tool_call_id", "toolCallId", "tool_use_id", "status", "format",
 		"mime_type", "index", "split", "data_source", "style",
 	}
 )
@@ -80,25 +84,46 @@ var resultTags = []string{"<obs>", "<tool_response>", "<tool_result>", "<observa
 // resultEnd is the tag with which a tool result ends, as package chat writes it.
 const resultEnd = "</tool_response>"
 
-// IsResult reports whether a text in a user turn is a tool result without words of
-// the user after it.
-func IsResult(text string) bool {
-	text = strings.TrimSpace(text)
+// CutResults splits a text in a user turn into the results of tools at its start and the words of the
+// user after them.
+func CutResults(text string) (results []string, words string) {
 	isResult := slices.ContainsFunc(resultTags, func(tag string) bool {
-		return strings.HasPrefix(text, tag)
+		return strings.HasPrefix(strings.TrimSpace(text), tag)
 	})
 	if !isResult {
-		return false
+		return nil, text
 	}
 	end := strings.LastIndex(text, resultEnd)
-	return end < 0 || end+len(resultEnd) == len(text)
+	if end < 0 {
+		return SplitResults(text), ""
+	}
+	return SplitResults(text[:end]), strings.TrimSpace(text[end+len(resultEnd):])
+}
+
+// SplitResults returns the results of tools in a text: those in tags, and the elements of a JSON list.
+func SplitResults(text string) (results []string) {
+	for result := range strings.SplitSeq(text, resultEnd) {
+		result = strings.TrimSpace(result)
+		for _, tag := range resultTags {
+			result = strings.TrimSuffix(strings.TrimPrefix(result, tag), "</"+tag[1:])
+		}
+		result = strings.TrimSpace(result)
+		if !strings.HasPrefix(result, "[") || !cursor.Valid(result) {
+			results = appendNonEmpty(results, result)
+			continue
+		}
+		for _, v := range gjson.Parse(result).ForEach {
+			results = append(results, SplitResults(v.String())...)
+		}
+	}
+	return results
 }
 
 // UserMessages returns the customer's messages that are within tool results, in the member
 // user_message.
-func UserMessages(results string) []string {
+func UserMessages(results []string) []string {
 	var messages []string
-	for result := range strings.SplitSeq(results, resultEnd) {
+	for _, result := range results {
 		start := max(0, strings.IndexByte(result, '{'))
 		text := gjson.Get(result[start:], "user_message")
 		if text.Type == gjson.String && text.Str != "" {
@@ -112,23 +137,19 @@ func UserMessages(results string) []string {
 func Read(row Row) Content {
 	columns := gjson.Parse(row.JSON).Map() // parsed once: most rows have few of the forty columns
 	c := Content{ID: firstString(columns, idKeys)}
-	for _, key := range requestKeys {
-		v := columns[key]
-		if v.IsObject() {
-			v = v.Get("query")
-		}
-		if v.Type == gjson.String {
-			c.addUserText(v.Str)
-		}
+	requests := requestTexts(columns)
+	if len(requests) > 0 {
+		c.Request = requests[0]
+	}
+	if system := columns["system"]; system.Type == gjson.String {
+		c.addSystem(system.Str)
 	}
 	for _, key := range dialogueKeys {
 		c.addDialogue(columns[key])
 	}
+	c.addBefore(requests)
 	for _, key := range answerKeys {
 		c.addAnswers(columns[key])
-	}
-	if system := columns["system"]; system.Type == gjson.String && system.Str != "" {
-		c.System = append(c.System, system.Str)
 	}
 	for _, key := range itemKeys {
 		walk(columns[key], key, maxDepth, false, c.addSpecValue)
@@ -147,6 +168,32 @@ func Read(row Row) Content {
 	return c
 }
 
+// requestTexts returns the words of customers in the columns that hold a request, in their order.
+func requestTexts(columns map[string]gjson.Result) (texts []string) {
+	for _, key := range requestKeys {
+		v := columns[key]
+		if v.IsObject() {
+			v = v.Get("query")
+		}
+		if v.Type == gjson.String && strings.TrimSpace(v.Str) != "" {
+			texts = append(texts, v.Str)
+		}
+	}
+	return texts
+}
+
+// addBefore adds those of texts that the dialogue lacks, before it.
+func (c *Content) addBefore(texts []string) {
+	dialogue := c.Conversation
+	c.Conversation = nil
+	for _, text := range texts {
+		if !slices.Contains(dialogue, text) {
+			c.addUserText(text)
+		}
+	}
+	c.Conversation = append(c.Conversation, dialogue...)
+}
+
 // readKeys are the columns of a training row that are read as a part of the dialogue or as an id.
 // The text of all other columns is read as tool results or metadata.
 var readKeys = slices.Concat(idKeys, requestKeys, dialogueKeys, answerKeys, []string{"system"})
@@ -157,7 +204,7 @@ var readKeys = slices.Concat(idKeys, requestKeys, dialogueKeys, answerKeys, []st
 func (c *Content) addColumn(key string, v gjson.Result) {
 	switch {
 	case slices.Contains(resultKeys, key):
-		c.Results = appendNonEmpty(c.Results, values(v))
+		c.addResults(values(v))
 	case slices.Contains(dialogueKeys, key) && v.IsArray():
 	case isDialogue(v):
 		c.addDialogue(v)
@@ -169,14 +216,13 @@ func (c *Content) addColumn(key string, v gjson.Result) {
 	}
 }
 
-// isDialogue reports whether a value is a list of messages: an array whose first element is an
-// object with a role.
+// isDialogue reports whether a value is a message, an object with a role, or a list whose first
+// element is one.
 func isDialogue(v gjson.Result) bool {
-	first := v.Get("0")
-	if !v.IsArray() || !first.IsObject() {
-		return false
+	if v.IsArray() {
+		v = v.Get("0")
 	}
-	return firstString(first.Map(), roleKeys) != ""
+	return v.IsObject() && firstString(v.Map(), roleKeys) != ""
 }
 
 func appendNonEmpty(texts []string, text string) []string {
@@ -200,10 +246,7 @@ func values(v gjson.Result) string {
 
 // IsEmpty reports whether the row has neither a text of the dialogue nor an item.
 func (c *Content) IsEmpty() bool {
-	if c.Request != "" || len(c.Context) > 0 || len(c.System) > 0 {
-		return false
-	}
-	return len(c.Answers) == 0 && len(c.ItemIDs) == 0
+	return len(c.Conversation) == 0 && len(c.Answers) == 0 && len(c.Results) == 0 && len(c.ItemIDs) == 0
 }
 
 // Field returns one column of a row as text, by its path (a.b.0), and the id of the row, or Name if
@@ -258,8 +301,8 @@ func firstString(members map[string]gjson.Result, keys []string) string {
 // an array.
 func (c *Content) addAnswers(v gjson.Result) {
 	switch {
-	case v.Type == gjson.String && v.Str != "":
-		c.Answers = append(c.Answers, v.Str)
+	case v.Type == gjson.String:
+		c.addModelText(v.Str)
 	case v.IsArray():
 		for _, e := range v.ForEach {
 			if e.Type == gjson.String {

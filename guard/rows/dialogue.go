@@ -1,32 +1,66 @@
 package rows
 
 import (
+	"cmp"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/calls"
+	"github.com/trajectory-arena/arena/internal/shopcalls"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // addUserText adds a text of the customer: the first text as the request, later ones to Context. Of
-// a tool result it adds only the customer's messages in it. It skips blank and repeated texts.
+// results of tools at its start it adds the customer's messages in them. It skips blank and repeated
+// texts.
 func (c *Content) addUserText(text string) {
-	switch {
-	case strings.TrimSpace(text) == "":
-	case IsResult(text):
-		for _, message := range UserMessages(text) {
-			c.addUserText(message)
-		}
-	case c.Request == "":
-		c.Request = text
-	case text != c.Request && !slices.Contains(c.Context, text):
-		c.Context = append(c.Context, text)
+	results, words := CutResults(text)
+	for _, message := range UserMessages(results) {
+		c.addUserText(message)
+	}
+	c.Results = append(c.Results, results...)
+	if strings.TrimSpace(words) == "" {
+		return
+	}
+	c.Request = cmp.Or(c.Request, words)
+	if words != c.Request {
+		c.Context = slicesx.AppendUnique(c.Context, words)
+	}
+	c.Conversation = slicesx.AppendUnique(c.Conversation, words)
+}
+
+// addSystem adds a system prompt, and the definitions of tools in it to Metadata.
+func (c *Content) addSystem(text string) {
+	prompt, tools := calls.CutTools(text)
+	for _, tool := range tools {
+		c.Metadata = appendNonEmpty(c.Metadata, Leaves(gjson.Parse(tool)))
+	}
+	if prompt != "" {
+		c.System = append(c.System, prompt)
+		c.Conversation = slicesx.AppendUnique(c.Conversation, prompt)
 	}
 }
 
-// addDialogue adds the texts of a JSON array of messages to System, Request, Context or Answers, by
-// the role of each message. It ignores any other value.
+// addResults adds what tools returned, and the customer's messages in it.
+func (c *Content) addResults(text string) {
+	results := SplitResults(text)
+	for _, message := range UserMessages(results) {
+		c.addUserText(message)
+	}
+	c.Results = append(c.Results, results...)
+}
+
+// addDialogue adds the texts of a message or a JSON array of messages, by the role of each message.
+// It ignores any other value.
 func (c *Content) addDialogue(v gjson.Result) {
+	if v.IsObject() {
+		c.addMessage(v)
+	}
 	if !v.IsArray() {
 		return
 	}
@@ -34,34 +68,38 @@ func (c *Content) addDialogue(v gjson.Result) {
 		if message.Type == gjson.String && isJSON(message.Str) { // the format of our own Parquet
 			message = gjson.Parse(message.Str)
 		}
-		c.addMessage(message.Map())
+		c.addMessage(message)
 	}
 }
 
 // addMessage adds the texts of a message to System, Request, Context, Answers or Results, by its
 // role: the texts of the members in which messages have them, then all other strings and numbers.
-func (c *Content) addMessage(m map[string]gjson.Result) {
+func (c *Content) addMessage(v gjson.Result) {
+	m := v.Map()
 	role := firstString(m, roleKeys)
 	others := otherValues(m)
 	switch {
 	case role == "system" || role == "developer":
-		c.System = appendNonEmpty(append(c.System, messageTexts(m)...), others)
+		for _, text := range append(messageTexts(m), others) {
+			c.addSystem(text)
+		}
 	case slices.Contains(userRoles, role):
 		for _, text := range append(messageTexts(m), others) {
 			c.addUserText(text)
 		}
-		c.Results = appendNonEmpty(c.Results, partResults(m))
+		c.addResults(partResults(m))
 	case slices.Contains(modelRoles, role):
 		c.addModelTurn(m)
 		c.Answers = appendNonEmpty(c.Answers, others)
-	case role == "" && !isResultType(m["type"].Str): // an item of a list of outputs, such as a call
+		c.addResults(stepResults(m))
+	case role == "" && isCall(v): // an item of a list of outputs, as the next case
+		c.addCalls(v)
+	case role == "" && !isResultType(m["type"].Str):
 		c.Answers = appendNonEmpty(append(c.Answers, messageTexts(m)...), others)
 	default:
-		texts := messageTexts(m)
-		for _, text := range UserMessages(strings.Join(texts, resultEnd)) {
-			c.addUserText(text)
+		for _, text := range append(messageTexts(m), others) {
+			c.addResults(text)
 		}
-		c.Results = appendNonEmpty(c.Results, strings.Join(appendNonEmpty(texts, others), "\n"))
 	}
 }
 
@@ -74,22 +112,25 @@ func isResultType(kind string) bool {
 var textKeys = []string{"content", "value", "message"}
 
 // turnKeys are the members of a message of the model that addModelTurn reads.
-var turnKeys = []string{"reasoning_content", "think", "thinking", "response", "tool_calls", "function_call"}
+var turnKeys = []string{"reasoning_content", "reasoningContent", "think", "thinking", "response", "tool_calls", "toolCalls", "function_call"}
 
 // otherValues returns the strings and numbers of a message that neither messageTexts nor
 // addModelTurn reads, one a line. It leaves out the results of tools in the message's parts.
 func otherValues(m map[string]gjson.Result) string {
 	var lines []string
+	isModel := slices.Contains(modelRoles, firstString(m, roleKeys))
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		v := m[key]
 		switch {
 		case slices.Contains(classKeys, key):
 		case slices.Contains(textKeys, key) && v.IsArray(), key == "parts" && v.IsArray():
 			for _, part := range v.ForEach {
-				lines = appendNonEmpty(lines, otherPartValues(part, key == "parts"))
+				if !isModel || !isCall(callIn(part)) {
+					lines = appendNonEmpty(lines, otherPartValues(part, key == "parts"))
+				}
 			}
 		case slices.Contains(textKeys, key) && v.Type == gjson.String:
-		case slices.Contains(turnKeys, key) && slices.Contains(modelRoles, firstString(m, roleKeys)):
+		case isModel && (slices.Contains(turnKeys, key) || slices.Contains(resultKeys, key)):
 		default:
 			lines = appendNonEmpty(lines, values(v))
 		}
@@ -109,6 +150,16 @@ func otherPartValues(part gjson.Result, withText bool) string {
 		if !isRead && !slices.Contains(classKeys, key.Str) {
 			lines = appendNonEmpty(lines, values(v))
 		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// stepResults returns what tools returned to the calls of a message of the model, in the members of it
+// that hold results.
+func stepResults(m map[string]gjson.Result) string {
+	var lines []string
+	for _, key := range resultKeys {
+		lines = appendNonEmpty(lines, values(m[key]))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -145,13 +196,127 @@ func messageTexts(m map[string]gjson.Result) []string {
 }
 
 func (c *Content) addModelTurn(m map[string]gjson.Result) {
-	c.Answers = append(c.Answers, messageTexts(m)...)
-	for _, key := range []string{"reasoning_content", "think", "thinking", "response"} {
+	for _, key := range []string{"reasoning_content", "reasoningContent", "think", "thinking", "response"} {
 		c.addAnswers(m[key])
 	}
-	for _, key := range []string{"tool_calls", "function_call"} {
-		if v := m[key]; v.Exists() && v.Type != gjson.Null {
-			c.Answers = append(c.Answers, v.Raw)
+	for _, text := range messageTexts(m) {
+		c.addModelText(text)
+	}
+	for _, key := range []string{"tool_calls", "toolCalls", "function_call"} {
+		c.addCalls(m[key])
+	}
+	for _, key := range append([]string{"parts"}, textKeys...) {
+		for _, part := range m[key].ForEach {
+			if call := callIn(part); isCall(call) {
+				c.addCalls(call)
+			}
 		}
 	}
+}
+
+// callIn returns the object with the name and the arguments of the call that a part of a message may
+// be.
+func callIn(part gjson.Result) gjson.Result {
+	if call := part.Get("functionCall"); call.Exists() {
+		return call
+	}
+	return part
+}
+
+// The elements that templates write around the thinking and the calls of a model.
+var (
+	thinkElement = regexp.MustCompile(`(?is)<(?:think|thinking|thought)>(.*?)</(?:think|thinking|thought)>`)
+	callElement  = regexp.MustCompile(`(?is)<(?:tool_calls?|toolcall|function_call)>(.*?)</(?:tool_calls?|toolcall|function_call)>`)
+)
+
+// addModelText adds a text of the model: its thinking, its other words, and its calls.
+func (c *Content) addModelText(text string) {
+	var thoughts, written []string
+	for _, m := range thinkElement.FindAllStringSubmatch(text, -1) {
+		thoughts = appendNonEmpty(thoughts, strings.TrimSpace(m[1]))
+	}
+	text = thinkElement.ReplaceAllLiteralString(text, "\n")
+	for _, m := range callElement.FindAllStringSubmatch(text, -1) {
+		written = append(written, m[1])
+	}
+	words := strings.TrimSpace(callElement.ReplaceAllLiteralString(text, "\n"))
+	c.Answers = appendNonEmpty(c.Answers, strings.Join(thoughts, "\n"))
+	if isJSON(words) {
+		written = append(written, words)
+	} else {
+		c.Answers = appendNonEmpty(c.Answers, words)
+	}
+	for _, json := range written {
+		if isJSON(json) {
+			c.addCalls(gjson.Parse(json))
+		} else {
+			c.Answers = appendNonEmpty(c.Answers, strings.TrimSpace(json))
+		}
+	}
+}
+
+// The members of a call, or of its member function, with its name and its arguments.
+var (
+	nameKeys     = []string{"name", "function_name"}
+	argumentKeys = []string{"arguments", "parameters", "input", "args"}
+)
+
+// addCalls adds the name, the arguments and any other text of each call in a JSON value, and the items
+// that the calls answer with. It adds a value that is no call as it is written.
+func (c *Content) addCalls(v gjson.Result) {
+	if v.IsArray() && isCall(v.Get("0")) {
+		for _, e := range v.ForEach {
+			c.addCalls(e)
+		}
+		return
+	}
+	if !isCall(v) {
+		if v.Type != gjson.Null {
+			c.Answers = appendNonEmpty(c.Answers, v.String())
+		}
+		return
+	}
+	var call arena.Call
+	var others []string
+	for _, members := range []gjson.Result{v, v.Get("function")} {
+		for key, e := range members.ForEach {
+			switch {
+			case slices.Contains(nameKeys, key.Str):
+				call.Name = e.String()
+			case slices.Contains(argumentKeys, key.Str):
+				call.Arguments = arena.Raw(compact(e))
+			case key.Str != "function" && !slices.Contains(classKeys, key.Str):
+				others = appendNonEmpty(others, values(e))
+			}
+		}
+	}
+	c.AnswerIDs = append(c.AnswerIDs, shopcalls.AnswerIDs(call)...)
+	c.Answers = append(c.Answers, call.Name, string(call.Arguments))
+	c.Answers = appendNonEmpty(c.Answers, strings.Join(others, "\n"))
+}
+
+// isCall reports whether a value is an object, or has an object as its member function, with the name
+// of a tool and arguments.
+func isCall(v gjson.Result) bool {
+	if f := v.Get("function"); f.IsObject() {
+		v = f
+	}
+	if !v.IsObject() {
+		return false
+	}
+	members := v.Map()
+	hasArguments := slices.ContainsFunc(argumentKeys, func(key string) bool { return members[key].Exists() })
+	return hasArguments && firstString(members, nameKeys) != ""
+}
+
+// compact returns the arguments of a call without white space. They are a JSON value or a string
+// that is one.
+func compact(v gjson.Result) string {
+	text := v.String()
+	if v.Type == gjson.String && !isJSON(text) {
+		return text
+	}
+	c := newCursor()
+	c.Next(text)
+	return c.Compact()
 }

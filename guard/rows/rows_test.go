@@ -20,43 +20,64 @@ import (
 
 func TestReadReadsEveryFormat(t *testing.T) {
 	t.Parallel()
+	lamp := []string{"a lamp"}
 	for name, c := range map[string]struct {
 		row  string
 		want Content
 	}{
-		"text": {`{"id":7,"text":"a lamp"}`, Content{ID: "7", Request: "a lamp"}},
+		"text": {`{"id":7,"text":"a lamp"}`, Content{ID: "7", Request: "a lamp", Conversation: lamp}},
 		"problem": {
 			`{"problem_id":"p","query":"a lamp","reward":[{"product_id":12345678901234567890,"title":["Lamp"],"attributes":[{"colour":["red"]}]}]}`,
-			Content{ID: "p", Request: "a lamp", ItemIDs: []string{"12345678901234567890"}, Titles: []string{"Lamp"}, Terms: []string{"red"}, Metadata: []string{"12345678901234567890\nLamp\nred"}},
+			Content{ID: "p", Request: "a lamp", Conversation: lamp, ItemIDs: []string{"12345678901234567890"}, Titles: []string{"Lamp"}, Terms: []string{"red"}, Metadata: []string{"12345678901234567890\nLamp\nred"}},
 		},
 		"messages": {
 			`{"messages":[{"role":"system","content":"be kind"},{"role":"user","content":"a lamp"},{"role":"assistant","content":null,"tool_calls":[{"x":1}]},{"role":"tool","content":"neighbours"},{"role":"user","content":"in red"},{"role":"assistant","content":"done"}]}`,
-			Content{Request: "a lamp", Context: []string{"in red"}, System: []string{"be kind"}, Answers: []string{`[{"x":1}]`, "done"}, Results: []string{"neighbours"}},
+			Content{Request: "a lamp", Context: []string{"in red"}, System: []string{"be kind"}, Conversation: []string{"be kind", "a lamp", "in red"}, Answers: []string{`[{"x":1}]`, "done"}, Results: []string{"neighbours"}},
 		},
 		"sharegpt": {
 			`{"conversations":[{"from":"human","value":"a lamp"},{"from":"function_call","value":"call"},{"from":"observation","value":"neighbours"},{"from":"gpt","value":"done"}],"system":"be kind"}`,
-			Content{Request: "a lamp", System: []string{"be kind"}, Answers: []string{"call", "done"}, Results: []string{"neighbours"}},
+			Content{Request: "a lamp", System: []string{"be kind"}, Conversation: []string{"be kind", "a lamp"}, Answers: []string{"call", "done"}, Results: []string{"neighbours"}},
 		},
 		"results in user turns": {
 			`{"messages":[{"role":"user","content":"a lamp"},{"role":"user","content":" <obs>neighbours</obs>"},{"role":"user","content":"<tool_response>\nneighbours"}]}`,
-			Content{Request: "a lamp"},
+			Content{Request: "a lamp", Conversation: lamp, Results: []string{"neighbours", "neighbours"}},
 		},
 		"words after a result": {
 			`{"messages":[{"role":"user","content":"a lamp"},{"role":"user","content":"<tool_response>\n1\n</tool_response>\nin red"}]}`,
-			Content{Request: "a lamp", Context: []string{"<tool_response>\n1\n</tool_response>\nin red"}},
+			Content{Request: "a lamp", Context: []string{"in red"}, Conversation: []string{"a lamp", "in red"}, Results: []string{"1"}},
+		},
+		"calls in tags": {
+			`{"messages":[{"role":"assistant","content":"<think>hm</think>\nlet me\n<tool_call>\n{\"name\":\"recommend_product\",\"arguments\":{\"product_ids\": \"1,2\"},\"note\":\"why\"}\n</tool_call>\n<tool_call>no call</tool_call>"}]}`,
+			Content{Answers: []string{"hm", "let me", "recommend_product", `{"product_ids":"1,2"}`, "why", "no call"}, AnswerIDs: []string{"1", "2"}},
+		},
+		"calls of OpenAI": {
+			`{"messages":[{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\"q\": 1}"}},{"function":{"name":"g","arguments":"broken {"}}]}]}`,
+			Content{Answers: []string{"f", `{"q":1}`, "g", "broken {"}},
+		},
+		"calls of ShareGPT": {
+			`{"conversations":[{"from":"function_call","value":"<think>hm</think>[{\"name\":\"f\",\"arguments\":{\"q\":1}},{\"name\":\"g\",\"arguments\":{}}]"},{"from":"observation","value":"[\"one\",[\"two\"],{\"n\":3}]"}]}`,
+			Content{Answers: []string{"hm", "f", `{"q":1}`, "g", "{}"}, Results: []string{"one", "two", `{"n":3}`}},
+		},
+		"calls in parts": {
+			`{"messages":[{"role":"assistant","content":[{"type":"text","text":"see"},{"type":"tool_use","id":"1","name":"f","input":{"q":1}}]}],"contents":[{"role":"model","parts":[{"functionCall":{"name":"g","args":{"q":2}}}]}],"output":[{"type":"function_call","call_id":"1","name":"h","arguments":"{}"}]}`,
+			Content{Answers: []string{"see", "f", `{"q":1}`, "g", `{"q":2}`}, Metadata: []string{"function_call\n1\nh"}},
+		},
+		"steps with results": {
+			`{"steps":[{"source":"user","message":"a lamp"},{"source":"agent","message":"see","observation":{"results":[{"content":"neighbours"}]}}]}`,
+			Content{Request: "a lamp", Conversation: lamp, Answers: []string{"see"}, Results: []string{"neighbours"}},
 		},
 		"preference": {
 			`{"prompt":[{"role":"user","content":"a lamp"}],"chosen":[{"role":"assistant","content":"good"}],"rejected":[{"role":"assistant","content":"bad"}]}`,
-			Content{Request: "a lamp", Answers: []string{"good", "bad"}},
+			Content{Request: "a lamp", Conversation: lamp, Answers: []string{"good", "bad"}},
 		},
 		"rl": {
 			`{"prompt":[{"role":"user","content":[{"type":"text","text":"a lamp"}]}],"reward_model":{"style":"rule","ground_truth":"{\"product_id\":\"99\"}"}}`,
-			Content{Request: "a lamp", ItemIDs: []string{"99"}, Metadata: []string{"rule\n99"}},
+			Content{Request: "a lamp", Conversation: lamp, ItemIDs: []string{"99"}, Metadata: []string{"rule\n99"}},
 		},
-		"strings":      {`{"instruction":"a lamp","output":"done","recommended_product_ids":"1, 2"}`, Content{Request: "a lamp", Answers: []string{"done"}, ItemIDs: []string{"1", "2"}, Metadata: []string{"1, 2"}}},
-		"unknown":      {`{"id":"x","story":{"parts":["a lamp","in red"]}}`, Content{ID: "x", Request: "a lamp", Context: []string{"in red"}, Metadata: []string{"a lamp\nin red"}, Guessed: true}},
+		"strings":      {`{"instruction":"a lamp","output":"done","recommended_product_ids":"1, 2"}`, Content{Request: "a lamp", Conversation: lamp, Answers: []string{"done"}, ItemIDs: []string{"1", "2"}, Metadata: []string{"1, 2"}}},
+		"unknown":      {`{"id":"x","story":{"parts":["a lamp","in red"]}}`, Content{ID: "x", Request: "a lamp", Context: []string{"in red"}, Conversation: []string{"a lamp", "in red"}, Metadata: []string{"a lamp\nin red"}, Guessed: true}},
 		"nothing":      {`{"id":"x","n":1}`, Content{ID: "x", Metadata: []string{"1"}, Guessed: true}},
-		"wrong shapes": {`{"messages":"x","reward":3,"query":{"query":4},"text":["a"]}`, Content{Request: "x", Context: []string{"a"}, Metadata: []string{"4", "3", "a"}, Guessed: true}},
+		"wrong shapes": {`{"messages":"x","reward":3,"query":{"query":4},"text":["a"]}`, Content{Request: "x", Context: []string{"a"}, Conversation: []string{"x", "a"}, Metadata: []string{"4", "3", "a"}, Guessed: true}},
 	} {
 		if diff := cmp.Diff(c.want, Read(Row{JSON: c.row})); diff != "" {
 			t.Errorf("%s: (-want +got)\n%s", name, diff)

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/corpus/chat"
+	"github.com/trajectory-arena/arena/internal/calls"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/python"
 	"github.com/trajectory-arena/arena/internal/slicesx"
@@ -248,7 +248,7 @@ func (d Dialect) System(h arena.Harness) string {
 	}
 	tools := slicesx.Map(h.Tools, func(t arena.Raw) string { return string(t) })
 	if d.OfText() {
-		return chat.SystemText(h.System, tools)
+		return calls.AppendTools(h.System, tools)
 	}
 	return h.System + "\n\nTools, one JSON definition a line:\n<tools>\n" + strings.Join(tools, "\n") + "\n</tools>\n\n" + oroFormat
 }

@@ -1,0 +1,33 @@
+package calls
+
+import "strings"
+
+// The texts around the tool definitions in a system prompt of a row whose messages are texts.
+const (
+	toolsHead = "# Tools\n\nThese functions may be called, one JSON definition a line:\n<tools>\n"
+	toolsEnd  = "\n</tools>\n\nWrite each call as one JSON object with its name and arguments:\n" +
+		"<tool_call>\n" + `{"name": "<function>", "arguments": {<arguments>}}` + "\n</tool_call>"
+)
+
+// AppendTools returns a system prompt followed by the tool definitions and a description of the
+// form of a call.
+func AppendTools(system string, tools []string) string {
+	if len(tools) == 0 {
+		return system
+	}
+	if system != "" {
+		system += "\n\n"
+	}
+	return system + toolsHead + strings.Join(tools, "\n") + toolsEnd
+}
+
+// CutTools returns the system prompt and the tool definitions of a text that AppendTools returned.
+// It returns any other text as it is.
+func CutTools(text string) (system string, tools []string) {
+	prompt, isWhole := strings.CutSuffix(text, toolsEnd)
+	system, definitions, ok := strings.Cut(prompt, toolsHead)
+	if !isWhole || !ok {
+		return text, nil
+	}
+	return strings.TrimSuffix(system, "\n\n"), strings.Split(definitions, "\n")
+}
