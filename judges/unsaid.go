@@ -17,6 +17,12 @@ func Unsaid(judge string, share float64) arena.Judgement {
 	}
 }
 
+// IsUndecided reports whether the reasons of an attempt may be those of its agent's client, so that its grade
+// is withheld: the client adds sentences (frames.Origins), and the log cannot show which.
+func IsUndecided(origin arena.Origin, isAdding bool) bool {
+	return isAdding && origin == arena.OriginOpen
+}
+
 // Undecided returns a judgement without its grade, since the log cannot show whether a model or the
 // agent's client wrote what was graded. It retains what the judge's answer cost.
 func Undecided(j arena.Judgement) arena.Judgement {

@@ -253,10 +253,9 @@ func (s *session) weights(p *plan) *weights {
 	return &weights{s.Config.Multiplier, p.Runs, p.Framed, p.Adding, s.Config.Recorded}
 }
 
-// isUndecided reports whether the reasons of an attempt may be those of its agent's client: the client
-// adds sentences, and the log cannot show which.
+// isUndecided reports whether the grade of an attempt is withheld (judges.IsUndecided).
 func (w *weights) isUndecided(x *block.Entry) bool {
-	return x.Origin == arena.OriginOpen && w.adding[x.Agent]
+	return judges.IsUndecided(x.Origin, w.adding[x.Agent])
 }
 
 // withhold removes the grade of an undecided attempt. It moves the score to x.Withheld, since the

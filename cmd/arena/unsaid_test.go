@@ -342,6 +342,53 @@ func TestClientsThatAddSentencesAreReported(t *testing.T) {
 		t.Errorf("the card does not name the client: %v", err)
 	}
 	checkWithheld(t, out)
+	checkSameGrades(t, day, out)
+}
+
+// checkSameGrades checks that arena judge and its option --explain withhold the grades that a build withholds,
+// and give those that it gives.
+func checkSameGrades(t *testing.T, day, out string) {
+	t.Helper()
+	type grade struct {
+		Run     string   `json:"eval_run_id"`
+		Problem string   `json:"problem_id"`
+		Outcome string   `json:"outcome"`
+		Score   *float64 `json:"score"`
+	}
+	code, lines, words := arenaRun("judge", day)
+	if code != cli.ExitOK || !strings.Contains(words, "(thinking_undecided)") {
+		t.Fatalf("exit %d: %s", code, words)
+	}
+	written := func(outcome string, score *float64) string {
+		if score == nil {
+			return outcome
+		}
+		return fmt.Sprint(outcome, " ", *score)
+	}
+	printed := map[string]string{}
+	for line := range strings.Lines(lines) {
+		var g grade
+		if err := json.Unmarshal([]byte(line), &g); err != nil {
+			t.Fatal(err)
+		}
+		printed[g.Run+"/"+g.Problem] = written(g.Outcome, g.Score)
+	}
+	undecided := ""
+	err := corpus.ReadRows(corpus.Disk{}, filepath.Join(out, "tables", "judgements.parquet"), func(j *rows.Judgement) error {
+		if want := written(j.Outcome, j.Score); printed[j.TraceID] != want {
+			t.Errorf("%s: judge prints %s, the build has %s", j.TraceID, printed[j.TraceID], want)
+		}
+		if j.Outcome == "thinking_undecided" {
+			undecided = j.TraceID
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, story, _ := arenaRun("judge", day, "--explain", undecided); !strings.Contains(story, "thinking_undecided") {
+		t.Errorf("--explain %s gives a grade: %s", undecided, story)
+	}
 }
 
 // checkWithheld checks that the attempts whose logs lack a reply have no grade, neither in the ledger nor

@@ -164,10 +164,7 @@ type Flag struct {
 	// Framed reports whether the day is flagged, since too many pairs are similar or too many wordings
 	// are repeated.
 	Framed bool `json:"framed"`
-	// Decided is the number of attempts with thinking whose logs show who wrote all of it. Added is
-	// the number of those with a sentence that no reply contains.
-	Decided int `json:"decided"`
-	Added   int `json:"added"`
+	Origins
 	// Adds reports whether the agent's client adds sentences to most attempts. A sentence that may
 	// be from a reply which the log lacks is then more likely the client's than the model's.
 	Adds bool `json:"adds"`
@@ -194,7 +191,10 @@ func Flags(passages []Passage) []Flag {
 	for i, agent := range names {
 		wg.Go(func() {
 			f := Flag{Agent: agent}
-			f.countOrigins(byAgent[agent])
+			for _, p := range byAgent[agent] {
+				f.Add(p.Origin)
+			}
+			f.Adds = f.AreAdding()
 			own := slices.DeleteFunc(byAgent[agent], func(p Passage) bool { return p.Text == "" })
 			f.compare(own)
 			for _, p := range own {
@@ -209,21 +209,31 @@ func Flags(passages []Passage) []Flag {
 	return slices.DeleteFunc(flags, func(f Flag) bool { return f.Passages == 0 && !f.Adds })
 }
 
-// countOrigins sets what f states about who wrote the thinking of an agent's attempts. The client
-// adds sentences to most attempts if the lower end of the 95 % interval of their share is above a
-// half. Of agents with a share of a half, at most 2.5 % are above it by chance.
-func (f *Flag) countOrigins(passages []Passage) {
-	for _, p := range passages {
-		switch p.Origin {
-		case arena.OriginClient:
-			f.Added++
-			f.Decided++
-		case arena.OriginModel:
-			f.Decided++
-		case arena.OriginNone, arena.OriginOpen:
-		}
+// Origins counts an agent's attempts by who wrote their thinking.
+type Origins struct {
+	// Decided is the number of attempts with thinking whose logs show who wrote all of it. Added is
+	// the number of those with a sentence that no reply contains.
+	Decided int `json:"decided"`
+	Added   int `json:"added"`
+}
+
+// Add counts an attempt.
+func (o *Origins) Add(origin arena.Origin) {
+	switch origin {
+	case arena.OriginClient:
+		o.Added++
+		o.Decided++
+	case arena.OriginModel:
+		o.Decided++
+	case arena.OriginNone, arena.OriginOpen:
 	}
-	f.Adds = f.Decided > 0 && stats.Wilson(f.Added, f.Decided).Low > 0.5
+}
+
+// AreAdding reports whether the agent's client adds sentences to most attempts: the lower end of the 95 %
+// interval of their share is above a half. Of agents with a share of a half, at most 2.5 % are above it by
+// chance.
+func (o *Origins) AreAdding() bool {
+	return o.Decided > 0 && stats.Wilson(o.Added, o.Decided).Low > 0.5
 }
 
 // compare compares the passages of thinking that decided the grades of one agent's attempts, at

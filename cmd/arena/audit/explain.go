@@ -17,6 +17,8 @@ import (
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/internal/text"
+	"github.com/trajectory-arena/arena/judges"
+	"github.com/trajectory-arena/arena/judges/frames"
 	"github.com/trajectory-arena/arena/judges/shop/gates"
 	"github.com/trajectory-arena/arena/report/attempt"
 )
@@ -130,7 +132,7 @@ func (d *judgeDay) explain(ctx context.Context, days []string) error {
 		if t.ID != d.flags.explain {
 			return nil
 		}
-		words, err = d.walk(ctx, t)
+		words, err = d.walk(ctx, days, t)
 		return cmp.Or(err, errFound)
 	})
 	switch {
@@ -145,11 +147,34 @@ func (d *judgeDay) explain(ctx context.Context, days []string) error {
 	return cli.WriteText(d.Streams, d.Out, cli.WithoutSecrets(words))
 }
 
-func (d *judgeDay) walk(ctx context.Context, t *arena.Trace) (string, error) {
+// isAdding reports whether the client of an agent adds sentences to most of its thinking in the days.
+func (d *judgeDay) isAdding(ctx context.Context, days []string, agent string) (bool, error) {
+	var origins frames.Origins
+	err := d.attempts(ctx, days, func(t *arena.Trace) error {
+		if filters.AgentOf(t.Agent, t.RunID) == agent {
+			dialogue := filters.Normalise(t)
+			origins.Add(filters.MeasureThinking(t, &dialogue).Origin)
+		}
+		return nil
+	})
+	return origins.AreAdding(), err
+}
+
+func (d *judgeDay) walk(ctx context.Context, days []string, t *arena.Trace) (string, error) {
 	dialogue := filters.Normalise(t)
-	j, err := d.judgeAttempt(ctx, t, &dialogue)
+	thinking := filters.MeasureThinking(t, &dialogue)
+	j, err := d.judgeAttempt(ctx, t, &dialogue, &thinking)
 	if err != nil {
 		return "", err
+	}
+	if j.Outcome == arena.JudgeScored && thinking.Origin == arena.OriginOpen {
+		isAdding, readErr := d.isAdding(ctx, days, filters.AgentOf(t.Agent, t.RunID))
+		if readErr != nil {
+			return "", readErr
+		}
+		if judges.IsUndecided(thinking.Origin, isAdding) {
+			j = judges.Undecided(j)
+		}
 	}
 	filter, err := filters.New(filters.Defaults())
 	if err != nil {

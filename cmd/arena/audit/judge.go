@@ -138,11 +138,12 @@ func (f *judgeFlags) judge(
 
 type judgeTally struct {
 	attempts int
-	// empty counts attempts without a dialogue, unsaid attempts whose thinking no model wrote, and
-	// notMeasured attempts of domains on which the judge was not measured. None is a failure of
-	// the judge.
+	// empty counts attempts without a dialogue, unsaid attempts whose thinking no model wrote, undecided
+	// attempts whose thinking may be the client's, and notMeasured attempts of domains on which the
+	// judge was not measured. None is a failure of the judge.
 	empty       int
 	unsaid      int
+	undecided   int
 	notMeasured int
 	outcomes    map[arena.JudgeOutcome]int
 	// doubts counts scores whose quotations are wrong.
@@ -162,10 +163,13 @@ func (t *judgeTally) count(j *judged) {
 	case arena.JudgeUnsaid:
 		t.unsaid++
 		return
+	case arena.JudgeUndecided:
+		t.undecided++
+		return
 	case arena.JudgeNotMeasured:
 		t.notMeasured++
 		return
-	case arena.JudgeScored, arena.JudgeRefused, arena.JudgeUnparsed, arena.JudgeFailed, arena.JudgeNotAsked, arena.JudgeUndecided:
+	case arena.JudgeScored, arena.JudgeRefused, arena.JudgeUnparsed, arena.JudgeFailed, arena.JudgeNotAsked:
 	}
 	if !j.judgeable {
 		t.empty++
@@ -182,7 +186,7 @@ func (t *judgeTally) count(j *judged) {
 }
 
 func (t *judgeTally) unscored() int {
-	return t.attempts - t.empty - t.unsaid - t.notMeasured - t.outcomes[arena.JudgeScored]
+	return t.attempts - t.empty - t.unsaid - t.undecided - t.notMeasured - t.outcomes[arena.JudgeScored]
 }
 
 func (t *judgeTally) print(w io.Writer) {
@@ -190,6 +194,9 @@ func (t *judgeTally) print(w io.Writer) {
 		t.outcomes[arena.JudgeScored], t.outcomes[arena.JudgeRefused], t.outcomes[arena.JudgeUnparsed], t.outcomes[arena.JudgeFailed], t.empty)
 	if t.unsaid > 0 {
 		fmt.Fprintf(w, "%d not judged: their thinking stands in no reply of the log (%s)\n", t.unsaid, arena.JudgeUnsaid)
+	}
+	if t.undecided > 0 {
+		fmt.Fprintf(w, "%d without a grade: their agents' clients add sentences, and the log cannot show which (%s)\n", t.undecided, arena.JudgeUndecided)
 	}
 	if t.notMeasured > 0 {
 		fmt.Fprintf(w, "%d not judged: the judge was not measured on their domain (%s); --domain NAME judges them as attempts of another\n", t.notMeasured, arena.JudgeNotMeasured)
@@ -212,7 +219,7 @@ func (t *judgeTally) print(w io.Writer) {
 }
 
 func (t *judgeTally) verdict(maxUnscored float64) error {
-	judged := t.attempts - t.empty - t.unsaid
+	judged := t.attempts - t.empty - t.unsaid - t.undecided
 	const again = "run the same command again: only what is missing will be asked"
 	switch {
 	case t.attempts == 0:

@@ -17,6 +17,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/inorder"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/judges"
+	"github.com/trajectory-arena/arena/judges/frames"
 	"github.com/trajectory-arena/arena/judges/judgements"
 	"github.com/trajectory-arena/arena/judges/ledger"
 	"github.com/trajectory-arena/arena/judges/llm"
@@ -93,13 +94,36 @@ func (d *judgeDay) inOrder(
 	read := func(ctx context.Context, emit func(*arena.Trace) error) error {
 		return d.attempts(ctx, days, emit)
 	}
-	return pipeline.ProcessAttempts(ctx, d.Workers, read, d.one, func(j *judged) error {
+	write := func(j *judged) error {
 		tally.count(j)
 		if _, err := w.Write(j.line); err != nil {
 			return fmt.Errorf("write judgements: %w", err)
 		}
 		return nil
+	}
+	origins := map[string]*frames.Origins{}
+	var waiting []*judged // the first attempt whose grade the rest of the day may withhold, and those after it
+	err := pipeline.ProcessAttempts(ctx, d.Workers, read, d.one, func(j *judged) error {
+		if origins[j.agent] == nil {
+			origins[j.agent] = &frames.Origins{}
+		}
+		origins[j.agent].Add(j.origin)
+		if len(waiting) > 0 || j.withheld != nil {
+			waiting = append(waiting, j)
+			return nil
+		}
+		return write(j)
 	})
+	for _, j := range waiting {
+		if err != nil {
+			return err
+		}
+		if j.withheld != nil && judges.IsUndecided(j.origin, origins[j.agent].AreAdding()) {
+			j = j.withheld
+		}
+		err = write(j)
+	}
+	return err
 }
 
 // judged is the result of judging one attempt (one agent run at one problem): the judgement, the
@@ -107,6 +131,10 @@ func (d *judgeDay) inOrder(
 type judged struct {
 	arena.StepJudgement
 	judgeable bool
+	agent     string
+	origin    arena.Origin
+	// withheld is the result without the grade, nil if nothing can withhold it.
+	withheld *judged
 	// stopped is the limit, such as the budget, at which the requests ended, nil if there was none.
 	stopped error
 	line    []byte
@@ -118,26 +146,37 @@ type judged struct {
 func (d *judgeDay) one(ctx context.Context, t *arena.Trace) (*judged, error) {
 	defer d.progress.Attempt()
 	dialogue := filters.Normalise(t)
-	j := &judged{}
+	thinking := filters.MeasureThinking(t, &dialogue)
+	j := &judged{agent: filters.AgentOf(t.Agent, t.RunID), origin: thinking.Origin}
 	switch {
 	case !d.isMeasured(t, &dialogue):
 		j.Judgement = judges.NotMeasured(d.identity().Name)
 	case d.flags.steps:
 		j.judgeable = llm.HasSteps(&dialogue)
-		j.StepJudgement, j.stopped = d.judgeSteps(ctx, t, &dialogue)
+		j.StepJudgement, j.stopped = d.judgeSteps(ctx, t, &dialogue, &thinking)
 	default:
 		j.judgeable = llm.Judgeable(t, &dialogue)
-		j.Judgement, j.stopped = d.judgeAttempt(ctx, t, &dialogue)
+		j.Judgement, j.stopped = d.judgeAttempt(ctx, t, &dialogue, &thinking)
 	}
 	if j.stopped != nil && !leavesRest(j.stopped) {
 		return nil, j.stopped
 	}
+	d.render(t, j)
+	if !d.flags.steps && j.Outcome == arena.JudgeScored && judges.IsUndecided(j.origin, true) {
+		withheld := *j
+		withheld.Judgement = judges.Undecided(j.Judgement)
+		d.render(t, &withheld)
+		j.withheld = &withheld
+	}
+	return j, nil
+}
+
+func (d *judgeDay) render(t *arena.Trace, j *judged) {
 	line := judgements.Line(t, j.Judgement)
 	if d.flags.steps {
 		line = judgements.StepsLine(t, &j.StepJudgement)
 	}
 	j.line = append([]byte(cli.WithoutSecrets(string(line))), '\n')
-	return j, nil
 }
 
 // identity returns the name and settings of the judge in use: the judge of single steps if --steps
@@ -171,9 +210,9 @@ func (d *judgeDay) judgeAttempt(
 	ctx context.Context,
 	t *arena.Trace,
 	dialogue *arena.Dialogue,
+	thinking *filters.Thinking,
 ) (arena.Judgement, error) {
 	judge, name := judges.JudgeIn(d.domains.Recognise(t, dialogue, domain.Base), d.Judge, d.Is.Name)
-	thinking := filters.MeasureThinking(t, dialogue)
 	if thinking.IsForeign {
 		return judges.Unsaid(name, *thinking.Unsaid), nil
 	}
@@ -187,9 +226,9 @@ func (d *judgeDay) judgeSteps(
 	ctx context.Context,
 	t *arena.Trace,
 	dialogue *arena.Dialogue,
+	thinking *filters.Thinking,
 ) (arena.StepJudgement, error) {
 	judge, name := judges.StepsIn(d.domains.Recognise(t, dialogue, domain.Base), d.Steps, d.StepsIs.Name)
-	thinking := filters.MeasureThinking(t, dialogue)
 	if thinking.IsForeign {
 		return arena.StepJudgement{Judgement: judges.Unsaid(name, *thinking.Unsaid)}, nil
 	}
