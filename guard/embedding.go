@@ -127,13 +127,13 @@ func (t *EmbeddingTier) embeddable(c Candidate) []string {
 }
 
 // judge sets f to a drop if a text has the meaning of a protected request, by their embeddings. No
-// number in the text may contradict the request, and one of two figures must be higher than for
-// honest texts: their cosine, or how much it exceeds the mean cosine of the next most similar
-// requests.
+// number in the text may contradict the request, and their cosine must be higher than for honest
+// texts.
 //
-// A text that the comparison of words cannot read, such as one in another language, is also dropped
-// if its numbers agree with those of the most similar request. Across languages all cosines are
-// lower, but their order is the same.
+// Across languages all cosines are lower, but their order is the same. A text that the comparison of
+// words cannot read, such as one in another language, is therefore also dropped if the cosine exceeds
+// the mean of those of the next most similar requests by more than for honest texts, or if its numbers
+// agree with those of the most similar request. Of a text that can be read, the words decide.
 func (t *EmbeddingTier) judge(text string, vector []float32, f *Finding) {
 	if at, cosine := t.consistent(text, vector); at >= 0 {
 		t.drop(f, at, "cosine %.4f, of honest texts at most %.4f; no number contradicts", cosine, t.limits.cosine)
@@ -142,7 +142,7 @@ func (t *EmbeddingTier) judge(text string, vector []float32, f *Finding) {
 	n := t.nearestTo(vector, nil)
 	words, plain := t.guard.index().of(t.entries[n.at], text)
 	switch {
-	case t.consistentLead(text, n) > t.limits.lead:
+	case !words.Reads(plain) && t.consistentLead(text, n) > t.limits.lead:
 		t.drop(f, n.at, "leads the next by cosine %.4f, of honest texts at most %.4f; no number contradicts", n.lead, t.limits.lead)
 	case f.Unreadable && words.SharesNumbers(t.entries[n.at], plain):
 		t.drop(f, n.at, "nearest of all by meaning, cosine %.4f; numbers agree", n.cosine)

@@ -93,6 +93,36 @@ func TestSameReadsWordsWhereTheyStand(t *testing.T) {
 	}
 }
 
+// TestReplacedWishes holds that a text in another person's words that lacks a wish of the request and has
+// one or two other ones asks for something else, and that talk and stories do not.
+func TestReplacedWishes(t *testing.T) {
+	t.Parallel()
+	g := newTestGuard(t, []Entry{
+		{ID: "calendar", Text: "Show me retro wooden calendars with a seasonal vibe, priced above 120 PHP."},
+		{ID: "snacks", Text: "Looking for mushroom snacks with chili garlic taste, in a pack, and a 1 kilo pack of mushroom chicharon with sour cream flavor."},
+		{ID: "ropes", Text: "Find a shop offering a hair rope made of cloth, above 34 PHP, a cloth hair band with a floral pattern, and a set of three combs."},
+		{ID: "fan", Text: "Looking for a desk fan by karuto with LazMall service and free shipping, and a voucher with a cap of `680`."},
+	})
+	for text, isSame := range map[string]bool{
+		"Wooden calendars please, the retro kind, seasonal in mood, for more than 120 PHP.":                                    true,
+		"Wooden calendars please, the minimalist kind, seasonal in mood, for more than 120 PHP.":                               false,
+		"My aunt adores the seasons! Her office needs a retro calendar of wood with a vibe like that. I would pay 120 and up.": true,
+		"A pack of mushroom snacks that taste of chili and garlic, also 1 kilo of mushroom chicharon, sour cream.":             true,
+		"A pack of mushroom snacks that taste of honey butter, also 1 kilo of mushroom chicharon, sour cream.":                 false,
+		// A wish of two goods is replaced in one of them.
+		"One shop: hair rope in cloth above 34 PHP, hair band in cloth, floral, and three combs as a set.":    true,
+		"One shop: hair rope in silicone above 34 PHP, hair band in cloth, floral, and three combs as a set.": false,
+		"One shop: hair rope in cloth above 34 PHP, hair band in cloth, floral, and four combs as a set.":     false,
+		"A karuto desk fan from LazMall, no charge for the delivery. The voucher takes off 680 at most.":      true,
+		"A karuto desk fan from LazMall, no charge for the delivery. The voucher takes off 680 at least.":     false,
+		"A karuto desk fan, no charge for the delivery. The voucher takes off 680 at most.":                   false,
+	} {
+		if f := g.Check(Candidate{Text: text}); f.Same != isSame {
+			t.Errorf("%q: same is %v: %s", text, f.Same, f.Evidence)
+		}
+	}
+}
+
 // TestAmountsOfTheBanksCurrency checks that a bank without pesos holds amounts in its own currency,
 // which are compared as written.
 func TestAmountsOfTheBanksCurrency(t *testing.T) {

@@ -26,7 +26,7 @@ type Finding struct {
 	// Cover is the share, 0 to 1 by weight, of the words of the request that the text has.
 	Cover float64
 	// Drop reports that the text must be removed, Same that it asks for the same as the request:
-	// its score is high enough and no constraint differs.
+	// its score is high enough, no constraint differs, and no wish was replaced.
 	Drop, Same bool
 	// Evidence describes what the text and the request have in common and in what they differ. It
 	// is empty if the text is not dropped.
@@ -66,8 +66,12 @@ func (x *Index) Check(text string, drop float64, skip func(request int) bool) Fi
 			f.Score = stats.Logistic(best.score)
 		}
 	}
-	f.Same = difference == "" && f.Score >= sameScore && x.covers(best, best.sameCover()) && !x.isScattered(best, s)
-	f.Drop = f.Drop || f.Same
+	isNear := difference == "" && f.Score >= sameScore && x.covers(best, best.sameCover()) && !x.isScattered(best, s)
+	if isNear {
+		difference = replacedWish(base, best.part)
+	}
+	f.Drop = f.Drop || isNear
+	f.Same = isNear && difference == ""
 	if f.Drop {
 		f.Evidence = evidence(base, best, difference)
 	}

@@ -21,7 +21,7 @@ const (
 // which a text differs from a protected request. It returns "" if no constraint differs.
 func contradiction(b, p *profile, f features) string {
 	checks := [...]func(b, p *profile, template float64) string{
-		numberDifference, measureDifference, slotDifference, quantityDifference, serviceDifference, classDifference, materialDifference,
+		numberDifference, slotDifference, quantityDifference, serviceDifference, classDifference,
 		negationDifference, itemDifference, itemValueDifference, wordDifference, nounDifference, replacedInCopy,
 	}
 	for _, check := range checks {
@@ -47,6 +47,11 @@ func numberDifference(b, p *profile, template float64) string {
 	case template >= copyTemplate && len(extra) > 0:
 		return fmt.Sprintf("number %s was added", b.lexicon.amount(extra[0]))
 	}
+	isLost := len(missing) > 0 || b.hasCountBeyond(p)
+	isAdded := len(extra) > 0 || p.hasCountBeyond(b)
+	if isLost && isAdded {
+		return "another number"
+	}
 	for _, n := range b.numbers {
 		for _, o := range p.numbers {
 			if n.isSameAmount(o) && n.isOppositeBound(o) {
@@ -57,19 +62,14 @@ func numberDifference(b, p *profile, template float64) string {
 	return ""
 }
 
-// measureDifference describes a measure in the text p that the request b lacks and that the text does
-// not negate, if b has another one in the unit: one of two bottles of 50 ml became one of 100 ml. It
-// returns "" if there is none.
-func measureDifference(b, p *profile, _ float64) string {
-	for i := range p.tokens {
-		t := &p.tokens[i]
-		n := number{value: t.value, unit: t.unit, written: t.written, directions: 1 << t.direction}
-		hasUnit := n.unit > unrated && slices.ContainsFunc(b.numbers, func(o number) bool { return o.unit == n.unit })
-		if hasUnit && !hasNumber(b.numbers, n) && !p.isNegated(i) {
-			return fmt.Sprintf("number %s was added", b.lexicon.amount(n))
+// hasCountBeyond reports whether the text has a number from 2 in words that b has neither in words nor in digits.
+func (p *profile) hasCountBeyond(b *profile) bool {
+	for v := 2.0; v < 32; v++ {
+		if p.hasCount(v) && !b.hasAmount(v) {
+			return true
 		}
 	}
-	return ""
+	return false
 }
 
 // missingNumbers returns the numbers of a that b contains neither as a number nor, from 0 to 31, as
@@ -93,19 +93,23 @@ func (n number) isBound() bool {
 	return n.directions&(1<<above|1<<below) != 0
 }
 
-// serviceDifference describes a delivery term, such as free shipping, that the text p has and the
-// request b has not. A term that the text omits counts only in a copy of the request (template of
-// at least copyTemplate), since another author may express it in words that the lexicon lacks. It
-// returns "" if there is no difference.
+// serviceDifference describes a delivery term, such as free shipping, that only one of the request b and
+// the text p has. A term that is no name and that the text omits counts only if the text says nothing of
+// delivery or is a copy of the request (template of at least copyTemplate), since another author may express it in words that
+// the lexicon lacks. It returns "" if there is no difference.
 func serviceDifference(b, p *profile, template float64) string {
+	isTold := slices.ContainsFunc(p.words, func(w *word) bool { return w != nil && loadLexicon().roles["delivery"][w.text] })
 	for i, name := range serviceNames {
 		bit := uint8(1) << i
 		inBase := b.services&bit != 0
 		inText := p.services&bit != 0
+		isName := bit >= services["svcmall"]
+		mayBeTold := isTold && !isName || p.knownShare() < minReadShare
+		isLost := template >= copyTemplate || !mayBeTold
 		switch {
 		case inText && !inBase:
 			return name + " was added"
-		case inBase && !inText && template >= copyTemplate:
+		case inBase && !inText && isLost:
 			return name + " is not asked for"
 		}
 	}
@@ -143,16 +147,13 @@ const maxChangedWords = 1
 // "". In a copy of the request (template of at least copyTemplate) it reports missing words
 // together with added ones, or more than maxChangedWords that are only missing or only added: a
 // single one ("grey condition") proves little. A text in other wording nearly always has missing
-// and added words. There it reports them only if a distinctive word is missing and exactly one word
-// was added, which then is its replacement.
+// and added words (see replacedWish).
 func wordDifference(b, p *profile, template float64) string {
-	missing := missingWords(b, p, template)
-	extra := missingWords(p, b, template)
-	replaced := slicesx.FilterMap(missing, func(w *word) (*word, bool) { return w, !loadLexicon().roles["general"][w.text] })
-	isOneOther := isOneWord(p.wishesBeyond(b)) && (isOneWord(replaced) || slices.ContainsFunc(replaced, isDistinctive))
-	if template < copyTemplate && !isOneOther {
+	if template < copyTemplate {
 		return ""
 	}
+	missing := missingWords(b, p, template)
+	extra := missingWords(p, b, template)
 	switch {
 	case len(missing) > 0 && len(extra) > 0:
 		return fmt.Sprintf("%q became %q", joinWords(missing), joinWords(extra))
@@ -181,6 +182,85 @@ func (p *profile) wishesBeyond(b *profile) (out []*word) {
 	return out
 }
 
+// maxReplacing is the maximum number of different words by which a text replaces a word of a request, as
+// "honey butter" replaces "chili". A text with more new words, and more than one in storyShare, tells a
+// story, in which most of them name nothing that is asked for.
+const (
+	maxReplacing = 2
+	storyShare   = 6
+)
+
+// replacedWish describes what the request b asks for and the text p replaced, in any wording: p lacks a word of b,
+// and has new ones in a sentence with other words of b. It also does if b has the word more often, as for
+// two goods, and the new word stands beside the same word. Talk, and words such as "effect" that only
+// name a property, do not count. It returns "" if there is none, or if the text tells a story or cannot be read.
+func replacedWish(b, p *profile) string {
+	l := loadLexicon()
+	added := distinct(slicesx.FilterMap(p.wishesBeyond(b), func(w *word) (*word, bool) {
+		return w, !l.talk[w.stem] && !l.roles["measure"][w.text] && !l.roles["placeholder"][w.text]
+	}))
+	isStory := len(added) > max(maxReplacing, len(p.distinct)/storyShare)
+	added = slices.DeleteFunc(added, func(w *word) bool { return p.isTold(b, w) || b.hasMeaning(w, nil) })
+	if len(added) == 0 || isStory || p.knownShare() < minReadShare {
+		return ""
+	}
+	isReplaced := func(w *word) bool {
+		near := b.around(w)
+		isFewer := p.countOf(w) < b.countOf(w) && slices.ContainsFunc(added, func(o *word) bool { return haveSimilar(near, p.around(o)) })
+		return isFewer || !p.standsFor(b, w, nil)
+	}
+	lost := distinct(slicesx.FilterMap(b.content, func(w *word) (*word, bool) {
+		isName := l.roles["general"][w.text] || l.roles["container"][w.text] || l.attributes[w.stem]
+		return w, !isName && isReplaced(w)
+	}))
+	if len(lost) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%q became %q", joinWords(lost), joinWords(added))
+}
+
+// countOf returns how many content words of the text are similar to w.
+func (p *profile) countOf(w *word) int {
+	return slicesx.CountFunc(p.content, func(o **word) bool { return areSimilar(*o, w) })
+}
+
+// around returns the content words directly before and after w at each of its places.
+func (p *profile) around(w *word) (out []*word) {
+	for i, o := range p.content {
+		if o == w {
+			out = append(out, p.content[max(0, i-1):min(len(p.content), i+2)]...)
+		}
+	}
+	return slices.DeleteFunc(out, func(o *word) bool { return o == w })
+}
+
+// isTold reports whether the text p has w only in sentences without a content word of the request b.
+func (p *profile) isTold(b *profile, w *word) bool {
+	isShared := func(o *word) bool { return o != nil && o.content && o != w && b.standsFor(p, o, nil) }
+	start := 0
+	for i := range p.tokens {
+		isEnd := i+1 == len(p.tokens) || strings.IndexByte(".!?\n", p.tokens[i+1].before) >= 0
+		sentence := p.words[start : i+1]
+		if isEnd && slices.Contains(sentence, w) && slices.ContainsFunc(sentence, isShared) {
+			return false
+		}
+		if isEnd {
+			start = i + 1
+		}
+	}
+	return true
+}
+
+// distinct returns the first of the words with each stem.
+func distinct(words []*word) (out []*word) {
+	for _, w := range words {
+		if !hasHash(out, w.hash) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
 // isGood reports whether the stop word at i names a thing: directly after a content word, as in "valve
 // cap".
 func (p *profile) isGood(i int) bool {
@@ -190,11 +270,6 @@ func (p *profile) isGood(i int) bool {
 // hasWord reports whether the text has w, in any form.
 func (p *profile) hasWord(w *word) bool {
 	return slices.ContainsFunc(p.words, func(o *word) bool { return o != nil && o.hash == w.hash })
-}
-
-// isOneWord reports whether the list has one word, once or several times.
-func isOneWord(words []*word) bool {
-	return len(words) > 0 && !slices.ContainsFunc(words, func(w *word) bool { return w.hash != words[0].hash })
 }
 
 // nounDifference describes an item of the request b that the text p replaced by another one:

@@ -268,55 +268,6 @@ func replaces(added, missing *word) bool {
 	return !isSame && !roles["measure"][added.text]
 }
 
-// materialDifference describes a material that the request b names and the text p replaced, also one
-// that the lexicon does not know: "made of triacetate" became "made of straw", or "cotton". It
-// returns "" if there is none.
-func materialDifference(b, p *profile, _ float64) string {
-	class := uint8(slices.Index(loadLexicon().names, "material"))
-	isLost := func(w *word) bool { return !p.standsFor(b, w, nil) }
-	isNew := func(w *word) bool { return !b.standsFor(p, w, nil) }
-	lost := slices.IndexFunc(b.materials(), isLost)
-	if lost < 0 {
-		return ""
-	}
-	isReplaced := len(p.wishesBeyond(b)) > 0 && p.knownShare() >= minReadShare
-	if isReplaced || lacks(p.values, b.values, class) || slices.ContainsFunc(p.materials(), isNew) {
-		return fmt.Sprintf("another material than %q", b.materials()[lost].text)
-	}
-	return ""
-}
-
-// materials returns the materials that follow words such as "made of": the last content word of each
-// phrase, as in "soft cotton". The "from" of a bound may have been removed before them.
-func (p *profile) materials() (out []*word) {
-	roles := loadLexicon().roles
-	for i := 1; i < len(p.words); i++ {
-		if !roles["making"][p.tokens[i-1].text] || !roles["outof"][p.tokens[i].text] && p.tokens[i].before != boundSign {
-			continue
-		}
-		var last *word
-		for j := i; j < len(p.words); j++ {
-			w := p.words[j]
-			isLink := w != nil && roles["link"][w.text] && (last != nil || !roles["outof"][w.text])
-			if j > i && (isLink || !p.tokens[j].isInPhrase()) {
-				break
-			}
-			isAnd := w != nil && (w.text == "and" || w.text == "or")
-			if isAnd && last != nil {
-				out = append(out, last)
-				last = nil
-			}
-			if w != nil && w.content && !roles["general"][w.text] {
-				last = w
-			}
-		}
-		if last != nil {
-			out = append(out, last)
-		}
-	}
-	return out
-}
-
 // negationDifference describes a word that the request b has and the text p negates, or the reverse:
 // "without gemstones" became "with gemstones". It returns "" if there is none.
 func negationDifference(b, p *profile, _ float64) string {
@@ -374,12 +325,12 @@ func (p *profile) negations() (states []wordState) {
 func isSameWord(a, b *word) bool { return a.stem == b.stem || shareElement(a.synonyms, b.synonyms) }
 
 // knownShare returns the share of the text's words, 0 to 1, that the lexicon or the protected
-// requests have.
+// requests have. Names of data fields are left out.
 func (p *profile) knownShare() float64 {
 	known := 0
 	total := 0
-	for _, w := range p.words {
-		if w == nil {
+	for i, w := range p.words {
+		if w == nil || p.tokens[i].isField {
 			continue
 		}
 		total++

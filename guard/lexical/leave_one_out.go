@@ -33,7 +33,7 @@ func (x *Index) CheckLeaveOneOut(request int, related func(position int) bool) F
 		return f
 	}
 	f.Score = stats.Logistic(best.score)
-	f.Same = x.asksSame(best)
+	f.Same = x.asksSame(best) && replacedWish(x.bases[best.base].profile, best.part) == ""
 	return f
 }
 

@@ -21,20 +21,22 @@ var lexiconFiles embed.FS
 // lexicon holds what is known of words whatever requests are protected: stop words, synonyms,
 // translations, units and so on.
 type lexicon struct {
-	stop     map[string]bool
-	ranges   map[string]bool            // words between the two ends of a range
-	refusals map[string]bool            // words that negate a bound
-	roles    map[string]map[string]bool // words by their role in a sentence, such as "negation"
-	synonyms map[string][]int32         // from stems to groups of synonyms
-	groups   int32                      // number of groups
-	foreign  map[string][]string        // from foreign words to English ones
-	longest  int                        // number of runes of the longest foreign word without spaces
-	classes  map[string][]classValue
-	names    []string // of the classes
-	hard     []bool   // whether two values of the class exclude each other even if two authors wrote them
-	phrases  map[string][]phrase
-	inPhrase map[string]bool // words of the phrases
-	units    map[string]unit
+	stop       map[string]bool
+	talk       map[string]bool            // stems of words that a text may add to a request
+	attributes map[string]bool            // stems of words that a text may leave out
+	ranges     map[string]bool            // words between the two ends of a range
+	refusals   map[string]bool            // words that negate a bound
+	roles      map[string]map[string]bool // words by their role in a sentence, such as "negation"
+	synonyms   map[string][]int32         // from stems to groups of synonyms
+	groups     int32                      // number of groups
+	foreign    map[string][]string        // from foreign words to English ones
+	longest    int                        // number of runes of the longest foreign word without spaces
+	classes    map[string][]classValue
+	names      []string // of the classes
+	hard       []bool   // whether two values of the class exclude each other even if two authors wrote them
+	phrases    map[string][]phrase
+	inPhrase   map[string]bool // words of the phrases
+	units      map[string]unit
 	// unitNames are the names of units by unitName.
 	unitNames []string
 	numerals  map[string]int
@@ -81,16 +83,18 @@ type unitName uint8
 // is invalid, since they are fixed at build time.
 var loadLexicon = sync.OnceValue(func() *lexicon {
 	l := &lexicon{
-		stop:     map[string]bool{},
-		ranges:   map[string]bool{},
-		refusals: map[string]bool{},
-		roles:    map[string]map[string]bool{},
-		synonyms: map[string][]int32{},
-		foreign:  map[string][]string{},
-		classes:  map[string][]classValue{},
-		phrases:  map[string][]phrase{},
-		inPhrase: map[string]bool{},
-		units:    map[string]unit{},
+		stop:       map[string]bool{},
+		talk:       map[string]bool{},
+		attributes: map[string]bool{},
+		ranges:     map[string]bool{},
+		refusals:   map[string]bool{},
+		roles:      map[string]map[string]bool{},
+		synonyms:   map[string][]int32{},
+		foreign:    map[string][]string{},
+		classes:    map[string][]classValue{},
+		phrases:    map[string][]phrase{},
+		inPhrase:   map[string]bool{},
+		units:      map[string]unit{},
 
 		unitNames: []string{"", moneyName, ""},
 		numerals:  map[string]int{},
@@ -99,6 +103,16 @@ var loadLexicon = sync.OnceValue(func() *lexicon {
 		for _, w := range fields {
 			l.stop[w] = true
 			l.stop[stem(w)] = true
+		}
+	})
+	eachEntry("talk", func(fields []string) {
+		for _, w := range fields {
+			l.talk[stem(w)] = true
+		}
+	})
+	eachEntry("attributes", func(fields []string) {
+		for _, w := range fields {
+			l.attributes[stem(w)] = true
 		}
 	})
 	eachEntry("ranges", func(fields []string) {

@@ -40,6 +40,13 @@ func (x *Index) SharesWords(request int, text string) bool {
 	})
 }
 
+// Reads reports whether so many words of text are known that its words decide what it asks for.
+func (x *Index) Reads(text string) bool {
+	s := x.scratch.Get().(*scratch)
+	defer x.scratch.Put(s)
+	return x.read(text, s).knownShare() >= minReadShare
+}
+
 // similarity returns the similarity, 0 to 1, of the stem with this vocabulary id and the most
 // similar word of the text. It returns 0 if no word is similar.
 func (p *profile) similarity(id int32) float64 {
