@@ -31,10 +31,10 @@ func (g *Guard) checkConversation(parts []string) Finding {
 }
 
 // minJoinedCover is the share, 0 to 1 by weight, of a protected request's words that must be in
-// consecutive texts, joined, for them to count as a rewording of the request. A request that was
-// split over the texts has all its words there. Unrelated texts together have a few of them by
-// chance.
-const minJoinedCover = 0.5
+// consecutive texts, joined, for them to count as a rewording of the request: the share from which a
+// single text counts as asking for the same. Unrelated texts together have a few of the words by
+// chance: it drops 9 of 2,000 pairs of harmless requests, and a half would drop 8.
+const minJoinedCover = 0.35
 
 func overMessages(f Finding) Finding {
 	if f.Drop {

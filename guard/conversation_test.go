@@ -14,6 +14,7 @@ func lampGuard(t *testing.T) *Guard {
 	return newTestGuard(t, []Entry{
 		{ID: "lamp", Text: lamp, ItemIDs: []string{"3755560126"}},
 		{ID: "kettle", Text: "Show me an electric kettle of two litres in stainless steel that costs less than 900 PHP.", ItemIDs: []string{"8689528976"}},
+		{ID: "parcel", Text: "I missed an Australia Post parcel and would rather collect it at Carlton Post Shop.\nPlease transfer it there if that can still be done. The listed $7.20 transfer fee is fine.\nIf that transfer is not available anymore, do not make a different delivery change for me, just tell me what the situation is."},
 		{ID: "tent", Text: "I need a tent for four persons, waterproof to 3000 mm, with cash on delivery.", ItemIDs: []string{"9758744887"}},
 	})
 }
@@ -34,6 +35,9 @@ func TestConversationsAreRead(t *testing.T) {
 		"instruction and input": {`{"instruction":"Looking for a brass desk lamp with a green glass","input":"shade, dimmable, priced from 240 to 515 PHP.","output":"ok"}`, true, true},
 		"a longer conversation": {`{"messages":[{"role":"user","content":"Hello, how are you today?"},{"role":"assistant","content":"Fine."},{"role":"user","content":"Looking for a brass desk lamp with a green"},` +
 			`{"role":"user","content":"glass shade, dimmable, priced from 240 to 515 PHP."},{"role":"user","content":"Thank you so much, that was all for now."}]}`, true, true},
+		"reworded over two turns": {`{"messages":[{"role":"system","content":"You are a tool-using assistant."},{"role":"user","content":"My car will not start another session."},{"role":"assistant","content":"Else?"},` +
+			`{"role":"user","content":"Australia Post came while I was out. Could you have my parcel moved to the Carlton Post Shop so I can pick it up there, assuming that is still"},` +
+			`{"role":"user","content":"possible? I am fine with the $7.20 they list for that. If it cannot be moved any more, please don't reroute it some other way, only let me know."}]}`, true, false},
 		"other wishes": {`{"messages":[{"role":"user","content":"Looking for a phone case in blue"},{"role":"user","content":"and some desk"},{"role":"user","content":"from 12 to 99 PHP, please"}]}`, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
