@@ -17,8 +17,8 @@ type measure struct {
 	cents    int64
 	// owner is the mention of the product.
 	owner *cite
-	// isFalse is set if the results contradict the measure.
-	isFalse bool
+	// isDerived is set if the figure has no unit, and the unit is that of another measure.
+	isDerived bool
 }
 
 // maxMeasures is the maximum number of measures that are read of one passage, since each is compared with all
@@ -52,22 +52,24 @@ func (r *reading) measureAt(i int, t *token, earlier []measure) measure {
 		return measure{}
 	}
 	unit, end := r.unitAfter(t)
+	if unit == "" && len(earlier) == 0 {
+		return measure{}
+	}
 	m := measure{span: span{t.start, end}, sentence: i, unit: unit, cents: t.number.readings[0]}
 	if m.owner = r.owner(&m, earlier); m.owner == nil {
 		return measure{}
 	}
 	if unit == "" {
 		m.unit = r.unitBefore(&m, earlier)
-		return m
+		m.isDerived = true
 	}
-	m.isFalse = r.isFalseMeasure(&m)
 	return m
 }
 
 // unitBefore returns the unit of the last of the earlier measures of a sentence if it is another product's,
 // and m, a figure without a unit, is not the price of its product: "250 lumen, the other one 400".
 func (r *reading) unitBefore(m *measure, earlier []measure) string {
-	if len(earlier) == 0 || m.owner.product < 0 {
+	if m.owner.product < 0 {
 		return ""
 	}
 	last := &earlier[len(earlier)-1]
@@ -104,7 +106,7 @@ func (r *reading) owner(m *measure, earlier []measure) *cite {
 }
 
 // units are units that are words of a language too, with a blank before and after each.
-const units = " l ml g kg m cm mm w v a h pa pcs in ft "
+const units = " l ml g kg m cm mm w v h pa pcs ft "
 
 // unitAfter returns the unit of a figure and its end: the letters right after it ("9h"), or the next word if
 // no word list has it ("9 hours"). It returns "" and the end of the figure if there is none.
@@ -207,7 +209,8 @@ func (r *reading) subject(i int, m *mark, a, b *candidate) (subject, rival *cand
 // isMisstated reports whether the passage states a measure of candidate a or b that the results contradict.
 func (r *reading) isMisstated(a, b *candidate) bool {
 	return slices.ContainsFunc(r.measures, func(m measure) bool {
-		return m.isFalse && (r.mentions(m.owner, a) || r.mentions(m.owner, b))
+		isOf := r.mentions(m.owner, a) || r.mentions(m.owner, b)
+		return isOf && !m.isDerived && r.isFalseMeasure(&m)
 	})
 }
 

@@ -23,7 +23,8 @@ func (e *evaluator) findChoice(r *reading) {
 	for i := range candidates {
 		for k := i + 1; k < len(candidates); k++ {
 			e.progress = max(e.progress, noReason)
-			if choice, ok := r.reasonedChoice(&candidates[i], &candidates[k]); ok {
+			choice, ok := r.reasonedChoice(&candidates[i], &candidates[k])
+			if ok && !r.isMisstated(&candidates[i], &candidates[k]) {
 				e.choice = r.evidence(choice, choice, "weighs two returned candidates and prefers one for a reason")
 				return
 			}
@@ -36,7 +37,7 @@ func (e *evaluator) findChoice(r *reading) {
 // ok is false if there is no such pair, or if the results contradict a value that the passage
 // ascribes to a or b.
 func (r *reading) reasonedChoice(a, b *candidate) (choice span, ok bool) {
-	if r.isMiscalculated(a, b) || r.isMisstated(a, b) {
+	if r.isMiscalculated(a, b) {
 		return span{}, false
 	}
 	for i := range r.sentences {
