@@ -42,11 +42,11 @@ func TestAgreesWithSharedLabels(t *testing.T) {
 	}
 }
 
-// TestAgreesWithOtherAuthorsLabels holds the judge to 60 cases each by two authors who had not read
-// it. Its first runs had the same grades (docs/measured/judges.md).
+// TestAgreesWithOtherAuthorsLabels holds the judge to 60 cases each by three authors who had not read
+// it. The first two sets were in view of later rules (docs/measured/judges.md has the first runs).
 func TestAgreesWithOtherAuthorsLabels(t *testing.T) {
 	t.Parallel()
-	for _, author := range []string{"author6", "author7"} {
+	for _, author := range []string{"author6", "author7", "author8"} {
 		report := agreementOn(t, author, sharedCases(t, "testdata/"+author))
 		t.Log("\n" + report.text)
 		if report.kappa < minKappa {
