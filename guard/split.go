@@ -52,7 +52,7 @@ func (s Shares) Validate() error {
 }
 
 // ErrFewClusters is returned if there are fewer clusters of problems than pools.
-var ErrFewClusters = errors.New("too few clusters of problems: one each is needed for train and for eval and never-touch, unless their share is 0 (add problems, or another day)")
+var ErrFewClusters = errors.New("too few clusters of problems: one each is needed for train and for eval and never-touch, unless their share is 0")
 
 // Split assigns each cluster to a pool by a hash of seed and cluster ID. Clusters that prior (nil
 // on a first day) assigned keep their pool; a cluster merged from several pools gets the most

@@ -53,6 +53,8 @@ const (
 	reasonNoScore      = "no_score"             // the outcome cannot be scored
 	reasonUndeclared   = "undeclared_outcome"   // the source states no reward
 	reasonBroken       = "infrastructure_error" // the attempt ended in an error that is not the agent's
+	reasonEnvironment  = "environment_error"    // the environment failed during the episode: it is no attempt
+	reasonVerifier     = "verifier_error"       // the verifier failed on the episode: it is no attempt
 	reasonUnsuccessful = "unsuccessful"         // the outcome is no success
 	reasonReward       = "below_min_reward"     // the reward is under select.min_reward
 	reasonUnselected   = "not_selected"         // select.where does not select it
@@ -332,7 +334,8 @@ func count(s *traces.Summary, f *block.Fault) {
 
 // unscored returns the reason for which an outcome is unknown.
 func unscored(o *arena.Outcome) string {
-	if o.Error == reasonUndeclared || o.Error == reasonBroken {
+	switch o.Error {
+	case reasonUndeclared, reasonBroken, reasonEnvironment, reasonVerifier:
 		return o.Error
 	}
 	return reasonNoScore

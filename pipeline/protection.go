@@ -216,6 +216,9 @@ func (d *Day) readBank(path string) (state *guard.State, err error) {
 	if path == "" {
 		return guard.HoldOut(nil), nil
 	}
+	if info, statErr := os.Stat(path); statErr == nil && info.IsDir() {
+		return nil, inputError{fmt.Errorf("read bank %s: a folder: give its bank.json", path)}
+	}
 	err = d.readFile(kindBank, path, func(r io.Reader) (int, error) {
 		content, readErr := io.ReadAll(io.LimitReader(r, maxBankBytes))
 		if readErr == nil {

@@ -129,3 +129,18 @@ func TestTasksOfAttempts(t *testing.T) {
 		}
 	}
 }
+
+// TestUnscoredNamesWhoFailed holds that an outcome without a score has the reason that its source
+// records.
+func TestUnscoredNamesWhoFailed(t *testing.T) {
+	t.Parallel()
+	for _, reason := range []string{"environment_error", "verifier_error", "infrastructure_error", "undeclared_outcome"} {
+		o := arena.RuledOutcome(&arena.Ruling{Void: reason})
+		if got := unscored(&o); got != reason {
+			t.Errorf("%s: the reason is %s", reason, got)
+		}
+	}
+	if got := unscored(&arena.Outcome{Error: "no product"}); got != "no_score" {
+		t.Errorf("another error: the reason is %s", got)
+	}
+}

@@ -34,6 +34,9 @@ type Summary struct {
 	Failed int64
 	// Top is the maximum number of rows at one problem, 0 if it left out none.
 	Top int
+	// Alike counts the attempts that the guard dropped for a likeness in words and, with
+	// guard.same_only, would keep if they ask for something else.
+	Alike int64
 	// Withdrawn counts the attempts that earlier versions of the corpus train on and that
 	// are protected now.
 	Withdrawn int
@@ -93,6 +96,11 @@ func (s *session) summary(p *plan) *Summary {
 	}
 	if slices.ContainsFunc(p.Funnel, func(st corpus.Stage) bool { return st.Dropped[reasonTop] > 0 }) {
 		out.Top = s.Config.Select.Top
+	}
+	for _, st := range p.Funnel {
+		if !s.Config.Guard.SameOnly {
+			out.Alike += st.Dropped["leak_lexical"] + st.Dropped["leak_ngram"]
+		}
 	}
 	return out
 }

@@ -183,7 +183,8 @@ func (s *Survey) Propose(name string) []byte {
 	})
 	tools = slices.DeleteFunc(tools, func(name string) bool { return !isPlain(name) })
 	if len(tools) > 0 {
-		fmt.Fprintf(&b, "recognise:\n  tools: [%s]\n%stools:\n", strings.Join(tools[:min(len(tools), maxRecognised)], ", "), roles)
+		named := tools[:min(len(tools), maxRecognised)]
+		fmt.Fprintf(&b, "recognise:\n  tools: [%s] # %d of %d tools, those of most attempts\n%stools:\n", strings.Join(named, ", "), len(named), len(tools), roles)
 	}
 	for _, name := range tools {
 		t := s.tools[name]
