@@ -87,12 +87,23 @@ func (r *reading) isFalseValue(i int, a, b *candidate) bool {
 				continue
 			}
 			isTurned := r.classesIn(i, span{cites[n].end, cites[k].start})&turns != 0
-			if !isTurned && named.values&bit == 0 && other.values&bit != 0 {
+			if !isTurned && !r.isDeniedAfter(&cites[k]) && named.values&bit == 0 && other.values&bit != 0 {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// isDeniedAfter reports whether a negation follows the value c after a colon, as in "coin pocket: no".
+func (r *reading) isDeniedAfter(c *cite) bool {
+	s := &r.sentences[c.sentence]
+	colon := strings.IndexByte(r.folded[c.end:s.end], ':')
+	if colon < 0 || r.wordsBetween(c.end, c.end+int32(colon)) > 1 {
+		return false
+	}
+	after := c.end + int32(colon)
+	return r.classesIn(c.sentence, span{after, after + int32(len(": no"))})&negationWord != 0
 }
 
 // hasFalseSign reports whether the first "<" or ">" that is alone between two figures of a sentence

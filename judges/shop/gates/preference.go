@@ -416,7 +416,12 @@ func (r *reading) isOnlyOne(i int, a, b *candidate) bool {
 	if r.sentences[i].classes&(alone|negationWord) != alone {
 		return false
 	}
-	return r.pairs(a, b, func(chosen, other *product) bool { return r.names(i, chosen) && !r.names(i, other) })
+	return r.pairs(a, b, func(chosen, other *product) bool {
+		return !r.names(i, other) && slices.ContainsFunc(r.sentenceCites(i), func(c cite) bool {
+			isChosen := c.product >= 0 && &r.index.products[c.product] == chosen
+			return isChosen && r.classesIn(i, span{c.start - int32(len("only the ")), c.start})&onlyWord != 0
+		})
+	})
 }
 
 // comparesFigures reports whether a sentence has a comparison sign after a figure: "61 > 50", "feli
