@@ -157,7 +157,7 @@ const cardAgents = 10
 
 // Text returns the text of the dataset card.
 func (r *Agents) Text() string {
-	return fmt.Sprintf("%d agents. The agent with most kept attempts has %.1f %% of them; the Gini coefficient is %.2f. reports/agents.json lists all agents.\n\n", len(r.Agents), 100*r.TopShare, r.Gini) +
+	return fmt.Sprintf("Agents: %d. Where traces state neither the version nor the account of an agent, each run counts as one, and where no run is named, each file or trial. The agent with most kept attempts has %.1f %% of them; the Gini coefficient is %.2f. reports/agents.json lists all agents.\n\n", len(r.Agents), 100*r.TopShare, r.Gini) +
 		corpus.Table("agent | attempts: | agentic: | adaptivity | solved: | kept:", r.Agents[:min(cardAgents, len(r.Agents))], func(a AgentShare) string {
 			return fmt.Sprintf(
 				"%s | %d | %d | %s | %d | %d",

@@ -41,6 +41,12 @@ func (a *agents) add(t *arena.Trace, d *arena.Dialogue) {
 	})
 }
 
+// matches reports whether a name of an agent matches a pattern of path.Match.
+func matches(pattern, name string) bool {
+	ok, err := path.Match(pattern, name)
+	return err == nil && ok
+}
+
 // adaptivity returns how well the adaptivity of agents distinguishes models from programs (AUC). An
 // agent is a program if its name matches a pattern of programs. If there are too few agents of one
 // kind, the result has a reason instead.
@@ -52,14 +58,13 @@ func (a *agents) adaptivity(formula string, programs []string) Result {
 	days := a.filter.Day(a.attempts).Agents
 	names := slicesx.SortedKeys(days)
 	isProgram := func(name string) bool {
-		return slices.ContainsFunc(programs, func(pattern string) bool {
-			ok, err := path.Match(pattern, name)
-			return err == nil && ok
-		})
+		return slices.ContainsFunc(programs, func(pattern string) bool { return matches(pattern, name) })
 	}
-	if !slices.ContainsFunc(names, isProgram) {
-		out.Why = fmt.Sprintf("no agent's name matches %s; the agents are %s", strings.Join(programs, ", "), someNames(names))
-		return out
+	for _, pattern := range programs {
+		if !slices.ContainsFunc(names, func(name string) bool { return matches(pattern, name) }) {
+			out.Why = fmt.Sprintf("no agent's name matches %s; the agents are %s", pattern, someNames(names))
+			return out
+		}
 	}
 	for _, name := range names {
 		e := days[name].AdaptivityBy(formula)

@@ -189,6 +189,9 @@ func TestAdaptivityIsMeasuredBetweenProgramsAndModels(t *testing.T) {
 	if r := a.adaptivity(domain.UseV1, []string{"model-[0-1]", "made-*"}); r.Measurement != nil || !strings.HasPrefix(r.Why, "3 models and 7 programs") {
 		t.Errorf("three models: %+v", r)
 	}
+	if r := a.adaptivity(domain.UseV1, []string{"made-*", "nobody-*"}); r.Measurement != nil || !strings.HasPrefix(r.Why, "no agent's name matches nobody-*; ") {
+		t.Errorf("a pattern of no agent: %+v", r)
+	}
 	m := a.adaptivity(domain.UseV1, []string{"made-*"}).Measurement
 	if m == nil || m.Value != 1 || m.N != 100 || m.Version != domain.UseV1 {
 		t.Errorf("measured %+v", m)
